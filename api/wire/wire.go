@@ -1,0 +1,262 @@
+// Package wire is the JSON of the REST API, version 1: what travels between
+// vjobd and its clients, and nothing else. Units end the names; times are RFC
+// 3339 in UTC; lists are never null. Decoding refuses unknown fields.
+package wire
+
+import "time"
+
+// Submission is the body of POST /v1/vjobs and the content of a vjob file.
+// Either VMs lists the members one by one, or Count and Template describe equal
+// ones.
+type Submission struct {
+	Name            string   `json:"name,omitempty"`
+	Priority        int      `json:"priority,omitempty"`
+	WalltimeSeconds int64    `json:"walltime_seconds,omitempty"` // of running time; 0 is unlimited
+	Hold            bool     `json:"hold,omitempty"`             // accept, but do not start before a release
+	Count           int      `json:"count,omitempty"`
+	Template        *VMSpec  `json:"template,omitempty"`
+	VMs             []VMSpec `json:"vms,omitempty"`
+	Rules           []Rule   `json:"rules,omitempty"`
+}
+
+// VMSpec is one member as submitted.
+type VMSpec struct {
+	CPUMilli  int64             `json:"cpu_milli"` // thousandths of a processor
+	MemoryMiB int64             `json:"memory_mib"`
+	Image     string            `json:"image,omitempty"` // id in the catalogue; "" is the default image
+	Command   []string          `json:"command,omitempty"`
+	Script    string            `json:"script,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	Steps     []Step            `json:"steps,omitempty"` // simulated guests: what they compute
+}
+
+// Step is one stretch of a simulated guest's work.
+type Step struct {
+	CPUMilli int64     `json:"cpu_milli"`
+	Seconds  float64   `json:"seconds"`
+	After    []StepRef `json:"after,omitempty"`
+}
+
+// StepRef names step Index of the member with the given Rank.
+type StepRef struct {
+	Rank  int `json:"rank"`
+	Index int `json:"index"`
+}
+
+// Rule is a placement rule over members of the vjob.
+type Rule struct {
+	Kind  string   `json:"kind"`            // spread, gather, ban, fence
+	Ranks []int    `json:"ranks,omitempty"` // empty: all members
+	Nodes []string `json:"nodes,omitempty"` // ban, fence
+}
+
+// VJob is a vjob in lists and answers.
+type VJob struct {
+	ID              int64      `json:"id"`
+	Name            string     `json:"name"`
+	Owner           string     `json:"owner"`
+	State           string     `json:"state"`
+	Held            bool       `json:"held"`
+	Reason          string     `json:"reason"`
+	QueuePlace      int        `json:"queue_place,omitempty"` // among those that wait, from 1
+	Priority        int        `json:"priority"`
+	VMCount         int        `json:"vm_count"`
+	CPUMilli        int64      `json:"cpu_milli"`  // sum over members
+	MemoryMiB       int64      `json:"memory_mib"` // sum over members
+	WalltimeSeconds int64      `json:"walltime_seconds,omitempty"`
+	RanSeconds      float64    `json:"ran_seconds"`
+	Submitted       time.Time  `json:"submitted"`
+	Started         *time.Time `json:"started,omitempty"`
+	Ended           *time.Time `json:"ended,omitempty"`
+}
+
+// VJobDetail is the answer to GET /v1/vjobs/{id}.
+type VJobDetail struct {
+	VJob
+	Version          int     `json:"version"`
+	Phase            string  `json:"phase"` // of the gang protocol
+	Generation       int     `json:"generation"`
+	VMs              []VM    `json:"vms"`
+	Rules            []Rule  `json:"rules"`
+	CPUSeconds       float64 `json:"cpu_seconds"`
+	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
+	Events           []Event `json:"events"` // the latest ones, oldest first
+}
+
+// VM is one member of a vjob.
+type VM struct {
+	ID        string `json:"id"` // "12.3"
+	Node      string `json:"node,omitempty"`
+	NextNode  string `json:"next_node,omitempty"`
+	Ended     bool   `json:"ended,omitempty"`
+	CPUMilli  int64  `json:"cpu_milli"`
+	MemoryMiB int64  `json:"memory_mib"`
+	Image     string `json:"image"`
+}
+
+// VJobList is one page of GET /v1/vjobs.
+type VJobList struct {
+	VJobs []VJob `json:"vjobs"`
+	Total int    `json:"total"`
+	// Next is the offset of the following page, 0 at the end.
+	Next int `json:"next,omitempty"`
+}
+
+// Node is one node in GET /v1/nodes.
+type Node struct {
+	Name          string            `json:"name"`
+	State         string            `json:"state"`
+	Silent        bool              `json:"silent"` // does not answer
+	Problem       string            `json:"problem,omitempty"`
+	Since         time.Time         `json:"since"`
+	CPUMilli      int64             `json:"cpu_milli"`
+	MemoryMiB     int64             `json:"memory_mib"`
+	UsedCPUMilli  int64             `json:"used_cpu_milli"`
+	UsedMemoryMiB int64             `json:"used_memory_mib"`
+	VMs           []string          `json:"vms"`
+	Labels        map[string]string `json:"labels,omitempty"`
+}
+
+// NodeList is the answer to GET /v1/nodes.
+type NodeList struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
+type NodeChange struct {
+	State string `json:"state"` // online, draining, offline, down
+	// Fenced must be true to declare a node down: somebody has made sure that
+	// nothing runs there any more.
+	Fenced bool `json:"fenced,omitempty"`
+}
+
+// Plan is a context switch in GET /v1/plans and GET /v1/plans/{id}.
+type Plan struct {
+	ID              int64      `json:"id"`
+	State           string     `json:"state"`
+	Policy          string     `json:"policy"`
+	Began           time.Time  `json:"began"`
+	Ended           *time.Time `json:"ended,omitempty"`
+	CostMiB         int64      `json:"cost_mib"` // K of thesis eq. 8.1
+	MakespanSeconds float64    `json:"makespan_seconds"`
+	TookSeconds     float64    `json:"took_seconds,omitempty"`
+	Note            string     `json:"note,omitempty"`
+	ActionCount     int        `json:"action_count"`
+	Actions         []Action   `json:"actions,omitempty"` // detail only
+	Skews           []Skew     `json:"skews,omitempty"`   // detail only
+}
+
+// Skew is how far apart the members of a gang were paused or resumed.
+type Skew struct {
+	VJob    int64   `json:"vjob"`
+	Kind    string  `json:"kind"` // pause, resume
+	Seconds float64 `json:"seconds"`
+}
+
+// PlanList is one page of GET /v1/plans, latest first.
+type PlanList struct {
+	Plans []Plan `json:"plans"`
+}
+
+// Action is one action of a plan.
+type Action struct {
+	ID       int        `json:"id"`
+	Kind     string     `json:"kind"`
+	VM       string     `json:"vm"`
+	From     string     `json:"from,omitempty"`
+	To       string     `json:"to,omitempty"`
+	Live     bool       `json:"live,omitempty"`
+	After    []int      `json:"after,omitempty"`
+	StartSec float64    `json:"start_seconds"` // estimates, from the start of the plan
+	EndSec   float64    `json:"end_seconds"`
+	CostMiB  int64      `json:"cost_mib"`
+	State    string     `json:"state"`
+	Began    *time.Time `json:"began,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Note     string     `json:"note,omitempty"`
+}
+
+// Event is one line of the event log and one message of GET /v1/events.
+type Event struct {
+	Seq   int64     `json:"seq"`
+	At    time.Time `json:"at"`
+	Kind  string    `json:"kind"`
+	VJob  int64     `json:"vjob,omitempty"`
+	VM    string    `json:"vm,omitempty"`
+	Node  string    `json:"node,omitempty"`
+	Plan  int64     `json:"plan,omitempty"`
+	State string    `json:"state,omitempty"`
+	Text  string    `json:"text"`
+}
+
+// Status is the answer to GET /v1/status: what a live view needs, in one call.
+type Status struct {
+	At      time.Time      `json:"at"`
+	Ready   bool           `json:"ready"`
+	Policy  string         `json:"policy"`
+	Nodes   []Node         `json:"nodes"`
+	VJobs   []VJob         `json:"vjobs"`   // live ones that the caller may see
+	Running []ActiveAction `json:"running"` // actions under way
+}
+
+// ActiveAction is an action under way.
+type ActiveAction struct {
+	Plan            int64     `json:"plan"`
+	VM              string    `json:"vm"`
+	Kind            string    `json:"kind"`
+	Phase           string    `json:"phase"`
+	From            string    `json:"from,omitempty"`
+	To              string    `json:"to,omitempty"`
+	Began           time.Time `json:"began"`
+	ExpectedSeconds float64   `json:"expected_seconds"`
+}
+
+// Image is one entry of the administrator's catalogue, GET /v1/images.
+type Image struct {
+	ID          string `json:"id"`
+	Kind        string `json:"kind"` // simulated, kernel, disk
+	Description string `json:"description"`
+	Default     bool   `json:"default,omitempty"`
+}
+
+// ImageList is the answer to GET /v1/images.
+type ImageList struct {
+	Images []Image `json:"images"`
+}
+
+// User is one account, GET /v1/users (administrators).
+type User struct {
+	Name string `json:"name"`
+	Role string `json:"role"` // user, admin
+}
+
+// UserList is the answer to GET /v1/users.
+type UserList struct {
+	Users []User `json:"users"`
+}
+
+// Token is the answer to POST /v1/users/{name}/tokens: the only time that the
+// secret is shown.
+type Token struct {
+	ID      int64      `json:"id"`
+	User    string     `json:"user"`
+	Secret  string     `json:"secret"`
+	Expires *time.Time `json:"expires,omitempty"`
+}
+
+// TokenRequest is the body of POST /v1/users/{name}/tokens.
+type TokenRequest struct {
+	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"` // 0: never
+}
+
+// Error is the body of every answer that is not a success.
+type Error struct {
+	Error ErrorBody `json:"error"`
+}
+
+// ErrorBody says what went wrong and, for bad input, where.
+type ErrorBody struct {
+	Code    string `json:"code"` // invalid, not_found, conflict, forbidden, unauthenticated, too_many, unavailable, internal
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}

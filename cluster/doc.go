@@ -1,0 +1,7 @@
+// Package cluster is the vocabulary of vjob: resources with units, nodes, VMs,
+// vjobs with their life cycle, placement rules, and the configuration (which VM
+// is in which state on which node at one instant).
+//
+// It is pure and imports nothing of ours. It refuses to know how a decision is
+// taken, how a plan is carried out, or where anything is stored.
+package cluster

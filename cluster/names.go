@@ -1,0 +1,32 @@
+package cluster
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// names maps the values of an enumeration to their spelling. One table serves
+// printing, parsing and the error that lists what would have been right.
+type names[T ~uint8] map[T]string
+
+func (n names[T]) text(v T) string {
+	if s, ok := n[v]; ok {
+		return s
+	}
+	return fmt.Sprintf("?%d", v)
+}
+
+func (n names[T]) parse(field, s string) (T, error) {
+	for v, name := range n {
+		if name == s {
+			return v, nil
+		}
+	}
+	all := make([]string, 0, len(n))
+	for _, name := range n {
+		all = append(all, name)
+	}
+	sort.Strings(all)
+	return 0, BadField(field, s, "one of "+strings.Join(all, ", "))
+}

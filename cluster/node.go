@@ -1,0 +1,44 @@
+package cluster
+
+// NodeID is the name of a node, unique in the cluster.
+type NodeID string
+
+// Node is one physical host that runs VMs.
+type Node struct {
+	ID       NodeID
+	Capacity Resources
+	State    NodeState
+	Labels   map[string]string // rack, switch, …: free for rules and requests
+}
+
+// Hosts reports whether VMs may be placed on the node.
+func (n Node) Hosts() bool { return n.State == Online }
+
+// NodeState says what the scheduler may do with a node. Whether the node answers
+// is another matter: that is observed, never decreed.
+type NodeState uint8
+
+// The states of a node.
+const (
+	Online   NodeState = iota // takes VMs
+	Draining                  // keeps what it has until it can be moved away; takes nothing
+	Offline                   // empty and off, or about to be
+	Down                      // proven dead by a fence device or by the operator's word: what ran there is lost
+)
+
+var nodeStates = names[NodeState]{Online: "online", Draining: "draining", Offline: "offline", Down: "down"}
+
+// String is the lower-case name of the state.
+func (s NodeState) String() string { return nodeStates.text(s) }
+
+// ParseNodeState reads the name of a state; the error lists the right ones.
+func ParseNodeState(s string) (NodeState, error) { return nodeStates.parse("state", s) }
+
+// MarshalText writes the name of the state.
+func (s NodeState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name of a state.
+func (s *NodeState) UnmarshalText(b []byte) (err error) {
+	*s, err = ParseNodeState(string(b))
+	return err
+}

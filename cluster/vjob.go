@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// VJobID numbers vjobs in the order of their submission, from 1.
+type VJobID int64
+
+// String is the decimal number.
+func (id VJobID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// ParseVJobID reads a positive decimal number.
+func ParseVJobID(s string) (VJobID, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return 0, BadField("vjob", s, "the number of a vjob, such as 12")
+	}
+	return VJobID(n), nil
+}
+
+// VJob is a group of VMs that run together: the unit of submission, of
+// scheduling and of the context switch.
+type VJob struct {
+	ID        VJobID
+	Name      string // free text of the owner, unique among the owner's live vjobs
+	Owner     string
+	Submitted time.Time
+	Priority  int           // larger runs first; equal ones in order of ID
+	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited
+	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
+	Rules     []Rule
+
+	State   State
+	Held    bool   // not to be selected: a Waiting vjob stays so, a Running one is suspended
+	Reason  string // why it is in this state, for people
+	Version int    // +1 at every change of State or Held
+}
+
+// Reserved is the sum of what the members reserve.
+func (j *VJob) Reserved() Resources {
+	var sum Resources
+	for i := range j.VMs {
+		sum = sum.Plus(j.VMs[i].Reserved)
+	}
+	return sum
+}
+
+// Clone copies the vjob so that neither copy sees changes to the other's lists.
+// Payloads are shared: they never change after submission.
+func (j *VJob) Clone() *VJob {
+	c := *j
+	c.VMs = slices.Clone(j.VMs)
+	c.Rules = slices.Clone(j.Rules)
+	return &c
+}
+
+// State is the place of a vjob in its life cycle: the stable states of DESIGN §2
+// and, between them, the ones shown while an action is under way.
+type State uint8
+
+// The states of a vjob. Waiting and Suspended together are "ready".
+const (
+	Waiting    State = iota // no VM exists yet
+	Booting                 // members are being created
+	Running                 // every member runs
+	Suspending              // members are paused, then saved
+	Suspended               // every member is an image on disk, nothing uses a node
+	Resuming                // members are restored, then unpaused
+	Migrating               // members change nodes
+	Stopping                // members are being destroyed
+	Terminated              // ended: by itself, by its owner or at its walltime
+	Failed                  // ended against its owner's will; Reason says why
+)
+
+var states = names[State]{
+	Waiting: "waiting", Booting: "booting", Running: "running", Suspending: "suspending",
+	Suspended: "suspended", Resuming: "resuming", Migrating: "migrating", Stopping: "stopping",
+	Terminated: "terminated", Failed: "failed",
+}
+
+// String is the lower-case name of the state.
+func (s State) String() string { return states.text(s) }
+
+// ParseState reads the name of a state; the error lists the right ones.
+func ParseState(s string) (State, error) { return states.parse("state", s) }
+
+// MarshalText writes the name of the state.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name of a state.
+func (s *State) UnmarshalText(b []byte) (err error) {
+	*s, err = ParseState(string(b))
+	return err
+}
+
+// Terminal reports whether nothing can happen any more.
+func (s State) Terminal() bool { return s == Terminated || s == Failed }
+
+// Ready reports whether the vjob could be chosen to run (thesis §6.1.1).
+func (s State) Ready() bool { return s == Waiting || s == Suspended }
+
+// Stable reports whether no action is under way.
+func (s State) Stable() bool { return s.Terminal() || s.Ready() || s == Running }
+
+// edges is the state diagram of a vjob: thesis figure 6.1 with the states in
+// between. A move of a paused gang ends in Resuming; a failed action goes back
+// the way it came, as a whole.
+var edges = map[State][]State{
+	Waiting:    {Booting, Terminated, Failed},
+	Booting:    {Running, Stopping},
+	Running:    {Suspending, Migrating, Stopping},
+	Suspending: {Suspended, Resuming, Stopping},
+	Suspended:  {Resuming, Stopping},
+	Resuming:   {Running, Suspended, Stopping},
+	Migrating:  {Running, Resuming, Stopping},
+	Stopping:   {Waiting, Terminated, Failed},
+	Terminated: {},
+	Failed:     {},
+}
+
+// CanBecome reports whether the state diagram has the edge from s to next.
+func (s State) CanBecome(next State) bool { return slices.Contains(edges[s], next) }
+
+// Become moves the vjob along one edge of the state diagram, or fails with
+// [ErrConflict] and changes nothing.
+func (j *VJob) Become(next State, reason string) error {
+	if !j.State.CanBecome(next) {
+		return fmt.Errorf("vjob %s: %s cannot become %s: %w", j.ID, j.State, next, ErrConflict)
+	}
+	j.State, j.Reason = next, reason
+	j.Version++
+	return nil
+}

@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// VMID names a VM by its vjob and its rank there. Ranks count from 0 and are the
+// order in which the members of a gang are paused and resumed.
+type VMID struct {
+	VJob VJobID
+	Rank int
+}
+
+// String is "12.3" for rank 3 of vjob 12.
+func (id VMID) String() string { return fmt.Sprintf("%d.%d", id.VJob, id.Rank) }
+
+// Compare orders by vjob, then by rank.
+func (id VMID) Compare(o VMID) int {
+	return cmp.Or(cmp.Compare(id.VJob, o.VJob), cmp.Compare(id.Rank, o.Rank))
+}
+
+// MarshalText writes "12.3", so that a VMID can be a JSON string or map key.
+func (id VMID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads "12.3".
+func (id *VMID) UnmarshalText(b []byte) (err error) {
+	*id, err = ParseVMID(string(b))
+	return err
+}
+
+// ParseVMID reads "12.3".
+func ParseVMID(s string) (VMID, error) {
+	job, rank, ok := strings.Cut(s, ".")
+	j, err1 := strconv.ParseInt(job, 10, 64)
+	r, err2 := strconv.Atoi(rank)
+	if !ok || err1 != nil || err2 != nil || j < 0 || r < 0 {
+		return VMID{}, BadField("vm", s, `a vjob and a rank, such as "12.3"`)
+	}
+	return VMID{VJobID(j), r}, nil
+}
+
+// VM is one member of a vjob, as submitted.
+type VM struct {
+	ID       VMID
+	Reserved Resources // what the user asked for; memory is always counted in full
+	Payload  Payload
+}
+
+// Payload says what runs in a VM. Drivers read it; nobody else looks inside.
+type Payload struct {
+	Image   string            `json:"image"`             // id in the administrator's catalogue
+	Command []string          `json:"command,omitempty"` // run in the guest, through the image's means
+	Script  string            `json:"script,omitempty"`  // or a script, likewise
+	Env     map[string]string `json:"env,omitempty"`     // for the command or script
+	Program *Program          `json:"program,omitempty"` // what a simulated guest computes
+}
+
+// Program is the work of a simulated guest: steps one after another. The
+// application of a vjob ends when every step of every member is done; then all
+// its guests shut themselves down.
+type Program struct {
+	Steps []Step `json:"steps"`
+}
+
+// Step is one stretch of a simulated guest's work.
+type Step struct {
+	CPU      MilliCPU      `json:"cpu_milli"`       // need while the step lasts
+	Duration time.Duration `json:"duration_ns"`     // at full yield; less CPU takes longer
+	After    []StepRef     `json:"after,omitempty"` // steps of other members that must be done first
+}
+
+// StepRef names step Index of the member with the given Rank.
+type StepRef struct {
+	Rank  int `json:"rank"`
+	Index int `json:"index"`
+}
+
+// VMState is the place of a VM in its life cycle (thesis §6.1.1, figure 6.1).
+type VMState uint8
+
+// The states of a VM. Waiting and Sleeping together are "ready".
+const (
+	VMWaiting    VMState = iota // never booted, or lost and queued again
+	VMRunning                   // on a node
+	VMSleeping                  // suspended: its memory is an image on disk
+	VMTerminated                // ended
+)
+
+var vmStates = names[VMState]{VMWaiting: "waiting", VMRunning: "running", VMSleeping: "sleeping", VMTerminated: "terminated"}
+
+// String is the lower-case name of the state.
+func (s VMState) String() string { return vmStates.text(s) }
+
+// ParseVMState reads the name of a state; the error lists the right ones.
+func ParseVMState(s string) (VMState, error) { return vmStates.parse("state", s) }
+
+// MarshalText writes the name of the state.
+func (s VMState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name of a state.
+func (s *VMState) UnmarshalText(b []byte) (err error) {
+	*s, err = ParseVMState(string(b))
+	return err
+}
+
+// ActionKind is what an action does to one VM (thesis table 8.1).
+type ActionKind uint8
+
+// The actions on VMs.
+const (
+	Boot    ActionKind = iota // Waiting → Running
+	Stop                      // any → Terminated
+	Suspend                   // Running → Sleeping: pause, then save
+	Resume                    // Sleeping → Running: restore, then unpause
+	Migrate                   // Running → Running on another node
+)
+
+var actionKinds = names[ActionKind]{Boot: "boot", Stop: "stop", Suspend: "suspend", Resume: "resume", Migrate: "migrate"}
+
+// String is the lower-case name of the action.
+func (k ActionKind) String() string { return actionKinds.text(k) }
+
+// ParseActionKind reads the name of an action; the error lists the right ones.
+func ParseActionKind(s string) (ActionKind, error) { return actionKinds.parse("action", s) }
+
+// MarshalText writes the name of the action.
+func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the name of an action.
+func (k *ActionKind) UnmarshalText(b []byte) (err error) {
+	*k, err = ParseActionKind(string(b))
+	return err
+}
+
+// vmEdges is figure 6.1 of the thesis.
+var vmEdges = map[ActionKind]map[VMState]VMState{
+	Boot:    {VMWaiting: VMRunning},
+	Stop:    {VMWaiting: VMTerminated, VMRunning: VMTerminated, VMSleeping: VMTerminated},
+	Suspend: {VMRunning: VMSleeping},
+	Resume:  {VMSleeping: VMRunning},
+	Migrate: {VMRunning: VMRunning},
+}
+
+// After is the state that the action leaves a VM in; ok is false when the life
+// cycle has no such edge.
+func (s VMState) After(k ActionKind) (next VMState, ok bool) {
+	next, ok = vmEdges[k][s]
+	return next, ok
+}

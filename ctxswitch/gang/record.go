@@ -1,0 +1,155 @@
+// Package gang is the protocol that takes one vjob from one stable state to
+// another as a whole: pause all members in order, save all, and only then free
+// the room; restore all paused, mark the generation as used, resume in order.
+//
+// It is a pure function from a durable [Record] and what is observed to the next
+// record and the next calls. Nothing but the record is remembered, so going on
+// after a crash is the same code as going on after a reply.
+package gang
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// Phase is the durable step of the protocol. Every call that a phase makes was
+// allowed by the commit of the phase.
+type Phase uint8
+
+// The phases. Absent, Active and Saved are stable.
+const (
+	Absent    Phase = iota // no copy, no image
+	Creating               // members are booted, each on its Next
+	Active                 // every member runs on its Node
+	Pausing                // members are paused in rank order; Then says what for
+	Saving                 // paused members are written to images of Generation
+	Saved                  // every image is sealed, no copy exists, no room is used
+	Restoring              // members are restored, paused, each on its Next
+	Resuming               // durable mark: images up to Generation are used; members are unpaused in order
+	Moving                 // paused members migrate to their Next
+	Shifting               // running members migrate to their Next, one by one
+	Clearing               // copies are destroyed and images deleted; Then says what comes after
+)
+
+var phaseNames = [...]string{
+	"absent", "creating", "active", "pausing", "saving", "saved",
+	"restoring", "resuming", "moving", "shifting", "clearing",
+}
+
+// String is the lower-case name.
+func (p Phase) String() string { return phaseNames[p] }
+
+// MarshalText writes the name of the phase.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads the name of a phase.
+func (p *Phase) UnmarshalText(b []byte) error {
+	if i := slices.Index(phaseNames[:], string(b)); i >= 0 {
+		*p = Phase(i)
+		return nil
+	}
+	return cluster.BadField("phase", string(b), "a phase of the gang protocol")
+}
+
+// Stable reports whether nothing is under way.
+func (p Phase) Stable() bool { return p == Absent || p == Active || p == Saved }
+
+// Record is all that is durable about the gang of one vjob.
+type Record struct {
+	VJob        cluster.VJobID
+	Phase       Phase
+	Then        Then // what Pausing or Clearing leads to
+	Since       time.Time
+	Incarnation int // boots from scratch so far
+	Generation  int // suspensions so far; names the images
+	Restores    int // attempts to restore so far; names their links
+	Losses      int // times that the vjob was lost and queued again
+	Members     []Member
+	Cause       string        // why the phase was entered, for people
+	Skew        time.Duration // between the first and the last pause or unpause of the phase
+}
+
+// Then is what follows a phase that can lead to several.
+type Then uint8
+
+// The continuations.
+const (
+	ThenNothing   Then = iota
+	ThenSave           // Pausing: go on to Saving
+	ThenMove           // Pausing: go on to Moving
+	ThenWait           // Clearing: the vjob waits again, as if it had never run
+	ThenTerminate      // Clearing: the vjob has ended
+	ThenFail           // Clearing: the vjob has failed
+)
+
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail"}
+
+// String is the lower-case name, "" for none.
+func (t Then) String() string { return thenNames[t] }
+
+// MarshalText writes the name.
+func (t Then) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads the name.
+func (t *Then) UnmarshalText(b []byte) error {
+	if i := slices.Index(thenNames[:], string(b)); i >= 0 {
+		*t = Then(i)
+		return nil
+	}
+	return cluster.BadField("then", string(b), "a continuation of a gang phase")
+}
+
+// Member is what is durable about one VM of the gang.
+type Member struct {
+	Node  cluster.NodeID // where its copy is, or was last; "" before the first boot
+	Next  cluster.NodeID // where a boot, restore or migration takes it; "" when it stays
+	Ended bool           // its guest shut itself down: it takes no further part
+	Image *Image         // sealed image of the present generation
+	Save  int            // attempt of the present generation, from 1; 0 before the first
+}
+
+// Image is a sealed image: durable, and known by its checksum.
+type Image struct {
+	ID       hypervisor.ImageID
+	Node     cluster.NodeID // where it lies
+	Bytes    int64
+	Checksum string
+}
+
+// Clone copies the record deeply enough to be changed.
+func (r *Record) Clone() *Record {
+	c := *r
+	c.Members = slices.Clone(r.Members)
+	return &c
+}
+
+// State is what users are shown for the phase; terminal states are known to the
+// vjob alone, so Absent is shown as Waiting.
+func (r *Record) State() cluster.State {
+	switch r.Phase {
+	case Creating:
+		return cluster.Booting
+	case Active:
+		return cluster.Running
+	case Pausing:
+		if r.Then == ThenMove {
+			return cluster.Migrating
+		}
+		return cluster.Suspending
+	case Saving:
+		return cluster.Suspending
+	case Saved:
+		return cluster.Suspended
+	case Restoring, Resuming:
+		return cluster.Resuming
+	case Moving, Shifting:
+		return cluster.Migrating
+	case Clearing:
+		return cluster.Stopping
+	default:
+		return cluster.Waiting
+	}
+}

@@ -1,0 +1,107 @@
+// Package ctxswitch computes the cluster-wide context switch: from a
+// configuration and the desired states of vjobs to a target configuration, and
+// from there to a plan of actions that is feasible at every instant.
+//
+// Everything here is a function of its inputs: the same problem gives the same
+// plan, byte for byte. Its subpackages carry plans out: gang is the protocol of
+// one vjob, execute drives all of them.
+package ctxswitch
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// Planner solves a [Problem]. The first one is [Greedy]; solvers at data-centre
+// scale go behind the same seam.
+type Planner interface {
+	// Plan returns the best plan found before the effort is spent. When there is
+	// none the error is a *NoPlan, which says what stands in the way.
+	Plan(p Problem) (Plan, error)
+}
+
+// Problem is everything that a plan depends on.
+type Problem struct {
+	Current *cluster.Configuration // nodes, VMs, needs as they count now
+	Rules   []cluster.Rule
+	Gangs   []Goal // what is wanted of the vjobs that may be touched, in priority order
+	// Next holds the need of VMs that differs once the plan is carried out, e.g.
+	// of a vjob that is about to run with more CPU than it uses now.
+	Next map[cluster.VMID]cluster.Resources
+	// Claims is room that is spoken for by actions under way: it counts as used
+	// from the first instant to the last.
+	Claims map[cluster.NodeID]cluster.Resources
+	// Pinned VMs are not touched; they count where they are.
+	Pinned map[cluster.VMID]bool
+	// Live says which VMs may be migrated while they run, because a lock prevents
+	// two writers. The gang of any other is paused for the move.
+	Live  map[cluster.VMID]bool
+	Costs Costs
+	Seed  uint64
+}
+
+// Goal is what is wanted of one vjob: a stable state for all its members. The
+// members are the VMs of the vjob that the current configuration knows.
+type Goal struct {
+	VJob cluster.VJobID
+	Want cluster.VMState // VMRunning, VMSleeping or VMTerminated
+}
+
+// ActionID numbers the actions of one plan from 0.
+type ActionID int
+
+// Action changes one VM. Times are estimates from the start of the plan.
+type Action struct {
+	ID    ActionID           `json:"id"`
+	Kind  cluster.ActionKind `json:"kind"`
+	VM    cluster.VMID       `json:"vm"`
+	From  cluster.NodeID     `json:"from,omitempty"` // where it runs, or its image lies
+	To    cluster.NodeID     `json:"to,omitempty"`   // where it will run
+	Live  bool               `json:"live,omitempty"` // Migrate: without pausing the gang
+	After []ActionID         `json:"after,omitempty"`
+	Start time.Duration      `json:"start_ns"`
+	End   time.Duration      `json:"end_ns"`
+	Cost  int64              `json:"cost"` // local cost k, thesis table 8.3, in MiB
+}
+
+// Gang is the actions of one vjob that must happen together (thesis §9.1.2), in
+// rank order. A vjob can have several gangs in one plan, for instance one that
+// suspends and one that resumes it to break a cycle; they follow each other.
+type Gang struct {
+	VJob    cluster.VJobID     `json:"vjob"`
+	Kind    cluster.ActionKind `json:"kind"`
+	Actions []ActionID         `json:"actions"`
+}
+
+// Plan is a context switch: dependency-ordered actions, feasible at every
+// instant as long as each starts only after those it names in After have ended.
+type Plan struct {
+	Actions  []Action      `json:"actions"` // indexed by ActionID
+	Gangs    []Gang        `json:"gangs"`   // in order of their first start
+	Cost     int64         `json:"cost"`    // K of thesis eq. 8.1, in MiB
+	Makespan time.Duration `json:"makespan_ns"`
+	// Target is the configuration that the plan leads to.
+	Target *cluster.Configuration `json:"-"`
+}
+
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
+
+// Costs estimates actions: durations for the schedule, weights for the choice.
+type Costs struct {
+	Boot, Stop   time.Duration
+	MigratePer   time.Duration // per GiB
+	SuspendPer   time.Duration // per GiB
+	ResumePer    time.Duration // per GiB, local
+	RemoteFactor float64       // a remote resume takes this many times a local one
+}
+
+// NoPlan says why there is no plan.
+type NoPlan struct {
+	VJob   cluster.VJobID // the first vjob that could not be given its state; 0 when none in particular
+	Reason string
+}
+
+// Error is the reason.
+func (e *NoPlan) Error() string { return "no plan: " + e.Reason }

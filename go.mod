@@ -1,0 +1,3 @@
+module vjob
+
+go 1.26.0

@@ -1,0 +1,308 @@
+// Package hypervisor is the seam between decisions and machines: what can be
+// seen on a node (Observer) and what can be asked of it (Actuator). Drivers live
+// below it: hypervisor/simulated and hypervisor/libvirt; hypervisor/conformance
+// is the suite that both pass.
+//
+// One law shapes it: a reply is never the truth, an observation is. The error of
+// a call does not say that nothing happened, and its success does not say that
+// the result will last. Whoever calls looks at both ends afterwards.
+//
+// It refuses to know why a call is made; gangs, plans and queues live above.
+package hypervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Errors of calls and looks. They tell a person and a retry policy what went
+// wrong; none of them is proof that the call had no effect.
+var (
+	// ErrUnreachable: the node did not answer. What it holds is unknown.
+	ErrUnreachable = errors.New("node unreachable")
+	// ErrTimeout: the call did not end before its deadline; it may still be under way.
+	ErrTimeout = errors.New("no answer before the deadline")
+	// ErrNoSuchVM: the node holds no copy of the VM.
+	ErrNoSuchVM = errors.New("no such VM")
+	// ErrExists: the node holds a copy of the VM already.
+	ErrExists = errors.New("VM exists already")
+	// ErrNoSpace: the image store is full.
+	ErrNoSpace = errors.New("no space for the image")
+	// ErrNoRoom: the node cannot give the VM its memory.
+	ErrNoRoom = errors.New("no memory for the VM")
+	// ErrBadImage: the image is missing, incomplete or not what was sealed.
+	ErrBadImage = errors.New("image unusable")
+	// ErrLocked: a lock shows that another copy runs elsewhere.
+	ErrLocked = errors.New("locked by another copy")
+	// ErrRefused: the hypervisor will not do this; the text says why.
+	ErrRefused = errors.New("refused by the hypervisor")
+)
+
+// Driver is a cluster of hypervisors. All methods are safe for concurrent use.
+type Driver interface {
+	Observer
+	Actuator
+	// Close lets running calls end and joins everything that the driver started.
+	Close() error
+}
+
+// Observer looks at nodes.
+type Observer interface {
+	// Look lists everything of ours that a node holds, in full. An error means
+	// that nothing is known, never that nothing is there.
+	Look(ctx context.Context, node cluster.NodeID) (View, error)
+	// LookStore lists every image that can be read now.
+	LookStore(ctx context.Context) (Store, error)
+	// Hints names nodes on which something changed. A hint is a reason to look
+	// and nothing more: hints get lost, repeated and delayed.
+	Hints() <-chan cluster.NodeID
+}
+
+// Actuator carries out calls.
+type Actuator interface {
+	// Do carries out one call and returns when the hypervisor has answered or
+	// the context has ended. After the context's end the call may still happen.
+	Do(ctx context.Context, call Call) (Receipt, error)
+}
+
+// View is what one node held at the time of one look.
+type View struct {
+	Node      cluster.NodeID
+	Copies    []Copy   // in order of VMs
+	Endings   []Ending // guests that ended by themselves since the driver remembers, oldest first
+	Strangers []string // machines without our mark, in order; never touched
+}
+
+// Copy returns the node's copy of a VM.
+func (v *View) Copy(id cluster.VMID) (Copy, bool) {
+	for _, c := range v.Copies {
+		if c.VM == id {
+			return c, true
+		}
+	}
+	return Copy{}, false
+}
+
+// Copy is one machine of ours on one node. During a migration, or after one that
+// was cut, the same VM has a copy on both ends.
+type Copy struct {
+	VM    cluster.VMID
+	Stamp Stamp
+	State CopyState
+	Job   Job
+	// CPU is what the guest needs now, as well as the driver can tell; what it
+	// gets may be less.
+	CPU cluster.MilliCPU
+	// CPUTime is the CPU time used since this copy was created.
+	CPUTime time.Duration
+	// Lock reports that a lock prevents a second copy from running: only then is
+	// the VM migrated while it runs.
+	Lock bool
+}
+
+// CopyState is whether a copy executes.
+type CopyState uint8
+
+// The states of a copy.
+const (
+	CopyRunning CopyState = iota
+	CopyPaused
+	CopyDead // the guest crashed or was shut off; only its shell is left
+)
+
+// String is the lower-case name.
+func (s CopyState) String() string { return [...]string{"running", "paused", "dead"}[s] }
+
+// Job is a long operation that the hypervisor has under way on a copy, whoever
+// asked for it. While there is one, the copy's fate is open.
+type Job uint8
+
+// The jobs.
+const (
+	JobNone Job = iota
+	JobSaving
+	JobRestoring
+	JobOutgoing // migrating away
+	JobIncoming // migrating in
+)
+
+// String is the lower-case name.
+func (j Job) String() string {
+	return [...]string{"none", "saving", "restoring", "outgoing", "incoming"}[j]
+}
+
+// Ending tells how a guest left. Drivers learn it from events, so it can be
+// missing; then the cause is unknown.
+type Ending struct {
+	VM    cluster.VMID
+	Stamp Stamp
+	Cause Cause
+	At    time.Time
+}
+
+// Cause is why a guest is no more.
+type Cause uint8
+
+// The causes.
+const (
+	CauseUnknown  Cause = iota
+	CauseShutdown       // it shut itself down: the work is done
+	CauseCrashed        // it, or the process that ran it, died
+)
+
+// String is the lower-case name.
+func (c Cause) String() string { return [...]string{"unknown", "shutdown", "crashed"}[c] }
+
+// Stamp is written into a machine when it is created and stays with it through
+// saves and migrations: it tells our own copies from stale ones.
+type Stamp struct {
+	Incarnation int   // how many times the vjob has been booted from scratch, from 1
+	Epoch       int64 // which start of the scheduler created it
+}
+
+// ImageID names one attempt to save one VM. The name is used once: saving never
+// overwrites.
+type ImageID struct {
+	VM         cluster.VMID
+	Generation int // how many times the vjob has been suspended, from 1
+	Attempt    int // from 1
+}
+
+// String is "12.3.g2.a1".
+func (id ImageID) String() string {
+	return fmt.Sprintf("%s.g%d.a%d", id.VM, id.Generation, id.Attempt)
+}
+
+// ParseImageID reads "12.3.g2.a1".
+func ParseImageID(s string) (ImageID, error) {
+	parts := strings.Split(s, ".")
+	bad := cluster.BadField("image", s, `a name such as "12.3.g2.a1"`)
+	if len(parts) != 4 {
+		return ImageID{}, bad
+	}
+	vm, err := cluster.ParseVMID(parts[0] + "." + parts[1])
+	gen, err1 := number(parts[2], "g")
+	attempt, err2 := number(parts[3], "a")
+	if err != nil || err1 != nil || err2 != nil {
+		return ImageID{}, bad
+	}
+	return ImageID{vm, gen, attempt}, nil
+}
+
+func number(s, prefix string) (int, error) {
+	digits, ok := strings.CutPrefix(s, prefix)
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.Atoi(digits)
+}
+
+// Store is what the image store held at the time of one look.
+type Store struct {
+	Images []Image // in order of names
+	// Free is the space left where each node saves. Nodes that share a file
+	// system show the same Pool.
+	Free map[cluster.NodeID]Space
+}
+
+// Find returns an image by name.
+func (s *Store) Find(id ImageID) (Image, bool) {
+	for _, i := range s.Images {
+		if i.ID == id {
+			return i, true
+		}
+	}
+	return Image{}, false
+}
+
+// Space is room for images.
+type Space struct {
+	Pool string // the file system; equal names share the room
+	Free cluster.MiB
+}
+
+// Image is one file in the image store.
+type Image struct {
+	ID       ImageID
+	Node     cluster.NodeID // where it lies: resuming there is local
+	Bytes    int64
+	Complete bool // the save that wrote it said that it was finished
+}
+
+// Verb says what a call does.
+type Verb uint8
+
+// The verbs. Every one may be repeated: the second time it finds its work done
+// and says so with an error or not at all.
+const (
+	Boot     Verb = iota // create the VM on Node, running
+	Shutdown             // ask the guest to shut itself down
+	Destroy              // end the copy at once
+	Pause                // stop its CPUs; memory stays
+	Unpause              // let it go on
+	Save                 // write a paused copy to Image and remove the copy
+	Seal                 // make Image durable, and compute its checksum: see Receipt
+	Restore              // verify Image against Checksum, then create a paused copy of it on Node
+	Revoke               // make sure that no Restore attempt up to Attempt can succeed from now on
+	Discard              // delete Image
+	Migrate              // move the copy from Node to To; paused stays paused
+	Abort                // cancel the job that is under way on the copy
+)
+
+// String is the lower-case name.
+func (v Verb) String() string {
+	return [...]string{
+		"boot", "shutdown", "destroy", "pause", "unpause", "save",
+		"seal", "restore", "revoke", "discard", "migrate", "abort",
+	}[v]
+}
+
+// MarshalText writes the name of the verb.
+func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the name of a verb.
+func (v *Verb) UnmarshalText(b []byte) error {
+	for w := Boot; w <= Abort; w++ {
+		if w.String() == string(b) {
+			*v = w
+			return nil
+		}
+	}
+	return cluster.BadField("verb", string(b), "a hypervisor verb")
+}
+
+// OpID numbers calls for ever: the key of their intent and of their result.
+type OpID int64
+
+// Call is one thing asked of a node. Which fields count depends on the verb.
+type Call struct {
+	Op       OpID
+	Verb     Verb
+	VM       cluster.VMID
+	Node     cluster.NodeID
+	To       cluster.NodeID // Migrate
+	Image    ImageID        // Save, Seal, Restore, Revoke, Discard
+	Checksum string         // Restore: what Seal found
+	Attempt  int            // Restore, Revoke: each attempt to restore has a number of its own
+	Stamp    Stamp          // Boot
+	Machine  *Machine       // Boot
+}
+
+// Machine is what Boot creates.
+type Machine struct {
+	Name     string // for people: "sim-run/3"; never an identity
+	Reserved cluster.Resources
+	Payload  cluster.Payload
+}
+
+// Receipt is what a call that ended well brings back.
+type Receipt struct {
+	Bytes    int64  // Seal
+	Checksum string // Seal
+}

@@ -1,0 +1,163 @@
+// Package journal is what the scheduler writes down: what it intends before it
+// acts, what came of it, and what users are told. It is plain data; package db
+// keeps it, and the simulation keeps it in memory.
+//
+// The order is the promise: a [Step] is committed as a whole, and only then are
+// the calls of its intents made.
+package journal
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// PlanID numbers plans from 1.
+type PlanID int64
+
+// Intent is a call that is about to be made.
+type Intent struct {
+	Call  hypervisor.Call // without its Machine: that is the vjob's
+	Plan  PlanID          // 0 when no plan asked for it
+	Epoch int64           // which start of the scheduler
+	At    time.Time
+}
+
+// Result closes an intent: what the reply said. The state of the world is in the
+// records that were written after looking.
+type Result struct {
+	Op    hypervisor.OpID
+	Began time.Time
+	Ended time.Time
+	Error string // "" when the call ended well
+}
+
+// Event tells people what happened. Seq is given by the store and only grows.
+type Event struct {
+	Seq   int64          `json:"seq"`
+	At    time.Time      `json:"at"`
+	Kind  EventKind      `json:"kind"`
+	VJob  cluster.VJobID `json:"vjob,omitempty"`
+	VM    string         `json:"vm,omitempty"`
+	Node  cluster.NodeID `json:"node,omitempty"`
+	Plan  PlanID         `json:"plan,omitempty"`
+	State string         `json:"state,omitempty"` // the new state, for events of kind state
+	Text  string         `json:"text"`
+}
+
+// EventKind sorts events for those who filter them.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventSubmitted EventKind = "submitted" // a vjob was accepted
+	EventState     EventKind = "state"     // a vjob changed its state
+	EventPlan      EventKind = "plan"      // a context switch began or ended
+	EventAction    EventKind = "action"    // an action began, ended or failed
+	EventNode      EventKind = "node"      // a node changed its state or fell silent
+	EventAlarm     EventKind = "alarm"     // somebody should look
+)
+
+// VJobChange is what of a vjob changes after its submission.
+type VJobChange struct {
+	ID      cluster.VJobID
+	State   cluster.State
+	Held    bool
+	Reason  string
+	Version int
+	Started time.Time // first time Running; zero before
+	Ended   time.Time // zero before
+}
+
+// Usage is added to the account of a vjob.
+type Usage struct {
+	VJob      cluster.VJobID
+	Running   time.Duration // time in Running
+	CPU       time.Duration // CPU time that its guests needed
+	MemorySec int64         // MiB·s on nodes
+}
+
+// PlanState is how far a plan has come.
+type PlanState string
+
+// The states of a plan and of each of its actions.
+const (
+	PlanPending PlanState = "pending" // actions only: waits for what it depends on
+	PlanRunning PlanState = "running"
+	PlanDone    PlanState = "done"
+	PlanFailed  PlanState = "failed"
+	PlanDropped PlanState = "dropped" // given up before it began, or closed by a restart
+)
+
+// Plan is a context switch as it is kept: written before anything is touched.
+type Plan struct {
+	ID     PlanID
+	At     time.Time
+	Policy string
+	Plan   ctxswitch.Plan
+	State  PlanState
+	Ended  time.Time
+}
+
+// PlanChange closes a plan.
+type PlanChange struct {
+	ID    PlanID
+	State PlanState
+	Ended time.Time
+	Note  string
+}
+
+// ActionChange is progress of one action of a plan.
+type ActionChange struct {
+	Plan   PlanID
+	Action ctxswitch.ActionID
+	State  PlanState
+	At     time.Time
+	Note   string
+}
+
+// SkewChange records how far apart a gang's members were paused or resumed.
+type SkewChange struct {
+	Plan PlanID
+	VJob cluster.VJobID
+	Kind string // "pause" or "resume"
+	Skew time.Duration
+}
+
+// Step is everything that one step of the scheduler writes, in one transaction.
+type Step struct {
+	VJobs   []VJobChange
+	Gangs   []gang.Record
+	Nodes   []cluster.Node
+	Plans   []Plan
+	Closed  []PlanChange
+	Actions []ActionChange
+	Skews   []SkewChange
+	Intents []Intent
+	Results []Result
+	Usage   []Usage
+	Events  []Event
+}
+
+// Empty reports whether there is nothing to commit.
+func (s *Step) Empty() bool {
+	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Plans) == 0 &&
+		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
+		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Events) == 0
+}
+
+// Loaded is what the scheduler knows when it starts.
+type Loaded struct {
+	Epoch    int64 // of this start, larger than any before; durable already
+	NextOp   hypervisor.OpID
+	NextPlan PlanID
+	Nodes    []cluster.Node
+	VJobs    []*cluster.VJob // those that are not terminal, in order
+	Gangs    []gang.Record   // of those vjobs
+	Ran      map[cluster.VJobID]time.Duration
+	Open     []Intent // without a result: they may still be under way
+	Plans    []PlanID // that were running
+}

@@ -1,0 +1,82 @@
+// Package queue decides which vjobs should run now. A [Policy] walks the vjobs
+// in priority order and asks a [Room] whether each still fits beside those
+// already chosen; the result says for every vjob what is wished and why.
+//
+// It is pure. It refuses to know where VMs are placed, how the cluster gets from
+// here to there, and what time it is.
+package queue
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// Job is what a policy knows of one vjob.
+type Job struct {
+	*cluster.VJob
+	// Busy: actions are under way that cannot be taken back now. Bound tells
+	// where they lead; the policy may not wish anything else.
+	Busy  bool
+	Bound Wish
+	// Ran is the running time so far, suspensions excluded.
+	Ran time.Duration
+}
+
+// Wish is what a policy wants of a vjob.
+type Wish uint8
+
+// The wishes.
+const (
+	Stay Wish = iota // leave a ready vjob ready
+	Run              // let it run: boot, resume, or go on
+	Park             // suspend it, it runs and has to make room
+)
+
+// String is the lower-case name.
+func (w Wish) String() string { return [...]string{"stay", "run", "park"}[w] }
+
+// Verdict is the wish for one vjob and the reason, in words with numbers, for
+// the people who ask.
+type Verdict struct {
+	Wish   Wish
+	Reason string
+}
+
+// Policy selects the vjobs that run. Implementations are values without state:
+// the same jobs and room give the same verdicts.
+type Policy interface {
+	// Name is how settings and commands call the policy, e.g. "firstfit".
+	Name() string
+	// Needs says what a VM counts for while room is looked for.
+	Needs() Needs
+	// Select gives one verdict per job, in the order of the jobs, which are
+	// sorted by decreasing priority.
+	Select(jobs []Job, room Room) []Verdict
+}
+
+// Needs says by which CPU figure VMs are packed. Memory always counts as
+// reserved.
+type Needs uint8
+
+// The ways to count CPU.
+const (
+	Reserved Needs = iota // what the user asked for, from start to end (static)
+	Observed              // what the VM needs now; a vjob that never ran counts as reserved
+	Assumed               // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
+)
+
+// Room tells whether vjobs fit together. It is filled one vjob at a time and
+// starts empty at every pass.
+type Room interface {
+	// Take adds the vjob when a viable configuration with all those taken before
+	// exists, as far as the search can tell. Otherwise nothing changes and the
+	// shortage says what is missing.
+	Take(id cluster.VJobID) (ok bool, short Shortage)
+}
+
+// Shortage is why a vjob does not fit.
+type Shortage struct {
+	Missing cluster.Resources // more than is free in sum; zero when only the shape is wrong
+	Rule    string            // a placement rule that stands in the way, "" when none does
+}

@@ -1,0 +1,66 @@
+// Package scheduler is the loop: observe, decide, plan, execute. Its core is
+// pure and single-threaded; a thin shell gives it time, looks and replies, and
+// carries out what it asks for.
+package scheduler
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+)
+
+// Order is what a user or an administrator asks of one vjob after its submission.
+type Order string
+
+// The orders.
+const (
+	OrderHold    Order = "hold"    // a ready vjob is not chosen until released
+	OrderRelease Order = "release" // takes a hold back
+	OrderSuspend Order = "suspend" // a running vjob is suspended, and held
+	OrderResume  Order = "resume"  // a suspended and held vjob may run again
+	OrderDelete  Order = "delete"  // the vjob ends; its copies and images are removed
+)
+
+// NodeStatus is a node as the loop sees it now.
+type NodeStatus struct {
+	cluster.Node
+	Used    cluster.Resources // needs of what runs there
+	VMs     []cluster.VMID
+	Silent  bool      // does not answer
+	Since   time.Time // of Silent or of the last change
+	Problem string    // what the last look said, when it failed
+}
+
+// Snapshot is the state of the loop at one instant, for those who watch. It is
+// never changed after it was published.
+type Snapshot struct {
+	At      time.Time
+	Ready   bool // the first decision since the start has been taken
+	Policy  string
+	Nodes   []NodeStatus
+	VJobs   map[cluster.VJobID]VJobStatus
+	Running []ActionStatus // actions under way
+}
+
+// VJobStatus is what the loop knows of a live vjob beyond its record.
+type VJobStatus struct {
+	State  cluster.State
+	Held   bool
+	Reason string
+	Place  int // in the queue of those that wait, from 1; 0 when it does not wait
+	Gang   gang.Record
+	Ran    time.Duration
+}
+
+// ActionStatus is one action under way.
+type ActionStatus struct {
+	Plan     journal.PlanID
+	VM       cluster.VMID
+	What     string // "suspend", "resume", …
+	Phase    string // of the gang: "pausing", "saving", …
+	From, To cluster.NodeID
+	Began    time.Time
+	Expected time.Duration // how long it is estimated to take
+}
