@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,9 @@ var (
 type Driver interface {
 	Observer
 	Actuator
+	// Console opens what the guest of a VM has printed since its first boot. A VM
+	// that never printed is cluster.ErrNotFound.
+	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
 	// Close lets running calls end and joins everything that the driver started.
 	Close() error
 }

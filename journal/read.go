@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+)
+
+// Filter narrows a list of vjobs. Zero fields do not narrow.
+type Filter struct {
+	Owner  string
+	States []cluster.State
+	Name   string
+	Live   bool // only those that are not terminal
+	Newest bool // latest submission first, else earliest first
+	Offset int
+	Limit  int // 0 is no limit
+}
+
+// Row is a vjob as it is kept, with its account.
+type Row struct {
+	*cluster.VJob
+	Started time.Time // zero before it first ran
+	Ended   time.Time // zero before its end
+	Account Usage     // sums so far
+	// Size is filled in lists, where VMs, Rules and payloads are left out.
+	Size     int
+	Reserved cluster.Resources
+}
+
+// EventFilter narrows a list of events. Zero fields do not narrow.
+type EventFilter struct {
+	After  int64  // only events with a larger Seq
+	Owner  string // only events of this owner's vjobs, and none of nodes
+	VJob   cluster.VJobID
+	Plan   PlanID
+	Limit  int
+	Latest bool // the last Limit ones instead of the first; still oldest first
+}
+
+// PlanRow is a plan in lists.
+type PlanRow struct {
+	ID       PlanID
+	At       time.Time
+	Ended    time.Time
+	Policy   string
+	State    PlanState
+	Note     string
+	Cost     int64
+	Makespan time.Duration
+	Actions  int
+}
+
+// PlanDetail is a plan with the progress of its actions.
+type PlanDetail struct {
+	PlanRow
+	Plan     ctxswitch.Plan
+	Progress []ActionProgress // one per action, in order
+	Skews    []SkewChange
+}
+
+// ActionProgress is how far one action has come.
+type ActionProgress struct {
+	State        PlanState
+	Began, Ended time.Time
+	Note         string
+}
+
+// Kept is a vjob with all its parts: what a detail view shows.
+type Kept struct {
+	Row
+	Gang gang.Record
+}
+
+// User is an account.
+type User struct {
+	Name string
+	Role Role
+}
+
+// Role is what an account may do.
+type Role string
+
+// The roles.
+const (
+	RoleUser  Role = "user"  // own vjobs
+	RoleAdmin Role = "admin" // everything
+)
+
+// Token is a stored bearer token; the secret itself is not kept.
+type Token struct {
+	ID      int64
+	User    string
+	Created time.Time
+	Expires time.Time // zero: never
+	Revoked bool
+}
