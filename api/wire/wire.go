@@ -189,6 +189,14 @@ type Event struct {
 	Text  string    `json:"text"`
 }
 
+// EventList is the answer to GET /v1/events when no stream was asked for.
+type EventList struct {
+	Events []Event `json:"events"`
+	// Last is the sequence number to go on after: of the last event, or of the
+	// request when there are none.
+	Last int64 `json:"last"`
+}
+
 // Status is the answer to GET /v1/status: what a live view needs, in one call.
 type Status struct {
 	At      time.Time      `json:"at"`
@@ -244,6 +252,33 @@ type Token struct {
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
+// TokenInfo is a token as it is kept: everything but the secret.
+type TokenInfo struct {
+	ID      int64      `json:"id"`
+	User    string     `json:"user"`
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires,omitempty"` // absent: never
+	Revoked bool       `json:"revoked"`
+}
+
+// TokenList is the answer to GET /v1/users/{name}/tokens.
+type TokenList struct {
+	Tokens []TokenInfo `json:"tokens"`
+}
+
+// Identity is the answer to GET /v1/whoami: who the caller is taken for.
+type Identity struct {
+	Name string `json:"name"`
+	Role string `json:"role"` // user, admin
+	Via  string `json:"via"`  // socket, token
+}
+
+// Health is the answer to GET /healthz, with status 200 when ready, else 503.
+type Health struct {
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason"`
+}
+
 // TokenRequest is the body of POST /v1/users/{name}/tokens.
 type TokenRequest struct {
 	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"` // 0: never
@@ -256,7 +291,26 @@ type Error struct {
 
 // ErrorBody says what went wrong and, for bad input, where.
 type ErrorBody struct {
-	Code    string `json:"code"` // invalid, not_found, conflict, forbidden, unauthenticated, too_many, unavailable, internal
+	Code    string `json:"code"` // one of the Code constants
 	Message string `json:"message"`
 	Field   string `json:"field,omitempty"`
 }
+
+// The values of [ErrorBody.Code]. All but the last three correspond to the
+// sentinel of the same name in package cluster.
+const (
+	CodeInvalid         = "invalid"
+	CodeNotFound        = "not_found"
+	CodeConflict        = "conflict"
+	CodeForbidden       = "forbidden"
+	CodeUnauthenticated = "unauthenticated"
+	CodeTooMany         = "too_many"
+	CodeUnavailable     = "unavailable"
+	CodeTooLarge        = "too_large"          // the body; nothing was read
+	CodeMethod          = "method_not_allowed" // the path exists, with other methods
+	CodeInternal        = "internal"           // a fault of the server
+)
+
+// KeyHeader names the request header of POST /v1/vjobs that makes repeating a
+// submission safe: the same key of the same owner is the same vjob.
+const KeyHeader = "Idempotency-Key"

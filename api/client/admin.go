@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"vjob/api/wire"
+)
+
+// Nodes lists the nodes.
+func (c *Client) Nodes(ctx context.Context) (wire.NodeList, error) {
+	return get[wire.NodeList](ctx, c, "/v1/nodes", nil)
+}
+
+func nodePath(name string) string { return "/v1/nodes/" + url.PathEscape(name) }
+
+// SetNode asks for another state of a node (administrators).
+func (c *Client) SetNode(ctx context.Context, name string, change wire.NodeChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPatch, path: nodePath(name), body: change, repeatable: true}, nil)
+	return err
+}
+
+// Drain has everything moved off a node (administrators).
+func (c *Client) Drain(ctx context.Context, name string) error {
+	_, err := c.call(ctx, request{method: http.MethodPost, path: nodePath(name) + "/drain", repeatable: true}, nil)
+	return err
+}
+
+// Online lets a node take VMs again (administrators).
+func (c *Client) Online(ctx context.Context, name string) error {
+	_, err := c.call(ctx, request{method: http.MethodPost, path: nodePath(name) + "/online", repeatable: true}, nil)
+	return err
+}
+
+// Users lists the accounts (administrators).
+func (c *Client) Users(ctx context.Context) (wire.UserList, error) {
+	return get[wire.UserList](ctx, c, "/v1/users", nil)
+}
+
+// CreateUser adds an account (administrators).
+func (c *Client) CreateUser(ctx context.Context, user wire.User) (created wire.User, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/users", body: user}, &created)
+	return created, err
+}
+
+func userPath(name string) string { return "/v1/users/" + url.PathEscape(name) }
+
+// DeleteUser removes an account and its tokens (administrators).
+func (c *Client) DeleteUser(ctx context.Context, name string) error {
+	_, err := c.call(ctx, request{method: http.MethodDelete, path: userPath(name)}, nil)
+	return err
+}
+
+// Tokens lists the tokens of an account (administrators).
+func (c *Client) Tokens(ctx context.Context, user string) (wire.TokenList, error) {
+	return get[wire.TokenList](ctx, c, userPath(user)+"/tokens", nil)
+}
+
+// CreateToken makes a token; its secret is shown this once (administrators).
+// A lifetime of 0 is for ever.
+func (c *Client) CreateToken(ctx context.Context, user string, lifetime time.Duration) (token wire.Token, err error) {
+	body := wire.TokenRequest{ExpiresInSeconds: int64(lifetime / time.Second)}
+	_, err = c.call(ctx, request{method: http.MethodPost, path: userPath(user) + "/tokens", body: body}, &token)
+	return token, err
+}
+
+// RevokeToken ends a token (administrators).
+func (c *Client) RevokeToken(ctx context.Context, user string, id int64) error {
+	path := userPath(user) + "/tokens/" + strconv.FormatInt(id, 10)
+	_, err := c.call(ctx, request{method: http.MethodDelete, path: path}, nil)
+	return err
+}
+
+// Health asks whether the server is ready. A server that is up and not ready is
+// an answer with its reason, not an error; the question is not repeated.
+func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
+	res, err := c.once(ctx, request{method: http.MethodGet, path: "/healthz"}, nil)
+	if err != nil {
+		return h, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusServiceUnavailable {
+		return h, decodeError(res)
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&h); err != nil {
+		return h, fmt.Errorf("health of %s: decode: %w", c.shown, err)
+	}
+	return h, nil
+}
