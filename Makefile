@@ -1,0 +1,63 @@
+# vjob: the one entry point for people and for CI. `make` alone lists the targets.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+GO          ?= go
+TAGS        := libvirt_dlopen
+TOOL        := $(GO) tool -modfile=tools.mod
+SEEDS       ?= 5000
+COUNT       ?= 6
+# Everything but the real lab, which needs root and the machine for itself.
+PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo setup test check fmt race sim bench cover mutants clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/vjob and bin/vjobd
+	$(GO) build -trimpath -tags $(TAGS) -o bin/ ./cmd/...
+
+demo: build ## start a simulated cluster, submit the examples, watch it switch; leaves nothing behind
+	scripts/demo.sh
+
+setup: ## check the tools; as root, install the Debian packages of the real lab
+	scripts/setup.sh
+
+test: setup build ## run every test, the simulation and the real lab included
+	scripts/test.sh
+
+check: ## vet, linters, format, boundaries, dead code, file sizes
+	$(GO) vet ./...
+	$(GO) vet -tags $(TAGS) ./...
+	$(TOOL) golangci-lint run ./...
+	$(GO) test -count=1 ./tests/architecture
+	scripts/deadcode.sh
+	scripts/sizes.sh 450
+
+fmt: ## format the Go files as `make check` wants them
+	$(TOOL) golangci-lint fmt ./...
+
+race: ## run the tests, but for the real lab, under the race detector
+	$(GO) test -race -tags $(TAGS) -timeout 40m $(PACKAGES)
+
+sim: ## run SEEDS seeds of the simulation (SEEDS=5000; SEED=n replays one)
+	SEEDS=$(SEEDS) SEED=$(SEED) $(GO) test -tags $(TAGS) -count=1 -timeout 0 -v ./tests/sim
+
+bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .cache/base.txt if there is one
+	mkdir -p .cache
+	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem -count=$(COUNT) -timeout 60m $(PACKAGES) | tee .cache/bench.txt
+	$(TOOL) benchstat $$(ls .cache/base.txt 2>/dev/null) .cache/bench.txt
+
+cover: ## measure which statements the tests reach, across packages
+	mkdir -p .cache
+	$(GO) test -tags $(TAGS) -timeout 40m -coverpkg=./... -coverprofile=.cache/cover.out $(PACKAGES)
+	$(GO) tool cover -func=.cache/cover.out | tail -n 1
+	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
+
+mutants: ## show that the simulation finds each known mistake of tests/mutants
+	scripts/mutants.sh
+
+clean: ## remove what the other targets have built
+	rm -rf bin .cache

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs every test and ends with a list of those that could not run, and why. The
+# real lab comes last and alone: its guests need the processors.
+#   V=1      show every test, not only logs, failures and packages
+#   CI=true  as V=1, and a test of the real lab that skips is a failure
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tags=libvirt_dlopen
+ci=${CI:-false}
+verbose=${V:-$([ "$ci" = true ] && echo 1 || echo 0)}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+quiet='^=== (RUN|PAUSE|CONT|NAME) |^ *--- PASS: |^PASS$|\[no test files\]$'
+show() { if [ "$verbose" = 1 ]; then cat; else grep --line-buffered -vE "$quiet" || true; fi; }
+
+run() {
+	printf '\n# go test %s\n' "$1"
+	shift
+	go test -tags "$tags" -v "$@" 2>&1 | tee -a "$log" | show || failed=1
+}
+
+# skips prints "package: test: reason" for each test that skipped.
+skips() {
+	awk '
+		/^=== (RUN|CONT|NAME) / { test = $3; next }
+		/^ +[^ ]+\.go:[0-9]+: / { reason[test] = $0; sub(/^ +[^ ]+: /, "", reason[test]); next }
+		/^ *--- SKIP: /         { list[++n] = $3; next }
+		/^(ok|FAIL|---) *\t/    {
+			for (i = 1; i <= n; i++) printf "%s: %s: %s\n", $2, list[i], reason[list[i]]
+			n = 0; delete reason
+		}' "$log"
+}
+
+packages=$(go list -tags "$tags" ./...)
+lab=$(grep '/tests/lab' <<<"$packages" || true)
+# shellcheck disable=SC2046,SC2086 # package paths hold no spaces
+run "everything but the real lab" -timeout 25m $(grep -v '/tests/lab' <<<"$packages")
+# shellcheck disable=SC2086
+[ -z "$lab" ] || run "the real lab" -timeout 40m -count=1 -p 1 $lab
+
+skipped=$(skips)
+printf '\n%s packages, %s tests passed, %s failed, %s skipped\n' "$(wc -l <<<"$packages")" \
+	"$(grep -cE '^ *--- PASS: ' "$log" || true)" "$(grep -cE '^ *--- FAIL: ' "$log" || true)" \
+	"$(grep -cE '^ *--- SKIP: ' "$log" || true)"
+if [ -n "$skipped" ]; then
+	printf '\n!!! NOT RUN, so not known to work:\n%s\n' "$skipped"
+	if [ "$ci" = true ] && grep -q '/tests/lab' <<<"$skipped"; then
+		echo "!!! In CI the real lab must run."
+		failed=1
+	fi
+fi
+if [ "$failed" != 0 ]; then
+	printf '\nFAILED:\n'
+	grep -E '^(FAIL	|--- FAIL: )' "$log" || true
+fi
+exit "$failed"

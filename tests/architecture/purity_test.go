@@ -1,0 +1,66 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// clock is what of package time asks or waits for the present.
+var clock = of("Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker")
+
+// seeded is what of math/rand/v2 does not draw from the global source.
+var seeded = of("New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf")
+
+// effects are packages by which a decision would depend on more than its input.
+var effects = of("crypto/rand", "database/sql", "log", "log/slog", "math/rand", "net", "net/http", "os", "os/exec",
+	"os/signal", "runtime", "sync", "sync/atomic", "syscall", "unsafe")
+
+func decides(s *source) bool {
+	shell := s.dir() == "scheduler" && strings.HasPrefix(path.Base(s.path), "shell")
+	return slices.Contains(pure, s.dir()) && !s.test && !shell
+}
+
+func TestPurePackagesDependOnInputsOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		if !decides(&s) {
+			continue
+		}
+		for _, p := range s.imports(t) {
+			outside := strings.Contains(strings.Split(p, "/")[0], ".")
+			if slices.Contains(effects, p) || outside {
+				t.Errorf("%s imports %s: %s decides, so what it needs of the world comes in as an argument", s.path, p, s.dir())
+			}
+		}
+		timePkg, randPkg := s.local("time"), s.local("math/rand/v2")
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine: pure packages are single-threaded", s.at(n))
+			case *ast.SelectorExpr:
+				pkg, ok := n.X.(*ast.Ident)
+				switch {
+				case !ok:
+				case pkg.Name == timePkg && slices.Contains(clock, n.Sel.Name):
+					t.Errorf("%s calls time.%s: take the time as an argument", s.at(n), n.Sel.Name)
+				case pkg.Name == randPkg && !slices.Contains(seeded, n.Sel.Name):
+					t.Errorf("%s calls rand.%s: take a seeded *rand.Rand as an argument", s.at(n), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestPackagesHaveNamesThatSaySomething(t *testing.T) {
+	drawers := of("util", "utils", "common", "types", "models", "model", "helpers", "helper", "misc", "base", "shared", "lib")
+	for _, s := range sources(t) {
+		for _, name := range of(s.file.Name.Name, path.Base(s.dir())) {
+			if slices.Contains(drawers, strings.TrimSuffix(name, "_test")) {
+				t.Errorf("%s: package %s is a drawer; name it after the one thing that it holds", s.path, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package architecture_test
+
+// row says what the production code of one package may import of ours. Tests may
+// import what they like.
+type row struct {
+	pkg    string
+	may    []string // exact packages, or everything
+	unwise string   // what the package refuses to know
+}
+
+// table is who may import whom: arrows point down only. The same table stands in
+// docs/ARCHITECTURE.md; `go test ./tests/architecture -update` copies it there.
+var table = []row{
+	{"cluster", nil, "how anything is decided, done or kept"},
+	{"queue", of("cluster"), "where VMs are placed, and the time"},
+	{"hypervisor", of("cluster"), "why a call is made"},
+	{"ctxswitch", of("cluster", "queue"), "how a plan is carried out"},
+	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is not durable or seen"},
+	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
+	{"ctxswitch/execute", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan"},
+	{"scheduler", of("cluster", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal"), "which store, driver and front it has"},
+
+	{"hypervisor/simulated", of("cluster", "hypervisor"), "gangs, plans and queues"},
+	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
+	{"hypervisor/conformance", of("cluster", "hypervisor"), "which driver it tests"},
+	{"db", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler"), "what the rows mean to the loop"},
+
+	{"api/wire", nil, "everything: it is JSON"},
+	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
+}
+
+// pure packages decide: the same input gives the same bytes. They see no clock,
+// no chance, no files, no network and start no goroutine. Files of scheduler
+// named shell*.go are the thin shell that gives the loop all this.
+var pure = of("cluster", "queue", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler")
+
+// everything marks what only wires and so may import all.
+var everything = []string{"*"}
+
+func of(pkgs ...string) []string { return pkgs }
