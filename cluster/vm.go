@@ -64,6 +64,10 @@ type Payload struct {
 // its guests shut themselves down.
 type Program struct {
 	Steps []Step `json:"steps"`
+	// Lockstep makes the members share one progress clock, that only advances
+	// while every member runs and gets all the CPU that its step needs. Without
+	// it each member progresses by itself, at its yield.
+	Lockstep bool `json:"lockstep,omitempty"`
 }
 
 // Step is one stretch of a simulated guest's work.

@@ -301,6 +301,7 @@ type Call struct {
 // Machine is what Boot creates.
 type Machine struct {
 	Name     string // for people: "sim-run/3"; never an identity
+	Members  int    // how many VMs the vjob has, so that a guest knows its peers; 0 when not told
 	Reserved cluster.Resources
 	Payload  cluster.Payload
 }
