@@ -78,14 +78,15 @@ type Then uint8
 // The continuations.
 const (
 	ThenNothing   Then = iota
-	ThenSave           // Pausing: go on to Saving
+	ThenSave           // Pausing: go on to Saving. Restoring: give up and be Saved again
 	ThenMove           // Pausing: go on to Moving
 	ThenWait           // Clearing: the vjob waits again, as if it had never run
 	ThenTerminate      // Clearing: the vjob has ended
 	ThenFail           // Clearing: the vjob has failed
+	ThenBack           // Resuming after an aborted pause: nothing was restored, nobody moved
 )
 
-var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail"}
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back"}
 
 // String is the lower-case name, "" for none.
 func (t Then) String() string { return thenNames[t] }

@@ -1,0 +1,56 @@
+package execute
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+)
+
+// writeEvery is how often the account of a running vjob is written; a crash
+// forgets at most that much of it.
+const writeEvery = time.Minute
+
+// account adds the time since the last call to the vjob's account: running time
+// and memory by the clock, CPU by what its guests were seen to use.
+func (e *Executor) account(p *pursuit, write bool) {
+	dt := e.now.Sub(p.marked)
+	p.marked = e.now
+	if p.accounted == gang.Active {
+		p.ran += dt
+		p.used.Running += dt
+	}
+	if p.accounted != gang.Absent && p.accounted != gang.Saved {
+		for rank, m := range p.rec.Members {
+			if !m.Ended {
+				p.memory += float64(p.job.VMs[rank].Reserved.Memory) * dt.Seconds()
+			}
+		}
+	}
+	p.accounted = p.rec.Phase
+	if p.used.Running >= writeEvery {
+		write = true
+	}
+	if write {
+		whole := int64(p.memory)
+		p.used.MemorySec, p.memory = whole, p.memory-float64(whole)
+	}
+	if write && p.used != (journal.Usage{}) {
+		p.used.VJob = p.job.ID
+		e.out.Step.Usage = append(e.out.Step.Usage, p.used)
+		p.used = journal.Usage{}
+	}
+}
+
+// meter takes in what a look says of a member's CPU: what it needs now, and what
+// it has used since the last look.
+func (p *pursuit) meter(id cluster.VMID, need cluster.MilliCPU, used time.Duration) {
+	last := p.cpuTimes[id]
+	if used < last {
+		last = 0 // another copy: its clock began anew
+	}
+	p.used.CPU += used - last
+	p.cpuTimes[id] = used
+	p.cpuNeeds[id] = need
+}

@@ -1,0 +1,293 @@
+package execute
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+)
+
+// drive takes a gang as far as it can go without a further reply or look.
+func (e *Executor) drive(p *pursuit) {
+	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
+		e.advancePlan(p)
+		e.giveWay(p)
+		turn := gang.Step(p.rec, e.scene(p))
+		p.wait = turn.Wait
+		for _, alarm := range turn.Alarms {
+			e.alarm(p, alarm)
+		}
+		if turn.Changed {
+			e.commit(p, turn.Record)
+		}
+		for _, chain := range turn.Chains {
+			e.issue(p, chain)
+		}
+		if _, live := e.gangs[p.job.ID]; !live || !turn.Changed {
+			e.needLooks(p)
+			return
+		}
+	}
+	panic(fmt.Sprintf("execute: the gang of vjob %s does not come to rest in phase %s", p.job.ID, p.rec.Phase))
+}
+
+// advancePlan begins the next gang of the vjob's plans when it is ready, and
+// sends members with several hops on.
+func (e *Executor) advancePlan(p *pursuit) {
+	if len(p.todo) == 0 {
+		return
+	}
+	a := p.todo[0]
+	if why := a.blocked(); why != "" {
+		if !a.begun {
+			e.drop(p, 0, journal.PlanDropped, why)
+		} else if p.retreat == "" {
+			p.retreat = why
+		}
+		return
+	}
+	switch {
+	case !a.begun && p.rec.Phase.Stable() && a.ready():
+		rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
+		if err != nil {
+			e.drop(p, 0, journal.PlanDropped, err.Error())
+			return
+		}
+		a.begun = true
+		for _, id := range a.gang.Actions {
+			e.mark(a.run, id, journal.PlanRunning, "")
+		}
+		e.commit(p, rec)
+	case a.begun && (p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting) && p.retreat == "":
+		for rank, m := range p.rec.Members {
+			if act, may := a.hop(rank); act != nil && m.Next == "" {
+				if act.To == m.Node {
+					e.mark(a.run, act.ID, journal.PlanDone, "")
+					continue
+				}
+				if may {
+					e.commit(p, p.rec.Hop(rank, act.To))
+				}
+			}
+		}
+	}
+}
+
+// giveWay turns a gang back that has waited too long for room.
+func (e *Executor) giveWay(p *pursuit) {
+	if p.retreat == "" && !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
+		p.retreat = fmt.Sprintf("no room after %s of waiting", e.settings.Patience)
+	}
+	p.denied = e.keepDenied(p)
+}
+
+// keepDenied keeps the time of the first refusal as long as nothing is under way.
+func (e *Executor) keepDenied(p *pursuit) time.Time {
+	for rank := range p.held {
+		if len(p.held[rank]) > 0 {
+			return time.Time{}
+		}
+	}
+	return p.denied
+}
+
+// commit makes a new record the present one and tells everybody who has to know.
+func (e *Executor) commit(p *pursuit, rec gang.Record) {
+	before := p.rec
+	p.rec = rec
+	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
+	if before.Phase == rec.Phase && before.Then == rec.Then {
+		return
+	}
+	e.account(p, true)
+	if skew := p.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
+		e.tellSkew(p, before.Phase, skew)
+	}
+	p.turned()
+	e.show(p)
+	if rec.Phase.Stable() {
+		e.finish(p)
+	}
+	e.touchWaiters()
+}
+
+func (e *Executor) tellSkew(p *pursuit, phase gang.Phase, skew time.Duration) {
+	kind := "pause"
+	if phase == gang.Resuming {
+		kind = "resume"
+	}
+	if plan := p.plan(); plan != 0 {
+		e.out.Step.Skews = append(e.out.Step.Skews, journal.SkewChange{Plan: plan, VJob: p.job.ID, Kind: kind, Skew: skew})
+	}
+}
+
+// show moves the vjob's own state after the phase of its gang.
+func (e *Executor) show(p *pursuit) {
+	next := p.rec.State()
+	if p.rec.Phase == gang.Absent {
+		switch p.rec.Then {
+		case gang.ThenTerminate:
+			next = cluster.Terminated
+		case gang.ThenFail:
+			next = cluster.Failed
+		}
+	}
+	if next == p.job.State {
+		return
+	}
+	if err := p.job.Become(next, p.rec.Cause); err != nil {
+		panic(fmt.Sprintf("execute: broken invariant: %v", err))
+	}
+	if next == cluster.Running && p.started.IsZero() {
+		p.started = e.now
+	}
+	e.writeJob(p)
+	e.event(journal.Event{
+		Kind: journal.EventState, VJob: p.job.ID, Plan: p.plan(), State: next.String(),
+		Text: fmt.Sprintf("vjob %s is %s: %s", p.job.ID, next, p.rec.Cause),
+	})
+}
+
+func (e *Executor) writeJob(p *pursuit) {
+	change := journal.VJobChange{
+		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Reason: p.job.Reason, Version: p.job.Version,
+		Started: p.started,
+	}
+	if p.job.State.Terminal() {
+		change.Ended = e.now
+	}
+	e.out.Step.VJobs = append(e.out.Step.VJobs, change)
+}
+
+// finish closes the assignment that led to a stable phase, and forgets a vjob
+// that has ended.
+func (e *Executor) finish(p *pursuit) {
+	if len(p.todo) > 0 && p.todo[0].begun {
+		a := p.todo[0]
+		good := e.reached(p, a)
+		for _, id := range a.gang.Actions {
+			if good(a.run.plan.Actions[id].VM.Rank) {
+				e.mark(a.run, id, journal.PlanDone, "")
+			}
+		}
+		failed := a.failed()
+		if failed {
+			e.drop(p, 0, journal.PlanFailed, p.rec.Cause)
+		} else {
+			p.todo = p.todo[1:]
+		}
+	}
+	if p.job.State.Terminal() {
+		e.drop(p, 0, journal.PlanDropped, "the vjob has ended")
+		delete(e.gangs, p.job.ID)
+	}
+}
+
+// reached tells which members are where the assignment wanted them.
+func (e *Executor) reached(p *pursuit, a *assignment) func(rank int) bool {
+	phase := map[cluster.ActionKind]gang.Phase{
+		cluster.Boot: gang.Active, cluster.Resume: gang.Active, cluster.Migrate: gang.Active,
+		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent,
+	}[a.gang.Kind]
+	return func(rank int) bool {
+		if p.rec.Phase != phase {
+			return false
+		}
+		m := p.rec.Members[rank]
+		if a.gang.Kind != cluster.Migrate || m.Ended {
+			return true
+		}
+		act, _ := a.hop(rank)
+		return act == nil || act.To == m.Node
+	}
+}
+
+// failed reports whether an action of the gang is still not done.
+func (a *assignment) failed() bool {
+	for _, id := range a.gang.Actions {
+		if a.run.state[id] != journal.PlanDone {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Executor) touchWaiters() {
+	for id, p := range e.gangs {
+		if len(p.todo) > 0 || !p.denied.IsZero() {
+			e.dirty[id] = true
+		}
+	}
+}
+
+// needLooks asks for what the gang has to see before it can go on.
+func (e *Executor) needLooks(p *pursuit) {
+	if p.rec.Phase.Stable() && p.rec.Phase != gang.Saved {
+		return
+	}
+	needsStore := p.rec.Phase == gang.Pausing || p.rec.Phase == gang.Saving || p.rec.Phase == gang.Clearing
+	if needsStore && e.store.began <= p.store && !e.store.looking {
+		e.lookStore()
+	}
+}
+
+func (e *Executor) alarm(p *pursuit, text string) {
+	if p.wait == text {
+		return
+	}
+	e.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
+}
+
+// Clear ends a vjob whatever it is doing: by its owner's wish, at its walltime,
+// or for good reason.
+func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause string) error {
+	e.now = now
+	p, ok := e.gangs[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	if p.rec.Phase == gang.Clearing && p.rec.Then == then {
+		return nil
+	}
+	e.drop(p, 0, journal.PlanDropped, cause)
+	if p.rec.Phase == gang.Absent {
+		rec := *p.rec.Clone()
+		rec.Then, rec.Cause, rec.Since = then, cause, now
+		e.commit(p, rec)
+		return nil
+	}
+	rec, err := p.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: then, Cause: cause}, now)
+	if err != nil {
+		return err
+	}
+	e.commit(p, rec)
+	e.dirty[id] = true
+	return nil
+}
+
+// Hold sets or takes back a vjob's hold. What follows from it is for the policy
+// to decide.
+func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, reason string) error {
+	e.now = now
+	p, ok := e.gangs[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	if p.job.Held == held {
+		return nil
+	}
+	p.job.Held, p.job.Reason = held, reason
+	p.job.Version++
+	e.writeJob(p)
+	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", id, reason)})
+	return nil
+}
+
+// observed returns the CPU that a member was last seen to need.
+func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+	id := p.job.VMs[rank].ID
+	cpu, ok = p.cpuNeeds[id]
+	return cpu, ok
+}

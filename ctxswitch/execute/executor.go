@@ -1,0 +1,222 @@
+// Package execute carries plans out: it drives the gangs of all vjobs, each by
+// the protocol of package gang, in the order that the plans' dependencies give
+// and within the room and the transfer slots that there really are.
+//
+// It is a state machine without goroutines or I/O. Events go in (a look, a
+// reply, the time); what comes out, by [Executor.Drain], is a step to commit and
+// the calls and looks to make once it is committed. After a failed commit or a
+// crash, a new executor is made from the journal and goes on.
+package execute
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// ErrNotTried is the reply to the calls of a chain behind one that failed.
+var ErrNotTried = errors.New("not tried: the call before it failed")
+
+// Settings bound the executor.
+type Settings struct {
+	Limits    gang.Limits
+	Costs     ctxswitch.Costs // estimates, from which deadlines are made
+	Transfers int             // saves, restores and migrations at once per node
+	LookEvery time.Duration   // how often a quiet node is looked at
+	Retry     time.Duration   // how soon after a failed look the next is made
+	// Settle is how long after its deadline, with the node answering again, a
+	// call without a reply is taken to have had all the effect it will have.
+	Settle time.Duration
+	// Patience is how long a gang under way waits for room that its plan had
+	// promised before it turns back.
+	Patience time.Duration
+	// Slack multiplies the estimated duration of a call to give its deadline.
+	Slack float64
+}
+
+// DefaultSettings suit real hosts.
+var DefaultSettings = Settings{
+	Limits: gang.DefaultLimits, Transfers: 2, LookEvery: 5 * time.Second, Retry: time.Second,
+	Settle: 10 * time.Second, Patience: time.Minute, Slack: 4,
+}
+
+// Executor drives all gangs. It has one owner and is not safe for concurrent use.
+type Executor struct {
+	settings Settings
+	epoch    int64
+	nextOp   hypervisor.OpID
+	now      time.Time
+	tick     uint64 // logical clock: orders looks after the calls that they must see
+
+	nodes map[cluster.NodeID]*node
+	store storeSight
+	gangs map[cluster.VJobID]*pursuit
+	ops   map[hypervisor.OpID]*op
+	plans map[journal.PlanID]*run
+	dirty map[cluster.VJobID]bool
+	// unknown holds the copies that an alarm was raised for.
+	unknown map[string]bool
+	out     Effects
+
+	// Needs says what a member counts for, given the CPU that it was last seen to
+	// need, if it was. Nil counts what it reserves.
+	Needs func(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources
+}
+
+// Effects is what is to happen next, in this order: commit the step, then make
+// the calls and looks. Nothing is to be called when the commit fails.
+type Effects struct {
+	Step      journal.Step
+	Chains    []Chain
+	Looks     []cluster.NodeID
+	LookStore bool
+	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
+}
+
+// Chain is calls to be made in order, each after the one before ended well; the
+// replies to those behind a failure are [ErrNotTried].
+type Chain struct {
+	Calls    []hypervisor.Call
+	Deadline []time.Duration // of each call, from its own start
+}
+
+// Reply is what came back from a call.
+type Reply struct {
+	Op           hypervisor.OpID
+	Receipt      hypervisor.Receipt
+	Err          error
+	Began, Ended time.Time
+}
+
+// New goes on from what the journal holds. Every call without a result may still
+// be under way; every plan that was running is closed, since the VMs have changed
+// without us, and its gangs are brought to a stable state by the protocol alone.
+func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
+	e := &Executor{
+		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
+		nodes: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
+		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
+		unknown: map[string]bool{},
+	}
+	for _, n := range loaded.Nodes {
+		e.SetNode(now, n)
+	}
+	records := map[cluster.VJobID]gang.Record{}
+	for _, r := range loaded.Gangs {
+		records[r.VJob] = r
+	}
+	for _, job := range loaded.VJobs {
+		e.add(job, records[job.ID], loaded.Ran[job.ID])
+	}
+	for _, intent := range loaded.Open {
+		e.ops[intent.Call.Op] = &op{call: intent.Call, began: intent.At, lost: true, lostAt: now}
+		if p := e.gangs[intent.Call.VM.VJob]; p != nil {
+			p.hold(intent.Call)
+		}
+	}
+	for _, id := range loaded.Plans {
+		e.out.Step.Closed = append(e.out.Step.Closed, journal.PlanChange{
+			ID: id, State: journal.PlanDropped, Ended: now, Note: "closed by a restart",
+		})
+	}
+	e.lookStore()
+	return e
+}
+
+// Add takes a vjob in that was just submitted.
+func (e *Executor) Add(now time.Time, job *cluster.VJob) {
+	e.now = now
+	if _, known := e.gangs[job.ID]; !known {
+		e.add(job, gang.Record{}, 0)
+	}
+}
+
+func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
+	rec.VJob = job.ID
+	for len(rec.Members) < len(job.VMs) {
+		rec.Members = append(rec.Members, gang.Member{})
+	}
+	e.gangs[job.ID] = newPursuit(job.Clone(), rec, ran, e.now)
+	e.dirty[job.ID] = true
+}
+
+// Tick lets time pass: deadlines, looks that are due, patience.
+func (e *Executor) Tick(now time.Time) {
+	e.now = now
+	for _, id := range slices.Sorted(maps.Keys(e.ops)) {
+		o := e.ops[id]
+		if !o.lost && !now.Before(o.deadline) {
+			e.lose(o)
+		}
+		e.settle(o)
+	}
+	for _, n := range e.nodes {
+		if e.lookDue(n) {
+			e.look(n)
+		}
+	}
+	if !e.store.looking && now.Sub(e.store.at) >= 6*e.settings.LookEvery {
+		e.lookStore()
+	}
+	for id, p := range e.gangs {
+		if !p.rec.Phase.Stable() {
+			e.dirty[id] = true
+		}
+		e.account(p, false)
+	}
+}
+
+// Drain evaluates every gang that something happened to and returns what is to
+// be done. The effects are given once.
+func (e *Executor) Drain() Effects {
+	for len(e.dirty) > 0 {
+		ids := slices.Sorted(maps.Keys(e.dirty))
+		clear(e.dirty)
+		for _, id := range ids {
+			if p, ok := e.gangs[id]; ok {
+				e.drive(p)
+			}
+		}
+	}
+	out := e.out
+	e.out = Effects{}
+	slices.Sort(out.Looks)
+	out.Wake = e.wake()
+	return out
+}
+
+// wake is when the next deadline, look or patience ends.
+func (e *Executor) wake() time.Time {
+	next := e.now.Add(e.settings.LookEvery)
+	sooner := func(t time.Time) {
+		if t.After(e.now) && t.Before(next) {
+			next = t
+		}
+	}
+	for _, o := range e.ops {
+		if o.lost {
+			sooner(o.lostAt.Add(e.settings.Settle))
+		} else {
+			sooner(o.deadline)
+		}
+	}
+	for _, n := range e.nodes {
+		if n.silent() {
+			sooner(n.ended.Add(e.settings.Retry))
+		}
+	}
+	return next
+}
+
+// event adds one line for users.
+func (e *Executor) event(ev journal.Event) {
+	ev.At = e.now
+	e.out.Step.Events = append(e.out.Step.Events, ev)
+}

@@ -1,0 +1,124 @@
+package execute
+
+import (
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// claim is what a call takes of a node while it is decided, and what it holds
+// there while it is under way.
+type claim struct {
+	room      cluster.Resources
+	transfers int
+}
+
+// may asks whether a call may be made now: the actions it waits for are done,
+// the node has the room, and a transfer slot is free on every node involved. It
+// takes room and slot in tentative, until the call is issued.
+func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
+	if !p.released(call) {
+		return false
+	}
+	at := call.Node
+	if call.To != "" {
+		at = call.To
+	}
+	nodes := []cluster.NodeID{call.Node}
+	if call.To != "" && call.To != call.Node {
+		nodes = append(nodes, call.To)
+	}
+	if call.Verb != hypervisor.Boot {
+		for _, id := range nodes {
+			if e.transfers(id)+tentative[id].transfers >= e.settings.Transfers {
+				return false
+			}
+		}
+	}
+	if call.Verb != hypervisor.Save {
+		need := e.need(p, call.VM.Rank)
+		if !e.fits(at, call.VM, need, tentative[at].room) {
+			if p.denied.IsZero() {
+				p.denied = e.now
+			}
+			return false
+		}
+		c := tentative[at]
+		c.room = c.room.Plus(need)
+		tentative[at] = c
+	}
+	if call.Verb != hypervisor.Boot {
+		for _, id := range nodes {
+			c := tentative[id]
+			c.transfers++
+			tentative[id] = c
+		}
+	}
+	return true
+}
+
+// fits reports whether a node has room for one more VM beside everything that is
+// there or on its way. A VM that needs no CPU is not refused for want of CPU.
+func (e *Executor) fits(at cluster.NodeID, vm cluster.VMID, need, taken cluster.Resources) bool {
+	n, ok := e.nodes[at]
+	if !ok || !n.seen {
+		return false
+	}
+	free := n.Capacity.Minus(e.used(n, vm)).Minus(taken)
+	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
+}
+
+// used is what counts on a node: every copy, whatever its state, since a paused
+// one may have to go on; and every VM that a call under way may bring there.
+func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
+	var sum cluster.Resources
+	for id := range n.copies {
+		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) {
+			sum = sum.Plus(e.need(p, id.Rank))
+		}
+	}
+	for _, o := range e.ops {
+		id := o.call.VM
+		if _, there := n.copies[id]; there || id == except || !brings(o.call, n.ID) {
+			continue
+		}
+		if p, ok := e.gangs[id.VJob]; ok {
+			sum = sum.Plus(e.need(p, id.Rank))
+		}
+	}
+	return sum
+}
+
+// brings reports whether a call can create a copy on the node.
+func brings(call hypervisor.Call, node cluster.NodeID) bool {
+	switch call.Verb {
+	case hypervisor.Boot, hypervisor.Restore:
+		return call.Node == node
+	case hypervisor.Migrate:
+		return call.To == node
+	default:
+		return false
+	}
+}
+
+// transfers counts the bulk calls under way on a node.
+func (e *Executor) transfers(id cluster.NodeID) int {
+	n := 0
+	for _, o := range e.ops {
+		bulk := o.call.Verb == hypervisor.Save || o.call.Verb == hypervisor.Restore || o.call.Verb == hypervisor.Migrate
+		if bulk && (o.call.Node == id || o.call.To == id) {
+			n++
+		}
+	}
+	return n
+}
+
+// need is what a member counts for: its memory in full, and the CPU that it was
+// last seen to need, or reserves while it has not been seen.
+func (e *Executor) need(p *pursuit, rank int) cluster.Resources {
+	vm := &p.job.VMs[rank]
+	if e.Needs != nil {
+		cpu, seen := p.observed(rank)
+		return e.Needs(vm, cpu, seen)
+	}
+	return vm.Reserved
+}

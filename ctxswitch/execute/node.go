@@ -1,0 +1,217 @@
+package execute
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// node is what the executor knows of one node.
+type node struct {
+	cluster.Node
+	copies  map[cluster.VMID]hypervisor.Copy // of the last look that succeeded
+	endings []hypervisor.Ending
+	began   uint64    // logical time at which that look began
+	seen    bool      // the last look succeeded
+	tried   bool      // at least one look has ended since the start
+	since   time.Time // of seen, or of silence
+	problem string
+	ended   time.Time // of the last look
+
+	looking bool
+	started uint64 // logical time of the look under way
+	again   bool   // something happened since it began
+}
+
+// silent reports whether the node does not answer and nobody has proven it dead.
+func (n *node) silent() bool { return !n.seen && n.State != cluster.Down }
+
+// storeSight is what the executor knows of the image store.
+type storeSight struct {
+	hypervisor.Store
+	began   uint64
+	seen    bool
+	at      time.Time
+	looking bool
+	started uint64
+	again   bool
+}
+
+// SetNode adds a node or changes what is decreed of it. Declaring a node down is
+// the proof that whatever ran there is gone.
+func (e *Executor) SetNode(now time.Time, n cluster.Node) {
+	e.now = now
+	known, ok := e.nodes[n.ID]
+	if !ok {
+		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now}
+		e.nodes[n.ID] = known
+	}
+	known.Node = n
+	if n.State == cluster.Down {
+		clear(known.copies)
+		known.endings, known.seen = nil, false
+		e.touchAll()
+		for _, o := range e.ops {
+			e.settle(o)
+		}
+		return
+	}
+	e.look(known)
+}
+
+// Looked takes in a look at a node.
+func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View, err error) {
+	e.now = now
+	n, ok := e.nodes[id]
+	if !ok {
+		return
+	}
+	n.looking, n.tried, n.ended = false, true, now
+	if n.State == cluster.Down {
+		return
+	}
+	was := n.seen
+	n.seen = err == nil
+	if err != nil {
+		n.problem = err.Error()
+	} else {
+		e.see(n, view)
+	}
+	if was != n.seen {
+		n.since = now
+		e.tell(n)
+		e.touchAll()
+	}
+	if n.again && n.seen {
+		e.look(n)
+	}
+	for _, o := range e.ops {
+		if o.call.Node == id || o.call.To == id {
+			e.settle(o)
+		}
+	}
+}
+
+// see replaces what is known of a node, and wakes the gangs that it concerns.
+func (e *Executor) see(n *node, view hypervisor.View) {
+	n.began, n.problem, n.endings = n.started, "", view.Endings
+	for id := range n.copies {
+		e.dirty[id.VJob] = true
+	}
+	clear(n.copies)
+	for _, c := range view.Copies {
+		n.copies[c.VM] = c
+		e.dirty[c.VM.VJob] = true
+		if p := e.gangs[c.VM.VJob]; p != nil && c.State == hypervisor.CopyRunning {
+			p.meter(c.VM, c.CPU, c.CPUTime)
+		}
+	}
+	for id, p := range e.gangs {
+		if p.waitsFor(n.ID) {
+			e.dirty[id] = true
+		}
+	}
+	e.reportUnknown(n)
+}
+
+// reportUnknown raises an alarm, once, for copies that bear our mark and belong
+// to no vjob of ours. They are left alone: nobody knows whose they are.
+func (e *Executor) reportUnknown(n *node) {
+	for id := range n.copies {
+		if _, known := e.gangs[id.VJob]; known {
+			continue
+		}
+		key := id.String() + "@" + string(n.ID)
+		if !e.unknown[key] {
+			e.unknown[key] = true
+			e.event(journal.Event{
+				Kind: journal.EventAlarm, VM: id.String(), Node: n.ID,
+				Text: fmt.Sprintf("a copy of %s is on %s, and no live vjob has it: left alone", id, n.ID),
+			})
+		}
+	}
+}
+
+func (e *Executor) tell(n *node) {
+	text := fmt.Sprintf("node %s answers", n.ID)
+	if !n.seen {
+		text = fmt.Sprintf("node %s does not answer: %s", n.ID, n.problem)
+	}
+	e.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: text})
+}
+
+// LookedStore takes in a look at the image store.
+func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error) {
+	e.now = now
+	e.store.looking = false
+	e.store.at = now
+	e.store.seen = err == nil
+	if err == nil {
+		e.store.Store, e.store.began = store, e.store.started
+		for _, image := range store.Images {
+			e.dirty[image.ID.VM.VJob] = true
+		}
+	}
+	for id, p := range e.gangs {
+		if !p.rec.Phase.Stable() {
+			e.dirty[id] = true
+		}
+	}
+	if e.store.again {
+		e.lookStore()
+	}
+}
+
+// Hint says that something changed on a node.
+func (e *Executor) Hint(now time.Time, id cluster.NodeID) {
+	e.now = now
+	if n, ok := e.nodes[id]; ok {
+		e.look(n)
+	}
+}
+
+// look asks for a look that begins now; while one is under way that began
+// earlier, another one will follow it.
+func (e *Executor) look(n *node) {
+	if n.State == cluster.Down {
+		return
+	}
+	if n.looking {
+		n.again = true
+		return
+	}
+	e.tick++
+	n.looking, n.started, n.again = true, e.tick, false
+	e.out.Looks = append(e.out.Looks, n.ID)
+}
+
+func (e *Executor) lookDue(n *node) bool {
+	if n.looking || n.State == cluster.Down {
+		return false
+	}
+	every := e.settings.LookEvery
+	if !n.seen {
+		every = e.settings.Retry
+	}
+	return !n.tried || e.now.Sub(n.ended) >= every
+}
+
+func (e *Executor) lookStore() {
+	if e.store.looking {
+		e.store.again = true
+		return
+	}
+	e.tick++
+	e.store.looking, e.store.started, e.store.again = true, e.tick, false
+	e.out.LookStore = true
+}
+
+// touchAll wakes every gang: what may be seen has changed.
+func (e *Executor) touchAll() {
+	for id := range e.gangs {
+		e.dirty[id] = true
+	}
+}

@@ -1,0 +1,195 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// op is a call whose intent is committed and whose effect is not yet known.
+type op struct {
+	call     hypervisor.Call
+	began    time.Time
+	deadline time.Time
+	lost     bool // no reply by its deadline, or its scheduler has died: it may still happen
+	lostAt   time.Time
+}
+
+// issue gives the calls of a chain their numbers and writes their intents.
+func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
+	chain := Chain{}
+	at := e.now
+	for _, call := range calls {
+		call.Op = e.nextOp
+		e.nextOp++
+		wait := e.deadline(p, call)
+		at = at.Add(wait)
+		e.ops[call.Op] = &op{call: call, began: e.now, deadline: at}
+		p.hold(call)
+		chain.Calls = append(chain.Calls, call)
+		chain.Deadline = append(chain.Deadline, wait)
+		kept := call
+		kept.Machine = nil
+		e.out.Step.Intents = append(e.out.Step.Intents, journal.Intent{
+			Call: kept, Plan: p.plan(), Epoch: e.epoch, At: e.now,
+		})
+	}
+	e.out.Chains = append(e.out.Chains, chain)
+}
+
+// deadline is when a call that has not answered is given up: a multiple of what
+// it is estimated to take, and never less than a few seconds.
+func (e *Executor) deadline(p *pursuit, call hypervisor.Call) time.Duration {
+	const least = 15 * time.Second
+	estimate := e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory)
+	return least + time.Duration(float64(estimate)*e.settings.Slack)
+}
+
+// estimate is how long a call on a VM of that size should take.
+func (e *Executor) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Duration {
+	c := e.settings.Costs
+	per := func(d time.Duration) time.Duration {
+		return time.Duration(float64(d) * float64(memory) / float64(cluster.GiB))
+	}
+	switch verb {
+	case hypervisor.Boot:
+		return c.Boot
+	case hypervisor.Shutdown, hypervisor.Destroy:
+		return c.Stop
+	case hypervisor.Save, hypervisor.Seal:
+		return per(c.SuspendPer)
+	case hypervisor.Restore:
+		return time.Duration(float64(per(c.ResumePer)) * max(c.RemoteFactor, 1))
+	case hypervisor.Migrate:
+		return per(c.MigratePer)
+	default:
+		return 0
+	}
+}
+
+// Replied takes in the reply to a call. It is not the truth: it only says that
+// the time has come to look.
+func (e *Executor) Replied(now time.Time, r Reply) {
+	e.now = now
+	o, ok := e.ops[r.Op]
+	if !ok {
+		return
+	}
+	if errors.Is(r.Err, hypervisor.ErrTimeout) {
+		e.lose(o)
+		return
+	}
+	p := e.gangs[o.call.VM.VJob]
+	if p != nil {
+		p.learn(o.call, r)
+	}
+	e.close(o, journal.Result{Op: r.Op, Began: r.Began, Ended: r.Ended, Error: text(r.Err)})
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// lose gives up waiting for a reply. The call may still happen, so the member
+// stays busy until its nodes have been seen well after that.
+func (e *Executor) lose(o *op) {
+	if o.lost {
+		return
+	}
+	o.lost, o.lostAt = true, e.now
+	e.event(journal.Event{
+		Kind: journal.EventAction, VJob: o.call.VM.VJob, VM: o.call.VM.String(), Node: o.call.Node,
+		Text: fmt.Sprintf("%s of %s on %s: no reply; looking what became of it", o.call.Verb, o.call.VM, o.call.Node),
+	})
+	e.lookAt(o.call)
+	e.dirty[o.call.VM.VJob] = true
+}
+
+// settle closes a lost call once its nodes have answered again for long enough,
+// or have been proven dead.
+func (e *Executor) settle(o *op) {
+	if !o.lost {
+		return
+	}
+	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
+		n, ok := e.nodes[id]
+		if !ok || n.State == cluster.Down {
+			continue
+		}
+		if !n.seen {
+			return
+		}
+		from := o.lostAt
+		if n.since.After(from) {
+			from = n.since
+		}
+		if e.now.Sub(from) < e.settings.Settle {
+			return
+		}
+	}
+	if p := e.gangs[o.call.VM.VJob]; p != nil {
+		p.errs[o.call.VM.Rank] = hypervisor.ErrTimeout
+	}
+	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
+}
+
+// close ends a call: its result is written, and everything it could have changed
+// has to be looked at again.
+func (e *Executor) close(o *op, result journal.Result) {
+	delete(e.ops, o.call.Op)
+	e.out.Step.Results = append(e.out.Step.Results, result)
+	e.tick++
+	if p := e.gangs[o.call.VM.VJob]; p != nil {
+		p.release(o.call, e.tick)
+		e.dirty[p.job.ID] = true
+	}
+	e.lookAt(o.call)
+}
+
+// lookAt looks at everything that a call can have changed.
+func (e *Executor) lookAt(call hypervisor.Call) {
+	for _, id := range []cluster.NodeID{call.Node, call.To} {
+		if n, ok := e.nodes[id]; ok {
+			e.look(n)
+		}
+	}
+	if writesStore(call.Verb) {
+		e.lookStore()
+	}
+}
+
+func writesStore(v hypervisor.Verb) bool {
+	return v == hypervisor.Save || v == hypervisor.Discard || v == hypervisor.Abort || v == hypervisor.Seal
+}
+
+// learn keeps what a reply says beyond success.
+func (p *pursuit) learn(call hypervisor.Call, r Reply) {
+	rank := call.VM.Rank
+	if errors.Is(r.Err, ErrNotTried) {
+		p.tries[rank]--
+		return
+	}
+	p.errs[rank] = r.Err
+	if r.Err != nil {
+		return
+	}
+	switch call.Verb {
+	case hypervisor.Seal:
+		p.sealed[call.Image.String()] = &gang.Image{
+			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
+		}
+	case hypervisor.Pause, hypervisor.Unpause:
+		if p.skewFrom.IsZero() {
+			p.skewFrom = r.Began
+		}
+		p.skewTo = r.Ended
+	}
+}

@@ -1,0 +1,210 @@
+package execute
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// run is a plan being carried out.
+type run struct {
+	id    journal.PlanID
+	plan  ctxswitch.Plan
+	state []journal.PlanState // by action
+	open  int                 // actions that are neither done nor given up
+	fault string              // the first thing that went wrong
+}
+
+// assignment is one gang of a plan that a vjob has to carry out.
+type assignment struct {
+	run   *run
+	gang  ctxswitch.Gang
+	begun bool
+}
+
+// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle.
+func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
+	e.now = now
+	r := &run{id: id, plan: plan, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
+	for i := range r.state {
+		r.state[i] = journal.PlanPending
+	}
+	e.plans[id] = r
+	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
+		ID: id, At: now, Policy: policy, Plan: plan, State: journal.PlanRunning,
+	})
+	e.event(journal.Event{
+		Kind: journal.EventPlan, Plan: id,
+		Text: fmt.Sprintf("context switch %d begins: %d actions on %d vjobs, cost %d MiB, estimated %s",
+			id, len(plan.Actions), len(plan.Gangs), plan.Cost, plan.Makespan.Round(time.Second)),
+	})
+	for _, g := range plan.Gangs {
+		if p, ok := e.gangs[g.VJob]; ok {
+			p.todo = append(p.todo, &assignment{run: r, gang: g})
+			e.dirty[g.VJob] = true
+		}
+	}
+}
+
+// ready reports whether the gang can begin: at least one action may start, or
+// all of them where the gang is paused as a whole and should not stand still
+// longer than it must.
+func (a *assignment) ready() bool {
+	some, all := false, true
+	for _, id := range a.gang.Actions {
+		if a.free(id) {
+			some = true
+		} else {
+			all = false
+		}
+	}
+	switch a.gang.Kind {
+	case cluster.Boot, cluster.Resume:
+		return some
+	case cluster.Migrate:
+		return all || some && a.live()
+	default:
+		return all
+	}
+}
+
+func (a *assignment) live() bool {
+	return !slices.ContainsFunc(a.gang.Actions, func(id ctxswitch.ActionID) bool {
+		return !a.run.plan.Actions[id].Live
+	})
+}
+
+// free reports whether everything outside the gang that an action waits for has
+// been done.
+func (a *assignment) free(id ctxswitch.ActionID) bool {
+	for _, before := range a.run.plan.Actions[id].After {
+		if a.run.state[before] != journal.PlanDone && !slices.Contains(a.gang.Actions, before) {
+			return false
+		}
+	}
+	return true
+}
+
+// blocked names an action that failed although the gang waits for it, or "".
+func (a *assignment) blocked() string {
+	for _, id := range a.gang.Actions {
+		if a.run.state[id] == journal.PlanDone {
+			continue
+		}
+		for _, before := range a.run.plan.Actions[id].After {
+			s := a.run.state[before]
+			if s == journal.PlanFailed || s == journal.PlanDropped {
+				act := a.run.plan.Actions[before]
+				return fmt.Sprintf("%s of %s, which it waited for, was given up", act.Kind, act.VM)
+			}
+		}
+	}
+	return ""
+}
+
+// aim is what the gang of the assignment begins with: of several hops the first.
+func (a *assignment) aim(members int) gang.Aim {
+	aim := gang.Aim{
+		Kind: a.gang.Kind, Next: make([]cluster.NodeID, members), Live: a.live(), Then: gang.ThenTerminate,
+		Cause: fmt.Sprintf("context switch %d", a.run.id),
+	}
+	for _, id := range slices.Backward(a.gang.Actions) {
+		act := a.run.plan.Actions[id]
+		aim.Next[act.VM.Rank] = act.To
+	}
+	return aim
+}
+
+// hop returns the next pending hop of a member, and whether it may begin.
+func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
+	for _, id := range a.gang.Actions {
+		act := &a.run.plan.Actions[id]
+		if act.VM.Rank != rank || a.run.state[id] == journal.PlanDone {
+			continue
+		}
+		for _, before := range act.After {
+			if a.run.state[before] != journal.PlanDone {
+				return act, false
+			}
+		}
+		return act, true
+	}
+	return nil, false
+}
+
+// moreHops reports whether a migrating member has hops before it.
+func (p *pursuit) moreHops(rank int) bool {
+	if len(p.todo) == 0 || !p.todo[0].begun || p.todo[0].gang.Kind != cluster.Migrate || p.retreat != "" {
+		return false
+	}
+	act, _ := p.todo[0].hop(rank)
+	return act != nil && act.To != p.rec.Members[rank].Next && act.To != p.rec.Members[rank].Node
+}
+
+// released reports whether what a call waits for in its plan is done. Without a
+// plan only the room decides.
+func (p *pursuit) released(call hypervisor.Call) bool {
+	if len(p.todo) == 0 || !p.todo[0].begun || p.retreat != "" || call.Verb == hypervisor.Save {
+		return true
+	}
+	act, may := p.todo[0].hop(call.VM.Rank)
+	return act == nil || may
+}
+
+// mark changes the state of an action and of the plan with it.
+func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note string) {
+	was := r.state[id]
+	if was == s || was == journal.PlanDone || was == journal.PlanFailed || was == journal.PlanDropped {
+		return
+	}
+	r.state[id] = s
+	e.out.Step.Actions = append(e.out.Step.Actions, journal.ActionChange{
+		Plan: r.id, Action: id, State: s, At: e.now, Note: note,
+	})
+	if s == journal.PlanRunning {
+		return
+	}
+	if s != journal.PlanDone && r.fault == "" {
+		r.fault = note
+	}
+	r.open--
+	for _, p := range e.gangs { // those that wait for it
+		if len(p.todo) > 0 && p.todo[0].run == r {
+			e.dirty[p.job.ID] = true
+		}
+	}
+	if r.open == 0 {
+		e.closePlan(r)
+	}
+}
+
+func (e *Executor) closePlan(r *run) {
+	delete(e.plans, r.id)
+	state, text := journal.PlanDone, fmt.Sprintf("context switch %d is done", r.id)
+	if r.fault != "" {
+		state, text = journal.PlanFailed, fmt.Sprintf("context switch %d ended early: %s", r.id, r.fault)
+	}
+	e.out.Step.Closed = append(e.out.Step.Closed, journal.PlanChange{ID: r.id, State: state, Ended: e.now, Note: r.fault})
+	e.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
+}
+
+// drop gives up every assignment of a vjob from the i-th on.
+func (e *Executor) drop(p *pursuit, from int, s journal.PlanState, note string) {
+	rest := p.todo[from:]
+	p.todo = slices.Clone(p.todo[:from])
+	for _, a := range rest {
+		for _, id := range a.gang.Actions {
+			state := s
+			if !a.begun {
+				state = journal.PlanDropped
+			}
+			e.mark(a.run, id, state, note)
+		}
+	}
+}

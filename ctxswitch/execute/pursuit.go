@@ -1,0 +1,138 @@
+package execute
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// pursuit is one vjob with its gang record and everything about it that a
+// restart may forget.
+type pursuit struct {
+	job *cluster.VJob
+	rec gang.Record
+
+	todo []*assignment // gangs of plans, in order; todo[0] is the one under way or next
+
+	// Of the present phase, by rank:
+	tries []int
+	errs  []error
+	// skewFrom and skewTo are the first and the last pause or unpause.
+	skewFrom, skewTo time.Time
+	sealed           map[string]*gang.Image
+	retreat          string    // why the aim of the phase is given up
+	denied           time.Time // since when a call is refused room; zero when none is
+	wait             string
+
+	// Calls and looks, by rank:
+	held    []map[cluster.NodeID]int    // calls under way on a node
+	touched []map[cluster.NodeID]uint64 // logical time at which the last call there ended
+	store   uint64                      // logical time of the last call that changed the image store
+
+	// Accounting:
+	ran       time.Duration
+	started   time.Time
+	marked    time.Time                         // up to where it is accounted
+	accounted gang.Phase                        // the phase that lasted since then
+	used      journal.Usage                     // not yet written
+	memory    float64                           // MiB·s on nodes, not yet written
+	cpuTimes  map[cluster.VMID]time.Duration    // CPU time of the present copies, as last seen
+	cpuNeeds  map[cluster.VMID]cluster.MilliCPU // CPU need, likewise
+}
+
+func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {
+	n := len(job.VMs)
+	p := &pursuit{
+		job: job, rec: rec, ran: ran, marked: now,
+		tries: make([]int, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
+		held:     make([]map[cluster.NodeID]int, n),
+		touched:  make([]map[cluster.NodeID]uint64, n),
+		cpuTimes: map[cluster.VMID]time.Duration{}, cpuNeeds: map[cluster.VMID]cluster.MilliCPU{},
+		accounted: rec.Phase,
+	}
+	for i := range n {
+		p.held[i] = map[cluster.NodeID]int{}
+		p.touched[i] = map[cluster.NodeID]uint64{}
+	}
+	if rec.Phase == gang.Pausing {
+		p.skewFrom = rec.Since // what was paused before the restart was so since then
+	}
+	return p
+}
+
+// hold notes a call that was issued.
+func (p *pursuit) hold(call hypervisor.Call) {
+	rank := call.VM.Rank
+	if rank >= len(p.held) {
+		return
+	}
+	p.tries[rank]++
+	p.held[rank][call.Node]++
+	if call.To != "" {
+		p.held[rank][call.To]++
+	}
+}
+
+// release notes the end of a call at a logical time.
+func (p *pursuit) release(call hypervisor.Call, at uint64) {
+	rank := call.VM.Rank
+	if rank >= len(p.held) {
+		return
+	}
+	for _, n := range []cluster.NodeID{call.Node, call.To} {
+		if n == "" {
+			continue
+		}
+		if p.held[rank][n]--; p.held[rank][n] <= 0 {
+			delete(p.held[rank], n)
+		}
+		p.touched[rank][n] = at
+	}
+	if writesStore(call.Verb) {
+		p.store = at
+	}
+}
+
+// waitsFor reports whether a look at the node could let the gang go on.
+func (p *pursuit) waitsFor(node cluster.NodeID) bool {
+	for rank := range p.rec.Members {
+		m := &p.rec.Members[rank]
+		if m.Node == node || m.Next == node || p.held[rank][node] > 0 {
+			return true
+		}
+		if _, ok := p.touched[rank][node]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// turned resets what belongs to one phase.
+func (p *pursuit) turned() {
+	clear(p.tries)
+	clear(p.errs)
+	clear(p.sealed)
+	p.skewFrom, p.skewTo = time.Time{}, time.Time{}
+	p.retreat, p.denied = "", time.Time{}
+}
+
+func (p *pursuit) skew() time.Duration {
+	if p.skewFrom.IsZero() || p.skewTo.IsZero() {
+		return 0
+	}
+	return p.skewTo.Sub(p.skewFrom)
+}
+
+// plan is the plan that the gang works for, 0 when none.
+func (p *pursuit) plan() journal.PlanID {
+	if len(p.todo) > 0 && p.todo[0].begun {
+		return p.todo[0].run.id
+	}
+	return 0
+}
+
+// idle reports whether a new plan may dispose of the vjob.
+func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 }

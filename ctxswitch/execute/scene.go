@@ -1,0 +1,123 @@
+package execute
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// scene shows a gang what may be known of it now.
+func (e *Executor) scene(p *pursuit) gang.Scene {
+	s := gang.Scene{
+		Now: e.now, VJob: p.job, Limits: e.settings.Limits, Epoch: e.epoch,
+		Skew: p.skew(), Retreat: p.retreat, Sights: make([]gang.Sight, len(p.rec.Members)),
+	}
+	for rank := range p.rec.Members {
+		s.Sights[rank] = e.sight(p, rank)
+	}
+	if e.store.seen && e.store.began > p.store {
+		s.Store = &e.store.Store
+	}
+	tentative := map[cluster.NodeID]claim{}
+	s.May = func(call hypervisor.Call) bool { return e.may(p, call, tentative) }
+	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return e.space(p, need) }
+	return s
+}
+
+// sight is one member: where copies of it were seen, which silent nodes may hold
+// one, and whether calls are still open.
+func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
+	s := gang.Sight{
+		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
+	}
+	id := p.job.VMs[rank].ID
+	for _, name := range slices.Sorted(maps.Keys(e.nodes)) {
+		n := e.nodes[name]
+		if !n.seen {
+			continue
+		}
+		if c, ok := n.copies[id]; ok {
+			s.Found = append(s.Found, gang.Found{Node: name, Copy: c})
+		}
+	}
+	for _, name := range e.haunts(p, rank) {
+		n, known := e.nodes[name]
+		switch {
+		case known && n.State == cluster.Down:
+			continue
+		case !known || !n.seen:
+			s.Blind = append(s.Blind, name)
+			continue
+		case p.held[rank][name] > 0 || n.began <= p.touched[rank][name]:
+			s.Busy = true
+		}
+		for _, ending := range n.endings {
+			if ending.VM == id && ending.Stamp.Incarnation == p.rec.Incarnation {
+				s.Gone, s.Cause = true, ending.Cause
+			}
+		}
+	}
+	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
+		s.Gone, s.Cause = true, hypervisor.CauseCrashed
+	}
+	return s
+}
+
+func (e *Executor) fenced(id cluster.NodeID) bool {
+	n, ok := e.nodes[id]
+	return ok && n.State == cluster.Down
+}
+
+// haunts are the nodes where a copy of a member may be, in order.
+func (e *Executor) haunts(p *pursuit, rank int) []cluster.NodeID {
+	set := map[cluster.NodeID]bool{}
+	m := &p.rec.Members[rank]
+	for _, id := range []cluster.NodeID{m.Node, m.Next} {
+		if id != "" {
+			set[id] = true
+		}
+	}
+	for id := range p.held[rank] {
+		set[id] = true
+	}
+	for id := range p.touched[rank] {
+		set[id] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// space says what is missing on the image stores for a gang that is about to be
+// saved, beside what the gangs that are being saved still need.
+func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string {
+	if !e.store.seen {
+		return "the image store has not been seen"
+	}
+	pools := map[string]cluster.MiB{}
+	for name, mib := range need {
+		pools[e.store.Free[name].Pool] += mib
+	}
+	for _, other := range e.gangs {
+		if other == p || other.rec.Phase != gang.Saving && (other.rec.Phase != gang.Pausing || other.rec.Then != gang.ThenSave) {
+			continue
+		}
+		for rank, m := range other.rec.Members {
+			if m.Image == nil && !m.Ended {
+				pools[e.store.Free[m.Node].Pool] += other.job.VMs[rank].Reserved.Memory
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(need)) {
+		room, known := e.store.Free[name]
+		if !known {
+			return fmt.Sprintf("the image store of %s has not been seen", name)
+		}
+		if wants := pools[room.Pool] + e.settings.Limits.Margin; wants > room.Free {
+			return fmt.Sprintf("the image store of %s has %s free, the images need %s", name, room.Free, wants)
+		}
+	}
+	return ""
+}

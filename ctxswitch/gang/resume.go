@@ -1,0 +1,208 @@
+package gang
+
+import (
+	"errors"
+	"fmt"
+
+	"vjob/hypervisor"
+)
+
+// saved removes what must not be beside the images: unused attempts, and paused
+// copies of a restore that was given up and came late after all.
+func (t *turn) saved() {
+	for rank := range t.rec.Members {
+		if t.Sights[rank].Busy {
+			continue
+		}
+		for _, f := range t.own(rank) {
+			if f.State == hypervisor.CopyRunning {
+				t.alarms = append(t.alarms, fmt.Sprintf("%s runs on %s although its gang is saved: it is paused and left there", f.VM, f.Node))
+				t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
+				continue
+			}
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+		}
+	}
+	t.discardUnused()
+}
+
+// restoring brings every member back, paused. Until all stand there nothing is
+// used up: the gang can still return to its images.
+func (t *turn) restoring() {
+	if t.rec.Then == ThenSave {
+		t.returning()
+		return
+	}
+	done := true
+	for rank := range t.rec.Members {
+		m, s := &t.rec.Members[rank], &t.Sights[rank]
+		if !t.live(rank) {
+			continue
+		}
+		own := t.own(rank)
+		if !s.Busy && len(own) == 1 && own[0].State == hypervisor.CopyPaused && own[0].Job == hypervisor.JobNone {
+			continue
+		}
+		done = false
+		switch {
+		case s.Busy:
+		case len(own) > 1:
+			t.oneOf(rank, own)
+		case len(own) == 1 && own[0].Job != hypervisor.JobNone:
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case len(own) == 1:
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
+		case m.Image == nil:
+			t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a sealed image is left", t.VJob.VMs[rank].ID))
+			return
+		case errors.Is(s.Err, hypervisor.ErrBadImage):
+			t.lose(fmt.Sprintf("image %s: %v", m.Image.ID, s.Err))
+			return
+		case s.Tries >= t.Limits.MaxTries || t.Retreat != "":
+			if t.giveUp(rank); t.moved {
+				return
+			}
+		default:
+			t.restore(rank)
+		}
+	}
+	if !done {
+		t.waitFor("restores")
+		return
+	}
+	then := ThenNothing
+	t.rec.mark()
+	t.enter(Resuming, then, t.rec.Cause)
+}
+
+// restore makes one more attempt. The link of any earlier attempt is removed
+// first, in the same chain: a late restore can then no longer succeed.
+func (t *turn) restore(rank int) {
+	m := &t.rec.Members[rank]
+	call := hypervisor.Call{
+		Verb: hypervisor.Restore, VM: t.VJob.VMs[rank].ID, Node: m.Next, Image: m.Image.ID,
+		Checksum: m.Image.Checksum, Attempt: t.rec.Restores + 1,
+	}
+	if !t.May(call) {
+		return
+	}
+	t.rec.Restores++
+	t.moved = true
+	revoke := hypervisor.Call{
+		Verb: hypervisor.Revoke, Node: m.Image.Node, Image: m.Image.ID, Attempt: t.rec.Restores - 1,
+	}
+	if t.Sights[rank].Tries == 0 {
+		t.call(rank, call)
+		return
+	}
+	t.call(rank, revoke, call)
+}
+
+// giveUp returns to the images when all of them are whole. A gang that was
+// turned back in the middle of saving has members without one: it must go on
+// trying, and is lost when a member cannot come back at all.
+func (t *turn) giveUp(rank int) {
+	cause := t.Retreat
+	if cause == "" {
+		cause = fmt.Sprintf("%s is not restored on %s: %v", t.VJob.VMs[rank].ID, t.rec.Members[rank].Next, t.Sights[rank].Err)
+	}
+	switch {
+	case !t.quiet():
+	case t.rec.whole():
+		t.enter(Restoring, ThenSave, cause)
+	case t.Sights[rank].Tries >= 3*t.Limits.MaxTries:
+		t.lose(cause)
+	default:
+		t.restore(rank)
+	}
+}
+
+// returning gives a restore up: first no attempt can succeed any more, then the
+// paused copies go, and only when none is left the gang is Saved again.
+func (t *turn) returning() {
+	done := true
+	for rank := range t.rec.Members {
+		m, s := &t.rec.Members[rank], &t.Sights[rank]
+		if !t.live(rank) {
+			continue
+		}
+		own := t.own(rank)
+		if s.Busy {
+			done = false
+			continue
+		}
+		if s.Tries == 0 { // no call of this phase has been made: links may be left
+			done = false
+			t.call(rank, hypervisor.Call{
+				Verb: hypervisor.Revoke, Node: m.Image.Node, Image: m.Image.ID, Attempt: t.rec.Restores,
+			})
+			continue
+		}
+		for _, f := range own {
+			done = false
+			if f.Job == hypervisor.JobNone {
+				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+			}
+		}
+	}
+	if !done {
+		t.waitFor("returns to its images")
+		return
+	}
+	for i := range t.rec.Members {
+		t.rec.Members[i].Node, t.rec.Members[i].Next = "", ""
+	}
+	t.enter(Saved, ThenNothing, t.rec.Cause)
+}
+
+// resuming lets the members go on one after another in rank order. There is no
+// way back from here: the images are used.
+func (t *turn) resuming() {
+	if t.rec.Then != ThenBack && !t.quiet() {
+		t.waitFor("resumes")
+		return
+	}
+	var chain []hypervisor.Call
+	done := true
+	for rank := range t.rec.Members {
+		if !t.live(rank) {
+			continue
+		}
+		s := &t.Sights[rank]
+		if s.Busy || len(s.Blind) > 0 {
+			done = false
+			continue
+		}
+		own := t.own(rank)
+		switch {
+		case len(own) == 0:
+			done = false
+		case len(own) > 1:
+			done = false
+			if !t.oneOf(rank, own) {
+				return
+			}
+		case own[0].Job != hypervisor.JobNone:
+			done = false
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case own[0].State == hypervisor.CopyPaused:
+			done = false
+			if errors.Is(s.Err, hypervisor.ErrLocked) {
+				t.alarms = append(t.alarms, fmt.Sprintf("%s on %s is locked by another copy", own[0].VM, own[0].Node))
+			}
+			chain = append(chain, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Unpause, Node: own[0].Node}})...)
+		default:
+			t.rec.Members[rank].Node = own[0].Node
+		}
+	}
+	if len(chain) > 0 && t.quiet() {
+		t.chains = append(t.chains, chain)
+	}
+	if !done {
+		t.waitFor("resumes")
+		return
+	}
+	t.rec.mark()
+	t.enter(Active, ThenNothing, t.rec.Cause)
+	t.rec.Skew = t.Skew
+}

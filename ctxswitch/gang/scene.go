@@ -1,0 +1,167 @@
+package gang
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// Scene is what a step may know beyond the record: the members as they were seen
+// after every call on them had ended, and the limits to keep.
+type Scene struct {
+	Now    time.Time
+	VJob   *cluster.VJob
+	Sights []Sight // one per member, in rank order
+	// Store is the image store as seen after the last call that could change it;
+	// nil when it has not been seen since.
+	Store  *hypervisor.Store
+	Limits Limits
+	Epoch  int64 // stamped into what is booted
+	// Skew is how far apart the last chain of pauses paused its members.
+	Skew time.Duration
+	// Retreat says why the aim of the phase is to be given up; "" to go on.
+	Retreat string
+	// May asks for the room and the transfer slot that a call needs, and takes
+	// them. It is asked once per call, and only for calls that would be made now.
+	May func(call hypervisor.Call) bool
+	// Space reserves room for images where each member runs, all or nothing, and
+	// says what is missing, "" when nothing is.
+	Space func(need map[cluster.NodeID]cluster.MiB) string
+}
+
+// Limits bounds the protocol.
+type Limits struct {
+	MaxSkew   time.Duration // between the first and the last pause (RELIABILITY §2.4)
+	MaxTries  int           // calls per member and phase before the gang turns back
+	MaxLosses int           // times that a lost vjob is queued again
+	StopGrace time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
+	Margin    cluster.MiB   // left free on each image store
+}
+
+// DefaultLimits are used where settings are silent.
+var DefaultLimits = Limits{
+	MaxSkew: 5 * time.Second, MaxTries: 3, MaxLosses: 3,
+	StopGrace: 30 * time.Second, Margin: 64,
+}
+
+// Sight is one member as it was seen.
+type Sight struct {
+	Found  []Found           // copies on nodes that were seen, in order of nodes
+	Blind  []cluster.NodeID  // nodes that may hold a copy and were not seen
+	Busy   bool              // a call is under way, or its outcome has not been looked at
+	Gone   bool              // the driver saw the guest leave, and Cause says how
+	Cause  hypervisor.Cause  // of Gone
+	Tries  int               // calls made for the member in this phase
+	Err    error             // what the last of them said
+	Sealed map[string]*Image // by name: seals that succeeded
+	More   bool              // another hop of its migration follows
+}
+
+// Found is a copy and where it is.
+type Found struct {
+	Node cluster.NodeID
+	hypervisor.Copy
+}
+
+// Turn is what a step decides: the record as it is to be committed, the calls to
+// make after that commit, and what there is to say.
+type Turn struct {
+	Record  Record
+	Changed bool
+	// Chains are made side by side; the calls of one chain in order, and only
+	// while each ends well. Operation numbers are still to be given.
+	Chains [][]hypervisor.Call
+	Wait   string // what the gang waits for when it makes no call
+	Alarms []string
+}
+
+// turn is a step in the making.
+type turn struct {
+	Scene
+	rec    *Record
+	chains [][]hypervisor.Call
+	wait   string
+	alarms []string
+	moved  bool // the record was changed
+}
+
+// call adds a chain of calls on one member.
+func (t *turn) call(rank int, calls ...hypervisor.Call) {
+	t.chains = append(t.chains, t.address(rank, calls))
+}
+
+func (t *turn) address(rank int, calls []hypervisor.Call) []hypervisor.Call {
+	for i := range calls {
+		calls[i].VM = t.VJob.VMs[rank].ID
+	}
+	return calls
+}
+
+// enter moves the record to a phase.
+func (t *turn) enter(p Phase, then Then, cause string) {
+	t.rec.Phase, t.rec.Then, t.rec.Since, t.rec.Cause = p, then, t.Now, cause
+	t.rec.Skew = 0
+	t.moved = true
+}
+
+// lose gives the memory of the gang up: what is left of it is cleared, and the
+// vjob waits again from scratch, or fails when that happened too often.
+func (t *turn) lose(cause string) {
+	t.rec.Losses++
+	then := ThenWait
+	if t.rec.Losses > t.Limits.MaxLosses {
+		then = ThenFail
+	}
+	t.alarms = append(t.alarms, "lost: "+cause)
+	t.enter(Clearing, then, cause)
+}
+
+func (t *turn) waitFor(what string) {
+	if t.wait == "" {
+		t.wait = what
+	}
+}
+
+// own returns the copies of a member's present life.
+func (t *turn) own(rank int) []Found {
+	var list []Found
+	for _, f := range t.Sights[rank].Found {
+		if f.Stamp.Incarnation == t.rec.Incarnation {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// blind names the silent nodes that may hold a copy of any member.
+func (t *turn) blind() []cluster.NodeID {
+	var list []cluster.NodeID
+	for i := range t.Sights {
+		for _, n := range t.Sights[i].Blind {
+			if !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func join(nodes []cluster.NodeID) string {
+	text := make([]string, len(nodes))
+	for i, n := range nodes {
+		text[i] = string(n)
+	}
+	return strings.Join(text, ", ")
+}
+
+// live reports whether a member still takes part.
+func (t *turn) live(rank int) bool { return !t.rec.Members[rank].Ended }
+
+// quiet reports whether no call is under way on any member.
+func (t *turn) quiet() bool {
+	return !slices.ContainsFunc(t.Sights, func(s Sight) bool { return s.Busy })
+}

@@ -1,0 +1,268 @@
+package gang
+
+import (
+	"fmt"
+
+	"vjob/hypervisor"
+)
+
+// Step decides what to do with a gang, given its record and what is seen. It
+// calls nothing and remembers nothing: the same arguments give the same turn, so
+// it may be asked again at any time, after a reply, a crash or nothing at all.
+//
+// When the turn has changed the record, a further step may be taken at once with
+// the new record and the same scene.
+func Step(rec Record, s Scene) Turn {
+	t := &turn{Scene: s, rec: rec.Clone()}
+	t.step()
+	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms}
+}
+
+func (t *turn) step() {
+	// Blind = still (RELIABILITY I16). Only a gang that was being paused, and has
+	// neither an image nor a second place where a member could be, lets those
+	// members go on that it can see.
+	if blind := t.blind(); len(blind) > 0 {
+		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
+		switch {
+		case t.rec.Phase == Pausing && t.quiet():
+			t.back("aborted: " + join(blind) + " does not answer")
+		case t.rec.Phase == Resuming && t.rec.Then == ThenBack:
+			t.resuming()
+		}
+		return
+	}
+	t.clearStale()
+	if t.noteEndings() {
+		return
+	}
+	switch t.rec.Phase {
+	case Absent:
+		t.absent()
+	case Creating:
+		t.creating()
+	case Active:
+		t.active()
+	case Pausing:
+		t.pausing()
+	case Saving:
+		t.saving()
+	case Saved:
+		t.saved()
+	case Restoring:
+		t.restoring()
+	case Resuming:
+		t.resuming()
+	case Moving, Shifting:
+		t.moving()
+	case Clearing:
+		t.clearing()
+	}
+}
+
+// clearStale destroys copies of an earlier life of the vjob: they are explained
+// by older intents, and nothing of them is wanted any more. Copies of a later
+// life than ours are not explained by anything: they are only reported.
+func (t *turn) clearStale() {
+	for rank := range t.Sights {
+		for _, f := range t.Sights[rank].Found {
+			switch {
+			case f.Stamp.Incarnation > t.rec.Incarnation:
+				t.alarms = append(t.alarms, fmt.Sprintf("%s on %s has incarnation %d, later than the record's %d: left alone",
+					f.VM, f.Node, f.Stamp.Incarnation, t.rec.Incarnation))
+			case f.Stamp.Incarnation < t.rec.Incarnation && !t.Sights[rank].Busy:
+				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+				t.Sights[rank].Busy = true
+			}
+		}
+	}
+}
+
+// noteEndings records the members whose guests shut themselves down, and loses
+// the gang when one left otherwise. It reports whether the record was changed.
+func (t *turn) noteEndings() bool {
+	switch t.rec.Phase {
+	case Creating, Active, Pausing, Shifting, Resuming, Moving:
+	default:
+		return false // no copy is normal here: it may be an image, or nothing
+	}
+	for rank := range t.rec.Members {
+		m, s := &t.rec.Members[rank], &t.Sights[rank]
+		if m.Ended || s.Busy {
+			continue
+		}
+		own := t.own(rank)
+		if len(own) == 1 && own[0].State == hypervisor.CopyDead {
+			t.lose(fmt.Sprintf("%s crashed on %s", own[0].VM, own[0].Node))
+			return true
+		}
+		if len(own) > 0 {
+			continue
+		}
+		switch {
+		case s.Gone && s.Cause == hypervisor.CauseShutdown:
+			m.Ended, m.Next = true, ""
+			t.moved = true
+		case t.rec.Phase == Creating && !s.Gone:
+			// It was never seen: the boot is still to be made, or to be made again.
+		case s.Gone:
+			t.lose(fmt.Sprintf("%s ended: %s", t.VJob.VMs[rank].ID, s.Cause))
+			return true
+		default:
+			t.lose(fmt.Sprintf("%s is no longer on %s, and nobody saw it leave", t.VJob.VMs[rank].ID, m.Node))
+			return true
+		}
+	}
+	if t.moved && t.allEnded() {
+		t.enter(Clearing, ThenTerminate, "all its VMs have shut themselves down")
+	}
+	return t.moved
+}
+
+func (t *turn) allEnded() bool {
+	for rank := range t.rec.Members {
+		if t.live(rank) {
+			return false
+		}
+	}
+	return true
+}
+
+// absent has nothing to do but to remove what should not be there: a boot that
+// was given up may still have happened.
+func (t *turn) absent() {
+	for rank := range t.rec.Members {
+		if t.Sights[rank].Busy {
+			continue
+		}
+		for _, f := range t.own(rank) {
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+		}
+	}
+}
+
+// creating boots every member on its node as soon as it may.
+func (t *turn) creating() {
+	if t.Retreat != "" {
+		t.enter(Clearing, ThenWait, t.Retreat)
+		return
+	}
+	done := true
+	for rank := range t.rec.Members {
+		m, s := &t.rec.Members[rank], &t.Sights[rank]
+		if m.Ended {
+			continue
+		}
+		own := t.own(rank)
+		if !s.Busy && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
+			continue
+		}
+		done = false
+		switch {
+		case s.Busy:
+		case len(own) == 1 && own[0].State == hypervisor.CopyPaused:
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
+		case s.Tries >= t.Limits.MaxTries:
+			t.enter(Clearing, ThenWait, fmt.Sprintf("%s does not boot on %s: %v", t.VJob.VMs[rank].ID, m.Next, s.Err))
+			return
+		default:
+			t.boot(rank)
+		}
+	}
+	if !done {
+		t.waitFor("boots")
+		return
+	}
+	for i := range t.rec.Members {
+		m := &t.rec.Members[i]
+		m.Node, m.Next = m.Next, ""
+	}
+	t.enter(Active, ThenNothing, "runs")
+}
+
+func (t *turn) boot(rank int) {
+	vm := &t.VJob.VMs[rank]
+	call := hypervisor.Call{
+		Verb: hypervisor.Boot, VM: vm.ID, Node: t.rec.Members[rank].Next,
+		Stamp:   hypervisor.Stamp{Incarnation: t.rec.Incarnation, Epoch: t.Epoch},
+		Machine: &hypervisor.Machine{Name: fmt.Sprintf("%s/%d", t.VJob.Name, rank), Reserved: vm.Reserved, Payload: vm.Payload},
+	}
+	if t.May(call) {
+		t.call(rank, call)
+	}
+}
+
+// active keeps a running gang as the record says: one running copy of each
+// member. What a cut migration or a late call left behind is put right here.
+func (t *turn) active() {
+	for rank := range t.rec.Members {
+		if !t.live(rank) || t.Sights[rank].Busy {
+			continue
+		}
+		own := t.own(rank)
+		switch {
+		case len(own) > 1:
+			if !t.oneOf(rank, own) {
+				return
+			}
+		case own[0].Job != hypervisor.JobNone:
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case own[0].State == hypervisor.CopyPaused:
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
+		case own[0].Node != t.rec.Members[rank].Node:
+			t.rec.Members[rank].Node = own[0].Node // a migration that ended by itself
+			t.moved = true
+		}
+	}
+	t.discardUnused()
+}
+
+// oneOf leaves one of several copies of a member: the one that runs, and of
+// paused ones the destination, which is complete when no job is under way on it.
+// Two that run have diverged, and no choice between them would be right: the
+// gang is lost. It reports false then.
+func (t *turn) oneOf(rank int, own []Found) bool {
+	keep, running := own[0], 0
+	for _, f := range own {
+		if f.Job != hypervisor.JobNone {
+			t.waitFor(fmt.Sprintf("%s is %s on %s", f.VM, f.Job, f.Node))
+			return true
+		}
+		if f.State == hypervisor.CopyRunning {
+			running++
+			keep = f
+		}
+	}
+	if running > 1 {
+		t.lose(fmt.Sprintf("%s runs on %d nodes at once: its copies have diverged", keep.VM, running))
+		return false
+	}
+	if running == 0 {
+		for _, f := range own {
+			if f.Node != t.rec.Members[rank].Node {
+				keep = f
+			}
+		}
+	}
+	for _, f := range own {
+		if f.Node != keep.Node {
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+		}
+	}
+	return true
+}
+
+// discardUnused deletes images that nothing refers to any more.
+func (t *turn) discardUnused() {
+	if t.Store == nil {
+		return
+	}
+	for _, image := range t.Store.Images {
+		if image.ID.VM.VJob != t.rec.VJob || image.ID.VM.Rank >= len(t.rec.Members) || t.Sights[image.ID.VM.Rank].Busy {
+			continue
+		}
+		if kept := t.rec.Members[image.ID.VM.Rank].Image; kept == nil || kept.ID != image.ID {
+			t.call(image.ID.VM.Rank, hypervisor.Call{Verb: hypervisor.Discard, Node: image.Node, Image: image.ID})
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package gang
+
+import (
+	"errors"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// pausing stops the members one after another in rank order. Nothing is saved or
+// moved before all of them stand still, and no more than MaxSkew apart.
+func (t *turn) pausing() {
+	if !t.quiet() {
+		t.waitFor("pauses")
+		return
+	}
+	var chain []hypervisor.Call
+	for rank := range t.rec.Members {
+		if !t.live(rank) {
+			continue
+		}
+		own := t.own(rank)
+		switch {
+		case len(own) > 1:
+			t.back(fmt.Sprintf("aborted: %s has %d copies", own[0].VM, len(own)))
+			return
+		case own[0].Job != hypervisor.JobNone:
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			return
+		case own[0].State == hypervisor.CopyPaused:
+			continue
+		case t.Sights[rank].Tries >= t.Limits.MaxTries:
+			t.back(fmt.Sprintf("aborted: %s does not pause: %v", own[0].VM, t.Sights[rank].Err))
+			return
+		}
+		t.rec.Members[rank].Node = own[0].Node
+		chain = append(chain, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Pause, Node: own[0].Node}})...)
+	}
+	switch {
+	case t.Retreat != "":
+		t.back("aborted: " + t.Retreat)
+	case len(chain) > 0:
+		if missing := t.space(); missing != "" {
+			t.back("aborted: " + missing)
+			return
+		}
+		t.chains = append(t.chains, chain)
+	case t.Skew > t.Limits.MaxSkew:
+		t.back(fmt.Sprintf("aborted: skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
+	case t.rec.Then == ThenMove:
+		t.enter(Moving, ThenNothing, t.rec.Cause)
+		t.rec.Skew = t.Skew
+	default:
+		t.enter(Saving, ThenNothing, t.rec.Cause)
+		t.rec.Skew = t.Skew
+	}
+}
+
+// back lets the members of a gang that was being paused go on where they are.
+func (t *turn) back(cause string) {
+	for i := range t.rec.Members {
+		t.rec.Members[i].Next = ""
+	}
+	t.enter(Resuming, ThenBack, cause)
+}
+
+// space reserves room for all images of the gang before the first pause
+// (RELIABILITY I21); moving needs none.
+func (t *turn) space() string {
+	if t.rec.Then != ThenSave {
+		return ""
+	}
+	need := map[cluster.NodeID]cluster.MiB{}
+	for rank, m := range t.rec.Members {
+		if t.live(rank) {
+			memory := t.VJob.VMs[rank].Reserved.Memory
+			need[m.Node] += memory + memory/20 + 1 // a header, and what the device models keep
+		}
+	}
+	return t.Space(need)
+}
+
+// saving writes every paused member to an image of its own, seals it, and only
+// when all are sealed calls the gang Saved: until then no room is free.
+func (t *turn) saving() {
+	if t.Retreat != "" && t.quiet() {
+		t.unsave("aborted: " + t.Retreat)
+		return
+	}
+	done := true
+	for rank := range t.rec.Members {
+		if !t.live(rank) || t.rec.Members[rank].Image != nil && len(t.own(rank)) == 0 {
+			continue
+		}
+		done = false
+		if t.Sights[rank].Busy {
+			continue
+		}
+		own := t.own(rank)
+		switch {
+		case len(own) == 0:
+			if !t.seal(rank) {
+				return
+			}
+		case own[0].Job != hypervisor.JobNone:
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case own[0].State == hypervisor.CopyRunning:
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
+		case t.Sights[rank].Tries >= t.Limits.MaxTries || errors.Is(t.Sights[rank].Err, hypervisor.ErrNoSpace):
+			if t.quiet() {
+				t.unsave(fmt.Sprintf("aborted: %s cannot be saved: %v", own[0].VM, t.Sights[rank].Err))
+				return
+			}
+		default:
+			t.save(rank, own[0].Node)
+		}
+	}
+	if !done {
+		t.waitFor("saves")
+		return
+	}
+	for i := range t.rec.Members {
+		t.rec.Members[i].Node, t.rec.Members[i].Next = "", ""
+	}
+	skew := t.rec.Skew
+	t.enter(Saved, ThenNothing, t.rec.Cause)
+	t.rec.Skew = skew
+}
+
+// save makes one more attempt under a name of its own: a save that failed may
+// have left anything under the old one, and a late one can do no harm there.
+func (t *turn) save(rank int, node cluster.NodeID) {
+	m := &t.rec.Members[rank]
+	call := hypervisor.Call{
+		Verb: hypervisor.Save, VM: t.VJob.VMs[rank].ID, Node: node,
+		Image: hypervisor.ImageID{VM: t.VJob.VMs[rank].ID, Generation: t.rec.Generation, Attempt: m.Save + 1},
+	}
+	if !t.May(call) {
+		return
+	}
+	m.Save++
+	t.moved = true
+	t.call(rank, call)
+}
+
+// seal takes the image of a member whose copy is gone: the one that was written
+// completely, whichever attempt that was. Without one the memory is lost, and so
+// is the gang; it reports false then.
+func (t *turn) seal(rank int) bool {
+	if t.Store == nil {
+		t.waitFor("the image store to be seen")
+		return true
+	}
+	m := &t.rec.Members[rank]
+	for attempt := m.Save; attempt > 0; attempt-- {
+		id := hypervisor.ImageID{VM: t.VJob.VMs[rank].ID, Generation: t.rec.Generation, Attempt: attempt}
+		image, ok := t.Store.Find(id)
+		if !ok || !image.Complete {
+			continue
+		}
+		if sealed := t.Sights[rank].Sealed[id.String()]; sealed != nil {
+			m.Image = sealed
+			t.moved = true
+			return true
+		}
+		if t.Sights[rank].Tries < t.Limits.MaxTries*2 {
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Seal, Node: image.Node, Image: id})
+			return true
+		}
+	}
+	t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a complete image is left", t.VJob.VMs[rank].ID))
+	return false
+}
+
+// unsave turns a gang that cannot be saved back as a whole: what was saved is
+// restored beside what is still paused, and then all go on.
+func (t *turn) unsave(cause string) {
+	for rank := range t.rec.Members {
+		m := &t.rec.Members[rank]
+		if t.live(rank) {
+			m.Next = m.Node
+		}
+	}
+	t.enter(Restoring, ThenNothing, cause)
+}
