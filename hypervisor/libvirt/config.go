@@ -1,0 +1,294 @@
+package libvirt
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Config is what an administrator says about the hosts.
+type Config struct {
+	// Cluster tells our machines from those of another vjob on the same hosts;
+	// machine UUIDs are derived from it. Empty means "vjob".
+	Cluster string `yaml:"cluster"`
+	Hosts   []Host `yaml:"hosts"`
+	// ImageDir holds the saved VMs: one directory for each node, all on file
+	// systems that every host and the scheduler see under this path.
+	ImageDir string `yaml:"image_dir"`
+	// ConsoleDir holds one file for each VM with what its guest printed; shared
+	// likewise.
+	ConsoleDir string `yaml:"console_dir"`
+	// SeedDir holds the cloud-init seeds and the disk overlays of VMs that boot
+	// from disk; shared likewise. Needed only when an image is a disk.
+	SeedDir string           `yaml:"seed_dir"`
+	Images  []CatalogueImage `yaml:"images"`
+
+	// DomainType is "qemu" (emulated, default) or "kvm". It is never guessed: a
+	// /dev/kvm that exists need not work.
+	DomainType string `yaml:"domain_type"`
+	// MachineType is a versioned QEMU machine, so that images stay readable after
+	// an upgrade. Empty means "pc-i440fx-7.2".
+	MachineType string `yaml:"machine_type"`
+	// CPUModel is one that every host has. Empty means "qemu64".
+	CPUModel string `yaml:"cpu_model"`
+	// Emulator is the QEMU binary. Empty means "/usr/bin/qemu-system-x86_64".
+	Emulator string `yaml:"emulator"`
+	// TranslationCacheMiB limits QEMU's buffer for translated code, which is not
+	// part of the guest's memory; only for domain type qemu. 0 means 32.
+	TranslationCacheMiB cluster.MiB `yaml:"translation_cache_mib"`
+	// Bridge connects every VM to this bridge of its host. Empty: no network.
+	Bridge string `yaml:"bridge"`
+
+	// Lease makes every machine hold a lease of virtlockd while it runs.
+	Lease *Lease `yaml:"lease"`
+	// UnsafeMigration lets disks on a file system that libvirt does not know to be
+	// shared move with their VMs (VIR_MIGRATE_UNSAFE). Only for test labs whose
+	// hosts are one machine; anywhere else it loses writes.
+	UnsafeMigration bool `yaml:"unsafe_migration"`
+	// MigrationMiBps limits each migration, in MiB per second. 0: no limit.
+	MigrationMiBps int `yaml:"migration_mibps"`
+
+	Timeouts Timeouts `yaml:"timeouts"`
+}
+
+// Host is one node and how it is reached.
+type Host struct {
+	Node cluster.NodeID `yaml:"node"`
+	// URI is how the scheduler reaches the host's libvirt.
+	URI string `yaml:"uri"`
+	// PeerURI is how the other hosts reach it; migrations are peer to peer. Empty
+	// means URI.
+	PeerURI string `yaml:"peer_uri"`
+	// MigrateURI is where the memory of a migrating VM is sent, for example
+	// "tcp://10.0.0.11". Empty lets libvirt ask the host for its name.
+	MigrateURI string `yaml:"migrate_uri"`
+}
+
+// Lease configures the lease element of libvirt's lock manager. Path joined with
+// Lockspace is the hosts' file_lockspace_dir.
+type Lease struct {
+	Lockspace string `yaml:"lockspace"`
+	Path      string `yaml:"path"`
+}
+
+// CatalogueImage is what a submission may name as its image.
+type CatalogueImage struct {
+	ID          string    `yaml:"id"`
+	Description string    `yaml:"description"`
+	Kind        ImageKind `yaml:"kind"`
+
+	// Kernel, Initrd and Arguments boot directly, for kind kernel. The name of the
+	// machine goes before the arguments, the user's command after them.
+	Kernel    string `yaml:"kernel"`
+	Initrd    string `yaml:"initrd"`
+	Arguments string `yaml:"arguments"`
+
+	// Disk, for kind disk, is a file in Format raw or qcow2 with cloud-init in it.
+	// It is never written: each VM gets an overlay.
+	Disk   string `yaml:"disk"`
+	Format string `yaml:"format"`
+}
+
+// ImageKind is how an image boots.
+type ImageKind string
+
+// The kinds.
+const (
+	KindKernel ImageKind = "kernel"
+	KindDisk   ImageKind = "disk"
+)
+
+// Timeouts bound what has no deadline of its own. Zero fields have defaults.
+type Timeouts struct {
+	DialSeconds      int `yaml:"dial_seconds"`      // to open a connection; 10
+	KeepaliveSeconds int `yaml:"keepalive_seconds"` // between two probes of a connection; 5
+	KeepaliveCount   int `yaml:"keepalive_count"`   // probes lost before a connection is given up; 3
+	RedialSeconds    int `yaml:"redial_seconds"`    // the longest wait before the next try; 10
+	CloseSeconds     int `yaml:"close_seconds"`     // how long Close waits for calls under way; 30
+}
+
+func (t Timeouts) dial() time.Duration   { return time.Duration(t.DialSeconds) * time.Second }
+func (t Timeouts) redial() time.Duration { return time.Duration(t.RedialSeconds) * time.Second }
+func (t Timeouts) close() time.Duration  { return time.Duration(t.CloseSeconds) * time.Second }
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	text := func(s *string, def string) {
+		if *s == "" {
+			*s = def
+		}
+	}
+	count := func(n *int, def int) {
+		if *n == 0 {
+			*n = def
+		}
+	}
+	text(&c.Cluster, "vjob")
+	text(&c.DomainType, "qemu")
+	text(&c.MachineType, "pc-i440fx-7.2")
+	text(&c.CPUModel, "qemu64")
+	text(&c.Emulator, "/usr/bin/qemu-system-x86_64")
+	if c.TranslationCacheMiB == 0 {
+		c.TranslationCacheMiB = 32
+	}
+	count(&c.Timeouts.DialSeconds, 10)
+	count(&c.Timeouts.KeepaliveSeconds, 5)
+	count(&c.Timeouts.KeepaliveCount, 3)
+	count(&c.Timeouts.RedialSeconds, 10)
+	count(&c.Timeouts.CloseSeconds, 30)
+	hosts := make([]Host, len(c.Hosts))
+	for i, h := range c.Hosts {
+		text(&h.PeerURI, h.URI)
+		hosts[i] = h
+	}
+	c.Hosts = hosts
+	return c
+}
+
+// word is what may become part of a file name or an XML attribute.
+var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
+
+const wordWant = "letters, digits, dots, dashes and underscores, at most 63"
+
+// Validate says which field is wrong and what would be right, one at a time.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	if err := c.validateMachine(); err != nil {
+		return err
+	}
+	if err := c.validateHosts(); err != nil {
+		return err
+	}
+	disks, seen := false, map[string]bool{}
+	for i, image := range c.Images {
+		field := fmt.Sprintf("images[%d]", i)
+		if err := image.validate(field); err != nil {
+			return err
+		}
+		if seen[image.ID] {
+			return cluster.BadField(field+".id", image.ID, "an id that no other image has")
+		}
+		seen[image.ID] = true
+		disks = disks || image.Kind == KindDisk
+	}
+	dirs := map[string]string{"image_dir": c.ImageDir, "console_dir": c.ConsoleDir}
+	if disks || c.SeedDir != "" {
+		dirs["seed_dir"] = c.SeedDir
+	}
+	for _, field := range []string{"image_dir", "console_dir", "seed_dir"} {
+		if dir, needed := dirs[field]; needed && !filepath.IsAbs(dir) {
+			return cluster.BadField(field, dir, "an absolute path that all hosts and the scheduler see")
+		}
+	}
+	return c.Timeouts.validate()
+}
+
+func (c Config) validateMachine() error {
+	switch {
+	case !word.MatchString(c.Cluster):
+		return cluster.BadField("cluster", c.Cluster, wordWant)
+	case c.DomainType != "qemu" && c.DomainType != "kvm":
+		return cluster.BadField("domain_type", c.DomainType, "qemu or kvm")
+	case !word.MatchString(c.MachineType) || !strings.ContainsAny(c.MachineType, "0123456789"):
+		return cluster.BadField("machine_type", c.MachineType, `a versioned QEMU machine, such as "pc-i440fx-7.2"`)
+	case !word.MatchString(c.CPUModel) || strings.HasPrefix(c.CPUModel, "host-") || c.CPUModel == "host":
+		return cluster.BadField("cpu_model", c.CPUModel, `a CPU model that all hosts have, such as "qemu64"`)
+	case !filepath.IsAbs(c.Emulator):
+		return cluster.BadField("emulator", c.Emulator, "the absolute path of a QEMU binary")
+	case c.TranslationCacheMiB < 1:
+		return cluster.BadField("translation_cache_mib", int64(c.TranslationCacheMiB), "at least 1")
+	case c.Bridge != "" && !word.MatchString(c.Bridge):
+		return cluster.BadField("bridge", c.Bridge, "the name of a bridge on every host")
+	case c.MigrationMiBps < 0:
+		return cluster.BadField("migration_mibps", c.MigrationMiBps, "0 for no limit, or more")
+	case c.Lease != nil && !word.MatchString(c.Lease.Lockspace):
+		return cluster.BadField("lease.lockspace", c.Lease.Lockspace, wordWant)
+	case c.Lease != nil && !filepath.IsAbs(c.Lease.Path):
+		return cluster.BadField("lease.path", c.Lease.Path, "the absolute path of the directory above the lockspace")
+	}
+	return nil
+}
+
+func (c Config) validateHosts() error {
+	if len(c.Hosts) == 0 {
+		return cluster.BadField("hosts", "[]", "at least one host")
+	}
+	seen := map[cluster.NodeID]bool{}
+	for i, h := range c.Hosts {
+		field := fmt.Sprintf("hosts[%d]", i)
+		switch {
+		case !word.MatchString(string(h.Node)):
+			return cluster.BadField(field+".node", string(h.Node), wordWant)
+		case seen[h.Node]:
+			return cluster.BadField(field+".node", string(h.Node), "a name that no other host has")
+		case !strings.Contains(h.URI, "://"):
+			return cluster.BadField(field+".uri", h.URI, `a libvirt URI, such as "qemu+ssh://n1/system"`)
+		case !strings.Contains(h.PeerURI, "://"):
+			return cluster.BadField(field+".peer_uri", h.PeerURI, `a libvirt URI, such as "qemu+tls://n1/system"`)
+		case h.MigrateURI != "" && !strings.Contains(h.MigrateURI, "://"):
+			return cluster.BadField(field+".migrate_uri", h.MigrateURI, `a URI, such as "tcp://10.0.0.11"`)
+		}
+		seen[h.Node] = true
+	}
+	return nil
+}
+
+func (t Timeouts) validate() error {
+	for field, n := range map[string]int{
+		"dial_seconds": t.DialSeconds, "keepalive_seconds": t.KeepaliveSeconds, "keepalive_count": t.KeepaliveCount,
+		"redial_seconds": t.RedialSeconds, "close_seconds": t.CloseSeconds,
+	} {
+		if n < 1 || n > 3600 {
+			return cluster.BadField("timeouts."+field, n, "between 1 and 3600")
+		}
+	}
+	return nil
+}
+
+func (i CatalogueImage) validate(field string) error {
+	switch {
+	case !word.MatchString(i.ID):
+		return cluster.BadField(field+".id", i.ID, wordWant)
+	case i.Kind != KindKernel && i.Kind != KindDisk:
+		return cluster.BadField(field+".kind", string(i.Kind), "kernel or disk")
+	case i.Kind == KindKernel && !filepath.IsAbs(i.Kernel):
+		return cluster.BadField(field+".kernel", i.Kernel, "the absolute path of a kernel")
+	case i.Kind == KindKernel && i.Initrd != "" && !filepath.IsAbs(i.Initrd):
+		return cluster.BadField(field+".initrd", i.Initrd, "the absolute path of an initial RAM disk, or nothing")
+	case i.Kind == KindKernel && !printable(i.Arguments, ' '):
+		return cluster.BadField(field+".arguments", i.Arguments, "printable ASCII")
+	case i.Kind == KindKernel && i.Disk+i.Format != "":
+		return cluster.BadField(field+".disk", i.Disk+i.Format, "nothing: a kernel boots without our disk")
+	case i.Kind == KindDisk && !filepath.IsAbs(i.Disk):
+		return cluster.BadField(field+".disk", i.Disk, "the absolute path of a disk image")
+	case i.Kind == KindDisk && i.Format != "raw" && i.Format != "qcow2":
+		return cluster.BadField(field+".format", i.Format, "raw or qcow2")
+	case i.Kind == KindDisk && i.Kernel+i.Initrd+i.Arguments != "":
+		return cluster.BadField(field+".kernel", i.Kernel+i.Initrd+i.Arguments, "nothing: a disk brings its own kernel")
+	}
+	return nil
+}
+
+// image finds an image of the catalogue.
+func (c Config) image(id string) (CatalogueImage, error) {
+	for _, i := range c.Images {
+		if i.ID == id {
+			return i, nil
+		}
+	}
+	return CatalogueImage{}, cluster.BadField("image", id, "an image of the catalogue")
+}
+
+// printable reports whether s is ASCII from least to '~'.
+func printable(s string, least byte) bool {
+	for i := range len(s) {
+		if s[i] < least || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,19 @@
+// Package libvirt drives real hosts through libvirt: QEMU/KVM machines, named by
+// a URI each, with one image directory that all of them and the scheduler see.
+//
+// Machines are transient and carry our mark in their metadata; their XML is only
+// written through libvirtxml, and no word of a user reaches XML, a file name or a
+// command line unescaped. Lifecycle events are hints to look, and the source of
+// [hypervisor.Ending]; every connection that comes back is followed by a listing.
+//
+// The calls go through cgo, which knows no context: a call that outlives its
+// context goes on in a goroutine of its own while the caller gets
+// [hypervisor.ErrTimeout]. Each host has its own connections and limits, so a host
+// that hangs delays nobody else.
+//
+// It is built with -tags libvirt_dlopen, which needs a C compiler and no libvirt;
+// libvirt.so.0 is opened by [New]. Without the tag, New fails and the rest of
+// vjob works.
+//
+// It refuses to know why a call is made: gangs, plans and queues live above.
+package libvirt

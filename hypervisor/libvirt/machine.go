@@ -1,0 +1,214 @@
+package libvirt
+
+import (
+	"crypto/sha256"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"libvirt.org/go/libvirtxml"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// namespace is the XML namespace of our mark in a machine's metadata.
+const namespace = "https://vjob.dev/xmlns/machine/1"
+
+// mark is what our machines carry in their metadata: who they are, and what no
+// listing tells otherwise. It travels with saves and migrations.
+type mark struct {
+	XMLName     xml.Name `xml:"https://vjob.dev/xmlns/machine/1 machine"`
+	Cluster     string   `xml:"cluster,attr"`
+	VJob        int64    `xml:"vjob,attr"`
+	Rank        int      `xml:"rank,attr"`
+	Incarnation int      `xml:"incarnation,attr"`
+	Epoch       int64    `xml:"epoch,attr"`
+	CPUMilli    int64    `xml:"cpu_milli,attr"` // reserved: what a guest counts for before it was measured
+}
+
+func (m mark) vm() cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(m.VJob), Rank: m.Rank} }
+
+func (m mark) stamp() hypervisor.Stamp {
+	return hypervisor.Stamp{Incarnation: m.Incarnation, Epoch: m.Epoch}
+}
+
+// errStranger: a machine that is not ours.
+var errStranger = errors.New("not a machine of ours")
+
+// machineName is the name of a VM's machine on every host, in its console and to
+// itself: "vjob-12-3".
+func machineName(vm cluster.VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Rank) }
+
+// machineUUID is the same on every host, as migrations need it, and for every
+// incarnation, so that a host never holds two copies of one VM.
+func machineUUID(cluster string, vm cluster.VMID) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"#"+cluster+"/"+vm.String())).String()
+}
+
+// machineMAC is an address of our own, locally administered.
+func machineMAC(cluster string, vm cluster.VMID) string {
+	h := sha256.Sum256([]byte(machineUUID(cluster, vm)))
+	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", h[0], h[1], h[2], h[3], h[4])
+}
+
+// consolePath is the one file to which a VM prints wherever it runs.
+func (c Config) consolePath(vm cluster.VMID) string {
+	return filepath.Join(c.ConsoleDir, vm.String()+".console")
+}
+
+func (c Config) seedPath(vm cluster.VMID, s hypervisor.Stamp) string {
+	return filepath.Join(c.SeedDir, fmt.Sprintf("%s.i%d.seed.iso", vm, s.Incarnation))
+}
+
+func (c Config) overlayPath(vm cluster.VMID, s hypervisor.Stamp) string {
+	return filepath.Join(c.SeedDir, fmt.Sprintf("%s.i%d.qcow2", vm, s.Incarnation))
+}
+
+// leasePath is the file behind a VM's lease; the lock manager wants it to exist.
+func (l *Lease) leasePath(vm cluster.VMID) string {
+	return filepath.Join(l.Path, l.Lockspace, machineName(vm))
+}
+
+// domain describes the machine of a VM.
+func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine) (*libvirtxml.Domain, error) {
+	image, err := c.image(m.Payload.Image)
+	if err != nil {
+		return nil, err
+	}
+	if m.Reserved.Memory < 1 || m.Reserved.CPU < 0 {
+		return nil, cluster.BadField("reserved", m.Reserved.String(), "at least 1 MiB of memory")
+	}
+	inner, err := xml.Marshal(mark{
+		Cluster: c.Cluster, VJob: int64(vm.VJob), Rank: vm.Rank,
+		Incarnation: s.Incarnation, Epoch: s.Epoch, CPUMilli: int64(m.Reserved.CPU),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("metadata of %s: %w", vm, err)
+	}
+	d := &libvirtxml.Domain{
+		Type:     c.DomainType,
+		Name:     machineName(vm),
+		UUID:     machineUUID(c.Cluster, vm),
+		Metadata: &libvirtxml.DomainMetadata{XML: string(inner)},
+		Memory:   &libvirtxml.DomainMemory{Value: uint(m.Reserved.Memory), Unit: "MiB"},
+		VCPU:     &libvirtxml.DomainVCPU{Value: max(1, uint((m.Reserved.CPU+cluster.CPU-1)/cluster.CPU))},
+		OS:       &libvirtxml.DomainOS{Type: &libvirtxml.DomainOSType{Arch: "x86_64", Machine: c.MachineType, Type: "hvm"}},
+		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}},
+		// An exact model and no feature of the host: an image must resume anywhere.
+		CPU: &libvirtxml.DomainCPU{
+			Mode: "custom", Match: "exact", Check: "none",
+			Model: &libvirtxml.DomainCPUModel{Fallback: "forbid", Value: c.CPUModel},
+		},
+		// Transient, and gone whatever way the guest ends: nothing is left that
+		// somebody could start cold.
+		OnPoweroff: "destroy", OnReboot: "destroy", OnCrash: "destroy",
+		Devices: c.devices(vm),
+	}
+	if c.DomainType == "qemu" {
+		d.Features.TCG = &libvirtxml.DomainFeatureTCG{
+			TBCache: &libvirtxml.DomainFeatureTCGTBCache{Unit: "MiB", Size: uint(c.TranslationCacheMiB)},
+		}
+	}
+	if image.Kind == KindKernel {
+		d.OS.Kernel, d.OS.Initrd = image.Kernel, image.Initrd
+		d.OS.Cmdline, err = kernelLine(vm, image, m.Payload)
+		return d, err
+	}
+	d.OS.BootDevices = []libvirtxml.DomainBootDevice{{Dev: "hd"}}
+	d.Devices.Disks = c.disks(vm, s, image)
+	return d, nil
+}
+
+func (c Config) devices(vm cluster.VMID) *libvirtxml.DomainDeviceList {
+	port := uint(0)
+	list := &libvirtxml.DomainDeviceList{
+		Emulator:    c.Emulator,
+		Controllers: []libvirtxml.DomainController{{Type: "usb", Model: "none"}},
+		Serials: []libvirtxml.DomainSerial{{
+			// Without append, a restore empties the console.
+			Source: &libvirtxml.DomainChardevSource{File: &libvirtxml.DomainChardevSourceFile{
+				Path: c.consolePath(vm), Append: "on",
+			}},
+			Target: &libvirtxml.DomainSerialTarget{Port: &port},
+		}},
+		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "none"},
+	}
+	if c.Lease != nil {
+		list.Leases = []libvirtxml.DomainLease{{
+			Lockspace: c.Lease.Lockspace,
+			Key:       machineName(vm),
+			Target:    &libvirtxml.DomainLeaseTarget{Path: c.Lease.Path},
+		}}
+	}
+	if c.Bridge != "" {
+		list.Interfaces = []libvirtxml.DomainInterface{{
+			MAC:    &libvirtxml.DomainInterfaceMAC{Address: machineMAC(c.Cluster, vm)},
+			Source: &libvirtxml.DomainInterfaceSource{Bridge: &libvirtxml.DomainInterfaceSourceBridge{Bridge: c.Bridge}},
+			Model:  &libvirtxml.DomainInterfaceModel{Type: "virtio"},
+		}}
+	}
+	return list
+}
+
+// disks are the VM's overlay, with the catalogue's image under it, and its seed.
+func (c Config) disks(vm cluster.VMID, s hypervisor.Stamp, image CatalogueImage) []libvirtxml.DomainDisk {
+	return []libvirtxml.DomainDisk{
+		{
+			Device: "disk",
+			// The host's page cache would lose writes over a migration.
+			Driver: &libvirtxml.DomainDiskDriver{Name: "qemu", Type: "qcow2", Cache: "none"},
+			Source: fileSource(c.overlayPath(vm, s)),
+			BackingStore: &libvirtxml.DomainDiskBackingStore{
+				Format:       &libvirtxml.DomainDiskFormat{Type: image.Format},
+				Source:       fileSource(image.Disk),
+				BackingStore: &libvirtxml.DomainDiskBackingStore{},
+			},
+			Target: &libvirtxml.DomainDiskTarget{Dev: "vda", Bus: "virtio"},
+		},
+		{
+			Device:   "cdrom",
+			Driver:   &libvirtxml.DomainDiskDriver{Name: "qemu", Type: "raw"},
+			Source:   fileSource(c.seedPath(vm, s)),
+			Target:   &libvirtxml.DomainDiskTarget{Dev: "hda", Bus: "ide"},
+			ReadOnly: &libvirtxml.DomainDiskReadOnly{},
+		},
+	}
+}
+
+func fileSource(path string) *libvirtxml.DomainDiskSource {
+	return &libvirtxml.DomainDiskSource{File: &libvirtxml.DomainDiskSourceFile{File: path}}
+}
+
+// identity is what of a machine's description never changes while it lives.
+type identity struct {
+	mark mark
+	lock bool // a lease, or a disk that QEMU locks
+}
+
+// identify reads our mark from a machine's description, or fails with errStranger.
+func (c Config) identify(description string) (identity, error) {
+	var d libvirtxml.Domain
+	if err := d.Unmarshal(description); err != nil {
+		return identity{}, fmt.Errorf("%w: %w", errStranger, err)
+	}
+	var id identity
+	if d.Metadata == nil || xml.Unmarshal([]byte(d.Metadata.XML), &id.mark) != nil {
+		return identity{}, errStranger
+	}
+	m := id.mark
+	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
+		return identity{}, errStranger
+	}
+	if d.Devices == nil {
+		return id, nil
+	}
+	id.lock = len(d.Devices.Leases) > 0
+	for _, disk := range d.Devices.Disks {
+		writable := disk.ReadOnly == nil && disk.Shareable == nil
+		id.lock = id.lock || (writable && disk.Source != nil && disk.Source.File != nil)
+	}
+	return id, nil
+}

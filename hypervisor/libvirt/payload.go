@@ -1,0 +1,184 @@
+package libvirt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kdomanski/iso9660"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// maxKernelLine is what the x86 boot protocol takes.
+const maxKernelLine = 2047
+
+// kernelLine is the command line of a guest that boots directly: its name, what
+// the catalogue says, then the environment and the command of the user, word by
+// word. Whatever could break out of its word is refused and not escaped, since no
+// guest agrees with another on how to unescape.
+func kernelLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (string, error) {
+	if p.Script != "" {
+		return "", cluster.BadField("script", p.Script, "nothing: image "+image.ID+" boots a kernel, which takes a command only")
+	}
+	words := []string{"name=" + machineName(vm)}
+	words = append(words, strings.Fields(image.Arguments)...)
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		if err := checkEnv(name, p.Env[name]); err != nil {
+			return "", err
+		}
+		words = append(words, name+"="+p.Env[name])
+	}
+	for i, w := range p.Command {
+		if w == "" || !printable(w, '!') {
+			return "", cluster.BadField(fmt.Sprintf("command[%d]", i), w, "a word of printable ASCII: it becomes a kernel argument")
+		}
+		words = append(words, w)
+	}
+	for _, w := range words[1:] {
+		if !printable(w, '!') {
+			return "", cluster.BadField("env", w, "a word of printable ASCII: it becomes a kernel argument")
+		}
+	}
+	line := strings.Join(words, " ")
+	if len(line) > maxKernelLine {
+		return "", cluster.BadField("command", line, fmt.Sprintf("at most %d characters with the image's arguments", maxKernelLine))
+	}
+	return line, nil
+}
+
+// checkEnv refuses names that a shell could not hold, and values with a NUL.
+func checkEnv(name, value string) error {
+	for i := range len(name) {
+		c := name[i]
+		letter := c == '_' || (c|0x20 >= 'a' && c|0x20 <= 'z')
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return cluster.BadField("env", name, "names of letters, digits and underscores")
+		}
+	}
+	if name == "" || strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
+		return cluster.BadField("env", name+"="+value, "a name and a text value")
+	}
+	return nil
+}
+
+// seedLabel is the volume label by which cloud-init knows a NoCloud seed.
+const seedLabel = "cidata"
+
+// seed is the content of a NoCloud seed.
+type seed struct {
+	userData, metaData []byte
+}
+
+// userData is the part of cloud-config that we use. It is written as JSON, which
+// is YAML too, so that no text of a user can change its structure.
+type userData struct {
+	WriteFiles []writeFile  `json:"write_files,omitempty"`
+	RunCmd     [][]string   `json:"runcmd,omitempty"`
+	Output     *allOutput   `json:"output,omitempty"`
+	PowerState *powerChange `json:"power_state,omitempty"`
+}
+
+type writeFile struct {
+	Path        string `json:"path"`
+	Permissions string `json:"permissions"`
+	Encoding    string `json:"encoding"`
+	Content     string `json:"content"`
+}
+
+type allOutput struct {
+	All string `json:"all"`
+}
+
+type powerChange struct {
+	Mode    string `json:"mode"`
+	Timeout int    `json:"timeout"`
+}
+
+const scriptPath = "/var/lib/vjob/script"
+
+// makeSeed hands the command or the script to cloud-init. When it has ended the
+// guest powers itself off, which is how a vjob ends; its output goes to the
+// console. A payload with neither leaves the guest to what its image does.
+func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed, error) {
+	data := userData{}
+	run, err := environment(p.Env)
+	if err != nil {
+		return seed{}, err
+	}
+	switch {
+	case len(p.Command) > 0 && p.Script != "":
+		return seed{}, cluster.BadField("script", p.Script, "nothing beside a command")
+	case len(p.Command) > 0:
+		for i, w := range p.Command {
+			if strings.ContainsRune(w, 0) || !utf8.ValidString(w) {
+				return seed{}, cluster.BadField(fmt.Sprintf("command[%d]", i), w, "text without NUL")
+			}
+		}
+		run = append(run, p.Command...)
+	case p.Script != "":
+		data.WriteFiles = []writeFile{{scriptPath, "0700", "b64", base64.StdEncoding.EncodeToString([]byte(p.Script))}}
+		run = append(run, scriptPath)
+	default:
+		run = nil
+	}
+	if run != nil {
+		data.RunCmd = [][]string{run}
+		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log /dev/ttyS0"}
+		data.PowerState = &powerChange{"poweroff", 30}
+	}
+	user, err := json.Marshal(data)
+	if err != nil {
+		return seed{}, fmt.Errorf("user-data of %s: %w", vm, err)
+	}
+	meta, err := json.Marshal(map[string]string{
+		// A new incarnation is a new instance, so cloud-init runs again.
+		"instance-id":    fmt.Sprintf("%s-i%d", machineName(vm), stamp.Incarnation),
+		"local-hostname": machineName(vm),
+	})
+	if err != nil {
+		return seed{}, fmt.Errorf("meta-data of %s: %w", vm, err)
+	}
+	return seed{append([]byte("#cloud-config\n"), user...), meta}, nil
+}
+
+// environment is the beginning of a command that sets variables: nothing, or
+// "env" and its arguments.
+func environment(env map[string]string) ([]string, error) {
+	if len(env) == 0 {
+		return nil, nil
+	}
+	list := []string{"env"}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if err := checkEnv(name, env[name]); err != nil {
+			return nil, err
+		}
+		list = append(list, name+"="+env[name])
+	}
+	return list, nil
+}
+
+// iso packs the seed into the image of a CD.
+func (s seed) iso() ([]byte, error) {
+	w, err := iso9660.NewWriter()
+	if err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	defer w.Cleanup() //nolint:errcheck // a staging directory that stays behind harms nothing
+	for name, content := range map[string][]byte{"user-data": s.userData, "meta-data": s.metaData} {
+		if err := w.AddFile(bytes.NewReader(content), name); err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	if err := w.WriteTo(&b, seedLabel); err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	return b.Bytes(), nil
+}

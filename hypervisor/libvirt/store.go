@@ -1,0 +1,368 @@
+package libvirt
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// imageStore is the directory of saved VMs, with one directory for each node:
+//
+//	h1/12.3.g1.a1      the image that h1 saved
+//	h1/12.3.g1.a1.r4   a hard link: the name by which attempt 4 restores it
+//	h1/12.3.g1.a1.x4   empty: attempts up to 4 are revoked
+//
+// It keeps no state in memory, so what it promises holds across restarts.
+type imageStore struct {
+	dir   string
+	nodes []cluster.NodeID
+}
+
+// The magic words of libvirt's save format: the second replaces the first when
+// everything has been written.
+const (
+	magicPartial  = "LibvirtQemudPart"
+	magicComplete = "LibvirtQemudSave"
+)
+
+// errRevoked: the attempt to restore was called off before.
+var errRevoked = fmt.Errorf("this attempt to restore is revoked: %w", hypervisor.ErrRefused)
+
+// open makes the directories of the nodes; the directory of the store itself must
+// be there, since making it could hide a file system that is not mounted.
+func (s *imageStore) open() error {
+	if _, err := os.Stat(s.dir); err != nil {
+		return fmt.Errorf("image directory: %w", err)
+	}
+	for _, node := range s.nodes {
+		if err := os.Mkdir(s.nodeDir(node), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("image directory of node %s: %w", node, err)
+		}
+	}
+	return nil
+}
+
+func (s *imageStore) nodeDir(node cluster.NodeID) string { return filepath.Join(s.dir, string(node)) }
+
+func (s *imageStore) path(node cluster.NodeID, id hypervisor.ImageID) string {
+	return filepath.Join(s.nodeDir(node), id.String())
+}
+
+func linkPath(image string, attempt int) string { return image + ".r" + strconv.Itoa(attempt) }
+
+func revokedPath(image string, attempt int) string { return image + ".x" + strconv.Itoa(attempt) }
+
+// find returns where an image lies, or fs.ErrNotExist.
+func (s *imageStore) find(id hypervisor.ImageID) (string, error) {
+	for _, node := range s.nodes {
+		path := s.path(node, id)
+		_, err := os.Stat(path)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return path, err
+		}
+	}
+	return "", fmt.Errorf("image %s: %w", id, fs.ErrNotExist)
+}
+
+// list reads the whole store. A directory that cannot be read is an error: images
+// that nobody can see now are not images that are gone.
+func (s *imageStore) list() (hypervisor.Store, error) {
+	store := hypervisor.Store{Free: map[cluster.NodeID]hypervisor.Space{}}
+	for _, node := range s.nodes {
+		images, err := s.listNode(node)
+		if err != nil {
+			return hypervisor.Store{}, err
+		}
+		store.Images = append(store.Images, images...)
+		space, err := freeSpace(s.nodeDir(node))
+		if err != nil {
+			return hypervisor.Store{}, err
+		}
+		store.Free[node] = space
+	}
+	slices.SortFunc(store.Images, func(a, b hypervisor.Image) int {
+		return cmp.Or(a.ID.VM.Compare(b.ID.VM), cmp.Compare(a.ID.Generation, b.ID.Generation),
+			cmp.Compare(a.ID.Attempt, b.ID.Attempt), cmp.Compare(a.Node, b.Node))
+	})
+	return store, nil
+}
+
+func (s *imageStore) listNode(node cluster.NodeID) ([]hypervisor.Image, error) {
+	entries, err := os.ReadDir(s.nodeDir(node))
+	if err != nil {
+		return nil, fmt.Errorf("image directory of node %s: %w", node, err)
+	}
+	var images []hypervisor.Image
+	for _, e := range entries {
+		id, err := hypervisor.ParseImageID(e.Name())
+		if err != nil || id.String() != e.Name() {
+			continue
+		}
+		head, size, err := readHeader(s.path(node, id))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // discarded since the listing
+		}
+		if err != nil {
+			return nil, fmt.Errorf("image %s on %s: %w", id, node, err)
+		}
+		images = append(images, hypervisor.Image{ID: id, Node: node, Bytes: size, Complete: head.complete(size)})
+	}
+	return images, nil
+}
+
+func freeSpace(dir string) (hypervisor.Space, error) {
+	var fsys syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fsys); err != nil {
+		return hypervisor.Space{}, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	var file syscall.Stat_t
+	if err := syscall.Stat(dir, &file); err != nil {
+		return hypervisor.Space{}, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return hypervisor.Space{
+		Pool: fmt.Sprintf("dev-%x", file.Dev),
+		Free: cluster.MiB(fsys.Bavail * uint64(fsys.Bsize) >> 20),
+	}, nil
+}
+
+// header is the beginning of a save file, as far as it matters here. Its numbers
+// have the byte order of the host; ours and all that QEMU runs fast on are little.
+type header struct {
+	Magic    [16]byte
+	Version  uint32
+	XMLBytes uint32
+}
+
+// headerBytes is the whole header of libvirt's format, before the XML.
+const headerBytes = 92
+
+func (h header) complete(size int64) bool {
+	return string(h.Magic[:]) == magicComplete && size > headerBytes+int64(h.XMLBytes)
+}
+
+// readHeader reads the header of a save file, zero when the file is shorter.
+func readHeader(path string) (header, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return header{}, 0, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return headerOf(f)
+}
+
+func headerOf(f *os.File) (head header, size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return header{}, 0, err
+	}
+	err = binary.Read(io.NewSectionReader(f, 0, info.Size()), binary.LittleEndian, &head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return header{}, info.Size(), nil
+	}
+	return head, info.Size(), err
+}
+
+// seal makes an image durable and returns its size and checksum. libvirt syncs the
+// memory of the guest but neither the final header nor the directory.
+func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hypervisor.Receipt, error) {
+	path, err := s.find(id)
+	if err != nil {
+		return hypervisor.Receipt{}, badImage(id, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return hypervisor.Receipt{}, badImage(id, err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	head, size, err := headerOf(f)
+	if err != nil {
+		return hypervisor.Receipt{}, badImage(id, err)
+	}
+	if !head.complete(size) {
+		return hypervisor.Receipt{}, badImage(id, errors.New("the save did not finish"))
+	}
+	if err := f.Sync(); err != nil {
+		return hypervisor.Receipt{}, fmt.Errorf("sync image %s: %w", id, err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return hypervisor.Receipt{}, err
+	}
+	sum, err := checksum(ctx, f)
+	if err != nil {
+		return hypervisor.Receipt{}, fmt.Errorf("checksum of image %s: %w", id, err)
+	}
+	return hypervisor.Receipt{Bytes: size, Checksum: sum}, nil
+}
+
+// claim verifies an image and gives it the name by which one attempt may restore
+// it. That name is the attempt's licence: without it libvirt finds no file.
+func (s *imageStore) claim(ctx context.Context, id hypervisor.ImageID, attempt int, want string) (string, error) {
+	path, err := s.find(id)
+	if err != nil {
+		return "", badImage(id, err)
+	}
+	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
+		return "", cmp.Or(err, errRevoked)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", badImage(id, err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	sum, err := checksum(ctx, f)
+	if err != nil {
+		return "", fmt.Errorf("checksum of image %s: %w", id, err)
+	}
+	if sum != want {
+		return "", badImage(id, fmt.Errorf("its checksum is %s, not the %s that was sealed", sum, want))
+	}
+	link := linkPath(path, attempt)
+	if err := os.Link(path, link); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", badImage(id, err)
+	}
+	// Only now is the revocation looked at for good: revoke first writes its mark
+	// and then removes links, so that one of us two sees the other.
+	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
+		return "", cmp.Or(err, os.Remove(link), errRevoked)
+	}
+	return link, nil
+}
+
+// revoke takes away the names of all attempts up to one, for ever.
+func (s *imageStore) revoke(id hypervisor.ImageID, attempt int) error {
+	for _, node := range s.nodes {
+		path := s.path(node, id)
+		if _, err := os.Stat(path); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // without the image no attempt can get a name
+			}
+			return fmt.Errorf("revoke image %s: %w", id, err)
+		}
+		// An empty file takes no block, so a full disk is no obstacle.
+		mark, err := os.OpenFile(revokedPath(path, attempt), os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("revoke image %s: %w", id, err)
+		}
+		if err := mark.Close(); err != nil {
+			return fmt.Errorf("revoke image %s: %w", id, err)
+		}
+	}
+	return s.removeSuffixed(id, func(kind byte, n int) bool { return kind == 'r' && n <= attempt })
+}
+
+// discard removes an image with all its names and marks.
+func (s *imageStore) discard(id hypervisor.ImageID) error {
+	for _, node := range s.nodes {
+		if err := remove(s.path(node, id)); err != nil {
+			return fmt.Errorf("discard image %s: %w", id, err)
+		}
+	}
+	return s.removeSuffixed(id, func(byte, int) bool { return true })
+}
+
+// removeSuffixed removes the links ('r') and marks ('x') of an image that are
+// chosen, and makes that durable.
+func (s *imageStore) removeSuffixed(id hypervisor.ImageID, chosen func(kind byte, n int) bool) error {
+	for _, node := range s.nodes {
+		dir := s.nodeDir(node)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("image %s: %w", id, err)
+		}
+		for _, e := range entries {
+			kind, n, ok := suffix(e.Name(), id)
+			if !ok || !chosen(kind, n) {
+				continue
+			}
+			if err := remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("image %s: %w", id, err)
+			}
+		}
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suffix reads ".r4" or ".x4" after the name of an image.
+func suffix(name string, id hypervisor.ImageID) (kind byte, n int, ok bool) {
+	rest, ok := strings.CutPrefix(name, id.String()+".")
+	if !ok || len(rest) < 2 || (rest[0] != 'r' && rest[0] != 'x') {
+		return 0, 0, false
+	}
+	n, err := strconv.Atoi(rest[1:])
+	return rest[0], n, err == nil
+}
+
+// revoked is the highest attempt that was revoked for the image at path, or -1.
+func (s *imageStore) revoked(path string) (int, error) {
+	id, err := hypervisor.ParseImageID(filepath.Base(path))
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return 0, err
+	}
+	highest := -1
+	for _, e := range entries {
+		if kind, n, ok := suffix(e.Name(), id); ok && kind == 'x' {
+			highest = max(highest, n)
+		}
+	}
+	return highest, nil
+}
+
+// badImage is an image that cannot be used, and why.
+func badImage(id hypervisor.ImageID, why error) error {
+	return fmt.Errorf("image %s: %w: %w", id, hypervisor.ErrBadImage, why)
+}
+
+// checksum reads a file from its beginning; it ends early with the context.
+func checksum(ctx context.Context, f io.ReadSeeker) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err := io.CopyBuffer(sum, untilDone{ctx.Err, f}, make([]byte, 1<<20)); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// untilDone is a reader that fails once done does.
+type untilDone struct {
+	done func() error
+	io.Reader
+}
+
+func (r untilDone) Read(b []byte) (int, error) {
+	if err := r.done(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
+// remove removes a file; one that is gone already is fine.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
