@@ -9,6 +9,7 @@ export SEEDS=${SEEDS:-5000}
 dir=$PWD/tests/mutants
 work=$(mktemp -d)
 cleanup() {
+	cd "$dir"
 	git worktree remove --force "$work/tree" 2>/dev/null || true
 	rm -rf "$work"
 	git worktree prune
