@@ -1,0 +1,109 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// axis maps values to pixels.
+type axis struct {
+	limit   float64 // last value
+	step    float64 // between ticks
+	perUnit float64 // pixels
+	unit    string
+	seconds float64 // time axis: seconds of one unit
+}
+
+// at is where a time stands on a time axis.
+func (a *axis) at(d time.Duration) float64 {
+	return min(d.Seconds()/a.seconds, a.limit) * a.perUnit
+}
+
+// timeAxis chooses the unit and ticks for a run of the given length.
+func timeAxis(end time.Duration, width float64) axis {
+	a := axis{unit: "s", seconds: 1}
+	switch {
+	case end > 96*time.Hour:
+		a.unit, a.seconds = "days", 86400
+	case end > 8*time.Hour:
+		a.unit, a.seconds = "h", 3600
+	case end > 10*time.Minute:
+		a.unit, a.seconds = "min", 60
+	}
+	a.limit = max(end.Seconds()/a.seconds, 1e-3)
+	a.step = niceStep(a.limit, 9, a.unit == "min" || a.unit == "s")
+	if next := math.Ceil(a.limit/a.step-1e-9) * a.step; next <= a.limit*1.06 {
+		a.limit = next // end on a tick where that costs little room
+	}
+	a.perUnit = width / a.limit
+	return a
+}
+
+// valueAxis chooses ticks from 0 to at least top.
+func valueAxis(top, height float64) axis {
+	a := axis{limit: max(top, 1e-3), seconds: 1}
+	a.step = niceStep(a.limit, 4, false)
+	a.limit = math.Ceil(a.limit/a.step-1e-9) * a.step
+	a.perUnit = height / a.limit
+	return a
+}
+
+// niceStep is a round number that divides limit into at most n steps; of
+// minutes and seconds, the ones that people count by.
+func niceStep(limit float64, n int, sexagesimal bool) float64 {
+	if sexagesimal {
+		for _, s := range []float64{1, 2, 5, 10, 15, 20, 30, 60, 120} {
+			if limit/s <= float64(n) {
+				return s
+			}
+		}
+	}
+	rough := limit / float64(n)
+	power := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, f := range []float64{1, 2, 2.5, 5, 10} {
+		if s := f * power; s >= rough*0.9999 {
+			return s
+		}
+	}
+	return 10 * power
+}
+
+// grid draws the vertical lines of the time ticks behind a panel.
+func (c *canvas) grid(l *layout, x, y, height float64) {
+	c.rect(x, y, l.panel, height, "panel")
+	for v := 0.0; v <= l.scale.limit*1.0001; v += l.scale.step {
+		at := x + v*l.scale.perUnit
+		c.line(at, y, at, y+height, "grid")
+	}
+}
+
+// timeTicks writes the numbers under a panel, and the title of the axis.
+func (c *canvas) timeTicks(l *layout, x, y float64, title bool) {
+	c.line(x, y, x+l.panel, y, "axis")
+	for v := 0.0; v <= l.scale.limit*1.0001; v += l.scale.step {
+		at := x + v*l.scale.perUnit
+		c.line(at, y, at, y+4, "axis")
+		c.text(at, y+16, "label", "middle", number(v))
+	}
+	if title {
+		c.text(x+l.panel/2, y+32, "label", "middle", "time ("+l.scale.unit+")")
+	}
+}
+
+// number prints at most two decimals, and none that is 0.
+func number(v float64) string {
+	v = math.Round(v*100) / 100
+	if v == 0 {
+		return "0" // never "-0"
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+func pad(n int64, width int) string {
+	s := strconv.FormatInt(n, 10)
+	for len(s) < width {
+		s = "0" + s
+	}
+	return s
+}

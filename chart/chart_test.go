@@ -1,0 +1,137 @@
+package chart_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/chart"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const minute = time.Minute
+
+// sample has every state, a name full of XML and spans of a second.
+func sample() *chart.Figure {
+	run := func(name string, end time.Duration) chart.Run {
+		r := chart.Run{Title: name, Note: "total " + end.String(), End: end}
+		for i := range 8 {
+			at := time.Duration(i) * 9 * minute
+			r.Rows = append(r.Rows, chart.Row{Label: fmt.Sprintf("J%d <&>", i+1), Spans: []chart.Span{
+				{State: "waiting", From: 0, To: at},
+				{State: "booting", From: at, To: at + 6*time.Second},
+				{State: "running", From: at + 6*time.Second, To: at + 15*minute},
+				{State: "suspending", From: at + 15*minute, To: at + 17*minute},
+				{State: "suspended", From: at + 17*minute, To: at + 25*minute},
+				{State: "resuming", From: at + 25*minute, To: at + 27*minute},
+				{State: "running", From: at + 27*minute, To: at + 40*minute},
+				{State: "migrating", From: at + 40*minute, To: at + 41*minute},
+				{State: "running", From: at + 41*minute, To: at + 60*minute},
+				{State: "stopping", From: at + 60*minute, To: at + 60*minute + 25*time.Second},
+			}})
+		}
+		r.Rows = append(r.Rows, chart.Row{Label: "switches", Spans: []chart.Span{
+			{State: chart.Switch, From: 15 * minute, To: 17 * minute, Text: "context switch 3: cost 4068 MiB"},
+		}})
+		var cpu, memory []chart.Point
+		for i := range int(end / minute) {
+			cpu = append(cpu, chart.Point{At: time.Duration(i) * minute, Value: float64(i * 7 % 23)})
+			memory = append(memory, chart.Point{At: time.Duration(i) * minute, Value: float64(i*3%37) * 0.9})
+		}
+		r.Series = []chart.Series{
+			{Name: "CPU needed", Unit: "processors", Capacity: 22, Points: cpu},
+			{Name: "Memory used", Unit: "GiB", Capacity: 39.6, Points: memory},
+		}
+		return r
+	}
+	return &chart.Figure{
+		Title: "8 vjobs of 9 VMs on 11 nodes", Subtitle: "thesis profile; walltimes as submitted",
+		Runs: []chart.Run{run("fcfs", 250*minute), run("firstfit", 150*minute)},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	single := sample()
+	single.Runs = single.Runs[1:]
+	for name, f := range map[string]*chart.Figure{"two": sample(), "one": single, "empty": {Title: "nothing"}} {
+		var got, again bytes.Buffer
+		if err := errors.Join(chart.Write(&got, f), chart.Write(&again, f)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), again.Bytes()) {
+			t.Errorf("%s: two drawings differ", name)
+		}
+		wellFormed(t, name, got.Bytes())
+		path := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s differs from %s; look at the picture and run with -update", name, path)
+		}
+	}
+}
+
+func wellFormed(t *testing.T, name string, data []byte) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(data))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever the names hold, the document stays XML and nothing becomes markup.
+func TestHostileNames(t *testing.T) {
+	f := &chart.Figure{Title: "\x1b[31m<script>", Runs: []chart.Run{{
+		Title: "\x00", End: time.Hour,
+		Rows: []chart.Row{{Label: `"><script>alert(1)</script>` + "\xff", Spans: []chart.Span{{State: `x" onload="`, To: minute, Text: "</title>"}}}},
+	}}}
+	var b bytes.Buffer
+	if err := chart.Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, "hostile", b.Bytes())
+	if text := b.String(); strings.Contains(text, "<script") || strings.Contains(text, "onload=") || strings.Contains(text, "\x1b") {
+		t.Error("markup got through")
+	}
+}
+
+// A thousand vjobs and a hundred thousand points still give a picture of a
+// reasonable size.
+func TestLarge(t *testing.T) {
+	r := chart.Run{Title: "large", End: 1000 * time.Hour}
+	for i := range 1000 {
+		r.Rows = append(r.Rows, chart.Row{Label: fmt.Sprint(i), Spans: []chart.Span{{State: "running", To: time.Duration(i) * time.Hour}}})
+	}
+	points := make([]chart.Point, 100_000)
+	for i := range points {
+		points[i] = chart.Point{At: time.Duration(i) * 36 * time.Second, Value: float64(i % 7)}
+	}
+	r.Series = []chart.Series{{Name: "CPU", Unit: "processors", Capacity: 7, Points: points}}
+	var b bytes.Buffer
+	if err := chart.Write(&b, &chart.Figure{Title: "large", Runs: []chart.Run{r}}); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 400_000 {
+		t.Errorf("%d bytes", b.Len())
+	}
+}

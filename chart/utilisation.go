@@ -1,0 +1,103 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// utilisation draws one series as a filled step line under its capacity.
+func (c *canvas) utilisation(l *layout, s *Series, end time.Duration, x, y float64) {
+	top := s.Capacity
+	for _, p := range s.Points {
+		top = max(top, p.Value)
+	}
+	scale := valueAxis(top, seriesSize)
+	c.text(x, y-8, "h3", "start", s.Name)
+	c.text(x+l.panel, y-8, "note", "end", s.note(end))
+	c.grid(l, x, y, seriesSize)
+	for v := 0.0; v <= scale.limit*1.0001; v += scale.step {
+		level := y + seriesSize - v*scale.perUnit
+		c.line(x, level, x+l.panel, level, "grid")
+		c.text(x-8, level+4, "label", "end", number(v))
+	}
+	c.rotated(x-labelWidth+24, y+seriesSize/2, "label", s.Unit)
+	c.path(s.outline(l, &scale, end, x, y+seriesSize), "area", s.Name+" used")
+	if s.Capacity > 0 {
+		level := y + seriesSize - s.Capacity*scale.perUnit
+		c.line(x, level, x+l.panel, level, "capacity")
+	}
+	c.line(x, y, x, y+seriesSize, "axis")
+}
+
+// note says how much was used on average.
+func (s *Series) note(end time.Duration) string {
+	if end <= 0 {
+		return ""
+	}
+	mean := math.Round(10*s.mean(0, end)) / 10
+	text := "mean " + number(mean) + " " + s.Unit
+	if s.Capacity > 0 {
+		text += fmt.Sprintf(" of %s (%.0f %%)", number(s.Capacity), 100*mean/s.Capacity)
+	}
+	return text
+}
+
+// mean is the average value between two times; before the first point it is 0.
+func (s *Series) mean(from, to time.Duration) float64 {
+	sum := 0.0
+	for i, p := range s.Points {
+		until := to
+		if i+1 < len(s.Points) {
+			until = min(to, s.Points[i+1].At)
+		}
+		if start := max(from, p.At); until > start {
+			sum += p.Value * float64(until-start)
+		}
+	}
+	return sum / float64(max(1, to-from))
+}
+
+// outline is the closed path of the series. More points than pixels are averaged
+// pixel by pixel.
+func (s *Series) outline(l *layout, scale *axis, end time.Duration, x, bottom float64) string {
+	points := s.Points
+	if float64(len(points)) > 2*l.panel {
+		points = s.sampled(end, int(l.panel))
+	}
+	var b strings.Builder
+	level := bottom
+	fmt.Fprintf(&b, "M%s %s", number(x), number(bottom))
+	for _, p := range points {
+		at := x + l.scale.at(p.At)
+		fmt.Fprintf(&b, "L%s %s", number(at), number(level))
+		level = bottom - p.Value*scale.perUnit
+		fmt.Fprintf(&b, "L%s %s", number(at), number(level))
+	}
+	last := number(x + l.scale.at(end))
+	fmt.Fprintf(&b, "L%s %sL%s %sZ", last, number(level), last, number(bottom))
+	return b.String()
+}
+
+// sampled is the series in n equal steps, each with the mean of its time.
+func (s *Series) sampled(end time.Duration, n int) []Point {
+	out := make([]Point, 0, n)
+	next := 0 // first point after the start of the step
+	value := 0.0
+	for i := range n {
+		from, to := end*time.Duration(i)/time.Duration(n), end*time.Duration(i+1)/time.Duration(n)
+		sum, since := 0.0, from
+		for ; next < len(s.Points) && s.Points[next].At < to; next++ {
+			p := s.Points[next]
+			if p.At > since {
+				sum += value * float64(p.At-since)
+				since = p.At
+			}
+			value = p.Value
+		}
+		sum += value * float64(to-since)
+		out = append(out, Point{At: from, Value: sum / float64(max(1, to-from))})
+	}
+	return out
+}
