@@ -21,6 +21,9 @@ type Job struct {
 	Bound Wish
 	// Ran is the running time so far, suspensions excluded.
 	Ran time.Duration
+	// Barred says why the vjob must not be started now, e.g. that it has just
+	// failed to; "" when nothing bars it. It does not hold up those behind it.
+	Barred string
 }
 
 // Wish is what a policy wants of a vjob.

@@ -44,13 +44,15 @@ func (e *Executor) account(p *pursuit, write bool) {
 }
 
 // meter takes in what a look says of a member's CPU: what it needs now, and what
-// it has used since the last look.
-func (p *pursuit) meter(id cluster.VMID, need cluster.MilliCPU, used time.Duration) {
+// it has used since the last look. It reports whether the need has changed.
+func (p *pursuit) meter(id cluster.VMID, need cluster.MilliCPU, used time.Duration) bool {
 	last := p.cpuTimes[id]
 	if used < last {
 		last = 0 // another copy: its clock began anew
 	}
 	p.used.CPU += used - last
 	p.cpuTimes[id] = used
+	before, seen := p.cpuNeeds[id]
 	p.cpuNeeds[id] = need
+	return !seen || before != need
 }

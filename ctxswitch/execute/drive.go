@@ -102,6 +102,7 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 		return
 	}
 	e.account(p, true)
+	e.changes++
 	if skew := p.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
 		e.tellSkew(p, before.Phase, skew)
 	}
@@ -172,10 +173,12 @@ func (e *Executor) finish(p *pursuit) {
 				e.mark(a.run, id, journal.PlanDone, "")
 			}
 		}
-		failed := a.failed()
-		if failed {
+		if a.failed() {
+			p.failures++
+			p.failedAt, p.why = e.now, p.rec.Cause
 			e.drop(p, 0, journal.PlanFailed, p.rec.Cause)
 		} else {
+			p.failures = 0
 			p.todo = p.todo[1:]
 		}
 	}
@@ -280,6 +283,7 @@ func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, reason stri
 	}
 	p.job.Held, p.job.Reason = held, reason
 	p.job.Version++
+	e.changes++
 	e.writeJob(p)
 	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", id, reason)})
 	return nil

@@ -43,7 +43,8 @@ type Settings struct {
 
 // DefaultSettings suit real hosts.
 var DefaultSettings = Settings{
-	Limits: gang.DefaultLimits, Transfers: 2, LookEvery: 5 * time.Second, Retry: time.Second,
+	Limits: gang.DefaultLimits, Transfers: 2, LookEvery: 5 * time.Second,
+	LookWait: 5 * time.Second, Retry: time.Second,
 	Settle: 10 * time.Second, Patience: time.Minute, Slack: 4,
 }
 
@@ -63,6 +64,7 @@ type Executor struct {
 	dirty map[cluster.VJobID]bool
 	// unknown holds the copies that an alarm was raised for.
 	unknown map[string]bool
+	changes uint64
 	out     Effects
 
 	// Needs says what a member counts for, given the CPU that it was last seen to
@@ -145,6 +147,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	}
 	e.gangs[job.ID] = newPursuit(job.Clone(), rec, ran, e.now)
 	e.dirty[job.ID] = true
+	e.changes++
 }
 
 // Tick lets time pass: deadlines, looks that are due, patience.

@@ -50,6 +50,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 		e.nodes[n.ID] = known
 	}
 	known.Node = n
+	e.changes++
 	if n.State == cluster.Down {
 		clear(known.copies)
 		known.endings, known.seen = nil, false
@@ -69,6 +70,9 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if !ok {
 		return
 	}
+	if !n.tried {
+		e.changes++
+	}
 	n.looking, n.tried, n.ended = false, true, now
 	if n.State == cluster.Down {
 		return
@@ -82,6 +86,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	}
 	if was != n.seen {
 		n.since = now
+		e.changes++
 		e.tell(n)
 		e.touchAll()
 	}
@@ -106,7 +111,9 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 		n.copies[c.VM] = c
 		e.dirty[c.VM.VJob] = true
 		if p := e.gangs[c.VM.VJob]; p != nil && c.State == hypervisor.CopyRunning {
-			p.meter(c.VM, c.CPU, c.CPUTime)
+			if p.meter(c.VM, c.CPU, c.CPUTime) {
+				e.changes++
+			}
 		}
 	}
 	for id, p := range e.gangs {

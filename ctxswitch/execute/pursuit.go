@@ -27,6 +27,10 @@ type pursuit struct {
 	denied           time.Time // since when a call is refused room; zero when none is
 	wait             string
 
+	failures int // assignments in a row that did not lead where they should
+	failedAt time.Time
+	why      string
+
 	// Calls and looks, by rank:
 	held    []map[cluster.NodeID]int    // calls under way on a node
 	touched []map[cluster.NodeID]uint64 // logical time at which the last call there ended

@@ -184,8 +184,11 @@ func (t *turn) boot(rank int) {
 	vm := &t.VJob.VMs[rank]
 	call := hypervisor.Call{
 		Verb: hypervisor.Boot, VM: vm.ID, Node: t.rec.Members[rank].Next,
-		Stamp:   hypervisor.Stamp{Incarnation: t.rec.Incarnation, Epoch: t.Epoch},
-		Machine: &hypervisor.Machine{Name: fmt.Sprintf("%s/%d", t.VJob.Name, rank), Reserved: vm.Reserved, Payload: vm.Payload},
+		Stamp: hypervisor.Stamp{Incarnation: t.rec.Incarnation, Epoch: t.Epoch},
+		Machine: &hypervisor.Machine{
+			Name: fmt.Sprintf("%s/%d", t.VJob.Name, rank), Members: len(t.VJob.VMs),
+			Reserved: vm.Reserved, Payload: vm.Payload,
+		},
 	}
 	if t.May(call) {
 		t.call(rank, call)

@@ -1,0 +1,234 @@
+package execute
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Report is one vjob as the executor has it, for those who decide and those who
+// watch. Job and Record are not to be changed.
+type Report struct {
+	Job    *cluster.VJob
+	Record *gang.Record
+	// Idle: nothing is under way or promised; a new plan may dispose of the vjob.
+	Idle bool
+	// Bound tells what a vjob that is not idle is on its way to.
+	Bound cluster.VMState
+	// Blind: a silent node may hold a copy of a member; nothing is done with it.
+	Blind bool
+	Wait  string // what its gang waits for, "" for nothing
+	Ran   time.Duration
+	// Failures counts attempts in a row that did not lead where they should.
+	Failures int
+	Failed   time.Time // of the last one
+	Why      string    // of the last one
+}
+
+// Jobs reports every live vjob, in order.
+func (e *Executor) Jobs() []Report {
+	list := make([]Report, 0, len(e.gangs))
+	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
+		list = append(list, e.report(e.gangs[id]))
+	}
+	return list
+}
+
+// Job reports one vjob.
+func (e *Executor) Job(id cluster.VJobID) (Report, bool) {
+	p, ok := e.gangs[id]
+	if !ok {
+		return Report{}, false
+	}
+	return e.report(p), true
+}
+
+func (e *Executor) report(p *pursuit) Report {
+	return Report{
+		Job: p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
+		Ran: p.ranAt(e.now), Failures: p.failures, Failed: p.failedAt, Why: p.why,
+	}
+}
+
+// ranAt is the running time up to an instant.
+func (p *pursuit) ranAt(now time.Time) time.Duration {
+	if p.accounted == gang.Active {
+		return p.ran + now.Sub(p.marked)
+	}
+	return p.ran
+}
+
+// bound is the state that what is under way or promised leads to.
+func (p *pursuit) bound() cluster.VMState {
+	if n := len(p.todo); n > 0 {
+		switch p.todo[n-1].gang.Kind {
+		case cluster.Suspend:
+			return cluster.VMSleeping
+		case cluster.Stop:
+			return cluster.VMTerminated
+		default:
+			return cluster.VMRunning
+		}
+	}
+	switch p.rec.Phase {
+	case gang.Absent:
+		return cluster.VMWaiting
+	case gang.Saved, gang.Saving:
+		return cluster.VMSleeping
+	case gang.Pausing:
+		if p.rec.Then == gang.ThenSave {
+			return cluster.VMSleeping
+		}
+		return cluster.VMRunning
+	case gang.Restoring:
+		if p.rec.Then == gang.ThenSave {
+			return cluster.VMSleeping
+		}
+		return cluster.VMRunning
+	case gang.Clearing:
+		return cluster.VMTerminated
+	default:
+		return cluster.VMRunning
+	}
+}
+
+func (e *Executor) isBlind(p *pursuit) bool {
+	for rank := range p.rec.Members {
+		for _, id := range e.haunts(p, rank) {
+			if n, ok := e.nodes[id]; !ok || n.silent() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Need is what a member of a vjob counts for now.
+func (e *Executor) Need(vm cluster.VMID) cluster.Resources {
+	p, ok := e.gangs[vm.VJob]
+	if !ok || vm.Rank >= len(p.job.VMs) {
+		return cluster.Resources{}
+	}
+	return e.need(p, vm.Rank)
+}
+
+// Holds lists the nodes on which a member that is not idle has, or has been
+// promised, room: where its copies are, where it goes, and every hop between.
+func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
+	p := e.gangs[vm.VJob]
+	set := map[cluster.NodeID]bool{}
+	m := p.rec.Members[vm.Rank]
+	if m.Node != "" && p.rec.Phase != gang.Absent && p.rec.Phase != gang.Saved {
+		set[m.Node] = true
+	}
+	if m.Next != "" {
+		set[m.Next] = true
+	}
+	for _, a := range p.todo {
+		for _, id := range a.gang.Actions {
+			if act := a.run.plan.Actions[id]; act.VM == vm && act.To != "" {
+				set[act.To] = true
+			}
+		}
+	}
+	for id, n := range e.nodes {
+		if _, there := n.copies[vm]; there {
+			set[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// NodeReport is a node as the executor sees it.
+type NodeReport struct {
+	cluster.Node
+	Silent  bool
+	Tried   bool // looked at since the start, with or without success
+	Since   time.Time
+	Problem string
+	Used    cluster.Resources
+	VMs     []cluster.VMID
+	Locked  map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
+}
+
+// Nodes reports every node, in order.
+func (e *Executor) Nodes() []NodeReport {
+	list := make([]NodeReport, 0, len(e.nodes))
+	for _, id := range slices.Sorted(maps.Keys(e.nodes)) {
+		n := e.nodes[id]
+		r := NodeReport{
+			Node: n.Node, Silent: n.silent(), Tried: n.tried, Since: n.since, Problem: n.problem,
+			Used: e.used(n, cluster.VMID{}), VMs: slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare),
+			Locked: map[cluster.VMID]bool{},
+		}
+		for vm, c := range n.copies {
+			if c.Lock {
+				r.Locked[vm] = true
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// Changes grows whenever something changed on which a decision depends.
+func (e *Executor) Changes() uint64 { return e.changes }
+
+// Acting is an action under way, for those who watch.
+type Acting struct {
+	VM       cluster.VMID
+	Kind     cluster.ActionKind
+	Phase    gang.Phase
+	Plan     journal.PlanID
+	From, To cluster.NodeID
+	Began    time.Time
+	Expected time.Duration
+}
+
+// Acting lists the actions under way, in order of VMs.
+func (e *Executor) Acting() []Acting {
+	var list []Acting
+	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
+		p := e.gangs[id]
+		if p.rec.Phase.Stable() {
+			continue
+		}
+		kind, verb := p.doing()
+		for rank, m := range p.rec.Members {
+			if m.Ended || kind == cluster.Migrate && m.Next == "" {
+				continue
+			}
+			a := Acting{
+				VM: p.job.VMs[rank].ID, Kind: kind, Phase: p.rec.Phase, Plan: p.plan(),
+				From: m.Node, To: m.Next, Began: p.rec.Since,
+				Expected: e.estimate(verb, p.job.VMs[rank].Reserved.Memory),
+			}
+			if a.From == "" && m.Image != nil {
+				a.From = m.Image.Node
+			}
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// doing names what the gang does, and the call that takes the time.
+func (p *pursuit) doing() (cluster.ActionKind, hypervisor.Verb) {
+	switch p.rec.State() {
+	case cluster.Booting:
+		return cluster.Boot, hypervisor.Boot
+	case cluster.Suspending:
+		return cluster.Suspend, hypervisor.Save
+	case cluster.Resuming:
+		return cluster.Resume, hypervisor.Restore
+	case cluster.Migrating:
+		return cluster.Migrate, hypervisor.Migrate
+	default:
+		return cluster.Stop, hypervisor.Destroy
+	}
+}

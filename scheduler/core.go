@@ -1,0 +1,276 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+	"vjob/queue"
+)
+
+// Settings steer the core.
+type Settings struct {
+	Execute execute.Settings
+	Policy  queue.Policy
+	Planner ctxswitch.Planner
+	Rules   []cluster.Rule // of the administrator, for all vjobs
+	Seed    uint64
+	// Rest is the least time between two decisions, so that a burst of events
+	// costs one.
+	Rest time.Duration
+	// Backoff is how long a vjob is left alone after its first failed attempt; it
+	// doubles with each further one, up to 64 times.
+	Backoff time.Duration
+	// Live lets VMs that a lock protects migrate while they run.
+	Live bool
+}
+
+// Core is the loop without its shell: events go in, effects come out. It has one
+// owner, calls nobody and looks at no clock, so the daemon, the simulation and
+// the replay of traces run the very same code.
+type Core struct {
+	settings Settings
+	exec     *execute.Executor
+	nextPlan journal.PlanID
+	now      time.Time
+
+	decided   uint64    // the executor's changes that the last decision has seen
+	decidedAt time.Time // zero before the first decision
+	retryAt   time.Time // when a vjob comes out of its back-off
+	verdicts  map[cluster.VJobID]verdict
+	queueing  []cluster.VJobID // those that wait, in order
+	out       journal.Step     // written by the core itself
+}
+
+// verdict is what was last decided of a vjob, and why.
+type verdict struct {
+	wish   queue.Wish
+	reason string
+}
+
+// NewCore goes on from what the journal holds.
+func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
+	c := &Core{
+		settings: settings, exec: execute.New(settings.Execute, loaded, now),
+		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]verdict{},
+	}
+	c.exec.Needs = c.needs
+	return c
+}
+
+// needs counts a VM as the policy wants it counted (thesis §6.1.2).
+func (c *Core) needs(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources {
+	need := vm.Reserved
+	switch c.settings.Policy.Needs() {
+	case queue.Observed:
+		if seen {
+			need.CPU = cpu
+		}
+	case queue.Assumed:
+		need.CPU = cpu // 0 for a VM that never ran
+	case queue.Reserved:
+	}
+	return need
+}
+
+// Submitted takes in a vjob that the store has accepted.
+func (c *Core) Submitted(now time.Time, job *cluster.VJob) {
+	c.now = now
+	c.exec.Add(now, job)
+}
+
+// Replied takes in the reply to a call.
+func (c *Core) Replied(now time.Time, r execute.Reply) {
+	c.now = now
+	c.exec.Replied(now, r)
+}
+
+// Looked takes in a look at a node.
+func (c *Core) Looked(now time.Time, node cluster.NodeID, view hypervisor.View, err error) {
+	c.now = now
+	c.exec.Looked(now, node, view, err)
+}
+
+// LookedStore takes in a look at the image store.
+func (c *Core) LookedStore(now time.Time, store hypervisor.Store, err error) {
+	c.now = now
+	c.exec.LookedStore(now, store, err)
+}
+
+// Hint takes in that something changed on a node.
+func (c *Core) Hint(now time.Time, node cluster.NodeID) {
+	c.now = now
+	c.exec.Hint(now, node)
+}
+
+// Tick lets time pass.
+func (c *Core) Tick(now time.Time) {
+	c.now = now
+	c.exec.Tick(now)
+	c.endOverdue()
+}
+
+// endOverdue ends the vjobs whose running time has reached their walltime.
+func (c *Core) endOverdue() {
+	for _, r := range c.exec.Jobs() {
+		if w := r.Job.Walltime; w > 0 && r.Ran >= w && r.Record.Phase != gang.Clearing {
+			_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenTerminate, fmt.Sprintf("its walltime of %s is over", w))
+		}
+	}
+}
+
+// Drain decides if it is time to, and returns what is to be done.
+func (c *Core) Drain() execute.Effects {
+	effects := c.exec.Drain()
+	if c.due() {
+		c.decide()
+		effects = merge(effects, c.exec.Drain())
+	}
+	effects.Step = mergeSteps(effects.Step, c.out)
+	c.out = journal.Step{}
+	effects.Wake = c.wake(effects.Wake)
+	return effects
+}
+
+// due reports whether something has changed since the last decision, long enough
+// after it, and every node has been looked at since the start.
+func (c *Core) due() bool {
+	changed := c.exec.Changes() != c.decided || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
+	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.settings.Rest {
+		return false
+	}
+	for _, n := range c.exec.Nodes() {
+		if !n.Tried && n.State != cluster.Down {
+			return false
+		}
+	}
+	return true
+}
+
+// wake is when Tick is wanted: the executor's own wish, the end of the rest, of a
+// back-off, or of a walltime.
+func (c *Core) wake(next time.Time) time.Time {
+	sooner := func(t time.Time) {
+		if t.After(c.now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if c.exec.Changes() != c.decided && !c.decidedAt.IsZero() {
+		sooner(c.decidedAt.Add(c.settings.Rest))
+	}
+	if !c.retryAt.IsZero() {
+		sooner(c.retryAt)
+	}
+	for _, r := range c.exec.Jobs() {
+		if w := r.Job.Walltime; w > 0 && r.Record.Phase == gang.Active {
+			sooner(c.now.Add(w - r.Ran))
+		}
+	}
+	return next
+}
+
+// Order carries out what a user asks of a vjob. It fails with ErrNotFound or
+// ErrConflict and then changes nothing.
+func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) error {
+	c.now = now
+	r, ok := c.exec.Job(id)
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	state, held := r.Job.State, r.Job.Held
+	refuse := func(why string) error {
+		return fmt.Errorf("vjob %s is %s: %s: %w", id, state, why, cluster.ErrConflict)
+	}
+	switch order {
+	case OrderDelete:
+		return c.exec.Clear(now, id, gang.ThenTerminate, "deleted by "+by)
+	case OrderHold:
+		if !state.Ready() {
+			return refuse("only one that waits can be held; suspend it instead")
+		}
+		return c.exec.Hold(now, id, true, "held by "+by)
+	case OrderRelease:
+		if !held {
+			return refuse("it is not held")
+		}
+		return c.exec.Hold(now, id, false, "released by "+by)
+	case OrderSuspend:
+		if state.Ready() || state.Terminal() || state == cluster.Stopping {
+			return refuse("only one that runs can be suspended")
+		}
+		return c.exec.Hold(now, id, true, "suspended by "+by)
+	case OrderResume:
+		if !held {
+			return refuse("nobody has suspended or held it; it runs when its turn comes")
+		}
+		return c.exec.Hold(now, id, false, "resumed by "+by)
+	default:
+		return cluster.BadField("order", string(order), "hold, release, suspend, resume or delete")
+	}
+}
+
+// SetNode changes what is decreed of a node: online, draining, offline or down.
+// A node that still holds VMs cannot be called offline.
+func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
+	c.now = now
+	for _, n := range c.exec.Nodes() {
+		if n.ID != id {
+			continue
+		}
+		if state == cluster.Offline && len(n.VMs) > 0 {
+			return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
+				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
+		}
+		if n.State == state {
+			return nil
+		}
+		n.Node.State = state
+		c.exec.SetNode(now, n.Node)
+		c.out.Nodes = append(c.out.Nodes, n.Node)
+		c.out.Events = append(c.out.Events, journal.Event{
+			At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
+		})
+		return nil
+	}
+	return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+}
+
+// merge puts the effects of two drains together, in order.
+func merge(a, b execute.Effects) execute.Effects {
+	a.Step = mergeSteps(a.Step, b.Step)
+	a.Chains = append(a.Chains, b.Chains...)
+	a.Looks = append(a.Looks, b.Looks...)
+	a.LookStore = a.LookStore || b.LookStore
+	if a.Wake.IsZero() || !b.Wake.IsZero() && b.Wake.Before(a.Wake) {
+		a.Wake = b.Wake
+	}
+	return a
+}
+
+func mergeSteps(a, b journal.Step) journal.Step {
+	a.VJobs = append(a.VJobs, b.VJobs...)
+	a.Gangs = append(a.Gangs, b.Gangs...)
+	a.Nodes = append(a.Nodes, b.Nodes...)
+	a.Plans = append(a.Plans, b.Plans...)
+	a.Closed = append(a.Closed, b.Closed...)
+	a.Actions = append(a.Actions, b.Actions...)
+	a.Skews = append(a.Skews, b.Skews...)
+	a.Intents = append(a.Intents, b.Intents...)
+	a.Results = append(a.Results, b.Results...)
+	a.Usage = append(a.Usage, b.Usage...)
+	a.Events = append(a.Events, b.Events...)
+	return a
+}
+
+// asNoPlan finds out whether a planner has answered that there is no plan.
+func asNoPlan(err error) (*ctxswitch.NoPlan, bool) {
+	var no *ctxswitch.NoPlan
+	ok := errors.As(err, &no)
+	return no, ok
+}

@@ -1,0 +1,248 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/queue"
+)
+
+// decide takes one decision: the policy says which vjobs should run, the planner
+// says how to get there, and the executor begins to.
+func (c *Core) decide() {
+	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
+	p := c.picture()
+	verdicts := c.consult(p)
+	for range maxRefusals {
+		goals, change := p.goals(verdicts)
+		if !change && p.settled() {
+			break
+		}
+		plan, err := c.settings.Planner.Plan(p.problem(c, goals))
+		if err == nil {
+			c.adopt(plan)
+			break
+		}
+		no, ok := asNoPlan(err)
+		if !ok || !giveUp(p, verdicts, no) {
+			break
+		}
+	}
+	c.remember(p, verdicts)
+}
+
+// maxRefusals bounds how many vjobs one decision leaves out because the planner
+// finds no place for them although the policy thought there was one.
+const maxRefusals = 16
+
+// adopt writes a plan down and begins it.
+func (c *Core) adopt(plan ctxswitch.Plan) {
+	if plan.Empty() {
+		return
+	}
+	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
+	c.nextPlan++
+	c.decided = c.exec.Changes()
+}
+
+// picture is the cluster as one decision sees it.
+type picture struct {
+	reports []execute.Report // in priority order
+	current *cluster.Configuration
+	rules   []cluster.Rule
+	pinned  map[cluster.VMID]bool
+	claims  map[cluster.NodeID]cluster.Resources
+	live    map[cluster.VMID]bool
+	barred  map[cluster.VJobID]string // not to be started now, and why
+	seed    uint64
+}
+
+// picture collects what is known. Silent nodes take nothing and give nothing
+// back; vjobs under way count on every node that they were promised.
+func (c *Core) picture() *picture {
+	p := &picture{
+		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), rules: slices.Clone(c.settings.Rules),
+		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
+		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed,
+	}
+	for _, n := range c.exec.Nodes() {
+		node := n.Node
+		if n.Silent && node.State == cluster.Online {
+			node.State = cluster.Draining
+		}
+		p.current.SetNode(node)
+		if c.settings.Live {
+			for vm := range n.Locked {
+				p.live[vm] = true
+			}
+		}
+	}
+	slices.SortStableFunc(p.reports, func(a, b execute.Report) int {
+		return cmp.Or(cmp.Compare(b.Job.Priority, a.Job.Priority), cmp.Compare(a.Job.ID, b.Job.ID))
+	})
+	for i := range p.reports {
+		c.place(p, &p.reports[i])
+	}
+	return p
+}
+
+// place puts one vjob into the picture.
+func (c *Core) place(p *picture, r *execute.Report) {
+	p.rules = append(p.rules, r.Job.Rules...)
+	if until := r.Failed.Add(c.backoff(r.Failures)); r.Failures > 0 && c.now.Before(until) {
+		p.barred[r.Job.ID] = fmt.Sprintf("tried %d times, next try in %s: %s",
+			r.Failures, until.Sub(c.now).Round(time.Second), r.Why)
+		if c.retryAt.IsZero() || until.Before(c.retryAt) {
+			c.retryAt = until
+		}
+	}
+	fixed := !r.Idle || r.Blind
+	for rank, m := range r.Record.Members {
+		vm := r.Job.VMs[rank].ID
+		need := c.exec.Need(vm)
+		switch {
+		case m.Ended:
+		case fixed:
+			p.pin(vm, need, m.Node, c.exec.Holds(vm))
+		case r.Job.State == cluster.Running:
+			p.current.SetRunning(vm, need, m.Node)
+		case m.Image != nil:
+			p.current.SetSleeping(vm, need, m.Image.Node)
+		default:
+			p.current.SetWaiting(vm, need)
+		}
+	}
+}
+
+// pin counts a member that must not be touched: where it is, and as a claim on
+// every other node that it may need.
+func (p *picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
+	p.pinned[vm] = true
+	if _, known := p.current.Node(at); !known && len(holds) > 0 {
+		at = holds[len(holds)-1]
+	}
+	if _, known := p.current.Node(at); known {
+		p.current.SetRunning(vm, need, at)
+	}
+	for _, n := range holds {
+		if n != at {
+			p.claims[n] = p.claims[n].Plus(need)
+		}
+	}
+}
+
+func (c *Core) backoff(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return c.settings.Backoff << min(failures-1, 6)
+}
+
+// consult asks the policy, in priority order.
+func (c *Core) consult(p *picture) []queue.Verdict {
+	jobs := make([]queue.Job, len(p.reports))
+	room := ctxswitch.NewPacking(p.current, p.rules, p.claims, p.pinned)
+	for i, r := range p.reports {
+		jobs[i] = queue.Job{
+			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Barred: p.barred[r.Job.ID],
+		}
+	}
+	return c.settings.Policy.Select(jobs, room)
+}
+
+func bound(r execute.Report) queue.Wish {
+	switch r.Bound {
+	case cluster.VMRunning:
+		return queue.Run
+	case cluster.VMSleeping:
+		return queue.Park
+	default:
+		return queue.Stay
+	}
+}
+
+// goals translates the verdicts for the planner, in priority order; change tells
+// whether any vjob is to change its state.
+func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
+	for i, r := range p.reports {
+		if !r.Idle || r.Blind {
+			continue
+		}
+		running := r.Job.State == cluster.Running
+		switch {
+		case verdicts[i].Wish == queue.Run:
+			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMRunning})
+			change = change || !running
+		case running && verdicts[i].Wish == queue.Park:
+			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMSleeping})
+			change = true
+		case running:
+			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMRunning})
+		}
+	}
+	return goals, change
+}
+
+// settled reports whether the configuration needs no repair: it is viable and
+// nothing has to leave a draining node.
+func (p *picture) settled() bool {
+	if !p.current.Viable(p.rules) {
+		return false
+	}
+	for _, n := range p.current.Nodes() {
+		if n.State != cluster.Draining {
+			continue
+		}
+		for _, vm := range p.current.On(n.ID) {
+			if !p.pinned[vm] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (p *picture) problem(c *Core, goals []ctxswitch.Goal) ctxswitch.Problem {
+	return ctxswitch.Problem{
+		Current: p.current, Rules: p.rules, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
+		Live: p.live, Costs: c.settings.Execute.Costs, Seed: p.seed,
+	}
+}
+
+// giveUp takes the wish back for a vjob that the planner cannot place: one that
+// was to start stays ready. It reports false when there is nothing to take back.
+func giveUp(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
+	last := -1
+	for i, r := range p.reports {
+		starts := r.Idle && !r.Blind && r.Job.State.Ready() && verdicts[i].Wish == queue.Run
+		if !starts {
+			continue
+		}
+		last = i
+		if r.Job.ID == no.VJob {
+			break
+		}
+	}
+	if last < 0 {
+		return false
+	}
+	verdicts[last] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
+	return true
+}
+
+// remember keeps the verdicts for those who ask why.
+func (c *Core) remember(p *picture, verdicts []queue.Verdict) {
+	clear(c.verdicts)
+	c.queueing = c.queueing[:0]
+	for i, r := range p.reports {
+		c.verdicts[r.Job.ID] = verdict{verdicts[i].Wish, verdicts[i].Reason}
+		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held {
+			c.queueing = append(c.queueing, r.Job.ID)
+		}
+	}
+}

@@ -1,0 +1,332 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Loop is the shell around the core: it owns the clock, commits the core's steps
+// and then makes its calls and looks. Its one goroutine owns the core; every
+// event reaches it as a function to run there.
+type Loop struct {
+	settings Settings
+	store    Store
+	driver   hypervisor.Driver
+	log      *slog.Logger
+	now      func() time.Time
+	tick     time.Duration
+
+	events   chan func(*Core) error
+	granted  []chan error // requests that wait for the next commit; owned by the loop
+	snapshot atomic.Pointer[Snapshot]
+	limits   Bounds
+	workers  sync.WaitGroup
+	quit     chan struct{}
+}
+
+// LoopConfig is what a loop needs.
+type LoopConfig struct {
+	Settings Settings
+	Store    Store
+	Driver   hypervisor.Driver
+	Bounds   Bounds
+	Log      *slog.Logger
+	Now      func() time.Time // time.Now, or a fake one
+	Tick     time.Duration    // the periodic timer; events come in between
+}
+
+// NewLoop makes a loop; [Loop.Run] starts it.
+func NewLoop(cfg LoopConfig) *Loop {
+	l := &Loop{
+		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now,
+		tick: cfg.Tick, limits: cfg.Bounds,
+		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
+	}
+	l.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
+	return l
+}
+
+// Run loads what the store holds and goes on until the context ends. Calls that
+// are under way then go on without us; the next start looks what became of them.
+func (l *Loop) Run(ctx context.Context) error {
+	defer l.workers.Wait()
+	defer close(l.quit)
+	timers, err := l.startTimers()
+	if err != nil {
+		return fmt.Errorf("start the timer of the loop: %w", err)
+	}
+	defer func() { _ = timers.Shutdown() }()
+	core, err := l.load(ctx)
+	if err != nil {
+		return err
+	}
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	for {
+		core, err = l.carryOut(ctx, core, wake)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-l.events:
+			err = event(core)
+			l.takeMore(core)
+		case <-wake.C:
+			core.Tick(l.now())
+		case node := <-l.driver.Hints():
+			core.Hint(l.now(), node)
+		}
+		if err != nil {
+			l.log.Error("event failed", slog.Any("error", err))
+		}
+	}
+}
+
+// takeMore takes in the events that have gathered meanwhile, so that a burst of
+// them costs one commit.
+func (l *Loop) takeMore(core *Core) {
+	for range cap(l.events) {
+		select {
+		case event := <-l.events:
+			_ = event(core)
+		default:
+			return
+		}
+	}
+}
+
+// startTimers starts the periodic tick. The timer only posts an event; when one
+// is still waiting, the next is not added.
+func (l *Loop) startTimers() (gocron.Scheduler, error) {
+	timers, err := gocron.NewScheduler()
+	if err != nil {
+		return nil, err
+	}
+	var waiting atomic.Bool
+	_, err = timers.NewJob(gocron.DurationJob(l.tick), gocron.NewTask(func() {
+		if waiting.CompareAndSwap(false, true) {
+			l.post(func(c *Core) error {
+				waiting.Store(false)
+				c.Tick(l.now())
+				return nil
+			})
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	timers.Start()
+	return timers, nil
+}
+
+// post hands an event to the loop; after its end events go nowhere.
+func (l *Loop) post(event func(*Core) error) {
+	select {
+	case l.events <- event:
+	case <-l.quit:
+	}
+}
+
+func (l *Loop) load(ctx context.Context) (*Core, error) {
+	loaded, err := l.store.Load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load the journal: %w", err)
+	}
+	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
+		slog.Int("open_calls", len(loaded.Open)))
+	core := NewCore(l.settings, loaded, l.now())
+	l.snapshot.Store(core.Snapshot())
+	return core, nil
+}
+
+// carryOut commits what the core wants written and then does what it wants done.
+// When the commit fails it is unknown what was written: the core is made anew
+// from the store, as after a crash, and nothing is called.
+func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Core, error) {
+	for {
+		effects := core.Drain()
+		err := l.commit(ctx, effects.Step)
+		l.answer(err)
+		if err != nil {
+			if ctx.Err() != nil {
+				return core, nil
+			}
+			l.log.Error("commit failed, loading the journal anew", slog.Any("error", err))
+			fresh, err := l.reload(ctx)
+			if err != nil {
+				return core, err
+			}
+			core = fresh
+			continue
+		}
+		l.snapshot.Store(core.Snapshot())
+		l.start(ctx, effects)
+		wake.Reset(max(effects.Wake.Sub(l.now()), time.Millisecond))
+		return core, nil
+	}
+}
+
+func (l *Loop) commit(ctx context.Context, step journal.Step) error {
+	if step.Empty() {
+		return nil
+	}
+	for _, e := range step.Events {
+		l.log.Info("event", slog.String("kind", string(e.Kind)), slog.Int64("vjob", int64(e.VJob)),
+			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.Text))
+	}
+	return l.store.Commit(context.WithoutCancel(ctx), step)
+}
+
+// reload tries to load until it succeeds or the context ends.
+func (l *Loop) reload(ctx context.Context) (*Core, error) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		core, err := l.load(ctx)
+		if err == nil {
+			return core, nil
+		}
+		l.log.Error("load failed", slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// start makes the calls and looks that were asked for, side by side.
+func (l *Loop) start(ctx context.Context, effects execute.Effects) {
+	for _, chain := range effects.Chains {
+		l.workers.Go(func() { l.runChain(ctx, chain) })
+	}
+	for _, node := range effects.Looks {
+		l.workers.Go(func() { l.look(ctx, node) })
+	}
+	if effects.LookStore {
+		l.workers.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+			defer cancel()
+			store, err := l.driver.LookStore(ctx)
+			l.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
+		})
+	}
+}
+
+func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
+	ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+	defer cancel()
+	view, err := l.driver.Look(ctx, node)
+	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
+}
+
+// runChain makes the calls of a chain one after another while they end well.
+func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
+	replies := make([]execute.Reply, len(chain.Calls))
+	failed := false
+	for i, call := range chain.Calls {
+		replies[i] = execute.Reply{Op: call.Op, Err: execute.ErrNotTried, Began: l.now(), Ended: l.now()}
+		if failed {
+			continue
+		}
+		func() {
+			ctx, cancel := context.WithTimeout(ctx, chain.Deadline[i])
+			defer cancel()
+			replies[i].Receipt, replies[i].Err = l.driver.Do(ctx, call)
+			if errors.Is(replies[i].Err, context.DeadlineExceeded) || errors.Is(replies[i].Err, context.Canceled) {
+				replies[i].Err = fmt.Errorf("%s %s: %w", call.Verb, call.VM, hypervisor.ErrTimeout)
+			}
+			replies[i].Ended = l.now()
+		}()
+		failed = replies[i].Err != nil
+	}
+	l.post(func(c *Core) error {
+		for _, r := range replies {
+			c.Replied(l.now(), r)
+		}
+		return nil
+	})
+}
+
+// ask runs a request in the loop and waits for its answer. A request that was
+// granted is answered only after what it changed has been committed.
+func (l *Loop) ask(ctx context.Context, request func(*Core) error) error {
+	answer := make(chan error, 1)
+	event := func(c *Core) error {
+		if err := request(c); err != nil {
+			answer <- err
+			return nil
+		}
+		l.granted = append(l.granted, answer)
+		return nil
+	}
+	select {
+	case l.events <- event:
+	case <-l.quit:
+		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-l.quit:
+		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// answer tells those whose requests were granted what became of the commit.
+func (l *Loop) answer(err error) {
+	if err != nil {
+		err = fmt.Errorf("write it down: %w: %w", cluster.ErrUnavailable, err)
+	}
+	for _, a := range l.granted {
+		a <- err
+	}
+	l.granted = l.granted[:0]
+}
+
+// Submit checks a submission against the cluster and the bounds, writes it down
+// and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
+// returns the vjob of the first time and created false.
+func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error) {
+	if err := s.Validate(l.limits, l.snapshot.Load().Nodes); err != nil {
+		return nil, false, err
+	}
+	s.At = l.now()
+	job, created, err = l.store.Submit(ctx, s)
+	if err != nil {
+		return nil, false, err
+	}
+	if created {
+		l.post(func(c *Core) error { c.Submitted(l.now(), job); return nil })
+	}
+	return job, created, nil
+}
+
+// Order carries out what a user asks of a vjob.
+func (l *Loop) Order(ctx context.Context, id cluster.VJobID, order Order, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.Order(l.now(), id, order, by) })
+}
+
+// SetNode changes what is decreed of a node.
+func (l *Loop) SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetNode(l.now(), node, state, by) })
+}
+
+// Snapshot is the loop as it was after its last step.
+func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }

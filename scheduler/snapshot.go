@@ -1,0 +1,51 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// Snapshot shows the loop as it is now.
+func (c *Core) Snapshot() *Snapshot {
+	s := &Snapshot{
+		At: c.now, Ready: !c.decidedAt.IsZero(), Policy: c.settings.Policy.Name(),
+		VJobs: map[cluster.VJobID]VJobStatus{},
+	}
+	for _, n := range c.exec.Nodes() {
+		s.Nodes = append(s.Nodes, NodeStatus{
+			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,
+		})
+	}
+	for _, r := range c.exec.Jobs() {
+		status := VJobStatus{
+			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason,
+		}
+		v, decided := c.verdicts[r.Job.ID]
+		switch {
+		case r.Blind && r.Wait != "":
+			status.Reason = r.Wait
+		case !r.Job.State.Stable():
+			if r.Wait != "" {
+				status.Reason = fmt.Sprintf("%s: %s", r.Job.Reason, r.Wait)
+			}
+		case decided && v.reason != "" && (r.Job.State.Ready() || v.wish == queue.Run):
+			status.Reason = v.reason
+		}
+		s.VJobs[r.Job.ID] = status
+	}
+	for i, id := range c.queueing {
+		if status, ok := s.VJobs[id]; ok && status.State.Ready() {
+			status.Place = i + 1
+			s.VJobs[id] = status
+		}
+	}
+	for _, a := range c.exec.Acting() {
+		s.Running = append(s.Running, ActionStatus{
+			Plan: a.Plan, VM: a.VM, What: a.Kind.String(), Phase: a.Phase.String(),
+			From: a.From, To: a.To, Began: a.Began, Expected: a.Expected,
+		})
+	}
+	return s
+}

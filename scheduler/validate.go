@@ -1,0 +1,111 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+)
+
+// Bounds limits submissions.
+type Bounds struct {
+	VMs    int      // per vjob; 0 is no limit
+	Images []string // ids in the catalogue; the first is the default
+}
+
+// Validate checks a submission against the bounds and the nodes of the cluster,
+// and fills the default image in. The error names the first field that is wrong.
+func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
+	if len(s.VMs) == 0 {
+		return cluster.BadField("vms", "[]", "at least one VM")
+	}
+	if b.VMs > 0 && len(s.VMs) > b.VMs {
+		return cluster.BadField("vms", len(s.VMs), fmt.Sprintf("at most %d VMs in one vjob", b.VMs))
+	}
+	if s.Walltime < 0 {
+		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")
+	}
+	for rank := range s.VMs {
+		if err := s.validateVM(rank, b, nodes); err != nil {
+			return err
+		}
+	}
+	for i, r := range s.Rules {
+		if err := s.validateRule(i, r, nodes); err != nil {
+			return err
+		}
+	}
+	return s.fitsCluster(nodes)
+}
+
+func (s *Submission) validateVM(rank int, b Bounds, nodes []NodeStatus) error {
+	vm, field := &s.VMs[rank], fmt.Sprintf("vms[%d]", rank)
+	if vm.Reserved.CPU < 0 {
+		return cluster.BadField(field+".cpu_milli", int64(vm.Reserved.CPU), "1 or more")
+	}
+	if vm.Reserved.Memory < 1 {
+		return cluster.BadField(field+".memory_mib", int64(vm.Reserved.Memory), "1 or more")
+	}
+	if vm.Payload.Image == "" && len(b.Images) > 0 {
+		vm.Payload.Image = b.Images[0]
+	}
+	if len(b.Images) > 0 && !slices.Contains(b.Images, vm.Payload.Image) {
+		return cluster.BadField(field+".image", vm.Payload.Image, fmt.Sprintf("an image of the catalogue: %v", b.Images))
+	}
+	for _, n := range nodes {
+		if vm.Reserved.Fits(n.Capacity) {
+			return nil
+		}
+	}
+	if len(nodes) > 0 {
+		return cluster.BadField(field, vm.Reserved, "at most what one node has; the largest has "+largest(nodes).String())
+	}
+	return nil
+}
+
+func (s *Submission) validateRule(i int, r SubmittedRule, nodes []NodeStatus) error {
+	field := fmt.Sprintf("rules[%d]", i)
+	for _, rank := range r.Ranks {
+		if rank < 0 || rank >= len(s.VMs) {
+			return cluster.BadField(field+".ranks", rank, fmt.Sprintf("ranks from 0 to %d", len(s.VMs)-1))
+		}
+	}
+	for _, name := range r.Nodes {
+		if !slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID == name }) {
+			return cluster.BadField(field+".nodes", string(name), "a node of the cluster")
+		}
+	}
+	job := s.VJob(1)
+	if err := job.Rules[i].Validate(); err != nil {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	return nil
+}
+
+// fitsCluster refuses what could never run, even on the empty cluster.
+func (s *Submission) fitsCluster(nodes []NodeStatus) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	var has, wants cluster.Resources
+	for _, n := range nodes {
+		has = has.Plus(n.Capacity)
+	}
+	for _, vm := range s.VMs {
+		wants = wants.Plus(vm.Reserved)
+	}
+	if !wants.Fits(has) {
+		return cluster.BadField("vms", wants, "at most what the cluster has: "+has.String())
+	}
+	return nil
+}
+
+func largest(nodes []NodeStatus) cluster.Resources {
+	var top cluster.Resources
+	for _, n := range nodes {
+		if n.Capacity.Memory > top.Memory {
+			top = n.Capacity
+		}
+	}
+	return top
+}

@@ -1,0 +1,362 @@
+// Package virtual is the loop's shell in virtual time: it drives the very core
+// that the daemon runs against a simulated cluster, single-threaded and without
+// a clock. Replays and the deterministic simulation stand on it.
+//
+// It refuses to know what is replayed and what is checked.
+package virtual
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/hypervisor"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// Store is what the shell needs of a store: the memory store and SQLite serve.
+type Store interface {
+	scheduler.Store
+	SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error)
+}
+
+// Config is what a shell is made of.
+type Config struct {
+	Settings scheduler.Settings
+	Cluster  *simulated.Cluster
+	Store    Store
+	// Latency is how long a look takes; what it sees is from somewhere between.
+	// Nil is no time at all.
+	Latency func() time.Duration
+	// Crash is asked at every point at which the scheduler could die, with its
+	// name; true kills it there. Nil never does.
+	Crash func(point string) bool
+	// Down is how long the scheduler stays dead after a crash.
+	Down time.Duration
+	// Committed is told every step once it is durable. Nil is nobody.
+	Committed func(now time.Time, step journal.Step)
+}
+
+// Shell drives a core. It has one owner.
+type Shell struct {
+	cfg    Config
+	core   *scheduler.Core
+	now    time.Time
+	chains map[hypervisor.OpID]*chain // by the call under way
+	agenda agenda
+	serial int
+	wake   time.Time
+	life   int // grows at every crash: what an earlier life waited for is void
+}
+
+// chain is calls of which one is under way.
+type chain struct {
+	calls []hypervisor.Call
+	at    int
+}
+
+// New starts a shell at the cluster's time; every node of the cluster is online.
+func New(cfg Config) (*Shell, error) {
+	s := &Shell{cfg: cfg, now: cfg.Cluster.Now(), chains: map[hypervisor.OpID]*chain{}}
+	if _, err := cfg.Store.SaveNodes(context.Background(), cfg.Cluster.Nodes()); err != nil {
+		return nil, fmt.Errorf("write the nodes: %w", err)
+	}
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	return s, s.carryOut()
+}
+
+// Now is the virtual time.
+func (s *Shell) Now() time.Time { return s.now }
+
+// Snapshot shows the loop; nil while the scheduler is dead.
+func (s *Shell) Snapshot() *scheduler.Snapshot {
+	if s.core == nil {
+		return nil
+	}
+	return s.core.Snapshot()
+}
+
+// start makes the core from what the store holds.
+func (s *Shell) start() error {
+	loaded, err := s.cfg.Store.Load(context.Background())
+	if err != nil {
+		return fmt.Errorf("load the journal: %w", err)
+	}
+	s.core = scheduler.NewCore(s.cfg.Settings, loaded, s.now)
+	return nil
+}
+
+// Submit submits a vjob now. It is acknowledged when no error comes back, also
+// while the scheduler is dead: the store is all that it takes.
+func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
+	sub.At = s.now
+	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
+	if err != nil {
+		return nil, err
+	}
+	if created && s.core != nil {
+		s.core.Submitted(s.now, job)
+		return job, s.carryOut()
+	}
+	return job, nil
+}
+
+// Order asks something of a vjob now.
+func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.Order(s.now, id, order, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// SetNode decrees a node's state now.
+func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.SetNode(s.now, node, state, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// Next is when the next thing happens.
+func (s *Shell) Next() (time.Time, bool) {
+	next, ok := s.cfg.Cluster.Next()
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (!ok || t.Before(next)) {
+			next, ok = t, true
+		}
+	}
+	if s.core != nil {
+		sooner(s.wake)
+	}
+	if len(s.agenda) > 0 {
+		sooner(s.agenda[0].at)
+	}
+	return next, ok
+}
+
+// Step lets time go on to the next thing that happens, and no further than to.
+// It reports false when nothing happens before that.
+func (s *Shell) Step(to time.Time) (bool, error) {
+	next, ok := s.Next()
+	if !ok || next.After(to) {
+		s.now = to
+		s.deliver(s.cfg.Cluster.Advance(to))
+		return false, s.carryOut()
+	}
+	if next.After(s.now) {
+		s.now = next
+	}
+	s.deliver(s.cfg.Cluster.Advance(s.now))
+	for len(s.agenda) > 0 && !s.agenda[0].at.After(s.now) {
+		due := heap.Pop(&s.agenda).(entry)
+		if due.life == s.life {
+			due.do()
+		}
+	}
+	if s.core != nil && !s.wake.After(s.now) {
+		s.core.Tick(s.now)
+	}
+	return true, s.carryOut()
+}
+
+// Until lets time go on to the given instant.
+func (s *Shell) Until(to time.Time) error {
+	for {
+		more, err := s.Step(to)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// deliver hands what the cluster says to the core.
+func (s *Shell) deliver(happenings []simulated.Happening) {
+	for _, h := range happenings {
+		switch {
+		case s.core == nil:
+		case h.Reply == nil:
+			s.core.Hint(s.now, h.Hint)
+		default:
+			s.reply(h.Reply)
+		}
+	}
+}
+
+// reply passes a reply on and makes the next call of its chain.
+func (s *Shell) reply(r *simulated.Reply) {
+	s.core.Replied(s.now, execute.Reply{Op: r.Op, Receipt: r.Receipt, Err: r.Err, Began: r.Began, Ended: r.Ended})
+	c, ok := s.chains[r.Op]
+	if !ok {
+		return
+	}
+	delete(s.chains, r.Op)
+	c.at++
+	if r.Err == nil {
+		s.call(c)
+		return
+	}
+	for ; c.at < len(c.calls); c.at++ {
+		s.core.Replied(s.now, execute.Reply{Op: c.calls[c.at].Op, Err: execute.ErrNotTried, Began: s.now, Ended: s.now})
+	}
+}
+
+// call makes the present call of a chain. The scheduler can die just before it.
+func (s *Shell) call(c *chain) {
+	if c.at >= len(c.calls) || s.dies("before "+c.calls[c.at].Verb.String()) {
+		return
+	}
+	call := c.calls[c.at]
+	s.chains[call.Op] = c
+	s.cfg.Cluster.Begin(s.now, call)
+	s.dies("after " + call.Verb.String())
+}
+
+// carryOut commits what the core wants written and then does what it wants done.
+func (s *Shell) carryOut() error {
+	for s.core != nil {
+		effects := s.core.Drain()
+		if !effects.Step.Empty() {
+			if s.dies("before commit") {
+				return nil
+			}
+			if err := s.cfg.Store.Commit(context.Background(), effects.Step); err != nil {
+				s.kill() // as the real shell: forget everything and load anew
+				if err := s.start(); err != nil {
+					return err
+				}
+				continue
+			}
+			if s.cfg.Committed != nil {
+				s.cfg.Committed(s.now, effects.Step)
+			}
+			if s.dies("after commit") {
+				return nil
+			}
+		}
+		s.wake = effects.Wake
+		for _, c := range effects.Chains {
+			s.call(&chain{calls: c.Calls})
+			if s.core == nil {
+				return nil
+			}
+		}
+		if !s.look(effects) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// look makes the looks of a drain. Looks that take no time are answered at once,
+// and then there may be more to carry out; it reports that.
+func (s *Shell) look(effects execute.Effects) (more bool) {
+	for _, node := range effects.Looks {
+		if s.later(func() {
+			view, err := s.cfg.Cluster.Look(s.now, node)
+			s.reports(func() { s.core.Looked(s.now, node, view, err) })
+		}) {
+			more = true
+		}
+	}
+	if effects.LookStore && s.later(func() {
+		store, err := s.cfg.Cluster.LookStore(s.now)
+		s.reports(func() { s.core.LookedStore(s.now, store, err) })
+	}) {
+		more = true
+	}
+	return more
+}
+
+// later does something after half a look's latency; it reports true when that
+// was at once.
+func (s *Shell) later(do func()) bool {
+	if s.cfg.Latency == nil {
+		do()
+		return true
+	}
+	s.schedule(s.cfg.Latency()/2, do)
+	return false
+}
+
+// reports delivers what was seen, after the other half of the latency.
+func (s *Shell) reports(deliver func()) {
+	if s.cfg.Latency == nil {
+		deliver()
+		return
+	}
+	s.schedule(s.cfg.Latency()/2, deliver)
+}
+
+func (s *Shell) schedule(after time.Duration, do func()) {
+	s.serial++
+	heap.Push(&s.agenda, entry{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
+}
+
+// dies asks whether the scheduler dies here. What it has called goes on without
+// it; it starts again after a while.
+func (s *Shell) dies(point string) bool {
+	if s.core == nil {
+		return true
+	}
+	if s.cfg.Crash == nil || !s.cfg.Crash(point) {
+		return false
+	}
+	s.Kill()
+	return true
+}
+
+// Kill kills the scheduler as kill -9 does, and starts it again after Down.
+func (s *Shell) Kill() {
+	s.kill()
+	s.schedule(s.cfg.Down, func() {
+		if err := s.start(); err != nil {
+			panic("virtual: " + err.Error()) // the memory store does not fail to load
+		}
+	})
+}
+
+func (s *Shell) kill() {
+	s.core = nil
+	s.life++
+	clear(s.chains)
+}
+
+// entry is something to be done at an instant.
+type entry struct {
+	at     time.Time
+	serial int
+	life   int
+	do     func()
+}
+
+// agenda is a heap of entries in order of time, then of their making.
+type agenda []entry
+
+func (a agenda) Len() int      { return len(a) }
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a agenda) Less(i, j int) bool {
+	if !a[i].at.Equal(a[j].at) {
+		return a[i].at.Before(a[j].at)
+	}
+	return a[i].serial < a[j].serial
+}
+func (a *agenda) Push(x any) { *a = append(*a, x.(entry)) }
+func (a *agenda) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return last
+}
