@@ -1,0 +1,133 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"vjob/cluster"
+	"vjob/db/replay"
+	"vjob/journal"
+)
+
+// Backup writes a consistent copy of the database to a new file while work goes
+// on, checks it, and makes it durable. An existing file is ErrConflict.
+func (d *DB) Backup(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("backup %s: the file exists: %w", path, cluster.ErrConflict)
+	}
+	conn, err := d.read.Conn(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	if err := errors.Join(backup(ctx, conn, path), conn.Close()); err != nil {
+		return fmt.Errorf("backup %s: %w", path, err)
+	}
+	return nil
+}
+
+// backup copies what the connection sees to path, by way of a partial file, so
+// that a file of the final name is always whole.
+func backup(ctx context.Context, conn *sql.Conn, path string) error {
+	partial := path + ".partial"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// Created here, so that nobody else may read it.
+	f, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written through it
+	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
+		return errors.Join(explain(err), os.Remove(partial))
+	}
+	if err := errors.Join(verify(ctx, partial), f.Sync()); err != nil {
+		return errors.Join(err, os.Remove(partial))
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// verify opens a copy and checks that it is whole.
+func verify(ctx context.Context, path string) error {
+	copied, err := sql.Open("sqlite3", dsn(path, "mode=ro&_query_only=on"))
+	if err != nil {
+		return err
+	}
+	conn, err := copied.Conn(ctx)
+	if err != nil {
+		return errors.Join(explain(err), copied.Close())
+	}
+	return errors.Join(integrity(ctx, conn), conn.Close(), copied.Close())
+}
+
+// Check reads everything and says what is wrong: damaged pages, dangling
+// references, or tables that differ from what the event log tells.
+func (d *DB) Check(ctx context.Context) error {
+	conn, err := d.read.Conn(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	err = errors.Join(integrity(ctx, conn), foreignKeys(ctx, conn), conn.Close())
+	if err != nil {
+		return err
+	}
+	return d.snapshot(ctx, func(r *reader) error { return replayed(r) })
+}
+
+// integrity is SQLite's own check of its pages and indexes.
+func integrity(ctx context.Context, conn *sql.Conn) error {
+	var verdict string
+	if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+		return explain(err)
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("the database is damaged (%s); restore a backup: %w", verdict, cluster.ErrUnavailable)
+	}
+	return nil
+}
+
+// foreignKeys looks for rows that refer to nothing.
+func foreignKeys(ctx context.Context, conn *sql.Conn) error {
+	var table string
+	err := conn.QueryRowContext(ctx, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`).Scan(&table)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return explain(err)
+	}
+	return fmt.Errorf("table %s has rows that refer to nothing: %w", table, cluster.ErrUnavailable)
+}
+
+// replayed plays the event log and compares its end with the table of vjobs.
+func replayed(r *reader) error {
+	log := replay.NewReader()
+	var wrong error
+	err := r.events("", nil, func(e journal.Event) {
+		if wrong == nil {
+			wrong = log.Add(e)
+		}
+	})
+	if err = errors.Join(wrong, err); err != nil {
+		return err
+	}
+	tables := map[cluster.VJobID]cluster.State{}
+	err = r.each("SELECT id, state FROM vjobs", nil, func(s scanner) error {
+		var id cluster.VJobID
+		var name string
+		if err := s.Scan(&id, &name); err != nil {
+			return err
+		}
+		state, err := cluster.ParseState(name)
+		tables[id] = state
+		return err
+	})
+	return errors.Join(err, log.Compare(tables))
+}

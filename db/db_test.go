@@ -1,0 +1,66 @@
+package db_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/db"
+	"vjob/db/storetest"
+	"vjob/journal"
+)
+
+// newDB opens a database in a directory of the test.
+func newDB(tb testing.TB) *db.DB {
+	tb.Helper()
+	return openDB(tb, filepath.Join(tb.TempDir(), "vjob.db"))
+}
+
+func openDB(tb testing.TB, path string) *db.DB {
+	tb.Helper()
+	d, err := db.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return d
+}
+
+// must returns a value or ends the test.
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *storetest.World {
+		path := filepath.Join(t.TempDir(), "vjob.db")
+		d := openDB(t, path)
+		return &storetest.World{
+			Store: d,
+			Reopen: func() storetest.Store {
+				if err := d.Close(); err != nil {
+					t.Fatal(err)
+				}
+				d = openDB(t, path)
+				return d
+			},
+			Events: func() []journal.Event {
+				return must[[]journal.Event](t)(d.Events(t.Context(), journal.EventFilter{}))
+			},
+			Kept: func(id cluster.VJobID) journal.Kept { return must[journal.Kept](t)(d.VJob(t.Context(), id)) },
+			Plan: func(id journal.PlanID) journal.PlanDetail {
+				return must[journal.PlanDetail](t)(d.Plan(t.Context(), id))
+			},
+		}
+	})
+}

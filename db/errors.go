@@ -1,0 +1,63 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/mattn/go-sqlite3"
+
+	"vjob/cluster"
+)
+
+// errClosed is what calls after Close get.
+var errClosed = fmt.Errorf("the database is closed: %w", cluster.ErrUnavailable)
+
+// explain puts an error of SQLite in the words of the house. What a caller did
+// wrong keeps its sentinel; whatever the disk or the file did is ErrUnavailable,
+// with the cause in words that an operator can act on.
+func explain(err error) error {
+	var e sqlite3.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, sql.ErrNoRows):
+		return cluster.ErrNotFound
+	case errors.Is(err, sql.ErrConnDone):
+		return errClosed
+	case !errors.As(err, &e):
+		return err
+	case e.ExtendedCode == sqlite3.ErrConstraintForeignKey:
+		return fmt.Errorf("it refers to something unknown: %w", cluster.ErrNotFound)
+	case e.ExtendedCode == sqlite3.ErrConstraintUnique, e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey:
+		return fmt.Errorf("%w: %s", cluster.ErrConflict, e.Error())
+	case e.Code == sqlite3.ErrConstraint:
+		return fmt.Errorf("%w: %s", cluster.ErrInvalid, e.Error())
+	case e.Code == sqlite3.ErrInterrupt:
+		return context.Canceled
+	}
+	return fmt.Errorf("%w: %s: %w", cluster.ErrUnavailable, trouble(e), err)
+}
+
+// trouble says what an operator should look at.
+func trouble(e sqlite3.Error) string {
+	switch e.Code {
+	case sqlite3.ErrFull:
+		return "the disk of the database is full"
+	case sqlite3.ErrIoErr:
+		return "the disk of the database has failed"
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return "another program holds the database"
+	case sqlite3.ErrCorrupt:
+		return "the database is damaged; restore a backup"
+	case sqlite3.ErrNotADB:
+		return "the file is not a database"
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
+		return "the database cannot be written"
+	case sqlite3.ErrCantOpen:
+		return "the database cannot be opened"
+	default:
+		return "the database failed"
+	}
+}

@@ -1,0 +1,57 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// Events lists events, oldest first.
+func (d *DB) Events(ctx context.Context, f journal.EventFilter) (list []journal.Event, err error) {
+	terms, args := []string{"seq > ?"}, []any{f.After}
+	if f.VJob != 0 {
+		terms, args = append(terms, "vjob = ?"), append(args, int64(f.VJob))
+	}
+	if f.Plan != 0 {
+		terms, args = append(terms, "plan = ?"), append(args, int64(f.Plan))
+	}
+	if f.Owner != "" {
+		terms, args = append(terms, "(SELECT owner FROM vjobs WHERE id = events.vjob) = ?"), append(args, f.Owner)
+	}
+	tail := "WHERE " + strings.Join(terms, " AND ") + " ORDER BY seq"
+	if f.Latest {
+		tail += " DESC"
+	}
+	if f.Limit > 0 {
+		tail += " LIMIT ?"
+		args = append(args, f.Limit)
+	}
+	err = d.snapshot(ctx, func(r *reader) error {
+		return r.events(tail, args, func(e journal.Event) { list = append(list, e) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	if f.Latest {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+// events visits events; tail follows the name of the table.
+func (r *reader) events(tail string, args []any, visit func(journal.Event)) error {
+	if tail == "" {
+		tail = "ORDER BY seq"
+	}
+	query := "SELECT seq, at_ns, kind, vjob, vm, node, plan, state, text FROM events " + tail
+	return r.each(query, args, func(s scanner) error {
+		var e journal.Event
+		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text)
+		visit(e)
+		return err
+	})
+}

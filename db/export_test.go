@@ -1,0 +1,31 @@
+package db
+
+import (
+	"context"
+	"io/fs"
+)
+
+// OpenWith opens with other migrations than the built-in ones.
+func OpenWith(path string, migrations fs.FS) (*DB, error) { return open(path, migrations) }
+
+// NewEnough is the check of the version of SQLite.
+var NewEnough = newEnough
+
+// Builtin is the migrations of this program.
+var Builtin = builtin
+
+// Exec runs SQL of a test through the writer.
+func (d *DB) Exec(ctx context.Context, query string, args ...any) error {
+	return d.writer.do(ctx, func(t *tx) error { return t.exec(query, args...) })
+}
+
+// Query reads one value.
+func (d *DB) Query(ctx context.Context, query string, dest any) error {
+	return d.snapshot(ctx, func(r *reader) error { return r.one(query, nil, dest) })
+}
+
+// Pragma runs a statement on the writer's connection outside any transaction.
+func (d *DB) Pragma(ctx context.Context, query string) error {
+	_, err := d.writer.conn.ExecContext(ctx, query)
+	return err
+}

@@ -1,0 +1,88 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Load begins a new epoch, durably, and returns what the scheduler must know.
+func (d *DB) Load(ctx context.Context) (journal.Loaded, error) {
+	var l journal.Loaded
+	err := d.writer.do(ctx, func(t *tx) error {
+		if err := t.exec("UPDATE meta SET value = value + 1 WHERE name = 'epoch'"); err != nil {
+			return err
+		}
+		_, err := t.row("SELECT value FROM meta WHERE name = 'epoch'", nil, &l.Epoch)
+		return err
+	})
+	if err != nil {
+		return journal.Loaded{}, fmt.Errorf("begin an epoch: %w", err)
+	}
+	if err := d.snapshot(ctx, func(r *reader) error { return r.load(&l) }); err != nil {
+		return journal.Loaded{}, fmt.Errorf("load: %w", err)
+	}
+	return l, nil
+}
+
+func (r *reader) load(l *journal.Loaded) (err error) {
+	const next = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?"
+	if err := r.one(next, []any{"intents"}, &l.NextOp); err != nil {
+		return err
+	}
+	if err := r.one(next, []any{"plans"}, &l.NextPlan); err != nil {
+		return err
+	}
+	if l.Nodes, err = r.nodes(); err != nil {
+		return err
+	}
+	kept, err := r.whole("WHERE vjobs." + live)
+	if err != nil {
+		return err
+	}
+	l.Ran = map[cluster.VJobID]time.Duration{}
+	for i := range kept {
+		l.VJobs = append(l.VJobs, kept[i].VJob)
+		l.Gangs = append(l.Gangs, kept[i].Gang)
+		if ran := kept[i].Account.Running; ran != 0 {
+			l.Ran[kept[i].ID] = ran
+		}
+	}
+	if l.Open, err = r.open(); err != nil {
+		return err
+	}
+	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s scanner) error {
+		var id journal.PlanID
+		err := s.Scan(&id)
+		l.Plans = append(l.Plans, id)
+		return err
+	})
+}
+
+// open lists the intents without a result.
+func (r *reader) open() (list []journal.Intent, err error) {
+	err = r.each(`SELECT op, plan, epoch, at_ns, verb, vjob, rank, node, to_node, image, checksum, attempt,
+		stamp_incarnation, stamp_epoch FROM intents WHERE error IS NULL ORDER BY op`, nil, func(s scanner) error {
+		var i journal.Intent
+		c := &i.Call
+		var verb, image string
+		err := s.Scan(&c.Op, number[journal.PlanID]{&i.Plan}, &i.Epoch, instant{&i.At}, &verb, &c.VM.VJob, &c.VM.Rank,
+			&c.Node, &c.To, &image, &c.Checksum, &c.Attempt, &c.Stamp.Incarnation, &c.Stamp.Epoch)
+		if err != nil {
+			return err
+		}
+		if err := c.Verb.UnmarshalText([]byte(verb)); err != nil {
+			return err
+		}
+		if image != "" {
+			c.Image, err = hypervisor.ParseImageID(image)
+		}
+		list = append(list, i)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,259 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/db/internal/check"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Commit writes a step, all or nothing.
+func (s *Store) Commit(ctx context.Context, step journal.Step) error {
+	if err := ctx.Err(); err != nil || step.Empty() {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, after := s.fault()
+	if before != nil {
+		return fmt.Errorf("commit: %w", before)
+	}
+	undo := undo{epoch: s.epoch, nextOp: s.nextOp, nextP: s.nextP, plans: len(s.plans), calls: len(s.calls), events: len(s.events)}
+	if err := s.step(&step, &undo); err != nil {
+		undo.back(s)
+		return fmt.Errorf("commit: %w", err)
+	}
+	if after != nil {
+		return fmt.Errorf("commit: %w", after)
+	}
+	return nil
+}
+
+// undo takes back a step that was refused half-way: lengths of what only grows,
+// and functions for what was replaced.
+type undo struct {
+	epoch                int64
+	nextOp               hypervisor.OpID
+	nextP                journal.PlanID
+	plans, calls, events int
+	replaced             []func()
+}
+
+func (u *undo) back(s *Store) {
+	for _, f := range slices.Backward(u.replaced) {
+		f()
+	}
+	for _, p := range s.plans[u.plans:] {
+		delete(s.planAt, p.ID)
+	}
+	for _, c := range s.calls[u.calls:] {
+		delete(s.callAt, c.Call.Op)
+	}
+	s.plans, s.calls, s.events = s.plans[:u.plans], s.calls[:u.calls], slices.Clip(s.events[:u.events])
+	s.epoch, s.nextOp, s.nextP = u.epoch, u.nextOp, u.nextP
+}
+
+// keep remembers a value that is about to be replaced.
+func keep[T any](u *undo, at *T) {
+	old := *at
+	u.replaced = append(u.replaced, func() { *at = old })
+}
+
+// step applies the parts in the order of package db.
+func (s *Store) step(step *journal.Step, u *undo) error {
+	for _, n := range step.Nodes {
+		if n.ID == "" {
+			return cluster.BadField("node", "", "a name")
+		}
+		old, known := s.nodes[n.ID]
+		u.replaced = append(u.replaced, func() {
+			delete(s.nodes, n.ID)
+			if known {
+				s.nodes[n.ID] = old
+			}
+		})
+		s.putNode(n)
+	}
+	for i := range step.VJobs {
+		if err := s.change(&step.VJobs[i], u); err != nil {
+			return err
+		}
+	}
+	for i := range step.Gangs {
+		r := &step.Gangs[i]
+		if !s.has(r.VJob) {
+			return check.Unknown("gang of vjob", r.VJob)
+		}
+		if err := check.Gang(r, s.vjobs[r.VJob-1].Size); err != nil {
+			return err
+		}
+		keep(u, &s.gangs[r.VJob-1])
+		s.gangs[r.VJob-1] = copyGang(r)
+		s.gangs[r.VJob-1].Since = utc(r.Since)
+	}
+	if err := s.stepPlans(step, u); err != nil {
+		return err
+	}
+	if err := s.stepCalls(step, u); err != nil {
+		return err
+	}
+	for _, use := range step.Usage {
+		if !s.has(use.VJob) {
+			return check.Unknown("account of vjob", use.VJob)
+		}
+		sum := &s.vjobs[use.VJob-1].Account
+		keep(u, sum)
+		sum.Running += use.Running
+		sum.CPU += use.CPU
+		sum.MemorySec += use.MemorySec
+	}
+	for _, e := range step.Events {
+		s.log(e)
+	}
+	return nil
+}
+
+func (s *Store) has(id cluster.VJobID) bool { return id >= 1 && int(id) <= len(s.vjobs) }
+
+func (s *Store) change(c *journal.VJobChange, u *undo) error {
+	if !s.has(c.ID) {
+		return check.Unknown("vjob", c.ID)
+	}
+	row := &s.vjobs[c.ID-1]
+	old := row.VJob
+	if err := check.Change(check.Standing{State: old.State, Held: old.Held, Version: old.Version}, *c); err != nil {
+		return err
+	}
+	keep(u, row)
+	next := *old // a copy: readers and clones hold the old one
+	next.State, next.Held, next.Reason, next.Version = c.State, c.Held, c.Reason, c.Version
+	row.VJob = &next
+	if !c.Started.IsZero() {
+		row.Started = utc(c.Started)
+	}
+	if !c.Ended.IsZero() {
+		row.Ended = utc(c.Ended)
+	}
+	return nil
+}
+
+func (s *Store) stepPlans(step *journal.Step, u *undo) error {
+	if s.planAt == nil {
+		s.planAt = map[journal.PlanID]int{}
+	}
+	for _, p := range step.Plans {
+		if _, ok := s.planAt[p.ID]; ok {
+			return check.Taken("plan", p.ID)
+		}
+		s.planAt[p.ID] = len(s.plans)
+		s.plans = append(s.plans, newPlan(p))
+		s.nextP = max(s.nextP, p.ID)
+	}
+	for _, c := range step.Closed {
+		p, err := s.plan(c.ID, u)
+		if err != nil {
+			return err
+		}
+		p.State, p.Note = c.State, c.Note
+		if !c.Ended.IsZero() {
+			p.Ended = utc(c.Ended)
+		}
+	}
+	for _, a := range step.Actions {
+		p, err := s.plan(a.Plan, u)
+		if err != nil {
+			return err
+		}
+		if err := check.Action(a, len(p.Progress)); err != nil {
+			return err
+		}
+		p.Progress = slices.Clone(p.Progress) // clones of the store share the old one
+		progress(&p.Progress[a.Action], a)
+	}
+	for _, c := range step.Skews {
+		if c.Plan == 0 {
+			continue // of no plan: kept by nobody who could be asked for it
+		}
+		p, err := s.plan(c.Plan, u)
+		if err != nil {
+			return err
+		}
+		p.Skews = append(slices.Clip(p.Skews), c)
+	}
+	return nil
+}
+
+// plan returns the place of a plan that is about to change.
+func (s *Store) plan(id journal.PlanID, u *undo) (*journal.PlanDetail, error) {
+	at, ok := s.planAt[id]
+	if !ok {
+		return nil, check.Unknown("plan", id)
+	}
+	keep(u, &s.plans[at])
+	return &s.plans[at], nil
+}
+
+func newPlan(p journal.Plan) journal.PlanDetail {
+	d := journal.PlanDetail{
+		PlanRow: journal.PlanRow{
+			ID: p.ID, At: utc(p.At), Ended: utc(p.Ended), Policy: p.Policy, State: p.State,
+			Cost: p.Plan.Cost, Makespan: p.Plan.Makespan, Actions: len(p.Plan.Actions),
+		},
+		Plan: p.Plan, Progress: make([]journal.ActionProgress, len(p.Plan.Actions)),
+	}
+	d.Plan.Target = nil // not kept on disk either
+	for i := range d.Progress {
+		d.Progress[i].State = journal.PlanPending
+	}
+	return d
+}
+
+func progress(p *journal.ActionProgress, a journal.ActionChange) {
+	p.State, p.Note = a.State, a.Note
+	switch {
+	case a.At.IsZero(), a.State == journal.PlanPending:
+	case a.State == journal.PlanRunning:
+		p.Began = utc(a.At)
+	default:
+		p.Ended = utc(a.At)
+	}
+}
+
+func (s *Store) stepCalls(step *journal.Step, u *undo) error {
+	if s.callAt == nil {
+		s.callAt = map[hypervisor.OpID]int{}
+	}
+	for _, i := range step.Intents {
+		if err := check.Epoch(&i, s.epoch); err != nil {
+			return err
+		}
+		if _, ok := s.callAt[i.Call.Op]; ok {
+			return check.Taken("intent", i.Call.Op)
+		}
+		if _, ok := s.planAt[i.Plan]; i.Plan != 0 && !ok {
+			return fmt.Errorf("intent %d: %w", i.Call.Op, check.Unknown("plan", i.Plan))
+		}
+		i.At, i.Call.Machine = utc(i.At), nil
+		s.callAt[i.Call.Op] = len(s.calls)
+		s.calls = append(s.calls, Call{Intent: i})
+		s.nextOp = max(s.nextOp, i.Call.Op)
+	}
+	for _, r := range step.Results {
+		at, ok := s.callAt[r.Op]
+		switch {
+		case !ok:
+			return check.Unknown("intent", r.Op)
+		case s.calls[at].Result != nil:
+			return check.Answered(r.Op)
+		}
+		call := &s.calls[at]
+		u.replaced = append(u.replaced, func() { call.Result = nil })
+		r.Began, r.Ended = utc(r.Began), utc(r.Ended)
+		call.Result = &r
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+// Package memory is a scheduler.Store without a disk, for the deterministic
+// simulation: the same rules as package db, no goroutines, no clock, and failures
+// on demand. What it holds survives a simulated crash of the scheduler, since it
+// is the disk of that world.
+//
+// It refuses to know about files and SQL; db/storetest holds both to one contract.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/db/internal/check"
+	"vjob/hypervisor"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// ErrWritten, returned or wrapped by FailNext, lets the write happen and loses the
+// reply: the caller gets the error all the same.
+var ErrWritten = errors.New("written, but the reply was lost")
+
+// Store is a scheduler.Store in memory. The zero value is empty and ready. It is
+// safe for concurrent use, FailNext excepted, which is set before.
+type Store struct {
+	// FailNext, when set, is asked before each write. Nil lets it happen. An error
+	// that is ErrWritten is returned after the write, any other one instead of it.
+	FailNext func() error
+
+	mu     sync.Mutex
+	epoch  int64
+	nextOp hypervisor.OpID
+	nextP  journal.PlanID
+	vjobs  []journal.Row // by number, from 1
+	gangs  []gang.Record // by number, from 1
+	nodes  map[cluster.NodeID]cluster.Node
+	keys   map[ownerKey]firstUse
+	names  map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
+	plans  []journal.PlanDetail // in order of their writing
+	planAt map[journal.PlanID]int
+	calls  []Call // in order of their writing
+	callAt map[hypervisor.OpID]int
+	events []journal.Event
+}
+
+var _ scheduler.Store = (*Store)(nil)
+
+// Call is an intent and, once known, its result.
+type Call struct {
+	journal.Intent
+	Result *journal.Result // nil while it is open
+}
+
+// ownerKey is an idempotency key, or a name, with its owner.
+type ownerKey struct{ owner, key string }
+
+// firstUse is what a key was used for.
+type firstUse struct {
+	vjob        cluster.VJobID
+	fingerprint [32]byte
+}
+
+// Clone copies the store as it is, so that a simulation can try several futures.
+// Records are shared: neither copy ever changes one in place.
+func (s *Store) Clone() *Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Store{
+		FailNext: s.FailNext,
+		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP,
+		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
+		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: maps.Clone(s.names),
+		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
+		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
+		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
+	}
+}
+
+// fault asks FailNext what becomes of a write.
+func (s *Store) fault() (before, after error) {
+	if s.FailNext == nil {
+		return nil, nil
+	}
+	err := s.FailNext()
+	if errors.Is(err, ErrWritten) {
+		return nil, err
+	}
+	return err, nil
+}
+
+// Load begins a new epoch and returns what the scheduler must know.
+func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
+	if err := ctx.Err(); err != nil {
+		return journal.Loaded{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, after := s.fault()
+	if before != nil {
+		return journal.Loaded{}, fmt.Errorf("begin an epoch: %w", before)
+	}
+	s.epoch++
+	if after != nil {
+		return journal.Loaded{}, fmt.Errorf("begin an epoch: %w", after)
+	}
+	l := journal.Loaded{
+		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
+		Nodes: s.sortedNodes(), Ran: map[cluster.VJobID]time.Duration{},
+	}
+	for i := range s.vjobs {
+		row := &s.vjobs[i]
+		if row.State.Terminal() {
+			continue
+		}
+		l.VJobs = append(l.VJobs, row.VJob.Clone())
+		l.Gangs = append(l.Gangs, copyGang(&s.gangs[i]))
+		if row.Account.Running != 0 {
+			l.Ran[row.ID] = row.Account.Running
+		}
+	}
+	for i := range s.calls {
+		if s.calls[i].Result == nil {
+			l.Open = append(l.Open, s.calls[i].Intent)
+		}
+	}
+	slices.SortFunc(l.Open, func(a, b journal.Intent) int { return int(a.Call.Op - b.Call.Op) })
+	for i := range s.plans {
+		if s.plans[i].State == journal.PlanRunning {
+			l.Plans = append(l.Plans, s.plans[i].ID)
+		}
+	}
+	slices.Sort(l.Plans)
+	return l, nil
+}
+
+// Submit writes a new vjob with its gang and its first event.
+func (s *Store) Submit(ctx context.Context, sub scheduler.Submission) (job *cluster.VJob, created bool, err error) {
+	if err := errors.Join(ctx.Err(), check.Submission(&sub)); err != nil {
+		return nil, false, fmt.Errorf("submit: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, after := s.fault()
+	if before != nil {
+		return nil, false, fmt.Errorf("submit: %w", before)
+	}
+	job, created, err = s.submit(&sub)
+	if err = errors.Join(err, after); err != nil {
+		return nil, false, fmt.Errorf("submit: %w", err)
+	}
+	return job, created, nil
+}
+
+func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
+	print, err := check.Fingerprint(sub)
+	if err != nil {
+		return nil, false, err
+	}
+	key := ownerKey{sub.Owner, sub.Key}
+	if first, ok := s.keys[key]; ok && sub.Key != "" {
+		if first.fingerprint != print {
+			return nil, false, check.KeyReused(sub.Key, first.vjob)
+		}
+		return s.vjobs[first.vjob-1].VJob.Clone(), false, nil
+	}
+	name := ownerKey{sub.Owner, sub.Name}
+	if last, ok := s.names[name]; ok && !s.vjobs[last-1].State.Terminal() {
+		return nil, false, check.NameTaken(sub.Name, last)
+	}
+	id := cluster.VJobID(len(s.vjobs) + 1)
+	job := sub.VJob(id)
+	job.Submitted = utc(job.Submitted)
+	s.vjobs = append(s.vjobs, journal.Row{
+		VJob: job, Account: journal.Usage{VJob: id}, Size: len(job.VMs), Reserved: job.Reserved(),
+	})
+	s.gangs = append(s.gangs, gang.Record{VJob: id, Since: utc(sub.At), Members: make([]gang.Member, len(job.VMs))})
+	if s.keys == nil {
+		s.keys, s.names = map[ownerKey]firstUse{}, map[ownerKey]cluster.VJobID{}
+	}
+	if sub.Key != "" {
+		s.keys[key] = firstUse{id, print}
+	}
+	if sub.Name != "" {
+		s.names[name] = id
+	}
+	s.log(check.Submitted(sub, id))
+	return job.Clone(), true, nil
+}
+
+// log appends an event.
+func (s *Store) log(e journal.Event) {
+	e.Seq, e.At = int64(len(s.events)+1), utc(e.At)
+	s.events = append(s.events, e)
+}
+
+// SaveNodes takes over declared nodes as package db does.
+func (s *Store) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, after := s.fault()
+	if before != nil {
+		return nil, fmt.Errorf("save nodes: %w", before)
+	}
+	if slices.ContainsFunc(declared, func(n cluster.Node) bool { return n.ID == "" }) {
+		return nil, fmt.Errorf("save nodes: %w", cluster.BadField("node", "", "a name"))
+	}
+	for _, n := range declared {
+		if old, ok := s.nodes[n.ID]; ok {
+			n.State = old.State
+		}
+		s.putNode(n)
+	}
+	for _, n := range s.sortedNodes() {
+		if !slices.ContainsFunc(declared, func(m cluster.Node) bool { return m.ID == n.ID }) {
+			undeclared = append(undeclared, n.ID)
+		}
+	}
+	return undeclared, after
+}
+
+func (s *Store) putNode(n cluster.Node) {
+	if s.nodes == nil {
+		s.nodes = map[cluster.NodeID]cluster.Node{}
+	}
+	n.Labels = maps.Clone(n.Labels)
+	s.nodes[n.ID] = n
+}
+
+func (s *Store) sortedNodes() []cluster.Node {
+	list := make([]cluster.Node, 0, len(s.nodes))
+	for _, id := range slices.Sorted(maps.Keys(s.nodes)) {
+		n := s.nodes[id]
+		n.Labels = maps.Clone(n.Labels)
+		list = append(list, n)
+	}
+	return list
+}
+
+// utc is a time as the database would give it back.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.Unix(0, t.UnixNano()).UTC()
+}
+
+// copyGang copies a record so that nothing of it is shared.
+func copyGang(r *gang.Record) gang.Record {
+	c := *r.Clone()
+	for i := range c.Members {
+		if image := c.Members[i].Image; image != nil {
+			own := *image
+			c.Members[i].Image = &own
+		}
+	}
+	return c
+}

@@ -1,0 +1,103 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+)
+
+// SaveNodes takes over the nodes that the settings declare: new ones as they are,
+// known ones with new capacity and labels but in the state that they had. It
+// returns the nodes that are kept and no longer declared; [DB.DeleteNode] forgets
+// those that hold nothing.
+func (d *DB) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error) {
+	err = d.writer.do(ctx, func(t *tx) error {
+		return every(declared, func(n *cluster.Node) error { return t.putNode(n, "") })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("save nodes: %w", err)
+	}
+	kept, err := d.Nodes(ctx)
+	for _, n := range kept {
+		if !slices.ContainsFunc(declared, func(m cluster.Node) bool { return m.ID == n.ID }) {
+			undeclared = append(undeclared, n.ID)
+		}
+	}
+	return undeclared, err
+}
+
+// node writes a node as the scheduler has it.
+func (t *tx) node(n *cluster.Node) error { return t.putNode(n, ", state = excluded.state") }
+
+func (t *tx) putNode(n *cluster.Node, also string) error {
+	if n.ID == "" {
+		return cluster.BadField("node", n.ID, "a name")
+	}
+	labels, err := json.Marshal(n.Labels)
+	if err != nil {
+		return fmt.Errorf("labels of node %s: %w", n.ID, err)
+	}
+	return t.exec(`INSERT INTO nodes (id, cpu_milli, memory_mib, state, labels_json) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib,
+			labels_json = excluded.labels_json`+also,
+		string(n.ID), int64(n.Capacity.CPU), int64(n.Capacity.Memory), n.State.String(), string(labels))
+}
+
+// Nodes lists the nodes that are kept, in order of their names.
+func (d *DB) Nodes(ctx context.Context) (list []cluster.Node, err error) {
+	err = d.snapshot(ctx, func(r *reader) (err error) {
+		list, err = r.nodes()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return list, nil
+}
+
+func (r *reader) nodes() (list []cluster.Node, err error) {
+	err = r.each("SELECT id, cpu_milli, memory_mib, state, labels_json FROM nodes ORDER BY id", nil, func(s scanner) error {
+		var n cluster.Node
+		var state, labels []byte
+		if err := s.Scan(&n.ID, &n.Capacity.CPU, &n.Capacity.Memory, &state, &labels); err != nil {
+			return err
+		}
+		if err := n.State.UnmarshalText(state); err != nil {
+			return err
+		}
+		list = append(list, n)
+		return json.Unmarshal(labels, &list[len(list)-1].Labels)
+	})
+	return list, err
+}
+
+// DeleteNode forgets a node. One where a member of a live vjob or an image is, or
+// is about to be, is ErrConflict.
+func (d *DB) DeleteNode(ctx context.Context, id cluster.NodeID) error {
+	err := d.writer.do(ctx, func(t *tx) error {
+		var holds cluster.VJobID
+		found, err := t.row(`SELECT vjobs.id FROM vjobs JOIN vms ON vms.vjob = vjobs.id
+			LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank
+			WHERE vjobs.`+live+` AND (vms.next_node = ?1 OR images.node = ?1
+				OR vms.node = ?1 AND (SELECT phase FROM gangs WHERE vjob = vjobs.id) NOT IN ('absent', 'saved'))
+			LIMIT 1`, []any{string(id)}, &holds)
+		if err != nil {
+			return err
+		}
+		if found {
+			return fmt.Errorf("it holds a part of vjob %s; drain it first: %w", holds, cluster.ErrConflict)
+		}
+		n, err := t.change("DELETE FROM nodes WHERE id = ?", string(id))
+		if err == nil && n == 0 {
+			err = cluster.ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete node %s: %w", id, err)
+	}
+	return nil
+}

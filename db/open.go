@@ -1,0 +1,178 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// readers is how many reads go on at once.
+const readers = 4
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	path   string
+	lock   *lock
+	single *sql.DB // one connection, lent to writer for good
+	writer *writer
+	read   *sql.DB
+}
+
+var _ scheduler.Store = (*DB)(nil)
+
+// Open opens the database file, creates or migrates it, and holds it against
+// every other daemon until Close. Errors name the file and say what to do.
+func Open(path string) (*DB, error) {
+	return open(path, builtin())
+}
+
+func open(path string, migrations fs.FS) (*DB, error) {
+	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
+		return nil, cluster.BadField("database", path, "the path of a file")
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	d := &DB{path: full}
+	if err := d.start(migrations); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", full, err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *DB) start(migrations fs.FS) error {
+	ctx := context.Background()
+	var err error
+	if d.lock, err = acquire(d.path); err != nil {
+		return err
+	}
+	if err := create(d.path); err != nil {
+		return err
+	}
+	if d.single, err = sql.Open("sqlite3", dsn(d.path, writerOptions)); err != nil {
+		return err
+	}
+	d.single.SetMaxOpenConns(1)
+	conn, err := d.single.Conn(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	if err := requireSQLite(ctx, conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if err := migrate(ctx, conn, d.path, migrations); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if d.read, err = sql.Open("sqlite3", dsn(d.path, readerOptions)); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers)
+	d.writer = newWriter(conn)
+	return nil
+}
+
+// Close lets the write that is under way end, joins the writer and releases the
+// file. Later calls get an error; closing twice does nothing.
+func (d *DB) Close() error {
+	var errs []error
+	if d.writer != nil {
+		d.writer.close()
+		if err := d.writer.conn.Close(); !errors.Is(err, sql.ErrConnDone) {
+			errs = append(errs, err)
+		}
+	}
+	if d.read != nil { // before the writer, which then is the last one and tidies the WAL away
+		errs = append(errs, d.read.Close())
+	}
+	if d.single != nil {
+		errs = append(errs, d.single.Close())
+	}
+	if d.lock != nil {
+		if err := d.lock.release(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Everything that a connection needs stands in its DSN, because a PRAGMA reaches
+// one connection of the pool only. The driver's own default for synchronous is
+// NORMAL, which loses acknowledged commits in a power cut.
+const (
+	writerOptions = "_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
+	readerOptions = "mode=ro&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
+)
+
+func dsn(path, options string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: options}
+	return u.String()
+}
+
+// create makes the file for its owner alone: it holds scripts and hashes of
+// secrets. The WAL inherits its mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// oldestSQLite is the first release without the bug by which a checkpoint beside
+// a write loses committed pages in WAL mode (sqlite.org/wal.html, WAL-reset bug).
+const oldestSQLite = "3.51.3"
+
+func requireSQLite(ctx context.Context, conn *sql.Conn) error {
+	var version string
+	if err := conn.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		return explain(err)
+	}
+	return newEnough(version)
+}
+
+func newEnough(version string) error {
+	have, want := numbers(version), numbers(oldestSQLite)
+	for i := range want {
+		if have[i] != want[i] {
+			if have[i] < want[i] {
+				return fmt.Errorf("SQLite %s loses committed writes; build with %s or newer", version, oldestSQLite)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// numbers reads "3.51.3"; what it cannot read counts as 0, the oldest.
+func numbers(version string) (n [3]int) {
+	for i, s := range strings.SplitN(version, ".", 3) {
+		n[i], _ = strconv.Atoi(s)
+	}
+	return n
+}

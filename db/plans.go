@@ -1,0 +1,150 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/db/internal/check"
+	"vjob/journal"
+)
+
+func (t *tx) plan(p *journal.Plan, raw string) error {
+	err := t.exec(`INSERT INTO plans (id, at_ns, ended_ns, policy, state, cost_mib, makespan_ns, action_count, plan_json)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(p.ID), nanos(p.At), nanos(p.Ended), p.Policy, string(p.State),
+		p.Plan.Cost, int64(p.Plan.Makespan), len(p.Plan.Actions), raw)
+	if errors.Is(err, cluster.ErrConflict) {
+		return check.Taken("plan", p.ID)
+	}
+	return err
+}
+
+func (t *tx) planChange(c *journal.PlanChange) error {
+	n, err := t.change("UPDATE plans SET state = ?, ended_ns = coalesce(?, ended_ns), note = ? WHERE id = ?",
+		string(c.State), nanos(c.Ended), c.Note, int64(c.ID))
+	if err == nil && n == 0 {
+		return check.Unknown("plan", c.ID)
+	}
+	return err
+}
+
+func (t *tx) action(a *journal.ActionChange) error {
+	var actions int
+	found, err := t.row("SELECT action_count FROM plans WHERE id = ?", []any{int64(a.Plan)}, &actions)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return check.Unknown("plan", a.Plan)
+	}
+	if err := check.Action(*a, actions); err != nil {
+		return err
+	}
+	var began, ended any
+	switch a.State {
+	case journal.PlanRunning:
+		began = nanos(a.At)
+	case journal.PlanDone, journal.PlanFailed, journal.PlanDropped:
+		ended = nanos(a.At)
+	case journal.PlanPending: // waits again; what is known of its times stays
+	}
+	return t.exec(`INSERT INTO plan_actions (plan, action, state, began_ns, ended_ns, note) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (plan, action) DO UPDATE SET state = excluded.state, note = excluded.note,
+			began_ns = coalesce(excluded.began_ns, began_ns), ended_ns = coalesce(excluded.ended_ns, ended_ns)`,
+		int64(a.Plan), int(a.Action), string(a.State), began, ended, a.Note)
+}
+
+func (t *tx) skew(s *journal.SkewChange) error {
+	err := t.exec("INSERT INTO plan_skews (plan, vjob, kind, skew_ns) VALUES (?, ?, ?, ?)",
+		orNull(s.Plan), int64(s.VJob), s.Kind, int64(s.Skew))
+	if err != nil {
+		return fmt.Errorf("skew in plan %d: %w", s.Plan, err)
+	}
+	return nil
+}
+
+const planColumns = "id, at_ns, ended_ns, policy, state, note, cost_mib, makespan_ns, action_count"
+
+func scanPlan(s scanner, more ...any) (p journal.PlanRow, err error) {
+	err = s.Scan(append([]any{
+		&p.ID, instant{&p.At}, instant{&p.Ended}, &p.Policy, &p.State, &p.Note, &p.Cost, &p.Makespan, &p.Actions,
+	}, more...)...)
+	return p, err
+}
+
+// Plans lists plans, the newest first, at most limit (0: all) with numbers below
+// before (0: from the newest).
+func (d *DB) Plans(ctx context.Context, limit int, before journal.PlanID) (list []journal.PlanRow, err error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	query := "SELECT " + planColumns + " FROM plans WHERE ? = 0 OR id < ? ORDER BY id DESC LIMIT ?"
+	err = d.snapshot(ctx, func(r *reader) error {
+		return r.each(query, []any{int64(before), int64(before), limit}, func(s scanner) error {
+			p, err := scanPlan(s)
+			list = append(list, p)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list plans: %w", err)
+	}
+	return list, nil
+}
+
+// Plan returns a plan and how far each of its actions has come.
+func (d *DB) Plan(ctx context.Context, id journal.PlanID) (p journal.PlanDetail, err error) {
+	err = d.snapshot(ctx, func(r *reader) error {
+		found := false
+		err := r.each("SELECT "+planColumns+", plan_json FROM plans WHERE id = ?", []any{int64(id)}, func(s scanner) (err error) {
+			var raw sql.RawBytes
+			if p.PlanRow, err = scanPlan(s, &raw); err != nil {
+				return err
+			}
+			found = true
+			return json.Unmarshal(raw, &p.Plan)
+		})
+		if err == nil && !found {
+			err = cluster.ErrNotFound
+		}
+		if err == nil {
+			err = r.progress(&p)
+		}
+		return err
+	})
+	if err != nil {
+		return journal.PlanDetail{}, fmt.Errorf("plan %d: %w", id, err)
+	}
+	return p, nil
+}
+
+// progress fills in what became of the actions and of the gangs.
+func (r *reader) progress(p *journal.PlanDetail) error {
+	p.Progress = make([]journal.ActionProgress, len(p.Plan.Actions))
+	for i := range p.Progress {
+		p.Progress[i].State = journal.PlanPending
+	}
+	args := []any{int64(p.ID)}
+	err := r.each("SELECT action, state, began_ns, ended_ns, note FROM plan_actions WHERE plan = ?", args, func(s scanner) error {
+		var action int
+		var a journal.ActionProgress
+		if err := s.Scan(&action, &a.State, instant{&a.Began}, instant{&a.Ended}, &a.Note); err != nil {
+			return err
+		}
+		p.Progress[action] = a
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.each("SELECT plan, vjob, kind, skew_ns FROM plan_skews WHERE plan = ? ORDER BY id", args, func(s scanner) error {
+		var c journal.SkewChange
+		err := s.Scan(&c.Plan, &c.VJob, &c.Kind, &c.Skew)
+		p.Skews = append(p.Skews, c)
+		return err
+	})
+}

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// reader is a read transaction: all its queries see the database at one instant.
+// Keep it short, an open one keeps the WAL from being tidied.
+type reader struct {
+	ctx context.Context //nolint:containedctx // lives for one call of snapshot
+	tx  *sql.Tx
+}
+
+// scanner is a row that can be read.
+type scanner interface{ Scan(dest ...any) error }
+
+// snapshot runs work on one consistent view.
+func (d *DB) snapshot(ctx context.Context, work func(*reader) error) error {
+	tx, err := d.read.BeginTx(ctx, nil)
+	if err != nil {
+		return reading(ctx, err)
+	}
+	err = work(&reader{ctx, tx})
+	if end := tx.Rollback(); err == nil && !errors.Is(end, sql.ErrTxDone) {
+		err = end
+	}
+	return reading(ctx, err)
+}
+
+// reading puts an error of a read in words; a closed pool is a closed database.
+func reading(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err.Error() == "sql: database is closed": // database/sql does not export it
+		return errClosed
+	}
+	return explain(err)
+}
+
+// each calls visit for every row.
+func (r *reader) each(query string, args []any, visit func(scanner) error) error {
+	rows, err := r.tx.QueryContext(r.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	for rows.Next() {
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one reads one row; none is sql.ErrNoRows.
+func (r *reader) one(query string, args []any, dest ...any) error {
+	return r.tx.QueryRowContext(r.ctx, query, args...).Scan(dest...)
+}
+
+// nanos is an instant as it is kept: NULL for the zero time.
+func nanos(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixNano()
+}
+
+// instant reads what nanos wrote.
+type instant struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (i instant) Scan(v any) error {
+	*i.t = time.Time{}
+	if ns, ok := v.(int64); ok {
+		*i.t = time.Unix(0, ns).UTC()
+	}
+	return nil
+}
+
+// number is 0 for NULL.
+type number[T ~int64] struct{ n *T }
+
+// Scan implements sql.Scanner.
+func (n number[T]) Scan(v any) error {
+	i, _ := v.(int64)
+	*n.n = T(i)
+	return nil
+}
+
+// orNull keeps 0, which means none, as NULL.
+func orNull[T ~int64](n T) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}

@@ -1,0 +1,198 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/db/internal/check"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Commit writes a step, all or nothing, and returns when it is on the disk.
+func (d *DB) Commit(ctx context.Context, step journal.Step) error {
+	if step.Empty() {
+		return ctx.Err()
+	}
+	plans := make([]string, len(step.Plans))
+	for i := range step.Plans {
+		raw, err := json.Marshal(step.Plans[i].Plan)
+		if err != nil {
+			return fmt.Errorf("commit: plan %d: %w", step.Plans[i].ID, err)
+		}
+		plans[i] = string(raw)
+	}
+	if err := d.writer.do(ctx, func(t *tx) error { return t.step(&step, plans) }); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// step writes the parts in an order in which what is referred to comes first.
+func (t *tx) step(s *journal.Step, plans []string) error {
+	err := firstError(
+		func() error { return every(s.Nodes, t.node) },
+		func() error { return every(s.VJobs, t.vjob) },
+		func() error { return every(s.Gangs, t.gang) },
+	)
+	for i := range s.Plans {
+		if err == nil {
+			err = t.plan(&s.Plans[i], plans[i])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return firstError(
+		func() error { return every(s.Closed, t.planChange) },
+		func() error { return every(s.Actions, t.action) },
+		func() error { return every(s.Skews, t.skew) },
+		func() error { return t.intents(s.Intents) },
+		func() error { return every(s.Results, t.result) },
+		func() error { return every(s.Usage, t.usage) },
+		func() error { return every(s.Events, t.event) },
+	)
+}
+
+func firstError(parts ...func() error) error {
+	for _, p := range parts {
+		if err := p(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func every[T any](list []T, write func(*T) error) error {
+	for i := range list {
+		if err := write(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) vjob(c *journal.VJobChange) error {
+	var old check.Standing
+	var state string
+	found, err := t.row("SELECT state, held, version FROM vjobs WHERE id = ?", []any{int64(c.ID)}, &state, &old.Held, &old.Version)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return check.Unknown("vjob", c.ID)
+	}
+	if old.State, err = cluster.ParseState(state); err != nil {
+		return err
+	}
+	if err := check.Change(old, *c); err != nil {
+		return err
+	}
+	// A change that does not tell a time leaves the one that is known.
+	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, version = ?,
+		started_ns = coalesce(?, started_ns), ended_ns = coalesce(?, ended_ns) WHERE id = ?`,
+		c.State.String(), c.Held, c.Reason, c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+}
+
+func (t *tx) gang(r *gang.Record) error {
+	var size int
+	found, err := t.row("SELECT vm_count FROM vjobs WHERE id = ?", []any{int64(r.VJob)}, &size)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return check.Unknown("gang of vjob", r.VJob)
+	}
+	if err := check.Gang(r, size); err != nil {
+		return err
+	}
+	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, incarnation = ?, generation = ?,
+		restores = ?, losses = ?, cause = ?, skew_ns = ? WHERE vjob = ?`,
+		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Incarnation, r.Generation,
+		r.Restores, r.Losses, r.Cause, int64(r.Skew), int64(r.VJob))
+	if err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM images WHERE vjob = ?", int64(r.VJob)); err != nil {
+		return err
+	}
+	for rank := range r.Members {
+		if err := t.member(r.VJob, rank, &r.Members[rank]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) member(id cluster.VJobID, rank int, m *gang.Member) error {
+	err := t.exec("UPDATE vms SET node = ?, next_node = ?, ended = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
+		string(m.Node), string(m.Next), m.Ended, m.Save, int64(id), rank)
+	if err != nil || m.Image == nil {
+		return err
+	}
+	i := m.Image
+	return t.exec("INSERT INTO images (vjob, rank, generation, attempt, node, size_bytes, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		int64(id), rank, i.ID.Generation, i.ID.Attempt, string(i.Node), i.Bytes, i.Checksum)
+}
+
+func (t *tx) intents(list []journal.Intent) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var epoch int64
+	if _, err := t.row("SELECT value FROM meta WHERE name = 'epoch'", nil, &epoch); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := check.Epoch(&list[i], epoch); err != nil {
+			return err
+		}
+		if err := t.intent(&list[i]); err != nil {
+			return fmt.Errorf("intent %d: %w", list[i].Call.Op, err)
+		}
+	}
+	return nil
+}
+
+func (t *tx) intent(i *journal.Intent) error {
+	c := &i.Call
+	image := ""
+	if c.Image != (hypervisor.ImageID{}) {
+		image = c.Image.String()
+	}
+	return t.exec(`INSERT INTO intents (op, plan, epoch, at_ns, verb, vjob, rank, node, to_node, image, checksum, attempt,
+		stamp_incarnation, stamp_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(c.Op), orNull(i.Plan), i.Epoch, nanos(i.At), c.Verb.String(), int64(c.VM.VJob), c.VM.Rank,
+		string(c.Node), string(c.To), image, c.Checksum, c.Attempt, c.Stamp.Incarnation, c.Stamp.Epoch)
+}
+
+func (t *tx) result(r *journal.Result) error {
+	n, err := t.change("UPDATE intents SET began_ns = ?, ended_ns = ?, error = ? WHERE op = ? AND error IS NULL",
+		nanos(r.Began), nanos(r.Ended), r.Error, int64(r.Op))
+	if err != nil || n == 1 {
+		return err
+	}
+	var op int64
+	found, err := t.row("SELECT op FROM intents WHERE op = ?", []any{int64(r.Op)}, &op)
+	switch {
+	case err != nil:
+		return err
+	case found:
+		return check.Answered(r.Op)
+	}
+	return check.Unknown("intent", r.Op)
+}
+
+func (t *tx) usage(u *journal.Usage) error {
+	err := t.exec(`INSERT INTO accounts (vjob, running_ns, cpu_ns, memory_mib_seconds) VALUES (?, ?, ?, ?)
+		ON CONFLICT (vjob) DO UPDATE SET running_ns = running_ns + excluded.running_ns,
+			cpu_ns = cpu_ns + excluded.cpu_ns, memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds`,
+		int64(u.VJob), int64(u.Running), int64(u.CPU), u.MemorySec)
+	if err != nil {
+		return fmt.Errorf("account of vjob %s: %w", u.VJob, err)
+	}
+	return nil
+}

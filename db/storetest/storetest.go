@@ -1,0 +1,147 @@
+// Package storetest is the contract of scheduler.Store as tests. Every
+// implementation runs it: package db on files, package db/memory for simulations.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// Store is what the contract speaks of.
+type Store interface {
+	scheduler.Store
+	SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error)
+}
+
+// World is a store under test with means to look into it and to restart it.
+type World struct {
+	Store
+	Reopen func() Store // ends the store and opens what it kept
+	Events func() []journal.Event
+	Kept   func(id cluster.VJobID) journal.Kept
+	Plan   func(id journal.PlanID) journal.PlanDetail
+}
+
+// Run runs the contract; open makes an empty store.
+func Run(t *testing.T, open func(t *testing.T) *World) {
+	t.Helper()
+	cases := []struct {
+		name string
+		test func(t *testing.T, w *World)
+	}{
+		{"an empty store", testEmpty},
+		{"a submission comes back whole", testSubmission},
+		{"an idempotency key makes one vjob", testKeys},
+		{"a name is unique among live vjobs", testNames},
+		{"bad submissions", testBadSubmissions},
+		{"a vjob changes by versions", testVersions},
+		{"terminal is terminal", testTerminal},
+		{"a gang comes back whole", testGang},
+		{"a gang must fit its vjob", testBadGang},
+		{"intents and results", testIntents},
+		{"an old epoch intends nothing", testEpoch},
+		{"plans", testPlans},
+		{"accounts add up", testUsage},
+		{"nodes", testNodes},
+		{"a step is all or nothing", testAtomic},
+		{"what is unknown is refused", testUnknown},
+		{"numbers are never reused", testNumbers},
+		{"the event log tells the states", testReplay},
+		{"a cancelled context writes nothing", testCancelled},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+	}
+}
+
+// Start is when the tests begin.
+var Start = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+
+// Submission is a vjob of n VMs of alice's.
+func Submission(name string, n int) scheduler.Submission {
+	s := scheduler.Submission{Owner: "alice", Name: name, At: Start, Walltime: time.Hour, Priority: 3}
+	for rank := range n {
+		s.VMs = append(s.VMs, cluster.VM{
+			Reserved: cluster.Resources{CPU: 500 + cluster.MilliCPU(rank), Memory: 512},
+			Payload:  cluster.Payload{Image: "debian", Command: []string{"run", name}, Env: map[string]string{"A": "b"}},
+		})
+	}
+	return s
+}
+
+// same fails the test when got differs from want; lists that are empty and absent
+// are the same.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func isError(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+func (w *World) load(t *testing.T) journal.Loaded {
+	t.Helper()
+	l, err := w.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (w *World) submit(t *testing.T, s scheduler.Submission) *cluster.VJob {
+	t.Helper()
+	job, created, err := w.Submit(t.Context(), s)
+	if err != nil || !created {
+		t.Fatalf("submit %q: created %t, %v", s.Name, created, err)
+	}
+	return job
+}
+
+func (w *World) commit(t *testing.T, step journal.Step) {
+	t.Helper()
+	if err := w.Commit(t.Context(), step); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *World) reopen() { w.Store = w.Reopen() }
+
+// become moves a vjob to a state as the loop does: change and event in one step.
+func (w *World) become(t *testing.T, job *cluster.VJob, next cluster.State) {
+	t.Helper()
+	if err := job.Become(next, "test"); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(t, journal.Step{VJobs: []journal.VJobChange{Change(job)}, Events: []journal.Event{StateEvent(job)}})
+}
+
+// Change is the present state of a vjob as a change.
+func Change(job *cluster.VJob) journal.VJobChange {
+	return journal.VJobChange{ID: job.ID, State: job.State, Held: job.Held, Reason: job.Reason, Version: job.Version}
+}
+
+// StateEvent tells the present state of a vjob.
+func StateEvent(job *cluster.VJob) journal.Event {
+	return journal.Event{At: Start, Kind: journal.EventState, VJob: job.ID, State: job.State.String(), Text: job.Reason}
+}
+
+// emptyGang is the gang of a vjob that was never touched.
+func emptyGang(id cluster.VJobID, n int) gang.Record {
+	return gang.Record{VJob: id, Since: Start, Members: make([]gang.Member, n)}
+}

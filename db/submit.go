@@ -1,0 +1,152 @@
+package db
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/db/internal/check"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// Submit writes a new vjob with its VMs, its gang and its first event, and
+// returns after the commit. When the context ends first it may have been written
+// all the same: the same submission with the same key then finds it.
+func (d *DB) Submit(ctx context.Context, s scheduler.Submission) (job *cluster.VJob, created bool, err error) {
+	n := newVJob{submission: &s}
+	if err := n.prepare(); err != nil {
+		return nil, false, fmt.Errorf("submit: %w", err)
+	}
+	if err := d.writer.do(ctx, n.write); err != nil {
+		return nil, false, fmt.Errorf("submit: %w", err)
+	}
+	if !n.created {
+		kept, err := d.VJob(ctx, n.id)
+		return kept.VJob, false, err
+	}
+	job = s.VJob(n.id)
+	job.Submitted = job.Submitted.UTC()
+	return job, true, nil
+}
+
+// newVJob is a submission on its way into the tables. What can be computed before
+// is, since the writer is the one place where everybody waits.
+type newVJob struct {
+	submission  *scheduler.Submission
+	fingerprint [sha256.Size]byte
+	spec        string
+	payloads    []int
+	reserved    cluster.Resources
+
+	id      cluster.VJobID
+	created bool
+}
+
+func (n *newVJob) prepare() (err error) {
+	s := n.submission
+	if err := check.Submission(s); err != nil {
+		return err
+	}
+	if s.Key != "" {
+		if n.fingerprint, err = check.Fingerprint(s); err != nil {
+			return err
+		}
+	}
+	for i := range s.VMs {
+		n.reserved = n.reserved.Plus(s.VMs[i].Reserved)
+	}
+	n.spec, n.payloads, err = encodeSpec(s)
+	return err
+}
+
+func (n *newVJob) write(t *tx) error {
+	if n.submission.Key != "" {
+		if known, err := n.known(t); known || err != nil {
+			return err
+		}
+	}
+	if err := n.nameFree(t); err != nil {
+		return err
+	}
+	if err := n.insert(t); err != nil {
+		return err
+	}
+	if s := n.submission; s.Key != "" {
+		err := t.exec("INSERT INTO idempotency_keys (owner, key, vjob, fingerprint, created_ns) VALUES (?, ?, ?, ?, ?)",
+			s.Owner, s.Key, int64(n.id), n.fingerprint[:], nanos(s.At))
+		if err != nil {
+			return err
+		}
+	}
+	e := check.Submitted(n.submission, n.id)
+	return t.event(&e)
+}
+
+// known looks for an earlier submission with the same key.
+func (n *newVJob) known(t *tx) (bool, error) {
+	s := n.submission
+	var print []byte
+	found, err := t.row("SELECT vjob, fingerprint FROM idempotency_keys WHERE owner = ? AND key = ?",
+		[]any{s.Owner, s.Key}, &n.id, &print)
+	if found && err == nil && !slices.Equal(print, n.fingerprint[:]) {
+		err = check.KeyReused(s.Key, n.id)
+	}
+	return found, err
+}
+
+func (n *newVJob) nameFree(t *tx) error {
+	s := n.submission
+	if s.Name == "" {
+		return nil
+	}
+	var id cluster.VJobID
+	found, err := t.row("SELECT id FROM vjobs WHERE owner = ? AND name = ? AND name <> '' AND "+live, []any{s.Owner, s.Name}, &id)
+	if found && err == nil {
+		err = check.NameTaken(s.Name, id)
+	}
+	return err
+}
+
+func (n *newVJob) insert(t *tx) error {
+	s := n.submission
+	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
+		vm_count, cpu_milli, memory_mib, spec_json) VALUES (?, ?, ?, ?, ?, ?, ?, 'submitted', 0, ?, ?, ?, ?)`,
+		s.Owner, s.Name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held,
+		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), n.spec)
+	if err != nil {
+		return err
+	}
+	n.id, n.created = cluster.VJobID(id), true
+	err = t.exec(`INSERT INTO gangs (vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns)
+		VALUES (?, 'absent', '', ?, 0, 0, 0, 0, '', 0)`, id, nanos(s.At))
+	if err != nil {
+		return err
+	}
+	for rank := range s.VMs {
+		need := s.VMs[rank].Reserved
+		err := t.exec("INSERT INTO vms (vjob, rank, cpu_milli, memory_mib, payload) VALUES (?, ?, ?, ?, ?)",
+			id, rank, int64(need.CPU), int64(need.Memory), n.payloads[rank])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetKeys drops idempotency keys of submissions before an instant; a client
+// that repeats one of those later gets a second vjob.
+func (d *DB) ForgetKeys(ctx context.Context, before time.Time) error {
+	return d.writer.do(ctx, func(t *tx) error {
+		return t.exec("DELETE FROM idempotency_keys WHERE created_ns < ?", before.UnixNano())
+	})
+}
+
+// event appends to the log.
+func (t *tx) event(e *journal.Event) error {
+	return t.exec("INSERT INTO events (at_ns, kind, vjob, vm, node, plan, state, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		nanos(e.At), string(e.Kind), orNull(e.VJob), e.VM, string(e.Node), orNull(e.Plan), e.State, e.Text)
+}

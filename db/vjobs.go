@@ -1,0 +1,242 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// live is the condition of the partial indexes; it must stand like this in a
+// query for them to be used.
+const live = "state NOT IN ('terminated', 'failed')"
+
+// VJobs lists vjobs without their VMs, rules and payloads, and counts all that
+// the filter lets through, whatever its limit.
+func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error) {
+	where, args := conditions(f)
+	err = d.snapshot(ctx, func(r *reader) error {
+		if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
+			return err
+		}
+		limit := f.Limit
+		if limit <= 0 {
+			limit = total
+		}
+		rows = make([]journal.Row, 0, max(0, min(limit, total-f.Offset)))
+		order := " ORDER BY id"
+		if f.Newest {
+			order += " DESC"
+		}
+		query := "SELECT " + rowColumns + rowTables + where + order + " LIMIT ? OFFSET ?"
+		return r.each(query, append(args, limit, f.Offset), func(s scanner) error {
+			row, err := scanRow(s)
+			rows = append(rows, row)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list vjobs: %w", err)
+	}
+	return rows, total, nil
+}
+
+// conditions is the WHERE clause of a filter.
+func conditions(f journal.Filter) (where string, args []any) {
+	var terms []string
+	if f.Owner != "" {
+		terms, args = append(terms, "owner = ?"), append(args, f.Owner)
+	}
+	if f.Name != "" {
+		terms, args = append(terms, "name = ?"), append(args, f.Name)
+	}
+	if f.Live {
+		terms = append(terms, live)
+	}
+	if len(f.States) > 0 {
+		terms = append(terms, "state IN (?"+strings.Repeat(", ?", len(f.States)-1)+")")
+		for _, s := range f.States {
+			args = append(args, s.String())
+		}
+	}
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(terms, " AND "), args
+}
+
+// VJob returns a vjob with everything that belongs to it.
+func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) {
+	var kept journal.Kept
+	err := d.snapshot(ctx, func(r *reader) error {
+		list, err := r.whole("WHERE vjobs.id = ?", int64(id))
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return cluster.ErrNotFound
+		}
+		kept = list[0]
+		return nil
+	})
+	if err != nil {
+		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, err)
+	}
+	return kept, nil
+}
+
+const (
+	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
+		started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, memory_mib_seconds`
+	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
+)
+
+// scanRow reads rowColumns, then more.
+func scanRow(s scanner, more ...any) (journal.Row, error) {
+	row := journal.Row{VJob: &cluster.VJob{}}
+	j := row.VJob
+	var state sql.RawBytes
+	err := s.Scan(append([]any{
+		&j.ID, &j.Owner, &j.Name, instant{&j.Submitted}, &j.Priority, &j.Walltime, &state, &j.Held, &j.Reason, &j.Version,
+		instant{&row.Started}, instant{&row.Ended}, &row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
+		number[time.Duration]{&row.Account.Running}, number[time.Duration]{&row.Account.CPU}, number[int64]{&row.Account.MemorySec},
+	}, more...)...)
+	if err != nil {
+		return row, err
+	}
+	row.Account.VJob = j.ID
+	return row, j.State.UnmarshalText(state)
+}
+
+// whole loads vjobs with their VMs, rules and gangs, in order. The condition is
+// on the table vjobs.
+func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
+	var list []journal.Kept
+	var specs []decoded
+	query := "SELECT " + rowColumns + ", spec_json" + rowTables + " " + condition + " ORDER BY id"
+	err := r.each(query, args, func(s scanner) error {
+		var raw sql.RawBytes
+		row, err := scanRow(s, &raw)
+		if err != nil {
+			return err
+		}
+		sp, err := decodeSpec(raw)
+		list, specs = append(list, journal.Kept{Row: row}), append(specs, sp)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.gangs(list, condition, args); err != nil {
+		return nil, err
+	}
+	if err := r.members(list, specs, condition, args); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		rebuild(&list[i].Row, &specs[i])
+	}
+	return list, nil
+}
+
+// rebuild resolves the rules by way of the submission, as at the first time.
+func rebuild(row *journal.Row, sp *decoded) {
+	if len(sp.Rules) == 0 {
+		return
+	}
+	s := scheduler.Submission{VMs: row.VMs, Rules: sp.submitted()}
+	row.Rules = s.VJob(row.ID).Rules
+}
+
+// gangs fills in the gangs of a list, which is in order, from one query.
+func (r *reader) gangs(list []journal.Kept, condition string, args []any) error {
+	i := 0
+	query := `SELECT vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns
+		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
+	err := r.each(query, args, func(s scanner) error {
+		if i >= len(list) {
+			return fmt.Errorf("a gang without its vjob")
+		}
+		g := &list[i].Gang
+		i++
+		var phase, then sql.RawBytes
+		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Incarnation, &g.Generation,
+			&g.Restores, &g.Losses, &g.Cause, &g.Skew)
+		if err != nil {
+			return err
+		}
+		if g.VJob != list[i-1].ID {
+			return fmt.Errorf("vjob %s has no gang", list[i-1].ID)
+		}
+		if err := g.Phase.UnmarshalText(phase); err != nil {
+			return err
+		}
+		return g.Then.UnmarshalText(then)
+	})
+	if err == nil && i < len(list) {
+		err = fmt.Errorf("vjob %s has no gang", list[i].ID)
+	}
+	return err
+}
+
+// members fills in VMs and gang members of a list from one query.
+func (r *reader) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
+	for i := range list {
+		size := list[i].Size
+		list[i].VMs = make([]cluster.VM, 0, size)
+		list[i].Gang.Members = make([]gang.Member, 0, size)
+	}
+	i := 0
+	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended,
+			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum
+		FROM vjobs JOIN vms ON vms.vjob = vjobs.id
+		LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank ` + condition + " ORDER BY vms.vjob, vms.rank"
+	var v vmRow
+	err := r.each(query, args, func(s scanner) error {
+		if err := v.scan(s); err != nil {
+			return err
+		}
+		for i < len(list) && list[i].ID < v.vm.ID.VJob {
+			i++
+		}
+		if i == len(list) || list[i].ID != v.vm.ID.VJob || len(list[i].VMs) != v.vm.ID.Rank || v.payload >= len(specs[i].Payloads) {
+			return fmt.Errorf("VM %s does not fit its vjob", v.vm.ID)
+		}
+		v.vm.Payload = specs[i].Payloads[v.payload]
+		list[i].VMs = append(list[i].VMs, v.vm)
+		list[i].Gang.Members = append(list[i].Gang.Members, v.member)
+		return nil
+	})
+	return err
+}
+
+// vmRow is a row of the table vms with its image.
+type vmRow struct {
+	vm      cluster.VM
+	member  gang.Member
+	payload int
+}
+
+// scan reads the next row over the last one.
+func (v *vmRow) scan(s scanner) error {
+	v.vm, v.member = cluster.VM{}, gang.Member{}
+	var image gang.Image
+	var generation, attempt int64
+	var node, checksum sql.NullString
+	err := s.Scan(&v.vm.ID.VJob, &v.vm.ID.Rank, &v.vm.Reserved.CPU, &v.vm.Reserved.Memory, &v.payload,
+		&v.member.Node, &v.member.Next, &v.member.Ended, &v.member.Save,
+		number[int64]{&generation}, number[int64]{&attempt}, &node, number[int64]{&image.Bytes}, &checksum)
+	if err != nil || !node.Valid {
+		return err
+	}
+	image.ID.VM, image.ID.Generation, image.ID.Attempt = v.vm.ID, int(generation), int(attempt)
+	image.Node, image.Checksum = cluster.NodeID(node.String), checksum.String
+	v.member.Image = &image
+	return nil
+}

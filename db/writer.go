@@ -1,0 +1,191 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+
+	"vjob/cluster"
+)
+
+// batchLimit bounds how many writes share a transaction, and so how long the
+// first of them waits for the others.
+const batchLimit = 256
+
+// writer is the one place that writes. Its goroutine owns the connection: it
+// takes a request, opens a transaction, takes along whatever else waits by then,
+// and commits once for all of them. While the disk syncs, the next batch gathers
+// by itself, so nobody ever waits for a timer.
+type writer struct {
+	conn     *sql.Conn
+	requests chan *request // unbuffered: a request that was taken is answered
+	closing  chan struct{}
+	once     sync.Once
+	loop     sync.WaitGroup
+}
+
+// request is one write that stands or falls alone, inside a savepoint.
+type request struct {
+	ctx  context.Context //nolint:containedctx // carried to the goroutine that decides whether to begin
+	work func(*tx) error
+	done chan error // buffered, so that the goroutine never waits for a caller who left
+}
+
+func newWriter(conn *sql.Conn) *writer {
+	w := &writer{conn: conn, requests: make(chan *request), closing: make(chan struct{})}
+	w.loop.Go(w.run)
+	return w
+}
+
+// close lets the present batch end and joins the goroutine.
+func (w *writer) close() {
+	w.once.Do(func() { close(w.closing) })
+	w.loop.Wait()
+}
+
+// do runs work in a transaction and returns after the commit. When the context
+// ends first, the write was either not begun or its outcome is unknown.
+func (w *writer) do(ctx context.Context, work func(*tx) error) error {
+	r := &request{ctx: ctx, work: work, done: make(chan error, 1)}
+	select {
+	case <-w.closing: // looked at first: select chooses at random
+		return errClosed
+	default:
+	}
+	select {
+	case w.requests <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.closing:
+		return errClosed
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *writer) run() {
+	for {
+		select {
+		case <-w.closing:
+			return
+		case r := <-w.requests:
+			w.batch(r)
+		}
+	}
+}
+
+// answer is what a request will hear once the batch is committed.
+type answer struct {
+	request *request
+	err     error
+}
+
+func (w *writer) batch(first *request) {
+	t := &tx{conn: w.conn}
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		first.done <- fmt.Errorf("begin: %w", err)
+		return
+	}
+	answers := make([]answer, 0, 16)
+	var broken error
+	for r := first; r != nil; r = w.next(len(answers)) {
+		var err error
+		err, broken = attempt(t, r)
+		answers = append(answers, answer{r, err})
+		if broken != nil {
+			break
+		}
+	}
+	if broken == nil {
+		if err := t.exec("COMMIT"); err != nil {
+			broken = fmt.Errorf("commit: %w", err)
+		}
+	}
+	if broken != nil {
+		// SQLite may have rolled back already; then this one fails, and that is well.
+		_ = t.exec("ROLLBACK")
+	}
+	for _, a := range answers {
+		if a.err == nil {
+			a.err = broken
+		}
+		a.request.done <- a.err
+	}
+}
+
+// next takes another request that waits already, or nil.
+func (w *writer) next(taken int) *request {
+	if taken >= batchLimit {
+		return nil
+	}
+	select {
+	case r := <-w.requests:
+		return r
+	default:
+		return nil
+	}
+}
+
+// attempt runs one request in a savepoint, so that its failure leaves the others
+// alone. broken is set when not even that was possible: the transaction is gone,
+// as after a full disk.
+func attempt(t *tx, r *request) (err, broken error) {
+	if r.ctx.Err() != nil {
+		return r.ctx.Err(), nil
+	}
+	if err := t.exec("SAVEPOINT request"); err != nil {
+		return err, err
+	}
+	if err := r.work(t); err != nil {
+		if gone := t.exec("ROLLBACK TO request"); gone != nil {
+			return err, fmt.Errorf("a write beside this one failed, and all with it: %w (%w)", err, cluster.ErrUnavailable)
+		}
+		return err, t.exec("RELEASE request")
+	}
+	broken = t.exec("RELEASE request")
+	return broken, broken
+}
+
+// tx is the transaction of a batch. Statements carry no context on purpose:
+// interrupting one would roll back the whole batch.
+type tx struct{ conn *sql.Conn }
+
+// exec runs a statement.
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.change(query, args...)
+	return err
+}
+
+// change runs a statement and returns how many rows it touched.
+func (t *tx) change(query string, args ...any) (int64, error) {
+	res, err := t.conn.ExecContext(context.Background(), query, args...)
+	if err != nil {
+		return 0, explain(err)
+	}
+	n, err := res.RowsAffected()
+	return n, explain(err)
+}
+
+// insert runs a statement and returns the number of the new row.
+func (t *tx) insert(query string, args ...any) (int64, error) {
+	res, err := t.conn.ExecContext(context.Background(), query, args...)
+	if err != nil {
+		return 0, explain(err)
+	}
+	id, err := res.LastInsertId()
+	return id, explain(err)
+}
+
+// row reads one row into dest; none is found false.
+func (t *tx) row(query string, args []any, dest ...any) (found bool, err error) {
+	err = t.conn.QueryRowContext(context.Background(), query, args...).Scan(dest...)
+	if err == sql.ErrNoRows { //nolint:errorlint // Scan returns it bare
+		return false, nil
+	}
+	return err == nil, explain(err)
+}
