@@ -1,0 +1,39 @@
+package settings
+
+import "path/filepath"
+
+// fillPaths gives the state directory and the socket their usual places.
+func (s *Settings) fillPaths(getenv func(string) string, root bool) {
+	home := getenv("HOME")
+	if s.State == "" {
+		switch dir := getenv("XDG_STATE_HOME"); {
+		case root:
+			s.State = "/var/lib/vjob"
+		case dir != "":
+			s.State = filepath.Join(dir, "vjob")
+		case home != "":
+			s.State = filepath.Join(home, ".local", "state", "vjob")
+		}
+	}
+	if s.Listen.Socket == "" {
+		switch dir := getenv("XDG_RUNTIME_DIR"); {
+		case root:
+			s.Listen.Socket = "/run/vjob/vjobd.sock"
+		case dir != "":
+			s.Listen.Socket = filepath.Join(dir, "vjob", "vjobd.sock")
+		case home != "":
+			s.Listen.Socket = filepath.Join(home, ".local", "state", "vjob", "vjobd.sock")
+		}
+	}
+}
+
+// Database is the file of the database.
+func (s *Settings) Database() string { return filepath.Join(s.State, "vjob.db") }
+
+// ClusterFile is where the simulated cluster is kept, or "".
+func (s *Settings) ClusterFile() string {
+	if s.Simulated.StateFile == "" || filepath.IsAbs(s.Simulated.StateFile) {
+		return s.Simulated.StateFile
+	}
+	return filepath.Join(s.State, s.Simulated.StateFile)
+}

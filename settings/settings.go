@@ -1,0 +1,190 @@
+// Package settings is what an administrator can choose: one YAML file over
+// embedded defaults that work without any. It is strict; each error names the
+// file, line and key, the value, and what would be right.
+//
+// It refuses to know what is made of the settings.
+package settings
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+
+	"vjob/cluster"
+	"vjob/settings/document"
+)
+
+// Reference is the embedded default, with a comment on every key.
+//
+//go:embed default.yaml
+var Reference string
+
+// Settings are all settings of the daemon.
+type Settings struct {
+	State     string    `json:"state"`
+	Listen    Listen    `json:"listen"`
+	Log       Log       `json:"log"`
+	Policy    Policy    `json:"policy"`
+	Timing    Timing    `json:"timing"`
+	Driver    string    `json:"driver"` // simulated, libvirt
+	Simulated Simulated `json:"simulated"`
+	Libvirt   Libvirt   `json:"libvirt"`
+	Nodes     []Node    `json:"nodes"`
+	Images    []Image   `json:"images"`
+	Limits    Limits    `json:"limits"`
+}
+
+// Listen says where the API is served.
+type Listen struct {
+	Socket      string `json:"socket"`
+	Address     string `json:"address"`
+	Certificate string `json:"certificate"`
+	Key         string `json:"key"`
+}
+
+// Log says how the daemon logs.
+type Log struct {
+	Format string `json:"format"` // text, json
+	Level  string `json:"level"`  // debug, info, warn, error
+}
+
+// Policy says how vjobs are chosen.
+type Policy struct {
+	Name  string `json:"name"`
+	Needs string `json:"needs"` // reserved, observed, assumed; "" is what suits the policy
+}
+
+// Timing is the pace of the loop.
+type Timing struct {
+	Tick    Duration `json:"tick"`
+	Rest    Duration `json:"rest"`
+	Backoff Duration `json:"backoff"`
+}
+
+// Simulated is the simulated cluster.
+type Simulated struct {
+	Speed     float64 `json:"speed"`
+	Profile   string  `json:"profile"`
+	Seed      uint64  `json:"seed"`
+	Locks     bool    `json:"locks"`
+	StateFile string  `json:"state_file"`
+}
+
+// Libvirt is how real hosts are driven; the hosts themselves are nodes.
+type Libvirt struct {
+	Cluster          string `json:"cluster"`
+	ImageDir         string `json:"image_dir"`
+	ConsoleDir       string `json:"console_dir"`
+	SeedDir          string `json:"seed_dir"`
+	DomainType       string `json:"domain_type"`
+	MachineType      string `json:"machine_type"`
+	CPUModel         string `json:"cpu_model"`
+	Emulator         string `json:"emulator"`
+	TranslationCache Size   `json:"translation_cache"`
+	Bridge           string `json:"bridge"`
+	Lease            Lease  `json:"lease"`
+	UnsafeMigration  bool   `json:"unsafe_migration"`
+	MigrationMiBps   int    `json:"migration_mibps"`
+}
+
+// Lease is the lease of virtlockd that VMs hold; empty is none.
+type Lease struct {
+	Lockspace string `json:"lockspace"`
+	Path      string `json:"path"`
+}
+
+// Node is one node, or a range of equal ones.
+type Node struct {
+	Name       string            `json:"name"` // n1, or n[1-8]
+	CPU        CPU               `json:"cpu"`
+	Memory     Size              `json:"memory"`
+	Labels     map[string]string `json:"labels"`
+	URI        string            `json:"uri"`
+	PeerURI    string            `json:"peer_uri"`
+	MigrateURI string            `json:"migrate_uri"`
+}
+
+// Image is one entry of the catalogue.
+type Image struct {
+	ID          string `json:"id"`
+	Kind        string `json:"kind"` // simulated, kernel, disk
+	Description string `json:"description"`
+	Default     bool   `json:"default"`
+	Kernel      string `json:"kernel"`
+	Initrd      string `json:"initrd"`
+	Arguments   string `json:"arguments"`
+	Disk        string `json:"disk"`
+	Format      string `json:"format"`
+}
+
+// Limits bound what is asked of the daemon and what it asks of nodes.
+type Limits struct {
+	VMsPerVJob        int      `json:"vms_per_vjob"`
+	TransfersPerNode  int      `json:"transfers_per_node"`
+	RequestsPerSecond float64  `json:"requests_per_second"`
+	MaxSkew           Duration `json:"max_skew"`
+	Tries             int      `json:"tries"`
+	Requeues          int      `json:"requeues"`
+	StopGrace         Duration `json:"stop_grace"`
+	ImageMargin       Size     `json:"image_margin"`
+	Slack             float64  `json:"slack"`
+}
+
+// Default returns the embedded settings with the paths of the present user.
+func Default(getenv func(string) string) (Settings, error) {
+	return parse("default.yaml", nil, getenv)
+}
+
+// Read reads a settings file over the defaults; "" is no file.
+func Read(path string, getenv func(string) string) (Settings, error) {
+	if path == "" {
+		return Default(getenv)
+	}
+	data, err := document.Read(path)
+	if err != nil {
+		return Settings{}, err
+	}
+	return parse(path, data, getenv)
+}
+
+// parse decodes the defaults, then the file over them, and checks the result.
+func parse(name string, data []byte, getenv func(string) string) (Settings, error) {
+	var s Settings
+	if _, err := document.Decode("default.yaml", []byte(Reference), &s); err != nil {
+		return Settings{}, fmt.Errorf("embedded settings: %w", err)
+	}
+	doc, err := document.Decode(name, data, &s)
+	if err != nil {
+		return Settings{}, err
+	}
+	s.fillPaths(getenv, os.Getuid() == 0)
+	if err := s.Validate(); err != nil {
+		return Settings{}, doc.Locate(err)
+	}
+	return s, nil
+}
+
+// ClusterNodes lists the nodes, ranges written out, in the order of the file.
+func (s *Settings) ClusterNodes() []cluster.Node {
+	var list []cluster.Node
+	for _, n := range s.Nodes {
+		for _, name := range expand(n.Name) {
+			list = append(list, cluster.Node{
+				ID:       cluster.NodeID(name),
+				Capacity: cluster.Resources{CPU: n.CPU.MilliCPU, Memory: n.Memory.MiB},
+				Labels:   n.Labels,
+			})
+		}
+	}
+	return list
+}
+
+// DefaultImage is the id that a VM gets which names none; "" when there is none.
+func (s *Settings) DefaultImage() string {
+	for _, i := range s.Images {
+		if i.Default {
+			return i.ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package settings_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vjob/cluster"
+	"vjob/settings"
+)
+
+func env(key string) string {
+	return map[string]string{"HOME": "/home/ada", "XDG_STATE_HOME": "/home/ada/.state", "XDG_RUNTIME_DIR": "/run/user/7"}[key]
+}
+
+func read(t *testing.T, text string) (settings.Settings, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(path))
+	return settings.Read("s.yaml", env)
+}
+
+func TestDefault(t *testing.T) {
+	s, err := settings.Read("", env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := s.ClusterNodes()
+	if len(nodes) != 8 || nodes[7].ID != "n8" || nodes[0].Capacity != (cluster.Resources{CPU: 4 * cluster.CPU, Memory: 8 * cluster.GiB}) {
+		t.Errorf("nodes: %+v", nodes)
+	}
+	if s.DefaultImage() != "simulated" || s.Timing.Tick.Duration != 5*time.Second {
+		t.Errorf("%+v", s)
+	}
+	if !filepath.IsAbs(s.Database()) || !filepath.IsAbs(s.ClusterFile()) {
+		t.Errorf("paths: %s, %s", s.Database(), s.ClusterFile())
+	}
+}
+
+// What is printed reads back as the same, and so does the reference.
+func TestPrintReadsBack(t *testing.T) {
+	s, err := read(t, "nodes: [{name: 'x[08-11]', cpu: 0.5, memory: 1536MiB, labels: {rack: r1}}]\nlimits: {stop_grace: 1m30s}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := s.ClusterNodes(); len(names) != 4 || names[0].ID != "x08" || names[3].ID != "x11" {
+		t.Errorf("range: %v", names)
+	}
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(t, string(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if diff := cmp.Diff(s, again); diff != "" {
+		t.Errorf("%s", diff)
+	}
+	plain, err := read(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := read(t, settings.Reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(plain, reference); diff != "" {
+		t.Errorf("%s", diff)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, transfers_per_node, tries, vms_per_vjob"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of driver, images, libvirt, limits, listen, log, nodes, policy, simulated, state, timing"},
+		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
+		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of fcfs, firstfit`},
+		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, reserved`},
+		{"duration", "timing: {tick: 5}\n", `s.yaml:1:16: timing.tick: "5": want a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`},
+		{"short tick", "timing: {tick: 1ms}\n", "s.yaml:1:16: timing.tick: 1ms: want between 100ms and 1h0m0s"},
+		{"relative state", "state: here\n", `s.yaml:1:8: state: "here": want an absolute path`},
+		{"open address", "listen: {address: '0.0.0.0:80'}\n", `s.yaml:1:19: listen.address: "0.0.0.0:80": want a loopback address, or listen.certificate and listen.key`},
+		{"no port", "listen: {address: localhost}\n", `s.yaml:1:19: listen.address: "localhost": want host:port, such as "127.0.0.1:8476"`},
+		{"half TLS", "listen: {certificate: /c.pem}\n", `s.yaml:1:23: listen.certificate: "/c.pem": want both a certificate and its key, or none`},
+		{"no nodes", "nodes: []\n", `s.yaml:1:8: nodes: "[]": want at least one node`},
+		{"twice", "nodes: [{name: 'n[1-3]', cpu: 1, memory: 1GiB}, {name: n2, cpu: 1, memory: 1GiB}]\n", `s.yaml:1:56: nodes[1].name: "n2": want a name that no other node has`},
+		{"range", "nodes: [{name: 'n[3-1]', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "n[3-1]": want a name, or a range such as n[1-8]`},
+		{"XML in a name", "nodes: [{name: '<n>', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "<n>": want letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit`},
+		{"no CPU", "nodes: [{name: a, cpu: 0, memory: 1GiB}]\n", `s.yaml:1:24: nodes[0].cpu: 0: want more than 0 processors`},
+		{"negative memory", "nodes: [{name: a, cpu: 1, memory: -1GiB}]\n", `s.yaml:1:35: nodes[0].memory: "-1GiB": want a size, such as "512MiB" or "2GiB"`},
+		{"no URI", "driver: libvirt\nnodes: [{name: a, cpu: 1, memory: 1GiB}]\n", `nodes[0].uri: "" is wrong: want a libvirt URI, such as "qemu+ssh://n1/system"`},
+		{"image kind", "images: [{id: a, kind: disk}]\n", `s.yaml:1:24: images[0].kind: "disk": want one of simulated`},
+		{"two defaults", "images: [{id: a, kind: simulated, default: true}, {id: b, kind: simulated, default: true}]\n", `s.yaml:1:85: images[1].default: true: want one default image only`},
+		{"speed", "simulated: {speed: .nan}\n", `s.yaml:1:20: simulated.speed: ".nan": want a number`},
+		{"limit", "limits: {vms_per_vjob: 0}\n", `s.yaml:1:24: limits.vms_per_vjob: 0: want between 1 and 100000`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := read(t, tt.text)
+			if got := fmt.Sprint(err); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if !errors.Is(err, cluster.ErrInvalid) {
+				t.Errorf("%v does not match ErrInvalid", err)
+			}
+		})
+	}
+	if _, err := settings.Read("/none", env); !errors.Is(err, cluster.ErrInvalid) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package settings
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Duration is a time.Duration that is written "30s" or "90d".
+type Duration struct{ time.Duration }
+
+// UnmarshalText reads a duration of at least 0.
+func (d *Duration) UnmarshalText(b []byte) (err error) {
+	d.Duration, err = ParseDuration(string(b))
+	return err
+}
+
+// MarshalText writes the duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// ParseDuration reads a duration of at least 0 in Go's notation or in days: "90d".
+func ParseDuration(s string) (time.Duration, error) {
+	bad := cluster.BadField("duration", s, `a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`)
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || !(n >= 0 && n < 100_000) {
+			return 0, bad
+		}
+		return time.Duration(n * 24 * float64(time.Hour)), nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, bad
+	}
+	return d, nil
+}
+
+// Size is an amount of memory that is written "512MiB".
+type Size struct{ cluster.MiB }
+
+// UnmarshalText reads a size.
+func (s *Size) UnmarshalText(b []byte) (err error) {
+	s.MiB, err = cluster.ParseMiB(string(b))
+	return err
+}
+
+// MarshalText writes the size in a form that is read back exactly.
+func (s Size) MarshalText() ([]byte, error) {
+	if s.MiB%cluster.GiB == 0 && s.MiB != 0 {
+		return []byte(strconv.FormatInt(int64(s.MiB/cluster.GiB), 10) + "GiB"), nil
+	}
+	return []byte(strconv.FormatInt(int64(s.MiB), 10) + "MiB"), nil
+}
+
+// CPU is a number of processors that is written "2" or "0.5".
+type CPU struct{ cluster.MilliCPU }
+
+// UnmarshalText reads a number of processors.
+func (c *CPU) UnmarshalText(b []byte) (err error) {
+	c.MilliCPU, err = cluster.ParseCPU(string(b))
+	return err
+}
+
+// MarshalText writes the number of processors.
+func (c CPU) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// expand writes out a range of names: n[08-11] is n08, n09, n10, n11. A name
+// without a range is itself; nil is a range that makes no sense.
+func expand(name string) []string {
+	head, rest, ranged := strings.Cut(name, "[")
+	if !ranged {
+		return []string{name}
+	}
+	inner, tail, closed := strings.Cut(rest, "]")
+	first, last, dashed := strings.Cut(inner, "-")
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if !closed || !dashed || err1 != nil || err2 != nil || from < 0 || to < from || to-from >= maxNodes ||
+		strings.ContainsAny(tail, "[]") {
+		return nil
+	}
+	var names []string
+	for i := from; i <= to; i++ {
+		digits := strconv.Itoa(i)
+		if pad := len(first) - len(digits); pad > 0 {
+			digits = strings.Repeat("0", pad) + digits
+		}
+		names = append(names, head+digits+tail)
+	}
+	return names
+}
