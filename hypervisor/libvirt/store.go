@@ -209,15 +209,12 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 	return hypervisor.Receipt{Bytes: size, Checksum: sum}, nil
 }
 
-// claim verifies an image and gives it the name by which one attempt may restore
-// it. That name is the attempt's licence: without it libvirt finds no file.
-func (s *imageStore) claim(ctx context.Context, id hypervisor.ImageID, attempt int, want string) (string, error) {
+// verify reads a whole image and compares it with what was sealed; it returns the
+// image's path. Restoring would notice neither changed memory nor a lost end.
+func (s *imageStore) verify(ctx context.Context, id hypervisor.ImageID, want string) (string, error) {
 	path, err := s.find(id)
 	if err != nil {
 		return "", badImage(id, err)
-	}
-	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
-		return "", cmp.Or(err, errRevoked)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -229,16 +226,25 @@ func (s *imageStore) claim(ctx context.Context, id hypervisor.ImageID, attempt i
 		return "", fmt.Errorf("checksum of image %s: %w", id, err)
 	}
 	if sum != want {
-		return "", badImage(id, fmt.Errorf("its checksum is %s, not the %s that was sealed", sum, want))
+		return "", badImage(id, fmt.Errorf("its checksum is %q and not %q, which was sealed", sum, want))
+	}
+	return path, nil
+}
+
+// license gives an image the name by which one attempt may restore it. Without
+// that name libvirt finds no file, however late a call reaches it.
+func (s *imageStore) license(path string, attempt int) (string, error) {
+	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
+		return "", cmp.Or(err, errRevoked)
 	}
 	link := linkPath(path, attempt)
 	if err := os.Link(path, link); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", badImage(id, err)
+		return "", fmt.Errorf("%w: %w", hypervisor.ErrBadImage, err)
 	}
-	// Only now is the revocation looked at for good: revoke first writes its mark
-	// and then removes links, so that one of us two sees the other.
+	// Only now does the answer count: revoke first writes its mark and then removes
+	// links, so that one of us two sees the other.
 	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
-		return "", cmp.Or(err, os.Remove(link), errRevoked)
+		return "", cmp.Or(err, remove(link), errRevoked)
 	}
 	return link, nil
 }

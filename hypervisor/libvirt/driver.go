@@ -1,0 +1,204 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// Driver drives libvirt hosts.
+type Driver struct {
+	cfg    Config
+	log    *slog.Logger
+	store  imageStore
+	hosts  map[cluster.NodeID]*host
+	hints  chan cluster.NodeID
+	saving claims[hypervisor.ImageID]
+
+	stop    chan struct{}  // closed by Close
+	closing sync.Once      // Close may be called twice
+	running sync.WaitGroup // every goroutine of the driver
+}
+
+var _ hypervisor.Driver = (*Driver)(nil)
+
+// New starts driving the hosts. It does not wait for any of them: a host that is
+// down is one that cannot be looked at. It fails when the settings are wrong, when
+// libvirt.so.0 is missing or when the shared directories are.
+func New(cfg Config, log *slog.Logger) (*Driver, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	d := &Driver{
+		cfg: cfg, log: log,
+		hosts:  map[cluster.NodeID]*host{},
+		hints:  make(chan cluster.NodeID, 256),
+		saving: claims[hypervisor.ImageID]{held: map[hypervisor.ImageID]bool{}},
+		stop:   make(chan struct{}),
+	}
+	d.store.dir = cfg.ImageDir
+	for _, h := range cfg.Hosts {
+		d.store.nodes = append(d.store.nodes, h.Node)
+	}
+	if err := d.store.open(); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{cfg.ConsoleDir, cfg.SeedDir} {
+		if dir != "" {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("directory of consoles or seeds: %w", err)
+			}
+		}
+	}
+	if err := loop.acquire(); err != nil {
+		return nil, fmt.Errorf("libvirt: %w: %w", cluster.ErrUnavailable, err)
+	}
+	for _, h := range cfg.Hosts {
+		host := newHost(h, d)
+		d.hosts[h.Node] = host
+		d.running.Go(host.watch)
+		d.running.Go(host.listen)
+	}
+	return d, nil
+}
+
+// Close lets running calls end and joins every goroutine. Calls that a host has
+// not answered after the configured time are left behind; they hold a thread each
+// until their connection breaks.
+func (d *Driver) Close() error {
+	var err error
+	d.closing.Do(func() {
+		close(d.stop)
+		for _, h := range d.hosts {
+			for _, l := range []*line{h.control, h.bulk, h.eyes} {
+				l.close()
+			}
+		}
+		joined := make(chan struct{})
+		go func() {
+			d.running.Wait()
+			loop.release()
+			close(joined)
+		}()
+		select {
+		case <-joined:
+		case <-time.After(d.cfg.Timeouts.close()):
+			err = fmt.Errorf("close libvirt driver: calls under way after %s: %w", d.cfg.Timeouts.close(), hypervisor.ErrTimeout)
+		}
+	})
+	return err
+}
+
+// Hints names nodes on which something changed.
+func (d *Driver) Hints() <-chan cluster.NodeID { return d.hints }
+
+// hint is dropped when nobody reads: hints may get lost.
+func (d *Driver) hint(node cluster.NodeID) {
+	select {
+	case d.hints <- node:
+	default:
+	}
+}
+
+func (d *Driver) host(node cluster.NodeID) (*host, error) {
+	if h, ok := d.hosts[node]; ok {
+		return h, nil
+	}
+	return nil, fmt.Errorf("node %q: %w", node, cluster.ErrNotFound)
+}
+
+// Look lists everything on one node.
+func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
+	h, err := d.host(node)
+	if err != nil {
+		return hypervisor.View{}, err
+	}
+	view, err := h.look(ctx)
+	if err != nil {
+		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
+	}
+	return view, nil
+}
+
+// LookStore lists the images of all nodes, also of those that are down.
+func (d *Driver) LookStore(ctx context.Context) (hypervisor.Store, error) {
+	return file(ctx, d, func() (hypervisor.Store, error) { return d.store.list() })
+}
+
+// Console opens what a VM printed, on whatever hosts it was.
+func (d *Driver) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	return file(ctx, d, func() (io.ReadCloser, error) {
+		f, err := os.Open(d.cfg.consolePath(vm))
+		if os.IsNotExist(err) {
+			return nil, fmt.Errorf("console of VM %s: %w", vm, cluster.ErrNotFound)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("console of VM %s: %w", vm, err)
+		}
+		// The hypervisor makes the file when the guest has not printed yet.
+		if info, err := f.Stat(); err == nil && info.Size() == 0 {
+			return nil, fmt.Errorf("console of VM %s: %w", vm, joined(f.Close(), cluster.ErrNotFound))
+		}
+		return f, nil
+	})
+}
+
+// joined is the second error, unless the first is there.
+func joined(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// file runs work on the shared file systems, which may hang as well as a host.
+func file[T any](ctx context.Context, d *Driver, f func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	d.running.Go(func() {
+		value, err := f()
+		answered <- answer{value, err}
+	})
+	select {
+	case a := <-answered:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("%w: the file system has not answered", hypervisor.ErrTimeout)
+	}
+}
+
+// claims are names that one caller at a time may use.
+type claims[K comparable] struct {
+	mu   sync.Mutex
+	held map[K]bool
+}
+
+func (c *claims[K]) take(k K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[k] {
+		return false
+	}
+	c.held[k] = true
+	return true
+}
+
+func (c *claims[K]) free(k K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, k)
+}

@@ -1,0 +1,68 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
+)
+
+// sentinels maps what libvirt says to what callers know. The first row whose code
+// (0: any), domain (0: any) and text match counts. libvirt has few codes, so the
+// text often tells more; the words are those of libvirt 9 and QEMU 7.2.
+var sentinels = []struct {
+	code libvirt.ErrorNumber
+	from libvirt.ErrorDomain
+	text string
+	is   error
+}{
+	{text: "No space left on device", is: hypervisor.ErrNoSpace},
+	{text: "Disk quota exceeded", is: hypervisor.ErrNoSpace},
+	{text: "Cannot allocate memory", is: hypervisor.ErrNoRoom},
+	{text: "cannot set up guest memory", is: hypervisor.ErrNoRoom},
+	{code: libvirt.ERR_RESOURCE_BUSY, is: hypervisor.ErrLocked},
+	{text: "is locked", is: hypervisor.ErrLocked},
+	{text: `"write" lock`, is: hypervisor.ErrLocked},
+	{code: libvirt.ERR_NO_DOMAIN, is: hypervisor.ErrNoSuchVM},
+	{text: "domain is not running", is: hypervisor.ErrNoSuchVM},
+	{code: libvirt.ERR_DOM_EXIST, is: hypervisor.ErrExists},
+	{text: "already exists", is: hypervisor.ErrExists},
+	{text: "already active", is: hypervisor.ErrExists},
+	{text: "save image is incomplete", is: hypervisor.ErrBadImage},
+	{text: "failed to read qemu header", is: hypervisor.ErrBadImage},
+	{text: "image magic is incorrect", is: hypervisor.ErrBadImage},
+	{text: "load of migration failed", is: hypervisor.ErrBadImage},
+	{from: libvirt.FROM_RPC, is: hypervisor.ErrUnreachable},
+	{text: "client socket is closed", is: hypervisor.ErrUnreachable},
+	{text: "keepalive timeout", is: hypervisor.ErrUnreachable},
+	{text: "Connection refused", is: hypervisor.ErrUnreachable},
+	{text: "No route to host", is: hypervisor.ErrUnreachable},
+	{text: "unable to connect to server", is: hypervisor.ErrUnreachable},
+	{code: libvirt.ERR_OPERATION_TIMEOUT, is: hypervisor.ErrRefused}, // "cannot acquire state change lock"
+}
+
+// translate makes an error of libvirt one of ours; its text stays. Whatever the
+// table does not know is a refusal.
+func translate(err error) error {
+	var e libvirt.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, s := range sentinels {
+		if (s.code == 0 || s.code == e.Code) && (s.from == 0 || s.from == e.Domain) && strings.Contains(e.Message, s.text) {
+			return fmt.Errorf("%w: %s", s.is, e.Message)
+		}
+	}
+	return fmt.Errorf("%w: %s", hypervisor.ErrRefused, e.Message)
+}
+
+// hasCode reports whether err is libvirt's error of that number.
+func hasCode(err error, code libvirt.ErrorNumber) bool {
+	var e libvirt.Error
+	return errors.As(err, &e) && e.Code == code
+}

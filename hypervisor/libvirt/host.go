@@ -1,0 +1,186 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"libvirt.org/go/libvirt"
+)
+
+// host is one node. It has a connection for each kind of work, so that long calls
+// and calls to guests that hang do not keep us from looking.
+type host struct {
+	Host
+	driver *Driver
+
+	control *line // short calls: pause, destroy, abort …
+	bulk    *line // long calls: boot, save, restore, migrate
+	eyes    *line // listings, and the events
+
+	events chan event    // from libvirt's loop, which must never wait, to listen
+	lost   chan struct{} // the connection of the events broke
+	asking chan struct{} // questions for jobs that are under way
+	seen   memory
+}
+
+func newHost(h Host, d *Driver) *host {
+	line := func() *line { return newLine(h.URI, d.cfg.Timeouts, &d.running) }
+	return &host{
+		Host: h, driver: d,
+		control: line(), bulk: line(), eyes: line(),
+		events: make(chan event, 1024),
+		lost:   make(chan struct{}, 1),
+		asking: make(chan struct{}, 3),
+		seen:   newMemory(),
+	}
+}
+
+// event is a lifecycle event, copied out of libvirt's callback.
+type event struct {
+	uuid   string
+	kind   libvirt.DomainEventType
+	detail int
+}
+
+// watch keeps a connection with events to the host for as long as the driver is
+// open: connect, register, look, wait until the connection breaks, again.
+func (h *host) watch() {
+	log := h.driver.log.With(slog.String("node", string(h.Node)))
+	up := true // so that a host that is down from the start is told once
+	for h.open() {
+		ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
+		conn, err := h.eyes.acquire(ctx)
+		cancel()
+		var registered *registration
+		if err == nil {
+			registered, err = h.register(conn)
+			if err != nil {
+				release(conn)
+			}
+		}
+		if err != nil {
+			if up && h.open() {
+				log.LogAttrs(context.Background(), slog.LevelWarn, "node unreachable", slog.String("error", err.Error()))
+			}
+			up = false
+			h.wait(time.Second)
+			continue
+		}
+		if !up {
+			log.LogAttrs(context.Background(), slog.LevelInfo, "node reachable")
+		}
+		up = true
+		// First the events, then the listing: what happens in between is in both.
+		h.relook()
+		h.untilLost(conn)
+		h.driver.hint(h.Node)
+		registered.cancel()
+		release(conn)
+	}
+}
+
+func (h *host) open() bool {
+	select {
+	case <-h.driver.stop:
+		return false
+	default:
+		return true
+	}
+}
+
+func (h *host) wait(d time.Duration) {
+	select {
+	case <-h.driver.stop:
+	case <-time.After(d):
+	}
+}
+
+// relook lists the host, to know its machines, and tells that it should be looked at.
+func (h *host) relook() {
+	ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
+	defer cancel()
+	_, _ = h.look(ctx) // whoever takes the hint will see the error
+	h.driver.hint(h.Node)
+}
+
+// untilLost waits for the connection to break. The callback tells at once; asking
+// now and then covers its loss.
+func (h *host) untilLost(conn *libvirt.Connect) {
+	ask := time.NewTicker(5 * time.Second)
+	defer ask.Stop()
+	for {
+		select {
+		case <-h.driver.stop:
+			return
+		case <-h.lost:
+			return
+		case <-ask.C:
+			if alive, err := conn.IsAlive(); err != nil || !alive {
+				return
+			}
+		}
+	}
+}
+
+// registration is our callbacks on one connection.
+type registration struct {
+	conn      *libvirt.Connect
+	lifecycle int
+}
+
+func (h *host) register(conn *libvirt.Connect) (*registration, error) {
+	select {
+	case <-h.lost: // from the connection before
+	default:
+	}
+	closed := func(*libvirt.Connect, libvirt.ConnectCloseReason) {
+		select {
+		case h.lost <- struct{}{}:
+		default:
+		}
+	}
+	if err := conn.RegisterCloseCallback(closed); err != nil {
+		return nil, err
+	}
+	id, err := conn.DomainEventLifecycleRegister(nil, func(_ *libvirt.Connect, dom *libvirt.Domain, e *libvirt.DomainEventLifecycle) {
+		uuid, err := dom.GetUUIDString()
+		if err != nil {
+			return
+		}
+		select {
+		case h.events <- event{uuid, e.Event, e.Detail}:
+		default: // nobody keeps up: the ending is lost, and hints stay true
+			h.driver.hint(h.Node)
+		}
+	})
+	if err != nil {
+		return nil, errors.Join(err, conn.UnregisterCloseCallback())
+	}
+	return &registration{conn, id}, nil
+}
+
+// cancel takes the callbacks back; a connection closed with callbacks on it has
+// crashed programs. On a dead connection it fails, which changes nothing.
+func (r *registration) cancel() {
+	_ = r.conn.DomainEventDeregister(r.lifecycle)
+	_ = r.conn.UnregisterCloseCallback()
+}
+
+// listen turns events into hints and endings.
+func (h *host) listen() {
+	for {
+		select {
+		case <-h.driver.stop:
+			return
+		case e := <-h.events:
+			if h.seen.note(e, time.Now()) {
+				h.relook() // a machine that we do not know: whose is it?
+			}
+			h.driver.hint(h.Node)
+		}
+	}
+}

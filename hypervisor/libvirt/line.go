@@ -1,0 +1,196 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
+)
+
+// line is one connection to one host, opened when it is needed and again after it
+// broke. A host that refuses is asked again with growing pauses; one that hangs
+// may hold up to maxStuck goroutines in the opening of connections, no more.
+type line struct {
+	uri      string
+	timeouts Timeouts
+	slots    chan struct{}   // calls that may be under way at once
+	running  *sync.WaitGroup // goroutines of the driver
+
+	mu      sync.Mutex
+	conn    *libvirt.Connect
+	dialing chan struct{} // closed when the present try has ended; nil: none
+	stuck   int           // tries given up that have not returned
+	pause   time.Duration // before the next try
+	next    time.Time     // when that may begin
+	last    error         // why the last try failed
+	closed  bool
+}
+
+const (
+	maxStuck   = 3
+	firstPause = 100 * time.Millisecond
+	// libvirtd serves five requests of one connection at a time; a sixth would wait
+	// in the queue of the daemon, where no deadline reaches it.
+	callsPerLine = 5
+)
+
+var errClosed = errors.New("the driver is closed")
+
+func newLine(uri string, t Timeouts, running *sync.WaitGroup) *line {
+	return &line{uri: uri, timeouts: t, running: running, slots: make(chan struct{}, callsPerLine)}
+}
+
+// acquire returns the connection with a reference of its own, which the caller
+// gives back with Close. While the host is down it fails at once or after the try
+// that is under way.
+func (l *line) acquire(ctx context.Context) (*libvirt.Connect, error) {
+	for {
+		conn, dialing, err := l.step()
+		if conn != nil || err != nil {
+			return conn, err
+		}
+		select {
+		case <-dialing:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: still connecting", hypervisor.ErrUnreachable)
+		}
+	}
+}
+
+func (l *line) step() (*libvirt.Connect, chan struct{}, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, nil, fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, errClosed)
+	}
+	if l.conn != nil {
+		if alive, err := l.conn.IsAlive(); err == nil && alive {
+			return l.conn, nil, l.conn.Ref()
+		}
+		l.drop()
+	}
+	if l.dialing == nil {
+		if l.stuck >= maxStuck || time.Now().Before(l.next) {
+			return nil, nil, fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, l.last)
+		}
+		l.dial()
+	}
+	return nil, l.dialing, nil
+}
+
+// drop gives up the connection. Closing asks the daemon, so it may hang.
+func (l *line) drop() {
+	conn := l.conn
+	l.conn = nil
+	l.running.Go(func() { release(conn) })
+}
+
+// release gives a reference back. There is nothing to do about an error.
+func release(conn *libvirt.Connect) { _, _ = conn.Close() }
+
+// dial begins a try to connect.
+func (l *line) dial() {
+	dialing := make(chan struct{})
+	l.dialing = dialing
+	l.running.Go(func() {
+		late := time.AfterFunc(l.timeouts.dial(), func() { l.giveUp(dialing) })
+		defer late.Stop()
+		conn, err := libvirt.NewConnect(l.uri)
+		if err == nil {
+			// Best effort: a local URI without keepalive works too.
+			_ = conn.SetKeepAlive(l.timeouts.KeepaliveSeconds, uint(l.timeouts.KeepaliveCount))
+		}
+		l.dialed(dialing, conn, err)
+	})
+}
+
+// giveUp lets those who wait for a try go on without it.
+func (l *line) giveUp(dialing chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dialing == dialing {
+		l.stuck++
+		l.failed(fmt.Errorf("no answer within %s", l.timeouts.dial()))
+		l.dialing = nil
+		close(dialing)
+	}
+}
+
+func (l *line) dialed(dialing chan struct{}, conn *libvirt.Connect, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dialing == dialing {
+		l.dialing = nil
+		defer close(dialing)
+	} else {
+		l.stuck--
+	}
+	switch {
+	case err != nil:
+		l.failed(err)
+	case l.closed || l.conn != nil:
+		release(conn)
+	default:
+		l.conn, l.pause, l.next = conn, 0, time.Time{}
+	}
+}
+
+func (l *line) failed(err error) {
+	l.last = err
+	l.pause = min(max(2*l.pause, firstPause), l.timeouts.redial())
+	l.next = time.Now().Add(l.pause)
+}
+
+// close lets the connection go; calls under way keep theirs until they end.
+func (l *line) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.conn != nil {
+		l.drop()
+	}
+}
+
+// ask runs f on a line and waits for it or for the context, whichever ends first.
+// Once begun, f runs to its end in any case: cgo knows no context.
+func ask[T any](ctx context.Context, l *line, f func(*libvirt.Connect) (T, error)) (T, error) {
+	var none T
+	select {
+	case l.slots <- struct{}{}:
+	case <-ctx.Done():
+		return none, fmt.Errorf("%w: earlier calls to the host have not ended", hypervisor.ErrTimeout)
+	}
+	conn, err := l.acquire(ctx)
+	if err == nil && ctx.Err() != nil {
+		release(conn)
+		err = fmt.Errorf("%w: %w", hypervisor.ErrTimeout, ctx.Err())
+	}
+	if err != nil {
+		<-l.slots
+		return none, err
+	}
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	l.running.Go(func() {
+		defer func() { <-l.slots }()
+		defer release(conn)
+		value, err := f(conn)
+		answered <- answer{value, translate(err)}
+	})
+	select {
+	case a := <-answered:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, fmt.Errorf("%w: the call goes on", hypervisor.ErrTimeout)
+	}
+}

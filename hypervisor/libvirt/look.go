@@ -1,0 +1,185 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
+)
+
+// jobPatience is how long a look waits for the jobs of all machines. QEMU answers
+// in a millisecond, or hangs; then the job that was seen last counts.
+const jobPatience = time.Second
+
+// look lists the host on the connection that long calls do not use.
+func (h *host) look(ctx context.Context) (hypervisor.View, error) {
+	return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) {
+		// NOWAIT: a machine that is busy is listed without what only QEMU knows.
+		stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,
+			libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT)
+		if err != nil {
+			return hypervisor.View{}, err
+		}
+		defer func() {
+			for _, s := range stats {
+				_ = s.Domain.Free() // the reference is local
+			}
+		}()
+		return h.view(conn, stats)
+	})
+}
+
+// found is one machine of ours during a look.
+type found struct {
+	dom  *libvirt.Domain
+	uuid string
+	id   int
+	who  identity
+	copy hypervisor.Copy
+	job  chan hypervisor.Job
+}
+
+func (h *host) view(conn *libvirt.Connect, stats []libvirt.DomainStats) (hypervisor.View, error) {
+	view := hypervisor.View{Node: h.Node}
+	var ours []*found
+	for _, s := range stats {
+		name, err := s.Domain.GetName()
+		if err != nil {
+			return hypervisor.View{}, err
+		}
+		f, err := h.recognise(s)
+		switch {
+		case hasCode(err, libvirt.ERR_NO_DOMAIN): // it ended during the look
+		case errors.Is(err, errStranger):
+			view.Strangers = append(view.Strangers, name)
+		case err != nil:
+			return hypervisor.View{}, err
+		default:
+			ours = append(ours, f)
+		}
+	}
+	h.askJobs(conn, ours)
+	now := time.Now()
+	for _, f := range ours {
+		h.seen.listed(f.uuid, f.id, f.who, &f.copy, now)
+		view.Copies = append(view.Copies, f.copy)
+	}
+	h.seen.forget(now)
+	view.Endings = h.seen.told(now)
+	slices.SortFunc(view.Copies, func(a, b hypervisor.Copy) int { return a.VM.Compare(b.VM) })
+	slices.Sort(view.Strangers)
+	return view, nil
+}
+
+// recognise reads the mark of a machine; errStranger says that it has none.
+func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
+	uuid, err := s.Domain.GetUUIDString()
+	if err != nil {
+		return nil, err
+	}
+	f := &found{dom: s.Domain, uuid: uuid, id: noID}
+	if id, err := s.Domain.GetID(); err == nil && id < 1<<31 {
+		f.id = int(id)
+	}
+	who, known := h.seen.known(uuid, f.id)
+	if !known {
+		text, err := s.Domain.GetXMLDesc(0)
+		if err != nil {
+			return nil, err
+		}
+		if who, err = h.driver.cfg.identify(text); err != nil {
+			return nil, err
+		}
+	}
+	f.who = who
+	f.copy = hypervisor.Copy{VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock}
+	if s.Cpu != nil {
+		f.copy.CPUTime = time.Duration(s.Cpu.Time)
+	}
+	return f, nil
+}
+
+// stateOf takes for running whatever may execute.
+func stateOf(s libvirt.DomainStats) hypervisor.CopyState {
+	if s.State == nil {
+		return hypervisor.CopyRunning
+	}
+	switch s.State.State {
+	case libvirt.DOMAIN_PAUSED, libvirt.DOMAIN_PMSUSPENDED:
+		return hypervisor.CopyPaused
+	case libvirt.DOMAIN_SHUTOFF, libvirt.DOMAIN_CRASHED:
+		return hypervisor.CopyDead
+	default:
+		return hypervisor.CopyRunning
+	}
+}
+
+// askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
+// that one that hangs does not hide the others; three at a time leave room on the
+// connection for listings.
+func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
+	for _, f := range ours {
+		may, last := h.seen.mayAsk(f.uuid)
+		f.copy.Job = last
+		if !may || f.dom.Ref() != nil {
+			continue
+		}
+		f.job = make(chan hypervisor.Job, 1)
+		dom, answer, uuid := f.dom, f.job, f.uuid
+		h.driver.running.Go(func() {
+			defer dom.Free() //nolint:errcheck // the reference is local
+			defer h.seen.asked(uuid)
+			h.asking <- struct{}{}
+			defer func() { <-h.asking }()
+			answer <- jobOf(dom)
+		})
+	}
+	patience := time.NewTimer(jobPatience)
+	defer patience.Stop()
+	for i, f := range ours {
+		if f.job == nil {
+			continue
+		}
+		select {
+		case f.copy.Job = <-f.job:
+		case <-patience.C:
+			for _, rest := range ours[i:] { // what has come by now
+				select {
+				case rest.copy.Job = <-rest.job:
+				default:
+				}
+			}
+			return
+		}
+	}
+}
+
+// jobOf is the job under way on a machine.
+func jobOf(dom *libvirt.Domain) hypervisor.Job {
+	info, err := dom.GetJobStats(0)
+	if hasCode(err, libvirt.ERR_OPERATION_INVALID) {
+		// Statistics of a migration are kept at its source only, and libvirt says so.
+		if state, _, e := dom.GetState(); e == nil && state != libvirt.DOMAIN_SHUTOFF {
+			return hypervisor.JobIncoming
+		}
+	}
+	if err != nil || info.Type == libvirt.DOMAIN_JOB_NONE {
+		return hypervisor.JobNone
+	}
+	switch info.Operation {
+	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_IN:
+		return hypervisor.JobIncoming
+	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT:
+		return hypervisor.JobOutgoing
+	case libvirt.DOMAIN_JOB_OPERATION_RESTORE, libvirt.DOMAIN_JOB_OPERATION_START:
+		return hypervisor.JobRestoring
+	default: // save, and whatever else somebody does to it by hand
+		return hypervisor.JobSaving
+	}
+}

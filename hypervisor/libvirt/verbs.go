@@ -1,0 +1,262 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// Do carries out one call.
+func (d *Driver) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
+	receipt, err := d.do(ctx, call)
+	switch {
+	case err == nil:
+		return receipt, nil
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		err = fmt.Errorf("%w: %w", hypervisor.ErrTimeout, err)
+	}
+	if call.Node == "" {
+		return hypervisor.Receipt{}, fmt.Errorf("%s %s: %w", call.Verb, call.Image, err)
+	}
+	return hypervisor.Receipt{}, fmt.Errorf("%s %s on %s: %w", call.Verb, call.VM, call.Node, err)
+}
+
+func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
+	var none hypervisor.Receipt
+	switch call.Verb {
+	case hypervisor.Seal:
+		return file(ctx, d, func() (hypervisor.Receipt, error) { return d.store.seal(ctx, call.Image) })
+	case hypervisor.Revoke:
+		return file(ctx, d, func() (hypervisor.Receipt, error) { return none, d.store.revoke(call.Image, call.Attempt) })
+	case hypervisor.Discard:
+		return file(ctx, d, func() (hypervisor.Receipt, error) { return none, d.store.discard(call.Image) })
+	default: // the others happen on a node
+	}
+	h, err := d.host(call.Node)
+	if err != nil {
+		return none, err
+	}
+	switch call.Verb {
+	case hypervisor.Boot:
+		return none, h.boot(ctx, call)
+	case hypervisor.Shutdown:
+		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Shutdown)
+	case hypervisor.Destroy:
+		// libvirt asks QEMU to end, waits up to ten seconds and then kills it.
+		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Destroy)
+	case hypervisor.Pause:
+		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Suspend)
+	case hypervisor.Unpause:
+		return none, h.onMachine(ctx, h.control, call.VM, unpause)
+	case hypervisor.Abort:
+		return none, h.onMachine(ctx, h.control, call.VM, abort)
+	case hypervisor.Save:
+		return none, h.save(ctx, call)
+	case hypervisor.Restore:
+		return none, h.restore(ctx, call)
+	case hypervisor.Migrate:
+		return none, h.migrate(ctx, call)
+	default:
+		return none, cluster.BadField("verb", uint8(call.Verb), "a hypervisor verb")
+	}
+}
+
+// onMachine does something to the machine of a VM.
+func (h *host) onMachine(ctx context.Context, l *line, vm cluster.VMID, f func(*libvirt.Domain) error) error {
+	_, err := ask(ctx, l, func(conn *libvirt.Connect) (struct{}, error) {
+		return struct{}{}, h.withMachine(conn, vm, f)
+	})
+	return err
+}
+
+// withMachine finds the machine of a VM. A stranger that bears its name is none.
+func (h *host) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvirt.Domain) error) error {
+	dom, err := conn.LookupDomainByName(machineName(vm))
+	if err != nil {
+		return err
+	}
+	defer dom.Free() //nolint:errcheck // the reference is local
+	if id, err := dom.GetUUIDString(); err != nil || id != machineUUID(h.driver.cfg.Cluster, vm) {
+		return fmt.Errorf("%w: a stranger has its name", hypervisor.ErrNoSuchVM)
+	}
+	return f(dom)
+}
+
+// unpause lets a paused copy go on; one that runs already is fine.
+func unpause(dom *libvirt.Domain) error {
+	state, _, err := dom.GetState()
+	if err != nil || state == libvirt.DOMAIN_RUNNING {
+		return err
+	}
+	return dom.Resume()
+}
+
+// abort cancels a job; none to cancel is fine.
+func abort(dom *libvirt.Domain) error {
+	err := dom.AbortJob()
+	if hasCode(err, libvirt.ERR_OPERATION_INVALID) {
+		if info, e := dom.GetJobStats(0); e == nil && info.Type == libvirt.DOMAIN_JOB_NONE {
+			return nil
+		}
+	}
+	return err
+}
+
+// boot creates a machine from scratch, with the files that it needs.
+func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
+	cfg := h.driver.cfg
+	if call.Machine == nil {
+		return cluster.BadField("machine", "nothing", "what to boot")
+	}
+	domain, err := cfg.domain(call.VM, call.Stamp, *call.Machine)
+	if err != nil {
+		return err
+	}
+	text, err := domain.Marshal()
+	if err != nil {
+		return fmt.Errorf("description of the machine: %w", err)
+	}
+	if _, err := file(ctx, h.driver, func() (struct{}, error) {
+		return struct{}{}, cfg.prepare(call.VM, call.Stamp, call.Machine.Payload)
+	}); err != nil {
+		return err
+	}
+	who, err := cfg.identify(text)
+	if err != nil {
+		return fmt.Errorf("description of the machine: %w", err)
+	}
+	_, err = ask(ctx, h.bulk, func(conn *libvirt.Connect) (struct{}, error) {
+		dom, err := conn.LookupDomainByName(domain.Name)
+		if err == nil {
+			return struct{}{}, joined(dom.Free(), hypervisor.ErrExists)
+		}
+		// A guest can end before anybody looks; then this is how its end is known.
+		h.seen.expect(domain.UUID, who)
+		dom, err = conn.DomainCreateXML(text, 0)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, dom.Free()
+	})
+	return err
+}
+
+// prepare makes the files that a machine needs before it boots. The overlay of an
+// incarnation is made once: a boot that is repeated must not write over a disk
+// that may be in use.
+func (c Config) prepare(vm cluster.VMID, s hypervisor.Stamp, p cluster.Payload) error {
+	if c.Lease != nil {
+		f, err := os.OpenFile(c.Lease.leasePath(vm), os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("lease: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return fmt.Errorf("lease: %w", err)
+		}
+	}
+	image, err := c.image(p.Image)
+	if err != nil || image.Kind != KindDisk {
+		return err
+	}
+	seed, err := makeSeed(vm, s, p)
+	if err != nil {
+		return err
+	}
+	iso, err := seed.iso()
+	if err != nil {
+		return err
+	}
+	if err := writeFileDurably(c.seedPath(vm, s), iso); err != nil {
+		return err
+	}
+	overlay := c.overlayPath(vm, s)
+	if _, err := os.Stat(overlay); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return writeOverlay(overlay, image.Disk, image.Format)
+}
+
+// save writes a paused copy to a name that was never used.
+func (h *host) save(ctx context.Context, call hypervisor.Call) error {
+	d := h.driver
+	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
+		if !d.saving.take(call.Image) {
+			return fmt.Errorf("%w: image %s is being written", hypervisor.ErrExists, call.Image)
+		}
+		defer d.saving.free(call.Image)
+		if _, err := d.store.find(call.Image); err == nil {
+			return fmt.Errorf("%w: image %s", hypervisor.ErrExists, call.Image)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		state, _, err := dom.GetState()
+		if err != nil {
+			return err
+		}
+		if state != libvirt.DOMAIN_PAUSED {
+			return fmt.Errorf("%w: only a paused copy is saved: libvirt lets a running one go on after a failure",
+				hypervisor.ErrRefused)
+		}
+		return dom.SaveFlags(d.store.path(h.Node, call.Image), "", libvirt.DOMAIN_SAVE_PAUSED)
+	})
+}
+
+// restore verifies an image and creates a paused copy from it.
+func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
+	d := h.driver
+	path, err := file(ctx, d, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
+	if err != nil {
+		return err
+	}
+	_, err = ask(ctx, h.bulk, func(conn *libvirt.Connect) (struct{}, error) {
+		link, err := d.store.license(path, call.Attempt)
+		if err != nil {
+			return struct{}{}, err
+		}
+		err = conn.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED)
+		// A call that libvirt has not seen yet, on a connection that broke, now
+		// comes too late.
+		return struct{}{}, joined(err, remove(link))
+	})
+	return err
+}
+
+// migrate moves a copy, peer to peer: the two hosts finish it even when we die. A
+// running copy moves while it runs; whether it should is for the caller to say.
+func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
+	to, err := h.driver.host(call.To)
+	if err != nil {
+		return err
+	}
+	if to == h {
+		return cluster.BadField("to", string(call.To), "another node")
+	}
+	cfg := h.driver.cfg
+	flags := libvirt.MIGRATE_PEER2PEER | libvirt.MIGRATE_ABORT_ON_ERROR
+	if cfg.UnsafeMigration {
+		flags |= libvirt.MIGRATE_UNSAFE
+	}
+	params := &libvirt.DomainMigrateParameters{
+		URISet: to.MigrateURI != "", URI: to.MigrateURI,
+		BandwidthSet: cfg.MigrationMiBps > 0, Bandwidth: uint64(cfg.MigrationMiBps),
+	}
+	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
+		state, _, err := dom.GetState()
+		if err != nil {
+			return err
+		}
+		if state == libvirt.DOMAIN_RUNNING {
+			flags |= libvirt.MIGRATE_LIVE
+		}
+		return dom.MigrateToURI3(to.PeerURI, params, flags)
+	})
+}
