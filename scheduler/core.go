@@ -118,10 +118,10 @@ func (c *Core) Tick(now time.Time) {
 
 // endOverdue ends the vjobs whose running time has reached their walltime.
 func (c *Core) endOverdue() {
-	for _, r := range c.exec.Jobs() {
-		if w := r.Job.Walltime; w > 0 && r.Ran >= w && r.Record.Phase != gang.Clearing {
-			_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenTerminate, fmt.Sprintf("its walltime of %s is over", w))
-		}
+	over, _ := c.exec.Overdue()
+	for _, id := range over {
+		// The vjob is there: it was just listed.
+		_ = c.exec.Clear(c.now, id, gang.ThenTerminate, "its walltime is over")
 	}
 }
 
@@ -145,12 +145,7 @@ func (c *Core) due() bool {
 	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.settings.Rest {
 		return false
 	}
-	for _, n := range c.exec.Nodes() {
-		if !n.Tried && n.State != cluster.Down {
-			return false
-		}
-	}
-	return true
+	return c.exec.Surveyed()
 }
 
 // wake is when Tick is wanted: the executor's own wish, the end of the rest, of a
@@ -167,11 +162,8 @@ func (c *Core) wake(next time.Time) time.Time {
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)
 	}
-	for _, r := range c.exec.Jobs() {
-		if w := r.Job.Walltime; w > 0 && r.Record.Phase == gang.Active {
-			sooner(c.now.Add(w - r.Ran))
-		}
-	}
+	_, walltime := c.exec.Overdue()
+	sooner(walltime)
 	return next
 }
 

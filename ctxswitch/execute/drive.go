@@ -25,8 +25,13 @@ func (e *Executor) drive(p *pursuit) {
 		for _, chain := range turn.Chains {
 			e.issue(p, chain)
 		}
-		if _, live := e.gangs[p.job.ID]; !live || !turn.Changed {
+		_, live := e.gangs[p.job.ID]
+		if !live || !turn.Changed {
 			e.needLooks(p)
+			e.restless[p.job.ID] = p
+			if !live || p.rests() {
+				delete(e.restless, p.job.ID)
+			}
 			return
 		}
 	}
@@ -185,6 +190,7 @@ func (e *Executor) finish(p *pursuit) {
 	if p.job.State.Terminal() {
 		e.drop(p, 0, journal.PlanDropped, "the vjob has ended")
 		delete(e.gangs, p.job.ID)
+		delete(e.restless, p.job.ID)
 	}
 }
 
@@ -217,10 +223,14 @@ func (a *assignment) failed() bool {
 	return false
 }
 
+// touchWaiters wakes the gangs that may have waited for what just ended.
 func (e *Executor) touchWaiters() {
-	for id, p := range e.gangs {
-		if len(p.todo) > 0 || !p.denied.IsZero() {
-			e.dirty[id] = true
+	for id := range e.restless {
+		e.dirty[id] = true
+	}
+	for _, r := range e.plans {
+		for _, g := range r.plan.Gangs {
+			e.dirty[g.VJob] = true
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Settings struct {
 	Costs     ctxswitch.Costs // estimates, from which deadlines are made
 	Transfers int             // saves, restores and migrations at once per node
 	LookEvery time.Duration   // how often a quiet node is looked at
+	LookWait  time.Duration   // how long a look may take; after that the node is silent
 	Retry     time.Duration   // how soon after a failed look the next is made
 	// Settle is how long after its deadline, with the node answering again, a
 	// call without a reply is taken to have had all the effect it will have.
@@ -62,6 +63,12 @@ type Executor struct {
 	ops   map[hypervisor.OpID]*op
 	plans map[journal.PlanID]*run
 	dirty map[cluster.VJobID]bool
+	// restless gangs are under way, or have calls whose effect is yet to be seen.
+	restless map[cluster.VJobID]*pursuit
+	// where lists the nodes on which copies of a VM were last seen, in order.
+	where map[cluster.VMID][]cluster.NodeID
+	// unseen counts the nodes that have not been looked at since the start.
+	unseen int
 	// unknown holds the copies that an alarm was raised for.
 	unknown map[string]bool
 	changes uint64
@@ -105,7 +112,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
 		nodes: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
-		unknown: map[string]bool{},
+		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
@@ -145,7 +152,9 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	for len(rec.Members) < len(job.VMs) {
 		rec.Members = append(rec.Members, gang.Member{})
 	}
-	e.gangs[job.ID] = newPursuit(job.Clone(), rec, ran, e.now)
+	p := newPursuit(job.Clone(), rec, ran, e.now)
+	e.gangs[job.ID] = p
+	e.restless[job.ID] = p
 	e.dirty[job.ID] = true
 	e.changes++
 }
@@ -168,10 +177,10 @@ func (e *Executor) Tick(now time.Time) {
 	if !e.store.looking && now.Sub(e.store.at) >= 6*e.settings.LookEvery {
 		e.lookStore()
 	}
-	for id, p := range e.gangs {
-		if !p.rec.Phase.Stable() {
-			e.dirty[id] = true
-		}
+	for id := range e.restless {
+		e.dirty[id] = true
+	}
+	for _, p := range e.gangs {
 		e.account(p, false)
 	}
 }

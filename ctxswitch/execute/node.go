@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -48,12 +49,17 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	if !ok {
 		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now}
 		e.nodes[n.ID] = known
+		e.unseen++
 	}
 	known.Node = n
 	e.changes++
 	if n.State == cluster.Down {
-		clear(known.copies)
+		e.forget(known)
 		known.endings, known.seen = nil, false
+		if !known.tried {
+			known.tried = true
+			e.unseen--
+		}
 		e.touchAll()
 		for _, o := range e.ops {
 			e.settle(o)
@@ -71,6 +77,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		return
 	}
 	if !n.tried {
+		e.unseen--
 		e.changes++
 	}
 	n.looking, n.tried, n.ended = false, true, now
@@ -103,12 +110,11 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 // see replaces what is known of a node, and wakes the gangs that it concerns.
 func (e *Executor) see(n *node, view hypervisor.View) {
 	n.began, n.problem, n.endings = n.started, "", view.Endings
-	for id := range n.copies {
-		e.dirty[id.VJob] = true
-	}
-	clear(n.copies)
+	e.forget(n)
 	for _, c := range view.Copies {
 		n.copies[c.VM] = c
+		e.where[c.VM] = append(e.where[c.VM], n.ID)
+		slices.Sort(e.where[c.VM])
 		e.dirty[c.VM.VJob] = true
 		if p := e.gangs[c.VM.VJob]; p != nil && c.State == hypervisor.CopyRunning {
 			if p.meter(c.VM, c.CPU, c.CPUTime) {
@@ -116,12 +122,24 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 			}
 		}
 	}
-	for id, p := range e.gangs {
+	for id, p := range e.restless {
 		if p.waitsFor(n.ID) {
 			e.dirty[id] = true
 		}
 	}
 	e.reportUnknown(n)
+}
+
+// forget drops what was seen on a node, and wakes the gangs that it concerned.
+func (e *Executor) forget(n *node) {
+	for id := range n.copies {
+		e.dirty[id.VJob] = true
+		e.where[id] = slices.DeleteFunc(e.where[id], func(at cluster.NodeID) bool { return at == n.ID })
+		if len(e.where[id]) == 0 {
+			delete(e.where, id)
+		}
+	}
+	clear(n.copies)
 }
 
 // reportUnknown raises an alarm, once, for copies that bear our mark and belong
@@ -162,10 +180,8 @@ func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error)
 			e.dirty[image.ID.VM.VJob] = true
 		}
 	}
-	for id, p := range e.gangs {
-		if !p.rec.Phase.Stable() {
-			e.dirty[id] = true
-		}
+	for id := range e.restless {
+		e.dirty[id] = true
 	}
 	if e.store.again {
 		e.lookStore()

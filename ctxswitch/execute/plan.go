@@ -174,10 +174,8 @@ func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note
 		r.fault = note
 	}
 	r.open--
-	for _, p := range e.gangs { // those that wait for it
-		if len(p.todo) > 0 && p.todo[0].run == r {
-			e.dirty[p.job.ID] = true
-		}
+	for _, g := range r.plan.Gangs { // some may wait for it
+		e.dirty[g.VJob] = true
 	}
 	if r.open == 0 {
 		e.closePlan(r)

@@ -138,5 +138,18 @@ func (p *pursuit) plan() journal.PlanID {
 	return 0
 }
 
+// rests reports whether nothing is under way and every call's effect was seen.
+func (p *pursuit) rests() bool {
+	if !p.rec.Phase.Stable() {
+		return false
+	}
+	for rank := range p.held {
+		if len(p.held[rank]) > 0 || len(p.touched[rank]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // idle reports whether a new plan may dispose of the vjob.
 func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 }

@@ -148,7 +148,6 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 type NodeReport struct {
 	cluster.Node
 	Silent  bool
-	Tried   bool // looked at since the start, with or without success
 	Since   time.Time
 	Problem string
 	Used    cluster.Resources
@@ -162,7 +161,7 @@ func (e *Executor) Nodes() []NodeReport {
 	for _, id := range slices.Sorted(maps.Keys(e.nodes)) {
 		n := e.nodes[id]
 		r := NodeReport{
-			Node: n.Node, Silent: n.silent(), Tried: n.tried, Since: n.since, Problem: n.problem,
+			Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
 			Used: e.used(n, cluster.VMID{}), VMs: slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare),
 			Locked: map[cluster.VMID]bool{},
 		}
@@ -174,6 +173,30 @@ func (e *Executor) Nodes() []NodeReport {
 		list = append(list, r)
 	}
 	return list
+}
+
+// Surveyed reports whether every node has been looked at since the start, with
+// or without success: before that nothing should be decided.
+func (e *Executor) Surveyed() bool { return e.unseen == 0 }
+
+// Overdue lists the vjobs whose running time has reached their walltime, in
+// order; next is when another one will.
+func (e *Executor) Overdue() (over []cluster.VJobID, next time.Time) {
+	for id, p := range e.gangs {
+		wall := p.job.Walltime
+		if wall <= 0 || p.rec.Phase == gang.Clearing {
+			continue
+		}
+		left := wall - p.ranAt(e.now)
+		switch at := e.now.Add(left); {
+		case left <= 0:
+			over = append(over, id)
+		case p.rec.Phase == gang.Active && (next.IsZero() || at.Before(next)):
+			next = at
+		}
+	}
+	slices.Sort(over)
+	return over, next
 }
 
 // Changes grows whenever something changed on which a decision depends.

@@ -35,13 +35,9 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
-	for _, name := range slices.Sorted(maps.Keys(e.nodes)) {
-		n := e.nodes[name]
-		if !n.seen {
-			continue
-		}
-		if c, ok := n.copies[id]; ok {
-			s.Found = append(s.Found, gang.Found{Node: name, Copy: c})
+	for _, name := range e.where[id] {
+		if n := e.nodes[name]; n.seen {
+			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
 		}
 	}
 	for _, name := range e.haunts(p, rank) {
@@ -54,6 +50,8 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 			continue
 		case p.held[rank][name] > 0 || n.began <= p.touched[rank][name]:
 			s.Busy = true
+		default:
+			delete(p.touched[rank], name) // its effect, if any, has been seen
 		}
 		for _, ending := range n.endings {
 			if ending.VM == id && ending.Stamp.Incarnation == p.rec.Incarnation {

@@ -1,0 +1,291 @@
+package gang_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// stage builds a scene for a gang of two on the nodes a and b.
+type stage struct {
+	rec   gang.Record
+	scene gang.Scene
+	full  bool // no room and no slot for any call
+}
+
+// on puts the record into a phase, a minute ago, with its members on a and b.
+func on(phase gang.Phase, then gang.Then) *stage {
+	job := &cluster.VJob{ID: 7, Name: "cfd"}
+	for rank := range 2 {
+		job.VMs = append(job.VMs, cluster.VM{
+			ID: cluster.VMID{VJob: 7, Rank: rank}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 100},
+		})
+	}
+	s := &stage{rec: gang.Record{
+		VJob: 7, Phase: phase, Then: then, Since: start, Incarnation: 1, Generation: 1, Cause: "test",
+		Members: []gang.Member{{Node: "a"}, {Node: "b"}},
+	}}
+	limits := gang.DefaultLimits
+	limits.MaxTries = 2
+	s.scene = gang.Scene{
+		Now: start.Add(time.Minute), VJob: job, Sights: make([]gang.Sight, 2), Store: &hypervisor.Store{},
+		Limits: limits, Epoch: 1,
+		Space: func(map[cluster.NodeID]cluster.MiB) string { return "" },
+	}
+	s.scene.May = func(hypervisor.Call) bool { return !s.full }
+	return s
+}
+
+// has shows copies: "0@a running", "1@b paused saving", "0@a running old".
+func (s *stage) has(copies ...string) *stage {
+	for _, text := range copies {
+		words := strings.Fields(text)
+		var rank int
+		var node string
+		if _, err := fmt.Sscanf(words[0], "%d@%s", &rank, &node); err != nil {
+			panic(err)
+		}
+		c := hypervisor.Copy{VM: s.scene.VJob.VMs[rank].ID, Stamp: hypervisor.Stamp{Incarnation: s.rec.Incarnation}}
+		for _, w := range words[1:] {
+			switch w {
+			case "running":
+				c.State = hypervisor.CopyRunning
+			case "paused":
+				c.State = hypervisor.CopyPaused
+			case "dead":
+				c.State = hypervisor.CopyDead
+			case "saving":
+				c.Job = hypervisor.JobSaving
+			case "incoming":
+				c.Job = hypervisor.JobIncoming
+			case "outgoing":
+				c.Job = hypervisor.JobOutgoing
+			case "old":
+				c.Stamp.Incarnation--
+			case "newer":
+				c.Stamp.Incarnation++
+			default:
+				panic(w)
+			}
+		}
+		s.scene.Sights[rank].Found = append(s.scene.Sights[rank].Found, gang.Found{Node: cluster.NodeID(node), Copy: c})
+	}
+	return s
+}
+
+func (s *stage) with(change func(*stage)) *stage { change(s); return s }
+
+func (s *stage) next(a, b cluster.NodeID) *stage {
+	s.rec.Members[0].Next, s.rec.Members[1].Next = a, b
+	return s
+}
+
+func image(rank, attempt int) hypervisor.ImageID {
+	return hypervisor.ImageID{VM: cluster.VMID{VJob: 7, Rank: rank}, Generation: 1, Attempt: attempt}
+}
+
+// imaged gives members sealed images, in the record and in the store.
+func (s *stage) imaged(ranks ...int) *stage {
+	for _, rank := range ranks {
+		id := image(rank, 1)
+		s.rec.Members[rank].Image = &gang.Image{ID: id, Node: s.rec.Members[rank].Node, Checksum: "c"}
+		s.stored(rank, 1, true)
+	}
+	return s
+}
+
+func (s *stage) stored(rank, attempt int, complete bool) *stage {
+	s.scene.Store.Images = append(s.scene.Store.Images, hypervisor.Image{
+		ID: image(rank, attempt), Node: s.rec.Members[rank].Node, Complete: complete,
+	})
+	return s
+}
+
+// told is a turn in a few words: the phase it leads to, and its chains.
+func told(t gang.Turn) string {
+	var b strings.Builder
+	b.WriteString(t.Record.Phase.String())
+	if t.Record.Then != gang.ThenNothing {
+		b.WriteString("(" + t.Record.Then.String() + ")")
+	}
+	for _, chain := range t.Chains {
+		var calls []string
+		for _, c := range chain {
+			text := fmt.Sprintf("%s %d@%s", c.Verb, c.VM.Rank, c.Node)
+			if c.To != "" {
+				text += ">" + string(c.To)
+			}
+			if c.Image != (hypervisor.ImageID{}) {
+				text += fmt.Sprintf(" g%d.a%d", c.Image.Generation, c.Image.Attempt)
+			}
+			calls = append(calls, text)
+		}
+		b.WriteString("; " + strings.Join(calls, " then "))
+	}
+	if len(t.Alarms) > 0 {
+		b.WriteString(" !")
+	}
+	return b.String()
+}
+
+func TestStep(t *testing.T) {
+	busy := func(rank int) func(*stage) { return func(s *stage) { s.scene.Sights[rank].Busy = true } }
+	blind := func(rank int) func(*stage) {
+		return func(s *stage) { s.scene.Sights[rank].Blind = []cluster.NodeID{"b"} }
+	}
+	gone := func(rank int, cause hypervisor.Cause) func(*stage) {
+		return func(s *stage) { s.scene.Sights[rank].Gone, s.scene.Sights[rank].Cause = true, cause }
+	}
+	tried := func(rank, n int, err error) func(*stage) {
+		return func(s *stage) { s.scene.Sights[rank].Tries, s.scene.Sights[rank].Err = n, err }
+	}
+	retreat := func(s *stage) { s.scene.Retreat = "no room" }
+	skew := func(d time.Duration) func(*stage) { return func(s *stage) { s.scene.Skew = d } }
+	saved := func(rank, attempt int) func(*stage) {
+		return func(s *stage) { s.rec.Members[rank].Save = attempt }
+	}
+	sealed := func(rank int) func(*stage) {
+		return func(s *stage) {
+			id := image(rank, 1)
+			s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c"}}
+		}
+	}
+	full := func(s *stage) { s.full = true }
+
+	for _, c := range []struct {
+		name string
+		s    *stage
+		want string
+	}{
+		// Booting.
+		{"boots both", on(gang.Creating, 0).next("a", "b"), "creating; boot 0@a; boot 1@b"},
+		{"boots when there is room", on(gang.Creating, 0).next("a", "b").with(full), "creating"},
+		{"waits for the second", on(gang.Creating, 0).next("a", "b").has("0@a running").with(busy(1)), "creating"},
+		{"both run", on(gang.Creating, 0).next("a", "b").has("0@a running", "1@b running"), "active"},
+		{"gives a boot up", on(gang.Creating, 0).next("a", "b").has("0@a running").with(tried(1, 2, errors.New("no"))), "clearing(wait)"},
+		{"an early end is an end", on(gang.Creating, 0).next("a", "b").has("0@a running").with(gone(1, hypervisor.CauseShutdown)), "creating"},
+
+		// Running.
+		{"runs", on(gang.Active, 0).has("0@a running", "1@b running"), "active"},
+		{"one guest has ended", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseShutdown)), "active"},
+		{"all guests have ended", on(gang.Active, 0).with(gone(0, hypervisor.CauseShutdown)).with(gone(1, hypervisor.CauseShutdown)), "clearing(terminate)"},
+		{"a guest crashed: the gang is lost as a whole", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
+		{"absence is not an end", on(gang.Active, 0).has("0@a running"), "clearing(wait) !"},
+		{"lost too often", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.rec.Losses = 3 }), "clearing(fail) !"},
+		{"a late pause is undone", on(gang.Active, 0).has("0@a paused", "1@b running"), "active; unpause 0@a"},
+		{"a migration ended by itself", on(gang.Active, 0).has("0@c running", "1@b running"), "active"},
+		{"a cut migration left a paused source", on(gang.Active, 0).has("0@a paused", "0@c running", "1@b running"), "active; destroy 0@a"},
+		{"a cut migration runs on both ends", on(gang.Active, 0).has("0@a running", "0@c running", "1@b running"), "clearing(wait) !"},
+		{"blind is still", on(gang.Active, 0).has("0@a running").with(blind(1)), "active"},
+		{"a stale copy goes", on(gang.Active, 0).has("0@a running", "0@c running old", "1@b running"), "active; destroy 0@c"},
+		{"a copy nobody can explain stays", on(gang.Active, 0).has("0@a running", "0@c running newer", "1@b running"), "active !"},
+		{"used images go", on(gang.Active, 0).has("0@a running", "1@b running").stored(0, 1, true), "active; discard 0@a g1.a1"},
+
+		// Pausing (fault scenarios 1-4).
+		{"pauses in rank order", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running"), "pausing(save); pause 0@a then pause 1@b"},
+		{"goes on in order", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running"), "pausing(save); pause 1@b"},
+		{"nobody is paused twice", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused"), "saving"},
+		{"moves on paused", on(gang.Pausing, gang.ThenMove).has("0@a paused", "1@b paused").next("c", ""), "moving"},
+		{"too much skew", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused").with(skew(time.Minute)), "resuming(back)"},
+		{"a silent node", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(blind(1)), "resuming(back)"},
+		{"and what is seen goes on", on(gang.Resuming, gang.ThenBack).has("0@a paused").with(blind(1)), "resuming(back); unpause 0@a"},
+		{"a guest crashes", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
+		{"no space, nobody is paused", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running").with(func(s *stage) {
+			s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+		}), "resuming(back)"},
+
+		// Saving (5-11).
+		{"saves in parallel", on(gang.Saving, 0).has("0@a paused", "1@b paused"), "saving; save 0@a g1.a1; save 1@b g1.a1"},
+		{"adopts a save under way", on(gang.Saving, 0).has("0@a paused saving", "1@b paused").with(saved(0, 1)), "saving; save 1@b g1.a1"},
+		{"seals what is written", on(gang.Saving, 0).has("1@b paused").with(saved(0, 1)).with(busy(1)).stored(0, 1, true), "saving; seal 0@a g1.a1"},
+		{"a new attempt has a new name", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(saved(0, 1)).with(busy(1)).stored(0, 1, false), "saving; save 0@a g1.a2"},
+		{"records the seal", on(gang.Saving, 0).has("1@b paused").with(saved(0, 1)).with(busy(1)).stored(0, 1, true).with(sealed(0)), "saving"},
+		{"all sealed", on(gang.Saving, 0).imaged(0, 1), "saved"},
+		{"not before all are sealed", on(gang.Saving, 0).imaged(0).has("1@b paused").with(busy(1)), "saving"},
+		{"disk full: back as a whole", on(gang.Saving, 0).imaged(0).has("1@b paused").with(tried(1, 1, hypervisor.ErrNoSpace)), "restoring"},
+		{"but not while another is saved", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(busy(0)).with(tried(1, 1, hypervisor.ErrNoSpace)), "saving"},
+		{"memory gone: lost", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, false), "clearing(wait) !"},
+		{"the store must be seen first", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(func(s *stage) { s.scene.Store = nil }), "saving"},
+
+		// Saved (12-14).
+		{"rests", on(gang.Saved, 0).imaged(0, 1), "saved"},
+		{"a late paused copy goes", on(gang.Saved, 0).imaged(0, 1).has("0@c paused"), "saved; destroy 0@c"},
+		{"a running one is only stopped", on(gang.Saved, 0).imaged(0, 1).has("0@c running"), "saved; pause 0@c !"},
+		{"unused attempts go", on(gang.Saved, 0).imaged(0, 1).stored(0, 2, false), "saved; discard 0@a g1.a2"},
+
+		// Restoring (15-19).
+		{"restores in parallel", on(gang.Restoring, 0).imaged(0, 1).next("c", "d"), "restoring; restore 0@c g1.a1; restore 1@d g1.a1"},
+		{"keeps one that is there", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused"), "restoring; restore 1@d g1.a1"},
+		{"removes the old link before a new attempt", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 1, errors.New("x"))), "restoring; revoke 1@b g1.a1 then restore 1@d g1.a1"},
+		{"all paused: marks the images as used", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused"), "resuming"},
+		{"bit rot: lost", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "clearing(wait) !"},
+		{"one member impossible: back to the images", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 2, errors.New("x"))), "restoring(save)"},
+		{"first no link", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused"), "restoring(save); revoke 0@a g1.a1; revoke 1@b g1.a1"},
+		{"then no copy", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(0, 1, nil)).with(tried(1, 1, nil)), "restoring(save); destroy 0@c"},
+		{"then saved again", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").with(tried(0, 2, nil)).with(tried(1, 1, nil)), "saved"},
+
+		// Resuming (20-22).
+		{"resumes in rank order", on(gang.Resuming, 0).has("0@a paused", "1@b paused"), "resuming; unpause 0@a then unpause 1@b"},
+		{"never restores", on(gang.Resuming, 0).has("0@a running", "1@b paused"), "resuming; unpause 1@b"},
+		{"a resumed member dies: lost", on(gang.Resuming, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},
+		{"a lock in the way", on(gang.Resuming, 0).has("0@a running", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; unpause 1@b !"},
+		{"all run", on(gang.Resuming, 0).has("0@a running", "1@b running"), "active"},
+
+		// Moving and shifting (23-28).
+		{"moves paused members", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused"), "moving; migrate 0@a>c"},
+		{"waits for both ends", on(gang.Moving, 0).next("c", "").has("0@a paused outgoing", "0@c paused incoming", "1@b paused"), "moving"},
+		{"two paused copies: the source goes", on(gang.Moving, 0).next("c", "").has("0@a paused", "0@c paused", "1@b paused"), "moving; destroy 0@a"},
+		{"arrived", on(gang.Moving, 0).next("c", "").has("0@c paused", "1@b paused"), "resuming"},
+		{"stays where it is after too many tries", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(tried(0, 2, errors.New("x"))), "resuming !"},
+		{"shifts running members", on(gang.Shifting, 0).next("c", "").has("0@a running", "1@b running"), "shifting; migrate 0@a>c"},
+		{"a failed shift left it paused", on(gang.Shifting, 0).next("c", "").has("0@a paused", "1@b running"), "shifting; unpause 0@a"},
+		{"shifted", on(gang.Shifting, 0).next("c", "").has("0@c running", "1@b running"), "active"},
+		{"lost on both ends", on(gang.Moving, 0).next("c", "").has("1@b paused"), "clearing(wait) !"},
+		{"gives way", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(retreat), "resuming !"},
+
+		// Clearing.
+		{"asks first", on(gang.Clearing, gang.ThenTerminate).has("0@a running", "1@b paused").with(func(s *stage) { s.scene.Now = start }), "clearing(terminate); shutdown 0@a; destroy 1@b"},
+		{"then insists", on(gang.Clearing, gang.ThenTerminate).has("0@a running").with(tried(0, 1, nil)), "clearing(terminate); destroy 0@a"},
+		{"is not polite with what is lost", on(gang.Clearing, gang.ThenWait).has("0@a running"), "clearing(wait); destroy 0@a"},
+		{"images last", on(gang.Clearing, gang.ThenTerminate).stored(0, 1, true), "clearing(terminate); discard 0@a g1.a1"},
+		{"nothing left", on(gang.Clearing, gang.ThenTerminate), "absent(terminate)"},
+		{"a silent node may hold one", on(gang.Clearing, gang.ThenTerminate).with(blind(0)), "clearing(terminate)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := told(gang.Step(c.s.rec, c.s.scene)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Step neither changes the record that it was given nor depends on being asked
+// once: the invariant that makes a restart the same as a reply.
+func TestStepIsPure(t *testing.T) {
+	s := on(gang.Saving, 0).has("0@a paused", "1@b paused")
+	before := fmt.Sprintf("%+v", s.rec)
+	first, second := told(gang.Step(s.rec, s.scene)), told(gang.Step(s.rec, s.scene))
+	if first != second {
+		t.Errorf("two answers to one question:\n%s\n%s", first, second)
+	}
+	if after := fmt.Sprintf("%+v", s.rec); after != before {
+		t.Errorf("the record was changed in place:\n%s\n%s", before, after)
+	}
+}
+
+func TestBeginRefusesTheWrongPhase(t *testing.T) {
+	s := on(gang.Saved, 0)
+	for _, kind := range []cluster.ActionKind{cluster.Boot, cluster.Suspend, cluster.Migrate} {
+		if _, err := s.rec.Begin(gang.Aim{Kind: kind}, start); !errors.Is(err, cluster.ErrConflict) {
+			t.Errorf("%s of a saved gang: got %v, want a conflict", kind, err)
+		}
+	}
+}
