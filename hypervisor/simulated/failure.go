@@ -1,0 +1,70 @@
+package simulated
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// sentinels are the errors that an answer can wrap, by their place in a snapshot.
+var sentinels = []error{
+	hypervisor.ErrUnreachable, hypervisor.ErrTimeout, hypervisor.ErrNoSuchVM, hypervisor.ErrExists,
+	hypervisor.ErrNoSpace, hypervisor.ErrNoRoom, hypervisor.ErrBadImage, hypervisor.ErrLocked,
+	hypervisor.ErrRefused, cluster.ErrNotFound,
+}
+
+// failure is the error of an answer; unlike most errors it survives a snapshot.
+type failure struct {
+	kind error
+	text string
+}
+
+// failed builds a failure.
+func failed(kind error, format string, args ...any) *failure {
+	return &failure{kind, fmt.Sprintf(format, args...)}
+}
+
+// Error says what went wrong, then which kind of error that is.
+func (f *failure) Error() string { return f.text + ": " + f.kind.Error() }
+
+// Unwrap is the sentinel.
+func (f *failure) Unwrap() error { return f.kind }
+
+// err is the failure as an error: nil when there is none.
+func (f *failure) err() error {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+type failureJSON struct {
+	Kind int    `json:"kind"`
+	Text string `json:"text"`
+}
+
+// MarshalJSON writes the sentinel as a number.
+func (f *failure) MarshalJSON() ([]byte, error) {
+	for i, s := range sentinels {
+		if errors.Is(f.kind, s) {
+			return json.Marshal(failureJSON{i, f.text})
+		}
+	}
+	return nil, fmt.Errorf("simulated: error without a sentinel: %s", f.text)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (f *failure) UnmarshalJSON(b []byte) error {
+	var j failureJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Kind < 0 || j.Kind >= len(sentinels) {
+		return cluster.BadField("kind", j.Kind, "a known kind of error")
+	}
+	f.kind, f.text = sentinels[j.Kind], j.Text
+	return nil
+}

@@ -1,0 +1,219 @@
+package simulated
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// image is one file in the image store.
+type image struct {
+	ID       hypervisor.ImageID `json:"id"`
+	Node     cluster.NodeID     `json:"node"`
+	Pool     string             `json:"pool"`
+	Bytes    int64              `json:"bytes"`
+	Complete bool               `json:"complete"`
+	Durable  bool               `json:"durable"` // survives a loss of power
+	Rot      int                `json:"rot"`     // times that its content was damaged
+	Mem      memory             `json:"mem"`
+}
+
+// checksum is a hash of the content.
+func (i *image) checksum() string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
+	return fmt.Sprintf("fnv64a:%016x", h.Sum64())
+}
+
+// readable is nil when the node can read the image in full.
+func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
+	i := c.images[id]
+	h := c.hosts[from]
+	switch {
+	case h.has(StoreGone):
+		return nil, failed(hypervisor.ErrBadImage, "image %s: the store is not mounted on %s", id, from)
+	case i == nil:
+		return nil, failed(hypervisor.ErrBadImage, "image %s: no such file", id)
+	case !i.Complete:
+		return nil, failed(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
+	case h.Pool != i.Pool && !slices.ContainsFunc(c.order, func(o *host) bool {
+		return o.Pool == i.Pool && o.up() && !o.has(Freeze) && !o.has(StoreGone)
+	}):
+		return nil, failed(hypervisor.ErrBadImage, "image %s: no node with pool %s answers", id, i.Pool)
+	}
+	return i, nil
+}
+
+// free is the room in a pool.
+func (c *Cluster) free(pool string) cluster.MiB {
+	size, limited := c.cfg.Pools[pool]
+	if !limited {
+		size = 1 << 40
+	}
+	var used int64
+	for _, i := range c.images {
+		if i.Pool == pool {
+			used += i.Bytes
+		}
+	}
+	const mib = 1 << 20
+	return size - cluster.MiB(math.Ceil(float64(used)/mib))
+}
+
+// LookStore lists every image that can be read at a time: those in pools of
+// which a node answers.
+func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
+	c.run(now)
+	s := hypervisor.Store{Free: map[cluster.NodeID]hypervisor.Space{}}
+	pools := map[string]cluster.MiB{}
+	for _, h := range c.order {
+		if h.answers() != nil || h.has(StoreGone) {
+			continue
+		}
+		free, known := pools[h.Pool]
+		if !known {
+			free = c.free(h.Pool)
+			pools[h.Pool] = free
+		}
+		if h.has(DiskFull) {
+			free = 0
+		}
+		s.Free[h.ID] = hypervisor.Space{Pool: h.Pool, Free: free}
+	}
+	if len(pools) == 0 {
+		return hypervisor.Store{}, failed(hypervisor.ErrUnreachable, "image store: no node answers")
+	}
+	for _, i := range c.sortedImages() {
+		if _, seen := pools[i.Pool]; seen {
+			s.Images = append(s.Images, hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete})
+		}
+	}
+	return s, nil
+}
+
+// sortedImages lists the images in order of VMs, generations and attempts.
+func (c *Cluster) sortedImages() []*image {
+	return slices.SortedFunc(maps.Values(c.images), func(a, b *image) int {
+		return cmp.Or(a.ID.VM.Compare(b.ID.VM), cmp.Compare(a.ID.Generation, b.ID.Generation),
+			cmp.Compare(a.ID.Attempt, b.ID.Attempt))
+	})
+}
+
+// startSave begins to write the image. A running copy is paused for it, and runs
+// again should the save fail (row 6a).
+func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
+	m, f := c.present(op)
+	if f != nil {
+		return 0, f
+	}
+	h, id := c.hosts[m.Node], op.Call.Image
+	switch {
+	case m.State == hypervisor.CopyDead:
+		return 0, refuse(op, "domain is not running")
+	case m.Job != hypervisor.JobNone:
+		c.waitForJob(op, m)
+		return 0, nil
+	case id.VM != m.VM:
+		return 0, refuse(op, "image "+id.String()+" is another VM's")
+	case h.has(StoreGone):
+		return 0, refuse(op, "the store is not mounted")
+	case c.images[id] != nil:
+		return 0, refuse(op, "image "+id.String()+" exists")
+	}
+	op.Ran = m.State == hypervisor.CopyRunning
+	if op.Ran {
+		c.stop(m, hypervisor.CopyPaused)
+		c.tell(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Mem)
+	}
+	c.begin(m, hypervisor.JobSaving, op)
+	c.images[id] = &image{ID: id, Node: h.ID, Pool: h.Pool, Mem: m.Mem}
+	c.tell(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Mem)
+	return c.cfg.Profile.Save.Of(m.Mem.Spec.Reserved.Memory), nil
+}
+
+// finishSave completes the image and removes the copy. An image that was deleted
+// meanwhile takes the memory with it.
+func (c *Cluster) finishSave(op *operation) *failure {
+	m, f := c.present(op)
+	if f != nil || m.Op != op.Serial {
+		return refuse(op, "the job is gone")
+	}
+	h := c.hosts[m.Node]
+	need := m.Mem.Spec.Reserved.Memory
+	if op.Cut == cutFull || op.Cut == cutFullLeft || h.has(DiskFull) || c.free(h.Pool) < need {
+		full := failed(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
+		c.cancelSave(m, op.Cut == cutFullLeft, full)
+		return full
+	}
+	if i := c.images[op.Call.Image]; i != nil && i.Node == h.ID {
+		i.Complete, i.Bytes, i.Mem = true, int64(need)<<20, m.Mem
+	}
+	m.Job, m.Op = hypervisor.JobNone, 0
+	c.drop(m)
+	c.tell(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Mem)
+	return nil
+}
+
+// cancelSave ends a save that fails: the file stays, partial, or is removed, and
+// the copy goes back to what it was before.
+func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
+	op := c.ops[m.Op]
+	if i := c.images[op.Call.Image]; leave && i != nil {
+		i.Bytes = int64(m.Mem.Spec.Reserved.Memory) << 19 // half of it was written
+	} else {
+		c.tear(op.Call.Image)
+	}
+	c.release(m)
+	if op.Ran && m.State == hypervisor.CopyPaused && c.holder(m.VM, m.Node) == nil {
+		c.unpause(m)
+	}
+	c.end(op, hypervisor.Receipt{}, why)
+}
+
+// tear removes the file of a save that failed.
+func (c *Cluster) tear(id hypervisor.ImageID) {
+	if i := c.images[id]; i != nil && !i.Complete {
+		delete(c.images, id)
+		c.tell(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
+	}
+}
+
+func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
+	i, f := c.readable(op.Call.Image, op.Call.Node)
+	if f != nil {
+		return 0, f
+	}
+	return c.cfg.Profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
+}
+
+// finishSeal makes the image durable. What it reads back is its checksum, also
+// where the content was damaged before.
+func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
+	i, f := c.readable(op.Call.Image, op.Call.Node)
+	if f != nil {
+		return hypervisor.Receipt{}, f
+	}
+	i.Durable = true
+	c.tell(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum()}, nil
+}
+
+// finishDiscard deletes the image. That it is gone already is as good.
+func (c *Cluster) finishDiscard(op *operation) *failure {
+	i := c.images[op.Call.Image]
+	switch {
+	case c.hosts[op.Call.Node].has(StoreGone):
+		return refuse(op, "the store is not mounted")
+	case i != nil:
+		delete(c.images, i.ID)
+		c.tell(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package simulated
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// ChangeKind says what changed.
+type ChangeKind uint8
+
+// The changes.
+const (
+	Booted       ChangeKind = iota // a copy was created from scratch and runs
+	Paused                         // a copy was stopped
+	Unpaused                       // a copy runs on; MemoryEpoch must equal DiskEpoch (I2)
+	SaveBegun                      // an image is being written
+	Saved                          // an image is complete and its copy is gone
+	Sealed                         // an image is durable
+	Discarded                      // an image was deleted
+	RestoreBegun                   // a copy is being made of an image and takes its memory
+	Restored                       // a paused copy was made of an image
+	Revoked                        // attempts up to Attempt to restore an image are void
+	MigrateBegun                   // a copy takes memory on both ends
+	Migrated                       // a copy went from Node to To
+	Split                          // To has the VM, and Node has not let go of it (M10-M14)
+	Destroyed                      // a copy was removed
+	Ended                          // a guest left: Cause says how
+	Lost                           // a copy vanished with its node's power
+	Spoiled                        // an image was damaged
+	Troubled                       // a lasting fault began on Node
+	Mended                         // a lasting fault ended on Node
+)
+
+var changeNames = [...]string{
+	"booted", "paused", "unpaused", "save-begun", "saved", "sealed", "discarded", "restore-begun", "restored",
+	"revoked", "migrate-begun", "migrated", "split", "destroyed", "ended", "lost", "spoiled", "troubled", "mended",
+}
+
+// String is the lower-case name.
+func (k ChangeKind) String() string { return changeNames[k] }
+
+// Change is one low-level change, for checkers. Which fields count depends on
+// the kind.
+type Change struct {
+	At      time.Time
+	Kind    ChangeKind
+	VM      cluster.VMID
+	Node    cluster.NodeID
+	To      cluster.NodeID // Migrated, MigrateBegun, Split
+	Image   hypervisor.ImageID
+	Attempt int // RestoreBegun, Restored, Revoked
+	Stamp   hypervisor.Stamp
+	// MemoryEpoch and DiskEpoch are the epochs of the copy's or image's memory and
+	// of the VM's disk, for Booted, Unpaused, Migrated and Split just before the
+	// guest began to run and its start counted.
+	MemoryEpoch int
+	DiskEpoch   int
+	Corrupt     bool // the memory concerned is damaged
+	Cause       hypervisor.Cause
+	Fault       FaultKind // Troubled, Mended
+}
+
+// tell shows a change to the observer. mem is the memory concerned, if any.
+func (c *Cluster) tell(ch Change, mem *memory) {
+	if c.OnChange == nil {
+		return
+	}
+	ch.At = c.Now()
+	if mem != nil {
+		ch.Stamp, ch.Corrupt = mem.Stamp, mem.Corrupt
+		switch ch.Kind {
+		case Booted, Unpaused, Migrated, Split:
+		default:
+			ch.MemoryEpoch, ch.DiskEpoch = mem.Epoch, c.epochs[ch.VM]
+		}
+	}
+	c.OnChange(ch)
+}
+
+// Truth is what really is, whether or not a node answers: for checkers, which
+// know more than the scheduler ever can.
+type Truth struct {
+	Copies     []TrueCopy  // in order of VMs, then of nodes
+	Images     []TrueImage // in order of names
+	Nodes      []TrueNode  // in order of names
+	DiskEpochs map[cluster.VMID]int
+}
+
+// TrueCopy is a copy and its memory.
+type TrueCopy struct {
+	VM          cluster.VMID
+	Node        cluster.NodeID
+	Stamp       hypervisor.Stamp
+	State       hypervisor.CopyState
+	Job         hypervisor.Job
+	MemoryEpoch int // stale unless it equals the VM's disk epoch
+	Corrupt     bool
+	Reserved    cluster.Resources
+	CPU         cluster.MilliCPU // what the guest needs now
+	Ran         time.Duration    // how long this memory has run since the boot of the guest
+}
+
+// TrueImage is an image and its memory.
+type TrueImage struct {
+	ID          hypervisor.ImageID
+	Node        cluster.NodeID
+	Stamp       hypervisor.Stamp
+	MemoryEpoch int
+	Complete    bool
+	Durable     bool
+	Corrupt     bool
+	Ran         time.Duration
+}
+
+// TrueNode is a node, its lasting faults and the memory that its copies take.
+type TrueNode struct {
+	ID         cluster.NodeID
+	Capacity   cluster.Resources
+	Faults     []FaultKind
+	MemoryUsed cluster.MiB
+	CPUNeeded  cluster.MilliCPU // by running guests
+}
+
+// Truth tells what is at the present instant.
+func (c *Cluster) Truth() Truth {
+	t := Truth{DiskEpochs: maps.Clone(c.epochs)}
+	for _, h := range c.order {
+		n := TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed()}
+		for k := range lastingKinds {
+			if h.has(k) {
+				n.Faults = append(n.Faults, k)
+			}
+		}
+		for _, m := range h.copies {
+			if m.State == hypervisor.CopyRunning {
+				n.CPUNeeded += m.Need
+			}
+		}
+		t.Nodes = append(t.Nodes, n)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
+		for _, h := range c.order {
+			if m := h.copies[id]; m != nil {
+				t.Copies = append(t.Copies, TrueCopy{
+					VM: id, Node: h.ID, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job, MemoryEpoch: m.Mem.Epoch,
+					Corrupt: m.Mem.Corrupt, Reserved: m.Mem.Spec.Reserved, CPU: m.Need, Ran: c.ran(m),
+				})
+			}
+		}
+	}
+	for _, i := range c.sortedImages() {
+		t.Images = append(t.Images, TrueImage{
+			ID: i.ID, Node: i.Node, Stamp: i.Mem.Stamp, MemoryEpoch: i.Mem.Epoch, Complete: i.Complete,
+			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.Ran,
+		})
+	}
+	return t
+}
+
+// ran is the guest's own clock, at the present instant.
+func (c *Cluster) ran(m *machine) time.Duration {
+	if m.State != hypervisor.CopyRunning {
+		return m.Mem.Ran
+	}
+	return m.Mem.Ran + c.now - m.Settled
+}
