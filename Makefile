@@ -5,7 +5,8 @@ SHELL       := bash
 GO          ?= go
 TAGS        := libvirt_dlopen
 TOOL        := $(GO) tool -modfile=tools.mod
-SEEDS       ?= 5000
+SEEDS       ?= 10000
+SEED        ?= 1
 COUNT       ?= 6
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
@@ -42,8 +43,8 @@ fmt: ## format the Go files as `make check` wants them
 race: ## run the tests, but for the real lab, under the race detector
 	$(GO) test -race -tags $(TAGS) -timeout 40m $(PACKAGES)
 
-sim: ## run SEEDS seeds of the simulation (SEEDS=5000; SEED=n replays one)
-	SEEDS=$(SEEDS) SEED=$(SEED) $(GO) test -tags $(TAGS) -count=1 -timeout 0 -v ./tests/sim
+sim: ## simulate SEEDS seeds from SEED on (SEEDS=1 SEED=n replays one)
+	$(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run TestSeeds ./tests/sim -seeds=$(SEEDS) -seed=$(SEED)
 
 bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .cache/base.txt if there is one
 	mkdir -p .cache

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export SEEDS=${SEEDS:-5000}
+seeds=${SEEDS:-5000}
 dir=$PWD/tests/mutants
 work=$(mktemp -d)
 cleanup() {
@@ -30,8 +30,8 @@ else
 fi
 [ ${#patches[@]} -gt 0 ] || { echo "mutants: no patches in tests/mutants"; exit 0; }
 
-echo "mutants: without a patch the tests must pass (SEEDS=$SEEDS)"
-run ./tests/sim || { cat "$work/log"; echo "mutants: they fail before any patch"; exit 1; }
+echo "mutants: without a patch the tests must pass ($seeds seeds)"
+run ./tests/sim -seeds="$seeds" || { cat "$work/log"; echo "mutants: they fail before any patch"; exit 1; }
 
 missed=0
 for patch in "${patches[@]}"; do
@@ -45,7 +45,7 @@ for patch in "${patches[@]}"; do
 	else
 		rc=0
 		# shellcheck disable=SC2086 # several words on purpose
-		run ${tests:-./tests/sim} || rc=$?
+		run ${tests:-./tests/sim -seeds=$seeds} || rc=$?
 		case $rc in
 		0) verdict="NOT FOUND" ;;
 		124) verdict="TOO SLOW" ;;

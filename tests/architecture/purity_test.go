@@ -19,8 +19,7 @@ var effects = of("crypto/rand", "database/sql", "log", "log/slog", "math/rand", 
 	"os/signal", "runtime", "sync", "sync/atomic", "syscall", "unsafe")
 
 func decides(s *source) bool {
-	shell := s.dir() == "scheduler" && strings.HasPrefix(path.Base(s.path), "shell")
-	return slices.Contains(pure, s.dir()) && !s.test && !shell
+	return slices.Contains(pure, s.dir()) && !s.test && !slices.Contains(shells, s.path)
 }
 
 func TestPurePackagesDependOnInputsOnly(t *testing.T) {

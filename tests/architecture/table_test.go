@@ -34,19 +34,24 @@ var table = []row{
 	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
 
 	{"settings/document", of("cluster"), "what the documents mean"},
-	{"settings", of("cluster", "hypervisor", "queue", "ctxswitch", "settings/document"), "what is made of it"},
+	{"settings", of("cluster", "settings/document"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
-	{"chart", of("cluster", "journal"), "who looks at it"},
-	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "settings", "workload", "chart"), "real time, and the disk"},
+	{"chart", nil, "what the bars and lines mean"},
+	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler"), "what is replayed, and what is checked"},
+	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "workload", "chart", "virtual"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
 	{"cmd/vjob", everything, "nothing: it reads flags and asks the API"},
+	{"tests/sim", everything, "real time"},
 }
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
-// no chance, no files, no network and start no goroutine. Files of scheduler
-// named shell*.go are the thin shell that gives the loop all this.
-var pure = of("cluster", "queue", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler")
+// no chance, no files, no network and start no goroutine.
+var pure = of("cluster", "queue", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
+
+// shells are the files of pure packages that are not: they give the core time and
+// carry out what it asks for.
+var shells = of("scheduler/loop.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}
