@@ -19,14 +19,27 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("backup %s: the file exists: %w", path, cluster.ErrConflict)
 	}
-	conn, err := d.read.Conn(ctx)
+	// A connection of its own: query_only, which the readers have, forbids VACUUM INTO.
+	err := with(ctx, dsn(d.path, "mode=ro&_busy_timeout=5000"), func(conn *sql.Conn) error {
+		return backup(ctx, conn, path)
+	})
 	if err != nil {
-		return explain(err)
-	}
-	if err := errors.Join(backup(ctx, conn, path), conn.Close()); err != nil {
 		return fmt.Errorf("backup %s: %w", path, err)
 	}
 	return nil
+}
+
+// with opens a database for the duration of work.
+func with(ctx context.Context, dsn string, work func(*sql.Conn) error) error {
+	d, err := sql.Open("sqlite3", dsn)
+	if err != nil {
+		return err
+	}
+	conn, err := d.Conn(ctx)
+	if err != nil {
+		return errors.Join(explain(err), d.Close())
+	}
+	return errors.Join(work(conn), conn.Close(), d.Close())
 }
 
 // backup copies what the connection sees to path, by way of a partial file, so
@@ -45,26 +58,14 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
 		return errors.Join(explain(err), os.Remove(partial))
 	}
-	if err := errors.Join(verify(ctx, partial), f.Sync()); err != nil {
+	verify := func(conn *sql.Conn) error { return integrity(ctx, conn) }
+	if err := errors.Join(with(ctx, dsn(partial, "mode=ro&_query_only=on"), verify), f.Sync()); err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
-}
-
-// verify opens a copy and checks that it is whole.
-func verify(ctx context.Context, path string) error {
-	copied, err := sql.Open("sqlite3", dsn(path, "mode=ro&_query_only=on"))
-	if err != nil {
-		return err
-	}
-	conn, err := copied.Conn(ctx)
-	if err != nil {
-		return errors.Join(explain(err), copied.Close())
-	}
-	return errors.Join(integrity(ctx, conn), conn.Close(), copied.Close())
 }
 
 // Check reads everything and says what is wrong: damaged pages, dangling

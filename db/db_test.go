@@ -64,3 +64,16 @@ func TestContract(t *testing.T) {
 		}
 	})
 }
+
+// submitted is must for Submit.
+func submitted(tb testing.TB) func(*cluster.VJob, bool, error) *cluster.VJob {
+	return func(job *cluster.VJob, _ bool, err error) *cluster.VJob {
+		tb.Helper()
+		return must[*cluster.VJob](tb)(job, err)
+	}
+}
+
+func loaded(tb testing.TB, d *db.DB) journal.Loaded {
+	tb.Helper()
+	return must[journal.Loaded](tb)(d.Load(tb.Context()))
+}

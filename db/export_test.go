@@ -29,3 +29,17 @@ func (d *DB) Pragma(ctx context.Context, query string) error {
 	_, err := d.writer.conn.ExecContext(ctx, query)
 	return err
 }
+
+// Hold keeps the writer busy until release is closed; it returns once it is.
+func (d *DB) Hold(release <-chan struct{}) (done <-chan error) {
+	begun, answer := make(chan struct{}), make(chan error, 1)
+	go func() {
+		answer <- d.writer.do(context.Background(), func(*tx) error {
+			close(begun)
+			<-release
+			return nil
+		})
+	}()
+	<-begun
+	return answer
+}

@@ -1,0 +1,223 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"vjob/cluster"
+	"vjob/db"
+	"vjob/db/storetest"
+)
+
+// wants fails the test unless err speaks of all the words.
+func wants(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one about %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q does not say %q", err, w)
+		}
+	}
+}
+
+func TestOpenTwiceIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vjob.db")
+	first := openDB(t, path)
+	_, err := db.Open(path)
+	wants(t, err, path, "another vjobd")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openDB(t, path)
+}
+
+func TestOpenOddNames(t *testing.T) {
+	for _, name := range []string{"a b.db", "what?.db", "50%.db", "a#b&c=d.db", "ü.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		d := openDB(t, path)
+		if _, _, err := d.Submit(t.Context(), storetest.Submission("x", 1)); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", name, info, err)
+		}
+	}
+	for _, bad := range []string{"", ":memory:", "file:x.db?mode=memory"} {
+		if _, err := db.Open(bad); !errors.Is(err, cluster.ErrInvalid) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	_, err := db.Open(filepath.Join(t.TempDir(), "missing", "vjob.db"))
+	wants(t, err, "no such file or directory")
+}
+
+func TestConnectionsAreSetUp(t *testing.T) {
+	d := newDB(t)
+	for pragma, want := range map[string]string{
+		"synchronous": "2", "foreign_keys": "1", "journal_mode": "wal", "busy_timeout": "5000", "query_only": "0",
+	} {
+		if got := pragmaOfWriter(t, d, pragma); got != want {
+			t.Errorf("writer: %s is %s, want %s", pragma, got, want)
+		}
+	}
+	var readOnly string
+	if err := d.Query(t.Context(), "PRAGMA query_only", &readOnly); err != nil || readOnly != "1" {
+		t.Errorf("readers: query_only is %s, %v", readOnly, err)
+	}
+}
+
+// pragmaOfWriter asks the connection of the writer by way of a table of its own.
+func pragmaOfWriter(t *testing.T, d *db.DB, pragma string) (value string) {
+	t.Helper()
+	ctx := t.Context()
+	err := errors.Join(
+		d.Exec(ctx, "CREATE TABLE IF NOT EXISTS seen (v)"), d.Exec(ctx, "DELETE FROM seen"),
+		d.Exec(ctx, "INSERT INTO seen SELECT * FROM pragma_"+pragma), d.Query(ctx, "SELECT v FROM seen", &value),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestVersionOfSQLite(t *testing.T) {
+	for version, good := range map[string]bool{
+		"3.51.3": true, "3.51.10": true, "3.53.4": true, "4.0.0": true,
+		"3.51.2": false, "3.9.99": false, "3.46.1": false, "2.99.9": false, "?": false, "3.51": false,
+	} {
+		if err := db.NewEnough(version); (err == nil) != good {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// schemas is the built-in migrations and more.
+func schemas(t *testing.T, more map[string]string) fstest.MapFS {
+	t.Helper()
+	all := fstest.MapFS{"0001_base.sql": {Data: must[[]byte](t)(db.Builtin().(interface {
+		ReadFile(string) ([]byte, error)
+	}).ReadFile("0001_base.sql"))}}
+	for name, text := range more {
+		all[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return all
+}
+
+func TestMigrateOlder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vjob.db")
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 2)))
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := schemas(t, map[string]string{
+		"0002_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
+	})
+	for range 2 { // the second time there is nothing to do
+		d = must[*db.DB](t)(db.OpenWith(path, next))
+		if l := loaded(t, d); len(l.VJobs) != 1 {
+			t.Errorf("%d vjobs after the migration", len(l.VJobs))
+		}
+		if err := errors.Join(d.Check(t.Context()), d.Exec(t.Context(), "INSERT INTO extra VALUES (1)"), d.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := must[*db.DB](t)(db.OpenWith(path+".schema-1.backup", schemas(t, nil))) // the backup has the old schema and the data
+	if l := loaded(t, old); len(l.VJobs) != 1 {
+		t.Errorf("%d vjobs in the backup", len(l.VJobs))
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.OpenWith(path, schemas(t, nil))
+	wants(t, err, path, "schema has version 2", "up to 1", "newer vjobd")
+}
+
+func TestMigrationThatFailsChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vjob.db")
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 1)))
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"bad SQL":           "CREATE TABLE half (a); SELECT nonsense FROM nowhere;",
+		"dangling rows":     "CREATE TABLE half (a); PRAGMA defer_foreign_keys = on; INSERT INTO gangs SELECT 99, phase, continuation, 0, 0, 0, 0, 0, '', 0 FROM gangs;",
+		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'nobody');",
+	} {
+		_, err := db.OpenWith(path, schemas(t, map[string]string{"0002_bad.sql": text}))
+		wants(t, err, "migration 0002_bad.sql")
+		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+		var tables int
+		if err := d.Query(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", &tables); err != nil || tables != 0 {
+			t.Errorf("%s: half of it is there (%d, %v)", name, tables, err)
+		}
+		if err := errors.Join(d.Check(t.Context()), d.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := db.OpenWith(path, schemas(t, map[string]string{"0003_gap.sql": ""}))
+	wants(t, err, "0003_gap.sql", "0002_")
+}
+
+func TestOpenForeignFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	other := must[*sql.DB](t)(sql.Open("sqlite3", path))
+	if _, err := other.ExecContext(t.Context(), "CREATE TABLE theirs (a)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.Open(path)
+	wants(t, err, path, "another program")
+
+	text := filepath.Join(t.TempDir(), "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Open(text)
+	wants(t, err, text, "not a database")
+}
+
+func TestBackup(t *testing.T) {
+	d := newDB(t)
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 2)))
+	path := filepath.Join(t.TempDir(), "copy.db")
+	if err := d.Backup(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("later", 2)))
+	if err := d.Backup(t.Context(), path); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("over an existing file: %v", err)
+	}
+	c := openDB(t, path)
+	if l := loaded(t, c); len(l.VJobs) != 1 || l.VJobs[0].Name != "kept" {
+		t.Errorf("the copy has %d vjobs", len(l.VJobs))
+	}
+	if info := must[os.FileInfo](t)(os.Stat(path)); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+func TestClosed(t *testing.T) {
+	d := newDB(t)
+	if err := errors.Join(d.Close(), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := d.Submit(context.Background(), storetest.Submission("x", 1))
+	if !errors.Is(err, cluster.ErrUnavailable) {
+		t.Errorf("submit: %v", err)
+	}
+	if _, err := d.Users(context.Background()); !errors.Is(err, cluster.ErrUnavailable) {
+		t.Errorf("users: %v", err)
+	}
+}
