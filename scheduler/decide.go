@@ -146,13 +146,25 @@ func (c *Core) backoff(failures int) time.Duration {
 // consult asks the policy, in priority order.
 func (c *Core) consult(p *picture) []queue.Verdict {
 	jobs := make([]queue.Job, len(p.reports))
-	room := ctxswitch.NewPacking(p.current, p.rules, p.claims, p.pinned)
+	room := ctxswitch.NewPacking(ctxswitch.Stock{
+		Current: p.current, Rules: p.rules, Claims: p.claims, Pinned: p.pinned, Needs: p.needs(),
+	})
 	for i, r := range p.reports {
 		jobs[i] = queue.Job{
 			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Barred: p.barred[r.Job.ID],
 		}
 	}
 	return c.settings.Policy.Select(jobs, room)
+}
+
+// needs is what every VM of the picture counts for.
+func (p *picture) needs() map[cluster.VMID]cluster.Resources {
+	vms := p.current.VMs()
+	needs := make(map[cluster.VMID]cluster.Resources, len(vms))
+	for _, vm := range vms {
+		needs[vm] = p.current.Need(vm)
+	}
+	return needs
 }
 
 func bound(r execute.Report) queue.Wish {

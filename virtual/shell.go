@@ -40,6 +40,8 @@ type Config struct {
 	Down time.Duration
 	// Committed is told every step once it is durable. Nil is nobody.
 	Committed func(now time.Time, step journal.Step)
+	// Called is told every call just before it is made. Nil is nobody.
+	Called func(now time.Time, call hypervisor.Call)
 }
 
 // Shell drives a core. It has one owner.
@@ -220,6 +222,9 @@ func (s *Shell) call(c *chain) {
 	}
 	call := c.calls[c.at]
 	s.chains[call.Op] = c
+	if s.cfg.Called != nil {
+		s.cfg.Called(s.now, call)
+	}
 	s.cfg.Cluster.Begin(s.now, call)
 	s.dies("after " + call.Verb.String())
 }

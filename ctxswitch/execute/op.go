@@ -137,6 +137,7 @@ func (e *Executor) settle(o *op) {
 	}
 	if p := e.gangs[o.call.VM.VJob]; p != nil {
 		p.errs[o.call.VM.Rank] = hypervisor.ErrTimeout
+		p.time(o.call.Verb, o.began, e.now)
 	}
 	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
 }
@@ -178,18 +179,24 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		return
 	}
 	p.errs[rank] = r.Err
-	if r.Err != nil {
-		return
-	}
-	switch call.Verb {
-	case hypervisor.Seal:
+	p.time(call.Verb, r.Began, r.Ended)
+	if r.Err == nil && call.Verb == hypervisor.Seal {
 		p.sealed[call.Image.String()] = &gang.Image{
 			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
 		}
-	case hypervisor.Pause, hypervisor.Unpause:
-		if p.skewFrom.IsZero() {
-			p.skewFrom = r.Began
-		}
-		p.skewTo = r.Ended
+	}
+}
+
+// time widens the skew of the phase by a pause or unpause that happened, if it
+// did, between two instants: the measured skew is never less than the true one.
+func (p *pursuit) time(verb hypervisor.Verb, began, ended time.Time) {
+	if verb != hypervisor.Pause && verb != hypervisor.Unpause {
+		return
+	}
+	if p.skewFrom.IsZero() || began.Before(p.skewFrom) {
+		p.skewFrom = began
+	}
+	if ended.After(p.skewTo) {
+		p.skewTo = ended
 	}
 }

@@ -45,6 +45,9 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 		switch {
 		case known && n.State == cluster.Down:
 			continue
+		case known && !n.tried:
+			s.Busy = true // not looked at since the start: nobody knows yet whether it is silent
+			continue
 		case !known || !n.seen:
 			s.Blind = append(s.Blind, name)
 			continue

@@ -158,7 +158,7 @@ func (t *turn) returning() {
 // resuming lets the members go on one after another in rank order. There is no
 // way back from here: the images are used.
 func (t *turn) resuming() {
-	if t.rec.Then != ThenBack && !t.quiet() {
+	if !t.quiet() {
 		t.waitFor("resumes")
 		return
 	}
@@ -169,7 +169,7 @@ func (t *turn) resuming() {
 			continue
 		}
 		s := &t.Sights[rank]
-		if s.Busy || len(s.Blind) > 0 {
+		if len(s.Blind) > 0 {
 			done = false
 			continue
 		}
@@ -195,7 +195,7 @@ func (t *turn) resuming() {
 			t.rec.Members[rank].Node = own[0].Node
 		}
 	}
-	if len(chain) > 0 && t.quiet() {
+	if len(chain) > 0 {
 		t.chains = append(t.chains, chain)
 	}
 	if !done {

@@ -1,0 +1,276 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+)
+
+// checker watches a run and collects the invariants that it breaks: RELIABILITY
+// §5.4, by number. It knows the truth of the cluster and every committed step,
+// and shares no code with what it checks.
+type checker struct {
+	cluster *simulated.Cluster
+	gangs   map[cluster.VJobID]gang.Record // as last committed
+	jobs    map[cluster.VJobID]journal.VJobChange
+	acked   []cluster.VJobID
+	intents map[hypervisor.OpID]bool
+	used    map[cluster.VJobID]int // generation up to which images are used (I3)
+	paused  map[cluster.VJobID][]time.Time
+	maxSkew time.Duration
+	trace   func(line string) // nil: nobody wants to read it
+
+	changed    bool
+	violations []string
+	counts     Counts
+}
+
+// Counts says how much happened in a run, to show that it was worth running.
+type Counts struct {
+	Events, Calls, Switches, Suspensions, Resumes, Migrations, Losses, Crashes, Faults int
+}
+
+// Add sums counts.
+func (c *Counts) Add(o Counts) {
+	c.Events += o.Events
+	c.Calls += o.Calls
+	c.Switches += o.Switches
+	c.Suspensions += o.Suspensions
+	c.Resumes += o.Resumes
+	c.Migrations += o.Migrations
+	c.Losses += o.Losses
+	c.Crashes += o.Crashes
+	c.Faults += o.Faults
+}
+
+func newChecker(c *simulated.Cluster, maxSkew time.Duration, trace func(string)) *checker {
+	k := &checker{
+		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{},
+		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
+		paused: map[cluster.VJobID][]time.Time{}, maxSkew: maxSkew, trace: trace,
+	}
+	c.OnChange = k.change
+	return k
+}
+
+func (k *checker) violate(number int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	k.tell("!!! I%d: %s", number, text)
+	k.violations = append(k.violations, fmt.Sprintf("%s I%d: %s", k.cluster.Now().Format("15:04:05.000"), number, text))
+}
+
+// tell writes a line of the trace.
+func (k *checker) tell(format string, args ...any) {
+	if k.trace != nil {
+		k.trace(k.cluster.Now().Format("15:04:05.000 ") + fmt.Sprintf(format, args...))
+	}
+}
+
+// change sees every low-level change as it happens.
+func (k *checker) change(ch simulated.Change) {
+	k.changed = true
+	k.counts.Events++
+	k.tell("      %s %s@%s %s %s %s", ch.Kind, ch.VM, ch.Node, ch.To, ch.Fault, ch.Cause)
+	rec, known := k.gangs[ch.VM.VJob]
+	switch ch.Kind {
+	case simulated.Unpaused:
+		if ch.MemoryEpoch != ch.DiskEpoch || ch.Corrupt {
+			k.violate(2, "%s goes on on %s from memory of epoch %d, its disk is at %d (corrupt: %v)",
+				ch.VM, ch.Node, ch.MemoryEpoch, ch.DiskEpoch, ch.Corrupt)
+		}
+		k.inOrder(rec, ch, gang.Resuming, hypervisor.CopyPaused)
+	case simulated.Paused:
+		k.inOrder(rec, ch, gang.Pausing, hypervisor.CopyRunning)
+		if rec.Phase == gang.Pausing {
+			k.paused[ch.VM.VJob] = append(k.paused[ch.VM.VJob], ch.At)
+		}
+	case simulated.Restored:
+		k.counts.Resumes++
+		if known && ch.Image.Generation <= k.used[ch.VM.VJob] {
+			k.violate(3, "%s is restored from generation %d, which is used", ch.VM, ch.Image.Generation)
+		}
+	case simulated.Migrated:
+		k.counts.Migrations++
+	case simulated.Saved:
+		k.counts.Suspensions++
+	case simulated.Troubled, simulated.Spoiled, simulated.Split:
+		k.counts.Faults++
+	}
+}
+
+// inOrder checks I6 while a gang is paused or resumed: no member acts before one
+// of lower rank that has still to.
+func (k *checker) inOrder(rec gang.Record, ch simulated.Change, phase gang.Phase, still hypervisor.CopyState) {
+	if rec.Phase != phase || rec.Then == gang.ThenBack {
+		return // an aborted pause lets those go on that can be seen, whoever is silent
+	}
+	for _, c := range k.cluster.Truth().Copies {
+		if c.VM.VJob == ch.VM.VJob && c.VM.Rank < ch.VM.Rank && c.State == still && c.Stamp == ch.Stamp {
+			k.violate(6, "%s is %s before %s", ch.VM, ch.Kind, c.VM)
+		}
+	}
+}
+
+// called checks a call just before it is made.
+func (k *checker) called(_ time.Time, call hypervisor.Call) {
+	k.counts.Calls++
+	k.tell("   -> %d %s %s@%s %s", call.Op, call.Verb, call.VM, call.Node, call.To)
+	if !k.intents[call.Op] {
+		k.violate(10, "%s of %s on %s has no committed intent", call.Verb, call.VM, call.Node)
+	}
+	starts := call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore || call.Verb == hypervisor.Unpause
+	if !starts {
+		return
+	}
+	for _, c := range k.cluster.Truth().Copies {
+		if c.VM == call.VM && c.Node != call.Node {
+			k.violate(16, "%s of %s on %s while %s has a copy that is %s", call.Verb, call.VM, call.Node, c.Node, c.State)
+		}
+	}
+}
+
+// committed sees every step once it is durable.
+func (k *checker) committed(_ time.Time, step journal.Step) {
+	for _, i := range step.Intents {
+		k.intents[i.Call.Op] = true
+	}
+	for _, res := range step.Results {
+		k.tell("   <- %d %s", res.Op, res.Error)
+	}
+	for _, e := range step.Events {
+		k.tell("%s: %s", e.Kind, e.Text)
+	}
+	for _, rec := range step.Gangs {
+		k.tell("vjob %s %s(%s): %s %+v", rec.VJob, rec.Phase, rec.Then, rec.Cause, rec.Members)
+		k.phase(rec)
+	}
+	for _, change := range step.VJobs {
+		k.transition(change)
+	}
+	k.counts.Switches += len(step.Plans)
+}
+
+// phase checks what the commit of a gang record promises.
+func (k *checker) phase(rec gang.Record) {
+	before := k.gangs[rec.VJob]
+	k.gangs[rec.VJob] = rec
+	if rec.Losses > before.Losses {
+		k.counts.Losses++
+	}
+	if before.Phase == rec.Phase {
+		return
+	}
+	switch rec.Phase {
+	case gang.Pausing:
+		k.paused[rec.VJob] = nil
+	case gang.Saving:
+		k.skew(rec)
+	case gang.Saved:
+		k.verifiedBeforeFreed(rec)
+	case gang.Resuming:
+		if rec.Then != gang.ThenBack {
+			k.used[rec.VJob] = rec.Generation
+		}
+	case gang.Absent:
+		k.used[rec.VJob] = rec.Generation
+	default:
+	}
+}
+
+func (k *checker) skew(rec gang.Record) {
+	at := k.paused[rec.VJob]
+	if len(at) < 2 {
+		return
+	}
+	if skew := at[len(at)-1].Sub(at[0]); skew > k.maxSkew {
+		k.violate(6, "vjob %s is saved although its pauses were %s apart", rec.VJob, skew)
+	}
+}
+
+// verifiedBeforeFreed checks I4.
+func (k *checker) verifiedBeforeFreed(rec gang.Record) {
+	truth := k.cluster.Truth()
+	for _, c := range truth.Copies {
+		if c.VM.VJob == rec.VJob {
+			k.violate(4, "vjob %s is saved while %s has a copy of %s", rec.VJob, c.Node, c.VM)
+		}
+	}
+	for rank, m := range rec.Members {
+		if m.Ended {
+			continue
+		}
+		if m.Image == nil {
+			k.violate(4, "vjob %s is saved without an image of rank %d", rec.VJob, rank)
+			continue
+		}
+		found := false
+		for _, i := range truth.Images {
+			if i.ID == m.Image.ID {
+				found = true
+				if !i.Complete || !i.Durable {
+					k.violate(4, "image %s is called saved: complete %v, durable %v", i.ID, i.Complete, i.Durable)
+				}
+			}
+		}
+		if !found {
+			k.violate(4, "image %s is called saved and is not there", m.Image.ID)
+		}
+	}
+}
+
+// transition checks I17.
+func (k *checker) transition(c journal.VJobChange) {
+	before, known := k.jobs[c.ID]
+	if !known {
+		before = journal.VJobChange{ID: c.ID, State: cluster.Waiting, Held: c.Held}
+	}
+	if c.State != before.State && !before.State.CanBecome(c.State) {
+		k.violate(17, "vjob %s goes from %s to %s", c.ID, before.State, c.State)
+	}
+	if c.Version != before.Version+1 {
+		k.violate(17, "vjob %s goes from version %d to %d", c.ID, before.Version, c.Version)
+	}
+	if before.State.Terminal() {
+		k.violate(14, "vjob %s was %s and is %s", c.ID, before.State, c.State)
+	}
+	k.jobs[c.ID] = c
+}
+
+// look checks the truth after every event that changed it.
+func (k *checker) look() {
+	if !k.changed {
+		return
+	}
+	k.changed = false
+	truth := k.cluster.Truth()
+	running := map[cluster.VMID]cluster.NodeID{}
+	for _, c := range truth.Copies {
+		rec := k.gangs[c.VM.VJob]
+		if c.State == hypervisor.CopyRunning {
+			if other, twice := running[c.VM]; twice {
+				k.violate(1, "%s runs on %s and on %s", c.VM, other, c.Node)
+			}
+			running[c.VM] = c.Node
+			switch rec.Phase {
+			case gang.Saving, gang.Saved, gang.Restoring, gang.Moving:
+				if c.Stamp.Incarnation == rec.Incarnation {
+					k.violate(5, "%s runs on %s while its gang is %s", c.VM, c.Node, rec.Phase)
+				}
+			default:
+			}
+		}
+		if c.Stamp.Incarnation > rec.Incarnation {
+			k.violate(15, "%s on %s has incarnation %d, its record says %d", c.VM, c.Node, c.Stamp.Incarnation, rec.Incarnation)
+		}
+	}
+	for _, n := range truth.Nodes {
+		if n.MemoryUsed > n.Capacity.Memory {
+			k.violate(8, "node %s holds %s of %s", n.ID, n.MemoryUsed, n.Capacity.Memory)
+		}
+	}
+}

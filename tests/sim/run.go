@@ -1,0 +1,355 @@
+// Package sim is the deterministic simulation of the whole loop: the real core,
+// the real gang protocol and the real planner over the simulated cluster, with
+// seeded faults and crashes of the scheduler at every step. Checkers of their own
+// compare what happens with the invariants of the design; after a phase with
+// faults everything heals, and then every vjob must come to its end.
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/db/memory"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+	"vjob/virtual"
+)
+
+// Options choose what a run goes through. The seed decides everything else.
+type Options struct {
+	Seed    uint64
+	Faults  simulated.Rates
+	Crashes float64       // chance of a crash of the scheduler at each point where it can die
+	Trouble time.Duration // how long faults and users go on
+	Drain   time.Duration // how long everything may take to come to its end after that
+	// CrashAt, when positive, kills the scheduler once, at that point of the run.
+	CrashAt int
+	Locks   bool // a lock manager is there, and VMs migrate while they run
+	Static  bool // the users change nothing after their submissions
+	// Trace is told everything that happens, for people. Nil is nobody.
+	Trace func(line string)
+}
+
+// Harsh is a run with everything in it.
+func Harsh(seed uint64) Options {
+	return Options{
+		Seed: seed, Faults: simulated.Harsh, Crashes: 0.004, Trouble: 40 * time.Minute, Drain: 3 * time.Hour,
+		Locks: seed%2 == 0,
+	}
+}
+
+// Calm is a run in which nothing goes wrong: what is left are our own mistakes.
+func Calm(seed uint64) Options {
+	return Options{Seed: seed, Trouble: 20 * time.Minute, Drain: 3 * time.Hour, Locks: seed%2 == 0}
+}
+
+// Result is what a run showed.
+type Result struct {
+	Violations []string
+	Counts     Counts
+	Points     int    // at which the scheduler could have died
+	Hash       string // of every committed step: the same seed gives the same
+	Ended      time.Duration
+}
+
+// run is one run in the making.
+type run struct {
+	opts    Options
+	chance  *rand.Rand
+	cluster *simulated.Cluster
+	store   *memory.Store
+	shell   *virtual.Shell
+	check   *checker
+	log     hash.Hash
+	points  int
+	calm    bool // faults are over
+	start   time.Time
+	end     time.Time // of the trouble
+	killed  map[cluster.NodeID]bool
+}
+
+// Run runs one seed.
+func Run(opts Options) (Result, error) {
+	r := &run{
+		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
+		killed: map[cluster.NodeID]bool{},
+	}
+	if err := r.build(); err != nil {
+		return Result{}, err
+	}
+	if err := r.trouble(); err != nil {
+		return Result{}, err
+	}
+	if err := r.heal(); err != nil {
+		return Result{}, err
+	}
+	r.check.counts.Crashes = int(r.store.Epoch()) - 1
+	return Result{
+		Violations: r.check.violations, Counts: r.check.counts, Points: r.points,
+		Hash: hex.EncodeToString(r.log.Sum(nil)), Ended: r.shell.Now().Sub(r.start),
+	}, nil
+}
+
+// build makes a small cluster that a few vjobs overload.
+func (r *run) build() error {
+	nodes := make([]simulated.Node, 2+r.chance.IntN(4))
+	for i := range nodes {
+		nodes[i] = simulated.Node{
+			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
+			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
+			Strangers: []string{"somebody-elses"},
+		}
+	}
+	r.cluster = simulated.New(simulated.Config{
+		Nodes: nodes, Profile: simulated.Lab, Seed: r.opts.Seed, Locks: r.opts.Locks, Faults: r.opts.Faults,
+	})
+	r.store = &memory.Store{}
+	settings := Settings(r.opts)
+	r.check = newChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.Trace)
+	r.start = r.cluster.Now()
+	r.end = r.start.Add(r.opts.Trouble)
+	var err error
+	r.shell, err = virtual.New(virtual.Config{
+		Settings: settings, Cluster: r.cluster, Store: r.store, Down: 3 * time.Second,
+		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
+		Crash:   r.crash,
+		Called:  r.check.called,
+		Committed: func(now time.Time, step journal.Step) {
+			text, err := json.Marshal(step)
+			if err != nil {
+				panic(err) // plain data
+			}
+			r.log.Write(text)
+			r.check.committed(now, step)
+		},
+	})
+	return err
+}
+
+// Settings are those of the scheduler in a run.
+func Settings(opts Options) scheduler.Settings {
+	limits := execute.DefaultSettings
+	limits.Costs = Costs
+	limits.LookEvery, limits.Retry, limits.Settle = 5*time.Second, time.Second, 20*time.Second
+	limits.Limits.StopGrace = 5 * time.Second
+	var policy queue.Policy = queue.FirstFit{}
+	if opts.Seed%3 == 0 {
+		policy = queue.FCFS{}
+	}
+	return scheduler.Settings{
+		Execute: limits, Policy: policy, Planner: ctxswitch.Greedy{}, Seed: opts.Seed,
+		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks,
+	}
+}
+
+// Costs estimate the lab profile.
+var Costs = ctxswitch.Costs{
+	Boot: time.Second, Stop: time.Second, MigratePer: 12 * time.Second,
+	SuspendPer: 8 * time.Second, ResumePer: 10 * time.Second, RemoteFactor: 2,
+}
+
+// crash decides at every point at which the scheduler can die.
+func (r *run) crash(string) bool {
+	if r.calm {
+		return false
+	}
+	r.points++
+	if r.opts.CrashAt > 0 {
+		return r.points == r.opts.CrashAt
+	}
+	return r.opts.Crashes > 0 && r.chance.Float64() < r.opts.Crashes
+}
+
+// trouble lets users, operators and faults have their way for a while.
+func (r *run) trouble() error {
+	next := r.start
+	for jobs := 3 + r.chance.IntN(6); r.shell.Now().Before(r.end); {
+		if !r.shell.Now().Before(next) {
+			if jobs > 0 {
+				jobs--
+				if err := r.submit(); err != nil {
+					return err
+				}
+			} else if !r.opts.Static {
+				r.meddle()
+			}
+			next = r.shell.Now().Add(time.Duration(r.chance.IntN(90_000)) * time.Millisecond)
+		}
+		if err := r.step(minTime(next, r.end)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// step lets the next thing happen, and checks.
+func (r *run) step(to time.Time) error {
+	_, err := r.shell.Step(to)
+	r.check.look()
+	return err
+}
+
+// submit submits a vjob of one to four VMs that compute for a few minutes.
+func (r *run) submit() error {
+	sub := scheduler.Submission{
+		Owner: "u", Name: fmt.Sprintf("job%d", len(r.check.acked)+1), Priority: r.chance.IntN(3),
+		VMs: make([]cluster.VM, 1+r.chance.IntN(4)),
+	}
+	for rank := range sub.VMs {
+		steps := make([]cluster.Step, 1+r.chance.IntN(3))
+		for i := range steps {
+			steps[i] = cluster.Step{
+				CPU:      cluster.MilliCPU(r.chance.IntN(3)) * cluster.CPU / 2,
+				Duration: time.Duration(20+r.chance.IntN(200)) * time.Second,
+			}
+		}
+		sub.VMs[rank] = cluster.VM{
+			Reserved: cluster.Resources{CPU: cluster.CPU, Memory: cluster.MiB(128 * (1 + r.chance.IntN(8)))},
+			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
+		}
+	}
+	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
+		sub.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}}
+	}
+	job, err := r.shell.Submit(sub)
+	if err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	r.check.acked = append(r.check.acked, job.ID)
+	return nil
+}
+
+// meddle does what users and operators do. Refusals are part of it.
+func (r *run) meddle() {
+	if len(r.check.acked) == 0 {
+		return
+	}
+	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
+	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
+	switch r.chance.IntN(9) {
+	case 0, 1:
+		_ = r.shell.Order(id, scheduler.OrderSuspend, "u")
+	case 2, 3:
+		_ = r.shell.Order(id, scheduler.OrderResume, "u")
+	case 4:
+		_ = r.shell.Order(id, scheduler.OrderHold, "u")
+	case 5:
+		_ = r.shell.Order(id, scheduler.OrderRelease, "u")
+	case 6:
+		_ = r.shell.SetNode(node, cluster.Draining, "op")
+	case 7:
+		if !r.killed[node] {
+			_ = r.shell.SetNode(node, cluster.Online, "op")
+		}
+	case 8:
+		if r.chance.IntN(4) == 0 {
+			_ = r.shell.Order(id, scheduler.OrderDelete, "u")
+		} else {
+			r.shell.Kill()
+		}
+	}
+}
+
+// heal ends all faults and holds, and demands that every vjob comes to its end.
+func (r *run) heal() error {
+	r.cluster.Heal(r.shell.Now())
+	r.calm = true
+	if err := r.shell.Until(r.shell.Now().Add(time.Minute)); err != nil {
+		return err
+	}
+	for _, n := range r.cluster.Nodes() {
+		_ = r.shell.SetNode(n.ID, cluster.Online, "op")
+	}
+	deadline := r.shell.Now().Add(r.opts.Drain)
+	for r.shell.Now().Before(deadline) && !r.done() {
+		r.release()
+		if err := r.step(r.shell.Now().Add(10 * time.Second)); err != nil {
+			return err
+		}
+	}
+	if err := r.shell.Until(r.shell.Now().Add(2 * time.Minute)); err != nil {
+		return err
+	}
+	r.check.look()
+	r.atEnd()
+	return nil
+}
+
+// release takes every hold back.
+func (r *run) release() {
+	for _, id := range r.check.acked {
+		if c := r.check.jobs[id]; c.Held && !c.State.Terminal() {
+			_ = r.shell.Order(id, scheduler.OrderResume, "u")
+		}
+	}
+}
+
+func (r *run) done() bool {
+	for _, id := range r.check.acked {
+		if !r.check.jobs[id].State.Terminal() {
+			return false
+		}
+	}
+	return true
+}
+
+// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
+func (r *run) atEnd() {
+	k := r.check
+	for i, id := range k.acked {
+		if i > 0 && id <= k.acked[i-1] {
+			k.violate(13, "vjob %s was acknowledged after %s", id, k.acked[i-1])
+		}
+		kept, ok := r.store.VJob(id)
+		if !ok {
+			k.violate(13, "vjob %s was acknowledged and is not in the store", id)
+			continue
+		}
+		if !kept.State.Terminal() {
+			rec := k.gangs[id]
+			k.violate(18, "vjob %s is %s (gang %s) %s after the last fault: %s", id, kept.State, rec.Phase, r.opts.Drain, r.why(id))
+		}
+	}
+	truth := r.cluster.Truth()
+	for _, c := range truth.Copies {
+		k.violate(14, "%s on %s is left although every vjob has ended", c.VM, c.Node)
+	}
+	for _, i := range truth.Images {
+		k.violate(14, "image %s is left although every vjob has ended", i.ID)
+	}
+	for _, n := range r.cluster.Nodes() {
+		view, err := r.cluster.Look(r.shell.Now(), n.ID)
+		if err != nil || len(view.Strangers) != 1 {
+			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Strangers, err)
+		}
+	}
+	loaded, err := r.store.Load(context.Background())
+	if err != nil || len(loaded.Open) > 0 {
+		k.violate(14, "%d calls are still open (%v)", len(loaded.Open), err)
+	}
+}
+
+func (r *run) why(id cluster.VJobID) string {
+	if s := r.shell.Snapshot(); s != nil {
+		return s.VJobs[id].Reason
+	}
+	return "the scheduler is down"
+}
