@@ -18,6 +18,9 @@ type bench struct {
 	t   *testing.T
 	op  hypervisor.OpID
 	now time.Time
+	// replies that have come, by operation, and hints, by node.
+	replies map[hypervisor.OpID]*simulated.Reply
+	hints   map[cluster.NodeID]int
 }
 
 func newBench(t *testing.T, edit func(*simulated.Config)) *bench {
@@ -31,7 +34,10 @@ func newBench(t *testing.T, edit func(*simulated.Config)) *bench {
 	if edit != nil {
 		edit(&cfg)
 	}
-	return &bench{Cluster: simulated.New(cfg), t: t, now: begin}
+	return &bench{
+		Cluster: simulated.New(cfg), t: t, now: begin,
+		replies: map[hypervisor.OpID]*simulated.Reply{}, hints: map[cluster.NodeID]int{},
+	}
 }
 
 func vm(job, rank int) cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(job), Rank: rank} }
@@ -51,23 +57,30 @@ func (b *bench) start(call hypervisor.Call) hypervisor.OpID {
 	return b.op
 }
 
+// pass lets time go on and collects what happened.
+func (b *bench) pass(to time.Time) {
+	b.now = to
+	for _, h := range b.Advance(to) {
+		if h.Reply != nil {
+			b.replies[h.Reply.Op] = h.Reply
+		} else {
+			b.hints[h.Hint]++
+		}
+	}
+}
+
 // reply advances until an operation is answered; nil when time is up first.
 func (b *bench) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply {
 	b.t.Helper()
-	for limit := b.now.Add(within); ; {
+	for limit := b.now.Add(within); b.replies[op] == nil; {
 		next, ok := b.Next()
 		if !ok || next.After(limit) {
-			b.now = limit
-			b.Advance(limit)
-			return nil
+			b.pass(limit)
+			break
 		}
-		b.now = next
-		for _, h := range b.Advance(next) {
-			if h.Reply != nil && h.Reply.Op == op {
-				return h.Reply
-			}
-		}
+		b.pass(next)
 	}
+	return b.replies[op]
 }
 
 // do carries out a call and wants an answer with that error.
@@ -85,8 +98,7 @@ func (b *bench) do(call hypervisor.Call, want error) *simulated.Reply {
 
 // wait lets time pass.
 func (b *bench) wait(d time.Duration) {
-	b.now = b.now.Add(d)
-	b.Advance(b.now)
+	b.pass(b.now.Add(d))
 }
 
 // copies counts the copies of a VM in a state, by node.
@@ -185,13 +197,13 @@ func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
 		t.Errorf("a guest that waits for a peer needs %s CPU", c.CPU)
 	}
 	b.now = begin.Add(6*time.Second + 100*time.Second + time.Millisecond)
-	b.Advance(b.now)
+	b.pass(b.now)
 	view, _ = b.Look(b.now, "n2")
 	if c, _ := view.Copy(vm(1, 1)); c.CPU != cluster.CPU {
 		t.Errorf("a guest whose peer is done needs %s CPU", c.CPU)
 	}
 	b.now = begin.Add(6*time.Second + 150*time.Second + 24*time.Second)
-	b.Advance(b.now)
+	b.pass(b.now)
 	b.want(vm(1, 0), on("n1", "running"))
 	b.wait(time.Second)
 	b.want(vm(1, 0), on())
@@ -211,7 +223,7 @@ func TestOverloadedNodeSlowsItsGuestsDown(t *testing.T) {
 		})
 	}
 	b.now = begin.Add(6*time.Second + 200*time.Second + 24*time.Second)
-	b.Advance(b.now)
+	b.pass(b.now)
 	b.want(vm(1, 0), on("n1", "running"))
 	b.wait(time.Second + time.Millisecond)
 	b.want(vm(1, 0), on())

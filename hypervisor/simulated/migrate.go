@@ -49,11 +49,21 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 }
 
 // finishMigrate hands the VM over. A running one runs on at the destination even
-// if it was paused meanwhile (lab §6).
+// if it was paused meanwhile (lab §6). It answers by itself, unless it fails at
+// once: while the destination is frozen there is no answer yet.
 func (c *Cluster) finishMigrate(op *operation) *failure {
 	from, to := c.on(op.Call.Node, op.Call.VM), c.on(op.Call.To, op.Call.VM)
 	if from == nil || to == nil || from.Op != op.Serial || to.Op != op.Serial {
 		return refuse(op, "the job is gone")
+	}
+	switch there := c.hosts[to.Node]; {
+	case op.Cut == cutMiddle:
+		c.cancelMigrate(op, cutInMiddle(op))
+		return nil
+	case there.has(Freeze):
+		there.queued = append(there.queued, op.Serial)
+		c.plan(peerWait, event{Kind: evGiveUp, Op: op.Serial})
+		return nil
 	}
 	c.accrue(from)
 	to.Mem, to.Need = from.Mem, from.Need
@@ -74,6 +84,7 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 	}
 	c.release(to)
 	c.tell(change, &to.Mem)
+	c.end(op, hypervisor.Receipt{}, nil)
 	return nil
 }
 

@@ -160,7 +160,9 @@ func (c *Cluster) finish(op *operation) {
 	case hypervisor.Discard:
 		f = c.finishDiscard(op)
 	case hypervisor.Migrate:
-		f = c.finishMigrate(op)
+		if f = c.finishMigrate(op); f == nil {
+			return
+		}
 	case hypervisor.Abort:
 		f = c.finishAbort(op)
 	}
