@@ -1,0 +1,140 @@
+//go:build libvirt_dlopen
+
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor/libvirt"
+)
+
+// PowerOff cuts a host's power: its daemon and its machines are gone at once, and
+// nobody on the network is told.
+func (l *Lab) PowerOff(node cluster.NodeID) {
+	l.t.Helper()
+	l.CutLink(node)
+	l.host(node).powerOff()
+}
+
+// PowerOn boots a host that was off and waits until its daemon answers.
+func (l *Lab) PowerOn(node cluster.NodeID) {
+	l.t.Helper()
+	l.RestoreLink(node)
+	l.must(l.host(node).powerOn())
+	l.must(l.host(node).untilUp(2 * time.Minute))
+}
+
+const (
+	daemonPID = "/run/libvirt/libvirtd.pid"
+	locksPID  = "/run/libvirt/virtlockd.pid"
+)
+
+// KillDaemon ends libvirtd without warning; its machines go on.
+func (l *Lab) KillDaemon(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).signal(syscall.SIGKILL, daemonPID))
+}
+
+// RestartDaemon starts libvirtd after KillDaemon and waits until it answers.
+func (l *Lab) RestartDaemon(node cluster.NodeID) {
+	l.t.Helper()
+	h := l.host(node)
+	_ = os.Remove(h.socket())
+	l.must(h.run("sh", "-c", "PATH=/usr/sbin:/usr/bin:/sbin:/bin "+startDaemon))
+	l.must(h.untilUp(2 * time.Minute))
+}
+
+// Freeze stops libvirtd without ending it: it takes connections and answers none.
+func (l *Lab) Freeze(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).signal(syscall.SIGSTOP, daemonPID))
+}
+
+// Thaw lets libvirtd go on after Freeze.
+func (l *Lab) Thaw(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).signal(syscall.SIGCONT, daemonPID))
+}
+
+// KillLocks ends virtlockd, which forgets every lease.
+func (l *Lab) KillLocks(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).signal(syscall.SIGKILL, locksPID))
+}
+
+// CutLink cuts a host off from the others. The scheduler still reaches it.
+func (l *Lab) CutLink(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.net.link(l.host(node).number, "down"))
+}
+
+// RestoreLink connects the host again.
+func (l *Lab) RestoreLink(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.net.link(l.host(node).number, "up"))
+}
+
+// DropFinish makes the next migration to a host lose its last reply: the host has
+// taken the machine over, and its peer hears the connection break. The channel is
+// closed when that has happened.
+func (l *Lab) DropFinish(to cluster.NodeID) <-chan struct{} {
+	l.t.Helper()
+	return l.proxy.dropFinish(l.host(to).number)
+}
+
+// SignalGuest sends a signal to the QEMU of a VM.
+func (l *Lab) SignalGuest(node cluster.NodeID, vm cluster.VMID, sig syscall.Signal) {
+	l.t.Helper()
+	l.must(l.host(node).signal(sig, fmt.Sprintf("/run/libvirt/qemu/vjob-%d-%d.pid", vm.VJob, vm.Rank)))
+}
+
+// KillGuest kills the QEMU of a VM.
+func (l *Lab) KillGuest(node cluster.NodeID, vm cluster.VMID) {
+	l.t.Helper()
+	l.SignalGuest(node, vm, syscall.SIGKILL)
+}
+
+// ballast fills the image disk.
+const ballast = "ballast"
+
+// FillImageDisk leaves the given room on the disk for images.
+func (l *Lab) FillImageDisk(leave cluster.MiB) {
+	l.t.Helper()
+	var fsys syscall.Statfs_t
+	l.must(syscall.Statfs(l.path("images"), &fsys))
+	size := int64(fsys.Bavail)*fsys.Bsize - int64(leave)<<20
+	f, err := os.OpenFile(l.path("images", ballast), os.O_CREATE|os.O_WRONLY, 0o600)
+	l.must(err)
+	defer f.Close() //nolint:errcheck // nothing is buffered
+	end, err := f.Seek(0, 2)
+	l.must(err)
+	if size > 0 {
+		l.must(syscall.Fallocate(int(f.Fd()), 0, end, size))
+	}
+}
+
+// FreeImageDisk gives back what FillImageDisk took.
+func (l *Lab) FreeImageDisk() {
+	l.t.Helper()
+	if err := os.Remove(l.path("images", ballast)); !errors.Is(err, os.ErrNotExist) {
+		l.must(err)
+	}
+}
+
+// Strange starts a machine that is not vjob's on a host, and returns its name.
+func (l *Lab) Strange(node cluster.NodeID) string {
+	l.t.Helper()
+	const name = "stranger"
+	l.must(startStranger(l.host(node).uri(), name, l.path("guest.elf")))
+	return name
+}
+
+// ConsolePath is where a VM prints.
+func ConsolePath(cfg libvirt.Config, vm cluster.VMID) string {
+	return fmt.Sprintf("%s/%s.console", cfg.ConsoleDir, vm)
+}
