@@ -1,0 +1,248 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vjob/cluster"
+)
+
+// Shape bounds what [Decode] accepts.
+type Shape struct {
+	Depth int            // of nested objects and arrays; 0 is 16
+	Items int            // of any array or map; 0 is 10,000
+	Of    map[string]int // of the array or map in the field with this name, instead of Items
+}
+
+// Decode reads one JSON value into the struct that into points to, and nothing
+// else: unknown and repeated fields, names in another case, wrong types, numbers
+// out of range, invalid UTF-8 and text after the end are refused, each with a
+// *cluster.FieldError that names the place. Nothing is written into into then.
+func Decode(data []byte, into any, shape Shape) error {
+	if shape.Depth == 0 {
+		shape.Depth = 16
+	}
+	if shape.Items == 0 {
+		shape.Items = 10_000
+	}
+	if !utf8.Valid(data) {
+		return &cluster.FieldError{Field: "body", Value: "invalid UTF-8", Want: "UTF-8"}
+	}
+	if err := checkSyntax(data); err != nil {
+		return err
+	}
+	w := walker{shape: shape, tokens: json.NewDecoder(bytes.NewReader(data))}
+	w.tokens.UseNumber()
+	if err := w.value(place{}, reflect.TypeOf(into).Elem(), 0); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("decode: %v: %w", err, cluster.ErrInvalid)
+	}
+	return nil
+}
+
+// checkSyntax finds the first place where data is not one JSON value.
+func checkSyntax(data []byte) error {
+	var raw json.RawMessage
+	err := json.Unmarshal(data, &raw)
+	if err == nil {
+		return nil
+	}
+	what := err.Error()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		before := data[:min(int(syntax.Offset), len(data))]
+		line := 1 + bytes.Count(before, []byte("\n"))
+		what = fmt.Sprintf("line %d, byte %d (%s)", line, syntax.Offset, syntax)
+	}
+	return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
+}
+
+// place is where in the input the walker stands.
+type place struct {
+	path string // "vms[2].env.PATH", "" at the top
+	name string // of the innermost field: "env"
+}
+
+func (p place) field(name string) place {
+	shown := name
+	if len(shown) > 64 || strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		shown = strconv.Quote(string([]rune(shown)[:min(64, utf8.RuneCountInString(shown))]))
+	}
+	if p.path != "" {
+		shown = p.path + "." + shown
+	}
+	return place{shown, name}
+}
+
+func (p place) item(i int) place {
+	return place{p.path + "[" + strconv.Itoa(i) + "]", p.name}
+}
+
+func (p place) bad(value any, want string) error {
+	path := p.path
+	if path == "" {
+		path = "body"
+	}
+	return cluster.BadField(path, value, want)
+}
+
+func (p place) wrong(what, want string) error {
+	return &cluster.FieldError{Field: p.path, Value: what, Want: want}
+}
+
+// walker compares the tokens of one value with the type that it is meant for.
+type walker struct {
+	shape  Shape
+	tokens *json.Decoder
+}
+
+func (w *walker) value(at place, t reflect.Type, depth int) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	token, err := w.tokens.Token()
+	if err != nil {
+		return at.bad(err.Error(), "JSON")
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		if depth >= w.shape.Depth {
+			return at.bad("deeper nesting", fmt.Sprintf("at most %d levels", w.shape.Depth))
+		}
+		return w.composite(at, token, t, depth+1)
+	case json.Number:
+		return number(at, token, t)
+	case string:
+		if t.Kind() != reflect.String {
+			return at.bad(token, kindName(t))
+		}
+	case bool:
+		if t.Kind() != reflect.Bool {
+			return at.bad(token, kindName(t))
+		}
+	case nil:
+		if at.path == "" || strings.HasSuffix(at.path, "]") {
+			return at.bad("null", kindName(t))
+		}
+	}
+	return nil
+}
+
+func (w *walker) composite(at place, open json.Delim, t reflect.Type, depth int) error {
+	switch {
+	case open == '{' && t.Kind() == reflect.Struct:
+		return w.object(at, fields(t), nil, depth)
+	case open == '{' && t.Kind() == reflect.Map:
+		return w.object(at, nil, t.Elem(), depth)
+	case open == '[' && t.Kind() == reflect.Slice:
+		return w.list(at, t.Elem(), depth)
+	}
+	return at.bad(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
+}
+
+// object walks the fields of a struct, or of a map whose values have type elem.
+func (w *walker) object(at place, known map[string]reflect.Type, elem reflect.Type, depth int) error {
+	seen := map[string]bool{}
+	for w.tokens.More() {
+		token, err := w.tokens.Token()
+		if err != nil {
+			return at.bad(err.Error(), "JSON")
+		}
+		name, _ := token.(string)
+		under, t := at.field(name), elem
+		if t == nil {
+			var ok bool
+			if t, ok = known[name]; !ok {
+				return under.wrong("an unknown field", "one of "+strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			}
+		}
+		if seen[name] {
+			return under.wrong("a second value", "each field once")
+		}
+		seen[name] = true
+		if len(seen) > w.bound(at) {
+			return at.bad("more entries", fmt.Sprintf("at most %d", w.bound(at)))
+		}
+		if err := w.value(under, t, depth); err != nil {
+			return err
+		}
+	}
+	_, err := w.tokens.Token()
+	return err
+}
+
+func (w *walker) list(at place, elem reflect.Type, depth int) error {
+	for i := 0; w.tokens.More(); i++ {
+		if i >= w.bound(at) {
+			return at.wrong("a longer list", fmt.Sprintf("at most %d entries", w.bound(at)))
+		}
+		if err := w.value(at.item(i), elem, depth); err != nil {
+			return err
+		}
+	}
+	_, err := w.tokens.Token()
+	return err
+}
+
+func (w *walker) bound(at place) int {
+	if n, ok := w.shape.Of[at.name]; ok {
+		return n
+	}
+	return w.shape.Items
+}
+
+// fields lists the JSON names of a struct, embedded ones included.
+func fields(t reflect.Type) map[string]reflect.Type {
+	known := map[string]reflect.Type{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			known[name] = f.Type
+		}
+	}
+	return known
+}
+
+func number(at place, n json.Number, t reflect.Type) error {
+	var err error
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		_, err = strconv.ParseInt(n.String(), 10, 64)
+	case reflect.Float64:
+		_, err = strconv.ParseFloat(n.String(), 64)
+	default:
+		err = strconv.ErrSyntax
+	}
+	if err != nil {
+		return at.bad(n, kindName(t))
+	}
+	return nil
+}
+
+// kindName says what a type looks like in JSON.
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a whole number"
+	}
+}

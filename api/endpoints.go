@@ -1,0 +1,177 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// endpoint is one operation of the API, as data.
+type endpoint struct {
+	method, path string
+	operation    string // OpenAPI operationId
+	summary      string
+	least        level
+	verb         Verb
+	query        []param
+	body         any    // zero value of what is read, nil for none
+	status       int    // of success
+	result       any    // zero value of what is answered, nil for none
+	media        string // of the answer when it is not JSON
+	streams      bool   // takes as long as the caller likes, if it is not JSON
+	handle       func(s *Server, c *gin.Context, who Subject) error
+}
+
+// level is the least that a caller has to be before an endpoint looks at all.
+type level uint8
+
+const (
+	administrator level = iota // the zero value denies most
+	known                      // any user
+	anyone                     // also without credentials
+)
+
+// object is what somebody of the level may touch by any verb: for an
+// administrator's endpoint an account, for a user's something of their own.
+func (l level) object(who Subject) Object {
+	if l == known {
+		return Object{Kind: KindVJob, Owner: who.Name}
+	}
+	return Object{Kind: KindAccount}
+}
+
+// param is one key of a query string.
+type param struct {
+	name string
+	kind string // OpenAPI: string, integer, boolean
+	many bool   // may be given more than once
+	what string
+}
+
+var (
+	offsetParam = param{name: "offset", kind: "integer", what: "how many to leave out"}
+	limitParam  = param{name: "limit", kind: "integer", what: "how many at most, from 1 to 10000"}
+	afterParam  = param{name: "after", kind: "integer", what: "only events with a larger sequence number"}
+)
+
+// endpoints is the table of the API.
+func endpoints() []endpoint {
+	table := []endpoint{
+		{method: "GET", path: "/healthz", operation: "getHealth", summary: "Whether the daemon is ready, and why not",
+			least: anyone, verb: Read, status: 200, result: wire.Health{}, handle: (*Server).health},
+		{method: "GET", path: "/v1/openapi.json", operation: "getOpenAPI", summary: "This document",
+			least: anyone, verb: Read, status: 200, result: map[string]any{}, handle: (*Server).openAPI},
+		{method: "GET", path: "/metrics", operation: "getMetrics", summary: "Figures for Prometheus",
+			least: known, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition},
+		{method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "Who the caller is taken for",
+			least: known, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami},
+		{method: "GET", path: "/v1/status", operation: "getStatus", summary: "What a live view needs, in one call",
+			least: known, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status},
+		{method: "GET", path: "/v1/images", operation: "listImages", summary: "The catalogue of images",
+			least: known, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images},
+	}
+	table = append(table, vjobEndpoints()...)
+	table = append(table, watchEndpoints()...)
+	table = append(table, nodeEndpoints()...)
+	return append(table, accountEndpoints()...)
+}
+
+func vjobEndpoints() []endpoint {
+	table := []endpoint{
+		{method: "GET", path: "/v1/vjobs", operation: "listVJobs", summary: "The vjobs that the caller may see",
+			least: known, verb: Read, status: 200, result: wire.VJobList{}, handle: (*Server).listVJobs,
+			query: []param{
+				{name: "state", kind: "string", many: true, what: "only vjobs in one of these states"},
+				{name: "owner", kind: "string", what: "only vjobs of this owner (administrators)"},
+				{name: "name", kind: "string", what: "only vjobs of this name"},
+				{name: "live", kind: "boolean", what: "only vjobs that have not ended"},
+				{name: "newest", kind: "boolean", what: "latest first"},
+				offsetParam, limitParam,
+			}},
+		{method: "POST", path: "/v1/vjobs", operation: "submitVJob", summary: "Submit a vjob",
+			least: known, verb: Create, body: wire.Submission{}, status: 201, result: wire.VJob{}, handle: (*Server).submit},
+		{method: "GET", path: "/v1/vjobs/:id", operation: "getVJob", summary: "One vjob in full",
+			least: known, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob},
+		{method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
+			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete)},
+		{method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
+			least: known, verb: Read, status: 200, media: "text/plain", streams: true, handle: (*Server).logs,
+			query: []param{
+				{name: "rank", kind: "integer", what: "of the member, 0 when not given"},
+				{name: "tail", kind: "integer", what: "only so many lines from the end, at most 10000"},
+			}},
+	}
+	for _, o := range []struct {
+		order   scheduler.Order
+		summary string
+	}{
+		{scheduler.OrderHold, "Keep a vjob from being chosen"},
+		{scheduler.OrderRelease, "Take a hold back"},
+		{scheduler.OrderSuspend, "Suspend a running vjob, and hold it"},
+		{scheduler.OrderResume, "Let a suspended and held vjob run again"},
+	} {
+		table = append(table, endpoint{
+			method: "POST", path: "/v1/vjobs/:id/" + string(o.order), operation: string(o.order) + "VJob", summary: o.summary,
+			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(o.order),
+		})
+	}
+	return table
+}
+
+func watchEndpoints() []endpoint {
+	return []endpoint{
+		{method: "GET", path: "/v1/plans", operation: "listPlans", summary: "The latest context switches",
+			least: administrator, verb: Read, status: 200, result: wire.PlanList{}, handle: (*Server).listPlans,
+			query: []param{limitParam, {name: "before", kind: "integer", what: "only plans with a smaller number"}}},
+		{method: "GET", path: "/v1/plans/:id", operation: "getPlan", summary: "One context switch with its actions; users see those on their own vjobs",
+			least: known, verb: Read, status: 200, result: wire.Plan{}, handle: (*Server).showPlan},
+		{method: "GET", path: "/v1/events", operation: "listEvents", summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
+			least: known, verb: Read, status: 200, result: wire.EventList{}, streams: true, handle: (*Server).events,
+			query: []param{
+				afterParam, limitParam,
+				{name: "vjob", kind: "integer", what: "only events of this vjob"},
+				{name: "latest", kind: "boolean", what: "the last ones instead of the first; a stream begins now"},
+			}},
+	}
+}
+
+func nodeEndpoints() []endpoint {
+	return []endpoint{
+		{method: "GET", path: "/v1/nodes", operation: "listNodes", summary: "The nodes; users see their own VMs on them",
+			least: known, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes},
+		{method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
+			least: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode},
+		{method: "POST", path: "/v1/nodes/:name/drain", operation: "drainNode", summary: "Move everything off a node",
+			least: administrator, verb: Change, status: 204, handle: (*Server).drain},
+		{method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
+			least: administrator, verb: Change, status: 204, handle: (*Server).online},
+	}
+}
+
+func accountEndpoints() []endpoint {
+	return []endpoint{
+		{method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
+			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers},
+		{method: "POST", path: "/v1/users", operation: "createUser", summary: "Add an account",
+			least: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser},
+		{method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Remove an account and its tokens",
+			least: administrator, verb: Change, status: 204, handle: (*Server).deleteUser},
+		{method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets",
+			least: administrator, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens},
+		{method: "POST", path: "/v1/users/:name/tokens", operation: "createToken", summary: "Make a token; its secret is shown this once",
+			least: administrator, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken},
+		{method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "End a token",
+			least: administrator, verb: Change, status: 204, handle: (*Server).revokeToken},
+	}
+}
+
+// whoami says who the caller is taken for.
+func (s *Server) whoami(c *gin.Context, who Subject) error {
+	return answer(c, http.StatusOK, wire.Identity{Name: who.Name, Role: roleName(who.Role), Via: who.Via})
+}
+
+func roleName(r journal.Role) string { return string(r) }

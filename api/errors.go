@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// Failures that are known to this package only.
+var (
+	errNobody   = cluster.ErrUnauthenticated
+	errTooLarge = errors.New("too large")
+	errNoMethod = errors.New("method not allowed")
+)
+
+// statuses maps sentinels to answers: the one table of the API. The first that
+// matches counts.
+var statuses = []struct {
+	err    error
+	status int
+	code   string
+}{
+	{errTooLarge, http.StatusRequestEntityTooLarge, wire.CodeTooLarge},
+	{errNoMethod, http.StatusMethodNotAllowed, wire.CodeMethod},
+	{cluster.ErrInvalid, http.StatusBadRequest, wire.CodeInvalid},
+	{cluster.ErrUnauthenticated, http.StatusUnauthorized, wire.CodeUnauthenticated},
+	{cluster.ErrForbidden, http.StatusForbidden, wire.CodeForbidden},
+	{cluster.ErrNotFound, http.StatusNotFound, wire.CodeNotFound},
+	{cluster.ErrConflict, http.StatusConflict, wire.CodeConflict},
+	{cluster.ErrTooMany, http.StatusTooManyRequests, wire.CodeTooMany},
+	{cluster.ErrUnavailable, http.StatusServiceUnavailable, wire.CodeUnavailable},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, wire.CodeUnavailable},
+	{context.Canceled, http.StatusServiceUnavailable, wire.CodeUnavailable},
+}
+
+// fail answers with an error in the one shape of the API. What is in no table is
+// a fault of ours: it is logged and not told.
+func (s *Server) fail(c *gin.Context, err error) {
+	status, body := http.StatusInternalServerError, wire.ErrorBody{
+		Code: wire.CodeInternal, Message: "internal error; the log of vjobd says more",
+	}
+	for _, row := range statuses {
+		if errors.Is(err, row.err) {
+			status, body = row.status, wire.ErrorBody{Code: row.code, Message: err.Error()}
+			break
+		}
+	}
+	var field *cluster.FieldError
+	if errors.As(err, &field) {
+		body.Field = field.Field
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		// The same words whatever is wrong with the credentials.
+		body.Message = "who are you? Send a valid bearer token, or use the unix socket"
+		c.Header("WWW-Authenticate", `Bearer realm="vjob"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		c.Header("Retry-After", "1")
+	case http.StatusInternalServerError:
+		s.log.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
+			slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.String("error", err.Error()))
+	}
+	if c.Writer.Written() {
+		return // a stream that broke: the headers are gone
+	}
+	c.AbortWithStatusJSON(status, wire.Error{Error: body})
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Bounds of GET /v1/vjobs/{id}/logs?tail=.
+const (
+	maxTail     = 10_000
+	maxTailLine = 64 << 10 // bytes of one line that are kept
+	maxTailSize = 16 << 20 // bytes of all of them
+)
+
+// copyLog streams text to the caller, the last tail lines only when that is not
+// 0. Each piece has to be taken in the time for writing.
+func (s *Server) copyLog(c *gin.Context, text io.Reader, tail int) error {
+	c.Status(http.StatusOK)
+	out := s.patiently(c)
+	if tail == 0 {
+		_, err := io.Copy(out, text)
+		return err
+	}
+	lines, err := lastLines(text, tail)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastLines reads to the end and keeps the last n lines with their ends, within
+// the bounds. What is over in a long line is cut off.
+func lastLines(r io.Reader, n int) ([][]byte, error) {
+	reader := bufio.NewReaderSize(r, maxTailLine)
+	var lines [][]byte
+	size, continued := 0, false
+	for {
+		piece, err := reader.ReadSlice('\n')
+		if len(piece) > 0 && !continued {
+			lines = append(lines, slices.Clone(piece))
+			size += len(piece)
+		}
+		for len(lines) > n || size > maxTailSize {
+			size -= len(lines[0])
+			lines = lines[1:]
+		}
+		continued = errors.Is(err, bufio.ErrBufferFull)
+		switch {
+		case errors.Is(err, io.EOF):
+			return lines, nil
+		case err != nil && !continued:
+			return nil, err
+		}
+	}
+}
+
+// patient is a writer that gives the reader at the other end a time for each
+// piece, and no longer.
+type patient struct {
+	writer  io.Writer
+	control *http.ResponseController
+	each    time.Duration
+}
+
+// patiently starts an answer that takes as long as the caller likes.
+func (s *Server) patiently(c *gin.Context) *patient {
+	control := http.NewResponseController(c.Writer)
+	// The time to read the request is over; it would end the connection as well.
+	// A test recorder has no deadlines.
+	_ = control.SetReadDeadline(time.Time{})
+	return &patient{writer: c.Writer, control: control, each: s.limits.WriteTime}
+}
+
+// Write writes and flushes one piece.
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.control.SetWriteDeadline(time.Now().Add(p.each)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := p.writer.Write(b)
+	if err != nil {
+		return n, err
+	}
+	if err := p.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return n, err
+	}
+	return n, nil
+}

@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// metrics are the figures of one server, in a registry of their own.
+type metrics struct {
+	handler     http.Handler
+	requests    *prometheus.CounterVec
+	durations   *prometheus.HistogramVec
+	submissions *prometheus.CounterVec
+	plans       *prometheus.HistogramVec
+
+	mu    sync.Mutex
+	since time.Time // plans that ended before are not ours to count
+	seen  map[journal.PlanID]bool
+}
+
+// watchedPlans is how many of the latest plans a scrape looks at.
+const watchedPlans = 200
+
+func newMetrics(loop Scheduler, now time.Time) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vjob_http_requests_total", Help: "Requests by route, method and status.",
+		}, []string{"route", "method", "code"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vjob_http_request_duration_seconds", Help: "Time to answer, by route; streams count until their end.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}, []string{"route"}),
+		submissions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vjob_submissions_total", Help: "Submissions by what became of them: created, repeated, refused or failed.",
+		}, []string{"result"}),
+		plans: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vjob_plan_duration_seconds", Help: "Duration of the context switches that have ended, by state.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 12),
+		}, []string{"state"}),
+		since: now, seen: map[journal.PlanID]bool{},
+	}
+	for _, result := range []string{"created", "repeated", "refused", "failed"} {
+		m.submissions.WithLabelValues(result)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, newGauges(loop),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return m
+}
+
+// request counts one request. Paths that are no route count together, so that
+// callers cannot make new series.
+func (m *metrics) request(route, method string, status int, took time.Duration) {
+	if route == "" {
+		route, method = "none", "any"
+	}
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.durations.WithLabelValues(route).Observe(took.Seconds())
+}
+
+func (m *metrics) submission(created bool, err error) {
+	result := "repeated"
+	switch {
+	case err != nil && (errors.Is(err, cluster.ErrInvalid) || errors.Is(err, cluster.ErrConflict) || errors.Is(err, errTooLarge)):
+		result = "refused"
+	case err != nil:
+		result = "failed"
+	case created:
+		result = "created"
+	}
+	m.submissions.WithLabelValues(result).Inc()
+}
+
+// observe counts plans that have ended since the last look.
+func (m *metrics) observe(rows []journal.PlanRow) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seen := make(map[journal.PlanID]bool, len(rows))
+	for _, r := range rows {
+		if r.Ended.IsZero() || r.Ended.Before(m.since) {
+			continue
+		}
+		seen[r.ID] = true
+		if !m.seen[r.ID] {
+			m.plans.WithLabelValues(string(r.State)).Observe(seconds(r.At, r.Ended))
+		}
+	}
+	m.seen = seen
+}
+
+// exposition answers GET /metrics.
+func (s *Server) exposition(c *gin.Context, _ Subject) error {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), 2*time.Second)
+	defer cancel()
+	// Without the plans the other figures are still worth having.
+	if rows, err := s.reader.Plans(ctx, watchedPlans, 0); err == nil {
+		s.metrics.observe(rows)
+	}
+	s.metrics.handler.ServeHTTP(c.Writer, c.Request)
+	return nil
+}
+
+// gauges reads the loop's latest snapshot at every scrape.
+type gauges struct {
+	loop                              Scheduler
+	ready, vjobs, held, nodes, silent *prometheus.Desc
+	cpu, memory, actions              *prometheus.Desc
+}
+
+var _ prometheus.Collector = (*gauges)(nil)
+
+func newGauges(loop Scheduler) *gauges {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("vjob_"+name, help, labels, nil)
+	}
+	return &gauges{
+		loop:    loop,
+		ready:   desc("ready", "Whether the first decision has been taken."),
+		vjobs:   desc("vjobs", "Live vjobs by state.", "state"),
+		held:    desc("vjobs_held", "Live vjobs that are held."),
+		nodes:   desc("nodes", "Nodes by state.", "state"),
+		silent:  desc("nodes_silent", "Nodes that do not answer."),
+		cpu:     desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
+		memory:  desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
+		actions: desc("actions_running", "Actions under way by kind.", "kind"),
+	}
+}
+
+// Describe lists the gauges.
+func (g *gauges) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(g, ch) }
+
+// Collect reads the snapshot.
+func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	now := g.loop.Snapshot()
+	if now == nil {
+		gauge(g.ready, 0)
+		return
+	}
+	count := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	gauge(g.ready, count(now.Ready))
+	vjobs, held := map[cluster.State]float64{}, 0.0
+	for _, j := range now.VJobs {
+		vjobs[j.State]++
+		held += count(j.Held)
+	}
+	for state := cluster.Waiting; state < cluster.Terminated; state++ {
+		gauge(g.vjobs, vjobs[state], state.String())
+	}
+	gauge(g.held, held)
+	nodes, silent := map[cluster.NodeState]float64{}, 0.0
+	var has, used cluster.Resources
+	for _, n := range now.Nodes {
+		nodes[n.State]++
+		silent += count(n.Silent)
+		if n.Hosts() {
+			has, used = has.Plus(n.Capacity), used.Plus(n.Used)
+		}
+	}
+	for state := cluster.Online; state <= cluster.Down; state++ {
+		gauge(g.nodes, nodes[state], state.String())
+	}
+	gauge(g.silent, silent)
+	gauge(g.cpu, float64(used.CPU), "used")
+	gauge(g.cpu, float64(has.CPU-used.CPU), "free")
+	gauge(g.memory, float64(used.Memory), "used")
+	gauge(g.memory, float64(has.Memory-used.Memory), "free")
+	actions := map[string]float64{}
+	for _, a := range now.Running {
+		actions[a.What]++
+	}
+	for kind := cluster.Boot; kind <= cluster.Migrate; kind++ {
+		if _, ok := actions[kind.String()]; !ok {
+			actions[kind.String()] = 0
+		}
+	}
+	for kind, n := range actions {
+		gauge(g.actions, n, kind)
+	}
+}

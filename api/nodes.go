@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// snapshot is the loop's latest, or an empty one before there is any.
+func (s *Server) snapshot() *scheduler.Snapshot {
+	if now := s.scheduler.Snapshot(); now != nil {
+		return now
+	}
+	return &scheduler.Snapshot{}
+}
+
+// listNodes answers GET /v1/nodes.
+func (s *Server) listNodes(c *gin.Context, who Subject) error {
+	nodes, err := s.nodes(c.Request.Context(), who, s.snapshot())
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes})
+}
+
+// nodes shows the nodes. Users see which of their own VMs a node has, of others
+// only how much room they take, and not what went wrong on a node.
+func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
+	own, err := s.ownLive(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]wire.Node, len(now.Nodes))
+	for i, n := range now.Nodes {
+		list[i] = wire.Node{
+			Name: string(n.ID), State: n.State.String(), Silent: n.Silent, Since: n.Since.UTC(),
+			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),
+			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
+			VMs: []string{}, Labels: n.Labels,
+		}
+		if who.Role == journal.RoleAdmin {
+			list[i].Problem = n.Problem
+		}
+		for _, vm := range n.VMs {
+			if own == nil || own[vm.VJob] {
+				list[i].VMs = append(list[i].VMs, vm.String())
+			}
+		}
+	}
+	return list, nil
+}
+
+// changeNode answers PATCH /v1/nodes/{name}.
+func (s *Server) changeNode(c *gin.Context, who Subject) error {
+	var change wire.NodeChange
+	if err := s.readBody(c, &change); err != nil {
+		return err
+	}
+	state, err := cluster.ParseNodeState(change.State)
+	if err != nil {
+		return err
+	}
+	if state == cluster.Down && !change.Fenced {
+		return cluster.BadField("fenced", change.Fenced, "true: somebody has made sure that nothing runs on the node any more")
+	}
+	if state != cluster.Down && change.Fenced {
+		return cluster.BadField("fenced", change.Fenced, "false, for the node is not declared down")
+	}
+	return s.setNode(c, who, state)
+}
+
+func (s *Server) drain(c *gin.Context, who Subject) error  { return s.setNode(c, who, cluster.Draining) }
+func (s *Server) online(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Online) }
+
+func (s *Server) setNode(c *gin.Context, who Subject, state cluster.NodeState) error {
+	name := c.Param("name")
+	if !nameShape.MatchString(name) {
+		return notFound("node", name)
+	}
+	if err := s.scheduler.SetNode(c.Request.Context(), cluster.NodeID(name), state, who.Name); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// status answers GET /v1/status.
+func (s *Server) status(c *gin.Context, who Subject) error {
+	now := s.snapshot()
+	ctx := c.Request.Context()
+	nodes, err := s.nodes(ctx, who, now)
+	if err != nil {
+		return err
+	}
+	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: who.visible(), Live: true, Limit: maxPage})
+	if err != nil {
+		return err
+	}
+	st := wire.Status{
+		At: now.At.UTC(), Ready: now.Ready, Policy: now.Policy, Nodes: nodes,
+		VJobs: make([]wire.VJob, len(rows)), Running: []wire.ActiveAction{},
+	}
+	own := make(map[cluster.VJobID]bool, len(rows))
+	for i := range rows {
+		own[rows[i].ID] = true
+		st.VJobs[i] = wireVJob(&rows[i], now)
+	}
+	for _, a := range now.Running {
+		if who.Role != journal.RoleAdmin && !own[a.VM.VJob] {
+			continue
+		}
+		st.Running = append(st.Running, wire.ActiveAction{
+			Plan: int64(a.Plan), VM: a.VM.String(), Kind: a.What, Phase: a.Phase,
+			From: string(a.From), To: string(a.To), Began: a.Began.UTC(), ExpectedSeconds: a.Expected.Seconds(),
+		})
+	}
+	return answer(c, http.StatusOK, st)
+}
+
+// images answers GET /v1/images.
+func (s *Server) images(c *gin.Context, _ Subject) error {
+	list := wire.ImageList{Images: []wire.Image{}}
+	if s.catalogue != nil {
+		images, err := s.catalogue.Images(c.Request.Context())
+		if err != nil {
+			return err
+		}
+		list.Images = append(list.Images, images...)
+	}
+	return answer(c, http.StatusOK, list)
+}
+
+// seconds is how long something took, 0 while it has not ended.
+func seconds(began, ended time.Time) float64 {
+	if began.IsZero() || ended.IsZero() {
+		return 0
+	}
+	return ended.Sub(began).Seconds()
+}

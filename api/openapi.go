@@ -1,0 +1,227 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+)
+
+// openAPI describes the table of endpoints and the wire types that it names as an
+// OpenAPI 3 document. The same table routes the requests, so the two agree.
+func openAPI(table []endpoint) ([]byte, error) {
+	schemas := schemaSet{}
+	paths := map[string]map[string]any{}
+	for _, e := range table {
+		path := openPath(e.path)
+		if paths[path] == nil {
+			paths[path] = map[string]any{}
+		}
+		paths[path][strings.ToLower(e.method)] = e.describe(schemas)
+	}
+	schemas.add(reflect.TypeFor[wire.Error]())
+	components := map[string]any{
+		"schemas": map[string]any(schemas),
+		"securitySchemes": map[string]any{
+			"token": map[string]any{"type": "http", "scheme": "bearer", "description": "Not needed on the unix socket, where the kernel says who calls."},
+		},
+		"responses": map[string]any{"Error": map[string]any{
+			"description": "Every answer that is not a success.",
+			"content":     jsonContent(schemas.ref(reflect.TypeFor[wire.Error]())),
+		}},
+	}
+	data, err := json.MarshalIndent(map[string]any{
+		"openapi": "3.0.3",
+		"info": map[string]any{
+			"title": "vjob", "version": "1",
+			"description": "Batch jobs made of virtual machines. Unknown fields and parameters are refused; units end the names; times are RFC 3339 in UTC.",
+		},
+		"paths": paths, "components": components,
+	}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("describe the API: %w", err)
+	}
+	return data, nil
+}
+
+// openAPI answers GET /v1/openapi.json.
+func (s *Server) openAPI(c *gin.Context, _ Subject) error {
+	c.Data(http.StatusOK, "application/json; charset=utf-8", s.document)
+	return nil
+}
+
+// openPath turns gin's ":name" into OpenAPI's "{name}".
+func openPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func jsonContent(schema any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
+}
+
+// describe is the OpenAPI operation of the endpoint.
+func (e endpoint) describe(schemas schemaSet) map[string]any {
+	op := map[string]any{"operationId": e.operation, "summary": e.summary, "security": []any{}}
+	switch e.least {
+	case known:
+		op["security"] = []any{map[string]any{"token": []any{}}}
+	case administrator:
+		op["security"] = []any{map[string]any{"token": []any{}}}
+		op["description"] = "For administrators."
+	}
+	if params := e.params(); len(params) > 0 {
+		op["parameters"] = params
+	}
+	if e.body != nil {
+		op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemas.ref(reflect.TypeOf(e.body)))}
+	}
+	responses := map[string]any{"default": map[string]any{"$ref": "#/components/responses/Error"}}
+	success := map[string]any{"description": "Success."}
+	content := map[string]any{}
+	if e.result != nil {
+		content = jsonContent(schemas.ref(reflect.TypeOf(e.result)))
+	}
+	if e.media != "" {
+		content[e.media] = map[string]any{"schema": map[string]any{"type": "string"}}
+	} else if e.streams {
+		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages whose data is an Event, with its seq as id."}}
+	}
+	if len(content) > 0 {
+		success["content"] = content
+	}
+	responses[strconv.Itoa(e.status)] = success
+	switch e.operation {
+	case "submitVJob":
+		responses["200"] = map[string]any{"description": "The key had been used: the vjob of that time.", "content": content}
+	case "getHealth":
+		responses["503"] = map[string]any{"description": "Not ready.", "content": content}
+	}
+	op["responses"] = responses
+	return op
+}
+
+func (e endpoint) params() []any {
+	var list []any
+	for part := range strings.SplitSeq(e.path, "/") {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			kind := "string"
+			if name == "id" {
+				kind = "integer"
+			}
+			list = append(list, map[string]any{"name": name, "in": "path", "required": true, "schema": map[string]any{"type": kind}})
+		}
+	}
+	for _, p := range e.query {
+		var schema any = map[string]any{"type": p.kind}
+		if p.many {
+			schema = map[string]any{"type": "array", "items": schema}
+		}
+		list = append(list, map[string]any{"name": p.name, "in": "query", "description": p.what, "schema": schema})
+	}
+	header := func(name, what string) {
+		list = append(list, map[string]any{"name": name, "in": "header", "description": what, "schema": map[string]any{"type": "string"}})
+	}
+	switch e.operation {
+	case "submitVJob":
+		header(wire.KeyHeader, "Makes repeating the submission safe: the same key is the same vjob. At most 128 characters.")
+	case "listEvents":
+		header("Last-Event-ID", "A stream goes on after this event.")
+	}
+	return list
+}
+
+// schemaSet is the schemas of the wire types by name.
+type schemaSet map[string]any
+
+// ref is a reference to the schema of a named type, which is added if need be, or
+// the schema itself of any other.
+func (s schemaSet) ref(t reflect.Type) any {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return s.ref(t.Elem())
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t.Kind() == reflect.Struct:
+		s.add(t)
+		return map[string]any{"$ref": "#/components/schemas/" + t.Name()}
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": "array", "items": s.ref(t.Elem())}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
+		return map[string]any{"type": "object"}
+	case t.Kind() == reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": s.ref(t.Elem())}
+	case t.Kind() == reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case t.Kind() == reflect.Float64:
+		return map[string]any{"type": "number"}
+	case t.Kind() == reflect.String:
+		return map[string]any{"type": "string"}
+	default:
+		return map[string]any{"type": "integer", "format": "int64"}
+	}
+}
+
+// add describes a struct: fields without omitempty are always there, and there
+// are no others.
+func (s schemaSet) add(t reflect.Type) {
+	if s[t.Name()] != nil {
+		return
+	}
+	properties := map[string]any{}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	s[t.Name()] = schema
+	required := []string{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		properties[name] = s.ref(f.Type)
+		if !strings.Contains(options, "omitempty") {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(required)
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	for _, field := range slices.Sorted(maps.Keys(enumerations[t.Name()])) {
+		if p, ok := properties[field].(map[string]any); ok {
+			p["enum"] = enumerations[t.Name()][field]
+		}
+	}
+}
+
+// enumerations are the texts that some fields are limited to.
+var enumerations = map[string]map[string][]string{
+	"Rule":       {"kind": {"ban", "fence", "gather", "spread"}},
+	"NodeChange": {"state": {"online", "draining", "offline", "down"}},
+	"User":       {"role": {"user", "admin"}},
+	"Identity":   {"role": {"user", "admin"}, "via": {"socket", "token"}},
+	"VJob":       {"state": vjobStates},
+	"VJobDetail": {"state": vjobStates},
+	"Node":       {"state": {"online", "draining", "offline", "down"}},
+	"ErrorBody": {"code": {
+		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
+		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,
+	}},
+}
+
+var vjobStates = []string{
+	"waiting", "booting", "running", "suspending", "suspended", "resuming", "migrating", "stopping", "terminated", "failed",
+}

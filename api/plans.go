@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/journal"
+)
+
+// listPlans answers GET /v1/plans.
+func (s *Server) listPlans(c *gin.Context, _ Subject) error {
+	limit, err := queryNumber(c, "limit", 1, maxPage, 50)
+	if err != nil {
+		return err
+	}
+	before, err := queryNumber(c, "before", 0, 1<<62, 0)
+	if err != nil {
+		return err
+	}
+	rows, err := s.reader.Plans(c.Request.Context(), int(limit), journal.PlanID(before))
+	if err != nil {
+		return err
+	}
+	list := wire.PlanList{Plans: make([]wire.Plan, len(rows))}
+	for i := range rows {
+		list.Plans[i] = wirePlan(&rows[i])
+	}
+	return answer(c, http.StatusOK, list)
+}
+
+// showPlan answers GET /v1/plans/{id}. A user sees what the plan does with their
+// own vjobs; a plan that does nothing with them does not exist for them.
+func (s *Server) showPlan(c *gin.Context, who Subject) error {
+	id, err := pathNumber(c, "id")
+	if err != nil {
+		return err
+	}
+	detail, err := s.reader.Plan(c.Request.Context(), journal.PlanID(id))
+	if err != nil {
+		return err
+	}
+	plan := wirePlan(&detail.PlanRow)
+	visible := func(cluster.VJobID) bool { return true }
+	if !Can(who, Read, Object{Kind: KindPlans}) {
+		own, err := s.ownIn(c.Request.Context(), who, &detail)
+		if err != nil {
+			return err
+		}
+		if len(own) == 0 {
+			return notFound("plan", c.Param("id"))
+		}
+		visible = func(id cluster.VJobID) bool { return own[id] }
+		plan.Note, plan.CostMiB = "", 0
+	}
+	addActions(&plan, &detail, visible)
+	return answer(c, http.StatusOK, plan)
+}
+
+// ownIn is which vjobs of the plan the subject may read.
+func (s *Server) ownIn(ctx context.Context, who Subject, detail *journal.PlanDetail) (map[cluster.VJobID]bool, error) {
+	asked, own := map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{}
+	for _, a := range detail.Plan.Actions {
+		id := a.VM.VJob
+		if asked[id] {
+			continue
+		}
+		asked[id] = true
+		kept, err := s.reader.VJob(ctx, id)
+		if err != nil && !errors.Is(err, cluster.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil && Can(who, Read, Object{Kind: KindVJob, Owner: kept.Owner}) {
+			own[id] = true
+		}
+	}
+	return own, nil
+}
+
+func wirePlan(row *journal.PlanRow) wire.Plan {
+	return wire.Plan{
+		ID: int64(row.ID), State: string(row.State), Policy: row.Policy, Began: row.At.UTC(), Ended: instant(row.Ended),
+		CostMiB: row.Cost, MakespanSeconds: row.Makespan.Seconds(), TookSeconds: seconds(row.At, row.Ended),
+		Note: row.Note, ActionCount: row.Actions,
+	}
+}
+
+// addActions adds the actions and skews on the vjobs that are visible.
+func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluster.VJobID) bool) {
+	actions := detail.Plan.Actions
+	shown := func(id ctxswitch.ActionID) bool {
+		return int(id) < len(actions) && visible(actions[id].VM.VJob)
+	}
+	for i, a := range actions {
+		if !visible(a.VM.VJob) {
+			continue
+		}
+		w := wire.Action{
+			ID: int(a.ID), Kind: a.Kind.String(), VM: a.VM.String(), From: string(a.From), To: string(a.To), Live: a.Live,
+			StartSec: a.Start.Seconds(), EndSec: a.End.Seconds(), CostMiB: a.Cost, State: string(journal.PlanPending),
+		}
+		for _, before := range a.After {
+			if shown(before) {
+				w.After = append(w.After, int(before))
+			}
+		}
+		if i < len(detail.Progress) {
+			p := detail.Progress[i]
+			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), p.Note
+		}
+		plan.Actions = append(plan.Actions, w)
+	}
+	plan.ActionCount = len(plan.Actions)
+	for _, k := range detail.Skews {
+		if visible(k.VJob) {
+			plan.Skews = append(plan.Skews, wire.Skew{VJob: int64(k.VJob), Kind: k.Kind, Seconds: k.Skew.Seconds()})
+		}
+	}
+}

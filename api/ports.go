@@ -1,0 +1,70 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// Scheduler is the loop, as the API sees it. What it returns wraps the sentinels
+// of package cluster.
+type Scheduler interface {
+	// Submit accepts a vjob; it is durable on return. created is false when the
+	// owner used the key before: the vjob is then the one of that time.
+	Submit(ctx context.Context, s scheduler.Submission) (job *cluster.VJob, created bool, err error)
+	// Order asks something of a vjob in the name of somebody; it is durable on
+	// return, and carried out later.
+	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
+	// SetNode asks for another state of a node.
+	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
+	// Snapshot is the latest state of the loop; nil before there is one.
+	Snapshot() *scheduler.Snapshot
+}
+
+// Reader reads what is kept.
+type Reader interface {
+	// VJobs lists the vjobs of the filter and counts them without its Offset and
+	// Limit.
+	VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error)
+	VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error)
+	// Events lists events, oldest first.
+	Events(ctx context.Context, f journal.EventFilter) ([]journal.Event, error)
+	// Plans lists the latest plans before the given one, or of all when it is 0.
+	Plans(ctx context.Context, limit int, before journal.PlanID) ([]journal.PlanRow, error)
+	Plan(ctx context.Context, id journal.PlanID) (journal.PlanDetail, error)
+}
+
+// Accounts keeps users and tokens.
+type Accounts interface {
+	// CreateUser adds an account; a name that exists is cluster.ErrConflict.
+	CreateUser(ctx context.Context, user journal.User) error
+	Users(ctx context.Context) ([]journal.User, error)
+	User(ctx context.Context, name string) (journal.User, error)
+	// DeleteUser removes an account and its tokens; its ended vjobs stay.
+	DeleteUser(ctx context.Context, name string) error
+	// CreateToken keeps the hash of a token; a zero time of expiry is never.
+	CreateToken(ctx context.Context, user string, hash [sha256.Size]byte, created, expires time.Time) (id int64, err error)
+	// UserByToken finds the user of a token that is neither revoked nor expired,
+	// or fails with cluster.ErrUnauthenticated.
+	UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (journal.User, error)
+	Tokens(ctx context.Context, user string) ([]journal.Token, error)
+	// RevokeToken makes a token worthless; doing it again changes nothing.
+	RevokeToken(ctx context.Context, id int64) error
+}
+
+// Console opens what the guest of a VM has printed since its first boot. A VM
+// that never printed is cluster.ErrNotFound.
+type Console interface {
+	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
+}
+
+// Catalogue is the administrator's list of images.
+type Catalogue interface {
+	Images(ctx context.Context) ([]wire.Image, error)
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/cluster"
+)
+
+// maxPage is the longest list in one answer, defaultPage the usual one.
+const (
+	maxPage     = 10_000
+	defaultPage = 1000
+)
+
+func notFound(what, name string) error {
+	return fmt.Errorf("%s %.80q: %w", what, name, cluster.ErrNotFound)
+}
+
+// checkQuery refuses keys that the endpoint does not know, and repeated ones.
+func checkQuery(query url.Values, allowed []param) error {
+	for key, values := range query {
+		i := slices.IndexFunc(allowed, func(p param) bool { return p.name == key })
+		if i < 0 {
+			names := make([]string, len(allowed))
+			for i, p := range allowed {
+				names[i] = p.name
+			}
+			want := "no query string"
+			if len(names) > 0 {
+				want = "one of " + strings.Join(names, ", ")
+			}
+			return &cluster.FieldError{Field: place{}.field(key).path, Value: "an unknown parameter", Want: want}
+		}
+		if len(values) > 1 && !allowed[i].many {
+			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
+		}
+	}
+	return nil
+}
+
+// queryNumber reads a whole number in a range, or the default when there is none.
+func queryNumber(c *gin.Context, key string, least, most, otherwise int64) (int64, error) {
+	text, ok := c.GetQuery(key)
+	if !ok {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, cluster.BadField(key, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+	}
+	return n, nil
+}
+
+func queryTrue(c *gin.Context, key string) (bool, error) {
+	text, ok := c.GetQuery(key)
+	switch {
+	case !ok, text == "false":
+		return false, nil
+	case text == "true":
+		return true, nil
+	}
+	return false, cluster.BadField(key, text, "true or false")
+}
+
+// pathNumber reads a positive number in the path. Any other text names nothing
+// that exists, so it is not found; but it is told as bad input, with its field.
+func pathNumber(c *gin.Context, key string) (int64, error) {
+	n, err := strconv.ParseInt(c.Param(key), 10, 64)
+	if err != nil || n < 1 {
+		return 0, cluster.BadField(key, c.Param(key), "a positive number")
+	}
+	return n, nil
+}
+
+// readBody decodes the JSON body of a request into a wire type.
+func (s *Server) readBody(c *gin.Context, into any) error {
+	if media := c.ContentType(); media != "" && media != "application/json" {
+		return cluster.BadField("content-type", media, "application/json")
+	}
+	data, err := io.ReadAll(c.Request.Body)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return fmt.Errorf("%w: %w", errTooLarge,
+			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
+	}
+	if err != nil {
+		return &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
+	}
+	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "command": maxWords, "env": maxEnv}})
+}

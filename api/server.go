@@ -1,0 +1,213 @@
+// Package api is the REST interface of the daemon: it finds out who asks,
+// whether they may, and what exactly was asked, and hands it to the loop or reads
+// what is kept. Endpoints are data (see endpoints.go): routing, authorisation,
+// the OpenAPI document and the tests all read the same table.
+//
+// It refuses to decide anything about vjobs, and to know how they are stored.
+package api
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+)
+
+// Config is what a server is made of. Scheduler, Reader, Accounts and Logger are
+// needed.
+type Config struct {
+	Scheduler Scheduler
+	Reader    Reader
+	Accounts  Accounts
+	Console   Console   // nil: no logs
+	Catalogue Catalogue // nil: an empty list
+	Logger    *slog.Logger
+	Now       func() time.Time // nil: time.Now
+	Limits    Limits
+	// HeartbeatEvery is the pause between signs of life on event streams, and
+	// between checks that the caller may still listen; 0 is 15 s.
+	HeartbeatEvery time.Duration
+	// PollEvery is the longest time until an event that nobody called
+	// [Server.Notify] for is streamed; 0 is 1 s.
+	PollEvery time.Duration
+}
+
+// Limits bound what callers can take. Zero fields have the defaults given here.
+type Limits struct {
+	BodyBytes   int64         // of a request: 1 MiB
+	VMsPerVJob  int           // 1,000
+	PerSecond   float64       // requests of one subject: 1,000
+	Burst       int           // that may come at once: 2,000
+	Strangers   float64       // failed authentications a second from one address: 5, with bursts of 20
+	Concurrent  int           // requests under way: 256
+	Streams     int           // event streams and logs under way: 64
+	HeaderBytes int           // 16 KiB
+	HeaderTime  time.Duration // until the header of a request is read: 5 s
+	BodyTime    time.Duration // until a request is read: 30 s
+	WriteTime   time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	StopTime    time.Duration // that Serve lets requests end in: 10 s
+}
+
+func (l Limits) withDefaults() Limits {
+	l.BodyBytes = cmp.Or(l.BodyBytes, 1<<20)
+	l.VMsPerVJob = cmp.Or(l.VMsPerVJob, 1000)
+	l.PerSecond = cmp.Or(l.PerSecond, 1000)
+	l.Burst = cmp.Or(l.Burst, 2000)
+	l.Strangers = cmp.Or(l.Strangers, 5)
+	l.Concurrent = cmp.Or(l.Concurrent, 256)
+	l.Streams = cmp.Or(l.Streams, 64)
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
+	l.HeaderTime = cmp.Or(l.HeaderTime, 5*time.Second)
+	l.BodyTime = cmp.Or(l.BodyTime, 30*time.Second)
+	l.WriteTime = cmp.Or(l.WriteTime, 30*time.Second)
+	l.StopTime = cmp.Or(l.StopTime, 10*time.Second)
+	return l
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	scheduler Scheduler
+	reader    Reader
+	accounts  Accounts
+	console   Console
+	catalogue Catalogue
+	log       *slog.Logger
+	now       func() time.Time
+	limits    Limits
+	heartbeat time.Duration
+	poll      time.Duration
+
+	handler   http.Handler
+	metrics   *metrics
+	document  []byte // OpenAPI
+	subjects  *buckets
+	strangers *buckets
+	slots     chan struct{} // one token per request under way
+	streams   chan struct{} // one token per stream under way
+	news      *bell
+	stop      chan struct{} // closed when streams have to end
+	stopOnce  sync.Once
+}
+
+// New makes a server.
+func New(cfg Config) (*Server, error) {
+	if cfg.Scheduler == nil || cfg.Reader == nil || cfg.Accounts == nil || cfg.Logger == nil {
+		return nil, errors.New("api: Scheduler, Reader, Accounts and Logger are needed")
+	}
+	limits := cfg.Limits.withDefaults()
+	s := &Server{
+		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
+		console: cfg.Console, catalogue: cfg.Catalogue, log: cfg.Logger, now: cfg.Now, limits: limits,
+		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
+		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
+		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),
+		news: newBell(), stop: make(chan struct{}),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.metrics = newMetrics(s.scheduler, s.now())
+	document, err := openAPI(endpoints())
+	if err != nil {
+		return nil, err
+	}
+	s.document = document
+	s.handler = s.routes(endpoints())
+	return s, nil
+}
+
+// Handler is the whole API, without its listeners.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Notify says that there may be new events, so that streams look at once.
+func (s *Server) Notify() { s.news.ring() }
+
+// routes builds the router from the table of endpoints.
+func (s *Server) routes(table []endpoint) http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.RedirectTrailingSlash = false
+	engine.HandleMethodNotAllowed = true
+	_ = engine.SetTrustedProxies(nil) // nil cannot be malformed
+	engine.Use(s.record, s.recover)
+	engine.NoRoute(func(c *gin.Context) { s.fail(c, notFound("path", c.Request.URL.Path)) })
+	engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
+	for _, e := range table {
+		engine.Handle(e.method, e.path, s.guard(e))
+	}
+	return engine
+}
+
+// guard admits a request to its endpoint: within the limits, by somebody known,
+// with the role that the endpoint asks for.
+func (s *Server) guard(e endpoint) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		slots := s.slots
+		if e.streams && (e.media != "" || wantsStream(c.Request)) {
+			slots = s.streams
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			s.fail(c, errBusy)
+			return
+		}
+		who, err := s.admit(c, e)
+		if err == nil {
+			err = checkQuery(c.Request.URL.Query(), e.query)
+		}
+		if err == nil {
+			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.limits.BodyBytes)
+			err = e.handle(s, c, who)
+		}
+		if err != nil {
+			s.fail(c, err)
+		}
+	}
+}
+
+// admit authenticates the caller and checks the role and the rate.
+func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
+	if e.least == anyone {
+		return Subject{}, nil
+	}
+	who, err := s.authenticate(c.Request)
+	if err == nil && who.Name == "" {
+		err = errNobody
+	}
+	if errors.Is(err, errNobody) && !s.strangers.allow(c.RemoteIP(), s.now()) {
+		return Subject{}, errRate
+	}
+	if err != nil {
+		return Subject{}, err
+	}
+	if !s.subjects.allow(who.Name, s.now()) {
+		return Subject{}, errRate
+	}
+	if !Can(who, e.verb, e.least.object(who)) {
+		return Subject{}, authorise(who, e.verb, e.least.object(who))
+	}
+	return who, nil
+}
+
+// answer writes a success.
+func answer(c *gin.Context, status int, body any) error {
+	c.JSON(status, body)
+	return nil
+}
+
+// health says whether the loop has taken its first decision.
+func (s *Server) health(c *gin.Context, _ Subject) error {
+	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
+	if !s.snapshot().Ready {
+		h, status = wire.Health{Reason: "the cluster is being looked at; the first decision has not been taken"}, http.StatusServiceUnavailable
+	}
+	return answer(c, status, h)
+}

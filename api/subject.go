@@ -1,0 +1,94 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// Subject is who makes a request, as the authentication found out. Nothing in a
+// request's body, query or path ever changes it.
+type Subject struct {
+	Name string // "" when nobody is known
+	Role journal.Role
+	Via  string // "socket" or "token"
+}
+
+// Verb is what a subject wants to do with an object.
+type Verb string
+
+// The verbs.
+const (
+	Read   Verb = "read"
+	Create Verb = "create"
+	Change Verb = "change"
+)
+
+// Kind sorts objects.
+type Kind string
+
+// The kinds of objects.
+const (
+	KindVJob    Kind = "vjob"    // of an owner, with its console and events
+	KindCluster Kind = "cluster" // nodes, status and catalogue, as far as everybody may see them
+	KindPlans   Kind = "plans"   // context switches in full, with all that others do
+	KindAccount Kind = "account" // users and their tokens
+	KindSelf    Kind = "self"    // who the caller is
+)
+
+// Object is what a request touches.
+type Object struct {
+	Kind  Kind
+	Owner string // of a vjob
+}
+
+// Can is the whole authorisation: whether the subject may do this to the object.
+// What is not allowed here is denied.
+func Can(s Subject, verb Verb, o Object) bool {
+	if s.Name == "" {
+		return false
+	}
+	switch s.Role {
+	case journal.RoleAdmin:
+		return true
+	case journal.RoleUser:
+		switch o.Kind {
+		case KindVJob:
+			return o.Owner == s.Name
+		case KindCluster, KindSelf:
+			return verb == Read
+		}
+	}
+	return false
+}
+
+// CanAll reports whether the subject may do this to every one of the objects
+// that a request was resolved to. Nothing to touch is nothing allowed.
+func CanAll(s Subject, verb Verb, objects ...Object) bool {
+	return len(objects) > 0 && !slices.ContainsFunc(objects, func(o Object) bool { return !Can(s, verb, o) })
+}
+
+// authorise is CanAll as an error: what the subject may not even see is not
+// found, so that an answer does not tell that it exists.
+func authorise(s Subject, verb Verb, objects ...Object) error {
+	switch {
+	case CanAll(s, verb, objects...):
+		return nil
+	case s.Name == "":
+		return errNobody
+	case len(objects) > 0 && objects[0].Kind == KindVJob:
+		return fmt.Errorf("vjob: %w", cluster.ErrNotFound)
+	default:
+		return fmt.Errorf("%s may not %s this: %w", s.Name, verb, cluster.ErrForbidden)
+	}
+}
+
+// visible narrows a list to what the subject owns; "" narrows nothing.
+func (s Subject) visible() string {
+	if s.Role == journal.RoleAdmin {
+		return ""
+	}
+	return s.Name
+}

@@ -1,0 +1,266 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// Bounds of a submission. They keep sums of a whole vjob far from overflow and
+// texts from filling the disk.
+const (
+	maxCPUMilli  = 1_000_000         // 1,000 processors in one VM
+	maxMemoryMiB = 64 << 20          // 64 TiB in one VM
+	maxWalltime  = 10 * 365 * 86_400 // seconds: ten years
+	maxPriority  = 1_000_000
+	maxScript    = 64 << 10 // bytes
+	maxWords     = 1024     // of a command
+	maxWord      = 32 << 10 // bytes
+	maxEnv       = 1000     // variables
+	maxSteps     = 100_000  // of all members together
+	maxRules     = 1000
+	maxKey       = 128 // characters of an idempotency key
+)
+
+var (
+	nameShape  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	envShape   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	imageShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+)
+
+// Submission checks a submission field by field and turns it into what the loop
+// takes. Whether the image and the nodes exist and whether the cluster is large
+// enough is the loop's to say. vms is the most VMs in one vjob.
+func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
+	s := scheduler.Submission{
+		Name: w.Name, Priority: w.Priority, Held: w.Hold,
+		Walltime: time.Duration(w.WalltimeSeconds) * time.Second,
+	}
+	specs, err := members(w, vms)
+	if err == nil {
+		err = firstOf(
+			check(w.Name == "" || nameShape.MatchString(w.Name), "name", w.Name, "1 to 64 letters, digits, '.', '_' or '-'"),
+			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
+			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
+			check(len(w.Rules) <= maxRules, "rules", len(w.Rules), fmt.Sprintf("at most %d rules", maxRules)),
+		)
+	}
+	if err != nil {
+		return scheduler.Submission{}, err
+	}
+	if s.VMs, err = vmsOf(w, specs); err != nil {
+		return scheduler.Submission{}, err
+	}
+	for i := range w.Rules {
+		rule, err := placementRule(fmt.Sprintf("rules[%d]", i), &w.Rules[i], len(specs))
+		if err != nil {
+			return scheduler.Submission{}, err
+		}
+		s.Rules = append(s.Rules, rule)
+	}
+	return s, nil
+}
+
+// members is the list of VMs, from whichever of the two ways to give it.
+func members(w *wire.Submission, most int) ([]wire.VMSpec, error) {
+	switch {
+	case len(w.VMs) > 0 && (w.Template != nil || w.Count != 0):
+		return nil, cluster.BadField("vms", len(w.VMs), "either vms, or count and template")
+	case len(w.VMs) > most:
+		return nil, cluster.BadField("vms", len(w.VMs), fmt.Sprintf("at most %d VMs in one vjob", most))
+	case len(w.VMs) > 0:
+		return w.VMs, nil
+	case w.Template == nil && w.Count == 0:
+		return nil, cluster.BadField("vms", "[]", "at least one VM, or count and template")
+	case w.Template == nil:
+		return nil, cluster.BadField("template", "null", "the VM that there are to be "+fmt.Sprint(w.Count)+" of")
+	}
+	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]wire.VMSpec{*w.Template}, w.Count), nil
+}
+
+// vmsOf checks the members. Equal ones are checked once and share their payload.
+func vmsOf(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
+	if w.Template != nil {
+		if n := len(specs) * len(w.Template.Steps); n > maxSteps {
+			return nil, cluster.BadField("template.steps", n, fmt.Sprintf("at most %d steps in all VMs", maxSteps))
+		}
+		vm, err := member("template", w.Template, specs)
+		return slices.Repeat([]cluster.VM{vm}, len(specs)), err
+	}
+	vms := make([]cluster.VM, len(specs))
+	for rank := range specs {
+		var err error
+		if vms[rank], err = member(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs); err != nil {
+			return nil, err
+		}
+	}
+	return vms, nil
+}
+
+// member checks one VM; path is where it stands in the input.
+func member(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) {
+	err := firstOf(
+		inRange(path+".cpu_milli", v.CPUMilli, 1, maxCPUMilli),
+		inRange(path+".memory_mib", v.MemoryMiB, 1, maxMemoryMiB),
+		check(v.Image == "" || imageShape.MatchString(v.Image), path+".image", v.Image, "the id of an image of the catalogue"),
+		checkCommand(path, v),
+		checkEnv(path+".env", v.Env),
+	)
+	if err != nil {
+		return cluster.VM{}, err
+	}
+	vm := cluster.VM{
+		Reserved: cluster.Resources{CPU: cluster.MilliCPU(v.CPUMilli), Memory: cluster.MiB(v.MemoryMiB)},
+		Payload:  cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env},
+	}
+	vm.Payload.Program, err = program(path+".steps", v.Steps, all)
+	return vm, err
+}
+
+func checkCommand(path string, v *wire.VMSpec) error {
+	if len(v.Command) > 0 && v.Script != "" {
+		return cluster.BadField(path+".script", v.Script, "either a command or a script")
+	}
+	if len(v.Command) > maxWords {
+		return cluster.BadField(path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords))
+	}
+	for i, word := range v.Command {
+		field := fmt.Sprintf("%s.command[%d]", path, i)
+		if len(word) > maxWord || !printable(word, "\n\t") || i == 0 && word == "" {
+			return cluster.BadField(field, word, fmt.Sprintf("printable text of at most %d bytes", maxWord))
+		}
+	}
+	if len(v.Script) > maxScript {
+		return cluster.BadField(path+".script", len(v.Script), fmt.Sprintf("at most %d bytes", maxScript))
+	}
+	return check(printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters")
+}
+
+func checkEnv(path string, env map[string]string) error {
+	if len(env) > maxEnv {
+		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		field := place{path: path}.field(name).path
+		err := firstOf(
+			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
+			check(len(env[name]) <= maxWord && printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
+		)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// program checks the steps of a simulated guest; nil when there are none.
+func program(path string, steps []wire.Step, all []wire.VMSpec) (*cluster.Program, error) {
+	if len(steps) == 0 {
+		return nil, nil
+	}
+	if len(steps) > maxSteps {
+		return nil, cluster.BadField(path, len(steps), fmt.Sprintf("at most %d steps", maxSteps))
+	}
+	p := &cluster.Program{Steps: make([]cluster.Step, len(steps))}
+	for i, step := range steps {
+		field := fmt.Sprintf("%s[%d]", path, i)
+		err := firstOf(
+			inRange(field+".cpu_milli", step.CPUMilli, 0, maxCPUMilli),
+			check(step.Seconds >= 0 && step.Seconds <= maxWalltime, field+".seconds", step.Seconds, fmt.Sprintf("from 0 to %d", maxWalltime)),
+		)
+		if err != nil {
+			return nil, err
+		}
+		p.Steps[i] = cluster.Step{
+			CPU:      cluster.MilliCPU(step.CPUMilli),
+			Duration: time.Duration(math.Round(step.Seconds * float64(time.Second))),
+		}
+		for k, ref := range step.After {
+			field := fmt.Sprintf("%s.after[%d]", field, k)
+			if ref.Rank < 0 || ref.Rank >= len(all) {
+				return nil, cluster.BadField(field+".rank", ref.Rank, fmt.Sprintf("a rank from 0 to %d", len(all)-1))
+			}
+			if ref.Index < 0 || ref.Index >= len(all[ref.Rank].Steps) {
+				return nil, cluster.BadField(field+".index", ref.Index, fmt.Sprintf("one of the %d steps of rank %d, from 0", len(all[ref.Rank].Steps), ref.Rank))
+			}
+			p.Steps[i].After = append(p.Steps[i].After, cluster.StepRef(ref))
+		}
+	}
+	return p, nil
+}
+
+// placementRule checks one rule over a vjob of count members.
+func placementRule(path string, r *wire.Rule, count int) (scheduler.SubmittedRule, error) {
+	rule := scheduler.SubmittedRule{Kind: cluster.RuleKind(r.Kind), Ranks: r.Ranks}
+	named := rule.Kind == cluster.Ban || rule.Kind == cluster.Fence
+	err := firstOf(
+		check(named || rule.Kind == cluster.Spread || rule.Kind == cluster.Gather, path+".kind", r.Kind, "one of ban, fence, gather, spread"),
+		check(!named || len(r.Nodes) > 0, path+".nodes", "[]", "at least one node for "+r.Kind),
+		check(named || len(r.Nodes) == 0, path+".nodes", r.Nodes, "no nodes for "+r.Kind),
+	)
+	if err != nil {
+		return rule, err
+	}
+	seen := map[int]bool{}
+	for i, rank := range r.Ranks {
+		if rank < 0 || rank >= count || seen[rank] {
+			return rule, cluster.BadField(fmt.Sprintf("%s.ranks[%d]", path, i), rank, fmt.Sprintf("different ranks from 0 to %d", count-1))
+		}
+		seen[rank] = true
+	}
+	for i, node := range r.Nodes {
+		if !nameShape.MatchString(node) {
+			return rule, cluster.BadField(fmt.Sprintf("%s.nodes[%d]", path, i), node, "the name of a node")
+		}
+		rule.Nodes = append(rule.Nodes, cluster.NodeID(node))
+	}
+	return rule, nil
+}
+
+// printable reports whether text has no control characters but those allowed.
+func printable(text, allowed string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && !strings.ContainsRune(allowed, r)
+	})
+}
+
+func check(ok bool, field string, value any, want string) error {
+	if ok {
+		return nil
+	}
+	return cluster.BadField(field, value, want)
+}
+
+func inRange(field string, n, least, most int64) error {
+	return check(n >= least && n <= most, field, n, fmt.Sprintf("from %d to %d", least, most))
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkKey(key string) error {
+	graphic := !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
+	return check(len(key) <= maxKey && graphic, wire.KeyHeader, key, fmt.Sprintf("at most %d printable ASCII characters", maxKey))
+}
+
+func checkUserName(field, name string) error {
+	return check(nameShape.MatchString(name), field, name, "1 to 64 letters, digits, '.', '_' or '-'")
+}

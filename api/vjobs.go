@@ -1,0 +1,284 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// shownEvents is how many of the latest events a detail view has.
+const shownEvents = 20
+
+// listVJobs answers GET /v1/vjobs.
+func (s *Server) listVJobs(c *gin.Context, who Subject) error {
+	filter, err := vjobFilter(c, who)
+	if err != nil {
+		return err
+	}
+	rows, total, err := s.reader.VJobs(c.Request.Context(), filter)
+	if err != nil {
+		return err
+	}
+	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total}
+	now := s.snapshot()
+	for i := range rows {
+		list.VJobs[i] = wireVJob(&rows[i], now)
+	}
+	if end := filter.Offset + len(rows); end < total && len(rows) > 0 {
+		list.Next = end
+	}
+	return answer(c, http.StatusOK, list)
+}
+
+// vjobFilter reads the query; a user's list is always that of the user.
+func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
+	f.Owner, f.Name = c.Query("owner"), c.Query("name")
+	for _, text := range c.QueryArray("state") {
+		state, err := cluster.ParseState(text)
+		if err != nil {
+			return f, err
+		}
+		f.States = append(f.States, state)
+	}
+	var offset, limit int64
+	steps := []func() error{
+		func() (err error) { f.Live, err = queryTrue(c, "live"); return err },
+		func() (err error) { f.Newest, err = queryTrue(c, "newest"); return err },
+		func() (err error) { offset, err = queryNumber(c, "offset", 0, 1<<31, 0); return err },
+		func() (err error) { limit, err = queryNumber(c, "limit", 1, maxPage, defaultPage); return err },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return f, err
+		}
+	}
+	f.Offset, f.Limit = int(offset), int(limit)
+	if own := who.visible(); own != "" {
+		if f.Owner != "" && f.Owner != own {
+			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
+		}
+		f.Owner = own
+	}
+	return f, nil
+}
+
+// submit answers POST /v1/vjobs.
+func (s *Server) submit(c *gin.Context, who Subject) error {
+	job, created, err := s.accept(c, who)
+	s.metrics.submission(created, err)
+	if err != nil {
+		return err
+	}
+	c.Header("Location", "/v1/vjobs/"+job.ID.String())
+	row := journal.Row{VJob: job, Size: len(job.VMs), Reserved: job.Reserved()}
+	status := http.StatusCreated
+	if !created {
+		status = http.StatusOK
+		if kept, err := s.reader.VJob(c.Request.Context(), job.ID); err == nil {
+			row = kept.Row
+		}
+	}
+	return answer(c, status, wireVJob(&row, s.snapshot()))
+}
+
+func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error) {
+	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
+		return nil, false, err
+	}
+	key := c.GetHeader(wire.KeyHeader)
+	if err := checkKey(key); err != nil {
+		return nil, false, err
+	}
+	var body wire.Submission
+	if err := s.readBody(c, &body); err != nil {
+		return nil, false, err
+	}
+	sub, err := Submission(&body, s.limits.VMsPerVJob)
+	if err != nil {
+		return nil, false, err
+	}
+	sub.Key, sub.Owner, sub.At = key, who.Name, s.now().UTC()
+	job, created, err := s.scheduler.Submit(c.Request.Context(), sub)
+	if err != nil {
+		return nil, false, asSubmitted(&body, err)
+	}
+	return job, created, nil
+}
+
+var memberPath = regexp.MustCompile(`^vms\[\d+\]`)
+
+// asSubmitted makes an error of the loop name the field that the user wrote: the
+// loop knows members only, not the template that they were made from.
+func asSubmitted(w *wire.Submission, err error) error {
+	var bad *cluster.FieldError
+	if w.Template == nil || !errors.As(err, &bad) || !memberPath.MatchString(bad.Field) {
+		return err
+	}
+	return &cluster.FieldError{Field: memberPath.ReplaceAllLiteralString(bad.Field, "template"), Value: bad.Value, Want: bad.Want}
+}
+
+// vjob resolves the path's vjob and authorises the subject on it.
+func (s *Server) vjob(c *gin.Context, who Subject, verb Verb) (journal.Kept, error) {
+	id, err := pathNumber(c, "id")
+	if err != nil {
+		return journal.Kept{}, err
+	}
+	kept, err := s.reader.VJob(c.Request.Context(), cluster.VJobID(id))
+	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(who, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
+		// The same words whether it is another's or nobody's.
+		return journal.Kept{}, fmt.Errorf("vjob %d: %w", id, cluster.ErrNotFound)
+	}
+	return kept, err
+}
+
+// showVJob answers GET /v1/vjobs/{id}.
+func (s *Server) showVJob(c *gin.Context, who Subject) error {
+	kept, err := s.vjob(c, who, Read)
+	if err != nil {
+		return err
+	}
+	events, err := s.reader.Events(c.Request.Context(), journal.EventFilter{
+		Owner: who.visible(), VJob: kept.ID, Limit: shownEvents, Latest: true,
+	})
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot()))
+}
+
+// orderer makes the handler that gives one order.
+func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
+	return func(s *Server, c *gin.Context, who Subject) error {
+		kept, err := s.vjob(c, who, Change)
+		if err != nil {
+			return err
+		}
+		if err := s.scheduler.Order(c.Request.Context(), kept.ID, order, who.Name); err != nil {
+			return err
+		}
+		// The order is given; that it cannot be read back is no reason to fail it.
+		if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
+			kept = fresh
+		}
+		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot()))
+	}
+}
+
+// ownLive is the set of live vjobs that a user owns; nil for an administrator,
+// who may see all.
+func (s *Server) ownLive(ctx context.Context, who Subject) (map[cluster.VJobID]bool, error) {
+	owner := who.visible()
+	if owner == "" {
+		return nil, nil
+	}
+	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: owner, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[cluster.VJobID]bool, len(rows))
+	for i := range rows {
+		own[rows[i].ID] = true
+	}
+	return own, nil
+}
+
+// wireVJob shows a vjob as it is kept, with what the loop knows beyond that as
+// long as both speak of the same state.
+func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
+	size, reserved := row.Size, row.Reserved
+	if len(row.VMs) > 0 {
+		size, reserved = len(row.VMs), row.VJob.Reserved()
+	}
+	w := wire.VJob{
+		ID: int64(row.ID), Name: row.Name, Owner: row.Owner, State: row.State.String(), Held: row.Held,
+		Reason: row.Reason, Priority: row.Priority, VMCount: size,
+		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
+		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: row.Account.Running.Seconds(),
+		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
+	}
+	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
+		w.QueuePlace = status.Place
+		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
+		if status.Reason != "" {
+			w.Reason = status.Reason
+		}
+	}
+	return w
+}
+
+func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot) wire.VJobDetail {
+	d := wire.VJobDetail{
+		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
+		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
+		VMs: make([]wire.VM, len(kept.VMs)), Rules: make([]wire.Rule, len(kept.Rules)),
+		CPUSeconds: kept.Account.CPU.Seconds(), MemoryMiBSeconds: kept.Account.MemorySec,
+		Events: wireEvents(events),
+	}
+	for i, vm := range kept.VMs {
+		d.VMs[i] = wire.VM{
+			ID: vm.ID.String(), CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
+		}
+		if i < len(kept.Gang.Members) {
+			m := kept.Gang.Members[i]
+			d.VMs[i].Node, d.VMs[i].NextNode, d.VMs[i].Ended = string(m.Node), string(m.Next), m.Ended
+		}
+	}
+	for i, r := range kept.Rules {
+		d.Rules[i].Kind = string(r.Kind)
+		for _, vm := range r.VMs {
+			d.Rules[i].Ranks = append(d.Rules[i].Ranks, vm.Rank)
+		}
+		for _, n := range r.Nodes {
+			d.Rules[i].Nodes = append(d.Rules[i].Nodes, string(n))
+		}
+	}
+	return d
+}
+
+// instant is a time for JSON: nil when it has not come.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// logs answers GET /v1/vjobs/{id}/logs.
+func (s *Server) logs(c *gin.Context, who Subject) error {
+	kept, err := s.vjob(c, who, Read)
+	if err != nil {
+		return err
+	}
+	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
+	if err != nil {
+		return err
+	}
+	tail, err := queryNumber(c, "tail", 1, maxTail, 0)
+	if err != nil {
+		return err
+	}
+	vm := cluster.VMID{VJob: kept.ID, Rank: int(rank)}
+	if s.console == nil {
+		return notFound("console of VM", vm.String())
+	}
+	text, err := s.console.Console(c.Request.Context(), vm)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	c.Header("Content-Type", "text/plain; charset=utf-8")
+	c.Header("Content-Disposition", `inline; filename="vjob-`+strconv.FormatInt(int64(vm.VJob), 10)+`-`+strconv.Itoa(vm.Rank)+`.log"`)
+	return s.copyLog(c, text, int(tail))
+}
