@@ -13,7 +13,7 @@ import (
 var sentinels = []error{
 	hypervisor.ErrUnreachable, hypervisor.ErrTimeout, hypervisor.ErrNoSuchVM, hypervisor.ErrExists,
 	hypervisor.ErrNoSpace, hypervisor.ErrNoRoom, hypervisor.ErrBadImage, hypervisor.ErrLocked,
-	hypervisor.ErrRefused, cluster.ErrNotFound,
+	hypervisor.ErrRefused, cluster.ErrNotFound, hypervisor.ErrNoImage,
 }
 
 // failure is the error of an answer; unlike most errors it survives a snapshot.

@@ -23,7 +23,6 @@ type host struct {
 	hinted   bool // a hint waits for the end of the instant, or of a freeze
 
 	load    cluster.MilliCPU // what the running guests need
-	sated   bool             // every running guest gets what it needs
 	touched bool
 }
 
@@ -32,7 +31,7 @@ func newHost(n Node) *host {
 		n.Pool = SharedPool
 	}
 	n.Strangers = slices.Sorted(slices.Values(n.Strangers))
-	return &host{Node: n, copies: map[cluster.VMID]*machine{}, sated: true}
+	return &host{Node: n, copies: map[cluster.VMID]*machine{}}
 }
 
 // trouble is whether a lasting fault is on, and which one of its kind it is.

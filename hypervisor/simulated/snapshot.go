@@ -40,6 +40,7 @@ type snapshot struct {
 
 type hostSnapshot struct {
 	ID       cluster.NodeID      `json:"id"`
+	Capacity cluster.Resources   `json:"capacity"`
 	Troubles []trouble           `json:"troubles"`
 	Queued   []int64             `json:"queued"`
 	Endings  []hypervisor.Ending `json:"endings"`
@@ -68,7 +69,7 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		}
 	}
 	for _, h := range c.order {
-		s.Hosts = append(s.Hosts, hostSnapshot{h.ID, h.troubles[:lastingKinds], h.queued, h.endings, h.hinted})
+		s.Hosts = append(s.Hosts, hostSnapshot{h.ID, h.Capacity, h.troubles[:lastingKinds], h.queued, h.endings, h.hinted})
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
 		s.Machines = append(s.Machines, c.where[id]...)
@@ -142,9 +143,7 @@ func (c *Cluster) fill(s *snapshot) error {
 		}
 		copy(h.troubles[:], saved.Troubles)
 		h.queued, h.endings = saved.Queued, saved.Endings
-		if saved.Hinted {
-			c.hint(h)
-		}
+		h.hinted = saved.Hinted
 	}
 	for _, m := range s.Machines {
 		h, ok := c.hosts[m.Node]
@@ -158,12 +157,26 @@ func (c *Cluster) fill(s *snapshot) error {
 			h.load += m.Need
 		}
 	}
+	for _, saved := range s.Hosts {
+		if h, ok := c.hosts[saved.ID]; ok && h.Capacity != saved.Capacity {
+			c.reshare(h)
+		}
+	}
 	for _, op := range s.Ops {
 		if _, ok := c.hosts[op.Call.Node]; ok || op.Over {
 			c.ops[op.Serial] = op
 		}
 	}
 	return nil
+}
+
+// reshare gives the guests of a node whose capacity has changed their new pace.
+func (c *Cluster) reshare(h *host) {
+	for _, m := range h.sorted() {
+		if c.touch(m); m.lockstep() {
+			c.markApp(c.app(m))
+		}
+	}
 }
 
 // takeAgenda puts back what is going to happen; random faults are drawn anew when
@@ -183,12 +196,6 @@ func (c *Cluster) takeAgenda(s *snapshot) {
 	if !sameRates {
 		c.healed = false
 		c.planFaults()
-	}
-	for _, h := range c.order { // the capacity of a node may have changed
-		c.markHost(h)
-		for _, m := range h.sorted() {
-			c.touch(m)
-		}
 	}
 	c.settle()
 }

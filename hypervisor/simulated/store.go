@@ -22,6 +22,7 @@ type image struct {
 	Complete bool               `json:"complete"`
 	Durable  bool               `json:"durable"` // survives a loss of power
 	Rot      int                `json:"rot"`     // times that its content was damaged
+	Sum      string             `json:"sum"`     // what the first seal found, kept beside it
 	Mem      memory             `json:"mem"`
 }
 
@@ -38,15 +39,15 @@ func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, 
 	h := c.hosts[from]
 	switch {
 	case h.has(StoreGone):
-		return nil, failed(hypervisor.ErrBadImage, "image %s: the store is not mounted on %s", id, from)
+		return nil, failed(hypervisor.ErrNoImage, "image %s: the store is not mounted on %s", id, from)
 	case i == nil:
-		return nil, failed(hypervisor.ErrBadImage, "image %s: no such file", id)
+		return nil, failed(hypervisor.ErrNoImage, "image %s: no such file", id)
 	case !i.Complete:
 		return nil, failed(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
 	case h.Pool != i.Pool && !slices.ContainsFunc(c.order, func(o *host) bool {
 		return o.Pool == i.Pool && o.up() && !o.has(Freeze) && !o.has(StoreGone)
 	}):
-		return nil, failed(hypervisor.ErrBadImage, "image %s: no node with pool %s answers", id, i.Pool)
+		return nil, failed(hypervisor.ErrNoImage, "image %s: no node with pool %s answers", id, i.Pool)
 	}
 	return i, nil
 }
@@ -193,14 +194,17 @@ func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
 	return c.cfg.Profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
 }
 
-// finishSeal makes the image durable. What it reads back is its checksum, also
-// where the content was damaged before.
+// finishSeal makes the image and its checksum durable. Sealed again, the image
+// must still be what it was then.
 func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
 	i, f := c.readable(op.Call.Image, op.Call.Node)
 	if f != nil {
 		return hypervisor.Receipt{}, f
 	}
-	i.Durable = true
+	if i.Sum != "" && i.Sum != i.checksum() {
+		return hypervisor.Receipt{}, failed(hypervisor.ErrBadImage, "image %s: is not what was sealed", i.ID)
+	}
+	i.Durable, i.Sum = true, i.checksum()
 	c.tell(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum()}, nil
 }

@@ -100,7 +100,9 @@ func (c *Cluster) powerOff(h *host) {
 	}
 	for _, i := range c.sortedImages() {
 		if i.Node == h.ID && i.Complete && !i.Durable && c.happens(tornUnsealed) {
-			c.rot(i)
+			// Its data was synced before the header said that it is complete: what a
+			// loss of power can take is the header.
+			i.Complete = false
 		}
 	}
 }
