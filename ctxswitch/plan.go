@@ -27,7 +27,9 @@ type Problem struct {
 	Rules   []cluster.Rule
 	Gangs   []Goal // what is wanted of the vjobs that may be touched, in priority order
 	// Next holds the need of VMs that differs once the plan is carried out, e.g.
-	// of a vjob that is about to run with more CPU than it uses now.
+	// of a vjob that is about to run with more CPU than it uses now. A VM that
+	// keeps running counts with the larger of both from the first instant on; so
+	// room that it gives back by needing less is there for the next plan.
 	Next map[cluster.VMID]cluster.Resources
 	// Claims is room that is spoken for by actions under way: it counts as used
 	// from the first instant to the last.
@@ -42,7 +44,9 @@ type Problem struct {
 }
 
 // Goal is what is wanted of one vjob: a stable state for all its members. The
-// members are the VMs of the vjob that the current configuration knows.
+// members are the VMs of the vjob that the current configuration knows. VMs of
+// vjobs without a goal are not touched, as if they were pinned. A vjob that is
+// wanted sleeping and runs nowhere stays as it is.
 type Goal struct {
 	VJob cluster.VJobID
 	Want cluster.VMState // VMRunning, VMSleeping or VMTerminated
@@ -51,7 +55,8 @@ type Goal struct {
 // ActionID numbers the actions of one plan from 0.
 type ActionID int
 
-// Action changes one VM. Times are estimates from the start of the plan.
+// Action changes one VM. Times are estimates from the start of the plan. An
+// action waits for actions with lower numbers only.
 type Action struct {
 	ID    ActionID           `json:"id"`
 	Kind  cluster.ActionKind `json:"kind"`
@@ -65,9 +70,16 @@ type Action struct {
 	Cost  int64              `json:"cost"` // local cost k, thesis table 8.3, in MiB
 }
 
-// Gang is the actions of one vjob that must happen together (thesis §9.1.2), in
-// rank order. A vjob can have several gangs in one plan, for instance one that
-// suspends and one that resumes it to break a cycle; they follow each other.
+// Gang is the actions of one kind on one vjob that are carried out together
+// (thesis §9.1.2), in rank order. Every action is in exactly one gang.
+//
+// All actions of a gang wait for the same actions and start together; only the
+// live migrations of a vjob, which share a gang as well, go one by one as room
+// appears, and one VM may make two hops there. The room that a suspended or
+// paused gang leaves is free when all its actions have ended.
+//
+// A vjob can have several gangs in one plan, for instance one that suspends and
+// one that resumes it to break a cycle; they follow each other.
 type Gang struct {
 	VJob    cluster.VJobID     `json:"vjob"`
 	Kind    cluster.ActionKind `json:"kind"`
@@ -87,15 +99,6 @@ type Plan struct {
 
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
-
-// Costs estimates actions: durations for the schedule, weights for the choice.
-type Costs struct {
-	Boot, Stop   time.Duration
-	MigratePer   time.Duration // per GiB
-	SuspendPer   time.Duration // per GiB
-	ResumePer    time.Duration // per GiB, local
-	RemoteFactor float64       // a remote resume takes this many times a local one
-}
 
 // NoPlan says why there is no plan.
 type NoPlan struct {

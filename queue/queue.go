@@ -7,6 +7,7 @@
 package queue
 
 import (
+	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -81,5 +82,24 @@ type Room interface {
 // Shortage is why a vjob does not fit.
 type Shortage struct {
 	Missing cluster.Resources // more than is free in sum; zero when only the shape is wrong
-	Rule    string            // a placement rule that stands in the way, "" when none does
+	// Rule is a placement rule that stands in the way, or another reason why no
+	// room would help, in words; "" when there is none.
+	Rule string
+}
+
+// String tells the shortage to people: "needs 6 CPU and 2 GiB more".
+func (s Shortage) String() string {
+	m := s.Missing
+	switch {
+	case m.CPU > 0 && m.Memory > 0:
+		return fmt.Sprintf("needs %s CPU and %s more", m.CPU, m.Memory)
+	case m.CPU > 0:
+		return fmt.Sprintf("needs %s CPU more", m.CPU)
+	case m.Memory > 0:
+		return fmt.Sprintf("needs %s more", m.Memory)
+	case s.Rule != "":
+		return "in the way is " + s.Rule
+	default:
+		return "the room that is free lies in pieces too small for its VMs"
+	}
 }

@@ -1,0 +1,257 @@
+package ctxswitch
+
+import (
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+)
+
+// Check says in words what is wrong with a plan, whoever made it: none means
+// that it can be carried out as it stands. It shares no decision with a planner.
+//
+// Of the times in the plan only the order that After prescribes is believed: an
+// action may last as long as it likes, and start as late. So what is shown to
+// hold, holds for every interleaving that After permits:
+//
+//   - every action is an edge of the life cycle of its VM (thesis figure 6.1), and
+//     the actions of one VM follow each other;
+//   - no node that is given something to do is over capacity at any instant, see
+//     [check.room], and VMs arrive only on nodes that take VMs;
+//   - the rules spread, ban and fence hold for whatever arrives, at every instant;
+//     gather holds at the target, since VMs that move one by one are apart meanwhile;
+//   - gangs are whole, see [check.gangs];
+//   - the goals are met, VMs that are pinned or have no goal are where they were,
+//     and the target is viable as far as the plan could do something about it.
+func Check(p Problem, plan Plan) []string {
+	c := &check{p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{}}
+	for _, g := range slices.Backward(p.Gangs) {
+		c.goal[g.VJob] = g.Want
+	}
+	for _, vm := range p.Current.VMs() {
+		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
+	}
+	if !c.shape() {
+		return c.faults // nothing can be said of the rest
+	}
+	c.figures()
+	c.gangs()
+	c.replay()
+	c.room()
+	c.spread()
+	c.target()
+	return c.faults
+}
+
+// check is a plan under examination.
+type check struct {
+	p      Problem
+	plan   Plan
+	goal   map[cluster.VJobID]cluster.VMState
+	staff  map[cluster.VJobID][]cluster.VMID
+	before []set       // by action: those that have ended when it starts
+	gangOf []int       // by action
+	holds  []holding   // room that VMs hold in the course of the plan
+	final  []situation // by VM in order of p.Current.VMs()
+	faults []string
+}
+
+// situation is the state and the place of a VM.
+type situation struct {
+	vm    cluster.VMID
+	state cluster.VMState
+	place cluster.NodeID
+}
+
+func (c *check) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+// shape checks that numbers mean what they should, and derives the order.
+func (c *check) shape() bool {
+	n := len(c.plan.Actions)
+	c.before = make([]set, n)
+	for i, a := range c.plan.Actions {
+		if a.ID != ActionID(i) {
+			c.fault("action %d is at place %d", a.ID, i)
+			return false
+		}
+		c.before[i] = newSet(n)
+		for _, b := range a.After {
+			if b < 0 || b >= a.ID {
+				c.fault("action %d waits for %d, which does not come before it", a.ID, b)
+				return false
+			}
+			c.before[i].add(int(b))
+			c.before[i].addAll(c.before[b])
+		}
+	}
+	c.gangOf = make([]int, n)
+	seen := newSet(n)
+	for g, gang := range c.plan.Gangs {
+		for _, id := range gang.Actions {
+			if id < 0 || int(id) >= n || seen.has(int(id)) {
+				c.fault("gang %d of vjob %s: action %d does not exist or is in two gangs", g, gang.VJob, id)
+				return false
+			}
+			seen.add(int(id))
+			c.gangOf[id] = g
+		}
+	}
+	for i := range n {
+		if !seen.has(i) {
+			c.fault("action %d is in no gang", i)
+			return false
+		}
+	}
+	return true
+}
+
+// figures checks estimates and costs.
+func (c *check) figures() {
+	var last Action
+	for _, a := range c.plan.Actions {
+		for _, b := range a.After {
+			if before := c.plan.Actions[b]; a.Start < before.End {
+				c.fault("action %d is to start at %s, before %d ends at %s", a.ID, a.Start, b, before.End)
+			}
+		}
+		memory, remote := c.count(a.VM).Memory, a.From != "" && a.From != a.To
+		if want := c.p.Costs.Duration(a.Kind, memory, remote); a.End-a.Start != want {
+			c.fault("action %d is to last %s instead of %s", a.ID, a.End-a.Start, want)
+		}
+		if want := localCost(a.Kind, memory, remote); a.Cost != want {
+			c.fault("action %d costs %d MiB instead of %d", a.ID, a.Cost, want)
+		}
+		if a.End > last.End {
+			last = a
+		}
+	}
+	if c.plan.Makespan != last.End {
+		c.fault("the plan is to last %s, its last action ends at %s", c.plan.Makespan, last.End)
+	}
+	if want := planCost(c.plan.Actions); c.plan.Cost != want {
+		c.fault("the plan costs %d MiB instead of %d", c.plan.Cost, want)
+	}
+}
+
+// count is what a VM counts for while it is on a node, see [Problem.Next].
+func (c *check) count(vm cluster.VMID) cluster.Resources {
+	now := c.p.Current.Need(vm)
+	next, changes := c.p.Next[vm]
+	_, runs := c.p.Current.Host(vm)
+	switch {
+	case !changes || runs && c.mayTouch(vm) && c.goal[vm.VJob] != cluster.VMRunning:
+		return now
+	case runs:
+		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
+	default:
+		return next
+	}
+}
+
+func (c *check) mayTouch(vm cluster.VMID) bool {
+	_, goal := c.goal[vm.VJob]
+	return goal && !c.p.Pinned[vm]
+}
+
+// replay follows every VM through the plan and notes which room it holds, from
+// the start of which action to the end of which others.
+func (c *check) replay() {
+	byVM := map[cluster.VMID][]Action{}
+	for _, a := range c.plan.Actions {
+		if _, known := c.p.Current.State(a.VM); !known {
+			c.fault("action %d: there is no VM %s", a.ID, a.VM)
+			continue
+		}
+		byVM[a.VM] = append(byVM[a.VM], a)
+	}
+	for _, vm := range c.p.Current.VMs() {
+		state, _ := c.p.Current.State(vm)
+		at := situation{vm, state, c.p.Current.Place(vm)}
+		hold := holding{vm: vm, node: at.place, need: c.count(vm), from: -1}
+		for i, a := range byVM[vm] {
+			if i > 0 && !c.before[a.ID].has(int(byVM[vm][i-1].ID)) {
+				c.fault("action %d on VM %s does not wait for %d on the same VM", a.ID, vm, byVM[vm][i-1].ID)
+			}
+			if at.state == cluster.VMRunning {
+				hold.until = c.release(a)
+				c.holds = append(c.holds, hold)
+			}
+			at = c.step(at, a)
+			hold = holding{vm: vm, node: at.place, need: c.count(vm), from: int(a.ID)}
+		}
+		if at.state == cluster.VMRunning {
+			c.holds = append(c.holds, hold)
+		}
+		c.final = append(c.final, at)
+	}
+}
+
+// release is the actions after which the room that an action leaves is free. A
+// gang that is saved or moved while it is paused gives its room back as a whole,
+// because until then it may have to go back as a whole (RELIABILITY §2.2).
+func (c *check) release(a Action) []ActionID {
+	if a.Kind == cluster.Suspend || a.Kind == cluster.Migrate && !a.Live {
+		return c.plan.Gangs[c.gangOf[a.ID]].Actions
+	}
+	return []ActionID{a.ID}
+}
+
+// step checks one action against where its VM is, and says where it is then.
+func (c *check) step(at situation, a Action) situation {
+	next, legal := at.state.After(a.Kind)
+	if !legal {
+		c.fault("action %d: VM %s is %s, one cannot %s it", a.ID, a.VM, at.state, a.Kind)
+		return at
+	}
+	if !c.mayTouch(a.VM) {
+		c.fault("action %d touches VM %s, which is pinned or has no goal", a.ID, a.VM)
+	}
+	if a.From != at.place {
+		c.fault("action %d takes VM %s from %q, it is on %q", a.ID, a.VM, a.From, at.place)
+	}
+	switch a.Kind {
+	case cluster.Stop, cluster.Suspend:
+		if a.To != "" {
+			c.fault("action %d: %s leads to no node, not to %s", a.ID, a.Kind, a.To)
+		}
+		return situation{at.vm, next, at.place}
+	}
+	if a.Kind == cluster.Migrate && a.To == a.From {
+		c.fault("action %d moves VM %s to where it is", a.ID, a.VM)
+	}
+	if n, known := c.p.Current.Node(a.To); !known || !n.Hosts() {
+		c.fault("action %d: node %q takes no VMs", a.ID, a.To)
+		return at
+	}
+	nowhere := func(cluster.VMID) (cluster.NodeID, bool) { return "", false }
+	for _, r := range c.p.Rules {
+		if !r.Allows(a.VM, a.To, nowhere) {
+			c.fault("action %d puts VM %s on %s against %s", a.ID, a.VM, a.To, r)
+		}
+	}
+	return situation{at.vm, next, a.To}
+}
+
+// set is a set of actions.
+type set []uint64
+
+func newSet(n int) set       { return make(set, (n+63)/64) }
+func (s set) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+func (s set) addAll(o set) {
+	for i := range o {
+		s[i] |= o[i]
+	}
+}
+
+// hasAll reports whether all these actions are in the set.
+func (s set) hasAll(ids []ActionID) bool {
+	for _, id := range ids {
+		if !s.has(int(id)) {
+			return false
+		}
+	}
+	return true
+}

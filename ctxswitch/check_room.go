@@ -1,0 +1,162 @@
+package ctxswitch
+
+import (
+	"slices"
+
+	"vjob/cluster"
+)
+
+// holding is room that a VM holds on a node: from the start of an action, or from
+// the beginning when that is -1, until all of some actions have ended, or for
+// good when there are none. A migrating VM has two at a time.
+type holding struct {
+	vm    cluster.VMID
+	node  cluster.NodeID
+	need  cluster.Resources
+	from  int
+	until []ActionID
+}
+
+// over reports whether h is certainly over when o begins.
+func (c *check) over(h, o holding) bool {
+	return o.from >= 0 && len(h.until) > 0 && c.before[o.from].hasAll(h.until)
+}
+
+// room checks that whatever arrives fits in the worst case.
+//
+// Two holdings of a node exclude each other when one is certainly over when the
+// other begins. That relation is an order, because a VM's holding begins before
+// it ends. Holdings of which none excludes another can coincide: let everything
+// end that any of them waits for, and nothing else. So the worst that an arrival
+// can meet is the heaviest antichain of the holdings that it does not exclude.
+// (Where a gang frees room together, an antichain may weigh more than what can
+// really coincide: the check then refuses too much, never too little.)
+//
+// A node that is overloaded from the start is no fault of the plan; adding to it
+// is, and shows as an arrival that does not fit.
+func (c *check) room() {
+	byNode := map[cluster.NodeID][]holding{}
+	for _, h := range c.holds {
+		byNode[h.node] = append(byNode[h.node], h)
+	}
+	for _, n := range c.p.Current.Nodes() {
+		room := n.Capacity.Minus(c.p.Claims[n.ID])
+		for _, h := range byNode[n.ID] {
+			if h.from >= 0 {
+				c.arrival(n.ID, room, h, byNode[n.ID])
+			}
+		}
+	}
+}
+
+// arrival checks one holding that begins in the plan.
+func (c *check) arrival(node cluster.NodeID, room cluster.Resources, h holding, all []holding) {
+	var met []holding
+	for _, o := range all {
+		if o.vm == h.vm && o.from == h.from || c.over(o, h) || c.over(h, o) {
+			continue
+		}
+		met = append(met, o)
+	}
+	for d := range dimensions {
+		need := d.of(h.need)
+		if need == 0 {
+			continue
+		}
+		if worst := need + c.heaviest(met, d); worst > d.of(room) {
+			name := [...]string{"thousandths of a CPU", "MiB"}[d]
+			c.fault("node %s may have to give %d %s while action %d brings VM %s, it has %d",
+				node, worst, name, h.from, h.vm, d.of(room))
+		}
+	}
+}
+
+// heaviest is the weight of the heaviest antichain of holdings. By Dilworth's
+// theorem it is the least weight of chains that cover every holding by its own
+// weight: the sum of all weights less what chains can link, a greatest flow.
+func (c *check) heaviest(holds []holding, d dimension) int64 {
+	n := len(holds)
+	weight := make([]int64, n)
+	var sum int64
+	for i, h := range holds {
+		weight[i] = d.of(h.need)
+		sum += weight[i]
+	}
+	follows := make([][]bool, n)
+	for i := range holds {
+		follows[i] = make([]bool, n)
+		for j := range holds {
+			follows[i][j] = i != j && c.over(holds[i], holds[j])
+		}
+	}
+	return sum - linked(weight, follows)
+}
+
+// linked is the greatest flow from the ends of holdings to the beginnings of
+// those that may follow them, each giving and taking at most its weight.
+func linked(weight []int64, follows [][]bool) (total int64) {
+	n := len(weight)
+	give, take := slices.Clone(weight), slices.Clone(weight)
+	flow := make([][]int64, n) // from end i to beginning j
+	for i := range flow {
+		flow[i] = make([]int64, n)
+	}
+	// push sends more from the end i along a path of links to be made and unmade.
+	var push func(i int, most int64, seen []bool) int64
+	push = func(i int, most int64, seen []bool) int64 {
+		seen[i] = true
+		for j := range n {
+			if !follows[i][j] {
+				continue
+			}
+			if sent := min(most, take[j]); sent > 0 {
+				take[j] -= sent
+				flow[i][j] += sent
+				return sent
+			}
+			for k := range n {
+				if seen[k] || flow[k][j] == 0 {
+					continue
+				}
+				if sent := push(k, min(most, flow[k][j]), seen); sent > 0 {
+					flow[k][j] -= sent
+					flow[i][j] += sent
+					return sent
+				}
+			}
+		}
+		return 0
+	}
+	for i := range n {
+		for give[i] > 0 {
+			sent := push(i, give[i], make([]bool, n))
+			if sent == 0 {
+				break
+			}
+			give[i] -= sent
+			total += sent
+		}
+	}
+	return total
+}
+
+// spread checks that VMs that a rule keeps apart are never on one node together,
+// unless they were from the start.
+func (c *check) spread() {
+	for _, r := range c.p.Rules {
+		if r.Kind != cluster.Spread {
+			continue
+		}
+		for i, h := range c.holds {
+			for _, o := range c.holds[:i] {
+				if h.vm == o.vm || h.node != o.node || h.from < 0 && o.from < 0 ||
+					!slices.Contains(r.VMs, h.vm) || !slices.Contains(r.VMs, o.vm) {
+					continue
+				}
+				if !c.over(h, o) && !c.over(o, h) {
+					c.fault("VMs %s and %s may meet on %s against %s", o.vm, h.vm, h.node, r)
+				}
+			}
+		}
+	}
+}

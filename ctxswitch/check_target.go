@@ -1,0 +1,86 @@
+package ctxswitch
+
+import (
+	"vjob/cluster"
+)
+
+// target checks where the plan leads.
+func (c *check) target() {
+	end := c.p.Current.Clone()
+	for _, at := range c.final {
+		need := c.p.Current.Need(at.vm)
+		if next, ok := c.p.Next[at.vm]; ok {
+			need = next
+		}
+		switch at.state {
+		case cluster.VMRunning:
+			end.SetRunning(at.vm, need, at.place)
+		case cluster.VMSleeping:
+			end.SetSleeping(at.vm, c.p.Current.Need(at.vm), at.place)
+		case cluster.VMTerminated:
+			end.Remove(at.vm)
+		}
+		c.reached(at)
+	}
+	if c.plan.Target == nil || c.plan.Target.String() != end.String() {
+		c.fault("the plan leads to another configuration than it says:\n%s", end)
+	}
+	c.viable(end)
+}
+
+// reached checks the goal of one VM.
+func (c *check) reached(at situation) {
+	if !c.mayTouch(at.vm) {
+		return
+	}
+	start, _ := c.p.Current.State(at.vm)
+	want := c.goal[at.vm.VJob]
+	unborn := start == cluster.VMWaiting && at.state == start && want != cluster.VMRunning
+	if at.state != want && !unborn && start != cluster.VMTerminated {
+		c.fault("VM %s is to be %s, the plan leaves it %s", at.vm, want, at.state)
+	}
+}
+
+// viable checks what the plan answers for: a VM that it might have placed
+// elsewhere must not be on a node that is overloaded or off, nor against a rule.
+// A draining node may keep what it has.
+func (c *check) viable(end *cluster.Configuration) {
+	for _, n := range end.Nodes() {
+		on := end.On(n.ID)
+		free := n.Capacity.Minus(c.p.Claims[n.ID]).Minus(end.Used(n.ID))
+		for _, vm := range on {
+			if !c.couldMove(vm) {
+				continue
+			}
+			if need := end.Need(vm); need.CPU > 0 && free.CPU < 0 || need.Memory > 0 && free.Memory < 0 {
+				c.fault("node %s lacks %s at the end, and VM %s is still there", n.ID, cluster.Resources{}.Minus(free), vm)
+			}
+			if n.State == cluster.Offline || n.State == cluster.Down {
+				c.fault("VM %s ends on node %s, which is %s", vm, n.ID, n.State)
+			}
+			for _, r := range c.p.Rules {
+				if !r.Allows(vm, n.ID, end.Host) {
+					c.fault("VM %s ends on %s against %s", vm, n.ID, r)
+				}
+			}
+		}
+	}
+}
+
+// couldMove reports whether the plan was free to place the VM: its goal lets it
+// run, and its gang may be paused if that is what moving it takes.
+func (c *check) couldMove(vm cluster.VMID) bool {
+	if !c.mayTouch(vm) {
+		return false
+	}
+	if _, runs := c.p.Current.Host(vm); !runs {
+		return true
+	}
+	rigid, held := false, false
+	for _, m := range c.staff[vm.VJob] {
+		if _, runs := c.p.Current.Host(m); runs {
+			rigid, held = rigid || !c.p.Live[m], held || c.p.Pinned[m]
+		}
+	}
+	return !rigid || !held
+}

@@ -1,0 +1,140 @@
+package ctxswitch_test
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+)
+
+// drawProblem makes a small cluster, often tight, sometimes overloaded, with every
+// kind of goal, rule and exception.
+func drawProblem(t *rapid.T) ctxswitch.Problem {
+	p := ctxswitch.Problem{
+		Current: cluster.NewConfiguration(),
+		Next:    map[cluster.VMID]cluster.Resources{},
+		Claims:  map[cluster.NodeID]cluster.Resources{},
+		Pinned:  map[cluster.VMID]bool{},
+		Live:    map[cluster.VMID]bool{},
+		Costs:   ctxswitch.ThesisCosts,
+		Seed:    rapid.Uint64().Draw(t, "seed"),
+	}
+	nodes := drawNodes(t, p)
+	// Most draws start viable; the others are as overloaded as chance has it.
+	tidy := rapid.IntRange(0, 3).Draw(t, "tidy") > 0
+	var vms []cluster.VMID
+	for j := range rapid.IntRange(1, 7).Draw(t, "vjobs") {
+		vms = append(vms, drawVJob(t, &p, nodes, cluster.VJobID(j+1), tidy)...)
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "rules") {
+		r := cluster.Rule{
+			Kind: rapid.SampledFrom([]cluster.RuleKind{cluster.Spread, cluster.Gather, cluster.Ban, cluster.Fence}).Draw(t, "rule"),
+			VMs:  rapid.SliceOfNDistinct(rapid.SampledFrom(vms), 1, min(3, len(vms)), rapid.ID).Draw(t, "rule vms"),
+		}
+		if r.Kind == cluster.Ban || r.Kind == cluster.Fence {
+			r.Nodes = rapid.SliceOfNDistinct(rapid.SampledFrom(nodes), 1, 2, rapid.ID).Draw(t, "rule nodes")
+		}
+		p.Rules = append(p.Rules, r)
+	}
+	return p
+}
+
+func drawNodes(t *rapid.T, p ctxswitch.Problem) []cluster.NodeID {
+	var ids []cluster.NodeID
+	for i := range rapid.IntRange(2, 6).Draw(t, "nodes") {
+		n := cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("n%d", i)),
+			Capacity: cluster.Resources{
+				CPU:    cluster.MilliCPU(rapid.IntRange(1, 4).Draw(t, "cpu")) * cluster.CPU,
+				Memory: cluster.MiB(rapid.IntRange(1, 4).Draw(t, "memory")) * cluster.GiB,
+			},
+		}
+		if rapid.IntRange(0, 6).Draw(t, "drains") == 0 {
+			n.State = cluster.Draining
+		}
+		if rapid.IntRange(0, 9).Draw(t, "claimed") == 0 {
+			p.Claims[n.ID] = cluster.Resources{CPU: 500, Memory: 512}
+		}
+		p.Current.SetNode(n)
+		ids = append(ids, n.ID)
+	}
+	return ids
+}
+
+func drawVJob(t *rapid.T, p *ctxswitch.Problem, nodes []cluster.NodeID, id cluster.VJobID, tidy bool) (vms []cluster.VMID) {
+	state := rapid.SampledFrom([]cluster.VMState{
+		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMWaiting, cluster.VMSleeping,
+	}).Draw(t, "state")
+	want := rapid.SampledFrom([]cluster.VMState{
+		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMSleeping, cluster.VMTerminated,
+	}).Draw(t, "want")
+	live := rapid.Bool().Draw(t, "live")
+	for rank := range rapid.IntRange(1, 3).Draw(t, "members") {
+		vm := cluster.VMID{VJob: id, Rank: rank}
+		need := cluster.Resources{
+			CPU:    cluster.MilliCPU(rapid.IntRange(0, 4).Draw(t, "need cpu")) * 500,
+			Memory: cluster.MiB(rapid.IntRange(1, 6).Draw(t, "need memory")) * 256,
+		}
+		node := rapid.SampledFrom(nodes).Draw(t, "node")
+		switch state {
+		case cluster.VMRunning:
+			if tidy && !need.Fits(p.Current.Free(node).Minus(p.Claims[node])) {
+				p.Current.SetWaiting(vm, need)
+				break
+			}
+			p.Current.SetRunning(vm, need, node)
+		case cluster.VMSleeping:
+			p.Current.SetSleeping(vm, need, node)
+		default:
+			p.Current.SetWaiting(vm, need)
+		}
+		p.Live[vm] = live
+		if rapid.IntRange(0, 19).Draw(t, "pinned") == 0 {
+			p.Pinned[vm] = true
+		}
+		if rapid.IntRange(0, 7).Draw(t, "changes") == 0 {
+			p.Next[vm] = need.Plus(cluster.Resources{CPU: rapid.SampledFrom([]cluster.MilliCPU{-500, 500}).Draw(t, "next")})
+			p.Next[vm] = cluster.Resources{CPU: max(0, p.Next[vm].CPU), Memory: need.Memory}
+		}
+		vms = append(vms, vm)
+	}
+	if rapid.IntRange(0, 9).Draw(t, "no goal") > 0 {
+		p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: id, Want: want})
+	}
+	return vms
+}
+
+// drawSwaps makes a full cluster in which running vjobs are fenced to other nodes
+// than theirs, so that migrations wait for each other in circles.
+func drawSwaps(t *rapid.T) ctxswitch.Problem {
+	p := ctxswitch.Problem{
+		Current: cluster.NewConfiguration(), Live: map[cluster.VMID]bool{},
+		Costs: ctxswitch.ThesisCosts, Seed: 1,
+	}
+	n := rapid.IntRange(2, 5).Draw(t, "nodes")
+	name := func(i int) cluster.NodeID { return cluster.NodeID(fmt.Sprintf("n%d", i%n)) }
+	for i := range n {
+		p.Current.SetNode(cluster.Node{ID: name(i), Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 4 * cluster.GiB}})
+	}
+	step := rapid.IntRange(1, n-1).Draw(t, "step")
+	pair := rapid.IntRange(1, 2).Draw(t, "members")
+	live := rapid.IntRange(0, 2).Draw(t, "live")
+	for i := range n * 2 {
+		vm := cluster.VMID{VJob: cluster.VJobID(i/pair + 1), Rank: i % pair}
+		need := cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2 * cluster.GiB}
+		if rapid.IntRange(0, 3).Draw(t, "small") == 0 {
+			need = cluster.Resources{CPU: cluster.CPU, Memory: cluster.GiB}
+		}
+		p.Current.SetRunning(vm, need, name(i))
+		p.Live[vm] = live > 0
+		if rapid.IntRange(0, 4).Draw(t, "moves") > 0 {
+			p.Rules = append(p.Rules, cluster.Rule{Kind: cluster.Fence, VMs: []cluster.VMID{vm}, Nodes: []cluster.NodeID{name(i + step)}})
+		}
+		if i%pair == 0 {
+			p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: vm.VJob, Want: cluster.VMRunning})
+		}
+	}
+	return p
+}

@@ -1,0 +1,162 @@
+package ctxswitch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+)
+
+// Plans are right for the checker, and for an executor that takes the actions in
+// any order that the plan permits.
+func TestGreedyPlansAreSound(t *testing.T) {
+	for name, draw := range map[string]func(*rapid.T) ctxswitch.Problem{"any": drawProblem, "swaps": drawSwaps} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				p := draw(t)
+				plan, err := ctxswitch.Greedy{}.Plan(p)
+				var none *ctxswitch.NoPlan
+				if errors.As(err, &none) {
+					if none.Reason == "" {
+						t.Fatal("no plan, and no reason")
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if faults := ctxswitch.Check(p, plan); len(faults) > 0 {
+					t.Fatalf("%s\n%s%s", strings.Join(faults, "\n"), p.Current, plan)
+				}
+				rng := rand.New(rand.NewPCG(p.Seed, 1))
+				for range 5 {
+					if wrong := carryOut(p, plan, rng); wrong != "" {
+						t.Fatalf("%s\n%s%s", wrong, p.Current, plan)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The same problem gives the same bytes.
+func TestGreedyIsAFunction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t)
+		first, err1 := ctxswitch.Greedy{}.Plan(p)
+		again, err2 := ctxswitch.Greedy{}.Plan(p)
+		a, _ := json.Marshal(first)
+		b, _ := json.Marshal(again)
+		if string(a) != string(b) || (err1 == nil) != (err2 == nil) || err1 != nil && err1.Error() != err2.Error() {
+			t.Fatalf("%s\n%s\n%v\n%v", a, b, err1, err2)
+		}
+	})
+}
+
+// A viable cluster in which nothing is wished has nothing to do.
+func TestGreedyLeavesAViableClusterAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t)
+		for i := range p.Gangs {
+			vm := cluster.VMID{VJob: p.Gangs[i].VJob}
+			p.Gangs[i].Want, _ = p.Current.State(vm)
+		}
+		p.Next = nil
+		for _, n := range p.Current.Nodes() {
+			if n.State != cluster.Online || !p.Current.Used(n.ID).Plus(p.Claims[n.ID]).Fits(n.Capacity) {
+				t.Skip("something has to move")
+			}
+		}
+		for _, vm := range p.Current.VMs() {
+			if state, _ := p.Current.State(cluster.VMID{VJob: vm.VJob}); p.Pinned[vm] {
+				t.Skip("a pinned VM may get in the way")
+			} else if s, _ := p.Current.State(vm); s != state {
+				t.Skip("a vjob is between two states")
+			}
+		}
+		if !p.Current.Viable(p.Rules) {
+			t.Skip("a rule is broken")
+		}
+		plan, err := ctxswitch.Greedy{}.Plan(p)
+		if err != nil || !plan.Empty() {
+			t.Fatalf("%v\n%s%s", err, p.Current, plan)
+		}
+	})
+}
+
+// peak is what a VM needs on a node at its most: what it is known to need, or
+// will when it is started.
+func peak(p ctxswitch.Problem, vm cluster.VMID) cluster.Resources {
+	next, changes := p.Next[vm]
+	if _, runs := p.Current.Host(vm); changes && !runs {
+		return next
+	}
+	return p.Current.Need(vm)
+}
+
+// carryOut runs the plan as an executor might, starting and ending actions by
+// chance as After permits, and says when an action adds to a node that is full.
+func carryOut(p ctxswitch.Problem, plan ctxswitch.Plan, rng *rand.Rand) string {
+	used := map[cluster.NodeID]cluster.Resources{}
+	for _, n := range p.Current.Nodes() {
+		used[n.ID] = p.Current.Used(n.ID).Plus(p.Claims[n.ID])
+	}
+	gang := map[ctxswitch.ActionID]int{}
+	left := make([]int, len(plan.Gangs))
+	for g := range plan.Gangs {
+		left[g] = len(plan.Gangs[g].Actions)
+		for _, id := range plan.Gangs[g].Actions {
+			gang[id] = g
+		}
+	}
+	started, ended := make([]bool, len(plan.Actions)), make([]bool, len(plan.Actions))
+	free := func(id ctxswitch.ActionID) {
+		a := plan.Actions[id]
+		if state, _ := p.Current.State(a.VM); a.Kind == cluster.Stop && state != cluster.VMRunning {
+			return
+		}
+		used[a.From] = used[a.From].Minus(peak(p, a.VM))
+	}
+	for done := 0; done < len(plan.Actions); {
+		a := plan.Actions[rng.IntN(len(plan.Actions))]
+		switch {
+		case ended[a.ID]:
+		case started[a.ID]:
+			ended[a.ID] = true
+			done++
+			g := gang[a.ID]
+			left[g]--
+			if a.Kind == cluster.Stop || a.Live {
+				free(a.ID)
+			} else if (a.Kind == cluster.Suspend || a.Kind == cluster.Migrate) && left[g] == 0 {
+				for _, id := range plan.Gangs[g].Actions {
+					free(id)
+				}
+			}
+		default:
+			ready := true
+			for _, b := range a.After {
+				ready = ready && ended[b]
+			}
+			if !ready {
+				continue
+			}
+			started[a.ID] = true
+			if a.Kind == cluster.Boot || a.Kind == cluster.Resume || a.Kind == cluster.Migrate {
+				need := peak(p, a.VM)
+				used[a.To] = used[a.To].Plus(need)
+				n, _ := p.Current.Node(a.To)
+				if over := used[a.To].Minus(n.Capacity); need.CPU > 0 && over.CPU > 0 || need.Memory > 0 && over.Memory > 0 {
+					return "action " + a.VM.String() + " to " + string(a.To) + " lacks " + over.String()
+				}
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,174 @@
+package ctxswitch
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+)
+
+// survey is a problem sorted out: who is to be placed, who leaves, who must be
+// left alone.
+type survey struct {
+	Problem
+	nodes  []cluster.Node
+	staff  map[cluster.VJobID][]cluster.VMID // members in rank order
+	rank   map[cluster.VJobID]int            // order of priority of the goals
+	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
+	fixed  map[cluster.VMID]bool             // runs and stays where it is, whatever happens
+	placed []cluster.VMID                    // to be running on a node of our choice
+}
+
+// newSurvey sorts the problem out, or says which goal cannot be met by any plan.
+func newSurvey(p Problem) (*survey, error) {
+	s := &survey{
+		Problem: p, nodes: p.Current.Nodes(),
+		staff: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
+		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
+	}
+	held := map[cluster.VJobID]bool{} // a member that runs may not be touched
+	for _, vm := range p.Current.VMs() {
+		s.staff[vm.VJob] = append(s.staff[vm.VJob], vm)
+		if s.runs(vm) {
+			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
+			held[vm.VJob] = held[vm.VJob] || p.Pinned[vm]
+		}
+	}
+	for i, g := range p.Gangs {
+		if _, twice := s.rank[g.VJob]; !twice {
+			s.rank[g.VJob] = i
+		}
+	}
+	for _, vm := range p.Current.VMs() {
+		_, goal := s.rank[vm.VJob]
+		// A gang that must be paused to be moved cannot be when one member is pinned.
+		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && held[vm.VJob] && s.want(vm) == cluster.VMRunning) {
+			s.fixed[vm] = true
+		}
+	}
+	for _, g := range p.Gangs {
+		if err := s.accept(g, held[g.VJob]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// accept files the members of a vjob under what is to become of them.
+func (s *survey) accept(g Goal, held bool) error {
+	refuse := func(format string, args ...any) error {
+		return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: ", g.VJob) + fmt.Sprintf(format, args...)}
+	}
+	var running, waiting, asleep int
+	for _, vm := range s.staff[g.VJob] {
+		state, _ := s.Current.State(vm)
+		place := s.Current.Place(vm)
+		node, known := s.Current.Node(place)
+		lost := place != "" && (!known || node.State == cluster.Down || node.State == cluster.Offline && state == cluster.VMSleeping)
+		switch {
+		case s.fixed[vm] || s.Pinned[vm]:
+		case lost && state == cluster.VMRunning:
+			return refuse("VM %s is on node %s, which is down: what became of it has to be settled first", vm, place)
+		case lost && state == cluster.VMSleeping && g.Want == cluster.VMRunning:
+			return refuse("the image of VM %s lies on node %s, which is not up", vm, place)
+		case g.Want == cluster.VMRunning && state != cluster.VMTerminated:
+			s.placed = append(s.placed, vm)
+		}
+		switch state {
+		case cluster.VMRunning:
+			running++
+		case cluster.VMWaiting:
+			waiting++
+		case cluster.VMSleeping:
+			asleep++
+			held = held || s.Pinned[vm]
+		}
+	}
+	if g.Want == cluster.VMRunning && asleep > 0 && held {
+		return refuse("it cannot be resumed as a whole: actions are under way on some of its VMs")
+	}
+	if g.Want == cluster.VMSleeping && running > 0 {
+		if held {
+			return refuse("it cannot be suspended as a whole: actions are under way on some of its VMs")
+		}
+		if waiting > 0 {
+			return refuse("it cannot be suspended as a whole: %d of its VMs run and %d have not booted", running, waiting)
+		}
+	}
+	return nil
+}
+
+func (s *survey) runs(vm cluster.VMID) bool {
+	_, ok := s.Current.Host(vm)
+	return ok
+}
+
+// want is the state that a VM's goal asks for; without a goal the one it is in.
+func (s *survey) want(vm cluster.VMID) cluster.VMState {
+	if i, ok := s.rank[vm.VJob]; ok {
+		return s.Gangs[i].Want
+	}
+	state, _ := s.Current.State(vm)
+	return state
+}
+
+// count is what a VM counts for as long as it is on a node. One that keeps
+// running counts with the larger of its needs before and after: it may grow at
+// any moment, and what it gives back comes only once the plan is done.
+func (s *survey) count(vm cluster.VMID) cluster.Resources {
+	now := s.Current.Need(vm)
+	next, changes := s.Next[vm]
+	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
+	switch {
+	case !changes || !stays:
+		return now
+	case s.runs(vm):
+		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
+	default:
+		return next
+	}
+}
+
+// need is what a VM needs once the plan is done.
+func (s *survey) need(vm cluster.VMID) cluster.Resources {
+	if next, ok := s.Next[vm]; ok {
+		return next
+	}
+	return s.Current.Need(vm)
+}
+
+// layout is the cluster with the VMs that are to be left alone.
+func (s *survey) layout() *layout {
+	l := newLayout(s.nodes, s.Claims, s.Rules)
+	for _, vm := range s.Current.VMs() {
+		if s.fixed[vm] {
+			host, _ := s.Current.Host(vm)
+			l.pin(vm, s.count(vm), l.number[host])
+		}
+	}
+	return l
+}
+
+// members are the VMs to be placed, as the search for places sees them.
+func (s *survey) members(l *layout) []member {
+	list := make([]member, 0, len(s.placed))
+	for _, vm := range s.placed {
+		m := member{vm: vm, need: s.count(vm), rank: s.rank[vm.VJob], node: -1, runs: s.runs(vm), rigid: s.rigid[vm.VJob]}
+		if n, ok := l.number[s.Current.Place(vm)]; ok {
+			m.node = n
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// scarcest is the dimension of which the members ask for the larger part.
+func scarcest(members []member, capacity cluster.Resources) dimension {
+	var sum cluster.Resources
+	for _, m := range members {
+		sum = sum.Plus(m.need)
+	}
+	if float64(sum.CPU)*float64(capacity.Memory) > float64(sum.Memory)*float64(capacity.CPU) {
+		return cpu
+	}
+	return memory
+}

@@ -1,0 +1,22 @@
+package queue
+
+import (
+	"strings"
+
+	"vjob/cluster"
+)
+
+// policies are those that settings can name, in order of their names.
+var policies = []Policy{FCFS{}, FirstFit{Count: Assumed}}
+
+// ByName returns the policy that settings and commands call so; the error lists
+// the right names.
+func ByName(name string) (Policy, error) {
+	names := make([]string, len(policies))
+	for i, p := range policies {
+		if names[i] = p.Name(); names[i] == name {
+			return p, nil
+		}
+	}
+	return nil, cluster.BadField("policy", name, "one of "+strings.Join(names, ", "))
+}

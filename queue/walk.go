@@ -1,0 +1,124 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+
+	"vjob/cluster"
+)
+
+// walk is a policy's way through the queue. What the policies have in common is
+// settled at its beginning: vjobs that are under way, over, or held.
+type walk struct {
+	jobs     []Job
+	room     Room
+	verdicts []Verdict
+	settled  []bool
+	runs     []bool // is to run
+	waiting  []int  // those that wait for room, in order
+}
+
+// begin settles the vjobs on which a policy has no say. Busy ones that are bound
+// to run take their room before anybody else: they get it in any case.
+func begin(jobs []Job, room Room) *walk {
+	w := &walk{
+		jobs: jobs, room: room,
+		verdicts: make([]Verdict, len(jobs)), settled: make([]bool, len(jobs)), runs: make([]bool, len(jobs)),
+	}
+	for i, j := range jobs {
+		switch {
+		case j.State.Terminal():
+			w.settle(i, Stay, "is "+j.State.String())
+		case j.Busy:
+			if j.Bound == Run {
+				w.take(i)
+			}
+			w.settle(i, j.Bound, "is "+j.State.String())
+		case j.Held && j.State == cluster.Running:
+			w.settle(i, Park, "suspended: it is held")
+		case j.Held:
+			w.settle(i, Stay, "is held")
+		case j.Barred != "" && j.State.Ready():
+			w.settle(i, Stay, "waits: "+j.Barred)
+		}
+	}
+	return w
+}
+
+func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }
+
+func (w *walk) settle(i int, wish Wish, reason string) {
+	w.verdicts[i] = Verdict{wish, reason}
+	w.settled[i] = true
+	w.runs[i] = wish == Run
+}
+
+// wait leaves a vjob in the queue and tells its place there.
+func (w *walk) wait(i int, why string) {
+	w.settle(i, Stay, fmt.Sprintf("waits: %s; %s", why, w.line()))
+	w.waiting = append(w.waiting, i)
+}
+
+// line is the place of the next one that waits: "3rd in line behind 12 and 15".
+func (w *walk) line() string {
+	place := ordinal(len(w.waiting)+1) + " in line"
+	if len(w.waiting) == 0 {
+		return place
+	}
+	return place + " behind " + w.list(w.waiting)
+}
+
+// ahead names the vjobs before the i-th that are to run.
+func (w *walk) ahead(i int) string {
+	var before []int
+	for k := range i {
+		if w.runs[k] {
+			before = append(before, k)
+		}
+	}
+	if len(before) == 0 {
+		return "what is under way"
+	}
+	return w.list(before)
+}
+
+// listed is how many vjobs a reason names before it only counts.
+const listed = 3
+
+// list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
+func (w *walk) list(indices []int) string {
+	rest := 0
+	if len(indices) > listed {
+		rest = len(indices) - listed
+		indices = indices[:listed]
+	}
+	names := make([]string, len(indices))
+	for i, k := range indices {
+		names[i] = w.jobs[k].ID.String()
+	}
+	last := names[len(names)-1]
+	switch {
+	case rest > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
+	case len(names) == 1:
+		return last
+	default:
+		return strings.Join(names[:len(names)-1], ", ") + " and " + last
+	}
+}
+
+// ordinal is "1st", "2nd", "3rd", "11th".
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
