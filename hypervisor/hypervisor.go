@@ -37,8 +37,11 @@ var (
 	ErrNoSpace = errors.New("no space for the image")
 	// ErrNoRoom: the node cannot give the VM its memory.
 	ErrNoRoom = errors.New("no memory for the VM")
-	// ErrBadImage: the image is missing, incomplete or not what was sealed.
+	// ErrBadImage: the image is incomplete, or not what was sealed: its memory is
+	// lost for good.
 	ErrBadImage = errors.New("image unusable")
+	// ErrNoImage: the image cannot be read now; it may be there again later.
+	ErrNoImage = errors.New("image cannot be read")
 	// ErrLocked: a lock shows that another copy runs elsewhere.
 	ErrLocked = errors.New("locked by another copy")
 	// ErrRefused: the hypervisor will not do this; the text says why.
@@ -251,7 +254,7 @@ const (
 	Pause                // stop its CPUs; memory stays
 	Unpause              // let it go on
 	Save                 // write a paused copy to Image and remove the copy
-	Seal                 // make Image durable, and compute its checksum: see Receipt
+	Seal                 // make Image and its checksum durable: see Receipt; once more, verify it: ErrBadImage
 	Restore              // verify Image against Checksum, then create a paused copy of it on Node
 	Revoke               // make sure that no Restore attempt up to Attempt can succeed from now on
 	Discard              // delete Image

@@ -190,7 +190,7 @@ func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		case verdicts[i].Wish == queue.Run:
 			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMRunning})
 			change = change || !running
-		case running && verdicts[i].Wish == queue.Park:
+		case running && verdicts[i].Wish == queue.Park && p.barred[r.Job.ID] == "":
 			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMSleeping})
 			change = true
 		case running:

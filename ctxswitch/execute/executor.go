@@ -127,7 +127,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, intent := range loaded.Open {
 		e.ops[intent.Call.Op] = &op{call: intent.Call, began: intent.At, lost: true, lostAt: now}
 		if p := e.gangs[intent.Call.VM.VJob]; p != nil {
-			p.hold(intent.Call)
+			p.hold(intent.Call, now)
 		}
 	}
 	for _, id := range loaded.Plans {
@@ -217,6 +217,14 @@ func (e *Executor) wake() time.Time {
 			sooner(o.lostAt.Add(e.settings.Settle))
 		} else {
 			sooner(o.deadline)
+		}
+	}
+	for _, p := range e.restless {
+		for rank := range p.tries {
+			sooner(p.pace(rank))
+		}
+		if !p.denied.IsZero() {
+			sooner(p.denied.Add(e.settings.Patience))
 		}
 	}
 	for _, n := range e.nodes {

@@ -30,7 +30,7 @@ func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
 		wait := e.deadline(p, call)
 		at = at.Add(wait)
 		e.ops[call.Op] = &op{call: call, began: e.now, deadline: at}
-		p.hold(call)
+		p.hold(call, e.now)
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
 		kept := call

@@ -19,6 +19,7 @@ type pursuit struct {
 
 	// Of the present phase, by rank:
 	tries []int
+	tried []time.Time // when the last call was issued
 	errs  []error
 	// skewFrom and skewTo are the first and the last pause or unpause.
 	skewFrom, skewTo time.Time
@@ -51,7 +52,7 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 	n := len(job.VMs)
 	p := &pursuit{
 		job: job, rec: rec, ran: ran, marked: now,
-		tries: make([]int, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
+		tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
 		held:     make([]map[cluster.NodeID]int, n),
 		touched:  make([]map[cluster.NodeID]uint64, n),
 		cpuTimes: map[cluster.VMID]time.Duration{}, cpuNeeds: map[cluster.VMID]cluster.MilliCPU{},
@@ -62,18 +63,19 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 		p.touched[i] = map[cluster.NodeID]uint64{}
 	}
 	if rec.Phase == gang.Pausing {
-		p.skewFrom = rec.Since // what was paused before the restart was so since then
+		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
 	return p
 }
 
 // hold notes a call that was issued.
-func (p *pursuit) hold(call hypervisor.Call) {
+func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
 	rank := call.VM.Rank
 	if rank >= len(p.held) {
 		return
 	}
 	p.tries[rank]++
+	p.tried[rank] = at
 	p.held[rank][call.Node]++
 	if call.To != "" {
 		p.held[rank][call.To]++
@@ -136,6 +138,17 @@ func (p *pursuit) plan() journal.PlanID {
 		return p.todo[0].run.id
 	}
 	return 0
+}
+
+// pace is until when a member is left alone: after a few calls in one phase that
+// did not do, the next ones come at growing intervals.
+func (p *pursuit) pace(rank int) time.Time {
+	const free = 4
+	over := p.tries[rank] - free
+	if over < 0 {
+		return time.Time{}
+	}
+	return p.tried[rank].Add(time.Second << min(over, 5))
 }
 
 // rests reports whether nothing is under way and every call's effect was seen.

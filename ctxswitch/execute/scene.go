@@ -34,6 +34,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	s := gang.Sight{
 		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
 	}
+	s.Busy = e.now.Before(p.pace(rank))
 	id := p.job.VMs[rank].ID
 	for _, name := range e.where[id] {
 		if n := e.nodes[name]; n.seen {

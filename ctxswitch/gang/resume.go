@@ -50,6 +50,8 @@ func (t *turn) restoring() {
 			t.oneOf(rank, own)
 		case len(own) == 1 && own[0].Job != hypervisor.JobNone:
 			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case len(own) == 1 && own[0].State == hypervisor.CopyDead:
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: own[0].Node})
 		case len(own) == 1:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
 		case m.Image == nil:

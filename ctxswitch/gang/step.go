@@ -231,6 +231,10 @@ func (t *turn) oneOf(rank int, own []Found) bool {
 			t.waitFor(fmt.Sprintf("%s is %s on %s", f.VM, f.Job, f.Node))
 			return true
 		}
+		if f.State == hypervisor.CopyDead {
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+			return true
+		}
 		if f.State == hypervisor.CopyRunning {
 			running++
 			keep = f

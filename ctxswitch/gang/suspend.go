@@ -105,6 +105,9 @@ func (t *turn) saving() {
 			}
 		case own[0].Job != hypervisor.JobNone:
 			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case own[0].State == hypervisor.CopyDead:
+			t.lose(fmt.Sprintf("%s crashed on %s while it was saved", own[0].VM, own[0].Node))
+			return
 		case own[0].State == hypervisor.CopyRunning:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
 		case t.Sights[rank].Tries >= t.Limits.MaxTries || errors.Is(t.Sights[rank].Err, hypervisor.ErrNoSpace):
@@ -163,6 +166,9 @@ func (t *turn) seal(rank int) bool {
 			m.Image = sealed
 			t.moved = true
 			return true
+		}
+		if errors.Is(t.Sights[rank].Err, hypervisor.ErrBadImage) {
+			break
 		}
 		if t.Sights[rank].Tries < t.Limits.MaxTries*2 {
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Seal, Node: image.Node, Image: id})

@@ -103,6 +103,7 @@ func (c *Cluster) powerOff(h *host) {
 			// Its data was synced before the header said that it is complete: what a
 			// loss of power can take is the header.
 			i.Complete = false
+			c.tell(Change{Kind: Spoiled, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 		}
 	}
 }
