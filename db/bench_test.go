@@ -127,4 +127,3 @@ func BenchmarkToken(b *testing.B) {
 		must[journal.User](b)(d.UserByToken(b.Context(), hash, storetest.Start))
 	}
 }
-

@@ -32,6 +32,7 @@ func openDB(tb testing.TB, path string) *db.DB {
 
 // must returns a value or ends the test.
 func must[T any](tb testing.TB) func(T, error) T {
+	tb.Helper()
 	return func(v T, err error) T {
 		tb.Helper()
 		if err != nil {
@@ -43,6 +44,7 @@ func must[T any](tb testing.TB) func(T, error) T {
 
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.World {
+		t.Helper()
 		path := filepath.Join(t.TempDir(), "vjob.db")
 		d := openDB(t, path)
 		return &storetest.World{
@@ -67,6 +69,7 @@ func TestContract(t *testing.T) {
 
 // submitted is must for Submit.
 func submitted(tb testing.TB) func(*cluster.VJob, bool, error) *cluster.VJob {
+	tb.Helper()
 	return func(job *cluster.VJob, _ bool, err error) *cluster.VJob {
 		tb.Helper()
 		return must[*cluster.VJob](tb)(job, err)

@@ -192,3 +192,18 @@ func TestCloseWhileWaiting(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOutliveTheirVJobs deletes the newest vjob behind the store's back.
+func TestNumbersOutliveTheirVJobs(t *testing.T) {
+	d := newDB(t)
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+	last := submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+	for _, table := range []string{"vms WHERE vjob", "gangs WHERE vjob", "vjobs WHERE id"} {
+		if err := d.Exec(t.Context(), "DELETE FROM "+table+" = ?", int64(last.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if next := submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1))); next.ID <= last.ID {
+		t.Errorf("number %s was given again", next.ID)
+	}
+}

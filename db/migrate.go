@@ -33,7 +33,7 @@ type migration struct {
 	sql     string
 }
 
-// readMigrations lists them in order; their numbers must be 1, 2, 3 …
+// readMigrations lists them in order; their numbers must count from 1 without a gap.
 func readMigrations(dir fs.FS) ([]migration, error) {
 	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {

@@ -81,7 +81,7 @@ func (d *DB) start(migrations fs.FS) error {
 	}
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers)
-	d.writer = newWriter(conn)
+	d.writer = newWriter(ctx, conn)
 	return nil
 }
 

@@ -89,10 +89,10 @@ func (n *newVJob) write(t *tx) error {
 // known looks for an earlier submission with the same key.
 func (n *newVJob) known(t *tx) (bool, error) {
 	s := n.submission
-	var print []byte
+	var body []byte
 	found, err := t.row("SELECT vjob, fingerprint FROM idempotency_keys WHERE owner = ? AND key = ?",
-		[]any{s.Owner, s.Key}, &n.id, &print)
-	if found && err == nil && !slices.Equal(print, n.fingerprint[:]) {
+		[]any{s.Owner, s.Key}, &n.id, &body)
+	if found && err == nil && !slices.Equal(body, n.fingerprint[:]) {
 		err = check.KeyReused(s.Key, n.id)
 	}
 	return found, err

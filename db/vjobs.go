@@ -103,9 +103,15 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 	j := row.VJob
 	var state sql.RawBytes
 	err := s.Scan(append([]any{
-		&j.ID, &j.Owner, &j.Name, instant{&j.Submitted}, &j.Priority, &j.Walltime, &state, &j.Held, &j.Reason, &j.Version,
-		instant{&row.Started}, instant{&row.Ended}, &row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
-		number[time.Duration]{&row.Account.Running}, number[time.Duration]{&row.Account.CPU}, number[int64]{&row.Account.MemorySec},
+		&j.ID, &j.Owner, &j.Name,
+		instant{&j.Submitted},
+		&j.Priority, &j.Walltime, &state, &j.Held, &j.Reason, &j.Version,
+		instant{&row.Started},
+		instant{&row.Ended},
+		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
+		number[time.Duration]{&row.Account.Running},
+		number[time.Duration]{&row.Account.CPU},
+		number[int64]{&row.Account.MemorySec},
 	}, more...)...)
 	if err != nil {
 		return row, err

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -18,6 +19,7 @@ const batchLimit = 256
 // and commits once for all of them. While the disk syncs, the next batch gathers
 // by itself, so nobody ever waits for a timer.
 type writer struct {
+	ctx      context.Context //nolint:containedctx // of the statements: see tx
 	conn     *sql.Conn
 	requests chan *request // unbuffered: a request that was taken is answered
 	closing  chan struct{}
@@ -32,8 +34,8 @@ type request struct {
 	done chan error // buffered, so that the goroutine never waits for a caller who left
 }
 
-func newWriter(conn *sql.Conn) *writer {
-	w := &writer{conn: conn, requests: make(chan *request), closing: make(chan struct{})}
+func newWriter(ctx context.Context, conn *sql.Conn) *writer {
+	w := &writer{ctx: context.WithoutCancel(ctx), conn: conn, requests: make(chan *request), closing: make(chan struct{})}
 	w.loop.Go(w.run)
 	return w
 }
@@ -86,7 +88,7 @@ type answer struct {
 }
 
 func (w *writer) batch(first *request) {
-	t := &tx{conn: w.conn}
+	t := &tx{w.ctx, w.conn}
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		first.done <- fmt.Errorf("begin: %w", err)
 		return
@@ -151,9 +153,13 @@ func attempt(t *tx, r *request) (err, broken error) {
 	return broken, broken
 }
 
-// tx is the transaction of a batch. Statements carry no context on purpose:
-// interrupting one would roll back the whole batch.
-type tx struct{ conn *sql.Conn }
+// tx is the transaction of a batch. Its context never ends, on purpose: the
+// context of one caller, if it interrupted a statement, would roll back the whole
+// batch.
+type tx struct {
+	ctx  context.Context //nolint:containedctx // as said above
+	conn *sql.Conn
+}
 
 // exec runs a statement.
 func (t *tx) exec(query string, args ...any) error {
@@ -163,7 +169,7 @@ func (t *tx) exec(query string, args ...any) error {
 
 // change runs a statement and returns how many rows it touched.
 func (t *tx) change(query string, args ...any) (int64, error) {
-	res, err := t.conn.ExecContext(context.Background(), query, args...)
+	res, err := t.conn.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, explain(err)
 	}
@@ -173,7 +179,7 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 
 // insert runs a statement and returns the number of the new row.
 func (t *tx) insert(query string, args ...any) (int64, error) {
-	res, err := t.conn.ExecContext(context.Background(), query, args...)
+	res, err := t.conn.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, explain(err)
 	}
@@ -183,8 +189,8 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 
 // row reads one row into dest; none is found false.
 func (t *tx) row(query string, args []any, dest ...any) (found bool, err error) {
-	err = t.conn.QueryRowContext(context.Background(), query, args...).Scan(dest...)
-	if err == sql.ErrNoRows { //nolint:errorlint // Scan returns it bare
+	err = t.conn.QueryRowContext(t.ctx, query, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, explain(err)

@@ -23,8 +23,8 @@ import (
 	"vjob/scheduler"
 )
 
-// ErrWritten, returned or wrapped by FailNext, lets the write happen and loses the
-// reply: the caller gets the error all the same.
+// ErrWritten lets the write happen and loses the reply, when FailNext returns or
+// wraps it: the caller gets the error all the same.
 var ErrWritten = errors.New("written, but the reply was lost")
 
 // Store is a scheduler.Store in memory. The zero value is empty and ready. It is
@@ -43,7 +43,7 @@ type Store struct {
 	nodes  map[cluster.NodeID]cluster.Node
 	keys   map[ownerKey]firstUse
 	names  map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
-	plans  []journal.PlanDetail // in order of their writing
+	plans  []journal.PlanDetail        // in order of their writing
 	planAt map[journal.PlanID]int
 	calls  []Call // in order of their writing
 	callAt map[hypervisor.OpID]int
@@ -119,7 +119,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 		if row.State.Terminal() {
 			continue
 		}
-		l.VJobs = append(l.VJobs, row.VJob.Clone())
+		l.VJobs = append(l.VJobs, row.Clone())
 		l.Gangs = append(l.Gangs, copyGang(&s.gangs[i]))
 		if row.Account.Running != 0 {
 			l.Ran[row.ID] = row.Account.Running
@@ -159,16 +159,16 @@ func (s *Store) Submit(ctx context.Context, sub scheduler.Submission) (job *clus
 }
 
 func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
-	print, err := check.Fingerprint(sub)
+	body, err := check.Fingerprint(sub)
 	if err != nil {
 		return nil, false, err
 	}
 	key := ownerKey{sub.Owner, sub.Key}
 	if first, ok := s.keys[key]; ok && sub.Key != "" {
-		if first.fingerprint != print {
+		if first.fingerprint != body {
 			return nil, false, check.KeyReused(sub.Key, first.vjob)
 		}
-		return s.vjobs[first.vjob-1].VJob.Clone(), false, nil
+		return s.vjobs[first.vjob-1].Clone(), false, nil
 	}
 	name := ownerKey{sub.Owner, sub.Name}
 	if last, ok := s.names[name]; ok && !s.vjobs[last-1].State.Terminal() {
@@ -185,7 +185,7 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 		s.keys, s.names = map[ownerKey]firstUse{}, map[ownerKey]cluster.VJobID{}
 	}
 	if sub.Key != "" {
-		s.keys[key] = firstUse{id, print}
+		s.keys[key] = firstUse{id, body}
 	}
 	if sub.Name != "" {
 		s.names[name] = id

@@ -57,6 +57,7 @@ func (r *Reader) Add(e journal.Event) error {
 			return fmt.Errorf("event %d: vjob %s: %s cannot become %s", e.Seq, e.VJob, old, next)
 		}
 		r.states[e.VJob] = next
+	case journal.EventPlan, journal.EventAction, journal.EventNode, journal.EventAlarm: // change no vjob
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func testVersions(t *testing.T, w *World) {
 		{"booting", journal.VJobChange{State: cluster.Booting, Version: 3}, nil},
 		{"stale", journal.VJobChange{State: cluster.Running, Version: 2}, cluster.ErrConflict},
 		{"running", journal.VJobChange{State: cluster.Running, Version: 4, Started: Start, Reason: "chosen"}, nil},
-		{"two edges at once", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room"}, nil},
+		{"two edges at once", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room", Ended: Start}, nil},
+		{"times that are not told", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room"}, nil},
 	}
 	for _, c := range cases {
 		if err := try(c.change); c.want != nil || err != nil {
@@ -44,7 +45,7 @@ func testVersions(t *testing.T, w *World) {
 	want.State, want.Version, want.Reason = cluster.Suspended, 6, "made room"
 	same(t, "kept", kept.VJob, want)
 	same(t, "started", kept.Started, Start)
-	same(t, "ended", kept.Ended, time.Time{})
+	same(t, "ended", kept.Ended, Start)
 }
 
 func testTerminal(t *testing.T, w *World) {
@@ -222,7 +223,8 @@ func testAtomic(t *testing.T, w *World) {
 	}
 	detail := w.Plan(1)
 	isError(t, "a step with a fault", w.Commit(t.Context(), step), cluster.ErrNotFound)
-	step.Results, step.Usage[0].VJob = nil, 99
+	step.Results = nil
+	step.Usage = append(step.Usage, journal.Usage{VJob: 99})
 	isError(t, "a step with a late fault", w.Commit(t.Context(), step), cluster.ErrNotFound)
 	w.reopen()
 	after := w.load(t)
