@@ -110,10 +110,11 @@ func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
 	b.do(restore(id, "n2", "", 1), hypervisor.ErrBadImage)
 	b.inject(simulated.Fault{Kind: simulated.ImageRot, Image: imageOf(id)})
 	b.do(restore(id, "n2", sum, 2), hypervisor.ErrBadImage) // E5b, with a checksum of our own
+	b.do(call(hypervisor.Seal, id, "n1"), hypervisor.ErrBadImage)
 	b.want(id, on())
 	b.do(call(hypervisor.Discard, id, "n1"), nil)
 	b.do(call(hypervisor.Discard, id, "n1"), nil)
-	b.do(restore(id, "n2", sum, 3), hypervisor.ErrBadImage)
+	b.do(restore(id, "n2", sum, 3), hypervisor.ErrNoImage)
 }
 
 func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
@@ -124,10 +125,10 @@ func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 		b.do(call(hypervisor.Save, vm(1, 0), "n1"), nil)
 		b.saved(vm(2, 0), "n1")
 		b.inject(simulated.Fault{Kind: simulated.PowerLoss, Node: "n1"})
-		if i, _ := b.image(vm(1, 0)); i.Corrupt {
+		if i, _ := b.image(vm(1, 0)); !i.Complete {
 			torn++
 		}
-		if i, _ := b.image(vm(2, 0)); i.Corrupt || !i.Durable {
+		if i, _ := b.image(vm(2, 0)); i.Corrupt || !i.Durable || !i.Complete {
 			t.Fatalf("a sealed image was torn: %+v", i)
 		}
 	}
@@ -185,7 +186,7 @@ func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
 	if err != nil || len(store.Images) != 0 || len(store.Free) != 2 {
 		t.Fatalf("store %+v, error %v", store, err)
 	}
-	b.do(restore(vm(1, 0), "n2", sum, 1), hypervisor.ErrBadImage)
+	b.do(restore(vm(1, 0), "n2", sum, 1), hypervisor.ErrNoImage)
 	b.Mend(b.now, "n1", simulated.PowerLoss)
 	b.do(restore(vm(1, 0), "n2", sum, 2), nil)
 	b.inject(simulated.Fault{Kind: simulated.StoreGone, Node: "n1"})
