@@ -1,0 +1,214 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"vjob/api"
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+const vm = `{"cpu_milli":1,"memory_mib":1}`
+
+// wrong are submissions that have to be refused, with the field to blame.
+var wrong = []struct{ name, body, field string }{
+	{"nothing", ``, "body"},
+	{"no object", `[]`, "body"},
+	{"null", `null`, "body"},
+	{"cut", `{"count":1`, "body"},
+	{"trailing value", `{"vms":[` + vm + `]} {}`, "body"},
+	{"trailing text", `{"vms":[` + vm + `]} x`, "body"},
+	{"invalid UTF-8", "{\"name\":\"\xff\"}", "body"},
+	{"no VM", `{}`, "vms"},
+	{"empty list", `{"vms":[]}`, "vms"},
+	{"both ways", `{"vms":[` + vm + `],"count":1,"template":` + vm + `}`, "vms"},
+	{"count without template", `{"count":3}`, "template"},
+	{"count zero", `{"template":` + vm + `}`, "count"},
+	{"count negative", `{"count":-1,"template":` + vm + `}`, "count"},
+	{"count huge", `{"count":100000,"template":` + vm + `}`, "count"},
+	{"array huge", `{"vms":[` + strings.Repeat(`{},`, 99_999) + `{}]}`, "vms"},
+	{"unknown field", `{"vms":[` + vm + `],"uid":0}`, "uid"},
+	{"unknown inner field", `{"vms":[` + vm + `,{"cpu_milli":1,"memory_mb":1}]}`, "vms[1].memory_mb"},
+	{"owner is not a field", `{"owner":"root","vms":[` + vm + `]}`, "owner"},
+	{"another case", `{"Name":"x","vms":[` + vm + `]}`, "Name"},
+	{"repeated field", `{"name":"a","name":"b","vms":[` + vm + `]}`, "name"},
+	{"repeated, escaped", `{"name":"a","n\u0061me":"b","vms":[` + vm + `]}`, "name"},
+	{"repeated inner field", `{"vms":[{"cpu_milli":1,"cpu_milli":2,"memory_mib":1}]}`, "vms[0].cpu_milli"},
+	{"null member", `{"vms":[null]}`, "vms[0]"},
+	{"text for a number", `{"vms":[{"cpu_milli":"1","memory_mib":1}]}`, "vms[0].cpu_milli"},
+	{"fraction", `{"vms":[{"cpu_milli":1.5,"memory_mib":1}]}`, "vms[0].cpu_milli"},
+	{"beyond 64 bits", `{"vms":[{"cpu_milli":1,"memory_mib":99999999999999999999}]}`, "vms[0].memory_mib"},
+	{"zero CPU", `{"vms":[{"cpu_milli":0,"memory_mib":1}]}`, "vms[0].cpu_milli"},
+	{"negative memory", `{"vms":[` + vm + `,{"cpu_milli":1,"memory_mib":-5}]}`, "vms[1].memory_mib"},
+	{"zero in template", `{"count":2,"template":{"cpu_milli":1,"memory_mib":0}}`, "template.memory_mib"},
+	{"huge memory", `{"vms":[{"cpu_milli":1,"memory_mib":9223372036854775807}]}`, "vms[0].memory_mib"},
+	{"negative walltime", `{"vms":[` + vm + `],"walltime_seconds":-1}`, "walltime_seconds"},
+	{"endless walltime", `{"vms":[` + vm + `],"walltime_seconds":9223372036854775807}`, "walltime_seconds"},
+	{"huge priority", `{"vms":[` + vm + `],"priority":10000000}`, "priority"},
+	{"XML in the name", `{"name":"<disk file='/dev/sda'/>","vms":[` + vm + `]}`, "name"},
+	{"control character in the name", `{"name":"a\u0007b","vms":[` + vm + `]}`, "name"},
+	{"newline in the name", `{"name":"a\n","vms":[` + vm + `]}`, "name"},
+	{"long name", `{"name":"` + strings.Repeat("x", 65) + `","vms":[` + vm + `]}`, "name"},
+	{"image with a path", `{"vms":[{"cpu_milli":1,"memory_mib":1,"image":"../../etc/passwd"}]}`, "vms[0].image"},
+	{"NUL in the command", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":["a","b\u0000"]}]}`, "vms[0].command[1]"},
+	{"empty command word", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":[""]}]}`, "vms[0].command[0]"},
+	{"command and script", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":["a"],"script":"b"}]}`, "vms[0].script"},
+	{"long script", `{"count":1,"template":{"cpu_milli":1,"memory_mib":1,"script":"` + strings.Repeat("x", 64<<10+1) + `"}}`, "template.script"},
+	{"variable name", `{"vms":[{"cpu_milli":1,"memory_mib":1,"env":{"A=B":"x"}}]}`, "vms[0].env.A=B"},
+	{"variable value", `{"vms":[{"cpu_milli":1,"memory_mib":1,"env":{"A":"\u0000"}}]}`, "vms[0].env.A"},
+	{"negative step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":-1,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
+	{"endless step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e300}]}]}`, "vms[0].steps[0].seconds"},
+	{"step after nobody", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
+	{"step after nothing", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":0,"index":1}]}]}]}`, "vms[0].steps[0].after[0].index"},
+	{"unknown rule", `{"vms":[` + vm + `],"rules":[{"kind":"root"}]}`, "rules[0].kind"},
+	{"rank out of range", `{"vms":[` + vm + `],"rules":[{"kind":"spread","ranks":[0,1]}]}`, "rules[0].ranks[1]"},
+	{"rank twice", `{"vms":[` + vm + `],"rules":[{"kind":"spread","ranks":[0,0]}]}`, "rules[0].ranks[1]"},
+	{"ban without nodes", `{"vms":[` + vm + `],"rules":[{"kind":"ban"}]}`, "rules[0].nodes"},
+	{"spread with nodes", `{"vms":[` + vm + `],"rules":[{"kind":"spread","nodes":["n1"]}]}`, "rules[0].nodes"},
+	{"node name", `{"vms":[` + vm + `],"rules":[{"kind":"ban","nodes":["n1","a b"]}]}`, "rules[0].nodes[1]"},
+}
+
+func TestWrongSubmissions(t *testing.T) {
+	b := newBench(t)
+	for _, c := range wrong {
+		t.Run(c.name, func(t *testing.T) {
+			e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", c.body), http.StatusBadRequest)
+			if e.Error.Field != c.field || e.Error.Code != wire.CodeInvalid || !strings.Contains(e.Error.Message, "want") {
+				t.Errorf("got %+v, want the field %s", e.Error, c.field)
+			}
+			if len(e.Error.Message) > 600 {
+				t.Errorf("the message has %d bytes", len(e.Error.Message))
+			}
+		})
+	}
+	if l := read[wire.VJobList](t, b.as("root", "GET", "/v1/vjobs", ""), 200); l.Total != 0 {
+		t.Errorf("%d vjobs were made", l.Total)
+	}
+}
+
+func TestWrongRequests(t *testing.T) {
+	b := newBench(t)
+	b.populate()
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		field              string
+	}{
+		{"POST", "/v1/vjobs", strings.Repeat(" ", 10<<20), 413, "body"},
+		{"GET", "/v1/vjobs?color=red", "", 400, "color"},
+		{"GET", "/v1/vjobs?limit=10001", "", 400, "limit"},
+		{"GET", "/v1/vjobs?limit=0", "", 400, "limit"},
+		{"GET", "/v1/vjobs?offset=-1", "", 400, "offset"},
+		{"GET", "/v1/vjobs?live=yes", "", 400, "live"},
+		{"GET", "/v1/vjobs?state=asleep", "", 400, "state"},
+		{"GET", "/v1/vjobs?limit=1&limit=2", "", 400, "limit"},
+		{"GET", "/v1/vjobs/0", "", 400, "id"},
+		{"GET", "/v1/vjobs/1%27--", "", 400, "id"},
+		{"GET", "/v1/vjobs/99", "", 404, ""},
+		{"GET", "/v1/vjobs/1?verbose=1", "", 400, "verbose"},
+		{"GET", "/v1/vjobs/1/logs?rank=1", "", 400, "rank"},
+		{"GET", "/v1/plans/99", "", 404, ""},
+		{"GET", "/v1/events?after=x", "", 400, "after"},
+		{"PATCH", "/v1/nodes/n1", `{"state":"gone"}`, 400, "state"},
+		{"PATCH", "/v1/nodes/n1", `{"state":"down"}`, 400, "fenced"},
+		{"PATCH", "/v1/nodes/n1", `{"state":"online","fenced":true}`, 400, "fenced"},
+		{"POST", "/v1/users", `{"name":"a b","role":"user"}`, 400, "name"},
+		{"POST", "/v1/users", `{"name":"eve","role":"king"}`, 400, "role"},
+		{"POST", "/v1/users", `{"name":"alice","role":"user"}`, 409, ""},
+		{"POST", "/v1/users/alice/tokens", `{"expires_in_seconds":-1}`, 400, "expires_in_seconds"},
+		{"POST", "/v1/users/nobody/tokens", `{}`, 404, ""},
+		{"GET", "/v2/vjobs", "", 404, ""},
+		{"GET", "/v1/vjobs/", "", 404, ""},
+		{"PUT", "/v1/vjobs", "", 405, ""},
+	} {
+		res := b.as("root", c.method, c.path, c.body)
+		if e := read[wire.Error](t, res, c.status); e.Error.Field != c.field {
+			t.Errorf("%s %s: %+v, want the field %q", c.method, c.path, e.Error, c.field)
+		}
+	}
+	for _, key := range []string{strings.Repeat("k", 129), "a\tb"} {
+		if res := b.as("alice", "POST", "/v1/vjobs", small, wire.KeyHeader, key); res.Code != 400 {
+			t.Errorf("key %q: %d", key, res.Code)
+		}
+	}
+	if res := b.as("alice", "POST", "/v1/vjobs", small, "Content-Type", "text/xml"); res.Code != 400 {
+		t.Errorf("XML: %d", res.Code)
+	}
+}
+
+// TestTemplateIsBlamed: the loop knows members only; the user wrote a template.
+func TestTemplateIsBlamed(t *testing.T) {
+	b := newBench(t)
+	b.loop.fail = fmt.Errorf("submit: %w", cluster.BadField("vms[0].image", "x", "sim"))
+	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), 400)
+	if e.Error.Field != "template.image" {
+		t.Errorf("got %+v", e)
+	}
+	e = read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", `{"vms":[`+vm+`]}`), 400)
+	if e.Error.Field != "vms[0].image" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestConversion(t *testing.T) {
+	w := wire.Submission{
+		Name: "a", Priority: 3, WalltimeSeconds: 90, Hold: true, Count: 2,
+		Template: &wire.VMSpec{
+			CPUMilli: 1500, MemoryMiB: 64, Image: "sim", Script: "#!/bin/sh\n", Env: map[string]string{"A": "b"},
+			Steps: []wire.Step{{CPUMilli: 1000, Seconds: 1.5}, {Seconds: 2, After: []wire.StepRef{{Rank: 1}}}},
+		},
+		Rules: []wire.Rule{{Kind: "fence", Ranks: []int{1}, Nodes: []string{"n1"}}},
+	}
+	s, err := api.Submission(&w, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Walltime.Seconds() != 90 || !s.Held || len(s.VMs) != 2 || s.VMs[1].Reserved.CPU != 1500 ||
+		s.VMs[0].Payload.Program.Steps[0].Duration.Seconds() != 1.5 ||
+		s.VMs[1].Payload.Program.Steps[1].After[0].Rank != 1 || s.Rules[0].Nodes[0] != "n1" {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// FuzzDecode: what is accepted is what encoding/json reads, and reads the same
+// again; nothing makes the decoder panic.
+func FuzzDecode(f *testing.F) {
+	for _, c := range wrong {
+		if len(c.body) < 1000 {
+			f.Add([]byte(c.body))
+		}
+	}
+	f.Add([]byte(small))
+	f.Add([]byte(`{"vms":[{"cpu_milli":1,"memory_mib":2,"env":{"A":"b"},"steps":[{"cpu_milli":1,"seconds":0.5,"after":[{"rank":0,"index":0}]}]}]}`))
+	f.Add([]byte(strings.Repeat(`[`, 10_000)))
+	f.Add([]byte(strings.Repeat(`{"template":`, 100)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var w wire.Submission
+		err := api.Decode(data, &w, api.Shape{})
+		if err != nil {
+			if !reflect.DeepEqual(w, wire.Submission{}) {
+				t.Fatalf("refused (%v) and yet read %+v", err, w)
+			}
+			return
+		}
+		text, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again wire.Submission
+		if err := api.Decode(text, &again, api.Shape{}); err != nil {
+			t.Fatalf("%s is not read again: %v", text, err)
+		}
+		if second, _ := json.Marshal(again); string(second) != string(text) {
+			t.Fatalf("%s became %s", text, second)
+		}
+		if s, err := api.Submission(&w, 1000); err == nil && (len(s.VMs) == 0 || len(s.VMs) > 1000) {
+			t.Fatalf("%d VMs accepted", len(s.VMs))
+		}
+	})
+}

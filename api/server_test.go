@@ -1,0 +1,308 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vjob/api"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/db"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// loop stands in for the scheduler: submissions are kept for real, orders are
+// written down.
+type loop struct {
+	*db.DB
+	mu     sync.Mutex
+	orders []string
+	fail   error
+	snap   *scheduler.Snapshot
+}
+
+func (l *loop) Submit(ctx context.Context, s scheduler.Submission) (*cluster.VJob, bool, error) {
+	if l.fail != nil {
+		return nil, false, l.fail
+	}
+	return l.DB.Submit(ctx, s)
+}
+
+func (l *loop) note(format string, args ...any) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.orders = append(l.orders, fmt.Sprintf(format, args...))
+	return l.fail
+}
+
+func (l *loop) noted() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.orders
+}
+
+func (l *loop) Order(_ context.Context, id cluster.VJobID, order scheduler.Order, by string) error {
+	return l.note("%s %s by %s", order, id, by)
+}
+
+func (l *loop) SetNode(_ context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
+	if node != "n1" {
+		return fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+	}
+	return l.note("%s %s by %s", node, state, by)
+}
+
+func (l *loop) Snapshot() *scheduler.Snapshot { return l.snap }
+
+// console has the same text for every VM of rank 0.
+type console struct{}
+
+func (console) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	if vm.Rank != 0 {
+		return nil, fmt.Errorf("console of %s: %w", vm, cluster.ErrNotFound)
+	}
+	return io.NopCloser(strings.NewReader("one\ntwo\nthree\n")), nil
+}
+
+type catalogue []wire.Image
+
+func (c catalogue) Images(context.Context) ([]wire.Image, error) { return c, nil }
+
+// bench is a server over a real database, with accounts for every role.
+type bench struct {
+	*api.Server
+	tb     testing.TB
+	loop   *loop
+	tokens map[string]string // by account; "" has none
+}
+
+var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
+	tb.Helper()
+	store, err := db.Open(filepath.Join(tb.TempDir(), "vjob.db"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = store.Close() })
+	b := &bench{tb: tb, tokens: map[string]string{}, loop: &loop{DB: store, snap: &scheduler.Snapshot{
+		At: epoch, Ready: true, Policy: "firstfit",
+		Nodes: []scheduler.NodeStatus{{
+			Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
+			Used: cluster.Resources{CPU: 1000, Memory: 512},
+			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable",
+		}},
+		VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Reason: "first in line", Place: 1}},
+		Running: []scheduler.ActionStatus{
+			{Plan: 1, VM: cluster.VMID{VJob: 1}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},
+			{Plan: 1, VM: cluster.VMID{VJob: 2}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},
+		},
+	}}}
+	cfg := api.Config{
+		Scheduler: b.loop, Reader: store, Accounts: store, Console: console{},
+		Catalogue: catalogue{{ID: "sim", Kind: "simulated", Description: "a guest", Default: true}},
+		Logger:    slog.New(slog.DiscardHandler),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if b.Server, err = api.New(cfg); err != nil {
+		tb.Fatal(err)
+	}
+	for name, role := range map[string]journal.Role{"alice": journal.RoleUser, "bob": journal.RoleUser, "root": journal.RoleAdmin} {
+		b.must(store.CreateUser(tb.Context(), journal.User{Name: name, Role: role}))
+		b.tokens[name] = b.token(name, time.Time{})
+	}
+	return b
+}
+
+func (b *bench) must(err error) {
+	b.tb.Helper()
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+}
+
+func (b *bench) token(user string, expires time.Time) string {
+	secret := api.NewSecret()
+	_, err := b.loop.CreateToken(b.tb.Context(), user, api.HashSecret(secret), epoch, expires)
+	b.must(err)
+	return secret
+}
+
+// populate gives alice vjob 1 and bob vjob 2, and one plan that boots both.
+func (b *bench) populate() {
+	b.tb.Helper()
+	for _, owner := range []string{"alice", "bob"} {
+		_, _, err := b.loop.DB.Submit(b.tb.Context(), scheduler.Submission{
+			Owner: owner, Name: "sim", At: epoch,
+			VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
+		})
+		b.must(err)
+	}
+	_, err := b.loop.Load(b.tb.Context())
+	b.must(err)
+	boot := func(id ctxswitch.ActionID, job cluster.VJobID) ctxswitch.Action {
+		return ctxswitch.Action{ID: id, Kind: cluster.Boot, VM: cluster.VMID{VJob: job}, To: "n1", End: 6 * time.Second, Cost: 256}
+	}
+	second := boot(1, 2)
+	second.After = []ctxswitch.ActionID{0}
+	b.must(b.loop.Commit(b.tb.Context(), journal.Step{
+		Nodes: []cluster.Node{b.loop.snap.Nodes[0].Node},
+		Plans: []journal.Plan{{ID: 1, At: epoch, Policy: "firstfit", State: journal.PlanRunning, Plan: ctxswitch.Plan{
+			Actions: []ctxswitch.Action{boot(0, 1), second}, Cost: 512, Makespan: 6 * time.Second,
+		}}},
+		Closed: []journal.PlanChange{{ID: 1, State: journal.PlanDone, Ended: epoch.Add(7 * time.Second), Note: "secret"}},
+		Events: []journal.Event{
+			{At: epoch, Kind: journal.EventPlan, Plan: 1, Text: "plan 1 began"},
+			{At: epoch, Kind: journal.EventNode, Node: "n1", Text: "n1 is silent"},
+			{At: epoch, Kind: journal.EventState, VJob: 1, State: "booting", Text: "vjob 1 boots"},
+			{At: epoch, Kind: journal.EventState, VJob: 2, State: "booting", Text: "vjob 2 boots"},
+		},
+	}))
+}
+
+// as makes a request in somebody's name; headers are pairs.
+func (b *bench) as(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	b.tb.Helper()
+	req := httptest.NewRequestWithContext(b.tb.Context(), method, path, strings.NewReader(body))
+	if token := b.tokens[who]; token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res := httptest.NewRecorder()
+	b.Handler().ServeHTTP(res, req)
+	return res
+}
+
+// read decodes an answer, strictly.
+func read[T any](tb testing.TB, res *httptest.ResponseRecorder, status int) (out T) {
+	tb.Helper()
+	if res.Code != status {
+		tb.Fatalf("status %d, want %d: %s", res.Code, status, res.Body)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(res.Body.Bytes()))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&out); err != nil {
+		tb.Fatalf("%v in %s", err, res.Body)
+	}
+	return out
+}
+
+const small = `{"name":"run","count":2,"template":{"cpu_milli":500,"memory_mib":256},"walltime_seconds":60}`
+
+func TestSubmitAndShow(t *testing.T) {
+	b := newBench(t)
+	res := b.as("alice", "POST", "/v1/vjobs", small, wire.KeyHeader, "k1")
+	job := read[wire.VJob](t, res, http.StatusCreated)
+	if job.Owner != "alice" || job.VMCount != 2 || job.CPUMilli != 1000 || job.MemoryMiB != 512 || job.State != "waiting" {
+		t.Errorf("got %+v", job)
+	}
+	if at := res.Header().Get("Location"); at != fmt.Sprintf("/v1/vjobs/%d", job.ID) {
+		t.Errorf("location %q", at)
+	}
+	again := read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", small, wire.KeyHeader, "k1"), http.StatusOK)
+	if again.ID != job.ID || again.VMCount != 2 {
+		t.Errorf("the same key gave %+v", again)
+	}
+	if e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusConflict); e.Error.Code != wire.CodeConflict {
+		t.Errorf("a name twice gave %+v", e)
+	}
+	detail := read[wire.VJobDetail](t, b.as("alice", "GET", "/v1/vjobs/1", ""), http.StatusOK)
+	if len(detail.VMs) != 2 || detail.VMs[1].ID != "1.1" || detail.Rules == nil || detail.Events == nil || detail.Phase != "absent" {
+		t.Errorf("got %+v", detail)
+	}
+	if detail.Reason != "first in line" || detail.QueuePlace != 1 {
+		t.Errorf("what the loop knows is not shown: %+v", detail.VJob)
+	}
+}
+
+func TestListPages(t *testing.T) {
+	b := newBench(t)
+	for range 5 {
+		read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", strings.Replace(small, `"name":"run",`, "", 1)), http.StatusCreated)
+	}
+	page := read[wire.VJobList](t, b.as("alice", "GET", "/v1/vjobs?limit=2&offset=2&newest=true&live=true&state=waiting&state=running", ""), 200)
+	if page.Total != 5 || page.Next != 4 || len(page.VJobs) != 2 || page.VJobs[0].ID != 3 {
+		t.Errorf("got %+v", page)
+	}
+	last := read[wire.VJobList](t, b.as("alice", "GET", "/v1/vjobs?limit=2&offset=4", ""), 200)
+	if last.Next != 0 || len(last.VJobs) != 1 {
+		t.Errorf("got %+v", last)
+	}
+	if none := b.as("bob", "GET", "/v1/vjobs", ""); strings.TrimSpace(none.Body.String()) != `{"vjobs":[],"total":0}` {
+		t.Errorf("an empty list is %s", none.Body)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	b := newBench(t)
+	b.populate()
+	for query, want := range map[string]string{"": "one\ntwo\nthree\n", "?tail=1": "three\n", "?rank=0&tail=2": "two\nthree\n"} {
+		if res := b.as("alice", "GET", "/v1/vjobs/1/logs"+query, ""); res.Code != 200 || res.Body.String() != want {
+			t.Errorf("%s: %d %q", query, res.Code, res.Body)
+		}
+	}
+	long := strings.Repeat("x", 200<<10) + "\nend"
+	lines, err := api.LastLines(strings.NewReader(long), 5)
+	if err != nil || len(lines) != 2 || len(lines[0]) != 64<<10 || string(lines[1]) != "end" {
+		t.Errorf("long lines: %d lines, %v", len(lines), err)
+	}
+}
+
+func TestPanicAndFault(t *testing.T) {
+	b := newBench(t)
+	b.populate()
+	b.loop.fail = io.ErrUnexpectedEOF
+	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs/1/hold", ""), http.StatusInternalServerError)
+	if e.Error.Code != wire.CodeInternal || strings.Contains(e.Error.Message, "EOF") {
+		t.Errorf("a fault is told as %+v", e)
+	}
+	b.loop.DB = nil
+	e = read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusInternalServerError)
+	if e.Error.Code != wire.CodeInternal {
+		t.Errorf("got %+v", e)
+	}
+	b.loop.fail = nil // the loop panics now
+	read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusInternalServerError)
+}
+
+func TestHealthAndMetrics(t *testing.T) {
+	b := newBench(t)
+	b.populate()
+	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 200); !h.Ready {
+		t.Errorf("got %+v", h)
+	}
+	b.as("alice", "POST", "/v1/vjobs", small)
+	b.as("alice", "POST", "/v1/vjobs", `{"count":0}`)
+	text := b.as("alice", "GET", "/metrics", "").Body.String()
+	for _, want := range []string{
+		`vjob_submissions_total{result="created"} 1`, `vjob_submissions_total{result="refused"} 1`,
+		`vjob_http_requests_total{code="400",method="POST",route="/v1/vjobs"} 1`,
+		`vjob_vjobs{state="waiting"} 1`, `vjob_nodes{state="online"} 1`, `vjob_node_cpu_milli{use="free"} 3000`,
+		`vjob_actions_running{kind="boot"} 2`, "vjob_ready 1",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	b.loop.snap = nil
+	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || h.Reason == "" {
+		t.Errorf("got %+v", h)
+	}
+}

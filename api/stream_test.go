@@ -1,0 +1,332 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/api"
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// serve runs the server on a unix socket and on loopback until the test ends, and
+// returns the addresses of both.
+func (b *bench) serve() (socket, address string) {
+	b.tb.Helper()
+	dir, err := os.MkdirTemp("", "vjob") // t.TempDir can be too long for a socket
+	b.must(err)
+	path := filepath.Join(dir, "s", "vjobd.sock")
+	ctx, cancel := context.WithCancel(context.WithoutCancel(b.tb.Context()))
+	unix, err := api.Listen(ctx, "unix://"+path, nil)
+	b.must(err)
+	tcp, err := api.Listen(ctx, "127.0.0.1:0", nil)
+	b.must(err)
+	done := make(chan error, 1)
+	go func() { done <- b.Serve(ctx, unix, tcp) }()
+	b.tb.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.tb.Errorf("serve: %v", err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			b.tb.Error("the socket is left behind")
+		}
+		_ = os.RemoveAll(dir)
+	})
+	return "unix://" + path, "http://" + tcp.Addr().String()
+}
+
+func (b *bench) client(server, who string) *client.Client {
+	b.tb.Helper()
+	c, err := client.New(client.Settings{Server: server, Token: b.tokens[who], Backoff: time.Millisecond})
+	b.must(err)
+	b.tb.Cleanup(c.Close)
+	return c
+}
+
+func (b *bench) happen(events ...journal.Event) {
+	b.tb.Helper()
+	for i := range events {
+		events[i].At = epoch
+	}
+	b.must(b.loop.Commit(b.tb.Context(), journal.Step{Events: events}))
+	b.Notify()
+}
+
+func TestFollow(t *testing.T) {
+	b := newBench(t, func(c *api.Config) {
+		c.HeartbeatEvery, c.PollEvery = 20*time.Millisecond, 40*time.Millisecond
+		c.Limits.BodyTime = 100 * time.Millisecond // streams last longer than requests may
+	})
+	b.populate()
+	_, address := b.serve()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		for range 10 {
+			time.Sleep(40 * time.Millisecond)
+			b.happen(
+				journal.Event{Kind: journal.EventState, VJob: 2, State: "running", Text: "not for alice"},
+				journal.Event{Kind: journal.EventState, VJob: 1, State: "running", Text: "for alice"},
+			)
+		}
+	}()
+	var seen []int64
+	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.VJob != 1 {
+			t.Errorf("alice is told %+v", e)
+		}
+		if seen = append(seen, e.Seq); len(seen) == 12 {
+			break
+		}
+	}
+	all, err := b.client(address, "alice").Events(t.Context(), client.EventQuery{})
+	if err != nil || len(all.Events) != 12 || !slices.IsSorted(seen) {
+		t.Errorf("streamed %v, kept %d, %v", seen, len(all.Events), err)
+	}
+	for i, e := range all.Events {
+		if seen[i] != e.Seq {
+			t.Errorf("streamed %v, kept %+v", seen, e)
+		}
+	}
+	// From now on: nothing of the past.
+	go func() { time.Sleep(100 * time.Millisecond); b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"}) }()
+	for e := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
+		if e.Text != "new" {
+			t.Errorf("a stream from now on begins with %+v", e)
+		}
+		break
+	}
+	if ctx.Err() != nil {
+		t.Error("too slow")
+	}
+}
+
+func TestStreamResumesAndBeats(t *testing.T) {
+	b := newBench(t, func(c *api.Config) { c.HeartbeatEvery = 10 * time.Millisecond })
+	b.populate()
+	_, address := b.serve()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/v1/events?vjob=1", nil)
+	b.must(err)
+	req.Header.Set("Authorization", "Bearer "+b.tokens["alice"])
+	req.Header.Set("Accept", "text/event-stream")
+	all := read[wire.EventList](t, b.as("alice", "GET", "/v1/events?vjob=1", ""), 200)
+	req.Header.Set("Last-Event-ID", "1")
+	res, err := http.DefaultClient.Do(req)
+	b.must(err)
+	defer res.Body.Close()
+	var ids []string
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			ids = append(ids, id)
+		}
+		if lines.Text() == ": alive" {
+			break
+		}
+	}
+	if len(ids) != len(all.Events)-1 || slices.Contains(ids, "1") {
+		t.Errorf("after event 1 come %v of %+v", ids, all.Events)
+	}
+	// Whoever loses the token loses the stream.
+	tokens, err := b.loop.Tokens(t.Context(), "alice")
+	b.must(err)
+	b.must(b.loop.RevokeToken(t.Context(), tokens[0].ID))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the stream of a revoked token goes on")
+	}
+}
+
+// TestSlowReader: one that takes nothing is cut off; the others do not notice.
+func TestSlowReader(t *testing.T) {
+	b := newBench(t, func(c *api.Config) { c.Limits.WriteTime = 200 * time.Millisecond })
+	b.populate()
+	_, address := b.serve()
+	text := strings.Repeat("x", 60<<10)
+	for range 20 {
+		batch := make([]journal.Event, 20)
+		for i := range batch {
+			batch[i] = journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: text}
+		}
+		b.happen(batch...)
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	b.must(err)
+	defer conn.Close()
+	_, err = conn.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + b.tokens["alice"] + "\r\n\r\n"))
+	b.must(err)
+	began := time.Now()
+	for {
+		text := b.as("root", "GET", "/metrics", "").Body.String()
+		if strings.Contains(text, `vjob_http_requests_total{code="200",method="GET",route="/v1/events"} 1`) {
+			return // the handler has ended
+		}
+		if time.Since(began) > 15*time.Second {
+			t.Fatal("the stream of a reader that takes nothing goes on")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	b := newBench(t, func(c *api.Config) {
+		c.Limits = api.Limits{PerSecond: 1e-9, Burst: 3, Strangers: 1e-9, Streams: 1}
+	})
+	b.populate()
+	for i := range 5 {
+		want := 200
+		if i >= 3 {
+			want = 429
+		}
+		if res := b.as("alice", "GET", "/v1/whoami", ""); res.Code != want || want == 429 && res.Header().Get("Retry-After") == "" {
+			t.Errorf("request %d: %d", i, res.Code)
+		}
+	}
+	if res := b.as("bob", "GET", "/v1/whoami", ""); res.Code != 200 {
+		t.Errorf("bob pays for alice: %d", res.Code)
+	}
+	codes := map[int]int{}
+	for range 30 {
+		codes[b.as("", "GET", "/v1/whoami", "", "Authorization", "Bearer x").Code]++
+	}
+	if codes[401] != 20 || codes[429] != 10 {
+		t.Errorf("guesses: %v", codes)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, address := b.serve()
+	open := func(ctx context.Context) int {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/v1/events", nil)
+		b.must(err)
+		req.Header.Set("Authorization", "Bearer "+b.tokens["root"])
+		req.Header.Set("Accept", "text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		b.must(err)
+		t.Cleanup(func() { res.Body.Close() })
+		return res.StatusCode
+	}
+	if first, second := open(ctx), open(ctx); first != 200 || second != 503 {
+		t.Errorf("two streams where there is room for one: %d, %d", first, second)
+	}
+	big, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/healthz", nil)
+	b.must(err)
+	big.Header.Set("X-Big", strings.Repeat("x", 64<<10))
+	res, err := http.DefaultClient.Do(big)
+	b.must(err)
+	res.Body.Close()
+	if res.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a header of 64 KiB: %d", res.StatusCode)
+	}
+}
+
+func TestListen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:80", "example.org:80", "unix://relative", "no port"} {
+		_, err := api.Listen(t.Context(), address, nil)
+		var bad *cluster.FieldError
+		if !errors.As(err, &bad) || bad.Field != "listen" {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if _, err := api.Listen(t.Context(), "0.0.0.0:0", nil); err == nil || !strings.Contains(err.Error(), "tls.certificate") {
+		t.Errorf("the refusal does not say what to set: %v", err)
+	}
+	if _, err := api.Listen(t.Context(), "unix://"+file, nil); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("a file in the way: %v", err)
+	}
+	open, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := newBench(t).Serve(t.Context(), open); !errors.Is(err, cluster.ErrInvalid) {
+		t.Errorf("an open listener is served: %v", err)
+	}
+}
+
+func TestSocketIsTaken(t *testing.T) {
+	b := newBench(t)
+	socket, _ := b.serve()
+	if _, err := api.Listen(t.Context(), socket, nil); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("two daemons on one socket: %v", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	b := newBench(t)
+	certificate, file := selfSigned(t)
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS10} //nolint:gosec // to see it raised
+	listener, err := api.Listen(t.Context(), "127.0.0.1:0", config)
+	b.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- b.Serve(ctx, listener) }()
+	c, err := client.New(client.Settings{Server: "https://" + listener.Addr().String(), Token: b.tokens["bob"], CAFile: file})
+	b.must(err)
+	if who, err := c.Whoami(t.Context()); err != nil || who.Name != "bob" {
+		t.Errorf("got %+v, %v", who, err)
+	}
+	c.Close()
+	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused
+	if conn, err := tls.Dial("tcp", listener.Addr().String(), old); err == nil {
+		conn.Close()
+		t.Error("TLS 1.1 is accepted")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func selfSigned(t *testing.T) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "vjobd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
