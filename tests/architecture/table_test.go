@@ -43,6 +43,7 @@ var table = []row{
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
 	{"cmd/vjob", everything, "nothing: it reads flags and asks the API"},
 	{"tests/sim", everything, "real time"},
+	{"tests/lab", of("cluster", "hypervisor", "hypervisor/libvirt"), "what is tested on its hosts"},
 }
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
