@@ -36,8 +36,8 @@ func (s *Series) note(end time.Duration) string {
 	if end <= 0 {
 		return ""
 	}
-	mean := math.Round(10*s.mean(0, end)) / 10
-	text := "mean " + number(mean) + " " + s.Unit
+	mean := s.mean(0, end)
+	text := "mean " + number(math.Round(10*mean)/10) + " " + s.Unit
 	if s.Capacity > 0 {
 		text += fmt.Sprintf(" of %s (%.0f %%)", number(s.Capacity), 100*mean/s.Capacity)
 	}

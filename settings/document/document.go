@@ -49,22 +49,26 @@ type Document struct {
 type place struct{ line, column int }
 
 // Read reads a file of at most [Limit] bytes; "-" is the standard input.
-func Read(path string) (data []byte, err error) {
-	in := io.Reader(os.Stdin)
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", cluster.ErrInvalid, err)
-		}
-		defer f.Close()
-		in = f
+func Read(path string) ([]byte, error) {
+	if path == "-" {
+		return ReadFrom("standard input", os.Stdin)
 	}
-	data, err = io.ReadAll(io.LimitReader(in, Limit+1))
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("%w: %w", cluster.ErrInvalid, err)
+	}
+	defer f.Close()
+	return ReadFrom(path, f)
+}
+
+// ReadFrom reads at most [Limit] bytes; the name is for messages.
+func ReadFrom(name string, in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, Limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > Limit {
-		return nil, fmt.Errorf("%s: more than %d MiB: %w", path, Limit>>20, cluster.ErrInvalid)
+		return nil, fmt.Errorf("%s: more than %d MiB: %w", name, Limit>>20, cluster.ErrInvalid)
 	}
 	return data, nil
 }

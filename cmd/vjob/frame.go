@@ -1,0 +1,247 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// frame draws one picture of the cluster: the same scene and size give the same
+// text.
+type frame struct {
+	width   int
+	height  int // 0 is as high as needed
+	colours bool
+	trouble string // what the last look failed with
+	lines   []string
+}
+
+// draw returns the lines of the picture.
+func (f *frame) draw(s *scene) string {
+	f.lines = nil
+	f.title(s)
+	room := f.share(s)
+	f.nodes(s.status.Nodes, room.nodes)
+	f.vjobs(s.status.VJobs, room.vjobs)
+	f.actions(&s.status, room.actions)
+	f.events(s.events, room.events)
+	return strings.Join(f.lines, "\n") + "\n"
+}
+
+// room is how many lines each part may take.
+type room struct{ nodes, vjobs, actions, events int }
+
+// share divides the height: what is short gets all it wants, the rest is divided.
+func (f *frame) share(s *scene) room {
+	rows := (len(s.status.Nodes) + f.nodeColumns() - 1) / f.nodeColumns()
+	want := room{rows, len(s.status.VJobs), len(s.status.Running), min(len(s.events), 8)}
+	if f.height <= 0 {
+		return want
+	}
+	const heads = 4*2 + 3 // titles and empty lines
+	left := max(4, f.height-heads)
+	got := room{}
+	parts := []struct{ want, got *int }{
+		{&want.actions, &got.actions}, {&want.events, &got.events}, {&want.nodes, &got.nodes}, {&want.vjobs, &got.vjobs},
+	}
+	slices.SortStableFunc(parts, func(a, b struct{ want, got *int }) int { return cmp.Compare(*a.want, *b.want) })
+	for i, p := range parts {
+		*p.got = min(*p.want, max(1, left/(len(parts)-i)))
+		left -= *p.got
+	}
+	return got
+}
+
+func (f *frame) title(s *scene) {
+	counts := map[string]int{}
+	for i := range s.status.VJobs {
+		counts[s.status.VJobs[i].State]++
+	}
+	parts := []string{"policy " + dash(clean(s.status.Policy))}
+	for _, state := range []string{"running", "waiting", "suspended"} {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	if !s.status.Ready {
+		parts = append(parts, "not ready: looking at the nodes")
+	}
+	left, right := "vjob  "+strings.Join(parts, " · "), s.status.At.Local().Format("15:04:05")
+	gap := max(1, f.width-runewidth.StringWidth(left)-len(right))
+	f.add(f.paint(bold, f.cut(left+strings.Repeat(" ", gap)+right)))
+	if f.trouble != "" {
+		f.add(f.paint(red, f.cut("no answer: "+clean(f.trouble))))
+	}
+}
+
+// section begins a part of the picture.
+func (f *frame) section(title string) {
+	f.add("")
+	f.add(f.paint(bold, f.cut(title)))
+}
+
+func (f *frame) add(line string) { f.lines = append(f.lines, line) }
+
+func (f *frame) cut(s string) string { return runewidth.Truncate(s, f.width, "…") }
+
+func (f *frame) paint(colour, s string) string {
+	if !f.colours {
+		return s
+	}
+	return coloured(colour, s)
+}
+
+// cell is text of exactly a width.
+func cell(s string, width int) string {
+	return runewidth.FillRight(runewidth.Truncate(s, width, "…"), width)
+}
+
+// nodeWidth is the least width of one node.
+const nodeWidth = 76
+
+func (f *frame) nodeColumns() int { return max(1, f.width/nodeWidth) }
+
+func (f *frame) nodes(nodes []wire.Node, rows int) {
+	f.section("NODES")
+	columns := f.nodeColumns()
+	shown := min(len(nodes), rows*columns)
+	for r := range (shown + columns - 1) / columns {
+		var line strings.Builder
+		for c := range columns {
+			i := c*((shown+columns-1)/columns) + r
+			if i < shown {
+				line.WriteString(f.node(&nodes[i], f.width/columns))
+			}
+		}
+		f.add(strings.TrimRight(line.String(), " "))
+	}
+	f.more(len(nodes)-shown, "node")
+}
+
+// node is one node: name, state, bars of CPU and memory, VMs.
+func (f *frame) node(n *wire.Node, width int) string {
+	bar := min(16, max(6, (width-56)/2))
+	used := func(used, of int64, text string, textWidth int) string {
+		share := 0.0
+		if of > 0 {
+			share = float64(used) / float64(of)
+		}
+		colour := green
+		if share > 1 {
+			colour = red
+		} else if share > 0.85 {
+			colour = yellow
+		}
+		return f.paint(colour, gauge(share, bar)) + " " + cell(text, textWidth)
+	}
+	state := nodeState(n)
+	head := cell(clean(n.Name), 8) + " " + f.paint(colourOf[state], cell(state, 8)) + " "
+	cpus := used(n.UsedCPUMilli, n.CPUMilli, cpu(n.UsedCPUMilli)+"/"+cpu(n.CPUMilli)+" CPU", 11)
+	memory := used(n.UsedMemoryMiB, n.MemoryMiB, gib(n.UsedMemoryMiB)+"/"+gib(n.MemoryMiB)+" GiB", 14)
+	taken := 18 + bar + 12 + bar + 15 + 1
+	vms := clean(strings.Join(n.VMs, " "))
+	if n.Silent {
+		vms = "! " + clean(n.Problem)
+	}
+	return head + cpus + memory + " " + cell(vms, max(4, width-taken-1)) + " "
+}
+
+// gib prints MiB as GiB without the unit.
+func gib(n int64) string {
+	return strconv.FormatFloat(float64(int(float64(n)/float64(cluster.GiB)*10+0.5))/10, 'f', -1, 64)
+}
+
+// gauge is a bar of a width that is filled to a share.
+func gauge(share float64, width int) string {
+	full := min(width, max(0, int(share*float64(width)+0.5)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}
+
+func (f *frame) vjobs(jobs []wire.VJob, rows int) {
+	f.section("VJOBS")
+	for i := range min(len(jobs), rows) {
+		j := &jobs[i]
+		head := fmt.Sprintf("%6d ", j.ID) + cell(clean(j.Name), 14) + " "
+		state := f.paint(colourOf[j.State], cell(clean(j.State), 11))
+		rest := fmt.Sprintf("%3d VMs %7s  ", j.VMCount, span(seconds(j.RanSeconds)))
+		f.add(head + state + f.fit(rest+clean(why(j)), 33))
+	}
+	if len(jobs) == 0 {
+		f.add("  none")
+	}
+	f.more(len(jobs)-rows, "vjob")
+}
+
+// fit cuts text that stands behind others of a given width.
+func (f *frame) fit(s string, before int) string {
+	return runewidth.Truncate(s, max(8, f.width-before), "…")
+}
+
+func (f *frame) actions(s *wire.Status, rows int) {
+	title := "CONTEXT SWITCH"
+	if len(s.Running) == 0 {
+		title += "  none under way"
+	} else {
+		var plans []string
+		for i := range s.Running {
+			if p := s.Running[i].Plan; p != 0 && !slices.Contains(plans, strconv.FormatInt(p, 10)) {
+				plans = append(plans, strconv.FormatInt(p, 10))
+			}
+		}
+		title += fmt.Sprintf(" %s  %s under way", strings.Join(plans, ", "), count(len(s.Running), "action"))
+	}
+	f.section(title)
+	for i := range min(len(s.Running), rows) {
+		f.add(f.action(&s.Running[i], s.At))
+	}
+	f.more(len(s.Running)-rows, "action")
+}
+
+// action is one action under way: elapsed time of the expected one.
+func (f *frame) action(x *wire.ActiveAction, now time.Time) string {
+	elapsed, expected := max(0, now.Sub(x.Began)), seconds(x.ExpectedSeconds)
+	share := 1.0
+	if expected > 0 {
+		share = min(1, float64(elapsed)/float64(expected))
+	}
+	where := x.From
+	if x.To != "" && x.To != x.From {
+		where += "→" + x.To
+	}
+	colour := cyan
+	if share >= 1 && elapsed > expected+expected/2 {
+		colour = yellow
+	}
+	bar := max(10, f.width-72)
+	head := cell(clean(x.VM), 8) + " " + cell(clean(x.Kind), 8) + " " + cell(clean(where), 18) + " " + cell(clean(x.Phase), 10) + " "
+	return head + f.paint(colour, gauge(share, min(bar, 40))) + " " + f.fit(span(elapsed)+" of "+span(expected), 48+min(bar, 40))
+}
+
+func (f *frame) events(events []wire.Event, rows int) {
+	f.section("EVENTS")
+	for i := max(0, len(events)-rows); i < len(events); i++ {
+		e := &events[i]
+		at := e.At.Local().Format("15:04:05")
+		f.add(at + " " + f.paint(colourOf[e.Kind], cell(clean(e.Kind), 9)) + " " + f.fit(clean(about(e)+": "+e.Text), 19))
+	}
+}
+
+// more says how many could not be shown.
+func (f *frame) more(n int, noun string) {
+	if n > 0 {
+		f.add(f.paint(grey, fmt.Sprintf("  … and %d more %s", n, noun+plural(n))))
+	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

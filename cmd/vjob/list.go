@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// pageSize is how many vjobs are asked for at once.
+const pageSize = 5000
+
+func (a *app) listCommand() *cobra.Command {
+	var all bool
+	var q client.VJobQuery
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "list vjobs, with their state and why",
+		Long:    "Lists the vjobs that have not ended and that you may see, in order of submission.",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, s := range q.States {
+				if _, err := cluster.ParseState(s); err != nil {
+					return renamed(err, "--state")
+				}
+			}
+			q.Live = !all && len(q.States) == 0
+			return a.list(cmd, q)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&all, "all", "a", false, "also those that have ended")
+	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
+	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
+	flags.StringVar(&q.Name, "name", "", "only those of this `NAME`")
+	flags.BoolVar(&q.Newest, "newest", false, "latest submission first")
+	flags.IntVarP(&q.Limit, "limit", "n", 0, "at most so many")
+	complete(cmd, "state", "waiting", "booting", "running", "suspending", "suspended", "resuming", "migrating", "stopping", "terminated", "failed")
+	return cmd
+}
+
+func (a *app) list(cmd *cobra.Command, q client.VJobQuery) error {
+	if q.Limit < 0 {
+		return cluster.BadField("--limit", q.Limit, "0 or more")
+	}
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	list, err := vjobs(cmd, c, q)
+	if err != nil {
+		return err
+	}
+	return a.show(list, func() *table { return vjobTable(list.VJobs) })
+}
+
+// vjobs fetches all pages, up to the limit of the query.
+func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobList, error) {
+	limit := q.Limit
+	q.Limit = pageSize
+	if limit > 0 {
+		q.Limit = min(limit, pageSize)
+	}
+	list := wire.VJobList{VJobs: []wire.VJob{}}
+	for {
+		page, err := c.VJobs(cmd.Context(), q)
+		if err != nil {
+			return list, err
+		}
+		list.VJobs, list.Total = append(list.VJobs, page.VJobs...), page.Total
+		if page.Next <= q.Offset || limit > 0 && len(list.VJobs) >= limit {
+			return list, nil
+		}
+		q.Offset = page.Next
+		if limit > 0 {
+			q.Limit = min(pageSize, limit-len(list.VJobs))
+		}
+	}
+}
+
+func vjobTable(jobs []wire.VJob) *table {
+	t := &table{heads: heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY WHY")}
+	for i := range jobs {
+		j := &jobs[i]
+		t.row(strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
+			cpu(j.CPUMilli), mib(j.MemoryMiB), span(seconds(j.RanSeconds)), walltime(j.WalltimeSeconds),
+			strconv.Itoa(j.Priority), why(j))
+	}
+	return t
+}
+
+// stateOf is the state as shown.
+func stateOf(state string) string { return dash(state) }
+
+// why is the reason, with what is marked beside the state.
+func why(j *wire.VJob) string {
+	reason := j.Reason
+	if j.Held {
+		reason = "held; " + reason
+	}
+	if j.QueuePlace > 0 {
+		reason = fmt.Sprintf("#%d %s", j.QueuePlace, reason)
+	}
+	return reason
+}
+
+// walltime prints the limit of running time.
+func walltime(s int64) string {
+	if s == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

@@ -1,0 +1,32 @@
+// Command vjob is the command line of vjob: it submits, follows and steers vjobs
+// through the REST API of vjobd, and replays workloads in virtual time.
+//
+// There is one file per command. The package refuses to know how the daemon does
+// anything.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, standardStreams(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run carries out one command line and returns its exit code.
+func run(ctx context.Context, s streams, args []string) int {
+	a := &app{streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.complain(err)
+	}
+	return exitCode(err)
+}

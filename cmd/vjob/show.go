@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show VJOB",
+		Short: "show one vjob: its VMs, where they are, what happened",
+		Args:  arguments(1, 1, "the number or the name of a vjob"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			id, err := resolve(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			job, err := c.VJob(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if a.json() {
+				return printJSON(a.out, job, true)
+			}
+			return a.showVJob(&job)
+		},
+	}
+}
+
+func (a *app) showVJob(j *wire.VJobDetail) error {
+	var b strings.Builder
+	facts(&b, [][2]string{
+		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
+		{"owner", j.Owner},
+		{"state", stateLine(j)},
+		{"why", why(&j.VJob)},
+		{"priority", strconv.Itoa(j.Priority)},
+		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
+		{"walltime", fmt.Sprintf("%s, of which %s are over", walltime(j.WalltimeSeconds), span(seconds(j.RanSeconds)))},
+		{"submitted", moment(&j.Submitted)},
+		{"started", moment(j.Started)},
+		{"ended", moment(j.Ended)},
+		{"used", fmt.Sprintf("%s of CPU, %s·h of memory", span(seconds(j.CPUSeconds)), trimmed(float64(j.MemoryMiBSeconds)/1024/3600)+" GiB")},
+		{"suspended", count(j.Generation, "time")},
+		{"rules", ruleText(j.Rules)},
+	})
+	b.WriteByte('\n')
+	vms := &table{heads: heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
+	for _, v := range j.VMs {
+		state := ""
+		if v.Ended {
+			state = "ended"
+		}
+		vms.row(v.ID, dash(v.Node), dash(v.NextNode), cpu(v.CPUMilli), mib(v.MemoryMiB), dash(v.Image), dash(state))
+	}
+	if err := vms.write(&b, a.width()); err != nil {
+		return err
+	}
+	if len(j.Events) > 0 {
+		b.WriteByte('\n')
+		events := eventTable(j.Events)
+		if a.colours() {
+			events.paint = paint
+		}
+		if err := events.write(&b, a.width()); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.out, b.String())
+	return err
+}
+
+// stateLine is the state with the step of the gang protocol when one is under way.
+func stateLine(j *wire.VJobDetail) string {
+	if j.Phase == "" || j.Phase == j.State {
+		return j.State
+	}
+	return fmt.Sprintf("%s (%s)", j.State, j.Phase)
+}
+
+// facts prints names and values under each other, leaving out those without.
+func facts(b *strings.Builder, list [][2]string) {
+	width := 0
+	for _, f := range list {
+		width = max(width, len(f[0]))
+	}
+	for _, f := range list {
+		if f[1] != "" {
+			fmt.Fprintf(b, "%-*s  %s\n", width, f[0], clean(f[1]))
+		}
+	}
+}
+
+// ruleText prints rules as users write them.
+func ruleText(rules []wire.Rule) string {
+	texts := make([]string, len(rules))
+	for i, r := range rules {
+		texts[i] = r.Kind
+		if len(r.Ranks) > 0 {
+			texts[i] += fmt.Sprintf(" of ranks %s", strings.Trim(fmt.Sprint(r.Ranks), "[]"))
+		}
+		if len(r.Nodes) > 0 {
+			texts[i] += " " + strings.Join(r.Nodes, ",")
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// trimmed prints at most two decimals.
+func trimmed(f float64) string {
+	return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%.2f", f), "0"), ".0")
+}

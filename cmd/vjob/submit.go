@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/settings/document"
+)
+
+// submission is the flags of `vjob submit`.
+type submission struct {
+	name     string
+	vms      int
+	cpu      string
+	memory   string
+	walltime string
+	image    string
+	hold     bool
+	priority int
+	spread   bool
+	gather   bool
+	ban      []string
+	fence    []string
+	env      []string
+	script   string
+	steps    string
+	key      string
+	wait     bool
+	timeout  time.Duration
+}
+
+// ofVMs are the flags that describe the VMs: a vjob file does that itself.
+var ofVMs = []string{"vms", "cpu", "mem", "image", "env", "script", "steps"}
+
+func (a *app) submitCommand() *cobra.Command {
+	var f submission
+	cmd := &cobra.Command{
+		Use:   "submit [flags] [FILE | -- COMMAND [ARGUMENT...]]",
+		Short: "submit a vjob, described by a file or by flags",
+		Long: `Submits a vjob and prints its number. Once it is printed, the vjob is safe.
+
+FILE is a vjob file in YAML or JSON ("-" is the standard input). Without one the flags
+describe equal VMs, and what stands after -- is the command that each runs.`,
+		Example: `  vjob submit sim-run.yaml
+  vjob submit --name sim-run --vms 4 --cpu 1 --mem 512MiB --walltime 1:00:00 -- ./run.sh --fast
+  vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.submit(cmd, &f, args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.name, "name", "", "`NAME` of the vjob, that no other live vjob of yours has")
+	flags.IntVar(&f.vms, "vms", 1, "how many VMs")
+	flags.StringVar(&f.cpu, "cpu", "1", "`PROCESSORS` of each VM, such as 2, 0.5 or 250m")
+	flags.StringVar(&f.memory, "mem", "512MiB", "`MEMORY` of each VM, such as 512MiB or 2GiB")
+	flags.StringVar(&f.walltime, "walltime", "", "most running `TIME`: hours:minutes:seconds, or 90m; none is unlimited")
+	flags.StringVar(&f.image, "image", "", "`ID` in the catalogue (see vjob images); none is the default image")
+	flags.StringVar(&f.script, "script", "", "`FILE` with a script that each VM runs")
+	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the command or script; may be repeated")
+	flags.StringVar(&f.steps, "steps", "", "work of simulated guests: `TIME@PROCESSORS`,…")
+	flags.BoolVar(&f.hold, "hold", false, "do not start before vjob release")
+	flags.IntVar(&f.priority, "priority", 0, "larger goes first")
+	flags.BoolVar(&f.spread, "spread", false, "no two VMs on one node")
+	flags.BoolVar(&f.gather, "gather", false, "all VMs on one node")
+	flags.StringSliceVar(&f.ban, "ban", nil, "no VM on these `NODES`: n1,n2")
+	flags.StringSliceVar(&f.fence, "fence", nil, "VMs only on these `NODES`: n1,n2")
+	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
+	flags.BoolVar(&f.wait, "wait", false, "wait until the vjob has ended; fails if it does")
+	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
+	return cmd
+}
+
+func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
+	s, err := a.submissionOf(cmd, f, args)
+	if err != nil {
+		return err
+	}
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	job, created, err := c.Submit(cmd.Context(), s, f.key)
+	if err != nil {
+		return err
+	}
+	if a.json() && !f.wait {
+		return printJSON(a.out, job, true)
+	}
+	if !a.json() {
+		fmt.Fprintln(a.out, job.ID)
+	}
+	if !created {
+		fmt.Fprintf(a.err, "vjob: the key was used before: this is the vjob of that time\n")
+	}
+	if !f.wait {
+		return nil
+	}
+	return a.await(cmd.Context(), c, job.ID, f.timeout)
+}
+
+// submissionOf reads the vjob from the file or the flags.
+func (a *app) submissionOf(cmd *cobra.Command, f *submission, args []string) (wire.Submission, error) {
+	dash := cmd.ArgsLenAtDash()
+	command := []string(nil)
+	if dash >= 0 {
+		args, command = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) > 1:
+		return wire.Submission{}, &usageError{cmd, fmt.Errorf("%d files given: want one; a command stands after --", len(args))}
+	case len(args) == 0:
+		return f.fromFlags(command)
+	case len(command) > 0:
+		return wire.Submission{}, &usageError{cmd, fmt.Errorf("a file and a command given: want one of them")}
+	}
+	for _, name := range ofVMs {
+		if cmd.Flags().Changed(name) {
+			return wire.Submission{}, &usageError{cmd, fmt.Errorf("--%s: want it in the file, which describes the VMs", name)}
+		}
+	}
+	data, err := a.readInput(args[0])
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	s, err := parseVJobFile(args[0], data)
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	return s, f.override(cmd, &s)
+}
+
+// readInput reads a file, or the standard input for "-".
+func (a *app) readInput(path string) ([]byte, error) {
+	if path == "-" {
+		return document.ReadFrom("standard input", a.in)
+	}
+	return document.Read(path)
+}
+
+// override puts the flags that were given over what the file says.
+func (f *submission) override(cmd *cobra.Command, s *wire.Submission) error {
+	if cmd.Flags().Changed("name") {
+		s.Name = f.name
+	}
+	if cmd.Flags().Changed("priority") {
+		s.Priority = f.priority
+	}
+	if cmd.Flags().Changed("hold") {
+		s.Hold = f.hold
+	}
+	if f.walltime != "" {
+		d, err := parseWalltime("--walltime", f.walltime)
+		if err != nil {
+			return err
+		}
+		s.WalltimeSeconds = int64(d / time.Second)
+	}
+	s.Rules = append(s.Rules, f.rules()...)
+	return nil
+}
+
+// fromFlags makes equal VMs.
+func (f *submission) fromFlags(command []string) (s wire.Submission, err error) {
+	s = wire.Submission{Name: f.name, Priority: f.priority, Hold: f.hold, Count: f.vms, Rules: f.rules()}
+	if f.vms < 1 {
+		return s, cluster.BadField("--vms", f.vms, "1 or more")
+	}
+	vm := &wire.VMSpec{Image: f.image, Command: command}
+	if vm.CPUMilli, err = parseCPU("--cpu", f.cpu); err != nil {
+		return s, err
+	}
+	if vm.MemoryMiB, err = parseMemory("--mem", f.memory); err != nil {
+		return s, err
+	}
+	if f.walltime != "" {
+		d, err := parseWalltime("--walltime", f.walltime)
+		if err != nil {
+			return s, err
+		}
+		s.WalltimeSeconds = int64(d / time.Second)
+	}
+	if f.script != "" {
+		if len(command) > 0 {
+			return s, cluster.BadField("--script", f.script, "a script or a command after --, not both")
+		}
+		data, err := os.ReadFile(f.script)
+		if err != nil {
+			return s, cluster.BadField("--script", f.script, "a file that can be read: "+err.Error())
+		}
+		vm.Script = string(data)
+	}
+	if vm.Env, err = parseEnv(f.env); err != nil {
+		return s, err
+	}
+	if f.steps != "" {
+		if vm.Steps, err = parseSteps("--steps", f.steps); err != nil {
+			return s, err
+		}
+	}
+	s.Template = vm
+	return s, nil
+}
+
+func (f *submission) rules() []wire.Rule {
+	var rules []wire.Rule
+	if f.spread {
+		rules = append(rules, wire.Rule{Kind: string(cluster.Spread)})
+	}
+	if f.gather {
+		rules = append(rules, wire.Rule{Kind: string(cluster.Gather)})
+	}
+	if len(f.ban) > 0 {
+		rules = append(rules, wire.Rule{Kind: string(cluster.Ban), Nodes: f.ban})
+	}
+	if len(f.fence) > 0 {
+		rules = append(rules, wire.Rule{Kind: string(cluster.Fence), Nodes: f.fence})
+	}
+	return rules
+}
+
+// errFailed: a vjob that was waited for has failed.
+type failedError struct{ job wire.VJob }
+
+// Error names the vjob and says why.
+func (e *failedError) Error() string {
+	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
+}
+
+// await waits for the end of a vjob; a timeout of 0 waits for ever.
+func (a *app) await(ctx context.Context, c *client.Client, id int64, timeout time.Duration) error {
+	began := a.now()
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		job, err := c.VJob(ctx, id)
+		if err != nil {
+			return err
+		}
+		switch {
+		case job.State == cluster.Failed.String():
+			return &failedError{job.VJob}
+		case job.State == cluster.Terminated.String() && a.json():
+			return printJSON(a.out, job, true)
+		case job.State == cluster.Terminated.String():
+			return nil
+		case timeout > 0 && a.now().Sub(began) >= timeout:
+			return fmt.Errorf("vjob %d is still %s after %s: %w", id, job.State, timeout, errTimeout)
+		}
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}

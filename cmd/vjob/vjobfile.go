@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/settings/document"
+)
+
+// vjobFile is a vjob file: the submission of the API, and for people who write it
+// by hand times and sizes in words, such as `walltime: 1:00:00`, `memory: 2GiB`.
+type vjobFile struct {
+	Name            string      `json:"name"`
+	Priority        int         `json:"priority"`
+	Walltime        string      `json:"walltime"`
+	WalltimeSeconds int64       `json:"walltime_seconds"`
+	Hold            bool        `json:"hold"`
+	Count           int         `json:"count"`
+	Template        *vmFile     `json:"template"`
+	VMs             []vmFile    `json:"vms"`
+	Rules           []wire.Rule `json:"rules"`
+}
+
+// vmFile is one VM of a vjob file.
+type vmFile struct {
+	CPU       string            `json:"cpu"`
+	CPUMilli  int64             `json:"cpu_milli"`
+	Memory    string            `json:"memory"`
+	MemoryMiB int64             `json:"memory_mib"`
+	Image     string            `json:"image"`
+	Command   []string          `json:"command"`
+	Script    string            `json:"script"`
+	Env       map[string]string `json:"env"`
+	Work      string            `json:"work"` // "2m@1,1m@0.5", short for steps
+	Steps     []wire.Step       `json:"steps"`
+}
+
+// parseVJobFile reads a vjob file. What only the server can know, it checks.
+func parseVJobFile(name string, data []byte) (wire.Submission, error) {
+	var f vjobFile
+	doc, err := document.Decode(name, data, &f)
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	s, err := f.submission()
+	if err != nil {
+		return wire.Submission{}, doc.Locate(err)
+	}
+	return s, nil
+}
+
+func (f *vjobFile) submission() (s wire.Submission, err error) {
+	s = wire.Submission{
+		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: f.Rules,
+	}
+	if f.Walltime != "" {
+		if f.WalltimeSeconds != 0 {
+			return s, twice("walltime", "walltime_seconds")
+		}
+		d, err := parseWalltime("walltime", f.Walltime)
+		if err != nil {
+			return s, err
+		}
+		s.WalltimeSeconds = int64(d / time.Second)
+	}
+	switch {
+	case f.Template == nil && len(f.VMs) == 0:
+		return s, cluster.BadField("vms", "none", "a list of VMs, or count and template")
+	case f.Template != nil && len(f.VMs) > 0:
+		return s, twice("template", "vms")
+	case f.Template == nil && f.Count != 0:
+		return s, cluster.BadField("count", f.Count, "a template as well, or no count")
+	case f.Template != nil && f.Count < 0:
+		return s, cluster.BadField("count", f.Count, "1 or more")
+	}
+	if f.Template != nil {
+		s.Count = max(1, f.Count)
+		s.Template = &wire.VMSpec{}
+		*s.Template, err = f.Template.spec("template")
+		return s, err
+	}
+	for i := range f.VMs {
+		vm, err := f.VMs[i].spec(fmt.Sprintf("vms[%d]", i))
+		if err != nil {
+			return s, err
+		}
+		s.VMs = append(s.VMs, vm)
+	}
+	return s, nil
+}
+
+// spec turns words into numbers.
+func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
+	vm = wire.VMSpec{
+		CPUMilli: v.CPUMilli, MemoryMiB: v.MemoryMiB, Image: v.Image,
+		Command: v.Command, Script: v.Script, Env: v.Env, Steps: v.Steps,
+	}
+	if v.CPU != "" {
+		if v.CPUMilli != 0 {
+			return vm, twice(path+".cpu", "cpu_milli")
+		}
+		if vm.CPUMilli, err = parseCPU(path+".cpu", v.CPU); err != nil {
+			return vm, err
+		}
+	}
+	if v.Memory != "" {
+		if v.MemoryMiB != 0 {
+			return vm, twice(path+".memory", "memory_mib")
+		}
+		if vm.MemoryMiB, err = parseMemory(path+".memory", v.Memory); err != nil {
+			return vm, err
+		}
+	}
+	if v.Work != "" {
+		if len(v.Steps) > 0 {
+			return vm, twice(path+".work", "steps")
+		}
+		if vm.Steps, err = parseSteps(path+".work", v.Work); err != nil {
+			return vm, err
+		}
+	}
+	switch {
+	case len(v.Command) > 0 && v.Script != "":
+		return vm, twice(path+".script", "command")
+	case vm.CPUMilli < 1:
+		return vm, cluster.BadField(path+".cpu", vm.CPUMilli, "more than 0 processors")
+	case vm.MemoryMiB < 1:
+		return vm, cluster.BadField(path+".memory", vm.MemoryMiB, "more than 0, such as 512MiB")
+	}
+	return vm, nil
+}
+
+func twice(field, other string) error {
+	return &cluster.FieldError{Field: field, Value: "given beside " + other, Want: "one of the two"}
+}

@@ -1,0 +1,155 @@
+package replay
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// Result is what became of a workload under one policy. Times count from the
+// start of the workload.
+type Result struct {
+	Policy   string
+	Profile  string
+	Nodes    int
+	Capacity cluster.Resources
+	Total    time.Duration // until the last vjob had ended
+	VJobs    []VJob        // in order of submission
+	Switches []Switch      // in order of their start
+	Samples  []Sample      // of what is used, in order of time
+}
+
+// VJob is one vjob of the workload.
+type VJob struct {
+	ID          cluster.VJobID
+	Name        string
+	Submitted   time.Duration
+	Started     time.Duration // when it first ran; negative when it never did
+	Ended       time.Duration // negative when it has not
+	State       cluster.State
+	Reason      string
+	Suspensions int
+	Migrations  int // changes of nodes by the whole vjob or some of its VMs
+	Spans       []Span
+}
+
+// Span is a stretch of time in one state.
+type Span struct {
+	State    cluster.State
+	From, To time.Duration
+}
+
+// Spent is how long the vjob was in a state.
+func (j *VJob) Spent(state cluster.State) time.Duration {
+	var sum time.Duration
+	for _, s := range j.Spans {
+		if s.State == state {
+			sum += s.To - s.From
+		}
+	}
+	return sum
+}
+
+// Switch is one context switch.
+type Switch struct {
+	Plan         int64
+	At           time.Duration
+	Took         time.Duration
+	Estimated    time.Duration
+	CostMiB      int64
+	Boots        int
+	Stops        int
+	Suspends     int
+	Resumes      int // all of them
+	LocalResumes int // those on the node where the image lay
+	Migrations   int
+	Skew         time.Duration // the largest of its gangs
+	State        string        // done, failed, dropped
+	Note         string
+}
+
+// Actions counts the actions.
+func (s *Switch) Actions() int {
+	return s.Boots + s.Stops + s.Suspends + s.Resumes + s.Migrations
+}
+
+// Sample is what the VMs use at an instant.
+type Sample struct {
+	At     time.Duration
+	CPU    cluster.MilliCPU // what the guests get
+	Demand cluster.MilliCPU // what they need
+	Memory cluster.MiB
+}
+
+// Summary is the totals of a result.
+type Summary struct {
+	Total       time.Duration
+	Ended       int
+	Failed      int
+	Switches    int
+	Idle        int // switches of cost 0: only boots and stops
+	Boots       int
+	Stops       int
+	Suspends    int
+	Resumes     int
+	Local       int // resumes
+	Migrations  int
+	CostMiB     int64
+	LongestWait time.Duration // from submission to the first start
+	MeanWait    time.Duration
+	MeanTurn    time.Duration // from submission to the end
+	CPUUsed     float64       // share of the capacity until the end, 0..1
+	CPUDemand   float64       // likewise, may be more than 1
+	MemoryUsed  float64
+}
+
+// Summary computes the totals.
+func (r *Result) Summary() Summary {
+	s := Summary{Total: r.Total, Switches: len(r.Switches)}
+	var wait, turn time.Duration
+	for i := range r.VJobs {
+		j := &r.VJobs[i]
+		if j.Started >= 0 {
+			wait += j.Started - j.Submitted
+			s.LongestWait = max(s.LongestWait, j.Started-j.Submitted)
+		}
+		if j.Ended >= 0 {
+			s.Ended++
+			turn += j.Ended - j.Submitted
+		}
+		if j.State == cluster.Failed {
+			s.Failed++
+		}
+	}
+	if n := time.Duration(len(r.VJobs)); n > 0 {
+		s.MeanWait, s.MeanTurn = wait/n, turn/n
+	}
+	for i := range r.Switches {
+		w := &r.Switches[i]
+		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends
+		s.Resumes, s.Local, s.Migrations = s.Resumes+w.Resumes, s.Local+w.LocalResumes, s.Migrations+w.Migrations
+		s.CostMiB += w.CostMiB
+		if w.CostMiB == 0 {
+			s.Idle++
+		}
+	}
+	s.CPUUsed = r.mean(func(x Sample) float64 { return float64(x.CPU) }) / float64(max(1, r.Capacity.CPU))
+	s.CPUDemand = r.mean(func(x Sample) float64 { return float64(x.Demand) }) / float64(max(1, r.Capacity.CPU))
+	s.MemoryUsed = r.mean(func(x Sample) float64 { return float64(x.Memory) }) / float64(max(1, r.Capacity.Memory))
+	return s
+}
+
+// mean is the average of a quantity until the end of the workload.
+func (r *Result) mean(of func(Sample) float64) float64 {
+	sum := 0.0
+	for i, x := range r.Samples {
+		until := r.Total
+		if i+1 < len(r.Samples) {
+			until = min(until, r.Samples[i+1].At)
+		}
+		if until > x.At {
+			sum += of(x) * float64(until-x.At)
+		}
+	}
+	return sum / float64(max(1, r.Total))
+}
