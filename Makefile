@@ -20,7 +20,7 @@ help: ## list the targets
 build: ## build bin/vjob and bin/vjobd
 	$(GO) build -trimpath -tags $(TAGS) -o bin/ ./cmd/...
 
-demo: build ## start a simulated cluster, submit the examples, watch it switch; leaves nothing behind
+demo: build ## a simulated cluster on which vjobs are suspended and resumed; leaves nothing behind
 	scripts/demo.sh
 
 setup: ## check the tools; as root, install the Debian packages of the real lab
