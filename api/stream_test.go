@@ -112,7 +112,10 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	// From now on: nothing of the past.
-	go func() { time.Sleep(100 * time.Millisecond); b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"}) }()
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
+	}()
 	for e := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
 		if e.Text != "new" {
 			t.Errorf("a stream from now on begins with %+v", e)

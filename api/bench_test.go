@@ -1,0 +1,81 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"vjob/api"
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+func unlimited(c *api.Config) {
+	c.Limits.PerSecond, c.Limits.Burst, c.Limits.Concurrent = 1e9, 1e9, 1e6
+}
+
+const anonymous = `{"count":9,"template":{"cpu_milli":1000,"memory_mib":512,"command":["sleep","60"]},"walltime_seconds":3600}`
+
+// BenchmarkSubmit is acknowledged and synced submissions, through the handler.
+func BenchmarkSubmit(b *testing.B) {
+	b.Run("clients=1", func(b *testing.B) {
+		s := newBench(b, unlimited)
+		for b.Loop() {
+			if res := s.as("alice", "POST", "/v1/vjobs", anonymous); res.Code != http.StatusCreated {
+				b.Fatal(res.Body)
+			}
+		}
+	})
+	b.Run("clients=32", func(b *testing.B) {
+		s := newBench(b, unlimited)
+		socket, _ := s.serve()
+		b.SetParallelism(16)
+		b.RunParallel(func(pb *testing.PB) {
+			c, err := client.New(client.Settings{Server: socket, Token: s.tokens["alice"]})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer c.Close()
+			for pb.Next() {
+				_, _, err := c.Submit(b.Context(), wire.Submission{Count: 9, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512}}, "")
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkList is one page with all vjobs.
+func BenchmarkList(b *testing.B) {
+	for _, n := range []int{100, 5000} {
+		b.Run(fmt.Sprintf("vjobs=%d", n), func(b *testing.B) {
+			s := newBench(b, unlimited)
+			for range n {
+				_, _, err := s.loop.DB.Submit(b.Context(), scheduler.Submission{Owner: "alice", At: epoch, VMs: make([]cluster.VM, 1)})
+				s.must(err)
+			}
+			for b.Loop() {
+				if res := s.as("alice", "GET", fmt.Sprintf("/v1/vjobs?limit=%d", n), ""); res.Code != 200 {
+					b.Fatal(res.Body)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDecode is the strict decoder alone, over a vjob of a thousand VMs.
+func BenchmarkDecode(b *testing.B) {
+	text := []byte(`{"vms":[` + strings.Repeat(`{"cpu_milli":1000,"memory_mib":512},`, 999) + `{"cpu_milli":1,"memory_mib":1}]}`)
+	for b.Loop() {
+		var w wire.Submission
+		if err := api.Decode(text, &w, api.Shape{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
