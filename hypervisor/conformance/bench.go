@@ -1,0 +1,336 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// bench is one case under way.
+type bench struct {
+	*testing.T
+	h   *Harness
+	job cluster.VJobID
+}
+
+// ops numbers the calls of every suite in the process.
+var ops atomic.Int64
+
+// stamp is written into every guest of the suite.
+var stamp = hypervisor.Stamp{Incarnation: 1, Epoch: 7}
+
+func (b *bench) node(i int) cluster.NodeID { return b.h.Nodes[i] }
+
+func (b *bench) vm(rank int) cluster.VMID { return cluster.VMID{VJob: b.job, Rank: rank} }
+
+// image names the image of a member; attempts count from 1.
+func (b *bench) image(rank, attempt int) hypervisor.ImageID {
+	return hypervisor.ImageID{VM: b.vm(rank), Generation: 1, Attempt: attempt}
+}
+
+// call is a call about a member on a node.
+func (b *bench) call(v hypervisor.Verb, rank int, node cluster.NodeID) hypervisor.Call {
+	return hypervisor.Call{
+		Op: hypervisor.OpID(ops.Add(1)), Verb: v, VM: b.vm(rank), Node: node, Image: b.image(rank, 1), Attempt: 1,
+	}
+}
+
+// do carries out a call, within the harness's deadline.
+func (b *bench) do(c hypervisor.Call) (hypervisor.Receipt, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+	defer cancel()
+	return b.h.Driver.Do(ctx, c)
+}
+
+// must carries out a call that has to end well.
+func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
+	b.Helper()
+	r, err := b.do(c)
+	if err != nil {
+		b.Fatalf("%s %s on %s: %v", c.Verb, c.VM, c.Node, err)
+	}
+	return r
+}
+
+// fails carries out a call that has to fail, in one of the given ways if any.
+func (b *bench) fails(c hypervisor.Call, ways ...error) {
+	b.Helper()
+	_, err := b.do(c)
+	if err == nil {
+		b.Fatalf("%s %s on %s ended well", c.Verb, c.VM, c.Node)
+	}
+	b.failed(c, err, ways...)
+}
+
+// failed checks that an error is one of the given ones, if any.
+func (b *bench) failed(c hypervisor.Call, err error, ways ...error) {
+	b.Helper()
+	b.Logf("%s %s on %s: %v", c.Verb, c.VM, c.Node, err)
+	if len(ways) > 0 && !slices.ContainsFunc(ways, func(w error) bool { return errors.Is(err, w) }) {
+		b.Errorf("%s %s on %s: %v, want one of %v", c.Verb, c.VM, c.Node, err, ways)
+	}
+}
+
+// async carries out a call while the case goes on.
+func (b *bench) async(c hypervisor.Call) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := b.do(c)
+		ended <- err
+	}()
+	return ended
+}
+
+// look looks at a node that has to answer, perhaps after a while.
+func (b *bench) look(node cluster.NodeID) hypervisor.View {
+	b.Helper()
+	var v hypervisor.View
+	b.until("look at "+string(node), func() (string, bool) {
+		var err error
+		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+		defer cancel()
+		v, err = b.h.Driver.Look(ctx, node)
+		return fmt.Sprint(err), err == nil
+	})
+	return v
+}
+
+// store looks at the image store, which has to answer.
+func (b *bench) store() hypervisor.Store {
+	b.Helper()
+	var s hypervisor.Store
+	b.until("look at the store", func() (string, bool) {
+		var err error
+		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+		defer cancel()
+		s, err = b.h.Driver.LookStore(ctx)
+		return fmt.Sprint(err), err == nil
+	})
+	return s
+}
+
+// until polls until something is so; what it saw last is shown when it never is.
+func (b *bench) until(what string, so func() (seen string, done bool)) {
+	b.Helper()
+	for deadline := time.Now().Add(b.h.Patience); ; time.Sleep(b.h.Poll) {
+		seen, done := so()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.Fatalf("%s: not within %s; last seen: %s", what, b.h.Patience, seen)
+		}
+	}
+}
+
+// where tells the copies of a member on all nodes that answer.
+func (b *bench) where(rank int) (text string, whole bool) {
+	var list []string
+	whole = true
+	for _, node := range b.h.Nodes {
+		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+		v, err := b.h.Driver.Look(ctx, node)
+		cancel()
+		if err != nil {
+			list, whole = append(list, fmt.Sprintf("%s:?", node)), false
+			continue
+		}
+		if c, ok := v.Copy(b.vm(rank)); ok {
+			s := fmt.Sprintf("%s:%s", node, c.State)
+			if c.Job != hypervisor.JobNone {
+				s += "/" + c.Job.String()
+			}
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, " "), whole
+}
+
+// at is the form in which where tells a copy.
+func (b *bench) at(i int, s hypervisor.CopyState) string {
+	return fmt.Sprintf("%s:%s", b.node(i), s)
+}
+
+// becomes waits until the copies of a member are the given ones.
+func (b *bench) becomes(rank int, want ...string) string {
+	b.Helper()
+	var text string
+	b.until(fmt.Sprintf("VM %s is %v", b.vm(rank), want), func() (string, bool) {
+		text, _ = b.where(rank)
+		return text, slices.Contains(want, text)
+	})
+	return text
+}
+
+// stays watches for a moment that the copies of a member are the given ones.
+func (b *bench) stays(rank int, want string) {
+	b.Helper()
+	for end := time.Now().Add(b.h.Moment); time.Now().Before(end); time.Sleep(b.h.Poll) {
+		if text, whole := b.where(rank); whole && text != want {
+			b.Fatalf("VM %s is %q, want %q", b.vm(rank), text, want)
+		}
+	}
+}
+
+// settled waits until no job is under way on a member and tells its copies.
+func (b *bench) settled(rank int) string {
+	b.Helper()
+	var text string
+	b.until("jobs end", func() (string, bool) {
+		var whole bool
+		text, whole = b.where(rank)
+		return text, whole && !strings.Contains(text, "/")
+	})
+	return text
+}
+
+// boot creates a member on a node and waits until it runs and counts.
+func (b *bench) boot(rank, node int) {
+	b.Helper()
+	b.must(b.booting(rank, node, 0))
+	b.becomes(rank, b.at(node, hypervisor.CopyRunning))
+	b.counts(rank)
+}
+
+func (b *bench) booting(rank, node int, lives time.Duration) hypervisor.Call {
+	c := b.call(hypervisor.Boot, rank, b.node(node))
+	c.Stamp = stamp
+	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Memory, Lives: lives})
+	return c
+}
+
+// counter reads a member's count; -1 when it has none.
+func (b *bench) counter(rank int) int64 {
+	b.Helper()
+	if b.h.Counter == nil {
+		return -1
+	}
+	r, err := b.h.Driver.Console(b.Context(), b.vm(rank))
+	if errors.Is(err, cluster.ErrNotFound) {
+		return -1
+	}
+	if err != nil {
+		b.Fatalf("console of %s: %v", b.vm(rank), err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		b.Fatalf("console of %s: %v", b.vm(rank), err)
+	}
+	if n, ok := b.h.Counter(text); ok {
+		return n
+	}
+	return -1
+}
+
+// counts waits until a member's count grows, and returns it.
+func (b *bench) counts(rank int) int64 {
+	b.Helper()
+	if b.h.Counter == nil {
+		return 0
+	}
+	var now int64
+	first := b.counter(rank)
+	b.until(fmt.Sprintf("VM %s counts on from %d", b.vm(rank), first), func() (string, bool) {
+		now = b.counter(rank)
+		return fmt.Sprint(now), now > first && first >= 0 || now > 0 && first < 0
+	})
+	return now
+}
+
+// goesOn checks that a member counts on from a count, in the same guest: a guest
+// that was booted anew would have begun from nothing.
+func (b *bench) goesOn(rank int, from int64) {
+	b.Helper()
+	if b.h.Counter == nil {
+		return
+	}
+	if now := b.counts(rank); now < from {
+		b.Fatalf("VM %s counted to %d, and now %d: it has lost its memory", b.vm(rank), from, now)
+	}
+}
+
+// pause pauses a running member and returns its count.
+func (b *bench) pause(rank, node int) int64 {
+	b.Helper()
+	b.must(b.call(hypervisor.Pause, rank, b.node(node)))
+	b.becomes(rank, b.at(node, hypervisor.CopyPaused))
+	return b.counter(rank)
+}
+
+// unpause lets a paused member run.
+func (b *bench) unpause(rank, node int) {
+	b.Helper()
+	b.must(b.call(hypervisor.Unpause, rank, b.node(node)))
+	b.becomes(rank, b.at(node, hypervisor.CopyRunning))
+}
+
+// saved boots a member, pauses it, saves and seals it, and returns the checksum
+// and its count.
+func (b *bench) saved(rank, node int) (sum string, count int64) {
+	b.Helper()
+	b.boot(rank, node)
+	count = b.pause(rank, node)
+	b.must(b.call(hypervisor.Save, rank, b.node(node)))
+	b.becomes(rank, "")
+	return b.seal(rank, node), count
+}
+
+// seal seals the image of a member and returns its checksum.
+func (b *bench) seal(rank, node int) string {
+	b.Helper()
+	r := b.must(b.call(hypervisor.Seal, rank, b.node(node)))
+	if r.Checksum == "" || r.Bytes <= 0 {
+		b.Fatalf("receipt of a seal: %+v", r)
+	}
+	return r.Checksum
+}
+
+// restoring is a call that restores a member's image.
+func (b *bench) restoring(rank, node int, sum string, attempt int) hypervisor.Call {
+	c := b.call(hypervisor.Restore, rank, b.node(node))
+	c.Checksum, c.Attempt = sum, attempt
+	return c
+}
+
+// migrating is a call that moves a member.
+func (b *bench) migrating(rank, from, to int) hypervisor.Call {
+	c := b.call(hypervisor.Migrate, rank, b.node(from))
+	c.To = b.node(to)
+	return c
+}
+
+// hook breaks something, and has to succeed.
+func (b *bench) hook(what string, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatalf("%s: %v", what, err)
+	}
+}
+
+// sweep removes what a case left behind.
+func (b *bench) sweep() {
+	for _, node := range b.h.Nodes {
+		for _, c := range b.look(node).Copies {
+			if c.VM.VJob == b.job {
+				_, _ = b.do(b.call(hypervisor.Destroy, c.VM.Rank, node))
+			}
+		}
+	}
+	for _, i := range b.store().Images {
+		if i.ID.VM.VJob == b.job {
+			c := b.call(hypervisor.Discard, i.ID.VM.Rank, i.Node)
+			c.Image = i.ID
+			_, _ = b.do(c)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+var lifeCases = []caseOf{
+	{name: "life cycle", row: "lab §4", run: lifeCycle},
+	{name: "gang paused in order", row: "16, lab §5", nodes: 3, run: gangPaused},
+	{name: "each verb repeated", row: "lab §6: suspend of paused, resume of running", run: repeated},
+	{name: "calls for a VM that is not there", row: "lab §6: code 42", run: nobody},
+	{name: "no room", row: "lab §6: 64 GiB guest", needs: func(h *Harness) bool { return h.Huge > 0 }, run: noRoom},
+	{name: "guest ends by itself", row: "lab §6: guest ends itself", run: guestEnds},
+	{name: "guest asked to shut down", row: "lab §4: ACPI shutdown", run: guestAsked},
+	{
+		name: "guest killed", row: "lab §6: kill -9 of QEMU",
+		needs: func(h *Harness) bool { return h.Hooks.KillGuest != nil }, run: guestKilled,
+	},
+	{
+		name: "second copy of a running VM refused by the lock", row: "lab §6: code 87",
+		needs: func(h *Harness) bool { return h.Locks }, run: secondBootLocked,
+	},
+	{
+		name: "strangers are listed and left alone", row: "I15",
+		needs: func(h *Harness) bool { return len(h.Strangers) > 0 }, run: strangers,
+	},
+	{name: "hints arrive", row: "lab §6: events", run: hints},
+	{name: "deadline", row: "E: 6e, the call goes on", run: deadline},
+}
+
+func lifeCycle(b *bench) {
+	b.boot(0, 0)
+	c, _ := lookFor(b, 0, 0)
+	if c.Stamp != stamp {
+		b.Errorf("stamp %+v, want %+v", c.Stamp, stamp)
+	}
+	if c.Lock != b.h.Locks {
+		b.Errorf("lock %t, want %t", c.Lock, b.h.Locks)
+	}
+	count := b.pause(0, 0)
+	b.stays(0, b.at(0, hypervisor.CopyPaused))
+	if now := b.counter(0); now != count {
+		b.Errorf("a paused guest counted from %d to %d", count, now)
+	}
+	b.unpause(0, 0)
+	b.goesOn(0, count)
+	again, _ := lookFor(b, 0, 0)
+	if again.CPUTime < c.CPUTime {
+		b.Errorf("CPU time went back from %s to %s", c.CPUTime, again.CPUTime)
+	}
+	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+	b.becomes(0, "")
+	b.stays(0, "")
+}
+
+// lookFor returns the copy of a member on a node.
+func lookFor(b *bench, rank, node int) (hypervisor.Copy, bool) {
+	b.Helper()
+	v := b.look(b.node(node))
+	if v.Node != b.node(node) {
+		b.Errorf("a look at %s shows %s", b.node(node), v.Node)
+	}
+	return v.Copy(b.vm(rank))
+}
+
+func gangPaused(b *bench) {
+	const members = 3
+	for rank := range members {
+		b.boot(rank, rank)
+	}
+	var first, last time.Time
+	for rank := range members {
+		b.must(b.call(hypervisor.Pause, rank, b.node(rank)))
+		last = time.Now()
+		if rank == 0 {
+			first = last
+		}
+	}
+	b.Logf("skew between the first and the last of %d pauses: %s", members, last.Sub(first))
+	for rank := range members {
+		b.becomes(rank, b.at(rank, hypervisor.CopyPaused))
+	}
+	for rank := range members {
+		b.unpause(rank, rank)
+	}
+}
+
+func repeated(b *bench) {
+	boot := b.booting(0, 0, 0)
+	b.must(boot)
+	b.fails(boot, hypervisor.ErrExists)
+	b.becomes(0, b.at(0, hypervisor.CopyRunning))
+	b.counts(0)
+
+	b.fails(b.call(hypervisor.Unpause, 0, b.node(0)), hypervisor.ErrRefused)
+	pause := b.call(hypervisor.Pause, 0, b.node(0))
+	b.must(pause)
+	b.must(pause)
+	b.fails(b.call(hypervisor.Shutdown, 0, b.node(0)), hypervisor.ErrRefused)
+	b.becomes(0, b.at(0, hypervisor.CopyPaused))
+
+	save := b.call(hypervisor.Save, 0, b.node(0))
+	b.must(save)
+	b.fails(save)
+	sum := b.seal(0, 0)
+	if again := b.seal(0, 0); again != sum {
+		b.Fatalf("sealed twice: %s, then %s", sum, again)
+	}
+	restore := b.restoring(0, 1, sum, 2)
+	b.must(restore)
+	b.fails(restore, hypervisor.ErrExists)
+	b.becomes(0, b.at(1, hypervisor.CopyPaused))
+
+	revoke := b.call(hypervisor.Revoke, 0, b.node(0))
+	revoke.Attempt = 3
+	b.must(revoke)
+	b.must(revoke)
+	migrate := b.migrating(0, 1, 0)
+	b.must(migrate)
+	b.fails(migrate, hypervisor.ErrNoSuchVM)
+	b.becomes(0, b.at(0, hypervisor.CopyPaused))
+
+	discard := b.call(hypervisor.Discard, 0, b.node(0))
+	b.must(discard)
+	if _, err := b.do(discard); err != nil {
+		b.Logf("discarded twice: %v", err)
+	}
+	destroy := b.call(hypervisor.Destroy, 0, b.node(0))
+	b.must(destroy)
+	b.fails(destroy, hypervisor.ErrNoSuchVM)
+	b.becomes(0, "")
+}
+
+func nobody(b *bench) {
+	for _, v := range []hypervisor.Verb{
+		hypervisor.Shutdown, hypervisor.Destroy, hypervisor.Pause, hypervisor.Unpause, hypervisor.Save, hypervisor.Abort,
+	} {
+		b.fails(b.call(v, 0, b.node(0)), hypervisor.ErrNoSuchVM)
+	}
+	b.fails(b.migrating(0, 0, 1), hypervisor.ErrNoSuchVM)
+	b.fails(b.restoring(0, 0, "none", 1), hypervisor.ErrNoImage, hypervisor.ErrBadImage)
+	b.stays(0, "")
+}
+
+func noRoom(b *bench) {
+	c := b.booting(0, 0, 0)
+	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Huge})
+	b.fails(c, hypervisor.ErrNoRoom)
+	b.becomes(0, "")
+}
+
+// ending waits for the ending of a member on a node.
+func ending(b *bench, rank, node int) hypervisor.Ending {
+	b.Helper()
+	var e hypervisor.Ending
+	b.until("an ending", func() (string, bool) {
+		endings := b.look(b.node(node)).Endings
+		i := slices.IndexFunc(endings, func(e hypervisor.Ending) bool { return e.VM == b.vm(rank) })
+		if i < 0 {
+			return "none", false
+		}
+		e = endings[i]
+		return "", true
+	})
+	if e.Stamp != stamp {
+		b.Errorf("stamp of the ending %+v, want %+v", e.Stamp, stamp)
+	}
+	return e
+}
+
+func guestEnds(b *bench) {
+	b.must(b.booting(0, 0, b.h.Life))
+	b.becomes(0, "")
+	if e := ending(b, 0, 0); e.Cause != hypervisor.CauseShutdown {
+		b.Errorf("cause %s", e.Cause)
+	}
+	b.fails(b.call(hypervisor.Pause, 0, b.node(0)), hypervisor.ErrNoSuchVM)
+}
+
+func guestAsked(b *bench) {
+	b.boot(0, 0)
+	b.must(b.call(hypervisor.Shutdown, 0, b.node(0)))
+	b.becomes(0, "")
+}
+
+func guestKilled(b *bench) {
+	b.boot(0, 0)
+	b.hook("kill the guest", b.h.Hooks.KillGuest(b.vm(0), b.node(0)))
+	b.becomes(0, "", b.at(0, hypervisor.CopyDead))
+	if e := ending(b, 0, 0); e.Cause != hypervisor.CauseCrashed {
+		b.Errorf("cause %s", e.Cause)
+	}
+}
+
+func secondBootLocked(b *bench) {
+	b.boot(0, 0)
+	b.fails(b.booting(0, 1, 0), hypervisor.ErrLocked)
+	b.becomes(0, b.at(0, hypervisor.CopyRunning))
+}
+
+func strangers(b *bench) {
+	for node, want := range b.h.Strangers {
+		want = slices.Sorted(slices.Values(want))
+		if got := b.look(node).Strangers; !slices.Equal(got, want) {
+			b.Errorf("strangers on %s: %v, want %v", node, got, want)
+		}
+	}
+}
+
+func hints(b *bench) {
+	wait := func(what string) {
+		b.Helper()
+		timeout := time.After(b.h.Patience)
+		for {
+			select {
+			case node := <-b.h.Driver.Hints():
+				if node == b.node(0) {
+					return
+				}
+			case <-timeout:
+				b.Fatalf("%s: no hint within %s", what, b.h.Patience)
+			}
+		}
+	}
+	drain(b.h.Driver.Hints())
+	b.must(b.booting(0, 0, 0))
+	wait("boot")
+	b.counts(0)
+	drain(b.h.Driver.Hints())
+	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+	wait("destroy")
+}
+
+func drain(hints <-chan cluster.NodeID) {
+	for {
+		select {
+		case <-hints:
+		default:
+			return
+		}
+	}
+}
+
+// deadline cancels the wait for a save as soon as it is visible: the call may go
+// on, and must come to an end by itself.
+func deadline(b *bench) {
+	b.boot(0, 0)
+	b.pause(0, 0)
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := b.h.Driver.Do(ctx, b.call(hypervisor.Save, 0, b.node(0)))
+		ended <- err
+	}()
+	b.until("the save is visible", func() (string, bool) {
+		text, _ := b.where(0)
+		return text, text != b.at(0, hypervisor.CopyPaused)
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		b.failed(b.call(hypervisor.Save, 0, b.node(0)), err, hypervisor.ErrTimeout)
+	}
+	after := b.settled(0)
+	i, ok := func() (hypervisor.Image, bool) { s := b.store(); return s.Find(b.image(0, 1)) }()
+	switch {
+	case after == "" && ok && i.Complete:
+		b.Log("the save went on and ended well")
+	case after == b.at(0, hypervisor.CopyPaused) && !(ok && i.Complete):
+		b.Log("the save was given up; the copy stays paused")
+	default:
+		b.Errorf("neither saved nor paused: copies %q, image %+v", after, i)
+	}
+}

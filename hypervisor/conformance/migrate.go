@@ -1,0 +1,206 @@
+package conformance
+
+import (
+	"vjob/hypervisor"
+)
+
+var migrateCases = []caseOf{
+	{name: "migrate paused", row: "M0", run: migratePaused},
+	{name: "migrate running", row: "lab §4: counter goes on", run: migrateLive},
+	{name: "migrate to a node that has a copy", row: "two copies", run: migrateOnto},
+	{name: "migration aborted", row: "lab §6: AbortJob in migration", run: migrateAborted},
+	{
+		name: "migrate to a dead node", row: "lab §6: dest dead",
+		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: migrateToDead,
+	},
+	{
+		name: "destination killed in a migration", row: "M4, M5",
+		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: migrateKilled,
+	},
+	{
+		name: "paused migration cut in the memory phase", row: "lab §6: link down",
+		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
+		run:   func(b *bench) { migrateCut(b, hypervisor.CopyPaused) },
+	},
+	{
+		name: "live migration cut in the memory phase", row: "lab §6: link down",
+		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
+		run:   func(b *bench) { migrateCut(b, hypervisor.CopyRunning) },
+	},
+	{
+		name: "finish lost, paused", row: "M12",
+		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil }, run: splitPaused,
+	},
+	{
+		name: "finish lost, running, no lock", row: "M11, M13",
+		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil && !h.Locks }, run: splitRunning,
+	},
+	{
+		name: "finish lost, running, lock", row: "M14",
+		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil && h.Locks }, run: splitLocked,
+	},
+}
+
+func migratePaused(b *bench) {
+	b.boot(0, 0)
+	count := b.pause(0, 0)
+	b.must(b.migrating(0, 0, 1))
+	b.becomes(0, b.at(1, hypervisor.CopyPaused))
+	b.stays(0, b.at(1, hypervisor.CopyPaused))
+	if c, _ := lookFor(b, 0, 1); c.Stamp != stamp {
+		b.Errorf("stamp after a migration %+v, want %+v", c.Stamp, stamp)
+	}
+	b.unpause(0, 1)
+	b.goesOn(0, count)
+}
+
+func migrateLive(b *bench) {
+	b.boot(0, 0)
+	count := b.counter(0)
+	b.must(b.migrating(0, 0, 1))
+	b.becomes(0, b.at(1, hypervisor.CopyRunning))
+	b.goesOn(0, count)
+}
+
+func migrateOnto(b *bench) {
+	sum, _ := b.saved(0, 0)
+	b.must(b.restoring(0, 0, sum, 1))
+	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
+		b.Logf("no second copy to be had: %v", err)
+		return
+	}
+	b.fails(b.migrating(0, 0, 1))
+	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyPaused))
+}
+
+// onOneEnd checks that after the end of a migration exactly one copy is there, in
+// the given state, and that it is where the error says.
+func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
+	b.Helper()
+	after := b.settled(0)
+	b.Logf("migration: error %v, copies %q", err, after)
+	switch {
+	case err != nil && after == b.at(0, s), err == nil && after == b.at(1, s):
+	case err != nil && after == b.at(1, s):
+		b.Log("it went over all the same: an error is no proof")
+	default:
+		b.Fatalf("migration: error %v, copies %q, want one that is %s", err, after, s)
+	}
+}
+
+// underWay begins a migration and waits until it is visible or over.
+func underWay(b *bench, s hypervisor.CopyState) <-chan error {
+	b.Helper()
+	ended := b.async(b.migrating(0, 0, 1))
+	b.until("the migration is visible", func() (string, bool) {
+		text, _ := b.where(0)
+		return text, text != b.at(0, s)
+	})
+	return ended
+}
+
+func migrateAborted(b *bench) {
+	b.boot(0, 0)
+	b.pause(0, 0)
+	ended := underWay(b, hypervisor.CopyPaused)
+	_, err := b.do(b.call(hypervisor.Abort, 0, b.node(0)))
+	b.Logf("abort: %v", err)
+	onOneEnd(b, <-ended, hypervisor.CopyPaused)
+}
+
+func migrateToDead(b *bench) {
+	b.boot(0, 0)
+	count := b.counter(0)
+	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
+	_, err := b.do(b.migrating(0, 0, 1))
+	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
+	if err == nil {
+		b.Error("a migration to a dead node ended well")
+	}
+	if after := b.settled(0); after != b.at(0, hypervisor.CopyRunning) {
+		b.Fatalf("error %v, copies %q", err, after)
+	}
+	b.goesOn(0, count)
+}
+
+// migrateKilled: if the destination dies after it has taken the VM over, the VM
+// is gone; before, the source keeps it.
+func migrateKilled(b *bench) {
+	b.boot(0, 0)
+	b.pause(0, 0)
+	ended := underWay(b, hypervisor.CopyPaused)
+	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
+	err := <-ended
+	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
+	after := b.settled(0)
+	b.Logf("migration: error %v, copies %q", err, after)
+	if after != b.at(0, hypervisor.CopyPaused) && !(err == nil && after == "") {
+		b.Fatalf("migration: error %v, copies %q", err, after)
+	}
+}
+
+func migrateCut(b *bench, s hypervisor.CopyState) {
+	b.boot(0, 0)
+	count := b.counter(0)
+	if s == hypervisor.CopyPaused {
+		count = b.pause(0, 0)
+	}
+	b.hook("cut", b.h.Hooks.CutMigration(b.vm(0), b.node(0), b.node(1)))
+	_, err := b.do(b.migrating(0, 0, 1))
+	if err == nil {
+		b.Error("a migration that was cut ended well")
+	}
+	if after := b.settled(0); after != b.at(0, s) {
+		b.Fatalf("error %v, copies %q", err, after)
+	}
+	if s == hypervisor.CopyPaused {
+		b.unpause(0, 0)
+	}
+	b.goesOn(0, count)
+}
+
+// split loses the finish of a migration, which must be told as an error.
+func split(b *bench) {
+	b.Helper()
+	b.hook("lose the finish", b.h.Hooks.LoseFinish(b.vm(0), b.node(0), b.node(1)))
+	_, err := b.do(b.migrating(0, 0, 1))
+	if err == nil {
+		b.Error("a migration without its finish ended well")
+	}
+	b.Logf("migration: error %v, copies %q", err, b.settled(0))
+}
+
+// splitPaused is why gangs are paused first: whatever happens, nothing runs twice.
+func splitPaused(b *bench) {
+	b.boot(0, 0)
+	count := b.pause(0, 0)
+	split(b)
+	paused := [2]string{b.at(0, hypervisor.CopyPaused), b.at(1, hypervisor.CopyPaused)}
+	if after := b.becomes(0, paused[0], paused[1], paused[0]+" "+paused[1]); after == paused[0] {
+		b.unpause(0, 0)
+	} else {
+		if after != paused[1] {
+			b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+		}
+		b.unpause(0, 1)
+	}
+	b.goesOn(0, count)
+}
+
+func splitRunning(b *bench) {
+	b.boot(0, 0)
+	split(b)
+	b.becomes(0, b.at(0, hypervisor.CopyRunning)+" "+b.at(1, hypervisor.CopyRunning))
+	b.Log("BOTH RUN, as measured: without a lock only a paused VM may be migrated")
+}
+
+func splitLocked(b *bench) {
+	b.boot(0, 0)
+	count := b.counter(0)
+	split(b)
+	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyRunning))
+	b.fails(b.call(hypervisor.Unpause, 0, b.node(0)), hypervisor.ErrLocked)
+	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+	b.becomes(0, b.at(1, hypervisor.CopyRunning))
+	b.goesOn(0, count)
+}

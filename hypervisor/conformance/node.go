@@ -1,0 +1,99 @@
+package conformance
+
+import (
+	"context"
+
+	"vjob/hypervisor"
+)
+
+var nodeCases = []caseOf{
+	{
+		name: "dead node", row: "lab §6: host killed",
+		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: deadNode,
+	},
+	{
+		name: "frozen node carries out later what it was told", row: "lab §6: libvirtd SIGSTOP",
+		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: frozenNode,
+	},
+	{
+		name: "node cut off goes on", row: "§5.5 row 29",
+		needs: func(h *Harness) bool { return h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil }, run: cutNode,
+	},
+	{
+		name: "daemon killed, guests run on", row: "lab §6: kill -9 libvirtd",
+		needs: func(h *Harness) bool { return h.Hooks.KillDaemon != nil }, run: daemonKilled,
+	},
+}
+
+// blind checks that a node that does not answer is told as such: a look is an
+// error, never an empty view.
+func blind(b *bench, node int, ways ...error) {
+	b.Helper()
+	b.until("a look fails", func() (string, bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+		defer cancel()
+		v, err := b.h.Driver.Look(ctx, b.node(node))
+		if err != nil {
+			b.failed(hypervisor.Call{Node: b.node(node)}, err, ways...)
+			return "", true
+		}
+		if _, ok := v.Copy(b.vm(0)); !ok {
+			b.Fatalf("a node that cannot be seen shows %+v", v)
+		}
+		return "the copy", false
+	})
+}
+
+func deadNode(b *bench) {
+	b.boot(0, 1)
+	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
+	blind(b, 1, hypervisor.ErrUnreachable)
+	b.fails(b.call(hypervisor.Pause, 0, b.node(1)), hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
+	b.becomes(0, "")
+	b.must(b.booting(0, 0, 0))
+	b.becomes(0, b.at(0, hypervisor.CopyRunning))
+}
+
+func frozenNode(b *bench) {
+	b.boot(0, 0)
+	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(0)))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := b.h.Driver.Do(ctx, b.call(hypervisor.Pause, 0, b.node(0)))
+		ended <- err
+	}()
+	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	cancel()
+	err := <-ended
+	b.hook("thaw", b.h.Hooks.ThawNode(b.node(0)))
+	if err == nil {
+		b.Fatal("a frozen node answered a call")
+	}
+	b.failed(b.call(hypervisor.Pause, 0, b.node(0)), err, hypervisor.ErrTimeout, hypervisor.ErrUnreachable)
+	b.becomes(0, b.at(0, hypervisor.CopyPaused))
+}
+
+func cutNode(b *bench) {
+	b.boot(0, 0)
+	before := b.counter(0)
+	b.hook("cut the node off", b.h.Hooks.CutNode(b.node(0)))
+	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	b.fails(b.call(hypervisor.Pause, 0, b.node(0)), hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	b.hook("join the node", b.h.Hooks.JoinNode(b.node(0)))
+	// The call may have got there before the cut; the guest is there in any case.
+	b.becomes(0, b.at(0, hypervisor.CopyRunning), b.at(0, hypervisor.CopyPaused))
+	if c, _ := lookFor(b, 0, 0); c.State == hypervisor.CopyRunning {
+		b.goesOn(0, before)
+	}
+}
+
+func daemonKilled(b *bench) {
+	b.boot(0, 0)
+	before := b.counter(0)
+	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(0)))
+	b.becomes(0, b.at(0, hypervisor.CopyRunning))
+	b.goesOn(0, before)
+	b.pause(0, 0)
+}

@@ -1,0 +1,144 @@
+package conformance
+
+import (
+	"strings"
+
+	"vjob/hypervisor"
+)
+
+var restoreCases = []caseOf{
+	{
+		name: "flipped image refused", row: "E5b",
+		needs: func(h *Harness) bool { return h.Hooks.FlipImage != nil }, run: flipped,
+	},
+	{
+		name: "truncated image refused", row: "lab §6: truncated file",
+		needs: func(h *Harness) bool { return h.Hooks.TruncateImage != nil }, run: truncated,
+	},
+	{name: "one image restored on two nodes", row: "E4, 7h", run: restoredTwice},
+	{name: "revoked attempt", row: "§0.4: the name as a fence", run: revoked},
+	{name: "attempt revoked while under way", row: "§5.5 row 16", run: revokedUnderWay},
+	{
+		name: "attempt revoked while its node is frozen", row: "§5.5 row 16, lab §6: SIGSTOP",
+		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: revokedFrozen,
+	},
+	{name: "image is not consumed", row: "E4", run: notConsumed},
+}
+
+func flipped(b *bench) {
+	sum, _ := b.saved(0, 0)
+	b.hook("flip bits", b.h.Hooks.FlipImage(b.image(0, 1)))
+	refused(b, sum)
+}
+
+func truncated(b *bench) {
+	sum, _ := b.saved(0, 0)
+	b.hook("truncate", b.h.Hooks.TruncateImage(b.image(0, 1)))
+	refused(b, sum)
+}
+
+// refused checks that a damaged image is restored nowhere.
+func refused(b *bench, sum string) {
+	b.Helper()
+	for node := range 2 {
+		b.fails(b.restoring(0, node, sum, 1+node), hypervisor.ErrBadImage)
+		b.becomes(0, "")
+	}
+	b.fails(b.call(hypervisor.Seal, 0, b.node(0)), hypervisor.ErrBadImage)
+}
+
+// restoredTwice: nothing but a lock keeps one image from being restored on two
+// nodes. A scheduler has to know that; a driver may be stricter.
+func restoredTwice(b *bench) {
+	sum, _ := b.saved(0, 0)
+	b.must(b.restoring(0, 0, sum, 1))
+	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
+		b.Logf("the second restore is refused: %v", err)
+		b.becomes(0, b.at(0, hypervisor.CopyPaused))
+		return
+	}
+	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyPaused))
+	b.unpause2(0, 1)
+}
+
+// unpause2 lets two paused copies of rank 0 run, one after the other: the second
+// must be refused where there is a lock.
+func (b *bench) unpause2(first, second int) {
+	b.Helper()
+	b.must(b.call(hypervisor.Unpause, 0, b.node(first)))
+	_, err := b.do(b.call(hypervisor.Unpause, 0, b.node(second)))
+	b.Logf("the second copy is unpaused: error %v", err)
+	switch c, _ := lookFor(b, 0, second); {
+	case !b.h.Locks && err == nil:
+		b.Log("without a lock BOTH RUN, as measured: the scheduler must never let it come to this")
+	case b.h.Locks && err == nil:
+		b.Error("the lock did not keep the second copy from running")
+	case c.State != hypervisor.CopyPaused:
+		b.Errorf("the second copy is %s", c.State)
+	}
+	b.must(b.call(hypervisor.Destroy, 0, b.node(second)))
+	b.becomes(0, b.at(first, hypervisor.CopyRunning))
+}
+
+func revoked(b *bench) {
+	sum, count := b.saved(0, 0)
+	revoke := b.call(hypervisor.Revoke, 0, b.node(0))
+	revoke.Attempt = 2
+	b.must(revoke)
+	for attempt := 1; attempt <= 2; attempt++ {
+		b.fails(b.restoring(0, attempt-1, sum, attempt))
+	}
+	b.stays(0, "")
+	b.must(b.restoring(0, 1, sum, 3))
+	b.unpause(0, 1)
+	b.goesOn(0, count)
+}
+
+// revokedUnderWay: after the answer to a revoke, an attempt either has already
+// succeeded, or never does.
+func revokedUnderWay(b *bench) {
+	sum, _ := b.saved(0, 0)
+	ended := b.async(b.restoring(0, 1, sum, 1))
+	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
+	err := <-ended
+	after := b.settled(0)
+	b.Logf("restore: error %v, copies %q", err, after)
+	if err != nil && after != "" || err == nil && after != b.at(1, hypervisor.CopyPaused) {
+		b.Fatalf("restore: error %v, copies %q", err, after)
+	}
+	b.stays(0, after)
+	if after != "" {
+		b.must(b.call(hypervisor.Destroy, 0, b.node(1)))
+	}
+	b.fails(b.restoring(0, 0, sum, 1))
+	b.stays(0, "")
+}
+
+func revokedFrozen(b *bench) {
+	sum, _ := b.saved(0, 0)
+	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(1)))
+	ended := b.async(b.restoring(0, 1, sum, 1))
+	b.stays(0, "")
+	revoke, err := b.do(b.call(hypervisor.Revoke, 0, b.node(0)))
+	b.Logf("revoke: %+v, error %v", revoke, err)
+	b.hook("thaw", b.h.Hooks.ThawNode(b.node(1)))
+	restored := <-ended
+	after := b.settled(0)
+	b.Logf("restore: error %v, copies %q", restored, after)
+	if err == nil && after != "" {
+		b.Fatalf("an attempt that was revoked made a copy: %q", after)
+	}
+	b.stays(0, after)
+}
+
+func notConsumed(b *bench) {
+	sum, _ := b.saved(0, 0)
+	for attempt := 1; attempt <= 2; attempt++ {
+		b.must(b.restoring(0, 0, sum, attempt))
+		if text := b.settled(0); strings.Contains(text, "running") {
+			b.Fatalf("a restored copy is %q", text)
+		}
+		b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+		b.becomes(0, "")
+	}
+}

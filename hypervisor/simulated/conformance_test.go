@@ -1,0 +1,92 @@
+package simulated_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+	"vjob/hypervisor/conformance"
+	"vjob/hypervisor/simulated"
+)
+
+// harness wraps a driver that runs a hundred times as fast as the lab.
+func harness(t *testing.T, locks bool) conformance.Harness {
+	t.Helper()
+	s := simulated.Settings{Speed: 100, Config: simulated.Config{Profile: simulated.Lab, Seed: 1, Locks: locks}}
+	for _, id := range []cluster.NodeID{"n1", "n2", "n3"} {
+		s.Nodes = append(s.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
+	}
+	s.Nodes[1].Strangers = []string{"zoe", "adam"}
+	d := open(t, s)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conformance.Harness{
+		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
+		Life: 5 * time.Second, Counter: newestCount, Locks: locks,
+		Strangers:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
+		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
+		Hooks: hooks(d),
+	}
+}
+
+func guest(g conformance.Guest) *hypervisor.Machine {
+	m := machine(g.Memory, g.Members)
+	if g.Lives > 0 {
+		m = machine(g.Memory, g.Members, cluster.Step{CPU: cluster.CPU, Duration: g.Lives})
+	}
+	return m
+}
+
+var clock = regexp.MustCompile(`^\[ *(\d+)\.(\d{6})\]`)
+
+// newestCount is the guest's own clock in microseconds.
+func newestCount(console []byte) (int64, bool) {
+	lines := strings.Split(strings.TrimSpace(string(console)), "\n")
+	m := clock.FindStringSubmatch(lines[len(lines)-1])
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1]+m[2], 10, 64)
+	return n, err == nil
+}
+
+func hooks(d *simulated.Driver) conformance.Hooks {
+	begin := func(k simulated.FaultKind, lasts time.Duration) func(cluster.NodeID) error {
+		return func(n cluster.NodeID) error { return d.Inject(simulated.Fault{Kind: k, Node: n, For: lasts}) }
+	}
+	end := func(k simulated.FaultKind) func(cluster.NodeID) error {
+		return func(n cluster.NodeID) error { d.Mend(n, k); return nil }
+	}
+	rot := func(id hypervisor.ImageID) error {
+		return d.Inject(simulated.Fault{Kind: simulated.ImageRot, Image: id})
+	}
+	migration := func(k simulated.FaultKind) func(cluster.VMID, cluster.NodeID, cluster.NodeID) error {
+		return func(id cluster.VMID, from, _ cluster.NodeID) error {
+			return d.Inject(simulated.Fault{Kind: k, VM: id, Node: from})
+		}
+	}
+	return conformance.Hooks{
+		KillNode: begin(simulated.PowerLoss, 0), ReviveNode: end(simulated.PowerLoss),
+		FreezeNode: begin(simulated.Freeze, 0), ThawNode: end(simulated.Freeze),
+		CutNode: begin(simulated.Partition, 0), JoinNode: end(simulated.Partition),
+		KillDaemon: begin(simulated.DaemonKilled, time.Second),
+		FillDisk:   begin(simulated.DiskFull, 0), EmptyDisk: end(simulated.DiskFull),
+		FlipImage: rot, TruncateImage: rot,
+		KillGuest: func(id cluster.VMID, n cluster.NodeID) error {
+			return d.Inject(simulated.Fault{Kind: simulated.GuestCrashed, VM: id, Node: n})
+		},
+		CutMigration: migration(simulated.MigrateCut), LoseFinish: migration(simulated.MigrateSplit),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("without_locks", func(t *testing.T) { conformance.Run(t, harness(t, false)) })
+	t.Run("with_locks", func(t *testing.T) { conformance.Run(t, harness(t, true)) })
+}
