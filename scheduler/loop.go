@@ -29,6 +29,7 @@ type Loop struct {
 	tick     time.Duration
 
 	events   chan func(*Core) error
+	stale    bool         // the core must be made anew; owned by the loop
 	granted  []chan error // requests that wait for the next commit; owned by the loop
 	snapshot atomic.Pointer[Snapshot]
 	limits   Bounds
@@ -58,6 +59,9 @@ func NewLoop(cfg LoopConfig) *Loop {
 	return l
 }
 
+// errStale: the store may hold what the core does not know.
+var errStale = errors.New("the store may hold more than is known")
+
 // Run loads what the store holds and goes on until the context ends. Calls that
 // are under way then go on without us; the next start looks what became of them.
 func (l *Loop) Run(ctx context.Context) error {
@@ -83,15 +87,12 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case event := <-l.events:
-			err = event(core)
+			l.stale = event(core) != nil
 			l.takeMore(core)
 		case <-wake.C:
 			core.Tick(l.now())
 		case node := <-l.driver.Hints():
 			core.Hint(l.now(), node)
-		}
-		if err != nil {
-			l.log.Error("event failed", slog.Any("error", err))
 		}
 	}
 }
@@ -102,7 +103,7 @@ func (l *Loop) takeMore(core *Core) {
 	for range cap(l.events) {
 		select {
 		case event := <-l.events:
-			_ = event(core)
+			l.stale = event(core) != nil || l.stale
 		default:
 			return
 		}
@@ -161,6 +162,10 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		effects := core.Drain()
 		err := l.commit(ctx, effects.Step)
 		l.answer(err)
+		if err == nil && l.stale {
+			err = errStale
+		}
+		l.stale = false
 		if err != nil {
 			if ctx.Err() != nil {
 				return core, nil
@@ -309,12 +314,15 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 	}
 	s.At = l.now()
 	job, created, err = l.store.Submit(ctx, s)
-	if err != nil {
+	switch {
+	case errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrInvalid):
+		return nil, false, err
+	case err != nil:
+		// It may have been written all the same: the loop has to find out.
+		l.post(func(*Core) error { return errStale })
 		return nil, false, err
 	}
-	if created {
-		l.post(func(c *Core) error { c.Submitted(l.now(), job); return nil })
-	}
+	l.post(func(c *Core) error { c.Submitted(l.now(), job); return nil })
 	return job, created, nil
 }
 

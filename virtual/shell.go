@@ -101,6 +101,9 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
 	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
 	if err != nil {
+		if s.core != nil {
+			s.reload()
+		}
 		return nil, err
 	}
 	if created && s.core != nil {
@@ -238,11 +241,8 @@ func (s *Shell) carryOut() error {
 				return nil
 			}
 			if err := s.cfg.Store.Commit(context.Background(), effects.Step); err != nil {
-				s.kill() // as the real shell: forget everything and load anew
-				if err := s.start(); err != nil {
-					return err
-				}
-				continue
+				s.reload() // as the real shell: forget everything and load anew
+				return nil
 			}
 			if s.cfg.Committed != nil {
 				s.cfg.Committed(s.now, effects.Step)
@@ -326,11 +326,20 @@ func (s *Shell) dies(point string) bool {
 // Kill kills the scheduler as kill -9 does, and starts it again after Down.
 func (s *Shell) Kill() {
 	s.kill()
-	s.schedule(s.cfg.Down, func() {
-		if err := s.start(); err != nil {
-			panic("virtual: " + err.Error()) // the memory store does not fail to load
-		}
-	})
+	s.schedule(s.cfg.Down, s.restart)
+}
+
+// reload is what the real shell does when it is unknown what a write has written.
+func (s *Shell) reload() {
+	s.kill()
+	s.schedule(0, s.restart)
+}
+
+// restart tries to start until the store lets it.
+func (s *Shell) restart() {
+	if err := s.start(); err != nil {
+		s.schedule(time.Second, s.restart)
+	}
 }
 
 func (s *Shell) kill() {

@@ -67,7 +67,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 		e.commit(p, rec)
 	case a.begun && (p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting) && p.retreat == "":
 		for rank, m := range p.rec.Members {
-			if act, may := a.hop(rank); act != nil && m.Next == "" {
+			if act, may := a.hop(rank); act != nil && m.Next == "" && !p.stays(rank) {
 				if act.To == m.Node {
 					e.mark(a.run, act.ID, journal.PlanDone, "")
 					continue

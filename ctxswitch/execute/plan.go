@@ -140,11 +140,16 @@ func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 
 // moreHops reports whether a migrating member has hops before it.
 func (p *pursuit) moreHops(rank int) bool {
-	if len(p.todo) == 0 || !p.todo[0].begun || p.todo[0].gang.Kind != cluster.Migrate || p.retreat != "" {
+	if len(p.todo) == 0 || !p.todo[0].begun || p.todo[0].gang.Kind != cluster.Migrate || p.stays(rank) {
 		return false
 	}
 	act, _ := p.todo[0].hop(rank)
 	return act != nil && act.To != p.rec.Members[rank].Next && act.To != p.rec.Members[rank].Node
+}
+
+// stays reports whether a member has given its migration up.
+func (p *pursuit) stays(rank int) bool {
+	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.errs[rank] != nil
 }
 
 // released reports whether what a call waits for in its plan is done. Without a

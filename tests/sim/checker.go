@@ -135,7 +135,7 @@ func (k *checker) called(_ time.Time, call hypervisor.Call) {
 }
 
 // committed sees every step once it is durable.
-func (k *checker) committed(_ time.Time, step journal.Step) {
+func (k *checker) committed(step journal.Step) {
 	for _, i := range step.Intents {
 		k.intents[i.Call.Op] = true
 	}

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/db/memory"
+	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/queue"
@@ -35,8 +37,13 @@ type Options struct {
 	Drain   time.Duration // how long everything may take to come to its end after that
 	// CrashAt, when positive, kills the scheduler once, at that point of the run.
 	CrashAt int
-	Locks   bool // a lock manager is there, and VMs migrate while they run
-	Static  bool // the users change nothing after their submissions
+	// LoseAt, when positive, is the call of the run whose reply is lost; the call
+	// itself takes effect. RepeatAt is the one that is made twice.
+	LoseAt, RepeatAt int
+	// Unwritten is the chance that a commit fails: half of those were written.
+	Unwritten float64
+	Locks     bool // a lock manager is there, and VMs migrate while they run
+	Static    bool // the users change nothing after their submissions
 	// Trace is told everything that happens, for people. Nil is nobody.
 	Trace func(line string)
 }
@@ -45,7 +52,7 @@ type Options struct {
 func Harsh(seed uint64) Options {
 	return Options{
 		Seed: seed, Faults: simulated.Harsh, Crashes: 0.004, Trouble: 40 * time.Minute, Drain: 3 * time.Hour,
-		Locks: seed%2 == 0,
+		Locks: seed%2 == 0, Unwritten: 0.002,
 	}
 }
 
@@ -59,6 +66,7 @@ type Result struct {
 	Violations []string
 	Counts     Counts
 	Points     int    // at which the scheduler could have died
+	Calls      int    // made before the healing
 	Hash       string // of every committed step: the same seed gives the same
 	Ended      time.Duration
 }
@@ -73,6 +81,7 @@ type run struct {
 	check   *checker
 	log     hash.Hash
 	points  int
+	calls   int
 	calm    bool // faults are over
 	start   time.Time
 	end     time.Time // of the trouble
@@ -96,7 +105,7 @@ func Run(opts Options) (Result, error) {
 	}
 	r.check.counts.Crashes = int(r.store.Epoch()) - 1
 	return Result{
-		Violations: r.check.violations, Counts: r.check.counts, Points: r.points,
+		Violations: r.check.violations, Counts: r.check.counts, Points: r.points, Calls: r.calls,
 		Hash: hex.EncodeToString(r.log.Sum(nil)), Ended: r.shell.Now().Sub(r.start),
 	}, nil
 }
@@ -114,26 +123,39 @@ func (r *run) build() error {
 	r.cluster = simulated.New(simulated.Config{
 		Nodes: nodes, Profile: simulated.Lab, Seed: r.opts.Seed, Locks: r.opts.Locks, Faults: r.opts.Faults,
 	})
-	r.store = &memory.Store{}
+	r.store = &memory.Store{FailNext: r.unwritten}
 	settings := Settings(r.opts)
 	r.check = newChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
 	var err error
 	r.shell, err = virtual.New(virtual.Config{
-		Settings: settings, Cluster: r.cluster, Store: r.store, Down: 3 * time.Second,
+		Settings: settings, Cluster: r.cluster, Store: recorder{r.store, r}, Down: 3 * time.Second,
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
 		Crash:   r.crash,
-		Called:  r.check.called,
-		Committed: func(now time.Time, step journal.Step) {
-			text, err := json.Marshal(step)
-			if err != nil {
-				panic(err) // plain data
-			}
-			r.log.Write(text)
-			r.check.committed(now, step)
-		},
+		Called:  r.called,
 	})
+	return err
+}
+
+// recorder shows the checker every step that is written, also where the
+// scheduler is told that it was not.
+type recorder struct {
+	*memory.Store
+	run *run
+}
+
+// Commit writes a step.
+func (s recorder) Commit(ctx context.Context, step journal.Step) error {
+	err := s.Store.Commit(ctx, step)
+	if err == nil || errors.Is(err, memory.ErrWritten) {
+		text, err := json.Marshal(step)
+		if err != nil {
+			panic(err) // plain data
+		}
+		s.run.log.Write(text)
+		s.run.check.committed(step)
+	}
 	return err
 }
 
@@ -169,6 +191,38 @@ func (r *run) crash(string) bool {
 		return r.points == r.opts.CrashAt
 	}
 	return r.opts.Crashes > 0 && r.chance.Float64() < r.opts.Crashes
+}
+
+// unwritten decides whether a write of the scheduler fails.
+func (r *run) unwritten() error {
+	if r.calm || r.shell == nil || r.opts.Unwritten == 0 || r.chance.Float64() >= r.opts.Unwritten {
+		return nil
+	}
+	if r.chance.IntN(2) == 0 {
+		return memory.ErrWritten
+	}
+	return errors.New("database or disk is full")
+}
+
+// called spoils the one call that the options name.
+func (r *run) called(now time.Time, call hypervisor.Call) {
+	r.check.called(now, call)
+	if r.calm {
+		return
+	}
+	r.calls++
+	switch r.calls {
+	case r.opts.LoseAt:
+		kind := simulated.CallLost
+		if r.opts.Seed%2 == 0 {
+			kind = simulated.CallSilent
+		}
+		if err := r.cluster.Inject(now, simulated.Fault{Kind: kind, Node: call.Node, VM: call.VM, Verb: &call.Verb}); err != nil {
+			panic(err) // an armed fault finds its call
+		}
+	case r.opts.RepeatAt:
+		r.cluster.Begin(now, call)
+	}
 }
 
 // trouble lets users, operators and faults have their way for a while.
@@ -230,6 +284,9 @@ func (r *run) submit() error {
 		sub.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}}
 	}
 	job, err := r.shell.Submit(sub)
+	if err != nil && r.opts.Unwritten > 0 {
+		return nil // not acknowledged; it may be there all the same
+	}
 	if err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}

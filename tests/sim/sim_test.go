@@ -10,6 +10,7 @@ import (
 
 var (
 	seeds = flag.Int("seeds", 2000, "how many seeds to run in TestSeeds")
+	apart = flag.Int("apart", 4, "how many runs TestEveryStep takes apart")
 	first = flag.Uint64("seed", 1, "the first seed")
 	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
 )
@@ -51,6 +52,33 @@ func run(t *testing.T, opts sim.Options) sim.Result {
 		t.Errorf("seed %d: %s", opts.Seed, v)
 	}
 	return result
+}
+
+// TestEveryStep takes whole runs apart: the scheduler dies once at every point at
+// which it can (before and after each commit, before and after each call), every
+// single reply is lost, every single call is made twice (RELIABILITY G5).
+func TestEveryStep(t *testing.T) {
+	for seed := *first; seed < *first+uint64(*apart); seed++ {
+		plain := run(t, sim.Calm(seed))
+		for _, way := range []struct {
+			name string
+			n    int
+			set  func(o *sim.Options, at int)
+		}{
+			{"crash", plain.Points, func(o *sim.Options, at int) { o.CrashAt = at }},
+			{"lost reply", plain.Calls, func(o *sim.Options, at int) { o.LoseAt = at }},
+			{"repeated", plain.Calls, func(o *sim.Options, at int) { o.RepeatAt = at }},
+		} {
+			for at := 1; at <= way.n; at++ {
+				opts := sim.Calm(seed)
+				way.set(&opts, at)
+				if run(t, opts); t.Failed() {
+					t.Fatalf("seed %d, %s at %d of %d", seed, way.name, at, way.n)
+				}
+			}
+		}
+		t.Logf("seed %d: %d crashes, %d lost replies, %d repetitions", seed, plain.Points, plain.Calls, plain.Calls)
+	}
 }
 
 // TestDeterminism runs a seed twice.
