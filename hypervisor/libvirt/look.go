@@ -163,11 +163,8 @@ func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
 // jobOf is the job under way on a machine.
 func jobOf(dom *libvirt.Domain) hypervisor.Job {
 	info, err := dom.GetJobStats(0)
-	if hasCode(err, libvirt.ERR_OPERATION_INVALID) {
-		// Statistics of a migration are kept at its source only, and libvirt says so.
-		if state, _, e := dom.GetState(); e == nil && state != libvirt.DOMAIN_SHUTOFF {
-			return hypervisor.JobIncoming
-		}
+	if hasCode(err, libvirt.ERR_OPERATION_UNSUPPORTED) {
+		return hypervisor.JobIncoming // "migration statistics are available only on the source host"
 	}
 	if err != nil || info.Type == libvirt.DOMAIN_JOB_NONE {
 		return hypervisor.JobNone
