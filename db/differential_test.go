@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -178,7 +179,7 @@ func (p *pair) change(r *rapid.T) journal.VJobChange {
 	id := cluster.VJobID(rapid.IntRange(1, 4).Draw(r, "vjob"))
 	c := journal.VJobChange{ID: id, State: cluster.State(rapid.IntRange(0, 9).Draw(r, "state")), Reason: "r"}
 	if rapid.Bool().Draw(r, "ended") {
-		c.Ended = storetest.Start
+		c.Ended = storetest.Start.Add(time.Duration(c.Version))
 	}
 	if kept, ok := p.memory.VJob(id); ok {
 		c.Version = kept.Version + rapid.IntRange(-1, 2).Draw(r, "version")

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vjob/cluster"
+	"vjob/db"
 	"vjob/db/storetest"
 	"vjob/journal"
 )
@@ -166,6 +169,18 @@ func TestCancelWhileWaiting(t *testing.T) {
 	if _, total, err := d.VJobs(t.Context(), journal.Filter{}); err != nil || total != 0 {
 		t.Errorf("%d vjobs, %v", total, err)
 	}
+}
+
+// TestCloseJoins fails when a goroutine is left: a bubble ends only without any.
+func TestCloseJoins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := must[*db.DB](t)(db.Open(filepath.Join(t.TempDir(), "vjob.db")))
+		submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+		loaded(t, d)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestCloseWhileWaiting(t *testing.T) {

@@ -91,9 +91,9 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 	if err := check.Change(old, *c); err != nil {
 		return err
 	}
-	// A change that does not tell a time leaves the one that is known.
+	// The first time that is told counts: the loop does not know it after a restart.
 	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, version = ?,
-		started_ns = coalesce(?, started_ns), ended_ns = coalesce(?, ended_ns) WHERE id = ?`,
+		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
 		c.State.String(), c.Held, c.Reason, c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 

@@ -132,10 +132,10 @@ func (s *Store) change(c *journal.VJobChange, u *undo) error {
 	next := *old // a copy: readers and clones hold the old one
 	next.State, next.Held, next.Reason, next.Version = c.State, c.Held, c.Reason, c.Version
 	row.VJob = &next
-	if !c.Started.IsZero() {
+	if row.Started.IsZero() { // the first time that is told counts
 		row.Started = utc(c.Started)
 	}
-	if !c.Ended.IsZero() {
+	if row.Ended.IsZero() {
 		row.Ended = utc(c.Ended)
 	}
 	return nil

@@ -32,6 +32,7 @@ var ErrWritten = errors.New("written, but the reply was lost")
 type Store struct {
 	// FailNext, when set, is asked before each write. Nil lets it happen. An error
 	// that is ErrWritten is returned after the write, any other one instead of it.
+	// It must not call the store.
 	FailNext func() error
 
 	mu     sync.Mutex

@@ -14,6 +14,7 @@ import (
 
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.World {
+		t.Helper()
 		s := &memory.Store{}
 		return &storetest.World{
 			Store:  s,

@@ -33,6 +33,9 @@ func testVersions(t *testing.T, w *World) {
 		{"running", journal.VJobChange{State: cluster.Running, Version: 4, Started: Start, Reason: "chosen"}, nil},
 		{"two edges at once", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room", Ended: Start}, nil},
 		{"times that are not told", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room"}, nil},
+		{"times again", journal.VJobChange{
+			State: cluster.Suspended, Version: 6, Reason: "made room", Started: Start.Add(1), Ended: Start.Add(1),
+		}, nil},
 	}
 	for _, c := range cases {
 		if err := try(c.change); c.want != nil || err != nil {
