@@ -15,12 +15,12 @@ import (
 )
 
 // namespace is the XML namespace of our mark in a machine's metadata.
-const namespace = "https://vjob.dev/xmlns/machine/1"
+const namespace = "urn:vjob:machine:1"
 
 // mark is what our machines carry in their metadata: who they are, and what no
 // listing tells otherwise. It travels with saves and migrations.
 type mark struct {
-	XMLName     xml.Name `xml:"https://vjob.dev/xmlns/machine/1 machine"`
+	XMLName     xml.Name `xml:"urn:vjob:machine:1 machine"`
 	Cluster     string   `xml:"cluster,attr"`
 	VJob        int64    `xml:"vjob,attr"`
 	Rank        int      `xml:"rank,attr"`

@@ -1,0 +1,150 @@
+package libvirt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/kdomanski/iso9660"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+func TestKernelLine(t *testing.T) {
+	vm := cluster.VMID{VJob: 12, Rank: 3}
+	image := CatalogueImage{ID: "counter", Kind: KindKernel, Arguments: "quiet  tick=100"}
+	tests := []struct {
+		name    string
+		payload cluster.Payload
+		want    string // "" when it is refused
+	}{
+		{"nothing", cluster.Payload{}, "name=vjob-12-3 quiet tick=100"},
+		{"words", cluster.Payload{Command: []string{"run=30", `a,b;"c"`}}, `name=vjob-12-3 quiet tick=100 run=30 a,b;"c"`},
+		{"environment", cluster.Payload{Env: map[string]string{"B": "2", "A": "1"}}, "name=vjob-12-3 quiet tick=100 A=1 B=2"},
+		{"script", cluster.Payload{Script: "true"}, ""},
+		{"space", cluster.Payload{Command: []string{"a b"}}, ""},
+		{"newline", cluster.Payload{Command: []string{"a\nb"}}, ""},
+		{"NUL", cluster.Payload{Command: []string{"a\x00b"}}, ""},
+		{"empty word", cluster.Payload{Command: []string{""}}, ""},
+		{"not ASCII", cluster.Payload{Command: []string{"é"}}, ""},
+		{"space in a value", cluster.Payload{Env: map[string]string{"A": "1 init=/bin/sh"}}, ""},
+		{"bad name", cluster.Payload{Env: map[string]string{"1A": "x"}}, ""},
+		{"too long", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine)}}, ""},
+	}
+	for _, tt := range tests {
+		got, err := kernelLine(vm, image, tt.payload)
+		if got != tt.want || (err != nil) != (tt.want == "") || (err != nil && !errors.Is(err, cluster.ErrInvalid)) {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+	}
+}
+
+// read opens a seed as a guest would.
+func read(t *testing.T, s seed) map[string]string {
+	t.Helper()
+	text, err := s.iso()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := iso9660.OpenImage(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if label, err := image.Label(); err != nil || label != "cidata" {
+		t.Errorf("label %q, %v", label, err)
+	}
+	root, err := image.RootDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := root.GetChildren()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := map[string]string{}
+	for _, f := range files {
+		b, err := io.ReadAll(f.Reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[f.Name()] = string(b)
+	}
+	return content
+}
+
+func TestSeed(t *testing.T) {
+	vm := cluster.VMID{VJob: 12, Rank: 3}
+	hostile := "]]>\"'\n#cloud-config\nruncmd: [evil]"
+	s, err := makeSeed(vm, hypervisor.Stamp{Incarnation: 2}, cluster.Payload{
+		Command: []string{"echo", hostile, "$(reboot)"}, Env: map[string]string{"B": "2 x", "A": "1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := read(t, s)
+	if len(content) != 2 {
+		t.Errorf("files: %v", content)
+	}
+	var meta map[string]string
+	if err := json.Unmarshal([]byte(content["meta-data"]), &meta); err != nil || meta["instance-id"] != "vjob-12-3-i2" {
+		t.Errorf("meta-data %q: %v", content["meta-data"], err)
+	}
+	rest, ok := strings.CutPrefix(content["user-data"], "#cloud-config\n")
+	var data userData
+	if err := json.Unmarshal([]byte(rest), &data); !ok || err != nil {
+		t.Fatalf("user-data %q: %v", content["user-data"], err)
+	}
+	want := []string{"env", "A=1", "B=2 x", "echo", hostile, "$(reboot)"}
+	if len(data.RunCmd) != 1 || strings.Join(data.RunCmd[0], "|") != strings.Join(want, "|") {
+		t.Errorf("runcmd %q", data.RunCmd)
+	}
+	if data.PowerState == nil || data.PowerState.Mode != "poweroff" {
+		t.Error("the guest does not end with its command")
+	}
+	if strings.Count(rest, "\n") != 0 {
+		t.Errorf("user text has changed the structure: %q", rest)
+	}
+}
+
+func TestSeedScript(t *testing.T) {
+	script := "#!/bin/sh\necho \xff\x00 binary\n"
+	s, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, cluster.Payload{Script: script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data userData
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(read(t, s)["user-data"], "#cloud-config\n")), &data); err != nil {
+		t.Fatal(err)
+	}
+	got, err := base64.StdEncoding.DecodeString(data.WriteFiles[0].Content)
+	if err != nil || string(got) != script || data.RunCmd[0][0] != data.WriteFiles[0].Path {
+		t.Errorf("script %q in %+v, %v", got, data, err)
+	}
+}
+
+func TestSeedRefuses(t *testing.T) {
+	for name, p := range map[string]cluster.Payload{
+		"both":        {Command: []string{"a"}, Script: "b"},
+		"NUL":         {Command: []string{"a\x00"}},
+		"not UTF-8":   {Command: []string{"\xff"}},
+		"bad name":    {Command: []string{"a"}, Env: map[string]string{"A=B": "c"}},
+		"empty name":  {Env: map[string]string{"": "c"}},
+		"NUL in text": {Env: map[string]string{"A": "\x00"}},
+	} {
+		if _, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, p); !errors.Is(err, cluster.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSeedWithoutWorkLeavesTheGuestAlone(t *testing.T) {
+	s, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, cluster.Payload{})
+	if err != nil || string(s.userData) != "#cloud-config\n{}" {
+		t.Errorf("user-data %q, %v", s.userData, err)
+	}
+}

@@ -1,0 +1,230 @@
+package libvirt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+var first = hypervisor.ImageID{VM: cluster.VMID{VJob: 12, Rank: 3}, Generation: 1, Attempt: 1}
+
+// newStore is a store of two nodes in which h1 has saved one image.
+func newStore(t *testing.T) (*imageStore, string) {
+	t.Helper()
+	s := &imageStore{dir: t.TempDir(), nodes: []cluster.NodeID{"h1", "h2"}}
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	path := s.path("h1", first)
+	write(t, path, saveFile(magicComplete, 4096))
+	return s, path
+}
+
+// saveFile is what libvirt writes, as far as the store reads it.
+func saveFile(magic string, memory int) []byte {
+	b := make([]byte, headerBytes+100+memory)
+	copy(b, magic)
+	binary.LittleEndian.PutUint32(b[16:], 2)
+	binary.LittleEndian.PutUint32(b[20:], 100)
+	return b
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func seal(t *testing.T, s *imageStore) string {
+	t.Helper()
+	r, err := s.seal(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Checksum
+}
+
+// restore is what a restore does with the store.
+func restore(ctx context.Context, s *imageStore, attempt int, sum string) error {
+	path, err := s.verify(ctx, first, sum)
+	if err != nil {
+		return err
+	}
+	link, err := s.license(path, attempt)
+	if err != nil {
+		return err
+	}
+	return os.Remove(link)
+}
+
+func TestStoreLists(t *testing.T) {
+	s, _ := newStore(t)
+	second := first
+	second.Attempt = 2
+	write(t, s.path("h2", second), saveFile(magicPartial, 4096))
+	short := first
+	short.Generation = 2
+	write(t, s.path("h2", short), []byte("Libvirt"))
+	write(t, filepath.Join(s.nodeDir("h1"), "12.3.g01.a1"), nil)
+	write(t, filepath.Join(s.nodeDir("h1"), first.String()+".r1"), nil)
+
+	store, err := s.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hypervisor.Image{
+		{ID: first, Node: "h1", Bytes: 4096 + 192, Complete: true},
+		{ID: second, Node: "h2", Bytes: 4096 + 192},
+		{ID: short, Node: "h2", Bytes: 7},
+	}
+	if len(store.Images) != len(want) {
+		t.Fatalf("images: %+v", store.Images)
+	}
+	for i := range want {
+		if store.Images[i] != want[i] {
+			t.Errorf("image %+v, want %+v", store.Images[i], want[i])
+		}
+	}
+	if store.Free["h1"] != store.Free["h2"] || store.Free["h1"].Free <= 0 {
+		t.Errorf("free: %+v", store.Free)
+	}
+}
+
+func TestStoreThatIsNotThereIsAnError(t *testing.T) {
+	s, _ := newStore(t)
+	if err := os.RemoveAll(s.nodeDir("h2")); err != nil {
+		t.Fatal(err)
+	}
+	if store, err := s.list(); err == nil {
+		t.Errorf("a store with a missing directory shows %+v", store)
+	}
+	missing := &imageStore{dir: filepath.Join(s.dir, "missing"), nodes: s.nodes}
+	if err := missing.open(); err == nil {
+		t.Error("the store made its own directory")
+	}
+}
+
+func TestSealAndRestore(t *testing.T) {
+	s, path := newStore(t)
+	sum := seal(t, s)
+	if err := restore(t.Context(), s, 1, sum); err != nil {
+		t.Error(err)
+	}
+	if err := restore(t.Context(), s, 1, "sha256:0"); !errors.Is(err, hypervisor.ErrBadImage) {
+		t.Errorf("another checksum: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := restore(ended, s, 1, sum); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the context's end: %v", err)
+	}
+
+	content := saveFile(magicComplete, 4096)
+	content[len(content)-1] ^= 1
+	write(t, path, content)
+	if err := restore(t.Context(), s, 2, sum); !errors.Is(err, hypervisor.ErrBadImage) {
+		t.Errorf("one bit changed: %v", err)
+	}
+	for name, content := range map[string][]byte{
+		"partial": saveFile(magicPartial, 4096), "empty": nil, "header only": saveFile(magicComplete, 4096)[:headerBytes],
+		"another file": bytes.Repeat([]byte("x"), 4096),
+	} {
+		write(t, path, content)
+		if _, err := s.seal(t.Context(), first); !errors.Is(err, hypervisor.ErrBadImage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRevokeHoldsForEver(t *testing.T) {
+	s, path := newStore(t)
+	sum := seal(t, s)
+	if _, err := s.license(path, 2); err != nil { // a call that is under way
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it finds its work done
+		if err := s.revoke(first, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(linkPath(path, 2)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the link of a revoked attempt: %v", err)
+	}
+	again := &imageStore{dir: s.dir, nodes: s.nodes} // after a restart
+	for attempt := 1; attempt <= 3; attempt++ {
+		if err := restore(t.Context(), again, attempt, sum); !errors.Is(err, errRevoked) {
+			t.Errorf("attempt %d: %v", attempt, err)
+		}
+	}
+	if err := restore(t.Context(), again, 4, sum); err != nil {
+		t.Errorf("a later attempt: %v", err)
+	}
+	for range 2 {
+		if err := again.discard(first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := os.ReadDir(s.nodeDir("h1"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left after a discard: %v, %v", left, err)
+	}
+	if err := restore(t.Context(), again, 5, sum); !errors.Is(err, hypervisor.ErrBadImage) {
+		t.Errorf("restore of nothing: %v", err)
+	}
+}
+
+// Whatever way a revocation and a restore meet, no link of the attempt is left.
+func TestRevokeRacesWithRestore(t *testing.T) {
+	s, path := newStore(t)
+	for attempt := 1; attempt <= 200; attempt++ {
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = s.license(path, attempt) })
+		both.Go(func() {
+			if err := s.revoke(first, attempt); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Wait()
+		if _, err := os.Stat(linkPath(path, attempt)); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("attempt %d was revoked and has its link: %v", attempt, err)
+		}
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	dir := t.TempDir()
+	raw, over, twice := filepath.Join(dir, "disk.raw"), filepath.Join(dir, "over"), filepath.Join(dir, "twice")
+	write(t, raw, make([]byte, 3<<20+512))
+	if err := writeOverlay(over, raw, "raw"); err != nil {
+		t.Fatal(err)
+	}
+	if size, err := diskSize(over, "qcow2"); err != nil || size != 3<<20+512 {
+		t.Errorf("size %d, %v", size, err)
+	}
+	if err := writeOverlay(twice, over, "qcow2"); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offset, length := binary.BigEndian.Uint64(text[8:]), binary.BigEndian.Uint32(text[16:])
+	if got := string(text[offset : offset+uint64(length)]); got != raw {
+		t.Errorf("backing file %q", got)
+	}
+	if err := writeOverlay(over, raw, "qcow2"); !errors.Is(err, errNotQcow) {
+		t.Errorf("a raw disk as qcow2: %v", err)
+	}
+	if err := writeOverlay(over, filepath.Join(dir, "missing"), "raw"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no disk: %v", err)
+	}
+}
