@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -22,6 +23,8 @@ type checker struct {
 	intents map[hypervisor.OpID]bool
 	used    map[cluster.VJobID]int // generation up to which images are used (I3)
 	paused  map[cluster.VJobID][]time.Time
+	done    map[cluster.VMID]int // incarnation in which the guest shut itself down
+	calm    bool                 // no faults: nothing excuses a refused call
 	maxSkew time.Duration
 	trace   func(line string) // nil: nobody wants to read it
 
@@ -48,11 +51,11 @@ func (c *Counts) Add(o Counts) {
 	c.Faults += o.Faults
 }
 
-func newChecker(c *simulated.Cluster, maxSkew time.Duration, trace func(string)) *checker {
+func newChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace func(string)) *checker {
 	k := &checker{
 		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{},
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
-		paused: map[cluster.VJobID][]time.Time{}, maxSkew: maxSkew, trace: trace,
+		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
 	c.OnChange = k.change
 	return k
@@ -93,6 +96,10 @@ func (k *checker) change(ch simulated.Change) {
 		k.counts.Resumes++
 		if known && ch.Image.Generation <= k.used[ch.VM.VJob] {
 			k.violate(3, "%s is restored from generation %d, which is used", ch.VM, ch.Image.Generation)
+		}
+	case simulated.Ended:
+		if ch.Cause == hypervisor.CauseShutdown {
+			k.done[ch.VM] = ch.Stamp.Incarnation
 		}
 	case simulated.Migrated:
 		k.counts.Migrations++
@@ -141,6 +148,9 @@ func (k *checker) committed(step journal.Step) {
 	}
 	for _, res := range step.Results {
 		k.tell("   <- %d %s", res.Op, res.Error)
+		if k.calm && strings.Contains(res.Error, hypervisor.ErrNoRoom.Error()) {
+			k.violate(8, "call %d: %s", res.Op, res.Error)
+		}
 	}
 	for _, e := range step.Events {
 		k.tell("%s: %s", e.Kind, e.Text)
@@ -235,10 +245,24 @@ func (k *checker) transition(c journal.VJobChange) {
 	if c.Version != before.Version+1 {
 		k.violate(17, "vjob %s goes from version %d to %d", c.ID, before.Version, c.Version)
 	}
+	if c.State == cluster.Terminated && !strings.Contains(c.Reason, "deleted") {
+		k.allDone(c.ID)
+	}
 	if before.State.Terminal() {
 		k.violate(14, "vjob %s was %s and is %s", c.ID, before.State, c.State)
 	}
 	k.jobs[c.ID] = c
+}
+
+// allDone checks I7 for a vjob that is said to have ended by itself: every one of
+// its guests has shut itself down in the vjob's present life.
+func (k *checker) allDone(id cluster.VJobID) {
+	for rank := range k.gangs[id].Members {
+		vm := cluster.VMID{VJob: id, Rank: rank}
+		if k.done[vm] != k.gangs[id].Incarnation {
+			k.violate(7, "vjob %s has terminated, but the guest of %s has not ended its work", id, vm)
+		}
+	}
 }
 
 // look checks the truth after every event that changed it.

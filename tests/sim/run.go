@@ -61,6 +61,11 @@ func Calm(seed uint64) Options {
 	return Options{Seed: seed, Trouble: 20 * time.Minute, Drain: 3 * time.Hour, Locks: seed%2 == 0}
 }
 
+// quiet reports whether nothing at all goes wrong in the run.
+func (o *Options) quiet() bool {
+	return o.Faults == (simulated.Rates{}) && o.LoseAt == 0 && o.RepeatAt == 0
+}
+
 // Result is what a run showed.
 type Result struct {
 	Violations []string
@@ -125,7 +130,7 @@ func (r *run) build() error {
 	})
 	r.store = &memory.Store{FailNext: r.unwritten}
 	settings := Settings(r.opts)
-	r.check = newChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.Trace)
+	r.check = newChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
 	var err error
