@@ -217,6 +217,7 @@ func (c *check) step(at situation, a Action) situation {
 			c.fault("action %d: %s leads to no node, not to %s", a.ID, a.Kind, a.To)
 		}
 		return situation{at.vm, next, at.place}
+	default: // the others lead to a node
 	}
 	if a.Kind == cluster.Migrate && a.To == a.From {
 		c.fault("action %d moves VM %s to where it is", a.ID, a.VM)

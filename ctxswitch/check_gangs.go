@@ -85,10 +85,14 @@ func (c *check) precedes(a Action, gang Gang) bool {
 	return true
 }
 
-// whole checks the members that a suspend or a resume leaves out.
+// whole checks the members that a gang leaves out: a pinned one cannot be paused
+// with the others, and a suspend or a resume leaves nobody behind.
 func (c *check) whole(gang Gang) {
 	for _, vm := range c.staff[gang.VJob] {
 		state, _ := c.p.Current.State(vm)
+		if c.p.Pinned[vm] && state == cluster.VMRunning {
+			c.fault("the %s pauses vjob %s, of which VM %s is pinned", gang.Kind, gang.VJob, vm)
+		}
 		part := false
 		for _, a := range c.plan.Actions {
 			if a.VM != vm {

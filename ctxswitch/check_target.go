@@ -19,6 +19,7 @@ func (c *check) target() {
 			end.SetSleeping(at.vm, c.p.Current.Need(at.vm), at.place)
 		case cluster.VMTerminated:
 			end.Remove(at.vm)
+		case cluster.VMWaiting: // as it was
 		}
 		c.reached(at)
 	}

@@ -277,7 +277,7 @@ func (q *sequence) unblocks(suspension *unit) bool {
 			continue
 		}
 		others = true
-		clear := true
+		clears := true
 		for _, o := range q.obstacles(u) {
 			var from []move
 			for _, m := range suspension.moves {
@@ -285,9 +285,9 @@ func (q *sequence) unblocks(suspension *unit) bool {
 					from = append(from, m)
 				}
 			}
-			clear = clear && o.clearedBy(from)
+			clears = clears && o.clearedBy(from)
 		}
-		if clear {
+		if clears {
 			return true
 		}
 	}

@@ -66,6 +66,7 @@ func localCost(kind cluster.ActionKind, memory cluster.MiB, remote bool) int64 {
 		if remote {
 			return 2 * int64(memory)
 		}
+	default: // proportional to the memory, as a local resume
 	}
 	return int64(memory)
 }

@@ -51,9 +51,10 @@ func drawNodes(t *rapid.T, p ctxswitch.Problem) []cluster.NodeID {
 				Memory: cluster.MiB(rapid.IntRange(1, 4).Draw(t, "memory")) * cluster.GiB,
 			},
 		}
-		if rapid.IntRange(0, 6).Draw(t, "drains") == 0 {
-			n.State = cluster.Draining
-		}
+		n.State = rapid.SampledFrom([]cluster.NodeState{
+			cluster.Online, cluster.Online, cluster.Online, cluster.Online, cluster.Online, cluster.Online,
+			cluster.Online, cluster.Online, cluster.Online, cluster.Draining, cluster.Draining, cluster.Offline, cluster.Down,
+		}).Draw(t, "node state")
 		if rapid.IntRange(0, 9).Draw(t, "claimed") == 0 {
 			p.Claims[n.ID] = cluster.Resources{CPU: 500, Memory: 512}
 		}

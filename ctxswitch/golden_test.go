@@ -227,8 +227,7 @@ func TestGreedyGolden(t *testing.T) {
 				text += r.String() + "\n"
 			}
 			plan, err := ctxswitch.Greedy{}.Plan(s.Problem)
-			var none *ctxswitch.NoPlan
-			if errors.As(err, &none) {
+			if _, none := errors.AsType[*ctxswitch.NoPlan](err); none {
 				text += "--\n" + err.Error() + "\n"
 			} else {
 				if faults := ctxswitch.Check(s.Problem, plan); len(faults) > 0 {

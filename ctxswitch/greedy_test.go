@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,10 +22,9 @@ func TestGreedyPlansAreSound(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p := draw(t)
 				plan, err := ctxswitch.Greedy{}.Plan(p)
-				var none *ctxswitch.NoPlan
-				if errors.As(err, &none) {
-					if none.Reason == "" {
-						t.Fatal("no plan, and no reason")
+				if none, ok := errors.AsType[*ctxswitch.NoPlan](err); ok {
+					if none.Reason == "" || none.VJob == 0 {
+						t.Fatalf("no plan, and neither vjob nor reason: %+v", none)
 					}
 					return
 				}
@@ -63,25 +63,31 @@ func TestGreedyIsAFunction(t *testing.T) {
 func TestGreedyLeavesAViableClusterAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		for i := range p.Gangs {
-			vm := cluster.VMID{VJob: p.Gangs[i].VJob}
-			p.Gangs[i].Want, _ = p.Current.State(vm)
-		}
-		p.Next = nil
+		p.Next, p.Pinned = nil, nil
 		for _, n := range p.Current.Nodes() {
-			if n.State != cluster.Online || !p.Current.Used(n.ID).Plus(p.Claims[n.ID]).Fits(n.Capacity) {
-				t.Skip("something has to move")
+			n.State = cluster.Online
+			for !p.Current.Used(n.ID).Plus(p.Claims[n.ID]).Fits(n.Capacity) {
+				p.Current.Remove(p.Current.On(n.ID)[0])
 			}
-		}
-		for _, vm := range p.Current.VMs() {
-			if state, _ := p.Current.State(cluster.VMID{VJob: vm.VJob}); p.Pinned[vm] {
-				t.Skip("a pinned VM may get in the way")
-			} else if s, _ := p.Current.State(vm); s != state {
-				t.Skip("a vjob is between two states")
-			}
+			p.Current.SetNode(n)
 		}
 		if !p.Current.Viable(p.Rules) {
-			t.Skip("a rule is broken")
+			p.Rules = nil
+		}
+		mixed := map[cluster.VJobID]bool{}
+		state := map[cluster.VJobID]cluster.VMState{}
+		for _, id := range p.Current.VMs() {
+			s, _ := p.Current.State(id)
+			if first, known := state[id.VJob]; known && s != first {
+				mixed[id.VJob] = true
+			}
+			state[id.VJob] = s
+		}
+		p.Gangs = slices.DeleteFunc(p.Gangs, func(g ctxswitch.Goal) bool {
+			return mixed[g.VJob] || state[g.VJob] == cluster.VMWaiting
+		})
+		for i := range p.Gangs {
+			p.Gangs[i].Want = state[p.Gangs[i].VJob]
 		}
 		plan, err := ctxswitch.Greedy{}.Plan(p)
 		if err != nil || !plan.Empty() {

@@ -85,6 +85,7 @@ func newItem(l *layout, group []member) *item {
 				it.choice = min(it.choice, len(r.Nodes))
 			case cluster.Ban:
 				it.choice = min(it.choice, len(l.nodes)-len(r.Nodes))
+			default: // the others leave the choice of the first node free
 			}
 		}
 		if m.node < 0 {

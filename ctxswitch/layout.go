@@ -1,6 +1,7 @@
 package ctxswitch
 
 import (
+	"maps"
 	"slices"
 
 	"vjob/cluster"
@@ -95,10 +96,7 @@ func (l *layout) lookUp() {
 func (l *layout) clone() *layout {
 	c := *l
 	c.free, c.most, c.items = slices.Clone(l.free), slices.Clone(l.most), slices.Clone(l.items)
-	c.place = make(map[cluster.VMID]int, len(l.place))
-	for vm, n := range l.place {
-		c.place[vm] = n
-	}
+	c.place = maps.Clone(l.place)
 	for i := range c.items {
 		c.items[i] = slices.Clip(c.items[i]) // an append copies
 	}
@@ -146,9 +144,6 @@ func (l *layout) lift(it *item) {
 	l.free[n] = l.free[n].Plus(it.need)
 	l.index(n)
 }
-
-// node is where the item was put.
-func (l *layout) node(it *item) int { return l.place[it.vms[0]] }
 
 // admits reports whether the item may arrive at node n: the node takes VMs, has
 // the room, and no rule is against it.

@@ -17,7 +17,8 @@ type Stock struct {
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
 	// Needs has every VM that may be taken, with what it counts for. Other VMs are
-	// not there, even if they run: their vjob would be suspended or stopped.
+	// not there, even if they run: their vjob would be suspended or stopped. A vjob
+	// of which nothing is here needs no room, e.g. because it is claimed already.
 	Needs map[cluster.VMID]cluster.Resources
 	// Effort bounds how often VMs that were placed before are moved to make room
 	// for another: a search around some nodes counts once, packing everything anew
@@ -71,7 +72,7 @@ func NewPacking(s Stock) *Packing {
 		case s.Pinned[vm] && m.runs:
 			p.empty.pin(vm, m.need, n)
 		case known && unreadable(p.empty.nodes[n].State, m.runs):
-			p.lost[vm.VJob] = fmt.Sprintf("what there is of VM %s is on node %s, which is %s", vm, s.Current.Place(vm), p.empty.nodes[n].State)
+			p.lost[vm.VJob] = fmt.Sprintf("node %s, which is %s and holds what there is of VM %s", p.empty.nodes[n].ID, p.empty.nodes[n].State, vm)
 		default:
 			group = append(group, m)
 		}

@@ -14,7 +14,8 @@ import (
 )
 
 // Planner solves a [Problem]. The first one is [Greedy]; solvers at data-centre
-// scale go behind the same seam.
+// scale go behind the same seam. Whether a plan is right is told by [Check],
+// whoever made it.
 type Planner interface {
 	// Plan returns the best plan found before the effort is spent. When there is
 	// none the error is a *NoPlan, which says what stands in the way.
@@ -100,8 +101,8 @@ type Plan struct {
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
 
-// NoPlan says why there is no plan.
-type NoPlan struct {
+// NoPlan says why there is no plan. Without the goal of its vjob there may be one.
+type NoPlan struct { //nolint:errname // it is a verdict before it is an error, and reads as one
 	VJob   cluster.VJobID // the first vjob that could not be given its state; 0 when none in particular
 	Reason string
 }

@@ -81,6 +81,7 @@ func (s *survey) accept(g Goal, held bool) error {
 		case cluster.VMSleeping:
 			asleep++
 			held = held || s.Pinned[vm]
+		default: // a VM that has ended counts no more
 		}
 	}
 	if g.Want == cluster.VMRunning && asleep > 0 && held {

@@ -13,9 +13,9 @@ import (
 // String is the canonical text form, for people, golden tests and bug reports:
 // the actions with their estimated times and what they wait for, then the gangs.
 //
-//	2 actions, cost 4096 MiB, 2m4s
-//	0  suspend 2.0  n2        0s    1m40s  2048 MiB
-//	1  migrate 1.0  n1 -> n2  1m40s 2m4s   2048 MiB  live  after 0
+//	2 actions, cost 6144 MiB, 2m4s
+//	0  suspend 2.0  n2        0s     1m40s  2048 MiB
+//	1  migrate 1.0  n1 -> n2  1m40s  2m4s   2048 MiB  live, after 0
 //	gang suspend 2: 0
 //	gang migrate 1: 1
 func (p Plan) String() string {
@@ -30,7 +30,7 @@ func (p Plan) String() string {
 	fmt.Fprintf(&b, "%d %s, cost %d MiB, %s\n", len(p.Actions), noun, p.Cost, short(p.Makespan))
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.TabIndent)
 	for _, a := range p.Actions {
-		fmt.Fprintf(table, "%d\t%s %s\t%s\t%s\t%s\t%d MiB%s\n",
+		_, _ = fmt.Fprintf(table, "%d\t%s %s\t%s\t%s\t%s\t%d MiB%s\n",
 			a.ID, a.Kind, a.VM, a.route(), short(a.Start), short(a.End), a.Cost, a.remarks())
 	}
 	_ = table.Flush() // a strings.Builder takes everything
@@ -54,19 +54,21 @@ func (a Action) route() string {
 	}
 }
 
+// remarks is how a VM migrates and what the action waits for.
 func (a Action) remarks() string {
-	var text string
+	var words []string
 	if a.Kind == cluster.Migrate && a.Live {
-		text = "\tlive"
+		words = append(words, "live")
 	} else if a.Kind == cluster.Migrate {
-		text = "\tpaused"
-	} else if len(a.After) > 0 {
-		text = "\t"
+		words = append(words, "paused")
 	}
 	if len(a.After) > 0 {
-		text += "\tafter " + joined(a.After)
+		words = append(words, "after "+joined(a.After))
 	}
-	return text
+	if len(words) == 0 {
+		return ""
+	}
+	return "\t" + strings.Join(words, ", ")
 }
 
 // joined lists actions in order, runs of numbers shortened: "0-3, 7".

@@ -1,0 +1,216 @@
+package ctxswitch_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// stock packs what the scene has, every VM with the need that the scene knows.
+func (s *scene) stock() ctxswitch.Stock {
+	needs := map[cluster.VMID]cluster.Resources{}
+	for _, id := range s.Current.VMs() {
+		needs[id] = s.Current.Need(id)
+		if next, changes := s.Next[id]; changes {
+			needs[id] = next
+		}
+	}
+	return ctxswitch.Stock{Current: s.Current, Rules: s.Rules, Claims: s.Claims, Pinned: s.Pinned, Needs: needs}
+}
+
+func TestPackingTake(t *testing.T) {
+	type taken struct {
+		vjob  cluster.VJobID
+		ok    bool
+		short string // of those that do not fit
+	}
+	shape := queue.Shortage{}.String()
+	for _, c := range []struct {
+		name   string
+		scene  *scene
+		effort int
+		want   []taken
+	}{
+		{"until the room is used up", newScene().node("n1", 2, 2).node("n2", 2, 2).
+			waiting("1.0", 1, 1).waiting("1.1", 2, 1).waiting("2.0", 2, 2).waiting("3.0", 1, 1), 0, []taken{
+			{1, true, ""}, {2, false, "needs 1 CPU more"}, {3, true, ""},
+		}},
+		{"what is not taken uses no room", newScene().node("n1", 1, 1).
+			running("1.0", 1, 1, "n1").waiting("2.0", 1, 1), 0, []taken{
+			{2, true, ""}, {1, false, "needs 1 CPU and 1 GiB more"},
+		}},
+		{"what is pinned does", newScene().node("n1", 1, 1).
+			running("1.0", 1, 1, "n1").waiting("2.0", 1, 1).pin("1.0"), 0, []taken{
+			{2, false, "needs 1 CPU and 1 GiB more"}, {1, true, ""},
+		}},
+		{"so does what is claimed", newScene().node("n1", 1, 1).claim("n1", 0.5, 0.5).waiting("1.0", 1, 0.5), 0, []taken{
+			{1, false, "needs 0.5 CPU more"},
+		}},
+		{"nothing is left behind by a vjob that does not fit", newScene().node("n1", 2, 2).node("n2", 1, 2).
+			waiting("1.0", 1, 1).waiting("1.1", 2, 1).waiting("1.2", 1, 1).waiting("2.0", 2, 2).waiting("3.0", 1, 1), 0, []taken{
+			{1, false, "needs 1 CPU more"}, {2, true, ""}, {3, true, ""},
+		}},
+		{"room in pieces", newScene().node("n1", 2, 2).node("n2", 2, 2).
+			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n2").waiting("3.0", 2, 2), -1, []taken{
+			{1, true, ""}, {2, true, ""}, {3, false, shape},
+		}},
+		{"room in pieces is put together", newScene().node("n1", 2, 2).node("n2", 2, 2).
+			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n2").waiting("3.0", 2, 2), 0, []taken{
+			{1, true, ""}, {2, true, ""}, {3, true, ""},
+		}},
+		{"everything is packed anew where moving a few does not help", newScene().node("n1", 6, 9).node("n2", 6, 9).
+			running("1.0", 3, 1, "n1").running("2.0", 2, 1, "n1").running("3.0", 2, 1, "n2").
+			running("4.0", 2, 1, "n2").waiting("5.0", 3, 1), 0, []taken{
+			{1, true, ""}, {2, true, ""}, {3, true, ""}, {4, true, ""}, {5, true, ""},
+		}},
+		{"a rule in the way", newScene().node("n1", 1, 1).node("n2", 2, 2).
+			waiting("1.0", 1, 1).waiting("1.1", 1, 1).
+			rule(cluster.Rule{Kind: cluster.Ban, VMs: []cluster.VMID{vm("1.1")}, Nodes: []cluster.NodeID{"n1", "n2"}}), 0, []taken{
+			{1, false, "in the way is ban({1.1}, {n1, n2})"},
+		}},
+		{"a draining node keeps its own and takes no others", newScene().node("n1", 2, 2).node("n2", 1, 1).
+			running("1.0", 2, 2, "n1").waiting("2.0", 1, 1).waiting("3.0", 1, 1).state("n1", cluster.Draining), 0, []taken{
+			{1, true, ""}, {2, true, ""}, {3, false, "needs 1 CPU and 1 GiB more"},
+		}},
+		{"an image that cannot be read", newScene().node("n1", 2, 2).node("n2", 2, 2).
+			sleeping("1.0", 1, 1, "n1").state("n1", cluster.Down), 0, []taken{
+			{1, false, "in the way is node n1, which is down and holds what there is of VM 1.0"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stock := c.scene.stock()
+			stock.Effort = c.effort
+			room := ctxswitch.NewPacking(stock)
+			for _, w := range c.want {
+				ok, short := room.Take(w.vjob)
+				if ok != w.ok || !ok && short.String() != w.short {
+					t.Errorf("take %s: %t, %s; want %t, %s", w.vjob, ok, short, w.ok, w.short)
+				}
+			}
+		})
+	}
+}
+
+func (s *scene) claim(id cluster.NodeID, cpus, gib float64) *scene {
+	s.Claims[id] = size(cpus, gib)
+	return s
+}
+
+// What a packing takes in order of priority, the planner can place but for rare
+// shapes.
+func TestGreedyPlacesWhatPackingTakes(t *testing.T) {
+	plans, none := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := &scene{drawProblem(t)}
+		s.Pinned, s.Next = nil, nil
+		for _, n := range s.Current.Nodes() {
+			if n.State == cluster.Down { // nothing can be wished of what was there
+				s.state(n.ID, cluster.Offline)
+			}
+		}
+		room := ctxswitch.NewPacking(s.stock())
+		s.Gangs = nil
+		jobs := map[cluster.VJobID]bool{}
+		for _, id := range s.Current.VMs() {
+			if jobs[id.VJob] {
+				continue
+			}
+			jobs[id.VJob] = true
+			if ok, _ := room.Take(id.VJob); ok {
+				s.want(cluster.VMRunning, id.VJob)
+			} else {
+				s.want(cluster.VMTerminated, id.VJob)
+			}
+		}
+		plans++
+		if _, err := (ctxswitch.Greedy{}).Plan(s.Problem); err != nil {
+			none++
+		}
+	})
+	if none*100 > plans {
+		t.Errorf("%d of %d choices of the packing cannot be planned", none, plans)
+	}
+}
+
+// big is a cluster with four running VMs on most nodes, and vjobs of four VMs that
+// wait.
+func big(nodes, vjobs int) (*scene, []queue.Job) {
+	s := newScene()
+	rng := rand.New(rand.NewPCG(1, uint64(nodes)))
+	name := func(i int) cluster.NodeID { return cluster.NodeID(fmt.Sprintf("n%04d", i)) }
+	for i := range nodes {
+		s.node(name(i), 8, 32)
+	}
+	jobs := make([]queue.Job, vjobs)
+	for j := range jobs {
+		jobs[j].VJob = &cluster.VJob{ID: cluster.VJobID(j + 1)}
+		for rank := range 4 {
+			id := cluster.VMID{VJob: cluster.VJobID(j + 1), Rank: rank}
+			need := size(float64(1+rng.IntN(3)), float64(1+rng.IntN(8)))
+			host := name(rng.IntN(nodes))
+			if j < vjobs/2 && need.Fits(s.Current.Free(host)) {
+				s.running(id.String(), float64(need.CPU)/1000, float64(need.Memory)/1024, host)
+				jobs[j].State = cluster.Running
+			} else {
+				s.waiting(id.String(), float64(need.CPU)/1000, float64(need.Memory)/1024)
+			}
+		}
+	}
+	return s, jobs
+}
+
+// A scheduling pass: who runs, of so many vjobs on so many nodes.
+func BenchmarkPass(b *testing.B) {
+	for _, load := range []int{1, 2, 4} { // 1 nearly fits, 4 is a long queue
+		const vjobs = 1000
+		nodes := vjobs / load
+		b.Run(fmt.Sprintf("vjobs=%d/nodes=%d", vjobs, nodes), func(b *testing.B) {
+			s, jobs := big(nodes, vjobs)
+			stock := s.stock()
+			for b.Loop() {
+				queue.FirstFit{}.Select(jobs, ctxswitch.NewPacking(stock))
+			}
+		})
+	}
+}
+
+// A plan for a cluster in which a tenth of the nodes is drained, a tenth of the
+// vjobs is suspended and as many boot.
+func BenchmarkGreedy(b *testing.B) {
+	for _, nodes := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			s, jobs := big(nodes, nodes)
+			for i, n := range s.Current.Nodes() {
+				if i%10 == 0 {
+					s.state(n.ID, cluster.Draining)
+				}
+			}
+			room := ctxswitch.NewPacking(s.stock())
+			for i, j := range jobs {
+				running := true
+				for rank := range 4 {
+					_, runs := s.Current.Host(cluster.VMID{VJob: j.ID, Rank: rank})
+					running = running && runs
+				}
+				if running && i%10 == 0 {
+					s.want(cluster.VMSleeping, j.ID)
+				} else if ok, _ := room.Take(j.ID); ok && (running || i > len(jobs)/2) {
+					s.want(cluster.VMRunning, j.ID)
+				}
+			}
+			for b.Loop() {
+				plan, err := ctxswitch.Greedy{}.Plan(s.Problem)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(plan.Actions)), "actions")
+			}
+		})
+	}
+}

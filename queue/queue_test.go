@@ -1,0 +1,205 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// tank is a room without nodes: what counts is the sum of CPU.
+type tank struct {
+	free  cluster.MilliCPU
+	needs map[cluster.VJobID]cluster.MilliCPU
+	taken []cluster.VJobID
+}
+
+func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
+	if need := r.needs[id]; need > r.free {
+		return false, queue.Shortage{Missing: cluster.Resources{CPU: need - r.free}}
+	}
+	r.free -= r.needs[id]
+	r.taken = append(r.taken, id)
+	return true, queue.Shortage{}
+}
+
+// job reads "12 running 2": number, state, CPU; then "held", or "busy" and what it
+// is bound to.
+func job(t *testing.T, text string, room *tank) queue.Job {
+	t.Helper()
+	f := strings.Fields(text)
+	id, err := cluster.ParseVJobID(f[0])
+	state, err2 := cluster.ParseState(f[1])
+	need, err3 := cluster.ParseCPU(f[2])
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	room.needs[id] = need
+	j := queue.Job{VJob: &cluster.VJob{ID: id, State: state}}
+	for i, word := range f[3:] {
+		switch word {
+		case "held":
+			j.Held = true
+		case "busy":
+			j.Busy = true
+			j.Bound = map[string]queue.Wish{"run": queue.Run, "stay": queue.Stay, "park": queue.Park}[f[3+i+1]]
+		}
+	}
+	return j
+}
+
+func TestSelect(t *testing.T) {
+	fcfs, firstFit := queue.FCFS{}, queue.FirstFit{}
+	for _, c := range []struct {
+		name   string
+		policy queue.Policy
+		room   cluster.MilliCPU
+		jobs   []string
+		want   []string
+		first  cluster.VJobID // taken before all others, 0 for whichever
+	}{
+		{name: "an empty queue", policy: fcfs},
+		{
+			name: "fcfs: nobody passes the head that waits", policy: fcfs, room: 4000,
+			jobs: []string{"1 waiting 2", "2 waiting 3", "3 waiting 1", "4 waiting 1"},
+			want: []string{
+				"run runs: there is room",
+				"stay waits: needs 1 CPU more; 1st in line",
+				"stay waits: may not pass 2, which comes first; 2nd in line behind 2",
+				"stay waits: may not pass 2, which comes first; 3rd in line behind 2 and 3",
+			},
+		},
+		{
+			name: "fcfs: what runs goes on, whoever comes first", policy: fcfs, room: 4000, first: 2,
+			jobs: []string{"1 waiting 2", "2 running 3"},
+			want: []string{"stay waits: needs 1 CPU more; 1st in line", "run runs"},
+		},
+		{
+			name: "fcfs: what runs goes on even if it fits no more", policy: fcfs, room: 1000,
+			jobs: []string{"1 running 2"},
+			want: []string{"run runs"},
+		},
+		{
+			name: "fcfs: a suspended vjob competes in its order", policy: fcfs, room: 2000,
+			jobs: []string{"1 suspended 2", "2 waiting 1"},
+			want: []string{"run runs: there is room", "stay waits: needs 1 CPU more; 1st in line"},
+		},
+		{
+			name: "fcfs: a held vjob holds nobody up", policy: fcfs, room: 2000,
+			jobs: []string{"1 waiting 4 held", "2 running 2 held", "3 waiting 2"},
+			want: []string{"stay is held", "park suspended: it is held", "run runs: there is room"},
+		},
+		{
+			name: "first fit: small vjobs pass large ones", policy: firstFit, room: 3000,
+			jobs: []string{"1 waiting 2", "2 waiting 2", "3 waiting 1"},
+			want: []string{"run runs: there is room", "stay waits: needs 1 CPU more; 1st in line", "run runs: there is room"},
+		},
+		{
+			// Thesis figure 9.3: 1 and 2 run, 1 has grown, 3 fits beside it.
+			name: "first fit: figure 9.3", policy: firstFit, room: 4000,
+			jobs: []string{"1 running 3", "2 running 2", "3 waiting 1"},
+			want: []string{"run runs", "park suspended to make room for 1: needs 1 CPU more", "run runs: there is room"},
+		},
+		{
+			name: "first fit: a suspended vjob comes back at the expense of those after it", policy: firstFit, room: 4000,
+			jobs: []string{"1 running 2", "2 suspended 2", "3 running 1"},
+			want: []string{"run runs", "run runs: there is room", "park suspended to make room for 1 and 2: needs 1 CPU more"},
+		},
+		{
+			name: "first fit: many before", policy: firstFit, room: 5000,
+			jobs: []string{"1 running 1", "2 running 1", "3 running 1", "4 running 1", "5 running 1", "6 running 1.5"},
+			want: []string{
+				"run runs", "run runs", "run runs", "run runs", "run runs",
+				"park suspended to make room for 1, 2, 3 and 2 more: needs 1.5 CPU more",
+			},
+		},
+		{
+			name: "busy vjobs bound to run take their room first", policy: firstFit, room: 2000, first: 2,
+			jobs: []string{"1 waiting 2", "2 booting 1 busy run", "3 suspending 1 busy park", "4 migrating 1 busy run held"},
+			want: []string{"stay waits: needs 2 CPU more; 1st in line", "run is booting", "park is suspending", "run is migrating"},
+		},
+		{
+			name: "busy vjobs of fcfs take their room before those that run", policy: fcfs, room: 2000, first: 2,
+			jobs: []string{"1 running 2", "2 resuming 1 busy run", "3 stopping 1 busy stay"},
+			want: []string{"run runs", "run is resuming", "stay is stopping"},
+		},
+		{
+			name: "what has ended stays so", policy: firstFit, room: 2000,
+			jobs: []string{"1 terminated 1", "2 failed 1"},
+			want: []string{"stay is terminated", "stay is failed"},
+		},
+		{
+			name: "nothing before it", policy: firstFit, room: 1000,
+			jobs: []string{"1 running 2"},
+			want: []string{"park suspended to make room for what is under way: needs 1 CPU more"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			room := &tank{free: c.room, needs: map[cluster.VJobID]cluster.MilliCPU{}}
+			var jobs []queue.Job
+			for _, text := range c.jobs {
+				jobs = append(jobs, job(t, text, room))
+			}
+			got := c.policy.Select(jobs, room)
+			if len(got) != len(c.want) {
+				t.Fatalf("%d verdicts on %d jobs", len(got), len(jobs))
+			}
+			for i, v := range got {
+				if text := v.Wish.String() + " " + v.Reason; text != c.want[i] {
+					t.Errorf("vjob %s: %q, want %q", jobs[i].ID, text, c.want[i])
+				}
+			}
+			if c.first != 0 && (len(room.taken) == 0 || room.taken[0] != c.first) {
+				t.Errorf("room went to %v, want vjob %s first", room.taken, c.first)
+			}
+		})
+	}
+}
+
+func TestShortageInWords(t *testing.T) {
+	for want, s := range map[string]queue.Shortage{
+		"needs 6 CPU and 2 GiB more":                                 {Missing: cluster.Resources{CPU: 6 * cluster.CPU, Memory: 2 * cluster.GiB}},
+		"needs 0.5 CPU more":                                         {Missing: cluster.Resources{CPU: 500}},
+		"needs 512 MiB more":                                         {Missing: cluster.Resources{Memory: 512}},
+		"in the way is ban({1.0}, {n1})":                             {Rule: "ban({1.0}, {n1})"},
+		"the room that is free lies in pieces too small for its VMs": {},
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestLineOfManyThatWait(t *testing.T) {
+	room := &tank{needs: map[cluster.VJobID]cluster.MilliCPU{}}
+	var jobs []queue.Job
+	for i := range 113 {
+		jobs = append(jobs, job(t, fmt.Sprintf("%d waiting 1", i+1), room))
+	}
+	verdicts := queue.FirstFit{}.Select(jobs, room)
+	for i, want := range map[int]string{
+		1: "2nd in line behind 1", 2: "3rd in line behind 1 and 2", 3: "4th in line behind 1, 2 and 3",
+		10: "11th", 21: "22nd", 110: "111th in line behind 1, 2, 3 and 107 more", 112: "113th",
+	} {
+		if !strings.Contains(verdicts[i].Reason, want) {
+			t.Errorf("vjob %d: %q, want %q", i+1, verdicts[i].Reason, want)
+		}
+	}
+}
+
+func TestByName(t *testing.T) {
+	for name, needs := range map[string]queue.Needs{"fcfs": queue.Reserved, "firstfit": queue.Assumed} {
+		p, err := queue.ByName(name)
+		if err != nil || p.Name() != name || p.Needs() != needs {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+	_, err := queue.ByName("lifo")
+	var field *cluster.FieldError
+	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of fcfs, firstfit" {
+		t.Errorf("lifo: %v", err)
+	}
+}
