@@ -46,7 +46,7 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"why", why(&j.VJob)},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
-		{"walltime", fmt.Sprintf("%s, of which %s are over", walltime(j.WalltimeSeconds), span(seconds(j.RanSeconds)))},
+		{"ran", ran(&j.VJob)},
 		{"submitted", moment(&j.Submitted)},
 		{"started", moment(j.Started)},
 		{"ended", moment(j.Ended)},
@@ -78,6 +78,15 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
+}
+
+// ran is the running time so far, and the most that is allowed.
+func ran(j *wire.VJob) string {
+	text := span(seconds(j.RanSeconds))
+	if j.WalltimeSeconds > 0 {
+		text += " of " + walltime(j.WalltimeSeconds)
+	}
+	return text
 }
 
 // stateLine is the state with the step of the gang protocol when one is under way.

@@ -61,7 +61,8 @@ func (t *table) write(out io.Writer, width int) error {
 	return err
 }
 
-func (t *table) line(b *strings.Builder, cells []string, widths []int, width int, paint func(string, string) string) {
+func (t *table) line(out *strings.Builder, cells []string, widths []int, width int, paint func(string, string) string) {
+	var b strings.Builder
 	used := 0
 	for i, cell := range cells {
 		last := i == len(cells)-1
@@ -86,5 +87,5 @@ func (t *table) line(b *strings.Builder, cells []string, widths []int, width int
 		}
 		used += widths[i] + 2
 	}
-	b.WriteByte('\n')
+	out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 }

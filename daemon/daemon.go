@@ -1,0 +1,210 @@
+// Package daemon is vjobd as a library: it joins the store, the driver, the loop
+// and the API to one thing that starts, serves and stops. Tests run it whole, in
+// their own process.
+//
+// It decides nothing.
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"vjob/api"
+	"vjob/cluster"
+	"vjob/db"
+	"vjob/hypervisor"
+	"vjob/scheduler"
+	"vjob/settings"
+)
+
+// Daemon is a daemon that listens. [Daemon.Serve] makes it work.
+type Daemon struct {
+	settings  settings.Settings
+	log       *slog.Logger
+	store     *db.DB
+	driver    hypervisor.Driver
+	loop      *scheduler.Loop
+	server    *api.Server
+	listeners []net.Listener
+}
+
+// Run starts a daemon, serves until the context ends, and stops it. What is lost
+// when it is killed instead is nothing: the next start looks at every node and
+// goes on.
+func Run(ctx context.Context, s settings.Settings, log *slog.Logger) error {
+	d, err := Open(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Serve(ctx), d.Close())
+}
+
+// Check says what is wrong with settings that can be found out without starting.
+func Check(s *settings.Settings) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if _, err := policy(s); err != nil {
+		return err
+	}
+	if s.Driver == driverLibvirt {
+		return checkLibvirt(s)
+	}
+	return nil
+}
+
+// Open opens the database and the driver, and listens; nothing is decided or
+// answered yet. After an error nothing is left open.
+func Open(ctx context.Context, s settings.Settings, log *slog.Logger) (*Daemon, error) {
+	if err := Check(&s); err != nil {
+		return nil, err
+	}
+	d := &Daemon{settings: s, log: log}
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Daemon) open(ctx context.Context) error {
+	if err := os.MkdirAll(d.settings.State, 0o700); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	var err error
+	if d.store, err = db.Open(d.settings.Database()); err != nil {
+		return err
+	}
+	if err := d.declareNodes(ctx); err != nil {
+		return err
+	}
+	if d.driver, err = openDriver(&d.settings, d.log); err != nil {
+		return err
+	}
+	if err := d.join(); err != nil {
+		return err
+	}
+	return d.listen(ctx)
+}
+
+// join makes the loop and the API.
+func (d *Daemon) join() error {
+	core, err := coreSettings(&d.settings)
+	if err != nil {
+		return err
+	}
+	store := &ringingStore{Store: d.store}
+	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
+		Settings: core, Store: store, Driver: d.driver, Bounds: bounds(&d.settings),
+		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration,
+	})
+	d.server, err = api.New(api.Config{
+		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),
+		Logger: d.log, Limits: apiLimits(&d.settings),
+	})
+	if err != nil {
+		return err
+	}
+	store.ring = d.server.Notify
+	return nil
+}
+
+// declareNodes writes the nodes of the settings down. Those that are no longer
+// declared are forgotten, unless they hold something.
+func (d *Daemon) declareNodes(ctx context.Context) error {
+	gone, err := d.store.SaveNodes(ctx, d.settings.ClusterNodes())
+	if err != nil {
+		return err
+	}
+	for _, id := range gone {
+		switch err := d.store.DeleteNode(ctx, id); {
+		case err == nil:
+			d.log.Info("node forgotten: the settings do not name it any more", slog.String("node", string(id)))
+		case errors.Is(err, cluster.ErrConflict):
+			return fmt.Errorf("settings: nodes: %s is missing: %w", id, err)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// listen opens the unix socket and, if there is one, the TCP address.
+func (d *Daemon) listen(ctx context.Context) error {
+	l := &d.settings.Listen
+	socket, err := api.Listen(ctx, "unix://"+l.Socket, nil)
+	if err != nil {
+		return err
+	}
+	d.listeners = append(d.listeners, socket)
+	if l.Address == "" {
+		return nil
+	}
+	var config *tls.Config
+	if l.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(l.Certificate, l.Key)
+		if err != nil {
+			return cluster.BadField("listen.certificate", l.Certificate, "a certificate with its key: "+err.Error())
+		}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	tcp, err := api.Listen(ctx, l.Address, config)
+	if err != nil {
+		return err
+	}
+	d.listeners = append(d.listeners, tcp)
+	return nil
+}
+
+// Addresses are where the daemon listens, the unix socket first.
+func (d *Daemon) Addresses() []net.Addr {
+	list := make([]net.Addr, len(d.listeners))
+	for i, l := range d.listeners {
+		list[i] = l.Addr()
+	}
+	return list
+}
+
+// Serve runs the loop and answers requests until the context ends. Then requests
+// end first, and the loop after them. It may be called once.
+func (d *Daemon) Serve(ctx context.Context) error {
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+	looping, stopLoop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLoop()
+	looped := make(chan error, 1)
+	go func() {
+		looped <- d.loop.Run(looping)
+		stopServing() // a daemon that cannot decide does not answer
+	}()
+	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
+		slog.Int("nodes", len(d.settings.ClusterNodes())))
+	listeners := d.listeners
+	d.listeners = nil // the server closes them
+	err := d.server.Serve(serving, listeners...)
+	stopLoop()
+	err = errors.Join(err, <-looped)
+	d.log.Info("vjobd stops")
+	return err
+}
+
+// Close releases everything. It may be called again.
+func (d *Daemon) Close() error {
+	var errs []error
+	for _, l := range d.listeners {
+		errs = append(errs, l.Close())
+	}
+	d.listeners = nil
+	if d.driver != nil {
+		errs = append(errs, d.driver.Close())
+	}
+	if d.store != nil {
+		errs = append(errs, d.store.Close())
+	}
+	return errors.Join(errs...)
+}

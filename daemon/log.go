@@ -1,0 +1,20 @@
+package daemon
+
+import (
+	"io"
+	"log/slog"
+
+	"vjob/settings"
+)
+
+// NewLogger makes the logger that the settings ask for.
+func NewLogger(out io.Writer, l settings.Log) *slog.Logger {
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}
+	options := &slog.HandlerOptions{Level: levels[l.Level]}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(out, options))
+	}
+	return slog.New(slog.NewTextHandler(out, options))
+}

@@ -1,0 +1,195 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"vjob/api"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/replay"
+	"vjob/scheduler"
+	"vjob/settings"
+)
+
+// The drivers that settings can name.
+const (
+	driverSimulated = "simulated"
+	driverLibvirt   = "libvirt"
+)
+
+// openDriver opens the driver that the settings name.
+func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, error) {
+	if s.Driver == driverLibvirt {
+		return openLibvirt(s, log)
+	}
+	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
+	if err != nil {
+		return nil, err
+	}
+	config := simulated.Config{Profile: profile, Seed: s.Simulated.Seed, Locks: s.Simulated.Locks}
+	for _, n := range s.ClusterNodes() {
+		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
+	}
+	driver, err := simulated.Open(simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile()})
+	if err != nil {
+		return nil, fmt.Errorf("simulated cluster: %w", err)
+	}
+	return driver, nil
+}
+
+// policy is the queue policy of the settings. First Fit counts what is observed
+// unless told otherwise: that a vjob needs nothing before it ran, as the thesis
+// assumes, suits workloads that start slowly, and makes others be suspended as soon
+// as they have started.
+func policy(s *settings.Settings) (queue.Policy, error) {
+	p, err := queue.ByName(s.Policy.Name)
+	if _, chooses := p.(queue.FirstFit); chooses && s.Policy.Needs == "" {
+		return queue.FirstFit{Count: queue.Observed}, nil
+	}
+	if err != nil || s.Policy.Needs == "" {
+		return p, err
+	}
+	count, ok := map[string]queue.Needs{
+		"reserved": queue.Reserved, "observed": queue.Observed, "assumed": queue.Assumed,
+	}[s.Policy.Needs]
+	if !ok {
+		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed or reserved")
+	}
+	if _, chooses := p.(queue.FirstFit); chooses {
+		return queue.FirstFit{Count: count}, nil
+	}
+	if count != p.Needs() {
+		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
+	}
+	return p, nil
+}
+
+// costs are the estimates of actions. On real hosts they are those of the thesis,
+// which are on the safe side: deadlines are made of them.
+func costs(s *settings.Settings) (ctxswitch.Costs, error) {
+	if s.Driver == driverLibvirt {
+		return ctxswitch.ThesisCosts, nil
+	}
+	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
+	if err != nil {
+		return ctxswitch.Costs{}, err
+	}
+	return replay.Scaled(replay.Costs(profile), s.Simulated.Speed), nil
+}
+
+// coreSettings are the settings of the loop's core.
+func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
+	p, err := policy(s)
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	e := execute.DefaultSettings
+	if e.Costs, err = costs(s); err != nil {
+		return scheduler.Settings{}, err
+	}
+	e.Limits = gang.Limits{
+		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
+		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
+	}
+	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
+	return scheduler.Settings{
+		Execute: e, Policy: p, Planner: ctxswitch.Greedy{},
+		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
+	}, nil
+}
+
+// bounds limits submissions; the default image stands first.
+func bounds(s *settings.Settings) scheduler.Bounds {
+	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob}
+	if usual := s.DefaultImage(); usual != "" {
+		b.Images = append(b.Images, usual)
+	}
+	for _, i := range s.Images {
+		if !i.Default {
+			b.Images = append(b.Images, i.ID)
+		}
+	}
+	return b
+}
+
+// apiLimits are the limits of the API; no limit of requests is a very high one.
+func apiLimits(s *settings.Settings) api.Limits {
+	perSecond := s.Limits.RequestsPerSecond
+	if perSecond == 0 {
+		perSecond = 1e9
+	}
+	return api.Limits{VMsPerVJob: s.Limits.VMsPerVJob, PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1}
+}
+
+// catalogue is the list of images as the API shows it.
+type catalogue []settings.Image
+
+// Images lists the images in the order of the settings.
+func (c catalogue) Images(context.Context) ([]wire.Image, error) {
+	list := make([]wire.Image, len(c))
+	for i, image := range c {
+		list[i] = wire.Image{ID: image.ID, Kind: image.Kind, Description: image.Description, Default: image.Default}
+	}
+	return list, nil
+}
+
+// ringingStore tells the API when there are new events, so that streams need not
+// wait for their next look.
+type ringingStore struct {
+	scheduler.Store
+	ring func()
+}
+
+// Commit rings after a step with events.
+func (s *ringingStore) Commit(ctx context.Context, step journal.Step) error {
+	err := s.Store.Commit(ctx, step)
+	if err == nil && len(step.Events) > 0 {
+		s.ring()
+	}
+	return err
+}
+
+// Submit rings after a new vjob, whose submission is an event.
+func (s *ringingStore) Submit(ctx context.Context, sub scheduler.Submission) (*cluster.VJob, bool, error) {
+	job, created, err := s.Store.Submit(ctx, sub)
+	if created {
+		s.ring()
+	}
+	return job, created, err
+}
+
+// CreateToken makes an account if there is none and a token for it, directly in
+// the database of a daemon that does not run.
+func CreateToken(ctx context.Context, store Accounts, user string, role journal.Role, now, expires time.Time) (secret string, err error) {
+	known, err := store.User(ctx, user)
+	switch {
+	case err == nil && known.Role != role:
+		return "", cluster.BadField("--role", string(role), "the role that the account has: "+string(known.Role))
+	case err != nil:
+		if err := store.CreateUser(ctx, journal.User{Name: user, Role: role}); err != nil {
+			return "", err
+		}
+	}
+	secret = api.NewSecret()
+	if _, err := store.CreateToken(ctx, user, api.HashSecret(secret), now, expires); err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// Accounts is where accounts and tokens are kept.
+type Accounts interface {
+	User(ctx context.Context, name string) (journal.User, error)
+	CreateUser(ctx context.Context, user journal.User) error
+	CreateToken(ctx context.Context, user string, hash [32]byte, created, expires time.Time) (id int64, err error)
+}
