@@ -32,15 +32,15 @@ func (b *bench) node(i int) cluster.NodeID { return b.h.Nodes[i] }
 
 func (b *bench) vm(rank int) cluster.VMID { return cluster.VMID{VJob: b.job, Rank: rank} }
 
-// image names the image of a member; attempts count from 1.
-func (b *bench) image(rank, attempt int) hypervisor.ImageID {
-	return hypervisor.ImageID{VM: b.vm(rank), Generation: 1, Attempt: attempt}
+// image names the first image of a member.
+func (b *bench) image(rank int) hypervisor.ImageID {
+	return hypervisor.ImageID{VM: b.vm(rank), Generation: 1, Attempt: 1}
 }
 
 // call is a call about a member on a node.
 func (b *bench) call(v hypervisor.Verb, rank int, node cluster.NodeID) hypervisor.Call {
 	return hypervisor.Call{
-		Op: hypervisor.OpID(ops.Add(1)), Verb: v, VM: b.vm(rank), Node: node, Image: b.image(rank, 1), Attempt: 1,
+		Op: hypervisor.OpID(ops.Add(1)), Verb: v, VM: b.vm(rank), Node: node, Image: b.image(rank), Attempt: 1,
 	}
 }
 
@@ -171,23 +171,23 @@ func (b *bench) becomes(rank int, want ...string) string {
 	return text
 }
 
-// stays watches for a moment that the copies of a member are the given ones.
-func (b *bench) stays(rank int, want string) {
+// stays watches for a moment that the copies of rank 0 are the given ones.
+func (b *bench) stays(want string) {
 	b.Helper()
 	for end := time.Now().Add(b.h.Moment); time.Now().Before(end); time.Sleep(b.h.Poll) {
-		if text, whole := b.where(rank); whole && text != want {
-			b.Fatalf("VM %s is %q, want %q", b.vm(rank), text, want)
+		if text, whole := b.where(0); whole && text != want {
+			b.Fatalf("VM %s is %q, want %q", b.vm(0), text, want)
 		}
 	}
 }
 
-// settled waits until no job is under way on a member and tells its copies.
-func (b *bench) settled(rank int) string {
+// settled waits until no job is under way on rank 0 and tells its copies.
+func (b *bench) settled() string {
 	b.Helper()
 	var text string
 	b.until("jobs end", func() (string, bool) {
 		var whole bool
-		text, whole = b.where(rank)
+		text, whole = b.where(0)
 		return text, whole && !strings.Contains(text, "/")
 	})
 	return text
@@ -274,15 +274,15 @@ func (b *bench) unpause(rank, node int) {
 	b.becomes(rank, b.at(node, hypervisor.CopyRunning))
 }
 
-// saved boots a member, pauses it, saves and seals it, and returns the checksum
-// and its count.
-func (b *bench) saved(rank, node int) (sum string, count int64) {
+// saved boots rank 0 on the first node, pauses it, saves and seals it, and returns the checksum and
+// its count.
+func (b *bench) saved() (sum string, count int64) {
 	b.Helper()
-	b.boot(rank, node)
-	count = b.pause(rank, node)
-	b.must(b.call(hypervisor.Save, rank, b.node(node)))
-	b.becomes(rank, "")
-	return b.seal(rank, node), count
+	b.boot(0, 0)
+	count = b.pause(0, 0)
+	b.must(b.call(hypervisor.Save, 0, b.node(0)))
+	b.becomes(0, "")
+	return b.seal(0, 0), count
 }
 
 // seal seals the image of a member and returns its checksum.
@@ -302,9 +302,9 @@ func (b *bench) restoring(rank, node int, sum string, attempt int) hypervisor.Ca
 	return c
 }
 
-// migrating is a call that moves a member.
-func (b *bench) migrating(rank, from, to int) hypervisor.Call {
-	c := b.call(hypervisor.Migrate, rank, b.node(from))
+// migrating is a call that moves rank 0.
+func (b *bench) migrating(from, to int) hypervisor.Call {
+	c := b.call(hypervisor.Migrate, 0, b.node(from))
 	c.To = b.node(to)
 	return c
 }

@@ -35,7 +35,7 @@ var lifeCases = []caseOf{
 
 func lifeCycle(b *bench) {
 	b.boot(0, 0)
-	c, _ := lookFor(b, 0, 0)
+	c, _ := lookFor(b, 0)
 	if c.Stamp != stamp {
 		b.Errorf("stamp %+v, want %+v", c.Stamp, stamp)
 	}
@@ -43,29 +43,29 @@ func lifeCycle(b *bench) {
 		b.Errorf("lock %t, want %t", c.Lock, b.h.Locks)
 	}
 	count := b.pause(0, 0)
-	b.stays(0, b.at(0, hypervisor.CopyPaused))
+	b.stays(b.at(0, hypervisor.CopyPaused))
 	if now := b.counter(0); now != count {
 		b.Errorf("a paused guest counted from %d to %d", count, now)
 	}
 	b.unpause(0, 0)
 	b.goesOn(0, count)
-	again, _ := lookFor(b, 0, 0)
+	again, _ := lookFor(b, 0)
 	if again.CPUTime < c.CPUTime {
 		b.Errorf("CPU time went back from %s to %s", c.CPUTime, again.CPUTime)
 	}
 	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
 	b.becomes(0, "")
-	b.stays(0, "")
+	b.stays("")
 }
 
-// lookFor returns the copy of a member on a node.
-func lookFor(b *bench, rank, node int) (hypervisor.Copy, bool) {
+// lookFor returns the copy of rank 0 on a node.
+func lookFor(b *bench, node int) (hypervisor.Copy, bool) {
 	b.Helper()
 	v := b.look(b.node(node))
 	if v.Node != b.node(node) {
 		b.Errorf("a look at %s shows %s", b.node(node), v.Node)
 	}
-	return v.Copy(b.vm(rank))
+	return v.Copy(b.vm(0))
 }
 
 func gangPaused(b *bench) {
@@ -120,7 +120,7 @@ func repeated(b *bench) {
 	revoke.Attempt = 3
 	b.must(revoke)
 	b.must(revoke)
-	migrate := b.migrating(0, 1, 0)
+	migrate := b.migrating(1, 0)
 	b.must(migrate)
 	b.fails(migrate, hypervisor.ErrNoSuchVM)
 	b.becomes(0, b.at(0, hypervisor.CopyPaused))
@@ -142,9 +142,9 @@ func nobody(b *bench) {
 	} {
 		b.fails(b.call(v, 0, b.node(0)), hypervisor.ErrNoSuchVM)
 	}
-	b.fails(b.migrating(0, 0, 1), hypervisor.ErrNoSuchVM)
+	b.fails(b.migrating(0, 1), hypervisor.ErrNoSuchVM)
 	b.fails(b.restoring(0, 0, "none", 1), hypervisor.ErrNoImage, hypervisor.ErrBadImage)
-	b.stays(0, "")
+	b.stays("")
 }
 
 func noRoom(b *bench) {
@@ -265,12 +265,12 @@ func deadline(b *bench) {
 	if err := <-ended; err != nil {
 		b.failed(b.call(hypervisor.Save, 0, b.node(0)), err, hypervisor.ErrTimeout)
 	}
-	after := b.settled(0)
-	i, ok := func() (hypervisor.Image, bool) { s := b.store(); return s.Find(b.image(0, 1)) }()
+	after := b.settled()
+	i, ok := stored(b)
 	switch {
 	case after == "" && ok && i.Complete:
 		b.Log("the save went on and ended well")
-	case after == b.at(0, hypervisor.CopyPaused) && !(ok && i.Complete):
+	case after == b.at(0, hypervisor.CopyPaused) && (!ok || !i.Complete):
 		b.Log("the save was given up; the copy stays paused")
 	default:
 		b.Errorf("neither saved nor paused: copies %q, image %+v", after, i)

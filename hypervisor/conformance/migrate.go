@@ -44,10 +44,10 @@ var migrateCases = []caseOf{
 func migratePaused(b *bench) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
-	b.must(b.migrating(0, 0, 1))
+	b.must(b.migrating(0, 1))
 	b.becomes(0, b.at(1, hypervisor.CopyPaused))
-	b.stays(0, b.at(1, hypervisor.CopyPaused))
-	if c, _ := lookFor(b, 0, 1); c.Stamp != stamp {
+	b.stays(b.at(1, hypervisor.CopyPaused))
+	if c, _ := lookFor(b, 1); c.Stamp != stamp {
 		b.Errorf("stamp after a migration %+v, want %+v", c.Stamp, stamp)
 	}
 	b.unpause(0, 1)
@@ -57,19 +57,19 @@ func migratePaused(b *bench) {
 func migrateLive(b *bench) {
 	b.boot(0, 0)
 	count := b.counter(0)
-	b.must(b.migrating(0, 0, 1))
+	b.must(b.migrating(0, 1))
 	b.becomes(0, b.at(1, hypervisor.CopyRunning))
 	b.goesOn(0, count)
 }
 
 func migrateOnto(b *bench) {
-	sum, _ := b.saved(0, 0)
+	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
 		b.Logf("no second copy to be had: %v", err)
 		return
 	}
-	b.fails(b.migrating(0, 0, 1))
+	b.fails(b.migrating(0, 1))
 	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyPaused))
 }
 
@@ -77,7 +77,7 @@ func migrateOnto(b *bench) {
 // the given state, and that it is where the error says.
 func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
 	b.Helper()
-	after := b.settled(0)
+	after := b.settled()
 	b.Logf("migration: error %v, copies %q", err, after)
 	switch {
 	case err != nil && after == b.at(0, s), err == nil && after == b.at(1, s):
@@ -91,7 +91,7 @@ func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
 // underWay begins a migration and waits until it is visible or over.
 func underWay(b *bench, s hypervisor.CopyState) <-chan error {
 	b.Helper()
-	ended := b.async(b.migrating(0, 0, 1))
+	ended := b.async(b.migrating(0, 1))
 	b.until("the migration is visible", func() (string, bool) {
 		text, _ := b.where(0)
 		return text, text != b.at(0, s)
@@ -112,12 +112,12 @@ func migrateToDead(b *bench) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
-	_, err := b.do(b.migrating(0, 0, 1))
+	_, err := b.do(b.migrating(0, 1))
 	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
 	if err == nil {
 		b.Error("a migration to a dead node ended well")
 	}
-	if after := b.settled(0); after != b.at(0, hypervisor.CopyRunning) {
+	if after := b.settled(); after != b.at(0, hypervisor.CopyRunning) {
 		b.Fatalf("error %v, copies %q", err, after)
 	}
 	b.goesOn(0, count)
@@ -132,9 +132,9 @@ func migrateKilled(b *bench) {
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
 	err := <-ended
 	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
-	after := b.settled(0)
+	after := b.settled()
 	b.Logf("migration: error %v, copies %q", err, after)
-	if after != b.at(0, hypervisor.CopyPaused) && !(err == nil && after == "") {
+	if after != b.at(0, hypervisor.CopyPaused) && (err != nil || after != "") {
 		b.Fatalf("migration: error %v, copies %q", err, after)
 	}
 }
@@ -146,11 +146,11 @@ func migrateCut(b *bench, s hypervisor.CopyState) {
 		count = b.pause(0, 0)
 	}
 	b.hook("cut", b.h.Hooks.CutMigration(b.vm(0), b.node(0), b.node(1)))
-	_, err := b.do(b.migrating(0, 0, 1))
+	_, err := b.do(b.migrating(0, 1))
 	if err == nil {
 		b.Error("a migration that was cut ended well")
 	}
-	if after := b.settled(0); after != b.at(0, s) {
+	if after := b.settled(); after != b.at(0, s) {
 		b.Fatalf("error %v, copies %q", err, after)
 	}
 	if s == hypervisor.CopyPaused {
@@ -163,11 +163,11 @@ func migrateCut(b *bench, s hypervisor.CopyState) {
 func split(b *bench) {
 	b.Helper()
 	b.hook("lose the finish", b.h.Hooks.LoseFinish(b.vm(0), b.node(0), b.node(1)))
-	_, err := b.do(b.migrating(0, 0, 1))
+	_, err := b.do(b.migrating(0, 1))
 	if err == nil {
 		b.Error("a migration without its finish ended well")
 	}
-	b.Logf("migration: error %v, copies %q", err, b.settled(0))
+	b.Logf("migration: error %v, copies %q", err, b.settled())
 }
 
 // splitPaused is why gangs are paused first: whatever happens, nothing runs twice.

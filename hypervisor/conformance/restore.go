@@ -26,14 +26,14 @@ var restoreCases = []caseOf{
 }
 
 func flipped(b *bench) {
-	sum, _ := b.saved(0, 0)
-	b.hook("flip bits", b.h.Hooks.FlipImage(b.image(0, 1)))
+	sum, _ := b.saved()
+	b.hook("flip bits", b.h.Hooks.FlipImage(b.image(0)))
 	refused(b, sum)
 }
 
 func truncated(b *bench) {
-	sum, _ := b.saved(0, 0)
-	b.hook("truncate", b.h.Hooks.TruncateImage(b.image(0, 1)))
+	sum, _ := b.saved()
+	b.hook("truncate", b.h.Hooks.TruncateImage(b.image(0)))
 	refused(b, sum)
 }
 
@@ -50,7 +50,7 @@ func refused(b *bench, sum string) {
 // restoredTwice: nothing but a lock keeps one image from being restored on two
 // nodes. A scheduler has to know that; a driver may be stricter.
 func restoredTwice(b *bench) {
-	sum, _ := b.saved(0, 0)
+	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
 		b.Logf("the second restore is refused: %v", err)
@@ -68,7 +68,7 @@ func (b *bench) unpause2(first, second int) {
 	b.must(b.call(hypervisor.Unpause, 0, b.node(first)))
 	_, err := b.do(b.call(hypervisor.Unpause, 0, b.node(second)))
 	b.Logf("the second copy is unpaused: error %v", err)
-	switch c, _ := lookFor(b, 0, second); {
+	switch c, _ := lookFor(b, second); {
 	case !b.h.Locks && err == nil:
 		b.Log("without a lock BOTH RUN, as measured: the scheduler must never let it come to this")
 	case b.h.Locks && err == nil:
@@ -81,14 +81,14 @@ func (b *bench) unpause2(first, second int) {
 }
 
 func revoked(b *bench) {
-	sum, count := b.saved(0, 0)
+	sum, count := b.saved()
 	revoke := b.call(hypervisor.Revoke, 0, b.node(0))
 	revoke.Attempt = 2
 	b.must(revoke)
 	for attempt := 1; attempt <= 2; attempt++ {
 		b.fails(b.restoring(0, attempt-1, sum, attempt))
 	}
-	b.stays(0, "")
+	b.stays("")
 	b.must(b.restoring(0, 1, sum, 3))
 	b.unpause(0, 1)
 	b.goesOn(0, count)
@@ -97,45 +97,45 @@ func revoked(b *bench) {
 // revokedUnderWay: after the answer to a revoke, an attempt either has already
 // succeeded, or never does.
 func revokedUnderWay(b *bench) {
-	sum, _ := b.saved(0, 0)
+	sum, _ := b.saved()
 	ended := b.async(b.restoring(0, 1, sum, 1))
 	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
 	err := <-ended
-	after := b.settled(0)
+	after := b.settled()
 	b.Logf("restore: error %v, copies %q", err, after)
 	if err != nil && after != "" || err == nil && after != b.at(1, hypervisor.CopyPaused) {
 		b.Fatalf("restore: error %v, copies %q", err, after)
 	}
-	b.stays(0, after)
+	b.stays(after)
 	if after != "" {
 		b.must(b.call(hypervisor.Destroy, 0, b.node(1)))
 	}
 	b.fails(b.restoring(0, 0, sum, 1))
-	b.stays(0, "")
+	b.stays("")
 }
 
 func revokedFrozen(b *bench) {
-	sum, _ := b.saved(0, 0)
+	sum, _ := b.saved()
 	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(1)))
 	ended := b.async(b.restoring(0, 1, sum, 1))
-	b.stays(0, "")
+	b.stays("")
 	revoke, err := b.do(b.call(hypervisor.Revoke, 0, b.node(0)))
 	b.Logf("revoke: %+v, error %v", revoke, err)
 	b.hook("thaw", b.h.Hooks.ThawNode(b.node(1)))
 	restored := <-ended
-	after := b.settled(0)
+	after := b.settled()
 	b.Logf("restore: error %v, copies %q", restored, after)
 	if err == nil && after != "" {
 		b.Fatalf("an attempt that was revoked made a copy: %q", after)
 	}
-	b.stays(0, after)
+	b.stays(after)
 }
 
 func notConsumed(b *bench) {
-	sum, _ := b.saved(0, 0)
+	sum, _ := b.saved()
 	for attempt := 1; attempt <= 2; attempt++ {
 		b.must(b.restoring(0, 0, sum, attempt))
-		if text := b.settled(0); strings.Contains(text, "running") {
+		if text := b.settled(); strings.Contains(text, "running") {
 			b.Fatalf("a restored copy is %q", text)
 		}
 		b.must(b.call(hypervisor.Destroy, 0, b.node(0)))

@@ -26,16 +26,16 @@ var saveCases = []caseOf{
 	},
 }
 
-// stored looks for the image of a member.
-func stored(b *bench, rank, attempt int) (hypervisor.Image, bool) {
+// stored looks for the first image of rank 0.
+func stored(b *bench) (hypervisor.Image, bool) {
 	b.Helper()
 	s := b.store()
-	return s.Find(b.image(rank, attempt))
+	return s.Find(b.image(0))
 }
 
 func saveRestore(b *bench) {
-	sum, count := b.saved(0, 0)
-	i, ok := stored(b, 0, 1)
+	sum, count := b.saved()
+	i, ok := stored(b)
 	if !ok || !i.Complete || i.Bytes <= 0 || i.Node != b.node(0) {
 		b.Fatalf("image %+v, there: %t", i, ok)
 	}
@@ -47,14 +47,14 @@ func saveRestore(b *bench) {
 	}
 	b.must(b.restoring(0, 1, sum, 1))
 	b.becomes(0, b.at(1, hypervisor.CopyPaused))
-	b.stays(0, b.at(1, hypervisor.CopyPaused))
-	if c, _ := lookFor(b, 0, 1); c.Stamp != stamp {
+	b.stays(b.at(1, hypervisor.CopyPaused))
+	if c, _ := lookFor(b, 1); c.Stamp != stamp {
 		b.Errorf("stamp after a restore %+v, want %+v", c.Stamp, stamp)
 	}
 	b.unpause(0, 1)
 	b.goesOn(0, count)
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
-	if i, ok := stored(b, 0, 1); ok {
+	if i, ok := stored(b); ok {
 		b.Errorf("image %+v after its deletion", i)
 	}
 }
@@ -105,12 +105,12 @@ func gangMoves(b *bench) {
 func saveRunning(b *bench) {
 	b.boot(0, 0)
 	_, err := b.do(b.call(hypervisor.Save, 0, b.node(0)))
-	after := b.settled(0)
-	i, ok := stored(b, 0, 1)
+	after := b.settled()
+	i, ok := stored(b)
 	switch {
 	case err == nil && after == "" && ok && i.Complete:
 		b.Log("saved at once")
-	case err != nil && after == b.at(0, hypervisor.CopyRunning) && !(ok && i.Complete):
+	case err != nil && after == b.at(0, hypervisor.CopyRunning) && (!ok || !i.Complete):
 		b.Logf("refused: %v", err)
 	default:
 		b.Errorf("error %v, copies %q, image %+v", err, after, i)
@@ -118,7 +118,7 @@ func saveRunning(b *bench) {
 }
 
 func saveUsedName(b *bench) {
-	sum, count := b.saved(0, 0)
+	sum, count := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	b.unpause(0, 0)
 	b.counts(0)
@@ -140,8 +140,8 @@ func saveDiskFull(b *bench) {
 	count := b.pause(0, 0)
 	b.hook("fill the disk", b.h.Hooks.FillDisk(b.node(0)))
 	_, err := b.do(b.call(hypervisor.Save, 0, b.node(0)))
-	after := b.settled(0)
-	i, ok := stored(b, 0, 1)
+	after := b.settled()
+	i, ok := stored(b)
 	b.hook("empty the disk", b.h.Hooks.EmptyDisk(b.node(0)))
 	if err == nil {
 		b.Fatal("a save on a full disk ended well")
@@ -167,10 +167,10 @@ func saveDiskFull(b *bench) {
 // gone.
 func pausedOrSaved(b *bench, err error) {
 	b.Helper()
-	after := b.settled(0)
-	i, ok := stored(b, 0, 1)
+	after := b.settled()
+	i, ok := stored(b)
 	switch {
-	case after == b.at(0, hypervisor.CopyPaused) && !(ok && i.Complete):
+	case after == b.at(0, hypervisor.CopyPaused) && (!ok || !i.Complete):
 		b.Logf("error %v, still paused; image %+v, there: %t", err, i, ok)
 		if err == nil {
 			b.Error("the save was said to have ended well")
@@ -210,8 +210,8 @@ func saveKilled(b *bench) {
 		b.Logf("kill the guest: %v", err)
 	}
 	err := <-ended
-	after := b.settled(0)
-	i, ok := stored(b, 0, 1)
+	after := b.settled()
+	i, ok := stored(b)
 	if saved := ok && i.Complete; after != "" && after != b.at(0, hypervisor.CopyDead) || saved != (err == nil) {
 		b.Fatalf("error %v, copies %q, image %+v", err, after, i)
 	}

@@ -22,11 +22,7 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	}
 	s.Nodes[1].Strangers = []string{"zoe", "adam"}
 	d := open(t, s)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
 		Life: 5 * time.Second, Counter: newestCount, Locks: locks,

@@ -3,6 +3,7 @@ package simulated
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -158,7 +159,7 @@ func (d *Driver) poke() {
 // connection does before it is given up.
 func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
 	v, err := d.look(node)
-	if f, ok := err.(*failure); !ok || f.kind != hypervisor.ErrTimeout {
+	if !errors.Is(err, hypervisor.ErrTimeout) {
 		return v, err
 	}
 	timer := time.NewTimer(d.Actual(keepalive))

@@ -33,6 +33,13 @@ func open(t *testing.T, s simulated.Settings) *simulated.Driver {
 	return d
 }
 
+func closing(t *testing.T, d *simulated.Driver) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func do(t *testing.T, d *simulated.Driver, c hypervisor.Call) hypervisor.Receipt {
 	t.Helper()
 	r, err := d.Do(t.Context(), c)
@@ -71,9 +78,7 @@ func TestDriverTakesTheSpedUpTime(t *testing.T) {
 		if _, err := d.Console(t.Context(), vm(9, 9)); !errors.Is(err, cluster.ErrNotFound) {
 			t.Errorf("console of nobody: %v", err)
 		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		closing(t, d)
 		if _, err := d.Do(t.Context(), booting(vm(2, 0), "n1")); !errors.Is(err, hypervisor.ErrUnreachable) {
 			t.Errorf("a call after the end: %v", err)
 		}
@@ -83,7 +88,7 @@ func TestDriverTakesTheSpedUpTime(t *testing.T) {
 func TestDriverGivesUpTheAnswerNotTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
-		defer d.Close()
+		defer closing(t, d)
 		do(t, d, booting(vm(1, 0), "n1"))
 		do(t, d, call(hypervisor.Pause, vm(1, 0), "n1"))
 		save := call(hypervisor.Save, vm(1, 0), "n1")
@@ -108,7 +113,7 @@ func TestDriverGivesUpTheAnswerNotTheCall(t *testing.T) {
 func TestDriverLooksAtAFrozenNodeForAsLongAsAConnectionLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
-		defer d.Close()
+		defer closing(t, d)
 		if err := d.Inject(simulated.Fault{Kind: simulated.Freeze, Node: "n1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +177,7 @@ func TestStateFileKeepsTheClusterOverRestartsAndKills(t *testing.T) {
 		before := d.Now()
 		time.Sleep(time.Minute)
 		d = open(t, s)
-		defer d.Close()
+		defer closing(t, d)
 		if away := d.Now().Sub(before); away < time.Hour {
 			t.Errorf("an hour of virtual time was away, not %s", away)
 		}

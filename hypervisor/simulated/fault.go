@@ -229,6 +229,7 @@ func (op *operation) mark(k FaultKind) {
 		op.Cut = cutMiddle
 	case MigrateSplit:
 		op.Cut = cutFinish
+	default: // CallFails leaves nothing to happen later
 	}
 }
 

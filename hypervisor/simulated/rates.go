@@ -54,8 +54,14 @@ func (r *Rates) calls() []rate {
 		return nil
 	}
 	return []rate{
-		{CallFails, r.CallFails}, {CallLost, r.CallLost}, {CallSilent, r.CallSilent}, {CallSlow, r.CallSlow},
-		{SaveFull, r.SaveFull}, {SaveFullLeft, r.SaveFullLeft}, {MigrateCut, r.MigrateCut}, {MigrateSplit, r.MigrateSplit},
+		{CallFails, r.CallFails},
+		{CallLost, r.CallLost},
+		{CallSilent, r.CallSilent},
+		{CallSlow, r.CallSlow},
+		{SaveFull, r.SaveFull},
+		{SaveFullLeft, r.SaveFullLeft},
+		{MigrateCut, r.MigrateCut},
+		{MigrateSplit, r.MigrateSplit},
 	}
 }
 

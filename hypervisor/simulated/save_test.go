@@ -80,7 +80,7 @@ func TestSavesThatFail(t *testing.T) {
 func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
 	b := newBench(t, nil)
 	id := vm(1, 0)
-	sum := b.saved(id, "n1")
+	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
 	b.do(call(hypervisor.Save, id, "n1"), hypervisor.ErrRefused) // the name is used
 	if again := b.do(call(hypervisor.Seal, id, "n1"), nil); again.Receipt.Checksum != sum {
@@ -106,7 +106,7 @@ func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
 func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
 	b := newBench(t, nil)
 	id := vm(1, 0)
-	sum := b.saved(id, "n1")
+	sum := b.saved(id)
 	b.do(restore(id, "n2", "", 1), hypervisor.ErrBadImage)
 	b.inject(simulated.Fault{Kind: simulated.ImageRot, Image: imageOf(id)})
 	b.do(restore(id, "n2", sum, 2), hypervisor.ErrBadImage) // E5b, with a checksum of our own
@@ -121,9 +121,9 @@ func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 	torn := 0
 	for seed := range uint64(40) {
 		b := newBench(t, func(c *simulated.Config) { c.Seed = seed })
-		b.paused(vm(1, 0), "n1")
+		b.paused(vm(1, 0))
 		b.do(call(hypervisor.Save, vm(1, 0), "n1"), nil)
-		b.saved(vm(2, 0), "n1")
+		b.saved(vm(2, 0))
 		b.inject(simulated.Fault{Kind: simulated.PowerLoss, Node: "n1"})
 		if i, _ := b.image(vm(1, 0)); !i.Complete {
 			torn++
@@ -140,7 +140,7 @@ func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	b := newBench(t, nil)
 	id := vm(1, 0)
-	sum := b.saved(id, "n1")
+	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
 	b.do(restore(id, "n1", sum, 1), hypervisor.ErrExists)
 	b.do(restore(id, "n2", sum, 1), nil) // E4, 7h
@@ -178,8 +178,8 @@ func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
 		}
 		c.Pools = map[string]cluster.MiB{"disk-n1": 1536}
 	})
-	sum := b.saved(vm(1, 0), "n1")
-	b.paused(vm(2, 0), "n1")
+	sum := b.saved(vm(1, 0))
+	b.paused(vm(2, 0))
 	b.do(call(hypervisor.Save, vm(2, 0), "n1"), hypervisor.ErrNoSpace) // 1 of 1.5 GiB is taken
 	b.inject(simulated.Fault{Kind: simulated.PowerLoss, Node: "n1"})
 	store, err := b.LookStore(b.now)

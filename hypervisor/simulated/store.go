@@ -29,7 +29,8 @@ type image struct {
 // checksum is a hash of the content.
 func (i *image) checksum() string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
+	content := fmt.Sprintf("%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
+	h.Write([]byte(content))
 	return fmt.Sprintf("fnv64a:%016x", h.Sum64())
 }
 

@@ -36,6 +36,7 @@ func (c *Cluster) troubleNode(h *host, f Fault) {
 		}
 	case DaemonKilled:
 		c.killDaemon(h)
+	default: // the others show when something is tried
 	}
 }
 
@@ -123,6 +124,7 @@ func (c *Cluster) killDaemon(h *host) {
 			c.undo(m, gone)
 		case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 			c.cancelMigrate(op, gone)
+		case hypervisor.JobNone:
 		}
 	}
 	for _, op := range c.underWay(h) {

@@ -56,6 +56,7 @@ func TestPartitionHidesANodeThatGoesOn(t *testing.T) {
 
 func TestPowerLossEmptiesANode(t *testing.T) {
 	b := newBench(t, nil)
+	b.boot(vm(2, 0), "n2", machine(cluster.GiB, 1))
 	b.boot(vm(1, 0), "n1", machine(cluster.GiB, 1))
 	op := b.start(call(hypervisor.Pause, vm(1, 0), "n1"))
 	b.inject(simulated.Fault{Kind: simulated.PowerLoss, Node: "n1", For: time.Minute})
@@ -66,6 +67,7 @@ func TestPowerLossEmptiesANode(t *testing.T) {
 		t.Fatalf("a look: %v", err)
 	}
 	b.wait(2 * time.Minute)
+	b.want(vm(2, 0), on("n2", "running"))
 	view, err := b.Look(b.now, "n1")
 	if err != nil || len(view.Copies) != 0 {
 		t.Fatalf("view %+v, error %v", view, err)
@@ -116,7 +118,7 @@ func TestAnswersGetLost(t *testing.T) {
 func TestLocksKeepASecondCopyFromRunning(t *testing.T) {
 	b := newBench(t, func(c *simulated.Config) { c.Locks = true })
 	id := vm(1, 0)
-	sum := b.saved(id, "n1")
+	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
 	b.do(restore(id, "n2", sum, 2), nil)
 	b.do(call(hypervisor.Unpause, id, "n1"), nil)
@@ -140,9 +142,9 @@ func TestPauseInTheMiddleOfALiveMigrationIsForgotten(t *testing.T) {
 	b := newBench(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(8*cluster.GiB/4, 1))
-	op := b.start(migration(id, "n1", "n2"))
+	op := b.start(migration(id, "n2"))
 	b.do(call(hypervisor.Pause, id, "n1"), nil)
-	b.do(migration(id, "n1", "n3"), hypervisor.ErrRefused)
+	b.do(migration(id, "n3"), hypervisor.ErrRefused)
 	unpause := b.start(call(hypervisor.Unpause, id, "n1"))
 	if r := b.reply(op, time.Minute); r == nil || r.Err != nil {
 		t.Fatalf("answer %+v", r)
