@@ -85,7 +85,7 @@ func TestCallsForWhatIsNotThere(t *testing.T) {
 	}
 	b.do(call(hypervisor.Boot, id, "n1"), hypervisor.ErrRefused) // no machine
 	big := call(hypervisor.Boot, id, "n1")
-	big.Machine = machine(5*cluster.GiB, 1)
+	big.Machine = machine(4*cluster.GiB+1, 1)
 	b.do(big, hypervisor.ErrNoRoom)
 	b.boot(id, "n1", machine(512, 1))
 	b.do(migration(id, "n1"), hypervisor.ErrRefused)
@@ -118,6 +118,19 @@ func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
 		t.Fatalf("answer %+v", r)
 	}
 	b.do(full, nil)
+}
+
+func TestGuestWorksOnWhileItMigrates(t *testing.T) {
+	b := newBench(t, nil)
+	id := vm(1, 0)
+	b.boot(id, "n1", machine(cluster.GiB, 1, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second}))
+	b.wait(10 * time.Second)
+	b.do(migration(id, "n2"), nil) // 12 s
+	b.want(id, on("n2", "running"))
+	b.pass(begin.Add(131*time.Second - 1)) // boot, work, shutdown
+	b.want(id, on("n2", "running"))
+	b.wait(1)
+	b.want(id, on())
 }
 
 func TestEpochsTellStaleMemory(t *testing.T) {
