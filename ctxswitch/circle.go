@@ -82,14 +82,20 @@ type leaver struct {
 	unit *unit
 }
 
+// detours is how many sets of VMs are tried for a detour, the cheapest first,
+// before a vjob is suspended instead: a full cluster has many circles, no pivot,
+// and no time to lose.
+const detours = 64
+
 // detour sends the fewest and smallest VMs to pivot nodes whose leaving lets some
 // other migration begin, and reports whether there were any. From the pivot they
 // go on to where they belong.
 func (q *sequence) detour() bool {
+	leavers := q.leavers()
 	var options [][]leaver
 	for _, u := range q.pending {
 		if list := q.obstacles(u); len(list) == 1 {
-			options = append(options, q.evasions(list[0])...)
+			options = append(options, evasions(list[0], leavers[list[0].node])...)
 		}
 	}
 	slices.SortStableFunc(options, func(a, b []leaver) int {
@@ -99,8 +105,9 @@ func (q *sequence) detour() bool {
 			a[0].vm.Compare(b[0].vm),
 		)
 	})
-	for _, option := range options {
-		if pivots, ok := q.pivots(option); ok {
+	most := q.most()
+	for _, option := range options[:min(detours, len(options))] {
+		if pivots, ok := q.pivots(option, most); ok {
 			for i, l := range option {
 				q.evade(l, pivots[i])
 			}
@@ -108,6 +115,29 @@ func (q *sequence) detour() bool {
 		}
 	}
 	return false
+}
+
+// leavers lists by node, the smallest first, the VMs there that have yet to leave
+// and could make a detour.
+func (q *sequence) leavers() map[int][]leaver {
+	byNode := map[int][]leaver{}
+	for _, u := range q.pending {
+		for _, m := range u.moves {
+			if !q.evaded[m.vm] {
+				byNode[m.from] = append(byNode[m.from], leaver{m, u})
+			}
+		}
+	}
+	for _, list := range byNode {
+		slices.SortFunc(list, func(a, b leaver) int {
+			return cmp.Or(
+				cmp.Compare(a.need.Memory, b.need.Memory),
+				cmp.Compare(a.need.CPU, b.need.CPU),
+				a.vm.Compare(b.vm),
+			)
+		})
+	}
+	return byNode
 }
 
 func weight(list []leaver) (sum cluster.MiB) {
@@ -119,54 +149,58 @@ func weight(list []leaver) (sum cluster.MiB) {
 
 // evasions lists the sets of VMs whose leaving removes the obstacle: each that
 // does so alone, and the smallest ones together.
-func (q *sequence) evasions(o obstacle) (options [][]leaver) {
-	var leavers []leaver
-	for _, u := range q.pending {
-		if u == o.unit && !u.live {
+func evasions(o obstacle, leavers []leaver) (options [][]leaver) {
+	var together []leaver
+	for _, l := range leavers {
+		if l.unit == o.unit && !l.unit.live {
 			continue // its own gang would be paused twice and gain nothing
 		}
-		for _, m := range u.moves {
-			if q.at[m.vm] == o.node && !q.evaded[m.vm] {
-				leavers = append(leavers, leaver{m, u})
-			}
-		}
-	}
-	slices.SortFunc(leavers, func(a, b leaver) int {
-		return cmp.Or(
-			cmp.Compare(a.need.Memory, b.need.Memory),
-			cmp.Compare(a.need.CPU, b.need.CPU),
-			a.vm.Compare(b.vm),
-		)
-	})
-	var together []move
-	for i, l := range leavers {
 		if o.clearedBy([]move{l.move}) {
 			options = append(options, []leaver{l})
 		}
-		together = append(together, l.move)
-		if i > 0 && o.clearedBy(together) {
-			return append(options, leavers[:i+1])
+		together = append(together, l)
+		if len(together) > 1 && o.clearedBy(moves(together)) {
+			return append(options, together)
 		}
 	}
 	return options
 }
 
+func moves(list []leaver) []move {
+	out := make([]move, len(list))
+	for i, l := range list {
+		out[i] = l.move
+	}
+	return out
+}
+
+// most is the largest free CPU and the largest free memory of all nodes that
+// could be pivots.
+func (q *sequence) most() (most cluster.Resources) {
+	for n := range q.nodes {
+		if q.nodes[n].Hosts() {
+			room := q.books[n].room()
+			most.CPU, most.Memory = max(most.CPU, room.CPU), max(most.Memory, room.Memory)
+		}
+	}
+	return most
+}
+
 // pivots finds a node for each VM that is to evade: one that takes VMs, is
 // neither where it comes from nor where it goes, has the room, and may host it.
-// Of several, the one that it fills best.
-func (q *sequence) pivots(option []leaver) (nodes []int, ok bool) {
+// Of several, the one that it fills best. No node has more room than most.
+func (q *sequence) pivots(option []leaver, most cluster.Resources) (nodes []int, ok bool) {
 	taken := map[int]cluster.Resources{}
 	for _, l := range option {
-		best, least := -1, cluster.Resources{}
+		if !fits(l.need, most) {
+			return nil, false
+		}
+		best, least := -1, int64(0)
 		for n := range q.nodes {
-			if n == l.from || n == l.to || !q.mayPass(l.vm, n) {
+			if n == l.from || n == l.to || !q.books[n].lacks(l.need.Plus(taken[n])).IsZero() || !q.mayPass(l.vm, n) {
 				continue
 			}
-			b := q.books[n]
-			if !b.lacks(l.need.Plus(taken[n])).IsZero() {
-				continue
-			}
-			if room := b.room(); best < 0 || q.target.scarce.of(room) < q.target.scarce.of(least) {
+			if room := q.target.scarce.of(q.books[n].room()); best < 0 || room < least {
 				best, least = n, room
 			}
 		}
@@ -211,35 +245,39 @@ func (q *sequence) evade(l leaver, pivot int) {
 // places at the end of the plan. Of those that let another migration begin it
 // takes the one with the least memory, then the one of the lowest priority.
 func (q *sequence) interrupt() bool {
-	var best *unit
-	var useful bool
+	var candidates []*unit
 	for _, vjob := range q.movers() {
-		u, ok := q.suspension(vjob)
-		if !ok {
-			continue
-		}
-		unblocks := q.unblocks(u)
-		better := best == nil || unblocks && !useful
-		if !better && unblocks == useful {
-			a, b := u.size().Memory, best.size().Memory
-			better = a < b || a == b && q.rank[u.vjob] > q.rank[best.vjob]
-		}
-		if better {
-			best, useful = u, unblocks
+		if u, ok := q.suspension(vjob); ok {
+			candidates = append(candidates, u)
 		}
 	}
-	if best == nil {
+	if len(candidates) == 0 {
 		return false
 	}
-	back := &unit{kind: cluster.Resume, vjob: best.vjob}
-	for _, m := range best.moves {
+	slices.SortStableFunc(candidates, func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(a.size().Memory, b.size().Memory), cmp.Compare(q.rank[b.vjob], q.rank[a.vjob]))
+	})
+	arriving := map[int][]*unit{}
+	for _, u := range q.pending {
+		for _, a := range u.arrivals() {
+			arriving[a.node] = append(arriving[a.node], u)
+		}
+	}
+	best := max(0, slices.IndexFunc(candidates, func(u *unit) bool { return q.unblocks(u, arriving) }))
+	q.suspend(candidates[best])
+	return true
+}
+
+// suspend gives a suspension its place, and has the vjob resumed later.
+func (q *sequence) suspend(u *unit) {
+	back := &unit{kind: cluster.Resume, vjob: u.vjob}
+	for _, m := range u.moves {
 		m.to = q.target.place[m.vm]
 		back.moves = append(back.moves, m)
 	}
-	q.enter(best)
-	q.pending = slices.DeleteFunc(q.pending, func(u *unit) bool { return u.vjob == best.vjob })
+	q.enter(u)
+	q.pending = slices.DeleteFunc(q.pending, func(p *unit) bool { return p.vjob == u.vjob })
 	q.later = append(q.later, back)
-	return true
 }
 
 // movers lists the vjobs with pending migrations, in order.
@@ -269,27 +307,34 @@ func (q *sequence) suspension(vjob cluster.VJobID) (u *unit, ok bool) {
 }
 
 // unblocks reports whether the suspension lets a migration of another vjob begin,
-// or whether no other is left.
-func (q *sequence) unblocks(suspension *unit) bool {
-	others := false
-	for _, u := range q.pending {
-		if u.vjob == suspension.vjob {
-			continue
-		}
-		others = true
-		clears := true
-		for _, o := range q.obstacles(u) {
-			var from []move
-			for _, m := range suspension.moves {
-				if m.from == o.node {
-					from = append(from, m)
-				}
+// or leaves none that waits. The pending units are given by where they go.
+func (q *sequence) unblocks(suspension *unit, arriving map[int][]*unit) bool {
+	if !slices.ContainsFunc(q.pending, func(u *unit) bool { return u.vjob != suspension.vjob }) {
+		return true
+	}
+	for _, left := range suspension.moves {
+		for _, u := range arriving[left.from] {
+			if u.vjob != suspension.vjob && q.freedBy(suspension, u) {
+				return true
 			}
-			clears = clears && o.clearedBy(from)
-		}
-		if clears {
-			return true
 		}
 	}
-	return !others
+	return false
+}
+
+// freedBy reports whether nothing stands in the way of the unit after the
+// suspension.
+func (q *sequence) freedBy(suspension, u *unit) bool {
+	for _, o := range q.obstacles(u) {
+		var from []move
+		for _, m := range suspension.moves {
+			if m.from == o.node {
+				from = append(from, m)
+			}
+		}
+		if !o.clearedBy(from) {
+			return false
+		}
+	}
+	return true
 }

@@ -214,3 +214,23 @@ func BenchmarkGreedy(b *testing.B) {
 		})
 	}
 }
+
+// Full nodes whose VMs change places two by two: every circle needs a suspension.
+func BenchmarkGreedyCircles(b *testing.B) {
+	for _, nodes := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			s := newScene()
+			name := func(i int) cluster.NodeID { return cluster.NodeID(fmt.Sprintf("n%04d", i)) }
+			for i := range nodes {
+				s.node(name(i), 4, 8)
+				id := cluster.VMID{VJob: cluster.VJobID(i + 1)}
+				s.running(id.String(), 4, 8, name(i)).fence(id.String(), name(i^1)).want(cluster.VMRunning, id.VJob)
+			}
+			for b.Loop() {
+				if _, err := (ctxswitch.Greedy{}).Plan(s.Problem); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

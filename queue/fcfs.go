@@ -20,6 +20,7 @@ func (FCFS) Needs() Needs { return Reserved }
 // fit.
 func (FCFS) Select(jobs []Job, room Room) []Verdict {
 	w := begin(jobs, room)
+	w.takeBusy()
 	for i, j := range jobs {
 		if !w.settled[i] && j.State == cluster.Running {
 			// Should it fit no more, because a node was lost, it goes on all the

@@ -24,7 +24,7 @@ func (f FirstFit) Needs() Needs { return f.Count }
 func (FirstFit) Select(jobs []Job, room Room) []Verdict {
 	w := begin(jobs, room)
 	for i, j := range jobs {
-		if w.settled[i] {
+		if w.passed(i) {
 			continue
 		}
 		ok, short := w.take(i)

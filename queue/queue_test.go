@@ -117,9 +117,9 @@ func TestSelect(t *testing.T) {
 			},
 		},
 		{
-			name: "busy vjobs bound to run take their room first", policy: firstFit, room: 2000, first: 2,
+			name: "busy vjobs bound to run take their room in their order", policy: firstFit, room: 2000, first: 1,
 			jobs: []string{"1 waiting 2", "2 booting 1 busy run", "3 suspending 1 busy park", "4 migrating 1 busy run held"},
-			want: []string{"stay waits: needs 2 CPU more; 1st in line", "run is booting", "park is suspending", "run is migrating"},
+			want: []string{"run runs: there is room", "run is booting", "park is suspending", "run is migrating"},
 		},
 		{
 			name: "busy vjobs of fcfs take their room before those that run", policy: fcfs, room: 2000, first: 2,

@@ -18,8 +18,7 @@ type walk struct {
 	waiting  []int  // those that wait for room, in order
 }
 
-// begin settles the vjobs on which a policy has no say. Busy ones that are bound
-// to run take their room before anybody else: they get it in any case.
+// begin settles the vjobs on which a policy has no say.
 func begin(jobs []Job, room Room) *walk {
 	w := &walk{
 		jobs: jobs, room: room,
@@ -30,9 +29,6 @@ func begin(jobs []Job, room Room) *walk {
 		case j.State.Terminal():
 			w.settle(i, Stay, "is "+j.State.String())
 		case j.Busy:
-			if j.Bound == Run {
-				w.take(i)
-			}
 			w.settle(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
 			w.settle(i, Park, "suspended: it is held")
@@ -43,6 +39,29 @@ func begin(jobs []Job, room Room) *walk {
 		}
 	}
 	return w
+}
+
+// passed counts a settled vjob when its turn comes. One that is under way to run
+// takes its room in its order, not before: otherwise a running vjob would be
+// parked for one behind it that happens to be resumed just now.
+func (w *walk) passed(i int) bool {
+	if !w.settled[i] {
+		return false
+	}
+	if j := w.jobs[i]; j.Busy && j.Bound == Run {
+		w.take(i)
+	}
+	return true
+}
+
+// takeBusy lets those that are under way to run take their room before anybody
+// else, for policies that never park: nobody is to be started in their room.
+func (w *walk) takeBusy() {
+	for i, j := range w.jobs {
+		if j.Busy && j.Bound == Run {
+			w.take(i)
+		}
+	}
 }
 
 func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }

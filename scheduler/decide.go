@@ -54,19 +54,22 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 type picture struct {
 	reports []execute.Report // in priority order
 	current *cluster.Configuration
-	rules   []cluster.Rule
-	pinned  map[cluster.VMID]bool
-	claims  map[cluster.NodeID]cluster.Resources
-	live    map[cluster.VMID]bool
-	barred  map[cluster.VJobID]string // not to be started now, and why
-	seed    uint64
+	// intended is what the cluster is on its way to: what is under way has arrived
+	// there. The policy chooses by it; the planner goes by current.
+	intended *cluster.Configuration
+	rules    []cluster.Rule
+	pinned   map[cluster.VMID]bool
+	claims   map[cluster.NodeID]cluster.Resources
+	live     map[cluster.VMID]bool
+	barred   map[cluster.VJobID]string // not to be started now, and why
+	seed     uint64
 }
 
 // picture collects what is known. Silent nodes take nothing and give nothing
 // back; vjobs under way count on every node that they were promised.
 func (c *Core) picture() *picture {
 	p := &picture{
-		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), rules: slices.Clone(c.settings.Rules),
+		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), rules: slices.Clone(c.settings.Rules),
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed,
 	}
@@ -76,6 +79,7 @@ func (c *Core) picture() *picture {
 			node.State = cluster.Draining
 		}
 		p.current.SetNode(node)
+		p.intended.SetNode(node)
 		if c.settings.Live {
 			for vm := range n.Locked {
 				p.live[vm] = true
@@ -101,20 +105,31 @@ func (c *Core) place(p *picture, r *execute.Report) {
 			c.retryAt = until
 		}
 	}
-	fixed := !r.Idle || r.Blind
+	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
 		need := c.exec.Need(vm)
+		if fixed && !arrives && c.settings.Policy.Needs() != queue.Reserved {
+			// It stands still or is about to: it gives its CPU up now and its memory
+			// when it is gone. Otherwise others would be parked to make the same room.
+			need.CPU = 0
+		}
 		switch {
 		case m.Ended:
 		case fixed:
 			p.pin(vm, need, m.Node, c.exec.Holds(vm))
+			if at, ok := p.current.Host(vm); ok && arrives {
+				p.intended.SetRunning(vm, need, at)
+			}
 		case r.Job.State == cluster.Running:
 			p.current.SetRunning(vm, need, m.Node)
+			p.intended.SetRunning(vm, need, m.Node)
 		case m.Image != nil:
 			p.current.SetSleeping(vm, need, m.Image.Node)
+			p.intended.SetSleeping(vm, need, m.Image.Node)
 		default:
 			p.current.SetWaiting(vm, need)
+			p.intended.SetWaiting(vm, need)
 		}
 	}
 }
@@ -147,7 +162,7 @@ func (c *Core) backoff(failures int) time.Duration {
 func (c *Core) consult(p *picture) []queue.Verdict {
 	jobs := make([]queue.Job, len(p.reports))
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.current, Rules: p.rules, Claims: p.claims, Pinned: p.pinned, Needs: p.needs(),
+		Current: p.intended, Rules: p.rules, Needs: needs(p.intended),
 	})
 	for i, r := range p.reports {
 		jobs[i] = queue.Job{
@@ -157,12 +172,12 @@ func (c *Core) consult(p *picture) []queue.Verdict {
 	return c.settings.Policy.Select(jobs, room)
 }
 
-// needs is what every VM of the picture counts for.
-func (p *picture) needs() map[cluster.VMID]cluster.Resources {
-	vms := p.current.VMs()
+// needs is what every VM of a configuration counts for.
+func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
+	vms := c.VMs()
 	needs := make(map[cluster.VMID]cluster.Resources, len(vms))
 	for _, vm := range vms {
-		needs[vm] = p.current.Need(vm)
+		needs[vm] = c.Need(vm)
 	}
 	return needs
 }

@@ -169,8 +169,8 @@ func (e *Executor) Tick(now time.Time) {
 		}
 		e.settle(o)
 	}
-	for _, n := range e.nodes {
-		if e.lookDue(n) {
+	for _, id := range slices.Sorted(maps.Keys(e.nodes)) {
+		if n := e.nodes[id]; e.lookDue(n) {
 			e.look(n)
 		}
 	}
@@ -180,8 +180,8 @@ func (e *Executor) Tick(now time.Time) {
 	for id := range e.restless {
 		e.dirty[id] = true
 	}
-	for _, p := range e.gangs {
-		e.account(p, false)
+	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
+		e.account(e.gangs[id], false)
 	}
 }
 

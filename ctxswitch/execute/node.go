@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,9 +62,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 			e.unseen--
 		}
 		e.touchAll()
-		for _, o := range e.ops {
-			e.settle(o)
-		}
+		e.settleOn(n.ID)
 		return
 	}
 	e.look(known)
@@ -100,8 +99,13 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if n.again && n.seen {
 		e.look(n)
 	}
-	for _, o := range e.ops {
-		if o.call.Node == id || o.call.To == id {
+	e.settleOn(id)
+}
+
+// settleOn closes what lost calls a look at a node allows to close.
+func (e *Executor) settleOn(id cluster.NodeID) {
+	for _, number := range slices.Sorted(maps.Keys(e.ops)) {
+		if o := e.ops[number]; o.call.Node == id || o.call.To == id {
 			e.settle(o)
 		}
 	}
@@ -145,7 +149,7 @@ func (e *Executor) forget(n *node) {
 // reportUnknown raises an alarm, once, for copies that bear our mark and belong
 // to no vjob of ours. They are left alone: nobody knows whose they are.
 func (e *Executor) reportUnknown(n *node) {
-	for id := range n.copies {
+	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
 		if _, known := e.gangs[id.VJob]; known {
 			continue
 		}

@@ -31,6 +31,11 @@ func (t *turn) moving() {
 		case own[0].Job != hypervisor.JobNone:
 			settled = false
 			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+		case t.rec.Phase == Shifting && own[0].State == hypervisor.CopyPaused:
+			settled = false
+			if !t.leftBehind(rank, own[0]) {
+				return
+			}
 		case own[0].Node == m.Next:
 			m.Node, m.Next = m.Next, ""
 			t.moved = true
@@ -59,6 +64,19 @@ func (t *turn) moving() {
 	t.enter(Active, ThenNothing, t.rec.Cause)
 }
 
+// leftBehind deals with a copy that a live migration left paused: the other end
+// may have run since then, and a guest that goes on here would go on from memory
+// that is older than its disk. When the guest is known to have ended its work on
+// the other end, the copy goes; otherwise the gang is lost, and false returned.
+func (t *turn) leftBehind(rank int, f Found) bool {
+	if s := &t.Sights[rank]; s.Gone && s.Cause == hypervisor.CauseShutdown {
+		t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
+		return true
+	}
+	t.lose(fmt.Sprintf("%s was left paused on %s by a migration, and may have run elsewhere since", f.VM, f.Node))
+	return false
+}
+
 func (t *turn) why(rank int) string {
 	if t.Retreat != "" {
 		return t.Retreat
@@ -67,19 +85,14 @@ func (t *turn) why(rank int) string {
 }
 
 // migrate moves one member. A gang that is moved while paused re-pauses a member
-// that goes on by itself; one that is moved while running lets a member go on
-// that a failed migration left paused.
+// that goes on by itself.
 func (t *turn) migrate(rank int, f Found) {
-	paused := f.State == hypervisor.CopyPaused
-	switch {
-	case t.rec.Phase == Moving && !paused:
+	if t.rec.Phase == Moving && f.State != hypervisor.CopyPaused {
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
-	case t.rec.Phase == Shifting && paused:
-		t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: f.Node})
-	default:
-		call := hypervisor.Call{Verb: hypervisor.Migrate, VM: f.VM, Node: f.Node, To: t.rec.Members[rank].Next}
-		if t.May(call) {
-			t.call(rank, call)
-		}
+		return
+	}
+	call := hypervisor.Call{Verb: hypervisor.Migrate, VM: f.VM, Node: f.Node, To: t.rec.Members[rank].Next}
+	if t.May(call) {
+		t.call(rank, call)
 	}
 }
