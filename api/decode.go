@@ -45,7 +45,7 @@ func Decode(data []byte, into any, shape Shape) error {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("decode: %v: %w", err, cluster.ErrInvalid)
+		return fmt.Errorf("decode: %w: %w", cluster.ErrInvalid, err)
 	}
 	return nil
 }
@@ -58,8 +58,7 @@ func checkSyntax(data []byte) error {
 		return nil
 	}
 	what := err.Error()
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := data[:min(int(syntax.Offset), len(data))]
 		line := 1 + bytes.Count(before, []byte("\n"))
 		what = fmt.Sprintf("line %d, byte %d (%s)", line, syntax.Offset, syntax)

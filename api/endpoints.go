@@ -61,18 +61,30 @@ var (
 // endpoints is the table of the API.
 func endpoints() []endpoint {
 	table := []endpoint{
-		{method: "GET", path: "/healthz", operation: "getHealth", summary: "Whether the daemon is ready, and why not",
-			least: anyone, verb: Read, status: 200, result: wire.Health{}, handle: (*Server).health},
-		{method: "GET", path: "/v1/openapi.json", operation: "getOpenAPI", summary: "This document",
-			least: anyone, verb: Read, status: 200, result: map[string]any{}, handle: (*Server).openAPI},
-		{method: "GET", path: "/metrics", operation: "getMetrics", summary: "Figures for Prometheus",
-			least: known, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition},
-		{method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "Who the caller is taken for",
-			least: known, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami},
-		{method: "GET", path: "/v1/status", operation: "getStatus", summary: "What a live view needs, in one call",
-			least: known, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status},
-		{method: "GET", path: "/v1/images", operation: "listImages", summary: "The catalogue of images",
-			least: known, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images},
+		{
+			method: "GET", path: "/healthz", operation: "getHealth", summary: "Whether the daemon is ready, and why not",
+			least: anyone, verb: Read, status: 200, result: wire.Health{}, handle: (*Server).health,
+		},
+		{
+			method: "GET", path: "/v1/openapi.json", operation: "getOpenAPI", summary: "This document",
+			least: anyone, verb: Read, status: 200, result: map[string]any{}, handle: (*Server).openAPI,
+		},
+		{
+			method: "GET", path: "/metrics", operation: "getMetrics", summary: "Figures for Prometheus",
+			least: known, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition,
+		},
+		{
+			method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "Who the caller is taken for",
+			least: known, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami,
+		},
+		{
+			method: "GET", path: "/v1/status", operation: "getStatus", summary: "What a live view needs, in one call",
+			least: known, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status,
+		},
+		{
+			method: "GET", path: "/v1/images", operation: "listImages", summary: "The catalogue of images",
+			least: known, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images,
+		},
 	}
 	table = append(table, vjobEndpoints()...)
 	table = append(table, watchEndpoints()...)
@@ -82,7 +94,8 @@ func endpoints() []endpoint {
 
 func vjobEndpoints() []endpoint {
 	table := []endpoint{
-		{method: "GET", path: "/v1/vjobs", operation: "listVJobs", summary: "The vjobs that the caller may see",
+		{
+			method: "GET", path: "/v1/vjobs", operation: "listVJobs", summary: "The vjobs that the caller may see",
 			least: known, verb: Read, status: 200, result: wire.VJobList{}, handle: (*Server).listVJobs,
 			query: []param{
 				{name: "state", kind: "string", many: true, what: "only vjobs in one of these states"},
@@ -91,19 +104,28 @@ func vjobEndpoints() []endpoint {
 				{name: "live", kind: "boolean", what: "only vjobs that have not ended"},
 				{name: "newest", kind: "boolean", what: "latest first"},
 				offsetParam, limitParam,
-			}},
-		{method: "POST", path: "/v1/vjobs", operation: "submitVJob", summary: "Submit a vjob",
-			least: known, verb: Create, body: wire.Submission{}, status: 201, result: wire.VJob{}, handle: (*Server).submit},
-		{method: "GET", path: "/v1/vjobs/:id", operation: "getVJob", summary: "One vjob in full",
-			least: known, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob},
-		{method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
-			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete)},
-		{method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
+			},
+		},
+		{
+			method: "POST", path: "/v1/vjobs", operation: "submitVJob", summary: "Submit a vjob",
+			least: known, verb: Create, body: wire.Submission{}, status: 201, result: wire.VJob{}, handle: (*Server).submit,
+		},
+		{
+			method: "GET", path: "/v1/vjobs/:id", operation: "getVJob", summary: "One vjob in full",
+			least: known, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob,
+		},
+		{
+			method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
+			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete),
+		},
+		{
+			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
 			least: known, verb: Read, status: 200, media: "text/plain", streams: true, handle: (*Server).logs,
 			query: []param{
 				{name: "rank", kind: "integer", what: "of the member, 0 when not given"},
 				{name: "tail", kind: "integer", what: "only so many lines from the end, at most 10000"},
-			}},
+			},
+		},
 	}
 	for _, o := range []struct {
 		order   scheduler.Order
@@ -124,48 +146,74 @@ func vjobEndpoints() []endpoint {
 
 func watchEndpoints() []endpoint {
 	return []endpoint{
-		{method: "GET", path: "/v1/plans", operation: "listPlans", summary: "The latest context switches",
+		{
+			method: "GET", path: "/v1/plans", operation: "listPlans", summary: "The latest context switches",
 			least: administrator, verb: Read, status: 200, result: wire.PlanList{}, handle: (*Server).listPlans,
-			query: []param{limitParam, {name: "before", kind: "integer", what: "only plans with a smaller number"}}},
-		{method: "GET", path: "/v1/plans/:id", operation: "getPlan", summary: "One context switch with its actions; users see those on their own vjobs",
-			least: known, verb: Read, status: 200, result: wire.Plan{}, handle: (*Server).showPlan},
-		{method: "GET", path: "/v1/events", operation: "listEvents", summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
+			query: []param{limitParam, {name: "before", kind: "integer", what: "only plans with a smaller number"}},
+		},
+		{
+			method: "GET", path: "/v1/plans/:id", operation: "getPlan", summary: "One context switch with its actions; users see those on their own vjobs",
+			least: known, verb: Read, status: 200, result: wire.Plan{}, handle: (*Server).showPlan,
+		},
+		{
+			method: "GET", path: "/v1/events", operation: "listEvents", summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
 			least: known, verb: Read, status: 200, result: wire.EventList{}, streams: true, handle: (*Server).events,
 			query: []param{
 				afterParam, limitParam,
 				{name: "vjob", kind: "integer", what: "only events of this vjob"},
 				{name: "latest", kind: "boolean", what: "the last ones instead of the first; a stream begins now"},
-			}},
+			},
+		},
 	}
 }
 
 func nodeEndpoints() []endpoint {
 	return []endpoint{
-		{method: "GET", path: "/v1/nodes", operation: "listNodes", summary: "The nodes; users see their own VMs on them",
-			least: known, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes},
-		{method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
-			least: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode},
-		{method: "POST", path: "/v1/nodes/:name/drain", operation: "drainNode", summary: "Move everything off a node",
-			least: administrator, verb: Change, status: 204, handle: (*Server).drain},
-		{method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
-			least: administrator, verb: Change, status: 204, handle: (*Server).online},
+		{
+			method: "GET", path: "/v1/nodes", operation: "listNodes", summary: "The nodes; users see their own VMs on them",
+			least: known, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes,
+		},
+		{
+			method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
+			least: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode,
+		},
+		{
+			method: "POST", path: "/v1/nodes/:name/drain", operation: "drainNode", summary: "Move everything off a node",
+			least: administrator, verb: Change, status: 204, handle: (*Server).drain,
+		},
+		{
+			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
+			least: administrator, verb: Change, status: 204, handle: (*Server).online,
+		},
 	}
 }
 
 func accountEndpoints() []endpoint {
 	return []endpoint{
-		{method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
-			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers},
-		{method: "POST", path: "/v1/users", operation: "createUser", summary: "Add an account",
-			least: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser},
-		{method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Remove an account and its tokens",
-			least: administrator, verb: Change, status: 204, handle: (*Server).deleteUser},
-		{method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets",
-			least: administrator, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens},
-		{method: "POST", path: "/v1/users/:name/tokens", operation: "createToken", summary: "Make a token; its secret is shown this once",
-			least: administrator, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken},
-		{method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "End a token",
-			least: administrator, verb: Change, status: 204, handle: (*Server).revokeToken},
+		{
+			method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
+			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers,
+		},
+		{
+			method: "POST", path: "/v1/users", operation: "createUser", summary: "Add an account",
+			least: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser,
+		},
+		{
+			method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Remove an account and its tokens",
+			least: administrator, verb: Change, status: 204, handle: (*Server).deleteUser,
+		},
+		{
+			method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets",
+			least: administrator, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens,
+		},
+		{
+			method: "POST", path: "/v1/users/:name/tokens", operation: "createToken", summary: "Make a token; its secret is shown this once",
+			least: administrator, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
+		},
+		{
+			method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "End a token",
+			least: administrator, verb: Change, status: 204, handle: (*Server).revokeToken,
+		},
 	}
 }
 

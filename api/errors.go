@@ -51,8 +51,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 			break
 		}
 	}
-	var field *cluster.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 		body.Field = field.Field
 	}
 	switch status {

@@ -33,7 +33,7 @@ func Listen(ctx context.Context, address string, config *tls.Config) (net.Listen
 	}
 	if config == nil && !isLoopback(host) {
 		return nil, cluster.BadField("listen", address,
-			"a loopback address such as 127.0.0.1, a unix socket, or TLS: set tls.certificate and tls.key")
+			"a loopback address such as 127.0.0.1, a unix socket, or TLS: set listen.certificate and listen.key")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", hostPort)
 	if err != nil {
@@ -90,7 +90,7 @@ func removeStale(ctx context.Context, path string) error {
 	}
 	dialer := net.Dialer{Timeout: time.Second}
 	if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {
-		conn.Close()
+		_ = conn.Close()
 		return fmt.Errorf("listen on %s: another daemon answers there: %w", path, cluster.ErrConflict)
 	}
 	return os.Remove(path)

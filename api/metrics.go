@@ -164,7 +164,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		vjobs[j.State]++
 		held += count(j.Held)
 	}
-	for state := cluster.Waiting; state < cluster.Terminated; state++ {
+	for state := range cluster.Terminated { // all before it are live
 		gauge(g.vjobs, vjobs[state], state.String())
 	}
 	gauge(g.held, held)

@@ -76,7 +76,8 @@ func (s *Server) changeNode(c *gin.Context, who Subject) error {
 	return s.setNode(c, who, state)
 }
 
-func (s *Server) drain(c *gin.Context, who Subject) error  { return s.setNode(c, who, cluster.Draining) }
+func (s *Server) drain(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Draining) }
+
 func (s *Server) online(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Online) }
 
 func (s *Server) setNode(c *gin.Context, who Subject, state cluster.NodeState) error {

@@ -78,6 +78,7 @@ func jsonContent(schema any) map[string]any {
 func (e endpoint) describe(schemas schemaSet) map[string]any {
 	op := map[string]any{"operationId": e.operation, "summary": e.summary, "security": []any{}}
 	switch e.least {
+	case anyone:
 	case known:
 		op["security"] = []any{map[string]any{"token": []any{}}}
 	case administrator:

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -75,7 +76,7 @@ func TestOtherLocalUser(t *testing.T) {
 			t.Error(errno)
 		}
 		for range 4 {
-			conn, err := net.Dial("unix", path)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", path)
 			if err != nil {
 				t.Error(err)
 			}
@@ -84,9 +85,9 @@ func TestOtherLocalUser(t *testing.T) {
 	}()
 	ask := func(method, path string) int {
 		conn := <-conns
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		b.must(conn.SetDeadline(time.Now().Add(10 * time.Second)))
-		transport := &http.Transport{Dial: func(string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}
+		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://vjobd"+path, nil)
 		b.must(err)
 		res, err := transport.RoundTrip(req)

@@ -87,8 +87,7 @@ func (s *Server) readBody(c *gin.Context, into any) error {
 		return cluster.BadField("content-type", media, "application/json")
 	}
 	data, err := io.ReadAll(c.Request.Body)
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}

@@ -116,9 +116,9 @@ func TestFollow(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
 	}()
-	for e := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
-		if e.Text != "new" {
-			t.Errorf("a stream from now on begins with %+v", e)
+	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
+		if err != nil || e.Text != "new" {
+			t.Errorf("a stream from now on begins with %+v, %v", e, err)
 		}
 		break
 	}
@@ -182,9 +182,9 @@ func TestSlowReader(t *testing.T) {
 		}
 		b.happen(batch...)
 	}
-	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
 	b.must(err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + b.tokens["alice"] + "\r\n\r\n"))
 	b.must(err)
 	began := time.Now()
@@ -240,10 +240,10 @@ func TestLimits(t *testing.T) {
 	if first, second := open(ctx), open(ctx); first != 200 || second != 503 {
 		t.Errorf("two streams where there is room for one: %d, %d", first, second)
 	}
-	big, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/healthz", nil)
+	heavy, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/healthz", nil)
 	b.must(err)
-	big.Header.Set("X-Big", strings.Repeat("x", 64<<10))
-	res, err := http.DefaultClient.Do(big)
+	heavy.Header.Set("X-Big", strings.Repeat("x", 64<<10))
+	res, err := http.DefaultClient.Do(heavy)
 	b.must(err)
 	res.Body.Close()
 	if res.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
@@ -263,17 +263,17 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if _, err := api.Listen(t.Context(), "0.0.0.0:0", nil); err == nil || !strings.Contains(err.Error(), "tls.certificate") {
+	if _, err := api.Listen(t.Context(), "0.0.0.0:0", nil); err == nil || !strings.Contains(err.Error(), "listen.certificate") {
 		t.Errorf("the refusal does not say what to set: %v", err)
 	}
 	if _, err := api.Listen(t.Context(), "unix://"+file, nil); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("a file in the way: %v", err)
 	}
-	open, err := net.Listen("tcp", "0.0.0.0:0")
+	open, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer open.Close()
+	defer func() { _ = open.Close() }()
 	if err := newBench(t).Serve(t.Context(), open); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("an open listener is served: %v", err)
 	}
@@ -303,8 +303,8 @@ func TestTLS(t *testing.T) {
 	}
 	c.Close()
 	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused
-	if conn, err := tls.Dial("tcp", listener.Addr().String(), old); err == nil {
-		conn.Close()
+	if conn, err := (&tls.Dialer{Config: old}).DialContext(ctx, "tcp", listener.Addr().String()); err == nil {
+		_ = conn.Close()
 		t.Error("TLS 1.1 is accepted")
 	}
 	cancel()

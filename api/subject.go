@@ -59,6 +59,7 @@ func Can(s Subject, verb Verb, o Object) bool {
 			return o.Owner == s.Name
 		case KindCluster, KindSelf:
 			return verb == Read
+		case KindPlans, KindAccount:
 		}
 	}
 	return false

@@ -26,14 +26,14 @@ func (c *Client) Submit(ctx context.Context, s wire.Submission, key string) (job
 	if key == "" {
 		key = rand.Text()
 	}
-	res, err := c.call(ctx, request{
+	status, err := c.call(ctx, request{
 		method: http.MethodPost, path: "/v1/vjobs", body: s,
 		header: http.Header{wire.KeyHeader: {key}}, repeatable: true,
 	}, &job)
 	if err != nil {
 		return wire.VJob{}, false, err
 	}
-	return job, res.StatusCode == http.StatusCreated, nil
+	return job, status == http.StatusCreated, nil
 }
 
 // VJobQuery narrows a list of vjobs. Zero fields do not narrow.

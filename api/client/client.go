@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -130,20 +131,20 @@ type request struct {
 }
 
 // call sends the request, repeats it where that is safe, and decodes the answer
-// into out unless that is nil.
-func (c *Client) call(ctx context.Context, r request, out any) (*http.Response, error) {
+// into out unless that is nil. It returns the status of the success.
+func (c *Client) call(ctx context.Context, r request, out any) (status int, err error) {
 	res, err := c.open(ctx, r)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer res.Body.Close()
 	if out == nil {
-		return res, nil
+		return res.StatusCode, nil
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err != nil {
-		return nil, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.shown, err)
+		return 0, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.shown, err)
 	}
-	return res, nil
+	return res.StatusCode, nil
 }
 
 // open is call for answers that the caller reads and closes.
@@ -188,9 +189,7 @@ func (c *Client) once(ctx context.Context, r request, body []byte) (*http.Respon
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
-	for key, values := range r.header {
-		req.Header[key] = values
-	}
+	maps.Copy(req.Header, r.header)
 	req.Header.Set("User-Agent", c.agent)
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "application/json")
