@@ -182,15 +182,30 @@ func (d *Daemon) Serve(ctx context.Context) error {
 		looped <- d.loop.Run(looping)
 		stopServing() // a daemon that cannot decide does not answer
 	}()
+	d.awaitLoad(serving)
 	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
 		slog.Int("nodes", len(d.settings.ClusterNodes())))
 	listeners := d.listeners
 	d.listeners = nil // the server closes them
 	err := d.server.Serve(serving, listeners...)
 	stopLoop()
-	err = errors.Join(err, <-looped)
+	if looped := <-looped; !errors.Is(looped, context.Canceled) {
+		err = errors.Join(err, looped)
+	}
 	d.log.Info("vjobd stops")
 	return err
+}
+
+// awaitLoad waits until the loop knows the nodes, so that no request is checked
+// against an empty cluster. Callers wait in the listeners' queues meanwhile.
+func (d *Daemon) awaitLoad(ctx context.Context) {
+	for pause := time.Millisecond; len(d.loop.Snapshot().Nodes) == 0; pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
 }
 
 // Close releases everything. It may be called again.
