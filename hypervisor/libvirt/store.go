@@ -26,8 +26,10 @@ import (
 //	h1/12.3.g1.a1      the image that h1 saved
 //	h1/12.3.g1.a1.r4   a hard link: the name by which attempt 4 restores it
 //	h1/12.3.g1.a1.x4   empty: attempts up to 4 are revoked
+//	h1/12.3.g1.a1.s8f… empty: the image was sealed with this SHA-256
 //
-// It keeps no state in memory, so what it promises holds across restarts.
+// It keeps no state in memory, so what it promises holds across restarts; and what
+// it notes are names of empty files, for which a full disk has room.
 type imageStore struct {
 	dir   string
 	nodes []cluster.NodeID
@@ -64,8 +66,6 @@ func (s *imageStore) path(node cluster.NodeID, id hypervisor.ImageID) string {
 }
 
 func linkPath(image string, attempt int) string { return image + ".r" + strconv.Itoa(attempt) }
-
-func revokedPath(image string, attempt int) string { return image + ".x" + strconv.Itoa(attempt) }
 
 // find returns where an image lies, or fs.ErrNotExist.
 func (s *imageStore) find(id hypervisor.ImageID) (string, error) {
@@ -177,21 +177,22 @@ func headerOf(f *os.File) (head header, size int64, err error) {
 	return head, info.Size(), err
 }
 
-// seal makes an image durable and returns its size and checksum. libvirt syncs the
-// memory of the guest but neither the final header nor the directory.
+// seal makes an image and its checksum durable, and returns its size and checksum.
+// libvirt syncs the memory of the guest but neither the final header nor the
+// directory. An image that was sealed before is verified.
 func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hypervisor.Receipt, error) {
 	path, err := s.find(id)
 	if err != nil {
-		return hypervisor.Receipt{}, badImage(id, err)
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return hypervisor.Receipt{}, badImage(id, err)
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	head, size, err := headerOf(f)
 	if err != nil {
-		return hypervisor.Receipt{}, badImage(id, err)
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	if !head.complete(size) {
 		return hypervisor.Receipt{}, badImage(id, errors.New("the save did not finish"))
@@ -199,14 +200,23 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 	if err := f.Sync(); err != nil {
 		return hypervisor.Receipt{}, fmt.Errorf("sync image %s: %w", id, err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return hypervisor.Receipt{}, err
-	}
 	sum, err := checksum(ctx, f)
 	if err != nil {
-		return hypervisor.Receipt{}, fmt.Errorf("checksum of image %s: %w", id, err)
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
-	return hypervisor.Receipt{Bytes: size, Checksum: sum}, nil
+	before, err := notes(path, 's')
+	if err != nil {
+		return hypervisor.Receipt{}, noImage(id, err)
+	}
+	for _, was := range before {
+		if was != sum {
+			return hypervisor.Receipt{}, badImage(id, fmt.Errorf("its checksum is %s, and it was sealed with %s", sum, was))
+		}
+	}
+	if err := note(path, 's', sum); err != nil {
+		return hypervisor.Receipt{}, err
+	}
+	return hypervisor.Receipt{Bytes: size, Checksum: checksumPrefix + sum}, syncDir(filepath.Dir(path))
 }
 
 // verify reads a whole image and compares it with what was sealed; it returns the
@@ -214,19 +224,19 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 func (s *imageStore) verify(ctx context.Context, id hypervisor.ImageID, want string) (string, error) {
 	path, err := s.find(id)
 	if err != nil {
-		return "", badImage(id, err)
+		return "", noImage(id, err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", badImage(id, err)
+		return "", noImage(id, err)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	sum, err := checksum(ctx, f)
 	if err != nil {
-		return "", fmt.Errorf("checksum of image %s: %w", id, err)
+		return "", noImage(id, err)
 	}
-	if sum != want {
-		return "", badImage(id, fmt.Errorf("its checksum is %q and not %q, which was sealed", sum, want))
+	if checksumPrefix+sum != want {
+		return "", badImage(id, fmt.Errorf("its checksum is %s%s, and %s was sealed", checksumPrefix, sum, want))
 	}
 	return path, nil
 }
@@ -234,16 +244,16 @@ func (s *imageStore) verify(ctx context.Context, id hypervisor.ImageID, want str
 // license gives an image the name by which one attempt may restore it. Without
 // that name libvirt finds no file, however late a call reaches it.
 func (s *imageStore) license(path string, attempt int) (string, error) {
-	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
+	if upTo, err := revoked(path); err != nil || upTo >= attempt {
 		return "", cmp.Or(err, errRevoked)
 	}
 	link := linkPath(path, attempt)
 	if err := os.Link(path, link); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("%w: %w", hypervisor.ErrBadImage, err)
+		return "", fmt.Errorf("%w: %w", hypervisor.ErrNoImage, err)
 	}
 	// Only now does the answer count: revoke first writes its mark and then removes
 	// links, so that one of us two sees the other.
-	if revoked, err := s.revoked(path); err != nil || revoked >= attempt {
+	if upTo, err := revoked(path); err != nil || upTo >= attempt {
 		return "", cmp.Or(err, remove(link), errRevoked)
 	}
 	return link, nil
@@ -259,31 +269,56 @@ func (s *imageStore) revoke(id hypervisor.ImageID, attempt int) error {
 			}
 			return fmt.Errorf("revoke image %s: %w", id, err)
 		}
-		// An empty file takes no block, so a full disk is no obstacle.
-		mark, err := os.OpenFile(revokedPath(path, attempt), os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("revoke image %s: %w", id, err)
-		}
-		if err := mark.Close(); err != nil {
-			return fmt.Errorf("revoke image %s: %w", id, err)
+		if err := note(path, 'x', strconv.Itoa(attempt)); err != nil {
+			return err
 		}
 	}
-	return s.removeSuffixed(id, func(kind byte, n int) bool { return kind == 'r' && n <= attempt })
+	return s.removeNotes(id, func(kind byte, value string) bool {
+		n, err := strconv.Atoi(value)
+		return kind == 'r' && err == nil && n <= attempt
+	})
 }
 
-// discard removes an image with all its names and marks.
+// discard removes an image with all its names and notes.
 func (s *imageStore) discard(id hypervisor.ImageID) error {
 	for _, node := range s.nodes {
 		if err := remove(s.path(node, id)); err != nil {
 			return fmt.Errorf("discard image %s: %w", id, err)
 		}
 	}
-	return s.removeSuffixed(id, func(byte, int) bool { return true })
+	return s.removeNotes(id, func(byte, string) bool { return true })
 }
 
-// removeSuffixed removes the links ('r') and marks ('x') of an image that are
-// chosen, and makes that durable.
-func (s *imageStore) removeSuffixed(id hypervisor.ImageID, chosen func(kind byte, n int) bool) error {
+// note writes a note beside an image: an empty file, which takes no block.
+func note(path string, kind byte, value string) error {
+	f, err := os.OpenFile(path+"."+string(kind)+value, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("note beside image: %w", err)
+	}
+	return nil
+}
+
+// notes lists the values of the notes of one kind beside an image.
+func notes(path string, kind byte) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var values []string
+	for _, e := range entries {
+		if k, value, ok := suffix(e.Name(), filepath.Base(path)); ok && k == kind {
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
+// removeNotes removes the notes and links beside an image that are chosen, and
+// makes that durable.
+func (s *imageStore) removeNotes(id hypervisor.ImageID, chosen func(kind byte, value string) bool) error {
 	for _, node := range s.nodes {
 		dir := s.nodeDir(node)
 		entries, err := os.ReadDir(dir)
@@ -291,8 +326,8 @@ func (s *imageStore) removeSuffixed(id hypervisor.ImageID, chosen func(kind byte
 			return fmt.Errorf("image %s: %w", id, err)
 		}
 		for _, e := range entries {
-			kind, n, ok := suffix(e.Name(), id)
-			if !ok || !chosen(kind, n) {
+			kind, value, ok := suffix(e.Name(), id.String())
+			if !ok || !chosen(kind, value) {
 				continue
 			}
 			if err := remove(filepath.Join(dir, e.Name())); err != nil {
@@ -306,39 +341,42 @@ func (s *imageStore) removeSuffixed(id hypervisor.ImageID, chosen func(kind byte
 	return nil
 }
 
-// suffix reads ".r4" or ".x4" after the name of an image.
-func suffix(name string, id hypervisor.ImageID) (kind byte, n int, ok bool) {
-	rest, ok := strings.CutPrefix(name, id.String()+".")
-	if !ok || len(rest) < 2 || (rest[0] != 'r' && rest[0] != 'x') {
-		return 0, 0, false
+// suffix splits ".r4", ".x4" or ".s8f…" from the name of an image.
+func suffix(name, image string) (kind byte, value string, ok bool) {
+	rest, ok := strings.CutPrefix(name, image+".")
+	if !ok || len(rest) < 2 || !strings.Contains("rxs", rest[:1]) {
+		return 0, "", false
 	}
-	n, err := strconv.Atoi(rest[1:])
-	return rest[0], n, err == nil
+	return rest[0], rest[1:], true
 }
 
 // revoked is the highest attempt that was revoked for the image at path, or -1.
-func (s *imageStore) revoked(path string) (int, error) {
-	id, err := hypervisor.ParseImageID(filepath.Base(path))
-	if err != nil {
-		return 0, err
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
+func revoked(path string) (int, error) {
+	values, err := notes(path, 'x')
 	if err != nil {
 		return 0, err
 	}
 	highest := -1
-	for _, e := range entries {
-		if kind, n, ok := suffix(e.Name(), id); ok && kind == 'x' {
+	for _, v := range values {
+		if n, err := strconv.Atoi(v); err == nil {
 			highest = max(highest, n)
 		}
 	}
 	return highest, nil
 }
 
-// badImage is an image that cannot be used, and why.
+// badImage is an image that is lost, and why.
 func badImage(id hypervisor.ImageID, why error) error {
 	return fmt.Errorf("image %s: %w: %w", id, hypervisor.ErrBadImage, why)
 }
+
+// noImage is an image that cannot be read now, and why.
+func noImage(id hypervisor.ImageID, why error) error {
+	return fmt.Errorf("image %s: %w: %w", id, hypervisor.ErrNoImage, why)
+}
+
+// checksumPrefix tells how a checksum was computed.
+const checksumPrefix = "sha256:"
 
 // checksum reads a file from its beginning; it ends early with the context.
 func checksum(ctx context.Context, f io.ReadSeeker) (string, error) {
@@ -349,7 +387,7 @@ func checksum(ctx context.Context, f io.ReadSeeker) (string, error) {
 	if _, err := io.CopyBuffer(sum, untilDone{ctx.Err, f}, make([]byte, 1<<20)); err != nil {
 		return "", err
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // untilDone is a reader that fails once done does.

@@ -116,6 +116,9 @@ func TestStoreThatIsNotThereIsAnError(t *testing.T) {
 func TestSealAndRestore(t *testing.T) {
 	s, path := newStore(t)
 	sum := seal(t, s)
+	if again := seal(t, s); again != sum {
+		t.Errorf("sealed %s and then %s", sum, again)
+	}
 	if err := restore(t.Context(), s, 1, sum); err != nil {
 		t.Error(err)
 	}
@@ -133,6 +136,9 @@ func TestSealAndRestore(t *testing.T) {
 	write(t, path, content)
 	if err := restore(t.Context(), s, 2, sum); !errors.Is(err, hypervisor.ErrBadImage) {
 		t.Errorf("one bit changed: %v", err)
+	}
+	if _, err := s.seal(t.Context(), first); !errors.Is(err, hypervisor.ErrBadImage) {
+		t.Errorf("sealed again after one bit changed: %v", err)
 	}
 	for name, content := range map[string][]byte{
 		"partial": saveFile(magicPartial, 4096), "empty": nil, "header only": saveFile(magicComplete, 4096)[:headerBytes],
@@ -177,7 +183,7 @@ func TestRevokeHoldsForEver(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("left after a discard: %v, %v", left, err)
 	}
-	if err := restore(t.Context(), again, 5, sum); !errors.Is(err, hypervisor.ErrBadImage) {
+	if err := restore(t.Context(), again, 5, sum); !errors.Is(err, hypervisor.ErrNoImage) {
 		t.Errorf("restore of nothing: %v", err)
 	}
 }

@@ -49,14 +49,14 @@ func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 	case hypervisor.Boot:
 		return none, h.boot(ctx, call)
 	case hypervisor.Shutdown:
-		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Shutdown)
+		return none, h.onMachine(ctx, h.control, call.VM, shutdown)
 	case hypervisor.Destroy:
 		// libvirt asks QEMU to end, waits up to ten seconds and then kills it.
 		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Destroy)
 	case hypervisor.Pause:
 		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Suspend)
 	case hypervisor.Unpause:
-		return none, h.onMachine(ctx, h.control, call.VM, unpause)
+		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Resume)
 	case hypervisor.Abort:
 		return none, h.onMachine(ctx, h.control, call.VM, abort)
 	case hypervisor.Save:
@@ -91,13 +91,17 @@ func (h *host) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvi
 	return f(dom)
 }
 
-// unpause lets a paused copy go on; one that runs already is fine.
-func unpause(dom *libvirt.Domain) error {
+// shutdown presses the power button. A paused guest cannot hear it, and libvirt
+// says of it what it says of one that is gone.
+func shutdown(dom *libvirt.Domain) error {
 	state, _, err := dom.GetState()
-	if err != nil || state == libvirt.DOMAIN_RUNNING {
+	if err == nil && state == libvirt.DOMAIN_PAUSED {
+		return fmt.Errorf("%w: it is paused", hypervisor.ErrRefused)
+	}
+	if err != nil {
 		return err
 	}
-	return dom.Resume()
+	return dom.Shutdown()
 }
 
 // abort cancels a job; none to cancel is fine.

@@ -68,7 +68,7 @@ func TestImages(t *testing.T) {
 	b.do(hypervisor.Call{Verb: hypervisor.Discard, VM: vm(0), Image: image(vm(0), 2)})
 	restore.Attempt = 4
 	_, err = b.try(restore)
-	b.is("restore of nothing", err, hypervisor.ErrBadImage)
+	b.is("restore of nothing", err, hypervisor.ErrNoImage)
 	b.lab.PowerOn(h1)
 	b.until("the host is back and empty", func() bool {
 		view, err := b.driver.Look(t.Context(), h1)
@@ -180,7 +180,7 @@ func TestBrokenImage(t *testing.T) {
 	b.boot(vm(0), host)
 	b.counts(vm(0), 2)
 	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: host})
-	b.saved(vm(0), host, image(vm(0), 1))
+	b.do(hypervisor.Call{Verb: hypervisor.Save, VM: vm(0), Node: host, Image: image(vm(0), 1)})
 	path := b.lab.Config().ImageDir + "/" + string(host) + "/" + image(vm(0), 1).String()
 	info, err := os.Stat(path)
 	if err != nil {

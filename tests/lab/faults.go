@@ -37,7 +37,9 @@ const (
 // KillDaemon ends libvirtd without warning; its machines go on.
 func (l *Lab) KillDaemon(node cluster.NodeID) {
 	l.t.Helper()
-	l.must(l.host(node).signal(syscall.SIGKILL, daemonPID))
+	// Its successor needs the lock on the PID file, so wait for the end.
+	l.must(l.host(node).run("sh", "-c",
+		"pid=$(cat "+daemonPID+"); kill -9 $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done"))
 }
 
 // RestartDaemon starts libvirtd after KillDaemon and waits until it answers.
@@ -65,6 +67,19 @@ func (l *Lab) Thaw(node cluster.NodeID) {
 func (l *Lab) KillLocks(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).signal(syscall.SIGKILL, locksPID))
+}
+
+// CutScheduler cuts the scheduler off from a host; the other hosts still reach it.
+// What was sent meanwhile arrives after JoinScheduler.
+func (l *Lab) CutScheduler(node cluster.NodeID) {
+	l.t.Helper()
+	l.host(node).relay.setCut(true)
+}
+
+// JoinScheduler ends CutScheduler.
+func (l *Lab) JoinScheduler(node cluster.NodeID) {
+	l.t.Helper()
+	l.host(node).relay.setCut(false)
 }
 
 // CutLink cuts a host off from the others. The scheduler still reaches it.

@@ -24,6 +24,8 @@ type host struct {
 	number int // from 1
 	dir    string
 
+	relay *relay // by which the scheduler reaches the daemon
+
 	mu   sync.Mutex
 	init int           // process that is 1 in the namespace; 0: no power
 	gone chan struct{} // closed when it has ended
@@ -40,8 +42,10 @@ func newHost(l *Lab, number int) *host {
 	return &host{lab: l, name: name, number: number, dir: l.path(name)}
 }
 
-// uri reaches the daemon through the file system, whatever happens to the network.
-func (h *host) uri() string { return "qemu:///system?socket=" + h.socket() }
+// uri reaches the daemon past the network of the hosts.
+func (h *host) uri() string { return "qemu:///system?socket=" + h.relaySocket() }
+
+func (h *host) relaySocket() string { return filepath.Join(h.dir, "relay") }
 
 func (h *host) socket() string { return filepath.Join(h.dir, "run", "libvirt-sock") }
 

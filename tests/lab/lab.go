@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -91,6 +92,8 @@ func (l *Lab) build() {
 	l.proxy, err = startProxy(l.net, len(l.hosts))
 	l.must(err)
 	for _, h := range l.hosts {
+		h.relay, err = startRelay(h.relaySocket(), h.socket())
+		l.must(err)
 		l.must(h.powerOn())
 	}
 	for _, h := range l.hosts {
@@ -118,6 +121,9 @@ func (l *Lab) Stop() {
 		}
 		for _, h := range l.hosts {
 			h.powerOff()
+			if h.relay != nil {
+				h.relay.close()
+			}
 		}
 		if l.proxy != nil {
 			l.proxy.close()
@@ -145,6 +151,9 @@ func (l *Lab) dumpLogs() {
 		}
 	}
 }
+
+// Context ends shortly before the lab does.
+func (l *Lab) Context() context.Context { return l.t.Context() }
 
 // Hosts names the nodes: h1, h2 …
 func (l *Lab) Hosts() []cluster.NodeID {
