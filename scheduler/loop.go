@@ -27,6 +27,7 @@ type Loop struct {
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
+	at       func(point string)
 
 	events   chan func(*Core) error
 	stale    bool         // the core must be made anew; owned by the loop
@@ -46,14 +47,21 @@ type LoopConfig struct {
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between
+	// At is told every point at which a crash would leave something half done:
+	// before and after each commit and each call. Tests kill the process there.
+	// Nil is nobody.
+	At func(point string)
 }
 
 // NewLoop makes a loop; [Loop.Run] starts it.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now,
-		tick: cfg.Tick, limits: cfg.Bounds,
+		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
 		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
+	}
+	if l.at == nil {
+		l.at = func(string) {}
 	}
 	l.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
 	return l
@@ -161,6 +169,9 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 	for {
 		effects := core.Drain()
 		err := l.commit(ctx, effects.Step)
+		if len(l.granted) > 0 && err == nil {
+			l.show(core, true) // whoever asked shall see what came of it
+		}
 		l.answer(err)
 		if err == nil && l.stale {
 			err = errStale
@@ -178,7 +189,7 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 			core = fresh
 			continue
 		}
-		l.snapshot.Store(core.Snapshot())
+		l.show(core, false)
 		l.start(ctx, effects)
 		wake.Reset(max(effects.Wake.Sub(l.now()), time.Millisecond))
 		return core, nil
@@ -193,7 +204,21 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 		l.log.Info("event", slog.String("kind", string(e.Kind)), slog.Int64("vjob", int64(e.VJob)),
 			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.Text))
 	}
-	return l.store.Commit(context.WithoutCancel(ctx), step)
+	l.at("before commit")
+	err := l.store.Commit(context.WithoutCancel(ctx), step)
+	l.at("after commit")
+	return err
+}
+
+// showEvery is how old the snapshot may be: with thousands of vjobs it is not
+// taken after every reply.
+const showEvery = 100 * time.Millisecond
+
+// show publishes a snapshot, when the last one is old enough or it has to be.
+func (l *Loop) show(core *Core, now bool) {
+	if last := l.snapshot.Load(); now || l.now().Sub(last.At) >= showEvery || !last.Ready {
+		l.snapshot.Store(core.Snapshot())
+	}
 }
 
 // reload tries to load until it succeeds or the context ends.
@@ -249,7 +274,9 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 		func() {
 			ctx, cancel := context.WithTimeout(ctx, chain.Deadline[i])
 			defer cancel()
+			l.at("before " + call.Verb.String())
 			replies[i].Receipt, replies[i].Err = l.driver.Do(ctx, call)
+			l.at("after " + call.Verb.String())
 			if errors.Is(replies[i].Err, context.DeadlineExceeded) || errors.Is(replies[i].Err, context.Canceled) {
 				replies[i].Err = fmt.Errorf("%s %s: %w", call.Verb, call.VM, hypervisor.ErrTimeout)
 			}

@@ -102,6 +102,7 @@ func (e *Executor) keepDenied(p *pursuit) time.Time {
 func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
+	e.settleHomes(p)
 	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
 	if before.Phase == rec.Phase && before.Then == rec.Then {
 		return
@@ -225,14 +226,10 @@ func (a *assignment) failed() bool {
 
 // touchWaiters wakes the gangs that may have waited for what just ended.
 func (e *Executor) touchWaiters() {
-	for id := range e.restless {
+	for id := range e.denied {
 		e.dirty[id] = true
 	}
-	for _, r := range e.plans {
-		for _, g := range r.plan.Gangs {
-			e.dirty[g.VJob] = true
-		}
-	}
+	clear(e.denied)
 }
 
 // needLooks asks for what the gang has to see before it can go on.

@@ -65,6 +65,10 @@ type Executor struct {
 	dirty map[cluster.VJobID]bool
 	// restless gangs are under way, or have calls whose effect is yet to be seen.
 	restless map[cluster.VJobID]*pursuit
+	// homes lists the vjobs that have, or will have, a member on a node.
+	homes map[cluster.NodeID]map[cluster.VJobID]bool
+	// denied are the gangs that wait for room or for a transfer slot.
+	denied map[cluster.VJobID]bool
 	// where lists the nodes on which copies of a VM were last seen, in order.
 	where map[cluster.VMID][]cluster.NodeID
 	// unseen counts the nodes that have not been looked at since the start.
@@ -113,6 +117,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		nodes: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
+		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
@@ -125,7 +130,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		e.add(job, records[job.ID], loaded.Ran[job.ID])
 	}
 	for _, intent := range loaded.Open {
-		e.ops[intent.Call.Op] = &op{call: intent.Call, began: intent.At, lost: true, lostAt: now}
+		e.open(&op{call: intent.Call, began: intent.At, lost: true, lostAt: now})
 		if p := e.gangs[intent.Call.VM.VJob]; p != nil {
 			p.hold(intent.Call, now)
 		}
@@ -156,6 +161,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	e.gangs[job.ID] = p
 	e.restless[job.ID] = p
 	e.dirty[job.ID] = true
+	e.settleHomes(p)
 	e.changes++
 }
 

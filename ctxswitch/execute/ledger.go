@@ -30,6 +30,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	if call.Verb != hypervisor.Boot {
 		for _, id := range nodes {
 			if e.transfers(id)+tentative[id].transfers >= e.settings.Transfers {
+				e.denied[p.job.ID] = true
 				return false
 			}
 		}
@@ -40,6 +41,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 			if p.denied.IsZero() {
 				p.denied = e.now
 			}
+			e.denied[p.job.ID] = true
 			return false
 		}
 		c := tentative[at]
@@ -76,7 +78,7 @@ func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
 			sum = sum.Plus(e.need(p, id.Rank))
 		}
 	}
-	for _, o := range e.ops {
+	for _, o := range n.ops {
 		id := o.call.VM
 		if _, there := n.copies[id]; there || id == except || !brings(o.call, n.ID) {
 			continue
@@ -102,10 +104,13 @@ func brings(call hypervisor.Call, node cluster.NodeID) bool {
 
 // transfers counts the bulk calls under way on a node.
 func (e *Executor) transfers(id cluster.NodeID) int {
+	node, ok := e.nodes[id]
+	if !ok {
+		return 0
+	}
 	n := 0
-	for _, o := range e.ops {
-		bulk := o.call.Verb == hypervisor.Save || o.call.Verb == hypervisor.Restore || o.call.Verb == hypervisor.Migrate
-		if bulk && (o.call.Node == id || o.call.To == id) {
+	for _, o := range node.ops {
+		if v := o.call.Verb; v == hypervisor.Save || v == hypervisor.Restore || v == hypervisor.Migrate {
 			n++
 		}
 	}

@@ -26,6 +26,8 @@ type node struct {
 	looking bool
 	started uint64 // logical time of the look under way
 	again   bool   // something happened since it began
+
+	ops map[hypervisor.OpID]*op // calls under way here
 }
 
 // silent reports whether the node does not answer and nobody has proven it dead.
@@ -48,7 +50,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.now = now
 	known, ok := e.nodes[n.ID]
 	if !ok {
-		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now}
+		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now, ops: map[hypervisor.OpID]*op{}}
 		e.nodes[n.ID] = known
 		e.unseen++
 	}
@@ -61,7 +63,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 			known.tried = true
 			e.unseen--
 		}
-		e.touchAll()
+		e.touchHomes(n.ID)
 		e.settleOn(n.ID)
 		return
 	}
@@ -94,7 +96,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		n.since = now
 		e.changes++
 		e.tell(n)
-		e.touchAll()
+		e.touchHomes(id)
 	}
 	if n.again && n.seen {
 		e.look(n)
@@ -104,10 +106,9 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 
 // settleOn closes what lost calls a look at a node allows to close.
 func (e *Executor) settleOn(id cluster.NodeID) {
-	for _, number := range slices.Sorted(maps.Keys(e.ops)) {
-		if o := e.ops[number]; o.call.Node == id || o.call.To == id {
-			e.settle(o)
-		}
+	ops := e.nodes[id].ops
+	for _, number := range slices.Sorted(maps.Keys(ops)) {
+		e.settle(ops[number])
 	}
 }
 
@@ -131,6 +132,7 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 			e.dirty[id] = true
 		}
 	}
+	e.touchWaiters()
 	e.reportUnknown(n)
 }
 
@@ -236,9 +238,33 @@ func (e *Executor) lookStore() {
 	e.out.LookStore = true
 }
 
-// touchAll wakes every gang: what may be seen has changed.
-func (e *Executor) touchAll() {
-	for id := range e.gangs {
-		e.dirty[id] = true
+// settleHomes enters where the members of a gang are and go.
+func (e *Executor) settleHomes(p *pursuit) {
+	for _, m := range p.rec.Members {
+		for _, id := range []cluster.NodeID{m.Node, m.Next} {
+			if id == "" {
+				continue
+			}
+			if e.homes[id] == nil {
+				e.homes[id] = map[cluster.VJobID]bool{}
+			}
+			e.homes[id][p.job.ID] = true
+		}
+	}
+}
+
+// touchHomes wakes every gang that a node concerns: whether it is seen has
+// changed. Entries of gangs that have left are dropped on the way.
+func (e *Executor) touchHomes(id cluster.NodeID) {
+	for job := range e.homes[id] {
+		p, live := e.gangs[job]
+		if !live || !p.waitsFor(id) {
+			delete(e.homes[id], job)
+			continue
+		}
+		e.dirty[job] = true
+	}
+	for job := range e.restless {
+		e.dirty[job] = true
 	}
 }

@@ -29,7 +29,7 @@ func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
 		e.nextOp++
 		wait := e.deadline(p, call)
 		at = at.Add(wait)
-		e.ops[call.Op] = &op{call: call, began: e.now, deadline: at}
+		e.open(&op{call: call, began: e.now, deadline: at})
 		p.hold(call, e.now)
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
@@ -40,6 +40,16 @@ func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
 		})
 	}
 	e.out.Chains = append(e.out.Chains, chain)
+}
+
+// open enters a call into the books, also those of its nodes.
+func (e *Executor) open(o *op) {
+	e.ops[o.call.Op] = o
+	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
+		if n, ok := e.nodes[id]; ok {
+			n.ops[o.call.Op] = o
+		}
+	}
 }
 
 // deadline is when a call that has not answered is given up: a multiple of what
@@ -146,12 +156,18 @@ func (e *Executor) settle(o *op) {
 // has to be looked at again.
 func (e *Executor) close(o *op, result journal.Result) {
 	delete(e.ops, o.call.Op)
+	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
+		if n, ok := e.nodes[id]; ok {
+			delete(n.ops, o.call.Op)
+		}
+	}
 	e.out.Step.Results = append(e.out.Step.Results, result)
 	e.tick++
 	if p := e.gangs[o.call.VM.VJob]; p != nil {
 		p.release(o.call, e.tick)
 		e.dirty[p.job.ID] = true
 	}
+	e.touchWaiters()
 	e.lookAt(o.call)
 }
 

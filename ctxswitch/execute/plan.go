@@ -18,6 +18,8 @@ type run struct {
 	plan  ctxswitch.Plan
 	state []journal.PlanState // by action
 	open  int                 // actions that are neither done nor given up
+	// waiting lists, by action, the vjobs that wait for its end.
+	waiting map[ctxswitch.ActionID][]cluster.VJobID
 	fault string              // the first thing that went wrong
 }
 
@@ -34,6 +36,12 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 	r := &run{id: id, plan: plan, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
 	for i := range r.state {
 		r.state[i] = journal.PlanPending
+	}
+	r.waiting = map[ctxswitch.ActionID][]cluster.VJobID{}
+	for i := range plan.Actions {
+		for _, before := range plan.Actions[i].After {
+			r.waiting[before] = append(r.waiting[before], plan.Actions[i].VM.VJob)
+		}
 	}
 	e.plans[id] = r
 	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
@@ -179,8 +187,9 @@ func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note
 		r.fault = note
 	}
 	r.open--
-	for _, g := range r.plan.Gangs { // some may wait for it
-		e.dirty[g.VJob] = true
+	e.dirty[r.plan.Actions[id].VM.VJob] = true
+	for _, job := range r.waiting[id] {
+		e.dirty[job] = true
 	}
 	if r.open == 0 {
 		e.closePlan(r)

@@ -98,9 +98,22 @@ func (p *pursuit) bound() cluster.VMState {
 }
 
 func (e *Executor) isBlind(p *pursuit) bool {
+	silent := func(id cluster.NodeID) bool {
+		n, ok := e.nodes[id]
+		return id != "" && (!ok || n.silent())
+	}
 	for rank := range p.rec.Members {
-		for _, id := range e.haunts(p, rank) {
-			if n, ok := e.nodes[id]; !ok || n.silent() {
+		m := &p.rec.Members[rank]
+		if silent(m.Node) || silent(m.Next) {
+			return true
+		}
+		for id := range p.held[rank] {
+			if silent(id) {
+				return true
+			}
+		}
+		for id := range p.touched[rank] {
+			if silent(id) {
 				return true
 			}
 		}
