@@ -12,10 +12,11 @@ import (
 	"vjob/journal"
 )
 
-// checker watches a run and collects the invariants that it breaks: RELIABILITY
+// Checker watches a run and collects the invariants that it breaks: RELIABILITY
 // §5.4, by number. It knows the truth of the cluster and every committed step,
-// and shares no code with what it checks.
-type checker struct {
+// and shares no code with what it checks. Whoever runs a shell under it tells it
+// of every call, commit and step; the cluster's changes it hears by itself.
+type Checker struct {
 	cluster *simulated.Cluster
 	gangs   map[cluster.VJobID]gang.Record // as last committed
 	jobs    map[cluster.VJobID]journal.VJobChange
@@ -51,31 +52,38 @@ func (c *Counts) Add(o Counts) {
 	c.Faults += o.Faults
 }
 
-func newChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace func(string)) *checker {
-	k := &checker{
+// NewChecker watches a cluster from now on. maxSkew is the limit of the gang
+// protocol; calm says that there will be no faults, so that nothing excuses a
+// refused call; trace is told every line of what happens, and may be nil.
+func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace func(string)) *Checker {
+	k := &Checker{
 		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{},
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
-	c.OnChange = k.change
+	c.OnChange = k.Change
 	return k
 }
 
-func (k *checker) violate(number int, format string, args ...any) {
+func (k *Checker) violate(number int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	k.tell("!!! I%d: %s", number, text)
 	k.violations = append(k.violations, fmt.Sprintf("%s I%d: %s", k.cluster.Now().Format("15:04:05.000"), number, text))
 }
 
 // tell writes a line of the trace.
-func (k *checker) tell(format string, args ...any) {
+func (k *Checker) tell(format string, args ...any) {
 	if k.trace != nil {
 		k.trace(k.cluster.Now().Format("15:04:05.000 ") + fmt.Sprintf(format, args...))
 	}
 }
 
-// change sees every low-level change as it happens.
-func (k *checker) change(ch simulated.Change) {
+// Violations are the invariants broken so far, each with its time and number.
+func (k *Checker) Violations() []string { return k.violations }
+
+// Change sees every low-level change as it happens. It is the cluster's OnChange;
+// whoever wants to hear as well puts a function there that calls it.
+func (k *Checker) Change(ch simulated.Change) {
 	k.changed = true
 	k.counts.Events++
 	k.tell("      %s %s@%s %s %s %s", ch.Kind, ch.VM, ch.Node, ch.To, ch.Fault, ch.Cause)
@@ -112,7 +120,7 @@ func (k *checker) change(ch simulated.Change) {
 
 // inOrder checks I6 while a gang is paused or resumed: no member acts before one
 // of lower rank that has still to.
-func (k *checker) inOrder(rec gang.Record, ch simulated.Change, phase gang.Phase, still hypervisor.CopyState) {
+func (k *Checker) inOrder(rec gang.Record, ch simulated.Change, phase gang.Phase, still hypervisor.CopyState) {
 	if rec.Phase != phase || rec.Then == gang.ThenBack {
 		return // an aborted pause lets those go on that can be seen, whoever is silent
 	}
@@ -123,8 +131,8 @@ func (k *checker) inOrder(rec gang.Record, ch simulated.Change, phase gang.Phase
 	}
 }
 
-// called checks a call just before it is made.
-func (k *checker) called(_ time.Time, call hypervisor.Call) {
+// Called checks a call just before it is made.
+func (k *Checker) Called(_ time.Time, call hypervisor.Call) {
 	k.counts.Calls++
 	k.tell("   -> %d %s %s@%s %s", call.Op, call.Verb, call.VM, call.Node, call.To)
 	if !k.intents[call.Op] {
@@ -141,8 +149,8 @@ func (k *checker) called(_ time.Time, call hypervisor.Call) {
 	}
 }
 
-// committed sees every step once it is durable.
-func (k *checker) committed(step journal.Step) {
+// Committed sees every step once it is durable.
+func (k *Checker) Committed(step journal.Step) {
 	for _, i := range step.Intents {
 		k.intents[i.Call.Op] = true
 	}
@@ -166,7 +174,7 @@ func (k *checker) committed(step journal.Step) {
 }
 
 // phase checks what the commit of a gang record promises.
-func (k *checker) phase(rec gang.Record) {
+func (k *Checker) phase(rec gang.Record) {
 	before := k.gangs[rec.VJob]
 	k.gangs[rec.VJob] = rec
 	if rec.Losses > before.Losses {
@@ -192,7 +200,7 @@ func (k *checker) phase(rec gang.Record) {
 	}
 }
 
-func (k *checker) skew(rec gang.Record) {
+func (k *Checker) skew(rec gang.Record) {
 	at := k.paused[rec.VJob]
 	if len(at) < 2 {
 		return
@@ -203,7 +211,7 @@ func (k *checker) skew(rec gang.Record) {
 }
 
 // verifiedBeforeFreed checks I4.
-func (k *checker) verifiedBeforeFreed(rec gang.Record) {
+func (k *Checker) verifiedBeforeFreed(rec gang.Record) {
 	truth := k.cluster.Truth()
 	for _, c := range truth.Copies {
 		if c.VM.VJob == rec.VJob {
@@ -234,7 +242,7 @@ func (k *checker) verifiedBeforeFreed(rec gang.Record) {
 }
 
 // transition checks I17.
-func (k *checker) transition(c journal.VJobChange) {
+func (k *Checker) transition(c journal.VJobChange) {
 	before, known := k.jobs[c.ID]
 	if !known {
 		before = journal.VJobChange{ID: c.ID, State: cluster.Waiting, Held: c.Held}
@@ -256,7 +264,7 @@ func (k *checker) transition(c journal.VJobChange) {
 
 // allDone checks I7 for a vjob that is said to have ended by itself: every one of
 // its guests has shut itself down in the vjob's present life.
-func (k *checker) allDone(id cluster.VJobID) {
+func (k *Checker) allDone(id cluster.VJobID) {
 	for rank := range k.gangs[id].Members {
 		vm := cluster.VMID{VJob: id, Rank: rank}
 		if k.done[vm] != k.gangs[id].Incarnation {
@@ -265,8 +273,9 @@ func (k *checker) allDone(id cluster.VJobID) {
 	}
 }
 
-// look checks the truth after every event that changed it.
-func (k *checker) look() {
+// Look checks the truth, if it has changed since the last look. It is to be asked
+// after every event.
+func (k *Checker) Look() {
 	if !k.changed {
 		return
 	}

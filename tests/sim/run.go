@@ -83,7 +83,7 @@ type run struct {
 	cluster *simulated.Cluster
 	store   *memory.Store
 	shell   *virtual.Shell
-	check   *checker
+	check   *Checker
 	log     hash.Hash
 	points  int
 	calls   int
@@ -130,7 +130,7 @@ func (r *run) build() error {
 	})
 	r.store = &memory.Store{FailNext: r.unwritten}
 	settings := Settings(r.opts)
-	r.check = newChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
+	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
 	var err error
@@ -159,7 +159,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 			panic(err) // plain data
 		}
 		s.run.log.Write(text)
-		s.run.check.committed(step)
+		s.run.check.Committed(step)
 	}
 	return err
 }
@@ -211,7 +211,7 @@ func (r *run) unwritten() error {
 
 // called spoils the one call that the options name.
 func (r *run) called(now time.Time, call hypervisor.Call) {
-	r.check.called(now, call)
+	r.check.Called(now, call)
 	if r.calm {
 		return
 	}
@@ -262,7 +262,7 @@ func minTime(a, b time.Time) time.Time {
 // step lets the next thing happen, and checks.
 func (r *run) step(to time.Time) error {
 	_, err := r.shell.Step(to)
-	r.check.look()
+	r.check.Look()
 	return err
 }
 
@@ -350,7 +350,7 @@ func (r *run) heal() error {
 	if err := r.shell.Until(r.shell.Now().Add(2 * time.Minute)); err != nil {
 		return err
 	}
-	r.check.look()
+	r.check.Look()
 	r.atEnd()
 	return nil
 }
