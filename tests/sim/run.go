@@ -87,6 +87,7 @@ type run struct {
 	log     hash.Hash
 	points  int
 	calls   int
+	stuck   int // steps since time last went on
 	calm    bool // faults are over
 	start   time.Time
 	end     time.Time // of the trouble
@@ -261,7 +262,14 @@ func minTime(a, b time.Time) time.Time {
 
 // step lets the next thing happen, and checks.
 func (r *run) step(to time.Time) error {
+	before := r.shell.Now()
 	_, err := r.shell.Step(to)
+	if r.stuck++; r.shell.Now().After(before) {
+		r.stuck = 0
+	}
+	if r.stuck > 10_000 {
+		return fmt.Errorf("time does not go on at %s", before)
+	}
 	r.check.Look()
 	return err
 }
