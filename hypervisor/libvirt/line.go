@@ -144,6 +144,9 @@ func (l *line) dialed(dialing chan struct{}, conn *libvirt.Connect, err error) {
 
 func (l *line) failed(err error) {
 	l.last = err
+	if e := (libvirt.Error{}); errors.As(err, &e) {
+		l.last = errors.New(e.Message) // without the numbers
+	}
 	l.pause = min(max(2*l.pause, firstPause), l.timeouts.redial())
 	l.next = time.Now().Add(l.pause)
 }

@@ -42,8 +42,17 @@ type found struct {
 	id   int
 	who  identity
 	copy hypervisor.Copy
-	job  chan hypervisor.Job
+	job  chan jobAnswer
+	gone bool // it ended during the look
 }
+
+// jobAnswer is the job of a machine, or that there is no machine any more.
+type jobAnswer struct {
+	job  hypervisor.Job
+	gone bool
+}
+
+func (f *found) take(a jobAnswer) { f.copy.Job, f.gone = a.job, a.gone }
 
 func (h *host) view(conn *libvirt.Connect, stats []libvirt.DomainStats) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
@@ -67,6 +76,9 @@ func (h *host) view(conn *libvirt.Connect, stats []libvirt.DomainStats) (hypervi
 	h.askJobs(conn, ours)
 	now := time.Now()
 	for _, f := range ours {
+		if f.gone && f.copy.State != hypervisor.CopyDead {
+			continue
+		}
 		h.seen.listed(f.uuid, f.id, f.who, &f.copy, now)
 		view.Copies = append(view.Copies, f.copy)
 	}
@@ -130,7 +142,7 @@ func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
 		if !may || f.dom.Ref() != nil {
 			continue
 		}
-		f.job = make(chan hypervisor.Job, 1)
+		f.job = make(chan jobAnswer, 1)
 		dom, answer, uuid := f.dom, f.job, f.uuid
 		h.driver.running.Go(func() {
 			defer dom.Free() //nolint:errcheck // the reference is local
@@ -147,11 +159,13 @@ func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
 			continue
 		}
 		select {
-		case f.copy.Job = <-f.job:
+		case a := <-f.job:
+			f.take(a)
 		case <-patience.C:
 			for _, rest := range ours[i:] { // what has come by now
 				select {
-				case rest.copy.Job = <-rest.job:
+				case a := <-rest.job:
+					rest.take(a)
 				default:
 				}
 			}
@@ -161,22 +175,24 @@ func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
 }
 
 // jobOf is the job under way on a machine.
-func jobOf(dom *libvirt.Domain) hypervisor.Job {
+func jobOf(dom *libvirt.Domain) jobAnswer {
 	info, err := dom.GetJobStats(0)
-	if hasCode(err, libvirt.ERR_OPERATION_UNSUPPORTED) {
-		return hypervisor.JobIncoming // "migration statistics are available only on the source host"
-	}
-	if err != nil || info.Type == libvirt.DOMAIN_JOB_NONE {
-		return hypervisor.JobNone
+	switch {
+	case hasCode(err, libvirt.ERR_NO_DOMAIN), hasCode(err, libvirt.ERR_OPERATION_INVALID): // no longer there, no longer running
+		return jobAnswer{gone: true}
+	case hasCode(err, libvirt.ERR_OPERATION_UNSUPPORTED): // "migration statistics are available only on the source host"
+		return jobAnswer{job: hypervisor.JobIncoming}
+	case err != nil, info.Type == libvirt.DOMAIN_JOB_NONE:
+		return jobAnswer{}
 	}
 	switch info.Operation {
 	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_IN:
-		return hypervisor.JobIncoming
+		return jobAnswer{job: hypervisor.JobIncoming}
 	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT:
-		return hypervisor.JobOutgoing
+		return jobAnswer{job: hypervisor.JobOutgoing}
 	case libvirt.DOMAIN_JOB_OPERATION_RESTORE, libvirt.DOMAIN_JOB_OPERATION_START:
-		return hypervisor.JobRestoring
+		return jobAnswer{job: hypervisor.JobRestoring}
 	default: // save, and whatever else somebody does to it by hand
-		return hypervisor.JobSaving
+		return jobAnswer{job: hypervisor.JobSaving}
 	}
 }

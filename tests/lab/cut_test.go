@@ -17,6 +17,7 @@ import (
 // The last reply of a migration is lost. Without a lock a running VM then runs on
 // both hosts, and nothing heals that; a paused one is there twice and harmless.
 func TestCutMigrationWithoutLock(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})
 	src, dst := b.lab.Hosts()[0], b.lab.Hosts()[1]
 
@@ -56,6 +57,7 @@ func TestCutMigrationWithoutLock(t *testing.T) {
 // With a lease the source of a cut migration stays paused, and the same VM cannot
 // be started twice.
 func TestCutMigrationWithLock(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2, Locks: true})
 	src, dst := b.lab.Hosts()[0], b.lab.Hosts()[1]
 	b.boot(vm(0), src)
@@ -89,6 +91,7 @@ func TestCutMigrationWithLock(t *testing.T) {
 // A migration is cut off in the middle, and one is aborted: the VM stays where it
 // was.
 func TestMigrationFails(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})
 	b.driver = b.lab.Driver(func(c *libvirt.Config) { c.MigrationMiBps = 1 })
 	src, dst := b.lab.Hosts()[0], b.lab.Hosts()[1]
@@ -131,6 +134,7 @@ func TestMigrationFails(t *testing.T) {
 
 // A host whose daemon is frozen delays nobody else, and is seen again when it goes on.
 func TestFrozenHost(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})
 	frozen, other := b.lab.Hosts()[0], b.lab.Hosts()[1]
 	b.boot(vm(0), frozen)

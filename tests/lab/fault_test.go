@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 // What is saved stays what it was, or is refused.
 func TestImages(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})
 	h1, h2 := b.lab.Hosts()[0], b.lab.Hosts()[1]
 	b.boot(vm(0), h1)
@@ -85,6 +87,7 @@ func (b bench) is(what string, err, want error) {
 
 // Guests that end are told apart: done, or crashed. What others run is not ours.
 func TestEndings(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 1})
 	host := b.lab.Hosts()[0]
 	b.boot(vm(0), host, "run=2")
@@ -136,6 +139,7 @@ func TestEndings(t *testing.T) {
 
 // A VM that boots from disk gets its own overlay and its seed, and moves with them.
 func TestDisk(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})
 	h1, h2 := b.lab.Hosts()[0], b.lab.Hosts()[1]
 	b.do(hypervisor.Call{
@@ -175,6 +179,7 @@ func TestDisk(t *testing.T) {
 
 // A failed restore or a broken image is not the ending of a guest.
 func TestBrokenImage(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Hosts: 1})
 	host := b.lab.Hosts()[0]
 	b.boot(vm(0), host)
@@ -210,4 +215,35 @@ func TestBrokenImage(t *testing.T) {
 	b.is("boot of a machine that is too large", err, hypervisor.ErrNoRoom)
 	_, err = libvirt.New(libvirt.Config{}, nil)
 	b.is("no settings", err, cluster.ErrInvalid)
+}
+
+// A restore that waits in a frozen daemon is revoked: it never makes a copy.
+func TestRevokedWhileFrozen(t *testing.T) {
+	t.Parallel()
+	b := start(t, lab.Options{Hosts: 2})
+	h1, h2 := b.lab.Hosts()[0], b.lab.Hosts()[1]
+	b.boot(vm(0), h1)
+	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: h1})
+	sum := b.saved(vm(0), h1, image(vm(0), 1))
+	restore := hypervisor.Call{Verb: hypervisor.Restore, VM: vm(0), Node: h2, Image: image(vm(0), 1), Checksum: sum, Attempt: 1}
+	b.boot(vm(1), h2) // so that the connection is there
+	b.lab.Freeze(h2)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.try(restore)
+		failed <- err
+	}()
+	link := filepath.Join(b.lab.Config().ImageDir, string(h1), image(vm(0), 1).String()+".r1")
+	b.until("the restore is under way", func() bool { _, err := os.Stat(link); return err == nil })
+	b.do(hypervisor.Call{Verb: hypervisor.Revoke, VM: vm(0), Image: image(vm(0), 1), Attempt: 1})
+	b.lab.Thaw(h2)
+	if err := <-failed; err == nil {
+		t.Error("a revoked restore ended well")
+	}
+	b.until("the host is back", func() bool { _, err := b.driver.Look(t.Context(), h2); return err == nil })
+	if s := b.copyOn(vm(0), h2); s != "none" {
+		t.Errorf("a revoked restore made a copy: %s", s)
+	}
+	restore.Attempt, restore.Node = 2, h1
+	b.do(restore)
 }

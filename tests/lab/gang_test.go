@@ -15,6 +15,7 @@ import (
 // A gang of three is suspended and goes on on other hosts, each guest with the
 // very next number; then it is moved while it runs.
 func TestGang(t *testing.T) {
+	t.Parallel()
 	b := start(t, lab.Options{Locks: true})
 	hosts := b.lab.Hosts()
 	var gang []cluster.VMID

@@ -175,7 +175,7 @@ func (l *Lab) Config() libvirt.Config {
 		DomainType:          "qemu",
 		TranslationCacheMiB: 8,
 		UnsafeMigration:     true, // the disks lie on a local file system that all hosts see
-		Timeouts:            libvirt.Timeouts{KeepaliveSeconds: 2, KeepaliveCount: 3, RedialSeconds: 1, DialSeconds: 10, CloseSeconds: 60},
+		Timeouts:            libvirt.Timeouts{KeepaliveSeconds: 2, KeepaliveCount: 3, RedialSeconds: 1, DialSeconds: 5, CloseSeconds: 60},
 	}
 	if l.opts.Locks {
 		cfg.Lease = &libvirt.Lease{Lockspace: "lockd", Path: l.path("shared")}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -158,7 +159,9 @@ func (p *proxy) serve(peer net.Conn, number int) {
 	defer p.done(peer)
 	var daemon net.Conn
 	err := inside(p.net.sw(), func() (err error) {
-		dialer := net.Dialer{Timeout: 10 * time.Second}
+		dialer := net.Dialer{Timeout: 4 * time.Second, KeepAliveConfig: net.KeepAliveConfig{
+				Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
+			}, Control: impatient}
 		daemon, err = dialer.Dial("tcp", net.JoinHostPort(address(number), daemonPort))
 		return err
 	})
@@ -171,6 +174,16 @@ func (p *proxy) serve(peer net.Conn, number int) {
 		p.done(daemon)
 	})
 	p.replies(peer, daemon, number)
+}
+
+// impatient makes a connection notice soon that its other end has lost power. A
+// peer that is just opening its connection has no keepalive of its own yet.
+func impatient(_, _ string, c syscall.RawConn) error {
+	var err error
+	outer := c.Control(func(fd uintptr) {
+		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 8000) // milliseconds
+	})
+	return errors.Join(outer, err)
 }
 
 // replies passes on what a daemon answers, but for the reply that is to be lost.
