@@ -243,10 +243,12 @@ func (e *Executor) needLooks(p *pursuit) {
 	}
 }
 
+// alarm tells that somebody should look, once in a phase.
 func (e *Executor) alarm(p *pursuit, text string) {
-	if p.wait == text {
+	if p.alarms[text] {
 		return
 	}
+	p.alarms[text] = true
 	e.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
 }
 

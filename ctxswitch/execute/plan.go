@@ -20,7 +20,7 @@ type run struct {
 	open  int                 // actions that are neither done nor given up
 	// waiting lists, by action, the vjobs that wait for its end.
 	waiting map[ctxswitch.ActionID][]cluster.VJobID
-	fault string              // the first thing that went wrong
+	fault   string // the first thing that went wrong
 }
 
 // assignment is one gang of a plan that a vjob has to carry out.

@@ -24,11 +24,13 @@ type pursuit struct {
 	// skewFrom and skewTo are the first and the last pause or unpause.
 	skewFrom, skewTo time.Time
 	sealed           map[string]*gang.Image
-	retreat          string    // why the aim of the phase is given up
-	denied           time.Time // since when a call is refused room; zero when none is
+	alarms           map[string]bool // those that were raised
+	retreat          string          // why the aim of the phase is given up
+	denied           time.Time       // since when a call is refused room; zero when none is
 	wait             string
 
-	failures int // assignments in a row that did not lead where they should
+	born     time.Time // when this start of the scheduler took the vjob in
+	failures int       // assignments in a row that did not lead where they should
 	failedAt time.Time
 	why      string
 
@@ -53,6 +55,7 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 	p := &pursuit{
 		job: job, rec: rec, ran: ran, marked: now,
 		tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
+		alarms: map[string]bool{}, born: now,
 		held:     make([]map[cluster.NodeID]int, n),
 		touched:  make([]map[cluster.NodeID]uint64, n),
 		cpuTimes: map[cluster.VMID]time.Duration{}, cpuNeeds: map[cluster.VMID]cluster.MilliCPU{},
@@ -121,6 +124,7 @@ func (p *pursuit) turned() {
 	clear(p.tries)
 	clear(p.errs)
 	clear(p.sealed)
+	clear(p.alarms)
 	p.skewFrom, p.skewTo = time.Time{}, time.Time{}
 	p.retreat, p.denied = "", time.Time{}
 }

@@ -39,6 +39,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	for _, name := range e.where[id] {
 		if n := e.nodes[name]; n.seen {
 			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
+			s.Late = s.Late || e.late(p, rank, n.copies[id].Job)
 		}
 	}
 	for _, name := range e.haunts(p, rank) {
@@ -67,6 +68,24 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 		s.Gone, s.Cause = true, hypervisor.CauseCrashed
 	}
 	return s
+}
+
+// late reports whether a job on a copy of a member lasts far longer than a call
+// of its kind may.
+func (e *Executor) late(p *pursuit, rank int, job hypervisor.Job) bool {
+	verb, ok := map[hypervisor.Job]hypervisor.Verb{
+		hypervisor.JobSaving: hypervisor.Save, hypervisor.JobRestoring: hypervisor.Restore,
+		hypervisor.JobOutgoing: hypervisor.Migrate, hypervisor.JobIncoming: hypervisor.Migrate,
+	}[job]
+	if !ok {
+		return false
+	}
+	since := p.tried[rank]
+	if since.IsZero() {
+		since = p.born
+	}
+	call := hypervisor.Call{Verb: verb, VM: p.job.VMs[rank].ID}
+	return e.now.Sub(since) > 2*e.deadline(p, call)
 }
 
 func (e *Executor) fenced(id cluster.NodeID) bool {

@@ -30,7 +30,7 @@ func (t *turn) moving() {
 			}
 		case own[0].Job != hypervisor.JobNone:
 			settled = false
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case t.rec.Phase == Shifting && own[0].State == hypervisor.CopyPaused:
 			settled = false
 			if !t.leftBehind(rank, own[0]) {

@@ -49,7 +49,7 @@ func (t *turn) restoring() {
 		case len(own) > 1:
 			t.oneOf(rank, own)
 		case len(own) == 1 && own[0].Job != hypervisor.JobNone:
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case len(own) == 1 && own[0].State == hypervisor.CopyDead:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: own[0].Node})
 		case len(own) == 1:
@@ -186,7 +186,7 @@ func (t *turn) resuming() {
 			}
 		case own[0].Job != hypervisor.JobNone:
 			done = false
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case own[0].State == hypervisor.CopyPaused:
 			done = false
 			if errors.Is(s.Err, hypervisor.ErrLocked) {

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ type Sight struct {
 	Err    error             // what the last of them said
 	Sealed map[string]*Image // by name: seals that succeeded
 	More   bool              // another hop of its migration follows
+	Late   bool              // a job on a copy lasts far longer than it may
 }
 
 // Found is a copy and where it is.
@@ -122,6 +124,15 @@ func (t *turn) lose(cause string) {
 func (t *turn) waitFor(what string) {
 	if t.wait == "" {
 		t.wait = what
+	}
+}
+
+// underWay waits for a job on a copy, whoever asked for it, and cancels it when it
+// lasts far too long.
+func (t *turn) underWay(rank int, f Found) {
+	t.waitFor(fmt.Sprintf("%s is %s", f.VM, f.Job))
+	if t.Sights[rank].Late && !t.Sights[rank].Busy {
+		t.call(rank, hypervisor.Call{Verb: hypervisor.Abort, Node: f.Node})
 	}
 }
 

@@ -209,7 +209,7 @@ func (t *turn) active() {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case own[0].State == hypervisor.CopyPaused:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
 		case own[0].Node != t.rec.Members[rank].Node:

@@ -26,7 +26,7 @@ func (t *turn) pausing() {
 			t.back(fmt.Sprintf("aborted: %s has %d copies", own[0].VM, len(own)))
 			return
 		case own[0].Job != hypervisor.JobNone:
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 			return
 		case own[0].State == hypervisor.CopyPaused:
 			continue
@@ -104,7 +104,7 @@ func (t *turn) saving() {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case own[0].State == hypervisor.CopyDead:
 			t.lose(fmt.Sprintf("%s crashed on %s while it was saved", own[0].VM, own[0].Node))
 			return
