@@ -103,7 +103,7 @@ func (a *app) printEvents(events []wire.Event) error {
 		if a.colours() {
 			kind = coloured(colourOf[e.Kind], kind)
 		}
-		if _, err := fmt.Fprintf(a.out, "%s  %s  %s\n", moment(&e.At), kind, clean(about(&e)+": "+e.Text)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s  %s  %s\n", moment(&e.At), kind, clean(told(&e))); err != nil {
 			return err
 		}
 	}
@@ -137,6 +137,16 @@ func about(e *wire.Event) string {
 		return "node " + e.Node
 	}
 	return "cluster"
+}
+
+// told is an event in one line: its text, with what it is about in front unless
+// the text says so.
+func told(e *wire.Event) string {
+	subject := about(e)
+	if strings.Contains(e.Text, subject) || e.Plan != 0 && strings.HasPrefix(e.Text, "context switch") {
+		return e.Text
+	}
+	return subject + ": " + e.Text
 }
 
 func eventTable(events []wire.Event) *table {

@@ -94,6 +94,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return &usageError{cmd: cmd, err: fmt.Errorf("argument %q: want none", args[0])}
 	}
 	text := fmt.Sprintf("unknown command %q", args[0])
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += ": want probably " + near[0]
 	}

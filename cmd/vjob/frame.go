@@ -46,7 +46,10 @@ func (f *frame) share(s *scene) room {
 	if f.height <= 0 {
 		return want
 	}
-	const heads = 4*2 + 3 // titles and empty lines
+	heads := 1 + 4*2 + 3 // the title, those of the parts, and three lines of "more"
+	if f.trouble != "" {
+		heads++
+	}
 	left := max(4, f.height-heads)
 	got := room{}
 	parts := []struct{ want, got *int }{
@@ -228,7 +231,7 @@ func (f *frame) events(events []wire.Event, rows int) {
 	for i := max(0, len(events)-rows); i < len(events); i++ {
 		e := &events[i]
 		at := e.At.Local().Format("15:04:05")
-		f.add(at + " " + f.paint(colourOf[e.Kind], cell(clean(e.Kind), 9)) + " " + f.fit(clean(about(e)+": "+e.Text), 19))
+		f.add(at + " " + f.paint(colourOf[e.Kind], cell(clean(e.Kind), 9)) + " " + f.fit(clean(told(e)), 19))
 	}
 }
 

@@ -23,7 +23,7 @@ func main() {
 func run(ctx context.Context, s streams, args []string) int {
 	a := &app{streams: s}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		a.complain(err)

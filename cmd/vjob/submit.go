@@ -224,7 +224,7 @@ func (f *submission) rules() []wire.Rule {
 	return rules
 }
 
-// errFailed: a vjob that was waited for has failed.
+// failedError is a vjob that was waited for and has failed.
 type failedError struct{ job wire.VJob }
 
 // Error names the vjob and says why.
@@ -234,7 +234,12 @@ func (e *failedError) Error() string {
 
 // await waits for the end of a vjob; a timeout of 0 waits for ever.
 func (a *app) await(ctx context.Context, c *client.Client, id int64, timeout time.Duration) error {
-	began := a.now()
+	patience := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		job, err := c.VJob(ctx, id)
 		if err != nil {
@@ -247,11 +252,13 @@ func (a *app) await(ctx context.Context, c *client.Client, id int64, timeout tim
 			return printJSON(a.out, job, true)
 		case job.State == cluster.Terminated.String():
 			return nil
-		case timeout > 0 && a.now().Sub(began) >= timeout:
-			return fmt.Errorf("vjob %d is still %s after %s: %w", id, job.State, timeout, errTimeout)
 		}
-		if !sleep(ctx, pause) {
+		if sleep(patience, pause) {
+			continue
+		}
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		return fmt.Errorf("vjob %d is still %s after %s: %w", id, job.State, timeout, errTimeout)
 	}
 }

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/daemon"
+	"vjob/settings"
+)
+
+// live starts a daemon with two fast nodes of 2 CPU, and a shell of an
+// administrator.
+func live(t *testing.T) (*shell, *daemon.Daemon) {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := settings.Default(func(string) string { return dir })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.State, s.Listen.Socket, s.Listen.Address = filepath.Join(dir, "state"), filepath.Join(dir, "s"), "127.0.0.1:0"
+	s.Nodes = []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}}
+	s.Simulated.Speed = 500
+	s.Timing.Tick.Duration, s.Timing.Rest.Duration = 200*time.Millisecond, 10*time.Millisecond
+	d, err := daemon.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix://" + s.Listen.Socket, "HOME": dir}}, d
+}
+
+// waitFor repeats a command until what it prints holds a text.
+func (s *shell) waitFor(text string, args ...string) string {
+	s.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		out := s.ok(args...)
+		if strings.Contains(out, text) {
+			return out
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("vjob %s never showed %q:\n%s", strings.Join(args, " "), text, out)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// fails runs a command that must end with the code and say the text.
+func (s *shell) fails(code int, text string, args ...string) {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.code != code || !strings.Contains(r.err, text) {
+		s.t.Errorf("vjob %s: exit %d, want %d: %q, want %q", strings.Join(args, " "), r.code, code, r.err, text)
+	}
+}
+
+func TestWholeWay(t *testing.T) {
+	s, _ := live(t)
+	if id := s.ok("submit", "--name", "low", "--vms", "4", "--mem", "256MiB", "--steps", "60m@1"); id != "1\n" {
+		t.Fatalf("printed %q", id)
+	}
+	s.waitFor("running", "list")
+	s.ok("submit", "--name", "high", "--vms", "4", "--mem", "256MiB", "--steps", "10m@1", "--priority", "5")
+	s.waitFor("suspended", "list", "--name", "low")
+	s.waitFor("terminated", "list", "--all", "--name", "high")
+	s.waitFor("running", "list", "--name", "low")
+	s.waitFor("suspend ", "plans", "show", planOf(t, s, "suspend"))
+	if out := s.ok("show", "low"); !strings.Contains(out, "suspended  1 time") {
+		t.Errorf("show:\n%s", out)
+	}
+	if out := s.ok("logs", "low", "--rank", "2"); !strings.Contains(out, "booted") {
+		t.Errorf("logs: %q", out)
+	}
+	if out := s.ok("logs", "low", "--tail", "1"); strings.Count(out, "\n") != 1 {
+		t.Errorf("tail: %q", out)
+	}
+	s.ok("suspend", "low")
+	s.waitFor("suspended", "list")
+	s.ok("resume", "low")
+	s.waitFor("running", "list")
+	s.fails(exitConflict, "suspend it instead", "hold", "low")
+	s.fails(exitConflict, "", "release", "low")
+	s.ok("delete", "low", "1")
+	s.waitFor("terminated", "list", "--all", "--name", "low")
+	if out := s.ok("list"); strings.Count(out, "\n") != 1 {
+		t.Errorf("live vjobs are left:\n%s", out)
+	}
+	s.ok("watch", "--once")
+}
+
+// planOf is the number of a plan with an action of the kind.
+func planOf(t *testing.T, s *shell, kind string) string {
+	t.Helper()
+	var list wire.PlanList
+	if err := json.Unmarshal([]byte(s.ok("plans", "-o", "json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list.Plans {
+		if id := fmt.Sprint(p.ID); strings.Contains(s.ok("plans", "show", id), " "+kind+" ") {
+			return id
+		}
+	}
+	t.Fatalf("no plan with %s", kind)
+	return ""
+}
+
+func TestExitCodes(t *testing.T) {
+	s, d := live(t)
+	s.fails(exitNotFound, "99", "show", "99")
+	s.fails(exitNotFound, `vjob "nobody": not found`, "delete", "nobody")
+	s.fails(exitNotFound, "n9", "nodes", "drain", "n9")
+	s.fails(exitNotFound, "", "plans", "show", "99")
+	s.fails(exitInput, "image", "submit", "--image", "nope")
+	s.fails(exitInput, "at most what one node has", "submit", "--cpu", "64")
+	s.fails(exitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")
+	s.fails(exitInput, "nodes", "submit", "--ban", "n9")
+
+	s.ok("submit", "--name", "long", "--steps", "9h@1")
+	s.fails(exitConflict, "long", "submit", "--name", "long")
+	s.fails(exitTimeout, "vjob 2 is still", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
+	if out := s.ok("submit", "--name", "short", "--steps", "1s@1", "--wait"); out != "3\n" {
+		t.Errorf("printed %q", out)
+	}
+	first := s.ok("submit", "--name", "once", "--idempotency-key", "k", "--hold")
+	if again := s.run("submit", "--name", "once", "--idempotency-key", "k", "--hold"); again.out != first || !strings.Contains(again.err, "used before") {
+		t.Errorf("again: %+v, first %q", again, first)
+	}
+
+	s.ok("users", "add", "bob")
+	s.fails(exitConflict, "bob", "users", "add", "bob")
+	secret := strings.TrimSpace(s.ok("users", "token", "bob", "--expires", "1d"))
+	bob := &shell{t: t, env: map[string]string{
+		"VJOB_SERVER": "http://" + d.Addresses()[1].String(), "VJOB_TOKEN": secret, "HOME": t.TempDir(),
+	}}
+	if out := bob.ok("whoami"); out != "bob, role user, by token\n" {
+		t.Errorf("whoami: %q", out)
+	}
+	bob.fails(exitNotFound, "", "show", "1")
+	bob.fails(exitNotFound, "", "delete", "1")
+	bob.fails(exitNotAllowed, "", "nodes", "drain", "n1")
+	bob.fails(exitNotAllowed, "", "users")
+	s.ok("users", "revoke", "1")
+	bob.fails(exitNotAllowed, "", "list")
+	s.fails(exitNotFound, "token 77", "users", "revoke", "77")
+	s.ok("users", "delete", "bob")
+
+	nobody := &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix:///none/s", "HOME": t.TempDir()}}
+	nobody.fails(exitInternal, "is vjobd running there?", "list")
+}
+
+func TestNodes(t *testing.T) {
+	s, _ := live(t)
+	s.ok("submit", "--name", "a", "--vms", "2", "--mem", "256MiB", "--steps", "9h@1", "--spread")
+	s.waitFor("running", "list")
+	s.fails(exitConflict, "n1", "nodes", "offline", "n1")
+	s.ok("delete", "a")
+	s.waitFor("terminated", "list", "-a")
+	s.ok("nodes", "drain", "n1")
+	s.waitFor("draining", "nodes")
+	s.ok("nodes", "offline", "n1")
+	s.waitFor("offline", "nodes")
+	s.ok("nodes", "online", "n1")
+	s.ok("nodes", "down", "n2", "--fenced")
+	s.waitFor("down", "nodes")
+}
+
+// A stream of events ends when the user has seen enough, and that is no error.
+func TestFollow(t *testing.T) {
+	s, _ := live(t)
+	s.ok("submit", "--name", "a", "--steps", "9h@1")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	for _, format := range []string{formatTable, formatJSON} {
+		var out, errs bytes.Buffer
+		code := run(ctx, streams{
+			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, width: func() int { return 0 },
+			getenv: func(k string) string { return s.env[k] },
+		}, []string{"events", "--follow", "-o", format})
+		if format == formatTable && (code != exitOK || !strings.Contains(out.String(), "submitted")) {
+			t.Errorf("exit %d: %s%s", code, out.String(), errs.String())
+		}
+	}
+}
+
+// The live view ends on q.
+func TestWatchEnds(t *testing.T) {
+	s, _ := live(t)
+	in, keys, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	go func() {
+		time.Sleep(500 * time.Millisecond)
+		_, _ = keys.WriteString("q")
+		_ = keys.Close()
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, streams{
+		in: in, out: &out, err: &errs, now: time.Now, width: func() int { return 80 },
+		getenv: func(k string) string { return s.env[k] },
+	}, []string{"watch"})
+	if code != exitOK || ctx.Err() != nil {
+		t.Errorf("exit %d, %v: %s", code, ctx.Err(), errs.String())
+	}
+}
+
+// Completion knows the commands; help and version say what they are.
+func TestHelp(t *testing.T) {
+	s := &shell{t: t, env: map[string]string{}}
+	if out := s.ok(); !strings.Contains(out, "Exit codes:") {
+		t.Errorf("help: %s", out)
+	}
+	for _, name := range []string{"bash", "zsh", "fish"} {
+		if out := s.ok("completion", name); len(out) < 1000 {
+			t.Errorf("completion %s: %d bytes", name, len(out))
+		}
+	}
+	if out := s.ok("version"); !strings.HasPrefix(out, "vjob ") {
+		t.Errorf("version: %q", out)
+	}
+	if out := s.ok("__complete", "list", "--state", ""); !strings.Contains(out, "suspended") {
+		t.Errorf("states are not offered: %s", out)
+	}
+}
+
+// TestReplay prints both policies side by side, the same every time.
+func TestReplay(t *testing.T) {
+	s := &shell{t: t, env: map[string]string{}}
+	svg := filepath.Join(t.TempDir(), "a.svg")
+	out := s.ok("replay", "testdata/small.json", "--svg", svg)
+	golden(t, "replay", out)
+	picture, err := os.ReadFile(svg)
+	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
+		t.Errorf("picture: %v", err)
+	}
+	var got replayed
+	if err := json.Unmarshal([]byte(s.ok("replay", "testdata/small.json", "-o", "json", "--policy", "fcfs")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Runs) != 1 || got.Runs[0].Policy != "fcfs" || len(got.Runs[0].VJobs) != 2 || got.Runs[0].VJobs[1].Ended <= 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vjob/api/wire"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// noon is the present of the tests.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// shell runs vjob with an environment and an input of its own.
+type shell struct {
+	t     testing.TB
+	env   map[string]string
+	input string
+	width int
+}
+
+// result is what a command line came to.
+type result struct {
+	code     int
+	out, err string
+}
+
+func (s *shell) run(args ...string) result {
+	s.t.Helper()
+	var out, errs bytes.Buffer
+	code := run(s.t.Context(), streams{
+		in: strings.NewReader(s.input), out: &out, err: &errs, now: func() time.Time { return noon },
+		getenv: func(k string) string { return s.env[k] }, width: func() int { return s.width },
+	}, args)
+	return result{code, out.String(), errs.String()}
+}
+
+// ok runs a command that must succeed and returns what it printed.
+func (s *shell) ok(args ...string) string {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.code != exitOK {
+		s.t.Fatalf("vjob %s: exit %d: %s", strings.Join(args, " "), r.code, r.err)
+	}
+	return r.out
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (look, then run with -update):\n%s", path, diff)
+	}
+}
+
+// fake answers each path with a value, and keeps the last submission.
+type fake struct {
+	answers   map[string]any
+	submitted wire.Submission
+	key       string
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && r.URL.Path == "/v1/vjobs" {
+		f.key = r.Header.Get(wire.KeyHeader)
+		d := json.NewDecoder(r.Body)
+		d.DisallowUnknownFields()
+		f.submitted = wire.Submission{}
+		if err := d.Decode(&f.submitted); err != nil {
+			panic(err)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(wire.VJob{ID: 7, State: "waiting"})
+		return
+	}
+	answer, ok := f.answers[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		answer = wire.Error{Error: wire.ErrorBody{Code: wire.CodeNotFound, Message: r.URL.Path + ": not found"}}
+	}
+	if text, ok := answer.(string); ok {
+		_, _ = io.WriteString(w, text)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// against starts a server that gives canned answers, and a shell that uses it.
+func against(t testing.TB, answers map[string]any) (*shell, *fake) {
+	t.Helper()
+	f := &fake{answers: answers}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return &shell{t: t, env: map[string]string{"VJOB_SERVER": server.URL, "HOME": t.TempDir()}}, f
+}
+
+func at(minutes int) *time.Time {
+	t := noon.Add(time.Duration(minutes) * time.Minute)
+	return &t
+}
+
+// cluster is the answers of a cluster in the middle of a context switch. One name
+// tries to take over the terminal.
+func busyCluster() map[string]any {
+	jobs := []wire.VJob{
+		{
+			ID: 12, Name: "climate", Owner: "ada", State: "suspending", Reason: "context switch 4: saves", VMCount: 9, CPUMilli: 18000,
+			MemoryMiB: 18432, RanSeconds: 4521, WalltimeSeconds: 7200, Submitted: *at(-90), Started: at(-85),
+		},
+		{
+			ID: 13, Name: "evil\x1b[2J\u202e", Owner: "bob", State: "running", Reason: "runs", VMCount: 2, CPUMilli: 1500,
+			MemoryMiB: 1024, RanSeconds: 61, Priority: 10, Submitted: *at(-3), Started: at(-2),
+		},
+		{
+			ID: 14, Owner: "ada", State: "waiting", Held: true, Reason: "waits: needs 6 CPU more; third in line behind 12 and 15", QueuePlace: 3,
+			VMCount: 1, CPUMilli: 500, MemoryMiB: 512, Submitted: *at(-1),
+		},
+	}
+	nodes := []wire.Node{
+		{Name: "n1", State: "online", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 2500, UsedMemoryMiB: 4096, VMs: []string{"12.0", "12.1"}},
+		{Name: "n2", State: "draining", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 6000, UsedMemoryMiB: 8192, VMs: []string{"12.2"}},
+		{Name: "n3", State: "online", Silent: true, Problem: "n3: node unreachable", Since: *at(-5), CPUMilli: 4000, MemoryMiB: 8192, VMs: []string{}},
+	}
+	events := []wire.Event{
+		{Seq: 40, At: *at(-2), Kind: "state", VJob: 13, State: "running", Text: "vjob 13 is running: runs"},
+		{Seq: 41, At: *at(-1), Kind: "alarm", Node: "n3", Text: "node n3 is silent"},
+		{Seq: 42, At: *at(0), Kind: "plan", Plan: 4, Text: "context switch 4 begins: 9 actions on 1 vjobs"},
+	}
+	began := noon.Add(-20 * time.Second)
+	ended := noon.Add(-8 * time.Second)
+	plan := wire.Plan{
+		ID: 4, State: "running", Policy: "firstfit", Began: began, CostMiB: 18432, MakespanSeconds: 50, ActionCount: 2,
+	}
+	detail := plan
+	detail.Actions = []wire.Action{
+		{ID: 0, Kind: "suspend", VM: "12.0", From: "n1", EndSec: 50, CostMiB: 2048, State: "running", Began: &began},
+		{
+			ID: 1, Kind: "migrate", VM: "13.1", From: "n2", To: "n1", Live: true, After: []int{0}, StartSec: 50, EndSec: 62, CostMiB: 512,
+			State: "done", Began: &began, Ended: &ended, Note: "as planned",
+		},
+	}
+	detail.Skews = []wire.Skew{{VJob: 12, Kind: "pause", Seconds: 0.09}}
+	return map[string]any{
+		"/v1/vjobs": wire.VJobList{VJobs: jobs, Total: 3},
+		"/v1/vjobs/12": wire.VJobDetail{
+			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, MemoryMiBSeconds: 9 << 30,
+			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
+			Rules: []wire.Rule{{Kind: "spread", Ranks: []int{0, 1}}, {Kind: "ban", Nodes: []string{"n3"}}}, Events: events[:1],
+		},
+		"/v1/vjobs/12/logs": "booted\r\n\x1b[31mred\x1b[0m\tx\n",
+		"/v1/nodes":         wire.NodeList{Nodes: nodes},
+		"/v1/plans":         wire.PlanList{Plans: []wire.Plan{plan}},
+		"/v1/plans/4":       detail,
+		"/v1/events":        wire.EventList{Events: events, Last: 42},
+		"/v1/images":        wire.ImageList{Images: []wire.Image{{ID: "debian", Kind: "disk", Description: "Debian 13", Default: true}}},
+		"/v1/users":         wire.UserList{Users: []wire.User{{Name: "ada", Role: "admin"}, {Name: "bob", Role: "user"}}},
+		"/v1/users/ada/tokens": wire.TokenList{Tokens: []wire.TokenInfo{
+			{ID: 1, User: "ada", Created: *at(-100), Revoked: true},
+			{ID: 2, User: "ada", Created: *at(-100), Expires: at(-1)},
+			{ID: 3, User: "ada", Created: *at(-100), Expires: at(60)},
+		}},
+		"/v1/whoami": wire.Identity{Name: "ada", Role: "admin", Via: "socket"},
+		"/v1/status": wire.Status{
+			At: noon, Ready: true, Policy: "firstfit", Nodes: nodes, VJobs: jobs,
+			Running: []wire.ActiveAction{
+				{Plan: 4, VM: "12.0", Kind: "suspend", Phase: "saving", From: "n1", Began: began, ExpectedSeconds: 50},
+				{Plan: 4, VM: "13.1", Kind: "migrate", Phase: "shifting", From: "n2", To: "n1", Began: began, ExpectedSeconds: 12},
+			},
+		},
+	}
+}
+
+// TestTables holds what people see.
+func TestTables(t *testing.T) {
+	s, _ := against(t, busyCluster())
+	for name, line := range map[string]string{
+		"list": "list", "show": "show 12", "nodes": "nodes", "plans": "plans", "plan": "plans show 4", "events": "events",
+		"alarms": "events --kind alarm", "images": "images", "users": "users", "tokens": "users tokens ada", "whoami": "whoami",
+		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := *s
+			s.t = t
+			golden(t, name, s.ok(strings.Fields(line)...))
+		})
+	}
+}
+
+// TestWidths draws the live view for terminals of several sizes: no line is wider
+// than the terminal, and no picture is higher.
+func TestWidths(t *testing.T) {
+	answers := busyCluster()
+	status := answers["/v1/status"].(wire.Status)
+	for range 40 {
+		status.VJobs = append(status.VJobs, status.VJobs[0])
+		status.Nodes = append(status.Nodes, status.Nodes[0])
+		status.Running = append(status.Running, status.Running[0])
+	}
+	sc := scene{status: status, events: answers["/v1/events"].(wire.EventList).Events}
+	for _, width := range []int{40, 60, 80, 100, 132, 160, 240} {
+		for _, height := range []int{24, 40, 60, 0} {
+			f := frame{width: width, height: height}
+			text := f.draw(&sc)
+			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			if height > 0 && len(lines) > height {
+				t.Errorf("%d×%d: %d lines", width, height, len(lines))
+			}
+			for _, line := range lines {
+				if n := len([]rune(line)); n > width && width >= 80 {
+					t.Errorf("%d×%d: a line of %d: %q", width, height, n, line)
+				}
+			}
+		}
+	}
+	f := frame{width: 80, height: 30}
+	golden(t, "frame-80x30", f.draw(&sc))
+	f = frame{width: 160, height: 40}
+	golden(t, "frame-160x40", f.draw(&sc))
+}
+
+// TestColours paints on a terminal only, and not when NO_COLOR says so.
+func TestColours(t *testing.T) {
+	s, _ := against(t, busyCluster())
+	for _, tt := range []struct {
+		width   int
+		noColor string
+		want    bool
+	}{{0, "", false}, {80, "", true}, {80, "1", false}} {
+		s.width, s.env["NO_COLOR"] = tt.width, tt.noColor
+		for _, line := range []string{"list", "nodes", "watch --once"} {
+			got := strings.Contains(s.ok(strings.Fields(line)...), "\x1b[3")
+			if got != tt.want {
+				t.Errorf("%s, width %d, NO_COLOR %q: colours %t", line, tt.width, tt.noColor, got)
+			}
+		}
+	}
+	s.width, s.env["NO_COLOR"] = 80, "1"
+	for line := range strings.SplitSeq(s.ok("list"), "\n") {
+		if n := len([]rune(line)); n > 80+40 { // the last column is cut; the others may need more
+			t.Errorf("a line of %d: %s", n, line)
+		}
+	}
+}
+
+// TestNothingRaw: whatever the server says, nothing that a terminal obeys comes
+// out, but for the colours of our own.
+func TestNothingRaw(t *testing.T) {
+	s, _ := against(t, busyCluster())
+	for _, line := range []string{"list", "list -o json", "show 12", "watch --once", "watch -o json", "logs 12", "events", "show nothing\x1b[2J"} {
+		r := s.run(strings.Fields(line)...)
+		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && c != '\t' && unsafeRune(c) }); i >= 0 {
+			t.Errorf("%s: %q", line, (r.out + r.err)[i:])
+		}
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	list := wire.VJobList{Total: 5000}
+	for i := range 5000 {
+		list.VJobs = append(list.VJobs, wire.VJob{ID: int64(i + 1), Name: "job", Owner: "ada", State: "waiting", Reason: "waits: needs 6 CPU more"})
+	}
+	s, _ := against(b, map[string]any{"/v1/vjobs": list})
+	for b.Loop() {
+		s.ok("list")
+	}
+}
