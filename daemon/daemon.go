@@ -32,6 +32,7 @@ type Daemon struct {
 	loop      *scheduler.Loop
 	server    *api.Server
 	listeners []net.Listener
+	addresses []net.Addr // of the listeners
 }
 
 // Run starts a daemon, serves until the context ends, and stops it. What is lost
@@ -141,7 +142,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.listeners = append(d.listeners, socket)
+	d.keep(socket)
 	if l.Address == "" {
 		return nil
 	}
@@ -157,18 +158,17 @@ func (d *Daemon) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.listeners = append(d.listeners, tcp)
+	d.keep(tcp)
 	return nil
 }
 
-// Addresses are where the daemon listens, the unix socket first.
-func (d *Daemon) Addresses() []net.Addr {
-	list := make([]net.Addr, len(d.listeners))
-	for i, l := range d.listeners {
-		list[i] = l.Addr()
-	}
-	return list
+func (d *Daemon) keep(l net.Listener) {
+	d.listeners = append(d.listeners, l)
+	d.addresses = append(d.addresses, l.Addr())
 }
+
+// Addresses are where the daemon listens, the unix socket first.
+func (d *Daemon) Addresses() []net.Addr { return d.addresses }
 
 // Serve runs the loop and answers requests until the context ends. Then requests
 // end first, and the loop after them. It may be called once.
