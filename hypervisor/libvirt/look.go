@@ -31,7 +31,7 @@ func (h *host) look(ctx context.Context) (hypervisor.View, error) {
 				_ = s.Domain.Free() // the reference is local
 			}
 		}()
-		return h.view(conn, stats)
+		return h.view(stats)
 	})
 }
 
@@ -54,7 +54,7 @@ type jobAnswer struct {
 
 func (f *found) take(a jobAnswer) { f.copy.Job, f.gone = a.job, a.gone }
 
-func (h *host) view(conn *libvirt.Connect, stats []libvirt.DomainStats) (hypervisor.View, error) {
+func (h *host) view(stats []libvirt.DomainStats) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
 	var ours []*found
 	for _, s := range stats {
@@ -73,7 +73,7 @@ func (h *host) view(conn *libvirt.Connect, stats []libvirt.DomainStats) (hypervi
 			ours = append(ours, f)
 		}
 	}
-	h.askJobs(conn, ours)
+	h.askJobs(ours)
 	now := time.Now()
 	for _, f := range ours {
 		if f.gone && f.copy.State != hypervisor.CopyDead {
@@ -135,7 +135,7 @@ func stateOf(s libvirt.DomainStats) hypervisor.CopyState {
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
 // that one that hangs does not hide the others; three at a time leave room on the
 // connection for listings.
-func (h *host) askJobs(conn *libvirt.Connect, ours []*found) {
+func (h *host) askJobs(ours []*found) {
 	for _, f := range ours {
 		may, last := h.seen.mayAsk(f.uuid)
 		f.copy.Job = last

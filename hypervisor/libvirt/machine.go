@@ -44,13 +44,13 @@ func machineName(vm cluster.VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.V
 
 // machineUUID is the same on every host, as migrations need it, and for every
 // incarnation, so that a host never holds two copies of one VM.
-func machineUUID(cluster string, vm cluster.VMID) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"#"+cluster+"/"+vm.String())).String()
+func machineUUID(owner string, vm cluster.VMID) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"#"+owner+"/"+vm.String())).String()
 }
 
 // machineMAC is an address of our own, locally administered.
-func machineMAC(cluster string, vm cluster.VMID) string {
-	h := sha256.Sum256([]byte(machineUUID(cluster, vm)))
+func machineMAC(owner string, vm cluster.VMID) string {
+	h := sha256.Sum256([]byte(machineUUID(owner, vm)))
 	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", h[0], h[1], h[2], h[3], h[4])
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -34,13 +33,6 @@ type imageStore struct {
 	dir   string
 	nodes []cluster.NodeID
 }
-
-// The magic words of libvirt's save format: the second replaces the first when
-// everything has been written.
-const (
-	magicPartial  = "LibvirtQemudPart"
-	magicComplete = "LibvirtQemudSave"
-)
 
 // errRevoked: the attempt to restore was called off before.
 var errRevoked = fmt.Errorf("this attempt to restore is revoked: %w", hypervisor.ErrRefused)
@@ -138,43 +130,6 @@ func freeSpace(dir string) (hypervisor.Space, error) {
 		Pool: fmt.Sprintf("dev-%x", file.Dev),
 		Free: cluster.MiB(fsys.Bavail * uint64(fsys.Bsize) >> 20),
 	}, nil
-}
-
-// header is the beginning of a save file, as far as it matters here. Its numbers
-// have the byte order of the host; ours and all that QEMU runs fast on are little.
-type header struct {
-	Magic    [16]byte
-	Version  uint32
-	XMLBytes uint32
-}
-
-// headerBytes is the whole header of libvirt's format, before the XML.
-const headerBytes = 92
-
-func (h header) complete(size int64) bool {
-	return string(h.Magic[:]) == magicComplete && size > headerBytes+int64(h.XMLBytes)
-}
-
-// readHeader reads the header of a save file, zero when the file is shorter.
-func readHeader(path string) (header, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return header{}, 0, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	return headerOf(f)
-}
-
-func headerOf(f *os.File) (head header, size int64, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return header{}, 0, err
-	}
-	err = binary.Read(io.NewSectionReader(f, 0, info.Size()), binary.LittleEndian, &head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return header{}, info.Size(), nil
-	}
-	return head, info.Size(), err
 }
 
 // seal makes an image and its checksum durable, and returns its size and checksum.

@@ -24,13 +24,13 @@ func newStore(t *testing.T) (*imageStore, string) {
 		t.Fatal(err)
 	}
 	path := s.path("h1", first)
-	write(t, path, saveFile(magicComplete, 4096))
+	write(t, path, saveFile(magicComplete))
 	return s, path
 }
 
 // saveFile is what libvirt writes, as far as the store reads it.
-func saveFile(magic string, memory int) []byte {
-	b := make([]byte, headerBytes+100+memory)
+func saveFile(magic string) []byte {
+	b := make([]byte, headerBytes+100+4096)
 	copy(b, magic)
 	binary.LittleEndian.PutUint32(b[16:], 2)
 	binary.LittleEndian.PutUint32(b[20:], 100)
@@ -70,7 +70,7 @@ func TestStoreLists(t *testing.T) {
 	s, _ := newStore(t)
 	second := first
 	second.Attempt = 2
-	write(t, s.path("h2", second), saveFile(magicPartial, 4096))
+	write(t, s.path("h2", second), saveFile(magicPartial))
 	short := first
 	short.Generation = 2
 	write(t, s.path("h2", short), []byte("Libvirt"))
@@ -131,7 +131,7 @@ func TestSealAndRestore(t *testing.T) {
 		t.Errorf("after the context's end: %v", err)
 	}
 
-	content := saveFile(magicComplete, 4096)
+	content := saveFile(magicComplete)
 	content[len(content)-1] ^= 1
 	write(t, path, content)
 	if err := restore(t.Context(), s, 2, sum); !errors.Is(err, hypervisor.ErrBadImage) {
@@ -141,7 +141,7 @@ func TestSealAndRestore(t *testing.T) {
 		t.Errorf("sealed again after one bit changed: %v", err)
 	}
 	for name, content := range map[string][]byte{
-		"partial": saveFile(magicPartial, 4096), "empty": nil, "header only": saveFile(magicComplete, 4096)[:headerBytes],
+		"partial": saveFile(magicPartial), "empty": nil, "header only": saveFile(magicComplete)[:headerBytes],
 		"another file": bytes.Repeat([]byte("x"), 4096),
 	} {
 		write(t, path, content)

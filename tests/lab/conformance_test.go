@@ -115,7 +115,7 @@ func damage(l *lab.Lab, id hypervisor.ImageID, change func(f *os.File, size int6
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing is buffered
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err

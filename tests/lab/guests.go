@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -38,7 +37,7 @@ func buildGuests(dir string) error {
 		{"ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0", "-o", "disk.img", "disk.o"},
 	}
 	for _, c := range commands {
-		cmd := exec.Command(c[0], c[1:]...)
+		cmd := command(c[0], c[1:]...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("guest: %s: %w: %s", c[0], err, out)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -67,12 +66,13 @@ func (h *host) configure() error {
 	if err != nil {
 		return err
 	}
-	hosts := "127.0.0.1 localhost\n"
+	var hosts strings.Builder
+	hosts.WriteString("127.0.0.1 localhost\n")
 	for n := 1; n <= h.lab.opts.Hosts; n++ {
-		hosts += fmt.Sprintf("%s h%d\n", address(n), n)
+		fmt.Fprintf(&hosts, "%s h%d\n", address(n), n)
 	}
 	files := map[string]string{
-		"passwd": passwd, "group": group, "hosts": hosts, "boot.sh": h.bootScript(),
+		"passwd": passwd, "group": group, "hosts": hosts.String(), "boot.sh": h.bootScript(),
 		"etc/libvirtd.conf": h.daemonConf(), "etc/qemu.conf": h.qemuConf(),
 	}
 	if h.lab.opts.Locks {
@@ -137,17 +137,19 @@ const (
 // bootScript is process 1 of the host. It must reap: a QEMU that stays a zombie
 // takes libvirt more than a minute to destroy.
 func (h *host) bootScript() string {
-	script := "set -e\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\nmount --make-rprivate /\nhostname " + h.name + "\n"
+	var script strings.Builder
+	script.WriteString("set -e\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\nmount --make-rprivate /\nhostname " + h.name + "\n")
 	for name, target := range private {
-		script += fmt.Sprintf("mount --bind %s/%s %s\n", h.dir, name, target)
+		fmt.Fprintf(&script, "mount --bind %s/%s %s\n", h.dir, name, target)
 	}
 	for _, name := range []string{"passwd", "group", "hosts"} {
-		script += fmt.Sprintf("mount --bind %s/%s /etc/%s\n", h.dir, name, name)
+		fmt.Fprintf(&script, "mount --bind %s/%s /etc/%s\n", h.dir, name, name)
 	}
 	if h.lab.opts.Locks {
-		script += startLocks + "\n"
+		script.WriteString(startLocks + "\n")
 	}
-	return script + startDaemon + "\nwhile :; do sleep 3600 & wait; done\n"
+	script.WriteString(startDaemon + "\nwhile :; do sleep 3600 & wait; done\n")
+	return script.String()
 }
 
 // powerOn boots the host. A host that was cut off from power finds its old files.
@@ -163,7 +165,7 @@ func (h *host) powerOn() error {
 	}
 	defer log.Close() //nolint:errcheck // the child has its own
 	_ = os.Remove(h.socket())
-	cmd := exec.Command(tool("nsenter"), "--net=/run/netns/"+h.lab.net.host(h.name), tool("unshare"),
+	cmd := command("nsenter", "--net=/run/netns/"+h.lab.net.host(h.name), tool("unshare"),
 		"-m", "-u", "-p", "-f", "--mount-proc", "--kill-child", "bash", filepath.Join(h.dir, "boot.sh"))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -223,7 +225,7 @@ func (h *host) powerOff() {
 func (h *host) untilUp(most time.Duration) error {
 	deadline := time.Now().Add(most)
 	for {
-		conn, err := net.Dial("unix", h.socket())
+		conn, err := new(net.Dialer).DialContext(h.lab.Context(), "unix", h.socket())
 		if err == nil {
 			return conn.Close()
 		}
@@ -235,17 +237,17 @@ func (h *host) untilUp(most time.Duration) error {
 }
 
 // run runs a command inside of the host.
-func (h *host) run(command ...string) error {
+func (h *host) run(words ...string) error {
 	h.mu.Lock()
 	init := h.init
 	h.mu.Unlock()
 	if init == 0 {
 		return fmt.Errorf("%s has no power", h.name)
 	}
-	args := append([]string{"-t", strconv.Itoa(init), "-m", "-u", "-n", "-p"}, command...)
-	out, err := exec.Command(tool("nsenter"), args...).CombinedOutput()
+	args := append([]string{"-t", strconv.Itoa(init), "-m", "-u", "-n", "-p"}, words...)
+	out, err := command("nsenter", args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w: %s", h.name, strings.Join(command, " "), err, out)
+		return fmt.Errorf("%s: %s: %w: %s", h.name, strings.Join(words, " "), err, out)
 	}
 	return nil
 }

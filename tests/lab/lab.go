@@ -5,7 +5,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -57,19 +56,19 @@ var started atomic.Int32 // labs of this process
 
 // Start builds a cluster and waits until every host answers. It stops it when the
 // test ends. Where it cannot be built it skips the test, or fails it when CI=true.
-func Start(t testing.TB, opts Options) *Lab {
-	t.Helper()
-	require(t)
+func Start(tb testing.TB, opts Options) *Lab {
+	tb.Helper()
+	require(tb)
 	if opts.Hosts == 0 {
 		opts.Hosts = 3
 	}
 	if opts.ImageDiskMiB == 0 {
 		opts.ImageDiskMiB = 192
 	}
-	clearStale(t)
+	clearStale(tb)
 	name := fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), started.Add(1))
-	l := &Lab{t: t, opts: opts, dir: filepath.Join(os.TempDir(), name), net: network{name}}
-	t.Cleanup(l.Stop)
+	l := &Lab{t: tb, opts: opts, dir: filepath.Join(os.TempDir(), name), net: network{name}}
+	tb.Cleanup(l.Stop)
 	l.build()
 	return l
 }
@@ -155,7 +154,7 @@ func (l *Lab) dumpLogs() {
 // Context ends shortly before the lab does.
 func (l *Lab) Context() context.Context { return l.t.Context() }
 
-// Hosts names the nodes: h1, h2 …
+// Hosts names the nodes: h1, h2 and so on.
 func (l *Lab) Hosts() []cluster.NodeID {
 	var names []cluster.NodeID
 	for _, h := range l.hosts {
@@ -197,7 +196,7 @@ func (l *Lab) Driver(change func(*libvirt.Config)) *libvirt.Driver {
 	if change != nil {
 		change(&cfg)
 	}
-	d, err := libvirt.New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	d, err := libvirt.New(cfg, slog.New(slog.DiscardHandler))
 	l.must(err)
 	l.t.Cleanup(func() {
 		if err := d.Close(); err != nil {

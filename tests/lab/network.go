@@ -5,7 +5,6 @@ package lab
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,9 +53,9 @@ func (n network) link(number int, state string) error {
 // remove deletes the namespaces with whatever still runs in them.
 func (n network) remove() {
 	for _, name := range namespaces(n.lab + "-") {
-		out, err := exec.Command(tool("ip"), "netns", "pids", name).Output()
+		out, err := command("ip", "netns", "pids", name).Output()
 		if err == nil {
-			for _, field := range strings.Fields(string(out)) {
+			for _, field := range strings.FieldsSeq(string(out)) {
 				if pid, err := strconv.Atoi(field); err == nil && pid != os.Getpid() {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
@@ -78,7 +77,7 @@ func namespaces(beginning string) []string {
 // ip runs commands of iproute2.
 func ip(commands ...string) error {
 	for _, c := range commands {
-		if out, err := exec.Command(tool("ip"), strings.Fields(c)...).CombinedOutput(); err != nil {
+		if out, err := command("ip", strings.Fields(c)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %w: %s", c, err, out)
 		}
 	}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -56,7 +57,7 @@ func startProxy(n network, hosts int) (*proxy, error) {
 	for number := 1; number <= hosts; number++ {
 		var l net.Listener
 		err := inside(n.sw(), func() (err error) {
-			l, err = net.Listen("tcp", proxyAddress(number))
+			l, err = new(net.ListenConfig).Listen(context.Background(), "tcp", proxyAddress(number))
 			return err
 		})
 		if err != nil {
@@ -160,8 +161,8 @@ func (p *proxy) serve(peer net.Conn, number int) {
 	var daemon net.Conn
 	err := inside(p.net.sw(), func() (err error) {
 		dialer := net.Dialer{Timeout: 4 * time.Second, KeepAliveConfig: net.KeepAliveConfig{
-				Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
-			}, Control: impatient}
+			Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
+		}, Control: impatient}
 		daemon, err = dialer.Dial("tcp", net.JoinHostPort(address(number), daemonPort))
 		return err
 	})

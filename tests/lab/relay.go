@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"io"
 	"net"
 	"os"
@@ -24,7 +25,7 @@ type relay struct {
 }
 
 func startRelay(path, daemon string) (*relay, error) {
-	l, err := net.Listen("unix", path)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (r *relay) serve(client net.Conn) {
 	}
 	defer r.drop(client)
 	r.whole()
-	daemon, err := net.Dial("unix", r.daemon)
+	daemon, err := new(net.Dialer).DialContext(context.Background(), "unix", r.daemon)
 	if err != nil || !r.keep(daemon) {
 		return
 	}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,12 +41,18 @@ func tool(name string) string {
 	return name
 }
 
+// command runs a tool to its end. What makes and removes a lab must also run while
+// a test is being given up, so no context ends it.
+func command(name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(context.Background(), tool(name), args...)
+}
+
 func installed(name string) bool { return filepath.IsAbs(tool(name)) }
 
 // require installs what is missing. Where no lab can be, the test is skipped, or
 // fails on machines that are there to run it.
-func require(t testing.TB) {
-	t.Helper()
+func require(tb testing.TB) {
+	tb.Helper()
 	err := possible()
 	if err == nil {
 		err = install()
@@ -56,9 +63,9 @@ func require(t testing.TB) {
 	message := fmt.Sprintf("NO REAL LAB: %v. Nothing of libvirt was tested.", err)
 	fmt.Fprintln(os.Stderr, message)
 	if os.Getenv("CI") == "true" {
-		t.Fatal(message)
+		tb.Fatal(message)
 	}
-	t.Skip(message)
+	tb.Skip(message)
 }
 
 func possible() error {
@@ -69,7 +76,7 @@ func possible() error {
 		return fmt.Errorf("it needs root, this is user %d", os.Geteuid())
 	}
 	// Containers may be root and yet not allowed to make namespaces.
-	if out, err := exec.Command(tool("unshare"), "-m", "-n", "-p", "-f", "true").CombinedOutput(); err != nil {
+	if out, err := command("unshare", "-m", "-n", "-p", "-f", "true").CombinedOutput(); err != nil {
 		return fmt.Errorf("namespaces cannot be made: %w: %s", err, out)
 	}
 	return nil
@@ -92,7 +99,7 @@ func install() error {
 	update := []string{"update"}
 	get := append([]string{"install", "-y", "--no-install-recommends"}, missing...)
 	for _, args := range [][]string{update, get} {
-		cmd := exec.Command(tool("apt-get"), args...)
+		cmd := command("apt-get", args...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("apt-get %s: %w: %s", strings.Join(args, " "), err, out)
@@ -102,8 +109,8 @@ func install() error {
 }
 
 // clearStale removes what labs of processes that are no more have left.
-func clearStale(t testing.TB) {
-	t.Helper()
+func clearStale(tb testing.TB) {
+	tb.Helper()
 	names := namespaces(prefix)
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // the pattern is good
 	for _, dir := range dirs {
@@ -116,7 +123,7 @@ func clearStale(t testing.TB) {
 			continue
 		}
 		lab := prefix + parts[0] + "-" + parts[1]
-		t.Logf("lab: clearing what process %d left: %s", pid, lab)
+		tb.Logf("lab: clearing what process %d left: %s", pid, lab)
 		network{lab}.remove()
 		removeDir(filepath.Join(os.TempDir(), lab))
 	}
