@@ -55,7 +55,7 @@ func (n network) remove() {
 	for _, name := range namespaces(n.lab + "-") {
 		out, err := command("ip", "netns", "pids", name).Output()
 		if err == nil {
-			for _, field := range strings.FieldsSeq(string(out)) {
+			for field := range strings.FieldsSeq(string(out)) {
 				if pid, err := strconv.Atoi(field); err == nil && pid != os.Getpid() {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
