@@ -22,13 +22,21 @@ import (
 // administrator.
 func live(t *testing.T) (*shell, *daemon.Daemon) {
 	t.Helper()
+	return liveWith(t, []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}})
+}
+
+// liveWith is live with other nodes; none are those of the defaults.
+func liveWith(t *testing.T, nodes []settings.Node) (*shell, *daemon.Daemon) {
+	t.Helper()
 	dir := t.TempDir()
 	s, err := settings.Default(func(string) string { return dir })
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.State, s.Listen.Socket, s.Listen.Address = filepath.Join(dir, "state"), filepath.Join(dir, "s"), "127.0.0.1:0"
-	s.Nodes = []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}}
+	if nodes != nil {
+		s.Nodes = nodes
+	}
 	s.Simulated.Speed = 500
 	s.Timing.Tick.Duration, s.Timing.Rest.Duration = 200*time.Millisecond, 10*time.Millisecond
 	d, err := daemon.Open(t.Context(), s, slog.New(slog.DiscardHandler))

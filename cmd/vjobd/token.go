@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,9 @@ func createToken(ctx context.Context, s *settings.Settings, user string, role jo
 	secret, err := askDaemon(ctx, s, user, role, lifetime)
 	if !errors.Is(err, cluster.ErrUnavailable) {
 		return secret, err
+	}
+	if err := os.MkdirAll(s.State, 0o700); err != nil {
+		return "", fmt.Errorf("state directory: %w", err)
 	}
 	store, err := db.Open(s.Database())
 	if err != nil {
