@@ -232,6 +232,9 @@ func (e *Executor) wake() time.Time {
 		if !p.denied.IsZero() {
 			sooner(p.denied.Add(e.settings.Patience))
 		}
+		if p.rec.Phase == gang.Pausing {
+			sooner(p.rec.Since.Add(e.settings.Limits.MaxSkew + time.Millisecond))
+		}
 	}
 	for _, n := range e.nodes {
 		if n.silent() {

@@ -133,7 +133,7 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 		}
 	}
 	e.touchWaiters()
-	e.reportUnknown(n)
+	e.quarantine(n)
 }
 
 // forget drops what was seen on a node, and wakes the gangs that it concerned.
@@ -148,21 +148,26 @@ func (e *Executor) forget(n *node) {
 	clear(n.copies)
 }
 
-// reportUnknown raises an alarm, once, for copies that bear our mark and belong
-// to no vjob of ours. They are left alone: nobody knows whose they are.
-func (e *Executor) reportUnknown(n *node) {
+// quarantine deals with copies that bear our mark and belong to no live vjob:
+// nobody knows whose they are. One that runs is paused, and somebody is told,
+// once; nothing of it is destroyed or adopted (RELIABILITY I15).
+func (e *Executor) quarantine(n *node) {
 	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
-		if _, known := e.gangs[id.VJob]; known {
+		key := id.String() + "@" + string(n.ID)
+		if _, known := e.gangs[id.VJob]; known || e.unknown[key] {
 			continue
 		}
-		key := id.String() + "@" + string(n.ID)
-		if !e.unknown[key] {
-			e.unknown[key] = true
-			e.event(journal.Event{
-				Kind: journal.EventAlarm, VM: id.String(), Node: n.ID,
-				Text: fmt.Sprintf("a copy of %s is on %s, and no live vjob has it: left alone", id, n.ID),
-			})
+		e.unknown[key] = true
+		done := "it is left as it is"
+		if n.copies[id].State == hypervisor.CopyRunning {
+			done = "it is paused"
+			e.begin([]hypervisor.Call{{Verb: hypervisor.Pause, VM: id, Node: n.ID}}, 0,
+				func(hypervisor.Call) time.Duration { return leastDeadline })
 		}
+		e.event(journal.Event{
+			Kind: journal.EventAlarm, VM: id.String(), Node: n.ID,
+			Text: fmt.Sprintf("node %s has a copy of %s, which belongs to no live vjob: %s", n.ID, id, done),
+		})
 	}
 }
 

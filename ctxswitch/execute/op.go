@@ -20,24 +20,28 @@ type op struct {
 	lostAt   time.Time
 }
 
-// issue gives the calls of a chain their numbers and writes their intents.
+// issue begins a chain of calls for a gang.
 func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
+	e.begin(calls, p.plan(), func(call hypervisor.Call) time.Duration {
+		p.hold(call, e.now)
+		return e.deadline(p, call)
+	})
+}
+
+// begin gives the calls of a chain their numbers and writes their intents.
+func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, deadline func(hypervisor.Call) time.Duration) {
 	chain := Chain{}
 	at := e.now
 	for _, call := range calls {
 		call.Op = e.nextOp
 		e.nextOp++
-		wait := e.deadline(p, call)
+		wait := deadline(call)
 		at = at.Add(wait)
 		e.open(&op{call: call, began: e.now, deadline: at})
-		p.hold(call, e.now)
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
-		kept := call
-		kept.Machine = nil
-		e.out.Step.Intents = append(e.out.Step.Intents, journal.Intent{
-			Call: kept, Plan: p.plan(), Epoch: e.epoch, At: e.now,
-		})
+		call.Machine = nil
+		e.out.Step.Intents = append(e.out.Step.Intents, journal.Intent{Call: call, Plan: plan, Epoch: e.epoch, At: e.now})
 	}
 	e.out.Chains = append(e.out.Chains, chain)
 }
@@ -52,12 +56,14 @@ func (e *Executor) open(o *op) {
 	}
 }
 
+// leastDeadline is what even the shortest call is given.
+const leastDeadline = 15 * time.Second
+
 // deadline is when a call that has not answered is given up: a multiple of what
 // it is estimated to take, and never less than a few seconds.
 func (e *Executor) deadline(p *pursuit, call hypervisor.Call) time.Duration {
-	const least = 15 * time.Second
 	estimate := e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory)
-	return least + time.Duration(float64(estimate)*e.settings.Slack)
+	return leastDeadline + time.Duration(float64(estimate)*e.settings.Slack)
 }
 
 // estimate is how long a call on a VM of that size should take.

@@ -160,6 +160,9 @@ func (t *turn) returning() {
 // resuming lets the members go on one after another in rank order. There is no
 // way back from here: the images are used.
 func (t *turn) resuming() {
+	if t.rec.Then == ThenBack {
+		t.unpauseSeen()
+	}
 	if !t.quiet() {
 		t.waitFor("resumes")
 		return
@@ -207,4 +210,19 @@ func (t *turn) resuming() {
 	t.rec.mark()
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
+}
+
+// unpauseSeen lets those members of a gang whose pausing was aborted go on that
+// are seen paused while a call on them is still open. That can only be a pause:
+// should it be carried out once more, the member is unpaused once more. Waiting
+// for its reply would keep the members apart for longer than they may be.
+func (t *turn) unpauseSeen() {
+	for rank := range t.Sights {
+		s, own := &t.Sights[rank], t.own(rank)
+		if !t.live(rank) || !s.Busy || s.Tries > 0 || len(s.Blind) > 0 || len(own) != 1 ||
+			own[0].State != hypervisor.CopyPaused || own[0].Job != hypervisor.JobNone {
+			continue
+		}
+		t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
+	}
 }

@@ -25,7 +25,7 @@ func (t *turn) step() {
 	if blind := t.blind(); len(blind) > 0 {
 		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
 		switch {
-		case t.rec.Phase == Pausing && t.quiet():
+		case t.rec.Phase == Pausing && (t.quiet() || t.overdue()):
 			t.back("aborted: " + join(blind) + " does not answer")
 		case t.rec.Phase == Resuming && t.rec.Then == ThenBack:
 			t.resuming()

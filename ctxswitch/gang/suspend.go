@@ -12,6 +12,10 @@ import (
 // moved before all of them stand still, and no more than MaxSkew apart.
 func (t *turn) pausing() {
 	if !t.quiet() {
+		if t.overdue() {
+			t.back(fmt.Sprintf("aborted: not all are paused after %s", t.Limits.MaxSkew))
+			return
+		}
 		t.waitFor("pauses")
 		return
 	}
@@ -40,6 +44,8 @@ func (t *turn) pausing() {
 	switch {
 	case t.Retreat != "":
 		t.back("aborted: " + t.Retreat)
+	case len(chain) > 0 && t.Skew > t.Limits.MaxSkew:
+		t.tooMuchSkew()
 	case len(chain) > 0:
 		if missing := t.space(); missing != "" {
 			t.back("aborted: " + missing)
@@ -47,7 +53,7 @@ func (t *turn) pausing() {
 		}
 		t.chains = append(t.chains, chain)
 	case t.Skew > t.Limits.MaxSkew:
-		t.back(fmt.Sprintf("aborted: skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
+		t.tooMuchSkew()
 	case t.rec.Then == ThenMove:
 		t.enter(Moving, ThenNothing, t.rec.Cause)
 		t.rec.Skew = t.Skew
@@ -55,6 +61,14 @@ func (t *turn) pausing() {
 		t.enter(Saving, ThenNothing, t.rec.Cause)
 		t.rec.Skew = t.Skew
 	}
+}
+
+// overdue reports whether the pauses have taken longer than the members may be
+// apart: whatever is still under way then comes too late.
+func (t *turn) overdue() bool { return t.Now.Sub(t.rec.Since) > t.Limits.MaxSkew }
+
+func (t *turn) tooMuchSkew() {
+	t.back(fmt.Sprintf("aborted: skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
 }
 
 // back lets the members of a gang that was being paused go on where they are.
@@ -82,13 +96,12 @@ func (t *turn) space() string {
 }
 
 // saving writes every paused member to an image of its own, seals it, and only
-// when all are sealed calls the gang Saved: until then no room is free.
+// when all are sealed calls the gang Saved: until then no room is free. When a
+// member cannot be saved, no more saves begin; but what is written already is
+// sealed first, since it is all that is left of its member.
 func (t *turn) saving() {
-	if t.Retreat != "" && t.quiet() {
-		t.unsave("aborted: " + t.Retreat)
-		return
-	}
-	done := true
+	abort := t.unsavable()
+	done, whole := true, true
 	for rank := range t.rec.Members {
 		if !t.live(rank) || t.rec.Members[rank].Image != nil && len(t.own(rank)) == 0 {
 			continue
@@ -100,24 +113,25 @@ func (t *turn) saving() {
 		own := t.own(rank)
 		switch {
 		case len(own) == 0:
+			whole = false
 			if !t.seal(rank) {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
-			t.underWay(rank, own[0])
+			whole = false
+			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
 		case own[0].State == hypervisor.CopyDead:
 			t.lose(fmt.Sprintf("%s crashed on %s while it was saved", own[0].VM, own[0].Node))
 			return
 		case own[0].State == hypervisor.CopyRunning:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
-		case t.Sights[rank].Tries >= t.Limits.MaxTries || errors.Is(t.Sights[rank].Err, hypervisor.ErrNoSpace):
-			if t.quiet() {
-				t.unsave(fmt.Sprintf("aborted: %s cannot be saved: %v", own[0].VM, t.Sights[rank].Err))
-				return
-			}
-		default:
+		case abort == "":
 			t.save(rank, own[0].Node)
 		}
+	}
+	if abort != "" && whole && t.quiet() {
+		t.unsave(abort)
+		return
 	}
 	if !done {
 		t.waitFor("saves")
@@ -129,6 +143,23 @@ func (t *turn) saving() {
 	skew := t.rec.Skew
 	t.enter(Saved, ThenNothing, t.rec.Cause)
 	t.rec.Skew = skew
+}
+
+// unsavable says why the gang is to go back instead of being saved, or "".
+func (t *turn) unsavable() string {
+	if t.Retreat != "" {
+		return "aborted: " + t.Retreat
+	}
+	for rank := range t.rec.Members {
+		s, own := &t.Sights[rank], t.own(rank)
+		if !t.live(rank) || s.Busy || len(own) != 1 || own[0].Job != hypervisor.JobNone || own[0].State != hypervisor.CopyPaused {
+			continue
+		}
+		if s.Tries >= t.Limits.MaxTries || errors.Is(s.Err, hypervisor.ErrNoSpace) {
+			return fmt.Sprintf("aborted: %s cannot be saved: %v", own[0].VM, s.Err)
+		}
+	}
+	return ""
 }
 
 // save makes one more attempt under a name of its own: a save that failed may

@@ -297,6 +297,9 @@ func (k *Checker) Look() {
 			default:
 			}
 		}
+		if rec.Phase == gang.Saved && c.Stamp.Incarnation == rec.Incarnation {
+			k.violate(4, "%s has a copy on %s although its gang is saved", c.VM, c.Node)
+		}
 		if c.Stamp.Incarnation > rec.Incarnation {
 			k.violate(15, "%s on %s has incarnation %d, its record says %d", c.VM, c.Node, c.Stamp.Incarnation, rec.Incarnation)
 		}
