@@ -75,14 +75,13 @@ const (
 
 // layout is where things go.
 type layout struct {
-	panel      float64 // width of a panel
-	row        float64 // height of a row
-	rows       float64 // height of the Gantt panel
-	series     int     // panels under it
-	width      float64
-	height     float64
-	scale      axis // time
-	legendRows int
+	panel  float64 // width of a panel
+	row    float64 // height of a row
+	rows   float64 // height of the Gantt panel
+	series int     // panels under it
+	width  float64
+	height float64
+	scale  axis // time
 }
 
 func newLayout(f *Figure) layout {

@@ -9,46 +9,48 @@ import (
 // canvas collects the elements of an SVG document.
 type canvas struct{ strings.Builder }
 
+func (c *canvas) printf(format string, args ...any) { fmt.Fprintf(&c.Builder, format, args...) }
+
 func (c *canvas) open(width, height float64, title, description string) {
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]s" height="%[2]s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n",
+	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%[1]s" height="%[2]s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n",
 		number(width), number(height))
-	fmt.Fprintf(c, "<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(description), styles())
+	c.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(description), styles())
 	c.rect(0, 0, width, height, "paper")
 }
 
 func (c *canvas) close() { c.WriteString("</svg>\n") }
 
 func (c *canvas) rect(x, y, width, height float64, class string) {
-	fmt.Fprintf(c, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`+"\n",
+	c.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`+"\n",
 		class, number(x), number(y), number(width), number(height))
 }
 
 // box is a rectangle that tells something when the pointer rests on it.
 func (c *canvas) box(x, y, width, height float64, class, text string) {
-	fmt.Fprintf(c, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`+"\n",
+	c.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`+"\n",
 		class, number(x), number(y), number(width), number(height), escape(text))
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(c, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`+"\n",
+	c.printf(`<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`+"\n",
 		class, number(x1), number(y1), number(x2), number(y2))
 }
 
 func (c *canvas) path(d, class, text string) {
-	fmt.Fprintf(c, `<path class="%s" d="%s"><title>%s</title></path>`+"\n", class, d, escape(text))
+	c.printf(`<path class="%s" d="%s"><title>%s</title></path>`+"\n", class, d, escape(text))
 }
 
 func (c *canvas) text(x, y float64, class, anchor, text string) {
 	if text == "" {
 		return
 	}
-	fmt.Fprintf(c, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`+"\n",
+	c.printf(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`+"\n",
 		class, number(x), number(y), anchor, escape(text))
 }
 
 // rotated writes upwards.
 func (c *canvas) rotated(x, y float64, class, text string) {
-	fmt.Fprintf(c, `<text class="%s" transform="translate(%s %s) rotate(-90)" text-anchor="middle">%s</text>`+"\n",
+	c.printf(`<text class="%s" transform="translate(%s %s) rotate(-90)" text-anchor="middle">%s</text>`+"\n",
 		class, number(x), number(y), escape(text))
 }
 

@@ -78,7 +78,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	var err error
-	if d.store, err = db.Open(d.settings.Database()); err != nil {
+	if d.store, err = db.Open(d.settings.Database()); err != nil { //nolint:contextcheck // opening cannot be interrupted
 		return err
 	}
 	if err := d.declareNodes(ctx); err != nil {
@@ -87,7 +87,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	if d.driver, err = openDriver(&d.settings, d.log); err != nil {
 		return err
 	}
-	if err := d.join(); err != nil {
+	if err := d.join(); err != nil { //nolint:contextcheck // requests bring contexts of their own
 		return err
 	}
 	return d.listen(ctx)

@@ -21,12 +21,12 @@ import (
 
 // small is a daemon's settings with two nodes of 2 CPU, so fast that actions
 // hardly take time.
-func small(t testing.TB, change func(*settings.Settings)) settings.Settings {
-	t.Helper()
-	dir := t.TempDir()
+func small(tb testing.TB, change func(*settings.Settings)) settings.Settings {
+	tb.Helper()
+	dir := tb.TempDir()
 	s, err := settings.Default(func(string) string { return dir })
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.State, s.Listen.Socket = filepath.Join(dir, "state"), filepath.Join(dir, "s")
 	s.Nodes = []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}}
@@ -39,11 +39,11 @@ func small(t testing.TB, change func(*settings.Settings)) settings.Settings {
 }
 
 // start runs a daemon until the test ends or stop is called.
-func start(t testing.TB, s settings.Settings) (c *client.Client, stop func()) {
-	t.Helper()
-	d, err := daemon.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+func start(tb testing.TB, s settings.Settings) (c *client.Client, stop func()) {
+	tb.Helper()
+	d, err := daemon.Open(tb.Context(), s, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -56,32 +56,32 @@ func start(t testing.TB, s settings.Settings) (c *client.Client, stop func()) {
 		stopped = true
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("stop: %v", err)
+			tb.Errorf("stop: %v", err)
 		}
 	}
-	t.Cleanup(stop)
+	tb.Cleanup(stop)
 	c, err = client.New(client.Settings{Server: "unix://" + s.Listen.Socket})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 	return c, stop
 }
 
 // until waits for a vjob to satisfy a condition.
-func until(t testing.TB, c *client.Client, id int64, what string, ok func(*wire.VJobDetail) bool) wire.VJobDetail {
-	t.Helper()
+func until(tb testing.TB, c *client.Client, id int64, what string, ok func(*wire.VJobDetail) bool) wire.VJobDetail {
+	tb.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		job, err := c.VJob(t.Context(), id)
+		job, err := c.VJob(tb.Context(), id)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if ok(&job) {
 			return job
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("vjob %d is %s (%s), want %s", id, job.State, job.Reason, what)
+			tb.Fatalf("vjob %d is %s (%s), want %s", id, job.State, job.Reason, what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -91,14 +91,14 @@ func inState(state cluster.State) func(*wire.VJobDetail) bool {
 	return func(j *wire.VJobDetail) bool { return j.State == state.String() }
 }
 
-func submit(t testing.TB, c *client.Client, name string, vms, priority int, length float64) int64 {
-	t.Helper()
-	job, created, err := c.Submit(t.Context(), wire.Submission{
+func submit(tb testing.TB, c *client.Client, name string, vms, priority int, length float64) int64 {
+	tb.Helper()
+	job, created, err := c.Submit(tb.Context(), wire.Submission{
 		Name: name, Priority: priority, Count: vms,
 		Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 256, Steps: []wire.Step{{CPUMilli: 1000, Seconds: length}}},
 	}, "")
 	if err != nil || !created {
-		t.Fatalf("submit %s: %v, created %t", name, err, created)
+		tb.Fatalf("submit %s: %v, created %t", name, err, created)
 	}
 	return job.ID
 }
@@ -227,7 +227,12 @@ func TestTCPNeedsAToken(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
-	defer func() { cancel(); <-done }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
 	anybody, err := client.New(client.Settings{Server: address, Retries: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +247,7 @@ func TestCreateToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	now := time.Now()
 	secret, err := daemon.CreateToken(t.Context(), store, "ada", journal.RoleAdmin, now, time.Time{})
 	if err != nil || !strings.HasPrefix(secret, "vjob_") {

@@ -88,6 +88,7 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 			if j.Started < 0 {
 				j.Started = at
 			}
+		default: // nothing is counted
 		}
 	}
 	j.State, j.Reason = c.State, c.Reason

@@ -53,7 +53,7 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 	if err := fits(w, nodes); err != nil {
 		return nil, err
 	}
-	r, err := newRun(w, nodes, o)
+	r, err := newRun(w, nodes, o) //nolint:contextcheck // nothing in virtual time blocks
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (r *run) submitAll(ctx context.Context) error {
 				s.VMs[k].Payload.Image = image
 			}
 		}
-		job, err := r.shell.Submit(s)
+		job, err := r.shell.Submit(s) //nolint:contextcheck // nothing in virtual time blocks
 		if err != nil {
 			return fmt.Errorf("submit vjob %s: %w", s.Name, err)
 		}
@@ -201,7 +201,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func() bool) error {
 		if r.sampler.next.Before(target) {
 			target = r.sampler.next
 		}
-		more, err := r.shell.Step(target)
+		more, err := r.shell.Step(target) //nolint:contextcheck // nothing in virtual time blocks
 		if err != nil {
 			return fmt.Errorf("at %s: %w", r.shell.Now().Sub(r.start), err)
 		}

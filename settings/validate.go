@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,10 +89,8 @@ func (s *Settings) validateChoices() error {
 
 func (c choice) check() error {
 	values := strings.Fields(c.values)
-	for _, v := range values {
-		if c.value == v {
-			return nil
-		}
+	if slices.Contains(values, c.value) {
+		return nil
 	}
 	return cluster.BadField(c.field, c.value, "one of "+strings.Join(values, ", "))
 }

@@ -70,8 +70,7 @@ func ReadTrace(name string, r io.Reader) (*Workload, error) {
 }
 
 func atLine(name string, line int, err error) error {
-	var field *cluster.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 		return &document.Error{Document: name, Line: line, Column: 1, Field: field}
 	}
 	return fmt.Errorf("%s:%d: %w", name, line, err)
@@ -92,8 +91,7 @@ func parseLine(text []byte) (Job, error) {
 
 // jsonError names the key that is to blame, as far as it is known.
 func jsonError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return cluster.BadField(wrong.Field, wrong.Value, "a value of type "+wrong.Type.String())
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

@@ -56,13 +56,13 @@ func liveWith(t *testing.T, nodes []settings.Node) (*shell, *daemon.Daemon) {
 }
 
 // waitFor repeats a command until what it prints holds a text.
-func (s *shell) waitFor(text string, args ...string) string {
+func (s *shell) waitFor(text string, args ...string) {
 	s.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		out := s.ok(args...)
 		if strings.Contains(out, text) {
-			return out
+			return
 		}
 		if time.Now().After(deadline) {
 			s.t.Fatalf("vjob %s never showed %q:\n%s", strings.Join(args, " "), text, out)
@@ -215,7 +215,7 @@ func TestWatchEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	go func() {
 		time.Sleep(500 * time.Millisecond)
 		_, _ = keys.WriteString("q")

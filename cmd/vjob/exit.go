@@ -70,14 +70,14 @@ func (a *app) complain(err error) {
 		err = errors.New("interrupted")
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-		fmt.Fprintf(a.err, "vjob: %s\n", clean(line))
+		_, _ = fmt.Fprintf(a.err, "vjob: %s\n", clean(line))
 	}
 }
 
-// arguments checks how many arguments there are; most -1 is any number.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments checks that there is one argument at least; most -1 is any number.
+func arguments(most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
+		if len(args) == 0 || most >= 0 && len(args) > most {
 			return &usageError{cmd: cmd, err: fmt.Errorf("%d arguments given: want %s", len(args), what)}
 		}
 		return nil

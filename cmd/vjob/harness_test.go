@@ -112,12 +112,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // against starts a server that gives canned answers, and a shell that uses it.
-func against(t testing.TB, answers map[string]any) (*shell, *fake) {
-	t.Helper()
+func against(tb testing.TB, answers map[string]any) (*shell, *fake) {
+	tb.Helper()
 	f := &fake{answers: answers}
 	server := httptest.NewServer(f)
-	t.Cleanup(server.Close)
-	return &shell{t: t, env: map[string]string{"VJOB_SERVER": server.URL, "HOME": t.TempDir()}}, f
+	tb.Cleanup(server.Close)
+	return &shell{t: tb, env: map[string]string{"VJOB_SERVER": server.URL, "HOME": tb.TempDir()}}, f
 }
 
 func at(minutes int) *time.Time {

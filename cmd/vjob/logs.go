@@ -21,7 +21,7 @@ func (a *app) logsCommand() *cobra.Command {
 		Short: "print what a VM of a vjob has printed on its console",
 		Long: `Prints the console of one VM since its first boot. Control characters are shown as \x1b and
 the like, since a guest could use them to deceive your terminal; --raw leaves them as they are.`,
-		Args: arguments(1, 1, "the number or the name of a vjob"),
+		Args: arguments(1, "the number or the name of a vjob"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rank < 0 {
 				return cluster.BadField("--rank", rank, "0 or more")

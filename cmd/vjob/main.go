@@ -22,7 +22,7 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, s streams, args []string) int {
 	a := &app{streams: s}
-	root := a.root()
+	root := a.root()                          //nolint:contextcheck // cobra hands the context to the commands
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {

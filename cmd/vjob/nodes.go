@@ -55,7 +55,7 @@ func (a *app) setNode(use, short string, change func() (wire.NodeChange, error))
 	return &cobra.Command{
 		Use:   use + " NODE",
 		Short: short,
-		Args:  arguments(1, 1, "the name of a node"),
+		Args:  arguments(1, "the name of a node"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			want, err := change()
 			if err != nil {

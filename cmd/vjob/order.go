@@ -17,7 +17,7 @@ func (a *app) order(use, short, done string, ask func(*client.Client, context.Co
 	return &cobra.Command{
 		Use:   use + " VJOB...",
 		Short: short,
-		Args:  arguments(1, -1, "numbers or names of vjobs"),
+		Args:  arguments(-1, "numbers or names of vjobs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.client()
 			if err != nil {

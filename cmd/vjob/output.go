@@ -37,12 +37,12 @@ func printJSON(out io.Writer, v any, indent bool) error {
 
 func jsonUnsafe(r rune) bool { return r != '\n' && unsafeRune(r) }
 
-// show prints a value: as JSON, or as the table that make returns.
-func (a *app) show(v any, make func() *table) error {
+// show prints a value: as JSON, or as the table that is made of it.
+func (a *app) show(v any, tabulate func() *table) error {
 	if a.json() {
 		return printJSON(a.out, v, true)
 	}
-	t := make()
+	t := tabulate()
 	if a.colours() {
 		t.paint = paint
 	}

@@ -182,7 +182,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"submit", "a", "b"}, "2 files given: want one"},
 		{[]string{"submit", "a", "--", "b"}, "a file and a command given"},
 		{[]string{"submit", file("template: {cpu: 1, memory: 1GiB}"), "--vms", "3"}, "--vms: want it in the file"},
-		{[]string{"submit", file("nmae: x")}, "nmae: unknown key: want probably name"},
+		{[]string{"submit", file("naem: x")}, "naem: unknown key: want probably name"},
 		{[]string{"submit", file("template: {cpu: 1, memory: 1GiB, cpu_milli: 5}")}, "template.cpu: given beside cpu_milli: want one of the two"},
 		{[]string{"submit", file("template: {cpu: 0, memory: 1GiB}")}, `template.cpu: "0": want more than 0`},
 		{[]string{"submit", file("vms: [{cpu: 1, memory: -1GiB}]")}, `vms[0].memory: "-1GiB": want a size`},

@@ -37,7 +37,7 @@ func (a *app) plansCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "show PLAN",
 		Short: "show one context switch: its actions, dependencies, times and skews",
-		Args:  arguments(1, 1, "the number of a plan"),
+		Args:  arguments(1, "the number of a plan"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {

@@ -47,7 +47,7 @@ FILE is a document with a cluster and vjobs made of components (examples/nasgrid
 one line of JSON per vjob; both may be compressed by gzip.`,
 		Example: `  vjob replay examples/nasgrid-8x9.json --svg gantt.svg
   vjob replay kth.jsonl.gz --cluster 50x2x3686MiB --policy firstfit`,
-		Args: arguments(1, 1, "one workload file"),
+		Args: arguments(1, "one workload file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), &f, args[0]) },
 	}
 	flags := cmd.Flags()
@@ -175,6 +175,6 @@ func (b *progressBar) show(ended, all int, at time.Duration) {
 
 func (b *progressBar) end() {
 	if b.drawn {
-		fmt.Fprint(b.out, "\r\x1b[K")
+		_, _ = io.WriteString(b.out, "\r\x1b[K")
 	}
 }

@@ -15,7 +15,7 @@ func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show VJOB",
 		Short: "show one vjob: its VMs, where they are, what happened",
-		Args:  arguments(1, 1, "the number or the name of a vjob"),
+		Args:  arguments(1, "the number or the name of a vjob"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.client()
 			if err != nil {

@@ -93,7 +93,9 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 		return printJSON(a.out, job, true)
 	}
 	if !a.json() {
-		fmt.Fprintln(a.out, job.ID)
+		if _, err := fmt.Fprintln(a.out, job.ID); err != nil {
+			return err // the vjob is accepted all the same
+		}
 	}
 	if !created {
 		fmt.Fprintf(a.err, "vjob: the key was used before: this is the vjob of that time\n")

@@ -45,7 +45,7 @@ func (a *app) addUser() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add USER",
 		Short: "add an account",
-		Args:  arguments(1, 1, "the name of a user"),
+		Args:  arguments(1, "the name of a user"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -67,7 +67,7 @@ func (a *app) deleteUser() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete USER",
 		Short: "remove an account and its tokens",
-		Args:  arguments(1, 1, "the name of a user"),
+		Args:  arguments(1, "the name of a user"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -86,7 +86,7 @@ func (a *app) createToken() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token USER",
 		Short: "make a token; its secret is printed this once",
-		Args:  arguments(1, 1, "the name of a user"),
+		Args:  arguments(1, "the name of a user"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lifetime, err := settings.ParseDuration(expires)
 			if err != nil {
@@ -114,7 +114,7 @@ func (a *app) listTokens() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tokens USER",
 		Short: "list the tokens of an account",
-		Args:  arguments(1, 1, "the name of a user"),
+		Args:  arguments(1, "the name of a user"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -146,7 +146,7 @@ func (a *app) revokeToken() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke TOKEN",
 		Short: "make a token worthless, by its number",
-		Args:  arguments(1, 1, "the number of a token"),
+		Args:  arguments(1, "the number of a token"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {

@@ -35,17 +35,17 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, out, errs io.Writer, getenv func(string) string, args []string) int {
 	c := &command{out: out, err: errs, getenv: getenv}
-	root := c.root()
+	root := c.root() //nolint:contextcheck // cobra hands the context to the commands
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, cluster.ErrInvalid):
-		fmt.Fprintf(errs, "vjobd: %v\n", err)
+		_, _ = fmt.Fprintf(errs, "vjobd: %v\n", err)
 		return exitInput
 	default:
-		fmt.Fprintf(errs, "vjobd: %v\n", err)
+		_, _ = fmt.Fprintf(errs, "vjobd: %v\n", err)
 		return exitError
 	}
 }

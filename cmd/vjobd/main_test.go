@@ -13,7 +13,7 @@ import (
 )
 
 // vjobd runs a command line with a home of its own.
-func vjobd(t *testing.T, ctx context.Context, home string, args ...string) (code int, out, errs string) {
+func vjobd(ctx context.Context, t *testing.T, home string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	getenv := func(key string) string {
@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 		{[]string{"token", "create", "a b"}, exitInput, "name"},
 	}
 	for _, tt := range tests {
-		code, out, errs := vjobd(t, t.Context(), home, tt.args...)
+		code, out, errs := vjobd(t.Context(), t, home, tt.args...)
 		if code != tt.code || !strings.Contains(out+errs, tt.want) {
 			t.Errorf("vjobd %v: exit %d, want %d: %s%s\nwant %s", tt.args, code, tt.code, out, errs, tt.want)
 		}
@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 func TestPrintedSettings(t *testing.T) {
 	home := t.TempDir()
 	for _, args := range [][]string{{"settings"}, {"--print-settings"}} {
-		_, out, _ := vjobd(t, t.Context(), home, args...)
+		_, out, _ := vjobd(t.Context(), t, home, args...)
 		path := filepath.Join(home, "printed.yaml")
 		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestPrintedSettings(t *testing.T) {
 func TestToken(t *testing.T) {
 	home := t.TempDir()
 	create := func(name string) string {
-		code, out, errs := vjobd(t, t.Context(), home, "token", "create", name, "--role", "admin", "--expires", "1d")
+		code, out, errs := vjobd(t.Context(), t, home, "token", "create", name, "--role", "admin", "--expires", "1d")
 		if code != exitOK || !strings.HasPrefix(out, "vjob_") {
 			t.Fatalf("exit %d: %s%s", code, out, errs)
 		}
@@ -87,7 +87,7 @@ func TestToken(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan int, 1)
 	go func() {
-		code, _, errs := vjobd(t, ctx, home)
+		code, _, errs := vjobd(ctx, t, home)
 		if code != exitOK {
 			t.Error(errs)
 		}

@@ -62,7 +62,7 @@ func createToken(ctx context.Context, s *settings.Settings, user string, role jo
 	if err := os.MkdirAll(s.State, 0o700); err != nil {
 		return "", fmt.Errorf("state directory: %w", err)
 	}
-	store, err := db.Open(s.Database())
+	store, err := db.Open(s.Database()) //nolint:contextcheck // opening cannot be interrupted
 	if err != nil {
 		return "", err
 	}

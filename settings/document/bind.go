@@ -200,6 +200,7 @@ func (b *binder) scalar(path string, node ast.Node, dst reflect.Value) error {
 		}
 		dst.SetFloat(f)
 		return nil
+	default: // whole numbers, below
 	}
 	if n, ok := node.(*ast.IntegerNode); ok {
 		switch v := n.Value.(type) {

@@ -57,7 +57,7 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", cluster.ErrInvalid, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	return ReadFrom(path, f)
 }
 
@@ -117,8 +117,7 @@ func (d *Document) Locate(err error) error {
 
 func (d *Document) syntax(err error) error {
 	e := &Error{Document: d.Name, Field: &cluster.FieldError{Field: "syntax", Value: "this", Want: err.Error()}}
-	var y yaml.Error
-	if errors.As(err, &y) {
+	if y, ok := errors.AsType[yaml.Error](err); ok {
 		e.Field.Want = "YAML or JSON: " + y.GetMessage()
 		if t := y.GetToken(); t != nil && t.Position != nil {
 			e.Line, e.Column = t.Position.Line, t.Position.Column

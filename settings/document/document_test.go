@@ -124,7 +124,7 @@ func TestLocate(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	other := cluster.BadField("count", 0, "at least 1")
-	if got := d.Locate(other); got != other {
+	if got := d.Locate(other); !errors.Is(got, other) {
 		t.Errorf("a field that is not there: %v", got)
 	}
 }
