@@ -237,7 +237,7 @@ type Space struct {
 // Image is one file in the image store.
 type Image struct {
 	ID       ImageID
-	Node     cluster.NodeID // where it lies: resuming there is local
+	Node     cluster.NodeID // where it lies: resuming there is local; if that node is silent, one that can reach it
 	Bytes    int64
 	Complete bool // the save that wrote it said that it was finished
 }

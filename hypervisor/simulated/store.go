@@ -94,10 +94,24 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 	}
 	for _, i := range c.sortedImages() {
 		if _, seen := pools[i.Pool]; seen {
-			s.Images = append(s.Images, hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete})
+			s.Images = append(s.Images, hypervisor.Image{ID: i.ID, Node: c.door(i, s.Free), Bytes: i.Bytes, Complete: i.Complete})
 		}
 	}
 	return s, nil
+}
+
+// door is the node through which an image can be reached: the one that saved it,
+// and another one of its pool while that one does not answer.
+func (c *Cluster) door(i *image, open map[cluster.NodeID]hypervisor.Space) cluster.NodeID {
+	if _, ok := open[i.Node]; ok {
+		return i.Node
+	}
+	for _, h := range c.order {
+		if _, ok := open[h.ID]; ok && h.Pool == i.Pool {
+			return h.ID
+		}
+	}
+	return i.Node
 }
 
 // sortedImages lists the images in order of VMs, generations and attempts.
