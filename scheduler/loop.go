@@ -31,6 +31,7 @@ type Loop struct {
 
 	events   chan func(*Core) error
 	stale    bool         // the core must be made anew; owned by the loop
+	failures int          // of commits and loads in a row; owned by the loop
 	granted  []chan error // requests that wait for the next commit; owned by the loop
 	snapshot atomic.Pointer[Snapshot]
 	limits   Bounds
@@ -189,6 +190,9 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 			core = fresh
 			continue
 		}
+		if !effects.Step.Empty() {
+			l.failures = 0
+		}
 		l.show(core, false)
 		l.start(ctx, effects)
 		wake.Reset(max(effects.Wake.Sub(l.now()), time.Millisecond))
@@ -221,19 +225,22 @@ func (l *Loop) show(core *Core, now bool) {
 	}
 }
 
-// reload tries to load until it succeeds or the context ends.
+// reload loads until it succeeds or the context ends. The pauses before it grow
+// with every failure in a row, of loads as well as of commits.
 func (l *Loop) reload(ctx context.Context) (*Core, error) {
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
-		core, err := l.load(ctx)
-		if err == nil {
-			return core, nil
-		}
-		l.log.Error("load failed", slog.Any("error", err))
+	for {
+		pause := min(50*time.Millisecond<<min(l.failures, 10), 10*time.Second)
+		l.failures++
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(pause):
 		}
+		core, err := l.load(ctx)
+		if err == nil {
+			return core, nil
+		}
+		l.log.Error("load failed", slog.Any("error", err))
 	}
 }
 

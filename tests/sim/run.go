@@ -76,6 +76,9 @@ type Result struct {
 	Ended      time.Duration
 }
 
+// errViolated ends a run: what follows a broken invariant proves nothing.
+var errViolated = errors.New("an invariant is broken")
+
 // run is one run in the making.
 type run struct {
 	opts    Options
@@ -103,11 +106,10 @@ func Run(opts Options) (Result, error) {
 	if err := r.build(); err != nil {
 		return Result{}, err
 	}
-	if err := r.trouble(); err != nil {
-		return Result{}, err
-	}
-	if err := r.heal(); err != nil {
-		return Result{}, err
+	for _, act := range []func() error{r.trouble, r.heal} {
+		if err := act(); err != nil && !errors.Is(err, errViolated) {
+			return Result{}, err
+		}
 	}
 	r.check.counts.Crashes = int(r.store.Epoch()) - 1
 	return Result{
@@ -271,6 +273,9 @@ func (r *run) step(to time.Time) error {
 		return fmt.Errorf("time does not go on at %s", before)
 	}
 	r.check.Look()
+	if err == nil && len(r.check.violations) > 0 {
+		err = errViolated
+	}
 	return err
 }
 
