@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,7 +101,7 @@ func stateOf(state string) string { return dash(state) }
 // why is the reason, with what is marked beside the state.
 func why(j *wire.VJob) string {
 	reason := j.Reason
-	if j.Held {
+	if j.Held && !strings.Contains(reason, "held") {
 		reason = "held; " + reason
 	}
 	if j.QueuePlace > 0 {
