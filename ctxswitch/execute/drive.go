@@ -22,6 +22,9 @@ func (e *Executor) drive(p *pursuit) {
 		if turn.Changed {
 			e.commit(p, turn.Record)
 		}
+		if turn.Hold != "" {
+			e.hold(p, true, turn.Hold)
+		}
 		for _, chain := range turn.Chains {
 			e.issue(p, chain)
 		}
@@ -287,15 +290,21 @@ func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, reason stri
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
+	e.hold(p, held, reason)
+	return nil
+}
+
+func (e *Executor) hold(p *pursuit, held bool, reason string) {
 	if p.job.Held == held {
-		return nil
+		return
 	}
 	p.job.Held, p.job.Reason = held, reason
 	p.job.Version++
 	e.changes++
 	e.writeJob(p)
-	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", id, reason)})
-	return nil
+	e.event(journal.Event{
+		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", p.job.ID, reason),
+	})
 }
 
 // observed returns the CPU that a member was last seen to need.

@@ -8,19 +8,26 @@ import (
 )
 
 // saved removes what must not be beside the images: unused attempts, and paused
-// copies of a restore that was given up and came late after all.
+// copies of a restore that was given up and came late after all. A copy that runs
+// is nobody's doing of ours, and its disk is newer than the images now: it is put
+// in quarantine, which its Node in the record stands for, and the vjob is held.
 func (t *turn) saved() {
 	for rank := range t.rec.Members {
+		m := &t.rec.Members[rank]
 		if t.Sights[rank].Busy {
 			continue
 		}
 		for _, f := range t.own(rank) {
-			if f.State == hypervisor.CopyRunning {
-				t.alarms = append(t.alarms, fmt.Sprintf("%s runs on %s although its gang is saved: it is paused and left there", f.VM, f.Node))
+			switch {
+			case f.State == hypervisor.CopyRunning:
+				t.hold = fmt.Sprintf("%s runs on %s although its gang is saved: it is paused and left there", f.VM, f.Node)
+				t.alarms = append(t.alarms, t.hold)
+				t.moved = t.moved || m.Node != f.Node
+				m.Node = f.Node
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
-				continue
+			case f.Node != m.Node:
+				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 			}
-			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 		}
 	}
 	t.discardUnused()

@@ -78,6 +78,7 @@ type Turn struct {
 	Chains [][]hypervisor.Call
 	Wait   string // what the gang waits for when it makes no call
 	Alarms []string
+	Hold   string // why the vjob is to be held until somebody has looked, "" for no reason
 }
 
 // turn is a step in the making.
@@ -87,6 +88,7 @@ type turn struct {
 	chains [][]hypervisor.Call
 	wait   string
 	alarms []string
+	hold   string
 	moved  bool // the record was changed
 }
 

@@ -15,7 +15,7 @@ import (
 func Step(rec Record, s Scene) Turn {
 	t := &turn{Scene: s, rec: rec.Clone()}
 	t.step()
-	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms}
+	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
 }
 
 func (t *turn) step() {
@@ -226,11 +226,11 @@ func (t *turn) active() {
 // gang is lost. It reports false then.
 func (t *turn) oneOf(rank int, own []Found) bool {
 	keep, running := own[0], 0
+	if f, ok := working(own); ok {
+		t.underWay(rank, f)
+		return true
+	}
 	for _, f := range own {
-		if f.Job != hypervisor.JobNone {
-			t.waitFor(fmt.Sprintf("%s is %s on %s", f.VM, f.Job, f.Node))
-			return true
-		}
 		if f.State == hypervisor.CopyDead {
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 			return true
@@ -257,6 +257,17 @@ func (t *turn) oneOf(rank int, own []Found) bool {
 		}
 	}
 	return true
+}
+
+// working returns a copy that has a job: of a migration the source, where it can
+// be cancelled.
+func working(own []Found) (f Found, ok bool) {
+	for _, c := range own {
+		if c.Job == hypervisor.JobOutgoing || c.Job != hypervisor.JobNone && !ok {
+			f, ok = c, true
+		}
+	}
+	return f, ok
 }
 
 // discardUnused deletes images that nothing refers to any more.

@@ -225,6 +225,7 @@ func TestStep(t *testing.T) {
 		{"rests", on(gang.Saved, 0).imaged(0, 1), "saved"},
 		{"a late paused copy goes", on(gang.Saved, 0).imaged(0, 1).has("0@c paused"), "saved; destroy 0@c"},
 		{"a running one is only stopped", on(gang.Saved, 0).imaged(0, 1).has("0@c running"), "saved; pause 0@c !"},
+		{"and stays there", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.rec.Members[0].Node = "c" }), "saved"},
 		{"unused attempts go", on(gang.Saved, 0).imaged(0, 1).stored(0, 2, false), "saved; discard 0@a g1.a2"},
 
 		// Restoring (15-19).
@@ -251,6 +252,7 @@ func TestStep(t *testing.T) {
 		{"two paused copies: the source goes", on(gang.Moving, 0).next("c", "").has("0@a paused", "0@c paused", "1@b paused"), "moving; destroy 0@a"},
 		{"arrived", on(gang.Moving, 0).next("c", "").has("0@c paused", "1@b paused"), "resuming"},
 		{"stays where it is after too many tries", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(tried(0, 2, errors.New("x"))), "resuming !"},
+		{"a live migration that does not end is cancelled at its source", on(gang.Shifting, 0).next("a", "").has("0@a paused incoming", "0@c running outgoing", "1@b running").with(func(s *stage) { s.scene.Sights[0].Late = true }), "shifting; abort 0@c"},
 		{"shifts running members", on(gang.Shifting, 0).next("c", "").has("0@a running", "1@b running"), "shifting; migrate 0@a>c"},
 		{"a shift left it paused: it may have run elsewhere", on(gang.Shifting, 0).next("c", "").has("0@a paused", "1@b running"), "clearing(wait) !"},
 		{"it ended its work elsewhere", on(gang.Shifting, 0).next("c", "").has("0@a paused", "1@b running").with(gone(0, hypervisor.CauseShutdown)), "shifting; destroy 0@a"},

@@ -119,7 +119,7 @@ func (t *turn) saving() {
 			}
 		case own[0].Job != hypervisor.JobNone:
 			whole = false
-			t.waitFor(fmt.Sprintf("%s is %s", own[0].VM, own[0].Job))
+			t.underWay(rank, own[0])
 		case own[0].State == hypervisor.CopyDead:
 			t.lose(fmt.Sprintf("%s crashed on %s while it was saved", own[0].VM, own[0].Node))
 			return
