@@ -1,0 +1,99 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor/simulated"
+)
+
+// parseFault reads the name of a fault.
+func parseFault(name string) (simulated.FaultKind, error) {
+	for k := simulated.PowerLoss; k <= simulated.MigrateSplit; k++ {
+		if k.String() == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("%q: no such fault", name)
+}
+
+// fault reads "KIND NODE [for D]", "KIND VM" or "KIND next VERB [of VM] [on NODE]".
+func (s *stage) fault(w []string) error {
+	if len(w) < 2 {
+		return errWords
+	}
+	kind, err := parseFault(w[0])
+	if err != nil {
+		return err
+	}
+	f := simulated.Fault{Kind: kind}
+	switch {
+	case w[1] == "next":
+		err = s.armed(&f, w[2:])
+	case strings.Contains(w[1], "."):
+		err = s.struck(&f, w[1])
+	default:
+		f.Node = cluster.NodeID(w[1])
+		if len(w) == 4 && w[2] == "for" {
+			f.For, err = time.ParseDuration(w[3])
+		} else if len(w) != 2 {
+			err = errWords
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.cluster.Inject(s.shell.Now(), f)
+}
+
+// struck aims a fault at a guest, or at the image that its record names.
+func (s *stage) struck(f *simulated.Fault, word string) (err error) {
+	if f.VM, err = s.vm(word); err != nil || f.Kind != simulated.ImageRot {
+		return err
+	}
+	image := s.image(f.VM)
+	if image == nil {
+		return fmt.Errorf("%s has no image", word)
+	}
+	f.Image = image.ID
+	return nil
+}
+
+// armed aims a fault at the next call of a verb.
+func (s *stage) armed(f *simulated.Fault, w []string) error {
+	if len(w) == 0 || len(w)%2 == 0 {
+		return errWords
+	}
+	verb, err := parseVerb(w[0])
+	if err != nil {
+		return err
+	}
+	f.Verb = &verb
+	for i := 1; i < len(w); i += 2 {
+		switch w[i] {
+		case "of":
+			if f.VM, err = s.vm(w[i+1]); err != nil {
+				return err
+			}
+		case "on":
+			f.Node = cluster.NodeID(w[i+1])
+		default:
+			return errWords
+		}
+	}
+	return nil
+}
+
+// mend reads "KIND NODE".
+func (s *stage) mend(w []string) error {
+	if len(w) != 2 {
+		return errWords
+	}
+	kind, err := parseFault(w[0])
+	if err == nil {
+		s.cluster.Mend(s.shell.Now(), cluster.NodeID(w[1]), kind)
+	}
+	return err
+}

@@ -1,0 +1,316 @@
+package scenarios_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/db/memory"
+	"vjob/hypervisor"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+	"vjob/tests/sim"
+	"vjob/virtual"
+)
+
+// round is a profile whose durations are easy to follow in a log.
+var round = simulated.Profile{
+	Name: "round", Control: 10 * time.Millisecond, Boot: 5 * time.Second, Shutdown: 2 * time.Second,
+	Destroy: 500 * time.Millisecond, Pause: 10 * time.Millisecond, Unpause: 10 * time.Millisecond,
+	Save:          simulated.Transfer{PerGiB: 20 * time.Second},
+	Seal:          simulated.Transfer{PerGiB: 2 * time.Second},
+	Restore:       simulated.Transfer{PerGiB: 20 * time.Second},
+	RestoreRemote: simulated.Transfer{PerGiB: 40 * time.Second},
+	Migrate:       simulated.Transfer{PerGiB: 10 * time.Second},
+	MigrateLive:   simulated.Transfer{PerGiB: 20 * time.Second},
+}
+
+var costs = ctxswitch.Costs{
+	Boot: 5 * time.Second, Stop: time.Second, MigratePer: 10 * time.Second,
+	SuspendPer: 22 * time.Second, ResumePer: 20 * time.Second, RemoteFactor: 2,
+}
+
+// stage is one play: the world, and what was seen of it.
+type stage struct {
+	log     logbook
+	config  simulated.Config
+	options map[string]string
+	excused []string // invariants
+
+	cluster *simulated.Cluster
+	store   *memory.Store
+	shell   *virtual.Shell
+	check   *sim.Checker
+	start   time.Time
+
+	jobs   map[string]cluster.VJobID // by the name in the script
+	gangs  map[cluster.VJobID]gang.Record
+	states map[cluster.VJobID]journal.VJobChange
+	plans  map[journal.PlanID]journal.PlanState
+	calls  []hypervisor.Call
+	events []journal.Event
+
+	deaths  []death
+	commits []spoiled
+	foreign hypervisor.OpID // numbers the calls that are not ours
+}
+
+// death is a point at which the scheduler is to die: the n-th from now on.
+type death struct {
+	point string
+	n     int
+}
+
+// spoiled is a commit that is to fail.
+type spoiled struct {
+	vjob  cluster.VJobID
+	phase gang.Phase
+	err   error
+}
+
+// play plays a script and returns the log, also that of a play that failed.
+func play(text string) (string, error) {
+	head, lines, err := readScript(text)
+	if err != nil {
+		return "", err
+	}
+	s := &stage{
+		config: simulated.Config{Profile: round, Pools: map[string]cluster.MiB{}}, options: map[string]string{},
+		jobs: map[string]cluster.VJobID{}, gangs: map[cluster.VJobID]gang.Record{},
+		states: map[cluster.VJobID]journal.VJobChange{}, plans: map[journal.PlanID]journal.PlanState{}, foreign: 1 << 40,
+	}
+	s.log.head(head.text)
+	for _, l := range lines {
+		if err := s.perform(l); err != nil {
+			return s.log.String(), l.failed(err)
+		}
+	}
+	return s.log.String(), s.final()
+}
+
+// perform carries out one line.
+func (s *stage) perform(l line) error {
+	if done, err := s.furnish(l.words); done || err != nil {
+		return err
+	}
+	if s.shell == nil {
+		if err := s.raise(); err != nil {
+			return err
+		}
+	}
+	if err := s.act(l.words); err != nil {
+		return err
+	}
+	return s.broken()
+}
+
+// furnish takes in the lines that describe the cluster and the settings.
+func (s *stage) furnish(w []string) (done bool, err error) {
+	switch w[0] {
+	case "cluster", "pool", "option", "excuse":
+		if s.shell != nil {
+			return true, errors.New("comes after the first action")
+		}
+	default:
+		return false, nil
+	}
+	s.log.plain(strings.Join(w, " "))
+	switch {
+	case w[0] == "excuse":
+		s.excused = w[1:]
+		return true, nil
+	case w[0] == "option":
+		set, err := settings(w[1:], "policy", "locks", "live", "down", "losses")
+		for name, value := range set {
+			s.options[name] = value
+		}
+		return true, err
+	case w[0] == "pool" && len(w) == 3:
+		s.config.Pools[w[1]], err = cluster.ParseMiB(w[2])
+		return true, err
+	case w[0] == "cluster" && len(w) >= 4:
+		set, err := settings(w[4:], "pool")
+		if err != nil {
+			return true, err
+		}
+		capacity, err := parseResources(w[2], w[3])
+		s.config.Nodes = append(s.config.Nodes, simulated.Node{
+			ID: cluster.NodeID(w[1]), Capacity: capacity, Pool: set["pool"], Strangers: []string{"somebody-elses"},
+		})
+		return true, err
+	}
+	return true, errors.New("wrong number of words")
+}
+
+// raise lifts the curtain: the cluster stands, the scheduler starts.
+func (s *stage) raise() error {
+	s.config.Locks = s.options["locks"] == "yes"
+	s.cluster = simulated.New(s.config)
+	s.start = s.cluster.Now()
+	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.start) }
+	s.store = &memory.Store{}
+	set, down, err := s.settings()
+	if err != nil {
+		return err
+	}
+	s.check = sim.NewChecker(s.cluster, set.Execute.Limits.MaxSkew, false, nil)
+	s.cluster.OnChange = s.changed
+	s.shell, err = virtual.New(virtual.Config{
+		Settings: set, Cluster: s.cluster, Store: recorder{s.store, s}, Down: down,
+		Latency: func() time.Duration { return 10 * time.Millisecond },
+		Crash:   s.dies, Called: s.called,
+	})
+	return err
+}
+
+func (s *stage) settings() (set scheduler.Settings, down time.Duration, err error) {
+	limits := execute.DefaultSettings
+	limits.Costs = costs
+	limits.Settle, limits.Limits.StopGrace = 20*time.Second, 10*time.Second
+	set = scheduler.Settings{
+		Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Greedy{}, Seed: 1,
+		Rest: 100 * time.Millisecond, Backoff: 10 * time.Second, Live: s.options["live"] == "yes",
+	}
+	if s.options["policy"] == "fcfs" {
+		set.Policy = queue.FCFS{}
+	}
+	if n, ok := s.options["losses"]; ok {
+		set.Execute.Limits.MaxLosses, err = parseCount(n)
+	}
+	down = 3 * time.Second
+	if d, ok := s.options["down"]; ok && err == nil {
+		down, err = time.ParseDuration(d)
+	}
+	return set, down, err
+}
+
+// dies kills the scheduler at the points that the script names.
+func (s *stage) dies(point string) bool {
+	for i := range s.deaths {
+		if d := &s.deaths[i]; d.point == point {
+			if d.n--; d.n == 0 {
+				s.deaths = append(s.deaths[:i], s.deaths[i+1:]...)
+				s.log.say("!! the scheduler is killed %s", point)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// called hears of every call just before it is made.
+func (s *stage) called(now time.Time, call hypervisor.Call) {
+	s.calls = append(s.calls, call)
+	s.log.say("   call %s", describe(call))
+	s.check.Called(now, call)
+}
+
+// recorder shows the play every step that is written, and spoils commits.
+type recorder struct {
+	*memory.Store
+	stage *stage
+}
+
+// Load begins a new life of the scheduler.
+func (r recorder) Load(ctx context.Context) (journal.Loaded, error) {
+	loaded, err := r.Store.Load(ctx)
+	r.stage.log.say("the scheduler starts, epoch %d: %d vjobs, %d open calls", loaded.Epoch, len(loaded.VJobs), len(loaded.Open))
+	return loaded, err
+}
+
+// Commit writes a step.
+func (r recorder) Commit(ctx context.Context, step journal.Step) error {
+	if spoil := r.stage.spoil(step); spoil != nil {
+		r.stage.log.say("!! the commit fails: %v", spoil)
+		if !errors.Is(spoil, memory.ErrWritten) {
+			return spoil
+		}
+		defer r.stage.committed(step)
+		return errors.Join(spoil, r.Store.Commit(ctx, step))
+	}
+	if err := r.Store.Commit(ctx, step); err != nil {
+		return err
+	}
+	r.stage.committed(step)
+	return nil
+}
+
+// spoil finds the commits that the script wants to fail.
+func (s *stage) spoil(step journal.Step) error {
+	for i, c := range s.commits {
+		for _, rec := range step.Gangs {
+			if rec.VJob == c.vjob && rec.Phase == c.phase && s.gangs[rec.VJob].Phase != c.phase {
+				s.commits = append(s.commits[:i], s.commits[i+1:]...)
+				return c.err
+			}
+		}
+	}
+	return nil
+}
+
+// committed takes a durable step in.
+func (s *stage) committed(step journal.Step) {
+	s.log.step(step, s.gangs)
+	s.check.Committed(step)
+	for _, rec := range step.Gangs {
+		s.gangs[rec.VJob] = rec
+	}
+	for _, c := range step.VJobs {
+		s.states[c.ID] = c
+	}
+	for _, p := range step.Plans {
+		s.plans[p.ID] = p.State
+	}
+	for _, c := range step.Closed {
+		s.plans[c.ID] = c.State
+	}
+	s.events = append(s.events, step.Events...)
+}
+
+func (s *stage) changed(ch simulated.Change) {
+	s.log.change(ch)
+	s.check.Change(ch)
+}
+
+// broken is the first invariant that has been broken.
+func (s *stage) broken() error {
+	for _, v := range s.check.Violations() {
+		if !slices.ContainsFunc(s.excused, func(name string) bool { return strings.Contains(v, " "+name+":") }) {
+			return fmt.Errorf("broken invariant: %s", v)
+		}
+	}
+	return nil
+}
+
+// afterwards is how long a play goes on after its last line, so that what was left
+// to be deleted is deleted.
+const afterwards = 20 * time.Second
+
+// final checks the end of a play.
+func (s *stage) final() error {
+	if s.shell == nil {
+		return errors.New("0: nothing happens in this script")
+	}
+	for _, n := range s.cluster.Truth().Nodes {
+		if len(n.Faults) > 0 {
+			return s.broken()
+		}
+	}
+	if err := s.until(s.shell.Now().Add(afterwards)); err != nil {
+		return fmt.Errorf("0: after the end: %w", err)
+	}
+	s.check.Rest()
+	if err := s.broken(); err != nil {
+		return fmt.Errorf("0: at the end: %w", err)
+	}
+	return nil
+}
