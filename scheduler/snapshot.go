@@ -26,6 +26,8 @@ func (c *Core) Snapshot() *Snapshot {
 		switch {
 		case r.Blind && r.Wait != "":
 			status.Reason = r.Wait
+		case r.Promised != 0 && r.Job.State.Ready():
+			status.Reason = fmt.Sprintf("context switch %d makes room for it", r.Promised)
 		case !r.Job.State.Stable():
 			if r.Wait != "" {
 				status.Reason = fmt.Sprintf("%s: %s", r.Job.Reason, r.Wait)

@@ -20,6 +20,9 @@ type Report struct {
 	Idle bool
 	// Bound tells what a vjob that is not idle is on its way to.
 	Bound cluster.VMState
+	// Promised is the plan that will begin with the vjob when its turn comes, 0 for
+	// none.
+	Promised journal.PlanID
 	// Blind: a silent node may hold a copy of a member; nothing is done with it.
 	Blind bool
 	Wait  string // what its gang waits for, "" for nothing
@@ -28,6 +31,9 @@ type Report struct {
 	Failures int
 	Failed   time.Time // of the last one
 	Why      string    // of the last one
+	// Shunned are the nodes on which members failed to start in those attempts.
+	Shunned map[cluster.VMID][]cluster.NodeID
+	Missing string // which of its images cannot be read now, "" when none
 }
 
 // Jobs reports every live vjob, in order.
@@ -49,9 +55,15 @@ func (e *Executor) Job(id cluster.VJobID) (Report, bool) {
 }
 
 func (e *Executor) report(p *pursuit) Report {
+	var promised journal.PlanID
+	if len(p.todo) > 0 && !p.todo[0].begun {
+		promised = p.todo[0].run.id
+	}
 	return Report{
-		Job: p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
+		Promised: promised,
+		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
 		Ran: p.ranAt(e.now), Failures: p.failures, Failed: p.failedAt, Why: p.why,
+		Shunned: p.shunned, Missing: p.missing,
 	}
 }
 
