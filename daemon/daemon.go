@@ -99,10 +99,14 @@ func (d *Daemon) join() error {
 	if err != nil {
 		return err
 	}
+	at, err := dieAt(d.log)
+	if err != nil {
+		return err
+	}
 	store := &ringingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: core, Store: store, Driver: d.driver, Bounds: bounds(&d.settings),
-		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration,
+		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 	})
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),
