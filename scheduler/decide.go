@@ -101,9 +101,14 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	if until := r.Failed.Add(c.backoff(r.Failures)); r.Failures > 0 && c.now.Before(until) {
 		p.barred[r.Job.ID] = fmt.Sprintf("tried %d times, next try in %s: %s",
 			r.Failures, until.Sub(c.now).Round(time.Second), r.Why)
-		if c.retryAt.IsZero() || until.Before(c.retryAt) {
-			c.retryAt = until
-		}
+		c.retry(until)
+	}
+	if r.Missing != "" {
+		p.barred[r.Job.ID] = r.Missing
+	}
+	if until := r.Failed.Add(shunFor); len(r.Shunned) > 0 && c.now.Before(until) {
+		p.rules = append(p.rules, p.avoid(r)...)
+		c.retry(until)
 	}
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
@@ -132,6 +137,47 @@ func (c *Core) place(p *picture, r *execute.Report) {
 			p.intended.SetWaiting(vm, need)
 		}
 	}
+}
+
+// shunFor is how long after its last failed attempt a vjob stays away from the
+// nodes on which it failed.
+const shunFor = 10 * time.Minute
+
+// retry asks for a decision at an instant.
+func (c *Core) retry(at time.Time) {
+	if c.retryAt.IsZero() || at.Before(c.retryAt) {
+		c.retryAt = at
+	}
+}
+
+// avoid keeps the members of a vjob from the nodes on which they failed to start,
+// as long as there are others that could take them. Which of a node and an image
+// is to blame is not known, so it is for this vjob alone.
+func (p *picture) avoid(r *execute.Report) []cluster.Rule {
+	var rules []cluster.Rule
+	for _, vm := range r.Job.VMs {
+		nodes := r.Shunned[vm.ID]
+		ban := cluster.Rule{Kind: cluster.Ban, VMs: []cluster.VMID{vm.ID}, Nodes: nodes}
+		if len(nodes) > 0 && p.could(r.Job, &vm, nodes) {
+			rules = append(rules, ban)
+		}
+	}
+	return rules
+}
+
+// could reports whether a node beside the given ones may take a VM at all.
+func (p *picture) could(job *cluster.VJob, vm *cluster.VM, beside []cluster.NodeID) bool {
+	nowhere := func(cluster.VMID) (cluster.NodeID, bool) { return "", false }
+	for _, n := range p.current.Nodes() {
+		allowed := n.Hosts() && vm.Reserved.Fits(n.Capacity) && !slices.Contains(beside, n.ID)
+		for _, rule := range slices.Concat(p.rules, job.Rules) {
+			allowed = allowed && rule.Allows(vm.ID, n.ID, nowhere)
+		}
+		if allowed {
+			return true
+		}
+	}
+	return false
 }
 
 // pin counts a member that must not be touched: where it is, and as a claim on

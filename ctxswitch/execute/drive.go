@@ -105,6 +105,7 @@ func (e *Executor) keepDenied(p *pursuit) time.Time {
 func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
+	p.shun(&before, &rec)
 	e.settleHomes(p)
 	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
 	if before.Phase == rec.Phase && before.Then == rec.Then {
@@ -187,7 +188,7 @@ func (e *Executor) finish(p *pursuit) {
 			p.failedAt, p.why = e.now, p.rec.Cause
 			e.drop(p, 0, journal.PlanFailed, p.rec.Cause)
 		} else {
-			p.failures = 0
+			p.failures, p.shunned = 0, nil
 			p.todo = p.todo[1:]
 		}
 	}

@@ -191,6 +191,7 @@ func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error)
 			e.dirty[image.ID.VM.VJob] = true
 		}
 	}
+	e.checkImages()
 	for id := range e.restless {
 		e.dirty[id] = true
 	}

@@ -33,6 +33,10 @@ type pursuit struct {
 	failures int       // assignments in a row that did not lead where they should
 	failedAt time.Time
 	why      string
+	// shunned are the nodes on which members failed to start since the vjob last
+	// got where it should.
+	shunned map[cluster.VMID][]cluster.NodeID
+	missing string // which image cannot be read now, "" when none
 
 	// Calls and looks, by rank:
 	held    []map[cluster.NodeID]int    // calls under way on a node
