@@ -32,18 +32,11 @@ func (t *turn) clearing() {
 		t.waitFor("ends its VMs")
 		return
 	}
-	if t.Store == nil {
+	if t.Store == nil && t.rec.Generation > 0 { // else nothing was ever saved
 		t.waitFor("the image store to be seen")
 		return
 	}
-	images := false
-	for _, image := range t.Store.Images {
-		if image.ID.VM.VJob == t.rec.VJob && image.ID.VM.Rank < len(t.rec.Members) {
-			images = true
-			t.call(image.ID.VM.Rank, hypervisor.Call{Verb: hypervisor.Discard, Node: image.Node, Image: image.ID})
-		}
-	}
-	if images {
+	if t.discardAll() {
 		t.waitFor("deletes its images")
 		return
 	}
@@ -52,6 +45,21 @@ func (t *turn) clearing() {
 		t.rec.Members[i] = Member{Ended: t.rec.Members[i].Ended && then == ThenTerminate}
 	}
 	t.enter(Absent, then, cause)
+}
+
+// discardAll deletes every image of the gang; it reports whether there was one.
+func (t *turn) discardAll() bool {
+	if t.Store == nil {
+		return false
+	}
+	images := false
+	for _, image := range t.Store.Images {
+		if image.ID.VM.VJob == t.rec.VJob && image.ID.VM.Rank < len(t.rec.Members) {
+			images = true
+			t.call(image.ID.VM.Rank, hypervisor.Call{Verb: hypervisor.Discard, Node: image.Node, Image: image.ID})
+		}
+	}
+	return images
 }
 
 // end ends one copy: a running guest is asked first, when its vjob ends in order.

@@ -174,8 +174,8 @@ func (t *turn) resuming() {
 		t.waitFor("resumes")
 		return
 	}
-	var chain []hypervisor.Call
-	done := true
+	var chain, stop []hypervisor.Call
+	done, locked := true, false
 	for rank := range t.rec.Members {
 		if !t.live(rank) {
 			continue
@@ -200,12 +200,18 @@ func (t *turn) resuming() {
 		case own[0].State == hypervisor.CopyPaused:
 			done = false
 			if errors.Is(s.Err, hypervisor.ErrLocked) {
+				locked = true
 				t.alarms = append(t.alarms, fmt.Sprintf("%s on %s is locked by another copy", own[0].VM, own[0].Node))
 			}
 			chain = append(chain, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Unpause, Node: own[0].Node}})...)
 		default:
 			t.rec.Members[rank].Node = own[0].Node
+			stop = append(stop, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Pause, Node: own[0].Node}})...)
 		}
+	}
+	if locked && len(stop) > 0 {
+		// Somebody has to find the other copy: until then no half of the gang runs.
+		chain = stop
 	}
 	if len(chain) > 0 {
 		t.chains = append(t.chains, chain)
