@@ -191,6 +191,10 @@ func nodeEndpoints() []endpoint {
 func accountEndpoints() []endpoint {
 	return []endpoint{
 		{
+			method: "GET", path: "/v1/backup", operation: "getBackup", summary: "A consistent copy of the database, an SQLite file",
+			least: administrator, verb: Read, status: 200, media: mediaSQLite, streams: true, handle: (*Server).backup,
+		},
+		{
 			method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
 			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers,
 		},

@@ -98,7 +98,11 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 		content = jsonContent(schemas.ref(reflect.TypeOf(e.result)))
 	}
 	if e.media != "" {
-		content[e.media] = map[string]any{"schema": map[string]any{"type": "string"}}
+		schema := map[string]any{"type": "string"}
+		if !strings.HasPrefix(e.media, "text/") {
+			schema["format"] = "binary"
+		}
+		content[e.media] = map[string]any{"schema": schema}
 	} else if e.streams {
 		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages whose data is an Event, with its seq as id."}}
 	}

@@ -28,7 +28,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"listPlans", "changeNode", "drainNode", "onlineNode",
+		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

@@ -27,9 +27,13 @@ type Config struct {
 	Accounts  Accounts
 	Console   Console   // nil: no logs
 	Catalogue Catalogue // nil: an empty list
-	Logger    *slog.Logger
-	Now       func() time.Time // nil: time.Now
-	Limits    Limits
+	Copier    Copier    // nil: no back-ups
+	// Scratch is the directory in which back-ups are made before they are sent; ""
+	// is the system's for temporary files.
+	Scratch string
+	Logger  *slog.Logger
+	Now     func() time.Time // nil: time.Now
+	Limits  Limits
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
 	HeartbeatEvery time.Duration
@@ -77,6 +81,9 @@ type Server struct {
 	accounts  Accounts
 	console   Console
 	catalogue Catalogue
+	copier    Copier
+	scratch   string
+	copying   sync.Mutex // held while a back-up is made
 	log       *slog.Logger
 	now       func() time.Time
 	limits    Limits
@@ -103,7 +110,7 @@ func New(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, catalogue: cfg.Catalogue, log: cfg.Logger, now: cfg.Now, limits: limits,
+		console: cfg.Console, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
 		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),

@@ -113,6 +113,7 @@ func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
 	}}}
 	cfg := api.Config{
 		Scheduler: b.loop, Reader: store, Accounts: store, Console: console{},
+		Copier: store, Scratch: tb.TempDir(),
 		Catalogue: catalogue{{ID: "sim", Kind: "simulated", Description: "a guest", Default: true}},
 		Logger:    slog.New(slog.DiscardHandler),
 	}

@@ -81,6 +81,9 @@ func (d *Daemon) open(ctx context.Context) error {
 	if d.store, err = db.Open(d.settings.Database()); err != nil { //nolint:contextcheck // opening cannot be interrupted
 		return err
 	}
+	if err := api.SweepBackups(d.settings.State); err != nil {
+		return err
+	}
 	if err := d.declareNodes(ctx); err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (d *Daemon) join() error {
 	})
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),
-		Logger: d.log, Limits: apiLimits(&d.settings),
+		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
 	})
 	if err != nil {
 		return err

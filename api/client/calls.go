@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
 
 // get is a read, which can be repeated.
@@ -183,4 +186,17 @@ func (c *Client) Plan(ctx context.Context, id int64) (wire.Plan, error) {
 // Whoami is who the server takes the caller for.
 func (c *Client) Whoami(ctx context.Context) (wire.Identity, error) {
 	return get[wire.Identity](ctx, c, "/v1/whoami", nil)
+}
+
+// Backup opens a consistent copy of the database, an SQLite file (administrators).
+// Reading it fails when it was cut short. The caller closes it.
+func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error) {
+	res, err := c.open(ctx, request{method: http.MethodGet, path: "/v1/backup", repeatable: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	if res.ContentLength < 0 {
+		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not say how long it is: %w", c.shown, cluster.ErrUnavailable), res.Body.Close())
+	}
+	return res.Body, res.ContentLength, nil
 }

@@ -76,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.submitCommand(), a.listCommand(), a.showCommand(), a.deleteCommand(), a.holdCommand(), a.releaseCommand(),
 		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.plansCommand(), a.eventsCommand(),
-		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.whoamiCommand(), a.replayCommand(), a.versionCommand(),
+		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(), a.versionCommand(),
 	)
 	return root
 }

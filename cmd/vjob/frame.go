@@ -20,6 +20,7 @@ type frame struct {
 	width   int
 	height  int // 0 is as high as needed
 	colours bool
+	live    bool   // drawn again and again, until a key is pressed
 	trouble string // what the last look failed with
 	lines   []string
 }
@@ -76,7 +77,10 @@ func (f *frame) title(s *scene) {
 		parts = append(parts, "not ready: looking at the nodes")
 	}
 	left, right := "vjob  "+strings.Join(parts, " · "), s.status.At.Local().Format("15:04:05")
-	gap := max(1, f.width-runewidth.StringWidth(left)-len(right))
+	if f.live && f.width >= 72 {
+		right = "q ends · " + right
+	}
+	gap := max(1, f.width-runewidth.StringWidth(left)-runewidth.StringWidth(right))
 	f.add(f.paint(bold, f.cut(left+strings.Repeat(" ", gap)+right)))
 	if f.trouble != "" {
 		f.add(f.paint(red, f.cut("no answer: "+clean(f.trouble))))

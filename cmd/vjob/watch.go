@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -144,11 +145,12 @@ func (w *watcher) View() string {
 	if !w.seen || w.width == 0 {
 		return "looking …"
 	}
-	f := frame{width: w.width, height: w.height, colours: w.colours}
+	f := frame{width: w.width, height: w.height, colours: w.colours, live: true}
 	if w.trouble != nil {
 		f.trouble = w.trouble.Error()
 	}
-	return f.draw(&w.scene)
+	// A final newline would be a line of its own, and push the title out.
+	return strings.TrimSuffix(f.draw(&w.scene), "\n")
 }
 
 // scene is what a picture shows.

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/cluster"
+)
+
+// Copier writes a consistent copy of everything that is kept to a new file, while
+// work goes on.
+type Copier interface {
+	Backup(ctx context.Context, path string) error
+}
+
+// backupDir is the pattern of the directories in which copies are made.
+const backupDir = "backup-*"
+
+// mediaSQLite is the type of a copy.
+const mediaSQLite = "application/vnd.sqlite3"
+
+// backup answers with a copy of the database. The copy is whole before the first
+// byte is sent, and its length is told, so that a caller sees when it was cut.
+func (s *Server) backup(c *gin.Context, _ Subject) error {
+	if s.copier == nil {
+		return fmt.Errorf("back-up: there is nothing to copy: %w", cluster.ErrUnavailable)
+	}
+	copied, err := s.copy(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	defer copied.Close() //nolint:errcheck // it was only read
+	info, err := copied.Stat()
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Type", mediaSQLite)
+	c.Header("Content-Length", strconv.FormatInt(info.Size(), 10))
+	c.Header("Content-Disposition", `attachment; filename="vjob-`+s.now().UTC().Format("20060102T150405Z")+`.db"`)
+	c.Status(http.StatusOK)
+	_, err = io.Copy(s.patiently(c), copied)
+	return err
+}
+
+// copy makes a copy that has no name any more, so that nothing is left behind. One
+// is made at a time: each costs the disk as much as the database is large.
+func (s *Server) copy(ctx context.Context) (*os.File, error) {
+	if !s.copying.TryLock() {
+		return nil, fmt.Errorf("back-up: another one is being made: %w", cluster.ErrUnavailable)
+	}
+	defer s.copying.Unlock()
+	dir, err := os.MkdirTemp(s.scratch, backupDir)
+	if err != nil {
+		return nil, fmt.Errorf("back-up: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the next start sweeps
+	path := filepath.Join(dir, "vjob.db")
+	if err := s.copier.Backup(ctx, path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// SweepBackups removes what a back-up left behind in a directory when the daemon
+// was killed.
+func SweepBackups(scratch string) error {
+	left, err := filepath.Glob(filepath.Join(scratch, backupDir))
+	if err != nil {
+		return fmt.Errorf("sweep back-ups: %w", err)
+	}
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("sweep back-ups: %w", err)
+		}
+	}
+	return nil
+}
