@@ -1,0 +1,136 @@
+package cluster_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vjob/cluster"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// example has a VM in every state, an overloaded node and one that is off.
+func example() *cluster.Configuration {
+	c := cluster.NewConfiguration(
+		cluster.Node{ID: "n2", Capacity: cluster.Resources{CPU: 1000, Memory: 1024}},
+		cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 2000, Memory: 3686}, State: cluster.Draining},
+		cluster.Node{ID: "n3", Capacity: cluster.Resources{CPU: 2000, Memory: 2048}, State: cluster.Offline},
+	)
+	need := cluster.Resources{CPU: 1000, Memory: 512}
+	c.SetRunning(vm(1, 1), need, "n1")
+	c.SetRunning(vm(1, 0), need, "n1")
+	c.SetRunning(vm(10, 0), need.Times(2), "n2")
+	c.SetRunning(vm(2, 0), need, "n3")
+	c.SetWaiting(vm(4, 0), need)
+	c.SetSleeping(vm(3, 1), need, "")
+	c.SetSleeping(vm(3, 0), need, "n1")
+	return c
+}
+
+// TestText keeps the canonical text form and what is said of a configuration
+// that is not viable.
+func TestText(t *testing.T) {
+	c := example()
+	text := c.String()
+	rules := []cluster.Rule{{Kind: cluster.Spread, VMs: []cluster.VMID{vm(1, 0), vm(1, 1)}}}
+	for _, v := range c.Violations(rules) {
+		text += "! " + v + "\n"
+	}
+	const golden = "testdata/configuration.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil { //nolint:gosec // a golden file, to be read by all
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != text {
+		t.Errorf("%v; got\n%swant\n%s", err, text, want)
+	}
+}
+
+func TestConfigurationAnswers(t *testing.T) {
+	c := example()
+	if s, ok := c.State(vm(3, 0)); !ok || s != cluster.VMSleeping || c.Place(vm(3, 0)) != "n1" {
+		t.Errorf("3.0 is %s (%v) at %s", s, ok, c.Place(vm(3, 0)))
+	}
+	if _, ok := c.Host(vm(3, 0)); ok {
+		t.Error("a sleeping VM has no host")
+	}
+	if _, ok := c.State(vm(9, 9)); ok || c.Place(vm(9, 9)) != "" || !c.Need(vm(9, 9)).IsZero() {
+		t.Error("a VM that is not known has a state, a place or a need")
+	}
+	if got := c.Free("n2"); got != (cluster.Resources{CPU: -1000}) {
+		t.Errorf("n2 has %s free", got)
+	}
+	if !c.Free("nowhere").IsZero() || !c.Used("nowhere").IsZero() || c.On("nowhere") != nil {
+		t.Error("a node that is not known has something")
+	}
+	c.Remove(vm(1, 0))
+	if got := c.On("n1"); !slices.Equal(got, []cluster.VMID{vm(1, 1)}) {
+		t.Errorf("n1 hosts %v", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a VM was placed on a node that is not known")
+		}
+	}()
+	c.SetRunning(vm(1, 0), cluster.Resources{}, "nowhere")
+}
+
+// TestUsageIsKept compares the usage, which is kept incrementally, with a sum
+// made from scratch, after any sequence of changes; and what a clone does is
+// nothing to its original.
+func TestUsageIsKept(t *testing.T) {
+	nodes := []cluster.NodeID{"n1", "n2", "n3"}
+	rapid.Check(t, func(t *rapid.T) {
+		c := cluster.NewConfiguration(cluster.Node{ID: "n1"}, cluster.Node{ID: "n2"}, cluster.Node{ID: "n3"})
+		for range rapid.IntRange(1, 40).Draw(t, "changes") {
+			id := vm(cluster.VJobID(rapid.IntRange(1, 3).Draw(t, "vjob")), rapid.IntRange(0, 2).Draw(t, "rank"))
+			need := cluster.Resources{
+				CPU: cluster.MilliCPU(rapid.IntRange(0, 2000).Draw(t, "cpu")), Memory: cluster.MiB(rapid.IntRange(1, 999).Draw(t, "memory")),
+			}
+			node := rapid.SampledFrom(nodes).Draw(t, "node")
+			before := c.String()
+			clone := c.Clone()
+			switch rapid.IntRange(0, 4).Draw(t, "change") {
+			case 0, 1:
+				c.SetRunning(id, need, node)
+			case 2:
+				c.SetSleeping(id, need, node)
+			case 3:
+				c.SetWaiting(id, need)
+			case 4:
+				c.Remove(id)
+			}
+			if clone.String() != before {
+				t.Fatalf("a change went through to the clone:\n%s%s", before, clone)
+			}
+			if err := recount(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// recount sums the usage up from the VMs alone.
+func recount(c *cluster.Configuration) error {
+	sum := map[cluster.NodeID]cluster.Resources{}
+	on := map[cluster.NodeID][]cluster.VMID{}
+	for _, id := range c.VMs() {
+		if host, ok := c.Host(id); ok {
+			sum[host] = sum[host].Plus(c.Need(id))
+			on[host] = append(on[host], id)
+		}
+	}
+	for _, n := range c.Nodes() {
+		if c.Used(n.ID) != sum[n.ID] || c.Free(n.ID) != n.Capacity.Minus(sum[n.ID]) || !slices.Equal(c.On(n.ID), on[n.ID]) {
+			return fmt.Errorf("node %s: used %s by %v, recounted %s by %v", n.ID, c.Used(n.ID), c.On(n.ID), sum[n.ID], on[n.ID])
+		}
+	}
+	return nil
+}
