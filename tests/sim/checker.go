@@ -156,9 +156,7 @@ func (k *Checker) Committed(step journal.Step) {
 	}
 	for _, res := range step.Results {
 		k.tell("   <- %d %s", res.Op, res.Error)
-		if k.calm && strings.Contains(res.Error, hypervisor.ErrNoRoom.Error()) {
-			k.violate(8, "call %d: %s", res.Op, res.Error)
-		}
+		k.refused(res)
 	}
 	for _, e := range step.Events {
 		k.tell("%s: %s", e.Kind, e.Text)
@@ -238,6 +236,18 @@ func (k *Checker) verifiedBeforeFreed(rec gang.Record) {
 		if !found {
 			k.violate(4, "image %s is called saved and is not there", m.Image.ID)
 		}
+	}
+}
+
+// refused checks I8 and I21 where nothing goes wrong: no call may then be refused
+// for want of memory or of space for an image.
+func (k *Checker) refused(res journal.Result) {
+	switch {
+	case !k.calm:
+	case strings.Contains(res.Error, hypervisor.ErrNoRoom.Error()):
+		k.violate(8, "call %d: %s", res.Op, res.Error)
+	case strings.Contains(res.Error, hypervisor.ErrNoSpace.Error()):
+		k.violate(21, "call %d: %s", res.Op, res.Error)
 	}
 }
 
