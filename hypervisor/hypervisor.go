@@ -55,9 +55,22 @@ type Driver interface {
 	// Console opens what the guest of a VM has printed since its first boot. A VM
 	// that never printed is cluster.ErrNotFound.
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
+	// Sweep removes what is kept for VMs of vjobs that are not live: disks, seeds,
+	// leases, and what was noted of images that are gone. Consoles are kept until
+	// keepConsoles after their last change. Whatever is younger than [SweepAge] is
+	// left alone, since its vjob may be newer than what the caller knows; so is
+	// whatever belongs to a VM that the driver can see, as a copy or as an image:
+	// the caller may have lost its knowledge of it. Nothing is touched that does
+	// not bear a name of ours, and images never: they are discarded one by one. An
+	// error means that something was kept that could have gone; the next sweep
+	// tries again.
+	Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error
 	// Close lets running calls end and joins everything that the driver started.
 	Close() error
 }
+
+// SweepAge is how old something must be at least to be swept.
+const SweepAge = 10 * time.Minute
 
 // Observer looks at nodes.
 type Observer interface {

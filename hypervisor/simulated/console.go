@@ -15,8 +15,9 @@ const consoleKept = 16 << 10
 
 // console is what the guests of one VM have printed, the newest part.
 type console struct {
-	VM   cluster.VMID `json:"vm"`
-	Text []byte       `json:"text"`
+	VM      cluster.VMID `json:"vm"`
+	Text    []byte       `json:"text"`
+	Changed moment       `json:"changed"`
 }
 
 // print lets a guest print a line, with its own clock.
@@ -26,6 +27,7 @@ func (c *Cluster) print(m *machine, format string, args ...any) {
 		k = &console{VM: m.VM}
 		c.consoles[m.VM] = k
 	}
+	k.Changed = c.now
 	k.Text = append(k.Text, consoleLine(c.ran(m), fmt.Sprintf(format, args...))...)
 	if extra := len(k.Text) - consoleKept; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1

@@ -73,12 +73,11 @@ func on(fault func(cluster.NodeID)) func(cluster.NodeID) error {
 	}
 }
 
-// hooks are all faults but a frozen daemon: the suite wants a call to a frozen
-// node to be carried out later for certain, and ours stops at finding the machine.
-// See TestFrozenHost and TestRevokedWhileFrozen.
+// hooks are all faults of the suite.
 func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 	return conformance.Hooks{
 		KillNode: on(l.PowerOff), ReviveNode: on(l.PowerOn),
+		FreezeNode: on(l.Freeze), ThawNode: on(l.Thaw),
 		CutNode: on(l.CutScheduler), JoinNode: on(l.JoinScheduler),
 		KillDaemon: on(func(node cluster.NodeID) {
 			l.KillDaemon(node)

@@ -1,0 +1,65 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Sweep removes the files of VMs of vjobs that are not live. While a host does not
+// answer, disks, seeds and leases stay: it may hold a machine whose vjob the
+// caller does not know of.
+func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
+	seen, err := d.whoIsThere(ctx)
+	if err != nil {
+		err = fmt.Errorf("sweep: disks, seeds and leases are kept: %w", err)
+	}
+	s := sweep{
+		cfg: d.cfg, store: &d.store, now: time.Now(), live: live,
+		seen: seen, blind: err != nil, keepConsoles: keepConsoles,
+	}
+	_, swept := file(ctx, d, func() (struct{}, error) { return struct{}{}, s.run(ctx) })
+	return errors.Join(err, swept)
+}
+
+// whoIsThere looks at all hosts at once and lists the VMs that they hold, and
+// those whose names strangers bear: another vjob may share our directories.
+func (d *Driver) whoIsThere(ctx context.Context) (map[cluster.VMID]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepLook)
+	defer cancel()
+	var (
+		mu    sync.Mutex // guards seen and errs
+		seen  = map[cluster.VMID]bool{}
+		errs  []error
+		looks sync.WaitGroup
+	)
+	for node := range d.hosts {
+		looks.Go(func() {
+			view, err := d.Look(ctx, node)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+			}
+			for _, c := range view.Copies {
+				seen[c.VM] = true
+			}
+			for _, name := range view.Strangers {
+				if vm, ok := machineOwner(name); ok {
+					seen[vm] = true
+				}
+			}
+		})
+	}
+	looks.Wait()
+	return seen, errors.Join(errs...)
+}
+
+// sweepLook is how long a sweep waits for the hosts to say what they hold.
+const sweepLook = 30 * time.Second
