@@ -34,7 +34,6 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	s := gang.Sight{
 		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
 	}
-	s.Busy = e.now.Before(p.pace(rank))
 	id := p.job.VMs[rank].ID
 	for _, name := range e.where[id] {
 		if n := e.nodes[name]; n.seen {
@@ -64,6 +63,8 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 			}
 		}
 	}
+	s.Rests = !s.Busy && e.now.Before(p.pace(rank))
+	s.Busy = s.Busy || s.Rests
 	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause = true, hypervisor.CauseCrashed
 	}

@@ -170,12 +170,12 @@ func (t *turn) resuming() {
 	if t.rec.Then == ThenBack {
 		t.unpauseSeen()
 	}
-	if !t.quiet() {
+	if t.lockedOut() || !t.quiet() {
 		t.waitFor("resumes")
 		return
 	}
-	var chain, stop []hypervisor.Call
-	done, locked := true, false
+	var chain []hypervisor.Call
+	done := true
 	for rank := range t.rec.Members {
 		if !t.live(rank) {
 			continue
@@ -200,18 +200,12 @@ func (t *turn) resuming() {
 		case own[0].State == hypervisor.CopyPaused:
 			done = false
 			if errors.Is(s.Err, hypervisor.ErrLocked) {
-				locked = true
 				t.alarms = append(t.alarms, fmt.Sprintf("%s on %s is locked by another copy", own[0].VM, own[0].Node))
 			}
 			chain = append(chain, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Unpause, Node: own[0].Node}})...)
 		default:
 			t.rec.Members[rank].Node = own[0].Node
-			stop = append(stop, t.address(rank, []hypervisor.Call{{Verb: hypervisor.Pause, Node: own[0].Node}})...)
 		}
-	}
-	if locked && len(stop) > 0 {
-		// Somebody has to find the other copy: until then no half of the gang runs.
-		chain = stop
 	}
 	if len(chain) > 0 {
 		t.chains = append(t.chains, chain)
@@ -223,6 +217,26 @@ func (t *turn) resuming() {
 	t.rec.mark()
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
+}
+
+// lockedOut pauses the members that go on while a lock keeps another one from it:
+// somebody has to find the copy that holds the lock, and until then no half of
+// the gang runs. It reports whether there was one to pause.
+func (t *turn) lockedOut() bool {
+	locked, stops := false, false
+	for rank := range t.Sights {
+		own := t.own(rank)
+		locked = locked || t.live(rank) && len(own) == 1 && own[0].State == hypervisor.CopyPaused &&
+			errors.Is(t.Sights[rank].Err, hypervisor.ErrLocked)
+	}
+	for rank := range t.Sights {
+		s, own := &t.Sights[rank], t.own(rank)
+		if locked && t.live(rank) && (!s.Busy || s.Rests) && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
+			stops = true
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
+		}
+	}
+	return stops
 }
 
 // unpauseSeen lets those members of a gang whose pausing was aborted go on that

@@ -53,6 +53,7 @@ type Sight struct {
 	Found  []Found           // copies on nodes that were seen, in order of nodes
 	Blind  []cluster.NodeID  // nodes that may hold a copy and were not seen
 	Busy   bool              // a call is under way, or its outcome has not been looked at
+	Rests  bool              // Busy for no other reason than that its next call is not due yet
 	Gone   bool              // the driver saw the guest leave, and Cause says how
 	Cause  hypervisor.Cause  // of Gone
 	Tries  int               // calls made for the member in this phase

@@ -243,7 +243,7 @@ func TestStep(t *testing.T) {
 		{"resumes in rank order", on(gang.Resuming, 0).has("0@a paused", "1@b paused"), "resuming; unpause 0@a then unpause 1@b"},
 		{"never restores", on(gang.Resuming, 0).has("0@a running", "1@b paused"), "resuming; unpause 1@b"},
 		{"a resumed member dies: lost", on(gang.Resuming, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},
-		{"a lock in the way", on(gang.Resuming, 0).has("0@a running", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; pause 0@a !"},
+		{"a lock in the way", on(gang.Resuming, 0).has("0@a running", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; pause 0@a"},
 		{"and is tried again by all", on(gang.Resuming, 0).has("0@a paused", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; unpause 0@a then unpause 1@b !"},
 		{"all run", on(gang.Resuming, 0).has("0@a running", "1@b running"), "active"},
 
