@@ -381,9 +381,11 @@ func (r *run) release() {
 	}
 }
 
+// done reports whether every vjob has ended, also those whose submission was
+// written although its submitter was told that it was not.
 func (r *run) done() bool {
-	for _, id := range r.check.acked {
-		if !r.check.jobs[id].State.Terminal() {
+	for _, row := range r.store.VJobs() {
+		if !row.State.Terminal() {
 			return false
 		}
 	}
