@@ -1,0 +1,5 @@
+//go:build libvirt_dlopen
+
+package endtoend
+
+func (b bench) faults() {}
