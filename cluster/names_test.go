@@ -13,13 +13,13 @@ import (
 // edgesOf reads the line of a state in lifeOfVJobs.
 func edgesOf(t *testing.T, from cluster.State) []cluster.State {
 	t.Helper()
-	for _, line := range strings.Split(lifeOfVJobs, "\n") {
+	for line := range strings.SplitSeq(lifeOfVJobs, "\n") {
 		name, rest, _ := strings.Cut(line, ">")
 		if strings.TrimSpace(name) != from.String() {
 			continue
 		}
 		var list []cluster.State
-		for _, word := range strings.Fields(rest) {
+		for word := range strings.FieldsSeq(rest) {
 			s, err := cluster.ParseState(word)
 			if err != nil {
 				t.Fatal(err)

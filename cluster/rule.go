@@ -71,6 +71,7 @@ func (r Rule) Allows(vm VMID, node NodeID, host func(VMID) (NodeID, bool)) bool 
 		return !slices.Contains(r.Nodes, node)
 	case Fence:
 		return slices.Contains(r.Nodes, node)
+	case Spread, Gather:
 	}
 	for _, other := range r.VMs {
 		if other == vm {

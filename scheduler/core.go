@@ -222,7 +222,7 @@ func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState
 		if n.State == state {
 			return nil
 		}
-		n.Node.State = state
+		n.State = state
 		c.exec.SetNode(now, n.Node)
 		c.out.Nodes = append(c.out.Nodes, n.Node)
 		c.out.Events = append(c.out.Events, journal.Event{

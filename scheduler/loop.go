@@ -29,6 +29,8 @@ type Loop struct {
 	tick     time.Duration
 	at       func(point string)
 
+	sweepEvery, keepConsoles time.Duration
+
 	events   chan func(*Core) error
 	stale    bool         // the core must be made anew; owned by the loop
 	failures int          // of commits and loads in a row; owned by the loop
@@ -48,6 +50,10 @@ type LoopConfig struct {
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between
+	// SweepEvery is how often the driver removes what is kept for vjobs that have
+	// ended, but for consoles younger than KeepConsoles. 0 is never.
+	SweepEvery   time.Duration
+	KeepConsoles time.Duration
 	// At is told every point at which a crash would leave something half done:
 	// before and after each commit and each call. Tests kill the process there.
 	// Nil is nobody.
@@ -59,6 +65,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
+		sweepEvery: cfg.SweepEvery, keepConsoles: cfg.KeepConsoles,
 		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
 	}
 	if l.at == nil {
@@ -76,11 +83,16 @@ var errStale = errors.New("the store may hold more than is known")
 func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer close(l.quit)
-	timers, err := l.startTimers()
+	sweeping, stopSweeping := context.WithCancel(ctx)
+	defer stopSweeping()
+	timers, err := l.startTimers(sweeping)
 	if err != nil {
-		return fmt.Errorf("start the timer of the loop: %w", err)
+		return fmt.Errorf("start the timers of the loop: %w", err)
 	}
-	defer func() { _ = timers.Shutdown() }()
+	defer func() {
+		stopSweeping()
+		_ = timers.Shutdown()
+	}()
 	core, err := l.load(ctx)
 	if err != nil {
 		return err
@@ -119,9 +131,9 @@ func (l *Loop) takeMore(core *Core) {
 	}
 }
 
-// startTimers starts the periodic tick. The timer only posts an event; when one
+// startTimers starts the periodic tick and the sweeps. The tick only posts an event; when one
 // is still waiting, the next is not added.
-func (l *Loop) startTimers() (gocron.Scheduler, error) {
+func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	timers, err := gocron.NewScheduler()
 	if err != nil {
 		return nil, err
@@ -137,6 +149,9 @@ func (l *Loop) startTimers() (gocron.Scheduler, error) {
 		}
 	}))
 	if err != nil {
+		return nil, err
+	}
+	if err := l.addSweeps(ctx, timers); err != nil {
 		return nil, err
 	}
 	timers.Start()
@@ -178,10 +193,10 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 			err = errStale
 		}
 		l.stale = false
+		if err != nil && ctx.Err() != nil {
+			return core, ctx.Err()
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return core, nil
-			}
 			l.log.Error("commit failed, loading the journal anew", slog.Any("error", err))
 			fresh, err := l.reload(ctx)
 			if err != nil {
@@ -304,11 +319,11 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 func (l *Loop) ask(ctx context.Context, request func(*Core) error) error {
 	answer := make(chan error, 1)
 	event := func(c *Core) error {
-		if err := request(c); err != nil {
-			answer <- err
-			return nil
+		if refusal := request(c); refusal != nil {
+			answer <- refusal
+		} else {
+			l.granted = append(l.granted, answer)
 		}
-		l.granted = append(l.granted, answer)
 		return nil
 	}
 	select {

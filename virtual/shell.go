@@ -240,12 +240,8 @@ func (s *Shell) carryOut() error {
 			if s.dies("before commit") {
 				return nil
 			}
-			if err := s.cfg.Store.Commit(context.Background(), effects.Step); err != nil {
-				s.reload() // as the real shell: forget everything and load anew
+			if !s.commit(effects.Step) {
 				return nil
-			}
-			if s.cfg.Committed != nil {
-				s.cfg.Committed(s.now, effects.Step)
 			}
 			if s.dies("after commit") {
 				return nil
@@ -263,6 +259,19 @@ func (s *Shell) carryOut() error {
 		}
 	}
 	return nil
+}
+
+// commit writes a step. When that fails, the core is forgotten and made anew from
+// the store, as in the real shell, and false is returned.
+func (s *Shell) commit(step journal.Step) bool {
+	if err := s.cfg.Store.Commit(context.Background(), step); err != nil {
+		s.reload()
+		return false
+	}
+	if s.cfg.Committed != nil {
+		s.cfg.Committed(s.now, step)
+	}
+	return true
 }
 
 // look makes the looks of a drain. Looks that take no time are answered at once,

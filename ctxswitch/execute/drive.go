@@ -50,7 +50,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 	a := p.todo[0]
 	if why := a.blocked(); why != "" {
 		if !a.begun {
-			e.drop(p, 0, journal.PlanDropped, why)
+			e.drop(p, journal.PlanDropped, why)
 		} else if p.retreat == "" {
 			p.retreat = why
 		}
@@ -60,7 +60,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 	case !a.begun && p.rec.Phase.Stable() && a.ready():
 		rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
 		if err != nil {
-			e.drop(p, 0, journal.PlanDropped, err.Error())
+			e.drop(p, journal.PlanDropped, err.Error())
 			return
 		}
 		a.begun = true
@@ -137,13 +137,12 @@ func (e *Executor) tellSkew(p *pursuit, phase gang.Phase, skew time.Duration) {
 // show moves the vjob's own state after the phase of its gang.
 func (e *Executor) show(p *pursuit) {
 	next := p.rec.State()
-	if p.rec.Phase == gang.Absent {
-		switch p.rec.Then {
-		case gang.ThenTerminate:
-			next = cluster.Terminated
-		case gang.ThenFail:
-			next = cluster.Failed
-		}
+	switch {
+	case p.rec.Phase != gang.Absent:
+	case p.rec.Then == gang.ThenTerminate:
+		next = cluster.Terminated
+	case p.rec.Then == gang.ThenFail:
+		next = cluster.Failed
 	}
 	if next == p.job.State {
 		return
@@ -186,14 +185,14 @@ func (e *Executor) finish(p *pursuit) {
 		if a.failed() {
 			p.failures++
 			p.failedAt, p.why = e.now, p.rec.Cause
-			e.drop(p, 0, journal.PlanFailed, p.rec.Cause)
+			e.drop(p, journal.PlanFailed, p.rec.Cause)
 		} else {
 			p.failures, p.shunned = 0, nil
 			p.todo = p.todo[1:]
 		}
 	}
 	if p.job.State.Terminal() {
-		e.drop(p, 0, journal.PlanDropped, "the vjob has ended")
+		e.drop(p, journal.PlanDropped, "the vjob has ended")
 		delete(e.gangs, p.job.ID)
 		delete(e.restless, p.job.ID)
 	}
@@ -267,7 +266,7 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 	if p.rec.Phase == gang.Clearing && p.rec.Then == then {
 		return nil
 	}
-	e.drop(p, 0, journal.PlanDropped, cause)
+	e.drop(p, journal.PlanDropped, cause)
 	if p.rec.Phase == gang.Absent {
 		rec := *p.rec.Clone()
 		rec.Then, rec.Cause, rec.Since = then, cause, now

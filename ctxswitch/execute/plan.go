@@ -206,10 +206,10 @@ func (e *Executor) closePlan(r *run) {
 	e.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
 }
 
-// drop gives up every assignment of a vjob from the i-th on.
-func (e *Executor) drop(p *pursuit, from int, s journal.PlanState, note string) {
-	rest := p.todo[from:]
-	p.todo = slices.Clone(p.todo[:from])
+// drop gives up every assignment of a vjob.
+func (e *Executor) drop(p *pursuit, s journal.PlanState, note string) {
+	rest := p.todo
+	p.todo = nil
 	for _, a := range rest {
 		for _, id := range a.gang.Actions {
 			state := s

@@ -115,6 +115,7 @@ func (k *Checker) Change(ch simulated.Change) {
 		k.counts.Suspensions++
 	case simulated.Troubled, simulated.Spoiled, simulated.Split:
 		k.counts.Faults++
+	default:
 	}
 }
 
