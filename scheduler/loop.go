@@ -131,8 +131,8 @@ func (l *Loop) takeMore(core *Core) {
 	}
 }
 
-// startTimers starts the periodic tick and the sweeps. The tick only posts an event; when one
-// is still waiting, the next is not added.
+// startTimers starts the periodic tick and the sweeps. The tick only posts an
+// event; when one is still waiting, the next is not added.
 func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	timers, err := gocron.NewScheduler()
 	if err != nil {

@@ -32,6 +32,7 @@ type Settings struct {
 	Nodes     []Node    `json:"nodes"`
 	Images    []Image   `json:"images"`
 	Limits    Limits    `json:"limits"`
+	Retention Retention `json:"retention"`
 }
 
 // Listen says where the API is served.
@@ -128,6 +129,11 @@ type Limits struct {
 	StopGrace         Duration `json:"stop_grace"`
 	ImageMargin       Size     `json:"image_margin"`
 	Slack             float64  `json:"slack"`
+}
+
+// Retention says how long things are kept of vjobs that have ended.
+type Retention struct {
+	Consoles Duration `json:"consoles"`
 }
 
 // Default returns the embedded settings with the paths of the present user.

@@ -107,6 +107,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
 		{"limits.stop_grace", s.Limits.StopGrace, 0, time.Hour},
+		{"retention.consoles", s.Retention.Consoles, 0, 100 * 366 * 24 * time.Hour},
 	} {
 		if c.value.Duration < c.least || c.value.Duration > c.most {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s", c.least, c.most))

@@ -52,7 +52,7 @@ var pure = of("cluster", "queue", "ctxswitch", "ctxswitch/gang", "ctxswitch/exec
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/loop.go")
+var shells = of("scheduler/loop.go", "scheduler/sweep.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}
