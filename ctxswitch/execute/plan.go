@@ -151,8 +151,22 @@ func (p *pursuit) moreHops(rank int) bool {
 	if len(p.todo) == 0 || !p.todo[0].begun || p.todo[0].gang.Kind != cluster.Migrate || p.stays(rank) {
 		return false
 	}
-	act, _ := p.todo[0].hop(rank)
-	return act != nil && act.To != p.rec.Members[rank].Next && act.To != p.rec.Members[rank].Node
+	at := p.rec.Members[rank].Next
+	if at == "" {
+		at = p.rec.Members[rank].Node
+	}
+	last := p.todo[0].last(rank)
+	return last != nil && last.To != at
+}
+
+// last returns the last action of a member in the gang, nil when it has none.
+func (a *assignment) last(rank int) *ctxswitch.Action {
+	for _, id := range slices.Backward(a.gang.Actions) {
+		if act := &a.run.plan.Actions[id]; act.VM.Rank == rank {
+			return act
+		}
+	}
+	return nil
 }
 
 // stays reports whether a member has given its migration up.

@@ -1,0 +1,109 @@
+package execute_test
+
+import (
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// usage sums what was written to the account of vjob 1.
+func (d *desk) usage() (sum journal.Usage) {
+	for _, s := range d.steps {
+		for _, u := range s.Usage {
+			if u.VJob == 1 {
+				sum.Running += u.Running
+				sum.CPU += u.CPU
+				sum.MemorySec += u.MemorySec
+			}
+		}
+	}
+	return sum
+}
+
+// burns sets the CPU time of a copy.
+func (d *desk) burns(node cluster.NodeID, used time.Duration) {
+	d.copies[node][0].CPUTime = used
+}
+
+// The account counts running time by the clock, memory while it is on a node,
+// and the CPU that the guests were seen to use.
+func TestAccount(t *testing.T) {
+	set := settings()
+	set.Limits.StopGrace = 0
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	l.Ran = map[cluster.VJobID]time.Duration{1: time.Hour}
+	d := sit(t, set, l)
+	d.settle()
+	d.burns("a", 50*time.Second)
+	d.pass(100 * time.Second)
+	if r, _ := d.exec.Job(1); r.Ran != time.Hour+100*time.Second {
+		t.Errorf("it ran for %s", r.Ran)
+	}
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.settle()
+	d.obey()
+	want := journal.Usage{Running: 100 * time.Second, CPU: 50 * time.Second, MemorySec: 102400}
+	if got := d.usage(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A crash forgets at most a minute of the account.
+func TestAccountIsWrittenInTime(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.pass(10*time.Minute + 30*time.Second)
+	if got := d.usage().Running; got < 10*time.Minute-time.Second {
+		t.Errorf("after 10 min 30 s, %s are written", got)
+	}
+}
+
+// The CPU time of another copy begins anew: after a resume nothing is counted
+// twice and nothing is taken back.
+func TestAccountOfAnotherCopy(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.burns("a", 30*time.Second)
+	d.settle()
+	d.pass(10 * time.Second)
+	d.gone(1, 0, "a")
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.burns("a", 5*time.Second)
+	d.pass(5 * time.Minute)
+	if got := d.usage().CPU; got != 35*time.Second {
+		t.Errorf("got %s, want 35s", got)
+	}
+}
+
+// Walltime is running time: a vjob is overdue when its sum reaches it, and the
+// executor knows when the next one will be.
+func TestOverdue(t *testing.T) {
+	one, two, three := job(1, 1, cluster.Running), job(2, 1, cluster.Suspended), job(3, 1, cluster.Running)
+	one.Walltime, two.Walltime, three.Walltime = 2*time.Minute, time.Minute, time.Minute
+	l := world(one, two, three)
+	saved := at(2, gang.Saved, "")
+	saved.Members[0].Image = &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 2}, Generation: 1, Attempt: 1}, Node: "a"}
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), saved, at(3, gang.Active, "b"))
+	l.Ran = map[cluster.VJobID]time.Duration{2: 59 * time.Second}
+	d := sit(t, settings(), l)
+	d.store.Images = []hypervisor.Image{{ID: saved.Members[0].Image.ID, Node: "a", Complete: true}}
+	d.settle()
+	d.pass(59 * time.Second)
+	if over, next := d.exec.Overdue(); len(over) != 0 || !next.Equal(start.Add(time.Minute)) {
+		t.Errorf("got %v, next %s", over, next)
+	}
+	d.pass(time.Second)
+	if over, next := d.exec.Overdue(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
+		t.Errorf("got %v, next %s", over, next)
+	}
+}

@@ -1,0 +1,183 @@
+package execute_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// booting has begun to boot vjob 1 on a.
+func booting(t *testing.T, set execute.Settings) *desk {
+	t.Helper()
+	d := sit(t, set, world(job(1, 1, cluster.Waiting)))
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	d.wants("1 boot 1.0@a")
+	return d
+}
+
+// A call that is not answered is given up at its deadline, and only closed when
+// its node has answered looks for long enough after that.
+func TestALostCallIsSettled(t *testing.T) {
+	set := settings()
+	d := booting(t, set)
+	d.pass(34 * time.Second) // 15 s + 4 × 5 s are its deadline
+	if d.told("no reply") != 0 {
+		t.Error("it was given up before its deadline")
+	}
+	d.pass(time.Second)
+	if d.told("no reply") != 1 {
+		t.Error("it was not given up at its deadline")
+	}
+	d.pass(set.Settle - time.Second)
+	d.wants("1 boot 1.0@a")
+	d.pass(2 * time.Second)
+	d.wants("1 boot 1.0@a, 2 boot 1.0@a")
+	if results := d.results(); results[1] != hypervisor.ErrTimeout.Error() {
+		t.Errorf("the result of the lost call: %q", results[1])
+	}
+	d.reply(1, nil) // far too late: nobody is surprised
+	d.isIn(1, gang.Creating)
+}
+
+// While the node is silent a lost call stays open, however long; the operator's
+// word that the node is dead closes it.
+func TestALostCallWaitsForItsNode(t *testing.T) {
+	d := booting(t, settings())
+	d.dead["a"] = true
+	d.pass(10 * time.Minute)
+	d.wants("1 boot 1.0@a")
+	if len(d.results()) != 0 {
+		t.Error("the call was closed while its node was silent")
+	}
+	r, _ := d.exec.Job(1)
+	if !r.Blind {
+		t.Error("the vjob does not count as blind")
+	}
+	d.exec.SetNode(d.now, cluster.Node{ID: "a", State: cluster.Down})
+	d.settle()
+	if len(d.results()) != 1 {
+		t.Error("the call is open although its node is dead")
+	}
+}
+
+// A lost call whose effect is seen is not made again.
+func TestALostCallThatWasDone(t *testing.T) {
+	d := booting(t, settings())
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.pass(2 * time.Minute)
+	d.wants("1 boot 1.0@a")
+	d.isIn(1, gang.Active)
+}
+
+// A reply is not the truth: it only makes the executor look.
+func TestRepliesAreNotBelieved(t *testing.T) {
+	d := booting(t, settings())
+	d.reply(1, nil) // "done", and nothing is there
+	d.wants("1 boot 1.0@a, 2 boot 1.0@a")
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.reply(2, errors.New("internal error")) // "failed", and it is there
+	d.wants("1 boot 1.0@a, 2 boot 1.0@a")
+	d.isIn(1, gang.Active)
+}
+
+// After a few calls that did not do, the next ones come at growing intervals; too
+// many turn the gang back.
+func TestTriesAreBounded(t *testing.T) {
+	d := booting(t, settings())
+	for op := range hypervisor.OpID(3) {
+		d.reply(op+1, errors.New("internal error"))
+	}
+	if d.told("does not boot on a") == 0 {
+		t.Errorf("three failures are not enough: %s", d.wanted())
+	}
+	d.isIn(1, gang.Absent)
+	if r, _ := d.exec.Job(1); r.Failures != 1 || r.Why == "" || !r.Idle {
+		t.Errorf("got %+v", r)
+	}
+	if got := d.progress(1, 1); got != "failed; failed" {
+		t.Errorf("the plan: %s", got)
+	}
+}
+
+// The calls behind a failure of their chain were not made: they do not count.
+func TestCallsNotTried(t *testing.T) {
+	l := world(job(1, 2, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
+	d.wants("1 pause 1.0@a, 2 pause 1.1@b")
+	if len(d.chains) != 1 {
+		t.Errorf("%d chains, want one: pauses have an order", len(d.chains))
+	}
+	d.exec.Replied(d.now, execute.Reply{Op: 1, Err: errors.New("internal error"), Began: d.now, Ended: d.now})
+	d.reply(2, execute.ErrNotTried)
+	d.wants("1 pause 1.0@a, 2 pause 1.1@b, 3 pause 1.0@a, 4 pause 1.1@b")
+	d.has(1, 0, "a", hypervisor.CopyPaused)
+	d.exec.Replied(d.now, execute.Reply{Op: 3, Began: d.now, Ended: d.now})
+	d.has(1, 1, "b", hypervisor.CopyPaused)
+	d.reply(4, nil)
+	d.isIn(1, gang.Saving)
+}
+
+// After a restart every open call may still be under way.
+func TestOpenCallsAfterARestart(t *testing.T) {
+	set := settings()
+	l := world(job(1, 1, cluster.Booting))
+	rec := at(1, gang.Creating, "")
+	rec.Members[0].Next = "a"
+	l.Gangs = append(l.Gangs, rec)
+	l.NextOp = 8
+	l.Plans = []journal.PlanID{3}
+	l.Open = []journal.Intent{{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1}, Node: "a"}, At: start}}
+	d := sit(t, set, l)
+	d.copies = map[cluster.NodeID][]hypervisor.Copy{}
+	d.settle()
+	if got := d.progress(3, 0); got != "; dropped" {
+		t.Errorf("the plan of the life before: %s", got)
+	}
+	d.pass(set.Settle - time.Second)
+	d.wants("")
+	d.pass(2 * time.Second)
+	d.wants("8 boot 1.0@a")
+}
+
+// results are what the calls came to, by number.
+func (d *desk) results() map[hypervisor.OpID]string {
+	m := map[hypervisor.OpID]string{}
+	for _, s := range d.steps {
+		for _, r := range s.Results {
+			m[r.Op] = r.Error
+		}
+	}
+	return m
+}
+
+// Every call has an intent in a step that is drained before or with it.
+func TestIntentsComeFirst(t *testing.T) {
+	d := booting(t, settings())
+	intents := map[hypervisor.OpID]bool{}
+	for _, s := range d.steps {
+		for _, i := range s.Intents {
+			intents[i.Call.Op] = true
+			if i.Call.Machine != nil {
+				t.Error("an intent repeats the machine, which is the vjob's")
+			}
+		}
+	}
+	for _, c := range d.calls {
+		if !intents[c.Op] {
+			t.Errorf("call %d has no intent", c.Op)
+		}
+		if c.Machine == nil || c.Stamp.Incarnation != 1 || c.Stamp.Epoch != 1 {
+			t.Errorf("the call lacks its machine or its stamp: %+v", c)
+		}
+	}
+}

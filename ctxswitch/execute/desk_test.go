@@ -1,0 +1,237 @@
+package execute_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// settings have round numbers: every call may take 15 s, a boot 20 s more.
+func settings() execute.Settings {
+	s := execute.DefaultSettings
+	s.Costs = ctxswitch.Costs{Boot: 5 * time.Second}
+	s.Slack = 4
+	return s
+}
+
+// desk is an executor on a table: the test plays the nodes, the store and the
+// clock, and reads what the executor wants.
+type desk struct {
+	t       *testing.T
+	exec    *execute.Executor
+	now     time.Time
+	calls   []hypervisor.Call // all that were wanted so far
+	chains  [][]hypervisor.Call
+	steps   []journal.Step
+	looks   []cluster.NodeID // wanted since they were last asked for
+	store   hypervisor.Store
+	looking bool // at the store
+	copies  map[cluster.NodeID][]hypervisor.Copy
+	dead    map[cluster.NodeID]bool // do not answer
+}
+
+// world is what an executor starts from: nodes a, b and c of 4 CPU and 4 GiB.
+func world(jobs ...*cluster.VJob) journal.Loaded {
+	l := journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1, VJobs: jobs}
+	for _, id := range []cluster.NodeID{"a", "b", "c"} {
+		l.Nodes = append(l.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
+	}
+	return l
+}
+
+// job has n members of 1 CPU and 1 GiB.
+func job(id cluster.VJobID, n int, state cluster.State) *cluster.VJob {
+	j := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", State: state}
+	for rank := range n {
+		j.VMs = append(j.VMs, cluster.VM{
+			ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024},
+		})
+	}
+	return j
+}
+
+// at is a gang in a phase with its members on nodes.
+func at(id cluster.VJobID, phase gang.Phase, nodes ...cluster.NodeID) gang.Record {
+	r := gang.Record{VJob: id, Phase: phase, Since: start, Incarnation: 1, Generation: 1}
+	for _, n := range nodes {
+		r.Members = append(r.Members, gang.Member{Node: n})
+	}
+	return r
+}
+
+func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
+	t.Helper()
+	d := &desk{
+		t: t, exec: execute.New(set, l, start), now: start,
+		copies: map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
+	}
+	d.store.Free = map[cluster.NodeID]hypervisor.Space{}
+	for _, n := range l.Nodes {
+		d.store.Free[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 30}
+	}
+	for _, rec := range l.Gangs {
+		for rank, m := range rec.Members {
+			if m.Node != "" && rec.Phase != gang.Saved && rec.Phase != gang.Absent {
+				d.has(rec.VJob, rank, m.Node, hypervisor.CopyRunning)
+			}
+		}
+	}
+	return d
+}
+
+// has puts a copy on a node.
+func (d *desk) has(id cluster.VJobID, rank int, node cluster.NodeID, state hypervisor.CopyState) {
+	vm := cluster.VMID{VJob: id, Rank: rank}
+	d.gone(id, rank, node)
+	d.copies[node] = append(d.copies[node], hypervisor.Copy{
+		VM: vm, Stamp: hypervisor.Stamp{Incarnation: 1, Epoch: 1}, State: state, CPU: 1000,
+	})
+}
+
+// gone takes a copy away.
+func (d *desk) gone(id cluster.VJobID, rank int, node cluster.NodeID) {
+	vm := cluster.VMID{VJob: id, Rank: rank}
+	d.copies[node] = slices.DeleteFunc(d.copies[node], func(c hypervisor.Copy) bool { return c.VM == vm })
+}
+
+// drain takes what the executor wants, once.
+func (d *desk) drain() {
+	effects := d.exec.Drain()
+	if !effects.Step.Empty() {
+		d.steps = append(d.steps, effects.Step)
+	}
+	for _, c := range effects.Chains {
+		if len(c.Calls) != len(c.Deadline) {
+			d.t.Errorf("%d calls with %d deadlines", len(c.Calls), len(c.Deadline))
+		}
+		d.chains = append(d.chains, c.Calls)
+		d.calls = append(d.calls, c.Calls...)
+	}
+	d.looks = append(d.looks, effects.Looks...)
+	d.looking = d.looking || effects.LookStore
+}
+
+// settle answers all looks until nothing more is wanted, and lets no time pass.
+func (d *desk) settle() {
+	for d.drain(); len(d.looks) > 0 || d.looking; d.drain() {
+		looks := d.looks
+		d.looks = nil
+		for _, node := range looks {
+			if d.dead[node] {
+				d.exec.Looked(d.now, node, hypervisor.View{}, hypervisor.ErrUnreachable)
+				continue
+			}
+			d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node]}, nil)
+		}
+		if d.looking {
+			d.looking = false
+			d.exec.LookedStore(d.now, d.store, nil)
+		}
+	}
+}
+
+// pass lets time go on in steps of a second, with every look answered.
+func (d *desk) pass(long time.Duration) {
+	for end := d.now.Add(long); d.now.Before(end); {
+		d.now = d.now.Add(min(time.Second, end.Sub(d.now)))
+		d.exec.Tick(d.now)
+		d.settle()
+	}
+}
+
+// reply answers a call.
+func (d *desk) reply(op hypervisor.OpID, err error) {
+	d.exec.Replied(d.now, execute.Reply{Op: op, Err: err, Began: d.now, Ended: d.now})
+	d.settle()
+}
+
+// adopt begins a plan.
+func (d *desk) adopt(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+	for i := range actions {
+		actions[i].ID = ctxswitch.ActionID(i)
+	}
+	d.exec.Adopt(d.now, id, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
+	d.settle()
+}
+
+// act is an action of a plan.
+func act(kind cluster.ActionKind, id cluster.VJobID, rank int, from, to cluster.NodeID, after ...ctxswitch.ActionID) ctxswitch.Action {
+	return ctxswitch.Action{Kind: kind, VM: cluster.VMID{VJob: id, Rank: rank}, From: from, To: to, After: after}
+}
+
+func group(kind cluster.ActionKind, id cluster.VJobID, actions ...ctxswitch.ActionID) ctxswitch.Gang {
+	return ctxswitch.Gang{VJob: id, Kind: kind, Actions: actions}
+}
+
+// wanted is every call so far in words: "1 boot 1.0@a".
+func (d *desk) wanted() string {
+	list := make([]string, len(d.calls))
+	for i, c := range d.calls {
+		list[i] = fmt.Sprintf("%d %s %s@%s", c.Op, c.Verb, c.VM, c.Node)
+		if c.To != "" {
+			list[i] += ">" + string(c.To)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (d *desk) wants(want string) {
+	d.t.Helper()
+	if got := d.wanted(); got != want {
+		d.t.Errorf("calls so far:\n got %s\nwant %s", got, want)
+	}
+}
+
+// isIn checks the phase of a gang.
+func (d *desk) isIn(id cluster.VJobID, phase gang.Phase) {
+	d.t.Helper()
+	r, ok := d.exec.Job(id)
+	if !ok {
+		d.t.Errorf("vjob %s is gone, want %s", id, phase)
+	} else if r.Record.Phase != phase {
+		d.t.Errorf("the gang of vjob %s is %s (%s), want %s", id, r.Record.Phase, r.Record.Cause, phase)
+	}
+}
+
+// told counts the events that contain a text.
+func (d *desk) told(text string) int {
+	n := 0
+	for _, s := range d.steps {
+		for _, e := range s.Events {
+			if strings.Contains(e.Text, text) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// progress is the states of a plan's actions and its own at last: "done failed; failed".
+func (d *desk) progress(id journal.PlanID, actions int) string {
+	states := make([]string, actions)
+	closed := "running"
+	for _, s := range d.steps {
+		for _, a := range s.Actions {
+			if a.Plan == id {
+				states[a.Action] = string(a.State)
+			}
+		}
+		for _, c := range s.Closed {
+			if c.ID == id {
+				closed = string(c.State)
+			}
+		}
+	}
+	return strings.Join(states, " ") + "; " + closed
+}

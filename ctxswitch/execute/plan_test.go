@@ -1,0 +1,259 @@
+package execute_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// makesRoom is a plan that stops vjob 1 to boot vjob 2, which 3 does not wait for.
+func makesRoom(t *testing.T) *desk {
+	t.Helper()
+	set := settings()
+	set.Limits.StopGrace = 0
+	l := world(job(1, 4, cluster.Running), job(2, 1, cluster.Waiting), job(3, 1, cluster.Waiting))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a", "b"))
+	d := sit(t, set, l)
+	d.settle()
+	d.adopt(1, []ctxGang{
+		group(cluster.Suspend, 1, 0, 1, 2, 3), group(cluster.Boot, 2, 4), group(cluster.Boot, 3, 5),
+	}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "a", ""), act(cluster.Suspend, 1, 2, "a", ""),
+		act(cluster.Suspend, 1, 3, "b", ""), act(cluster.Boot, 2, 0, "", "a", 0), act(cluster.Boot, 3, 0, "", "c"))
+	return d
+}
+
+// What waits for nothing begins at once, what waits for an action only after it.
+func TestPlansGoByDependencies(t *testing.T) {
+	d := makesRoom(t)
+	d.wants("1 pause 1.0@a, 2 pause 1.1@a, 3 pause 1.2@a, 4 pause 1.3@b, 5 boot 3.0@c")
+	if got := d.progress(1, 6); got != "running running running running  running; running" {
+		t.Errorf("got %q", got)
+	}
+	for _, r := range d.exec.Jobs() {
+		if r.Idle {
+			t.Errorf("vjob %s counts as idle although a plan disposes of it", r.Job.ID)
+		}
+	}
+}
+
+// A gang whose room is given up drops those that wait for it, and nobody else.
+func TestDependentsAreDropped(t *testing.T) {
+	d := makesRoom(t)
+	d.has(3, 0, "c", hypervisor.CopyRunning)
+	d.reply(5, nil)
+	// A guest crashes instead of being paused: the gang is lost as a whole.
+	d.copies["a"] = nil
+	d.gone(1, 3, "b")
+	for op := range hypervisor.OpID(4) {
+		d.reply(op+1, hypervisor.ErrNoSuchVM)
+	}
+	if got := d.progress(1, 6); got != "failed failed failed failed dropped done; failed" {
+		t.Errorf("got %q", got)
+	}
+	if n := d.told("context switch 1 ended early"); n != 1 {
+		t.Errorf("it was told %d times that the plan ended early", n)
+	}
+	r, _ := d.exec.Job(2)
+	if !r.Idle || r.Job.State != cluster.Waiting || r.Failures != 0 {
+		t.Errorf("the vjob that was dropped: %+v", r)
+	}
+	if d.told("lost:") != 1 {
+		t.Errorf("%d alarms, want one", d.told("lost:"))
+	}
+}
+
+// An empty hop: a member that is where the plan wants it needs no call.
+func TestPlanIsDone(t *testing.T) {
+	d := booting(t, settings())
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	if got := d.progress(1, 1); got != "done; done" {
+		t.Errorf("got %q", got)
+	}
+	if d.told("context switch 1 is done") != 1 || d.told("vjob 1 is running") != 1 {
+		t.Error("nobody was told")
+	}
+}
+
+// Clear ends a vjob in every phase: what it was doing is given up, what follows
+// is the same protocol.
+func TestClearInEveryPhase(t *testing.T) {
+	states := map[gang.Phase]cluster.State{
+		gang.Absent: cluster.Waiting, gang.Creating: cluster.Booting, gang.Active: cluster.Running,
+		gang.Pausing: cluster.Suspending, gang.Saving: cluster.Suspending, gang.Saved: cluster.Suspended,
+		gang.Restoring: cluster.Resuming, gang.Resuming: cluster.Resuming, gang.Moving: cluster.Migrating,
+		gang.Shifting: cluster.Migrating, gang.Clearing: cluster.Stopping,
+	}
+	for phase, state := range states {
+		t.Run(phase.String(), func(t *testing.T) {
+			set := settings()
+			set.Limits.StopGrace = 0
+			rec := at(1, phase, "a")
+			switch phase {
+			case gang.Pausing:
+				rec.Then = gang.ThenSave
+			case gang.Saved, gang.Restoring:
+				rec.Members[0] = gang.Member{Image: &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 1}, Generation: 1, Attempt: 1}, Node: "a"}}
+			case gang.Absent:
+				rec.Members[0].Node = ""
+			}
+			l := world(job(1, 1, state))
+			l.Gangs = append(l.Gangs, rec)
+			d := sit(t, set, l)
+			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); phase != gang.Absent && err != nil {
+				t.Errorf("the second time: %v", err)
+			}
+			d.settle()
+			d.obey()
+			if _, live := d.exec.Job(1); live {
+				d.isIn(1, gang.Absent)
+			}
+			if d.told("vjob 1 is terminated: deleted by u") != 1 {
+				t.Errorf("it has not ended; calls were %s", d.wanted())
+			}
+		})
+	}
+}
+
+// obey plays nodes that do what they are told, until nothing more is wanted.
+func (d *desk) obey() {
+	for i := 0; i < len(d.calls); i++ {
+		if c := d.calls[i]; c.Verb == hypervisor.Destroy || c.Verb == hypervisor.Shutdown {
+			d.gone(c.VM.VJob, c.VM.Rank, c.Node)
+		}
+		d.reply(d.calls[i].Op, nil)
+	}
+}
+
+func TestClearOfNobody(t *testing.T) {
+	d := sit(t, settings(), world())
+	if err := d.exec.Clear(d.now, 7, gang.ThenTerminate, ""); !errors.Is(err, cluster.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if err := d.exec.Hold(d.now, 7, true, ""); !errors.Is(err, cluster.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A vjob that is cleared drops its part of a plan; who waited for it is told.
+func TestClearDropsThePlan(t *testing.T) {
+	d := makesRoom(t)
+	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted by u"); err != nil {
+		t.Fatal(err)
+	}
+	d.settle()
+	if got := d.progress(1, 6); got != "running running running running  dropped; running" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestHoldIsWrittenOnce(t *testing.T) {
+	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d.settle()
+	changes := d.exec.Changes()
+	for range 2 {
+		if err := d.exec.Hold(d.now, 1, true, "held by u"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.settle()
+	r, _ := d.exec.Job(1)
+	if !r.Job.Held || r.Job.Version != 1 || d.exec.Changes() != changes+1 || d.told("held by u") != 1 {
+		t.Errorf("got %+v, %d changes", r.Job, d.exec.Changes()-changes)
+	}
+}
+
+// A copy that bears our mark and belongs to nobody is reported once, and paused
+// when it runs; it is neither adopted nor destroyed.
+func TestUnknownCopies(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.has(8, 0, "a", hypervisor.CopyPaused)
+	d.has(8, 1, "a", hypervisor.CopyRunning)
+	d.settle()
+	d.pass(5 * time.Minute)
+	if n := d.told("belongs to no live vjob"); n != 2 {
+		t.Errorf("%d alarms, want one for each of the two", n)
+	}
+	d.wants("1 pause 8.1@a")
+}
+
+// A node that falls silent is told of once, and so is its return.
+func TestSilence(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.settle()
+	d.dead["b"] = true
+	d.pass(time.Minute)
+	if d.told("node b does not answer") != 1 || !d.exec.Nodes()[1].Silent {
+		t.Errorf("told %d times", d.told("node b does not answer"))
+	}
+	d.dead["b"] = false
+	d.pass(time.Minute)
+	if d.told("node b answers") != 2 || d.exec.Nodes()[1].Silent {
+		t.Errorf("told %d times", d.told("node b answers"))
+	}
+}
+
+// Nothing is decided before every node was looked at, with or without success.
+func TestSurvey(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.drain()
+	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
+	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
+	if d.exec.Surveyed() {
+		t.Error("c was not looked at")
+	}
+	d.exec.SetNode(d.now, cluster.Node{ID: "c", State: cluster.Down})
+	if !d.exec.Surveyed() {
+		t.Error("a node that is proven dead needs no look")
+	}
+}
+
+// A migration of several hops goes on from hop to hop, and is one move of the gang.
+func TestHops(t *testing.T) {
+	for name, live := range map[string]bool{"paused": false, "live": true} {
+		t.Run(name, func(t *testing.T) { hops(t, live) })
+	}
+}
+
+func hops(t *testing.T, live bool) {
+	t.Helper()
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.settle()
+	first, second := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 1, 0, "b", "c", 0)
+	first.Live, second.Live = live, live
+	d.adopt(1, []ctxGang{group(cluster.Migrate, 1, 0, 1)}, first, second)
+	for i := 0; i < len(d.calls) && i < 10; i++ {
+		state := hypervisor.CopyPaused
+		switch c := d.calls[i]; {
+		case c.Verb == hypervisor.Migrate:
+			if live {
+				state = hypervisor.CopyRunning
+			}
+			d.gone(1, 0, c.Node)
+			d.has(1, 0, c.To, state)
+		case c.Verb == hypervisor.Unpause:
+			d.has(1, 0, c.Node, hypervisor.CopyRunning)
+		default:
+			d.has(1, 0, c.Node, state)
+		}
+		d.reply(d.calls[i].Op, nil)
+	}
+	want := "1 pause 1.0@a, 2 migrate 1.0@a>b, 3 migrate 1.0@b>c, 4 unpause 1.0@c"
+	if live {
+		want = "1 migrate 1.0@a>b, 2 migrate 1.0@b>c"
+	}
+	d.wants(want)
+	d.isIn(1, gang.Active)
+	if got := d.progress(1, 2); got != "done done; done" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,156 @@
+package execute_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+type ctxGang = ctxswitch.Gang
+
+// No more transfers at once on a node than the settings allow.
+func TestTransfersAreLimited(t *testing.T) {
+	l := world(job(1, 3, cluster.Suspending))
+	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a", "a", "a"))
+	d := sit(t, settings(), l)
+	for rank := range 3 {
+		d.has(1, rank, "a", hypervisor.CopyPaused)
+	}
+	d.settle()
+	d.wants("1 save 1.0@a, 2 save 1.1@a")
+	d.pass(10 * time.Second)
+	d.wants("1 save 1.0@a, 2 save 1.1@a")
+	d.saved(1, 0)
+	d.reply(1, nil)
+	if !strings.Contains(d.wanted(), "save 1.2@a") {
+		t.Errorf("the slot that is free is not taken: %s", d.wanted())
+	}
+}
+
+// saved turns a copy into a complete image of its first attempt.
+func (d *desk) saved(id cluster.VJobID, rank int) {
+	for node, list := range d.copies {
+		for _, c := range list {
+			if c.VM == (cluster.VMID{VJob: id, Rank: rank}) {
+				d.store.Images = append(d.store.Images, hypervisor.Image{
+					ID: hypervisor.ImageID{VM: c.VM, Generation: 1, Attempt: 1}, Node: node, Complete: true,
+				})
+			}
+		}
+		d.gone(id, rank, node)
+	}
+}
+
+// full has vjob 9, of four members, on a: there is no room for anybody else.
+func full(jobs ...*cluster.VJob) journal.Loaded {
+	l := world(append(jobs, job(9, 4, cluster.Running))...)
+	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a", "a"))
+	return l
+}
+
+// A gang waits for the room that its plan promised, for a while; then it turns
+// back as a whole.
+func TestPatience(t *testing.T) {
+	set := settings()
+	d := sit(t, set, full(job(1, 2, cluster.Waiting)))
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
+	d.wants("1 boot 1.1@b")
+	d.has(1, 1, "b", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	d.pass(set.Patience - time.Second)
+	d.isIn(1, gang.Creating)
+	d.pass(2 * time.Second)
+	d.isIn(1, gang.Clearing)
+	d.wants("1 boot 1.1@b, 2 destroy 1.1@b")
+	d.gone(1, 1, "b")
+	d.reply(2, nil)
+	d.isIn(1, gang.Absent)
+	if d.told("no room after") == 0 {
+		t.Error("nobody was told why")
+	}
+}
+
+// Room that appears in time is taken at once.
+func TestRoomAppears(t *testing.T) {
+	d := sit(t, settings(), full(job(1, 1, cluster.Waiting)))
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	d.wants("")
+	d.copies["a"] = d.copies["a"][:3]
+	d.pass(10 * time.Second)
+	if !strings.Contains(d.wanted(), "boot 1.0@a") {
+		t.Errorf("got %s", d.wanted())
+	}
+}
+
+// Two gangs that start in one instant do not take the same room.
+func TestRoomIsTakenOnce(t *testing.T) {
+	l := world(job(1, 1, cluster.Waiting), job(2, 1, cluster.Waiting), job(9, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
+		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 2, 0, "", "a"))
+	d.wants("1 boot 1.0@a")
+}
+
+// The room that a member holds: where its copies are, where it goes, every hop
+// between, and nothing once it is an image.
+func TestHolds(t *testing.T) {
+	moving := at(1, gang.Moving, "a")
+	moving.Members[0].Next = "b"
+	booting := at(1, gang.Creating, "")
+	booting.Members[0].Next = "c"
+	for _, c := range []struct {
+		name  string
+		rec   gang.Record
+		state cluster.State
+		seen  []cluster.NodeID
+		want  []cluster.NodeID
+	}{
+		{"waiting", at(1, gang.Absent, ""), cluster.Waiting, nil, nil},
+		{"running", at(1, gang.Active, "a"), cluster.Running, []cluster.NodeID{"a"}, []cluster.NodeID{"a"}},
+		{"booting", booting, cluster.Booting, nil, []cluster.NodeID{"c"}},
+		{"moving", moving, cluster.Migrating, []cluster.NodeID{"a"}, []cluster.NodeID{"a", "b"}},
+		{"a second copy", at(1, gang.Active, "a"), cluster.Running, []cluster.NodeID{"a", "c"}, []cluster.NodeID{"a", "c"}},
+		{"saved", at(1, gang.Saved, ""), cluster.Suspended, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := world(job(1, 1, c.state))
+			l.Gangs = append(l.Gangs, c.rec)
+			d := sit(t, settings(), l)
+			d.copies = map[cluster.NodeID][]hypervisor.Copy{}
+			for _, node := range c.seen {
+				d.has(1, 0, node, hypervisor.CopyRunning)
+			}
+			for _, node := range []cluster.NodeID{"a", "b", "c"} {
+				d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node]}, nil)
+			}
+			if got := d.exec.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// What a plan promises is held too, hop by hop.
+func TestHoldsOfAPlan(t *testing.T) {
+	l := full(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "c"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.adopt(1, []ctxGang{group(cluster.Migrate, 1, 0, 1)},
+		act(cluster.Migrate, 1, 0, "c", "b"), act(cluster.Migrate, 1, 0, "b", "a", 0))
+	want := []cluster.NodeID{"a", "b", "c"}
+	if got := d.exec.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
