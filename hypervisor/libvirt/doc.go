@@ -11,6 +11,17 @@
 // [hypervisor.ErrTimeout]. Each host has its own connections and limits, so a host
 // that hangs delays nobody else.
 //
+// A limit: [hypervisor.Copy].Lock says that the machine was described with a lease,
+// or with a disk that QEMU locks, and not that the lease is held now. A virtlockd
+// that is killed and started again has lost all leases of its host, and a second
+// copy would be let in. Whether that happened could be told by its start time,
+// which must be older than every machine's; but libvirt's remote protocol does not
+// show it (virtlockd has an administrative socket, which only its own host
+// reaches), nor whether a lease is held. So we rest on no lock for what we decide
+// ourselves: a lock is what makes a live migration that is cut at its end safe,
+// and what stops a person's second copy, and while the leases are lost neither
+// holds. The administrator's part is in docs/admin-guide.md.
+//
 // It is built with -tags libvirt_dlopen, which needs a C compiler and no libvirt;
 // libvirt.so.0 is opened by [New]. Without the tag, New fails and the rest of
 // vjob works.
