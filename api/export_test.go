@@ -1,9 +1,6 @@
 package api
 
 import (
-	"context"
-	"net"
-
 	"vjob/journal"
 )
 
@@ -23,12 +20,6 @@ func Routes() []Route {
 		list = append(list, Route{e.method, openPath(e.path), e.operation, names[e.least], e.status, e.body != nil})
 	}
 	return list
-}
-
-// PeerOf is the subject at the other end of a connection.
-func PeerOf(conn net.Conn) (Subject, bool) {
-	s, ok := withPeer(context.Background(), conn).Value(peerKey{}).(Subject)
-	return s, ok
 }
 
 // NewPeer is the subject of a local user.

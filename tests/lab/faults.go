@@ -63,12 +63,6 @@ func (l *Lab) Thaw(node cluster.NodeID) {
 	l.must(l.host(node).signal(syscall.SIGCONT, daemonPID))
 }
 
-// KillLocks ends virtlockd, which forgets every lease.
-func (l *Lab) KillLocks(node cluster.NodeID) {
-	l.t.Helper()
-	l.must(l.host(node).signal(syscall.SIGKILL, locksPID))
-}
-
 // CutScheduler cuts the scheduler off from a host; the other hosts still reach it.
 // What was sent meanwhile arrives after JoinScheduler.
 func (l *Lab) CutScheduler(node cluster.NodeID) {
