@@ -71,11 +71,11 @@ func queryTrue(c *gin.Context, key string) (bool, error) {
 	return false, cluster.BadField(key, text, "true or false")
 }
 
-// pathNumber reads a positive number in the path. Any other text names nothing
+// pathNumber reads a positive number in the path, in its one spelling. Any other text names nothing
 // that exists, so it is not found; but it is told as bad input, with its field.
 func pathNumber(c *gin.Context, key string) (int64, error) {
 	n, err := strconv.ParseInt(c.Param(key), 10, 64)
-	if err != nil || n < 1 {
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != c.Param(key) {
 		return 0, cluster.BadField(key, c.Param(key), "a positive number")
 	}
 	return n, nil

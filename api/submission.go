@@ -32,9 +32,10 @@ const (
 )
 
 var (
-	nameShape  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	envShape   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	imageShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	nameShape   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+	numberShape = regexp.MustCompile(`^[+-]?[0-9]+$`)
+	envShape    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	imageShape  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
 // Submission checks a submission field by field and turns it into what the loop
@@ -48,7 +49,8 @@ func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 	specs, err := members(w, vms)
 	if err == nil {
 		err = firstOf(
-			check(w.Name == "" || nameShape.MatchString(w.Name), "name", w.Name, "1 to 64 letters, digits, '.', '_' or '-'"),
+			check(w.Name == "" || nameShape.MatchString(w.Name), "name", w.Name, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'"),
+			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name that is not a number, which could be taken for that of another vjob"),
 			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
 			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
 			check(len(w.Rules) <= maxRules, "rules", len(w.Rules), fmt.Sprintf("at most %d rules", maxRules)),
@@ -125,7 +127,7 @@ func member(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) 
 		Reserved: cluster.Resources{CPU: cluster.MilliCPU(v.CPUMilli), Memory: cluster.MiB(v.MemoryMiB)},
 		Payload:  cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env},
 	}
-	vm.Payload.Program, err = program(path+".steps", v.Steps, all)
+	vm.Payload.Program, err = program(path+".steps", v, all)
 	return vm, err
 }
 
@@ -166,7 +168,8 @@ func checkEnv(path string, env map[string]string) error {
 }
 
 // program checks the steps of a simulated guest; nil when there are none.
-func program(path string, steps []wire.Step, all []wire.VMSpec) (*cluster.Program, error) {
+func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
+	steps := v.Steps
 	if len(steps) == 0 {
 		return nil, nil
 	}
@@ -177,7 +180,8 @@ func program(path string, steps []wire.Step, all []wire.VMSpec) (*cluster.Progra
 	for i, step := range steps {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		err := firstOf(
-			inRange(field+".cpu_milli", step.CPUMilli, 0, maxCPUMilli),
+			check(step.CPUMilli >= 0 && step.CPUMilli <= v.CPUMilli, field+".cpu_milli", step.CPUMilli,
+				fmt.Sprintf("from 0 to %d, the processors of the VM", v.CPUMilli)),
 			check(step.Seconds >= 0 && step.Seconds <= maxWalltime, field+".seconds", step.Seconds, fmt.Sprintf("from 0 to %d", maxWalltime)),
 		)
 		if err != nil {
@@ -262,5 +266,5 @@ func checkKey(key string) error {
 }
 
 func checkUserName(field, name string) error {
-	return check(nameShape.MatchString(name), field, name, "1 to 64 letters, digits, '.', '_' or '-'")
+	return check(nameShape.MatchString(name), field, name, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'")
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // userName is the shape of an account's name, as the API has it.
-var userName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
 // CreateToken makes an account if there is none and a token for it, directly in
 // the database of a daemon that does not run.
 func CreateToken(ctx context.Context, store Accounts, user string, role journal.Role, now, expires time.Time) (secret string, err error) {
 	if !userName.MatchString(user) {
-		return "", cluster.BadField("name", user, "1 to 64 letters, digits, '.', '_' or '-'")
+		return "", cluster.BadField("name", user, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'")
 	}
 	known, err := store.User(ctx, user)
 	switch {

@@ -136,6 +136,8 @@ func TestExitCodes(t *testing.T) {
 	s.fails(exitNotFound, `vjob "nobody": not found`, "delete", "nobody")
 	s.fails(exitNotFound, "n9", "nodes", "drain", "n9")
 	s.fails(exitNotFound, "", "plans", "show", "99")
+	s.fails(exitInput, "nothing to submit", "submit")
+	s.fails(exitInput, "a name that is not a number", "submit", "--name", "17")
 	s.fails(exitInput, "image", "submit", "--image", "nope")
 	s.fails(exitInput, "at most what one node has", "submit", "--cpu", "64")
 	s.fails(exitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -116,6 +117,8 @@ func (a *app) submissionOf(cmd *cobra.Command, f *submission, args []string) (wi
 	switch {
 	case len(args) > 1:
 		return wire.Submission{}, &usageError{cmd, fmt.Errorf("%d files given: want one; a command stands after --", len(args))}
+	case len(args) == 0 && len(command) == 0 && cmd.Flags().NFlag() == 0:
+		return wire.Submission{}, &usageError{cmd, errors.New("nothing to submit: want a vjob file, flags that describe the VMs, or a command after --")}
 	case len(args) == 0:
 		return f.fromFlags(command)
 	case len(command) > 0:

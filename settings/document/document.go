@@ -78,6 +78,11 @@ func ReadFrom(name string, in io.Reader) ([]byte, error) {
 // an empty document changes nothing.
 func Decode(name string, data []byte, target any) (*Document, error) {
 	d := &Document{Name: name, places: map[string]place{}}
+	if line, ok := tooDeep(data); ok {
+		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
+			Field: "syntax", Value: "what is nested so deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
+		}}
+	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, d.syntax(err)
@@ -99,6 +104,37 @@ func Decode(name string, data []byte, target any) (*Document, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// maxDepth is how deep lists and mappings may stand in each other. The parser takes
+// time that grows with the square of the depth.
+const maxDepth = 500
+
+// tooDeep finds the line at which more brackets are open, or more list items begin,
+// than a document can mean. Brackets in texts count too, which does no harm at this
+// depth.
+func tooDeep(data []byte) (line int, deep bool) {
+	open, dashes := 0, 0
+	line = 1
+	for i, c := range data {
+		switch c {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '-', '?', ':':
+			if i+1 < len(data) && data[i+1] == ' ' {
+				dashes++
+			}
+		case '\n':
+			line++
+			dashes = 0
+		}
+		if open > maxDepth || dashes > 4*maxDepth {
+			return line, true
+		}
+	}
+	return 0, false
 }
 
 // Locate adds the place in the document to an error about a field of it. Other

@@ -3,6 +3,7 @@ package document_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,4 +140,16 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// Deep nesting is refused before it costs anything.
+func TestDepth(t *testing.T) {
+	for name, text := range map[string]string{
+		"lists": strings.Repeat("[", 200_000), "objects": strings.Repeat(`{"a":`, 100_000), "items": strings.Repeat("- ", 100_000),
+	} {
+		var into struct{}
+		if _, err := document.Decode("f", []byte(text), &into); err == nil || !strings.Contains(err.Error(), "levels") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
