@@ -17,7 +17,7 @@ func booting(t *testing.T, set execute.Settings) *desk {
 	t.Helper()
 	d := sit(t, set, world(job(1, 1, cluster.Waiting)))
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("1 boot 1.0@a")
 	return d
 }
@@ -43,7 +43,7 @@ func TestALostCallIsSettled(t *testing.T) {
 		t.Errorf("the result of the lost call: %q", results[1])
 	}
 	d.reply(1, nil) // far too late: nobody is surprised
-	d.isIn(1, gang.Creating)
+	d.isIn(gang.Creating)
 }
 
 // While the node is silent a lost call stays open, however long; the operator's
@@ -73,7 +73,7 @@ func TestALostCallThatWasDone(t *testing.T) {
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.pass(2 * time.Minute)
 	d.wants("1 boot 1.0@a")
-	d.isIn(1, gang.Active)
+	d.isIn(gang.Active)
 }
 
 // A reply is not the truth: it only makes the executor look.
@@ -84,7 +84,7 @@ func TestRepliesAreNotBelieved(t *testing.T) {
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.reply(2, errors.New("internal error")) // "failed", and it is there
 	d.wants("1 boot 1.0@a, 2 boot 1.0@a")
-	d.isIn(1, gang.Active)
+	d.isIn(gang.Active)
 }
 
 // After a few calls that did not do, the next ones come at growing intervals; too
@@ -97,7 +97,7 @@ func TestTriesAreBounded(t *testing.T) {
 	if d.told("does not boot on a") == 0 {
 		t.Errorf("three failures are not enough: %s", d.wanted())
 	}
-	d.isIn(1, gang.Absent)
+	d.isIn(gang.Absent)
 	if r, _ := d.exec.Job(1); r.Failures != 1 || r.Why == "" || !r.Idle {
 		t.Errorf("got %+v", r)
 	}
@@ -112,7 +112,7 @@ func TestCallsNotTried(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
 	d := sit(t, settings(), l)
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
+	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
 	d.wants("1 pause 1.0@a, 2 pause 1.1@b")
 	if len(d.chains) != 1 {
 		t.Errorf("%d chains, want one: pauses have an order", len(d.chains))
@@ -124,7 +124,7 @@ func TestCallsNotTried(t *testing.T) {
 	d.exec.Replied(d.now, execute.Reply{Op: 3, Began: d.now, Ended: d.now})
 	d.has(1, 1, "b", hypervisor.CopyPaused)
 	d.reply(4, nil)
-	d.isIn(1, gang.Saving)
+	d.isIn(gang.Saving)
 }
 
 // After a restart every open call may still be under way.

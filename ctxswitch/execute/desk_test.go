@@ -156,12 +156,12 @@ func (d *desk) reply(op hypervisor.OpID, err error) {
 	d.settle()
 }
 
-// adopt begins a plan.
-func (d *desk) adopt(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+// adopt begins plan 1.
+func (d *desk) adopt(gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
 	for i := range actions {
 		actions[i].ID = ctxswitch.ActionID(i)
 	}
-	d.exec.Adopt(d.now, id, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
+	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
 	d.settle()
 }
 
@@ -193,14 +193,11 @@ func (d *desk) wants(want string) {
 	}
 }
 
-// isIn checks the phase of a gang.
-func (d *desk) isIn(id cluster.VJobID, phase gang.Phase) {
+// isIn checks the phase of the gang of vjob 1.
+func (d *desk) isIn(phase gang.Phase) {
 	d.t.Helper()
-	r, ok := d.exec.Job(id)
-	if !ok {
-		d.t.Errorf("vjob %s is gone, want %s", id, phase)
-	} else if r.Record.Phase != phase {
-		d.t.Errorf("the gang of vjob %s is %s (%s), want %s", id, r.Record.Phase, r.Record.Cause, phase)
+	if r, ok := d.exec.Job(1); !ok || r.Record.Phase != phase {
+		d.t.Errorf("the gang is %+v (live %v), want %s", r.Record, ok, phase)
 	}
 }
 

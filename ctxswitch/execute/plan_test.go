@@ -19,7 +19,7 @@ func makesRoom(t *testing.T) *desk {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a", "b"))
 	d := sit(t, set, l)
 	d.settle()
-	d.adopt(1, []ctxGang{
+	d.adopt([]ctxGang{
 		group(cluster.Suspend, 1, 0, 1, 2, 3), group(cluster.Boot, 2, 4), group(cluster.Boot, 3, 5),
 	}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "a", ""), act(cluster.Suspend, 1, 2, "a", ""),
 		act(cluster.Suspend, 1, 3, "b", ""), act(cluster.Boot, 2, 0, "", "a", 0), act(cluster.Boot, 3, 0, "", "c"))
@@ -100,6 +100,7 @@ func TestClearInEveryPhase(t *testing.T) {
 				rec.Members[0] = gang.Member{Image: &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 1}, Generation: 1, Attempt: 1}, Node: "a"}}
 			case gang.Absent:
 				rec.Members[0].Node = ""
+			default: // as it is
 			}
 			l := world(job(1, 1, state))
 			l.Gangs = append(l.Gangs, rec)
@@ -113,7 +114,7 @@ func TestClearInEveryPhase(t *testing.T) {
 			d.settle()
 			d.obey()
 			if _, live := d.exec.Job(1); live {
-				d.isIn(1, gang.Absent)
+				d.isIn(gang.Absent)
 			}
 			if d.told("vjob 1 is terminated: deleted by u") != 1 {
 				t.Errorf("it has not ended; calls were %s", d.wanted())
@@ -230,17 +231,17 @@ func hops(t *testing.T, live bool) {
 	d.settle()
 	first, second := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 1, 0, "b", "c", 0)
 	first.Live, second.Live = live, live
-	d.adopt(1, []ctxGang{group(cluster.Migrate, 1, 0, 1)}, first, second)
+	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0, 1)}, first, second)
 	for i := 0; i < len(d.calls) && i < 10; i++ {
 		state := hypervisor.CopyPaused
-		switch c := d.calls[i]; {
-		case c.Verb == hypervisor.Migrate:
+		switch c := d.calls[i]; c.Verb {
+		case hypervisor.Migrate:
 			if live {
 				state = hypervisor.CopyRunning
 			}
 			d.gone(1, 0, c.Node)
 			d.has(1, 0, c.To, state)
-		case c.Verb == hypervisor.Unpause:
+		case hypervisor.Unpause:
 			d.has(1, 0, c.Node, hypervisor.CopyRunning)
 		default:
 			d.has(1, 0, c.Node, state)
@@ -252,7 +253,7 @@ func hops(t *testing.T, live bool) {
 		want = "1 migrate 1.0@a>b, 2 migrate 1.0@b>c"
 	}
 	d.wants(want)
-	d.isIn(1, gang.Active)
+	d.isIn(gang.Active)
 	if got := d.progress(1, 2); got != "done done; done" {
 		t.Errorf("got %q", got)
 	}

@@ -61,18 +61,18 @@ func TestPatience(t *testing.T) {
 	set := settings()
 	d := sit(t, set, full(job(1, 2, cluster.Waiting)))
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
 	d.wants("1 boot 1.1@b")
 	d.has(1, 1, "b", hypervisor.CopyRunning)
 	d.reply(1, nil)
 	d.pass(set.Patience - time.Second)
-	d.isIn(1, gang.Creating)
+	d.isIn(gang.Creating)
 	d.pass(2 * time.Second)
-	d.isIn(1, gang.Clearing)
+	d.isIn(gang.Clearing)
 	d.wants("1 boot 1.1@b, 2 destroy 1.1@b")
 	d.gone(1, 1, "b")
 	d.reply(2, nil)
-	d.isIn(1, gang.Absent)
+	d.isIn(gang.Absent)
 	if d.told("no room after") == 0 {
 		t.Error("nobody was told why")
 	}
@@ -82,7 +82,7 @@ func TestPatience(t *testing.T) {
 func TestRoomAppears(t *testing.T) {
 	d := sit(t, settings(), full(job(1, 1, cluster.Waiting)))
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("")
 	d.copies["a"] = d.copies["a"][:3]
 	d.pass(10 * time.Second)
@@ -97,7 +97,7 @@ func TestRoomIsTakenOnce(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a"))
 	d := sit(t, settings(), l)
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 2, 0, "", "a"))
 	d.wants("1 boot 1.0@a")
 }
@@ -147,7 +147,7 @@ func TestHoldsOfAPlan(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "c"))
 	d := sit(t, settings(), l)
 	d.settle()
-	d.adopt(1, []ctxGang{group(cluster.Migrate, 1, 0, 1)},
+	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0, 1)},
 		act(cluster.Migrate, 1, 0, "c", "b"), act(cluster.Migrate, 1, 0, "b", "a", 0))
 	want := []cluster.NodeID{"a", "b", "c"}
 	if got := d.exec.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, want) {

@@ -231,7 +231,7 @@ func submission(name string, set map[string]string) (sub scheduler.Submission, e
 	}
 	if on, told := set["on"]; told {
 		rule := scheduler.SubmittedRule{Kind: cluster.Fence}
-		for _, node := range strings.Split(on, "+") {
+		for node := range strings.SplitSeq(on, "+") {
 			rule.Nodes = append(rule.Nodes, cluster.NodeID(node))
 		}
 		sub.Rules = append(sub.Rules, rule)

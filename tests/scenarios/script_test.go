@@ -99,7 +99,7 @@ func parseResources(cpu, memory string) (r cluster.Resources, err error) {
 // parseWork reads "5m" or "2m*0.5cpu+1m*2cpu" into the steps of a guest.
 func parseWork(s string, cpu cluster.MilliCPU) ([]cluster.Step, error) {
 	var steps []cluster.Step
-	for _, part := range strings.Split(s, "+") {
+	for part := range strings.SplitSeq(s, "+") {
 		length, need, own := strings.Cut(part, "*")
 		step := cluster.Step{CPU: cpu}
 		var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -130,9 +131,7 @@ func (s *stage) furnish(w []string) (done bool, err error) {
 		return true, nil
 	case w[0] == "option":
 		set, err := settings(w[1:], "policy", "locks", "live", "down", "losses")
-		for name, value := range set {
-			s.options[name] = value
-		}
+		maps.Copy(s.options, set)
 		return true, err
 	case w[0] == "pool" && len(w) == 3:
 		s.config.Pools[w[1]], err = cluster.ParseMiB(w[2])
