@@ -111,19 +111,26 @@ func (l *Lab) KillGuest(node cluster.NodeID, vm cluster.VMID) {
 // ballast fills the image disk.
 const ballast = "ballast"
 
-// FillImageDisk leaves the given room on the disk for images.
+// FillImageDisk leaves the given room on the disk for images. It may be used while
+// others write there: it takes what they leave.
 func (l *Lab) FillImageDisk(leave cluster.MiB) {
 	l.t.Helper()
-	var fsys syscall.Statfs_t
-	l.must(syscall.Statfs(l.path("images"), &fsys))
-	size := int64(fsys.Bavail)*fsys.Bsize - int64(leave)<<20
 	f, err := os.OpenFile(l.path("images", ballast), os.O_CREATE|os.O_WRONLY, 0o600)
 	l.must(err)
 	defer f.Close() //nolint:errcheck // nothing is buffered
-	end, err := f.Seek(0, 2)
-	l.must(err)
-	if size > 0 {
-		l.must(syscall.Fallocate(int(f.Fd()), 0, end, size))
+	for tries := 100; ; {
+		var fsys syscall.Statfs_t
+		l.must(syscall.Fstatfs(int(f.Fd()), &fsys))
+		size := min(int64(fsys.Bavail)*fsys.Bsize-int64(leave)<<20, 16<<20)
+		if size <= 0 {
+			return
+		}
+		end, err := f.Seek(0, 2)
+		l.must(err)
+		err = syscall.Fallocate(int(f.Fd()), 0, end, size)
+		if tries--; err != nil && (tries == 0 || !errors.Is(err, syscall.ENOSPC)) {
+			l.must(err)
+		}
 	}
 }
 

@@ -46,8 +46,11 @@ func setUp(t *testing.T, opts lab.Options) bench {
 }
 
 // run runs a part of a test on the same bench, and ends every vjob after it. It
-// says how long the part took.
+// says how long the part took. After a part that failed no other is run.
 func (b bench) run(name string, part func(b bench)) {
+	if b.Failed() {
+		return
+	}
 	b.Run(name, func(t *testing.T) {
 		b := b
 		b.T, b.d.t = t, t
@@ -56,6 +59,7 @@ func (b bench) run(name string, part func(b bench)) {
 			t.Logf("took %s", time.Since(begun).Round(100*time.Millisecond))
 			if t.Failed() {
 				t.Logf("vjobd:\n%s", b.d.tail())
+				return
 			}
 			b.clear()
 		}()
@@ -232,16 +236,22 @@ func (b bench) nowhere(id int64) {
 	}
 }
 
-// images are the files of the saved members of a vjob, and the sum of each.
-func (b bench) images(id int64) map[string]string {
+// imageFiles are the files of the saved members of a vjob.
+func (b bench) imageFiles(id int64) []string {
 	b.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("%s/*/%d.*", b.lab.Config().ImageDir, id))
 	b.must(err)
+	return slices.DeleteFunc(files, func(path string) bool {
+		_, err := hypervisor.ParseImageID(filepath.Base(path))
+		return err != nil // a note beside an image
+	})
+}
+
+// images are the sums of the files of the saved members of a vjob.
+func (b bench) images(id int64) map[string]string {
+	b.Helper()
 	found := map[string]string{}
-	for _, path := range files {
-		if _, err := hypervisor.ParseImageID(filepath.Base(path)); err != nil {
-			continue // a note beside an image
-		}
+	for _, path := range b.imageFiles(id) {
 		f, err := os.Open(path)
 		b.must(err)
 		sum := sha256.New()
@@ -250,6 +260,18 @@ func (b bench) images(id int64) map[string]string {
 		found[filepath.Base(path)] = hex.EncodeToString(sum.Sum(nil))
 	}
 	return found
+}
+
+// lives splits the counts of a guest by its boots.
+func lives(counts []lab.Count) [][]lab.Count {
+	var list [][]lab.Count
+	for i, c := range counts {
+		if i == 0 || c.Boot != counts[i-1].Boot {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(list[len(list)-1], c)
+	}
+	return list
 }
 
 // plan is the latest plan with an action of a kind on a vjob, in full.

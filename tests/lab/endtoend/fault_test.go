@@ -2,4 +2,219 @@
 
 package endtoend
 
-func (b bench) faults() {}
+import (
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/settings"
+)
+
+// faults are what hosts, networks and disks do to a cluster that works.
+func (b bench) faults() {
+	b.run("the last reply of a migration is lost", bench.replyLost)
+	b.run("a link is cut in a migration", bench.linkCut)
+	b.run("the image disk is full", bench.diskFull)
+	b.run("a host dies", bench.hostDies)
+}
+
+// hostDies: while a dead host is only silent, nothing is done with what it may
+// hold. Once an operator has vouched for its death, the vjob is lost as a whole
+// and boots elsewhere.
+func (b bench) hostDies() {
+	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
+	b.drain(h1)
+	struck := b.started(gang{name: "struck", vms: 2, mib: 40, rules: []wire.Rule{{Kind: "spread"}}})
+	b.at(struck, "running", h2, h3)
+	b.online(h1)
+	other := b.started(gang{name: "other", vms: 2, mib: 24, rules: []wire.Rule{{Kind: "fence", Nodes: []string{string(h1)}}}})
+
+	b.lab.PowerOff(h3)
+	b.eyes.without(h3)
+	b.until("the node is silent", func() bool { return b.node(h3).Silent })
+	before := b.job(struck)
+	_, err := b.d.client.Suspend(b.Context(), other)
+	b.must(err)
+	b.state(other, "suspended")
+	_, err = b.d.client.Resume(b.Context(), other)
+	b.must(err)
+	b.state(other, "running")
+	b.more(other, 3)
+	b.gapless(other)
+	third := b.submit(gang{name: "third", vms: 1, mib: 24, words: "run=5"})
+	b.state(third, "terminated")
+	for rank, m := range before.VMs {
+		if m.Node == string(h2) {
+			stood := len(b.lab.Counters(vm(struck, rank)))
+			b.until("the member on the living host counts on", func() bool { return len(b.lab.Counters(vm(struck, rank))) > stood+2 })
+		}
+	}
+	if now := b.job(struck); now.State != "running" || now.Phase != "active" || now.Version != before.Version {
+		b.Errorf("vjob %d was touched while %s was silent: %s, %s\n%s", struck, h3, now.State, now.Phase, story(now))
+	}
+
+	b.must(b.d.client.SetNode(b.Context(), string(h3), wire.NodeChange{State: "down", Fenced: true}))
+	b.rebooted(struck, before)
+	b.at(struck, "running", h1, h2)
+	b.lab.PowerOn(h3)
+	b.eyes.without("")
+	b.until("the host answers the watcher", func() bool { _, err := b.eyes.look(b.Context(), h3); return err == nil })
+	b.online(h3)
+	b.until("the node is back", func() bool { n := b.node(h3); return n.State == "online" && !n.Silent })
+	b.more(struck, 3)
+	b.at(struck, "running", h1, h2)
+	b.gapless(other)
+}
+
+func (b bench) node(name cluster.NodeID) wire.Node {
+	b.Helper()
+	list, err := b.d.client.Nodes(b.Context())
+	b.must(err)
+	i := slices.IndexFunc(list.Nodes, func(n wire.Node) bool { return n.Name == string(name) })
+	if i < 0 {
+		b.Fatalf("no node %s", name)
+	}
+	return list.Nodes[i]
+}
+
+// rebooted waits until a vjob was lost, told so, and runs again from scratch.
+func (b bench) rebooted(id int64, before wire.VJobDetail) {
+	b.Helper()
+	b.until("the vjob is lost", func() bool { return b.job(id).Version > before.Version })
+	job := b.state(id, "running")
+	if !slices.ContainsFunc(job.Events, func(e wire.Event) bool { return e.Kind == "alarm" && strings.Contains(e.Text, "lost") }) {
+		b.Errorf("nobody was told that vjob %d was lost\n%s", id, story(job))
+	}
+	b.more(id, 3)
+	for rank, counts := range b.counts(id) {
+		boots := lives(counts)
+		if len(boots) != 2 {
+			b.Errorf("guest %d.%d has booted %d times, want 2", id, rank, len(boots))
+		}
+	}
+}
+
+// replyLost: the destination has taken a guest over and the source was not told.
+// The lock keeps the source paused, so the guest that runs is the one to keep.
+func (b bench) replyLost() {
+	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
+	b.drain(h2, h3)
+	id := b.started(gang{name: "cut", vms: 1, mib: 40, words: "fill=8"})
+	dropped := b.lab.DropFinish(h2)
+	b.online(h2)
+	b.drain(h1)
+	select {
+	case <-dropped:
+	case <-time.After(patience):
+		b.Fatal("there was no migration")
+	}
+	b.leaves(id, h1)
+	b.more(id, 3)
+	b.at(id, "running", h2)
+	b.gapless(id)
+}
+
+// linkCut: the guest goes on where it is, and moves when the link is there again.
+func (b bench) linkCut() {
+	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
+	b.d.stop()
+	b.d.configure(b.lab, func(s *settings.Settings) { s.Libvirt.MigrationMiBps = 2 })
+	b.d.start()
+	b.drain(h2, h3)
+	id := b.started(gang{name: "linked", vms: 1, mib: 56, words: "fill=24"})
+	b.online(h2)
+	b.drain(h1)
+	b.until("the guest is on its way", func() bool { return b.eyes.incoming(b.Context(), h2) })
+	b.lab.CutLink(h2)
+	b.until("the migration has failed", func() bool {
+		return slices.ContainsFunc(b.job(id).Events, func(e wire.Event) bool { return strings.Contains(e.Text, "stays on") }) ||
+			b.job(id).State == "running" && !b.eyes.incoming(b.Context(), h2)
+	})
+	b.more(id, 3)
+	b.at(id, "running", h1)
+	b.lab.RestoreLink(h2)
+	b.leaves(id, h1)
+	b.more(id, 3)
+	b.at(id, "running", h2)
+	b.gapless(id)
+	b.d.stop()
+	b.d.configure(b.lab, nil)
+	b.d.start()
+}
+
+// diskFull: the disk fills up while a gang is being saved. The gang runs on as a
+// whole, what was saved before is as it was, and once there is room the gang is
+// saved after all.
+func (b bench) diskFull() {
+	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
+	old := b.started(gang{name: "old", vms: 2, mib: 24, words: "fill=4"})
+	_, err := b.d.client.Suspend(b.Context(), old)
+	b.must(err)
+	b.state(old, "suspended")
+	kept := b.images(old)
+	id := b.started(gang{name: "large", vms: 3, mib: 100, words: "fill=80", rules: []wire.Rule{{Kind: "spread"}}})
+
+	b.until("the disk is full before the gang is saved", func() bool { return b.fillWhileSaving(id) })
+	b.state(id, "running")
+	b.more(id, 3)
+	b.at(id, "running", h1, h2, h3)
+	b.gapless(id)
+	if now := b.images(old); len(kept) != 2 || !maps.Equal(now, kept) {
+		b.Errorf("old images: %v became %v", kept, now)
+	}
+	b.lab.FreeImageDisk()
+	b.state(id, "suspended")
+	b.nowhere(id)
+	for _, j := range []int64{id, old} {
+		_, err = b.d.client.Resume(b.Context(), j)
+		b.must(err)
+		b.state(j, "running")
+		b.more(j, 3)
+		b.gapless(j)
+	}
+}
+
+// fillWhileSaving suspends a vjob and fills the disk as soon as its first image
+// grows. It reports false when the gang was faster, which is made undone.
+func (b bench) fillWhileSaving(id int64) bool {
+	b.Helper()
+	b.lab.FillImageDisk(340) // what the gang may need at most, and little more
+	last := b.job(id).Events
+	_, err := b.d.client.Suspend(b.Context(), id)
+	b.must(err)
+	b.until("an image grows", func() bool { return b.saving(id) })
+	b.lab.FillImageDisk(0)
+	for {
+		job := b.job(id)
+		for _, e := range job.Events {
+			if e.Seq > last[len(last)-1].Seq && strings.Contains(e.Text, "cannot be saved") {
+				b.Logf("%s", e.Text)
+				return true
+			}
+		}
+		if job.State == "suspended" {
+			break
+		}
+	}
+	b.lab.FreeImageDisk()
+	_, err = b.d.client.Resume(b.Context(), id)
+	b.must(err)
+	b.state(id, "running")
+	return false
+}
+
+// saving reports whether an image of a vjob has begun to fill.
+func (b bench) saving(id int64) bool {
+	var size int64
+	for _, path := range b.imageFiles(id) {
+		var info syscall.Stat_t
+		if syscall.Stat(path, &info) == nil {
+			size += info.Size
+		}
+	}
+	return size > 0
+}

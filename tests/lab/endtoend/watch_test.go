@@ -19,13 +19,14 @@ import (
 // watcher looks at all hosts again and again, with a driver of its own, and
 // reports what must never be.
 type watcher struct {
-	eyes      *libvirt.Driver
-	hosts     []cluster.NodeID
-	stranger  string // runs on the first host
-	running   sync.WaitGroup
-	mu        sync.Mutex
-	rounds    int
-	broken    []string
+	eyes     *libvirt.Driver
+	hosts    []cluster.NodeID
+	stranger string // runs on the first host
+	running  sync.WaitGroup
+	mu       sync.Mutex
+	off      cluster.NodeID // a host without power, of which nothing is expected
+	rounds   int
+	broken   []string
 }
 
 // watch starts a machine that is not vjob's, on the first host, and a watcher.
@@ -112,7 +113,13 @@ func (w *watcher) report(what string) {
 // copies are the copies of a vjob on all hosts: "1.0" on "h2" is "running".
 func (w *watcher) copies(ctx context.Context, vjob cluster.VJobID) (map[cluster.VMID]map[cluster.NodeID]string, error) {
 	found := map[cluster.VMID]map[cluster.NodeID]string{}
+	w.mu.Lock()
+	off := w.off
+	w.mu.Unlock()
 	for _, host := range w.hosts {
+		if host == off {
+			continue
+		}
 		view, err := w.look(ctx, host)
 		if err != nil {
 			return nil, err
@@ -128,6 +135,13 @@ func (w *watcher) copies(ctx context.Context, vjob cluster.VJobID) (map[cluster.
 		}
 	}
 	return found, nil
+}
+
+// without names the host that has no power; "" is none.
+func (w *watcher) without(host cluster.NodeID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.off = host
 }
 
 // incoming reports whether a host is taking a VM in.

@@ -1,0 +1,233 @@
+//go:build libvirt_dlopen
+
+package endtoend
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/tests/lab"
+)
+
+// usualKills is how many points of each step a normal run takes.
+const usualKills = 8
+
+// everyPoint is the environment variable that asks for all of them.
+const everyPoint = "VJOB_EVERY_POINT"
+
+// The daemon is killed at a point of a switch and started again. Nothing that it
+// had acknowledged is lost, no VM runs twice, every gang stays whole, the switch
+// ends as it should, and the guests go on exactly where they stood.
+func TestKilledAnywhere(t *testing.T) {
+	b := setUp(t, lab.Options{Locks: true})
+	defer func() {
+		if t.Failed() {
+			t.Logf("vjobd:\n%s", b.d.tail())
+		}
+	}()
+	k := &killed{bench: b, points: map[string]int{}, died: map[string]map[string]int{}}
+	k.cycle(func(string) int { return 0 }) // counts
+	cycles := usualKills
+	if os.Getenv(everyPoint) != "" {
+		cycles = slices.Max(slices.Collect(maps.Values(k.points)))
+	}
+	for i := range cycles {
+		k.cycle(func(step string) int { return 1 + i*k.points[step]/cycles })
+	}
+	for _, s := range k.steps() {
+		died := 0
+		for _, n := range k.died[s.name] {
+			died += n
+		}
+		t.Logf("MEASURED: %s: killed at %d of %d points: %v", s.name, died, k.points[s.name], k.died[s.name])
+	}
+	if k.lost > 0 {
+		t.Logf("MEASURED: %d vjobs were lost, told so, and booted again", k.lost)
+	}
+}
+
+// killed takes one vjob after another through its life.
+type killed struct {
+	bench
+	id     int64 // the present vjob, 0 before its submission was acknowledged
+	key    string
+	count  int
+	lost   int
+	points map[string]int            // of each step
+	died   map[string]map[string]int // by step and kind of point
+}
+
+// step is one context switch.
+type step struct {
+	name    string
+	prepare func()
+	trigger func(context.Context) error
+	done    func(wire.VJobDetail) bool
+}
+
+func (k *killed) steps() []step {
+	h1, h2, h3 := k.lab.Hosts()[0], k.lab.Hosts()[1], k.lab.Hosts()[2]
+	is := func(state string) func(wire.VJobDetail) bool {
+		return func(j wire.VJobDetail) bool { return j.State == state }
+	}
+	return []step{
+		{"boot", func() { k.online(h1, h2); k.drain(h3) }, k.submitOnce, is("running")},
+		{"suspend", func() { k.more(k.id, 2) }, func(ctx context.Context) error {
+			_, err := k.d.client.Suspend(ctx, k.id)
+			return err
+		}, is("suspended")},
+		{"resume", func() { k.online(h3); k.drain(h1) }, func(ctx context.Context) error {
+			_, err := k.d.client.Resume(ctx, k.id)
+			return err
+		}, is("running")},
+		{"migrate", func() { k.more(k.id, 2); k.online(h1) }, func(ctx context.Context) error {
+			return k.d.client.Drain(ctx, string(h2))
+		}, func(j wire.VJobDetail) bool {
+			return j.State == "running" && !slices.ContainsFunc(j.VMs, func(m wire.VM) bool {
+				return m.Node == string(h2) || m.NextNode != ""
+			})
+		}},
+		{"stop", func() { k.more(k.id, 2) }, func(ctx context.Context) error {
+			_, err := k.d.client.Delete(ctx, k.id)
+			return err
+		}, is("terminated")},
+	}
+}
+
+// submitOnce submits the vjob of the cycle; repeated, it is the same vjob.
+func (k *killed) submitOnce(ctx context.Context) error {
+	job, _, err := k.d.client.Submit(ctx, wire.Submission{
+		Name: "killed", Count: 3,
+		Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 32, Command: []string{"tick=100", "fill=8"}},
+	}, k.key)
+	if err == nil {
+		if k.id != 0 && k.id != job.ID {
+			k.Errorf("the submission of vjob %d was repeated and made vjob %d", k.id, job.ID)
+		}
+		k.id = job.ID
+	}
+	return err
+}
+
+// cycle takes a vjob through all steps. The daemon dies at the given point of
+// each; 0 only counts the points.
+func (k *killed) cycle(point func(step string) int) {
+	k.Helper()
+	k.count++
+	k.id, k.key = 0, fmt.Sprintf("cycle %d", k.count)
+	for _, s := range k.steps() {
+		begun := time.Now()
+		s.prepare()
+		n := point(s.name)
+		died := k.dieAt(s, n)
+		k.check(s)
+		if k.Failed() {
+			k.Fatalf("%s, killed at point %d (%s)\n%s", s.name, n, died, story(k.job(k.id)))
+		}
+		k.Logf("%s: point %d %s, %.1f s", s.name, n, died, time.Since(begun).Seconds())
+	}
+}
+
+// dieAt makes one switch with one death and one restart, and returns where the
+// daemon died.
+func (k *killed) dieAt(s step, n int) (died string) {
+	k.Helper()
+	k.d.kill()
+	k.d.start(fmt.Sprintf("VJOB_DIE_AT=%d", n))
+	err := s.trigger(k.Context())
+	if err != nil && !k.d.dead() {
+		k.awaitDeath(s, err)
+	}
+	acknowledged := err == nil
+	k.until(fmt.Sprintf("vjobd dies or ends its %s", s.name), func() bool { return k.d.dead() || acknowledged && k.reached(s) })
+	points := k.d.points()
+	switch {
+	case n == 0:
+		k.points[s.name] = len(points)
+	case k.d.dead():
+		died = points[len(points)-1]
+		if k.died[s.name] == nil {
+			k.died[s.name] = map[string]int{}
+		}
+		k.died[s.name][died]++
+	}
+	k.d.kill()
+	k.d.start()
+	if !acknowledged {
+		if err := s.trigger(k.Context()); err != nil && !k.reached(s) {
+			k.Logf("%s, asked for again: %v", s.name, err) // it was carried out before the answer was sent
+		}
+	}
+	k.until(fmt.Sprintf("the %s ends", s.name), func() bool { return k.reached(s) })
+	return died
+}
+
+// awaitDeath waits for a process that did not answer to be gone.
+func (k *killed) awaitDeath(s step, err error) {
+	k.Helper()
+	select {
+	case <-k.d.exited:
+	case <-time.After(10 * time.Second):
+		k.Fatalf("%s: %v", s.name, err)
+	}
+}
+
+// reached reports whether a step has ended; a daemon that does not answer has not.
+func (k *killed) reached(s step) bool {
+	if k.id == 0 {
+		return false
+	}
+	job, err := k.d.client.VJob(k.Context(), k.id)
+	return err == nil && s.done(job)
+}
+
+// check demands that the gang is whole and its guests are what they were.
+func (k *killed) check(s step) {
+	k.Helper()
+	job := k.job(k.id)
+	switch job.State {
+	case "running":
+		k.at(k.id, "running", k.lab.Hosts()...)
+	case "suspended":
+		k.nowhere(k.id)
+		if images := k.images(k.id); len(images) != len(job.VMs) {
+			k.Errorf("a suspended gang of %d has the images %v", len(job.VMs), images)
+		}
+	default:
+		k.nowhere(k.id)
+		if images := k.images(k.id); len(images) > 0 {
+			k.Errorf("images are left: %v", images)
+		}
+	}
+	told := 0
+	for _, e := range job.Events {
+		if e.Kind == "alarm" && strings.Contains(e.Text, "lost") {
+			told++
+		}
+	}
+	for rank := range job.VMs {
+		boots := lives(k.lab.Counters(cluster.VMID{VJob: cluster.VJobID(k.id), Rank: rank}))
+		if len(boots) > told+1 {
+			k.Errorf("guest %d.%d has booted %d times, and %d losses were told", k.id, rank, len(boots), told)
+		}
+		for _, counts := range boots {
+			if broken := lab.Broken(counts); broken != "" {
+				k.Errorf("guest %d.%d: %s", k.id, rank, broken)
+			}
+		}
+	}
+	if s.name == "stop" {
+		k.lost += told
+	}
+	if told > 0 {
+		k.Logf("%s: %d losses were told\n%s", s.name, told, story(job))
+	}
+}
