@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 2000, "how many seeds to run in TestSeeds")
-	apart = flag.Int("apart", 4, "how many runs TestEveryStep takes apart")
+	seeds = flag.Int("seeds", 2000/slower, "how many seeds to run in TestSeeds")
+	apart = flag.Int("apart", 4/slower, "how many runs TestEveryStep takes apart")
 	first = flag.Uint64("seed", 1, "the first seed")
 	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
 )
