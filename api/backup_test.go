@@ -30,7 +30,7 @@ func TestBackup(t *testing.T) {
 	b.must(os.WriteFile(path, res.Body.Bytes(), 0o600))
 	copied, err := db.Open(path)
 	b.must(err)
-	defer copied.Close()
+	defer func() { _ = copied.Close() }()
 	job, err := copied.VJob(t.Context(), 2)
 	if err != nil || job.Owner != "bob" {
 		t.Errorf("vjob 2 is %+v, %v", job, err)

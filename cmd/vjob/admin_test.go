@@ -36,7 +36,7 @@ func TestBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer copied.Close()
+	defer func() { _ = copied.Close() }()
 	if job, err := copied.VJob(t.Context(), 1); err != nil || job.Name != "kept" {
 		t.Errorf("%+v %v", job, err)
 	}

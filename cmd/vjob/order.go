@@ -38,7 +38,7 @@ func (a *app) order(use, short, done string, ask func(*client.Client, context.Co
 				}
 				jobs = append(jobs, job)
 				if !a.json() {
-					fmt.Fprintf(a.out, "vjob %d: %s; it is %s now\n", job.ID, done, clean(job.State))
+					_, _ = fmt.Fprintf(a.out, "vjob %d: %s; it is %s now\n", job.ID, done, clean(job.State))
 				}
 			}
 			if a.json() {

@@ -170,7 +170,7 @@ func (b *progressBar) show(ended, all int, at time.Duration) {
 		return
 	}
 	b.last, b.drawn = b.now(), true
-	fmt.Fprintf(b.out, "\r%-9s %s %d of %d vjobs, %s of virtual time ", b.name, gauge(float64(ended)/float64(max(1, all)), 24), ended, all, replay.Clock(at))
+	_, _ = fmt.Fprintf(b.out, "\r%-9s %s %d of %d vjobs, %s of virtual time ", b.name, gauge(float64(ended)/float64(max(1, all)), 24), ended, all, replay.Clock(at))
 }
 
 func (b *progressBar) end() {

@@ -99,7 +99,7 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 		}
 	}
 	if !created {
-		fmt.Fprintf(a.err, "vjob: the key was used before: this is the vjob of that time\n")
+		_, _ = fmt.Fprintf(a.err, "vjob: the key was used before: this is the vjob of that time\n")
 	}
 	if !f.wait {
 		return nil
