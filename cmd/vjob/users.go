@@ -101,7 +101,7 @@ func (a *app) createToken() *cobra.Command {
 				return err
 			}
 			if !a.json() {
-				fmt.Fprintf(a.err, "token %d of %s, expires: %s; the secret is not kept:\n", token.ID, clean(token.User), moment(token.Expires))
+				_, _ = fmt.Fprintf(a.err, "token %d of %s, expires: %s; the secret is not kept:\n", token.ID, clean(token.User), moment(token.Expires))
 			}
 			return a.say(token, "%s\n", clean(token.Secret))
 		},
