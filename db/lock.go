@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // lock is the right to be the only daemon on a database. SQLite itself would let
@@ -22,7 +23,7 @@ func acquire(database string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := patiently(func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -35,6 +36,19 @@ func acquire(database string) (*lock, error) {
 		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0) // for people; the lock itself is the kernel's
 	}
 	return &lock{f}, nil
+}
+
+// patiently tries for two seconds: a daemon that was killed a moment ago may still
+// be on its way out, and its successor should not fail because of it.
+func patiently(try func() error) error {
+	const pause = 100 * time.Millisecond
+	for range 20 {
+		if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return try()
 }
 
 // release gives the lock back.

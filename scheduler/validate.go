@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 )
 
 // Bounds limits submissions.
@@ -97,7 +98,34 @@ func (s *Submission) fitsCluster(nodes []NodeStatus) error {
 	if !wants.Fits(has) {
 		return cluster.BadField("vms", wants, "at most what the cluster has: "+has.String())
 	}
-	return nil
+	return s.findsPlaces(nodes)
+}
+
+// findsPlaces tries the vjob alone on the empty cluster, every node of it online:
+// one for which there are no places even then would wait for ever, and with FCFS
+// everybody behind it.
+func (s *Submission) findsPlaces(nodes []NodeStatus) error {
+	job := s.VJob(1)
+	empty := cluster.NewConfiguration()
+	for _, n := range nodes {
+		n.State = cluster.Online
+		empty.SetNode(n.Node)
+	}
+	for _, vm := range job.VMs {
+		empty.SetWaiting(vm.ID, vm.Reserved)
+	}
+	room := ctxswitch.NewPacking(ctxswitch.Stock{Current: empty, Rules: job.Rules, Needs: needs(empty)})
+	ok, short := room.Take(job.ID)
+	switch {
+	case ok:
+		return nil
+	case len(job.Rules) > 0:
+		return cluster.BadField("rules", job.Rules, fmt.Sprintf(
+			"rules that leave every VM a place on the empty cluster of %d nodes: %s", len(nodes), short))
+	default:
+		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(s.VMs)), fmt.Sprintf(
+			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), short))
+	}
 }
 
 func largest(nodes []NodeStatus) cluster.Resources {

@@ -51,6 +51,24 @@ func TestValidate(t *testing.T) {
 				s.VMs[i].Reserved = cluster.Resources{CPU: 1000, Memory: 1024}
 			}
 		}, "vms"},
+		{"spread over more VMs than nodes", func(s *scheduler.Submission) {
+			s.VMs = append(s.VMs, s.VMs[0])
+			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}}
+		}, "rules"},
+		{"gathered, and too many for one node", func(s *scheduler.Submission) {
+			s.VMs = append(s.VMs, s.VMs[0], s.VMs[0])
+			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Gather}, {Kind: cluster.Fence, Nodes: []cluster.NodeID{"n1"}}}
+		}, "rules"},
+		{"banned from every node", func(s *scheduler.Submission) {
+			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Ban, Nodes: []cluster.NodeID{"n1", "n2"}}}
+		}, "rules"},
+		{"enough in sum, but not on single nodes", func(s *scheduler.Submission) {
+			s.Rules = nil
+			s.VMs = make([]cluster.VM, 3)
+			for i := range s.VMs {
+				s.VMs[i].Reserved = cluster.Resources{CPU: 2000, Memory: 700}
+			}
+		}, "vms"},
 		{"unknown rule", func(s *scheduler.Submission) { s.Rules[0].Kind = "near" }, "rules.kind"},
 		{"spread with nodes", func(s *scheduler.Submission) { s.Rules[0].Nodes = []cluster.NodeID{"n1"} }, "rules.nodes"},
 		{"fence without nodes", func(s *scheduler.Submission) { s.Rules[1].Nodes = nil }, "rules.nodes"},
