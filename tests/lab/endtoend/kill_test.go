@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +18,12 @@ import (
 	"vjob/tests/lab"
 )
 
+// The daemons are killed in several labs side by side: most of the time is spent
+// waiting until calls of a dead daemon can have no more effect.
+const killLanes = 4
+
 // usualKills is how many points of each step a normal run takes.
-const usualKills = 8
+const usualKills = 12
 
 // everyPoint is the environment variable that asks for all of them.
 const everyPoint = "VJOB_EVERY_POINT"
@@ -27,42 +32,81 @@ const everyPoint = "VJOB_EVERY_POINT"
 // had acknowledged is lost, no VM runs twice, every gang stays whole, the switch
 // ends as it should, and the guests go on exactly where they stood.
 func TestKilledAnywhere(t *testing.T) {
+	all := &tally{points: map[string]int{}, died: map[string]map[string]int{}}
+	t.Run("lanes", func(t *testing.T) {
+		for lane := range killLanes {
+			t.Run(fmt.Sprint(lane), func(t *testing.T) {
+				t.Parallel()
+				killLane(t, lane, all)
+			})
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(all.points)) {
+		died := 0
+		for _, n := range all.died[name] {
+			died += n
+		}
+		t.Logf("MEASURED: %s: killed at %d points of %d: %v", name, died, all.points[name], all.died[name])
+	}
+	t.Logf("MEASURED: %d vjobs were lost, told so, and booted again", all.lost)
+}
+
+// killLane is the share of one lab in the points.
+func killLane(t *testing.T, lane int, all *tally) {
 	b := setUp(t, lab.Options{Locks: true})
 	defer func() {
 		if t.Failed() {
 			t.Logf("vjobd:\n%s", b.d.tail())
 		}
 	}()
-	k := &killed{bench: b, points: map[string]int{}, died: map[string]map[string]int{}}
+	k := &killed{bench: b, tally: all, points: map[string]int{}}
 	k.cycle(func(string) int { return 0 }) // counts
-	cycles := usualKills
+	kills := usualKills
 	if os.Getenv(everyPoint) != "" {
-		cycles = slices.Max(slices.Collect(maps.Values(k.points)))
+		kills = slices.Max(slices.Collect(maps.Values(k.points)))
 	}
-	for i := range cycles {
-		k.cycle(func(step string) int { return 1 + i*k.points[step]/cycles })
+	for i := lane; i < kills; i += killLanes {
+		k.cycle(func(step string) int { return 1 + i*k.points[step]/kills })
 	}
-	for _, s := range k.steps() {
-		died := 0
-		for _, n := range k.died[s.name] {
-			died += n
-		}
-		t.Logf("MEASURED: %s: killed at %d of %d points: %v", s.name, died, k.points[s.name], k.died[s.name])
+}
+
+// tally is what all lanes have done.
+type tally struct {
+	mu     sync.Mutex
+	points map[string]int            // the most that were counted, by step
+	died   map[string]map[string]int // by step and kind of point
+	lost   int
+}
+
+func (y *tally) death(step, point string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.died[step] == nil {
+		y.died[step] = map[string]int{}
 	}
-	if k.lost > 0 {
-		t.Logf("MEASURED: %d vjobs were lost, told so, and booted again", k.lost)
-	}
+	y.died[step][point]++
+}
+
+func (y *tally) counted(step string, points int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.points[step] = max(y.points[step], points)
+}
+
+func (y *tally) losses(n int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.lost += n
 }
 
 // killed takes one vjob after another through its life.
 type killed struct {
 	bench
+	tally  *tally
 	id     int64 // the present vjob, 0 before its submission was acknowledged
 	key    string
 	count  int
-	lost   int
-	points map[string]int            // of each step
-	died   map[string]map[string]int // by step and kind of point
+	points map[string]int // of each step
 }
 
 // step is one context switch.
@@ -152,12 +196,10 @@ func (k *killed) dieAt(s step, n int) (died string) {
 	switch {
 	case n == 0:
 		k.points[s.name] = len(points)
+		k.tally.counted(s.name, len(points))
 	case k.d.dead():
 		died = points[len(points)-1]
-		if k.died[s.name] == nil {
-			k.died[s.name] = map[string]int{}
-		}
-		k.died[s.name][died]++
+		k.tally.death(s.name, died)
 	}
 	k.d.kill()
 	k.d.start()
@@ -225,7 +267,7 @@ func (k *killed) check(s step) {
 		}
 	}
 	if s.name == "stop" {
-		k.lost += told
+		k.tally.losses(told)
 	}
 	if told > 0 {
 		k.Logf("%s: %d losses were told\n%s", s.name, told, story(job))

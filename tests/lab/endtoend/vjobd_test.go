@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -37,6 +39,10 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(killLanes)); err != nil { // they mostly wait
+		panic(err)
+	}
 	code := m.Run()
 	if path, err := built(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(path)) // best effort: it lies among temporary files
