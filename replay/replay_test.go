@@ -15,9 +15,10 @@ import (
 	"vjob/workload"
 )
 
-func run(t *testing.T, file, policy string) *replay.Result {
+// run replays the experiment of the thesis.
+func run(t *testing.T, policy string) *replay.Result {
 	t.Helper()
-	w, err := workload.Read(file)
+	w, err := workload.Read("../workload/testdata/nasgrid-8x9.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +37,8 @@ func run(t *testing.T, file, policy string) *replay.Result {
 
 // The same workload, seed and policy give the same result, to the last sample.
 func TestSameEveryTime(t *testing.T) {
-	first := run(t, "../workload/testdata/nasgrid-8x9.json", "firstfit")
-	again := run(t, "../workload/testdata/nasgrid-8x9.json", "firstfit")
+	first := run(t, "firstfit")
+	again := run(t, "firstfit")
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Error(diff)
 	}
@@ -91,8 +92,8 @@ func TestRefusals(t *testing.T) {
 // The experiment of thesis §10.2.3: FCFS takes 250 minutes, and the durations of
 // its actions on top; to suspend vjobs and resume them takes far less.
 func TestThesisExperiment(t *testing.T) {
-	static := run(t, "../workload/testdata/nasgrid-8x9.json", "fcfs")
-	dynamic := run(t, "../workload/testdata/nasgrid-8x9.json", "firstfit")
+	static := run(t, "fcfs")
+	dynamic := run(t, "firstfit")
 	if got := static.Total; got < 250*time.Minute || got > 258*time.Minute {
 		t.Errorf("fcfs took %s, want 250 minutes and some for the actions", got)
 	}
