@@ -228,6 +228,9 @@ func (e *Executor) wake() time.Time {
 	for _, p := range e.restless {
 		for rank := range p.tries {
 			sooner(p.pace(rank))
+			if !p.absent[rank].IsZero() {
+				sooner(p.absent[rank].Add(e.settings.Limits.Word))
+			}
 		}
 		if !p.denied.IsZero() {
 			sooner(p.denied.Add(e.settings.Patience))

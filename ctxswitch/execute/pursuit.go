@@ -38,6 +38,8 @@ type pursuit struct {
 	shunned map[cluster.VMID][]cluster.NodeID
 	missing string // which image cannot be read now, "" when none
 
+	absent []time.Time // since when no copy is seen where one should be; zero when one is
+
 	// Calls and looks, by rank:
 	held    []map[cluster.NodeID]int    // calls under way on a node
 	touched []map[cluster.NodeID]uint64 // logical time at which the last call there ended
@@ -58,7 +60,7 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 	n := len(job.VMs)
 	p := &pursuit{
 		job: job, rec: rec, ran: ran, marked: now,
-		tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
+		absent: make([]time.Time, n), tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
 		alarms: map[string]bool{}, born: now,
 		held:     make([]map[cluster.NodeID]int, n),
 		touched:  make([]map[cluster.NodeID]uint64, n),
@@ -165,7 +167,7 @@ func (p *pursuit) rests() bool {
 		return false
 	}
 	for rank := range p.held {
-		if len(p.held[rank]) > 0 || len(p.touched[rank]) > 0 {
+		if len(p.held[rank]) > 0 || len(p.touched[rank]) > 0 || !p.absent[rank].IsZero() {
 			return false
 		}
 	}

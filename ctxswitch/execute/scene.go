@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -65,10 +66,23 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	}
 	s.Rests = !s.Busy && e.now.Before(p.pace(rank))
 	s.Busy = s.Busy || s.Rests
+	s.Absent = e.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
 	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause = true, hypervisor.CauseCrashed
 	}
 	return s
+}
+
+// absent keeps since when a member that should have a copy is not seen.
+func (e *Executor) absent(p *pursuit, rank int, missing bool) time.Duration {
+	if m := &p.rec.Members[rank]; !missing || m.Ended || m.Node == "" {
+		p.absent[rank] = time.Time{}
+		return 0
+	}
+	if p.absent[rank].IsZero() {
+		p.absent[rank] = e.now
+	}
+	return e.now.Sub(p.absent[rank])
 }
 
 // late reports whether a job on a copy of a member lasts far longer than a call

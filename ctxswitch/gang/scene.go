@@ -40,12 +40,13 @@ type Limits struct {
 	MaxLosses int           // times that a lost vjob is queued again
 	StopGrace time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
 	Margin    cluster.MiB   // left free on each image store
+	Word      time.Duration // how long to wait for word of how a guest left that is not seen any more
 }
 
 // DefaultLimits are used where settings are silent.
 var DefaultLimits = Limits{
 	MaxSkew: 5 * time.Second, MaxTries: 3, MaxLosses: 3,
-	StopGrace: 30 * time.Second, Margin: 64,
+	StopGrace: 30 * time.Second, Margin: 64, Word: 5 * time.Second,
 }
 
 // Sight is one member as it was seen.
@@ -61,6 +62,7 @@ type Sight struct {
 	Sealed map[string]*Image // by name: seals that succeeded
 	More   bool              // another hop of its migration follows
 	Late   bool              // a job on a copy lasts far longer than it may
+	Absent time.Duration     // for how long no copy has been seen where one should be
 }
 
 // Found is a copy and where it is.

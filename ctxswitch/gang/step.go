@@ -79,13 +79,15 @@ func (t *turn) clearStale() {
 }
 
 // noteEndings records the members whose guests shut themselves down, and loses
-// the gang when one left otherwise. It reports whether the record was changed.
+// the gang when one left otherwise. It reports whether the record was changed, or
+// nothing is to be done before it is known how a member left.
 func (t *turn) noteEndings() bool {
 	switch t.rec.Phase {
 	case Creating, Active, Pausing, Shifting, Resuming, Moving:
 	default:
 		return false // no copy is normal here: it may be an image, or nothing
 	}
+	unclear := false
 	for rank := range t.rec.Members {
 		m, s := &t.rec.Members[rank], &t.Sights[rank]
 		if m.Ended || s.Busy {
@@ -108,6 +110,10 @@ func (t *turn) noteEndings() bool {
 		case s.Gone:
 			t.lose(fmt.Sprintf("%s ended: %s", t.VJob.VMs[rank].ID, s.Cause))
 			return true
+		case s.Absent < t.Limits.Word:
+			// A look can be faster than the word of how the guest left.
+			t.waitFor(fmt.Sprintf("%s is no longer on %s: waits for word of how it left", t.VJob.VMs[rank].ID, m.Node))
+			unclear = true
 		default:
 			t.lose(fmt.Sprintf("%s is no longer on %s, and nobody saw it leave", t.VJob.VMs[rank].ID, m.Node))
 			return true
@@ -116,7 +122,7 @@ func (t *turn) noteEndings() bool {
 	if t.moved && t.allEnded() {
 		t.enter(Clearing, ThenTerminate, "all its VMs have shut themselves down")
 	}
-	return t.moved
+	return t.moved || unclear
 }
 
 func (t *turn) allEnded() bool {

@@ -41,6 +41,9 @@ func on(phase gang.Phase, then gang.Then) *stage {
 		Space: func(map[cluster.NodeID]cluster.MiB) string { return "" },
 	}
 	s.scene.May = func(hypervisor.Call) bool { return !s.full }
+	for rank := range s.scene.Sights {
+		s.scene.Sights[rank].Absent = time.Minute // of those without a copy
+	}
 	return s
 }
 
@@ -179,6 +182,7 @@ func TestStep(t *testing.T) {
 		{"all guests have ended", on(gang.Active, 0).with(gone(0, hypervisor.CauseShutdown)).with(gone(1, hypervisor.CauseShutdown)), "clearing(terminate)"},
 		{"a guest crashed: the gang is lost as a whole", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"absence is not an end", on(gang.Active, 0).has("0@a running"), "clearing(wait) !"},
+		{"a look can be faster than the word of an end", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.scene.Sights[1].Absent = 0 }), "active"},
 		{"lost too often", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.rec.Losses = 3 }), "clearing(fail) !"},
 		{"a late pause is undone", on(gang.Active, 0).has("0@a paused", "1@b running"), "active; unpause 0@a"},
 		{"a migration ended by itself", on(gang.Active, 0).has("0@c running", "1@b running"), "active"},
