@@ -99,6 +99,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	e.Limits = gang.Limits{
 		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
 		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
+		Word: gang.DefaultLimits.Word,
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
