@@ -167,7 +167,7 @@ func (b bench) console(id int64, rank int) []byte {
 	b.Helper()
 	r, err := b.d.client.Logs(b.Context(), id, rank, 0)
 	b.must(err)
-	defer r.Close() //nolint:errcheck // all is read
+	defer r.Close()
 	text, err := io.ReadAll(r)
 	b.must(err)
 	return text
@@ -208,8 +208,8 @@ func (b bench) gapless(id int64) {
 	}
 }
 
-// at demands that every member has one copy, in a state, on a node of those given.
-func (b bench) at(id int64, state string, nodes ...cluster.NodeID) {
+// runsOn demands that every member has one copy, and that it runs on one of the nodes.
+func (b bench) runsOn(id int64, nodes ...cluster.NodeID) {
 	b.Helper()
 	found, err := b.eyes.copies(b.Context(), cluster.VJobID(id))
 	b.must(err)
@@ -219,8 +219,8 @@ func (b bench) at(id int64, state string, nodes ...cluster.NodeID) {
 			b.Errorf("guest %d.%d has the copies %v, want one", id, rank, copies)
 		}
 		for node, s := range copies {
-			if s != state || !slices.Contains(nodes, node) {
-				b.Errorf("guest %d.%d is %s on %s, want %s on %v", id, rank, s, node, state, nodes)
+			if s != "running" || !slices.Contains(nodes, node) {
+				b.Errorf("guest %d.%d is %s on %s, want it to run on %v", id, rank, s, node, nodes)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (b bench) hostDies() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h1)
 	struck := b.started(gang{name: "struck", vms: 2, mib: 40, rules: []wire.Rule{{Kind: "spread"}}})
-	b.at(struck, "running", h2, h3)
+	b.runsOn(struck, h2, h3)
 	b.online(h1)
 	other := b.started(gang{name: "other", vms: 2, mib: 24, rules: []wire.Rule{{Kind: "fence", Nodes: []string{string(h1)}}}})
 
@@ -59,14 +59,14 @@ func (b bench) hostDies() {
 
 	b.must(b.d.client.SetNode(b.Context(), string(h3), wire.NodeChange{State: "down", Fenced: true}))
 	b.rebooted(struck, before)
-	b.at(struck, "running", h1, h2)
+	b.runsOn(struck, h1, h2)
 	b.lab.PowerOn(h3)
 	b.eyes.without("")
 	b.until("the host answers the watcher", func() bool { _, err := b.eyes.look(b.Context(), h3); return err == nil })
 	b.online(h3)
 	b.until("the node is back", func() bool { n := b.node(h3); return n.State == "online" && !n.Silent })
 	b.more(struck, 3)
-	b.at(struck, "running", h1, h2)
+	b.runsOn(struck, h1, h2)
 	b.gapless(other)
 }
 
@@ -114,7 +114,7 @@ func (b bench) replyLost() {
 	}
 	b.leaves(id, h1)
 	b.more(id, 3)
-	b.at(id, "running", h2)
+	b.runsOn(id, h2)
 	b.gapless(id)
 }
 
@@ -135,11 +135,11 @@ func (b bench) linkCut() {
 			b.job(id).State == "running" && !b.eyes.incoming(b.Context(), h2)
 	})
 	b.more(id, 3)
-	b.at(id, "running", h1)
+	b.runsOn(id, h1)
 	b.lab.RestoreLink(h2)
 	b.leaves(id, h1)
 	b.more(id, 3)
-	b.at(id, "running", h2)
+	b.runsOn(id, h2)
 	b.gapless(id)
 	b.d.stop()
 	b.d.configure(b.lab, nil)
@@ -161,7 +161,7 @@ func (b bench) diskFull() {
 	b.until("the disk is full before the gang is saved", func() bool { return b.fillWhileSaving(id) })
 	b.state(id, "running")
 	b.more(id, 3)
-	b.at(id, "running", h1, h2, h3)
+	b.runsOn(id, h1, h2, h3)
 	b.gapless(id)
 	if now := b.images(old); len(kept) != 2 || !maps.Equal(now, kept) {
 		b.Errorf("old images: %v became %v", kept, now)

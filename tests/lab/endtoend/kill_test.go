@@ -53,6 +53,7 @@ func TestKilledAnywhere(t *testing.T) {
 
 // killLane is the share of one lab in the points.
 func killLane(t *testing.T, lane int, all *tally) {
+	t.Helper()
 	b := setUp(t, lab.Options{Locks: true})
 	defer func() {
 		if t.Failed() {
@@ -237,7 +238,7 @@ func (k *killed) check(s step) {
 	job := k.job(k.id)
 	switch job.State {
 	case "running":
-		k.at(k.id, "running", k.lab.Hosts()...)
+		k.runsOn(k.id, k.lab.Hosts()...)
 	case "suspended":
 		k.nowhere(k.id)
 		if images := k.images(k.id); len(images) != len(job.VMs) {

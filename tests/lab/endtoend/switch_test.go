@@ -36,7 +36,7 @@ func TestSwitches(t *testing.T) {
 	b.run("a more important vjob takes the room", func(b bench) {
 		b.drain(h3)
 		low := b.started(gang{name: "low", vms: 3, mib: 40, words: "fill=8"})
-		b.at(low, "running", h1, h2)
+		b.runsOn(low, h1, h2)
 		b.online(h3)
 		high := b.submit(gang{
 			name: "high", vms: 3, mib: 100, priority: 10, words: "run=60",
@@ -52,7 +52,7 @@ func TestSwitches(t *testing.T) {
 		_, err := b.d.client.Hold(b.Context(), low) // until its old hosts are closed
 		b.must(err)
 		b.state(high, "running")
-		b.at(high, "running", h1, h2, h3)
+		b.runsOn(high, h1, h2, h3)
 		stood := b.counts(low)
 		b.state(high, "terminated")
 		b.nowhere(high)
@@ -64,7 +64,7 @@ func TestSwitches(t *testing.T) {
 		b.must(err)
 		b.state(low, "running")
 		b.more(low, 3)
-		b.at(low, "running", h3)
+		b.runsOn(low, h3)
 		b.gapless(low)
 		logSkews(b, b.plan(low, "resume"), low)
 		b.until("the images of a resumed vjob are deleted", func() bool { return len(b.images(low)) == 0 })
@@ -77,7 +77,7 @@ func TestSwitches(t *testing.T) {
 		b.drain(h1)
 		b.leaves(id, h1)
 		b.more(id, 3)
-		b.at(id, "running", h2, h3)
+		b.runsOn(id, h2, h3)
 		b.gapless(id)
 		for _, a := range b.plan(id, "migrate").Actions {
 			if a.Kind == "migrate" && (!a.Live || a.State != "done") {
@@ -105,7 +105,7 @@ func TestSwitches(t *testing.T) {
 			b.more(id, 2)
 			logSkews(b, b.plan(id, "resume"), id)
 		}
-		b.at(id, "running", h1, h2, h3)
+		b.runsOn(id, h1, h2, h3)
 		b.gapless(id)
 	})
 	b.faults()
@@ -123,7 +123,7 @@ func TestMovesWithoutLock(t *testing.T) {
 		b.drain(h1)
 		b.leaves(id, h1)
 		b.more(id, 3)
-		b.at(id, "running", h2, h3)
+		b.runsOn(id, h2, h3)
 		b.gapless(id)
 		plan := b.plan(id, "migrate")
 		for _, a := range plan.Actions {

@@ -105,22 +105,22 @@ func labSettings(l *lab.Lab, dir string) (settings.Settings, error) {
 
 // newDaemon builds the daemon and its settings; nothing runs yet. What runs when
 // the test ends is ended.
-func newDaemon(t testing.TB, l *lab.Lab) *vjobd {
-	t.Helper()
+func newDaemon(tb testing.TB, l *lab.Lab) *vjobd {
+	tb.Helper()
 	binary, err := built()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "vjobd-") // short: the path of a socket is
+	dir, err := os.MkdirTemp("", "vjobd-") //nolint:usetesting // short, as the path of a socket has to be
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	d := &vjobd{t: t, binary: binary, dir: dir}
+	d := &vjobd{t: tb, binary: binary, dir: dir}
 	d.configure(l, nil)
 	if d.client, err = client.New(client.Settings{Server: "unix://" + filepath.Join(dir, "sock")}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		d.kill()
 		d.client.Close()
 		_ = os.RemoveAll(dir)
@@ -154,7 +154,7 @@ func (d *vjobd) start(env ...string) {
 	if d.log, err = os.OpenFile(filepath.Join(d.dir, "log"), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	d.cmd = exec.Command(d.binary, "--settings", filepath.Join(d.dir, "settings.yaml"))
+	d.cmd = exec.CommandContext(context.Background(), d.binary, "--settings", filepath.Join(d.dir, "settings.yaml"))
 	d.cmd.Env = append(os.Environ(), env...)
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
