@@ -14,6 +14,9 @@ var table = []row{
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"queue", of("cluster"), "where VMs are placed, and the time"},
 	{"hypervisor", of("cluster"), "why a call is made"},
+	{"repack", nil, "vjobs, files and searches"},
+	{"repack/rule", of("repack"), "how a plan is searched for"},
+	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
 	{"ctxswitch", of("cluster", "queue"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
@@ -48,7 +51,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
+var pure = of("cluster", "queue", "repack", "repack/rule", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,287 @@
+package repack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Report is the verdict on a plan.
+type Report struct {
+	Faults  []string // what is wrong, hard rules included; none: the plan is right
+	Broken  []string // breaches of soft rules
+	Figures Figures
+}
+
+// Valid reports whether the plan can be carried out and leads where it should.
+func (r *Report) Valid() bool { return len(r.Faults) == 0 }
+
+// Check follows a plan and says what is wrong with it, whoever made it:
+//
+//   - each action starts from where its VM is, lasts long enough, and follows the
+//     VM's others;
+//   - every VM and every node ends in the state asked for;
+//   - at every instant and in every dimension, what the VMs on a node occupy is
+//     within its capacity, equation (1) of the paper: a VM that migrates counts on
+//     both ends, one that stays changes its demand at its Allocate, or without one
+//     at once if nothing grows and at the makespan otherwise;
+//   - a node that is switched off is empty by then, one that is switched on is so
+//     before anything comes;
+//   - the actions that one waits for have ended before it starts;
+//   - gangs act together, and every rule holds.
+//
+// A node that is over capacity before anything happens is not the plan's fault as
+// long as nothing more comes before it is relieved. The error is an instance that
+// contradicts itself.
+func Check(in *Instance, plan *Plan) (*Report, error) {
+	in, err := in.Amended()
+	if err != nil {
+		return nil, err
+	}
+	t, faults := Trace(in, plan)
+	c := checker{Timeline: t, report: &Report{Faults: faults, Figures: t.figures()}}
+	c.ends()
+	c.switches()
+	c.room()
+	c.order()
+	c.together()
+	c.rules()
+	return c.report, nil
+}
+
+type checker struct {
+	*Timeline
+	report *Report
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
+}
+
+// ends checks the wanted states.
+func (c *checker) ends() {
+	for vm := range c.Instance.VMs {
+		if want := c.Instance.VMs[vm].Want; c.State[vm] != want {
+			c.fault("%s ends %s, must be %s", c.Instance.VMName(vm), c.State[vm], want)
+		}
+		if c.State[vm] == Sleeping && c.Nodes[c.Host[vm]] == Offline {
+			c.fault("%s sleeps on %s, which ends offline", c.Instance.VMName(vm), c.Instance.NodeName(c.Host[vm]))
+		}
+	}
+	for n := range c.Instance.Nodes {
+		if want := c.Instance.Nodes[n].Want; want != AnyState && c.Nodes[n] != want {
+			c.fault("%s ends %s, must be %s", c.Instance.NodeName(n), c.Nodes[n], want)
+		}
+	}
+}
+
+// window is when a node is on.
+func (c *checker) window(n int) (up, down Ticks) {
+	up, down = 0, Forever
+	if c.Instance.Nodes[n].State == Offline {
+		up = Forever
+	}
+	if i := c.On[n]; i != Nowhere {
+		up = c.Plan.Actions[i].End
+	}
+	if i := c.Off[n]; i != Nowhere {
+		down = c.Plan.Actions[i].Start
+	}
+	return up, down
+}
+
+// switches checks that nothing is on a node that is not on.
+func (c *checker) switches() {
+	for _, stays := range c.Stays {
+		for _, s := range stays {
+			up, down := c.window(s.Node)
+			if s.From < up {
+				c.fault("%s is on %s at %d, before that is online", c.Instance.VMName(s.VM), c.Instance.NodeName(s.Node), s.From)
+			}
+			if s.To > down {
+				c.fault("%s is on %s after %d, when that goes offline", c.Instance.VMName(s.VM), c.Instance.NodeName(s.Node), down)
+			}
+		}
+	}
+	for i := range c.Plan.Actions {
+		a := &c.Plan.Actions[i]
+		if a.Kind != Resume || a.From < 0 || a.From >= len(c.Nodes) {
+			continue
+		}
+		if _, down := c.window(a.From); down < a.End {
+			c.fault("%s is resumed from %s after that starts to go offline", c.Instance.VMName(a.VM), c.Instance.NodeName(a.From))
+		}
+	}
+}
+
+// change is a step in the load of a node.
+type change struct {
+	at   Ticks
+	need []int64
+	sign int64
+}
+
+// room checks equation (1).
+func (c *checker) room() {
+	in := c.Instance
+	steps := make([][]change, len(in.Nodes))
+	for _, stays := range c.Stays {
+		for _, s := range stays {
+			steps[s.Node] = append(steps[s.Node], change{s.From, s.Need, 1})
+			if s.To < Forever {
+				steps[s.Node] = append(steps[s.Node], change{s.To, s.Need, -1})
+			}
+		}
+	}
+	most := in.loads()
+	for n := range steps {
+		for d, capacity := range in.Nodes[n].Capacity {
+			most[n][d] = max(most[n][d], capacity)
+		}
+		slices.SortStableFunc(steps[n], func(a, b change) int { return cmp.Compare(a.at, b.at) })
+		c.profile(n, steps[n], most[n])
+	}
+}
+
+// profile follows the load of one node. Most is what it may be: its capacity, or
+// if it is over that from the start what it has come down to.
+func (c *checker) profile(n int, steps []change, most []int64) {
+	in := c.Instance
+	load := make([]int64, len(in.Dims))
+	for k := 0; k < len(steps); {
+		at := steps[k].at
+		for ; k < len(steps) && steps[k].at == at; k++ {
+			for d, need := range steps[k].need {
+				load[d] += steps[k].sign * need
+			}
+		}
+		for d, capacity := range in.Nodes[n].Capacity {
+			if load[d] > most[d] {
+				c.fault("%s is over capacity at %d: %s %d of %d", in.NodeName(n), at, in.Dims[d], load[d], capacity)
+			}
+			most[d] = max(capacity, min(most[d], load[d]))
+		}
+	}
+	for d, capacity := range in.Nodes[n].Capacity {
+		if load[d] > capacity && most[d] > capacity {
+			c.fault("%s stays over capacity: %s %d of %d", in.NodeName(n), in.Dims[d], load[d], capacity)
+		}
+	}
+}
+
+// loads is what the VMs on each node occupy before the plan begins.
+func (in *Instance) loads() [][]int64 {
+	loads := make([][]int64, len(in.Nodes))
+	for n := range loads {
+		loads[n] = make([]int64, len(in.Dims))
+	}
+	for vm := range in.VMs {
+		if v := &in.VMs[vm]; v.State == Running {
+			for d, need := range v.Now {
+				loads[v.Host][d] += need
+			}
+		}
+	}
+	return loads
+}
+
+// Overloaded are the nodes that are over capacity before the plan begins.
+func (in *Instance) Overloaded() (nodes []int) {
+	for n, load := range in.loads() {
+		if slices.ContainsFunc(in.dims(), func(d int) bool { return load[d] > in.Nodes[n].Capacity[d] }) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// dims numbers the dimensions.
+func (in *Instance) dims() []int {
+	list := make([]int, len(in.Dims))
+	for d := range list {
+		list[d] = d
+	}
+	return list
+}
+
+// order checks that what an action waits for ends before it starts.
+func (c *checker) order() {
+	for i := range c.Plan.Actions {
+		a := &c.Plan.Actions[i]
+		for _, j := range a.After {
+			switch {
+			case j < 0 || j >= len(c.Plan.Actions):
+				c.fault("action %d waits for action %d, which does not exist", i, j)
+			case c.Plan.Actions[j].End > a.Start:
+				c.fault("action %d starts at %d, before action %d, which it waits for, has ended", i, a.Start, j)
+			}
+		}
+	}
+}
+
+// together checks that the suspends of a gang, its resumes, and its moves while
+// paused start at one instant.
+func (c *checker) together() {
+	for g, vms := range c.Instance.Gangs {
+		start := map[Kind]Ticks{}
+		for _, vm := range vms {
+			for _, i := range c.ByVM[vm] {
+				a := &c.Plan.Actions[i]
+				if a.Kind != Suspend && a.Kind != Resume && (a.Kind != Migrate || !c.Instance.VMs[vm].Paused) {
+					continue
+				}
+				if at, ok := start[a.Kind]; ok && at != a.Start {
+					c.fault("gang %d: one %s starts at %d, another at %d", g, a.Kind, at, a.Start)
+				}
+				start[a.Kind] = a.Start
+			}
+		}
+	}
+}
+
+func (c *checker) rules() {
+	for _, r := range c.Instance.Rules {
+		for _, b := range r.Check(c.Timeline) {
+			text := fmt.Sprintf("%s: %s", r.Rule, b.Text)
+			if b.At < Forever {
+				text = fmt.Sprintf("%s: %s at %d", r.Rule, b.Text, b.At)
+			}
+			if r.Penalty == 0 {
+				c.report.Faults = append(c.report.Faults, text)
+				continue
+			}
+			c.report.Broken = append(c.report.Broken, text)
+			c.report.Figures.Penalty += r.Penalty
+		}
+	}
+}
+
+// figures measures the plan.
+func (t *Timeline) figures() Figures {
+	f := Figures{Makespan: t.Makespan}
+	for i := range t.Plan.Actions {
+		a := &t.Plan.Actions[i]
+		f.Count[a.Kind]++
+		switch {
+		case a.Kind == Allocate:
+			continue
+		case a.Kind.OnNode():
+			f.All += int64(a.End)
+		case a.VM >= 0 && a.VM < len(t.Instance.VMs):
+			f.Objective += int64(a.End) * t.Instance.VMs[a.VM].Weight
+			f.All += int64(a.End) * t.Instance.VMs[a.VM].Weight
+		}
+	}
+	f.Migrations = f.Count[Migrate]
+	used := make([]bool, len(t.Nodes))
+	for vm := range t.Host {
+		if n, ok := t.Runs(vm); ok && !used[n] {
+			used[n] = true
+			f.NodesUsed++
+		}
+		if v := &t.Instance.VMs[vm]; v.Grows() {
+			f.GrowthDelay += t.Growth[vm]
+		}
+	}
+	return f
+}

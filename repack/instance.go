@@ -1,0 +1,180 @@
+package repack
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Ticks is a time from the start of the plan, or a duration. The caller chooses
+// the unit: instance files count seconds, the daemon milliseconds.
+type Ticks int64
+
+// Forever is later than the end of any plan.
+const Forever Ticks = 1 << 60
+
+// Nowhere is the number of no node.
+const Nowhere = -1
+
+// Instance is one problem. VMs and nodes are named by their index.
+type Instance struct {
+	Name  string
+	Dims  []string // what the resources are called, such as cpu and mem
+	Nodes []Node
+	VMs   []VM
+	Rules []Posted
+	// Gangs are sets of VMs whose suspends, resumes and moves while paused happen
+	// together: they start at one instant, and what they leave is free when the last
+	// has ended. A VM is in one gang at most.
+	Gangs    [][]int
+	NodeOff  Ticks // how long it takes to switch a node off
+	NodeOn   Ticks
+	Topology *Topology // nil: transfers do not slow each other down
+}
+
+// NodeState says whether a node is on.
+type NodeState uint8
+
+// The states of a node. AnyState is a wish only: the plan may choose.
+const (
+	Online NodeState = iota
+	Offline
+	AnyState
+)
+
+// String is the word that instance files use.
+func (s NodeState) String() string { return [...]string{"online", "offline", "any"}[s] }
+
+// Node hosts VMs while it is online.
+type Node struct {
+	Name     string
+	Capacity []int64 // by dimension
+	State    NodeState
+	Want     NodeState
+	Rack     int
+}
+
+// VMState is what a VM is doing.
+type VMState uint8
+
+// The states of a VM (thesis §6.1.1). Ready is not launched yet, or shut down;
+// Killed is gone for ever.
+const (
+	Ready VMState = iota
+	Running
+	Sleeping
+	Killed
+)
+
+// String is the word that instance files use.
+func (s VMState) String() string { return [...]string{"ready", "running", "sleeping", "killed"}[s] }
+
+// VM is an item: it occupies its host with Now until it has left it or grown, and
+// with Next from the instant at which an action brings it to a node on.
+type VM struct {
+	Name  string
+	State VMState
+	Want  VMState
+	Host  int     // where it runs or its image lies; Nowhere
+	Now   []int64 // demand while it runs as it does, by dimension
+	Next  []int64 // demand asked for
+	Takes Durations
+	// Weight multiplies the completion times of its actions in equation (2).
+	Weight int64
+	// Stays VMs run where they are and are never touched.
+	Stays bool
+	// Sleepable VMs may be suspended and resumed to break a cycle that no node can
+	// open as a pivot.
+	Sleepable bool
+	// Paused VMs are moved with their gang paused, not one by one.
+	Paused bool
+}
+
+// Durations says how long the actions on one VM take.
+type Durations struct {
+	Boot, Shutdown, Suspend, ResumeLocal, ResumeRemote, Migrate Ticks
+}
+
+// Posted is a rule of an instance. Penalty 0 is a hard rule: no plan may break it.
+// Of a soft rule each breach costs the penalty, in units of the objective.
+type Posted struct {
+	Rule
+	Penalty int64
+}
+
+// Topology is the network between the nodes, for durations that depend on it.
+type Topology struct {
+	// Links of each node: a transfer uses all links of both its ends.
+	NodeLinks [][]int
+	// Bandwidth of each link, in units of memory per tick.
+	Bandwidth []float64
+}
+
+// Grows reports whether the VM asks for more of some resource than it has.
+func (v *VM) Grows() bool {
+	for d := range v.Now {
+		if v.Next[d] > v.Now[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// Steady reports whether the VM asks for just what it has.
+func (v *VM) Steady() bool { return slices.Equal(v.Now, v.Next) }
+
+// Keeps reports whether the VM runs and is to run on.
+func (v *VM) Keeps() bool { return v.State == Running && v.Want == Running }
+
+// Comes reports whether the VM does not run and is to.
+func (v *VM) Comes() bool { return v.State != Running && v.Want == Running }
+
+// On is how long the action takes that makes the VM run on a node: nothing if it
+// runs there already.
+func (v *VM) On(node int) Ticks {
+	switch {
+	case v.State == Running && v.Host == node:
+		return 0
+	case v.State == Running:
+		return v.Takes.Migrate
+	case v.State == Sleeping && v.Host == node:
+		return v.Takes.ResumeLocal
+	case v.State == Sleeping:
+		return v.Takes.ResumeRemote
+	default:
+		return v.Takes.Boot
+	}
+}
+
+// VMName is how messages call a VM.
+func (in *Instance) VMName(vm int) string {
+	if in.VMs[vm].Name != "" {
+		return "VM " + in.VMs[vm].Name
+	}
+	return fmt.Sprintf("VM %d", vm)
+}
+
+// NodeName is how messages call a node.
+func (in *Instance) NodeName(node int) string {
+	if in.Nodes[node].Name != "" {
+		return "node " + in.Nodes[node].Name
+	}
+	return fmt.Sprintf("node %d", node)
+}
+
+// Amended is the instance as its rules want it: those that ask for states or
+// demands, or change capacities, have had their say. Solvers and [Check] work on
+// it; the instance itself stays as it is.
+func (in *Instance) Amended() (*Instance, error) {
+	out := *in
+	out.Nodes, out.VMs = slices.Clone(in.Nodes), slices.Clone(in.VMs)
+	for _, r := range in.Rules {
+		a, ok := r.Rule.(Amender)
+		if !ok {
+			continue
+		}
+		if err := a.Amend(&out); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}

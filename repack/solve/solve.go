@@ -1,0 +1,66 @@
+// Package solve finds the cheapest plan it can for a bin repacking scheduling
+// problem, with a lower bound that tells how far it may be from the best.
+//
+// First it repairs: only what must move is free to move, and a plan is there in
+// milliseconds. Then it improves until it is told to stop, widening the search by
+// itself. The same instance, seed and number of iterations give the same plan.
+package solve
+
+import (
+	"vjob/repack"
+)
+
+// Options say what to search for and for how long. The zero value searches until
+// it has proved its plan best or sees no way to a better one.
+type Options struct {
+	Objective Objective
+	Seed      uint64
+	// Iterations bounds the improvement: 0 is no bound, less is none beyond the
+	// first plan. The first plan does not count.
+	Iterations int
+	// Stop is asked now and then whether the time is up; nil is never. What was
+	// found by then is returned.
+	Stop func() bool
+	// Found is told of each better plan, the first one included; nil is fine.
+	Found func(f repack.Figures)
+	// Workers search in parallel, each with a seed of its own; 0 is one.
+	Workers int
+}
+
+// Objective is what a plan shall have the least of. Ties are broken by the others,
+// in the order of the constants.
+type Objective uint8
+
+// The objectives.
+const (
+	// Completion is equation (2): the weighted sum of completion times.
+	Completion Objective = iota
+	Makespan
+	Migrations
+	// Moved is K of thesis eq. 8.1: memory moved, weighted by the steps before.
+	Moved
+	// Nodes is the number of nodes that run something (VMPP, thesis §7).
+	Nodes
+)
+
+// Verdict is what a search ends with.
+type Verdict uint8
+
+// The verdicts. Three ways of having no plan are three different answers.
+const (
+	Solved     Verdict = iota
+	Impossible         // proved: no plan exists
+	OutOfTime          // none was found before the time was up
+	Exhausted          // none was found by any of the searches, and nothing was proved
+)
+
+// Result is the outcome.
+type Result struct {
+	Verdict Verdict
+	Plan    *repack.Plan // the best one found
+	Figures repack.Figures
+	Bound   int64 // no plan has an objective below it
+	Proved  bool  // none better exists
+	// Why has, if there is no plan, what was found to be in conflict, in words.
+	Why []string
+}

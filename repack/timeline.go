@@ -1,0 +1,231 @@
+package repack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Stay is a stretch of time in which a VM occupies a node: [From, To). While a VM
+// migrates it has a stay on either end.
+type Stay struct {
+	VM, Node int
+	From, To Ticks
+	Need     []int64
+	// Inherited stays began before the plan did: what they break is not its fault.
+	Inherited bool
+}
+
+// Timeline is what a plan does: where every VM is at every instant.
+type Timeline struct {
+	Instance *Instance // amended
+	Plan     *Plan
+	ByVM     [][]int  // the actions on each VM, by start
+	Stays    [][]Stay // of each VM, by start; adjacent ones may differ in demand only
+	State    []VMState
+	Host     []int // at the end: where each VM runs or its image lies; Nowhere
+	Nodes    []NodeState
+	Off, On  []int // the action that switches each node; Nowhere
+	Makespan Ticks
+	Growth   []Ticks // when each VM that stays has its next demand; 0 for others
+
+	faults []string
+}
+
+// Runs reports whether the VM runs at the end, and where.
+func (t *Timeline) Runs(vm int) (node int, ok bool) {
+	return t.Host[vm], t.State[vm] == Running
+}
+
+// Trace follows a plan action by action. The faults are those of form: actions
+// that cannot be carried out where they stand.
+func Trace(in *Instance, plan *Plan) (t *Timeline, faults []string) {
+	t = &Timeline{
+		Instance: in, Plan: plan,
+		ByVM: make([][]int, len(in.VMs)), Stays: make([][]Stay, len(in.VMs)),
+		State: make([]VMState, len(in.VMs)), Host: make([]int, len(in.VMs)),
+		Nodes: make([]NodeState, len(in.Nodes)),
+		Off:   make([]int, len(in.Nodes)), On: make([]int, len(in.Nodes)),
+		Growth: make([]Ticks, len(in.VMs)),
+	}
+	for n := range in.Nodes {
+		t.Nodes[n], t.Off[n], t.On[n] = in.Nodes[n].State, Nowhere, Nowhere
+	}
+	grown := make([]Ticks, len(in.VMs))
+	for vm := range grown {
+		grown[vm] = Nowhere
+	}
+	for i := range plan.Actions {
+		t.file(i, grown)
+	}
+	for vm := range in.VMs {
+		slices.SortStableFunc(t.ByVM[vm], func(a, b int) int {
+			x, y := &plan.Actions[a], &plan.Actions[b]
+			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
+		})
+		t.follow(vm, grown[vm])
+	}
+	return t, t.faults
+}
+
+func (t *Timeline) fault(format string, args ...any) {
+	t.faults = append(t.faults, fmt.Sprintf(format, args...))
+}
+
+// file checks the form of an action and puts it where it belongs.
+func (t *Timeline) file(i int, grown []Ticks) {
+	a, in := &t.Plan.Actions[i], t.Instance
+	if a.Start < 0 || a.End < a.Start {
+		t.fault("action %d (%s): starts at %d and ends at %d", i, a.Kind, a.Start, a.End)
+		return
+	}
+	if a.Kind.OnNode() {
+		t.fileNode(i)
+		return
+	}
+	if a.VM < 0 || a.VM >= len(in.VMs) {
+		t.fault("action %d (%s): there is no VM %d", i, a.Kind, a.VM)
+		return
+	}
+	if a.Kind == Allocate {
+		if grown[a.VM] != Nowhere && grown[a.VM] != a.Start {
+			t.fault("%s: two allocate actions", in.VMName(a.VM))
+		}
+		grown[a.VM] = a.Start
+		return
+	}
+	t.Makespan = max(t.Makespan, a.End)
+	t.ByVM[a.VM] = append(t.ByVM[a.VM], i)
+}
+
+func (t *Timeline) fileNode(i int) {
+	a, in := &t.Plan.Actions[i], t.Instance
+	if a.To < 0 || a.To >= len(in.Nodes) {
+		t.fault("action %d (%s): there is no node %d", i, a.Kind, a.To)
+		return
+	}
+	t.Makespan = max(t.Makespan, a.End)
+	list, takes, before, after := t.Off, in.NodeOff, Online, Offline
+	if a.Kind == NodeOn {
+		list, takes, before, after = t.On, in.NodeOn, Offline, Online
+	}
+	name := in.NodeName(a.To)
+	switch {
+	case list[a.To] != Nowhere:
+		t.fault("%s: two %s", name, a.Kind)
+	case t.Nodes[a.To] != before:
+		t.fault("%s: %s but it is %s", name, a.Kind, t.Nodes[a.To])
+	case a.End-a.Start < takes:
+		t.fault("%s: %s lasts %d, needs %d", name, a.Kind, a.End-a.Start, takes)
+	}
+	list[a.To], t.Nodes[a.To] = i, after
+}
+
+// follow takes one VM through its actions and notes where it is when.
+func (t *Timeline) follow(vm int, grown Ticks) {
+	v := &t.Instance.VMs[vm]
+	w := walk{t: t, vm: vm, v: v, state: v.State, host: v.Host, need: v.Next}
+	if v.State == Running {
+		w.need = v.Now
+	}
+	for _, i := range t.ByVM[vm] {
+		if !w.step(&t.Plan.Actions[i]) {
+			break
+		}
+	}
+	t.State[vm], t.Host[vm] = w.state, w.host
+	if w.state != Running {
+		return
+	}
+	if w.moved || v.Steady() {
+		w.stay(Forever)
+		return
+	}
+	when := Ticks(0)
+	if v.Grows() {
+		when = t.Makespan
+	}
+	if grown != Nowhere {
+		when = grown
+	}
+	t.Growth[vm] = when
+	w.stay(when)
+	w.since, w.need = when, v.Next
+	w.stay(Forever)
+}
+
+// walk is a VM on its way through its actions.
+type walk struct {
+	t     *Timeline
+	vm    int
+	v     *VM
+	state VMState
+	host  int
+	need  []int64
+	since Ticks // when it came to the host
+	last  Ticks // when its last action ended
+	moved bool  // by any action: it has its next demand
+}
+
+// stay ends the stretch of time on the present host.
+func (w *walk) stay(to Ticks) {
+	if to > w.since {
+		w.t.Stays[w.vm] = append(w.t.Stays[w.vm], Stay{
+			VM: w.vm, Node: w.host, From: w.since, To: to, Need: w.need, Inherited: w.v.State == Running && !w.moved,
+		})
+	}
+}
+
+// step applies one action; false: the rest makes no sense.
+func (w *walk) step(a *Action) bool {
+	name := w.t.Instance.VMName(w.vm)
+	if a.Start < w.last {
+		w.t.fault("%s: its actions overlap in time", name)
+	}
+	w.last = a.End
+	from := map[Kind]VMState{Migrate: Running, Shutdown: Running, Suspend: Running, Boot: Ready, Resume: Sleeping}[a.Kind]
+	if w.state != from || from != Ready && a.From != w.host {
+		w.t.fault("%s: %s from node %d but it is %s on node %d", name, a.Kind, a.From, w.state, w.host)
+		return false
+	}
+	comes := a.Kind == Migrate || a.Kind == Boot || a.Kind == Resume
+	if comes && (a.To < 0 || a.To >= len(w.t.Instance.Nodes) || a.Kind == Migrate && a.To == w.host) {
+		w.t.fault("%s: %s to node %d", name, a.Kind, a.To)
+		return false
+	}
+	if needs := w.takes(a); a.End-a.Start < needs {
+		w.t.fault("%s: %s lasts %d, needs %d", name, a.Kind, a.End-a.Start, needs)
+	}
+	if from == Running {
+		w.stay(a.End)
+	}
+	switch {
+	case comes:
+		w.state, w.host, w.since, w.need, w.moved = Running, a.To, a.Start, w.v.Next, true
+	case a.Kind == Suspend:
+		w.state = Sleeping
+	case w.v.Want == Killed:
+		w.state, w.host = Killed, Nowhere
+	default:
+		w.state, w.host = Ready, Nowhere
+	}
+	return true
+}
+
+func (w *walk) takes(a *Action) Ticks {
+	switch a.Kind {
+	case Migrate:
+		return w.v.Takes.Migrate
+	case Boot:
+		return w.v.Takes.Boot
+	case Shutdown:
+		return w.v.Takes.Shutdown
+	case Suspend:
+		return w.v.Takes.Suspend
+	default:
+		if a.To == w.host {
+			return w.v.Takes.ResumeLocal
+		}
+		return w.v.Takes.ResumeRemote
+	}
+}
