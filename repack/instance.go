@@ -162,14 +162,14 @@ func (in *Instance) NodeName(node int) string {
 }
 
 // Amended is the instance as its rules want it: those that ask for states or
-// demands, or change capacities, have had their say. Solvers and [Check] work on
-// it; the instance itself stays as it is.
+// demands, or change capacities, have had their say. Soft ones have none: they are
+// only judged. Solvers and [Check] work on it; the instance itself stays as it is.
 func (in *Instance) Amended() (*Instance, error) {
 	out := *in
 	out.Nodes, out.VMs = slices.Clone(in.Nodes), slices.Clone(in.VMs)
 	for _, r := range in.Rules {
 		a, ok := r.Rule.(Amender)
-		if !ok {
+		if !ok || r.Penalty > 0 {
 			continue
 		}
 		if err := a.Amend(&out); err != nil {

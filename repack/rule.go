@@ -25,6 +25,7 @@ type Amender interface {
 type Breach struct {
 	Text string // in words, without the rule: "VM 3 and VM 4 end on node 7"
 	At   Ticks  // since when; Forever for the final configuration
+	More int    // how many further breaches the text stands for
 }
 
 // Board is what a solver offers to the rules of its instance. All methods are
@@ -33,6 +34,14 @@ type Board interface {
 	Instance() *Instance
 	// Forbid keeps a VM from ending on a node, and in passing too if always.
 	Forbid(vm, node int, always bool)
+	// Confine keeps VMs from ending elsewhere than on these nodes, and from passing
+	// elsewhere if always. Where a VM runs at first it may leave.
+	Confine(vms, nodes []int, always bool)
+	// Limit bounds how many of the nodes are online at the end, and at every instant
+	// if always. A node is online until its NodeOff has ended and from when its
+	// NodeOn starts. What the solver may do about it is to switch off nodes whose
+	// wanted state is AnyState: that enough of them can be empty is for a guard.
+	Limit(nodes []int, most int, always bool)
 	// Root keeps a VM from migrating.
 	Root(vm int)
 	// Guard has the breaches of a rule counted while VMs get their final nodes.
@@ -66,7 +75,9 @@ type Guard interface {
 }
 
 // Watch judges arrivals at every instant, for a rule's continuous form. A VM on
-// its way is on both nodes. At first every VM that runs comes to its host.
+// its way is on both nodes. At first every VM that runs comes to its host, which
+// is not asked for. Like a guard it depends only on who is where, so that a solver
+// can take a schedule back by letting VMs come and go.
 type Watch interface {
 	// Admits reports whether the VM may come to the node as things stand.
 	Admits(vm, node int) bool
@@ -76,6 +87,9 @@ type Watch interface {
 
 // Gate judges starts, for rules on the order of actions.
 type Gate interface {
+	// Begin is told that a schedule begins, and on which node each VM will end;
+	// Nowhere if it will not run. What was told of another schedule is forgotten.
+	Begin(to []int)
 	// May reports whether the action may start now.
 	May(vm int, kind Kind, now Ticks) bool
 	Started(vm int, kind Kind, now Ticks)
