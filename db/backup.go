@@ -109,9 +109,13 @@ func foreignKeys(ctx context.Context, conn *sql.Conn) error {
 
 // replayed plays the event log and compares its end with the table of vjobs.
 func replayed(r *reader) error {
-	log := replay.NewReader()
+	gaps, err := r.gaps()
+	if err != nil {
+		return err
+	}
+	log := replay.NewReader(gaps)
 	var wrong error
-	err := r.events("", nil, func(e journal.Event) {
+	err = r.events("", nil, func(e journal.Event) {
 		if wrong == nil {
 			wrong = log.Add(e)
 		}
@@ -131,4 +135,11 @@ func replayed(r *reader) error {
 		return err
 	})
 	return errors.Join(err, log.Compare(tables))
+}
+
+// gaps is how far the history was deleted.
+func (r *reader) gaps() (g replay.Gaps, err error) {
+	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
+		nil, &g.Events, &g.VJobs)
+	return g, err
 }

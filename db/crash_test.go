@@ -22,12 +22,20 @@ import (
 	"vjob/journal"
 )
 
-// childVariable makes the test binary the program that gets killed.
-const childVariable = "VJOB_DB_CRASH_CHILD"
+// childVariable makes the test binary the program that gets killed, pruneVariable
+// the one that prunes.
+const (
+	childVariable = "VJOB_DB_CRASH_CHILD"
+	pruneVariable = "VJOB_DB_PRUNE_CHILD"
+)
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childVariable); path != "" {
-		if err := crashChild(path); err != nil {
+		run := crashChild
+		if os.Getenv(pruneVariable) != "" {
+			run = pruneChild
+		}
+		if err := run(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -56,15 +56,29 @@ func TestContract(t *testing.T) {
 				d = openDB(t, path)
 				return d
 			},
-			Events: func() []journal.Event {
-				return must[[]journal.Event](t)(d.Events(t.Context(), journal.EventFilter{}))
+			Events: func(after int64) []journal.Event {
+				return must[[]journal.Event](t)(d.Events(t.Context(), journal.EventFilter{After: after}))
 			},
 			Kept: func(id cluster.VJobID) journal.Kept { return must[journal.Kept](t)(d.VJob(t.Context(), id)) },
 			Plan: func(id journal.PlanID) journal.PlanDetail {
 				return must[journal.PlanDetail](t)(d.Plan(t.Context(), id))
 			},
+			Counts: func() journal.Pruned { return counts(t, d) },
+			Totals: func() []journal.Total { return must[[]journal.Total](t)(d.Totals(t.Context())) },
+			Check:  func() error { return d.Check(t.Context()) },
 		}
 	})
+}
+
+// counts is how many events, calls, plans and vjobs there are.
+func counts(tb testing.TB, d *db.DB) (n journal.Pruned) {
+	tb.Helper()
+	for table, count := range map[string]*int{"events": &n.Events, "intents": &n.Calls, "plans": &n.Plans, "vjobs": &n.VJobs} {
+		if err := d.Query(tb.Context(), "SELECT count(*) FROM "+table, count); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return n
 }
 
 // submitted is must for Submit.

@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -42,6 +43,7 @@ func TestMemoryAndDiskAgree(t *testing.T) {
 			"commit": func(r *rapid.T) { p.commit(t.Context(), r) },
 			"nodes":  func(r *rapid.T) { p.nodes(t.Context(), r) },
 			"load":   func(r *rapid.T) { p.load(t.Context(), r) },
+			"prune":  func(r *rapid.T) { p.prune(t.Context(), r) },
 		})
 		p.load(t.Context(), r)
 		p.compare(t.Context(), r)
@@ -124,6 +126,29 @@ func (p *pair) commit(ctx context.Context, r *rapid.T) {
 	agree(r, "error of commit", kind(p.disk.Commit(ctx, step)), kind(p.memory.Commit(ctx, step)))
 }
 
+func (p *pair) prune(ctx context.Context, r *rapid.T) {
+	h := journal.Horizon{Events: moment(r, "events"), Plans: moment(r, "plans"), VJobs: moment(r, "vjobs")}
+	batches := func(list iter.Seq2[journal.Pruned, error]) (all []journal.Pruned) {
+		for done, err := range list {
+			if err != nil {
+				r.Fatal(err)
+			}
+			all = append(all, done)
+		}
+		return all
+	}
+	agree(r, "pruned", batches(p.disk.Prune(ctx, h)), batches(p.memory.Prune(ctx, h)))
+}
+
+// moment is one of the first hours, or none.
+func moment(r *rapid.T, name string) time.Time {
+	hours := rapid.IntRange(-1, 3).Draw(r, name)
+	if hours < 0 {
+		return time.Time{}
+	}
+	return storetest.Start.Add(time.Duration(hours) * time.Hour)
+}
+
 // step is random, with numbers so small that they meet, and with faults.
 func (p *pair) step(r *rapid.T) (s journal.Step) {
 	small := func(name string) int64 { return int64(rapid.IntRange(1, 4).Draw(r, name)) }
@@ -144,7 +169,9 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 		})
 	}
 	if some("closed") {
-		s.Closed = append(s.Closed, journal.PlanChange{ID: journal.PlanID(small("closed plan")), State: journal.PlanDone, Note: "n"})
+		s.Closed = append(s.Closed, journal.PlanChange{
+			ID: journal.PlanID(small("closed plan")), State: journal.PlanDone, Ended: moment(r, "end of plan"), Note: "n",
+		})
 	}
 	if some("action") {
 		s.Actions = append(s.Actions, journal.ActionChange{
@@ -159,7 +186,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 	if some("intent") {
 		s.Intents = append(s.Intents, journal.Intent{
 			Call: hypervisor.Call{Op: hypervisor.OpID(small("op")), Verb: hypervisor.Pause, VM: cluster.VMID{VJob: 1}},
-			Plan: journal.PlanID(small("plan of intent")) - 1, Epoch: p.epoch, At: storetest.Start,
+			Plan: journal.PlanID(small("plan of intent")) - 1, Epoch: p.epoch, At: moment(r, "call"),
 		})
 	}
 	if some("result") {
@@ -169,7 +196,9 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 1, CPU: 2, MemorySec: 3})
 	}
 	if some("event") {
-		s.Events = append(s.Events, journal.Event{At: storetest.Start, Kind: journal.EventAlarm, VJob: cluster.VJobID(small("event's vjob")), Text: "t"})
+		s.Events = append(s.Events, journal.Event{
+			At: moment(r, "event"), Kind: journal.EventAlarm, VJob: cluster.VJobID(small("event's vjob")), Text: "t",
+		})
 	}
 	return s
 }
@@ -178,9 +207,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 func (p *pair) change(r *rapid.T) journal.VJobChange {
 	id := cluster.VJobID(rapid.IntRange(1, 4).Draw(r, "vjob"))
 	c := journal.VJobChange{ID: id, State: cluster.State(rapid.IntRange(0, 9).Draw(r, "state")), Reason: "r"}
-	if rapid.Bool().Draw(r, "ended") {
-		c.Ended = storetest.Start.Add(time.Duration(c.Version))
-	}
+	c.Ended = moment(r, "ended")
 	if kept, ok := p.memory.VJob(id); ok {
 		c.Version = kept.Version + rapid.IntRange(-1, 2).Draw(r, "version")
 		c.Held = kept.Held
@@ -210,6 +237,21 @@ func (p *pair) compare(ctx context.Context, r *rapid.T) {
 		r.Fatal(err)
 	}
 	agree(r, "events", events, p.memory.Events(0))
+	totals, err := p.disk.Totals(ctx)
+	if err != nil {
+		r.Fatal(err)
+	}
+	agree(r, "totals", totals, p.memory.Totals())
+	_, vjobs, err := p.disk.VJobs(ctx, journal.Filter{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	agree(r, "vjobs", vjobs, len(p.memory.VJobs()))
+	plans, err := p.disk.Plans(ctx, 0, 0)
+	if err != nil {
+		r.Fatal(err)
+	}
+	agree(r, "plans", len(plans), len(p.memory.Plans()))
 	for _, row := range p.memory.VJobs() {
 		a, err := p.disk.VJob(ctx, row.ID)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,27 +100,32 @@ func TestVersionOfSQLite(t *testing.T) {
 	}
 }
 
-// schemas is the built-in migrations and more.
-func schemas(t *testing.T, more map[string]string) fstest.MapFS {
+// schemas is the first migrations that are built in, and more.
+func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 	t.Helper()
-	all := fstest.MapFS{"0001_base.sql": {Data: must[[]byte](t)(db.Builtin().(interface {
-		ReadFile(string) ([]byte, error)
-	}).ReadFile("0001_base.sql"))}}
+	all := fstest.MapFS{}
+	names := must[[]string](t)(fs.Glob(db.Builtin(), "*.sql"))
+	for _, name := range names[:min(first, len(names))] {
+		all[name] = &fstest.MapFile{Data: must[[]byte](t)(fs.ReadFile(db.Builtin(), name))}
+	}
 	for name, text := range more {
 		all[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return all
 }
 
+// every migration that is built in.
+const every = 2
+
 func TestMigrateOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
 	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 2)))
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := schemas(t, map[string]string{
-		"0002_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
+	next := schemas(t, every, map[string]string{
+		"0003_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
 	})
 	for range 2 { // the second time there is nothing to do
 		d = must[*db.DB](t)(db.OpenWith(path, next))
@@ -130,20 +136,20 @@ func TestMigrateOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	old := must[*db.DB](t)(db.OpenWith(path+".schema-1.backup", schemas(t, nil))) // the backup has the old schema and the data
+	old := must[*db.DB](t)(db.OpenWith(path+".schema-2.backup", schemas(t, every, nil))) // the backup has the old schema and the data
 	if l := loaded(t, old); len(l.VJobs) != 1 {
 		t.Errorf("%d vjobs in the backup", len(l.VJobs))
 	}
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := db.OpenWith(path, schemas(t, nil))
-	wants(t, err, path, "schema has version 2", "up to 1", "newer vjobd")
+	_, err := db.OpenWith(path, schemas(t, every, nil))
+	wants(t, err, path, "schema has version 3", "up to 2", "newer vjobd")
 }
 
 func TestMigrationThatFailsChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
 	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 1)))
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
@@ -153,9 +159,9 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 		"dangling rows":     "CREATE TABLE half (a); PRAGMA defer_foreign_keys = on; INSERT INTO gangs SELECT 99, phase, continuation, 0, 0, 0, 0, 0, '', 0 FROM gangs;",
 		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'nobody');",
 	} {
-		_, err := db.OpenWith(path, schemas(t, map[string]string{"0002_bad.sql": text}))
-		wants(t, err, "migration 0002_bad.sql")
-		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, nil)))
+		_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0003_bad.sql": text}))
+		wants(t, err, "migration 0003_bad.sql")
+		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
 		var tables int
 		if err := d.Query(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", &tables); err != nil || tables != 0 {
 			t.Errorf("%s: half of it is there (%d, %v)", name, tables, err)
@@ -164,8 +170,8 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := db.OpenWith(path, schemas(t, map[string]string{"0003_gap.sql": ""}))
-	wants(t, err, "0003_gap.sql", "0002_")
+	_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0004_gap.sql": ""}))
+	wants(t, err, "0004_gap.sql", "0003_")
 }
 
 func TestOpenForeignFiles(t *testing.T) {

@@ -58,9 +58,13 @@ func (t *tx) action(a *journal.ActionChange) error {
 		int64(a.Plan), int(a.Action), string(a.State), began, ended, a.Note)
 }
 
+// skew writes a skew; that of no plan is kept by nobody who could be asked for it.
 func (t *tx) skew(s *journal.SkewChange) error {
+	if s.Plan == 0 {
+		return nil
+	}
 	err := t.exec("INSERT INTO plan_skews (plan, vjob, kind, skew_ns) VALUES (?, ?, ?, ?)",
-		orNull(s.Plan), int64(s.VJob), s.Kind, int64(s.Skew))
+		int64(s.Plan), int64(s.VJob), s.Kind, int64(s.Skew))
 	if err != nil {
 		return fmt.Errorf("skew in plan %d: %w", s.Plan, err)
 	}

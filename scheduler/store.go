@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"iter"
 
 	"vjob/cluster"
 	"vjob/journal"
@@ -18,4 +19,11 @@ type Store interface {
 	// Waiting. A key that its owner used before returns the vjob of that time and
 	// created false. A name that a live vjob of the owner bears is ErrConflict.
 	Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error)
+	// Prune deletes what is older than the horizon. Each turn is a batch that has
+	// been deleted for good, some hundreds of rows; whoever breaks off leaves the
+	// rest. After an error there are no more, and what became of the last batch is
+	// unknown. Nothing goes that is live or open: vjobs that have not ended, or have
+	// a copy or an image left, their events, plans that run, calls without a result.
+	// What ended vjobs have used stays known, and no number is given again.
+	Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error]
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ func (s *Store) Commit(ctx context.Context, step journal.Step) error {
 	if before != nil {
 		return fmt.Errorf("commit: %w", before)
 	}
-	undo := undo{epoch: s.epoch, nextOp: s.nextOp, nextP: s.nextP, plans: len(s.plans), calls: len(s.calls), events: len(s.events)}
+	undo := undo{epoch: s.epoch, nextOp: s.nextOp, nextP: s.nextP, seq: s.seq, plans: len(s.plans), calls: len(s.calls), events: len(s.events)}
 	if err := s.step(&step, &undo); err != nil {
 		undo.back(s)
 		return fmt.Errorf("commit: %w", err)
@@ -36,7 +37,7 @@ func (s *Store) Commit(ctx context.Context, step journal.Step) error {
 // undo takes back a step that was refused half-way: lengths of what only grows,
 // and functions for what was replaced.
 type undo struct {
-	epoch                int64
+	epoch, seq           int64
 	nextOp               hypervisor.OpID
 	nextP                journal.PlanID
 	plans, calls, events int
@@ -54,7 +55,7 @@ func (u *undo) back(s *Store) {
 		delete(s.callAt, c.Call.Op)
 	}
 	s.plans, s.calls, s.events = s.plans[:u.plans], s.calls[:u.calls], slices.Clip(s.events[:u.events])
-	s.epoch, s.nextOp, s.nextP = u.epoch, u.nextOp, u.nextP
+	s.epoch, s.seq, s.nextOp, s.nextP = u.epoch, u.seq, u.nextOp, u.nextP
 }
 
 // keep remembers a value that is about to be replaced.
@@ -85,15 +86,16 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 	}
 	for i := range step.Gangs {
 		r := &step.Gangs[i]
-		if !s.has(r.VJob) {
+		at, ok := s.at(r.VJob)
+		if !ok {
 			return check.Unknown("gang of vjob", r.VJob)
 		}
-		if err := check.Gang(r, s.vjobs[r.VJob-1].Size); err != nil {
+		if err := check.Gang(r, s.vjobs[at].Size); err != nil {
 			return err
 		}
-		keep(u, &s.gangs[r.VJob-1])
-		s.gangs[r.VJob-1] = copyGang(r)
-		s.gangs[r.VJob-1].Since = utc(r.Since)
+		keep(u, &s.gangs[at])
+		s.gangs[at] = copyGang(r)
+		s.gangs[at].Since = utc(r.Since)
 	}
 	if err := s.stepPlans(step, u); err != nil {
 		return err
@@ -102,10 +104,11 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		return err
 	}
 	for _, use := range step.Usage {
-		if !s.has(use.VJob) {
+		at, ok := s.at(use.VJob)
+		if !ok {
 			return check.Unknown("account of vjob", use.VJob)
 		}
-		sum := &s.vjobs[use.VJob-1].Account
+		sum := &s.vjobs[at].Account
 		keep(u, sum)
 		sum.Running += use.Running
 		sum.CPU += use.CPU
@@ -117,13 +120,17 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 	return nil
 }
 
-func (s *Store) has(id cluster.VJobID) bool { return id >= 1 && int(id) <= len(s.vjobs) }
+// at is the place of a vjob and of its gang.
+func (s *Store) at(id cluster.VJobID) (place int, ok bool) {
+	return slices.BinarySearchFunc(s.vjobs, id, func(r journal.Row, id cluster.VJobID) int { return cmp.Compare(r.ID, id) })
+}
 
 func (s *Store) change(c *journal.VJobChange, u *undo) error {
-	if !s.has(c.ID) {
+	at, ok := s.at(c.ID)
+	if !ok {
 		return check.Unknown("vjob", c.ID)
 	}
-	row := &s.vjobs[c.ID-1]
+	row := &s.vjobs[at]
 	old := row.VJob
 	if err := check.Change(check.Standing{State: old.State, Held: old.Held, Version: old.Version}, *c); err != nil {
 		return err

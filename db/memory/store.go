@@ -18,6 +18,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/db/internal/check"
+	"vjob/db/replay"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/scheduler"
@@ -39,8 +40,9 @@ type Store struct {
 	epoch  int64
 	nextOp hypervisor.OpID
 	nextP  journal.PlanID
-	vjobs  []journal.Row // by number, from 1
-	gangs  []gang.Record // by number, from 1
+	last   cluster.VJobID // the largest number that was given
+	vjobs  []journal.Row  // in order of their numbers
+	gangs  []gang.Record  // of these vjobs, in the same places
 	nodes  map[cluster.NodeID]cluster.Node
 	keys   map[ownerKey]firstUse
 	names  map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
@@ -48,7 +50,10 @@ type Store struct {
 	planAt map[journal.PlanID]int
 	calls  []Call // in order of their writing
 	callAt map[hypervisor.OpID]int
+	seq    int64 // of the last event
 	events []journal.Event
+	gaps   replay.Gaps              // what was deleted
+	closed map[string]journal.Total // what the vjobs that were deleted have used, by owner
 }
 
 var _ scheduler.Store = (*Store)(nil)
@@ -75,12 +80,13 @@ func (s *Store) Clone() *Store {
 	defer s.mu.Unlock()
 	return &Store{
 		FailNext: s.FailNext,
-		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP,
+		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, gaps: s.gaps,
 		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
 		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: maps.Clone(s.names),
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
+		closed: maps.Clone(s.closed),
 	}
 }
 
@@ -169,13 +175,17 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 		if first.fingerprint != body {
 			return nil, false, check.KeyReused(sub.Key, first.vjob)
 		}
-		return s.vjobs[first.vjob-1].Clone(), false, nil
+		at, _ := s.at(first.vjob) // with a vjob its key is forgotten
+		return s.vjobs[at].Clone(), false, nil
 	}
 	name := ownerKey{sub.Owner, sub.Name}
-	if last, ok := s.names[name]; ok && !s.vjobs[last-1].State.Terminal() {
-		return nil, false, check.NameTaken(sub.Name, last)
+	if last, ok := s.names[name]; ok {
+		if at, kept := s.at(last); kept && !s.vjobs[at].State.Terminal() {
+			return nil, false, check.NameTaken(sub.Name, last)
+		}
 	}
-	id := cluster.VJobID(len(s.vjobs) + 1)
+	s.last++
+	id := s.last
 	job := sub.VJob(id)
 	job.Submitted = utc(job.Submitted)
 	s.vjobs = append(s.vjobs, journal.Row{
@@ -197,7 +207,8 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 
 // log appends an event.
 func (s *Store) log(e journal.Event) {
-	e.Seq, e.At = int64(len(s.events)+1), utc(e.At)
+	s.seq++
+	e.Seq, e.At = s.seq, utc(e.At)
 	s.events = append(s.events, e)
 }
 

@@ -19,7 +19,7 @@ func TestContract(t *testing.T) {
 		return &storetest.World{
 			Store:  s,
 			Reopen: func() storetest.Store { return s },
-			Events: func() []journal.Event { return s.Events(0) },
+			Events: s.Events,
 			Kept: func(id cluster.VJobID) journal.Kept {
 				kept, ok := s.VJob(id)
 				if !ok {
@@ -31,6 +31,12 @@ func TestContract(t *testing.T) {
 				plans := s.Plans()
 				return plans[slices.IndexFunc(plans, func(p journal.PlanDetail) bool { return p.ID == id })]
 			},
+			Counts: func() journal.Pruned {
+				return journal.Pruned{
+					Events: len(s.Events(0)), Calls: len(s.Intents()), Plans: len(s.Plans()), VJobs: len(s.VJobs()),
+				}
+			},
+			Totals: s.Totals, Check: s.Check,
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
 	"vjob/cluster"
@@ -19,7 +20,7 @@ func (s *Store) Epoch() int64 {
 	return s.epoch
 }
 
-// VJobs lists all vjobs, ended ones too.
+// VJobs lists all vjobs that are kept, ended ones too.
 func (s *Store) VJobs() []journal.Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,13 +31,14 @@ func (s *Store) VJobs() []journal.Row {
 func (s *Store) VJob(id cluster.VJobID) (kept journal.Kept, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.has(id) {
+	at, ok := s.at(id)
+	if !ok {
 		return journal.Kept{}, false
 	}
-	return journal.Kept{Row: s.vjobs[id-1], Gang: s.gangs[id-1]}, true
+	return journal.Kept{Row: s.vjobs[at], Gang: s.gangs[at]}, true
 }
 
-// Gangs lists the gangs of all vjobs, ended ones too.
+// Gangs lists the gangs of these vjobs.
 func (s *Store) Gangs() []gang.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +59,7 @@ func (s *Store) Plans() []journal.PlanDetail {
 	return slices.Clone(s.plans)
 }
 
-// Intents lists every call that was ever intended, with its result.
+// Intents lists the calls that were intended, with their results.
 func (s *Store) Intents() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,6 +70,9 @@ func (s *Store) Intents() []Call {
 func (s *Store) Events(after int64) []journal.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from := min(max(after, 0), int64(len(s.events)))
+	from, found := slices.BinarySearchFunc(s.events, after, func(e journal.Event, seq int64) int { return cmp.Compare(e.Seq, seq) })
+	if found {
+		from++
+	}
 	return slices.Clone(s.events[from:])
 }

@@ -209,7 +209,7 @@ func testAtomic(t *testing.T, w *World) {
 	job := w.submit(t, Submission("a", 2))
 	w.commit(t, journal.Step{Plans: []journal.Plan{plan(1)}, Intents: []journal.Intent{intent(1, 1, 1)}})
 	before := w.load(t)
-	events := w.Events()
+	events := w.Events(0)
 
 	g := emptyGang(job.ID, 2)
 	g.Incarnation, g.Members[1].Node = 1, "n1"
@@ -235,7 +235,7 @@ func testAtomic(t *testing.T, w *World) {
 	after := w.load(t)
 	after.Epoch = before.Epoch
 	same(t, "state after it", after, before)
-	same(t, "log after it", w.Events(), events)
+	same(t, "log after it", w.Events(0), events)
 	same(t, "plan after it", w.Plan(1), detail)
 }
 
@@ -259,7 +259,7 @@ func testReplay(t *testing.T, w *World) {
 	w.reopen()
 	w.become(t, b, cluster.Booting)
 	w.become(t, a, cluster.Resuming)
-	states, err := replay.States(w.Events())
+	states, err := replay.States(w.Events(0))
 	if err != nil {
 		t.Fatal(err)
 	}

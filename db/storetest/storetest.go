@@ -27,9 +27,12 @@ type Store interface {
 type World struct {
 	Store
 	Reopen func() Store // ends the store and opens what it kept
-	Events func() []journal.Event
+	Events func(after int64) []journal.Event
 	Kept   func(id cluster.VJobID) journal.Kept
 	Plan   func(id journal.PlanID) journal.PlanDetail
+	Counts func() journal.Pruned // how many of each are kept
+	Totals func() []journal.Total
+	Check  func() error // compares the log with the tables
 }
 
 // Run runs the contract; open makes an empty store.
@@ -57,6 +60,13 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"what is unknown is refused", testUnknown},
 		{"numbers are never reused", testNumbers},
 		{"the event log tells the states", testReplay},
+		{"old history goes, what is live or open stays", testPrune},
+		{"history goes in batches", testPruneBatches},
+		{"what is large goes alone", testPruneLarge},
+		{"keys and names after the history has gone", testPruneKeys},
+		{"numbers after the history has gone", testPruneNumbers},
+		{"a log without its beginning", testPruneLog},
+		{"no horizon", testNoHorizon},
 		{"a cancelled context writes nothing", testCancelled},
 	}
 	for _, c := range cases {

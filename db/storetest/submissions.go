@@ -43,7 +43,7 @@ func testSubmission(t *testing.T, w *World) {
 		same(t, "gangs "+again, l.Gangs, append(l.Gangs[:0:0], emptyGang(1, 3), g))
 		w.reopen()
 	}
-	same(t, "events", w.Events(), []journal.Event{
+	same(t, "events", w.Events(0), []journal.Event{
 		{Seq: 1, At: Start, Kind: journal.EventSubmitted, VJob: 1, State: "waiting", Text: "alice submitted 3 VMs"},
 		{Seq: 2, At: Start, Kind: journal.EventSubmitted, VJob: 2, State: "waiting", Text: "alice submitted 1 VM"},
 	})
@@ -85,7 +85,7 @@ func testKeys(t *testing.T, w *World) {
 
 	w.become(t, first, cluster.Terminated)
 	repeat("after its end")
-	same(t, "vjobs in the log", len(w.Events()), 3)
+	same(t, "vjobs in the log", len(w.Events(0)), 3)
 }
 
 func testNames(t *testing.T, w *World) {
@@ -121,7 +121,7 @@ func testBadSubmissions(t *testing.T, w *World) {
 		_, _, err := w.Submit(t.Context(), s)
 		isError(t, name, err, cluster.ErrInvalid)
 	}
-	same(t, "events", w.Events(), []journal.Event{})
+	same(t, "events", w.Events(0), []journal.Event{})
 }
 
 func testNumbers(t *testing.T, w *World) {
@@ -154,6 +154,10 @@ func testCancelled(t *testing.T, w *World) {
 	isError(t, "commit", w.Commit(ctx, journal.Step{Events: []journal.Event{{Kind: journal.EventAlarm}}}), context.Canceled)
 	_, err = w.Load(ctx)
 	isError(t, "load", err, context.Canceled)
-	same(t, "events", w.Events(), []journal.Event{})
+	for _, err = range w.Prune(ctx, journal.Horizon{}) {
+		isError(t, "prune", err, context.Canceled)
+	}
+	isError(t, "prune at last", err, context.Canceled)
+	same(t, "events", w.Events(0), []journal.Event{})
 	same(t, "epoch", w.load(t).Epoch, int64(1))
 }

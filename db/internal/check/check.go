@@ -133,3 +133,20 @@ func Submitted(s *scheduler.Submission, id cluster.VJobID) journal.Event {
 	}
 	return journal.Event{At: s.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: text}
 }
+
+// PruneRows is how many rows one transaction of a prune deletes, so that nobody
+// waits long behind it.
+const PruneRows = 500
+
+// PruneBatch is how many of the things at the head of a list are deleted together,
+// by the rows of each. A thing goes as a whole or not at all, so one that has more
+// rows goes alone: it took longer to write it.
+func PruneBatch(rows []int) int {
+	sum := 0
+	for i, n := range rows {
+		if sum += n; sum > PruneRows && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
+}

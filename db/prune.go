@@ -1,0 +1,209 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"vjob/db/internal/check"
+	"vjob/journal"
+)
+
+// stage is one kind of history: a reader finds what may go, which may take a
+// while, and the writer is told its numbers. Nothing that may go can become
+// something that may not meanwhile: results are final, and so are ends.
+type stage struct {
+	before time.Time
+	count  func(n int) journal.Pruned
+	find   func(r *reader, before time.Time, after int64) ([]int64, error) // after is where the last batch ended
+	remove func(t *tx, ids []int64, list string) error                     // list is the ids as JSON
+}
+
+func stages(h journal.Horizon) []stage {
+	return []stage{
+		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*reader).oldEvents, (*tx).removeEvents},
+		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*reader).oldCalls, (*tx).removeCalls},
+		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*reader).oldPlans, (*tx).removePlans},
+		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*reader).oldVJobs, (*tx).removeVJobs},
+	}
+}
+
+// Prune deletes what is older than the horizon: events first, then calls, plans
+// and vjobs. Each turn of the loop is a batch that is on the disk; whoever breaks
+// off leaves the rest for the next time.
+func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
+	return func(yield func(journal.Pruned, error) bool) {
+		for _, s := range stages(h) {
+			for after := int64(0); ; {
+				ids, err := d.prune(ctx, s, after)
+				if err != nil {
+					yield(journal.Pruned{}, fmt.Errorf("prune: %w", err))
+					return
+				}
+				if len(ids) == 0 {
+					break
+				}
+				if !yield(s.count(len(ids)), nil) {
+					return
+				}
+				after = ids[len(ids)-1]
+			}
+		}
+	}
+}
+
+func (d *DB) prune(ctx context.Context, s stage, after int64) (ids []int64, err error) {
+	if s.before.IsZero() {
+		return nil, ctx.Err()
+	}
+	err = d.snapshot(ctx, func(r *reader) (err error) {
+		ids, err = s.find(r, s.before, after)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return ids, d.writer.do(ctx, func(t *tx) error { return s.remove(t, ids, string(list)) })
+}
+
+// listed is the numbers that a statement is given as its argument ?1.
+const listed = "IN (SELECT value FROM json_each(?1))"
+
+// oldEvents leaves the events of live vjobs alone.
+func (r *reader) oldEvents(before time.Time, after int64) ([]int64, error) {
+	return r.front("SELECT seq, at_ns, NOT EXISTS (SELECT 1 FROM vjobs WHERE id = events.vjob AND "+live+
+		") FROM events WHERE seq > ? ORDER BY seq", before, after)
+}
+
+func (t *tx) removeEvents(seqs []int64, list string) error {
+	return firstError(
+		func() error { return t.mark("pruned_events", seqs) }, // first: the log is kept beyond it
+		func() error { return t.exec("DELETE FROM events WHERE seq "+listed, list) },
+	)
+}
+
+// oldCalls leaves calls without a result alone, and those of open plans.
+func (r *reader) oldCalls(before time.Time, after int64) ([]int64, error) {
+	return r.front(`SELECT op, at_ns, error IS NOT NULL AND NOT EXISTS (SELECT 1 FROM plans WHERE id = intents.plan
+		AND state = 'running') FROM intents WHERE op > ? ORDER BY op`, before, after)
+}
+
+func (t *tx) removeCalls(_ []int64, list string) error {
+	return t.exec("DELETE FROM intents WHERE op "+listed, list)
+}
+
+// oldPlans leaves plans alone that have a call yet: it is young, or open.
+func (r *reader) oldPlans(before time.Time, _ int64) ([]int64, error) {
+	return r.batch(`SELECT id, 1 + action_count + (SELECT count(*) FROM plan_skews WHERE plan = plans.id)
+		FROM plans WHERE state <> 'running' AND ended_ns < ? AND NOT EXISTS (SELECT 1 FROM intents WHERE plan = plans.id)
+		ORDER BY ended_ns, id LIMIT ?`, before)
+}
+
+func (t *tx) removePlans(_ []int64, list string) error {
+	return firstError(
+		func() error { return t.exec("DELETE FROM plan_actions WHERE plan "+listed, list) },
+		func() error { return t.exec("DELETE FROM plan_skews WHERE plan "+listed, list) },
+		func() error { return t.exec("DELETE FROM plans WHERE id "+listed, list) },
+	)
+}
+
+// oldVJobs leaves vjobs alone of which anything could still exist: a copy, an
+// image, or a call under way.
+func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
+	return r.batch(`SELECT id, 5 + vm_count FROM vjobs INDEXED BY vjobs_ended WHERE state IN ('terminated', 'failed') AND ended_ns < ?
+		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent')
+		AND NOT EXISTS (SELECT 1 FROM images WHERE vjob = vjobs.id)
+		AND id NOT IN (SELECT vjob FROM intents WHERE error IS NULL)
+		ORDER BY ended_ns, id LIMIT ?`, before)
+}
+
+// removeVJobs keeps what they have used.
+func (t *tx) removeVJobs(ids []int64, list string) error {
+	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds)
+		SELECT id, owner, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds
+		FROM vjobs JOIN accounts ON accounts.vjob = vjobs.id WHERE id `+listed, list)
+	for _, table := range []string{"accounts", "idempotency_keys", "vms", "gangs"} {
+		if err == nil {
+			err = t.exec("DELETE FROM "+table+" WHERE vjob "+listed, list)
+		}
+	}
+	return firstError(
+		func() error { return err },
+		func() error { return t.exec("DELETE FROM vjobs WHERE id "+listed, list) },
+		func() error { return t.mark("pruned_vjobs", ids) },
+	)
+}
+
+// mark notes the largest number that was deleted.
+func (t *tx) mark(name string, ids []int64) error {
+	return t.exec("UPDATE meta SET value = max(value, ?) WHERE name = ?", slices.Max(ids), name)
+}
+
+// errEnough ends a scan before its end.
+var errEnough = errors.New("enough")
+
+// front collects numbers from the front of a log up to the first entry that is
+// young: a log is in order of time, and where a clock was set back it is kept a
+// little longer. Rows are a number, its time (none is old), and whether it may go.
+func (r *reader) front(query string, before time.Time, after int64) (ids []int64, err error) {
+	err = r.each(query, []any{after}, func(s scanner) error {
+		var id int64
+		var at time.Time
+		var free bool
+		if err := s.Scan(&id, instant{&at}, &free); err != nil {
+			return err
+		}
+		switch {
+		case !at.Before(before), len(ids) == check.PruneRows:
+			return errEnough
+		case free:
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return ids, err
+}
+
+// batch collects the numbers of as many things as go in one transaction. Rows are
+// a number and how many rows the thing has.
+func (r *reader) batch(query string, before time.Time) (ids []int64, err error) {
+	var sizes []int
+	err = r.each(query, []any{before.UnixNano(), check.PruneRows}, func(s scanner) error {
+		var id int64
+		var size int
+		err := s.Scan(&id, &size)
+		ids, sizes = append(ids, id), append(sizes, size)
+		return err
+	})
+	return ids[:check.PruneBatch(sizes)], err
+}
+
+// Totals lists what the vjobs of each owner have used, in order of their names.
+func (d *DB) Totals(ctx context.Context) (list []journal.Total, err error) {
+	query := `SELECT owner, total(running_ns) / 1e9, total(cpu_ns) / 1e9, sum(memory_mib_seconds) FROM (
+		SELECT owner, running_ns, cpu_ns, memory_mib_seconds FROM accounts JOIN vjobs ON vjobs.id = accounts.vjob
+		UNION ALL SELECT owner, running_ns, cpu_ns, memory_mib_seconds FROM closed_accounts) GROUP BY owner ORDER BY owner`
+	err = d.snapshot(ctx, func(r *reader) error {
+		return r.each(query, nil, func(s scanner) error {
+			var t journal.Total
+			err := s.Scan(&t.Owner, &t.RunningSec, &t.CPUSec, &t.MemorySec)
+			list = append(list, t)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum the accounts: %w", err)
+	}
+	return list, nil
+}
