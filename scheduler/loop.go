@@ -30,6 +30,8 @@ type Loop struct {
 	at       func(point string)
 
 	sweepEvery, keepConsoles time.Duration
+	pruneEvery               time.Duration
+	retention                journal.Retention
 
 	events   chan func(*Core) error
 	stale    bool         // the core must be made anew; owned by the loop
@@ -54,6 +56,10 @@ type LoopConfig struct {
 	// ended, but for consoles younger than KeepConsoles. 0 is never.
 	SweepEvery   time.Duration
 	KeepConsoles time.Duration
+	// PruneEvery is how often the history that is older than Retention is deleted
+	// from the store. 0 is never.
+	PruneEvery time.Duration
+	Retention  journal.Retention
 	// At is told every point at which a crash would leave something half done:
 	// before and after each commit and each call. Tests kill the process there.
 	// Nil is nobody.
@@ -66,6 +72,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
 		sweepEvery: cfg.SweepEvery, keepConsoles: cfg.KeepConsoles,
+		pruneEvery: cfg.PruneEvery, retention: cfg.Retention,
 		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
 	}
 	if l.at == nil {
@@ -131,7 +138,7 @@ func (l *Loop) takeMore(core *Core) {
 	}
 }
 
-// startTimers starts the periodic tick and the sweeps. The tick only posts an
+// startTimers starts the periodic tick and the chores. The tick only posts an
 // event; when one is still waiting, the next is not added.
 func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	timers, err := gocron.NewScheduler()
@@ -151,7 +158,11 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.addSweeps(ctx, timers); err != nil {
+	err = errors.Join(
+		l.addChore(ctx, timers, "sweep", l.sweepEvery, l.sweep),
+		l.addChore(ctx, timers, "prune", l.pruneEvery, l.prune),
+	)
+	if err != nil {
 		return nil, err
 	}
 	timers.Start()

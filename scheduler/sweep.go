@@ -3,57 +3,17 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"sync/atomic"
-	"time"
-
-	"github.com/go-co-op/gocron/v2"
 
 	"vjob/cluster"
 )
 
-// The first sweep comes some minutes after the start, for a daemon that is never
-// up for long; and a sweep that takes very long is cut off.
-const (
-	sweepFirst = 5 * time.Minute
-	sweepWait  = 10 * time.Minute
-)
-
-// addSweeps lets the timers sweep. It happens in their goroutines, since the loop
-// has better to do than to wait for a file system; Shutdown waits for them, and
-// the context makes that short.
-func (l *Loop) addSweeps(ctx context.Context, timers gocron.Scheduler) error {
-	if l.sweepEvery <= 0 {
-		return nil
-	}
-	var busy atomic.Bool
-	task := gocron.NewTask(func() {
-		if busy.CompareAndSwap(false, true) {
-			defer busy.Store(false)
-			l.sweep(ctx)
-		}
-	})
-	if l.sweepEvery > sweepFirst {
-		if _, err := timers.NewJob(gocron.DurationJob(sweepFirst), task, gocron.WithLimitedRuns(1)); err != nil {
-			return err
-		}
-	}
-	_, err := timers.NewJob(gocron.DurationJob(l.sweepEvery), task)
-	return err
-}
-
-// sweep lets the driver remove what is kept for vjobs that have ended. What goes
-// wrong is told, and tried again the next time.
-func (l *Loop) sweep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sweepWait)
-	defer cancel()
+// sweep lets the driver remove what is kept for vjobs that have ended.
+func (l *Loop) sweep(ctx context.Context) error {
 	live, err := l.liveVJobs(ctx)
-	if err == nil {
-		err = l.driver.Sweep(ctx, live, l.keepConsoles)
+	if err != nil {
+		return err
 	}
-	if err != nil && ctx.Err() != context.Canceled {
-		l.log.Warn("sweep incomplete", slog.Any("error", err))
-	}
+	return l.driver.Sweep(ctx, live, l.keepConsoles)
 }
 
 // liveVJobs tells the vjobs that have not ended. It asks the loop, and so waits

@@ -55,7 +55,7 @@ var pure = of("cluster", "queue", "repack", "repack/rule", "repack/solve", "ctxs
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/loop.go", "scheduler/sweep.go")
+var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/prune.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}
