@@ -111,6 +111,7 @@ func (d *Daemon) join() error {
 		Settings: core, Store: store, Driver: d.driver, Bounds: bounds(&d.settings),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
+		PruneEvery: time.Hour, Retention: retention(&d.settings),
 	})
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),

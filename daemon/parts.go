@@ -122,6 +122,12 @@ func bounds(s *settings.Settings) scheduler.Bounds {
 	return b
 }
 
+// retention is how long the history is kept.
+func retention(s *settings.Settings) journal.Retention {
+	r := &s.Retention
+	return journal.Retention{Events: r.Events.Duration, Plans: r.Plans.Duration, VJobs: r.VJobs.Duration}
+}
+
 // apiLimits are the limits of the API; no limit of requests is a very high one.
 func apiLimits(s *settings.Settings) api.Limits {
 	perSecond := s.Limits.RequestsPerSecond

@@ -131,9 +131,12 @@ type Limits struct {
 	Slack             float64  `json:"slack"`
 }
 
-// Retention says how long things are kept of vjobs that have ended.
+// Retention says how long is kept what nobody works with any more.
 type Retention struct {
 	Consoles Duration `json:"consoles"`
+	Events   Age      `json:"events"`
+	Plans    Age      `json:"plans"`
+	VJobs    Age      `json:"vjobs"`
 }
 
 // Default returns the embedded settings with the paths of the present user.

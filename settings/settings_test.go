@@ -78,6 +78,26 @@ func TestPrintReadsBack(t *testing.T) {
 	}
 }
 
+// Ages are read in all notations, and printed in the shortest.
+func TestAges(t *testing.T) {
+	const day = 24 * time.Hour
+	for text, want := range map[string]struct {
+		age     time.Duration
+		printed string
+	}{
+		"never": {0, "never"}, "0": {0, "never"}, "0d": {0, "never"}, "1d": {day, "1d"}, "24h": {day, "1d"},
+		"36h": {36 * time.Hour, "36h0m0s"}, "1.5d": {36 * time.Hour, "36h0m0s"}, "365d": {365 * day, "365d"},
+	} {
+		s, err := read(t, "retention: {events: "+text+"}\n")
+		if err != nil || s.Retention.Events.Duration != want.age || s.Retention.Events.String() != want.printed {
+			t.Errorf("%s: %s, %v, want %s", text, s.Retention.Events, err, want.printed)
+		}
+		if r := s.Retention; r.Plans.Duration != 90*day || r.VJobs.Duration != 365*day {
+			t.Errorf("%s: the others are %+v", text, r)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, transfers_per_node, tries, vms_per_vjob"},
@@ -101,6 +121,10 @@ func TestErrors(t *testing.T) {
 		{"image kind", "images: [{id: a, kind: disk}]\n", `s.yaml:1:24: images[0].kind: "disk": want one of simulated`},
 		{"two defaults", "images: [{id: a, kind: simulated, default: true}, {id: b, kind: simulated, default: true}]\n", `s.yaml:1:85: images[1].default: true: want one default image only`},
 		{"speed", "simulated: {speed: .nan}\n", `s.yaml:1:20: simulated.speed: ".nan": want a number`},
+		{"no age", "retention: {events: soon}\n", `s.yaml:1:21: retention.events: "soon": want a time, such as "90d" or "36h", or "never"`},
+		{"short age", "retention: {plans: 90m}\n", "s.yaml:1:20: retention.plans: 1h30m0s: want between 1d and 36600d, or never"},
+		{"long age", "retention:\n  vjobs: 99999d\n", "s.yaml:2:10: retention.vjobs: 99999d: want between 1d and 36600d, or never"},
+		{"negative age", "retention: {vjobs: -1d}\n", `s.yaml:1:20: retention.vjobs: "-1d": want a time, such as "90d" or "36h", or "never"`},
 		{"limit", "limits: {vms_per_vjob: 0}\n", `s.yaml:1:24: limits.vms_per_vjob: 0: want between 1 and 100000`},
 	}
 	for _, tt := range tests {

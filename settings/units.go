@@ -37,6 +37,41 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// Age is how old something may get before it is deleted; it is written "90d", or
+// "never" for 0.
+type Age struct{ time.Duration }
+
+const never = "never"
+
+// UnmarshalText reads an age.
+func (a *Age) UnmarshalText(b []byte) error {
+	if string(b) == never {
+		a.Duration = 0
+		return nil
+	}
+	d, err := ParseDuration(string(b))
+	if err != nil {
+		return cluster.BadField("age", string(b), `a time, such as "90d" or "36h", or "never"`)
+	}
+	a.Duration = d
+	return nil
+}
+
+// String writes the age in days where it is so many.
+func (a Age) String() string {
+	const day = 24 * time.Hour
+	switch {
+	case a.Duration == 0:
+		return never
+	case a.Duration%day == 0:
+		return strconv.FormatInt(int64(a.Duration/day), 10) + "d"
+	}
+	return a.Duration.String()
+}
+
+// MarshalText writes the age.
+func (a Age) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
 // Size is an amount of memory that is written "512MiB".
 type Size struct{ cluster.MiB }
 

@@ -15,6 +15,13 @@ import (
 
 const maxNodes = 10_000
 
+// What is kept for less than a day could be gone before anybody has looked at it,
+// and an idempotency key before its client tries again.
+const (
+	youngest = 24 * time.Hour
+	oldest   = 100 * 366 * 24 * time.Hour
+)
+
 // word is what may become part of a file name, a URL or an XML attribute.
 var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
@@ -24,7 +31,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateChoices, s.validateTiming, s.validateSimulated,
-		s.validateNodes, s.validateImages, s.validateLimits,
+		s.validateNodes, s.validateImages, s.validateLimits, s.validateRetention,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -107,7 +114,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
 		{"limits.stop_grace", s.Limits.StopGrace, 0, time.Hour},
-		{"retention.consoles", s.Retention.Consoles, 0, 100 * 366 * 24 * time.Hour},
+		{"retention.consoles", s.Retention.Consoles, 0, oldest},
 	} {
 		if c.value.Duration < c.least || c.value.Duration > c.most {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s", c.least, c.most))
@@ -204,6 +211,19 @@ func (s *Settings) validateLimits() error {
 	} {
 		if !(c.value >= c.least && c.value <= c.most) {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %v and %v", c.least, c.most))
+		}
+	}
+	return nil
+}
+
+func (s *Settings) validateRetention() error {
+	r := &s.Retention
+	for _, c := range []struct {
+		field string
+		value Age
+	}{{"retention.events", r.Events}, {"retention.plans", r.Plans}, {"retention.vjobs", r.VJobs}} {
+		if c.value.Duration != 0 && (c.value.Duration < youngest || c.value.Duration > oldest) {
+			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s, or never", Age{youngest}, Age{oldest}))
 		}
 	}
 	return nil
