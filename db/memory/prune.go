@@ -184,38 +184,38 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 		}
 		s.gaps.VJobs = max(s.gaps.VJobs, row.ID)
 		if s.closed == nil {
-			s.closed = map[string]journal.Total{}
+			s.closed = map[string]journal.Usage{}
 		}
-		s.closed[row.Owner] = plus(s.closed[row.Owner], row)
+		s.closed[row.Owner] = plus(s.closed[row.Owner], row.Account)
 	}
 	s.vjobs, s.gangs = vjobs, gangs
 	maps.DeleteFunc(s.keys, func(_ ownerKey, first firstUse) bool { return gone[int64(first.vjob)] })
 	maps.DeleteFunc(s.names, func(_ ownerKey, last cluster.VJobID) bool { return gone[int64(last)] })
 }
 
-// plus adds what a vjob has used; one that has used nothing has no account.
-func plus(t journal.Total, row *journal.Row) journal.Total {
-	t.Owner = row.Owner
-	t.RunningSec += row.Account.Running.Seconds()
-	t.CPUSec += row.Account.CPU.Seconds()
-	t.MemorySec += row.Account.MemorySec
-	return t
+func plus(a, b journal.Usage) journal.Usage {
+	return journal.Usage{Running: a.Running + b.Running, CPU: a.CPU + b.CPU, MemorySec: a.MemorySec + b.MemorySec}
 }
 
 // Totals lists what the vjobs of each owner have used, in order of their names.
 func (s *Store) Totals() []journal.Total {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sums := maps.Clone(s.closed)
-	if sums == nil {
-		sums = map[string]journal.Total{}
-	}
+	sums := map[string]journal.Usage{}
+	maps.Copy(sums, s.closed)
 	for i := range s.vjobs {
 		row := &s.vjobs[i]
-		sums[row.Owner] = plus(sums[row.Owner], row)
+		sums[row.Owner] = plus(sums[row.Owner], row.Account)
 	}
-	list := slices.SortedFunc(maps.Values(sums), func(a, b journal.Total) int { return cmp.Compare(a.Owner, b.Owner) })
-	return slices.DeleteFunc(list, func(t journal.Total) bool { return t == journal.Total{Owner: t.Owner} })
+	var list []journal.Total
+	for _, owner := range slices.Sorted(maps.Keys(sums)) {
+		if u := sums[owner]; u != (journal.Usage{}) { // no account is made for nothing
+			list = append(list, journal.Total{
+				Owner: owner, RunningSec: u.Running.Seconds(), CPUSec: u.CPU.Seconds(), MemorySec: u.MemorySec,
+			})
+		}
+	}
+	return list
 }
 
 // Check says where the tables differ from what the event log tells.

@@ -53,7 +53,7 @@ type Store struct {
 	seq    int64 // of the last event
 	events []journal.Event
 	gaps   replay.Gaps              // what was deleted
-	closed map[string]journal.Total // what the vjobs that were deleted have used, by owner
+	closed map[string]journal.Usage // by the vjobs that were deleted, by owner
 }
 
 var _ scheduler.Store = (*Store)(nil)

@@ -92,14 +92,14 @@ func testPrune(t *testing.T, w *World) {
 	}
 	w.commit(t, journal.Step{
 		Gangs: []gang.Record{withImage(imaged.ID), phase},
-		Plans: []journal.Plan{plan(1), plan(2), plan(3), plan(4)},
+		Plans: []journal.Plan{plan(1), plan(2), plan(3), plan(4), plan(5)},
 		Intents: []journal.Intent{
 			call(1, 1, old.ID), call(2, 2, old.ID), call(3, 3, live.ID), call(4, 3, live.ID), call(5, 0, called.ID), call(6, 0, 99), call(7, 4, 99),
 		},
 		Results: []journal.Result{{Op: 1}, {Op: 2}, {Op: 3}, {Op: 6}, {Op: 7}},
 		Actions: []journal.ActionChange{{Plan: 1, Action: 0, State: journal.PlanDone, At: Start}},
 		Skews:   []journal.SkewChange{{Plan: 1, VJob: 1, Kind: "pause", Skew: 1}},
-		Closed: []journal.PlanChange{ // plan 2 runs, plan 3 has an open call, plan 4 is young
+		Closed: []journal.PlanChange{ // plan 2 runs, plan 3 has an open call, plan 4 is young, plan 5 runs without a call
 			{ID: 1, State: journal.PlanDone, Ended: hour(1)},
 			{ID: 3, State: journal.PlanFailed, Ended: hour(1)},
 			{ID: 4, State: journal.PlanDropped, Ended: hour(9)},
@@ -120,12 +120,13 @@ func testPrune(t *testing.T, w *World) {
 	same(t, "what the scheduler knows", after, before)
 	same(t, "totals", w.Totals(), totals)
 	same(t, "a vjob that is kept", w.Kept(young.ID), kept)
-	same(t, "left", w.Counts(), journal.Pruned{Events: len(w.Events(0)), Calls: 3, Plans: 3, VJobs: 5})
+	same(t, "left", w.Counts(), journal.Pruned{Events: len(w.Events(0)), Calls: 3, Plans: 4, VJobs: 5})
 
 	// What held them back ends, and they can go.
 	w.commit(t, journal.Step{
-		Results: []journal.Result{{Op: 4}, {Op: 5}}, Closed: []journal.PlanChange{{ID: 2, State: journal.PlanDone, Ended: hour(9)}},
-		Gangs: []gang.Record{emptyGang(imaged.ID, 2), emptyGang(clearing.ID, 2)},
+		Results: []journal.Result{{Op: 4}, {Op: 5}},
+		Closed:  []journal.PlanChange{{ID: 2, State: journal.PlanDone, Ended: hour(9)}, {ID: 5, State: journal.PlanDone, Ended: hour(9)}},
+		Gangs:   []gang.Record{emptyGang(imaged.ID, 2), emptyGang(clearing.ID, 2)},
 	})
 	w.end(t, live, hour(9))
 	w.prune(t, everything(Late))
