@@ -44,6 +44,9 @@ type Options struct {
 	Unwritten float64
 	Locks     bool // a lock manager is there, and VMs migrate while they run
 	Static    bool // the users change nothing after their submissions
+	// Keep, when positive, is how long the history is kept: what is older is deleted
+	// now and then, and nothing else may come of it.
+	Keep time.Duration
 	// Trace is told everything that happens, for people. Nil is nobody.
 	Trace func(line string)
 }
@@ -52,7 +55,7 @@ type Options struct {
 func Harsh(seed uint64) Options {
 	return Options{
 		Seed: seed, Faults: simulated.Harsh, Crashes: 0.004, Trouble: 40 * time.Minute, Drain: 3 * time.Hour,
-		Locks: seed%2 == 0, Unwritten: 0.002,
+		Locks: seed%2 == 0, Unwritten: 0.002, Keep: time.Duration(seed%3) * time.Minute,
 	}
 }
 
@@ -70,8 +73,9 @@ func (o *Options) quiet() bool {
 type Result struct {
 	Violations []string
 	Counts     Counts
-	Points     int    // at which the scheduler could have died
-	Calls      int    // made before the healing
+	Points     int // at which the scheduler could have died
+	Calls      int // made before the healing
+	Pruned     journal.Pruned
 	Hash       string // of every committed step: the same seed gives the same
 	Ended      time.Duration
 }
@@ -95,13 +99,14 @@ type run struct {
 	start   time.Time
 	end     time.Time // of the trouble
 	killed  map[cluster.NodeID]bool
+	pruner  pruner
 }
 
 // Run runs one seed.
 func Run(opts Options) (Result, error) {
 	r := &run{
 		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
-		killed: map[cluster.NodeID]bool{},
+		killed: map[cluster.NodeID]bool{}, pruner: newPruner(opts.Seed),
 	}
 	if err := r.build(); err != nil {
 		return Result{}, err
@@ -113,7 +118,7 @@ func Run(opts Options) (Result, error) {
 	}
 	r.check.counts.Crashes = int(r.store.Epoch()) - 1
 	return Result{
-		Violations: r.check.violations, Counts: r.check.counts, Points: r.points, Calls: r.calls,
+		Violations: r.check.violations, Counts: r.check.counts, Points: r.points, Calls: r.calls, Pruned: r.pruner.sum,
 		Hash: hex.EncodeToString(r.log.Sum(nil)), Ended: r.shell.Now().Sub(r.start),
 	}, nil
 }
@@ -207,7 +212,7 @@ func (r *run) crash(string) bool {
 
 // unwritten decides whether a write of the scheduler fails.
 func (r *run) unwritten() error {
-	if r.calm || r.shell == nil || r.opts.Unwritten == 0 || r.chance.Float64() >= r.opts.Unwritten {
+	if r.calm || r.pruner.busy || r.shell == nil || r.opts.Unwritten == 0 || r.chance.Float64() >= r.opts.Unwritten {
 		return nil
 	}
 	if r.chance.IntN(2) == 0 {
@@ -277,6 +282,7 @@ func (r *run) step(to time.Time) error {
 		return fmt.Errorf("time does not go on at %s", before)
 	}
 	r.check.Look()
+	r.prune()
 	if err == nil && len(r.check.violations) > 0 {
 		err = errViolated
 	}
@@ -400,6 +406,9 @@ func (r *run) atEnd() {
 			k.violate(13, "vjob %s was acknowledged after %s", id, k.acked[i-1])
 		}
 		kept, ok := r.store.VJob(id)
+		if !ok && r.pruner.sum.VJobs > 0 && k.jobs[id].State.Terminal() {
+			continue // it has ended long ago
+		}
 		if !ok {
 			k.violate(13, "vjob %s was acknowledged and is not in the store", id)
 			continue
@@ -422,6 +431,7 @@ func (r *run) atEnd() {
 			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Strangers, err)
 		}
 	}
+	r.checkLog()
 	loaded, err := r.store.Load(context.Background())
 	if err != nil || len(loaded.Open) > 0 {
 		k.violate(14, "%d calls are still open (%v)", len(loaded.Open), err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vjob/journal"
 	"vjob/tests/sim"
 )
 
@@ -106,4 +107,25 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("seed %d: two runs, two journals", seed)
 		}
 	}
+}
+
+// TestPrune runs seeds with and without their history: what is old is of no
+// consequence.
+func TestPrune(t *testing.T) {
+	var sum journal.Pruned
+	for seed := *first; seed < *first+40/slower && !t.Failed(); seed++ {
+		opts := sim.Harsh(seed)
+		opts.Keep = 0
+		whole := run(t, opts)
+		opts.Keep = time.Duration(1+seed%7) * time.Minute
+		pruned := run(t, opts)
+		if pruned.Hash != whole.Hash {
+			t.Errorf("seed %d: without its history it goes another way", seed)
+		}
+		sum = sum.Plus(pruned.Pruned)
+	}
+	if sum.Events == 0 || sum.Calls == 0 || sum.Plans == 0 || sum.VJobs == 0 {
+		t.Errorf("too little was deleted to say anything: %+v", sum)
+	}
+	t.Logf("deleted: %+v", sum)
 }

@@ -1,0 +1,62 @@
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"vjob/journal"
+)
+
+// pruner deletes old history in a run. It has a chance of its own, so that a seed
+// goes the same way without it.
+type pruner struct {
+	chance *rand.Rand
+	next   time.Time
+	busy   bool // its writes succeed: faults are drawn from the chance of the run
+	sum    journal.Pruned
+}
+
+func newPruner(seed uint64) pruner { return pruner{chance: rand.New(rand.NewPCG(seed, 0x91ce))} }
+
+// prune deletes what is older than the options keep, now and then and not always
+// all of it, and checks what is left.
+func (r *run) prune() {
+	p, keep, now := &r.pruner, r.opts.Keep, r.shell.Now()
+	if keep <= 0 || now.Before(p.next) {
+		return
+	}
+	p.next = now.Add(time.Duration(p.chance.IntN(180)) * time.Second)
+	p.busy = true
+	defer func() { p.busy = false }()
+	before := r.totals()
+	horizon := journal.Retention{Events: keep, Plans: keep, VJobs: keep}.Horizon(now)
+	for done, err := range r.store.Prune(context.Background(), horizon) {
+		if err != nil {
+			r.check.violate(17, "prune: %v", err)
+		}
+		p.sum = p.sum.Plus(done)
+		r.checkLog()
+		if p.chance.IntN(4) == 0 {
+			break
+		}
+	}
+	if after := r.totals(); after != before {
+		r.check.violate(17, "the vjobs have used %+v, and after a prune %+v", before, after)
+	}
+}
+
+// totals is what the vjobs of the run have used; they have one owner.
+func (r *run) totals() journal.Total {
+	for _, t := range r.store.Totals() {
+		return t
+	}
+	return journal.Total{}
+}
+
+// checkLog checks I17 over the whole log.
+func (r *run) checkLog() {
+	if err := r.store.Check(); err != nil {
+		r.check.violate(17, "%v", err)
+	}
+}
