@@ -28,13 +28,13 @@ type host struct {
 }
 
 func newHost(h Host, d *Driver) *host {
-	line := func() *line { return newLine(h.URI, d.cfg.Timeouts, &d.running) }
+	line := func(calls int) *line { return newLine(h.URI, calls, d.cfg.Timeouts, &d.running) }
 	return &host{
 		Host: h, driver: d,
-		control: line(), bulk: line(), eyes: line(),
+		control: line(callsPerLine), bulk: line(callsPerLine), eyes: line(callsPerLine - questions),
 		events: make(chan event, 1024),
 		lost:   make(chan struct{}, 1),
-		asking: make(chan struct{}, 3),
+		asking: make(chan struct{}, questions),
 		seen:   newMemory(),
 	}
 }

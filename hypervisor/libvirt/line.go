@@ -36,15 +36,17 @@ type line struct {
 const (
 	maxStuck   = 3
 	firstPause = 100 * time.Millisecond
-	// libvirtd serves five requests of one connection at a time; a sixth would wait
-	// in the queue of the daemon, where no deadline reaches it.
-	callsPerLine = 5
+	// libvirtd serves five requests of one connection at a time, and while it does
+	// it does not read from that connection: not even our answers to its question
+	// whether we are alive, so that it would close the connection under calls that
+	// take long. Four calls leave it room to read.
+	callsPerLine = 4
 )
 
 var errClosed = errors.New("the driver is closed")
 
-func newLine(uri string, t Timeouts, running *sync.WaitGroup) *line {
-	return &line{uri: uri, timeouts: t, running: running, slots: make(chan struct{}, callsPerLine)}
+func newLine(uri string, calls int, t Timeouts, running *sync.WaitGroup) *line {
+	return &line{uri: uri, timeouts: t, running: running, slots: make(chan struct{}, calls)}
 }
 
 // acquire returns the connection with a reference of its own, which the caller

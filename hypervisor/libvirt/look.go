@@ -132,9 +132,12 @@ func stateOf(s libvirt.DomainStats) hypervisor.CopyState {
 	}
 }
 
+// questions is how many machines of a host are asked for their jobs at once. They
+// share the connection with the listings.
+const questions = 2
+
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
-// that one that hangs does not hide the others; three at a time leave room on the
-// connection for listings.
+// that one that hangs does not hide the others.
 func (h *host) askJobs(ours []*found) {
 	for _, f := range ours {
 		may, last := h.seen.mayAsk(f.uuid)
