@@ -89,10 +89,7 @@ func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 		TruncateImage: func(id hypervisor.ImageID) error {
 			return damage(l, id, func(f *os.File, size int64) error { return f.Truncate(size / 2) })
 		},
-		KillGuest: func(vm cluster.VMID, node cluster.NodeID) error {
-			l.KillGuest(node, vm)
-			return nil
-		},
+		KillGuest: func(vm cluster.VMID, node cluster.NodeID) error { return l.KillGuest(node, vm) },
 		CutMigration: func(vm cluster.VMID, from, to cluster.NodeID) error {
 			go cutWhenUnderWay(l, d, vm, from, to)
 			return nil

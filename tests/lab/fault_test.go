@@ -95,7 +95,7 @@ func TestEndings(t *testing.T) {
 	b.boot(vm(2), host)
 	stranger := b.lab.Strange(host)
 	b.counts(vm(1), 2)
-	b.lab.KillGuest(host, vm(1))
+	b.kill(vm(1), host)
 	b.do(hypervisor.Call{Verb: hypervisor.Shutdown, VM: vm(2), Node: host})
 	want := map[cluster.VMID]hypervisor.Cause{
 		vm(0): hypervisor.CauseShutdown, vm(1): hypervisor.CauseCrashed, vm(2): hypervisor.CauseShutdown,
@@ -119,7 +119,7 @@ func TestEndings(t *testing.T) {
 	b.boot(vm(3), host)
 	b.boot(vm(4), host)
 	b.lab.KillDaemon(host)
-	b.lab.KillGuest(host, vm(4))
+	b.kill(vm(4), host)
 	b.lab.RestartDaemon(host)
 	b.until("the daemon is back", func() bool { _, err := b.driver.Look(t.Context(), host); return err == nil })
 	if three, four := b.copyOn(vm(3), host), b.copyOn(vm(4), host); three != "running" || four != "none" {

@@ -47,7 +47,7 @@ func (l *Lab) RestartDaemon(node cluster.NodeID) {
 	l.t.Helper()
 	h := l.host(node)
 	_ = os.Remove(h.socket())
-	l.must(h.run("sh", "-c", "PATH=/usr/sbin:/usr/bin:/sbin:/bin "+startDaemon))
+	l.must(h.run("sh", "-c", "PATH=/usr/sbin:/usr/bin:/sbin:/bin "+h.startDaemon()))
 	l.must(h.untilUp(2 * time.Minute))
 }
 
@@ -99,13 +99,18 @@ func (l *Lab) DropFinish(to cluster.NodeID) <-chan struct{} {
 // SignalGuest sends a signal to the QEMU of a VM.
 func (l *Lab) SignalGuest(node cluster.NodeID, vm cluster.VMID, sig syscall.Signal) {
 	l.t.Helper()
-	l.must(l.host(node).signal(sig, fmt.Sprintf("/run/libvirt/qemu/vjob-%d-%d.pid", vm.VJob, vm.Rank)))
+	l.must(l.host(node).signal(sig, guestPID(vm)))
 }
 
-// KillGuest kills the QEMU of a VM.
-func (l *Lab) KillGuest(node cluster.NodeID, vm cluster.VMID) {
+// KillGuest kills the QEMU of a VM. It fails when that has ended, which only the
+// caller can know to be wrong.
+func (l *Lab) KillGuest(node cluster.NodeID, vm cluster.VMID) error {
 	l.t.Helper()
-	l.SignalGuest(node, vm, syscall.SIGKILL)
+	return l.host(node).signal(syscall.SIGKILL, guestPID(vm))
+}
+
+func guestPID(vm cluster.VMID) string {
+	return fmt.Sprintf("/run/libvirt/qemu/vjob-%d-%d.pid", vm.VJob, vm.Rank)
 }
 
 // ballast fills the image disk.

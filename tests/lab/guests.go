@@ -13,17 +13,20 @@ import (
 	"vjob/cluster"
 )
 
-//go:embed guest
+//go:embed guest preload
 var sources embed.FS
 
-// buildGuests compiles the guests into a directory.
-func buildGuests(dir string) error {
-	for _, name := range []string{"guest.c", "guest.ld", "disk.S"} {
-		text, err := sources.ReadFile("guest/" + name)
+// forkLock is the library that libvirtd is started with.
+const forkLock = "forklock.so"
+
+// compile makes the guests and the library for libvirtd in a directory.
+func compile(dir string) error {
+	for _, name := range []string{"guest/guest.c", "guest/guest.ld", "guest/disk.S", "preload/forklock.c"} {
+		text, err := sources.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o644); err != nil {
 			return err
 		}
 	}
@@ -35,12 +38,13 @@ func buildGuests(dir string) error {
 		},
 		{"gcc", "-m32", "-c", "-o", "disk.o", "disk.S"},
 		{"ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0", "-o", "disk.img", "disk.o"},
+		{"gcc", "-O2", "-shared", "-fPIC", "-o", forkLock, "forklock.c"},
 	}
 	for _, c := range commands {
 		cmd := command(c[0], c[1:]...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("guest: %s: %w: %s", c[0], err, out)
+			return fmt.Errorf("compile: %s: %w: %s", c[0], err, out)
 		}
 	}
 	return os.Truncate(filepath.Join(dir, "disk.img"), 1<<20)

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -129,10 +130,14 @@ keepalive_count = 3
 	return conf
 }
 
-const (
-	startDaemon = "libvirtd --listen -d -p /run/libvirt/libvirtd.pid -f /etc/libvirt/libvirtd.conf"
-	startLocks  = "virtlockd -d -p /run/libvirt/virtlockd.pid"
-)
+const startLocks = "virtlockd -d -p /run/libvirt/virtlockd.pid"
+
+// startDaemon is a shell command. GLib's own allocator has mutexes that a fork
+// leaves locked, as has more of it: see preload/forklock.c.
+func (h *host) startDaemon() string {
+	return "G_SLICE=always-malloc LD_PRELOAD=" + h.lab.path(forkLock) +
+		" libvirtd --listen -d -p /run/libvirt/libvirtd.pid -f /etc/libvirt/libvirtd.conf"
+}
 
 // bootScript is process 1 of the host. It must reap: a QEMU that stays a zombie
 // takes libvirt more than a minute to destroy.
@@ -148,11 +153,13 @@ func (h *host) bootScript() string {
 	if h.lab.opts.Locks {
 		script.WriteString(startLocks + "\n")
 	}
-	script.WriteString(startDaemon + "\nwhile :; do sleep 3600 & wait; done\n")
+	script.WriteString(h.startDaemon() + "\nwhile :; do sleep 3600 & wait; done\n")
 	return script.String()
 }
 
-// powerOn boots the host. A host that was cut off from power finds its old files.
+// powerOn boots the host. A host that was cut off from power finds its old files,
+// but for what it had in /run: libvirtd would take machines of before for running,
+// and kill whatever has their process numbers now.
 func (h *host) powerOn() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,7 +171,9 @@ func (h *host) powerOn() error {
 		return err
 	}
 	defer log.Close() //nolint:errcheck // the child has its own
-	_ = os.Remove(h.socket())
+	if err := empty(filepath.Join(h.dir, "run")); err != nil {
+		return err
+	}
 	cmd := command("nsenter", "--net=/run/netns/"+h.lab.net.host(h.name), tool("unshare"),
 		"-m", "-u", "-p", "-f", "--mount-proc", "--kill-child", "bash", filepath.Join(h.dir, "boot.sh"))
 	cmd.Stdout, cmd.Stderr = log, log
@@ -185,6 +194,15 @@ func (h *host) powerOn() error {
 	}
 	h.gone = gone
 	return nil
+}
+
+// empty removes what is in a directory.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 func isClosed(c chan struct{}) bool {

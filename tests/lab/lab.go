@@ -79,7 +79,7 @@ func (l *Lab) build() {
 	}
 	size := fmt.Sprintf("size=%dm,mode=0755", l.opts.ImageDiskMiB)
 	l.must(syscall.Mount(prefix, l.path("images"), "tmpfs", 0, size))
-	l.must(buildGuests(l.dir))
+	l.must(compile(l.dir))
 	l.must(l.net.createSwitch())
 	for n := 1; n <= l.opts.Hosts; n++ {
 		h := newHost(l, n)
@@ -117,6 +117,7 @@ func (l *Lab) Stop() {
 	l.stop.Do(func() {
 		if l.t.Failed() {
 			l.dumpLogs()
+			l.dumpStacks()
 		}
 		for _, h := range l.hosts {
 			h.powerOff()

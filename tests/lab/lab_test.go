@@ -62,6 +62,14 @@ func (b bench) boot(id cluster.VMID, node cluster.NodeID, words ...string) {
 	})
 }
 
+// kill kills the QEMU of a VM.
+func (b bench) kill(id cluster.VMID, node cluster.NodeID) {
+	b.Helper()
+	if err := b.lab.KillGuest(node, id); err != nil {
+		b.Fatal(err)
+	}
+}
+
 func (b bench) look(node cluster.NodeID) hypervisor.View {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
