@@ -7,6 +7,8 @@
 package solve
 
 import (
+	"math/rand/v2"
+
 	"vjob/repack"
 )
 
@@ -63,4 +65,38 @@ type Result struct {
 	Proved  bool  // none better exists
 	// Why has, if there is no plan, what was found to be in conflict, in words.
 	Why []string
+}
+
+// Solve searches for a plan. The error is an instance that contradicts itself; it
+// has no plan either.
+func Solve(in *repack.Instance, o Options) (*Result, error) {
+	amended, err := in.Amended()
+	if err != nil {
+		return nil, err
+	}
+	m := newModel(amended)
+	bound := m.bound()
+	s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, 1)), bound: bound}
+	s.repair()
+	s.refresh(m.order...)
+	if s.nowhere > 0 {
+		return &Result{Verdict: Exhausted, Bound: bound}, nil
+	}
+	best := s.schedule(nil)
+	if best.left > 0 {
+		return &Result{Verdict: Exhausted, Bound: bound}, nil
+	}
+	tell := func(c *schedule) {
+		if o.Found != nil {
+			o.Found(repack.Figures{Objective: c.cost})
+		}
+	}
+	tell(best)
+	best = s.improve(best, s.snapshot(), o.stops, tell)
+	return &Result{Verdict: Solved, Plan: best.plan(), Bound: bound, Proved: best.cost == bound}, nil
+}
+
+// stops reports whether the search ends before its next round.
+func (o *Options) stops(rounds int) bool {
+	return o.Iterations < 0 || o.Iterations > 0 && rounds >= o.Iterations || rounds%16 == 0 && o.Stop != nil && o.Stop()
 }

@@ -1,0 +1,149 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// bound is a value that no plan's objective is below: every VM acts in the
+// shortest way that there is for it, and where those who would like to be on a node
+// cannot all be there, the cheapest go. That is exact for one node, as nodes are
+// looked at one by one.
+func (m *model) bound() (sum int64) {
+	sum = m.alone()
+	for _, vms := range m.clans() {
+		sum = max(sum, m.alone()+m.seclusion(vms))
+	}
+	return sum
+}
+
+// seclusion is what it takes at least, beyond what is asked of each node alone,
+// that a clan has nodes of its own: as many as it needs.
+func (m *model) seclusion(vms []int) (sum int64) {
+	stakes := m.stakes(vms)
+	need := m.fewest(vms)
+	for i, k := range stakes {
+		worth := k.out
+		if i < need || k.in < k.out {
+			worth = k.in
+		}
+		sum += worth - m.excess(k.node, m.wish[k.node])
+	}
+	return sum
+}
+
+// fewest is a number of nodes below which the VMs do not end on: as many as there
+// are VMs that must be apart.
+func (m *model) fewest(vms []int) (most int) {
+	mine := make(map[int]bool, len(vms))
+	for _, vm := range vms {
+		mine[vm] = true
+	}
+	for _, r := range m.in.Rules {
+		a, ok := r.Rule.(apart)
+		if !ok || r.Penalty > 0 {
+			continue
+		}
+		n := 0
+		for _, vm := range a.Apart() {
+			if mine[vm] {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return max(most, min(1, len(vms)))
+}
+
+// alone looks at every node by itself.
+func (m *model) alone() (sum int64) {
+	for vm := range m.in.VMs {
+		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
+			sum += v.Weight * int64(m.departure(vm))
+		}
+	}
+	for _, vm := range m.hot {
+		sum += min(m.least[vm], m.far[vm])
+	}
+	for n := range m.wish {
+		sum += m.excess(n, m.wish[n])
+	}
+	return sum
+}
+
+// wishes notes what it takes each VM at least to be at home, and who would like to
+// be where. Rules have been posted.
+func (m *model) wishes() {
+	m.least, m.wish = make([]int64, len(m.in.VMs)), make([][]int, len(m.in.Nodes))
+	for _, vm := range m.hot {
+		h := m.home[vm]
+		m.least[vm] = never
+		if h == repack.Nowhere || !m.allows(vm, h) {
+			continue
+		}
+		m.least[vm] = m.near[vm] + m.in.VMs[vm].Weight*int64(m.earliest(vm, h))
+		if m.least[vm] < m.far[vm] {
+			m.wish[h] = append(m.wish[h], vm)
+		}
+	}
+}
+
+// earliest is a time before which a VM that does not run cannot have room where
+// its image lies: who leaves takes some time to do so.
+func (m *model) earliest(vm, node int) repack.Ticks {
+	if m.in.VMs[vm].State == repack.Running {
+		return 0
+	}
+	leavers := slices.Clone(m.atStart[node])
+	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.departure(a), m.departure(b)) })
+	free := slices.Clone(m.room[node*m.dims : (node+1)*m.dims])
+	for _, other := range leavers {
+		for d := range free {
+			free[d] -= min(m.now[other*m.dims+d], m.next[other*m.dims+d])
+		}
+	}
+	var clock repack.Ticks
+	for i := 0; ; i++ {
+		enough := true
+		for d := range free {
+			need := m.next[vm*m.dims+d]
+			enough = enough && (need == 0 || need <= free[d])
+		}
+		if enough || i == len(leavers) {
+			return clock
+		}
+		clock = m.departure(leavers[i])
+		for d := range free {
+			free[d] += min(m.now[leavers[i]*m.dims+d], m.next[leavers[i]*m.dims+d])
+		}
+	}
+}
+
+// excess is what it takes at least beyond everybody's wish to have a node not
+// over capacity.
+func (m *model) excess(n int, wish []int) int64 {
+	load := make([]int64, m.dims)
+	items := make([]evictee, 0, len(wish))
+	for _, vm := range wish {
+		for d := range load {
+			load[d] += m.next[vm*m.dims+d]
+		}
+		if !m.rooted[vm] {
+			items = append(items, evictee{vm, m.far[vm] - m.least[vm], m.bulk(vm)})
+		}
+	}
+	fits := true
+	for d := range load {
+		fits = fits && load[d] <= m.room[n*m.dims+d]
+	}
+	if fits {
+		return 0
+	}
+	_, cost, exact, ok := m.cheapest(items, load, m.room[n*m.dims:(n+1)*m.dims])
+	if !ok || !exact {
+		return 0
+	}
+	return cost
+}

@@ -1,0 +1,147 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// eviction is the search for the cheapest VMs to take away from one node so that
+// the others fit: branch and bound over its VMs, dearest first.
+type eviction struct {
+	*model
+	items []evictee
+	over  []int64 // what must go at least, by dimension
+	rest  []int64 // what the items from each on have in all, dimension by dimension
+	taken []bool
+	best  []bool
+	least price
+	steps int
+	exact bool
+}
+
+// evictee is a VM that may be taken away, at a cost.
+type evictee struct {
+	vm   int
+	cost int64
+	bulk int64 // how hard it is to find another place for
+}
+
+// price is what a choice costs; of two that cost the same, the less bulky one is
+// easier to place elsewhere.
+type price struct{ cost, bulk int64 }
+
+func (p price) less(q price) bool {
+	return cmp.Or(cmp.Compare(p.cost, q.cost), cmp.Compare(p.bulk, q.bulk)) < 0
+}
+
+func (p price) plus(e evictee) price { return price{p.cost + e.cost, p.bulk + e.bulk} }
+
+// evictSteps bounds the search on one node; what is found by then is good.
+const evictSteps = 50_000
+
+// cheapest is the cheapest set of the items without which a load fits in the
+// room; exact: it is proved to be. Nil, false: not even all of them are enough.
+func (m *model) cheapest(items []evictee, load, room []int64) (set []int, cost int64, exact, ok bool) {
+	e := eviction{model: m, items: items, over: make([]int64, m.dims), exact: true}
+	for d := range e.over {
+		e.over[d] = load[d] - room[d]
+	}
+	slices.SortFunc(e.items, func(a, b evictee) int {
+		return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(b.bulk, a.bulk), cmp.Compare(a.vm, b.vm))
+	})
+	e.rest = make([]int64, (len(items)+1)*m.dims)
+	for i := len(items) - 1; i >= 0; i-- {
+		for d := range m.dims {
+			e.rest[i*m.dims+d] = e.rest[(i+1)*m.dims+d] + m.next[items[i].vm*m.dims+d]
+		}
+	}
+	e.taken, e.least = make([]bool, len(items)), price{1 << 62, 0}
+	e.branch(0, price{})
+	if e.best == nil {
+		return nil, 0, e.exact, false
+	}
+	for i := range items {
+		if e.best[i] {
+			set = append(set, items[i].vm)
+		}
+	}
+	return set, e.least.cost, e.exact, true
+}
+
+// branch decides on the items from i on: first without the item, as it is one of
+// the dearest.
+func (e *eviction) branch(i int, p price) {
+	if !p.less(e.least) {
+		return
+	}
+	if e.steps++; e.steps > evictSteps {
+		e.exact = false
+		if e.best != nil {
+			return
+		}
+	}
+	done := true
+	for d := range e.over {
+		if e.over[d] > 0 {
+			done = false
+			if e.over[d] > e.rest[i*e.dims+d] {
+				return
+			}
+		}
+	}
+	if done {
+		e.best, e.least = slices.Clone(e.taken), p
+		return
+	}
+	if i == len(e.items) {
+		return
+	}
+	e.branch(i+1, p)
+	vm := e.items[i].vm
+	for d := range e.over {
+		e.over[d] -= e.next[vm*e.dims+d]
+	}
+	e.taken[i] = true
+	e.branch(i+1, p.plus(e.items[i]))
+	e.taken[i] = false
+	for d := range e.over {
+		e.over[d] += e.next[vm*e.dims+d]
+	}
+}
+
+// bulk is how much of an average node a VM takes, in millionths.
+func (m *model) bulk(vm int) (sum int64) {
+	for d := range m.dims {
+		if m.average[d] > 0 {
+			sum += m.next[vm*m.dims+d] * 1_000_000 / m.average[d]
+		}
+	}
+	return sum
+}
+
+// movable are the VMs of a node that may be taken away from it, with the cost of
+// being elsewhere beyond that of being here.
+func (s *state) movable(node int) (items []evictee) {
+	for _, vm := range s.here[node] {
+		if s.rooted[vm] && s.staysAt(vm, node) || contains(s.held, vm) {
+			continue
+		}
+		items = append(items, evictee{vm, s.far[vm] - s.model.cost(vm, node), s.noisy(s.bulk(vm))})
+	}
+	return items
+}
+
+// relieve takes the cheapest VMs away from a node that has too many.
+func (s *state) relieve(node int) (evicted []int, ok bool) {
+	n := node * s.dims
+	set, _, _, ok := s.cheapest(s.movable(node), s.load[n:n+s.dims], s.model.room[n:n+s.dims])
+	if !ok {
+		return nil, false
+	}
+	for _, vm := range set {
+		s.move(vm, repack.Nowhere)
+	}
+	return set, true
+}

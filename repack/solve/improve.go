@@ -1,0 +1,167 @@
+package solve
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"vjob/repack"
+)
+
+// search improves a placement by large neighbourhood search: it takes away what
+// moves around a few nodes, lets everybody there have their wish again, and decides
+// anew who goes and where to.
+type search struct {
+	*state
+	rng   *rand.Rand
+	bound int64
+}
+
+// sore are the VMs that cost more than they would have to: those that wait, are
+// not where they would like to be, or are nowhere.
+func (s *search) sore() (list []int) {
+	for _, vm := range s.hot {
+		if s.at[vm] == repack.Nowhere || s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere {
+			list = append(list, vm)
+		}
+	}
+	return list
+}
+
+// round tries one neighbourhood and keeps what is not worse.
+func (s *search) round(sore []int) (better bool) {
+	before := s.value()
+	s.note()
+	nodes := s.pick(sore)
+	s.loosen(nodes)
+	s.resettle(nodes)
+	s.noted = false
+	s.refresh(s.touched()...)
+	after := s.value()
+	if after > before {
+		s.undo()
+		return false
+	}
+	return after < before
+}
+
+// pick chooses a few nodes: those of one sore VM, and of another at times.
+func (s *search) pick(sore []int) (nodes []int) {
+	add := func(n int) {
+		if n != repack.Nowhere && s.open[n] && !contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for range 1 + s.rng.IntN(3) {
+		vm := sore[s.rng.IntN(len(sore))]
+		add(s.home[vm])
+		add(s.at[vm])
+		if s.at[vm] == repack.Nowhere {
+			add(s.order[s.rng.IntN(len(s.order))])
+		}
+	}
+	return nodes
+}
+
+// loosen takes away everybody who comes to the nodes and brings home everybody who
+// has left them.
+func (s *search) loosen(nodes []int) {
+	for _, n := range nodes {
+		for _, vm := range slices.Clone(s.here[n]) {
+			if s.home[vm] != n {
+				s.move(vm, repack.Nowhere)
+			}
+		}
+	}
+	for _, n := range nodes {
+		for _, vm := range s.wishing[n] {
+			if s.at[vm] != n && s.mayEnd(vm, n) {
+				if s.in.VMs[vm].State != repack.Running && s.rng.IntN(2) == 0 {
+					continue // it may be quicker elsewhere
+				}
+				if s.at[vm] != repack.Nowhere {
+					s.move(vm, repack.Nowhere)
+				}
+				if b, _ := s.delta(vm, repack.Nowhere, n); b <= 0 {
+					s.move(vm, n)
+				}
+			}
+		}
+	}
+}
+
+// resettle relieves the nodes and finds places for all who have none.
+func (s *search) resettle(nodes []int) {
+	s.noise = s.rng
+	for _, n := range nodes {
+		if s.over(n) {
+			s.relieve(n)
+		}
+	}
+	list := s.homeless()
+	s.turn = s.rng.IntN(len(s.order))
+	s.placeAll(list)
+	s.reconsider()
+	s.noise = nil
+}
+
+// reconsider looks for other places for those who would have to wait for theirs.
+func (s *state) reconsider() {
+	nodes := s.touched()
+	s.refresh(nodes...)
+	var late []int
+	for _, n := range nodes {
+		for _, vm := range s.here[n] {
+			if s.lag[vm] > 0 {
+				late = append(late, vm)
+			}
+		}
+	}
+	for _, vm := range late {
+		from := s.at[vm]
+		s.move(vm, repack.Nowhere)
+		if !s.place(vm) {
+			s.move(vm, from)
+		}
+	}
+}
+
+// improve searches until it is told to stop, and returns the best schedule.
+func (s *search) improve(best *schedule, at []int, stop func(rounds int) bool, found func(c *schedule)) *schedule {
+	sore := s.sore()
+	value := s.value()
+	for i := 0; !stop(i) && best.cost > s.bound && len(sore) > 0; i++ {
+		if !s.round(sore) {
+			continue
+		}
+		sore = s.sore()
+		if now := s.value(); now < value && now < best.cost {
+			value = now
+			if c := s.schedule(nil); c.left == 0 && c.cost < best.cost {
+				best = c
+				copy(at, s.at)
+				if found != nil {
+					found(c)
+				}
+			}
+		}
+	}
+	return best
+}
+
+// byKey is how VMs without a place are sorted, with some noise.
+func (s *state) byBulk(list []int) {
+	weight := make(map[int]int64, len(list))
+	for _, vm := range list {
+		weight[vm] = s.noisy(s.bulk(vm))
+	}
+	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
+}
+
+// noisy is an amount, changed by up to a half when there is noise.
+func (s *state) noisy(x int64) int64 {
+	if s.noise == nil {
+		return x
+	}
+	return x/2 + int64(s.noise.Float64()*float64(x))
+}

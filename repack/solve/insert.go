@@ -1,0 +1,120 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// offer is a node for a VM.
+type offer struct {
+	node int
+	cost int64 // of the action, its wait and soft rules
+	room int64 // what is left on the node then; little is good
+}
+
+func (a offer) less(b offer) bool {
+	return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.room, b.room), cmp.Compare(a.node, b.node)) < 0
+}
+
+// enough is how many nodes that can take a VM at once are compared.
+const enough = 48
+
+// place gives the VM the best node that it finds, or leaves it nowhere.
+func (s *state) place(vm int) bool {
+	best := offer{node: repack.Nowhere, cost: 1 << 62}
+	if h := s.home[vm]; h != repack.Nowhere {
+		if o, ok := s.offer(vm, h); ok {
+			best = o
+		}
+	}
+	found := 0
+	for i := range s.order {
+		n := s.order[(s.turn+i)%len(s.order)]
+		if n == s.home[vm] || !s.fits(vm, n) {
+			continue
+		}
+		o, ok := s.offer(vm, n)
+		if !ok {
+			continue
+		}
+		if o.less(best) {
+			best = o
+		}
+		if o.cost == s.far[vm] {
+			if found++; found == enough {
+				s.turn = (s.turn + i) % len(s.order)
+				break
+			}
+		}
+	}
+	if best.node == repack.Nowhere {
+		return false
+	}
+	s.move(vm, best.node)
+	return true
+}
+
+// offer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
+// has no room there, or a hard rule is against it.
+func (s *state) offer(vm, node int) (offer, bool) {
+	if !s.mayEnd(vm, node) || !s.fits(vm, node) {
+		return offer{}, false
+	}
+	breaches, penalty := s.delta(vm, repack.Nowhere, node)
+	if breaches > 0 {
+		return offer{}, false
+	}
+	return offer{node, s.model.cost(vm, node) + penalty + s.wait(vm, node), s.slack(vm, node)}, true
+}
+
+// wait estimates how long the VM has to wait for its room on a node, weighted:
+// until enough of those who leave have left.
+func (s *state) wait(vm, node int) int64 {
+	if s.staysAt(vm, node) || s.atOnce(vm, node) {
+		return 0
+	}
+	var last repack.Ticks
+	gone := make([]int64, s.dims)
+	leaving := slices.Clone(s.leave[node])
+	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.departure(a), s.departure(b)) })
+	for _, other := range leaving {
+		last = s.departure(other)
+		enough := true
+		for d := range s.dims {
+			gone[d] += s.now[other*s.dims+d]
+			need := s.next[vm*s.dims+d]
+			if need > 0 && s.rush[node*s.dims+d]+need-gone[d] > s.model.room[node*s.dims+d] {
+				enough = false
+			}
+		}
+		if enough {
+			break
+		}
+	}
+	return s.in.VMs[vm].Weight * int64(max(1, last))
+}
+
+// departure is how long the action takes that takes a VM away from its host.
+func (m *model) departure(vm int) repack.Ticks {
+	v := &m.in.VMs[vm]
+	switch v.Want {
+	case repack.Running:
+		return v.Takes.Migrate
+	case repack.Sleeping:
+		return v.Takes.Suspend
+	default:
+		return v.Takes.Shutdown
+	}
+}
+
+// slack is what is left on the node of what is scarce, in millionths of it.
+func (s *state) slack(vm, node int) (sum int64) {
+	for d := range s.dims {
+		if room := s.model.room[node*s.dims+d]; room > 0 {
+			sum += (room - s.load[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room
+		}
+	}
+	return sum
+}

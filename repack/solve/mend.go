@@ -1,0 +1,107 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// mend takes VMs away until no hard rule is broken, each time the one that helps
+// at the least cost. They are left nowhere.
+func (s *state) mend() {
+	for s.breaches > 0 {
+		number := slices.IndexFunc(s.count, func(n int) bool { return n > 0 })
+		for number < len(s.count) && (s.count[number] <= 0 || s.guards[number].penalty > 0) {
+			number++
+		}
+		if number == len(s.count) || !s.ease(number) {
+			return
+		}
+	}
+}
+
+// ease takes one VM away so that a guard counts less.
+func (s *state) ease(number int) bool {
+	best, least := repack.Nowhere, price{}
+	for _, vm := range s.hot {
+		n := s.at[vm]
+		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) {
+			continue
+		}
+		g := &s.guards[number]
+		if !g.nodes.touches(n, repack.Nowhere) || g.Delta(vm, n, repack.Nowhere) >= 0 {
+			continue
+		}
+		p := price{s.far[vm] - s.model.cost(vm, n), s.bulk(vm)}
+		if best == repack.Nowhere || p.less(least) {
+			best, least = vm, p
+		}
+	}
+	if best == repack.Nowhere {
+		return false
+	}
+	s.move(best, repack.Nowhere)
+	return true
+}
+
+// squeezeNodes is how many nodes are tried for a VM that fits nowhere.
+const squeezeNodes = 24
+
+// squeeze makes room for a VM that fits nowhere by taking others from a node that
+// find room elsewhere, or make it in turn, up to some depth. It needs a trail.
+func (s *state) squeeze(vm, depth int) bool {
+	s.held = append(s.held, vm)
+	defer func() { s.held = s.held[:len(s.held)-1] }()
+	for _, n := range s.tightest(vm) {
+		mark := len(s.trail)
+		s.move(vm, n)
+		if set, ok := s.relieve(n); ok && s.rehouse(set, depth) {
+			return true
+		}
+		s.back(mark)
+	}
+	return false
+}
+
+// rehouse finds places for VMs that were taken away to make room.
+func (s *state) rehouse(vms []int, depth int) bool {
+	list := slices.Clone(vms)
+	s.byBulk(list)
+	for _, vm := range list {
+		if !s.place(vm) && (depth == 0 || !s.squeeze(vm, depth-1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// tightest are the nodes that lack the least to take the VM.
+func (s *state) tightest(vm int) []int {
+	type lack struct {
+		node int
+		over int64
+	}
+	var list []lack
+	for _, n := range s.order {
+		if !s.mayEnd(vm, n) {
+			continue
+		}
+		if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
+			continue
+		}
+		var over int64
+		for d := range s.dims {
+			if need := s.next[vm*s.dims+d]; need > 0 && s.average[d] > 0 {
+				over += max(0, s.load[n*s.dims+d]+need-s.model.room[n*s.dims+d]) * 1_000_000 / s.average[d]
+			}
+		}
+		list = append(list, lack{n, s.noisy(over)})
+	}
+	slices.SortFunc(list, func(a, b lack) int { return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node)) })
+	nodes := make([]int, 0, squeezeNodes)
+	for _, l := range list[:min(len(list), squeezeNodes)] {
+		nodes = append(nodes, l.node)
+	}
+	return nodes
+}

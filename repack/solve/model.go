@@ -1,0 +1,344 @@
+package solve
+
+import (
+	"slices"
+
+	"vjob/repack"
+)
+
+// model is an instance in the form in which it is searched: flat arrays, and the
+// rules sorted by what they concern. It does not change during a search.
+type model struct {
+	in       *repack.Instance // amended
+	dims     int
+	room     []int64 // capacity, node by node
+	now      []int64 // demands, VM by VM
+	next     []int64
+	average  []int64 // capacity of an open node, by dimension
+	scarcity []int64 // share of the capacity that is asked for, in millionths
+	order    []int   // the open nodes
+	wishing  [][]int // VMs whose home each node is
+	atStart  [][]int // VMs that run on each node at first
+	// open nodes may host something at the end.
+	open []bool
+	// home is where a VM would stay or be resumed locally; Nowhere for others.
+	home []int
+	// far is how long the action of a VM takes on any node but home.
+	far []int64 // weighted
+	// near is how long it takes at home, weighted.
+	near []int64
+	// least is what it takes at least to be at home, waits included.
+	least []int64
+	wish  [][]int // VMs that would like to end on each node
+
+	final   []*nodeSet // nodes on which a VM must not end; nil: none
+	passing []*nodeSet // nodes on which it must never be
+	rooted  []bool     // may not migrate
+
+	guards   []posted // all, by number
+	ofVM     [][]int  // guards by VM
+	ofNode   [][]int  // guards that concern any VM on some nodes
+	ofAll    []int    // guards that concern every move
+	watches  []watch
+	seenVM   [][]int // watches by VM
+	seenNode [][]int // watches that concern any VM on some nodes
+	seenAll  []int   // watches that concern everything
+	gates    []gate
+	gatesOf  map[int][]int
+	limits   []limit
+	sets     setShop
+	due      map[int]dueTimes
+	together []togetherSet
+	gang     []int // of each VM; -1
+	hot      []int // VMs that run at the end or may
+}
+
+// posted is a guard with what a breach costs; 0: it is a hard one.
+type posted struct {
+	repack.Guard
+	penalty int64
+	nodes   *nodeSet // nil: moves between any nodes concern it
+}
+
+type watch struct {
+	repack.Watch
+	nodes *nodeSet // nil: all
+	scope repack.Scope
+}
+
+type gate struct {
+	repack.Gate
+	vms []int
+}
+
+// limit is how many of some nodes may be on.
+type limit struct {
+	nodes  []int
+	most   int
+	always bool
+}
+
+type dueTimes struct{ start, end repack.Ticks }
+
+type togetherSet struct {
+	vms   []int
+	atEnd bool
+}
+
+// newModel is the model of an amended instance. The rules are posted on it, so
+// each search has a model of its own.
+func newModel(in *repack.Instance) *model {
+	m := &model{
+		in: in, dims: len(in.Dims),
+		room: make([]int64, len(in.Nodes)*len(in.Dims)),
+		now:  make([]int64, len(in.VMs)*len(in.Dims)),
+		next: make([]int64, len(in.VMs)*len(in.Dims)),
+		open: make([]bool, len(in.Nodes)), atStart: make([][]int, len(in.Nodes)),
+		wishing: make([][]int, len(in.Nodes)),
+		home:    make([]int, len(in.VMs)),
+		far:     make([]int64, len(in.VMs)), near: make([]int64, len(in.VMs)),
+		final: make([]*nodeSet, len(in.VMs)), passing: make([]*nodeSet, len(in.VMs)),
+		rooted: make([]bool, len(in.VMs)),
+		ofVM:   make([][]int, len(in.VMs)), ofNode: make([][]int, len(in.Nodes)),
+		seenVM: make([][]int, len(in.VMs)), seenNode: make([][]int, len(in.Nodes)),
+		sets: setShop{}, gatesOf: map[int][]int{}, due: map[int]dueTimes{},
+		gang: make([]int, len(in.VMs)),
+	}
+	for n := range in.Nodes {
+		copy(m.room[n*m.dims:], in.Nodes[n].Capacity)
+		m.open[n] = opens(&in.Nodes[n])
+	}
+	for vm := range in.VMs {
+		m.addVM(vm)
+	}
+	m.measure()
+	for g, vms := range in.Gangs {
+		for _, vm := range vms {
+			m.gang[vm] = g
+		}
+	}
+	for _, r := range in.Rules {
+		r.Post(&board{model: m, penalty: r.Penalty})
+	}
+	m.wishes()
+	return m
+}
+
+// measure sets demand against capacity.
+func (m *model) measure() {
+	m.average, m.scarcity = make([]int64, m.dims), make([]int64, m.dims)
+	for n := range m.open {
+		if !m.open[n] {
+			continue
+		}
+		m.order = append(m.order, n)
+		for d := range m.dims {
+			m.average[d] += m.room[n*m.dims+d]
+		}
+	}
+	for d := range m.dims {
+		var sum int64
+		for _, vm := range m.hot {
+			sum += m.next[vm*m.dims+d]
+		}
+		if m.average[d] > 0 {
+			m.scarcity[d] = int64(1_000_000 * float64(sum) / float64(m.average[d]))
+		}
+		m.average[d] /= int64(max(1, len(m.order)))
+	}
+}
+
+// opens reports whether something may run on the node at the end.
+func opens(n *repack.Node) bool {
+	return n.Want == repack.Online || n.Want == repack.AnyState && n.State == repack.Online
+}
+
+func (m *model) addVM(vm int) {
+	v := &m.in.VMs[vm]
+	copy(m.now[vm*m.dims:], v.Now)
+	copy(m.next[vm*m.dims:], v.Next)
+	m.home[vm], m.gang[vm] = repack.Nowhere, -1
+	if v.State == repack.Running {
+		m.atStart[v.Host] = append(m.atStart[v.Host], vm)
+	}
+	if v.Want != repack.Running {
+		return
+	}
+	m.hot = append(m.hot, vm)
+	if v.State == repack.Running || v.State == repack.Sleeping {
+		m.home[vm] = v.Host
+		m.wishing[v.Host] = append(m.wishing[v.Host], vm)
+		m.near[vm] = v.Weight * int64(v.On(v.Host))
+	}
+	m.far[vm] = v.Weight * int64(v.On(repack.Nowhere))
+	m.rooted[vm] = v.Stays
+}
+
+// cost is what it takes at least to have the VM on a node.
+func (m *model) cost(vm, node int) int64 {
+	if node == m.home[vm] {
+		return m.near[vm]
+	}
+	return m.far[vm]
+}
+
+// allows reports whether no single rule keeps the VM from ending on the node.
+func (m *model) allows(vm, node int) bool {
+	if !m.open[node] || m.final[vm].has(node) {
+		return false
+	}
+	return node == m.home[vm] || !m.rooted[vm] || m.in.VMs[vm].State != repack.Running
+}
+
+// mayPass reports whether the VM may be on the node for a while.
+func (m *model) mayPass(vm, node int) bool {
+	return m.in.Nodes[node].State == repack.Online && !m.passing[vm].has(node)
+}
+
+// board posts the rules of an instance on a model.
+type board struct {
+	*model
+	penalty int64
+}
+
+var _ repack.Board = (*board)(nil)
+
+// Instance is the instance that is searched.
+func (b *board) Instance() *repack.Instance { return b.in }
+
+// Forbid takes a node from the VM. Softly, it is a guard like any other.
+func (b *board) Forbid(vm, node int, always bool) {
+	if b.penalty > 0 {
+		b.Guard(&dislike{node}, repack.Scope{VMs: []int{vm}})
+		return
+	}
+	b.final[vm] = b.sets.with(b.final[vm], node)
+	if always {
+		b.passing[vm] = b.sets.with(b.passing[vm], node)
+	}
+}
+
+// Confine takes all other nodes from the VMs. Softly, being elsewhere is a breach.
+func (b *board) Confine(vms, nodes []int, always bool) {
+	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
+	if b.penalty > 0 {
+		b.Guard(&longing{only}, repack.Scope{VMs: vms})
+		return
+	}
+	for _, vm := range vms {
+		b.final[vm] = b.sets.outside(b.final[vm], only, len(b.in.Nodes))
+		if always {
+			b.passing[vm] = b.sets.outside(b.passing[vm], only, len(b.in.Nodes))
+		}
+	}
+}
+
+// longing is a soft fence.
+type longing struct{ only *nodeSet }
+
+func (l *longing) Delta(_, from, to int) (sum int) {
+	if from != repack.Nowhere && !l.only.has(from) {
+		sum--
+	}
+	if to != repack.Nowhere && !l.only.has(to) {
+		sum++
+	}
+	return sum
+}
+
+func (l *longing) Move(int, int, int) {}
+
+// Limit keeps the limit of a hard rule.
+func (b *board) Limit(nodes []int, most int, always bool) {
+	if b.penalty == 0 {
+		b.limits = append(b.limits, limit{nodes, most, always})
+	}
+}
+
+// dislike is a soft ban of one VM from one node.
+type dislike struct{ node int }
+
+func (d *dislike) Delta(_, from, to int) (sum int) {
+	if from == d.node {
+		sum--
+	}
+	if to == d.node {
+		sum++
+	}
+	return sum
+}
+
+func (d *dislike) Move(int, int, int) {}
+
+// Root keeps the VM from migrating. Softly, leaving home costs the penalty.
+func (b *board) Root(vm int) {
+	if b.penalty > 0 {
+		if b.home[vm] != repack.Nowhere {
+			b.far[vm] += b.penalty
+		}
+		return
+	}
+	b.rooted[vm] = true
+}
+
+// Guard sorts the guard by what it concerns.
+func (b *board) Guard(g repack.Guard, s repack.Scope) {
+	number := len(b.guards)
+	b.guards = append(b.guards, posted{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes)})
+	file(number, s, b.ofVM, b.ofNode, &b.ofAll)
+}
+
+// file puts a number where moves that it concerns will find it.
+func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
+	switch {
+	case s.VMs != nil:
+		for _, vm := range s.VMs {
+			byVM[vm] = append(byVM[vm], number)
+		}
+	case s.Nodes != nil:
+		for _, n := range s.Nodes {
+			byNode[n] = append(byNode[n], number)
+		}
+	default:
+		*all = append(*all, number)
+	}
+}
+
+// Watch keeps the watch of a hard rule. A soft rule is only followed at the end.
+func (b *board) Watch(w repack.Watch, s repack.Scope) {
+	if b.penalty > 0 {
+		return
+	}
+	file(len(b.watches), s, b.seenVM, b.seenNode, &b.seenAll)
+	b.watches = append(b.watches, watch{w, newNodeSet(len(b.in.Nodes), s.Nodes), s})
+}
+
+// Gate keeps the gate of a hard rule.
+func (b *board) Gate(g repack.Gate, vms []int) {
+	if b.penalty > 0 {
+		return
+	}
+	for _, vm := range vms {
+		b.gatesOf[vm] = append(b.gatesOf[vm], len(b.gates))
+	}
+	b.gates = append(b.gates, gate{g, vms})
+}
+
+// Together keeps the set.
+func (b *board) Together(vms []int, atEnd bool) {
+	if b.penalty == 0 {
+		b.together = append(b.together, togetherSet{slices.Clone(vms), atEnd})
+	}
+}
+
+// Due keeps the earliest of the times given for a VM.
+func (b *board) Due(vm int, start, end repack.Ticks) {
+	if b.penalty > 0 {
+		return
+	}
+	d, ok := b.due[vm]
+	if !ok {
+		d = dueTimes{repack.Forever, repack.Forever}
+	}
+	b.due[vm] = dueTimes{min(d.start, start), min(d.end, end)}
+}

@@ -1,0 +1,75 @@
+package solve
+
+// nodeSet is a set of nodes. It does not change once it is in use: most VMs share
+// theirs with many others.
+type nodeSet struct{ words []uint64 }
+
+// newNodeSet has the nodes of a list; of nil it is nil.
+func newNodeSet(nodes int, list []int) *nodeSet {
+	if list == nil {
+		return nil
+	}
+	s := &nodeSet{make([]uint64, (nodes+63)/64)}
+	for _, n := range list {
+		s.words[n/64] |= 1 << (n % 64)
+	}
+	return s
+}
+
+// has reports whether the node is in the set. A nil one is empty.
+func (s *nodeSet) has(n int) bool {
+	return s != nil && n/64 < len(s.words) && n >= 0 && s.words[n/64]>>(n%64)&1 == 1
+}
+
+// touches reports whether a move from or to these nodes concerns the set. A nil
+// one is everything.
+func (s *nodeSet) touches(from, to int) bool { return s == nil || s.has(from) || s.has(to) }
+
+// setShop makes sets from sets, each only once: a ban of a hundred thousand VMs
+// costs one set and not as many.
+type setShop map[recipe]*nodeSet
+
+type recipe struct {
+	of, only *nodeSet
+	node     int
+}
+
+// with is the set and one node more.
+func (shop setShop) with(s *nodeSet, node int) *nodeSet {
+	if s.has(node) {
+		return s
+	}
+	return shop.made(recipe{of: s, node: node}, func(words []uint64) []uint64 {
+		for len(words) <= node/64 {
+			words = append(words, 0)
+		}
+		words[node/64] |= 1 << (node % 64)
+		return words
+	})
+}
+
+// outside is the set and everything that is not in another.
+func (shop setShop) outside(s, only *nodeSet, nodes int) *nodeSet {
+	return shop.made(recipe{of: s, only: only, node: -1}, func(words []uint64) []uint64 {
+		for len(words) < (nodes+63)/64 {
+			words = append(words, 0)
+		}
+		for i := range words {
+			words[i] |= ^only.words[i]
+		}
+		return words
+	})
+}
+
+func (shop setShop) made(r recipe, change func(words []uint64) []uint64) *nodeSet {
+	if s, ok := shop[r]; ok {
+		return s
+	}
+	var words []uint64
+	if r.of != nil {
+		words = append(words, r.of.words...)
+	}
+	s := &nodeSet{change(words)}
+	shop[r] = s
+	return s
+}

@@ -1,0 +1,244 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// order finds what the actions of a plan wait for, so that whoever follows the
+// dependencies may be late or early and is never over capacity, and when VMs that
+// stay and grow can have their share.
+//
+// On each node, what comes is put in order of its start and what goes in order of
+// its end. An action that comes waits for as many of those that go, from the first
+// on, as it takes for everything that has come up to it to fit. As later ones wait
+// for at least as many, they may even overtake.
+type order struct {
+	*model
+	plan  *repack.Plan
+	stays [][]int // growing VMs that stay on each node
+	comes [][]int // actions, by node
+	goes  [][]int
+	moved []bool
+}
+
+func newOrder(m *model, p *repack.Plan) *order {
+	nodes := len(m.in.Nodes)
+	o := &order{model: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), moved: make([]bool, len(m.in.VMs))}
+	for i := range p.Actions {
+		a := &p.Actions[i]
+		if a.Kind.OnNode() {
+			continue
+		}
+		o.moved[a.VM] = true
+		if a.Kind == repack.Migrate || a.Kind == repack.Boot || a.Kind == repack.Resume {
+			o.comes[a.To] = append(o.comes[a.To], i)
+		}
+		if a.Kind == repack.Migrate || a.Kind == repack.Shutdown || a.Kind == repack.Suspend {
+			o.goes[a.From] = append(o.goes[a.From], i)
+		}
+	}
+	for vm := range m.in.VMs {
+		if v := &m.in.VMs[vm]; v.Keeps() && v.Grows() && !o.moved[vm] {
+			o.stays[v.Host] = append(o.stays[v.Host], vm)
+		}
+	}
+	return o
+}
+
+// write adds the dependencies and the growth to the plan.
+func (o *order) write() {
+	o.chains()
+	for n := range o.comes {
+		if len(o.comes[n]) > 0 || len(o.stays[n]) > 0 {
+			o.node(n)
+		}
+	}
+	o.switches()
+	o.watched()
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		slices.Sort(a.After)
+		a.After = slices.Compact(a.After)
+	}
+}
+
+// chains has the actions of one VM follow each other.
+func (o *order) chains() {
+	last := map[int]int{}
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		if a.Kind.OnNode() {
+			continue
+		}
+		if before, ok := last[a.VM]; ok {
+			a.After = append(a.After, before)
+		}
+		last[a.VM] = i
+	}
+}
+
+// node orders what comes to a node after what goes, and lets those that stay grow
+// as soon as that takes nothing from anybody who comes.
+func (o *order) node(n int) {
+	acts := o.plan.Actions
+	comes, goes := o.comes[n], o.goes[n]
+	slices.SortStableFunc(comes, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })
+	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(acts[a].End, acts[b].End) })
+	free := o.atFirst(n)
+	gone := 0
+	back := func() { // the next that goes gives its room back
+		o.release(free, acts[goes[gone]].VM, n, goes[gone])
+		gone++
+	}
+	for _, i := range comes {
+		o.add(free, acts[i].VM, o.next, -1)
+		for !positive(free, o.next, acts[i].VM, o.dims) && gone < len(goes) && acts[goes[gone]].End <= acts[i].Start {
+			back()
+		}
+		acts[i].After = append(acts[i].After, goes[:gone]...)
+	}
+	o.grow(n, free, gone)
+}
+
+// atFirst is the free room of a node before anything happens but that VMs that
+// stay and need less give back what they need no more.
+func (o *order) atFirst(n int) []int64 {
+	free := slices.Clone(o.room[n*o.dims : (n+1)*o.dims])
+	for _, vm := range o.atStart[n] {
+		v := &o.in.VMs[vm]
+		if v.Keeps() && !o.moved[vm] && !v.Grows() {
+			o.add(free, vm, o.next, -1)
+		} else {
+			o.add(free, vm, o.now, -1)
+		}
+	}
+	return free
+}
+
+// release gives back what a VM leaves behind when an action ends.
+func (o *order) release(free []int64, vm, n, action int) {
+	v := &o.in.VMs[vm]
+	demand := o.next
+	if v.State == repack.Running && v.Host == n && o.first(vm, action) {
+		demand = o.now
+	}
+	o.add(free, vm, demand, 1)
+}
+
+// first reports whether an action is the first of its VM.
+func (o *order) first(vm, action int) bool {
+	for _, i := range o.plan.Actions[action].After {
+		if a := &o.plan.Actions[i]; a.VM == vm && !a.Kind.OnNode() {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *order) add(free []int64, vm int, demand []int64, sign int64) {
+	for d := range free {
+		free[d] += sign * demand[vm*o.dims+d]
+	}
+}
+
+// positive reports whether nothing is lacking of what the VM needs.
+func positive(free, next []int64, vm, dims int) bool {
+	for d := range free {
+		if next[vm*dims+d] > 0 && free[d] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// grow gives the VMs that stay their share, the small first, after everything that
+// has come and the fewest that must have gone. Free is the room of the node once
+// all have come and the first have gone.
+func (o *order) grow(n int, free []int64, gone int) {
+	vms := o.stays[n]
+	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
+	for _, vm := range vms {
+		o.add(free, vm, o.now, 1)
+		o.add(free, vm, o.next, -1)
+		for !positive(free, o.next, vm, o.dims) && gone < len(o.goes[n]) {
+			o.release(free, o.plan.Actions[o.goes[n][gone]].VM, n, o.goes[n][gone])
+			gone++
+		}
+		a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: n, After: slices.Clone(o.goes[n][:gone])}
+		for _, i := range a.After {
+			a.Start = max(a.Start, o.plan.Actions[i].End)
+		}
+		a.End = a.Start
+		o.plan.Actions = append(o.plan.Actions, a)
+	}
+}
+
+// growth is how much more a VM asks for, to compare.
+func (o *order) growth(vm int) (sum int64) {
+	for d := range o.dims {
+		sum += max(0, o.next[vm*o.dims+d]-o.now[vm*o.dims+d])
+	}
+	return sum
+}
+
+// switches has nodes go off after the last has left and come on before the first
+// comes.
+func (o *order) switches() {
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		switch a.Kind {
+		case repack.NodeOff:
+			a.After = append(a.After, o.goes[a.To]...)
+			for j := range o.plan.Actions {
+				if b := &o.plan.Actions[j]; b.Kind == repack.Resume && b.From == a.To {
+					a.After = append(a.After, j)
+				}
+			}
+		case repack.NodeOn:
+			for _, j := range o.comes[a.To] {
+				o.plan.Actions[j].After = append(o.plan.Actions[j].After, i)
+			}
+		default:
+		}
+	}
+}
+
+// watched has what rules judge along the plan wait for everything that ended on
+// its node, or was judged with it, before it started.
+func (o *order) watched() {
+	acts := o.plan.Actions
+	for i := range acts {
+		a := &acts[i]
+		if a.Start == 0 || a.Kind.OnNode() || a.Kind == repack.Allocate {
+			continue
+		}
+		if a.To != repack.Nowhere && (len(o.seenVM[a.VM]) > 0 || len(o.seenNode[a.To]) > 0 || len(o.seenAll) > 0) {
+			for _, j := range o.goes[a.To] {
+				if acts[j].End <= a.Start {
+					a.After = append(a.After, j)
+				}
+			}
+		}
+		if len(o.gatesOf[a.VM]) == 0 {
+			continue
+		}
+		for j := range acts {
+			if b := &acts[j]; b.End <= a.Start && b.End > 0 && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
+				a.After = append(a.After, j)
+			}
+		}
+	}
+}
+
+// gated reports whether one gate judges both VMs.
+func (m *model) gated(a, b int) bool {
+	for _, g := range m.gatesOf[a] {
+		if contains(m.gatesOf[b], g) {
+			return true
+		}
+	}
+	return false
+}

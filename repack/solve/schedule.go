@@ -1,0 +1,434 @@
+package solve
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"vjob/repack"
+)
+
+// schedule carries a placement out in time: a unit of tasks starts in the first
+// instant in which there is room for it, and of what waits for the same room the
+// smaller key goes first. It is equation (1), followed event by event.
+type schedule struct {
+	*model
+	list   []task
+	units  []unit
+	clock  repack.Ticks
+	free   []int64 // of each node, now
+	queue  [][]int // units that wait for room on each node, by key
+	ends   ends
+	left   int    // units that have not started
+	on     []bool // nodes that take VMs now
+	stays  []int  // VMs on each node now
+	image  []int  // images on each node that are still to be resumed
+	offAt  []repack.Ticks
+	where  [][2]int // the nodes that each VM is on: where it is, where it is on its way to
+	fresh  []bool   // VMs that occupy where they are with their next demand
+	taskOf []int    // the task of each VM that is next or under way; -1
+	eye    *eyes
+	gates  []gate
+	stir   []int // nodes on which something has changed
+	stirs  []bool
+	hops   int // most hops that may still be made
+
+	cost int64 // equation (2)
+	last repack.Ticks
+}
+
+// ends is a heap of tasks under way, the next to end first.
+type ends struct {
+	list  *[]task
+	order []int
+}
+
+func (e *ends) Len() int { return len(e.order) }
+
+func (e *ends) Less(i, j int) bool {
+	a, b := e.order[i], e.order[j]
+	return cmp.Or(cmp.Compare((*e.list)[a].end, (*e.list)[b].end), cmp.Compare(a, b)) < 0
+}
+func (e *ends) Swap(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] }
+func (e *ends) Push(x any)    { e.order = append(e.order, x.(int)) }
+
+func (e *ends) Pop() any {
+	last := len(e.order) - 1
+	x := e.order[last]
+	e.order = e.order[:last]
+	return x
+}
+
+// mostHops bounds how many detours one schedule may take, per task.
+const mostHops = 4
+
+// schedule follows the placement, with keys of the units changed by rekey if that
+// is not nil. The result is complete if left is 0; else it is stuck.
+func (s *state) schedule(rekey func(units []unit, list []task)) *schedule {
+	c := &schedule{model: s.model, list: s.tasks()}
+	c.units = s.units(c.list)
+	if rekey != nil {
+		rekey(c.units, c.list)
+	}
+	c.open(s.at)
+	c.run()
+	c.eye.close(c.where)
+	return c
+}
+
+// open sets the scene: what is where before the first instant.
+func (c *schedule) open(to []int) {
+	nodes := len(c.in.Nodes)
+	c.free = slices.Clone(c.room)
+	c.queue, c.on = make([][]int, nodes), make([]bool, nodes)
+	c.stays, c.image = make([]int, nodes), make([]int, nodes)
+	c.offAt, c.stirs = make([]repack.Ticks, nodes), make([]bool, nodes)
+	c.where = make([][2]int, len(c.in.VMs))
+	c.fresh, c.taskOf = make([]bool, len(c.in.VMs)), make([]int, len(c.in.VMs))
+	c.left, c.hops = len(c.units), mostHops*len(c.list)+16
+	c.ends.list = &c.list
+	for n := range nodes {
+		c.on[n], c.offAt[n] = c.in.Nodes[n].State == repack.Online, repack.Forever
+	}
+	for vm := range c.in.VMs {
+		v := &c.in.VMs[vm]
+		c.where[vm], c.taskOf[vm] = [2]int{repack.Nowhere, repack.Nowhere}, -1
+		if v.State != repack.Running {
+			continue
+		}
+		c.where[vm][0] = v.Host
+		c.stays[v.Host]++
+		for d := range c.dims {
+			c.free[v.Host*c.dims+d] -= c.now[vm*c.dims+d]
+		}
+	}
+	c.eye = c.watchful(c.where)
+	for i := range c.gates {
+		c.gates[i].Begin(to)
+	}
+	for i := range c.list {
+		c.taskOf[c.list[i].vm] = i
+		if c.list[i].kind == repack.Resume {
+			c.image[c.list[i].from]++
+		}
+	}
+}
+
+// run starts what can start, and goes from end to end until nothing is left or
+// everything waits for something else.
+func (c *schedule) run() {
+	c.shrink()
+	for u := range c.units {
+		for _, i := range c.units[u].tasks {
+			if to := c.list[i].to; c.list[i].comes() {
+				c.queue[to] = append(c.queue[to], u)
+			}
+		}
+	}
+	for n := range c.queue {
+		c.sortQueue(n)
+	}
+	for u := range c.units {
+		if c.units[u].waiting && c.admits(u) && !c.contested(u) {
+			c.start(u)
+		}
+	}
+	for n := range c.queue {
+		c.stirUp(n)
+	}
+	c.nodesOn()
+	c.settle()
+	for {
+		for c.ends.Len() > 0 {
+			c.step()
+		}
+		if c.left == 0 || !c.detour() {
+			return
+		}
+	}
+}
+
+// contested reports whether the unit shares a queue, in which its turn may be
+// another's.
+func (c *schedule) contested(u int) bool {
+	for _, i := range c.units[u].tasks {
+		if to := c.list[i].to; to != repack.Nowhere && len(c.queue[to]) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *schedule) sortQueue(n int) {
+	if len(c.queue[n]) > 1 {
+		slices.SortStableFunc(c.queue[n], func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
+	}
+}
+
+// shrink gives back what VMs that stay need no more: those that grow in nothing.
+func (c *schedule) shrink() {
+	for vm := range c.in.VMs {
+		v := &c.in.VMs[vm]
+		if !v.Keeps() || c.taskOf[vm] >= 0 || v.Grows() {
+			continue
+		}
+		c.fresh[vm] = true
+		for d := range c.dims {
+			c.free[v.Host*c.dims+d] += c.now[vm*c.dims+d] - c.next[vm*c.dims+d]
+		}
+	}
+}
+
+// nodesOn has the nodes switched on that shall be.
+func (c *schedule) nodesOn() {
+	for n := range c.in.Nodes {
+		if node := &c.in.Nodes[n]; node.State == repack.Offline && node.Want == repack.Online {
+			c.push(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.in.NodeOn, unit: -1, then: -1})
+		} else {
+			c.empty(n)
+		}
+	}
+}
+
+// push starts a task that needs no room, now.
+func (c *schedule) push(t task) {
+	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
+	c.list = append(c.list, t)
+	heap.Push(&c.ends, len(c.list)-1)
+}
+
+// empty switches a node off that shall be and has nothing left on it.
+func (c *schedule) empty(n int) {
+	node := &c.in.Nodes[n]
+	if node.State == repack.Online && node.Want == repack.Offline && c.stays[n] == 0 && c.image[n] == 0 && c.offAt[n] == repack.Forever {
+		c.offAt[n], c.on[n] = c.clock, false
+		c.push(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.in.NodeOff, unit: -1, then: -1})
+	}
+}
+
+// step ends all tasks of the next instant in which one does, and starts what that
+// makes room for.
+func (c *schedule) step() {
+	c.clock = c.list[c.ends.order[0]].end
+	for c.ends.Len() > 0 && c.list[c.ends.order[0]].end == c.clock {
+		c.end(heap.Pop(&c.ends).(int))
+	}
+	c.settle()
+}
+
+// settle starts units until nothing more can start in this instant.
+func (c *schedule) settle() {
+	for len(c.stir) > 0 {
+		n := c.stir[len(c.stir)-1]
+		c.stir = c.stir[:len(c.stir)-1]
+		c.stirs[n] = false
+		queue := c.queue[n][:0]
+		for _, u := range c.queue[n] {
+			if c.units[u].waiting && c.admits(u) {
+				c.start(u)
+			}
+			if c.units[u].waiting {
+				queue = append(queue, u)
+			}
+		}
+		c.queue[n] = queue
+	}
+}
+
+// stirUp has the queue of a node looked at again.
+func (c *schedule) stirUp(n int) {
+	if !c.stirs[n] && len(c.queue[n]) > 0 {
+		c.stirs[n], c.stir = true, append(c.stir, n)
+	}
+}
+
+// admits reports whether all tasks of a unit may start now.
+func (c *schedule) admits(u int) bool {
+	tasks := c.units[u].tasks
+	for _, i := range tasks {
+		t := &c.list[i]
+		for _, g := range c.gatesOf[t.vm] {
+			if !c.gates[g].May(t.vm, t.kind, c.clock) {
+				return false
+			}
+		}
+		if t.comes() && (!c.on[t.to] || !c.eye.admits(t.vm, t.to)) {
+			return false
+		}
+	}
+	if len(tasks) == 1 {
+		t := &c.list[tasks[0]]
+		return !t.comes() || c.hasRoom(t.vm, t.to)
+	}
+	return c.haveRoom(tasks)
+}
+
+// hasRoom reports whether a VM could come to a node now.
+func (c *schedule) hasRoom(vm, node int) bool {
+	v, n := vm*c.dims, node*c.dims
+	for d := range c.dims {
+		if need := c.next[v+d]; need > 0 && need > c.free[n+d] {
+			return false
+		}
+	}
+	return true
+}
+
+// haveRoom reports whether all of the tasks could come now. Nothing changes.
+func (c *schedule) haveRoom(tasks []int) bool {
+	ok, taken := true, 0
+	for _, i := range tasks {
+		t := &c.list[i]
+		if t.comes() && !c.hasRoom(t.vm, t.to) {
+			ok = false
+			break
+		}
+		if t.comes() {
+			c.occupy(t.vm, t.to, -1)
+		}
+		taken++
+	}
+	for _, i := range tasks[:taken] {
+		if t := &c.list[i]; t.comes() {
+			c.occupy(t.vm, t.to, 1)
+		}
+	}
+	return ok
+}
+
+// occupy changes the free room of a node by the next demand of a VM.
+func (c *schedule) occupy(vm, node int, sign int64) {
+	for d := range c.dims {
+		c.free[node*c.dims+d] += sign * c.next[vm*c.dims+d]
+	}
+}
+
+// start starts all tasks of a unit now.
+func (c *schedule) start(u int) {
+	unit := &c.units[u]
+	var longest repack.Ticks
+	for _, i := range unit.tasks {
+		longest = max(longest, c.list[i].takes)
+	}
+	unit.waiting = false
+	c.left--
+	for _, i := range unit.tasks {
+		t := &c.list[i]
+		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
+		if unit.atEnd {
+			t.start, t.end = c.clock+longest-t.takes, c.clock+longest
+		}
+		c.last = max(c.last, t.end)
+		c.cost += int64(t.end) * c.in.VMs[t.vm].Weight
+		if t.comes() {
+			c.occupy(t.vm, t.to, -1)
+			c.arrive(t.vm, t.to)
+		}
+		for _, g := range c.gatesOf[t.vm] {
+			c.gates[g].Started(t.vm, t.kind, c.clock)
+		}
+		heap.Push(&c.ends, i)
+	}
+}
+
+func (c *schedule) arrive(vm, node int) {
+	c.where[vm][1] = node
+	c.stays[node]++
+	c.eye.come(vm, node)
+}
+
+// end ends a task: its VM has left the node that it came from.
+func (c *schedule) end(i int) {
+	t := &c.list[i]
+	if t.kind.OnNode() {
+		c.last = max(c.last, t.end)
+		if t.kind == repack.NodeOn {
+			c.on[t.to] = true
+			c.stirUp(t.to)
+		}
+		return
+	}
+	for _, g := range c.gatesOf[t.vm] {
+		c.gates[g].Ended(t.vm, t.kind, c.clock)
+		for _, vm := range c.gates[g].vms {
+			c.wake(vm)
+		}
+	}
+	switch {
+	case t.kind == repack.Resume:
+		c.image[t.from]--
+		c.settleIn(t)
+		c.empty(t.from)
+	case t.leaves() && t.unit >= 0 && c.units[t.unit].held:
+		c.leaveTogether(t.unit)
+	case t.leaves():
+		c.leave(t)
+	default:
+		c.settleIn(t)
+	}
+	if t.then >= 0 {
+		c.queueUp(t.then)
+	}
+}
+
+// wake has the unit of a VM looked at again that a gate may have held back.
+func (c *schedule) wake(vm int) {
+	i := c.taskOf[vm]
+	if i < 0 || c.list[i].started {
+		return
+	}
+	if t := &c.list[i]; t.comes() {
+		c.stirUp(t.to)
+	} else if c.admits(t.unit) {
+		c.start(t.unit)
+	}
+}
+
+// settleIn has a VM that came from no node be where it was on its way to.
+func (c *schedule) settleIn(t *task) {
+	c.where[t.vm], c.fresh[t.vm] = [2]int{t.to, repack.Nowhere}, true
+}
+
+// leaveTogether frees what a gang leaves once its last member is done.
+func (c *schedule) leaveTogether(u int) {
+	for _, i := range c.units[u].tasks {
+		if t := &c.list[i]; t.end > c.clock || c.ends.holds(i) {
+			return
+		}
+	}
+	for _, i := range c.units[u].tasks {
+		if t := &c.list[i]; t.leaves() && c.where[t.vm][0] == t.from {
+			c.leave(t)
+		}
+	}
+}
+
+// holds reports whether a task that ends in this instant is still to be ended.
+func (e *ends) holds(i int) bool { return slices.Contains(e.order, i) }
+
+// leave frees what a VM occupied on the node that it has left.
+func (c *schedule) leave(t *task) {
+	demand := c.now
+	if c.fresh[t.vm] {
+		demand = c.next
+	}
+	for d := range c.dims {
+		c.free[t.from*c.dims+d] += demand[t.vm*c.dims+d]
+	}
+	c.fresh[t.vm] = t.comes()
+	c.where[t.vm] = [2]int{t.to, repack.Nowhere}
+	c.stays[t.from]--
+	c.stirUp(t.from)
+	c.eye.leave(t.vm, t.from, c.stirUp, c.wake)
+	c.empty(t.from)
+}
+
+// queueUp lets the task that follows a detour wait for its room.
+func (c *schedule) queueUp(i int) {
+	t := &c.list[i]
+	c.taskOf[t.vm] = i
+	c.units[t.unit].waiting = true
+	c.queue[t.to] = append(c.queue[t.to], t.unit)
+	c.sortQueue(t.to)
+	c.stirUp(t.to)
+}

@@ -1,0 +1,109 @@
+package solve
+
+import (
+	"vjob/repack"
+)
+
+// task is one action in the making.
+type task struct {
+	vm       int
+	kind     repack.Kind
+	from, to int // Nowhere where there is none
+	takes    repack.Ticks
+	start    repack.Ticks
+	end      repack.Ticks
+	unit     int  // the unit that it starts with
+	started  bool // and so has its start and end
+	then     int  // the task of the same VM that follows; -1
+}
+
+// unit is tasks that start together; most have one.
+type unit struct {
+	tasks   []int
+	atEnd   bool // they end together, and start when they must for that
+	waiting bool
+	key     int64 // smaller ones go first
+	held    bool  // what its tasks leave is free when the last has ended
+}
+
+// tasks are the actions that lead to a placement, one for each VM that acts.
+func (s *state) tasks() (list []task) {
+	for vm := range s.in.VMs {
+		v := &s.in.VMs[vm]
+		t := task{vm: vm, from: repack.Nowhere, to: repack.Nowhere, then: -1}
+		switch {
+		case v.Keeps():
+			if s.at[vm] == v.Host {
+				continue
+			}
+			t.kind, t.from, t.to, t.takes = repack.Migrate, v.Host, s.at[vm], v.Takes.Migrate
+		case v.Comes():
+			t.kind, t.to, t.takes = repack.Boot, s.at[vm], v.On(s.at[vm])
+			if v.State == repack.Sleeping {
+				t.kind, t.from = repack.Resume, v.Host
+			}
+		case v.State == repack.Running && v.Want == repack.Sleeping:
+			t.kind, t.from, t.takes = repack.Suspend, v.Host, v.Takes.Suspend
+		case v.State == repack.Running:
+			t.kind, t.from, t.takes = repack.Shutdown, v.Host, v.Takes.Shutdown
+		default:
+			continue
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// comes reports whether the task brings its VM to a node.
+func (t *task) comes() bool { return t.to != repack.Nowhere }
+
+// leaves reports whether the VM occupies the node that it comes from.
+func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repack.Resume }
+
+// units groups tasks: gangs act together, and so do VMs that a rule joins.
+func (m *model) units(list []task) (units []unit) {
+	joined := map[[2]int]int{}
+	join := func(key [2]int, i int, u unit) {
+		at, ok := joined[key]
+		if !ok {
+			at = len(units)
+			joined[key] = at
+			units = append(units, u)
+		}
+		units[at].tasks = append(units[at].tasks, i)
+		list[i].unit = at
+	}
+	set := m.joins()
+	for i := range list {
+		t := &list[i]
+		if j, ok := set[t.vm]; ok && t.kind == repack.Migrate {
+			join([2]int{-1, j}, i, unit{atEnd: m.together[j].atEnd, waiting: true})
+			continue
+		}
+		paused := t.kind == repack.Suspend || t.kind == repack.Resume || t.kind == repack.Migrate && m.in.VMs[t.vm].Paused
+		if g := m.gang[t.vm]; g >= 0 && paused {
+			join([2]int{g, int(t.kind)}, i, unit{held: true, waiting: true})
+			continue
+		}
+		t.unit = len(units)
+		units = append(units, unit{tasks: []int{i}, waiting: true})
+	}
+	for u := range units {
+		for _, i := range units[u].tasks {
+			t := &list[i]
+			units[u].key += int64(t.takes) * 16 / max(1, m.in.VMs[t.vm].Weight)
+		}
+	}
+	return units
+}
+
+// joins are the sets of VMs that rules want to act together, by VM.
+func (m *model) joins() map[int]int {
+	set := map[int]int{}
+	for j := range m.together {
+		for _, vm := range m.together[j].vms {
+			set[vm] = j
+		}
+	}
+	return set
+}
