@@ -58,8 +58,10 @@ const (
 
 // String says what is wanted, for messages.
 func (t Type) String() string {
-	return [...]string{"a set of VMs", "a set of nodes", "a list of sets of VMs", "a list of sets of nodes", "a VM", "a number from 0 on",
-		"a number above 0", "the name of a resource", "a time from 0 on"}[t]
+	return [...]string{
+		"a set of VMs", "a set of nodes", "a list of sets of VMs", "a list of sets of nodes", "a VM", "a number from 0 on",
+		"a number above 0", "the name of a resource", "a time from 0 on",
+	}[t]
 }
 
 // Args are the arguments of one rule. The values have the types that [Type] names.
@@ -69,11 +71,13 @@ type Args struct {
 	Values     map[string]any
 }
 
-func (a Args) vms(name string) []int     { v, _ := a.Values[name].([]int); return v }
-func (a Args) nodes(name string) []int   { v, _ := a.Values[name].([]int); return v }
-func (a Args) sets(name string) [][]int  { v, _ := a.Values[name].([][]int); return v }
-func (a Args) number(name string) int64  { v, _ := a.Values[name].(int64); return v }
-func (a Args) has(name string) (ok bool) { _, ok = a.Values[name]; return ok }
+func (a Args) vm(name string) int            { v, _ := a.Values[name].(int); return v }
+func (a Args) vms() []int                    { v, _ := a.Values["vms"].([]int); return v }
+func (a Args) nodes() []int                  { v, _ := a.Values["nodes"].([]int); return v }
+func (a Args) sets(name string) [][]int      { v, _ := a.Values[name].([][]int); return v }
+func (a Args) number(name string) int64      { v, _ := a.Values[name].(int64); return v }
+func (a Args) ratio(name string) float64     { v, _ := a.Values[name].(float64); return v }
+func (a Args) time(name string) repack.Ticks { v, _ := a.Values[name].(repack.Ticks); return v }
 func (a Args) resource(name string) int {
 	v, _ := a.Values[name].(string)
 	return slices.Index(a.Instance.Dims, v)
@@ -83,6 +87,8 @@ func (a Args) resource(name string) int {
 var kinds []Kind
 
 // register adds a rule to the catalogue, at the start of the program.
+//
+//nolint:unparam // what a variable is initialised with has a result
 func register(k Kind) Kind {
 	i, _ := slices.BinarySearchFunc(kinds, k, func(a, b Kind) int { return cmp.Compare(a.Name, b.Name) })
 	kinds = slices.Insert(kinds, i, k)
