@@ -20,7 +20,8 @@ func (r *Report) Valid() bool { return len(r.Faults) == 0 }
 //
 //   - each action starts from where its VM is, lasts long enough, and follows the
 //     VM's others;
-//   - every VM and every node ends in the state asked for;
+//   - every VM and every node ends in the state asked for, and nothing is done to
+//     VMs that stay;
 //   - at every instant and in every dimension, what the VMs on a node occupy is
 //     within its capacity, equation (1) of the paper: a VM that migrates counts on
 //     both ends, one that stays changes its demand at its Allocate, or without one
@@ -31,8 +32,8 @@ func (r *Report) Valid() bool { return len(r.Faults) == 0 }
 //   - gangs act together, and every rule holds.
 //
 // A node that is over capacity before anything happens is not the plan's fault as
-// long as nothing more comes before it is relieved. The error is an instance that
-// contradicts itself.
+// long as it only comes down until it is relieved: its load never rises above what
+// it has come down to. The error is an instance that contradicts itself.
 func Check(in *Instance, plan *Plan) (*Report, error) {
 	in, err := in.Amended()
 	if err != nil {
@@ -63,6 +64,9 @@ func (c *checker) ends() {
 	for vm := range c.Instance.VMs {
 		if want := c.Instance.VMs[vm].Want; c.State[vm] != want {
 			c.fault("%s ends %s, must be %s", c.Instance.VMName(vm), c.State[vm], want)
+		}
+		if c.Instance.VMs[vm].Stays && len(c.ByVM[vm]) > 0 {
+			c.fault("%s is to stay as it is", c.Instance.VMName(vm))
 		}
 		if c.State[vm] == Sleeping && c.Nodes[c.Host[vm]] == Offline {
 			c.fault("%s sleeps on %s, which ends offline", c.Instance.VMName(vm), c.Instance.NodeName(c.Host[vm]))
@@ -214,9 +218,24 @@ func (c *checker) order() {
 				c.fault("action %d waits for action %d, which does not exist", i, j)
 			case c.Plan.Actions[j].End > a.Start:
 				c.fault("action %d starts at %d, before action %d, which it waits for, has ended", i, a.Start, j)
+			case j == i || c.Plan.Actions[j].Start == a.Start && c.waits(j, i, map[int]bool{}):
+				c.fault("action %d waits for itself", i)
 			}
 		}
 	}
+}
+
+// waits reports whether one action waits for another, through others perhaps. That
+// can be a circle only among actions that take no time and start at one instant.
+func (c *checker) waits(i, goal int, seen map[int]bool) bool {
+	if seen[i] {
+		return false
+	}
+	seen[i] = true
+	a := &c.Plan.Actions[i]
+	return slices.ContainsFunc(a.After, func(j int) bool {
+		return j == goal || j >= 0 && j < len(c.Plan.Actions) && c.Plan.Actions[j].Start == a.Start && c.waits(j, goal, seen)
+	})
 }
 
 // together checks that the suspends of a gang, its resumes, and its moves while
@@ -224,18 +243,13 @@ func (c *checker) order() {
 func (c *checker) together() {
 	for g, vms := range c.Instance.Gangs {
 		start := map[Kind]Ticks{}
-		for _, vm := range vms {
-			for _, i := range c.ByVM[vm] {
-				a := &c.Plan.Actions[i]
-				if a.Kind != Suspend && a.Kind != Resume && (a.Kind != Migrate || !c.Instance.VMs[vm].Paused) {
-					continue
-				}
-				if at, ok := start[a.Kind]; ok && at != a.Start {
-					c.fault("gang %d: one %s starts at %d, another at %d", g, a.Kind, at, a.Start)
-				}
-				start[a.Kind] = a.Start
+		c.eachTogether(vms, func(i int) {
+			a := &c.Plan.Actions[i]
+			if at, ok := start[a.Kind]; ok && at != a.Start {
+				c.fault("gang %d: one %s starts at %d, another at %d", g, a.Kind, at, a.Start)
 			}
-		}
+			start[a.Kind] = a.Start
+		})
 	}
 }
 
@@ -251,7 +265,7 @@ func (c *checker) rules() {
 				continue
 			}
 			c.report.Broken = append(c.report.Broken, text)
-			c.report.Figures.Penalty += r.Penalty
+			c.report.Figures.Penalty += r.Penalty * int64(1+b.More)
 		}
 	}
 }
@@ -261,6 +275,9 @@ func (t *Timeline) figures() Figures {
 	f := Figures{Makespan: t.Makespan}
 	for i := range t.Plan.Actions {
 		a := &t.Plan.Actions[i]
+		if int(a.Kind) >= len(Kinds) {
+			continue
+		}
 		f.Count[a.Kind]++
 		switch {
 		case a.Kind == Allocate:

@@ -7,7 +7,8 @@ import (
 )
 
 // Stay is a stretch of time in which a VM occupies a node: [From, To). While a VM
-// migrates it has a stay on either end.
+// migrates it has a stay on either end. What gangs leave is occupied until the last
+// member has left.
 type Stay struct {
 	VM, Node int
 	From, To Ticks
@@ -29,6 +30,7 @@ type Timeline struct {
 	Makespan Ticks
 	Growth   []Ticks // when each VM that stays has its next demand; 0 for others
 
+	freed  map[int]Ticks // when the actions of gangs free what they leave
 	faults []string
 }
 
@@ -58,6 +60,8 @@ func Trace(in *Instance, plan *Plan) (t *Timeline, faults []string) {
 	for i := range plan.Actions {
 		t.file(i, grown)
 	}
+	t.switched()
+	t.freed = t.releases()
 	for vm := range in.VMs {
 		slices.SortStableFunc(t.ByVM[vm], func(a, b int) int {
 			x, y := &plan.Actions[a], &plan.Actions[b]
@@ -75,7 +79,11 @@ func (t *Timeline) fault(format string, args ...any) {
 // file checks the form of an action and puts it where it belongs.
 func (t *Timeline) file(i int, grown []Ticks) {
 	a, in := &t.Plan.Actions[i], t.Instance
-	if a.Start < 0 || a.End < a.Start {
+	if int(a.Kind) >= len(Kinds) {
+		t.fault("action %d: there is no action of kind %d", i, a.Kind)
+		return
+	}
+	if a.Start < 0 || a.End < a.Start || a.End >= Forever {
 		t.fault("action %d (%s): starts at %d and ends at %d", i, a.Kind, a.Start, a.End)
 		return
 	}
@@ -105,20 +113,62 @@ func (t *Timeline) fileNode(i int) {
 		return
 	}
 	t.Makespan = max(t.Makespan, a.End)
-	list, takes, before, after := t.Off, in.NodeOff, Online, Offline
+	list, takes, before := t.Off, in.NodeOff, Online
 	if a.Kind == NodeOn {
-		list, takes, before, after = t.On, in.NodeOn, Offline, Online
+		list, takes, before = t.On, in.NodeOn, Offline
 	}
 	name := in.NodeName(a.To)
 	switch {
 	case list[a.To] != Nowhere:
 		t.fault("%s: two %s", name, a.Kind)
-	case t.Nodes[a.To] != before:
-		t.fault("%s: %s but it is %s", name, a.Kind, t.Nodes[a.To])
+	case in.Nodes[a.To].State != before:
+		t.fault("%s: %s but it is %s", name, a.Kind, in.Nodes[a.To].State)
 	case a.End-a.Start < takes:
 		t.fault("%s: %s lasts %d, needs %d", name, a.Kind, a.End-a.Start, takes)
 	}
-	list[a.To], t.Nodes[a.To] = i, after
+	list[a.To] = i
+}
+
+// switched tells which nodes end on. A node is switched once at most.
+func (t *Timeline) switched() {
+	for n := range t.Nodes {
+		switch on, off := t.On[n] != Nowhere, t.Off[n] != Nowhere; {
+		case on && off:
+			t.fault("%s: both %s and %s", t.Instance.NodeName(n), NodeOn, NodeOff)
+		case on:
+			t.Nodes[n] = Online
+		case off:
+			t.Nodes[n] = Offline
+		}
+	}
+}
+
+// releases are the instants at which the actions of gangs free what they leave:
+// when the last member has left.
+func (t *Timeline) releases() map[int]Ticks {
+	freed := map[int]Ticks{}
+	for _, vms := range t.Instance.Gangs {
+		var last [len(Kinds)]Ticks
+		t.eachTogether(vms, func(i int) {
+			a := &t.Plan.Actions[i]
+			last[a.Kind] = max(last[a.Kind], a.End)
+		})
+		t.eachTogether(vms, func(i int) { freed[i] = last[t.Plan.Actions[i].Kind] })
+	}
+	return freed
+}
+
+// eachTogether visits what the VMs of a gang do together: suspends, resumes, and
+// moves while paused.
+func (t *Timeline) eachTogether(vms []int, visit func(action int)) {
+	for _, vm := range vms {
+		for _, i := range t.ByVM[vm] {
+			k := t.Plan.Actions[i].Kind
+			if k == Suspend || k == Resume || k == Migrate && t.Instance.VMs[vm].Paused {
+				visit(i)
+			}
+		}
+	}
 }
 
 // follow takes one VM through its actions and notes where it is when.
@@ -129,7 +179,7 @@ func (t *Timeline) follow(vm int, grown Ticks) {
 		w.need = v.Now
 	}
 	for _, i := range t.ByVM[vm] {
-		if !w.step(&t.Plan.Actions[i]) {
+		if !w.step(i) {
 			break
 		}
 	}
@@ -177,13 +227,13 @@ func (w *walk) stay(to Ticks) {
 }
 
 // step applies one action; false: the rest makes no sense.
-func (w *walk) step(a *Action) bool {
-	name := w.t.Instance.VMName(w.vm)
+func (w *walk) step(i int) bool {
+	a, name := &w.t.Plan.Actions[i], w.t.Instance.VMName(w.vm)
 	if a.Start < w.last {
 		w.t.fault("%s: its actions overlap in time", name)
 	}
 	w.last = a.End
-	from := map[Kind]VMState{Migrate: Running, Shutdown: Running, Suspend: Running, Boot: Ready, Resume: Sleeping}[a.Kind]
+	from := stateBefore(a.Kind)
 	if w.state != from || from != Ready && a.From != w.host {
 		w.t.fault("%s: %s from node %d but it is %s on node %d", name, a.Kind, a.From, w.state, w.host)
 		return false
@@ -193,11 +243,14 @@ func (w *walk) step(a *Action) bool {
 		w.t.fault("%s: %s to node %d", name, a.Kind, a.To)
 		return false
 	}
+	if a.Kind == Suspend && a.To != Nowhere && a.To != w.host {
+		w.t.fault("%s: suspended from node %d to node %d", name, w.host, a.To)
+	}
 	if needs := w.takes(a); a.End-a.Start < needs {
 		w.t.fault("%s: %s lasts %d, needs %d", name, a.Kind, a.End-a.Start, needs)
 	}
 	if from == Running {
-		w.stay(a.End)
+		w.stay(max(a.End, w.t.freed[i]))
 	}
 	switch {
 	case comes:
@@ -210,6 +263,18 @@ func (w *walk) step(a *Action) bool {
 		w.state, w.host = Ready, Nowhere
 	}
 	return true
+}
+
+// stateBefore is the state in which a VM must be for the action.
+func stateBefore(k Kind) VMState {
+	switch k {
+	case Boot:
+		return Ready
+	case Resume:
+		return Sleeping
+	default:
+		return Running
+	}
 }
 
 func (w *walk) takes(a *Action) Ticks {
