@@ -17,6 +17,7 @@ var table = []row{
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
 	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
+	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
 	{"ctxswitch", of("cluster", "queue"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
