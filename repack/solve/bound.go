@@ -59,16 +59,22 @@ func (m *model) fewest(vms []int) (most int) {
 
 // alone looks at every node by itself.
 func (m *model) alone() (sum int64) {
-	for vm := range m.in.VMs {
-		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
-			sum += v.Weight * int64(m.departure(vm))
-		}
-	}
+	sum = m.departures()
 	for _, vm := range m.hot {
 		sum += min(m.least[vm], m.far[vm])
 	}
 	for n := range m.wish {
 		sum += m.excess(n, m.wish[n])
+	}
+	return sum
+}
+
+// departures is what it takes to end or suspend who is to run no more.
+func (m *model) departures() (sum int64) {
+	for vm := range m.in.VMs {
+		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
+			sum += v.Weight * int64(m.departure(vm))
+		}
 	}
 	return sum
 }

@@ -84,6 +84,9 @@ func (m *model) stakes(vms []int) (list []stake) {
 		mine[vm] = true
 	}
 	for _, n := range m.order {
+		if !slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) }) {
+			continue
+		}
 		k := stake{node: n}
 		var members, others []int
 		for _, vm := range m.wish[n] {

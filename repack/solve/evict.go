@@ -111,15 +111,8 @@ func (e *eviction) branch(i int, p price) {
 	}
 }
 
-// bulk is how much of an average node a VM takes, in millionths.
-func (m *model) bulk(vm int) (sum int64) {
-	for d := range m.dims {
-		if m.average[d] > 0 {
-			sum += m.next[vm*m.dims+d] * 1_000_000 / m.average[d]
-		}
-	}
-	return sum
-}
+// bulk is how much of an average node a VM takes, in millionths; at least 1.
+func (m *model) bulk(vm int) int64 { return m.bulks[vm] }
 
 // movable are the VMs of a node that may be taken away from it, with the cost of
 // being elsewhere beyond that of being here.

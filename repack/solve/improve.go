@@ -15,13 +15,18 @@ type search struct {
 	*state
 	rng   *rand.Rand
 	bound int64
+	fixed int64 // what the actions cost that do not depend on the placement
+	best  *schedule
 }
 
-// sore are the VMs that cost more than they would have to: those that wait, are
-// not where they would like to be, or are nowhere.
+// sore are the VMs that cost more than they would have to: those that are nowhere,
+// and if there are none, those that wait or are not where they would like to be.
 func (s *search) sore() (list []int) {
 	for _, vm := range s.hot {
-		if s.at[vm] == repack.Nowhere || s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere {
+		switch {
+		case s.at[vm] == repack.Nowhere:
+			list = append(list, vm)
+		case s.nowhere == 0 && (s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere):
 			list = append(list, vm)
 		}
 	}
@@ -90,7 +95,8 @@ func (s *search) loosen(nodes []int) {
 	}
 }
 
-// resettle relieves the nodes and finds places for all who have none.
+// resettle relieves the nodes and finds places for all who have none; for those
+// who fit nowhere it makes room, or puts them in the place of others.
 func (s *search) resettle(nodes []int) {
 	s.noise = s.rng
 	for _, n := range nodes {
@@ -100,9 +106,31 @@ func (s *search) resettle(nodes []int) {
 	}
 	list := s.homeless()
 	s.turn = s.rng.IntN(len(s.order))
-	s.placeAll(list)
+	for _, vm := range s.placeAll(list) {
+		if s.squeeze(vm, s.rng.IntN(2)) {
+			continue
+		}
+		if near := s.tightest(vm); len(near) > 0 {
+			s.oust(vm, near[s.rng.IntN(len(near))])
+		}
+	}
 	s.reconsider()
 	s.noise = nil
+}
+
+// oust puts a VM on a node whoever has to go for it, perhaps nowhere.
+func (s *search) oust(vm, node int) {
+	s.held = append(s.held, vm)
+	mark := len(s.trail)
+	s.move(vm, node)
+	gone, ok := s.relieve(node)
+	s.held = s.held[:len(s.held)-1]
+	if !ok {
+		s.back(mark)
+		return
+	}
+	s.byBulk(gone)
+	s.placeAll(gone)
 }
 
 // reconsider looks for other places for those who would have to wait for theirs.
@@ -126,27 +154,34 @@ func (s *state) reconsider() {
 	}
 }
 
-// improve searches until it is told to stop, and returns the best schedule.
-func (s *search) improve(best *schedule, at []int, stop func(rounds int) bool, found func(c *schedule)) *schedule {
+// run searches until it is told to stop or has found what cannot be bettered.
+func (s *search) run(stop func(rounds int) bool, found func(c *schedule)) {
+	s.try(found)
 	sore := s.sore()
-	value := s.value()
-	for i := 0; !stop(i) && best.cost > s.bound && len(sore) > 0; i++ {
-		if !s.round(sore) {
-			continue
+	for i := 0; !stop(i) && len(sore) > 0 && (s.best == nil || s.best.cost > s.bound); i++ {
+		better := s.round(sore)
+		if better || s.best == nil && i%16 == 15 {
+			s.try(found)
 		}
-		sore = s.sore()
-		if now := s.value(); now < value && now < best.cost {
-			value = now
-			if c := s.schedule(nil); c.left == 0 && c.cost < best.cost {
-				best = c
-				copy(at, s.at)
-				if found != nil {
-					found(c)
-				}
-			}
+		if better || s.nowhere > 0 {
+			sore = s.sore()
 		}
 	}
-	return best
+}
+
+// try makes a schedule of the placement, if it is complete and may be the best.
+func (s *search) try(found func(c *schedule)) {
+	if s.nowhere > 0 || s.breaches > 0 || s.best != nil && s.value()+s.fixed >= s.best.cost {
+		return
+	}
+	c := s.schedule(nil)
+	if c.left > 0 || s.best != nil && c.cost >= s.best.cost {
+		return
+	}
+	s.best = c
+	if found != nil {
+		found(c)
+	}
 }
 
 // byKey is how VMs without a place are sorted, with some noise.

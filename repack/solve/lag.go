@@ -125,8 +125,9 @@ func (s *state) key(vm int) int64 {
 
 // value is what the placement is estimated to cost.
 func (s *state) value() int64 {
-	return s.cost + s.waits + s.penalty + int64(s.nowhere+s.breaches)*unplaced
+	return s.cost + s.waits + s.penalty + s.lost*unplaced + int64(s.breaches)*1_000_000*unplaced
 }
 
-// unplaced is more than any placement of a VM costs.
-const unplaced = 1 << 40
+// unplaced is what a millionth of an average node costs that has no place: a VM
+// that is nowhere costs more than any placement of it.
+const unplaced = 1 << 20

@@ -15,6 +15,7 @@ type model struct {
 	now      []int64 // demands, VM by VM
 	next     []int64
 	average  []int64 // capacity of an open node, by dimension
+	bulks    []int64 // see bulk
 	scarcity []int64 // share of the capacity that is asked for, in millionths
 	order    []int   // the open nodes
 	wishing  [][]int // VMs whose home each node is
@@ -145,6 +146,15 @@ func (m *model) measure() {
 			m.scarcity[d] = int64(1_000_000 * float64(sum) / float64(m.average[d]))
 		}
 		m.average[d] /= int64(max(1, len(m.order)))
+	}
+	m.bulks = make([]int64, len(m.in.VMs))
+	for vm := range m.bulks {
+		m.bulks[vm] = 1
+		for d := range m.dims {
+			if m.average[d] > 0 {
+				m.bulks[vm] += int64(1_000_000 * float64(m.next[vm*m.dims+d]) / float64(m.average[d]))
+			}
+		}
 	}
 }
 

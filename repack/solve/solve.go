@@ -76,24 +76,17 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	}
 	m := newModel(amended)
 	bound := m.bound()
-	s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, 1)), bound: bound}
+	s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, 1)), bound: bound, fixed: m.departures()}
 	s.repair()
-	s.refresh(m.order...)
-	if s.nowhere > 0 {
-		return &Result{Verdict: Exhausted, Bound: bound}, nil
-	}
-	best := s.schedule(nil)
-	if best.left > 0 {
-		return &Result{Verdict: Exhausted, Bound: bound}, nil
-	}
-	tell := func(c *schedule) {
+	s.run(o.stops, func(c *schedule) {
 		if o.Found != nil {
 			o.Found(repack.Figures{Objective: c.cost})
 		}
+	})
+	if s.best == nil {
+		return &Result{Verdict: Exhausted, Bound: bound}, nil
 	}
-	tell(best)
-	best = s.improve(best, s.snapshot(), o.stops, tell)
-	return &Result{Verdict: Solved, Plan: best.plan(), Bound: bound, Proved: best.cost == bound}, nil
+	return &Result{Verdict: Solved, Plan: s.best.plan(), Bound: bound, Proved: s.best.cost == bound}, nil
 }
 
 // stops reports whether the search ends before its next round.

@@ -34,6 +34,7 @@ type state struct {
 
 	cost     int64 // of the actions, without waits
 	nowhere  int   // VMs that have no place yet
+	lost     int64 // how bulky they are
 	count    []int // breaches by guard
 	breaches int   // of hard rules
 	penalty  int64 // of soft ones
@@ -48,6 +49,9 @@ func newState(m *model) *state {
 		here: make([][]int, len(m.in.Nodes)), leave: make([][]int, len(m.in.Nodes)),
 		load: make([]int64, len(m.room)), rush: make([]int64, len(m.room)),
 		lag: make([]repack.Ticks, len(m.in.VMs)), count: make([]int, len(m.guards)), nowhere: len(m.hot),
+	}
+	for _, vm := range m.hot {
+		s.lost += s.bulk(vm)
 	}
 	for vm := range s.at {
 		s.at[vm] = repack.Nowhere
@@ -202,12 +206,14 @@ func (s *state) move(vm, to int) {
 	s.tell(vm, from, to)
 	if from == repack.Nowhere {
 		s.nowhere--
+		s.lost -= s.bulk(vm)
 	} else {
 		s.lift(vm, from)
 	}
 	s.at[vm] = to
 	if to == repack.Nowhere {
 		s.nowhere++
+		s.lost += s.bulk(vm)
 	} else {
 		s.put(vm, to)
 	}
