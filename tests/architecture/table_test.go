@@ -16,6 +16,8 @@ var table = []row{
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
+	{"repack/script", of("repack", "repack/rule"), "who wrote a script, and what its rules do"},
+	{"repack/script/rulelist", of("repack/script"), "what the rules are, and all but the YAML"},
 	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
 	{"ctxswitch", of("cluster", "queue"), "how a plan is carried out"},
@@ -52,7 +54,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "repack", "repack/rule", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
+var pure = of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

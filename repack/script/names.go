@@ -1,0 +1,149 @@
+package script
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/repack"
+)
+
+// Names is what a script can speak of. The numbers of VMs and nodes are those of
+// the instance for which its rules are made.
+type Names interface {
+	VM(name string) (number int, ok bool)
+	Node(name string) (number int, ok bool)
+	// VMs are the names of all VMs, each once: $ALL_VMS.
+	VMs() []string
+	// Nodes are the names of all nodes, each once: $ALL_NODES.
+	Nodes() []string
+	// Members are the VMs of the vjob whose script this is: $VMS. Nil in a script that
+	// belongs to no vjob, which then has no such variable.
+	Members() []string
+	// Resources are the names of the dimensions.
+	Resources() []string
+	// Tick is how long one tick of the instance lasts.
+	Tick() time.Duration
+}
+
+// Table is Names out of lists.
+type Table struct {
+	vms, nodes         map[string]int
+	vmNames, nodeNames []string
+	members            []string
+	resources          []string
+	tick               time.Duration
+}
+
+var _ Names = (*Table)(nil)
+
+// NewTable has VMs and nodes numbered in the order of their names, from 0 on.
+func NewTable(vms, nodes, resources []string, tick time.Duration) *Table {
+	t := &Table{
+		vms: make(map[string]int, len(vms)), nodes: make(map[string]int, len(nodes)),
+		vmNames: vms, nodeNames: nodes, resources: resources, tick: tick,
+	}
+	for i, n := range vms {
+		t.vms[n] = i
+	}
+	for i, n := range nodes {
+		t.nodes[n] = i
+	}
+	return t
+}
+
+// OfInstance has the names that an instance gives. What it gives no name is called
+// by its number: VM3, N7.
+func OfInstance(in *repack.Instance, tick time.Duration) *Table {
+	vms, nodes := make([]string, len(in.VMs)), make([]string, len(in.Nodes))
+	for i := range in.VMs {
+		if vms[i] = in.VMs[i].Name; vms[i] == "" {
+			vms[i] = fmt.Sprintf("VM%d", i)
+		}
+	}
+	for i := range in.Nodes {
+		if nodes[i] = in.Nodes[i].Name; nodes[i] == "" {
+			nodes[i] = fmt.Sprintf("N%d", i)
+		}
+	}
+	return NewTable(vms, nodes, in.Dims, tick)
+}
+
+// OfVjob has the members of one vjob only, called by their rank: VM0, VM1. The
+// numbers are theirs in the instance. Whoever submits a vjob knows neither nodes nor
+// other vjobs.
+func OfVjob(members []int, resources []string, tick time.Duration) *Table {
+	names := make([]string, len(members))
+	t := &Table{vms: make(map[string]int, len(members)), vmNames: names, members: names, resources: resources, tick: tick}
+	for rank, vm := range members {
+		names[rank] = fmt.Sprintf("VM%d", rank)
+		t.vms[names[rank]] = vm
+	}
+	return t
+}
+
+// VM is the number of a VM.
+func (t *Table) VM(name string) (int, bool) { i, ok := t.vms[name]; return i, ok }
+
+// Node is the number of a node.
+func (t *Table) Node(name string) (int, bool) { i, ok := t.nodes[name]; return i, ok }
+
+// VMs are the names of the VMs.
+func (t *Table) VMs() []string { return t.vmNames }
+
+// Nodes are the names of the nodes.
+func (t *Table) Nodes() []string { return t.nodeNames }
+
+// Members are the VMs of the vjob.
+func (t *Table) Members() []string { return t.members }
+
+// Resources are the names of the dimensions.
+func (t *Table) Resources() []string { return t.resources }
+
+// Tick is how long a tick lasts.
+func (t *Table) Tick() time.Duration { return t.tick }
+
+// nearest returns the name that is most like the word, or "" when none is.
+func nearest(text string, lists ...[]string) string {
+	best, least := "", len(text)/2+1
+	for _, list := range lists {
+		for _, n := range list {
+			if far := len(n) - len(text); far >= least || -far >= least {
+				continue
+			}
+			if d := distance(text, n); d < least {
+				best, least = n, d
+			}
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace between a and b; their
+// case does not matter.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		left := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := left
+			if a[i]|0x20 != b[j]|0x20 {
+				replace++
+			}
+			left = row[j+1]
+			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// hint is "; did you mean …?" or nothing.
+func hint(text string, lists ...[]string) string {
+	if n := nearest(text, lists...); n != "" {
+		return fmt.Sprintf("; did you mean %s?", name(n))
+	}
+	return ""
+}

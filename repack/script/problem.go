@@ -1,0 +1,102 @@
+package script
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is what is wrong, or looks wrong, at one place of a script.
+type Problem struct {
+	File         string
+	Line, Column int  // from 1
+	Warning      bool // the script can be used all the same
+	Text         string
+	Notes        []string // more to know, such as what a rule takes
+	Excerpt      string   // the line, with carets under the place
+}
+
+// String is "file:line:column: text", the line with carets, and the notes.
+func (p Problem) String() string {
+	sort := ""
+	if p.Warning {
+		sort = "warning: "
+	}
+	text := fmt.Sprintf("%s:%d:%d: %s%s\n%s", p.File, p.Line, p.Column, sort, p.Text, p.Excerpt)
+	return strings.Join(append([]string{text}, p.Notes...), "\n        ")
+}
+
+// Error is the problems because of which a script cannot be used, in the order of
+// the text. It has warnings too.
+type Error struct{ Problems []Problem }
+
+// Error has all of them, one below the other.
+func (e *Error) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Refused reports whether any of the problems is more than a warning.
+func Refused(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
+}
+
+// report collects the problems of one source.
+type report struct {
+	src    *source
+	seen   map[Pos]bool
+	list   []Problem
+	bad    int
+	warned int
+	full   bool // nobody wants to read more
+}
+
+func newReport(src *source) *report { return &report{src: src, seen: map[Pos]bool{}} }
+
+// add keeps the first error of each place: a loop meets the same one many times.
+func (r *report) add(at Pos, text string, notes ...string) {
+	if r.full || r.seen[at] {
+		return
+	}
+	r.seen[at] = true
+	r.bad++
+	if r.bad == MaxProblems {
+		r.full = true
+		notes = append(slices.Clone(notes), "there may be more errors; these are the first")
+	}
+	r.put(at, false, text, notes)
+}
+
+func (r *report) addf(at Pos, format string, args ...any) {
+	if !r.full && !r.seen[at] {
+		r.add(at, fmt.Sprintf(format, args...))
+	}
+}
+
+// warn adds what looks like a slip.
+func (r *report) warn(at Pos, text string) {
+	if r.seen[at] || r.warned == MaxProblems {
+		return
+	}
+	r.seen[at] = true
+	r.warned++
+	r.put(at, true, text, nil)
+}
+
+func (r *report) put(at Pos, warning bool, text string, notes []string) {
+	line, column := r.src.place(at.Off)
+	r.list = append(r.list, Problem{r.src.name, line, column, warning, text, notes, r.src.excerpt(at)})
+}
+
+// sorted is all problems in the order of the text.
+func (r *report) sorted() []Problem {
+	list := slices.Clone(r.list)
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return list
+}
