@@ -12,11 +12,30 @@ import (
 // cannot all be there, the cheapest go. That is exact for one node, as nodes are
 // looked at one by one.
 func (m *model) bound() (sum int64) {
+	if m.aim == Makespan {
+		return m.longest()
+	}
 	sum = m.alone()
 	for _, vms := range m.clans() {
 		sum = max(sum, m.alone()+m.seclusion(vms))
 	}
 	return sum
+}
+
+// longest is how long the longest of the actions takes that must be made.
+func (m *model) longest() (most int64) {
+	for vm := range m.in.VMs {
+		switch v := &m.in.VMs[vm]; {
+		case v.State == repack.Running && v.Want != repack.Running:
+			most = max(most, int64(m.departure(vm)))
+		case v.Want != repack.Running:
+		case m.home[vm] == repack.Nowhere || !m.allows(vm, m.home[vm]):
+			most = max(most, int64(v.On(repack.Nowhere)))
+		default:
+			most = max(most, int64(min(v.On(v.Host), v.On(repack.Nowhere))))
+		}
+	}
+	return most
 }
 
 // seclusion is what it takes at least, beyond what is asked of each node alone,
@@ -73,7 +92,7 @@ func (m *model) alone() (sum int64) {
 func (m *model) departures() (sum int64) {
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
-			sum += v.Weight * int64(m.departure(vm))
+			sum += m.patience(vm) * int64(m.departure(vm))
 		}
 	}
 	return sum
@@ -89,7 +108,7 @@ func (m *model) wishes() {
 		if h == repack.Nowhere || !m.allows(vm, h) {
 			continue
 		}
-		m.least[vm] = m.near[vm] + m.in.VMs[vm].Weight*int64(m.earliest(vm, h))
+		m.least[vm] = m.near[vm] + m.patience(vm)*int64(max(m.ready(h), m.earliest(vm, h)))
 		if m.least[vm] < m.far[vm] {
 			m.wish[h] = append(m.wish[h], vm)
 		}

@@ -16,7 +16,9 @@ type search struct {
 	rng   *rand.Rand
 	bound int64
 	fixed int64 // what the actions cost that do not depend on the placement
-	best  *schedule
+	best  *finding
+	stuck int // placements that could not be reached
+	found func(objective int64)
 }
 
 // sore are the VMs that cost more than they would have to: those that are nowhere,
@@ -154,14 +156,18 @@ func (s *state) reconsider() {
 	}
 }
 
-// run searches until it is told to stop or has found what cannot be bettered.
-func (s *search) run(stop func(rounds int) bool, found func(c *schedule)) {
-	s.try(found)
+// run searches for some rounds, or until it is told to stop or has found what
+// cannot be bettered.
+func (s *search) run(rounds int, stop func() bool) {
+	s.try()
 	sore := s.sore()
-	for i := 0; !stop(i) && len(sore) > 0 && (s.best == nil || s.best.cost > s.bound); i++ {
+	for i := range rounds {
+		if len(sore) == 0 || s.done() || i%8 == 0 && stop() {
+			return
+		}
 		better := s.round(sore)
 		if better || s.best == nil && i%16 == 15 {
-			s.try(found)
+			s.try()
 		}
 		if better || s.nowhere > 0 {
 			sore = s.sore()
@@ -169,19 +175,63 @@ func (s *search) run(stop func(rounds int) bool, found func(c *schedule)) {
 	}
 }
 
+// done reports whether no plan is better than the best one found.
+func (s *search) done() bool { return s.best != nil && s.best.score.first <= s.bound }
+
 // try makes a schedule of the placement, if it is complete and may be the best.
-func (s *search) try(found func(c *schedule)) {
-	if s.nowhere > 0 || s.breaches > 0 || s.best != nil && s.value()+s.fixed >= s.best.cost {
+func (s *search) try() {
+	if s.nowhere > 0 || s.breaches > 0 || s.best != nil && s.aim != Makespan && s.value()+s.fixed >= s.best.score.first {
 		return
 	}
 	c := s.schedule(nil)
-	if c.left > 0 || s.best != nil && c.cost >= s.best.cost {
+	if c.left > 0 || !c.inTime() {
+		s.stuck++
 		return
 	}
-	s.best = c
-	if found != nil {
-		found(c)
+	if f := (finding{c, s.score(c)}); s.best == nil || f.score.less(s.best.score) {
+		s.best = &f
+		s.found(f.score.first)
 	}
+}
+
+// finding is a complete schedule and what it is worth.
+type finding struct {
+	*schedule
+	score score
+}
+
+// score is what a plan costs: in the objective, and what breaks ties.
+type score struct{ first, second int64 }
+
+func (a score) less(b score) bool {
+	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) < 0
+}
+
+// score measures a complete schedule.
+func (s *search) score(c *schedule) score {
+	switch s.aim {
+	case Makespan:
+		return score{int64(c.last) + s.penalty, c.cost}
+	case Migrations, Moved:
+		return score{s.cost + s.detours(c) + s.penalty, c.cost}
+	default:
+		return score{c.cost + s.penalty, int64(c.last)}
+	}
+}
+
+// detours is what the detours of a schedule cost when time does not count.
+func (s *search) detours(c *schedule) (sum int64) {
+	for i := range c.list {
+		t := &c.list[i]
+		switch {
+		case t.vm == repack.Nowhere || t.then < 0 && s.at[t.vm] != s.home[t.vm]:
+		case s.aim == Migrations && t.kind == repack.Migrate:
+			sum++
+		case s.aim == Moved && t.kind != repack.Boot && t.kind != repack.Shutdown:
+			sum += s.in.VMs[t.vm].Moved(repack.Nowhere)
+		}
+	}
+	return sum
 }
 
 // byKey is how VMs without a place are sorted, with some noise.

@@ -72,15 +72,18 @@ func (s *state) offer(vm, node int) (offer, bool) {
 // wait estimates how long the VM has to wait for its room on a node, weighted:
 // until enough of those who leave have left.
 func (s *state) wait(vm, node int) int64 {
-	if s.staysAt(vm, node) || s.atOnce(vm, node) {
+	if s.staysAt(vm, node) {
 		return 0
 	}
-	var last repack.Ticks
+	last := s.ready(node)
+	if s.atOnce(vm, node) {
+		return s.patience(vm) * int64(last)
+	}
 	gone := make([]int64, s.dims)
 	leaving := slices.Clone(s.leave[node])
 	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.departure(a), s.departure(b)) })
 	for _, other := range leaving {
-		last = s.departure(other)
+		last = max(last, s.departure(other))
 		enough := true
 		for d := range s.dims {
 			gone[d] += s.now[other*s.dims+d]
@@ -93,7 +96,7 @@ func (s *state) wait(vm, node int) int64 {
 			break
 		}
 	}
-	return s.in.VMs[vm].Weight * int64(max(1, last))
+	return s.patience(vm) * int64(max(1, last))
 }
 
 // departure is how long the action takes that takes a VM away from its host.

@@ -45,7 +45,7 @@ func (s *state) crowded(n int) bool {
 func (s *state) lagging(n int) (changed []int) {
 	set := func(vm int, lag repack.Ticks) {
 		if s.lag[vm] != lag {
-			s.waits += s.in.VMs[vm].Weight * int64(lag-s.lag[vm])
+			s.waits += s.patience(vm) * int64(lag-s.lag[vm])
 			s.lag[vm] = lag
 			changed = append(changed, vm)
 		}
@@ -61,7 +61,7 @@ func (s *state) lagging(n int) (changed []int) {
 	}
 	if !s.crowded(n) {
 		for _, vm := range comes {
-			set(vm, 0)
+			set(vm, s.ready(n))
 		}
 		return changed
 	}
@@ -76,7 +76,7 @@ func (s *state) lagging(n int) (changed []int) {
 	when := func(vm int) repack.Ticks { return s.lag[vm] + s.departure(vm) }
 	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(when(a), when(b)), cmp.Compare(a, b)) })
 	slices.SortFunc(comes, func(a, b int) int { return cmp.Or(cmp.Compare(s.key(a), s.key(b)), cmp.Compare(a, b)) })
-	var clock repack.Ticks
+	clock := s.ready(n)
 	for i := 0; ; i++ {
 		rest := comes[:0]
 		for _, vm := range comes {
@@ -90,7 +90,7 @@ func (s *state) lagging(n int) (changed []int) {
 		if len(comes) == 0 || i == len(goes) {
 			break
 		}
-		clock = min(when(goes[i]), longest)
+		clock = max(clock, min(when(goes[i]), longest))
 		for d := range free {
 			free[d] += s.now[goes[i]*s.dims+d]
 		}

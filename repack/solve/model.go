@@ -10,6 +10,7 @@ import (
 // rules sorted by what they concern. It does not change during a search.
 type model struct {
 	in       *repack.Instance // amended
+	aim      Objective
 	dims     int
 	room     []int64 // capacity, node by node
 	now      []int64 // demands, VM by VM
@@ -59,6 +60,7 @@ type posted struct {
 	repack.Guard
 	penalty int64
 	nodes   *nodeSet // nil: moves between any nodes concern it
+	rule    repack.Rule
 }
 
 type watch struct {
@@ -88,9 +90,9 @@ type togetherSet struct {
 
 // newModel is the model of an amended instance. The rules are posted on it, so
 // each search has a model of its own.
-func newModel(in *repack.Instance) *model {
+func newModel(in *repack.Instance, aim Objective) *model {
 	m := &model{
-		in: in, dims: len(in.Dims),
+		in: in, aim: aim, dims: len(in.Dims),
 		room: make([]int64, len(in.Nodes)*len(in.Dims)),
 		now:  make([]int64, len(in.VMs)*len(in.Dims)),
 		next: make([]int64, len(in.VMs)*len(in.Dims)),
@@ -119,7 +121,7 @@ func newModel(in *repack.Instance) *model {
 		}
 	}
 	for _, r := range in.Rules {
-		r.Post(&board{model: m, penalty: r.Penalty})
+		r.Post(&board{model: m, rule: r.Rule, penalty: r.Penalty})
 	}
 	m.wishes()
 	return m
@@ -158,10 +160,9 @@ func (m *model) measure() {
 	}
 }
 
-// opens reports whether something may run on the node at the end.
-func opens(n *repack.Node) bool {
-	return n.Want == repack.Online || n.Want == repack.AnyState && n.State == repack.Online
-}
+// opens reports whether something may run on the node at the end: it stays or
+// comes on, or may be switched on for the purpose.
+func opens(n *repack.Node) bool { return n.Want != repack.Offline }
 
 func (m *model) addVM(vm int) {
 	v := &m.in.VMs[vm]
@@ -178,10 +179,41 @@ func (m *model) addVM(vm int) {
 	if v.State == repack.Running || v.State == repack.Sleeping {
 		m.home[vm] = v.Host
 		m.wishing[v.Host] = append(m.wishing[v.Host], vm)
-		m.near[vm] = v.Weight * int64(v.On(v.Host))
+		m.near[vm] = m.price(v, v.Host)
 	}
-	m.far[vm] = v.Weight * int64(v.On(repack.Nowhere))
+	m.far[vm] = m.price(v, repack.Nowhere)
 	m.rooted[vm] = v.Stays
+}
+
+// price is what the action costs in the objective that brings a VM to a node.
+func (m *model) price(v *repack.VM, node int) int64 {
+	takes := v.On(node)
+	switch {
+	case m.aim == Migrations && v.State != repack.Running, takes == 0:
+		return 0
+	case m.aim == Migrations:
+		return 1
+	case m.aim == Moved:
+		return v.Moved(node)
+	default:
+		return v.Weight * int64(takes)
+	}
+}
+
+// patience is what waiting for a tick costs a VM in the objective.
+func (m *model) patience(vm int) int64 {
+	if m.aim == Migrations || m.aim == Moved {
+		return 0
+	}
+	return m.in.VMs[vm].Weight
+}
+
+// ready is when a node can take VMs at the earliest.
+func (m *model) ready(node int) repack.Ticks {
+	if m.in.Nodes[node].State == repack.Offline {
+		return m.in.NodeOn
+	}
+	return 0
 }
 
 // cost is what it takes at least to have the VM on a node.
@@ -208,6 +240,7 @@ func (m *model) mayPass(vm, node int) bool {
 // board posts the rules of an instance on a model.
 type board struct {
 	*model
+	rule    repack.Rule
 	penalty int64
 }
 
@@ -294,7 +327,7 @@ func (b *board) Root(vm int) {
 // Guard sorts the guard by what it concerns.
 func (b *board) Guard(g repack.Guard, s repack.Scope) {
 	number := len(b.guards)
-	b.guards = append(b.guards, posted{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes)})
+	b.guards = append(b.guards, posted{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes), b.rule})
 	file(number, s, b.ofVM, b.ofNode, &b.ofAll)
 }
 

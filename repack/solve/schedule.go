@@ -24,6 +24,7 @@ type schedule struct {
 	stays  []int  // VMs on each node now
 	image  []int  // images on each node that are still to be resumed
 	offAt  []repack.Ticks
+	power  power
 	where  [][2]int // the nodes that each VM is on: where it is, where it is on its way to
 	fresh  []bool   // VMs that occupy where they are with their next demand
 	taskOf []int    // the task of each VM that is next or under way; -1
@@ -67,6 +68,7 @@ const mostHops = 4
 func (s *state) schedule(rekey func(units []unit, list []task)) *schedule {
 	c := &schedule{model: s.model, list: s.tasks()}
 	c.units = s.units(c.list)
+	c.power = s.powers()
 	if rekey != nil {
 		rekey(c.units, c.list)
 	}
@@ -148,6 +150,18 @@ func (c *schedule) run() {
 	}
 }
 
+// inTime reports whether every action starts and ends by when it is due.
+func (c *schedule) inTime() bool {
+	for i := range c.list {
+		t := &c.list[i]
+		d, ok := c.due[t.vm]
+		if ok && t.vm != repack.Nowhere && (t.start > d.start || t.end > d.end) {
+			return false
+		}
+	}
+	return true
+}
+
 // contested reports whether the unit shares a queue, in which its turn may be
 // another's.
 func (c *schedule) contested(u int) bool {
@@ -182,7 +196,7 @@ func (c *schedule) shrink() {
 // nodesOn has the nodes switched on that shall be.
 func (c *schedule) nodesOn() {
 	for n := range c.in.Nodes {
-		if node := &c.in.Nodes[n]; node.State == repack.Offline && node.Want == repack.Online {
+		if node := &c.in.Nodes[n]; node.State == repack.Offline && c.power.on[n] {
 			c.push(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.in.NodeOn, unit: -1, then: -1})
 		} else {
 			c.empty(n)
@@ -200,7 +214,7 @@ func (c *schedule) push(t task) {
 // empty switches a node off that shall be and has nothing left on it.
 func (c *schedule) empty(n int) {
 	node := &c.in.Nodes[n]
-	if node.State == repack.Online && node.Want == repack.Offline && c.stays[n] == 0 && c.image[n] == 0 && c.offAt[n] == repack.Forever {
+	if node.State == repack.Online && c.power.off[n] && c.stays[n] == 0 && c.image[n] == 0 && c.offAt[n] == repack.Forever {
 		c.offAt[n], c.on[n] = c.clock, false
 		c.push(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.in.NodeOff, unit: -1, then: -1})
 	}

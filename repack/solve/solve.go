@@ -7,8 +7,6 @@
 package solve
 
 import (
-	"math/rand/v2"
-
 	"vjob/repack"
 )
 
@@ -63,33 +61,28 @@ type Result struct {
 	Figures repack.Figures
 	Bound   int64 // no plan has an objective below it
 	Proved  bool  // none better exists
+	Rounds  int   // of the improvement
 	// Why has, if there is no plan, what was found to be in conflict, in words.
 	Why []string
 }
 
-// Solve searches for a plan. The error is an instance that contradicts itself; it
-// has no plan either.
+// Solve searches for a plan. The error is an instance that is not one, see
+// [repack.Instance.Validate].
 func Solve(in *repack.Instance, o Options) (*Result, error) {
-	amended, err := in.Amended()
-	if err != nil {
+	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	m := newModel(amended)
-	bound := m.bound()
-	s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, 1)), bound: bound, fixed: m.departures()}
-	s.repair()
-	s.run(o.stops, func(c *schedule) {
-		if o.Found != nil {
-			o.Found(repack.Figures{Objective: c.cost})
-		}
-	})
-	if s.best == nil {
-		return &Result{Verdict: Exhausted, Bound: bound}, nil
+	amended, err := in.Amended()
+	if err != nil {
+		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil
 	}
-	return &Result{Verdict: Solved, Plan: s.best.plan(), Bound: bound, Proved: s.best.cost == bound}, nil
-}
-
-// stops reports whether the search ends before its next round.
-func (o *Options) stops(rounds int) bool {
-	return o.Iterations < 0 || o.Iterations > 0 && rounds >= o.Iterations || rounds%16 == 0 && o.Stop != nil && o.Stop()
+	if why := disproof(newModel(amended, o.Objective)); len(why) > 0 {
+		return &Result{Verdict: Impossible, Why: why}, nil
+	}
+	p := newParty(amended, o)
+	p.search()
+	if p.best != nil {
+		return p.result(), nil
+	}
+	return p.giveUp(), nil
 }

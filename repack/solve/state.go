@@ -201,7 +201,7 @@ func (s *state) move(vm, to int) {
 	if s.noted {
 		s.trail = append(s.trail, step{vm, from})
 	}
-	s.waits -= s.in.VMs[vm].Weight * int64(s.lag[vm])
+	s.waits -= s.patience(vm) * int64(s.lag[vm])
 	s.lag[vm] = 0
 	s.tell(vm, from, to)
 	if from == repack.Nowhere {

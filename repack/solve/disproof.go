@@ -1,0 +1,235 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/repack"
+)
+
+// disproof is why there can be no plan whatever is searched, in words; none: that
+// was not shown. Every VM is looked at alone, then all of them against the room
+// that there is, then sets of them that rules hold together or apart.
+func disproof(m *model) (why []string) {
+	for _, test := range []func(*model) []string{homelessAlone, shortOfRoom, shortOfNodes, shortOfQuota, stranded} {
+		if why = test(m); len(why) > 0 {
+			return why
+		}
+	}
+	return nil
+}
+
+// homelessAlone are the VMs for which no node is left.
+func homelessAlone(m *model) (why []string) {
+	for _, vm := range m.hot {
+		if h := m.home[vm]; h != repack.Nowhere && m.allows(vm, h) && m.large(vm, h) ||
+			slices.ContainsFunc(m.order, func(n int) bool { return m.allows(vm, n) && m.large(vm, n) }) {
+			continue
+		}
+		allowed := 0
+		for n := range m.in.Nodes {
+			if m.allows(vm, n) {
+				allowed++
+			}
+		}
+		text := fmt.Sprintf("%s (%s) can be on no node: ", m.in.VMName(vm), m.demand(vm))
+		if allowed == 0 {
+			text += "its rules and the states of the nodes leave none"
+		} else {
+			text += fmt.Sprintf("its rules and the states of the nodes leave %d, and none of those is large enough", allowed)
+		}
+		if why = append(why, text); len(why) == mostReasons {
+			return why
+		}
+	}
+	return why
+}
+
+// mostReasons is how many reasons of one sort are worth reading.
+const mostReasons = 5
+
+// large reports whether a node is large enough for a VM alone.
+func (m *model) large(vm, n int) bool {
+	for d := range m.dims {
+		if m.next[vm*m.dims+d] > m.room[n*m.dims+d] {
+			return false
+		}
+	}
+	return true
+}
+
+// demand is what a VM asks for, in words.
+func (m *model) demand(vm int) string {
+	words := make([]string, m.dims)
+	for d := range words {
+		words[d] = fmt.Sprintf("%d %s", m.next[vm*m.dims+d], m.in.Dims[d])
+	}
+	return strings.Join(words, ", ")
+}
+
+// shortOfRoom compares what all VMs need with what the nodes have that may host
+// them. Of a node only that part counts that VMs can fill: if all their demands
+// are multiples of two, of 201 only 200. The same is asked of VMs that are
+// confined to the same nodes.
+func shortOfRoom(m *model) []string {
+	groups := map[*nodeSet][]int{nil: nil}
+	for _, vm := range m.hot {
+		groups[nil] = append(groups[nil], vm)
+		if s := m.final[vm]; s != nil {
+			groups[s] = append(groups[s], vm)
+		}
+	}
+	for _, vms := range inOrder(groups) {
+		for d := range m.dims {
+			if why := m.shortOf(d, vms, m.final[vms[0]], len(vms) == len(m.hot)); why != "" {
+				return []string{why}
+			}
+		}
+	}
+	return nil
+}
+
+// inOrder are the groups that are not empty, by their first VM, the larger first.
+func inOrder(groups map[*nodeSet][]int) (list [][]int) {
+	for _, vms := range groups {
+		if len(vms) > 0 {
+			list = append(list, vms)
+		}
+	}
+	slices.SortFunc(list, func(a, b []int) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return a[0] - b[0]
+	})
+	return list
+}
+
+func (m *model) shortOf(d int, vms []int, not *nodeSet, all bool) string {
+	if all {
+		not = nil
+	}
+	var sum, unit int64
+	for _, vm := range vms {
+		need := m.next[vm*m.dims+d]
+		sum += need
+		unit = gcd(unit, need)
+	}
+	if sum == 0 {
+		return ""
+	}
+	var room, usable int64
+	nodes := 0
+	for _, n := range m.order {
+		if !not.has(n) {
+			room += m.room[n*m.dims+d]
+			usable += m.room[n*m.dims+d] / unit * unit
+			nodes++
+		}
+	}
+	if sum <= usable {
+		return ""
+	}
+	text := fmt.Sprintf("%d VMs need %d %s, and the %d nodes that may host them have %d: %d are missing",
+		len(vms), sum, m.in.Dims[d], nodes, room, sum-room)
+	if sum <= room {
+		text = fmt.Sprintf("%d VMs need %d %s, and of the %d that the %d nodes have only %d can be used, as all demands are multiples of %d: %d are missing",
+			len(vms), sum, m.in.Dims[d], room, nodes, usable, unit, sum-usable)
+	}
+	if nodes > 0 && room > 0 {
+		text += fmt.Sprintf("; add %d nodes, or let some VMs wait", (sum-usable+room/int64(nodes)-1)/(room/int64(nodes)))
+	}
+	return text
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// shortOfNodes asks whether VMs that must be apart have as many nodes.
+func shortOfNodes(m *model) []string {
+	for _, r := range m.in.Rules {
+		a, ok := r.Rule.(apart)
+		if !ok || r.Penalty > 0 {
+			continue
+		}
+		var vms []int
+		for _, vm := range a.Apart() {
+			if m.in.VMs[vm].Want == repack.Running {
+				vms = append(vms, vm)
+			}
+		}
+		nodes := 0
+		for _, n := range m.order {
+			if slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) && m.large(vm, n) }) {
+				nodes++
+			}
+		}
+		if len(vms) > nodes {
+			return []string{fmt.Sprintf("%s: %d VMs run, and only %d nodes may host any of them", r.Rule, len(vms), nodes)}
+		}
+	}
+	return nil
+}
+
+// quota is a rule that limits how many VMs end on some nodes.
+type quota interface {
+	Quota() (nodes []int, most int64)
+}
+
+// shortOfQuota adds up the quotas of nodes that do not overlap.
+func shortOfQuota(m *model) []string {
+	seen := make([]bool, len(m.in.Nodes))
+	var sum int64
+	var rules []string
+	for _, r := range m.in.Rules {
+		q, ok := r.Rule.(quota)
+		if !ok || r.Penalty > 0 {
+			continue
+		}
+		nodes, most := q.Quota()
+		if slices.ContainsFunc(nodes, func(n int) bool { return seen[n] }) {
+			continue
+		}
+		for _, n := range nodes {
+			seen[n] = true
+		}
+		sum += most
+		rules = append(rules, r.String())
+	}
+	for _, n := range m.order {
+		if !seen[n] {
+			return nil
+		}
+	}
+	if int64(len(m.hot)) <= sum || len(rules) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d VMs are to run, and the rules leave room for %d: %s", len(m.hot), sum, list(rules))}
+}
+
+// list shows the first few of many.
+func list(words []string) string {
+	if len(words) > mostReasons {
+		return strings.Join(words[:mostReasons], "; ") + fmt.Sprintf(" and %d more", len(words)-mostReasons)
+	}
+	return strings.Join(words, "; ")
+}
+
+// stranded are VMs that are to sleep on a node that goes off.
+func stranded(m *model) (why []string) {
+	for vm := range m.in.VMs {
+		v := &m.in.VMs[vm]
+		if v.Want == repack.Sleeping && v.Host != repack.Nowhere && m.in.Nodes[v.Host].Want == repack.Offline && len(why) < mostReasons {
+			why = append(why, fmt.Sprintf("%s is to sleep on %s, which is to go offline: resume it elsewhere first", m.in.VMName(vm), m.in.NodeName(v.Host)))
+		}
+		if v.State == repack.Ready && v.Want == repack.Sleeping && len(why) < mostReasons {
+			why = append(why, m.in.VMName(vm)+" has never run, and is to sleep")
+		}
+	}
+	return why
+}

@@ -1,0 +1,224 @@
+package solve
+
+import (
+	"slices"
+
+	"vjob/repack"
+)
+
+// exhaust looks at everything that one action after the other can lead to, for
+// small problems only: whatever a plan does at the same time could be done one
+// after the other in order of the ends, which takes no more room. So if no way
+// leads to the end here, there is no plan.
+type exhaust struct {
+	*state
+	seen  map[string]trace
+	queue []string
+}
+
+// trace is how a scene was reached: from which, by what.
+type trace struct {
+	before string
+	vm     int
+	kind   repack.Kind
+	to     int
+}
+
+// scene is what one VM does, a byte: where it runs or sleeps, or that it does
+// neither; and whether it has its next demand.
+type scene struct {
+	state repack.VMState
+	node  int
+	fresh bool
+}
+
+// mostScenes bounds the search; mostVMs and mostNodes say what is small.
+const (
+	mostScenes = 100_000
+	mostVMs    = 24
+	mostNodes  = 40
+)
+
+// small reports whether everything can be looked at. Rules on time are not.
+func (m *model) small() bool {
+	return len(m.in.VMs) <= mostVMs && len(m.in.Nodes) <= mostNodes && len(m.gates)+len(m.due)+len(m.together)+len(m.limits)+len(m.in.Gangs) == 0 &&
+		!slices.ContainsFunc(m.in.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
+}
+
+// everything searches all scenes. Done: either the tasks lead to the end, or there
+// are none and no plan exists. Not done: there were too many.
+func (s *state) everything() (list []task, done bool) {
+	e := &exhaust{state: s, seen: map[string]trace{}}
+	first := make([]scene, len(s.in.VMs))
+	for vm := range first {
+		v := &s.in.VMs[vm]
+		first[vm] = scene{v.State, v.Host, v.State != repack.Running || v.Steady()}
+	}
+	e.reach(encode(first), trace{})
+	for i := 0; i < len(e.queue); i++ {
+		key := e.queue[i]
+		scenes := e.decode(key)
+		if e.ended(scenes) {
+			return e.story(key), true
+		}
+		e.expand(key, scenes)
+		if len(e.seen) > mostScenes {
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+func encode(scenes []scene) string {
+	text := make([]byte, 0, 2*len(scenes))
+	for _, c := range scenes {
+		flags := byte(c.state) << 1
+		if c.fresh {
+			flags |= 1
+		}
+		text = append(text, flags, byte(c.node+1))
+	}
+	return string(text)
+}
+
+func (e *exhaust) decode(key string) []scene {
+	scenes := make([]scene, len(key)/2)
+	for i := range scenes {
+		scenes[i] = scene{repack.VMState(key[2*i] >> 1), int(key[2*i+1]) - 1, key[2*i]&1 == 1}
+	}
+	return scenes
+}
+
+func (e *exhaust) reach(key string, t trace) {
+	if _, ok := e.seen[key]; !ok {
+		e.seen[key] = t
+		e.queue = append(e.queue, key)
+	}
+}
+
+// ended reports whether a scene is what is wanted: states, room and rules.
+func (e *exhaust) ended(scenes []scene) bool {
+	for vm, c := range scenes {
+		if c.state != e.in.VMs[vm].Want {
+			return false
+		}
+	}
+	e.note()
+	defer e.back(0)
+	for _, vm := range e.hot {
+		if !e.allows(vm, scenes[vm].node) {
+			return false
+		}
+		e.move(vm, scenes[vm].node)
+	}
+	return e.breaches == 0 && !slices.ContainsFunc(e.order, e.over)
+}
+
+// expand reaches every scene that one action leads to.
+func (e *exhaust) expand(key string, scenes []scene) {
+	where := make([][2]int, len(scenes))
+	free := slices.Clone(e.model.room)
+	for vm, c := range scenes {
+		where[vm] = [2]int{repack.Nowhere, repack.Nowhere}
+		if c.state != repack.Running {
+			continue
+		}
+		where[vm][0] = c.node
+		demand := e.now
+		if c.fresh {
+			demand = e.next
+		}
+		for d := range e.dims {
+			free[c.node*e.dims+d] -= demand[vm*e.dims+d]
+		}
+	}
+	eyes := e.watchful(where)
+	defer eyes.close(where)
+	for vm, c := range scenes {
+		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
+			if to != repack.Nowhere && !(e.mayPass(vm, to) && eyes.admits(vm, to) && e.roomy(free, vm, to)) {
+				return
+			}
+			next := slices.Clone(scenes)
+			next[vm] = after
+			e.reach(encode(next), trace{key, vm, kind, to})
+		})
+	}
+}
+
+// each visits the actions that a VM could take.
+func (e *exhaust) each(vm int, c scene, visit func(kind repack.Kind, to int, after scene)) {
+	v := &e.in.VMs[vm]
+	arrive := func(kind repack.Kind) {
+		for n := range e.in.Nodes {
+			if n != c.node || kind != repack.Migrate {
+				visit(kind, n, scene{repack.Running, n, true})
+			}
+		}
+	}
+	switch {
+	case c.state == repack.Running && v.Want == repack.Running:
+		if !e.rooted[vm] {
+			arrive(repack.Migrate)
+		}
+		if v.Sleepable {
+			visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true})
+		}
+	case c.state == repack.Running && v.Want == repack.Sleeping:
+		visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true})
+	case c.state == repack.Running:
+		visit(repack.Shutdown, repack.Nowhere, scene{v.Want, repack.Nowhere, true})
+	case v.Want == repack.Running && c.state == repack.Sleeping:
+		arrive(repack.Resume)
+	case v.Want == repack.Running:
+		arrive(repack.Boot)
+	}
+}
+
+func (e *exhaust) roomy(free []int64, vm, n int) bool {
+	for d := range e.dims {
+		if need := e.next[vm*e.dims+d]; need > 0 && need > free[n*e.dims+d] {
+			return false
+		}
+	}
+	return true
+}
+
+// story is the tasks that lead to a scene. Each starts when the one before it of
+// its VM has ended, and all that left its node before it came.
+func (e *exhaust) story(key string) (list []task) {
+	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
+		c := e.decode(t.before)[t.vm]
+		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: e.takes(t, c), started: true, then: -1})
+	}
+	slices.Reverse(list)
+	for i := range list {
+		for j := range i {
+			before, t := &list[j], &list[i]
+			if before.vm == t.vm || before.leaves() && before.from == t.to {
+				t.start = max(t.start, before.end)
+			}
+		}
+		list[i].end = list[i].start + list[i].takes
+	}
+	return list
+}
+
+func (e *exhaust) takes(t trace, c scene) repack.Ticks {
+	v := &e.in.VMs[t.vm]
+	switch t.kind {
+	case repack.Migrate:
+		return v.Takes.Migrate
+	case repack.Boot:
+		return v.Takes.Boot
+	case repack.Suspend:
+		return v.Takes.Suspend
+	case repack.Shutdown:
+		return v.Takes.Shutdown
+	default:
+		if t.to == c.node {
+			return v.Takes.ResumeLocal
+		}
+		return v.Takes.ResumeRemote
+	}
+}

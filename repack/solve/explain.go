@@ -1,0 +1,179 @@
+package solve
+
+import (
+	"fmt"
+	"strings"
+
+	"vjob/repack"
+)
+
+// giveUp says why no plan was found. Small problems are looked at as a whole,
+// which may find one after all; for others it tells what was in the way, and which
+// single change would make a plan possible.
+func (p *party) giveUp() *Result {
+	r := &Result{Verdict: Exhausted, Bound: p.bound, Rounds: p.rounds}
+	if p.stopped {
+		r.Verdict = OutOfTime
+	}
+	s := p.searches[0]
+	obstacle := s.obstacle()
+	if s.small() {
+		fresh := newState(newModel(p.in, p.Objective))
+		switch tasks, done := fresh.everything(); {
+		case done && tasks != nil:
+			p.best = &finding{fresh.told(tasks), score{}}
+			return p.result()
+		case done:
+			r.Verdict = Impossible
+		}
+	}
+	r.Why = append(obstacle, p.ways()...)
+	return r
+}
+
+// told is a complete schedule of tasks with given times.
+func (s *state) told(list []task) *schedule {
+	c := &schedule{model: s.model, list: list}
+	for n := range s.in.Nodes {
+		node := &s.in.Nodes[n]
+		if node.State != repack.Online || node.Want != repack.Offline {
+			continue
+		}
+		var last repack.Ticks
+		for i := range list {
+			if t := &list[i]; t.from == n {
+				last = max(last, t.end)
+			}
+		}
+		c.list = append(c.list, task{
+			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.in.NodeOff, then: -1,
+		})
+	}
+	for i := range c.list {
+		if t := &c.list[i]; t.vm != repack.Nowhere {
+			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
+			c.last = max(c.last, t.end)
+		}
+	}
+	return c
+}
+
+// obstacle is what the search could not get past: VMs without a place, rules that
+// stay broken, or actions that wait for each other.
+func (s *search) obstacle() (why []string) {
+	if s.nowhere > 0 {
+		for _, vm := range s.homeless() {
+			if len(why) == mostReasons {
+				return append(why, fmt.Sprintf("and %d more VMs have no place", s.nowhere-mostReasons))
+			}
+			why = append(why, s.wants(vm))
+		}
+		return why
+	}
+	for i := range s.count {
+		if s.count[i] > 0 && s.guards[i].penalty == 0 && len(why) < mostReasons {
+			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.guards[i].rule, s.count[i]))
+		}
+	}
+	if len(why) > 0 {
+		return why
+	}
+	c := s.schedule(nil)
+	for i := range c.list {
+		if t := &c.list[i]; !t.started && len(why) < mostReasons {
+			why = append(why, c.waits(t))
+		}
+	}
+	if c.left > 0 {
+		return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
+	}
+	return []string{"every plan found breaks a time by which an action is due"}
+}
+
+// wants says what a VM without a place lacks on the node that comes closest.
+func (s *state) wants(vm int) string {
+	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demand(vm))
+	near := s.tightest(vm)
+	if len(near) == 0 {
+		return text + ": a rule is against every node that is left"
+	}
+	n := near[0]
+	var lacks []string
+	for d := range s.dims {
+		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.model.room[n*s.dims+d]; lack > 0 {
+			lacks = append(lacks, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
+		}
+	}
+	return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), strings.Join(lacks, " and "))
+}
+
+// waits says what a task waits for.
+func (c *schedule) waits(t *task) string {
+	text := fmt.Sprintf("%s waits to %s", c.in.VMName(t.vm), t.kind)
+	if t.leaves() {
+		text += " from " + c.in.NodeName(t.from)
+	}
+	if t.comes() {
+		text += " to " + c.in.NodeName(t.to)
+	}
+	return text
+}
+
+// mostWays is how many changes are tried to find some that help.
+const mostWays = 64
+
+// ways are single changes with which a plan is found at once: without one of the
+// hard rules, or with one more node.
+func (p *party) ways() (why []string) {
+	tried := 0
+	for i, r := range p.in.Rules {
+		if r.Penalty > 0 || tried == mostWays || len(why) == mostReasons {
+			continue
+		}
+		tried++
+		in := *p.in
+		in.Rules = append(append([]repack.Posted{}, p.in.Rules[:i]...), p.in.Rules[i+1:]...)
+		if cost, ok := p.quick(&in); ok {
+			why = append(why, fmt.Sprintf("without %s there is a plan (objective %d)", r.Rule, cost))
+		}
+	}
+	if len(why) > 0 || len(p.in.Nodes) == 0 {
+		return why
+	}
+	for more := 1; more <= 4; more *= 2 {
+		in := *p.in
+		in.Nodes = append([]repack.Node{}, p.in.Nodes...)
+		for range more {
+			in.Nodes = append(in.Nodes, p.largest())
+		}
+		if cost, ok := p.quick(&in); ok {
+			return []string{fmt.Sprintf("with %d more nodes as large as the largest there is a plan (objective %d)", more, cost)}
+		}
+	}
+	return nil
+}
+
+// quick reports whether a plan is found in a few rounds.
+func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
+	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: meeting / 8})
+	q.search()
+	if q.best == nil {
+		return 0, false
+	}
+	return q.best.score.first, true
+}
+
+// largest is a node like the largest there is, empty.
+func (p *party) largest() repack.Node {
+	best, most := 0, int64(-1)
+	for n := range p.in.Nodes {
+		var sum int64
+		for _, c := range p.in.Nodes[n].Capacity {
+			sum += c
+		}
+		if sum > most {
+			best, most = n, sum
+		}
+	}
+	return repack.Node{Name: "new", Capacity: p.in.Nodes[best].Capacity, State: repack.Online, Want: repack.Online}
+}

@@ -1,0 +1,117 @@
+package solve
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"vjob/repack"
+)
+
+// party is searches side by side, each with its own model and its own luck. They
+// meet after so many rounds each, so that what comes out depends on the seed and
+// not on who is faster.
+type party struct {
+	Options
+	in       *repack.Instance
+	searches []*search
+	bound    int64
+	best     *finding
+	rounds   int
+	stopped  bool
+}
+
+// meeting is how many rounds a search has before the next meeting.
+const meeting = 256
+
+func newParty(in *repack.Instance, o Options) *party {
+	p := &party{Options: o, in: in}
+	if p.Stop == nil {
+		p.Stop = func() bool { return false }
+	}
+	for i := range max(1, o.Workers) {
+		m := newModel(in, o.Objective)
+		s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: m.departures(), found: func(int64) {}}
+		if i == 0 {
+			p.bound = m.bound()
+		}
+		s.bound = p.bound
+		p.searches = append(p.searches, s)
+	}
+	return p
+}
+
+// search has the first search find a plan, and then all of them a better one.
+func (p *party) search() {
+	first := p.searches[0]
+	first.repair()
+	first.try()
+	p.meet(p.searches[:1])
+	for p.Iterations >= 0 && !p.done() {
+		n := meeting
+		if p.Iterations > 0 {
+			n = min(n, p.Iterations-p.rounds)
+		}
+		p.parallel(func(s *search) { s.run(n, p.Stop) })
+		p.rounds += n
+		p.meet(p.searches)
+	}
+}
+
+// done reports whether there is nothing left to search for, or no time.
+func (p *party) done() bool {
+	p.stopped = p.stopped || p.Stop()
+	return p.stopped || p.Iterations > 0 && p.rounds >= p.Iterations || p.best != nil && p.best.score.first <= p.bound ||
+		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.sore()) > 0 })
+}
+
+// parallel has all searches do something, and waits for them.
+func (p *party) parallel(do func(s *search)) {
+	var group sync.WaitGroup
+	for i, s := range p.searches {
+		group.Go(func() {
+			if s.idle() {
+				s.begin(i)
+			}
+			do(s)
+		})
+	}
+	group.Wait()
+}
+
+// idle reports whether a search has not begun.
+func (s *search) idle() bool { return s.nowhere == len(s.hot) && len(s.hot) > 0 }
+
+// begin finds a first placement, each search another one.
+func (s *search) begin(i int) {
+	if i > 0 {
+		s.noise = s.rng
+	}
+	s.repair()
+	s.noise = nil
+}
+
+// meet takes the best of what has been found.
+func (p *party) meet(searches []*search) {
+	for _, s := range searches {
+		if s.best == nil || p.best != nil && !s.best.score.less(p.best.score) {
+			continue
+		}
+		p.best = s.best
+		if p.Found != nil {
+			p.Found(repack.Figures{Objective: p.best.score.first, Makespan: p.best.last})
+		}
+	}
+}
+
+// result is the plan that was found.
+func (p *party) result() *Result {
+	r := &Result{
+		Verdict: Solved, Plan: p.best.plan(), Bound: p.bound, Rounds: p.rounds,
+		Proved: p.best.score.first <= p.bound,
+	}
+	if report, err := repack.Check(p.in, r.Plan); err == nil {
+		r.Figures = report.Figures
+	}
+	return r
+}

@@ -1,0 +1,46 @@
+package solve
+
+import "vjob/repack"
+
+// power says which nodes a placement has switched.
+type power struct{ on, off []bool }
+
+// powers are the nodes that must be switched, and those that need be: nodes with
+// no wish of their own come on if something ends there, and go off if a rule
+// limits how many may be on.
+func (s *state) powers() power {
+	p := power{on: make([]bool, len(s.in.Nodes)), off: make([]bool, len(s.in.Nodes))}
+	for n := range s.in.Nodes {
+		node := &s.in.Nodes[n]
+		p.on[n] = node.State == repack.Offline && (node.Want == repack.Online || node.Want == repack.AnyState && len(s.here[n]) > 0)
+		p.off[n] = node.State == repack.Online && node.Want == repack.Offline
+	}
+	for _, l := range s.limits {
+		s.dim(l, &p)
+	}
+	return p
+}
+
+// dim switches off nodes that are empty and may be, until a limit is kept.
+func (s *state) dim(l limit, p *power) {
+	lit := 0
+	for _, n := range l.nodes {
+		if s.lit(n, p) {
+			lit++
+		}
+	}
+	for _, n := range l.nodes {
+		if lit <= l.most {
+			return
+		}
+		if s.lit(n, p) && s.in.Nodes[n].Want == repack.AnyState && len(s.here[n]) == 0 && s.in.Nodes[n].State == repack.Online {
+			p.off[n] = true
+			lit--
+		}
+	}
+}
+
+// lit reports whether a node is on at the end.
+func (s *state) lit(n int, p *power) bool {
+	return p.on[n] || s.in.Nodes[n].State == repack.Online && !p.off[n]
+}

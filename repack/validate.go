@@ -1,0 +1,54 @@
+package repack
+
+import "fmt"
+
+// Validate says what makes an instance none: sizes that differ, numbers of VMs and
+// nodes that do not exist, negative amounts. Whether there is a plan is another
+// matter.
+func (in *Instance) Validate() error {
+	for n := range in.Nodes {
+		if len(in.Nodes[n].Capacity) != len(in.Dims) {
+			return fmt.Errorf("%s: %d capacities for %d resources", in.NodeName(n), len(in.Nodes[n].Capacity), len(in.Dims))
+		}
+	}
+	for vm := range in.VMs {
+		if err := in.validateVM(vm); err != nil {
+			return fmt.Errorf("%s: %w", in.VMName(vm), err)
+		}
+	}
+	inGang := make([]bool, len(in.VMs))
+	for g, vms := range in.Gangs {
+		for _, vm := range vms {
+			if vm < 0 || vm >= len(in.VMs) || inGang[vm] {
+				return fmt.Errorf("gang %d: VM %d does not exist or is in two gangs", g, vm)
+			}
+			inGang[vm] = true
+		}
+	}
+	return nil
+}
+
+func (in *Instance) validateVM(vm int) error {
+	v := &in.VMs[vm]
+	if len(v.Now) != len(in.Dims) || len(v.Next) != len(in.Dims) {
+		return fmt.Errorf("%d and %d demands for %d resources", len(v.Now), len(v.Next), len(in.Dims))
+	}
+	for d := range in.Dims {
+		if v.Now[d] < 0 || v.Next[d] < 0 {
+			return fmt.Errorf("demands %d and then %d of %s", v.Now[d], v.Next[d], in.Dims[d])
+		}
+	}
+	has := v.State == Running || v.State == Sleeping
+	if has && (v.Host < 0 || v.Host >= len(in.Nodes)) {
+		return fmt.Errorf("%s on node %d, which does not exist", v.State, v.Host)
+	}
+	if v.State == Running && in.Nodes[v.Host].State != Online {
+		return fmt.Errorf("runs on %s, which is %s", in.NodeName(v.Host), in.Nodes[v.Host].State)
+	}
+	for _, t := range []Ticks{v.Takes.Boot, v.Takes.Shutdown, v.Takes.Suspend, v.Takes.ResumeLocal, v.Takes.ResumeRemote, v.Takes.Migrate} {
+		if t < 0 {
+			return fmt.Errorf("an action takes %d", t)
+		}
+	}
+	return nil
+}
