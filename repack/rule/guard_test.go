@@ -235,10 +235,9 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// What has no delta yet costs nothing, and nothing is allocated on the way.
-func TestGuardsDoNotAllocate(t *testing.T) {
-	in := world(8, "0 1 2 3 4 5 6 7")
-	all := map[string]map[string]any{
+// some are arguments for eight VMs and eight nodes.
+func some() map[string]map[string]any {
+	return map[string]map[string]any{
 		"spread": {"vms": numbers(8)}, "gather": {"vms": numbers(8)}, "lonely": {"vms": []int{0, 1}},
 		"capacity": {"nodes": numbers(4), "max": int64(3)}, "among": {"vms": numbers(8), "groups": [][]int{{0, 1, 2}, {3, 4}}},
 		"split":            {"sets": [][]int{{0, 1}, {2, 3}, {4, 5, 6, 7}}},
@@ -247,6 +246,11 @@ func TestGuardsDoNotAllocate(t *testing.T) {
 		"resourceCapacity": {"nodes": numbers(4), "resource": "cpu", "amount": int64(30)},
 		"maxOnline":        {"nodes": numbers(8), "max": int64(3)},
 	}
+}
+
+// Nothing is allocated on the way.
+func TestGuardsDoNotAllocate(t *testing.T) {
+	in, all := world(8, "0 1 2 3 4 5 6 7"), some()
 	for _, name := range withGuard {
 		b := newBoard(in)
 		made(t, in, name, false, all[name]).Post(b)
@@ -263,5 +267,22 @@ func TestGuardsDoNotAllocate(t *testing.T) {
 		}); n > 0 {
 			t.Errorf("%s allocates %v times", name, n)
 		}
+	}
+}
+
+func BenchmarkDelta(b *testing.B) {
+	in, all := world(8, "0 1 2 3 4 5 6 7"), some()
+	for _, name := range withGuard {
+		b.Run(name, func(b *testing.B) {
+			board := newBoard(in)
+			made(b, in, name, false, all[name]).Post(board)
+			g := board.guards[0]
+			for vm := range 8 {
+				g.Move(vm, repack.Nowhere, vm/2)
+			}
+			for i := 0; b.Loop(); i++ {
+				g.Delta(i&7, (i&7)/2, i>>3&7)
+			}
+		})
 	}
 }
