@@ -29,7 +29,7 @@ type capacity struct {
 
 // Check reports how many run too much.
 func (c *capacity) Check(t *repack.Timeline) (list []repack.Breach) {
-	inside := map[int]bool{}
+	inside := make([]bool, len(t.Nodes)) // there is such a rule for each rack, and every VM is looked at
 	for _, n := range c.nodes {
 		inside[n] = true
 	}
@@ -62,7 +62,7 @@ func (c *capacity) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // presence has the steps of one VM, which is inside or not: never twice.
-func presence(stays []repack.Stay, inside map[int]bool) (steps []step) {
+func presence(stays []repack.Stay, inside []bool) (steps []step) {
 	last := repack.Ticks(-1)
 	for _, s := range stays {
 		if !inside[s.Node] || s.To <= last {
