@@ -23,8 +23,14 @@ func (b *Builder) Bad(at Pos, format string, args ...any) { b.rep.addf(at, forma
 // Full reports whether nobody wants to read more problems.
 func (b *Builder) Full() bool { return b.rep.full }
 
-// Add puts a call at the end of the file.
-func (b *Builder) Add(c *Call) { b.file.Body.List = append(b.file.Body.List, c) }
+// Add puts a call at the end of the file, if a script can say it.
+func (b *Builder) Add(c *Call) {
+	if !bare(c.Rule) || c.Rule == "for" || c.Rule == "soft" {
+		b.rep.addf(c.RulePos, "%s cannot be the name of a rule", name(c.Rule))
+		return
+	}
+	b.file.Body.List = append(b.file.Body.List, c)
+}
 
 // Offset is the byte of a line and a column, in letters, which count from 1.
 func (b *Builder) Offset(line, column int) int {

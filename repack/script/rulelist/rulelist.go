@@ -125,8 +125,8 @@ func (r *reader) rule(item ast.Node) {
 	seen := map[string]bool{}
 	for _, e := range entries {
 		key := e.Key.GetToken().Value
-		if seen[key] || e.Key.IsMergeKey() {
-			r.Bad(r.at(e), "want each key once and written out: %s", key)
+		if seen[key] || key == "" || e.Key.IsMergeKey() {
+			r.Bad(r.at(e), "want each key once and written out: %q", key)
 			return
 		}
 		seen[key] = true
@@ -146,9 +146,8 @@ func (r *reader) entry(c *script.Call, key string, e *ast.MappingValueNode) {
 	switch key {
 	case "rule":
 		name, ok := scalar(e.Value)
-		if !ok || name == "" {
+		if !ok {
 			r.Bad(at, "want the name of a rule")
-			return
 		}
 		c.Rule, c.RulePos = name, at
 	case "continuous":
