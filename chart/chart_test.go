@@ -71,19 +71,24 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: two drawings differ", name)
 		}
 		wellFormed(t, name, got.Bytes())
-		path := filepath.Join("testdata", name+".svg")
-		if *update {
-			if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		goldenPicture(t, name, got.Bytes())
+	}
+}
+
+func goldenPicture(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".svg")
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("%s differs from %s; look at the picture and run with -update", name, path)
-		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from %s; look at the picture and run with -update", name, path)
 	}
 }
 
@@ -134,4 +139,49 @@ func TestLarge(t *testing.T) {
 	if b.Len() > 400_000 {
 		t.Errorf("%d bytes", b.Len())
 	}
+}
+
+// schedule has bars that overlap, arrivals and departures, and a kind that nobody
+// knows.
+func schedule(nodes int) *chart.Timetable {
+	t := &chart.Timetable{Title: "plan for <x>", Subtitle: "makespan 40 s", Note: "all", End: 40 * time.Second}
+	kinds := []string{"migrate", "boot", "resume", "suspend", "shutdown", "node_on", "node_off", "else"}
+	for i := range nodes {
+		track := chart.Track{Label: fmt.Sprintf("node %d", i)}
+		for k := range 5 {
+			from := time.Duration((i*7+k*3)%30) * time.Second
+			kind := kinds[(i+k)%len(kinds)]
+			leaving := kind == "migrate" && k%2 == 1 || kind == "suspend" || kind == "shutdown"
+			track.Bars = append(track.Bars, chart.Bar{
+				Kind: kind, Leaving: leaving, From: from, To: from + time.Duration(1+k*2)*time.Second,
+				Label: fmt.Sprint(k), Text: "VM <" + fmt.Sprint(k) + ">",
+			})
+		}
+		t.Tracks = append(t.Tracks, track)
+	}
+	return t
+}
+
+func TestTimetable(t *testing.T) {
+	for name, table := range map[string]*chart.Timetable{"timetable": schedule(8), "timetable-empty": {Title: "nothing"}} {
+		var got, again bytes.Buffer
+		if err := errors.Join(chart.WriteTimetable(&got, table), chart.WriteTimetable(&again, table)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), again.Bytes()) {
+			t.Errorf("%s: two drawings differ", name)
+		}
+		wellFormed(t, name, got.Bytes())
+		goldenPicture(t, name, got.Bytes())
+	}
+	var large bytes.Buffer
+	if err := chart.WriteTimetable(&large, schedule(200)); err != nil || large.Len() > 250_000 {
+		t.Errorf("%d bytes, %v", large.Len(), err)
+	}
+	hostile := &chart.Timetable{Title: "</svg>", Tracks: []chart.Track{{Label: "<b>", Bars: []chart.Bar{{Kind: `x" onload="`, To: time.Hour, Label: "<i>", Text: "]]>\x00"}}}}}
+	var b bytes.Buffer
+	if err := chart.WriteTimetable(&b, hostile); err != nil || strings.Contains(b.String(), "onload=") || strings.Contains(b.String(), "<b>") {
+		t.Error("markup got through", err)
+	}
+	wellFormed(t, "hostile", b.Bytes())
 }
