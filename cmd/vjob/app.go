@@ -76,7 +76,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.submitCommand(), a.listCommand(), a.showCommand(), a.deleteCommand(), a.holdCommand(), a.releaseCommand(),
 		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.plansCommand(), a.eventsCommand(),
-		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(), a.versionCommand(),
+		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(),
+		a.planCommand(), a.checkCommand(), a.versionCommand(),
 	)
 	return root
 }
@@ -85,9 +86,9 @@ const rootHelp = `vjob submits, follows and steers vjobs: groups of VMs that run
 
 Exit codes:
   0  success
-  1  an error of the daemon, of the network or of this program
+  1  an error of the daemon, of the network or of this program; vjob check: the plan is wrong
   2  wrong usage or wrong input; the message names the field
-  3  not found
+  3  not found; vjob plan: no plan
   4  refused: it contradicts the present state
   5  not allowed, or not known who you are
   6  --wait or --timeout ended first`

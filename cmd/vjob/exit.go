@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cluster"
+	"vjob/repack/format"
 )
 
 // The exit codes; `vjob help` lists them.
@@ -21,6 +22,16 @@ const (
 	exitNotAllowed = 5
 	exitTimeout    = 6
 )
+
+// outcome is an exit code of a command's own; the text goes to the standard error,
+// unless it is empty.
+type outcome struct {
+	code int
+	text string
+}
+
+// Error is the text.
+func (o *outcome) Error() string { return o.text }
 
 // errTimeout: what --wait waited for did not happen in time.
 var errTimeout = errors.New("waited long enough")
@@ -44,9 +55,15 @@ func (e *usageError) Unwrap() error { return e.err }
 
 // exitCode is the one table from errors to exit codes.
 func exitCode(err error) int {
+	var own *outcome
+	var file *format.Error
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &own):
+		return own.code
+	case errors.As(err, &file):
+		return exitInput
 	case errors.Is(err, errTimeout):
 		return exitTimeout
 	case errors.Is(err, cluster.ErrInvalid):
@@ -68,6 +85,10 @@ func exitCode(err error) int {
 func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
+	}
+	var own *outcome
+	if errors.As(err, &own) && own.text == "" {
+		return // what was printed says it
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 		_, _ = fmt.Fprintf(a.err, "vjob: %s\n", clean(line))

@@ -1,5 +1,6 @@
 // Command vjob is the command line of vjob: it submits, follows and steers vjobs
-// through the REST API of vjobd, and replays workloads in virtual time.
+// through the REST API of vjobd, replays workloads in virtual time, and makes and
+// checks plans from files.
 //
 // There is one file per command. The package refuses to know how the daemon does
 // anything.

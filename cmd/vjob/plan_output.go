@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/repack"
+	"vjob/repack/solve"
+)
+
+// planned is the JSON of `vjob plan -o json`. What there is only with a plan is
+// null without one.
+type planned struct {
+	Instance    string         `json:"instance"`
+	Solved      bool           `json:"solved"`
+	Verdict     string         `json:"verdict"`
+	Why         []string       `json:"why"`
+	Measure     string         `json:"measure"`
+	Objective   *int64         `json:"objective"`
+	Bound       *int64         `json:"lower_bound"`
+	OverBound   *float64       `json:"objective_over_bound"`
+	Proved      bool           `json:"proved"`
+	Completion  *int64         `json:"completion_s"`
+	Makespan    *int64         `json:"makespan_s"`
+	Migrations  *int           `json:"migrations"`
+	Actions     map[string]int `json:"actions"`
+	Penalty     *int64         `json:"penalty"`
+	Broken      []string       `json:"broken"`
+	NodesUsed   *int           `json:"nodes_used"`
+	GrowthDelay *int64         `json:"growth_delay_s"`
+	FirstPlan   *float64       `json:"first_plan_ms"`
+	Elapsed     float64        `json:"elapsed_ms"`
+	Seed        uint64         `json:"seed"`
+	Out         string         `json:"out,omitempty"`
+	SVG         string         `json:"svg,omitempty"`
+}
+
+// verdictWords are those of the JSON.
+var verdictWords = map[solve.Verdict]string{
+	solve.Solved: "solved", solve.Impossible: "impossible", solve.OutOfTime: "out_of_time", solve.Exhausted: "exhausted",
+}
+
+func planJSON(in *repack.Instance, f *planFlags, s *searched) *planned {
+	p := &planned{
+		Instance: in.Name, Verdict: verdictWords[s.result.Verdict], Why: nonNil(s.result.Why), Measure: f.objective,
+		Actions: map[string]int{}, Broken: nonNil(s.broken), Elapsed: milliseconds(s.elapsed), Seed: f.seed,
+	}
+	if s.result.Verdict != solve.Solved {
+		return p
+	}
+	x := &s.figures
+	p.Solved, p.Proved, p.Bound = true, s.result.Proved, &s.result.Bound
+	if v, ok := value(f.objective, x); ok {
+		p.Objective = &v
+	}
+	if ratio, ok := s.overBound(f.objective); ok {
+		p.OverBound = &ratio
+	}
+	makespan, growth, first := int64(x.Makespan), int64(x.GrowthDelay), milliseconds(s.first)
+	p.Completion, p.Makespan, p.Migrations, p.Penalty = &x.Objective, &makespan, &x.Migrations, &x.Penalty
+	p.NodesUsed, p.GrowthDelay, p.FirstPlan = &x.NodesUsed, &growth, &first
+	for kind, n := range x.Count {
+		p.Actions[repack.Kinds[kind]] = n
+	}
+	p.Out, p.SVG = f.out, f.svg
+	return p
+}
+
+// milliseconds has three decimals: a first plan may be there in less than one.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// exactly prints a duration of a search, which may be a very short one.
+func exactly(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%.1fms", milliseconds(d))
+	}
+	return span(d)
+}
+
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// overBound is how many times the bound the objective is.
+func (s *searched) overBound(objective string) (ratio float64, ok bool) {
+	v, ok := value(objective, &s.figures)
+	switch bound := s.result.Bound; {
+	case !ok || bound < 0:
+		return 0, false
+	case v == bound:
+		return 1, true
+	case bound == 0:
+		return 0, false
+	default:
+		return float64(v) / float64(bound), true
+	}
+}
+
+func (a *app) showPlanned(in *repack.Instance, f *planFlags, s *searched) error {
+	if a.json() {
+		return printJSON(a.out, planJSON(in, f, s), true)
+	}
+	if s.result.Verdict != solve.Solved {
+		return nil // the complaint says it all
+	}
+	var b summary
+	b.line("instance", described(in))
+	b.line("result", s.quality(f))
+	b.figures(&s.figures)
+	if len(s.broken) > 0 {
+		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
+	}
+	b.line("first plan", "after "+exactly(s.first))
+	b.line("searched", exactly(s.elapsed))
+	if f.out != "" {
+		b.line("written", f.out)
+	}
+	if f.svg != "" {
+		b.line("drawn", f.svg)
+	}
+	_, err := io.WriteString(a.out, b.String())
+	return err
+}
+
+// described is an instance in short.
+func described(in *repack.Instance) string {
+	text := fmt.Sprintf("%s, %s, %s", count(len(in.Nodes), "node"), count(len(in.VMs), "VM"), count(len(in.Rules), "rule"))
+	if in.Name != "" {
+		text = in.Name + ": " + text
+	}
+	if n := len(in.Overloaded()); n > 0 {
+		text += fmt.Sprintf("; %s over capacity at the start", count(n, "node"))
+	}
+	return text
+}
+
+// quality says how good the plan is.
+func (s *searched) quality(f *planFlags) string {
+	ratio, ok := s.overBound(f.objective)
+	switch {
+	case s.result.Proved:
+		return "the best plan (proved)"
+	case ok:
+		return fmt.Sprintf("at most %.1f %% over the best: no plan has less %s than %d", 100*(ratio-1), f.objective, s.result.Bound)
+	default:
+		return "a plan, how good is not known"
+	}
+}
+
+// summary is lines of names and values.
+type summary struct{ strings.Builder }
+
+func (b *summary) line(name, value string) {
+	fmt.Fprintf(&b.Builder, "%-16s %s\n", name, clean(value))
+}
+
+// figures are the measures of a plan, with their units.
+func (b *summary) figures(x *repack.Figures) {
+	b.line("completion", fmt.Sprintf("%d s, the sum over the actions on VMs (%d s with those on nodes)", x.Objective, x.All))
+	b.line("makespan", fmt.Sprintf("%d s", int64(x.Makespan)))
+	var kinds []string
+	for kind, n := range x.Count {
+		if n > 0 {
+			kinds = append(kinds, strconv.Itoa(n)+" "+repack.Kinds[kind])
+		}
+	}
+	if len(kinds) == 0 {
+		kinds = []string{"none"}
+	}
+	b.line("actions", strings.Join(kinds, ", "))
+	if x.GrowthDelay > 0 {
+		b.line("growth", fmt.Sprintf("%d s, the sum of how long VMs that stay wait for what they ask for", int64(x.GrowthDelay)))
+	}
+	b.line("nodes used", strconv.Itoa(x.NodesUsed))
+}
