@@ -23,20 +23,16 @@ run() {
 }
 
 # run_real runs one package of the real lab, test by test, each with a cluster of
-# its own. libvirtd itself has been seen to hang on a busy machine: a test that
-# fails is run again, at most twice, and every failure is told at the end.
-retried=
+# its own: a hang of one takes no other along.
 run_real() {
-	local test before try
-	for test in $(go test -tags "$tags" -list '^Test' "$1" | grep '^Test'); do
-		for try in 1 2 3; do
-			before=$failed
-			run "$1 $test, on real hosts, try $try" -timeout 12m -count=1 -run "^$test\$" "$1"
-			[ "$failed" != "$before" ] || break
-			retried="$retried
-  $1 $test (try $try)"
-			[ "$try" = 3 ] || failed=$before
-		done
+	local test tests
+	if ! tests=$(go test -tags "$tags" -list '^Test' "$1" | grep '^Test'); then
+		run "$1: no tests can be listed" -run '^$' "$1"
+		failed=1
+		return
+	fi
+	for test in $tests; do
+		run "$1 $test, on real hosts" -timeout 12m -count=1 -run "^$test\$" "$1"
 	done
 }
 
@@ -64,7 +60,6 @@ skipped=$(skips)
 printf '\n%s packages, %s tests passed, %s failed, %s skipped\n' "$(wc -l <<<"$packages")" \
 	"$(grep -cE '^ *--- PASS: ' "$log" || true)" "$(grep -cE '^ *--- FAIL: ' "$log" || true)" \
 	"$(grep -cE '^ *--- SKIP: ' "$log" || true)"
-[ -z "$retried" ] || printf '\n!!! FAILED, AND RUN AGAIN UNLESS IT WAS THE THIRD TRY:%s\n' "$retried"
 if [ -n "$skipped" ]; then
 	printf '\n!!! NOT RUN, so not known to work:\n%s\n' "$skipped"
 	if [ "$ci" = true ] && grep -q '/tests/lab' <<<"$skipped"; then
