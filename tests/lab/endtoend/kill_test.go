@@ -218,7 +218,7 @@ func (k *killed) awaitDeath(s step, err error) {
 	k.Helper()
 	select {
 	case <-k.d.exited:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		k.Fatalf("%s: %v", s.name, err)
 	}
 }

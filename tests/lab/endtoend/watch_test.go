@@ -97,10 +97,28 @@ func (w *watcher) twice(ctx context.Context, vm cluster.VMID, hosts []cluster.No
 	return true
 }
 
+// look looks at a host that may be dead.
 func (w *watcher) look(ctx context.Context, host cluster.NodeID) (hypervisor.View, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return w.eyes.Look(ctx, host)
+}
+
+// surely looks at a host that has to answer, perhaps after a while.
+func (w *watcher) surely(ctx context.Context, host cluster.NodeID) (hypervisor.View, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		view, err := w.eyes.Look(ctx, host)
+		if err == nil {
+			return view, nil
+		}
+		select {
+		case <-ctx.Done():
+			return view, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func (w *watcher) report(what string) {
@@ -121,7 +139,7 @@ func (w *watcher) copies(ctx context.Context, vjob cluster.VJobID) (map[cluster.
 		if host == off {
 			continue
 		}
-		view, err := w.look(ctx, host)
+		view, err := w.surely(ctx, host)
 		if err != nil {
 			return nil, err
 		}
