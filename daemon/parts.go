@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
+	"time"
 
 	"vjob/api"
 	"vjob/api/wire"
@@ -103,9 +105,17 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: p, Planner: ctxswitch.Greedy{},
+		Execute: e, Policy: p, Planner: planner(s),
 		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
+}
+
+// planner looks for a better plan until its time is up.
+func planner(s *settings.Settings) ctxswitch.Planner {
+	return ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
+		end := time.Now().Add(s.Timing.Plan.Duration)
+		return func() bool { return time.Now().After(end) }
+	}}
 }
 
 // bounds limits submissions; the default image stands first.

@@ -178,3 +178,21 @@ func (in *Instance) Amended() (*Instance, error) {
 	}
 	return &out, nil
 }
+
+// Moved is the local cost of the action that makes the VM run on a node, in units
+// of memory (thesis table 8.3): what is copied, twice if a resume is a remote one.
+// Memory is the second dimension.
+func (v *VM) Moved(node int) int64 {
+	memory := int64(0)
+	if len(v.Next) > 1 {
+		memory = v.Next[1]
+	}
+	switch {
+	case v.State == Running && v.Host == node, v.State == Ready:
+		return 0
+	case v.State == Sleeping && v.Host != node:
+		return 2 * memory
+	default:
+		return memory
+	}
+}

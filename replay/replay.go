@@ -151,7 +151,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 		e.Transfers = r.options.Transfers
 	}
 	return scheduler.Settings{
-		Execute: e, Policy: r.options.Policy, Planner: ctxswitch.Greedy{}, Seed: r.options.Seed,
+		Execute: e, Policy: r.options.Policy, Planner: ctxswitch.Repacker{}, Seed: r.options.Seed,
 		Rest: time.Second, Backoff: 5 * time.Second, Live: r.options.Locks,
 	}
 }

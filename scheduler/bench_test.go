@@ -69,7 +69,7 @@ func views(l journal.Loaded) map[cluster.NodeID]hypervisor.View {
 
 func settings() scheduler.Settings {
 	return scheduler.Settings{
-		Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Greedy{},
+		Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{},
 		Rest: time.Millisecond, Backoff: time.Second,
 	}
 }

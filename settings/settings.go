@@ -60,6 +60,7 @@ type Timing struct {
 	Tick    Duration `json:"tick"`
 	Rest    Duration `json:"rest"`
 	Backoff Duration `json:"backoff"`
+	Plan    Duration `json:"plan"`
 }
 
 // Simulated is the simulated cluster.

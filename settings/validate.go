@@ -112,6 +112,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.tick", t.Tick, 100 * time.Millisecond, time.Hour},
 		{"timing.rest", t.Rest, 0, time.Minute},
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
+		{"timing.plan", t.Plan, 0, time.Minute},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
 		{"limits.stop_grace", s.Limits.StopGrace, 0, time.Hour},
 		{"retention.consoles", s.Retention.Consoles, 0, oldest},

@@ -41,7 +41,7 @@ func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 	})
 	cfg := virtual.Config{
 		Settings: scheduler.Settings{
-			Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Greedy{}, Seed: seed,
+			Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: seed,
 			Rest: 100 * time.Millisecond, Backoff: 5 * time.Second,
 		},
 		Cluster: s.cluster, Store: s.store, Down: 3 * time.Second,

@@ -49,6 +49,9 @@ func checkSet(v any, size int, what string) error {
 	if len(set) == 0 {
 		return fmt.Errorf("names no %s", what)
 	}
+	if set[0] >= 0 && set[len(set)-1] < size && ascending(set) {
+		return nil
+	}
 	seen := make(map[int]bool, len(set))
 	for _, i := range set {
 		if i < 0 || i >= size {
@@ -60,6 +63,17 @@ func checkSet(v any, size int, what string) error {
 		seen[i] = true
 	}
 	return nil
+}
+
+// ascending reports whether each member is larger than the one before, as in most
+// files: then none is there twice.
+func ascending(set []int) bool {
+	for i := 1; i < len(set); i++ {
+		if set[i] <= set[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 func checkSets(v any, size int, what string) error {

@@ -6,19 +6,19 @@ import (
 
 // detour breaks a circle of units that wait for each other: a VM goes to a third
 // node, a pivot, until its place is free (thesis §8.2); or if no node has the room
-// for that, it sleeps for a while. The VM is one that waits itself, or one that
-// stays and will come back. False: there is no way.
+// for that, a VM or a whole gang sleeps for a while. They are some that wait
+// themselves, or that stay and will come back. False: there is no way.
 func (c *schedule) detour() bool {
 	if c.hops <= 0 {
 		return false
 	}
 	c.hops--
-	if d, ok := c.bestHop(); ok {
-		c.hop(d)
+	if h, ok := c.bestHop(); ok {
+		c.hop(h)
 		return true
 	}
-	if vm, ok := c.bestNap(); ok {
-		c.nap(vm)
+	if vms := c.bestNap(); vms != nil {
+		c.nap(vms)
 		return true
 	}
 	return false
@@ -58,8 +58,10 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 			i := c.taskOf[vm]
 			switch {
 			case c.rooted[vm] || c.in.VMs[vm].State != repack.Running:
-			case i < 0:
-				try(vm, 2*c.in.VMs[vm].Takes.Migrate)
+			case i < 0: // one that stays is disturbed for good reason only
+				if c.helps(vm) == 2 {
+					try(vm, 2*c.in.VMs[vm].Takes.Migrate)
+				}
 			case c.list[i].kind == repack.Migrate && !c.list[i].started && len(c.units[c.list[i].unit].tasks) == 1:
 				try(vm, c.in.VMs[vm].Takes.Migrate)
 			}
@@ -78,30 +80,27 @@ func (c *schedule) on0(n int) (list []int) {
 	return list
 }
 
-// helps tells what the room is good for that a VM leaves.
-func (c *schedule) helps(vm int) int {
-	n := c.where[vm][0]
-	c.giveBack(vm, n, 1)
-	defer c.giveBack(vm, n, -1)
-	most := 0
-	for _, u := range c.queue[n] {
-		if !c.units[u].waiting || len(c.units[u].tasks) == 1 && c.list[c.units[u].tasks[0]].vm == vm {
-			continue
-		}
-		if c.roomFor(u) {
-			return 2
-		}
-		most = 1
+// helps tells what the room is good for that VMs leave: 2 if something else can
+// start then, 1 if something waits for it at all.
+func (c *schedule) helps(vms ...int) (most int) {
+	for _, vm := range vms {
+		c.giveBack(vm, c.where[vm][0], 1)
 	}
-	if c.taskOf[vm] < 0 {
-		return most / 2 // those that stay are disturbed for good reason only
+	for _, vm := range vms {
+		for _, u := range c.queue[c.where[vm][0]] {
+			if !c.units[u].waiting || contains(vms, c.list[c.units[u].tasks[0]].vm) {
+				continue
+			}
+			if c.haveRoom(c.units[u].tasks) {
+				most = 2
+			}
+			most = max(most, 1)
+		}
+	}
+	for _, vm := range vms {
+		c.giveBack(vm, c.where[vm][0], -1)
 	}
 	return most
-}
-
-// roomFor reports whether a unit that waits would have room now.
-func (c *schedule) roomFor(u int) bool {
-	return c.haveRoom(c.units[u].tasks)
 }
 
 // giveBack changes the free room of a node by what a VM on it occupies.
@@ -139,71 +138,134 @@ func (c *schedule) pivot(vm int) int {
 // hop sends a VM to its pivot, and from there to where it shall be.
 func (c *schedule) hop(h hop) {
 	from := c.where[h.vm][0]
-	next := c.goal(h.vm, from)
-	c.units[c.list[next].unit].waiting = false
-	c.list[next].from = h.pivot
-	u := len(c.units)
-	c.units = append(c.units, unit{tasks: []int{len(c.list)}, waiting: true})
-	c.list = append(c.list, task{
-		vm: h.vm, kind: repack.Migrate, from: from, to: h.pivot, takes: c.in.VMs[h.vm].Takes.Migrate, unit: u, then: next,
-	})
-	c.left++
-	c.taskOf[h.vm] = len(c.list) - 1
+	takes := c.in.VMs[h.vm].Takes.Migrate
+	u := c.addUnit(unit{})
+	c.addTask(u, task{vm: h.vm, kind: repack.Migrate, from: from, to: h.pivot, takes: takes})
+	v := c.addUnit(unit{key: c.keyOf(h.vm)})
+	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.goal(h.vm), takes: takes})
+	c.units[u].waiting = true
 	c.start(u)
 }
 
-// goal is the task that brings a VM to where it shall be: the one that waits, or a
-// new one that brings it back.
-func (c *schedule) goal(vm, from int) int {
-	if i := c.taskOf[vm]; i >= 0 {
-		return i
-	}
-	u := len(c.units)
-	c.units = append(c.units, unit{tasks: []int{len(c.list)}})
-	c.list = append(c.list, task{
-		vm: vm, kind: repack.Migrate, to: from, takes: c.in.VMs[vm].Takes.Migrate, unit: u, then: -1,
-	})
-	c.left++
-	return len(c.list) - 1
-}
-
-// bestNap is the VM that is quickest to suspend and resume, if that helps.
-func (c *schedule) bestNap() (best int, ok bool) {
-	takes := func(vm int) repack.Ticks {
-		return c.in.VMs[vm].Takes.Suspend + c.in.VMs[vm].Takes.ResumeRemote
-	}
+// bestNap is the VMs, one or a gang, that are quickest to suspend and resume, if
+// that helps.
+func (c *schedule) bestNap() (best []int) {
+	var least repack.Ticks
+	seen := map[int]bool{}
 	for vm := range c.in.VMs {
-		i := c.taskOf[vm]
-		if !c.in.VMs[vm].Sleepable || c.where[vm][0] == repack.Nowhere || c.where[vm][1] != repack.Nowhere {
-			continue
+		vms := []int{vm}
+		if g := c.gang[vm]; g >= 0 {
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+			vms = c.running(c.in.Gangs[g])
 		}
-		if i >= 0 && (c.list[i].kind != repack.Migrate || c.list[i].started || len(c.units[c.list[i].unit].tasks) > 1) {
-			continue
-		}
-		if c.helps(vm) > 0 && (!ok || takes(vm) < takes(best)) {
-			best, ok = vm, true
+		takes, ok := c.napTime(vms)
+		if ok && (best == nil || takes < least) && c.helps(vms...) > 0 {
+			best, least = vms, takes
 		}
 	}
-	return best, ok
+	return best
 }
 
-// nap suspends a VM, to be resumed where it shall be.
-func (c *schedule) nap(vm int) {
-	from := c.where[vm][0]
-	next := c.goal(vm, from)
-	t := &c.list[next]
-	t.kind, t.from = repack.Resume, from
-	if t.takes = c.in.VMs[vm].Takes.ResumeRemote; t.to == from {
-		t.takes = c.in.VMs[vm].Takes.ResumeLocal
+// running are the VMs of a gang that run and shall go on.
+func (c *schedule) running(vms []int) (list []int) {
+	for _, vm := range vms {
+		if c.in.VMs[vm].Keeps() {
+			list = append(list, vm)
+		}
 	}
-	c.units[t.unit].waiting = false
-	c.image[from]++
-	u := len(c.units)
-	c.units = append(c.units, unit{tasks: []int{len(c.list)}, waiting: true})
-	c.list = append(c.list, task{
-		vm: vm, kind: repack.Suspend, from: from, to: repack.Nowhere, takes: c.in.VMs[vm].Takes.Suspend, unit: u, then: next,
-	})
-	c.left++
-	c.taskOf[vm] = len(c.list) - 1
+	return list
+}
+
+// napTime is how long it takes to suspend and resume the VMs, if that can be begun.
+func (c *schedule) napTime(vms []int) (most repack.Ticks, ok bool) {
+	for _, vm := range vms {
+		v, i := &c.in.VMs[vm], c.taskOf[vm]
+		if !v.Keeps() || !v.Sleepable || c.rooted[vm] || c.where[vm][0] == repack.Nowhere || c.where[vm][1] != repack.Nowhere ||
+			i >= 0 && !c.list[i].started && c.units[c.list[i].unit].after > 0 {
+			return 0, false
+		}
+		if i >= 0 && c.list[i].started && c.list[i].end > c.clock {
+			return 0, false
+		}
+		most = max(most, v.Takes.Suspend+v.Takes.ResumeRemote)
+	}
+	return most, len(vms) > 0
+}
+
+// nap suspends VMs together, to be resumed together where they shall be.
+func (c *schedule) nap(vms []int) {
+	u, v := c.addUnit(unit{held: true}), c.addUnit(unit{})
+	for _, vm := range vms {
+		takes := &c.in.VMs[vm].Takes
+		from, to := c.where[vm][0], c.goal(vm)
+		resume := takes.ResumeRemote
+		if to == from {
+			resume = takes.ResumeLocal
+		}
+		c.units[v].key += c.keyOf(vm)
+		c.addTask(u, task{vm: vm, kind: repack.Suspend, from: from, to: repack.Nowhere, takes: takes.Suspend})
+		c.follow(vm, v, task{vm: vm, kind: repack.Resume, from: from, to: to, takes: resume})
+		c.image[from]++
+	}
+	c.units[u].waiting = true
 	c.start(u)
+}
+
+// goal is where the VM shall be at the end.
+func (c *schedule) goal(vm int) int {
+	if i := c.taskOf[vm]; i >= 0 && !c.list[i].started {
+		return c.list[i].to
+	}
+	return c.where[vm][0]
+}
+
+func (c *schedule) addUnit(u unit) int {
+	c.units = append(c.units, u)
+	c.left++
+	return len(c.units) - 1
+}
+
+// addTask adds the task that the VM does next.
+func (c *schedule) addTask(u int, t task) {
+	t.unit, t.then = u, -1
+	c.units[u].tasks = append(c.units[u].tasks, len(c.list))
+	c.list = append(c.list, t)
+}
+
+// follow has the VM do a task of a unit after the one that was added last. It takes
+// the place of the task for which the VM waited, if there is one.
+func (c *schedule) follow(vm, u int, t task) {
+	before := len(c.list) - 1
+	i := c.taskOf[vm]
+	if i >= 0 && !c.list[i].started {
+		c.withdraw(i)
+		t.unit, t.then = u, -1
+		c.list[i] = t
+		c.units[u].tasks = append(c.units[u].tasks, i)
+	} else {
+		i = len(c.list)
+		c.addTask(u, t)
+	}
+	c.list[before].then = i
+	c.units[u].after++
+	c.taskOf[vm] = before
+}
+
+// withdraw takes a task out of the unit in which it waits.
+func (c *schedule) withdraw(i int) {
+	u := &c.units[c.list[i].unit]
+	u.tasks = without(u.tasks, i)
+	if len(u.tasks) == 0 && u.waiting {
+		u.waiting = false
+		c.left--
+	}
+}
+
+// keyOf is the order in which the VM goes among those who wait for the same room.
+func (c *schedule) keyOf(vm int) int64 {
+	v := &c.in.VMs[vm]
+	return int64(v.Takes.Migrate) * 16 / max(1, v.Weight)
 }

@@ -28,11 +28,20 @@ func (s *search) sore() (list []int) {
 		switch {
 		case s.at[vm] == repack.Nowhere:
 			list = append(list, vm)
-		case s.nowhere == 0 && (s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere):
+		case s.nowhere == 0 && (s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere || s.blamed(vm)):
 			list = append(list, vm)
 		}
 	}
 	return list
+}
+
+// blamed reports whether a soft rule would be broken less without the VM.
+func (s *search) blamed(vm int) bool {
+	if s.penalty == 0 {
+		return false
+	}
+	_, penalty := s.delta(vm, s.at[vm], repack.Nowhere)
+	return penalty < 0
 }
 
 // round tries one neighbourhood and keeps what is not worse.
@@ -42,6 +51,7 @@ func (s *search) round(sore []int) (better bool) {
 	nodes := s.pick(sore)
 	s.loosen(nodes)
 	s.resettle(nodes)
+	s.shun = step{repack.Nowhere, repack.Nowhere}
 	s.noted = false
 	s.refresh(s.touched()...)
 	after := s.value()
@@ -63,6 +73,10 @@ func (s *search) pick(sore []int) (nodes []int) {
 		vm := sore[s.rng.IntN(len(sore))]
 		add(s.home[vm])
 		add(s.at[vm])
+		if s.at[vm] != repack.Nowhere && s.blamed(vm) {
+			s.shun = step{vm, s.at[vm]} // somewhere else, whatever it takes
+			s.move(vm, repack.Nowhere)
+		}
 		if s.at[vm] == repack.Nowhere {
 			add(s.order[s.rng.IntN(len(s.order))])
 		}

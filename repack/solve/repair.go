@@ -12,7 +12,7 @@ func (s *state) repair() {
 	s.dedicate()
 	s.note()
 	for _, vm := range s.hot {
-		if h := s.home[vm]; h != repack.Nowhere && s.mayEnd(vm, h) {
+		if h := s.home[vm]; h != repack.Nowhere && s.mayEnd(vm, h) && s.worth(vm, h) {
 			s.move(vm, h)
 		}
 	}
@@ -23,13 +23,18 @@ func (s *state) repair() {
 		}
 	}
 	for _, vm := range s.placeAll(s.homeless()) {
-		if s.squeeze(vm, 1) || s.squeeze(vm, 2) {
-			continue
-		}
+		_ = s.squeeze(vm, 1) || s.squeeze(vm, 2)
 	}
 	s.reconsider()
 	s.noted = false
 	s.refresh(s.order...)
+}
+
+// worth reports whether being at home costs a VM no more in soft rules than being
+// elsewhere.
+func (s *state) worth(vm, home int) bool {
+	_, penalty := s.delta(vm, repack.Nowhere, home)
+	return penalty == 0 || s.near[vm]+penalty <= s.far[vm]
 }
 
 // homeless are the VMs that have no place, the bulky first.

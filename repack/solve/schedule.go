@@ -437,12 +437,19 @@ func (c *schedule) leave(t *task) {
 	c.empty(t.from)
 }
 
-// queueUp lets the task that follows a detour wait for its room.
+// queueUp lets the unit of a task that follows another wait for its room, once all
+// that its tasks follow have ended.
 func (c *schedule) queueUp(i int) {
-	t := &c.list[i]
-	c.taskOf[t.vm] = i
-	c.units[t.unit].waiting = true
-	c.queue[t.to] = append(c.queue[t.to], t.unit)
-	c.sortQueue(t.to)
-	c.stirUp(t.to)
+	u := &c.units[c.list[i].unit]
+	c.taskOf[c.list[i].vm] = i
+	if u.after--; u.after > 0 {
+		return
+	}
+	u.waiting = true
+	for _, i := range u.tasks {
+		to := c.list[i].to
+		c.queue[to] = append(c.queue[to], c.list[i].unit)
+		c.sortQueue(to)
+		c.stirUp(to)
+	}
 }

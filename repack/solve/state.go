@@ -26,6 +26,7 @@ type state struct {
 	noted   bool
 
 	held  []int      // VMs that are not to be taken away now
+	shun  step       // a VM and the node where it shall not be for now
 	clan  []int      // which dedicated nodes each VM belongs on; nil: there are none
 	owner []int      // the clan that each node is dedicated to; 0: none
 	noise *rand.Rand // makes choices between equals differ; nil: none
@@ -48,7 +49,7 @@ func newState(m *model) *state {
 		at:    make([]int, len(m.in.VMs)), slot: make([]int, len(m.in.VMs)),
 		here: make([][]int, len(m.in.Nodes)), leave: make([][]int, len(m.in.Nodes)),
 		load: make([]int64, len(m.room)), rush: make([]int64, len(m.room)),
-		lag: make([]repack.Ticks, len(m.in.VMs)), count: make([]int, len(m.guards)), nowhere: len(m.hot),
+		lag: make([]repack.Ticks, len(m.in.VMs)), count: make([]int, len(m.guards)), nowhere: len(m.hot), shun: step{repack.Nowhere, repack.Nowhere},
 	}
 	for _, vm := range m.hot {
 		s.lost += s.bulk(vm)
@@ -272,7 +273,7 @@ func without(list []int, vm int) []int {
 // mayEnd reports whether the VM may end on the node as far as that can be said of
 // it alone.
 func (s *state) mayEnd(vm, node int) bool {
-	return s.allows(vm, node) && (s.owner == nil || s.owner[node] == s.clan[vm])
+	return s.allows(vm, node) && (s.owner == nil || s.owner[node] == s.clan[vm]) && s.shun != (step{vm, node})
 }
 
 // fits reports whether the VM can be added to what ends on the node.

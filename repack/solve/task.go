@@ -24,6 +24,7 @@ type unit struct {
 	waiting bool
 	key     int64 // smaller ones go first
 	held    bool  // what its tasks leave is free when the last has ended
+	after   int   // tasks that must have ended before it may wait for room
 }
 
 // tasks are the actions that lead to a placement, one for each VM that acts.
@@ -80,9 +81,8 @@ func (m *model) units(list []task) (units []unit) {
 			join([2]int{-1, j}, i, unit{atEnd: m.together[j].atEnd, waiting: true})
 			continue
 		}
-		paused := t.kind == repack.Suspend || t.kind == repack.Resume || t.kind == repack.Migrate && m.in.VMs[t.vm].Paused
-		if g := m.gang[t.vm]; g >= 0 && paused {
-			join([2]int{g, int(t.kind)}, i, unit{held: true, waiting: true})
+		if g := m.gang[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
+			join([2]int{g, int(t.kind)}, i, unit{held: t.kind == repack.Suspend || t.kind == repack.Migrate, waiting: true})
 			continue
 		}
 		t.unit = len(units)

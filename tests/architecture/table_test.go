@@ -18,9 +18,10 @@ var table = []row{
 	{"repack/rule", of("repack"), "how a plan is searched for"},
 	{"repack/script", of("repack", "repack/rule"), "who wrote a script, and what its rules do"},
 	{"repack/script/rulelist", of("repack/script"), "what the rules are, and all but the YAML"},
+	{"repack/planted", of("repack"), "how a problem is solved"},
 	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
-	{"ctxswitch", of("cluster", "queue"), "how a plan is carried out"},
+	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/solve"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
 	{"ctxswitch/execute", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
@@ -58,7 +59,7 @@ var pure = of("cluster", "queue", "repack", "repack/rule", "repack/script", "rep
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/prune.go")
+var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/prune.go", "repack/solve/party.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}

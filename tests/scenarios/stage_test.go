@@ -176,7 +176,7 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	limits.Costs = costs
 	limits.Settle, limits.Limits.StopGrace = 20*time.Second, 10*time.Second
 	set = scheduler.Settings{
-		Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Greedy{}, Seed: 1,
+		Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: 1,
 		Rest: 100 * time.Millisecond, Backoff: 10 * time.Second, Live: s.options["live"] == "yes",
 	}
 	if s.options["policy"] == "fcfs" {

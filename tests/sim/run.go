@@ -187,7 +187,7 @@ func Settings(opts Options) scheduler.Settings {
 		policy = queue.FCFS{}
 	}
 	return scheduler.Settings{
-		Execute: limits, Policy: policy, Planner: ctxswitch.Greedy{}, Seed: opts.Seed,
+		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
 		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks,
 	}
 }
