@@ -57,7 +57,7 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 		for _, vm := range c.on0(n) {
 			i := c.taskOf[vm]
 			switch {
-			case c.rooted[vm] || c.in.VMs[vm].State != repack.Running:
+			case c.rooted[vm] || c.in.VMs[vm].State != repack.Running || !c.mayStray(vm):
 			case i < 0: // one that stays is disturbed for good reason only
 				if c.helps(vm) == 2 {
 					try(vm, 2*c.in.VMs[vm].Takes.Migrate)
@@ -68,6 +68,13 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// mayStray reports whether a VM may take a detour of its own: its gang need not be
+// paused for it, and is not.
+func (c *schedule) mayStray(vm int) bool {
+	g := c.gang[vm]
+	return g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused
 }
 
 // on0 are the VMs that are on a node now and on no other.
@@ -144,6 +151,8 @@ func (c *schedule) hop(h hop) {
 	v := c.addUnit(unit{key: c.keyOf(h.vm)})
 	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.goal(h.vm), takes: takes})
 	c.units[u].waiting = true
+	c.enlist(u)
+	c.enlist(v)
 	c.start(u)
 }
 
@@ -159,7 +168,9 @@ func (c *schedule) bestNap() (best []int) {
 				continue
 			}
 			seen[g] = true
-			vms = c.running(c.in.Gangs[g])
+			if vms = c.running(c.in.Gangs[g]); c.crew[g].active > 0 {
+				continue
+			}
 		}
 		takes, ok := c.napTime(vms)
 		if ok && (best == nil || takes < least) && c.helps(vms...) > 0 {
@@ -211,6 +222,8 @@ func (c *schedule) nap(vms []int) {
 		c.image[from]++
 	}
 	c.units[u].waiting = true
+	c.enlist(u)
+	c.enlist(v)
 	c.start(u)
 }
 

@@ -29,6 +29,7 @@ type schedule struct {
 	fresh  []bool   // VMs that occupy where they are with their next demand
 	taskOf []int    // the task of each VM that is next or under way; -1
 	eye    *eyes
+	crew   []crew // what each gang is doing
 	gates  []gate
 	stir   []int // nodes on which something has changed
 	stirs  []bool
@@ -87,6 +88,10 @@ func (c *schedule) open(to []int) {
 	c.offAt, c.stirs = make([]repack.Ticks, nodes), make([]bool, nodes)
 	c.where = make([][2]int, len(c.in.VMs))
 	c.fresh, c.taskOf = make([]bool, len(c.in.VMs)), make([]int, len(c.in.VMs))
+	c.crew = make([]crew, len(c.in.Gangs))
+	for u := range c.units {
+		c.enlist(u)
+	}
 	c.left, c.hops = len(c.units), mostHops*len(c.list)+16
 	c.ends.list = &c.list
 	for n := range nodes {
@@ -259,6 +264,9 @@ func (c *schedule) stirUp(n int) {
 // admits reports whether all tasks of a unit may start now.
 func (c *schedule) admits(u int) bool {
 	tasks := c.units[u].tasks
+	if !c.atEase(u) {
+		return false
+	}
 	for _, i := range tasks {
 		t := &c.list[i]
 		for _, g := range c.gatesOf[t.vm] {
@@ -326,6 +334,7 @@ func (c *schedule) start(u int) {
 	}
 	unit.waiting = false
 	c.left--
+	c.goToWork(u)
 	for _, i := range unit.tasks {
 		t := &c.list[i]
 		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
@@ -380,6 +389,7 @@ func (c *schedule) end(i int) {
 	default:
 		c.settleIn(t)
 	}
+	c.rest(t.unit)
 	if t.then >= 0 {
 		c.queueUp(t.then)
 	}
@@ -393,7 +403,7 @@ func (c *schedule) wake(vm int) {
 	}
 	if t := &c.list[i]; t.comes() {
 		c.stirUp(t.to)
-	} else if c.admits(t.unit) {
+	} else if c.units[t.unit].waiting && c.admits(t.unit) {
 		c.start(t.unit)
 	}
 }

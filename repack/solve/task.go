@@ -24,6 +24,7 @@ type unit struct {
 	waiting bool
 	key     int64 // smaller ones go first
 	held    bool  // what its tasks leave is free when the last has ended
+	running int   // tasks under way
 	after   int   // tasks that must have ended before it may wait for room
 }
 
