@@ -4,6 +4,7 @@ package libvirt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -124,6 +125,9 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 		return hypervisor.View{}, err
 	}
 	view, err := h.look(ctx)
+	if errors.Is(err, hypervisor.ErrTimeout) { // the operator's guide tells what to do about it
+		err = fmt.Errorf("libvirtd is connected and does not answer: %w", err)
+	}
 	if err != nil {
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
