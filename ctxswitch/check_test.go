@@ -158,7 +158,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.scene.Problem
 			p.Claims, p.Next = map[cluster.NodeID]cluster.Resources{}, map[cluster.VMID]cluster.Resources{}
-			plan, err := ctxswitch.Greedy{}.Plan(p)
+			plan, err := ctxswitch.Repacker{}.Plan(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestCheckForeseesEveryOverload(t *testing.T) {
 	overloads := 0
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawSwaps(t)
-		plan, err := ctxswitch.Greedy{}.Plan(p)
+		plan, err := ctxswitch.Repacker{}.Plan(p)
 		if err != nil || plan.Empty() {
 			t.Skip("nothing to spoil")
 		}

@@ -44,7 +44,7 @@ func TestDuration(t *testing.T) {
 // Figure 8.4 has four steps: {suspend 5, resume 4}, migrate 2, migrate 1, migrate 2.
 // K is the sum over the actions of their own cost and that of the steps before.
 func TestCostOfFigure84(t *testing.T) {
-	plan, err := ctxswitch.Greedy{}.Plan(figure84().Problem)
+	plan, err := ctxswitch.Repacker{}.Plan(figure84().Problem)
 	if err != nil {
 		t.Fatal(err)
 	}

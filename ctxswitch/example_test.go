@@ -9,7 +9,7 @@ import (
 
 // Vjob 2 is to run on the only node that is large enough. So vjob 1 makes room, and
 // since it does so by moving, it goes on running.
-func ExampleGreedy() {
+func ExampleRepacker() {
 	c := cluster.NewConfiguration(
 		cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 4 * cluster.GiB}},
 		cluster.Node{ID: "n2", Capacity: cluster.Resources{CPU: 1 * cluster.CPU, Memory: 2 * cluster.GiB}},
@@ -18,7 +18,7 @@ func ExampleGreedy() {
 	c.SetRunning(one, cluster.Resources{CPU: cluster.CPU, Memory: cluster.GiB}, "n1")
 	c.SetSleeping(two, cluster.Resources{CPU: 4 * cluster.CPU, Memory: 2 * cluster.GiB}, "n1")
 
-	plan, err := ctxswitch.Greedy{}.Plan(ctxswitch.Problem{
+	plan, err := ctxswitch.Repacker{}.Plan(ctxswitch.Problem{
 		Current: c,
 		Gangs:   []ctxswitch.Goal{{VJob: 1, Want: cluster.VMRunning}, {VJob: 2, Want: cluster.VMRunning}},
 		Live:    map[cluster.VMID]bool{one: true},

@@ -219,14 +219,14 @@ func (s *scene) pin(id string) *scene {
 
 // The plans of the thesis' figures, and those of cases that are decided on
 // purpose.
-func TestGreedyGolden(t *testing.T) {
+func TestRepackerGolden(t *testing.T) {
 	for name, s := range golden {
 		t.Run(name, func(t *testing.T) {
 			text := s.Current.String()
 			for _, r := range s.Rules {
 				text += r.String() + "\n"
 			}
-			plan, err := ctxswitch.Greedy{}.Plan(s.Problem)
+			plan, err := ctxswitch.Repacker{}.Plan(s.Problem)
 			if _, none := errors.AsType[*ctxswitch.NoPlan](err); none {
 				text += "--\n" + err.Error() + "\n"
 			} else {

@@ -2,7 +2,6 @@ package ctxswitch
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 
 	"vjob/cluster"
@@ -119,16 +118,6 @@ func hardest(scarce dimension) order {
 	}
 }
 
-// widest orders by the sum of both sizes, each as a part of the capacity.
-func widest(capacity cluster.Resources) order {
-	part := func(it *item) float64 {
-		return float64(it.need.CPU)/float64(max(1, capacity.CPU)) + float64(it.need.Memory)/float64(max(1, capacity.Memory))
-	}
-	return func(a, b *item) int {
-		return cmp.Or(cmp.Compare(a.choice, b.choice), -cmp.Compare(part(a), part(b)), a.vms[0].Compare(b.vms[0]))
-	}
-}
-
 // dearest orders by what it costs to move the item: a gang that would be paused
 // before VMs that migrate live, then by memory, decreasing.
 func dearest(a, b *item) int {
@@ -164,13 +153,5 @@ func foremost(scarce dimension) order {
 func sorted(items []*item, by order) []*item {
 	list := slices.Clone(items)
 	slices.SortFunc(list, by)
-	return list
-}
-
-// shuffled is an order of chance that keeps the hardest rules first.
-func shuffled(items []*item, rng *rand.Rand) []*item {
-	list := slices.Clone(items)
-	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	slices.SortStableFunc(list, func(a, b *item) int { return cmp.Compare(a.choice, b.choice) })
 	return list
 }

@@ -146,3 +146,22 @@ func (p *Packing) rearrange(items []*item) bool {
 	}
 	return false
 }
+
+// shortage says why the item has no place when the vjob needs so much in sum.
+func (l *layout) shortage(it *item, sum cluster.Resources) queue.Shortage {
+	var short queue.Shortage
+	missing := sum.Minus(l.total())
+	short.Missing = cluster.Resources{CPU: max(0, missing.CPU), Memory: max(0, missing.Memory)}
+	if !short.Missing.IsZero() || it == nil {
+		return short
+	}
+	for n := range l.nodes {
+		if l.nodes[n].Hosts() && fits(it.need, l.free[n]) {
+			if r := l.forbids(it, n); r != nil {
+				short.Rule = r.String()
+				return short
+			}
+		}
+	}
+	return short
+}

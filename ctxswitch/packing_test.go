@@ -104,7 +104,7 @@ func (s *scene) claim(id cluster.NodeID, cpus, gib float64) *scene {
 
 // What a packing takes in order of priority, the planner can place but for rare
 // shapes.
-func TestGreedyPlacesWhatPackingTakes(t *testing.T) {
+func TestRepackerPlacesWhatPackingTakes(t *testing.T) {
 	plans, none := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := &scene{drawProblem(t)}
@@ -129,7 +129,7 @@ func TestGreedyPlacesWhatPackingTakes(t *testing.T) {
 			}
 		}
 		plans++
-		if _, err := (ctxswitch.Greedy{}).Plan(s.Problem); err != nil {
+		if _, err := (ctxswitch.Repacker{}).Plan(s.Problem); err != nil {
 			none++
 		}
 	})
@@ -205,7 +205,7 @@ func BenchmarkGreedy(b *testing.B) {
 				}
 			}
 			for b.Loop() {
-				plan, err := ctxswitch.Greedy{}.Plan(s.Problem)
+				plan, err := ctxswitch.Repacker{}.Plan(s.Problem)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -227,7 +227,7 @@ func BenchmarkGreedyCircles(b *testing.B) {
 				s.running(id.String(), 4, 8, name(i)).fence(id.String(), name(i^1)).want(cluster.VMRunning, id.VJob)
 			}
 			for b.Loop() {
-				if _, err := (ctxswitch.Greedy{}).Plan(s.Problem); err != nil {
+				if _, err := (ctxswitch.Repacker{}).Plan(s.Problem); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,10 @@
 package ctxswitch
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -9,12 +13,11 @@ import (
 	"vjob/repack/solve"
 )
 
-// Repacker is the planner that looks for the cheapest context switch: where VMs
-// go is the bin repacking scheduling problem, see [solve.Solve]; the order of the
-// actions is that of gangs, see [Plan]. Where it finds no target, or one that
-// gangs cannot reach, [Greedy] has the last word. It is a value without state.
+// Repacker is the planner that looks for the cheapest context switch: where VMs go
+// and when is the bin repacking scheduling problem, with gangs, see [solve.Solve].
+// It is a value without state.
 type Repacker struct {
-	// Rounds bounds the improvement of a first target; 0 is [DefaultRounds].
+	// Rounds bounds the improvement of a first plan; 0 is [DefaultRounds].
 	Rounds int
 	// Clock gives each search its Stop, to end it before its rounds are used up;
 	// nil: the rounds alone decide, and so the same problem gives the same plan.
@@ -26,29 +29,15 @@ const DefaultRounds = 256
 
 var _ Planner = Repacker{}
 
-// Plan returns the plan to the best target found. The error is a *[NoPlan].
+// Plan returns the cheapest plan found. The error is a *[NoPlan].
 func (r Repacker) Plan(p Problem) (Plan, error) {
 	s, err := newSurvey(p)
 	if err != nil {
 		return Plan{}, err
 	}
-	if target := r.target(s); target != nil {
-		if plan, stuck := s.plan(target); stuck == nil {
-			return plan, nil
-		}
-	}
-	return Greedy{}.Plan(p)
-}
-
-// target is the best layout found, or nil.
-func (r Repacker) target(s *survey) *layout {
-	target := s.layout()
-	members := s.members(target)
-	target.scarce = scarcest(members, target.capacity())
-	items := gather(target, members)
-	q := newRepacking(s)
-	if q == nil {
-		return nil
+	q, err := newRepacking(s)
+	if err != nil {
+		return Plan{}, s.refusal(err.Error())
 	}
 	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds}
 	if o.Iterations == 0 {
@@ -58,18 +47,40 @@ func (r Repacker) target(s *survey) *layout {
 		o.Stop = r.Clock()
 	}
 	result, err := solve.Solve(&q.in, o)
-	if err != nil || result.Verdict != solve.Solved {
-		return nil
+	switch {
+	case err != nil:
+		return Plan{}, s.refusal(err.Error())
+	case result.Verdict != solve.Solved:
+		return Plan{}, s.refusal(strings.Join(result.Why, "; "))
 	}
-	at := q.hosts(result.Plan)
-	for _, it := range items {
-		n, ok := at[it.vms[0]]
-		if !ok {
-			return nil
+	return q.assemble(result.Plan), nil
+}
+
+// refusal says which vjob asks for one too many: in order of priority, the first
+// for which there is no room beside those before it; or if there is room for each,
+// the last, as it can wait.
+func (s *survey) refusal(why string) *NoPlan {
+	needs := map[cluster.VMID]cluster.Resources{}
+	for _, vm := range s.Current.VMs() {
+		if s.fixed[vm] || s.want(vm) == cluster.VMRunning {
+			needs[vm] = s.count(vm)
 		}
-		target.put(it, n)
 	}
-	return target
+	room := NewPacking(Stock{Current: s.Current, Rules: s.Rules, Claims: s.Claims, Pinned: s.fixed, Needs: needs})
+	var last cluster.VJobID
+	for _, g := range s.Gangs {
+		if g.Want != cluster.VMRunning || len(s.staff[g.VJob]) == 0 {
+			continue
+		}
+		last = g.VJob
+		if ok, short := room.Take(g.VJob); !ok {
+			return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: no place for its VMs: %s", g.VJob, short)}
+		}
+	}
+	if last == 0 && len(s.Gangs) > 0 {
+		last = s.Gangs[len(s.Gangs)-1].VJob
+	}
+	return &NoPlan{VJob: last, Reason: fmt.Sprintf("vjob %s: %s", last, why)}
 }
 
 // repacking is a survey as the problem of the bin repacking paper: VMs and nodes
@@ -79,11 +90,12 @@ type repacking struct {
 	in     repack.Instance
 	number map[cluster.VMID]int
 	vms    []cluster.VMID
+	ends   []int // VMs of which there is an image only, and that are to end
 }
 
-// newRepacking translates a survey; nil: it has something that an instance cannot
+// newRepacking translates a survey. The error is something that an instance cannot
 // say, such as a VM that runs on a node nobody knows.
-func newRepacking(s *survey) *repacking {
+func newRepacking(s *survey) (*repacking, error) {
 	q := &repacking{survey: s, number: map[cluster.VMID]int{}}
 	q.in.Dims = []string{"mCPU", "MiB"}
 	where := map[cluster.NodeID]int{}
@@ -96,27 +108,33 @@ func newRepacking(s *survey) *repacking {
 		placed[vm] = true
 	}
 	for _, vm := range s.Current.VMs() {
-		if !placed[vm] && !s.runs(vm) {
+		host, known := where[s.Current.Place(vm)]
+		if !placed[vm] && !s.runs(vm) && !s.toClear(vm) {
 			continue
 		}
-		host, known := where[s.Current.Place(vm)]
 		if !known {
 			host = repack.Nowhere
 		}
 		if host == repack.Nowhere && s.runs(vm) {
-			return nil
+			return nil, fmt.Errorf("VM %s runs on node %s, which nobody knows", vm, s.Current.Place(vm))
 		}
 		q.add(vm, host, placed[vm])
 	}
+	q.widen()
 	q.gangs()
-	if !q.rules() {
-		return nil
+	if err := q.rules(); err != nil {
+		return nil, err
 	}
-	q.drain()
-	if q.in.Validate() != nil {
-		return nil
+	if err := q.drain(); err != nil {
+		return nil, err
 	}
-	return q
+	return q, nil
+}
+
+// toClear reports whether all there is of a VM is an image, which is to go.
+func (s *survey) toClear(vm cluster.VMID) bool {
+	state, _ := s.Current.State(vm)
+	return state == cluster.VMSleeping && !s.Pinned[vm] && s.want(vm) == cluster.VMTerminated
 }
 
 // node is a node with the room that claims leave. One that takes nothing any more
@@ -124,7 +142,7 @@ func newRepacking(s *survey) *repacking {
 func (q *repacking) node(n cluster.Node) repack.Node {
 	free := n.Capacity.Minus(q.Claims[n.ID])
 	node := repack.Node{Name: string(n.ID), Capacity: []int64{max(0, int64(free.CPU)), max(0, int64(free.Memory))}}
-	if n.State == cluster.Offline || n.State == cluster.Down {
+	if (n.State == cluster.Offline || n.State == cluster.Down) && len(q.Current.On(n.ID)) == 0 {
 		node.Want = repack.Offline
 	}
 	return node
@@ -133,14 +151,14 @@ func (q *repacking) node(n cluster.Node) repack.Node {
 func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	need, costs := q.count(vm), &q.Costs
 	takes := func(kind cluster.ActionKind, remote bool) repack.Ticks {
-		return repack.Ticks(costs.Duration(kind, need.Memory, remote) / time.Millisecond)
+		return max(1, repack.Ticks(costs.Duration(kind, need.Memory, remote)/time.Millisecond))
 	}
 	v := repack.VM{
 		Name: vm.String(), Host: host, Weight: 1,
 		Now: []int64{int64(need.CPU), int64(need.Memory)}, Next: []int64{int64(need.CPU), int64(need.Memory)},
 		Takes: repack.Durations{
 			Boot: takes(cluster.Boot, false), Shutdown: takes(cluster.Stop, false), Suspend: takes(cluster.Suspend, false),
-			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: max(1, takes(cluster.Migrate, false)),
+			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: takes(cluster.Migrate, false),
 		},
 		Sleepable: true, Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
 	}
@@ -152,12 +170,37 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	default:
 		v.Host = repack.Nowhere
 	}
-	if placed || v.Stays || q.want(vm) == cluster.VMRunning {
+	switch {
+	case placed || v.Stays && v.State == repack.Running:
 		v.Want = repack.Running
+	case v.State == repack.Running && q.want(vm) == cluster.VMSleeping:
+		v.Want = repack.Sleeping
+	}
+	if !placed && !q.runs(vm) {
+		v.State = repack.Ready
+		q.ends = append(q.ends, len(q.vms))
 	}
 	q.number[vm] = len(q.vms)
 	q.vms = append(q.vms, vm)
 	q.in.VMs = append(q.in.VMs, v)
+}
+
+// widen has the capacity of a node be no less than what VMs take that are not to
+// be touched: they stay there, whether there is room or not, and for others there
+// is none.
+func (q *repacking) widen() {
+	sums := make([][2]int64, len(q.in.Nodes))
+	for i := range q.in.VMs {
+		if v := &q.in.VMs[i]; v.Stays && v.State == repack.Running {
+			sums[v.Host][0] += v.Next[0]
+			sums[v.Host][1] += v.Next[1]
+		}
+	}
+	for n := range sums {
+		for d := range sums[n] {
+			q.in.Nodes[n].Capacity[d] = max(q.in.Nodes[n].Capacity[d], sums[n][d])
+		}
+	}
 }
 
 // gangs has the VMs of each vjob act together.
@@ -176,16 +219,16 @@ func (q *repacking) gangs() {
 
 // rules translates the rules as far as they name VMs of the problem. VMs that are
 // kept apart must not meet on their way either.
-func (q *repacking) rules() bool {
+func (q *repacking) rules() error {
 	nodes := map[cluster.NodeID]int{}
 	for i, n := range q.nodes {
 		nodes[n.ID] = i
 	}
 	for _, r := range q.Rules {
-		args := rule.Args{Instance: &q.in, Continuous: r.Kind == cluster.Spread, Values: map[string]any{}}
+		args := rule.Args{Instance: &q.in, Continuous: r.Kind != cluster.Gather, Values: map[string]any{}}
 		var vms, on []int
 		for _, vm := range r.VMs {
-			if i, ok := q.number[vm]; ok {
+			if i, ok := q.number[vm]; ok && q.counts(r.Kind, i, vms) {
 				vms = append(vms, i)
 			}
 		}
@@ -197,15 +240,53 @@ func (q *repacking) rules() bool {
 		if len(vms) == 0 || r.Kind == cluster.Ban && len(on) == 0 {
 			continue
 		}
+		if r.Kind == cluster.Gather {
+			torn, concerns := q.torn(vms)
+			if torn && concerns {
+				return fmt.Errorf("%s cannot hold: some of the VMs are on different nodes and not to be touched", r)
+			}
+			if torn {
+				continue
+			}
+		}
 		args.Values["vms"] = vms
 		if r.Kind == cluster.Ban || r.Kind == cluster.Fence {
 			args.Values["nodes"] = on
 		}
-		if !q.post(string(r.Kind), args, 0) {
-			return false
+		if err := q.post(string(r.Kind), args, 0); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
+}
+
+// counts reports whether a rule says anything about a VM: what is not to be
+// touched may break it by itself, and is in the way of others only.
+func (q *repacking) counts(kind cluster.RuleKind, i int, before []int) bool {
+	v := &q.in.VMs[i]
+	switch {
+	case !v.Stays:
+		return true
+	case kind == cluster.Spread:
+		return !slices.ContainsFunc(before, func(j int) bool { return q.in.VMs[j].Stays && q.in.VMs[j].Host == v.Host })
+	default:
+		return kind == cluster.Gather
+	}
+}
+
+// torn reports whether VMs that are to be gathered run on several nodes and are not
+// to be touched. If nobody else is concerned, that is how it is.
+func (q *repacking) torn(vms []int) (torn, concerns bool) {
+	host := repack.Nowhere
+	for _, i := range vms {
+		v := &q.in.VMs[i]
+		concerns = concerns || !v.Stays
+		if v.Stays {
+			torn = torn || host != repack.Nowhere && host != v.Host
+			host = v.Host
+		}
+	}
+	return torn, concerns
 }
 
 // dread is what a VM on a draining node costs: more than any way to leave it.
@@ -213,51 +294,49 @@ const dread = 1 << 36
 
 // drain keeps everybody off nodes that take nothing, but for those who are there:
 // they leave if they can.
-func (q *repacking) drain() {
+func (q *repacking) drain() error {
 	for n, node := range q.nodes {
-		if node.State != cluster.Draining {
+		if node.State == cluster.Online {
 			continue
+		}
+		dread := int64(dread)
+		if node.State != cluster.Draining {
+			dread = 0 // nobody may stay
 		}
 		var there, others []int
 		for i := range q.in.VMs {
-			if v := &q.in.VMs[i]; v.State == repack.Running && v.Host == n {
+			switch v := &q.in.VMs[i]; {
+			case v.Stays:
+			case v.State == repack.Running && v.Host == n:
 				there = append(there, i)
-			} else {
+			default:
 				others = append(others, i)
 			}
 		}
-		q.keepOff(there, n, dread)
-		q.keepOff(others, n, 0)
+		if err := errors.Join(q.keepOff(there, n, dread), q.keepOff(others, n, 0)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func (q *repacking) keepOff(vms []int, node int, penalty int64) {
-	if len(vms) > 0 {
-		q.post("ban", rule.Args{Instance: &q.in, Values: map[string]any{"vms": vms, "nodes": []int{node}}}, penalty)
+func (q *repacking) keepOff(vms []int, node int, penalty int64) error {
+	if len(vms) == 0 {
+		return nil
 	}
+	args := rule.Args{Instance: &q.in, Continuous: penalty == 0, Values: map[string]any{"vms": vms, "nodes": []int{node}}}
+	return q.post("ban", args, penalty)
 }
 
-func (q *repacking) post(name string, args rule.Args, penalty int64) bool {
+func (q *repacking) post(name string, args rule.Args, penalty int64) error {
 	kind, err := rule.Find(name)
 	if err != nil {
-		return false
+		return err
 	}
 	r, err := kind.New(args)
 	if err != nil {
-		return false
+		return err
 	}
 	q.in.Rules = append(q.in.Rules, repack.Posted{Rule: r, Penalty: penalty})
-	return true
-}
-
-// hosts is where a plan leaves the VMs that run at its end.
-func (q *repacking) hosts(plan *repack.Plan) map[cluster.VMID]int {
-	at := map[cluster.VMID]int{}
-	t, _ := repack.Trace(&q.in, plan)
-	for i, vm := range q.vms {
-		if n, runs := t.Runs(i); runs {
-			at[vm] = n
-		}
-	}
-	return at
+	return nil
 }

@@ -137,31 +137,6 @@ func (s *survey) need(vm cluster.VMID) cluster.Resources {
 	return s.Current.Need(vm)
 }
 
-// layout is the cluster with the VMs that are to be left alone.
-func (s *survey) layout() *layout {
-	l := newLayout(s.nodes, s.Claims, s.Rules)
-	for _, vm := range s.Current.VMs() {
-		if s.fixed[vm] {
-			host, _ := s.Current.Host(vm)
-			l.pin(vm, s.count(vm), l.number[host])
-		}
-	}
-	return l
-}
-
-// members are the VMs to be placed, as the search for places sees them.
-func (s *survey) members(l *layout) []member {
-	list := make([]member, 0, len(s.placed))
-	for _, vm := range s.placed {
-		m := member{vm: vm, need: s.count(vm), rank: s.rank[vm.VJob], node: -1, runs: s.runs(vm), rigid: s.rigid[vm.VJob]}
-		if n, ok := l.number[s.Current.Place(vm)]; ok {
-			m.node = n
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
 // scarcest is the dimension of which the members ask for the larger part.
 func scarcest(members []member, capacity cluster.Resources) dimension {
 	var sum cluster.Resources

@@ -238,17 +238,22 @@ func (c *checker) waits(i, goal int, seen map[int]bool) bool {
 	})
 }
 
-// together checks that the suspends of a gang, its resumes, and its moves while
-// paused start at one instant.
+// together checks that the suspends of a gang start at one instant, its resumes
+// likewise, and that moves while it is paused start together or follow each other.
 func (c *checker) together() {
 	for g, vms := range c.Instance.Gangs {
-		start := map[Kind]Ticks{}
+		first := map[Kind]*Action{}
 		c.eachTogether(vms, func(i int) {
 			a := &c.Plan.Actions[i]
-			if at, ok := start[a.Kind]; ok && at != a.Start {
-				c.fault("gang %d: one %s starts at %d, another at %d", g, a.Kind, at, a.Start)
+			b, ok := first[a.Kind]
+			if !ok {
+				first[a.Kind] = a
+				return
 			}
-			start[a.Kind] = a.Start
+			apart := a.Kind == Migrate && (a.Start >= b.End || b.Start >= a.End)
+			if a.Start != b.Start && !apart {
+				c.fault("gang %d: one %s starts at %d, another at %d", g, a.Kind, b.Start, a.Start)
+			}
 		})
 	}
 }

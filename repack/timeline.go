@@ -144,19 +144,27 @@ func (t *Timeline) switched() {
 }
 
 // releases are the instants at which the actions of gangs free what they leave:
-// when the last member has left.
+// when the last of those has ended that started together.
 func (t *Timeline) releases() map[int]Ticks {
 	freed := map[int]Ticks{}
 	for _, vms := range t.Instance.Gangs {
-		var last [len(Kinds)]Ticks
+		last := map[stroke]Ticks{}
 		t.eachTogether(vms, func(i int) {
 			a := &t.Plan.Actions[i]
-			last[a.Kind] = max(last[a.Kind], a.End)
+			last[a.stroke()] = max(last[a.stroke()], a.End)
 		})
-		t.eachTogether(vms, func(i int) { freed[i] = last[t.Plan.Actions[i].Kind] })
+		t.eachTogether(vms, func(i int) { freed[i] = last[t.Plan.Actions[i].stroke()] })
 	}
 	return freed
 }
+
+// stroke names actions of one gang that happen together.
+type stroke struct {
+	kind  Kind
+	start Ticks
+}
+
+func (a *Action) stroke() stroke { return stroke{a.Kind, a.Start} }
 
 // eachTogether visits what the VMs of a gang do together: suspends, resumes, and
 // moves while paused.

@@ -136,7 +136,7 @@ func (a *app) search(ctx context.Context, in *repack.Instance, f *planFlags) (*s
 	var guard sync.Mutex // workers tell and ask when they like
 	o := solve.Options{
 		Objective: solve.Objective(slices.Index(objectives, f.objective)),
-		Seed:      f.seed, Iterations: f.iterations, Workers: f.workers,
+		Seed:      f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
 		Stop: func() bool {
 			guard.Lock()
 			defer guard.Unlock()

@@ -30,12 +30,44 @@ func (m *model) longest() (most int64) {
 			most = max(most, int64(m.departure(vm)))
 		case v.Want != repack.Running:
 		case m.home[vm] == repack.Nowhere || !m.allows(vm, m.home[vm]):
-			most = max(most, int64(v.On(repack.Nowhere)))
+			most = max(most, int64(m.travel(v)))
 		default:
-			most = max(most, int64(min(v.On(v.Host), v.On(repack.Nowhere))))
+			most = max(most, int64(min(v.On(v.Host), m.travel(v))))
 		}
 	}
 	return most
+}
+
+// travel is how long it takes at least to have a VM elsewhere: one that may sleep
+// for a while can be resumed there, one that sleeps can be resumed and then migrate.
+func (m *model) travel(v *repack.VM) repack.Ticks {
+	switch {
+	case m.naps(v):
+		return min(v.Takes.Migrate, v.Takes.Suspend+v.Takes.ResumeRemote)
+	case v.State == repack.Sleeping:
+		return min(v.Takes.ResumeRemote, v.Takes.ResumeLocal+v.Takes.Migrate)
+	default:
+		return v.On(repack.Nowhere)
+	}
+}
+
+func (m *model) naps(v *repack.VM) bool { return v.Keeps() && v.Sleepable && !v.Stays }
+
+// away is what it takes at least to have a VM elsewhere than at home.
+func (m *model) away(vm int) int64 {
+	v := &m.in.VMs[vm]
+	switch {
+	case v.State == repack.Sleeping && m.patience(vm) > 0:
+		return min(m.far[vm], v.Weight*int64(2*v.Takes.ResumeLocal+v.Takes.Migrate))
+	case !m.naps(v) || m.rooted[vm]:
+		return m.far[vm]
+	case m.aim == Migrations:
+		return 0
+	case m.aim == Moved:
+		return min(m.far[vm], 3*v.Moved(repack.Nowhere))
+	default:
+		return min(m.far[vm], v.Weight*int64(2*v.Takes.Suspend+v.Takes.ResumeRemote))
+	}
 }
 
 // seclusion is what it takes at least, beyond what is asked of each node alone,
@@ -80,7 +112,7 @@ func (m *model) fewest(vms []int) (most int) {
 func (m *model) alone() (sum int64) {
 	sum = m.departures()
 	for _, vm := range m.hot {
-		sum += min(m.least[vm], m.far[vm])
+		sum += min(m.least[vm], m.away(vm))
 	}
 	for n := range m.wish {
 		sum += m.excess(n, m.wish[n])
@@ -109,7 +141,7 @@ func (m *model) wishes() {
 			continue
 		}
 		m.least[vm] = m.near[vm] + m.patience(vm)*int64(max(m.ready(h), m.earliest(vm, h)))
-		if m.least[vm] < m.far[vm] {
+		if m.least[vm] < m.away(vm) {
 			m.wish[h] = append(m.wish[h], vm)
 		}
 	}
@@ -156,7 +188,7 @@ func (m *model) excess(n int, wish []int) int64 {
 			load[d] += m.next[vm*m.dims+d]
 		}
 		if !m.rooted[vm] {
-			items = append(items, evictee{vm, m.far[vm] - m.least[vm], m.bulk(vm)})
+			items = append(items, evictee{vm, m.away(vm) - m.least[vm], m.bulk(vm)})
 		}
 	}
 	fits := true

@@ -60,7 +60,7 @@ func (s *state) dedicate() {
 	for i, vms := range clans {
 		stakes := s.stakes(vms)
 		next := 0
-		for ; next < len(stakes) && stakes[next].in <= stakes[next].out; next++ {
+		for ; next < len(stakes) && stakes[next].in < stakes[next].out; next++ {
 			s.own(stakes[next].node, i+1)
 		}
 		for !s.hosts(vms) && next < len(stakes) && stakes[next].in < never {
@@ -90,7 +90,7 @@ func (m *model) stakes(vms []int) (list []stake) {
 		k := stake{node: n}
 		var members, others []int
 		for _, vm := range m.wish[n] {
-			leave := m.far[vm] - m.least[vm]
+			leave := m.away(vm) - m.least[vm]
 			if m.rooted[vm] && m.in.VMs[vm].State == repack.Running {
 				leave = never
 			}

@@ -9,41 +9,93 @@ import (
 // for that, a VM or a whole gang sleeps for a while. They are some that wait
 // themselves, or that stay and will come back. False: there is no way.
 func (c *schedule) detour() bool {
-	if c.hops <= 0 {
+	c.detours++
+	if c.part() {
+		return true
+	}
+	h, found := c.bestHop()
+	vms, takes := c.bestNap()
+	switch {
+	case found && (vms == nil || !takes.better(h.worth)):
+		c.hop(h)
+	case vms != nil:
+		c.nap(vms)
+	default:
 		return false
 	}
-	c.hops--
-	if h, ok := c.bestHop(); ok {
-		c.hop(h)
-		return true
-	}
-	if vms := c.bestNap(); vms != nil {
-		c.nap(vms)
-		return true
+	return true
+}
+
+// part has those VMs of a paused gang move first for which there is room, if there
+// is not for all: the gang is paused again for the others.
+func (c *schedule) part() bool {
+	for u := range c.units {
+		if unit := &c.units[u]; !unit.waiting || len(unit.tasks) < 2 || c.list[unit.tasks[0]].kind != repack.Migrate || unit.atEnd || !c.atEase(u) {
+			continue
+		}
+		var some []int
+		for _, i := range c.units[u].tasks {
+			t := &c.list[i]
+			if c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to) {
+				c.occupy(t.vm, t.to, -1)
+				some = append(some, i)
+			}
+		}
+		for _, i := range some {
+			c.occupy(c.list[i].vm, c.list[i].to, 1)
+		}
+		if len(some) > 0 && c.gang[c.list[some[0]].vm] >= 0 {
+			c.secede(u, some)
+			return true
+		}
 	}
 	return false
 }
 
-// hop is a VM and the pivot to which it goes.
-type hop struct {
-	vm, pivot int
-	takes     repack.Ticks
-	helps     int // 2: something can start once the VM has left; 1: something can later
+// secede makes a unit of its own of some tasks and starts it.
+func (c *schedule) secede(u int, some []int) {
+	v := c.addUnit(unit{tasks: some, held: true, waiting: true})
+	for _, i := range some {
+		c.units[u].tasks = without(c.units[u].tasks, i)
+		c.list[i].unit = v
+	}
+	c.enlist(v)
+	c.start(v)
+}
+
+// worth is what can be said for a detour.
+type worth struct {
+	helps int // 2: something can start then; 1: something waits for it at least
+	takes repack.Ticks
 }
 
 // better prefers what helps more, then what is shorter.
-func (a hop) better(b hop) bool {
+func (a worth) better(b worth) bool {
 	if a.helps != b.helps {
 		return a.helps > b.helps
 	}
 	return a.takes < b.takes
 }
 
+// chance changes what a detour seems to take, when there is luck.
+func (c *schedule) chance(takes repack.Ticks) repack.Ticks {
+	if c.luck == nil {
+		return takes
+	}
+	return repack.Ticks(float64(takes) * (0.25 + c.luck.Float64()))
+}
+
+// hop is a VM and the pivot to which it goes.
+type hop struct {
+	vm, pivot int
+	worth
+}
+
 // bestHop is the shortest detour after which something can start.
 func (c *schedule) bestHop() (best hop, ok bool) {
 	try := func(vm int, takes repack.Ticks) {
-		h := hop{vm: vm, takes: takes, helps: c.helps(vm)}
-		if h.helps == 0 || ok && !h.better(best) {
+		h := hop{vm: vm, worth: worth{c.helps(vm), c.chance(takes)}}
+		if h.helps == 0 || ok && !h.better(best.worth) {
 			return
 		}
 		if h.pivot = c.pivot(vm); h.pivot != repack.Nowhere {
@@ -74,7 +126,7 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 // paused for it, and is not.
 func (c *schedule) mayStray(vm int) bool {
 	g := c.gang[vm]
-	return g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused
+	return c.strayed[vm] < mostHops && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
 }
 
 // on0 are the VMs that are on a node now and on no other.
@@ -95,10 +147,10 @@ func (c *schedule) helps(vms ...int) (most int) {
 	}
 	for _, vm := range vms {
 		for _, u := range c.queue[c.where[vm][0]] {
-			if !c.units[u].waiting || contains(vms, c.list[c.units[u].tasks[0]].vm) {
+			if !c.units[u].waiting || len(vms) == 1 && c.list[c.units[u].tasks[0]].vm == vm {
 				continue
 			}
-			if c.haveRoom(c.units[u].tasks) {
+			if c.haveRoom(c.units[u].tasks) { // a gang that naps makes room for itself as well
 				most = 2
 			}
 			most = max(most, 1)
@@ -144,6 +196,7 @@ func (c *schedule) pivot(vm int) int {
 
 // hop sends a VM to its pivot, and from there to where it shall be.
 func (c *schedule) hop(h hop) {
+	c.strayed[h.vm]++
 	from := c.where[h.vm][0]
 	takes := c.in.VMs[h.vm].Takes.Migrate
 	u := c.addUnit(unit{})
@@ -158,8 +211,7 @@ func (c *schedule) hop(h hop) {
 
 // bestNap is the VMs, one or a gang, that are quickest to suspend and resume, if
 // that helps.
-func (c *schedule) bestNap() (best []int) {
-	var least repack.Ticks
+func (c *schedule) bestNap() (best []int, most worth) {
 	seen := map[int]bool{}
 	for vm := range c.in.VMs {
 		vms := []int{vm}
@@ -173,18 +225,26 @@ func (c *schedule) bestNap() (best []int) {
 			}
 		}
 		takes, ok := c.napTime(vms)
-		if ok && (best == nil || takes < least) && c.helps(vms...) > 0 {
-			best, least = vms, takes
+		if !ok {
+			continue
+		}
+		w := worth{c.helps(vms...), c.chance(takes * repack.Ticks(len(vms)))}
+		if w.helps > 0 && !most.better(w) { // of equals the last, which is often the least important
+			best, most = vms, w
 		}
 	}
-	return best
+	return best, most
 }
 
-// running are the VMs of a gang that run and shall go on.
+// running are the VMs of a gang that run and shall go on; none if some come or go
+// meanwhile, as a gang is paused as a whole.
 func (c *schedule) running(vms []int) (list []int) {
 	for _, vm := range vms {
-		if c.in.VMs[vm].Keeps() {
+		switch v := &c.in.VMs[vm]; {
+		case v.Keeps():
 			list = append(list, vm)
+		case v.State == repack.Running || v.Want == repack.Running:
+			return nil
 		}
 	}
 	return list
@@ -194,7 +254,7 @@ func (c *schedule) running(vms []int) (list []int) {
 func (c *schedule) napTime(vms []int) (most repack.Ticks, ok bool) {
 	for _, vm := range vms {
 		v, i := &c.in.VMs[vm], c.taskOf[vm]
-		if !v.Keeps() || !v.Sleepable || c.rooted[vm] || c.where[vm][0] == repack.Nowhere || c.where[vm][1] != repack.Nowhere ||
+		if !v.Keeps() || !v.Sleepable || c.rooted[vm] || c.strayed[vm] > 0 || c.where[vm][0] == repack.Nowhere || c.where[vm][1] != repack.Nowhere ||
 			i >= 0 && !c.list[i].started && c.units[c.list[i].unit].after > 0 {
 			return 0, false
 		}
@@ -210,6 +270,7 @@ func (c *schedule) napTime(vms []int) (most repack.Ticks, ok bool) {
 func (c *schedule) nap(vms []int) {
 	u, v := c.addUnit(unit{held: true}), c.addUnit(unit{})
 	for _, vm := range vms {
+		c.strayed[vm]++
 		takes := &c.in.VMs[vm].Takes
 		from, to := c.where[vm][0], c.goal(vm)
 		resume := takes.ResumeRemote
@@ -282,3 +343,6 @@ func (c *schedule) keyOf(vm int) int64 {
 	v := &c.in.VMs[vm]
 	return int64(v.Takes.Migrate) * 16 / max(1, v.Weight)
 }
+
+// astray reports whether the schedule takes detours, or is stuck.
+func (c *schedule) astray() bool { return c.left > 0 || c.detours > 0 }

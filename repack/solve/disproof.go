@@ -12,7 +12,7 @@ import (
 // was not shown. Every VM is looked at alone, then all of them against the room
 // that there is, then sets of them that rules hold together or apart.
 func disproof(m *model) (why []string) {
-	for _, test := range []func(*model) []string{homelessAlone, shortOfRoom, shortOfNodes, shortOfQuota, stranded} {
+	for _, test := range []func(*model) []string{homelessAlone, overfull, shortOfRoom, shortOfNodes, shortOfQuota, tooManyOn, stranded} {
 		if why = test(m); len(why) > 0 {
 			return why
 		}
@@ -46,6 +46,24 @@ func homelessAlone(m *model) (why []string) {
 	return why
 }
 
+// overfull are the nodes on which those alone are too many that must not leave.
+func overfull(m *model) (why []string) {
+	for _, n := range m.order {
+		for d := range m.dims {
+			var sum int64
+			for _, vm := range m.wishing[n] {
+				if m.rooted[vm] && m.in.VMs[vm].State == repack.Running {
+					sum += m.next[vm*m.dims+d]
+				}
+			}
+			if room := m.room[n*m.dims+d]; sum > room && len(why) < mostReasons {
+				why = append(why, fmt.Sprintf("%s has %d %s, and the VMs that must not leave it need %d", m.in.NodeName(n), room, m.in.Dims[d], sum))
+			}
+		}
+	}
+	return why
+}
+
 // mostReasons is how many reasons of one sort are worth reading.
 const mostReasons = 5
 
@@ -73,16 +91,15 @@ func (m *model) demand(vm int) string {
 // are multiples of two, of 201 only 200. The same is asked of VMs that are
 // confined to the same nodes.
 func shortOfRoom(m *model) []string {
-	groups := map[*nodeSet][]int{nil: nil}
+	groups := map[*nodeSet][]int{nil: m.hot}
 	for _, vm := range m.hot {
-		groups[nil] = append(groups[nil], vm)
 		if s := m.final[vm]; s != nil {
 			groups[s] = append(groups[s], vm)
 		}
 	}
-	for _, vms := range inOrder(groups) {
+	for _, not := range inOrder(groups) {
 		for d := range m.dims {
-			if why := m.shortOf(d, vms, m.final[vms[0]], len(vms) == len(m.hot)); why != "" {
+			if why := m.shortOf(d, groups[not], not); why != "" {
 				return []string{why}
 			}
 		}
@@ -90,26 +107,31 @@ func shortOfRoom(m *model) []string {
 	return nil
 }
 
-// inOrder are the groups that are not empty, by their first VM, the larger first.
-func inOrder(groups map[*nodeSet][]int) (list [][]int) {
-	for _, vms := range groups {
+// inOrder are the sets for which there are VMs, those for more of them first, and
+// then by the first VM.
+func inOrder(groups map[*nodeSet][]int) (list []*nodeSet) {
+	for s, vms := range groups {
 		if len(vms) > 0 {
-			list = append(list, vms)
+			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b []int) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
+	slices.SortFunc(list, func(a, b *nodeSet) int {
+		switch x, y := groups[a], groups[b]; {
+		case len(x) != len(y):
+			return len(y) - len(x)
+		case x[0] != y[0]:
+			return x[0] - y[0]
+		case a == nil:
+			return -1
+		default:
+			return 1
 		}
-		return a[0] - b[0]
 	})
 	return list
 }
 
-func (m *model) shortOf(d int, vms []int, not *nodeSet, all bool) string {
-	if all {
-		not = nil
-	}
+// shortOf is what VMs lack of a resource on the nodes that are not in the set.
+func (m *model) shortOf(d int, vms []int, not *nodeSet) string {
 	var sum, unit int64
 	for _, vm := range vms {
 		need := m.next[vm*m.dims+d]
@@ -220,15 +242,40 @@ func list(words []string) string {
 	return strings.Join(words, "; ")
 }
 
-// stranded are VMs that are to sleep on a node that goes off.
+// tooManyOn asks whether nodes can go off of which only so many may be on: those may
+// that are not wanted on and keep no image.
+func tooManyOn(m *model) []string {
+	for _, l := range m.limits {
+		wanted, images := 0, 0
+		for _, n := range l.nodes {
+			switch {
+			case m.in.Nodes[n].Want == repack.Online:
+				wanted++
+			case m.asleep[n]:
+				images++
+			}
+		}
+		if wanted+images > l.most {
+			return []string{fmt.Sprintf("%s: %d of the nodes are to be online, and %d others keep VMs that are to sleep", l.rule, wanted, images)}
+		}
+	}
+	return nil
+}
+
+// stranded are VMs that are to sleep on a node that goes off, or to become what no
+// action makes of them.
 func stranded(m *model) (why []string) {
 	for vm := range m.in.VMs {
-		v := &m.in.VMs[vm]
-		if v.Want == repack.Sleeping && v.Host != repack.Nowhere && m.in.Nodes[v.Host].Want == repack.Offline && len(why) < mostReasons {
-			why = append(why, fmt.Sprintf("%s is to sleep on %s, which is to go offline: resume it elsewhere first", m.in.VMName(vm), m.in.NodeName(v.Host)))
-		}
-		if v.State == repack.Ready && v.Want == repack.Sleeping && len(why) < mostReasons {
-			why = append(why, m.in.VMName(vm)+" has never run, and is to sleep")
+		v, name := &m.in.VMs[vm], m.in.VMName(vm)
+		switch {
+		case len(why) == mostReasons:
+			return why
+		case v.Stays && v.State != v.Want:
+			why = append(why, fmt.Sprintf("%s is %s and is to be %s, and to stay as it is", name, v.State, v.Want))
+		case v.State != v.Want && v.State != repack.Running && (v.Want != repack.Running || v.State == repack.Killed):
+			why = append(why, fmt.Sprintf("%s is %s and is to be %s: no action does that", name, v.State, v.Want))
+		case v.Want == repack.Sleeping && m.in.Nodes[v.Host].Want == repack.Offline:
+			why = append(why, fmt.Sprintf("%s is to sleep on %s, which is to go offline: resume it elsewhere first", name, m.in.NodeName(v.Host)))
 		}
 	}
 	return why

@@ -24,12 +24,13 @@ type trace struct {
 	to     int
 }
 
-// scene is what one VM does, a byte: where it runs or sleeps, or that it does
-// neither; and whether it has its next demand.
+// scene is what one VM does: where it runs or sleeps, or that it does neither;
+// whether it has its next demand; and whether it has that because it stays.
 type scene struct {
 	state repack.VMState
 	node  int
 	fresh bool
+	stays bool
 }
 
 // mostScenes bounds the search; mostVMs and mostNodes say what is small.
@@ -39,10 +40,28 @@ const (
 	mostNodes  = 40
 )
 
-// small reports whether everything can be looked at. Rules on time are not.
+// small reports whether everything can be looked at. Rules on time are not, nor VMs
+// that give up something where they are to get something else.
 func (m *model) small() bool {
+	if slices.ContainsFunc(m.in.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
+		return false
+	}
+	less := slices.ContainsFunc(m.in.VMs, func(v repack.VM) bool { return v.Keeps() && shrinks(&v) })
+	if less && slices.ContainsFunc(m.watches, func(w watch) bool { return w.nodes != nil }) {
+		return false // a watch that adds up demands does not know who stays and needs less
+	}
 	return len(m.in.VMs) <= mostVMs && len(m.in.Nodes) <= mostNodes && len(m.gates)+len(m.due)+len(m.together)+len(m.limits)+len(m.in.Gangs) == 0 &&
 		!slices.ContainsFunc(m.in.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
+}
+
+// shrinks reports whether the VM asks for less of some resource than it has.
+func shrinks(v *repack.VM) bool {
+	for d := range v.Now {
+		if v.Next[d] < v.Now[d] {
+			return true
+		}
+	}
+	return false
 }
 
 // everything searches all scenes. Done: either the tasks lead to the end, or there
@@ -52,7 +71,7 @@ func (s *state) everything() (list []task, done bool) {
 	first := make([]scene, len(s.in.VMs))
 	for vm := range first {
 		v := &s.in.VMs[vm]
-		first[vm] = scene{v.State, v.Host, v.State != repack.Running || v.Steady()}
+		first[vm] = scene{v.State, v.Host, v.State != repack.Running || v.Steady(), false}
 	}
 	e.reach(encode(first), trace{})
 	for i := 0; i < len(e.queue); i++ {
@@ -76,6 +95,9 @@ func encode(scenes []scene) string {
 		if c.fresh {
 			flags |= 1
 		}
+		if c.stays {
+			flags |= 8
+		}
 		text = append(text, flags, byte(c.node+1))
 	}
 	return string(text)
@@ -84,7 +106,7 @@ func encode(scenes []scene) string {
 func (e *exhaust) decode(key string) []scene {
 	scenes := make([]scene, len(key)/2)
 	for i := range scenes {
-		scenes[i] = scene{repack.VMState(key[2*i] >> 1), int(key[2*i+1]) - 1, key[2*i]&1 == 1}
+		scenes[i] = scene{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
 	}
 	return scenes
 }
@@ -136,7 +158,7 @@ func (e *exhaust) expand(key string, scenes []scene) {
 	defer eyes.close(where)
 	for vm, c := range scenes {
 		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
-			if to != repack.Nowhere && !(e.mayPass(vm, to) && eyes.admits(vm, to) && e.roomy(free, vm, to)) {
+			if to != repack.Nowhere && kind != repack.Allocate && !(e.mayPass(vm, to) && eyes.admits(vm, to) && e.roomy(free, vm, to)) {
 				return
 			}
 			next := slices.Clone(scenes)
@@ -152,22 +174,26 @@ func (e *exhaust) each(vm int, c scene, visit func(kind repack.Kind, to int, aft
 	arrive := func(kind repack.Kind) {
 		for n := range e.in.Nodes {
 			if n != c.node || kind != repack.Migrate {
-				visit(kind, n, scene{repack.Running, n, true})
+				visit(kind, n, scene{repack.Running, n, true, false})
 			}
 		}
 	}
 	switch {
+	case c.stays:
 	case c.state == repack.Running && v.Want == repack.Running:
+		if !c.fresh && shrinks(v) {
+			visit(repack.Allocate, c.node, scene{repack.Running, c.node, true, true})
+		}
 		if !e.rooted[vm] {
 			arrive(repack.Migrate)
 		}
-		if v.Sleepable {
-			visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true})
+		if e.naps(v) && !e.rooted[vm] {
+			visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true, false})
 		}
 	case c.state == repack.Running && v.Want == repack.Sleeping:
-		visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true})
+		visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true, false})
 	case c.state == repack.Running:
-		visit(repack.Shutdown, repack.Nowhere, scene{v.Want, repack.Nowhere, true})
+		visit(repack.Shutdown, repack.Nowhere, scene{v.Want, repack.Nowhere, true, false})
 	case v.Want == repack.Running && c.state == repack.Sleeping:
 		arrive(repack.Resume)
 	case v.Want == repack.Running:
@@ -185,9 +211,14 @@ func (e *exhaust) roomy(free []int64, vm, n int) bool {
 }
 
 // story is the tasks that lead to a scene. Each starts when the one before it of
-// its VM has ended, and all that left its node before it came.
-func (e *exhaust) story(key string) (list []task) {
+// its VM has ended, and all that left its node before it came; or any node, if there
+// are rules on more than one.
+func (e *exhaust) story(key string) []task {
+	list := []task{} // not nil: there is a story
 	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
+		if t.kind == repack.Allocate {
+			continue // it is so from the start on
+		}
 		c := e.decode(t.before)[t.vm]
 		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: e.takes(t, c), started: true, then: -1})
 	}
@@ -195,7 +226,7 @@ func (e *exhaust) story(key string) (list []task) {
 	for i := range list {
 		for j := range i {
 			before, t := &list[j], &list[i]
-			if before.vm == t.vm || before.leaves() && before.from == t.to {
+			if before.vm == t.vm || before.leaves() && t.comes() && (before.from == t.to || len(e.watches) > 0) {
 				t.start = max(t.start, before.end)
 			}
 		}

@@ -21,19 +21,24 @@ func (p *party) giveUp() *Result {
 		fresh := newState(newModel(p.in, p.Objective))
 		switch tasks, done := fresh.everything(); {
 		case done && tasks != nil:
-			p.best = &finding{fresh.told(tasks), score{}}
+			c := fresh.told(tasks)
+			p.best = &finding{c, fresh.score(c)}
 			return p.result()
 		case done:
 			r.Verdict = Impossible
 		}
 	}
-	r.Why = append(obstacle, p.ways()...)
+	if r.Why = obstacle; p.Explain {
+		r.Why = append(r.Why, p.ways()...)
+	}
 	return r
 }
 
-// told is a complete schedule of tasks with given times.
+// told is a complete schedule of tasks with given times, to a placement that it
+// makes its own.
 func (s *state) told(list []task) *schedule {
 	c := &schedule{model: s.model, list: list}
+	s.arrange(list)
 	for n := range s.in.Nodes {
 		node := &s.in.Nodes[n]
 		if node.State != repack.Online || node.Want != repack.Offline {
@@ -56,6 +61,19 @@ func (s *state) told(list []task) *schedule {
 		}
 	}
 	return c
+}
+
+// arrange has all VMs end where tasks leave them.
+func (s *state) arrange(list []task) {
+	for _, vm := range s.hot {
+		to := s.home[vm]
+		for i := range list {
+			if list[i].vm == vm && list[i].comes() {
+				to = list[i].to
+			}
+		}
+		s.move(vm, to)
+	}
 }
 
 // obstacle is what the search could not get past: VMs without a place, rules that
@@ -93,18 +111,26 @@ func (s *search) obstacle() (why []string) {
 // wants says what a VM without a place lacks on the node that comes closest.
 func (s *state) wants(vm int) string {
 	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demand(vm))
-	near := s.tightest(vm)
-	if len(near) == 0 {
-		return text + ": a rule is against every node that is left"
-	}
-	n := near[0]
-	var lacks []string
-	for d := range s.dims {
-		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.model.room[n*s.dims+d]; lack > 0 {
-			lacks = append(lacks, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
+	for _, n := range s.tightest(vm) {
+		if lacks := s.lacks(vm, n); lacks != "" {
+			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), lacks)
 		}
 	}
-	return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), strings.Join(lacks, " and "))
+	return text + ": a rule is against every node that is left"
+}
+
+// lacks is what a node is short of for a VM; nothing if a rule is against it.
+func (s *state) lacks(vm, n int) string {
+	if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
+		return ""
+	}
+	var list []string
+	for d := range s.dims {
+		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.model.room[n*s.dims+d]; lack > 0 {
+			list = append(list, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
+		}
+	}
+	return strings.Join(list, " and ")
 }
 
 // waits says what a task waits for.

@@ -17,7 +17,6 @@ type search struct {
 	bound int64
 	fixed int64 // what the actions cost that do not depend on the placement
 	best  *finding
-	stuck int // placements that could not be reached
 	found func(objective int64)
 }
 
@@ -60,6 +59,27 @@ func (s *search) round(sore []int) (better bool) {
 		return false
 	}
 	return after < before
+}
+
+// rebuild places everybody anew, the bulky first, in the rebuild mode of the paper
+// (§4.3), and keeps that if fewer are left without a place.
+func (s *search) rebuild() bool {
+	before := s.value()
+	s.note()
+	for _, vm := range s.hot {
+		if n := s.at[vm]; n != repack.Nowhere && !(s.rooted[vm] && s.staysAt(vm, n)) {
+			s.move(vm, repack.Nowhere)
+		}
+	}
+	s.noise = s.rng
+	s.placeAll(s.homeless())
+	s.noise, s.noted = nil, false
+	s.refresh(s.touched()...)
+	if after := s.value(); after >= before {
+		s.undo()
+		return false
+	}
+	return true
 }
 
 // pick chooses a few nodes: those of one sore VM, and of another at times.
@@ -179,9 +199,12 @@ func (s *search) run(rounds int, stop func() bool) {
 		if len(sore) == 0 || s.done() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.round(sore)
-		if better || s.best == nil && i%16 == 15 {
+		better := s.nowhere > 0 && i%32 == 31 && s.rebuild() || s.round(sore)
+		switch {
+		case better || s.best == nil && i%16 == 15:
 			s.try()
+		case i%4 == 3 && s.best != nil && s.best.astray() && s.complete():
+			s.keep(s.schedule(s.rng))
 		}
 		if better || s.nowhere > 0 {
 			sore = s.sore()
@@ -192,14 +215,32 @@ func (s *search) run(rounds int, stop func() bool) {
 // done reports whether no plan is better than the best one found.
 func (s *search) done() bool { return s.best != nil && s.best.score.first <= s.bound }
 
+// complete reports whether the placement is one that a plan may lead to.
+func (s *search) complete() bool {
+	return s.nowhere == 0 && s.breaches == 0 && !slices.ContainsFunc(s.order, s.over)
+}
+
 // try makes a schedule of the placement, if it is complete and may be the best.
 func (s *search) try() {
-	if s.nowhere > 0 || s.breaches > 0 || s.best != nil && s.aim != Makespan && s.value()+s.fixed >= s.best.score.first {
+	if !s.complete() || s.best != nil && s.aim != Makespan && s.value()+s.fixed >= s.best.score.first {
 		return
 	}
 	c := s.schedule(nil)
+	s.keep(c)
+	if !c.astray() {
+		return
+	}
+	for range variants { // which detour is best shows only at the end
+		s.keep(s.schedule(s.rng))
+	}
+}
+
+// variants is how many schedules with detours are tried of one placement.
+const variants = 12
+
+// keep keeps a schedule if it is complete and the best one yet.
+func (s *search) keep(c *schedule) {
 	if c.left > 0 || !c.inTime() {
-		s.stuck++
 		return
 	}
 	if f := (finding{c, s.score(c)}); s.best == nil || f.score.less(s.best.score) {
@@ -219,33 +260,6 @@ type score struct{ first, second int64 }
 
 func (a score) less(b score) bool {
 	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) < 0
-}
-
-// score measures a complete schedule.
-func (s *search) score(c *schedule) score {
-	switch s.aim {
-	case Makespan:
-		return score{int64(c.last) + s.penalty, c.cost}
-	case Migrations, Moved:
-		return score{s.cost + s.detours(c) + s.penalty, c.cost}
-	default:
-		return score{c.cost + s.penalty, int64(c.last)}
-	}
-}
-
-// detours is what the detours of a schedule cost when time does not count.
-func (s *search) detours(c *schedule) (sum int64) {
-	for i := range c.list {
-		t := &c.list[i]
-		switch {
-		case t.vm == repack.Nowhere || t.then < 0 && s.at[t.vm] != s.home[t.vm]:
-		case s.aim == Migrations && t.kind == repack.Migrate:
-			sum++
-		case s.aim == Moved && t.kind != repack.Boot && t.kind != repack.Shutdown:
-			sum += s.in.VMs[t.vm].Moved(repack.Nowhere)
-		}
-	}
-	return sum
 }
 
 // byKey is how VMs without a place are sorted, with some noise.

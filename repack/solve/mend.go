@@ -9,27 +9,20 @@ import (
 
 // mend takes VMs away until no hard rule is broken, each time the one that helps
 // at the least cost. They are left nowhere.
-func (s *state) mend() {
-	for s.breaches > 0 {
-		number := slices.IndexFunc(s.count, func(n int) bool { return n > 0 })
-		for number < len(s.count) && (s.count[number] <= 0 || s.guards[number].penalty > 0) {
-			number++
-		}
-		if number == len(s.count) || !s.ease(number) {
-			return
-		}
-	}
-}
+func (s *state) mend() { s.pacify(0) }
 
 // ease takes one VM away so that a guard counts less.
 func (s *state) ease(number int) bool {
 	best, least := repack.Nowhere, price{}
 	for _, vm := range s.hot {
 		n := s.at[vm]
-		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) {
+		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) || contains(s.held, vm) {
 			continue
 		}
 		g := &s.guards[number]
+		if !contains(s.ofVM[vm], number) && !contains(s.ofNode[n], number) && !contains(s.ofAll, number) {
+			continue
+		}
 		if !g.nodes.touches(n, repack.Nowhere) || g.Delta(vm, n, repack.Nowhere) >= 0 {
 			continue
 		}
@@ -54,14 +47,38 @@ func (s *state) squeeze(vm, depth int) bool {
 	s.held = append(s.held, vm)
 	defer func() { s.held = s.held[:len(s.held)-1] }()
 	for _, n := range s.tightest(vm) {
-		mark := len(s.trail)
+		mark, broken := len(s.trail), s.breaches
 		s.move(vm, n)
-		if set, ok := s.relieve(n); ok && s.rehouse(set, depth) {
+		s.pacify(broken)
+		if _, ok := s.relieve(n); ok && s.breaches <= broken && s.rehouse(s.ousted(mark), depth) {
 			return true
 		}
 		s.back(mark)
 	}
 	return false
+}
+
+// pacify takes VMs away until no more rules are broken than before.
+func (s *state) pacify(before int) {
+	for s.breaches > before {
+		number := slices.IndexFunc(s.count, func(n int) bool { return n > 0 })
+		for number < len(s.count) && (s.count[number] <= 0 || s.guards[number].penalty > 0) {
+			number++
+		}
+		if number == len(s.count) || !s.ease(number) {
+			return
+		}
+	}
+}
+
+// ousted are the VMs that have lost their places since a mark.
+func (s *state) ousted(mark int) (list []int) {
+	for _, step := range s.trail[mark:] {
+		if s.at[step.vm] == repack.Nowhere && !contains(list, step.vm) {
+			list = append(list, step.vm)
+		}
+	}
+	return list
 }
 
 // rehouse finds places for VMs that were taken away to make room.
@@ -87,10 +104,8 @@ func (s *state) tightest(vm int) []int {
 		if !s.mayEnd(vm, n) {
 			continue
 		}
-		if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
-			continue
-		}
-		var over int64
+		breaches, _ := s.delta(vm, repack.Nowhere, n)
+		over := int64(max(0, breaches)) * 100_000 // others would have to go for that
 		for d := range s.dims {
 			if need := s.next[vm*s.dims+d]; need > 0 && s.average[d] > 0 {
 				over += max(0, s.load[n*s.dims+d]+need-s.model.room[n*s.dims+d]) * 1_000_000 / s.average[d]

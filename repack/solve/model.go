@@ -36,6 +36,8 @@ type model struct {
 	final   []*nodeSet // nodes on which a VM must not end; nil: none
 	passing []*nodeSet // nodes on which it must never be
 	rooted  []bool     // may not migrate
+	grudge  []int64    // what it costs in soft rules that a VM migrates; part of far
+	judged  bool       // there are soft rules that no guard counts
 
 	guards   []posted // all, by number
 	ofVM     [][]int  // guards by VM
@@ -51,8 +53,9 @@ type model struct {
 	sets     setShop
 	due      map[int]dueTimes
 	together []togetherSet
-	gang     []int // of each VM; -1
-	hot      []int // VMs that run at the end or may
+	gang     []int  // of each VM; -1
+	asleep   []bool // nodes on which a VM sleeps at the end
+	hot      []int  // VMs that run at the end or may
 }
 
 // posted is a guard with what a breach costs; 0: it is a hard one.
@@ -67,6 +70,7 @@ type watch struct {
 	repack.Watch
 	nodes *nodeSet // nil: all
 	scope repack.Scope
+	rule  repack.Rule
 }
 
 type gate struct {
@@ -79,6 +83,7 @@ type limit struct {
 	nodes  []int
 	most   int
 	always bool
+	rule   repack.Rule
 }
 
 type dueTimes struct{ start, end repack.Ticks }
@@ -101,11 +106,11 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		home:    make([]int, len(in.VMs)),
 		far:     make([]int64, len(in.VMs)), near: make([]int64, len(in.VMs)),
 		final: make([]*nodeSet, len(in.VMs)), passing: make([]*nodeSet, len(in.VMs)),
-		rooted: make([]bool, len(in.VMs)),
-		ofVM:   make([][]int, len(in.VMs)), ofNode: make([][]int, len(in.Nodes)),
+		rooted: make([]bool, len(in.VMs)), grudge: make([]int64, len(in.VMs)),
+		ofVM: make([][]int, len(in.VMs)), ofNode: make([][]int, len(in.Nodes)),
 		seenVM: make([][]int, len(in.VMs)), seenNode: make([][]int, len(in.Nodes)),
 		sets: setShop{}, gatesOf: map[int][]int{}, due: map[int]dueTimes{},
-		gang: make([]int, len(in.VMs)),
+		gang: make([]int, len(in.VMs)), asleep: make([]bool, len(in.Nodes)),
 	}
 	for n := range in.Nodes {
 		copy(m.room[n*m.dims:], in.Nodes[n].Capacity)
@@ -121,6 +126,8 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		}
 	}
 	for _, r := range in.Rules {
+		_, amends := r.Rule.(repack.Amender)
+		m.judged = m.judged || amends && r.Penalty > 0
 		r.Post(&board{model: m, rule: r.Rule, penalty: r.Penalty})
 	}
 	m.wishes()
@@ -171,6 +178,9 @@ func (m *model) addVM(vm int) {
 	m.home[vm], m.gang[vm] = repack.Nowhere, -1
 	if v.State == repack.Running {
 		m.atStart[v.Host] = append(m.atStart[v.Host], vm)
+	}
+	if v.Want == repack.Sleeping && v.Host != repack.Nowhere {
+		m.asleep[v.Host] = true
 	}
 	if v.Want != repack.Running {
 		return
@@ -252,6 +262,7 @@ func (b *board) Instance() *repack.Instance { return b.in }
 // Forbid takes a node from the VM. Softly, it is a guard like any other.
 func (b *board) Forbid(vm, node int, always bool) {
 	if b.penalty > 0 {
+		b.judged = b.judged || always
 		b.Guard(&dislike{node}, repack.Scope{VMs: []int{vm}})
 		return
 	}
@@ -265,6 +276,7 @@ func (b *board) Forbid(vm, node int, always bool) {
 func (b *board) Confine(vms, nodes []int, always bool) {
 	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
 	if b.penalty > 0 {
+		b.judged = b.judged || always
 		b.Guard(&longing{only}, repack.Scope{VMs: vms})
 		return
 	}
@@ -293,9 +305,11 @@ func (l *longing) Move(int, int, int) {}
 
 // Limit keeps the limit of a hard rule.
 func (b *board) Limit(nodes []int, most int, always bool) {
-	if b.penalty == 0 {
-		b.limits = append(b.limits, limit{nodes, most, always})
+	if b.penalty > 0 {
+		b.judged = true
+		return
 	}
+	b.limits = append(b.limits, limit{nodes, most, always, b.rule})
 }
 
 // dislike is a soft ban of one VM from one node.
@@ -316,8 +330,9 @@ func (d *dislike) Move(int, int, int) {}
 // Root keeps the VM from migrating. Softly, leaving home costs the penalty.
 func (b *board) Root(vm int) {
 	if b.penalty > 0 {
-		if b.home[vm] != repack.Nowhere {
+		if b.in.VMs[vm].Keeps() {
 			b.far[vm] += b.penalty
+			b.grudge[vm] += b.penalty
 		}
 		return
 	}
@@ -347,18 +362,20 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 	}
 }
 
-// Watch keeps the watch of a hard rule. A soft rule is only followed at the end.
+// Watch keeps the watch of a hard rule. Of a soft one whole plans are judged.
 func (b *board) Watch(w repack.Watch, s repack.Scope) {
 	if b.penalty > 0 {
+		b.judged = true
 		return
 	}
 	file(len(b.watches), s, b.seenVM, b.seenNode, &b.seenAll)
-	b.watches = append(b.watches, watch{w, newNodeSet(len(b.in.Nodes), s.Nodes), s})
+	b.watches = append(b.watches, watch{w, newNodeSet(len(b.in.Nodes), s.Nodes), s, b.rule})
 }
 
 // Gate keeps the gate of a hard rule.
 func (b *board) Gate(g repack.Gate, vms []int) {
 	if b.penalty > 0 {
+		b.judged = true
 		return
 	}
 	for _, vm := range vms {
@@ -369,14 +386,17 @@ func (b *board) Gate(g repack.Gate, vms []int) {
 
 // Together keeps the set.
 func (b *board) Together(vms []int, atEnd bool) {
-	if b.penalty == 0 {
-		b.together = append(b.together, togetherSet{slices.Clone(vms), atEnd})
+	if b.penalty > 0 {
+		b.judged = true
+		return
 	}
+	b.together = append(b.together, togetherSet{slices.Clone(vms), atEnd})
 }
 
 // Due keeps the earliest of the times given for a VM.
 func (b *board) Due(vm int, start, end repack.Ticks) {
 	if b.penalty > 0 {
+		b.judged = true
 		return
 	}
 	d, ok := b.due[vm]

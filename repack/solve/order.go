@@ -17,16 +17,19 @@ import (
 // for at least as many, they may even overtake.
 type order struct {
 	*model
-	plan  *repack.Plan
-	stays [][]int // growing VMs that stay on each node
-	comes [][]int // actions, by node
-	goes  [][]int
-	moved []bool
+	plan   *repack.Plan
+	stays  [][]int // growing VMs that stay on each node
+	comes  [][]int // actions, by node
+	goes   [][]int
+	leaves map[int][]int // likewise, by VM
+	moved  []bool
+	group  [][]int        // actions whose room is free together, by action
+	freed  []repack.Ticks // when the room is free that each action leaves
 }
 
 func newOrder(m *model, p *repack.Plan) *order {
 	nodes := len(m.in.Nodes)
-	o := &order{model: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), moved: make([]bool, len(m.in.VMs))}
+	o := &order{model: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.in.VMs))}
 	for i := range p.Actions {
 		a := &p.Actions[i]
 		if a.Kind.OnNode() {
@@ -38,14 +41,57 @@ func newOrder(m *model, p *repack.Plan) *order {
 		}
 		if a.Kind == repack.Migrate || a.Kind == repack.Shutdown || a.Kind == repack.Suspend {
 			o.goes[a.From] = append(o.goes[a.From], i)
+			o.leaves[a.VM] = append(o.leaves[a.VM], i)
 		}
 	}
+	o.holdTogether()
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.Keeps() && v.Grows() && !o.moved[vm] {
 			o.stays[v.Host] = append(o.stays[v.Host], vm)
 		}
 	}
 	return o
+}
+
+// holdTogether finds the actions of gangs that leave their room together: suspends,
+// and moves while paused.
+func (o *order) holdTogether() {
+	type key struct {
+		gang  int
+		kind  repack.Kind
+		start repack.Ticks
+	}
+	acts := o.plan.Actions
+	o.group, o.freed = make([][]int, len(acts)), make([]repack.Ticks, len(acts))
+	held := map[key][]int{}
+	for i := range acts {
+		a := &acts[i]
+		o.freed[i] = a.End
+		if a.Kind.OnNode() || o.gang[a.VM] < 0 {
+			continue
+		}
+		if a.Kind == repack.Suspend || a.Kind == repack.Migrate && o.in.VMs[a.VM].Paused {
+			k := key{o.gang[a.VM], a.Kind, a.Start}
+			held[k] = append(held[k], i)
+		}
+	}
+	for _, list := range held {
+		var last repack.Ticks
+		for _, i := range list {
+			last = max(last, acts[i].End)
+		}
+		for _, i := range list {
+			o.group[i], o.freed[i] = list, last
+		}
+	}
+}
+
+// wait has an action wait until the room is free that some others leave.
+func (o *order) wait(a *repack.Action, goes []int) {
+	for _, i := range goes {
+		a.After = append(a.After, i)
+		a.After = append(a.After, o.group[i]...)
+	}
 }
 
 // write adds the dependencies and the growth to the plan.
@@ -86,7 +132,7 @@ func (o *order) node(n int) {
 	acts := o.plan.Actions
 	comes, goes := o.comes[n], o.goes[n]
 	slices.SortStableFunc(comes, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })
-	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(acts[a].End, acts[b].End) })
+	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(o.freed[a], o.freed[b]) })
 	free := o.atFirst(n)
 	gone := 0
 	back := func() { // the next that goes gives its room back
@@ -95,10 +141,10 @@ func (o *order) node(n int) {
 	}
 	for _, i := range comes {
 		o.add(free, acts[i].VM, o.next, -1)
-		for !positive(free, o.next, acts[i].VM, o.dims) && gone < len(goes) && acts[goes[gone]].End <= acts[i].Start {
+		for !positive(free, o.next, acts[i].VM, o.dims) && gone < len(goes) && o.freed[goes[gone]] <= acts[i].Start {
 			back()
 		}
-		acts[i].After = append(acts[i].After, goes[:gone]...)
+		o.wait(&acts[i], goes[:gone])
 	}
 	o.grow(n, free, gone)
 }
@@ -163,11 +209,18 @@ func (o *order) grow(n int, free []int64, gone int) {
 	for _, vm := range vms {
 		o.add(free, vm, o.now, 1)
 		o.add(free, vm, o.next, -1)
-		for !positive(free, o.next, vm, o.dims) && gone < len(o.goes[n]) {
+		gated := len(o.gatesOf[vm]) > 0
+		for (gated || !positive(free, o.next, vm, o.dims)) && gone < len(o.goes[n]) {
 			o.release(free, o.plan.Actions[o.goes[n][gone]].VM, n, o.goes[n][gone])
 			gone++
 		}
-		a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: n, After: slices.Clone(o.goes[n][:gone])}
+		a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: n}
+		o.wait(&a, o.goes[n][:gone])
+		if gated { // as things are in the end, it may
+			for _, goes := range o.goes {
+				o.wait(&a, goes)
+			}
+		}
 		for _, i := range a.After {
 			a.Start = max(a.Start, o.plan.Actions[i].End)
 		}
@@ -191,7 +244,7 @@ func (o *order) switches() {
 		a := &o.plan.Actions[i]
 		switch a.Kind {
 		case repack.NodeOff:
-			a.After = append(a.After, o.goes[a.To]...)
+			o.wait(a, o.goes[a.To])
 			for j := range o.plan.Actions {
 				if b := &o.plan.Actions[j]; b.Kind == repack.Resume && b.From == a.To {
 					a.After = append(a.After, j)
@@ -215,19 +268,45 @@ func (o *order) watched() {
 		if a.Start == 0 || a.Kind.OnNode() || a.Kind == repack.Allocate {
 			continue
 		}
-		if a.To != repack.Nowhere && (len(o.seenVM[a.VM]) > 0 || len(o.seenNode[a.To]) > 0 || len(o.seenAll) > 0) {
-			for _, j := range o.goes[a.To] {
-				if acts[j].End <= a.Start {
-					a.After = append(a.After, j)
-				}
-			}
+		if a.To != repack.Nowhere {
+			o.heed(a)
 		}
 		if len(o.gatesOf[a.VM]) == 0 {
 			continue
 		}
 		for j := range acts {
-			if b := &acts[j]; b.End <= a.Start && b.End > 0 && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
+			if b := &acts[j]; j != i && b.End <= a.Start && b.End > 0 && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
 				a.After = append(a.After, j)
+			}
+		}
+	}
+}
+
+// heed has an arrival wait for all that left before it, of what its watches look at.
+func (o *order) heed(a *repack.Action) {
+	wait := func(goes []int) {
+		for _, j := range goes {
+			if o.freed[j] <= a.Start {
+				o.wait(a, []int{j})
+			}
+		}
+	}
+	for _, list := range [...][]int{o.seenVM[a.VM], o.seenNode[a.To], o.seenAll} {
+		for _, i := range list {
+			w := &o.watches[i]
+			_, local := w.rule.(apart)
+			switch {
+			case w.nodes != nil && !w.nodes.has(a.To):
+			case w.nodes != nil:
+				for _, n := range w.scope.Nodes {
+					wait(o.goes[n])
+				}
+			case w.scope.VMs != nil && !local:
+				for _, vm := range w.scope.VMs {
+					wait(o.leaves[vm])
+				}
+			default:
+				wait(o.goes[a.To])
 			}
 		}
 	}

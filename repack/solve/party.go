@@ -99,7 +99,7 @@ func (p *party) meet(searches []*search) {
 		}
 		p.best = s.best
 		if p.Found != nil {
-			p.Found(repack.Figures{Objective: p.best.score.first, Makespan: p.best.last})
+			p.Found(repack.Figures{Objective: p.best.cost, Makespan: p.best.last})
 		}
 	}
 }

@@ -6,13 +6,13 @@ import "vjob/repack"
 type power struct{ on, off []bool }
 
 // powers are the nodes that must be switched, and those that need be: nodes with
-// no wish of their own come on if something ends there, and go off if a rule
+// no wish of their own come on if a VM ends there, awake or asleep, and go off if a rule
 // limits how many may be on.
 func (s *state) powers() power {
 	p := power{on: make([]bool, len(s.in.Nodes)), off: make([]bool, len(s.in.Nodes))}
 	for n := range s.in.Nodes {
 		node := &s.in.Nodes[n]
-		p.on[n] = node.State == repack.Offline && (node.Want == repack.Online || node.Want == repack.AnyState && len(s.here[n]) > 0)
+		p.on[n] = node.State == repack.Offline && (node.Want == repack.Online || node.Want == repack.AnyState && s.used(n))
 		p.off[n] = node.State == repack.Online && node.Want == repack.Offline
 	}
 	for _, l := range s.limits {
@@ -20,6 +20,9 @@ func (s *state) powers() power {
 	}
 	return p
 }
+
+// used reports whether a VM ends on the node, awake or asleep.
+func (s *state) used(n int) bool { return len(s.here[n]) > 0 || s.asleep[n] }
 
 // dim switches off nodes that are empty and may be, until a limit is kept.
 func (s *state) dim(l limit, p *power) {
@@ -33,7 +36,7 @@ func (s *state) dim(l limit, p *power) {
 		if lit <= l.most {
 			return
 		}
-		if s.lit(n, p) && s.in.Nodes[n].Want == repack.AnyState && len(s.here[n]) == 0 && s.in.Nodes[n].State == repack.Online {
+		if s.lit(n, p) && s.in.Nodes[n].Want == repack.AnyState && !s.used(n) && s.in.Nodes[n].State == repack.Online {
 			p.off[n] = true
 			lit--
 		}

@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"container/heap"
+	"math/rand/v2"
 	"slices"
 
 	"vjob/repack"
@@ -13,27 +14,29 @@ import (
 // smaller key goes first. It is equation (1), followed event by event.
 type schedule struct {
 	*model
-	list   []task
-	units  []unit
-	clock  repack.Ticks
-	free   []int64 // of each node, now
-	queue  [][]int // units that wait for room on each node, by key
-	ends   ends
-	left   int    // units that have not started
-	on     []bool // nodes that take VMs now
-	stays  []int  // VMs on each node now
-	image  []int  // images on each node that are still to be resumed
-	offAt  []repack.Ticks
-	power  power
-	where  [][2]int // the nodes that each VM is on: where it is, where it is on its way to
-	fresh  []bool   // VMs that occupy where they are with their next demand
-	taskOf []int    // the task of each VM that is next or under way; -1
-	eye    *eyes
-	crew   []crew // what each gang is doing
-	gates  []gate
-	stir   []int // nodes on which something has changed
-	stirs  []bool
-	hops   int // most hops that may still be made
+	list    []task
+	units   []unit
+	clock   repack.Ticks
+	free    []int64 // of each node, now
+	queue   [][]int // units that wait for room on each node, by key
+	ends    ends
+	left    int    // units that have not started
+	on      []bool // nodes that take VMs now
+	stays   []int  // VMs on each node now
+	image   []int  // images on each node that are still to be resumed
+	offAt   []repack.Ticks
+	power   power
+	where   [][2]int // the nodes that each VM is on: where it is, where it is on its way to
+	fresh   []bool   // VMs that occupy where they are with their next demand
+	taskOf  []int    // the task of each VM that is next or under way; -1
+	eye     *eyes
+	luck    *rand.Rand
+	detours int
+	crew    []crew // what each gang is doing
+	strayed []int  // detours of each VM
+	gates   []gate
+	stir    []int // nodes on which something has changed
+	stirs   []bool
 
 	cost int64 // equation (2)
 	last repack.Ticks
@@ -61,18 +64,19 @@ func (e *ends) Pop() any {
 	return x
 }
 
-// mostHops bounds how many detours one schedule may take, per task.
-const mostHops = 4
+// mostHops bounds how many detours a VM may take.
+const mostHops = 3
 
-// schedule follows the placement, with keys of the units changed by rekey if that
-// is not nil. The result is complete if left is 0; else it is stuck.
-func (s *state) schedule(rekey func(units []unit, list []task)) *schedule {
-	c := &schedule{model: s.model, list: s.tasks()}
+// schedule follows the placement. With luck, who goes first and who takes a detour
+// is partly chance; nil takes the best in sight. The result is complete if left is 0; else it
+// is stuck.
+func (s *state) schedule(luck *rand.Rand) *schedule {
+	c := &schedule{model: s.model, list: s.tasks(), luck: luck}
 	c.units = s.units(c.list)
-	c.power = s.powers()
-	if rekey != nil {
-		rekey(c.units, c.list)
+	for u := range c.units {
+		c.units[u].key = int64(c.chance(repack.Ticks(c.units[u].key)))
 	}
+	c.power = s.powers()
 	c.open(s.at)
 	c.run()
 	c.eye.close(c.where)
@@ -92,7 +96,7 @@ func (c *schedule) open(to []int) {
 	for u := range c.units {
 		c.enlist(u)
 	}
-	c.left, c.hops = len(c.units), mostHops*len(c.list)+16
+	c.left, c.strayed = len(c.units), make([]int, len(c.in.VMs))
 	c.ends.list = &c.list
 	for n := range nodes {
 		c.on[n], c.offAt[n] = c.in.Nodes[n].State == repack.Online, repack.Forever

@@ -23,6 +23,9 @@ type Options struct {
 	Stop func() bool
 	// Found is told of each better plan, the first one included; nil is fine.
 	Found func(f repack.Figures)
+	// Explain has it looked for changes with which there would be a plan, if there is
+	// none; that takes some time.
+	Explain bool
 	// Workers search in parallel, each with a seed of its own; 0 is one.
 	Workers int
 }

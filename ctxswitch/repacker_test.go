@@ -16,12 +16,12 @@ import (
 
 // Plans are right for the checker, and for an executor that takes the actions in
 // any order that the plan permits.
-func TestGreedyPlansAreSound(t *testing.T) {
+func TestRepackerPlansAreSound(t *testing.T) {
 	for name, draw := range map[string]func(*rapid.T) ctxswitch.Problem{"any": drawProblem, "swaps": drawSwaps} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p := draw(t)
-				plan, err := ctxswitch.Greedy{}.Plan(p)
+				plan, err := ctxswitch.Repacker{}.Plan(p)
 				if none, ok := errors.AsType[*ctxswitch.NoPlan](err); ok {
 					if none.Reason == "" || none.VJob == 0 {
 						t.Fatalf("no plan, and neither vjob nor reason: %+v", none)
@@ -46,11 +46,11 @@ func TestGreedyPlansAreSound(t *testing.T) {
 }
 
 // The same problem gives the same bytes.
-func TestGreedyIsAFunction(t *testing.T) {
+func TestRepackerIsAFunction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		first, err1 := ctxswitch.Greedy{}.Plan(p)
-		again, err2 := ctxswitch.Greedy{}.Plan(p)
+		first, err1 := ctxswitch.Repacker{}.Plan(p)
+		again, err2 := ctxswitch.Repacker{}.Plan(p)
 		a, _ := json.Marshal(first)
 		b, _ := json.Marshal(again)
 		if string(a) != string(b) || (err1 == nil) != (err2 == nil) || err1 != nil && err1.Error() != err2.Error() {
@@ -60,7 +60,7 @@ func TestGreedyIsAFunction(t *testing.T) {
 }
 
 // A viable cluster in which nothing is wished has nothing to do.
-func TestGreedyLeavesAViableClusterAlone(t *testing.T) {
+func TestRepackerLeavesAViableClusterAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		p.Next, p.Pinned = nil, nil
@@ -89,7 +89,7 @@ func TestGreedyLeavesAViableClusterAlone(t *testing.T) {
 		for i := range p.Gangs {
 			p.Gangs[i].Want = state[p.Gangs[i].VJob]
 		}
-		plan, err := ctxswitch.Greedy{}.Plan(p)
+		plan, err := ctxswitch.Repacker{}.Plan(p)
 		if err != nil || !plan.Empty() {
 			t.Fatalf("%v\n%s%s", err, p.Current, plan)
 		}

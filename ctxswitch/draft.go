@@ -1,0 +1,267 @@
+package ctxswitch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/repack"
+)
+
+// draft is the plan of an instance on its way to a [Plan]: actions by VM and node,
+// with what they wait for, not yet numbered.
+type draft struct {
+	*repacking
+	steps []step
+	gangs []crew
+}
+
+// rankOf shows what frees room before what takes it.
+func rankOf(k cluster.ActionKind) int {
+	return slices.Index([]cluster.ActionKind{cluster.Stop, cluster.Suspend, cluster.Migrate, cluster.Resume, cluster.Boot}, k)
+}
+
+// step is an action in the making.
+type step struct {
+	kind     cluster.ActionKind
+	vm       int
+	from, to int
+	live     bool
+	at       repack.Ticks // when it starts and ends in the plan of the instance
+	until    repack.Ticks
+	gang     int
+	after    []int
+	depth    int
+	start    time.Duration
+	end      time.Duration
+}
+
+// crew is the steps of one gang.
+type crew struct {
+	vjob  cluster.VJobID
+	kind  cluster.ActionKind
+	steps []int
+}
+
+// kinds are the actions on VMs.
+var kinds = map[repack.Kind]cluster.ActionKind{
+	repack.Migrate: cluster.Migrate, repack.Boot: cluster.Boot, repack.Shutdown: cluster.Stop,
+	repack.Suspend: cluster.Suspend, repack.Resume: cluster.Resume,
+}
+
+// assemble makes a context switch of the plan of an instance.
+func (q *repacking) assemble(plan *repack.Plan) Plan {
+	d := &draft{repacking: q}
+	d.take(plan)
+	d.clear()
+	d.enlist()
+	d.join()
+	d.setApart()
+	order := d.number()
+	return d.write(order)
+}
+
+// take takes over the actions on VMs and what they wait for.
+func (d *draft) take(plan *repack.Plan) {
+	number := make([]int, len(plan.Actions))
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		kind, ok := kinds[a.Kind]
+		if !ok {
+			number[i] = -1
+			continue
+		}
+		number[i] = len(d.steps)
+		s := step{
+			kind: kind, vm: a.VM, from: a.From, to: a.To, at: a.Start, until: a.End,
+			live: kind == cluster.Migrate && !d.in.VMs[a.VM].Paused,
+		}
+		for _, j := range a.After {
+			if number[j] >= 0 {
+				s.after = append(s.after, number[j])
+			}
+		}
+		d.steps = append(d.steps, s)
+	}
+}
+
+// clear deletes the images of VMs that are to end and do not run: nothing stands
+// in the way of that.
+func (d *draft) clear() {
+	for _, vm := range d.ends {
+		d.steps = append(d.steps, step{kind: cluster.Stop, vm: vm, from: d.in.VMs[vm].Host, to: repack.Nowhere})
+	}
+}
+
+// enlist groups the steps: those of one vjob and kind that start together, all
+// stops of a vjob, and all its live migrations.
+func (d *draft) enlist() {
+	type key struct {
+		vjob cluster.VJobID
+		kind cluster.ActionKind
+		at   repack.Ticks
+	}
+	of := map[key]int{}
+	for i := range d.steps {
+		s := &d.steps[i]
+		k := key{d.vms[s.vm].VJob, s.kind, s.at}
+		if s.live || s.kind == cluster.Stop {
+			k.at = 0
+		}
+		g, ok := of[k]
+		if !ok {
+			g = len(d.gangs)
+			of[k] = g
+			d.gangs = append(d.gangs, crew{vjob: k.vjob, kind: k.kind})
+		}
+		s.gang = g
+		d.gangs[g].steps = append(d.gangs[g].steps, i)
+	}
+}
+
+// join has all steps of a gang wait for the same ones, but live migrations.
+func (d *draft) join() {
+	for _, g := range d.gangs {
+		if d.steps[g.steps[0]].live {
+			continue
+		}
+		var all []int
+		for _, i := range g.steps {
+			all = append(all, d.steps[i].after...)
+		}
+		for _, i := range g.steps {
+			d.steps[i].after = slices.Clone(all)
+		}
+	}
+}
+
+// setApart has everything else of a vjob come before or after what pauses it.
+func (d *draft) setApart() {
+	of := map[cluster.VJobID][]int{}
+	for i := range d.steps {
+		job := d.vms[d.steps[i].vm].VJob
+		of[job] = append(of[job], i)
+	}
+	for g := range d.gangs {
+		first := d.steps[d.gangs[g].steps[0]]
+		if !first.pauses() {
+			continue
+		}
+		var last repack.Ticks
+		for _, i := range d.gangs[g].steps {
+			last = max(last, d.steps[i].until)
+		}
+		for _, j := range of[d.gangs[g].vjob] {
+			switch o := &d.steps[j]; {
+			case o.gang == g:
+			case o.at >= last:
+				o.after = append(o.after, d.gangs[g].steps...)
+			default:
+				for _, i := range d.gangs[g].steps {
+					d.steps[i].after = append(d.steps[i].after, j)
+				}
+			}
+		}
+	}
+}
+
+// pauses reports whether the vjob stands still meanwhile.
+func (s *step) pauses() bool {
+	return s.kind == cluster.Suspend || s.kind == cluster.Resume || s.kind == cluster.Migrate && !s.live
+}
+
+// number orders the steps by when they can start, each as soon as what it waits
+// for has ended.
+func (d *draft) number() (order []int) {
+	for i := range d.steps { // in order of the plan: what is waited for comes first
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].at, d.steps[b].at) })
+	for _, i := range order {
+		s := &d.steps[i]
+		slices.Sort(s.after)
+		s.after = slices.Compact(s.after)
+		for _, j := range s.after {
+			s.start, s.depth = max(s.start, d.steps[j].end), max(s.depth, d.steps[j].depth+1)
+		}
+		s.end = s.start + d.Costs.Duration(s.kind, d.memory(s), s.remote())
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &d.steps[a], &d.steps[b]
+		return cmp.Or(
+			cmp.Compare(x.start, y.start), cmp.Compare(x.depth, y.depth), cmp.Compare(rankOf(x.kind), rankOf(y.kind)),
+			d.vms[x.vm].Compare(d.vms[y.vm]), cmp.Compare(a, b),
+		)
+	})
+	return order
+}
+
+func (d *draft) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
+
+func (s *step) remote() bool { return s.from != repack.Nowhere && s.from != s.to }
+
+// write writes the plan down in that order.
+func (d *draft) write(order []int) Plan {
+	id := make([]ActionID, len(d.steps))
+	for number, i := range order {
+		id[i] = ActionID(number)
+	}
+	plan := Plan{Actions: make([]Action, 0, len(order))}
+	for _, i := range order {
+		s := &d.steps[i]
+		a := Action{
+			ID: id[i], Kind: s.kind, VM: d.vms[s.vm], From: d.name(s.from), To: d.name(s.to), Live: s.live,
+			Start: s.start, End: s.end, Cost: localCost(s.kind, d.memory(s), s.remote()),
+		}
+		for _, j := range s.after {
+			a.After = append(a.After, id[j])
+		}
+		slices.Sort(a.After)
+		plan.Actions = append(plan.Actions, a)
+		plan.Makespan = max(plan.Makespan, a.End)
+	}
+	for _, g := range d.gangs {
+		gang := Gang{VJob: g.vjob, Kind: g.kind}
+		for _, i := range g.steps {
+			gang.Actions = append(gang.Actions, id[i])
+		}
+		slices.SortFunc(gang.Actions, func(a, b ActionID) int {
+			return cmp.Or(cmp.Compare(plan.Actions[a].VM.Rank, plan.Actions[b].VM.Rank), cmp.Compare(a, b))
+		})
+		plan.Gangs = append(plan.Gangs, gang)
+	}
+	slices.SortFunc(plan.Gangs, func(a, b Gang) int { return cmp.Compare(slices.Min(a.Actions), slices.Min(b.Actions)) })
+	plan.Cost = planCost(plan.Actions)
+	plan.Target = d.reached(plan.Actions)
+	return plan
+}
+
+func (d *draft) name(n int) cluster.NodeID {
+	if n == repack.Nowhere {
+		return ""
+	}
+	return d.nodes[n].ID
+}
+
+// reached is the configuration that the actions lead to, with the needs that VMs
+// have then.
+func (q *repacking) reached(actions []Action) *cluster.Configuration {
+	c := q.Current.Clone()
+	for _, vm := range c.VMs() { // those that nobody touches may need more all the same
+		if host, ok := c.Host(vm); ok {
+			c.SetRunning(vm, q.need(vm), host)
+		}
+	}
+	for _, a := range actions {
+		switch a.Kind {
+		case cluster.Stop:
+			c.Remove(a.VM)
+		case cluster.Suspend:
+			c.SetSleeping(a.VM, q.Current.Need(a.VM), a.From)
+		default:
+			c.SetRunning(a.VM, q.need(a.VM), a.To)
+		}
+	}
+	return c
+}
