@@ -19,6 +19,7 @@ var table = []row{
 	{"repack/script", of("repack", "repack/rule"), "who wrote a script, and what its rules do"},
 	{"repack/script/rulelist", of("repack/script"), "what the rules are, and all but the YAML"},
 	{"repack/planted", of("repack"), "how a problem is solved"},
+	{"repack/packing", nil, "VMs, plans and rules: a problem is numbers and callbacks"},
 	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
 	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/solve"), "how a plan is carried out"},
@@ -55,7 +56,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
+var pure = of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
