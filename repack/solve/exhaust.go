@@ -158,7 +158,8 @@ func (e *exhaust) expand(key string, scenes []scene) {
 	defer eyes.close(where)
 	for vm, c := range scenes {
 		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
-			if to != repack.Nowhere && kind != repack.Allocate && !(e.mayPass(vm, to) && eyes.admits(vm, to) && e.roomy(free, vm, to)) {
+			arrives := to != repack.Nowhere && kind != repack.Allocate
+			if arrives && (!e.mayPass(vm, to) || !eyes.admits(vm, to) || !e.roomy(free, vm, to)) {
 				return
 			}
 			next := slices.Clone(scenes)
