@@ -70,11 +70,17 @@ const keepSteps = 10_000
 
 // keeps is what the items at home on a node are worth at most.
 func (m *model) keeps(s *spot) int64 {
+	_, worth := m.keep(s)
+	return worth
+}
+
+// keep has the items at home on a node that are worth the most together.
+func (m *model) keep(s *spot) (of []share, most int64) {
 	value, left := make([]int64, len(m.kinds)), make([]int, len(m.kinds))
 	for _, h := range s.homes {
 		value[h.kind], left[h.kind] = m.kinds[h.kind].gain, h.n
 	}
 	f := newFiller(m, s.site, value, left, false)
-	_, worth, _ := f.fill(nil, nil, 0, keepSteps)
-	return worth
+	of, most, _ = f.fill(nil, nil, 0, keepSteps)
+	return of, most
 }

@@ -22,6 +22,7 @@ func Cheapest(p *Problem, used int, b Budget, from ...[]int) Replacement {
 	for _, at := range from {
 		s.offer(at)
 	}
+	s.stay()
 	s.search()
 	return s.Replacement
 }

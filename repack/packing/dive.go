@@ -83,10 +83,14 @@ func (x *relaxation) apart(r *rest, p *pattern) bool {
 	return r.spare[p.spot] > 0 && (!x.replace || r.open > 0 || x.site(p.spot).busy)
 }
 
+// finishWork is how much work finish does at most: where no two nodes are equal, it
+// takes too long for many of them.
+const finishWork = 20_000_000
+
 // finish fills one node after the other, the fullest pattern first, and reports
 // whether that is within the target. Where costs matter it is no match for the dive.
 func (m *model) finish(r *rest, target int64, replace bool) (chosen []pattern, ok bool) {
-	if replace {
+	if replace || len(m.spots)*len(m.kinds)*m.nodes > finishWork {
 		return nil, false
 	}
 	r = r.clone()

@@ -1,6 +1,7 @@
 package packing
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -89,12 +90,7 @@ func (e *ejector) close(round int) bool {
 	if len(list) == 0 {
 		return false
 	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		if e.spare(a) > e.spare(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(e.spare(b), e.spare(a)) })
 	if round >= len(list) {
 		round = e.rng.IntN(len(list))
 	}
@@ -116,7 +112,7 @@ func (e *ejector) collect(all bool) {
 
 // run places the items of the queue in so many rounds, or fails.
 func (e *ejector) run(rounds int64) bool {
-	for ; rounds > 0 && len(e.queue) > 0; rounds-- {
+	for ; rounds > 0 && len(e.queue) > 0 && len(e.open) > 0; rounds-- {
 		i := e.queue[len(e.queue)-1]
 		e.queue = e.queue[:len(e.queue)-1]
 		if e.insert(i) {

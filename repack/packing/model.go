@@ -11,15 +11,16 @@ import (
 type model struct {
 	*Problem
 	dims, nodes, items int
-	room, need         []int64 // as flat arrays
-	pin                []int   // where an item must be; Nowhere
-	unit               []int64 // by dimension, what all needs are multiples of
-	may                []set   // nodes by item
-	sets               [][]int // Apart by item
-	home               []int   // where an item is cheapest, by its gain; Nowhere
-	gain               []int64 // what that is less than elsewhere, by item
-	base               int64   // what all cost if all are away from home
-	coin               int64   // what all gains are multiples of; gains are counted in it
+	room, need         []int64   // as flat arrays
+	pin                []int     // where an item must be; Nowhere
+	unit               []int64   // by dimension, what all needs are multiples of
+	top                []float64 // by dimension, the most room that a node has
+	may                []set     // nodes by item
+	sets               [][]int   // Apart by item
+	home               []int     // where an item is cheapest, by its gain; Nowhere
+	gain               []int64   // what that is less than elsewhere, by item
+	base               int64     // what all cost if all are away from home
+	coin               int64     // what all gains are multiples of; gains are counted in it
 	kinds              []kind
 	kindOf             []int // Nowhere: pinned
 	sites              []site
@@ -237,6 +238,12 @@ func (m *model) classes() {
 	}
 	m.foes()
 	m.spotNodes()
+	m.top = make([]float64, m.dims)
+	for s := range m.sites {
+		for d, room := range m.sites[s].room {
+			m.top[d] = max(m.top[d], float64(room*m.unit[d]))
+		}
+	}
 }
 
 func (m *model) itemKey(i int) (key []byte) {

@@ -192,6 +192,22 @@ func count(at []int) int {
 	return len(seen)
 }
 
+func dimensions(p *packing.Problem) int {
+	if len(p.Room) == 0 {
+		return 0
+	}
+	return len(p.Room[0])
+}
+
+func price(p *packing.Problem, at []int) (sum int64) {
+	for i, n := range at {
+		if p.Cost != nil {
+			sum += p.Cost(i, n)
+		}
+	}
+	return sum
+}
+
 // Whatever is said of a small problem is true, and proved unless a veto is in the way.
 func TestFewestAgainstAllPackings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -243,10 +259,10 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 			return
 		}
 		feasible(t, p, c.At)
-		sum := int64(0)
-		for i, n := range c.At {
-			if p.Cost != nil {
-				sum += p.Cost(i, n)
+		sum := price(p, c.At)
+		for d := range dimensions(p) {
+			if at := packing.FirstFit(p, d); at != nil && count(at) <= used && price(p, at) < sum {
+				t.Fatalf("costs %d, First Fit %d", sum, price(p, at))
 			}
 		}
 		if c.Cost != sum || c.Used != count(c.At) || c.Used > used || c.Bound > c.Cost {

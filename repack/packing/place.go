@@ -216,8 +216,8 @@ func (m *model) orders(rng *rand.Rand) (list [][]int) {
 		}
 		for d, need := range m.kinds[k].need {
 			share := 0.0
-			if most := m.roomiest(d); most > 0 {
-				share = float64(need) / most
+			if m.top[d] > 0 {
+				share = float64(need*m.unit[d]) / m.top[d]
 			}
 			sum[i] += weight[d] * share
 			top[i] = max(top[i], share)
@@ -238,14 +238,6 @@ func (m *model) orders(rng *rand.Rand) (list [][]int) {
 		list = append(list, m.sorted(f))
 	}
 	return list
-}
-
-// roomiest is the most room that a node has.
-func (m *model) roomiest(d int) (most float64) {
-	for s := range m.sites {
-		most = max(most, float64(m.sites[s].room[d]))
-	}
-	return most
 }
 
 // sorted are the items that are not pinned, greatest first; of equals those that have
@@ -298,8 +290,18 @@ func (m *model) fitAll(order, nodes []int, best bool) []int {
 // spare is how much of a node is free, summed over the dimensions.
 func (p *place) spare(n int) (sum float64) {
 	for d := range p.dims {
-		if most := p.roomiest(d); most > 0 {
-			sum += float64(p.free[n*p.dims+d]) / (most * float64(p.unit[d]))
+		if p.top[d] > 0 {
+			sum += float64(p.free[n*p.dims+d]) / p.top[d]
+		}
+	}
+	return sum
+}
+
+// size is how big an item is, summed over the dimensions.
+func (m *model) size(i int) (sum float64) {
+	for d := range m.dims {
+		if m.top[d] > 0 {
+			sum += float64(m.need[i*m.dims+d]) / m.top[d]
 		}
 	}
 	return sum

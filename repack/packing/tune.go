@@ -1,6 +1,7 @@
 package packing
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -185,12 +186,7 @@ func (t *tuner) refill(items []int, rng *rand.Rand) bool {
 		t.take(i)
 	}
 	order := slices.Clone(items)
-	slices.SortStableFunc(order, func(a, b int) int {
-		if rank[a] > rank[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[b], rank[a]) })
 	if t.reinsert(order, rng) && t.used <= t.most {
 		after := int64(0)
 		for _, i := range items {
@@ -216,20 +212,7 @@ func (t *tuner) reinsert(order []int, rng *rand.Rand) bool {
 		}
 		t.put(i, h)
 	}
-	size := make([]float64, t.items)
-	for _, i := range rest {
-		for d := range t.dims {
-			if most := t.roomiest(d); most > 0 {
-				size[i] += float64(t.need[i*t.dims+d]) / (most * float64(t.unit[d]))
-			}
-		}
-	}
-	slices.SortStableFunc(rest, func(a, b int) int {
-		if size[a] > size[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(t.size(b), t.size(a)) })
 	t.meter.spend(int64(len(rest)*t.nodes)/4 + 1)
 	for _, i := range rest {
 		if !t.tightest(i) {
