@@ -34,9 +34,9 @@ const (
 	repackEffort   = 8
 )
 
-// Packing is a [queue.Room] that places VMs for trial, by the same searches as
-// [Greedy] uses later, so that what it takes can as a rule be placed. It is filled
-// once, and not safe for concurrent use.
+// Packing is a [queue.Room] that places VMs for trial, by searches that are quick
+// and find less than [Repacker] does later, so that what it takes can as a rule be
+// placed. It is filled once, and not safe for concurrent use.
 type Packing struct {
 	empty  *layout // nothing but what is pinned
 	now    *layout

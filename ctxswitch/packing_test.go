@@ -182,7 +182,7 @@ func BenchmarkPass(b *testing.B) {
 
 // A plan for a cluster in which a tenth of the nodes is drained, a tenth of the
 // vjobs is suspended and as many boot.
-func BenchmarkGreedy(b *testing.B) {
+func BenchmarkRepacker(b *testing.B) {
 	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			s, jobs := big(nodes, nodes)
@@ -216,7 +216,7 @@ func BenchmarkGreedy(b *testing.B) {
 }
 
 // Full nodes whose VMs change places two by two: every circle needs a suspension.
-func BenchmarkGreedyCircles(b *testing.B) {
+func BenchmarkRepackerCircles(b *testing.B) {
 	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			s := newScene()

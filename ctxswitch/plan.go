@@ -13,9 +13,8 @@ import (
 	"vjob/cluster"
 )
 
-// Planner solves a [Problem]. The first one is [Greedy]; solvers at data-centre
-// scale go behind the same seam. Whether a plan is right is told by [Check],
-// whoever made it.
+// Planner solves a [Problem], see [Repacker]. Whether a plan is right is told by
+// [Check], whoever made it.
 type Planner interface {
 	// Plan returns the best plan found before the effort is spent. When there is
 	// none the error is a *NoPlan, which says what stands in the way.

@@ -102,21 +102,17 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 			best, ok = h, true
 		}
 	}
-	for n := range c.queue {
-		if len(c.queue[n]) == 0 {
-			continue
-		}
-		for _, vm := range c.on0(n) {
-			i := c.taskOf[vm]
-			switch {
-			case c.rooted[vm] || c.in.VMs[vm].State != repack.Running || !c.mayStray(vm):
-			case i < 0: // one that stays is disturbed for good reason only
-				if c.helps(vm) == 2 {
-					try(vm, 2*c.in.VMs[vm].Takes.Migrate)
-				}
-			case c.list[i].kind == repack.Migrate && !c.list[i].started && len(c.units[c.list[i].unit].tasks) == 1:
-				try(vm, c.in.VMs[vm].Takes.Migrate)
+	for vm := range c.where {
+		n, i := c.where[vm][0], c.taskOf[vm]
+		switch {
+		case n == repack.Nowhere || c.where[vm][1] != repack.Nowhere || len(c.queue[n]) == 0:
+		case c.rooted[vm] || c.in.VMs[vm].State != repack.Running || !c.mayStray(vm):
+		case i < 0: // one that stays is disturbed for good reason only
+			if c.helps(vm) == 2 {
+				try(vm, 2*c.in.VMs[vm].Takes.Migrate)
 			}
+		case c.list[i].kind == repack.Migrate && !c.list[i].started && len(c.units[c.list[i].unit].tasks) == 1:
+			try(vm, c.in.VMs[vm].Takes.Migrate)
 		}
 	}
 	return best, ok
@@ -127,16 +123,6 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 func (c *schedule) mayStray(vm int) bool {
 	g := c.gang[vm]
 	return c.strayed[vm] < mostHops && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
-}
-
-// on0 are the VMs that are on a node now and on no other.
-func (c *schedule) on0(n int) (list []int) {
-	for vm := range c.where {
-		if c.where[vm][0] == n && c.where[vm][1] == repack.Nowhere {
-			list = append(list, vm)
-		}
-	}
-	return list
 }
 
 // helps tells what the room is good for that VMs leave: 2 if something else can
@@ -180,17 +166,14 @@ func (c *schedule) pivot(vm int) int {
 	if i := c.taskOf[vm]; i >= 0 {
 		to = c.list[i].to
 	}
-	for n := range c.in.Nodes {
-		if n == c.where[vm][0] || n == to || !c.on[n] || c.in.Nodes[n].Want == repack.Offline || !c.mayPass(vm, n) {
-			continue
+	c.passing[vm].eachOutside(len(c.in.Nodes), func(n int) {
+		if n == c.where[vm][0] || n == to || !c.on[n] || c.in.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queue[n]) >= least {
+			return
 		}
-		if !c.hasRoom(vm, n) || !c.eye.admits(vm, n) {
-			continue
-		}
-		if best == repack.Nowhere || len(c.queue[n]) < least {
+		if c.hasRoom(vm, n) && c.mayPass(vm, n) && c.eye.admits(vm, n) {
 			best, least = n, len(c.queue[n])
 		}
-	}
+	})
 	return best
 }
 
@@ -212,7 +195,7 @@ func (c *schedule) hop(h hop) {
 // bestNap is the VMs, one or a gang, that are quickest to suspend and resume, if
 // that helps.
 func (c *schedule) bestNap() (best []int, most worth) {
-	seen := map[int]bool{}
+	seen := make([]bool, len(c.in.Gangs))
 	for vm := range c.in.VMs {
 		vms := []int{vm}
 		if g := c.gang[vm]; g >= 0 {

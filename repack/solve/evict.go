@@ -52,9 +52,9 @@ func (m *model) cheapest(items []evictee, load, room []int64) (set []int, cost i
 		return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(b.bulk, a.bulk), cmp.Compare(a.vm, b.vm))
 	})
 	e.rest = make([]int64, (len(items)+1)*m.dims)
-	for i := len(items) - 1; i >= 0; i-- {
+	for i, item := range slices.Backward(items) {
 		for d := range m.dims {
-			e.rest[i*m.dims+d] = e.rest[(i+1)*m.dims+d] + m.next[items[i].vm*m.dims+d]
+			e.rest[i*m.dims+d] = e.rest[(i+1)*m.dims+d] + m.next[item.vm*m.dims+d]
 		}
 	}
 	e.taken, e.least = make([]bool, len(items)), price{1 << 62, 0}
@@ -118,7 +118,7 @@ func (m *model) bulk(vm int) int64 { return m.bulks[vm] }
 // being elsewhere beyond that of being here.
 func (s *state) movable(node int) (items []evictee) {
 	for _, vm := range s.here[node] {
-		if s.rooted[vm] && s.staysAt(vm, node) || contains(s.held, vm) {
+		if s.rooted[vm] && s.staysAt(vm, node) || slices.Contains(s.held, vm) {
 			continue
 		}
 		items = append(items, evictee{vm, s.far[vm] - s.model.cost(vm, node), s.noisy(s.bulk(vm))})
@@ -129,7 +129,7 @@ func (s *state) movable(node int) (items []evictee) {
 // relieve takes the cheapest VMs away from a node that has too many.
 func (s *state) relieve(node int) (evicted []int, ok bool) {
 	n := node * s.dims
-	set, _, _, ok := s.cheapest(s.movable(node), s.load[n:n+s.dims], s.model.room[n:n+s.dims])
+	set, _, _, ok := s.cheapest(s.movable(node), s.load[n:n+s.dims], s.room[n:n+s.dims])
 	if !ok {
 		return nil, false
 	}

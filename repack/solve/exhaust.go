@@ -139,7 +139,7 @@ func (e *exhaust) ended(scenes []scene) bool {
 // expand reaches every scene that one action leads to.
 func (e *exhaust) expand(key string, scenes []scene) {
 	where := make([][2]int, len(scenes))
-	free := slices.Clone(e.model.room)
+	free := slices.Clone(e.room)
 	for vm, c := range scenes {
 		where[vm] = [2]int{repack.Nowhere, repack.Nowhere}
 		if c.state != repack.Running {

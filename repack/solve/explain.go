@@ -126,7 +126,7 @@ func (s *state) lacks(vm, n int) string {
 	}
 	var list []string
 	for d := range s.dims {
-		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.model.room[n*s.dims+d]; lack > 0 {
+		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.room[n*s.dims+d]; lack > 0 {
 			list = append(list, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
 		}
 	}

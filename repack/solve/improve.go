@@ -67,7 +67,7 @@ func (s *search) rebuild() bool {
 	before := s.value()
 	s.note()
 	for _, vm := range s.hot {
-		if n := s.at[vm]; n != repack.Nowhere && !(s.rooted[vm] && s.staysAt(vm, n)) {
+		if n := s.at[vm]; n != repack.Nowhere && (!s.rooted[vm] || !s.staysAt(vm, n)) {
 			s.move(vm, repack.Nowhere)
 		}
 	}
@@ -85,7 +85,7 @@ func (s *search) rebuild() bool {
 // pick chooses a few nodes: those of one sore VM, and of another at times.
 func (s *search) pick(sore []int) (nodes []int) {
 	add := func(n int) {
-		if n != repack.Nowhere && s.open[n] && !contains(nodes, n) {
+		if n != repack.Nowhere && s.open[n] && !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}

@@ -88,7 +88,7 @@ func (s *state) wait(vm, node int) int64 {
 		for d := range s.dims {
 			gone[d] += s.now[other*s.dims+d]
 			need := s.next[vm*s.dims+d]
-			if need > 0 && s.rush[node*s.dims+d]+need-gone[d] > s.model.room[node*s.dims+d] {
+			if need > 0 && s.rush[node*s.dims+d]+need-gone[d] > s.room[node*s.dims+d] {
 				enough = false
 			}
 		}
@@ -115,7 +115,7 @@ func (m *model) departure(vm int) repack.Ticks {
 // slack is what is left on the node of what is scarce, in millionths of it.
 func (s *state) slack(vm, node int) (sum int64) {
 	for d := range s.dims {
-		if room := s.model.room[node*s.dims+d]; room > 0 {
+		if room := s.room[node*s.dims+d]; room > 0 {
 			sum += (room - s.load[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room
 		}
 	}

@@ -33,7 +33,7 @@ func (s *state) refresh(nodes ...int) {
 // crowded reports whether not everything can be on the node at once.
 func (s *state) crowded(n int) bool {
 	for d := range s.dims {
-		if s.rush[n*s.dims+d] > s.model.room[n*s.dims+d] {
+		if s.rush[n*s.dims+d] > s.room[n*s.dims+d] {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (s *state) lagging(n int) (changed []int) {
 	}
 	free := make([]int64, s.dims)
 	for d := range free {
-		free[d] = s.model.room[n*s.dims+d] - s.rush[n*s.dims+d]
+		free[d] = s.room[n*s.dims+d] - s.rush[n*s.dims+d]
 		for _, vm := range comes {
 			free[d] += s.next[vm*s.dims+d]
 		}

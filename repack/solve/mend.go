@@ -16,11 +16,11 @@ func (s *state) ease(number int) bool {
 	best, least := repack.Nowhere, price{}
 	for _, vm := range s.hot {
 		n := s.at[vm]
-		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) || contains(s.held, vm) {
+		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) || slices.Contains(s.held, vm) {
 			continue
 		}
 		g := &s.guards[number]
-		if !contains(s.ofVM[vm], number) && !contains(s.ofNode[n], number) && !contains(s.ofAll, number) {
+		if !slices.Contains(s.ofVM[vm], number) && !slices.Contains(s.ofNode[n], number) && !slices.Contains(s.ofAll, number) {
 			continue
 		}
 		if !g.nodes.touches(n, repack.Nowhere) || g.Delta(vm, n, repack.Nowhere) >= 0 {
@@ -74,7 +74,7 @@ func (s *state) pacify(before int) {
 // ousted are the VMs that have lost their places since a mark.
 func (s *state) ousted(mark int) (list []int) {
 	for _, step := range s.trail[mark:] {
-		if s.at[step.vm] == repack.Nowhere && !contains(list, step.vm) {
+		if s.at[step.vm] == repack.Nowhere && !slices.Contains(list, step.vm) {
 			list = append(list, step.vm)
 		}
 	}
@@ -108,7 +108,7 @@ func (s *state) tightest(vm int) []int {
 		over := int64(max(0, breaches)) * 100_000 // others would have to go for that
 		for d := range s.dims {
 			if need := s.next[vm*s.dims+d]; need > 0 && s.average[d] > 0 {
-				over += max(0, s.load[n*s.dims+d]+need-s.model.room[n*s.dims+d]) * 1_000_000 / s.average[d]
+				over += max(0, s.load[n*s.dims+d]+need-s.room[n*s.dims+d]) * 1_000_000 / s.average[d]
 			}
 		}
 		list = append(list, lack{n, s.noisy(over)})

@@ -1,5 +1,7 @@
 package solve
 
+import "math/bits"
+
 // nodeSet is a set of nodes. It does not change once it is in use: most VMs share
 // theirs with many others.
 type nodeSet struct{ words []uint64 }
@@ -19,6 +21,21 @@ func newNodeSet(nodes int, list []int) *nodeSet {
 // has reports whether the node is in the set. A nil one is empty.
 func (s *nodeSet) has(n int) bool {
 	return s != nil && n/64 < len(s.words) && n >= 0 && s.words[n/64]>>(n%64)&1 == 1
+}
+
+// eachOutside visits the nodes that are not in the set, in order.
+func (s *nodeSet) eachOutside(nodes int, visit func(n int)) {
+	for from := 0; from < nodes; from += 64 {
+		out := ^uint64(0)
+		if s != nil && from/64 < len(s.words) {
+			out = ^s.words[from/64]
+		}
+		for ; out != 0; out &= out - 1 {
+			if n := from + bits.TrailingZeros64(out); n < nodes {
+				visit(n)
+			}
+		}
+	}
 }
 
 // touches reports whether a move from or to these nodes concerns the set. A nil

@@ -315,7 +315,7 @@ func (o *order) heed(a *repack.Action) {
 // gated reports whether one gate judges both VMs.
 func (m *model) gated(a, b int) bool {
 	for _, g := range m.gatesOf[a] {
-		if contains(m.gatesOf[b], g) {
+		if slices.Contains(m.gatesOf[b], g) {
 			return true
 		}
 	}

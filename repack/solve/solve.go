@@ -77,7 +77,7 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	}
 	amended, err := in.Amended()
 	if err != nil {
-		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil
+		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil //nolint:nilerr // a contradiction is an answer
 	}
 	if why := disproof(newModel(amended, o.Objective)); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil

@@ -114,7 +114,7 @@ func (s *state) concerned(vm, from, to int) (lists [4][]int) {
 	if to != repack.Nowhere && (from == repack.Nowhere || !same(s.ofNode[from], s.ofNode[to])) {
 		lists[3] = s.ofNode[to]
 		for _, number := range lists[2] {
-			if contains(lists[3], number) {
+			if slices.Contains(lists[3], number) {
 				lists[3] = minus(lists[3], lists[2])
 				break
 			}
@@ -140,20 +140,11 @@ func same(a, b []int) bool {
 // minus is what the first list has and the second has not.
 func minus(list, but []int) (rest []int) {
 	for _, x := range list {
-		if !contains(but, x) {
+		if !slices.Contains(but, x) {
 			rest = append(rest, x)
 		}
 	}
 	return rest
-}
-
-func contains(list []int, x int) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
-	}
-	return false
 }
 
 // step is a move: a VM and where it was.
@@ -309,21 +300,4 @@ func (s *state) over(node int) bool {
 		}
 	}
 	return false
-}
-
-// snapshot is the present placement.
-func (s *state) snapshot() []int { return append([]int(nil), s.at...) }
-
-// restore brings back a placement.
-func (s *state) restore(at []int) {
-	for vm, n := range at {
-		if s.at[vm] != n && s.at[vm] != repack.Nowhere {
-			s.move(vm, repack.Nowhere)
-		}
-	}
-	for vm, n := range at {
-		if s.at[vm] != n {
-			s.move(vm, n)
-		}
-	}
 }
