@@ -33,9 +33,10 @@ type scene struct {
 	stays bool
 }
 
-// mostScenes bounds the search; mostVMs and mostNodes say what is small.
+// mostScenes bounds the search, fewScenes a quick one; mostVMs and mostNodes say what is small.
 const (
 	mostScenes = 100_000
+	fewScenes  = 5_000
 	mostVMs    = 24
 	mostNodes  = 40
 )
@@ -66,7 +67,7 @@ func shrinks(v *repack.VM) bool {
 
 // everything searches all scenes. Done: either the tasks lead to the end, or there
 // are none and no plan exists. Not done: there were too many.
-func (s *state) everything() (list []task, done bool) {
+func (s *state) everything(most int) (list []task, done bool) {
 	e := &exhaust{state: s, seen: map[string]trace{}}
 	first := make([]scene, len(s.in.VMs))
 	for vm := range first {
@@ -81,7 +82,7 @@ func (s *state) everything() (list []task, done bool) {
 			return e.story(key), true
 		}
 		e.expand(key, scenes)
-		if len(e.seen) > mostScenes {
+		if len(e.seen) > most {
 			return nil, false
 		}
 	}

@@ -17,21 +17,31 @@ func (p *party) giveUp() *Result {
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if s.small() {
-		fresh := newState(newModel(p.in, p.Objective))
-		switch tasks, done := fresh.everything(); {
-		case done && tasks != nil:
-			c := fresh.told(tasks)
-			p.best = &finding{c, fresh.score(c)}
-			return p.result()
-		case done:
-			r.Verdict = Impossible
-		}
+	if p.survey(mostScenes); p.best != nil {
+		return p.result()
+	}
+	if p.hopeless {
+		r.Verdict = Impossible
 	}
 	if r.Why = obstacle; p.Explain {
 		r.Why = append(r.Why, p.ways()...)
 	}
 	return r
+}
+
+// survey looks at a small problem as a whole: if there is a plan it finds one, and if
+// there is none it knows. For others, or if there are too many scenes, nothing comes
+// of it.
+func (p *party) survey(scenes int) {
+	if p.hopeless || !p.searches[0].small() {
+		return
+	}
+	fresh := newState(newModel(p.in, p.Objective))
+	tasks, done := fresh.everything(scenes)
+	if p.hopeless = done && tasks == nil; done && tasks != nil {
+		c := fresh.told(tasks)
+		p.best = &finding{c, fresh.score(c)}
+	}
 }
 
 // told is a complete schedule of tasks with given times, to a placement that it

@@ -19,6 +19,7 @@ type party struct {
 	best     *finding
 	rounds   int
 	stopped  bool
+	hopeless bool // it is known that there is no plan
 }
 
 // meeting is how many rounds a search has before the next meeting.
@@ -47,6 +48,9 @@ func (p *party) search() {
 	first.repair()
 	first.try()
 	p.meet(p.searches[:1])
+	if p.best == nil {
+		p.survey(fewScenes)
+	}
 	for p.Iterations >= 0 && !p.done() {
 		n := meeting
 		if p.Iterations > 0 {
@@ -61,7 +65,7 @@ func (p *party) search() {
 // done reports whether there is nothing left to search for, or no time.
 func (p *party) done() bool {
 	p.stopped = p.stopped || p.Stop()
-	return p.stopped || p.Iterations > 0 && p.rounds >= p.Iterations || p.best != nil && p.best.score.first <= p.bound ||
+	return p.stopped || p.hopeless || p.Iterations > 0 && p.rounds >= p.Iterations || p.best != nil && p.best.score.first <= p.bound ||
 		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.sore()) > 0 })
 }
 

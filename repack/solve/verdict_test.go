@@ -114,7 +114,7 @@ running({VM 0}) and ready({VM 0}) contradict each other: VM 0 cannot end running
 			in.VMs = []repack.VM{ready(6), ready(6), ready(6), ready(5), ready(1)}
 			return in
 		}, `impossible
-VM 3 (5 mem) has no place: node 0 comes closest and lacks 1 mem
+VM 3 (5 mem) has no place: node 1 comes closest and lacks 1 mem
 with 1 more nodes as large as the largest there is a plan (objective 5)`},
 		{"a rule in the way", func(t *testing.T) *repack.Instance {
 			t.Helper()
