@@ -8,14 +8,15 @@ TOOL        := $(GO) tool -modfile=tools.mod
 SEEDS       ?= 10000
 SEED        ?= 1
 COUNT       ?= 6
+LIMIT       ?= 10s
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo setup test check fmt race sim bench cover mutants clean
+.PHONY: help build demo setup test check fmt race sim bench bench-planner cover mutants clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/vjob and bin/vjobd
 	$(GO) build -trimpath -tags $(TAGS) -o bin/ ./cmd/...
@@ -50,6 +51,9 @@ bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .ca
 	mkdir -p .cache
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem -count=$(COUNT) -timeout 60m $(PACKAGES) | tee .cache/bench.txt
 	$(TOOL) benchstat $$(ls .cache/base.txt 2>/dev/null) .cache/bench.txt
+
+bench-planner: ## the planner beside others: on the instances in the folder VJOB_BRSP, or a few; LIMIT for each
+	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/planner -table -limit=$(LIMIT)
 
 cover: ## measure which statements the tests reach, across packages
 	mkdir -p .cache

@@ -1,0 +1,154 @@
+package planner_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vjob/repack"
+	"vjob/repack/format"
+	"vjob/repack/planted"
+	"vjob/repack/rule"
+)
+
+// others are what other planners found for a file.
+type others struct {
+	BtrPlace   found `json:"btrplace"`
+	Greedy     found `json:"greedy"`
+	LowerBound int64 `json:"lower_bound"`
+}
+
+type found struct {
+	Solved    bool    `json:"solved"`
+	Objective int64   `json:"objective"`
+	CPU       float64 `json:"cpu_s"`
+}
+
+// figures of others, by the name of the instance.
+func figures(t *testing.T) map[string]others {
+	t.Helper()
+	text, err := os.ReadFile("testdata/figures.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Figures map[string]others }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Figures
+}
+
+// instances are the files of the bench, or the few that are here.
+func instances(t *testing.T) (paths []string) {
+	t.Helper()
+	folders := []string{"testdata", "../../repack/solve/testdata"}
+	if folder := os.Getenv("VJOB_BRSP"); folder != "" {
+		folders = []string{folder}
+	}
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			name := strings.TrimSuffix(filepath.Base(path), ".gz")
+			if strings.HasSuffix(name, ".json") && strings.Contains(name, "-") {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// load reads an instance file, packed or not.
+func load(t *testing.T, path string) *format.Problem {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := io.Reader(bytes.NewReader(text))
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := format.ReadInstance(in, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// nameOf is what an instance file is called in tables.
+func nameOf(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".json")
+}
+
+// made is a problem without a file.
+type made struct {
+	name string
+	in   *repack.Instance
+}
+
+// plantations are problems with a final packing as tight as the name says.
+func plantations() (list []made) {
+	for _, percent := range []int{95, 98, 100} {
+		for seed := range uint64(3) {
+			o := planted.Options{Nodes: 200, Fill: float64(percent) / 100, Seed: seed}
+			list = append(list, made{fmt.Sprintf("planted-%d%%-%d", percent, seed), planted.New(o)})
+		}
+	}
+	return list
+}
+
+// huge is the size that vjob is made for, as in the paper, with its rules: tiers are
+// spread at every instant, racks have quotas, some nodes are banned.
+func huge(t *testing.T, rules bool) made {
+	t.Helper()
+	in, err := planted.Paper(planted.PaperOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rules {
+		return made{"paper-20000-base", in}
+	}
+	post := func(name string, continuous bool, values map[string]any) {
+		k, err := rule.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := k.New(rule.Args{Instance: in, Continuous: continuous, Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Rules = append(in.Rules, repack.Posted{Rule: r})
+	}
+	for _, tier := range planted.Tiers(in) {
+		post("spread", true, map[string]any{"vms": tier})
+	}
+	racks := map[int][]int{}
+	for n := range in.Nodes {
+		racks[in.Nodes[n].Rack] = append(racks[in.Nodes[n].Rack], n)
+	}
+	for rack := range len(racks) {
+		post("capacity", false, map[string]any{"nodes": racks[rack], "max": int64(300)})
+	}
+	all := make([]int, len(in.VMs))
+	for vm := range all {
+		all[vm] = vm
+	}
+	for n := range len(in.Nodes) / 200 { // where they are does not matter
+		post("ban", false, map[string]any{"vms": all, "nodes": []int{200 * n}})
+	}
+	return made{"paper-20000-sc", in}
+}
