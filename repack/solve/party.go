@@ -51,6 +51,11 @@ func (p *party) search() {
 	if p.best == nil {
 		p.survey(fewScenes)
 	}
+	p.improve()
+}
+
+// improve has all searches look for something better until they are done.
+func (p *party) improve() {
 	for p.Iterations >= 0 && !p.done() {
 		n := meeting
 		if p.Iterations > 0 {

@@ -82,6 +82,11 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if why := disproof(newModel(amended, o.Objective)); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
+	if o.Objective == Nodes {
+		if r := fewest(amended, o); r != nil {
+			return r, nil
+		}
+	}
 	p := newParty(amended, o)
 	p.search()
 	if p.best != nil {

@@ -20,7 +20,7 @@ var table = []row{
 	{"repack/script/rulelist", of("repack/script"), "what the rules are, and all but the YAML"},
 	{"repack/planted", of("repack"), "how a problem is solved"},
 	{"repack/packing", nil, "VMs, plans and rules: a problem is numbers and callbacks"},
-	{"repack/solve", of("repack", "repack/rule"), "vjobs and files"},
+	{"repack/solve", of("repack", "repack/packing"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
 	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/solve"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},

@@ -1,0 +1,34 @@
+package solve_test
+
+import (
+	"testing"
+
+	"vjob/repack"
+	"vjob/repack/planted"
+	"vjob/repack/solve"
+)
+
+// The fewest nodes are never more than a search for something else leaves in use,
+// and the plan that leaves them is right.
+func TestFewestNodes(t *testing.T) {
+	for seed := range uint64(6) {
+		in := planted.New(planted.Options{Nodes: 12, Fill: 0.6, Seed: seed})
+		plain, err := solve.Solve(in, solve.Options{Iterations: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := solve.Solve(in, solve.Options{Objective: solve.Nodes, Iterations: 32})
+		if err != nil || r.Verdict != solve.Solved {
+			t.Fatalf("seed %d: %v, verdict %d: %q", seed, err, r.Verdict, r.Why)
+		}
+		report, err := repack.Check(in, r.Plan)
+		if err != nil || !report.Valid() {
+			t.Fatalf("seed %d: %v, %q", seed, err, report.Faults)
+		}
+		used := report.Figures.NodesUsed
+		t.Logf("seed %d: %d nodes, bound %d, proved %t; %d without looking for that", seed, used, r.Bound, r.Proved, plain.Figures.NodesUsed)
+		if used > plain.Figures.NodesUsed || int64(used) < r.Bound || r.Proved != (int64(used) == r.Bound) {
+			t.Errorf("seed %d: %d nodes in use, bound %d, proved %t; %d without looking for that", seed, used, r.Bound, r.Proved, plain.Figures.NodesUsed)
+		}
+	}
+}
