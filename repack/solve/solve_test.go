@@ -85,6 +85,19 @@ func TestEachRule(t *testing.T) {
 	}
 }
 
+// Actions that take no time, too.
+func TestInstantActions(t *testing.T) {
+	if !*withPending {
+		t.Skip("a schedule does not keep in which order actions of one instant started, so that plans cannot say what waits for what; -pending tries it")
+	}
+	for n := range 5 * seeds(t) {
+		d := seed(n)
+		run(t, n, func(t fatal) {
+			solved(t, d, problem(d, scope{nodes: 4, vms: 6, rules: 1, power: true, instant: true}), quick(d))
+		})
+	}
+}
+
 // seeds is how many seeds a test tries.
 func seeds(t *testing.T) uint64 {
 	t.Helper()
