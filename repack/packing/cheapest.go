@@ -22,10 +22,15 @@ func Cheapest(p *Problem, used int, b Budget, from ...[]int) Replacement {
 	for _, at := range from {
 		s.offer(at)
 	}
-	s.stay()
+	if len(m.kinds)+len(m.spots) > fewRows {
+		s.stay()
+	}
 	s.search()
 	return s.Replacement
 }
+
+// fewRows is the size of a program up to which it is solved at once.
+const fewRows = 150
 
 // cheapest is a search in progress.
 type cheapest struct {
