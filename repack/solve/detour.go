@@ -122,7 +122,7 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 // paused for it, and is not.
 func (c *schedule) mayStray(vm int) bool {
 	g := c.gang[vm]
-	return c.strayed[vm] < mostHops && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
+	return !c.paired[vm] && c.strayed[vm] < mostHops && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
 }
 
 // helps tells what the room is good for that VMs leave: 2 if something else can
@@ -146,17 +146,6 @@ func (c *schedule) helps(vms ...int) (most int) {
 		c.giveBack(vm, c.where[vm][0], -1)
 	}
 	return most
-}
-
-// giveBack changes the free room of a node by what a VM on it occupies.
-func (c *schedule) giveBack(vm, n int, sign int64) {
-	demand := c.now
-	if c.fresh[vm] {
-		demand = c.next
-	}
-	for d := range c.dims {
-		c.free[n*c.dims+d] += sign * demand[vm*c.dims+d]
-	}
 }
 
 // pivot is the node that can take the VM for a while and is waited for least.

@@ -53,6 +53,7 @@ type model struct {
 	sets     setShop
 	due      map[int]dueTimes
 	together []togetherSet
+	paired   []bool // VMs in such a set
 	gang     []int  // of each VM; -1
 	asleep   []bool // nodes on which a VM sleeps at the end
 	hot      []int  // VMs that run at the end or may
@@ -110,7 +111,7 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		ofVM: make([][]int, len(in.VMs)), ofNode: make([][]int, len(in.Nodes)),
 		seenVM: make([][]int, len(in.VMs)), seenNode: make([][]int, len(in.Nodes)),
 		sets: setShop{}, gatesOf: map[int][]int{}, due: map[int]dueTimes{},
-		gang: make([]int, len(in.VMs)), asleep: make([]bool, len(in.Nodes)),
+		gang: make([]int, len(in.VMs)), paired: make([]bool, len(in.VMs)), asleep: make([]bool, len(in.Nodes)),
 	}
 	for n := range in.Nodes {
 		copy(m.room[n*m.dims:], in.Nodes[n].Capacity)
@@ -391,6 +392,9 @@ func (b *board) Together(vms []int, atEnd bool) {
 		return
 	}
 	b.together = append(b.together, togetherSet{slices.Clone(vms), atEnd})
+	for _, vm := range vms {
+		b.paired[vm] = true
+	}
 }
 
 // Due keeps the earliest of the times given for a VM.

@@ -17,14 +17,15 @@ import (
 // for at least as many, they may even overtake.
 type order struct {
 	*model
-	plan   *repack.Plan
-	stays  [][]int // growing VMs that stay on each node
-	comes  [][]int // actions, by node
-	goes   [][]int
-	leaves map[int][]int // likewise, by VM
-	moved  []bool
-	group  [][]int        // actions whose room is free together, by action
-	freed  []repack.Ticks // when the room is free that each action leaves
+	plan    *repack.Plan
+	stays   [][]int // growing VMs that stay on each node
+	comes   [][]int // actions, by node
+	goes    [][]int
+	leaves  map[int][]int // likewise, by VM
+	moved   []bool
+	group   [][]int        // actions whose room is free together, by action
+	freed   []repack.Ticks // when the room is free that each action leaves
+	instant bool           // some action takes no time
 }
 
 func newOrder(m *model, p *repack.Plan) *order {
@@ -67,6 +68,7 @@ func (o *order) holdTogether() {
 	for i := range acts {
 		a := &acts[i]
 		o.freed[i] = a.End
+		o.instant = o.instant || a.Start == a.End && !a.Kind.OnNode()
 		if a.Kind.OnNode() || o.gang[a.VM] < 0 {
 			continue
 		}
@@ -265,17 +267,17 @@ func (o *order) watched() {
 	acts := o.plan.Actions
 	for i := range acts {
 		a := &acts[i]
-		if a.Start == 0 || a.Kind.OnNode() || a.Kind == repack.Allocate {
+		if a.Kind.OnNode() || a.Kind == repack.Allocate {
 			continue
 		}
-		if a.To != repack.Nowhere {
+		if a.To != repack.Nowhere && (a.Start > 0 || o.instant) {
 			o.heed(a)
 		}
 		if len(o.gatesOf[a.VM]) == 0 {
 			continue
 		}
 		for j := range acts {
-			if b := &acts[j]; j != i && b.End <= a.Start && b.End > 0 && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
+			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
 				a.After = append(a.After, j)
 			}
 		}

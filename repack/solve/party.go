@@ -29,6 +29,9 @@ func newParty(in *repack.Instance, o Options) *party {
 	p := &party{Options: o, in: in}
 	if p.Stop == nil {
 		p.Stop = func() bool { return false }
+		if p.Iterations == 0 {
+			p.Iterations = DefaultIterations
+		}
 	}
 	for i := range max(1, o.Workers) {
 		m := newModel(in, o.Objective)

@@ -1,7 +1,6 @@
 package solve_test
 
 import (
-	"flag"
 	"math/rand/v2"
 	"slices"
 
@@ -166,22 +165,6 @@ func gangs(d dice, in *repack.Instance) {
 	}
 }
 
-// pending are hard rules that are not followed yet, and why: in their tests this is
-// found at once. With -pending they are tried all the same.
-var pending = map[string]string{
-	"precedence":       "schedule has a field gates of its own that is always empty and hides those of the model: index out of range",
-	"seq":              "as precedence",
-	"serialize":        "as precedence",
-	"resourceCapacity": "as precedence, in its continuous form with VMs that grow",
-	"sync":             "a detour lets one of the VMs migrate twice",
-	"syncEnd":          "as sync",
-}
-
-var withPending = flag.Bool("pending", false, "try the rules, too, that are known not to be followed")
-
-// putOff reports whether a rule is not to be tried.
-func putOff(name string, hard bool) bool { return hard && !*withPending && pending[name] != "" }
-
 // randomRule is one of the catalogue, or always the same one.
 func randomRule(d dice, in *repack.Instance, s scope) repack.Posted {
 	for {
@@ -201,9 +184,6 @@ func randomRule(d dice, in *repack.Instance, s scope) repack.Posted {
 		posted := repack.Posted{Rule: r}
 		if s.soft && once(d, 3) {
 			posted.Penalty = int64(1 + d.n(5))
-		}
-		if putOff(k.Name, posted.Penalty == 0) {
-			posted.Penalty = 3
 		}
 		return posted
 	}

@@ -32,36 +32,14 @@ type schedule struct {
 	eye     *eyes
 	luck    *rand.Rand
 	detours int
+	begun   int    // tasks that have started
 	crew    []crew // what each gang is doing
 	strayed []int  // detours of each VM
-	gates   []gate
-	stir    []int // nodes on which something has changed
+	stir    []int  // nodes on which something has changed
 	stirs   []bool
 
 	cost int64 // equation (2)
 	last repack.Ticks
-}
-
-// ends is a heap of tasks under way, the next to end first.
-type ends struct {
-	list  *[]task
-	order []int
-}
-
-func (e *ends) Len() int { return len(e.order) }
-
-func (e *ends) Less(i, j int) bool {
-	a, b := e.order[i], e.order[j]
-	return cmp.Or(cmp.Compare((*e.list)[a].end, (*e.list)[b].end), cmp.Compare(a, b)) < 0
-}
-func (e *ends) Swap(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] }
-func (e *ends) Push(x any)    { e.order = append(e.order, x.(int)) }
-
-func (e *ends) Pop() any {
-	last := len(e.order) - 1
-	x := e.order[last]
-	e.order = e.order[:last]
-	return x
 }
 
 // mostHops bounds how many detours a VM may take.
@@ -216,6 +194,7 @@ func (c *schedule) nodesOn() {
 // push starts a task that needs no room, now.
 func (c *schedule) push(t task) {
 	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
+	c.number(&t)
 	c.list = append(c.list, t)
 	heap.Push(&c.ends, len(c.list)-1)
 }
@@ -289,44 +268,10 @@ func (c *schedule) admits(u int) bool {
 	return c.haveRoom(tasks)
 }
 
-// hasRoom reports whether a VM could come to a node now.
-func (c *schedule) hasRoom(vm, node int) bool {
-	v, n := vm*c.dims, node*c.dims
-	for d := range c.dims {
-		if need := c.next[v+d]; need > 0 && need > c.free[n+d] {
-			return false
-		}
-	}
-	return true
-}
-
-// haveRoom reports whether all of the tasks could come now. Nothing changes.
-func (c *schedule) haveRoom(tasks []int) bool {
-	ok, taken := true, 0
-	for _, i := range tasks {
-		t := &c.list[i]
-		if t.comes() && !c.hasRoom(t.vm, t.to) {
-			ok = false
-			break
-		}
-		if t.comes() {
-			c.occupy(t.vm, t.to, -1)
-		}
-		taken++
-	}
-	for _, i := range tasks[:taken] {
-		if t := &c.list[i]; t.comes() {
-			c.occupy(t.vm, t.to, 1)
-		}
-	}
-	return ok
-}
-
-// occupy changes the free room of a node by the next demand of a VM.
-func (c *schedule) occupy(vm, node int, sign int64) {
-	for d := range c.dims {
-		c.free[node*c.dims+d] += sign * c.next[vm*c.dims+d]
-	}
+// number notes in which order tasks start.
+func (c *schedule) number(t *task) {
+	c.begun++
+	t.number = c.begun
 }
 
 // start starts all tasks of a unit now.
@@ -342,6 +287,7 @@ func (c *schedule) start(u int) {
 	for _, i := range unit.tasks {
 		t := &c.list[i]
 		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
+		c.number(t)
 		if unit.atEnd {
 			t.start, t.end = c.clock+longest-t.takes, c.clock+longest
 		}
@@ -430,9 +376,6 @@ func (c *schedule) leaveTogether(u int) {
 		}
 	}
 }
-
-// holds reports whether a task that ends in this instant is still to be ended.
-func (e *ends) holds(i int) bool { return slices.Contains(e.order, i) }
 
 // leave frees what a VM occupied on the node that it has left.
 func (c *schedule) leave(t *task) {

@@ -10,13 +10,13 @@ import (
 	"vjob/repack"
 )
 
-// Options say what to search for and for how long. The zero value searches until
-// it has proved its plan best or sees no way to a better one.
+// Options say what to search for and for how long. The zero value ends after
+// [DefaultIterations].
 type Options struct {
 	Objective Objective
 	Seed      uint64
-	// Iterations bounds the improvement: 0 is no bound, less is none beyond the
-	// first plan. The first plan does not count.
+	// Iterations bounds the improvement: 0 is no bound if there is a Stop, else
+	// [DefaultIterations]; less is no improvement of the first plan.
 	Iterations int
 	// Stop is asked now and then whether the time is up; nil is never. What was
 	// found by then is returned.
@@ -29,6 +29,9 @@ type Options struct {
 	// Workers search in parallel, each with a seed of its own; 0 is one.
 	Workers int
 }
+
+// DefaultIterations is some seconds of improvement on a large instance.
+const DefaultIterations = 16 * meeting
 
 // Objective is what a plan shall have the least of. Ties are broken by the others,
 // in the order of the constants.

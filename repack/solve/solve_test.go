@@ -73,9 +73,6 @@ func TestPlansAreRight(t *testing.T) {
 func TestEachRule(t *testing.T) {
 	for _, k := range rule.Catalogue() {
 		t.Run(k.Name, func(t *testing.T) {
-			if putOff(k.Name, true) {
-				t.Logf("ONLY SOFTLY, -pending tries the hard form: %s", pending[k.Name])
-			}
 			for n := range seeds(t) {
 				d := seed(n)
 				s := scope{nodes: 4, vms: 6, rules: 2, only: k.Name, soft: once(d, 2), gangs: once(d, 4), power: once(d, 3)}
@@ -87,9 +84,6 @@ func TestEachRule(t *testing.T) {
 
 // Actions that take no time, too.
 func TestInstantActions(t *testing.T) {
-	if !*withPending {
-		t.Skip("a schedule does not keep in which order actions of one instant started, so that plans cannot say what waits for what; -pending tries it")
-	}
 	for n := range 5 * seeds(t) {
 		d := seed(n)
 		run(t, n, func(t fatal) {

@@ -13,6 +13,7 @@ type task struct {
 	start    repack.Ticks
 	end      repack.Ticks
 	unit     int  // the unit that it starts with
+	number   int  // in the order in which tasks start
 	started  bool // and so has its start and end
 	then     int  // the task of the same VM that follows; -1
 }

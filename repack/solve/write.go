@@ -16,7 +16,7 @@ func (c *schedule) plan() *repack.Plan {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &c.list[a], &c.list[b]
-		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end), cmp.Compare(x.vm, y.vm), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.number, y.number), cmp.Compare(a, b))
 	})
 	p := &repack.Plan{Actions: make([]repack.Action, 0, len(order))}
 	for _, i := range order {
