@@ -187,6 +187,9 @@ func shortOfNodes(m *model) []string {
 		}
 		nodes := 0
 		for _, n := range m.order {
+			if nodes == len(vms) {
+				break // enough
+			}
 			if slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) && m.large(vm, n) }) {
 				nodes++
 			}

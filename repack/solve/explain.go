@@ -191,7 +191,7 @@ func (p *party) ways() (why []string) {
 
 // quick reports whether a plan is found in a few rounds.
 func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
-	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: meeting / 8})
+	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: meeting / 8}, nil)
 	q.search()
 	if q.best == nil {
 		return 0, false

@@ -11,7 +11,7 @@ import (
 // §7), and among those for a cheap one (VMRP, thesis §8.4.2): the packing decides
 // which nodes, and the search then knows no others. Nil: that came to nothing.
 func fewest(in *repack.Instance, o Options) *Result {
-	p := newParty(in, o)
+	p := newParty(in, o, nil)
 	first := p.searches[0]
 	problem := newState(newModel(in, o.Objective)).packing() // it moves VMs about
 	budget := packing.Budget{Seed: o.Seed, Stop: p.Stop}

@@ -25,7 +25,9 @@ type party struct {
 // meeting is how many rounds a search has before the next meeting.
 const meeting = 256
 
-func newParty(in *repack.Instance, o Options) *party {
+// newParty has the first search use a model of the instance that is there already;
+// nil: there is none.
+func newParty(in *repack.Instance, o Options, m *model) *party {
 	p := &party{Options: o, in: in}
 	if p.Stop == nil {
 		p.Stop = func() bool { return false }
@@ -34,7 +36,9 @@ func newParty(in *repack.Instance, o Options) *party {
 		}
 	}
 	for i := range max(1, o.Workers) {
-		m := newModel(in, o.Objective)
+		if i > 0 || m == nil {
+			m = newModel(in, o.Objective)
+		}
 		s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: m.departures(), found: func(int64) {}}
 		if i == 0 {
 			p.bound = m.bound()

@@ -82,7 +82,8 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if err != nil {
 		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil //nolint:nilerr // a contradiction is an answer
 	}
-	if why := disproof(newModel(amended, o.Objective)); len(why) > 0 {
+	m := newModel(amended, o.Objective)
+	if why := disproof(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
 	if o.Objective == Nodes {
@@ -90,7 +91,7 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 			return r, nil
 		}
 	}
-	p := newParty(amended, o)
+	p := newParty(amended, o, m)
 	p.search()
 	if p.best != nil {
 		return p.result(), nil
