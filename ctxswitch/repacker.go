@@ -87,16 +87,17 @@ func (s *survey) refusal(why string) *NoPlan {
 // have numbers, times are milliseconds.
 type repacking struct {
 	*survey
-	in     repack.Instance
-	number map[cluster.VMID]int
-	vms    []cluster.VMID
-	ends   []int // VMs of which there is an image only, and that are to end
+	in       repack.Instance
+	number   map[cluster.VMID]int
+	vms      []cluster.VMID
+	restless map[cluster.VJobID]bool // vjobs that cannot be suspended as a whole
+	ends     []int                   // VMs of which there is an image only, and that are to end
 }
 
 // newRepacking translates a survey. The error is something that an instance cannot
 // say, such as a VM that runs on a node nobody knows.
 func newRepacking(s *survey) (*repacking, error) {
-	q := &repacking{survey: s, number: map[cluster.VMID]int{}}
+	q := &repacking{survey: s, number: map[cluster.VMID]int{}, restless: map[cluster.VJobID]bool{}}
 	q.in.Dims = []string{"mCPU", "MiB"}
 	where := map[cluster.NodeID]int{}
 	for i, n := range s.nodes {
@@ -106,6 +107,11 @@ func newRepacking(s *survey) (*repacking, error) {
 	placed := map[cluster.VMID]bool{}
 	for _, vm := range s.placed {
 		placed[vm] = true
+	}
+	for _, vm := range s.Current.VMs() {
+		if state, _ := s.Current.State(vm); state == cluster.VMWaiting && !placed[vm] {
+			q.restless[vm.VJob] = true
+		}
 	}
 	for _, vm := range s.Current.VMs() {
 		host, known := where[s.Current.Place(vm)]
@@ -160,7 +166,7 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 			Boot: takes(cluster.Boot, false), Shutdown: takes(cluster.Stop, false), Suspend: takes(cluster.Suspend, false),
 			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: takes(cluster.Migrate, false),
 		},
-		Sleepable: true, Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
+		Sleepable: !q.restless[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
 	}
 	switch state, _ := q.Current.State(vm); state {
 	case cluster.VMRunning:

@@ -22,13 +22,18 @@ type Options struct {
 	// Shuffle is how many moves lead backwards from the end to the beginning, per
 	// VM. 0 is 0.5.
 	Shuffle float64
-	Seed    uint64
+	// Flavours has VMs come in the few sizes that a cloud sells, but for the one on
+	// each node that takes what is left; else hardly two are alike.
+	Flavours bool
+	Seed     uint64
 }
 
 // Kinds of nodes, in units of CPU and memory, and the VMs' sizes.
 var (
 	kinds = [...][2]int64{{160, 640}, {240, 960}, {320, 1920}}
 	sizes = [...]int64{5, 10, 20, 20, 40, 65, 80}
+
+	flavours = [...][2]int64{{10, 40}, {20, 80}, {40, 160}, {80, 320}, {10, 80}, {20, 160}, {40, 320}}
 )
 
 // New makes a problem. The same options make the same one.
@@ -48,7 +53,7 @@ func New(o Options) *repack.Instance {
 		g.in.Nodes = append(g.in.Nodes, repack.Node{Capacity: []int64{kind[0], kind[1]}})
 	}
 	for n := range g.in.Nodes {
-		g.plant(n, o.Fill)
+		g.plant(n, o.Fill, o.Flavours)
 	}
 	g.uproot(o.Wait)
 	g.shuffle(int(o.Shuffle * float64(len(g.in.VMs))))
@@ -63,20 +68,28 @@ type garden struct {
 }
 
 // plant fills a node with VMs; the last one takes what is left of the share.
-func (g *garden) plant(n int, fill float64) {
+func (g *garden) plant(n int, fill float64, flavours bool) {
 	c := g.in.Nodes[n].Capacity
 	cpu, mem := int64(fill*float64(c[0])), int64(fill*float64(c[1]))
 	g.free = append(g.free, [2]int64{c[0] - cpu, c[1] - mem})
 	for cpu > 0 && mem > 0 {
-		size := sizes[g.rng.IntN(len(sizes))]
-		a := size
-		b := size * int64(20+g.rng.IntN(60)) / 10 // 2 to 8 of memory for each of CPU
+		a, b := g.size(flavours)
 		if a+5 > cpu || b+5 > mem {
 			a, b = cpu, mem
 		}
 		g.add(n, a, b)
 		cpu, mem = cpu-a, mem-b
 	}
+}
+
+// size is that of a VM.
+func (g *garden) size(flavoured bool) (cpu, mem int64) {
+	if flavoured {
+		f := flavours[g.rng.IntN(len(flavours))]
+		return f[0], f[1]
+	}
+	size := sizes[g.rng.IntN(len(sizes))]
+	return size, size * int64(20+g.rng.IntN(60)) / 10 // 2 to 8 of memory for each of CPU
 }
 
 func (g *garden) add(n int, cpu, mem int64) {

@@ -199,7 +199,7 @@ func (s *search) run(rounds int, stop func() bool) {
 		if len(sore) == 0 || s.done() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.nowhere > 0 && i%32 == 31 && s.rebuild() || s.round(sore)
+		better := s.nowhere > 0 && i%32 == 31 && (s.rebuild() || s.press(stop)) || s.round(sore)
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.try()
@@ -230,6 +230,7 @@ func (s *search) try() {
 	if !c.astray() {
 		return
 	}
+	s.keep(s.patiently(nil))
 	for range variants { // which detour is best shows only at the end
 		s.keep(s.schedule(s.rng))
 	}

@@ -31,6 +31,7 @@ type schedule struct {
 	taskOf  []int    // the task of each VM that is next or under way; -1
 	eye     *eyes
 	luck    *rand.Rand
+	patient bool // what only takes room goes last
 	detours int
 	begun   int    // tasks that have started
 	crew    []crew // what each gang is doing
@@ -48,8 +49,14 @@ const mostHops = 3
 // schedule follows the placement. With luck, who goes first and who takes a detour
 // is partly chance; nil takes the best in sight. The result is complete if left is 0; else it
 // is stuck.
-func (s *state) schedule(luck *rand.Rand) *schedule {
-	c := &schedule{model: s.model, list: s.tasks(), luck: luck}
+func (s *state) schedule(luck *rand.Rand) *schedule { return s.follow(luck, false) }
+
+// patiently follows the placement so that what only takes room, as boots and
+// resumes do, waits for all that gives some back (thesis §8.1.2).
+func (s *state) patiently(luck *rand.Rand) *schedule { return s.follow(luck, true) }
+
+func (s *state) follow(luck *rand.Rand, patient bool) *schedule {
+	c := &schedule{model: s.model, list: s.tasks(), luck: luck, patient: patient}
 	c.units = s.units(c.list)
 	for u := range c.units {
 		c.units[u].key = int64(c.chance(repack.Ticks(c.units[u].key)))
@@ -220,6 +227,12 @@ func (c *schedule) step() {
 
 // settle starts units until nothing more can start in this instant.
 func (c *schedule) settle() {
+	if c.patient && !c.giversWait() {
+		c.patient = false
+		for n := range c.queue {
+			c.stirUp(n)
+		}
+	}
 	for len(c.stir) > 0 {
 		n := c.stir[len(c.stir)-1]
 		c.stir = c.stir[:len(c.stir)-1]
@@ -237,6 +250,21 @@ func (c *schedule) settle() {
 	}
 }
 
+// gives reports whether a unit gives room back somewhere.
+func (c *schedule) gives(u int) bool {
+	return slices.ContainsFunc(c.units[u].tasks, func(i int) bool { return c.list[i].leaves() })
+}
+
+// giversWait reports whether something that gives room back has not begun.
+func (c *schedule) giversWait() bool {
+	for u := range c.units {
+		if (c.units[u].waiting || c.units[u].after > 0) && c.gives(u) {
+			return true
+		}
+	}
+	return false
+}
+
 // stirUp has the queue of a node looked at again.
 func (c *schedule) stirUp(n int) {
 	if !c.stirs[n] && len(c.queue[n]) > 0 {
@@ -247,7 +275,7 @@ func (c *schedule) stirUp(n int) {
 // admits reports whether all tasks of a unit may start now.
 func (c *schedule) admits(u int) bool {
 	tasks := c.units[u].tasks
-	if !c.atEase(u) {
+	if !c.atEase(u) || c.patient && !c.gives(u) {
 		return false
 	}
 	for _, i := range tasks {

@@ -106,6 +106,8 @@ func plantations() (list []made) {
 		for seed := range uint64(3) {
 			o := planted.Options{Nodes: 200, Fill: float64(percent) / 100, Seed: seed}
 			list = append(list, made{fmt.Sprintf("planted-%d%%-%d", percent, seed), planted.New(o)})
+			o.Flavours = true
+			list = append(list, made{fmt.Sprintf("flavours-%d%%-%d", percent, seed), planted.New(o)})
 		}
 	}
 	return list
