@@ -144,14 +144,14 @@ func (a *app) search(ctx context.Context, in *repack.Instance, f *planFlags) (*s
 			line.show(passed)
 			return ctx.Err() != nil || f.deadline > 0 && passed >= f.deadline
 		},
-		Found: func(figures repack.Figures) {
+		Found: func(figures repack.Figures, bound int64) {
 			guard.Lock()
 			defer guard.Unlock()
 			passed := a.now().Sub(began)
 			if s.first < 0 {
 				s.first = passed
 			}
-			line.found(figures)
+			line.found(figures, bound)
 			line.show(passed)
 		},
 	}

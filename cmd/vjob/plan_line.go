@@ -16,6 +16,7 @@ type planLine struct {
 	deadline  time.Duration
 	last      time.Duration
 	best      int64
+	bound     int64
 	known     bool
 	count     int
 	drawn     bool
@@ -30,8 +31,9 @@ func (a *app) planLine(f *planFlags) *planLine {
 }
 
 // found notes a better plan.
-func (l *planLine) found(f repack.Figures) {
+func (l *planLine) found(f repack.Figures, bound int64) {
 	l.best, l.known = value(l.objective, &f)
+	l.bound = bound
 	l.count++
 }
 
@@ -45,7 +47,7 @@ func (l *planLine) show(passed time.Duration) {
 	if l.count > 0 {
 		text = count(l.count, "plan") + ", the best has " + l.objective
 		if l.known {
-			text = fmt.Sprintf("%s, %s %d", count(l.count, "plan"), l.objective, l.best)
+			text = fmt.Sprintf("%s, %s %d%s", count(l.count, "plan"), l.objective, l.best, l.gap())
 		}
 	}
 	if l.deadline > 0 {
@@ -54,6 +56,18 @@ func (l *planLine) show(passed time.Duration) {
 		text += "  " + span(passed)
 	}
 	_, _ = fmt.Fprintf(l.out, "\r%s\x1b[K", text)
+}
+
+// gap is how far the best plan may be from the best there is.
+func (l *planLine) gap() string {
+	switch {
+	case l.bound <= 0:
+		return ""
+	case l.best <= l.bound:
+		return ", the best there is"
+	default:
+		return fmt.Sprintf(", at most %.1f %% above the best there is", 100*float64(l.best-l.bound)/float64(l.bound))
+	}
 }
 
 func (l *planLine) end() {

@@ -115,7 +115,11 @@ func (p *party) meet(searches []*search) {
 		}
 		p.best = s.best
 		if p.Found != nil {
-			p.Found(repack.Figures{Objective: p.best.cost, Makespan: p.best.last})
+			bound := p.bound
+			if p.Objective == Nodes {
+				bound = 0 // that is one of the cost
+			}
+			p.Found(repack.Figures{Objective: p.best.cost, Makespan: p.best.last}, bound)
 		}
 	}
 }

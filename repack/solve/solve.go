@@ -19,10 +19,11 @@ type Options struct {
 	// [DefaultIterations]; less is no improvement of the first plan.
 	Iterations int
 	// Stop is asked now and then whether the time is up; nil is never. What was
-	// found by then is returned.
+	// found by then is returned. The first plan takes the time that it takes.
 	Stop func() bool
-	// Found is told of each better plan, the first one included; nil is fine.
-	Found func(f repack.Figures)
+	// Found is told of each better plan, the first one included, and of the bound
+	// below which there is none; nil is fine.
+	Found func(f repack.Figures, bound int64)
 	// Explain has it looked for changes with which there would be a plan, if there is
 	// none; that takes some time.
 	Explain bool

@@ -47,7 +47,7 @@ func search(t *testing.T, in *repack.Instance, limit time.Duration) run {
 	result, err := solve.Solve(in, solve.Options{
 		Seed: 1, Workers: 2,
 		Stop: func() bool { return time.Since(start) > limit },
-		Found: func(f repack.Figures) {
+		Found: func(f repack.Figures, _ int64) {
 			look()
 			steps = append(steps, step{time.Since(start), f.Objective})
 		},
