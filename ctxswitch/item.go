@@ -11,22 +11,18 @@ import (
 type item struct {
 	vms    []cluster.VMID
 	need   cluster.Resources // in sum
-	rank   int               // place of the vjob in the order of priority
 	ruled  bool              // some rule names one of the VMs
 	home   int               // node on which most of its memory is now, running or as an image; -1 for none
 	whole  bool              // all of it runs at home: staying costs nothing
-	rigid  bool              // moving a member pauses its gang
 	choice int               // how many nodes its rules leave, for hardest first
 }
 
 // member is one VM as it is asked to be placed.
 type member struct {
-	vm    cluster.VMID
-	need  cluster.Resources
-	rank  int
-	node  int // where it runs or its image lies; -1 for nowhere
-	runs  bool
-	rigid bool
+	vm   cluster.VMID
+	need cluster.Resources
+	node int // where it runs or its image lies; -1 for nowhere
+	runs bool
 }
 
 // gather makes items of members: those that a gather rule names together, also
@@ -70,13 +66,11 @@ func gather(l *layout, members []member) []*item {
 }
 
 func newItem(l *layout, group []member) *item {
-	it := &item{rank: group[0].rank, home: -1, whole: true, choice: len(l.nodes), vms: make([]cluster.VMID, 0, len(group))}
+	it := &item{home: -1, whole: true, choice: len(l.nodes), vms: make([]cluster.VMID, 0, len(group))}
 	weight := map[int]cluster.MiB{}
 	for _, m := range group {
 		it.vms = append(it.vms, m.vm)
 		it.need = it.need.Plus(m.need)
-		it.rank = min(it.rank, m.rank)
-		it.rigid = it.rigid || m.rigid
 		it.ruled = it.ruled || len(l.rules[m.vm]) > 0
 		for _, r := range l.rules[m.vm] {
 			switch r.Kind {
@@ -118,24 +112,12 @@ func hardest(scarce dimension) order {
 	}
 }
 
-// dearest orders by what it costs to move the item: a gang that would be paused
-// before VMs that migrate live, then by memory, decreasing.
+// dearest orders by what it costs to move the item: by memory, decreasing.
 func dearest(a, b *item) int {
-	rigid := func(it *item) int {
-		if it.rigid {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(
-		cmp.Compare(rigid(a), rigid(b)),
-		-cmp.Compare(a.need.Memory, b.need.Memory),
-		a.vms[0].Compare(b.vms[0]),
-	)
+	return cmp.Or(-cmp.Compare(a.need.Memory, b.need.Memory), a.vms[0].Compare(b.vms[0]))
 }
 
-// foremost orders by the priority of the vjob, within it what stays before what
-// comes, and the hardest first.
+// foremost orders what stays before what comes, and the hardest first.
 func foremost(scarce dimension) order {
 	comes := func(it *item) int {
 		if it.whole {
@@ -145,7 +127,7 @@ func foremost(scarce dimension) order {
 	}
 	within := hardest(scarce)
 	return func(a, b *item) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(comes(a), comes(b)), within(a, b))
+		return cmp.Or(cmp.Compare(comes(a), comes(b)), within(a, b))
 	}
 }
 

@@ -25,10 +25,9 @@ type Instance struct {
 	// Gangs are sets of VMs whose suspends, resumes and moves while paused happen
 	// together: they start at one instant, and what they leave is free when the last
 	// has ended. A VM is in one gang at most.
-	Gangs    [][]int
-	NodeOff  Ticks // how long it takes to switch a node off
-	NodeOn   Ticks
-	Topology *Topology // nil: transfers do not slow each other down
+	Gangs   [][]int
+	NodeOff Ticks // how long it takes to switch a node off
+	NodeOn  Ticks
 }
 
 // NodeState says whether a node is on.
@@ -99,14 +98,6 @@ type Durations struct {
 type Posted struct {
 	Rule
 	Penalty int64
-}
-
-// Topology is the network between the nodes, for durations that depend on it.
-type Topology struct {
-	// Links of each node: a transfer uses all links of both its ends.
-	NodeLinks [][]int
-	// Bandwidth of each link, in units of memory per tick.
-	Bandwidth []float64
 }
 
 // Grows reports whether the VM asks for more of some resource than it has.

@@ -3,7 +3,6 @@ package format
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -126,9 +125,6 @@ func (w writer) allocate(of *repack.Instance, a *repack.Action) {
 // format cannot say is an error.
 func WriteInstance(out io.Writer, p *Problem) error {
 	in := p.Instance
-	if in.Topology != nil {
-		return errors.New("write the instance: the format has no topology")
-	}
 	if len(p.Constraints) != len(in.Rules) {
 		return fmt.Errorf("write the instance: it has %d rules, and %d constraints to write", len(in.Rules), len(p.Constraints))
 	}

@@ -13,7 +13,7 @@ import (
 // node 2, "z2" sleeps there, "-" is ready. All are to run; "2!" is to stop, "2z" to
 // sleep. Demands are 10 of 100.
 func world(nodes int, vms string) *repack.Instance {
-	in := &repack.Instance{Dims: []string{"cpu"}, Topology: nil}
+	in := &repack.Instance{Dims: []string{"cpu"}}
 	for range nodes {
 		in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{100}})
 	}

@@ -173,7 +173,7 @@ func (c *schedule) hop(h hop) {
 	takes := c.in.VMs[h.vm].Takes.Migrate
 	u := c.addUnit(unit{})
 	c.addTask(u, task{vm: h.vm, kind: repack.Migrate, from: from, to: h.pivot, takes: takes})
-	v := c.addUnit(unit{key: c.keyOf(h.vm)})
+	v := c.addUnit(unit{key: c.urgency(h.vm, takes)})
 	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.goal(h.vm), takes: takes})
 	c.units[u].waiting = true
 	c.enlist(u)
@@ -249,7 +249,7 @@ func (c *schedule) nap(vms []int) {
 		if to == from {
 			resume = takes.ResumeLocal
 		}
-		c.units[v].key += c.keyOf(vm)
+		c.units[v].key += c.urgency(vm, takes.Migrate)
 		c.addTask(u, task{vm: vm, kind: repack.Suspend, from: from, to: repack.Nowhere, takes: takes.Suspend})
 		c.follow(vm, v, task{vm: vm, kind: repack.Resume, from: from, to: to, takes: resume})
 		c.image[from]++
@@ -308,12 +308,6 @@ func (c *schedule) withdraw(i int) {
 		u.waiting = false
 		c.left--
 	}
-}
-
-// keyOf is the order in which the VM goes among those who wait for the same room.
-func (c *schedule) keyOf(vm int) int64 {
-	v := &c.in.VMs[vm]
-	return int64(v.Takes.Migrate) * 16 / max(1, v.Weight)
 }
 
 // astray reports whether the schedule takes detours, or is stuck.

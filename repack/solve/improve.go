@@ -263,7 +263,7 @@ func (a score) less(b score) bool {
 	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) < 0
 }
 
-// byKey is how VMs without a place are sorted, with some noise.
+// byBulk sorts VMs without a place, the bulky first, with some noise.
 func (s *state) byBulk(list []int) {
 	weight := make(map[int]int64, len(list))
 	for _, vm := range list {

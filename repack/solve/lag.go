@@ -118,10 +118,7 @@ func (s *state) take(free []int64, vm int) bool {
 }
 
 // key is the order in which tasks that wait for the same room go, see [unit].
-func (s *state) key(vm int) int64 {
-	v := &s.in.VMs[vm]
-	return int64(v.On(s.at[vm])) * 16 / max(1, v.Weight)
-}
+func (s *state) key(vm int) int64 { return s.urgency(vm, s.in.VMs[vm].On(s.at[vm])) }
 
 // value is what the placement is estimated to cost.
 func (s *state) value() int64 {

@@ -111,7 +111,7 @@ func (s *state) concerned(vm, from, to int) (lists [4][]int) {
 	if from != repack.Nowhere {
 		lists[2] = s.ofNode[from]
 	}
-	if to != repack.Nowhere && (from == repack.Nowhere || !same(s.ofNode[from], s.ofNode[to])) {
+	if to != repack.Nowhere && (from == repack.Nowhere || !slices.Equal(s.ofNode[from], s.ofNode[to])) {
 		lists[3] = s.ofNode[to]
 		for _, number := range lists[2] {
 			if slices.Contains(lists[3], number) {
@@ -121,20 +121,6 @@ func (s *state) concerned(vm, from, to int) (lists [4][]int) {
 		}
 	}
 	return lists
-}
-
-// same reports whether two lists are of the same guards, as they are for two nodes
-// of one rack.
-func same(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // minus is what the first list has and the second has not.

@@ -93,7 +93,7 @@ func (m *model) units(list []task) (units []unit) {
 	for u := range units {
 		for _, i := range units[u].tasks {
 			t := &list[i]
-			units[u].key += int64(t.takes) * 16 / max(1, m.in.VMs[t.vm].Weight)
+			units[u].key += m.urgency(t.vm, t.takes)
 		}
 	}
 	return units
@@ -108,4 +108,10 @@ func (m *model) joins() map[int]int {
 		}
 	}
 	return set
+}
+
+// urgency says when a VM goes among those who wait for the same room: what takes
+// little time for its weight goes first.
+func (m *model) urgency(vm int, takes repack.Ticks) int64 {
+	return int64(takes) * 16 / max(1, m.in.VMs[vm].Weight)
 }
