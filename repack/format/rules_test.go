@@ -24,7 +24,7 @@ func ruled(constraints ...string) string {
 // arguments as they were.
 func TestEveryRule(t *testing.T) {
 	values := map[rule.Type]string{
-		rule.VMs: "[1,0]", rule.Nodes: "[1]", rule.VMSets: "[[0],[1,2]]", rule.NodeSets: "[[0],[1]]", rule.VM: "2", rule.Number: "3",
+		rule.VMs: "[1,0]", rule.Nodes: "[1]", rule.VMSets: "[[0],[1,2]]", rule.NodeSets: "[[0],[1]]", rule.VM: "2", rule.Number: "3", rule.Amount: "3",
 		rule.Ratio: "1.5", rule.Resource: `"mem"`, rule.Time: "60",
 	}
 	for _, kind := range rule.Catalogue() {

@@ -24,7 +24,7 @@ func (p Param) check(in *repack.Instance, v any) error {
 		return checkSets(v, len(in.Nodes), "node")
 	case VM:
 		return checkSet([]int{v.(int)}, len(in.VMs), "VM")
-	case Number:
+	case Number, Amount:
 		if v.(int64) < 0 {
 			return fmt.Errorf("%d is not a number from 0 on", v)
 		}

@@ -51,6 +51,7 @@ const (
 	NodeSets             // [][]int
 	VM                   // int
 	Number               // int64, not negative
+	Amount               // int64, not negative: of the resource that is named before it
 	Ratio                // float64, positive
 	Resource             // string, the name of a dimension
 	Time                 // repack.Ticks, not negative
@@ -60,7 +61,7 @@ const (
 func (t Type) String() string {
 	return [...]string{
 		"a set of VMs", "a set of nodes", "a list of sets of VMs", "a list of sets of nodes", "a VM", "a number from 0 on",
-		"a number above 0", "the name of a resource", "a time from 0 on",
+		"an amount of the resource", "a number above 0", "the name of a resource", "a time from 0 on",
 	}[t]
 }
 

@@ -57,7 +57,7 @@ func arguments(t *rapid.T, in *repack.Instance, name string) map[string]any {
 			values[p.Name] = sets(t, len(in.Nodes), p.Name)
 		case rule.VM:
 			values[p.Name] = rapid.IntRange(0, len(in.VMs)-1).Draw(t, p.Name)
-		case rule.Number:
+		case rule.Number, rule.Amount:
 			most := int64(4)
 			if p.Name == "amount" {
 				most = 60

@@ -9,7 +9,7 @@ import (
 
 var _ = register(Kind{
 	Name: "preserve", Doc: "each of the VMs gets at least amount of a resource",
-	Params: []Param{{Name: "vms", Type: VMs}, {Name: "resource", Type: Resource}, {Name: "amount", Type: Number}},
+	Params: []Param{{Name: "vms", Type: VMs}, {Name: "resource", Type: Resource}, {Name: "amount", Type: Amount}},
 	Modes:  Discrete,
 	make: func(b base) repack.Rule {
 		return &preserve{base: b, vms: b.args.vms(), d: b.args.resource("resource"), least: b.args.number("amount")}

@@ -8,7 +8,7 @@ import (
 
 var _ = register(Kind{
 	Name: "resourceCapacity", Doc: "at most amount of a resource used on the nodes together",
-	Params: []Param{{Name: "nodes", Type: Nodes}, {Name: "resource", Type: Resource}, {Name: "amount", Type: Number}},
+	Params: []Param{{Name: "nodes", Type: Nodes}, {Name: "resource", Type: Resource}, {Name: "amount", Type: Amount}},
 	Modes:  Discrete | Continuous,
 	make: func(b base) repack.Rule {
 		return &resourceCapacity{

@@ -30,7 +30,8 @@ func (e *evaluator) arg(a Arg, p rule.Param, to *Posting) bool {
 	if v.depth == unknown || !e.step(a.Pos, v.size()) {
 		return false
 	}
-	got, err := e.convert(v, p.Type, want)
+	resource, _ := to.Values["resource"].(string)
+	got, err := e.convert(v, p.Type, want, resource)
 	if err != nil {
 		e.explain(to.Kind, a.Value.At(), "%s of %s: %s", p.Name, to.Kind.Name, err)
 		return false
@@ -39,7 +40,7 @@ func (e *evaluator) arg(a Arg, p rule.Param, to *Posting) bool {
 	return true
 }
 
-func (e *evaluator) convert(v value, t rule.Type, want things) (any, error) {
+func (e *evaluator) convert(v value, t rule.Type, want things, resource string) (any, error) {
 	if want != anything && v.of != want && v.of != anything {
 		return nil, mismatch(t, v)
 	}
@@ -55,6 +56,8 @@ func (e *evaluator) convert(v value, t rule.Type, want things) (any, error) {
 		return v.set[0], nil
 	case rule.Number:
 		return whole(v)
+	case rule.Amount:
+		return e.amount(v, resource)
 	case rule.Ratio:
 		return ratio(v)
 	case rule.Resource:
@@ -108,9 +111,33 @@ func whole(v value) (any, error) {
 	if v.depth != text1 || !number(v.word.Text) {
 		return nil, mismatch(rule.Number, v)
 	}
-	n, err := strconv.ParseInt(v.word.Text, 10, 64)
+	n, err := largest(v.word.Text)
 	if err != nil {
-		return nil, fmt.Errorf("the largest number is %d, and this is %s", int64(math.MaxInt64), v)
+		return nil, fmt.Errorf("%w, and this is %s", err, v)
+	}
+	return n, nil
+}
+
+// largest reads digits, of which there may be too many.
+func largest(digits string) (int64, error) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("the largest number is %d", int64(math.MaxInt64))
+	}
+	return n, nil
+}
+
+// amount is so much of a resource, in units that suit it.
+func (e *evaluator) amount(v value, resource string) (any, error) {
+	switch {
+	case v.depth != text1:
+		return nil, mismatch(rule.Amount, v)
+	case resource == "":
+		return nil, errors.New("the resource is to be named before how much of it")
+	}
+	n, err := e.names.Amount(resource, v.word.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%w, and this is %s", err, v)
 	}
 	return n, nil
 }

@@ -76,8 +76,8 @@ func (*Assign) stmt() {}
 func (*For) stmt()    {}
 func (*Call) stmt()   {}
 
-// Expr is one of [Word], [Pattern], [Var], [Family], [Braces], [Binary], [Cast] and
-// [Bad].
+// Expr is one of [Word], [Pattern], [Var], [Family], [Braces], [Binary], [Cast],
+// [Labelled] and [Bad].
 type Expr interface{ At() Pos }
 
 // Word is a name or a number; what it means is known where it is used.
@@ -144,6 +144,12 @@ type Cast struct {
 	X     Expr
 }
 
+// Labelled is "nodes(rack=r1)": the nodes with that label.
+type Labelled struct {
+	Pos        Pos
+	Key, Value string
+}
+
 // Bad is what could not be read.
 type Bad struct{ Pos Pos }
 
@@ -176,6 +182,9 @@ func (x *Binary) At() Pos {
 
 // At is the place of the expression.
 func (x *Cast) At() Pos { return x.Pos }
+
+// At is the place of the expression.
+func (x *Labelled) At() Pos { return x.Pos }
 
 // At is the place of the expression.
 func (x *Bad) At() Pos { return x.Pos }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,53 @@ type Posting struct {
 
 // Place is where the call stands; both count from 1.
 func (p *Posting) Place() (line, column int) { return p.src.place(p.pos.Off) }
+
+// present is the arguments without the VMs from a number on. It reports false if
+// nobody is left whom the rule could be about.
+func (p *Posting) present(vms int) (values map[string]any, ok bool) {
+	absent := func(vm int) bool { return vm >= vms }
+	values = maps.Clone(p.Values)
+	for _, param := range p.Kind.Params {
+		switch v := values[param.Name].(type) {
+		case int:
+			if absent(v) {
+				return nil, false
+			}
+		case []int:
+			if param.Type == rule.VMs && slices.ContainsFunc(v, absent) {
+				values[param.Name] = slices.DeleteFunc(slices.Clone(v), absent)
+			}
+		case [][]int:
+			if param.Type == rule.VMSets {
+				values[param.Name] = pruned(v, absent)
+			}
+		}
+		if empty(values[param.Name]) {
+			return nil, false
+		}
+	}
+	return values, true
+}
+
+// pruned is the sets without some members, and without those that had no others.
+func pruned(sets [][]int, without func(int) bool) (rest [][]int) {
+	for _, s := range sets {
+		if s = slices.DeleteFunc(slices.Clone(s), without); len(s) > 0 {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case []int:
+		return len(v) == 0
+	case [][]int:
+		return len(v) == 0
+	}
+	return false
+}
 
 // Signature says how a rule is called: "capacity(nodes, max)". What may be left out
 // stands in brackets.

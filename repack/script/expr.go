@@ -126,9 +126,26 @@ func (p *parser) cast(first token) Expr {
 	c := &Cast{Nodes: first.text == "nodes"}
 	p.next()
 	c.X = p.expr()
+	if key, ok := c.X.(*Word); ok && c.Nodes && p.is('=') {
+		return p.labelled(first, key)
+	}
 	p.want(')', "after "+first.text+"(…")
 	c.Pos = first.pos.to(p.last)
 	return c
+}
+
+// labelled reads what follows "nodes(rack".
+func (p *parser) labelled(first token, key *Word) Expr {
+	p.next()
+	x := p.expr()
+	p.want(')', "after nodes(…")
+	at := first.pos.to(p.last)
+	value, ok := x.(*Word)
+	if !ok {
+		p.rep.addf(x.At(), "want the value of the label %s: nodes(%s=r1)", key.Text, key.Text)
+		return &Bad{at}
+	}
+	return &Labelled{at, key.Text, value.Text}
 }
 
 func (p *parser) braces() Expr {

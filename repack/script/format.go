@@ -103,6 +103,8 @@ func text(x Expr, least int) string {
 			return "nodes(" + text(x.X, 0) + ")"
 		}
 		return "vms(" + text(x.X, 0) + ")"
+	case *Labelled:
+		return "nodes(" + name(x.Key) + "=" + name(x.Value) + ")"
 	case *Binary:
 		return x.text(least)
 	}

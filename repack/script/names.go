@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"vjob/repack"
+	"vjob/repack/rule"
 )
 
 // Names is what a script can speak of. The numbers of VMs and nodes are those of
 // the instance for which its rules are made.
 type Names interface {
+	// VM is the number of a VM. One that exists and is not in the instance has a number
+	// beyond it, see [Program.Rules].
 	VM(name string) (number int, ok bool)
 	Node(name string) (number int, ok bool)
 	// VMs are the names of all VMs, each once: $ALL_VMS.
@@ -19,19 +22,26 @@ type Names interface {
 	// Members are the VMs of the vjob whose script this is: $VMS. Nil in a script that
 	// belongs to no vjob, which then has no such variable.
 	Members() []string
+	// Label is the value of a label of a node; "" if the node has none of that name.
+	Label(node int, key string) string
 	// Resources are the names of the dimensions.
 	Resources() []string
+	// Amount is what a text says of a resource, in the unit of the instance. The error
+	// says what would be right: "want processors such as 2, 0.5 or 500m".
+	Amount(resource, text string) (int64, error)
 	// Tick is how long one tick of the instance lasts.
 	Tick() time.Duration
 }
 
-// Table is Names out of lists.
+// Table is Names out of lists. Its nodes have no labels but those that are given
+// with [Table.Mark], and amounts are whole numbers.
 type Table struct {
 	vms, nodes         map[string]int
 	vmNames, nodeNames []string
 	members            []string
 	resources          []string
 	tick               time.Duration
+	labels             map[int]map[string]string
 }
 
 var _ Names = (*Table)(nil)
@@ -95,6 +105,25 @@ func (t *Table) Nodes() []string { return t.nodeNames }
 
 // Members are the VMs of the vjob.
 func (t *Table) Members() []string { return t.members }
+
+// Mark gives a node labels.
+func (t *Table) Mark(node int, labels map[string]string) {
+	if t.labels == nil {
+		t.labels = map[int]map[string]string{}
+	}
+	t.labels[node] = labels
+}
+
+// Label is the value of a label of a node.
+func (t *Table) Label(node int, key string) string { return t.labels[node][key] }
+
+// Amount reads a whole number.
+func (t *Table) Amount(_, text string) (int64, error) {
+	if !number(text) {
+		return 0, fmt.Errorf("want %s", rule.Number)
+	}
+	return largest(text)
+}
 
 // Resources are the names of the dimensions.
 func (t *Table) Resources() []string { return t.resources }

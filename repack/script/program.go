@@ -52,12 +52,18 @@ func evaluate(f *File, names Names, kinds []rule.Kind, rep *report) (*Program, e
 }
 
 // Rules makes the rules for an instance, whose numbers are those that the names
-// gave. The error is an [*Error] that names the calls.
+// gave. VMs with numbers beyond it are not there: the rules do without them, and
+// those that are about nobody else are left out. The error is an [*Error] that names
+// the calls.
 func (p *Program) Rules(in *repack.Instance) ([]repack.Posted, error) {
 	rep := newReport(p.src)
 	posted := make([]repack.Posted, 0, len(p.Postings))
 	for _, c := range p.Postings {
-		r, err := c.Kind.New(rule.Args{Instance: in, Continuous: c.Continuous, Values: c.Values})
+		values, ok := c.present(len(in.VMs))
+		if !ok {
+			continue
+		}
+		r, err := c.Kind.New(rule.Args{Instance: in, Continuous: c.Continuous, Values: values})
 		if err != nil {
 			rep.add(c.pos, fmt.Sprint(err), notes(c.Kind)...)
 			continue

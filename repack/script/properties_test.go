@@ -102,9 +102,9 @@ var (
 )
 
 func drawExpr(t *rapid.T, depth int) script.Expr {
-	kind := rapid.IntRange(0, 6).Draw(t, "expression")
+	kind := rapid.IntRange(0, 7).Draw(t, "expression")
 	if depth == 0 {
-		kind %= 4
+		kind %= 5
 	}
 	switch kind {
 	case 0:
@@ -116,12 +116,14 @@ func drawExpr(t *rapid.T, depth int) script.Expr {
 	case 3:
 		return drawPattern(t)
 	case 4:
+		return &script.Labelled{Key: anyName.Draw(t, "key"), Value: anyName.Draw(t, "value")}
+	case 5:
 		b := &script.Braces{}
 		for range rapid.IntRange(0, 3).Draw(t, "members") {
 			b.List = append(b.List, drawExpr(t, depth-1))
 		}
 		return b
-	case 5:
+	case 6:
 		return &script.Cast{Nodes: rapid.Bool().Draw(t, "nodes"), X: drawExpr(t, depth-1)}
 	default:
 		op := rapid.SampledFrom([]byte("+-&/")).Draw(t, "operator")

@@ -183,7 +183,7 @@ func TestMembersOfAVjob(t *testing.T) {
 func TestCatalogueCanBeSaid(t *testing.T) {
 	text := map[rule.Type]string{
 		rule.VMs: "VM[1..3]", rule.Nodes: "N[1..3]", rule.VMSets: "VM[1..4] / 2", rule.NodeSets: "N[1..4] / 2", rule.VM: "VM1",
-		rule.Number: "2", rule.Ratio: "1.5", rule.Resource: "cpu", rule.Time: "90s",
+		rule.Number: "2", rule.Amount: "2", rule.Ratio: "1.5", rule.Resource: "cpu", rule.Time: "90s",
 	}
 	for _, k := range rule.Catalogue() {
 		var args []string

@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -33,6 +32,8 @@ func (e *evaluator) expr(x Expr, want things) value {
 			want = nodes
 		}
 		return e.cast(e.resolved(e.expr(x.X, want), want), want, x)
+	case *Labelled:
+		return e.labelled(x)
 	case *Binary:
 		if x.Op == '/' {
 			return e.divided(x, want)
@@ -267,30 +268,4 @@ func (v value) size() int {
 		n += len(s)
 	}
 	return n
-}
-
-// divided is x / n: sets of n members, the last of what is left.
-func (e *evaluator) divided(b *Binary, want things) value {
-	x, y := e.resolved(e.expr(b.X, want), want), e.expr(b.Y, anything)
-	if x.depth == unknown || y.depth == unknown {
-		return value{}
-	}
-	if x.depth == list {
-		e.fail(b.Pos, "/ divides one set, and this is %s", x)
-		return value{}
-	}
-	n := 0
-	if y.depth == text1 && number(y.word.Text) {
-		n, _ = strconv.Atoi(y.word.Text) // too large a number is the largest
-	}
-	if n < 1 {
-		e.fail(b.Y.At(), "/ divides a set into sets of so many members: want a number from 1 on, not %s", y)
-		return value{}
-	}
-	out := value{depth: list, of: x.of}
-	for rest := x.set; len(rest) > 0; rest = rest[min(n, len(rest)):] {
-		out.sets = append(out.sets, rest[:min(n, len(rest))])
-	}
-	e.step(b.Pos, out.size())
-	return out
 }

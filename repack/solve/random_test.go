@@ -201,7 +201,7 @@ func argument(d dice, in *repack.Instance, t rule.Type) any {
 		return parts(d, len(in.Nodes))
 	case rule.VM:
 		return d.n(len(in.VMs))
-	case rule.Number:
+	case rule.Number, rule.Amount:
 		return int64(d.n(7))
 	case rule.Ratio:
 		return []float64{0.5, 0.8, 1.25, 2}[d.n(4)]
