@@ -26,6 +26,7 @@ func (r *Report) Valid() bool { return len(r.Faults) == 0 }
 //     within its capacity, equation (1) of the paper: a VM that migrates counts on
 //     both ends, one that stays changes its demand at its Allocate, or without one
 //     at once if nothing grows and at the makespan otherwise;
+//   - at every instant, the rates of the transfers on a link are within its bandwidth;
 //   - a node that is switched off is empty by then, one that is switched on is so
 //     before anything comes;
 //   - the actions that one waits for have ended before it starts;
@@ -44,6 +45,7 @@ func Check(in *Instance, plan *Plan) (*Report, error) {
 	c.ends()
 	c.switches()
 	c.room()
+	c.links()
 	c.order()
 	c.together()
 	c.rules()
@@ -206,6 +208,48 @@ func (in *Instance) dims() []int {
 		list[d] = d
 	}
 	return list
+}
+
+// flow is a step in what a link carries.
+type flow struct {
+	at   Ticks
+	rate int64
+}
+
+// links checks that no link carries more than its bandwidth.
+func (c *checker) links() {
+	in := c.Instance
+	steps := make([][]flow, in.Links())
+	for _, list := range c.ByVM {
+		for _, i := range list {
+			a := &c.Plan.Actions[i]
+			if a.Kind != Migrate && a.Kind != Resume {
+				continue
+			}
+			if a.Rate < 0 {
+				c.fault("%s: %s at a rate of %d", in.VMName(a.VM), a.Kind, a.Rate)
+			}
+			for _, l := range in.AppendCrossed(nil, a.From, a.To) {
+				steps[l] = append(steps[l], flow{a.Start, a.Rate}, flow{a.End, -a.Rate})
+			}
+		}
+	}
+	for l := range steps {
+		c.carried(Link(l), steps[l])
+	}
+}
+
+// carried follows what one link carries.
+func (c *checker) carried(l Link, steps []flow) {
+	slices.SortFunc(steps, func(a, b flow) int { return cmp.Compare(a.at, b.at) })
+	var load int64
+	for k, s := range steps {
+		load += s.rate
+		last := k+1 == len(steps) || steps[k+1].at > s.at
+		if bandwidth := c.Instance.Bandwidth(l); last && load > bandwidth {
+			c.fault("%s carries %d of %d at %d", c.Instance.LinkName(l), load, bandwidth, s.at)
+		}
+	}
 }
 
 // order checks that what an action waits for ends before it starts.

@@ -28,6 +28,7 @@ type Instance struct {
 	Gangs   [][]int
 	NodeOff Ticks // how long it takes to switch a node off
 	NodeOn  Ticks
+	Network *Network // nil: durations do not depend on each other
 }
 
 // NodeState says whether a node is on.
@@ -77,6 +78,11 @@ type VM struct {
 	Now   []int64 // demand while it runs as it does, by dimension
 	Next  []int64 // demand asked for
 	Takes Durations
+	// Memory is what has to be copied when the VM goes to another node, awake or as
+	// an image, in the unit of the [Network].
+	Memory int64
+	// Dirty is how much of that a live migration has to copy again per tick.
+	Dirty int64
 	// Weight multiplies the completion times of its actions in equation (2).
 	Weight int64
 	// Stays VMs run where they are and are never touched.

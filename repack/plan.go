@@ -33,6 +33,9 @@ type Action struct {
 	To    int // where it will run; for what is done to a node, and Allocate, the node
 	Start Ticks
 	End   Ticks
+	// Rate is what the action may use of each link that it crosses from Start to End,
+	// as an amount per tick; 0 if none of them has a limit.
+	Rate int64
 	// After are the actions, by index, that must have ended before this one may
 	// start: whoever follows them may be late or early and stays feasible.
 	After []int

@@ -254,7 +254,10 @@ func (w *walk) step(i int) bool {
 	if a.Kind == Suspend && a.To != Nowhere && a.To != w.host {
 		w.t.fault("%s: suspended from node %d to node %d", name, w.host, a.To)
 	}
-	if needs := w.takes(a); a.End-a.Start < needs {
+	switch needs := w.t.Instance.Lasts(a); {
+	case needs == Forever:
+		w.t.fault("%s: %s from node %d to node %d never ends at a rate of %d", name, a.Kind, a.From, a.To, a.Rate)
+	case a.End-a.Start < needs:
 		w.t.fault("%s: %s lasts %d, needs %d", name, a.Kind, a.End-a.Start, needs)
 	}
 	if from == Running {
@@ -282,23 +285,5 @@ func stateBefore(k Kind) VMState {
 		return Sleeping
 	default:
 		return Running
-	}
-}
-
-func (w *walk) takes(a *Action) Ticks {
-	switch a.Kind {
-	case Migrate:
-		return w.v.Takes.Migrate
-	case Boot:
-		return w.v.Takes.Boot
-	case Shutdown:
-		return w.v.Takes.Shutdown
-	case Suspend:
-		return w.v.Takes.Suspend
-	default:
-		if a.To == w.host {
-			return w.v.Takes.ResumeLocal
-		}
-		return w.v.Takes.ResumeRemote
 	}
 }

@@ -16,6 +16,9 @@ func (in *Instance) Validate() error {
 			return fmt.Errorf("%s: %w", in.VMName(vm), err)
 		}
 	}
+	if err := in.validateNetwork(); err != nil {
+		return err
+	}
 	inGang := make([]bool, len(in.VMs))
 	for g, vms := range in.Gangs {
 		for _, vm := range vms {
@@ -45,9 +48,32 @@ func (in *Instance) validateVM(vm int) error {
 	if v.State == Running && in.Nodes[v.Host].State != Online {
 		return fmt.Errorf("runs on %s, which is %s", in.NodeName(v.Host), in.Nodes[v.Host].State)
 	}
+	if v.Memory < 0 || v.Dirty < 0 {
+		return fmt.Errorf("%d of memory to copy, %d of it again per tick", v.Memory, v.Dirty)
+	}
 	for _, t := range []Ticks{v.Takes.Boot, v.Takes.Shutdown, v.Takes.Suspend, v.Takes.ResumeLocal, v.Takes.ResumeRemote, v.Takes.Migrate} {
 		if t < 0 {
 			return fmt.Errorf("an action takes %d", t)
+		}
+	}
+	return nil
+}
+
+func (in *Instance) validateNetwork() error {
+	if in.Network == nil {
+		return nil
+	}
+	if len(in.Network.NIC) > len(in.Nodes) {
+		return fmt.Errorf("%d NICs for %d nodes", len(in.Network.NIC), len(in.Nodes))
+	}
+	for n := range in.Nodes {
+		if in.Nodes[n].Rack < 0 {
+			return fmt.Errorf("%s: in rack %d", in.NodeName(n), in.Nodes[n].Rack)
+		}
+	}
+	for l := range Link(in.Links()) {
+		if b := in.Bandwidth(l); b < 0 {
+			return fmt.Errorf("%s: bandwidth %d", in.LinkName(l), b)
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func tooLong(in *repack.Instance, plan *repack.Plan) (list []string) {
 				needs = in.NodeOn
 			}
 		case !a.Kind.OnNode() && a.VM >= 0 && a.VM < len(in.VMs):
-			needs, name = takes(&in.VMs[a.VM].Takes, a), in.VMName(a.VM)
+			needs, name = in.Lasts(a), in.VMName(a.VM)
 		default:
 			continue // nobody's action: the checker tells
 		}
@@ -173,25 +173,6 @@ func tooLong(in *repack.Instance, plan *repack.Plan) (list []string) {
 		}
 	}
 	return list
-}
-
-// takes is how long an action on a VM needs.
-func takes(t *repack.Durations, a *repack.Action) repack.Ticks {
-	switch a.Kind {
-	case repack.Migrate:
-		return t.Migrate
-	case repack.Boot:
-		return t.Boot
-	case repack.Shutdown:
-		return t.Shutdown
-	case repack.Suspend:
-		return t.Suspend
-	default:
-		if a.From == a.To {
-			return t.ResumeLocal
-		}
-		return t.ResumeRemote
-	}
 }
 
 func (a *app) showCheck(in *repack.Instance, c *checked) error {

@@ -27,12 +27,12 @@ func (m *model) longest() (most int64) {
 	for vm := range m.in.VMs {
 		switch v := &m.in.VMs[vm]; {
 		case v.State == repack.Running && v.Want != repack.Running:
-			most = max(most, int64(m.departure(vm)))
+			most = max(most, int64(m.parting[vm]))
 		case v.Want != repack.Running:
 		case m.home[vm] == repack.Nowhere || !m.allows(vm, m.home[vm]):
-			most = max(most, int64(m.travel(v)))
+			most = max(most, int64(m.travel(vm)))
 		default:
-			most = max(most, int64(min(v.On(v.Host), m.travel(v))))
+			most = max(most, int64(min(v.On(v.Host), m.travel(vm))))
 		}
 	}
 	return most
@@ -40,14 +40,14 @@ func (m *model) longest() (most int64) {
 
 // travel is how long it takes at least to have a VM elsewhere: one that may sleep
 // for a while can be resumed there, one that sleeps can be resumed and then migrate.
-func (m *model) travel(v *repack.VM) repack.Ticks {
-	switch {
+func (m *model) travel(vm int) repack.Ticks {
+	switch v := &m.in.VMs[vm]; {
 	case m.naps(v):
-		return min(v.Takes.Migrate, v.Takes.Suspend+v.Takes.ResumeRemote)
+		return min(m.soonest(vm, repack.Migrate), v.Takes.Suspend+m.soonest(vm, repack.Resume))
 	case v.State == repack.Sleeping:
-		return min(v.Takes.ResumeRemote, v.Takes.ResumeLocal+v.Takes.Migrate)
+		return min(m.soonest(vm, repack.Resume), v.Takes.ResumeLocal+m.soonest(vm, repack.Migrate))
 	default:
-		return v.On(repack.Nowhere)
+		return m.on(vm, repack.Nowhere)
 	}
 }
 
@@ -58,7 +58,7 @@ func (m *model) away(vm int) int64 {
 	v := &m.in.VMs[vm]
 	switch {
 	case v.State == repack.Sleeping && m.patience(vm) > 0:
-		return min(m.far[vm], v.Weight*int64(2*v.Takes.ResumeLocal+v.Takes.Migrate))
+		return min(m.far[vm], v.Weight*int64(2*v.Takes.ResumeLocal+m.soonest(vm, repack.Migrate)))
 	case !m.naps(v) || m.rooted[vm]:
 		return m.far[vm]
 	case m.aim == Migrations:
@@ -66,7 +66,7 @@ func (m *model) away(vm int) int64 {
 	case m.aim == Moved:
 		return min(m.far[vm], 3*v.Moved(repack.Nowhere))
 	default:
-		return min(m.far[vm], v.Weight*int64(2*v.Takes.Suspend+v.Takes.ResumeRemote))
+		return min(m.far[vm], v.Weight*int64(2*v.Takes.Suspend+m.soonest(vm, repack.Resume)))
 	}
 }
 
@@ -124,7 +124,7 @@ func (m *model) alone() (sum int64) {
 func (m *model) departures() (sum int64) {
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
-			sum += m.patience(vm) * int64(m.departure(vm))
+			sum += m.patience(vm) * int64(m.parting[vm])
 		}
 	}
 	return sum
@@ -154,7 +154,7 @@ func (m *model) earliest(vm, node int) repack.Ticks {
 		return 0
 	}
 	leavers := slices.Clone(m.atStart[node])
-	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.departure(a), m.departure(b)) })
+	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.gone(a), m.gone(b)) })
 	free := slices.Clone(m.room[node*m.dims : (node+1)*m.dims])
 	for _, other := range leavers {
 		for d := range free {
@@ -171,11 +171,19 @@ func (m *model) earliest(vm, node int) repack.Ticks {
 		if enough || i == len(leavers) {
 			return clock
 		}
-		clock = m.departure(leavers[i])
+		clock = m.gone(leavers[i])
 		for d := range free {
 			free[d] += min(m.now[leavers[i]*m.dims+d], m.next[leavers[i]*m.dims+d])
 		}
 	}
+}
+
+// gone is a time before which a VM does not leave its host.
+func (m *model) gone(vm int) repack.Ticks {
+	if v := &m.in.VMs[vm]; m.naps(v) {
+		return min(m.parting[vm], v.Takes.Suspend)
+	}
+	return m.parting[vm]
 }
 
 // excess is what it takes at least beyond everybody's wish to have a node not

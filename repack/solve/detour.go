@@ -36,7 +36,7 @@ func (c *schedule) part() bool {
 		var some []int
 		for _, i := range c.units[u].tasks {
 			t := &c.list[i]
-			if c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to) {
+			if c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to) && c.bears(append(some, i)) {
 				c.occupy(t.vm, t.to, -1)
 				some = append(some, i)
 			}
@@ -60,6 +60,7 @@ func (c *schedule) secede(u int, some []int) {
 		c.list[i].unit = v
 	}
 	c.enlist(v)
+	c.pace(v) // nothing else is under way
 	c.start(v)
 }
 
@@ -109,10 +110,10 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 		case c.rooted[vm] || c.in.VMs[vm].State != repack.Running || !c.mayStray(vm):
 		case i < 0: // one that stays is disturbed for good reason only
 			if c.helps(vm) == 2 {
-				try(vm, 2*c.in.VMs[vm].Takes.Migrate)
+				try(vm, 2*c.soonest(vm, repack.Migrate))
 			}
 		case c.list[i].kind == repack.Migrate && !c.list[i].started && len(c.units[c.list[i].unit].tasks) == 1:
-			try(vm, c.in.VMs[vm].Takes.Migrate)
+			try(vm, c.soonest(vm, repack.Migrate))
 		}
 	}
 	return best, ok
@@ -159,7 +160,7 @@ func (c *schedule) pivot(vm int) int {
 		if n == c.where[vm][0] || n == to || !c.on[n] || c.in.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queue[n]) >= least {
 			return
 		}
-		if c.hasRoom(vm, n) && c.mayPass(vm, n) && c.eye.admits(vm, n) {
+		if c.hasRoom(vm, n) && c.mayPass(vm, n) && c.eye.admits(vm, n) && c.passes(vm, n) {
 			best, least = n, len(c.queue[n])
 		}
 	})
@@ -170,14 +171,16 @@ func (c *schedule) pivot(vm int) int {
 func (c *schedule) hop(h hop) {
 	c.strayed[h.vm]++
 	from := c.where[h.vm][0]
-	takes := c.in.VMs[h.vm].Takes.Migrate
+	there := c.idle(h.vm, repack.Migrate, from, h.pivot)
 	u := c.addUnit(unit{})
-	c.addTask(u, task{vm: h.vm, kind: repack.Migrate, from: from, to: h.pivot, takes: takes})
-	v := c.addUnit(unit{key: c.urgency(h.vm, takes)})
-	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.goal(h.vm), takes: takes})
+	c.addTask(u, task{vm: h.vm, kind: repack.Migrate, from: from, to: h.pivot, takes: there})
+	on := c.idle(h.vm, repack.Migrate, h.pivot, c.goal(h.vm))
+	v := c.addUnit(unit{key: c.urgency(h.vm, on)})
+	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.goal(h.vm), takes: on})
 	c.units[u].waiting = true
 	c.enlist(u)
 	c.enlist(v)
+	c.pace(u) // nothing else is under way
 	c.start(u)
 }
 
@@ -233,7 +236,7 @@ func (c *schedule) napTime(vms []int) (most repack.Ticks, ok bool) {
 		if i >= 0 && c.list[i].started && c.list[i].end > c.clock {
 			return 0, false
 		}
-		most = max(most, v.Takes.Suspend+v.Takes.ResumeRemote)
+		most = max(most, v.Takes.Suspend+c.soonest(vm, repack.Resume))
 	}
 	return most, len(vms) > 0
 }
@@ -245,10 +248,7 @@ func (c *schedule) nap(vms []int) {
 		c.strayed[vm]++
 		takes := &c.in.VMs[vm].Takes
 		from, to := c.where[vm][0], c.goal(vm)
-		resume := takes.ResumeRemote
-		if to == from {
-			resume = takes.ResumeLocal
-		}
+		resume := c.idle(vm, repack.Resume, from, to)
 		c.units[v].key += c.urgency(vm, takes.Migrate)
 		c.addTask(u, task{vm: vm, kind: repack.Suspend, from: from, to: repack.Nowhere, takes: takes.Suspend})
 		c.follow(vm, v, task{vm: vm, kind: repack.Resume, from: from, to: to, takes: resume})

@@ -160,7 +160,7 @@ func (e *exhaust) expand(key string, scenes []scene) {
 	for vm, c := range scenes {
 		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
 			arrives := to != repack.Nowhere && kind != repack.Allocate
-			if arrives && (!e.mayPass(vm, to) || !eyes.admits(vm, to) || !e.roomy(free, vm, to)) {
+			if arrives && (!e.mayPass(vm, to) || !eyes.admits(vm, to) || !e.roomy(free, vm, to) || e.idle(vm, kind, c.node, to) == repack.Forever) {
 				return
 			}
 			next := slices.Clone(scenes)
@@ -222,36 +222,19 @@ func (e *exhaust) story(key string) []task {
 			continue // it is so from the start on
 		}
 		c := e.decode(t.before)[t.vm]
-		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: e.takes(t, c), started: true, then: -1})
+		takes := e.idle(t.vm, t.kind, c.node, t.to)
+		rate := e.in.Transfer(t.vm, t.kind, c.node, t.to).Rate(takes)
+		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: takes, rate: rate, started: true, then: -1})
 	}
 	slices.Reverse(list)
 	for i := range list {
 		for j := range i {
 			before, t := &list[j], &list[i]
-			if before.vm == t.vm || before.leaves() && t.comes() && (before.from == t.to || len(e.watches) > 0) {
+			if before.vm == t.vm || before.rate > 0 && t.rate > 0 || before.leaves() && t.comes() && (before.from == t.to || len(e.watches) > 0) {
 				t.start = max(t.start, before.end)
 			}
 		}
 		list[i].end = list[i].start + list[i].takes
 	}
 	return list
-}
-
-func (e *exhaust) takes(t trace, c scene) repack.Ticks {
-	v := &e.in.VMs[t.vm]
-	switch t.kind {
-	case repack.Migrate:
-		return v.Takes.Migrate
-	case repack.Boot:
-		return v.Takes.Boot
-	case repack.Suspend:
-		return v.Takes.Suspend
-	case repack.Shutdown:
-		return v.Takes.Shutdown
-	default:
-		if t.to == c.node {
-			return v.Takes.ResumeLocal
-		}
-		return v.Takes.ResumeRemote
-	}
 }

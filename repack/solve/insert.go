@@ -81,9 +81,9 @@ func (s *state) wait(vm, node int) int64 {
 	}
 	gone := make([]int64, s.dims)
 	leaving := slices.Clone(s.leave[node])
-	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.departure(a), s.departure(b)) })
+	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.parting[a], s.parting[b]) })
 	for _, other := range leaving {
-		last = max(last, s.departure(other))
+		last = max(last, s.parting[other])
 		enough := true
 		for d := range s.dims {
 			gone[d] += s.now[other*s.dims+d]
@@ -99,12 +99,12 @@ func (s *state) wait(vm, node int) int64 {
 	return s.patience(vm) * int64(max(1, last))
 }
 
-// departure is how long the action takes that takes a VM away from its host.
+// departure is how long the action takes at least that takes a VM from its host.
 func (m *model) departure(vm int) repack.Ticks {
 	v := &m.in.VMs[vm]
 	switch v.Want {
 	case repack.Running:
-		return v.Takes.Migrate
+		return m.soonest(vm, repack.Migrate)
 	case repack.Sleeping:
 		return v.Takes.Suspend
 	default:

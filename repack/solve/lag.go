@@ -73,7 +73,7 @@ func (s *state) lagging(n int) (changed []int) {
 		}
 	}
 	goes := slices.Clone(s.leave[n])
-	when := func(vm int) repack.Ticks { return s.lag[vm] + s.departure(vm) }
+	when := func(vm int) repack.Ticks { return s.lag[vm] + s.parting[vm] }
 	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(when(a), when(b)), cmp.Compare(a, b)) })
 	slices.SortFunc(comes, func(a, b int) int { return cmp.Or(cmp.Compare(s.key(a), s.key(b)), cmp.Compare(a, b)) })
 	clock := s.ready(n)
@@ -118,7 +118,7 @@ func (s *state) take(free []int64, vm int) bool {
 }
 
 // key is the order in which tasks that wait for the same room go, see [unit].
-func (s *state) key(vm int) int64 { return s.urgency(vm, s.in.VMs[vm].On(s.at[vm])) }
+func (s *state) key(vm int) int64 { return s.urgency(vm, s.on(vm, s.at[vm])) }
 
 // value is what the placement is estimated to cost.
 func (s *state) value() int64 {

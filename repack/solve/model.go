@@ -32,6 +32,8 @@ type model struct {
 	// least is what it takes at least to be at home, waits included.
 	least []int64
 	wish  [][]int // VMs that would like to end on each node
+	// parting is how long the action takes at least that takes a VM from its host.
+	parting []repack.Ticks
 
 	final   []*nodeSet // nodes on which a VM must not end; nil: none
 	passing []*nodeSet // nodes on which it must never be
@@ -106,7 +108,8 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		wishing: make([][]int, len(in.Nodes)),
 		home:    make([]int, len(in.VMs)),
 		far:     make([]int64, len(in.VMs)), near: make([]int64, len(in.VMs)),
-		final: make([]*nodeSet, len(in.VMs)), passing: make([]*nodeSet, len(in.VMs)),
+		parting: make([]repack.Ticks, len(in.VMs)),
+		final:   make([]*nodeSet, len(in.VMs)), passing: make([]*nodeSet, len(in.VMs)),
 		rooted: make([]bool, len(in.VMs)), grudge: make([]int64, len(in.VMs)),
 		ofVM: make([][]int, len(in.VMs)), ofNode: make([][]int, len(in.Nodes)),
 		seenVM: make([][]int, len(in.VMs)), seenNode: make([][]int, len(in.Nodes)),
@@ -176,6 +179,7 @@ func (m *model) addVM(vm int) {
 	v := &m.in.VMs[vm]
 	copy(m.now[vm*m.dims:], v.Now)
 	copy(m.next[vm*m.dims:], v.Next)
+	m.parting[vm] = m.departure(vm)
 	m.home[vm], m.gang[vm] = repack.Nowhere, -1
 	if v.State == repack.Running {
 		m.atStart[v.Host] = append(m.atStart[v.Host], vm)
@@ -190,15 +194,15 @@ func (m *model) addVM(vm int) {
 	if v.State == repack.Running || v.State == repack.Sleeping {
 		m.home[vm] = v.Host
 		m.wishing[v.Host] = append(m.wishing[v.Host], vm)
-		m.near[vm] = m.price(v, v.Host)
+		m.near[vm] = m.price(vm, v.Host)
 	}
-	m.far[vm] = m.price(v, repack.Nowhere)
-	m.rooted[vm] = v.Stays
+	m.far[vm] = m.price(vm, repack.Nowhere)
+	m.rooted[vm] = v.Stays || m.moored(vm)
 }
 
 // price is what the action costs in the objective that brings a VM to a node.
-func (m *model) price(v *repack.VM, node int) int64 {
-	takes := v.On(node)
+func (m *model) price(vm, node int) int64 {
+	v, takes := &m.in.VMs[vm], m.on(vm, node)
 	switch {
 	case m.aim == Migrations && v.State != repack.Running, takes == 0:
 		return 0
@@ -229,10 +233,14 @@ func (m *model) ready(node int) repack.Ticks {
 
 // cost is what it takes at least to have the VM on a node.
 func (m *model) cost(vm, node int) int64 {
-	if node == m.home[vm] {
+	switch {
+	case node == m.home[vm]:
 		return m.near[vm]
+	case m.in.Network != nil:
+		return m.price(vm, node) + m.grudge[vm]
+	default:
+		return m.far[vm]
 	}
-	return m.far[vm]
 }
 
 // allows reports whether no single rule keeps the VM from ending on the node.
@@ -240,7 +248,7 @@ func (m *model) allows(vm, node int) bool {
 	if !m.open[node] || m.final[vm].has(node) {
 		return false
 	}
-	return node == m.home[vm] || !m.rooted[vm] || m.in.VMs[vm].State != repack.Running
+	return node == m.home[vm] || m.in.VMs[vm].State != repack.Running || !m.rooted[vm] && m.converges(vm, node)
 }
 
 // mayPass reports whether the VM may be on the node for a while.

@@ -106,6 +106,7 @@ func (o *order) write() {
 	}
 	o.switches()
 	o.watched()
+	o.transfers()
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
 		slices.Sort(a.After)

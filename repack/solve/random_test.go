@@ -41,6 +41,7 @@ type scope struct {
 	power      bool // nodes may be off, go off or come on
 	plain      bool // nobody sleeps, stays or is weighted
 	instant    bool // some actions take no time
+	network    bool // transfers share links
 }
 
 // problem makes a random problem. It may have no solution.
@@ -58,6 +59,9 @@ func problem(d dice, s scope) *repack.Instance {
 	}
 	if s.gangs {
 		gangs(d, in)
+	}
+	if s.network {
+		network(d, in)
 	}
 	for range d.n(s.rules + 1) {
 		in.Rules = append(in.Rules, randomRule(d, in, s))
@@ -162,6 +166,26 @@ func gangs(d dice, in *repack.Instance) {
 	}
 	if len(gang) > 0 {
 		in.Gangs = append(in.Gangs, gang)
+	}
+}
+
+// network joins the nodes by narrow links, some without a limit, and has VMs to copy.
+// Some write faster than a link sends.
+func network(d dice, in *repack.Instance) {
+	in.Network = &repack.Network{}
+	width := func() int64 { return int64(max(0, d.n(9)-2)) }
+	for range in.Nodes {
+		in.Network.NIC = append(in.Network.NIC, width())
+	}
+	for range d.n(3) {
+		in.Network.Uplink = append(in.Network.Uplink, width())
+	}
+	for vm := range in.VMs {
+		v := &in.VMs[vm]
+		v.Memory = int64(d.n(13))
+		if once(d, 3) {
+			v.Dirty = int64(d.n(4))
+		}
 	}
 }
 

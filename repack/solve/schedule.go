@@ -26,6 +26,7 @@ type schedule struct {
 	image   []int  // images on each node that are still to be resumed
 	offAt   []repack.Ticks
 	power   power
+	traffic *traffic // nil: there is no network
 	where   [][2]int // the nodes that each VM is on: where it is, where it is on its way to
 	fresh   []bool   // VMs that occupy where they are with their next demand
 	taskOf  []int    // the task of each VM that is next or under way; -1
@@ -98,7 +99,7 @@ func (c *schedule) open(to []int) {
 			c.free[v.Host*c.dims+d] -= c.now[vm*c.dims+d]
 		}
 	}
-	c.eye = c.watchful(c.where)
+	c.eye, c.traffic = c.watchful(c.where), c.newTraffic()
 	for i := range c.gates {
 		c.gates[i].Begin(to)
 	}
@@ -124,8 +125,8 @@ func (c *schedule) run() {
 	for n := range c.queue {
 		c.sortQueue(n)
 	}
-	for u := range c.units {
-		if c.units[u].waiting && c.admits(u) && !c.contested(u) {
+	for _, u := range c.firstTurns() {
+		if c.units[u].waiting && !c.contested(u) && c.admits(u) {
 			c.start(u)
 		}
 	}
@@ -154,6 +155,19 @@ func (c *schedule) inTime() bool {
 		}
 	}
 	return true
+}
+
+// firstTurns is the order in which units are looked at in the first instant: with a
+// network by key, as they may share links even where they share no queue.
+func (c *schedule) firstTurns() []int {
+	order := make([]int, len(c.units))
+	for u := range order {
+		order[u] = u
+	}
+	if c.traffic != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
+	}
+	return order
 }
 
 // contested reports whether the unit shares a queue, in which its turn may be
@@ -248,6 +262,9 @@ func (c *schedule) settle() {
 		}
 		c.queue[n] = queue
 	}
+	if c.traffic != nil {
+		c.flow()
+	}
 }
 
 // gives reports whether a unit gives room back somewhere.
@@ -291,9 +308,9 @@ func (c *schedule) admits(u int) bool {
 	}
 	if len(tasks) == 1 {
 		t := &c.list[tasks[0]]
-		return !t.comes() || c.hasRoom(t.vm, t.to)
+		return (!t.comes() || c.hasRoom(t.vm, t.to)) && c.pace(u)
 	}
-	return c.haveRoom(tasks)
+	return c.haveRoom(tasks) && c.pace(u)
 }
 
 // number notes in which order tasks start.
@@ -328,6 +345,7 @@ func (c *schedule) start(u int) {
 		for _, g := range c.gatesOf[t.vm] {
 			c.gates[g].Started(t.vm, t.kind, c.clock)
 		}
+		c.send(t, 1)
 		heap.Push(&c.ends, i)
 	}
 }
@@ -349,6 +367,7 @@ func (c *schedule) end(i int) {
 		}
 		return
 	}
+	c.send(t, -1)
 	for _, g := range c.gatesOf[t.vm] {
 		c.gates[g].Ended(t.vm, t.kind, c.clock)
 		for _, vm := range c.gates[g].vms {

@@ -10,6 +10,7 @@ type task struct {
 	kind     repack.Kind
 	from, to int // Nowhere where there is none
 	takes    repack.Ticks
+	rate     int64 // of each link that it crosses; known with takes when it starts
 	start    repack.Ticks
 	end      repack.Ticks
 	unit     int  // the unit that it starts with
@@ -39,9 +40,9 @@ func (s *state) tasks() (list []task) {
 			if s.at[vm] == v.Host {
 				continue
 			}
-			t.kind, t.from, t.to, t.takes = repack.Migrate, v.Host, s.at[vm], v.Takes.Migrate
+			t.kind, t.from, t.to, t.takes = repack.Migrate, v.Host, s.at[vm], s.on(vm, s.at[vm])
 		case v.Comes():
-			t.kind, t.to, t.takes = repack.Boot, s.at[vm], v.On(s.at[vm])
+			t.kind, t.to, t.takes = repack.Boot, s.at[vm], s.on(vm, s.at[vm])
 			if v.State == repack.Sleeping {
 				t.kind, t.from = repack.Resume, v.Host
 			}

@@ -21,7 +21,7 @@ func (c *schedule) plan() *repack.Plan {
 	p := &repack.Plan{Actions: make([]repack.Action, 0, len(order))}
 	for _, i := range order {
 		t := &c.list[i]
-		p.Actions = append(p.Actions, repack.Action{Kind: t.kind, VM: t.vm, From: t.from, To: t.to, Start: t.start, End: t.end})
+		p.Actions = append(p.Actions, repack.Action{Kind: t.kind, VM: t.vm, From: t.from, To: t.to, Start: t.start, End: t.end, Rate: t.rate})
 	}
 	newOrder(c.model, p).write()
 	return p

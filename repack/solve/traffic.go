@@ -1,0 +1,229 @@
+package solve
+
+import (
+	"slices"
+	"sort"
+
+	"vjob/repack"
+)
+
+// traffic is what a schedule has on the links. A unit starts when what is free on
+// the links that it crosses lets its transfers end nearly as soon as on idle ones:
+// one transfer after the other, each at full speed, has a lower sum of completion
+// times than many side by side, and the small go first. Until then it waits for the
+// link that is in its way.
+type traffic struct {
+	free    []int64 // of each link, now
+	whole   []int64 // of each link, idle
+	queue   [][]applicant
+	stir    []repack.Link // links on which something has ended
+	stretch float64       // how many times longer than on idle links a transfer may last
+
+	sent    load // for use again: see load and obstacle
+	crossed []repack.Link
+	sum     []int64
+}
+
+// applicant is a unit that waits for a link until so much of it is free.
+type applicant struct {
+	unit int
+	need int64
+}
+
+// stretches are what luck may choose from; the first is the best as a rule.
+var stretches = [...]float64{1, 1, 1.5, 2, 4}
+
+// newTraffic is that of an empty network; nil if there is none.
+func (c *schedule) newTraffic() *traffic {
+	if c.in.Network == nil {
+		return nil
+	}
+	t := &traffic{whole: make([]int64, c.in.Links()), queue: make([][]applicant, c.in.Links()), sum: make([]int64, c.in.Links()), stretch: stretches[0]}
+	for l := range t.whole {
+		t.whole[l] = c.in.Bandwidth(repack.Link(l))
+	}
+	t.free = slices.Clone(t.whole)
+	if c.luck != nil {
+		t.stretch = stretches[c.luck.IntN(len(stretches))]
+	}
+	return t
+}
+
+// pace finds the rates at which the transfers of a unit can run now, and how long
+// its tasks take then. False: it has to wait, and waits where it must.
+func (c *schedule) pace(u int) bool {
+	t := c.traffic
+	if t == nil {
+		return true
+	}
+	load := c.load(c.units[u].tasks)
+	if len(load) == 0 {
+		return true
+	}
+	idle := t.within(load, t.whole)
+	if idle == repack.Forever {
+		return false
+	}
+	if l, need := t.obstacle(load, repack.Ticks(float64(idle)*t.stretch), t.free); need > 0 {
+		c.apply(u, l, need)
+		return false
+	}
+	t.share(load, t.within(load, t.free))
+	for i := range load {
+		s := &load[i]
+		c.list[s.task].rate, c.list[s.task].takes = s.rate, s.Lasts(s.rate)
+	}
+	return true
+}
+
+// bears reports whether links that carry nothing else could carry what some tasks
+// send, all at once.
+func (c *schedule) bears(tasks []int) bool {
+	if c.traffic == nil {
+		return true
+	}
+	return c.traffic.within(c.load(tasks), c.traffic.whole) < repack.Forever
+}
+
+// apply has a unit wait for a link, behind those who go before it.
+func (c *schedule) apply(u int, l repack.Link, need int64) {
+	queue := c.traffic.queue[l]
+	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
+	for i := at - 1; i >= 0 && c.units[queue[i].unit].key == c.units[u].key; i-- {
+		if queue[i].unit == u {
+			return
+		}
+	}
+	c.traffic.queue[l] = slices.Insert(queue, at, applicant{u, need})
+}
+
+// send takes what the transfer of a task may use of the links, or gives it back.
+func (c *schedule) send(t *task, sign int64) {
+	if t.rate == 0 {
+		return
+	}
+	var buffer [4]repack.Link
+	for _, l := range c.in.AppendCrossed(buffer[:0], t.from, t.to) {
+		c.traffic.free[l] -= sign * t.rate
+		if sign < 0 {
+			c.traffic.stir = append(c.traffic.stir, l)
+		}
+	}
+}
+
+// flow starts units that waited for links on which something has ended.
+func (c *schedule) flow() {
+	t := c.traffic
+	for len(t.stir) > 0 {
+		l := t.stir[len(t.stir)-1]
+		t.stir = t.stir[:len(t.stir)-1]
+		for i := 0; i < len(t.queue[l]); {
+			a := t.queue[l][i]
+			if a.need > t.free[l] && c.units[a.unit].waiting {
+				i++
+				continue
+			}
+			t.queue[l] = slices.Delete(t.queue[l], i, i+1)
+			if c.units[a.unit].waiting && c.admits(a.unit) {
+				c.start(a.unit)
+			}
+		}
+	}
+}
+
+// load is what tasks that start together put on links.
+type load []sending
+
+type sending struct {
+	repack.Transfer
+	task  int
+	links []repack.Link
+	rate  int64
+}
+
+// load is that of some tasks, until the next one is asked for.
+func (c *schedule) load(tasks []int) load {
+	t := c.traffic
+	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
+	for _, i := range tasks {
+		x := &c.list[i]
+		transfer := c.in.Transfer(x.vm, x.kind, x.from, x.to)
+		if x.rate = 0; transfer.Amount > 0 {
+			first := len(t.crossed)
+			t.crossed = c.in.AppendCrossed(t.crossed, x.from, x.to)
+			t.sent = append(t.sent, sending{transfer, i, t.crossed[first:], 0})
+		}
+	}
+	return t.sent
+}
+
+// within is the least time in which all of a load can be sent with what is free;
+// Forever: there is none.
+func (t *traffic) within(l load, free []int64) repack.Ticks {
+	if len(l) == 1 {
+		return l[0].Lasts(least(l[0].links, free))
+	}
+	var most repack.Ticks
+	for i := range l {
+		most = max(most, l[i].Lasts(l[i].Dirty+1))
+	}
+	if _, need := t.obstacle(l, most, free); need > 0 {
+		return repack.Forever
+	}
+	return repack.Ticks(sort.Search(int(most), func(within int) bool {
+		_, need := t.obstacle(l, repack.Ticks(within), free)
+		return need == 0
+	}))
+}
+
+// least is what the narrowest of some links has.
+func least(links []repack.Link, free []int64) int64 {
+	rate := free[links[0]]
+	for _, l := range links[1:] {
+		rate = min(rate, free[l])
+	}
+	return rate
+}
+
+// obstacle is a link of which a load would need more than is free to be sent within
+// some time, and how much; 0: there is none.
+func (t *traffic) obstacle(l load, within repack.Ticks, free []int64) (at repack.Link, need int64) {
+	for i := range l {
+		for _, link := range l[i].links {
+			t.sum[link] += l[i].Rate(max(within, l[i].Base))
+		}
+	}
+	for i := range l {
+		for _, link := range l[i].links {
+			if t.sum[link] > free[link] && need == 0 {
+				at, need = link, t.sum[link]
+			}
+			t.sum[link] = 0
+		}
+	}
+	return at, need
+}
+
+// share gives each transfer of a load the rate to be done within some time, and
+// what is left then to those who can be faster with it, in their order.
+func (t *traffic) share(l load, within repack.Ticks) {
+	for i := range l {
+		l[i].rate = l[i].Rate(max(within, l[i].Base))
+		for _, link := range l[i].links {
+			t.free[link] -= l[i].rate
+		}
+	}
+	for i := range l {
+		s := &l[i]
+		rate := s.Rate(s.Lasts(s.rate + least(s.links, t.free)))
+		for _, link := range s.links {
+			t.free[link] -= rate - s.rate
+		}
+		s.rate = rate
+	}
+	for i := range l {
+		for _, link := range l[i].links {
+			t.free[link] += l[i].rate
+		}
+	}
+}
