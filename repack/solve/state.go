@@ -31,7 +31,8 @@ type state struct {
 	owner []int      // the clan that each node is dedicated to; 0: none
 	noise *rand.Rand // makes choices between equals differ; nil: none
 
-	turn int // where the next search for a node begins
+	turn     int       // where the next search for a node begins
+	openings *openings // kept for a trial; nil: there is none
 
 	cost     int64 // of the actions, without waits
 	nowhere  int   // VMs that have no place yet
@@ -213,6 +214,7 @@ func (s *state) lift(vm, from int) {
 	if stays {
 		s.leave[from] = append(s.leave[from], vm)
 	}
+	s.openings.touch(from)
 }
 
 func (s *state) put(vm, to int) {
@@ -230,6 +232,7 @@ func (s *state) put(vm, to int) {
 	if stays {
 		s.leave[to] = without(s.leave[to], vm)
 	}
+	s.openings.touch(to)
 }
 
 // staysAt reports whether the VM runs on the node already.

@@ -1,0 +1,66 @@
+package solve
+
+import "vjob/repack"
+
+// bars remember which rule keeps which VM from which nodes: a model has only the sum
+// of them. They are gathered when the first reason needs them.
+type bars struct {
+	silent
+	in   *repack.Instance
+	rule repack.Rule
+	of   [][]bar // by VM
+}
+
+// bar is a node that a VM must not end on, or the nodes that are left to it.
+type bar struct {
+	rule repack.Rule
+	node int
+	only *nodeSet // nil: it is the node
+}
+
+// bar is the first rule that keeps the VM from the node.
+func (t *Trial) bar(vm, n int) repack.Rule {
+	if t.bars == nil {
+		t.bars = &bars{in: t.in, of: make([][]bar, len(t.in.VMs))}
+		for _, r := range t.in.Rules {
+			if t.bars.rule = r.Rule; r.Penalty == 0 {
+				r.Post(t.bars)
+			}
+		}
+	}
+	for _, b := range t.bars.of[vm] {
+		if b.only == nil && b.node == n || b.only != nil && !b.only.has(n) {
+			return b.rule
+		}
+	}
+	return nil
+}
+
+// Instance is the instance that is searched.
+func (b *bars) Instance() *repack.Instance { return b.in }
+
+// Forbid notes the node.
+func (b *bars) Forbid(vm, node int, _ bool) {
+	b.of[vm] = append(b.of[vm], bar{rule: b.rule, node: node})
+}
+
+// Confine notes the nodes that are left.
+func (b *bars) Confine(vms, nodes []int, _ bool) {
+	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
+	for _, vm := range vms {
+		b.of[vm] = append(b.of[vm], bar{rule: b.rule, only: only})
+	}
+}
+
+// silent is a board that hears nothing of what else a rule says.
+type silent struct{}
+
+var _ repack.Board = (*bars)(nil)
+
+func (silent) Limit([]int, int, bool)              {}
+func (silent) Root(int)                            {}
+func (silent) Guard(repack.Guard, repack.Scope)    {}
+func (silent) Watch(repack.Watch, repack.Scope)    {}
+func (silent) Gate(repack.Gate, []int)             {}
+func (silent) Together([]int, bool)                {}
+func (silent) Due(int, repack.Ticks, repack.Ticks) {}

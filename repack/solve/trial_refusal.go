@@ -1,0 +1,129 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/repack"
+)
+
+// Refusal is why a [Trial] did not take VMs: all nodes together lack room, or a rule
+// is in the way of a VM, or there is no room in one piece for it.
+type Refusal struct {
+	// Missing is by dimension what the nodes lack in sum; nil: there is enough in sum.
+	Missing []int64
+	// VM is the first without a place; Nowhere if it is the sum.
+	VM int
+	// Rule keeps the VM from where there is room; nil: there is no room in one piece.
+	Rule repack.Rule
+	in   *repack.Instance
+}
+
+// String says it in words: "3000 cpu and 2 mem are missing", "ban({VM 1}, {n1}) is in
+// the way of VM 1", "the room left lies in pieces too small for VM 1".
+func (r Refusal) String() string {
+	var list []string
+	for d, x := range r.Missing {
+		if x > 0 {
+			list = append(list, fmt.Sprintf("%d %s", x, r.in.Dims[d]))
+		}
+	}
+	switch {
+	case len(list) > 0:
+		return strings.Join(list, " and ") + " are missing"
+	case r.Rule != nil:
+		return fmt.Sprintf("%s is in the way of %s", r.Rule, r.in.VMName(r.VM))
+	case r.in == nil:
+		return ""
+	default:
+		return "the room left lies in pieces too small for " + r.in.VMName(r.VM)
+	}
+}
+
+// outright refuses VMs of which it is known that there is no place for them.
+func (t *Trial) outright(vms []int) (why Refusal, refused bool) {
+	for _, vm := range vms {
+		if t.in.VMs[vm].Want != repack.Running {
+			return Refusal{VM: vm, Rule: t.unwanted(vm), in: t.in}, true
+		}
+	}
+	if missing := t.missing(vms); missing != nil {
+		return Refusal{Missing: missing, VM: repack.Nowhere, in: t.in}, true
+	}
+	return t.inVain(vms)
+}
+
+// unwanted is the rule that has a VM not run.
+func (t *Trial) unwanted(vm int) repack.Rule {
+	for _, r := range t.in.Rules {
+		alone := *t.in
+		alone.Rules = []repack.Posted{r}
+		alone.VMs = slices.Clone(t.in.VMs)
+		alone.VMs[vm].Want = repack.Running
+		if out, err := alone.Amended(); err == nil && out.VMs[vm].Want != repack.Running {
+			return r.Rule
+		}
+	}
+	return nil
+}
+
+// missing is what all nodes that take VMs lack for some more; nil: nothing. Those who
+// run where nobody may come may stay there.
+func (t *Trial) missing(vms []int) []int64 {
+	t.openings.refresh()
+	lack, short := make([]int64, t.dims), false
+	for d := range lack {
+		lack[d] = -t.openings.total[d]
+	}
+	for _, vm := range vms {
+		if !t.mayRemain(vm) {
+			for d := range lack {
+				lack[d] += t.next[vm*t.dims+d]
+			}
+		}
+	}
+	for d := range lack {
+		lack[d] = max(0, lack[d])
+		short = short || lack[d] > 0
+	}
+	if !short {
+		return nil
+	}
+	return lack
+}
+
+// reason is why an item has found no place beside those before it.
+func (t *Trial) reason(items []item, failed int) Refusal {
+	it := items[failed]
+	r := Refusal{VM: it.vms[0], in: t.in}
+	t.openings.each(it.need, func(n int) bool {
+		r.Rule = t.against(it, n)
+		return r.Rule == nil
+	})
+	if r.Rule == nil && len(it.vms) > 1 {
+		r.Rule = it.rule // one by one they might fit
+	}
+	return r
+}
+
+// against is a rule that keeps an item off a node.
+func (t *Trial) against(it item, n int) repack.Rule {
+	mark := len(t.trail)
+	defer t.back(mark)
+	for _, vm := range it.vms {
+		if t.final[vm].has(n) {
+			return t.bar(vm, n)
+		}
+		for _, list := range t.concerned(vm, repack.Nowhere, n) {
+			for _, number := range list {
+				g := &t.guards[number]
+				if g.penalty == 0 && g.nodes.touches(repack.Nowhere, n) && g.Delta(vm, repack.Nowhere, n) > 0 {
+					return g.rule
+				}
+			}
+		}
+		t.move(vm, n)
+	}
+	return nil
+}
