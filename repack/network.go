@@ -22,6 +22,9 @@ type Link int
 // Out is the link on which a node sends.
 func Out(node int) Link { return Link(2 * node) }
 
+// In is the link on which a node receives.
+func In(node int) Link { return Link(2*node + 1) }
+
 // Links is how many links there are. They count from 0 on, and only those with a
 // bandwidth limit anything.
 func (in *Instance) Links() int {

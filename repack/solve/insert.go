@@ -29,6 +29,13 @@ func (s *state) place(vm int) bool {
 			best = o
 		}
 	}
+	for _, n := range s.nearby(vm) {
+		if s.fits(vm, n) {
+			if o, ok := s.offer(vm, n); ok && o.less(best) {
+				best = o
+			}
+		}
+	}
 	found := 0
 	for i := range s.order {
 		n := s.order[(s.turn+i)%len(s.order)]
@@ -42,7 +49,7 @@ func (s *state) place(vm int) bool {
 		if o.less(best) {
 			best = o
 		}
-		if o.cost == s.far[vm] {
+		if s.jam == nil && o.cost == s.far[vm] || s.jam != nil && s.atOnce(vm, n) {
 			if found++; found == enough {
 				s.turn = (s.turn + i) % len(s.order)
 				break
@@ -66,7 +73,7 @@ func (s *state) offer(vm, node int) (offer, bool) {
 	if breaches > 0 {
 		return offer{}, false
 	}
-	return offer{node, s.model.cost(vm, node) + penalty + s.wait(vm, node), s.slack(vm, node)}, true
+	return offer{node, s.model.cost(vm, node) + penalty + s.wait(vm, node) + s.jam.wait(vm, node), s.slack(vm, node)}, true
 }
 
 // wait estimates how long the VM has to wait for its room on a node, weighted:

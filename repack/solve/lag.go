@@ -122,7 +122,7 @@ func (s *state) key(vm int) int64 { return s.urgency(vm, s.on(vm, s.at[vm])) }
 
 // value is what the placement is estimated to cost.
 func (s *state) value() int64 {
-	return s.cost + s.waits + s.penalty + s.lost*unplaced + int64(s.breaches)*1_000_000*unplaced
+	return s.cost + s.waits + s.jam.cost() + s.penalty + s.lost*unplaced + int64(s.breaches)*1_000_000*unplaced
 }
 
 // unplaced is what a millionth of an average node costs that has no place: a VM

@@ -19,6 +19,7 @@ type model struct {
 	bulks    []int64 // see bulk
 	scarcity []int64 // share of the capacity that is asked for, in millionths
 	order    []int   // the open nodes
+	racks    [][]int // likewise, of each rack that has an uplink; nil: there is none
 	wishing  [][]int // VMs whose home each node is
 	atStart  [][]int // VMs that run on each node at first
 	// open nodes may host something at the end.
@@ -146,6 +147,12 @@ func (m *model) measure() {
 			continue
 		}
 		m.order = append(m.order, n)
+		if net := m.in.Network; net != nil && m.in.Nodes[n].Rack < len(net.Uplink) {
+			if m.racks == nil {
+				m.racks = make([][]int, len(net.Uplink))
+			}
+			m.racks[m.in.Nodes[n].Rack] = append(m.racks[m.in.Nodes[n].Rack], n)
+		}
 		for d := range m.dims {
 			m.average[d] += m.room[n*m.dims+d]
 		}

@@ -83,6 +83,14 @@ func (m *model) converges(vm, node int) bool {
 	return m.in.Network == nil || v.Dirty == 0 || m.naps(v) || m.idle(vm, repack.Migrate, v.Host, node) < repack.Forever
 }
 
+// nearby are the open nodes in the rack of a VM's host, if that makes a difference.
+func (m *model) nearby(vm int) []int {
+	if h := m.home[vm]; h != repack.Nowhere && m.in.Nodes[h].Rack < len(m.racks) {
+		return m.racks[m.in.Nodes[h].Rack]
+	}
+	return nil
+}
+
 // passes reports whether a VM that takes a detour through a pivot gets there and away.
 func (c *schedule) passes(vm, pivot int) bool {
 	return max(c.idle(vm, repack.Migrate, c.where[vm][0], pivot), c.idle(vm, repack.Migrate, pivot, c.goal(vm))) < repack.Forever

@@ -21,6 +21,7 @@ type state struct {
 
 	lag     []repack.Ticks // estimated wait of each VM's action
 	waits   int64          // of all, weighted
+	jam     *jam           // nil: there is no network
 	scratch []int
 	trail   []step // moves that can be undone; nil: none are noted
 	noted   bool
@@ -50,7 +51,7 @@ func newState(m *model) *state {
 		at:    make([]int, len(m.in.VMs)), slot: make([]int, len(m.in.VMs)),
 		here: make([][]int, len(m.in.Nodes)), leave: make([][]int, len(m.in.Nodes)),
 		load: make([]int64, len(m.room)), rush: make([]int64, len(m.room)),
-		lag: make([]repack.Ticks, len(m.in.VMs)), count: make([]int, len(m.guards)), nowhere: len(m.hot), shun: step{repack.Nowhere, repack.Nowhere},
+		lag: make([]repack.Ticks, len(m.in.VMs)), count: make([]int, len(m.guards)), jam: newJam(m), nowhere: len(m.hot), shun: step{repack.Nowhere, repack.Nowhere},
 	}
 	for _, vm := range m.hot {
 		s.lost += s.bulk(vm)
@@ -200,6 +201,7 @@ func (s *state) move(vm, to int) {
 
 func (s *state) lift(vm, from int) {
 	s.cost -= s.model.cost(vm, from)
+	s.jam.lift(vm, from)
 	last := s.here[from][len(s.here[from])-1]
 	s.here[from][s.slot[vm]], s.slot[last] = last, s.slot[vm]
 	s.here[from] = s.here[from][:len(s.here[from])-1]
@@ -219,6 +221,7 @@ func (s *state) lift(vm, from int) {
 
 func (s *state) put(vm, to int) {
 	s.cost += s.model.cost(vm, to)
+	s.jam.put(vm, to)
 	s.slot[vm] = len(s.here[to])
 	s.here[to] = append(s.here[to], vm)
 	stays := s.staysAt(vm, to)

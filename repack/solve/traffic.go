@@ -30,8 +30,10 @@ type applicant struct {
 	need int64
 }
 
-// stretches are what luck may choose from; the first is the best as a rule.
-var stretches = [...]float64{1, 1, 1.5, 2, 4}
+// stretches are what luck may choose from; without any it is the first, which wins as
+// a rule: 1 leaves what is left of an uplink unused that is no multiple of a NIC, and
+// without a limit transfers crawl along in what others have left.
+var stretches = [...]float64{2, 2, 1, 1.5, 4}
 
 // newTraffic is that of an empty network; nil if there is none.
 func (c *schedule) newTraffic() *traffic {
