@@ -13,6 +13,8 @@ type row struct {
 var table = []row{
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"queue", of("cluster"), "where VMs are placed, and the time"},
+	{"queue/profile", nil, "what is reserved, for whom, and why"},
+	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
@@ -37,6 +39,11 @@ var table = []row{
 	{"db/memory", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay"), "the disk"},
 	{"db", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay"), "what the rows mean to the loop"},
 
+	{"oar/message", of("cluster"), "what is typed"},
+	{"oar/date", of("oar/message"), "which time it is, and where"},
+	{"oar/property", of("oar/message"), "nodes, and every database"},
+	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
+
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
@@ -56,7 +63,8 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual")
+var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+	"oar/message", "oar/date", "oar/property", "oar/request")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,114 @@
+package backfill
+
+import "vjob/queue/profile"
+
+// conservative is conservative backfilling: every job gets a reservation when it
+// comes, the earliest that leaves all others where they are. Without compression
+// reservations never move, and what a job leaves when it ends early is for those
+// who come later; see compression for the other way.
+type conservative struct {
+	plan        *profile.Profile // what neither runs nor is reserved
+	bookings    map[int64]*booking
+	due         dueHeap // those that wait
+	count       int64   // of those that came
+	compression *compression
+	started     []int64
+}
+
+// booking is the stretch of time that a job has for its own.
+type booking struct {
+	Job
+	start Time
+	place int64 // in the queue
+	due   int   // index in the heap of those that wait, -1 when it runs
+	shape *shape
+}
+
+func (b *booking) end() Time     { return b.start.Plus(b.Length) }
+func (b *booking) waiting() bool { return b.due >= 0 }
+
+func newConservative(size int64, compress bool) *conservative {
+	c := &conservative{plan: profile.New(size), bookings: map[int64]*booking{}}
+	if compress {
+		c.compression = newCompression()
+	}
+	return c
+}
+
+// Pass implements [Discipline].
+func (c *conservative) Pass(now Time, gone []int64, came []Job) []int64 {
+	c.plan.Forget(now)
+	for _, id := range gone {
+		if b := c.bookings[id]; b != nil {
+			c.leave(b, now)
+		}
+	}
+	if c.compression != nil && len(gone) > 0 {
+		c.compression.pass(c, now)
+	}
+	for i := range came {
+		c.book(&came[i], now)
+	}
+	return c.start(now)
+}
+
+// book gives a job that has come its reservation.
+func (c *conservative) book(j *Job, now Time) {
+	b := &booking{Job: *j, place: c.count, start: c.plan.Earliest(now, j.Length, j.Width, Never)}
+	c.count++
+	c.plan.Reserve(b.start, b.end(), b.Width)
+	c.bookings[b.ID] = b
+	c.due.add(b)
+	if c.compression != nil {
+		c.compression.joined(b)
+	}
+}
+
+// leave gives back what a job has not used.
+func (c *conservative) leave(b *booking, now Time) {
+	delete(c.bookings, b.ID)
+	from := max(now, b.start)
+	c.plan.Release(from, b.end(), b.Width)
+	if b.waiting() {
+		c.due.remove(b)
+		if c.compression != nil {
+			c.compression.left(b)
+		}
+	}
+	if c.compression != nil && from < b.end() {
+		c.compression.opened = true
+	}
+}
+
+// advance moves the reservation of a job that waits to an earlier instant. The
+// two may overlap.
+func (c *conservative) advance(b *booking, start Time) {
+	end := b.end()
+	early := start.Plus(b.Length)
+	c.plan.Release(max(b.start, early), end, b.Width)
+	c.plan.Reserve(start, min(b.start, early), b.Width)
+	b.start = start
+	c.due.sooner(b)
+}
+
+// start starts the jobs whose time has come.
+func (c *conservative) start(now Time) []int64 {
+	c.started = c.started[:0]
+	for len(c.due) > 0 && c.due[0].start <= now {
+		b := c.due[0]
+		c.due.remove(b)
+		if c.compression != nil {
+			c.compression.left(b)
+		}
+		c.started = append(c.started, b.ID)
+	}
+	return c.started
+}
+
+// Wake implements [Discipline]: the earliest reservation.
+func (c *conservative) Wake() Time {
+	if len(c.due) == 0 {
+		return Never
+	}
+	return c.due[0].start
+}

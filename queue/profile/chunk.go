@@ -1,0 +1,162 @@
+package profile
+
+import (
+	"slices"
+	"sort"
+)
+
+// chunkSize is how many steps a chunk has at most. Long chunks make searches
+// short and changes long.
+const chunkSize = 64
+
+// chunk is some steps one after another. What is free is short of the lift of its
+// head, so that a change of all of them is one number.
+type chunk struct {
+	n    int
+	at   [chunkSize]Time // a step lasts until the next one begins
+	free [chunkSize]int64
+}
+
+// head is what is known of a chunk without looking into it.
+type head struct {
+	at          Time // where its first step begins
+	least, most int64
+	lift        int64
+}
+
+// add changes what is free in all of the chunk.
+func (h *head) add(amount int64) {
+	h.lift += amount
+	h.least += amount
+	h.most += amount
+}
+
+// update changes what is free from a step until an instant, and looks at the
+// chunk again.
+func (h *head) update(c *chunk, k int, to Time, amount int64) (end int) {
+	for ; k < c.n && c.at[k] < to; k++ {
+		c.free[k] += amount
+	}
+	h.look(c)
+	return k
+}
+
+// look notes what the chunk holds.
+func (h *head) look(c *chunk) {
+	least, most := c.free[0], c.free[0]
+	for _, free := range c.free[1:c.n] {
+		least, most = min(least, free), max(most, free)
+	}
+	h.at, h.least, h.most = c.at[0], least+h.lift, most+h.lift
+}
+
+// find is the step that an instant lies in.
+func (p *Profile) find(at Time) (chunk, step int) {
+	if len(p.heads) > 1 && p.heads[1].at <= at {
+		chunk = sort.Search(len(p.heads), func(i int) bool { return p.heads[i].at > at }) - 1
+	}
+	c := p.chunks[chunk]
+	low, high := 0, c.n
+	for low+1 < high {
+		if middle := (low + high) / 2; c.at[middle] <= at {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return chunk, low
+}
+
+// cut has a step begin at an instant, and returns it.
+func (p *Profile) cut(at Time) (chunk, step int) {
+	i, k := p.find(at)
+	c := p.chunks[i]
+	if c.at[k] == at {
+		return i, k
+	}
+	if c.n == chunkSize {
+		p.halve(i)
+		if k >= chunkSize/2 {
+			i, k = i+1, k-chunkSize/2
+			c = p.chunks[i]
+		}
+	}
+	k++
+	copy(c.at[k+1:c.n+1], c.at[k:c.n])
+	copy(c.free[k+1:c.n+1], c.free[k:c.n])
+	c.at[k], c.free[k] = at, c.free[k-1]
+	c.n++
+	return i, k
+}
+
+// join undoes a cut where nothing changes any more.
+func (p *Profile) join(i, k int) {
+	if p.before(i, k) != p.chunks[i].free[k]+p.heads[i].lift {
+		return
+	}
+	c := p.chunks[i]
+	copy(c.at[k:], c.at[k+1:c.n])
+	copy(c.free[k:], c.free[k+1:c.n])
+	c.n--
+	switch {
+	case c.n == 0:
+		p.removeChunks(i, i+1)
+	case k == 0:
+		p.heads[i].look(c)
+		fallthrough
+	default:
+		p.merge(i)
+	}
+}
+
+// before is what is free just before a step; -1 before the first.
+func (p *Profile) before(i, k int) int64 {
+	if k == 0 {
+		if i == 0 {
+			return -1
+		}
+		i--
+		k = p.chunks[i].n
+	}
+	return p.chunks[i].free[k-1] + p.heads[i].lift
+}
+
+// halve makes two of a full chunk.
+func (p *Profile) halve(i int) {
+	const half = chunkSize / 2
+	left, right := p.chunks[i], &chunk{n: half}
+	copy(right.at[:], left.at[half:])
+	copy(right.free[:], left.free[half:])
+	left.n = half
+	p.heads[i].look(left)
+	p.insertChunk(i+1, right)
+	p.heads[i+1].lift = p.heads[i].lift
+	p.heads[i+1].look(right)
+}
+
+// merge makes one of two neighbours that are nearly empty.
+func (p *Profile) merge(i int) {
+	if p.chunks[i].n > chunkSize/4 || i+1 == len(p.heads) || p.chunks[i+1].n > chunkSize/4 {
+		return
+	}
+	left, right := p.chunks[i], p.chunks[i+1]
+	for k := range right.n {
+		left.at[left.n] = right.at[k]
+		left.free[left.n] = right.free[k] + p.heads[i+1].lift - p.heads[i].lift
+		left.n++
+	}
+	p.heads[i].look(left)
+	p.removeChunks(i+1, i+2)
+}
+
+func (p *Profile) insertChunk(i int, c *chunk) {
+	h := head{}
+	h.look(c)
+	p.heads = slices.Insert(p.heads, i, h)
+	p.chunks = slices.Insert(p.chunks, i, c)
+}
+
+func (p *Profile) removeChunks(from, to int) {
+	p.heads = slices.Delete(p.heads, from, to)
+	p.chunks = slices.Delete(p.chunks, from, to)
+}

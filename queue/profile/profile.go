@@ -1,0 +1,178 @@
+// Package profile keeps how much of a pool is free over time: a step function,
+// from which stretches of time are reserved, to which they are given back, and
+// in which the earliest place for the next one is found.
+//
+// The steps lie in chunks of some dozen in order of time, each with the least and
+// the most that is free in it. So a reservation over a thousand steps touches
+// some twenty numbers, a search passes over whole chunks, and all of it is flat
+// memory: with ten thousand reservations this is faster than a balanced tree.
+//
+// A pool of several dimensions is one profile for each: a place for all of them is
+// found by asking each in turn for the earliest one from where the last has
+// found it, until all agree.
+//
+// It is pure. It refuses to know what is reserved, for whom, and why.
+package profile
+
+import (
+	"fmt"
+	"math"
+)
+
+// Time is an instant, or a length of time, in seconds. Where it begins is the
+// caller's choice.
+type Time int64
+
+// Never is after every other instant; it is also the length of what has no end.
+const Never Time = math.MaxInt64
+
+// Plus is the instant a length later, [Never] at the latest.
+func (t Time) Plus(length Time) Time {
+	if length > Never-max(t, 0) {
+		return Never
+	}
+	return t + length
+}
+
+// Profile is the free part of one pool, from an instant on for ever. It has one
+// owner at a time.
+type Profile struct {
+	size   int64
+	heads  []head // in order of time; the first is never empty
+	chunks []*chunk
+}
+
+// New is a pool of which everything is free.
+func New(size int64) *Profile {
+	p := &Profile{size: size}
+	c := &chunk{n: 1}
+	c.at[0], c.free[0] = math.MinInt64, size
+	p.insertChunk(0, c)
+	return p
+}
+
+// Reserve takes an amount from one instant until before another. There must be so
+// much: take it where [Profile.Earliest] says.
+func (p *Profile) Reserve(from, to Time, amount int64) { p.change(from, to, -amount) }
+
+// Release gives back what was reserved, or the rest of it.
+func (p *Profile) Release(from, to Time, amount int64) { p.change(from, to, amount) }
+
+// Free is how much is free at an instant.
+func (p *Profile) Free(at Time) int64 {
+	i, k := p.find(at)
+	return p.chunks[i].free[k] + p.heads[i].lift
+}
+
+// Earliest is the first instant from which an amount is free for a length of time;
+// it is not before from. Room that the asker holds already, from the instant own
+// on, counts as free: the answer is own at the latest. Who holds nothing has own
+// [Never], and gets that when there is no place: when the amount is more than the
+// pool has or what is reserved has no end.
+func (p *Profile) Earliest(from, length Time, amount int64, own Time) Time {
+	i, k := p.find(from)
+	for {
+		if i, k = p.reach(i, k, amount); i == len(p.heads) {
+			return own
+		}
+		start := max(from, p.chunks[i].at[k])
+		if start >= own {
+			return own
+		}
+		if i, k = p.drop(i, k, amount, min(start.Plus(length), own)); i == len(p.heads) {
+			return start
+		}
+	}
+}
+
+// reach finds the first step, this one or later, with the amount.
+func (p *Profile) reach(i, k int, amount int64) (chunk, step int) {
+	for ; i < len(p.heads); i++ {
+		h := &p.heads[i]
+		if h.most >= amount {
+			c, want := p.chunks[i], amount-h.lift
+			for ; k < c.n; k++ {
+				if c.free[k] >= want {
+					return i, k
+				}
+			}
+		}
+		k = 0
+	}
+	return i, 0
+}
+
+// drop finds the first step after this one with less than the amount that begins
+// before an instant; without one it is beyond the last chunk.
+func (p *Profile) drop(i, k int, amount int64, before Time) (chunk, step int) {
+	for k++; i < len(p.heads); i++ {
+		h := &p.heads[i]
+		if h.at >= before {
+			break
+		}
+		if h.least < amount {
+			c, want := p.chunks[i], amount-h.lift
+			for ; k < c.n; k++ {
+				if c.free[k] < want {
+					if c.at[k] >= before {
+						return len(p.heads), 0
+					}
+					return i, k
+				}
+			}
+		}
+		k = 0
+	}
+	return len(p.heads), 0
+}
+
+// Forget drops what was before an instant, of which nobody will ask any more.
+func (p *Profile) Forget(before Time) {
+	n := 0
+	for n+1 < len(p.heads) && p.heads[n+1].at <= before {
+		n++
+	}
+	if n > 0 {
+		p.removeChunks(0, n)
+	}
+}
+
+// change adds to what is free between two instants.
+func (p *Profile) change(from, to Time, amount int64) {
+	if from >= to || amount == 0 {
+		return
+	}
+	if to < Never {
+		p.cut(to)
+	}
+	first, step := p.cut(from)
+	i, k := first, step
+	for i < len(p.heads) && p.heads[i].at < to {
+		if k == 0 && p.endsBefore(i, to) {
+			p.heads[i].add(amount)
+		} else {
+			k = p.heads[i].update(p.chunks[i], k, to, amount)
+		}
+		p.check(i, from, to)
+		if 0 < k && k < p.chunks[i].n {
+			break
+		}
+		i, k = i+1, 0
+	}
+	if to < Never {
+		p.join(i, k)
+	}
+	p.join(first, step)
+}
+
+// check panics when more is taken than there is, or given back than was taken.
+func (p *Profile) check(i int, from, to Time) {
+	if h := &p.heads[i]; h.least < 0 || h.most > p.size {
+		panic(fmt.Sprintf("profile: %d to %d of %d free between %d and %d", h.least, h.most, p.size, from, to))
+	}
+}
+
+// endsBefore reports whether all of a chunk is before an instant.
+func (p *Profile) endsBefore(i int, to Time) bool {
+	return to == Never || i+1 < len(p.heads) && p.heads[i+1].at <= to
+}
