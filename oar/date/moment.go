@@ -1,0 +1,140 @@
+package date
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// reading is a moment as it was written: a day, a time of day, or both.
+type reading struct {
+	year, month, day     int
+	hour, minute, second int
+	dated, timed         bool
+}
+
+var written = regexp.MustCompile(`^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:(?:^|\s+)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?)?$`)
+
+// maxText is the most bytes that a date is looked for in.
+const maxText = 100
+
+// read takes "YYYY-MM-DD", "hh[:mm[:ss]]" or both apart. A field out of range, or a
+// day that its month does not have, is an error that says so.
+func read(text string) (r reading, err error) {
+	text = strings.TrimSpace(text)
+	m := written.FindStringSubmatch(text)
+	if m == nil || text == "" || len(text) > maxText {
+		return r, fmt.Errorf("want YYYY-MM-DD hh:mm:ss")
+	}
+	for i, into := range []*int{&r.year, &r.month, &r.day, &r.hour, &r.minute, &r.second} {
+		*into, _ = strconv.Atoi(m[i+1]) // "" is 0, and the others are digits
+	}
+	r.dated, r.timed = m[1] != "", m[4] != ""
+	switch {
+	case r.dated && (r.month < 1 || r.month > 12):
+		return r, fmt.Errorf("there is no month %d", r.month)
+	case r.dated && (r.day < 1 || r.day > daysOf(r.year, r.month)):
+		return r, fmt.Errorf("%s %d has no day %d", time.Month(r.month), r.year, r.day)
+	case r.hour > 23:
+		return r, fmt.Errorf("there is no hour %d: want 0 to 23", r.hour)
+	case r.minute > 59:
+		return r, fmt.Errorf("there is no minute %d: want 0 to 59", r.minute)
+	case r.second > 59:
+		return r, fmt.Errorf("there is no second %d: want 0 to 59", r.second)
+	}
+	return r, nil
+}
+
+func daysOf(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// on is the reading with the day of now, if it has none.
+func (r reading) on(now time.Time) reading {
+	if !r.dated {
+		year, month, day := now.Date()
+		r.year, r.month, r.day, r.dated = year, int(month), day, true
+	}
+	return r
+}
+
+// nextDay is the same time of the following day.
+func (r reading) nextDay() reading {
+	year, month, day := time.Date(r.year, time.Month(r.month), r.day+1, 0, 0, 0, 0, time.UTC).Date()
+	r.year, r.month, r.day = year, int(month), day
+	return r
+}
+
+// in is the moment at which the clocks of a zone show the reading. Of two it is the
+// first, and odd says so; if there is none, the error says what the clocks do.
+func (r reading) in(zone *time.Location) (at time.Time, odd string, err error) {
+	wall := time.Date(r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, 0, time.UTC)
+	found := instants(wall, zone)
+	const layout = "2006-01-02 15:04:05"
+	switch len(found) {
+	case 0:
+		before, after := gap(wall, zone)
+		return at, "", fmt.Errorf("%s does not exist in %s: the clocks go forward from %s to %s",
+			wall.Format(layout), zone, before.Format("15:04:05"), after.Format("15:04:05"))
+	case 1:
+		return found[0], "", nil
+	default:
+		return found[0], fmt.Sprintf("%s comes twice in %s, where the clocks go back: this is the first, %s; the second is %s",
+			wall.Format(layout), zone, utc(found[0]), utc(found[1])), nil
+	}
+}
+
+func utc(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
+
+// instants are the moments at which the clocks of a zone show what wall says, in
+// order: none in a gap, two in an overlap.
+func instants(wall time.Time, zone *time.Location) (list []time.Time) {
+	for _, offset := range offsets(wall, zone) {
+		at := wall.Add(-offset).In(zone)
+		if _, now := at.Zone(); time.Duration(now)*time.Second == offset {
+			list = append(list, at)
+		}
+	}
+	slices.SortFunc(list, time.Time.Compare)
+	return list
+}
+
+// offsets are those that a zone has around a time.
+func offsets(wall time.Time, zone *time.Location) (list []time.Duration) {
+	const around = 26 * time.Hour // more than any zone is away from UTC, and less than one keeps an offset
+	for _, at := range []time.Time{wall.Add(-around), wall, wall.Add(around)} {
+		_, offset := at.In(zone).Zone()
+		if d := time.Duration(offset) * time.Second; !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// gap is what the clocks of a zone show before and after they skip the time wall.
+func gap(wall time.Time, zone *time.Location) (before, after time.Time) {
+	_, earlier := wall.Add(-26 * time.Hour).In(zone).Zone()
+	begin := wall.Add(-time.Duration(earlier) * time.Second).In(zone) // after the change, by the old clock
+	change, _ := begin.ZoneBounds()
+	if change.IsZero() {
+		return wall, begin
+	}
+	return change.UTC().Add(time.Duration(earlier) * time.Second), change
+}
+
+// Parse reads a moment of a zone: YYYY-MM-DD, and perhaps hh[:mm[:ss]] behind it.
+// So are the dates of the job types postpone, deadline and expire written, and
+// those of oarstat --accounting and --gantt. odd tells of a time that comes twice.
+func Parse(text string, zone *time.Location) (at time.Time, odd string, err error) {
+	r, err := read(text)
+	if err == nil && !r.dated {
+		err = fmt.Errorf("want YYYY-MM-DD, or YYYY-MM-DD hh:mm:ss")
+	}
+	if err != nil {
+		return at, "", err
+	}
+	return r.in(zone)
+}

@@ -1,0 +1,102 @@
+package property
+
+import "vjob/oar/message"
+
+// Expr is a condition on a node: one of [And], [Or], [Not], [Compare], [Like], [In],
+// [Between], [Null] and [Set].
+type Expr interface {
+	// Matches reports whether the condition holds for a node of these properties. A
+	// condition about a property that the node has not does not hold, nor does its
+	// negation.
+	Matches(of Properties) bool
+	// String is the condition in the language.
+	String() string
+
+	truth(of Properties) truth
+	operands(visit func(Operand))
+	rank() int
+}
+
+// Properties are those of one node; ok is false for one that it does not have.
+type Properties func(name string) (value string, ok bool)
+
+// Kind is what an operand is.
+type Kind uint8
+
+// The kinds of operands.
+const (
+	Name   Kind = iota // of a property
+	Text               // 'azur'
+	Number             // 64, 1.5
+)
+
+// Operand is a property or a value.
+type Operand struct {
+	Kind Kind
+	Text string // the name, the text without quotes, or the digits
+	Span message.Span
+}
+
+// And holds when all of its conditions do. It has two at least.
+type And []Expr
+
+// Or holds when one of its conditions does. It has two at least.
+type Or []Expr
+
+// Not holds when its condition does not.
+type Not struct{ X Expr }
+
+// Compare is "left op right", where Op is one of = <> < <= > >=.
+type Compare struct {
+	Op          string
+	Left, Right Operand
+}
+
+// Like is "x LIKE 'pattern'": % stands for any letters, _ for one.
+type Like struct {
+	X, Pattern Operand
+	Not        bool
+}
+
+// In is "x IN (a, b)".
+type In struct {
+	X    Operand
+	List []Operand
+	Not  bool
+}
+
+// Between is "x BETWEEN low AND high", both of them included.
+type Between struct {
+	X, Low, High Operand
+	Not          bool
+}
+
+// Null is "x IS NULL": the node has no such property.
+type Null struct {
+	X   Operand
+	Not bool
+}
+
+// Set is a property alone: it is there, and is not NO, FALSE or 0.
+type Set struct{ X Operand }
+
+func each(list []Expr, visit func(Operand)) {
+	for _, x := range list {
+		x.operands(visit)
+	}
+}
+
+func (x And) operands(visit func(Operand))     { each(x, visit) }
+func (x Or) operands(visit func(Operand))      { each(x, visit) }
+func (x Not) operands(visit func(Operand))     { x.X.operands(visit) }
+func (x Compare) operands(visit func(Operand)) { visit(x.Left); visit(x.Right) }
+func (x Like) operands(visit func(Operand))    { visit(x.X) }
+func (x Null) operands(visit func(Operand))    { visit(x.X) }
+func (x Set) operands(visit func(Operand))     { visit(x.X) }
+func (x Between) operands(visit func(Operand)) { visit(x.X); visit(x.Low); visit(x.High) }
+func (x In) operands(visit func(Operand)) {
+	visit(x.X)
+	for _, o := range x.List {
+		visit(o)
+	}
+}

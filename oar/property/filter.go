@@ -1,0 +1,40 @@
+package property
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/oar/message"
+)
+
+// Filter is a condition as somebody wrote it. The zero Filter is none: every node
+// matches it.
+type Filter struct {
+	Text string // as written
+	Expr Expr   // nil: no condition
+	src  message.Source
+}
+
+// Matches reports whether a node of these properties is meant.
+func (f Filter) Matches(of Properties) bool { return f.Expr == nil || f.Expr.Matches(of) }
+
+// Check refuses a condition about properties that are not among the names, which
+// are those of all nodes. The case of letters does not matter.
+func (f Filter) Check(names []string) (err error) {
+	if f.Expr == nil {
+		return nil
+	}
+	f.Expr.operands(func(o Operand) {
+		known := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, o.Text) })
+		if err != nil || o.Kind != Name || known {
+			return
+		}
+		text := fmt.Sprintf("no node has the property %s; a text stands in quotes: '%s'", o.Text, o.Text)
+		if near := message.Nearest(o.Text, names); near != "" {
+			text = fmt.Sprintf("no node has the property %s; did you mean %s?", o.Text, near)
+		}
+		err = refuse(f.src, o.Span, fmt.Sprintf("column %q does not exist", o.Text), text)
+	})
+	return err
+}

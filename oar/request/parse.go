@@ -1,0 +1,183 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"vjob/oar/message"
+	"vjob/oar/property"
+)
+
+// Parse reads the values of all -l, in their order; none at all asks for what the
+// site gives by default. The error is a [*message.Error] with the exit code 18.
+func Parse(values []string, site Site) (*Request, error) {
+	if len(values) == 0 {
+		return &Request{Alternatives: []Alternative{{Groups: []Group{{Levels: site.Default}}, Walltime: Unsaid}}}, nil
+	}
+	r := &Request{}
+	for i, text := range values {
+		name := "-l"
+		if len(values) > 1 {
+			name = fmt.Sprintf("-l (%d of %d)", i+1, len(values))
+		}
+		p := &parser{lexer: lexer{text: text}, src: message.Source{Name: name, Text: text}, site: site}
+		if i == MaxAlternatives {
+			return nil, p.fail(message.Span{}, p.rest(0), "-l is given %d times; %d are allowed", len(values), MaxAlternatives)
+		}
+		a, err := p.alternative()
+		if err != nil {
+			return nil, err
+		}
+		r.Alternatives = append(r.Alternatives, a)
+		r.Warnings = append(r.Warnings, p.warnings...)
+	}
+	return r, nil
+}
+
+// ParseDefault reads the levels that an administrator gives as the default: one
+// group without a property and a walltime.
+func ParseDefault(text string, site Site) ([]Level, error) {
+	r, err := Parse([]string{text}, site)
+	if err != nil {
+		return nil, err
+	}
+	a := r.Alternatives[0]
+	if len(a.Groups) != 1 || a.Groups[0].Property.Expr != nil || a.Walltime != Unsaid {
+		p := parser{src: a.Source}
+		return nil, p.fail(message.Span{End: len(text)}, p.rest(0), "the default is one group without properties and walltime, such as /resource_id=1")
+	}
+	return a.Groups[0].Levels, nil
+}
+
+// parser reads one -l, one token ahead.
+type parser struct {
+	lexer
+	tok      token
+	src      message.Source
+	site     Site
+	warnings []message.Warning
+}
+
+func (p *parser) advance() { p.tok = p.next() }
+
+// alternative is groups, each behind a run of + or of commas, then the walltime.
+func (p *parser) alternative() (Alternative, error) {
+	a := Alternative{Walltime: Unsaid, Source: p.src}
+	if n := len(p.src.Text); n > MaxText {
+		return a, p.fail(message.Span{Off: 0, End: 1}, p.rest(0), "the request has %d bytes; %d are allowed", n, MaxText)
+	}
+	p.advance()
+	for {
+		begin := p.tok.span.Off
+		separator := p.separators()
+		if separator.text != "" && len(a.Groups) == 0 && p.tok.class != end {
+			p.warn(separator.span, "nothing stands before this %s", separator.text)
+		}
+		switch {
+		case p.tok.class == end && (separator.text != "" || len(a.Groups) == 0):
+			return a, p.nothing(begin, separator)
+		case p.tok.class == end:
+			return a, nil
+		case p.tok.walltime() && separator.text != "+":
+			if len(a.Groups) == 0 {
+				a.Groups = []Group{{Levels: p.site.Default}}
+			}
+			d, err := p.walltime(begin)
+			a.Walltime = d
+			return a, err
+		}
+		g, err := p.group(begin)
+		if err != nil {
+			return a, err
+		}
+		if a.Groups = append(a.Groups, g); len(a.Groups) > MaxGroups {
+			return a, p.fail(g.Span, p.rest(begin), "there are more than %d groups", MaxGroups)
+		}
+	}
+}
+
+// separators moves over a run of one sign, and returns the first.
+func (p *parser) separators() token {
+	first := p.tok
+	if !first.sign("+") && !first.sign(",") {
+		return token{}
+	}
+	p.advance()
+	for ; p.tok.sign(first.text); p.advance() {
+		p.warn(p.tok.span, "there is nothing between the two %s", first.text)
+	}
+	return first
+}
+
+// nothing is told where a group is missing.
+func (p *parser) nothing(begin int, separator token) error {
+	if separator.text == "" {
+		return p.fail(p.tok.span, p.rest(begin), "there is nothing: want levels, such as nodes=2/core=4")
+	}
+	return p.fail(separator.span, p.rest(begin), "nothing stands behind the %s: want levels, such as nodes=2/core=4", separator.text)
+}
+
+// group is a property, levels, or both. Begin is where the text that OAR calls the
+// resource starts.
+func (p *parser) group(begin int) (Group, error) {
+	g := Group{Span: p.tok.span}
+	if p.tok.class == braced {
+		inner := message.Span{Off: p.tok.span.Off + 1, End: p.tok.span.End - 1}
+		var err error
+		if g.Property, err = p.property(inner); err != nil {
+			return g, err
+		}
+		before := *p
+		p.advance()
+		separator := p.separators()
+		if p.tok.class == end || p.tok.walltime() {
+			if separator.text != "" { // it belongs to what follows
+				before.advance()
+				*p = before
+			}
+			g.Levels = p.site.Default
+			return g, nil
+		}
+		if separator.text != "" {
+			p.warn(separator.span, "as in OAR the levels behind this %s belong to the property before it; with /resource_id=1 before it they would be a group of their own", separator.text)
+		}
+	}
+	switch {
+	case p.tok.walltime():
+		return g, p.fail(p.tok.span, p.rest(begin), "want a comma before the walltime, and no +")
+	case p.ended():
+		return g, p.fail(p.tok.span, p.rest(begin), "%s stands here: want levels, such as nodes=2/core=4", p.shown())
+	}
+	err := p.levels(&g)
+	g.Span.End = max(g.Span.End, p.lastEnd(g))
+	return g, err
+}
+
+func (p *parser) lastEnd(g Group) int {
+	if len(g.Levels) == 0 {
+		return 0
+	}
+	return g.Levels[len(g.Levels)-1].Span.End
+}
+
+// property reads the condition between braces. In OAR a wrong one comes back from
+// the database; here the request as a whole cannot be read.
+func (p *parser) property(inner message.Span) (property.Filter, error) {
+	whole := message.Span{Off: inner.Off - 1, End: inner.End + 1}
+	if strings.TrimSpace(p.text[inner.Off:inner.End]) == "" {
+		return property.Filter{}, p.fail(whole, p.level(whole.Off), "there is no condition between the braces: want one, such as {cluster = 'azur'}, or none of both")
+	}
+	f, err := property.ParsePart(p.src, inner)
+	if err != nil {
+		return f, asRequest(err)
+	}
+	return f, nil
+}
+
+// warn tells what is accepted and hardly meant so.
+func (p *parser) warn(at message.Span, format string, args ...any) {
+	const most = 20
+	if len(p.warnings) < most {
+		p.warnings = append(p.warnings, message.Warning{Place: p.src.At(at), Text: fmt.Sprintf(format, args...)})
+	}
+}

@@ -1,0 +1,109 @@
+package request_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vjob/oar/message"
+	"vjob/oar/request"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Each line of testdata/requests.txt that begins with > is a request; below it
+// stands what is told of it.
+func TestGolden(t *testing.T) {
+	const name = "testdata/requests.txt"
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for line := range strings.Lines(string(want)) {
+		if text, ok := strings.CutPrefix(line, "> "); ok {
+			fmt.Fprintf(&got, "%s%s\n", line, told(strings.TrimSuffix(text, "\n")))
+		} else if strings.HasPrefix(line, "== ") {
+			fmt.Fprintf(&got, "%s\n", line)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("%s (look, then run with -update):\n%s", name, d)
+	}
+}
+
+// told is all that is said of a request.
+func told(text string) string {
+	r, err := request.Parse([]string{text}, request.DefaultSite())
+	if err != nil {
+		code, _ := message.ExitOf(err)
+		return fmt.Sprintf("%v\nexit %d\n", err, code)
+	}
+	var b strings.Builder
+	for _, w := range r.Warnings {
+		fmt.Fprintln(&b, w)
+	}
+	fmt.Fprintln(&b, r.Alternatives[0])
+	return b.String()
+}
+
+func TestNothingAskedIsTheDefault(t *testing.T) {
+	site := request.Site{Nodes: "host"}
+	levels, err := request.ParseDefault("/nodes=1/core=2", site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Default = levels
+	for _, values := range [][]string{nil, {"walltime=2:0:0"}, {"{gpu = 'YES'}"}} {
+		r, err := request.Parse(values, site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Alternatives[0].Groups[0].Levels; len(got) != 2 || got[0].String() != "host=1" || got[1].String() != "core=2" {
+			t.Errorf("%q: %v", values, got)
+		}
+	}
+	for _, text := range []string{"{a=1}/nodes=1", "nodes=1+core=1", "nodes=1,walltime=1", "nodes"} {
+		if _, err := request.ParseDefault(text, site); err == nil {
+			t.Errorf("%q is no default", text)
+		}
+	}
+}
+
+func TestAlternativesKeepTheirOrder(t *testing.T) {
+	r, err := request.Parse([]string{"nodes=4,walltime=2", "nodes=2"}, request.DefaultSite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Alternatives; len(a) != 2 || a[0].Walltime != 2*time.Hour || a[1].Walltime != request.Unsaid {
+		t.Errorf("%v", a)
+	}
+	_, err = request.Parse([]string{"nodes=4", "nodes=x"}, request.DefaultSite())
+	if err == nil || !strings.Contains(err.Error(), "-l (2 of 2):1:7: ") {
+		t.Errorf("it is not told which: %v", err)
+	}
+}
+
+func TestCountsAreNumbersOrWords(t *testing.T) {
+	for text, want := range map[request.Count]int{"0": 0, "12": 12, "99999999999999999999": 1<<63 - 1} {
+		if n, ok := text.Number(); !ok || n != want {
+			t.Errorf("%s: %d, %v", text, n, ok)
+		}
+	}
+	for _, word := range []request.Count{request.All, request.Best, request.BestHalf, ""} {
+		if n, ok := word.Number(); ok || n != 0 {
+			t.Errorf("%q is no number: %d", word, n)
+		}
+	}
+}
