@@ -15,8 +15,10 @@ import (
 // A trial is deterministic, and not safe for concurrent use.
 type Trial struct {
 	*state
+	hosted   int // VMs taken
 	taken    []item
 	outgrown *group    // nodes that some of those who look for places shall leave out now
+	circle   []int     // of each VM
 	dear     []float64 // what a unit of each resource is worth: much of what is scarce
 	vain     []vain    // what was looked for in vain since something was taken
 	bars     *bars     // nil until a reason needs them
@@ -34,9 +36,6 @@ type TrialOptions struct {
 
 // DefaultEffort keeps a pass over 1,000 gangs of 10 VMs on 1,000 nodes under 100 ms.
 const DefaultEffort = 4096
-
-// shares is into how many parts the effort is divided: one gang has one of them.
-const shares = 16
 
 // NewTrial begins with nobody placed but the VMs that stay: they count where they
 // run. VMs may be taken if they are wanted running, and are nowhere until they are.
@@ -61,12 +60,16 @@ func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
 			t.move(vm, v.Host)
 		}
 	}
+	t.circle = t.circles()
 	t.openings = newOpenings(t.state)
 	for d, average := range t.average {
 		t.dear = append(t.dear, float64(t.scarcity[d])/float64(max(1, average)))
 	}
 	return t, nil
 }
+
+// need is what a VM asks for.
+func (t *Trial) need(vm int) []int64 { return t.next[vm*t.dims : (vm+1)*t.dims] }
 
 // At is the node on which a VM has its place; Nowhere if it was not taken.
 func (t *Trial) At(vm int) int { return t.at[vm] }
@@ -77,23 +80,20 @@ func (t *Trial) At(vm int) int { return t.at[vm] }
 // already need no other.
 func (t *Trial) Take(vms []int) (ok bool, why Refusal) {
 	vms = slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return t.at[vm] != repack.Nowhere })
+	t.note()
+	defer func() { t.noted = false }()
 	if why, refused := t.outright(vms); refused {
 		return false, why
 	}
 	items := t.items(vms)
-	t.note()
-	failed := t.seatAll(items)
-	if failed >= 0 {
-		why = t.reason(items, failed)
+	if failed := t.seatAll(items); failed >= 0 {
+		why = t.reason(items[failed])
+		if !t.rearrange(items) {
+			t.back(0)
+			t.despair(vms, why.VM)
+			return false, why
+		}
 	}
-	t.share = max(1, t.effort/shares)
-	if failed >= 0 && !t.rearrange(items) {
-		t.back(0)
-		t.noted = false
-		t.despair(vms, items[failed])
-		return false, why
-	}
-	t.noted = false
-	t.taken, t.vain = append(t.taken, items...), t.vain[:0]
+	t.taken, t.hosted, t.vain = append(t.taken, items...), t.hosted+len(vms), t.vain[:0]
 	return true, Refusal{}
 }

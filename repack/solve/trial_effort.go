@@ -10,8 +10,16 @@ import (
 // How a trial makes room: by moving those who were taken before, as long as there is
 // effort left.
 
+// A gang may use up a share of the effort that is left, but no less than a little.
+const (
+	shares      = 16
+	crumb       = 16
+	effortNodes = 1024 // for each so many nodes it takes as much
+)
+
 // spend takes so much from the effort and reports whether it was there.
 func (t *Trial) spend(work int) bool {
+	work *= 1 + len(t.in.Nodes)/effortNodes
 	if t.share < work || t.effort < work {
 		return false
 	}
@@ -23,6 +31,7 @@ func (t *Trial) spend(work int) bool {
 // moving a few others, then by packing all anew. What it leaves behind when it fails
 // is for the caller to take back.
 func (t *Trial) rearrange(items []item) bool {
+	t.share = min(t.effort, max(crumb, t.effort/shares))
 	for _, try := range []func([]item) bool{t.elsewhere, t.shove, t.packAnew} {
 		t.back(0)
 		if t.share > 0 && try(items) {
@@ -35,15 +44,11 @@ func (t *Trial) rearrange(items []item) bool {
 // packAnew gives everybody who was taken another place, those with the least choice
 // first and then the bulky. It is worth half of the effort at most.
 func (t *Trial) packAnew(items []item) bool {
-	list := slices.Concat(t.taken, items)
-	work := 0
-	for _, it := range list {
-		work += len(it.vms)
-	}
-	if work > t.effort/2 {
+	if t.hosted > t.effort/2 {
 		return false
 	}
-	t.effort -= work
+	t.effort -= t.hosted
+	list := slices.Concat(t.taken, items)
 	for _, it := range t.taken {
 		t.settle(it, repack.Nowhere)
 	}
@@ -108,10 +113,10 @@ func (t *Trial) elsewhere(items []item) bool {
 func (t *Trial) outgrow(items []item, failed int) bool {
 	vm := items[failed].vms[0]
 	for _, number := range t.ofVM[vm] {
-		g := &t.guards[number]
-		if _, ok := g.rule.(apart); ok || g.penalty > 0 || !t.begun(items[:failed], number) {
+		if !t.groups(number) || !t.begun(items[:failed], number) {
 			continue
 		}
+		g := &t.guards[number]
 		var nodes []int
 		for _, n := range t.order {
 			if g.Delta(vm, repack.Nowhere, n) <= 0 {
@@ -140,7 +145,7 @@ func (t *Trial) begun(items []item, number int) bool {
 // shove is seatAll that moves others out of the way.
 func (t *Trial) shove(items []item) bool {
 	for _, it := range items {
-		if !t.spend(1) || !t.seat(it) && !t.displace(it, 0) && !t.displace(it, 1) {
+		if !t.spend(1) || !t.seat(it, 0) && !t.displace(it, 0) && !t.displace(it, 1) {
 			return false
 		}
 	}
@@ -205,7 +210,7 @@ func (t *Trial) pick(n int) bool {
 // settleAll finds places for VMs that had to go.
 func (t *Trial) settleAll(vms []int, depth int) bool {
 	for _, it := range t.items(vms) {
-		if !t.spend(1) || !t.seat(it) && (depth == 0 || !t.displace(it, depth-1)) {
+		if !t.spend(1) || !t.seat(it, 0) && (depth == 0 || !t.displace(it, depth-1)) {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ func (t *Trial) items(vms []int) (list []item) {
 		)
 	})
 	for i, vm := range vms {
-		list = append(list, item{vms: vms[i : i+1 : i+1], need: t.next[vm*t.dims : (vm+1)*t.dims]})
+		list = append(list, item{vms: vms[i : i+1 : i+1], need: t.need(vm)})
 	}
 	for _, number := range t.ties(vms) {
 		list = t.join(list, number)
@@ -51,17 +51,23 @@ func (t *Trial) ties(vms []int) (numbers []int) {
 				continue
 			}
 			seen = append(seen, number)
-			g := &t.guards[number]
-			if _, ok := g.rule.(apart); ok || g.penalty > 0 {
+			if !t.groups(number) {
 				continue
 			}
 			members := t.members(vms, number)
-			if len(members) > 1 && t.binds(g, members[0], members[1]) {
+			if len(members) > 1 && t.binds(&t.guards[number], members[0], members[1]) {
 				numbers = append(numbers, number)
 			}
 		}
 	}
 	return numbers
+}
+
+// groups reports whether a guard is of a hard rule that may want VMs near each other:
+// it does more than keep them apart.
+func (t *Trial) groups(number int) bool {
+	_, spreads := t.guards[number].rule.(apart)
+	return !spreads && t.guards[number].penalty == 0
 }
 
 // members are those of the VMs that a guard is about.

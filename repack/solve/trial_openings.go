@@ -97,11 +97,12 @@ func (o *openings) survey(b int) {
 	}
 }
 
-// each visits the nodes that have room for a need and that VMs may come to, until it
-// is told to stop.
-func (o *openings) each(need []int64, visit func(n int) bool) {
+// each visits the nodes that have room for a need and that VMs may come to, those
+// near one node first, until it is told to stop.
+func (o *openings) each(need []int64, near int, visit func(n int) bool) {
 	o.refresh()
-	for b := range o.dirty {
+	for i := range o.dirty {
+		b := (near/blockSize + i) % len(o.dirty)
 		if !within(need, o.most[b*o.dims:(b+1)*o.dims]) {
 			continue
 		}

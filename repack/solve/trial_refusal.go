@@ -15,7 +15,8 @@ type Refusal struct {
 	Missing []int64
 	// VM is the first without a place; Nowhere if it is the sum.
 	VM int
-	// Rule keeps the VM from where there is room; nil: there is no room in one piece.
+	// Rule keeps the VM from where there is room, or from running at all; nil: there is
+	// no room in one piece.
 	Rule repack.Rule
 	in   *repack.Instance
 }
@@ -36,6 +37,8 @@ func (r Refusal) String() string {
 		return fmt.Sprintf("%s is in the way of %s", r.Rule, r.in.VMName(r.VM))
 	case r.in == nil:
 		return ""
+	case r.in.VMs[r.VM].Stays || r.in.VMs[r.VM].Want != repack.Running:
+		return r.in.VMName(r.VM) + " is not to run"
 	default:
 		return "the room left lies in pieces too small for " + r.in.VMName(r.VM)
 	}
@@ -44,7 +47,7 @@ func (r Refusal) String() string {
 // outright refuses VMs of which it is known that there is no place for them.
 func (t *Trial) outright(vms []int) (why Refusal, refused bool) {
 	for _, vm := range vms {
-		if t.in.VMs[vm].Want != repack.Running {
+		if v := &t.in.VMs[vm]; v.Stays || v.Want != repack.Running {
 			return Refusal{VM: vm, Rule: t.unwanted(vm), in: t.in}, true
 		}
 	}
@@ -54,7 +57,7 @@ func (t *Trial) outright(vms []int) (why Refusal, refused bool) {
 	return t.inVain(vms)
 }
 
-// unwanted is the rule that has a VM not run.
+// unwanted is the rule that has a VM not run; nil: it is the VM itself.
 func (t *Trial) unwanted(vm int) repack.Rule {
 	for _, r := range t.in.Rules {
 		alone := *t.in
@@ -93,11 +96,10 @@ func (t *Trial) missing(vms []int) []int64 {
 	return lack
 }
 
-// reason is why an item has found no place beside those before it.
-func (t *Trial) reason(items []item, failed int) Refusal {
-	it := items[failed]
+// reason is why an item finds no place as things stand.
+func (t *Trial) reason(it item) Refusal {
 	r := Refusal{VM: it.vms[0], in: t.in}
-	t.openings.each(it.need, func(n int) bool {
+	t.openings.each(it.need, 0, func(n int) bool {
 		r.Rule = t.against(it, n)
 		return r.Rule == nil
 	})

@@ -11,15 +11,27 @@ import (
 // seatEnough is how many nodes are compared that can take an item at no extra cost.
 const seatEnough = 64
 
-// seatAll gives every item a place; the one that found none is returned, or -1.
+// vicinity is how many nodes before one are still near it: racks are often numbered in
+// one piece.
+const vicinity = 2 * blockSize
+
+// seatAll gives every item a place; the one that found none is returned, or -1. VMs
+// that rules do not just keep apart look first near those before them.
 func (t *Trial) seatAll(items []item) (failed int) {
-	return slices.IndexFunc(items, func(it item) bool { return !t.seat(it) })
+	near := 0
+	return slices.IndexFunc(items, func(it item) bool {
+		ok := t.seat(it, near)
+		if vm := it.vms[0]; ok && slices.ContainsFunc(t.ofVM[vm], t.groups) {
+			near = max(0, t.at[vm]-vicinity)
+		}
+		return !ok
+	})
 }
 
 // seat gives an item the place that costs least in actions and soft rules, or of
 // those that cost the same the one that leaves least room. Where its VMs are it
 // stays if soft rules are not against it.
-func (t *Trial) seat(it item) bool {
+func (t *Trial) seat(it item, near int) bool {
 	best := bid{node: repack.Nowhere}
 	var usual int64 // what it costs on any other node, but for soft rules
 	for _, vm := range it.vms {
@@ -32,7 +44,7 @@ func (t *Trial) seat(it item) bool {
 	}
 	if best.node == repack.Nowhere || best.cost > usual {
 		found := 0
-		t.openings.each(it.need, func(n int) bool {
+		t.openings.each(it.need, near, func(n int) bool {
 			if best = t.better(best, it, n); best.node != repack.Nowhere && best.cost <= usual {
 				found++
 			}
@@ -101,7 +113,7 @@ func (t *Trial) toll(it item, n int) (penalty int64, ok bool) {
 }
 
 func (t *Trial) tollOne(vm, n int) (penalty int64, ok bool) {
-	if !t.mayEnd(vm, n) || t.outgrown.has(t.ofVM[vm], n) {
+	if !t.mayEnd(vm, n) || !t.mixes(vm, n) || t.outgrown.has(t.ofVM[vm], n) {
 		return 0, false
 	}
 	breaches, penalty := t.delta(vm, repack.Nowhere, n)

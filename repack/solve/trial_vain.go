@@ -1,50 +1,61 @@
 package solve
 
 import (
+	"cmp"
 	"slices"
 
 	"vjob/repack"
 )
 
-// vain is a need, and how many VMs with at least that there is room for, rules aside.
-// More of them need not look for places. It holds until somebody is taken.
+// vain is how many places there are for VMs that need at least what one needs, and to
+// which the same nodes are open: for more of them none need be looked for. It holds
+// until somebody is taken.
 type vain struct {
-	need  []int64
-	slots int // for so many there is room
-	nodes int // on so many nodes is room for one
-	tried int // for so many room was sought by moving others
+	need   []int64
+	set    *nodeSet // nodes that are not open to it
+	circle int
+	slots  int // for so many there is room
+	nodes  int // on so many nodes is room for one
+	tried  int // for so many room was sought by moving others
 }
 
-// mostVain is how many needs are remembered.
+// mostVain is how many of them are remembered.
 const mostVain = 16
 
-// despair remembers what VMs were short of that have found no places: what the one
-// needed that failed, and what all of them need at least.
-func (t *Trial) despair(vms []int, failed item) {
-	least := slices.Clone(failed.need)
-	for _, vm := range vms {
-		for d := range least {
-			least[d] = min(least[d], t.next[vm*t.dims+d])
-		}
-	}
-	for _, need := range [][]int64{failed.need, least} {
-		at := slices.IndexFunc(t.vain, func(v vain) bool { return slices.Equal(v.need, need) })
-		if at < 0 && len(t.vain) < mostVain {
-			at = len(t.vain)
-			t.vain = append(t.vain, t.slots(need))
-		}
-		if at >= 0 {
-			t.vain[at].tried = min(t.vain[at].tried, len(t.asking(vms, need)))
-		}
-	}
+// despair remembers what VMs that were refused looked for: the one that failed, and
+// the least bulky.
+func (t *Trial) despair(vms []int, failed int) {
+	t.recall(vms, failed)
+	t.recall(vms, slices.MinFunc(vms, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.bulk(a), t.bulk(b)), cmp.Compare(a, b))
+	}))
 }
 
-// slots counts the places for VMs with a need.
-func (t *Trial) slots(need []int64) vain {
-	v := vain{need: need, tried: len(t.in.VMs)}
-	t.openings.each(need, func(n int) bool {
+// recall remembers what one of the VMs looked for.
+func (t *Trial) recall(vms []int, vm int) {
+	v := vain{need: t.need(vm), set: t.final[vm], circle: t.circle[vm], tried: len(t.in.VMs)}
+	at := slices.IndexFunc(t.vain, func(old vain) bool {
+		return old.set == v.set && old.circle == v.circle && slices.Equal(old.need, v.need)
+	})
+	if at < 0 {
+		if len(t.vain) == mostVain {
+			return
+		}
+		at = len(t.vain)
+		t.count(&v, vm)
+		t.vain = append(t.vain, v)
+	}
+	t.vain[at].tried = min(t.vain[at].tried, len(t.asking(vms, &v)))
+}
+
+// count counts the places for VMs like one, but for the rules of its own.
+func (t *Trial) count(v *vain, vm int) {
+	t.openings.each(v.need, 0, func(n int) bool {
+		if !t.allows(vm, n) || !t.mixes(vm, n) || t.full(vm, n) {
+			return true
+		}
 		most := int64(len(t.in.VMs))
-		for d, x := range need {
+		for d, x := range v.need {
 			if x > 0 {
 				most = min(most, (t.room[n*t.dims+d]-t.load[n*t.dims+d])/x)
 			}
@@ -53,13 +64,20 @@ func (t *Trial) slots(need []int64) vain {
 		v.nodes++
 		return true
 	})
-	return v
 }
 
-// asking are those of the VMs that need at least so much, and have to go somewhere.
-func (t *Trial) asking(vms []int, need []int64) (list []int) {
+// full reports whether a rule on a node keeps a VM from coming to it.
+func (t *Trial) full(vm, n int) bool {
+	return slices.ContainsFunc(t.ofNode[n], func(number int) bool {
+		g := &t.guards[number]
+		return g.penalty == 0 && g.Delta(vm, repack.Nowhere, n) > 0
+	})
+}
+
+// asking are those of the VMs that can only have such places.
+func (t *Trial) asking(vms []int, v *vain) (list []int) {
 	for _, vm := range vms {
-		if within(need, t.next[vm*t.dims:(vm+1)*t.dims]) && !t.mayRemain(vm) {
+		if t.final[vm] == v.set && t.circle[vm] == v.circle && within(v.need, t.need(vm)) && !t.mayRemain(vm) {
 			list = append(list, vm)
 		}
 	}
@@ -70,12 +88,12 @@ func (t *Trial) asking(vms []int, need []int64) (list []int) {
 func (t *Trial) inVain(vms []int) (why Refusal, known bool) {
 	for i := range t.vain {
 		v := &t.vain[i]
-		list := t.asking(vms, v.need)
+		list := t.asking(vms, v)
 		if len(list) == 0 || t.effort > 0 && len(list) < v.tried {
 			continue
 		}
 		if len(list) > v.slots {
-			return Refusal{VM: list[v.slots], in: t.in}, true
+			return t.lost(list[v.slots]), true
 		}
 		for _, number := range t.ofVM[list[0]] {
 			g := &t.guards[number]
@@ -87,6 +105,13 @@ func (t *Trial) inVain(vms []int) (why Refusal, known bool) {
 		}
 	}
 	return Refusal{}, false
+}
+
+// lost is the refusal of a VM for which there is no place even alone, or none left
+// beside others of its gang.
+func (t *Trial) lost(vm int) Refusal {
+	one := item{vms: []int{vm}, need: t.need(vm)}
+	return t.reason(one)
 }
 
 // mayRemain reports whether a VM runs on a node to which nobody comes any more.
