@@ -43,6 +43,9 @@ var table = []row{
 	{"oar/date", of("oar/message"), "which time it is, and where"},
 	{"oar/property", of("oar/message"), "nodes, and every database"},
 	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
+	{"oar/script", of("oar/message"), "what options mean"},
+	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
+	{"oar/state", of("cluster"), "how a vjob comes from one state to the next"},
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
@@ -64,7 +67,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
-	"oar/message", "oar/date", "oar/property", "oar/request")
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,197 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"vjob/oar/message"
+)
+
+// The limits of a script.
+const (
+	// MaxText is the most bytes of a script.
+	MaxText = 1 << 20
+	// MaxOptions is the most options that it may have.
+	MaxOptions = 1000
+	// MaxErrors is how many errors are told at most.
+	MaxErrors = 20
+)
+
+// mark begins a line with an option.
+const mark = "#OAR"
+
+// Scan finds the options in the lines that begin with #OAR, from the second line on;
+// the first has to begin with #. Name is that of the file, for messages. The error
+// tells all lines that are wrong; the first of them has the exit code 12.
+func Scan(name, text string) (Options, []message.Warning, error) {
+	s := scan{src: message.Source{Name: name, Text: text}}
+	if len(text) > MaxText {
+		return nil, nil, s.whole("the script has %d bytes; %d are allowed", len(text), MaxText)
+	}
+	if strings.Contains(text, "\x00") {
+		return nil, nil, s.whole("the script has a byte 0: want a text")
+	}
+	number, at := 0, 0
+	for line := range strings.Lines(text) {
+		number++
+		s.line(number, at, strings.TrimRight(line, " \t\r\n"))
+		at += len(line)
+	}
+	if len(s.errs) > 0 {
+		s.errs = append(s.errs, &message.Error{
+			Exit: message.ExitScript, Text: fmt.Sprintf("[ERROR] %d error(s) encountered while parsing the file %s.", s.failed, name),
+		})
+		return nil, nil, errors.Join(s.errs...)
+	}
+	return s.options, s.warnings, nil
+}
+
+// scan reads one script.
+type scan struct {
+	src      message.Source
+	silent   bool // the lines mean nothing, because the first does not begin with #
+	told     bool
+	failed   int
+	errs     []error
+	options  Options
+	warnings []message.Warning
+}
+
+// line reads one line, which begins at a byte of the script.
+func (s *scan) line(number, at int, line string) {
+	if number == 1 {
+		s.silent = !strings.HasPrefix(line, "#")
+	}
+	rest, ok := strings.CutPrefix(line, mark)
+	given := strings.TrimLeft(rest, " \t")
+	if !ok || given == rest || given == "" {
+		return
+	}
+	span := message.Span{Off: at + len(line) - len(given), End: at + len(line)}
+	switch {
+	case number == 1:
+		s.warn(span, "the first line is not looked at: this option does not count")
+		return
+	case s.silent && !s.told:
+		s.told = true
+		s.warn(span, "no option of this script counts, because its first line does not begin with #")
+		return
+	case s.silent:
+		return
+	}
+	o, err := read(given)
+	o.Line = number
+	switch {
+	case err != nil:
+		s.fail(span, line, err)
+	case len(s.options) == MaxOptions:
+		s.fail(span, line, fmt.Errorf("there are more than %d options", MaxOptions))
+	default:
+		s.add(o, span)
+	}
+}
+
+// add keeps an option, and warns of one that takes the place of another.
+func (s *scan) add(o Option, at message.Span) {
+	if k, _ := known(o.Name); !k.added && o.Name != "property" {
+		for _, before := range s.options {
+			if before.Name == o.Name {
+				s.warn(at, fmt.Sprintf("--%s stands on line %d too; this one counts", o.Name, before.Line))
+				break
+			}
+		}
+	}
+	s.options = append(s.options, o)
+}
+
+// read reads "-l value", "-lvalue", "--resource value" or "--resource=value".
+func read(given string) (Option, error) {
+	var k kind
+	var ok bool
+	var value string
+	attached := false
+	if long, is := strings.CutPrefix(given, "--"); is {
+		end := strings.IndexAny(long, "= \t")
+		if end < 0 {
+			end = len(long)
+		}
+		if k, ok = known(long[:end]); !ok {
+			return Option{}, unknown(long[:end])
+		}
+		attached = strings.HasPrefix(long[end:], "=")
+		value = strings.TrimPrefix(long[end:], "=")
+	} else {
+		letter, is := strings.CutPrefix(given, "-")
+		if !is || letter == "" {
+			return Option{}, fmt.Errorf("want an option such as -l nodes=2")
+		}
+		_, size := utf8.DecodeRuneInString(letter)
+		if k, ok = lettered(letter[:size]); !ok {
+			return Option{}, fmt.Errorf("-%s is no option for a script", message.Harmless(letter[:size]))
+		}
+		value = letter[size:]
+	}
+	value = unquoted(strings.TrimLeft(value, " \t"))
+	return Option{Name: k.name, Value: value}, k.check(value, attached)
+}
+
+func unknown(name string) error {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	if near := message.Nearest(name, names); near != "" {
+		return fmt.Errorf("--%s is no option for a script; did you mean --%s?", cut(name), near)
+	}
+	return fmt.Errorf("--%s is no option for a script", cut(name))
+}
+
+func cut(name string) string { return strings.Trim(message.Short(name), `"`) }
+
+// check tells whether a value suits its option.
+func (k kind) check(value string, attached bool) error {
+	switch {
+	case k.takes == nothing && (value != "" || attached):
+		return fmt.Errorf("--%s takes no value", k.name)
+	case k.takes != nothing && value == "":
+		return fmt.Errorf("--%s takes a value", k.name)
+	case k.takes == number && (len(value) > 18 || strings.Trim(value, "0123456789") != ""):
+		return fmt.Errorf("--%s takes a number, and this is %s", k.name, message.Short(value))
+	}
+	return nil
+}
+
+// unquoted takes away the quotes around a value as a whole, as a shell would.
+func unquoted(value string) string {
+	if len(value) < 2 || value[0] != '"' && value[0] != '\'' {
+		return value
+	}
+	inner := value[1 : len(value)-1]
+	if value[len(value)-1] != value[0] || strings.IndexByte(inner, value[0]) >= 0 {
+		return value
+	}
+	return inner
+}
+
+func (s *scan) warn(at message.Span, text string) {
+	if len(s.warnings) < MaxErrors {
+		s.warnings = append(s.warnings, message.Warning{Place: s.src.At(at), Text: text})
+	}
+}
+
+// fail keeps an error, with the line of OAR.
+func (s *scan) fail(at message.Span, line string, err error) {
+	if s.failed++; s.failed > MaxErrors {
+		return
+	}
+	s.errs = append(s.errs, &message.Error{
+		Exit: message.ExitScript, OAR: `/!\ Not able to scan file line: ` + line + ".",
+		Place: s.src.At(at), Text: err.Error(),
+	})
+}
+
+func (s *scan) whole(format string, args ...any) error {
+	return &message.Error{Exit: message.ExitScript, OAR: "[ERROR] Cannot open the file " + s.src.Name + ".", Text: s.src.Name + ": " + fmt.Sprintf(format, args...)}
+}
