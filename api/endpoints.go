@@ -89,6 +89,7 @@ func endpoints() []endpoint {
 	table = append(table, vjobEndpoints()...)
 	table = append(table, watchEndpoints()...)
 	table = append(table, nodeEndpoints()...)
+	table = append(table, ruleEndpoints()...)
 	return append(table, accountEndpoints()...)
 }
 
@@ -184,6 +185,19 @@ func nodeEndpoints() []endpoint {
 		{
 			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
 			least: administrator, verb: Change, status: 204, handle: (*Server).online,
+		},
+	}
+}
+
+func ruleEndpoints() []endpoint {
+	return []endpoint{
+		{
+			method: "GET", path: "/v1/rules", operation: "getRules", summary: "The placement rules of the cluster",
+			least: administrator, verb: Read, status: 200, result: wire.Rules{}, handle: (*Server).rules,
+		},
+		{
+			method: "PUT", path: "/v1/rules", operation: "setRules", summary: "Replace the placement rules that were stated, or check others",
+			least: administrator, verb: Change, body: wire.RulesChange{}, status: 204, handle: (*Server).setRules,
 		},
 	}
 }

@@ -63,6 +63,9 @@ var wrong = []struct{ name, body, field string }{
 	{"newline in the name", `{"name":"a\n","vms":[` + vm + `]}`, "name"},
 	{"long name", `{"name":"` + strings.Repeat("x", 65) + `","vms":[` + vm + `]}`, "name"},
 	{"image with a path", `{"vms":[{"cpu_milli":1,"memory_mib":1,"image":"../../etc/passwd"}]}`, "vms[0].image"},
+	{"control character in the rules", `{"vms":[` + vm + `],"rules":"spread(\u0007);"}`, "rules"},
+	{"long rules", `{"vms":[` + vm + `],"rules":"` + strings.Repeat("#", 64<<10+1) + `"}`, "rules"},
+	{"rules that are a list of JSON", `{"vms":[` + vm + `],"rules":[{"rule":"spread"}]}`, "rules"},
 	{"NUL in the command", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":["a","b\u0000"]}]}`, "vms[0].command[1]"},
 	{"empty command word", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":[""]}]}`, "vms[0].command[0]"},
 	{"command and script", `{"vms":[{"cpu_milli":1,"memory_mib":1,"command":["a"],"script":"b"}]}`, "vms[0].script"},
@@ -74,12 +77,6 @@ var wrong = []struct{ name, body, field string }{
 	{"endless step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e300}]}]}`, "vms[0].steps[0].seconds"},
 	{"step after nobody", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
 	{"step after nothing", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":0,"index":1}]}]}]}`, "vms[0].steps[0].after[0].index"},
-	{"unknown rule", `{"vms":[` + vm + `],"rules":[{"kind":"root"}]}`, "rules[0].kind"},
-	{"rank out of range", `{"vms":[` + vm + `],"rules":[{"kind":"spread","ranks":[0,1]}]}`, "rules[0].ranks[1]"},
-	{"rank twice", `{"vms":[` + vm + `],"rules":[{"kind":"spread","ranks":[0,0]}]}`, "rules[0].ranks[1]"},
-	{"ban without nodes", `{"vms":[` + vm + `],"rules":[{"kind":"ban"}]}`, "rules[0].nodes"},
-	{"spread with nodes", `{"vms":[` + vm + `],"rules":[{"kind":"spread","nodes":["n1"]}]}`, "rules[0].nodes"},
-	{"node name", `{"vms":[` + vm + `],"rules":[{"kind":"ban","nodes":["n1","a b"]}]}`, "rules[0].nodes[1]"},
 }
 
 func TestWrongSubmissions(t *testing.T) {
@@ -174,7 +171,7 @@ func TestConversion(t *testing.T) {
 			CPUMilli: 1500, MemoryMiB: 64, Image: "sim", Script: "#!/bin/sh\n", Env: map[string]string{"A": "b"},
 			Steps: []wire.Step{{CPUMilli: 1000, Seconds: 1.5}, {Seconds: 2, After: []wire.StepRef{{Rank: 1}}}},
 		},
-		Rules: []wire.Rule{{Kind: "fence", Ranks: []int{1}, Nodes: []string{"n1"}}},
+		Rules: "fence(VM1, n1);",
 	}
 	s, err := api.Submission(&w, 10)
 	if err != nil {
@@ -182,7 +179,7 @@ func TestConversion(t *testing.T) {
 	}
 	if s.Walltime.Seconds() != 90 || !s.Held || len(s.VMs) != 2 || s.VMs[1].Reserved.CPU != 1500 ||
 		s.VMs[0].Payload.Program.Steps[0].Duration.Seconds() != 1.5 ||
-		s.VMs[1].Payload.Program.Steps[1].After[0].Rank != 1 || s.Rules[0].Nodes[0] != "n1" {
+		s.VMs[1].Payload.Program.Steps[1].After[0].Rank != 1 || s.Rules != "fence(VM1, n1);" {
 		t.Errorf("got %+v", s)
 	}
 }

@@ -214,7 +214,6 @@ func (s schemaSet) add(t reflect.Type) {
 
 // enumerations are the texts that some fields are limited to.
 var enumerations = map[string]map[string][]string{
-	"Rule":       {"kind": {"ban", "fence", "gather", "spread"}},
 	"NodeChange": {"state": {"online", "draining", "offline", "down"}},
 	"User":       {"role": {"user", "admin"}},
 	"Identity":   {"role": {"user", "admin"}, "via": {"socket", "token"}},

@@ -23,6 +23,11 @@ type Scheduler interface {
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
 	// SetNode asks for another state of a node.
 	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
+	// SetRules replaces the placement rules of the cluster; what is wrong with them is a
+	// *cluster.FieldError.
+	SetRules(ctx context.Context, text, by string) error
+	// CheckRules says what is wrong with such rules, and changes nothing.
+	CheckRules(ctx context.Context, text string) error
 	// Snapshot is the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }

@@ -20,6 +20,7 @@ var bodies = map[string]string{
 	"submitVJob":  `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
 	"changeNode":  `{"state":"draining"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
+	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
 	"createToken": `{"expires_in_seconds":60}`,
 }
 
@@ -28,7 +29,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode",
+		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "getRules", "setRules",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

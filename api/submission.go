@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -27,8 +28,8 @@ const (
 	maxWord      = 32 << 10 // bytes
 	maxEnv       = 1000     // variables
 	maxSteps     = 100_000  // of all members together
-	maxRules     = 1000
-	maxKey       = 128 // characters of an idempotency key
+	maxRules     = 64 << 10 // bytes
+	maxKey       = 128      // characters of an idempotency key
 )
 
 var (
@@ -43,7 +44,7 @@ var (
 // enough is the loop's to say. vms is the most VMs in one vjob.
 func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 	s := scheduler.Submission{
-		Name: w.Name, Priority: w.Priority, Held: w.Hold,
+		Name: w.Name, Priority: w.Priority, Held: w.Hold, Rules: w.Rules,
 		Walltime: time.Duration(w.WalltimeSeconds) * time.Second,
 	}
 	specs, err := members(w, vms)
@@ -53,7 +54,7 @@ func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name that is not a number, which could be taken for that of another vjob"),
 			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
 			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
-			check(len(w.Rules) <= maxRules, "rules", len(w.Rules), fmt.Sprintf("at most %d rules", maxRules)),
+			checkRules("rules", w.Rules),
 		)
 	}
 	if err != nil {
@@ -61,13 +62,6 @@ func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 	}
 	if s.VMs, err = vmsOf(w, specs); err != nil {
 		return scheduler.Submission{}, err
-	}
-	for i := range w.Rules {
-		rule, err := placementRule(fmt.Sprintf("rules[%d]", i), &w.Rules[i], len(specs))
-		if err != nil {
-			return scheduler.Submission{}, err
-		}
-		s.Rules = append(s.Rules, rule)
 	}
 	return s, nil
 }
@@ -205,32 +199,12 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 	return p, nil
 }
 
-// placementRule checks one rule over a vjob of count members.
-func placementRule(path string, r *wire.Rule, count int) (scheduler.SubmittedRule, error) {
-	rule := scheduler.SubmittedRule{Kind: cluster.RuleKind(r.Kind), Ranks: r.Ranks}
-	named := rule.Kind == cluster.Ban || rule.Kind == cluster.Fence
-	err := firstOf(
-		check(named || rule.Kind == cluster.Spread || rule.Kind == cluster.Gather, path+".kind", r.Kind, "one of ban, fence, gather, spread"),
-		check(!named || len(r.Nodes) > 0, path+".nodes", "[]", "at least one node for "+r.Kind),
-		check(named || len(r.Nodes) == 0, path+".nodes", r.Nodes, "no nodes for "+r.Kind),
+// checkRules checks rules as a text. What they say is the loop's to judge.
+func checkRules(field, text string) error {
+	return firstOf(
+		check(len(text) <= maxRules, field, text, fmt.Sprintf("at most %d bytes of rules", maxRules)),
+		check(utf8.ValidString(text) && printable(text, "\n\t\r"), field, text, "text without control characters"),
 	)
-	if err != nil {
-		return rule, err
-	}
-	seen := map[int]bool{}
-	for i, rank := range r.Ranks {
-		if rank < 0 || rank >= count || seen[rank] {
-			return rule, cluster.BadField(fmt.Sprintf("%s.ranks[%d]", path, i), rank, fmt.Sprintf("different ranks from 0 to %d", count-1))
-		}
-		seen[rank] = true
-	}
-	for i, node := range r.Nodes {
-		if !nameShape.MatchString(node) {
-			return rule, cluster.BadField(fmt.Sprintf("%s.nodes[%d]", path, i), node, "the name of a node")
-		}
-		rule.Nodes = append(rule.Nodes, cluster.NodeID(node))
-	}
-	return rule, nil
 }
 
 // printable reports whether text has no control characters but those allowed.

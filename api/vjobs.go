@@ -221,7 +221,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 	d := wire.VJobDetail{
 		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
-		VMs: make([]wire.VM, len(kept.VMs)), Rules: make([]wire.Rule, len(kept.Rules)),
+		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules,
 		CPUSeconds: kept.Account.CPU.Seconds(), MemoryMiBSeconds: kept.Account.MemorySec,
 		Events: wireEvents(events),
 	}
@@ -232,15 +232,6 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 		if i < len(kept.Gang.Members) {
 			m := kept.Gang.Members[i]
 			d.VMs[i].Node, d.VMs[i].NextNode, d.VMs[i].Ended = string(m.Node), string(m.Next), m.Ended
-		}
-	}
-	for i, r := range kept.Rules {
-		d.Rules[i].Kind = string(r.Kind)
-		for _, vm := range r.VMs {
-			d.Rules[i].Ranks = append(d.Rules[i].Ranks, vm.Rank)
-		}
-		for _, n := range r.Nodes {
-			d.Rules[i].Nodes = append(d.Rules[i].Nodes, string(n))
 		}
 	}
 	return d

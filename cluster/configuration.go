@@ -179,8 +179,9 @@ func (c *Configuration) Free(node NodeID) Resources {
 }
 
 // Violations says, in order, why the configuration is not viable: overloaded
-// nodes, VMs on nodes that are off, and broken rules. None means viable.
-func (c *Configuration) Violations(rules []Rule) []string {
+// nodes, and VMs on nodes that are off. None means viable, as far as no rule is
+// broken.
+func (c *Configuration) Violations() []string {
 	var list []string
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 		h := c.nodes[id]
@@ -191,17 +192,11 @@ func (c *Configuration) Violations(rules []Rule) []string {
 			list = append(list, fmt.Sprintf("node %s: is %s and hosts %d VMs", id, h.node.State, len(h.vms)))
 		}
 	}
-	for _, r := range rules {
-		if broken := r.Check(c); broken != "" {
-			list = append(list, broken)
-		}
-	}
 	return list
 }
 
-// Viable reports whether every node can give its VMs what they need and every
-// rule holds.
-func (c *Configuration) Viable(rules []Rule) bool { return len(c.Violations(rules)) == 0 }
+// Viable reports whether every node can give its VMs what they need.
+func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 
 // Clone copies the configuration.
 func (c *Configuration) Clone() *Configuration {

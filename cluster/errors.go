@@ -30,10 +30,14 @@ type FieldError struct {
 	Field string // path in the input, e.g. "vms[2].memory_mib"
 	Value string // what was given, shortened
 	Want  string // what would be right, e.g. "at least 1"
+	Text  string // the whole message, where it takes more to tell than value and want
 }
 
 // Error names the field, the value and what would be right.
 func (e *FieldError) Error() string {
+	if e.Text != "" {
+		return e.Text
+	}
 	return fmt.Sprintf("%s: %s is wrong: want %s", e.Field, e.Value, e.Want)
 }
 

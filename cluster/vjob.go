@@ -32,7 +32,7 @@ type VJob struct {
 	Priority  int           // larger runs first; equal ones in order of ID
 	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
-	Rules     []Rule
+	Rules     string        // placement rules in the language of docs/rules.md; its VMs are VM0, VM1, …
 
 	State   State
 	Held    bool   // not to be selected: a Waiting vjob stays so, a Running one is suspended
@@ -54,7 +54,6 @@ func (j *VJob) Reserved() Resources {
 func (j *VJob) Clone() *VJob {
 	c := *j
 	c.VMs = slices.Clone(j.VMs)
-	c.Rules = slices.Clone(j.Rules)
 	return &c
 }
 

@@ -18,19 +18,12 @@ import (
 //     the actions of one VM follow each other;
 //   - no node that is given something to do is over capacity at any instant, see
 //     [check.room], and VMs arrive only on nodes that take VMs;
-//   - the rules spread, ban and fence hold for whatever arrives, at every instant;
-//     gather holds at the target, since VMs that move one by one are apart meanwhile;
+//   - the rules hold by their meaning, see [check.rules];
 //   - gangs are whole, see [check.gangs];
 //   - the goals are met, VMs that are pinned or have no goal are where they were,
 //     and the target is viable as far as the plan could do something about it.
 func Check(p Problem, plan Plan) []string {
-	c := &check{p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{}}
-	for _, g := range slices.Backward(p.Gangs) {
-		c.goal[g.VJob] = g.Want
-	}
-	for _, vm := range p.Current.VMs() {
-		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
-	}
+	c := newCheck(p, plan)
 	if !c.shape() {
 		return c.faults // nothing can be said of the rest
 	}
@@ -38,7 +31,7 @@ func Check(p Problem, plan Plan) []string {
 	c.gangs()
 	c.replay()
 	c.room()
-	c.spread()
+	c.rules()
 	c.target()
 	return c.faults
 }
@@ -54,6 +47,17 @@ type check struct {
 	holds  []holding   // room that VMs hold in the course of the plan
 	final  []situation // by VM in order of p.Current.VMs()
 	faults []string
+}
+
+func newCheck(p Problem, plan Plan) *check {
+	c := &check{p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{}}
+	for _, g := range slices.Backward(p.Gangs) {
+		c.goal[g.VJob] = g.Want
+	}
+	for _, vm := range p.Current.VMs() {
+		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
+	}
+	return c
 }
 
 // situation is the state and the place of a VM.
@@ -225,12 +229,6 @@ func (c *check) step(at situation, a Action) situation {
 	if n, known := c.p.Current.Node(a.To); !known || !n.Hosts() {
 		c.fault("action %d: node %q takes no VMs", a.ID, a.To)
 		return at
-	}
-	nowhere := func(cluster.VMID) (cluster.NodeID, bool) { return "", false }
-	for _, r := range c.p.Rules {
-		if !r.Allows(a.VM, a.To, nowhere) {
-			c.fault("action %d puts VM %s on %s against %s", a.ID, a.VM, a.To, r)
-		}
 	}
 	return situation{at.vm, next, a.To}
 }

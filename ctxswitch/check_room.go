@@ -139,24 +139,3 @@ func linked(weight []int64, follows [][]bool) (total int64) {
 	}
 	return total
 }
-
-// spread checks that VMs that a rule keeps apart are never on one node together,
-// unless they were from the start.
-func (c *check) spread() {
-	for _, r := range c.p.Rules {
-		if r.Kind != cluster.Spread {
-			continue
-		}
-		for i, h := range c.holds {
-			for _, o := range c.holds[:i] {
-				if h.vm == o.vm || h.node != o.node || h.from < 0 && o.from < 0 ||
-					!slices.Contains(r.VMs, h.vm) || !slices.Contains(r.VMs, o.vm) {
-					continue
-				}
-				if !c.over(h, o) && !c.over(o, h) {
-					c.fault("VMs %s and %s may meet on %s against %s", o.vm, h.vm, h.node, r)
-				}
-			}
-		}
-	}
-}

@@ -43,7 +43,7 @@ func (c *check) reached(at situation) {
 }
 
 // viable checks what the plan answers for: a VM that it might have placed
-// elsewhere must not be on a node that is overloaded or off, nor against a rule.
+// elsewhere must not be on a node that is overloaded or off.
 // A draining node may keep what it has.
 func (c *check) viable(end *cluster.Configuration) {
 	for _, n := range end.Nodes() {
@@ -58,11 +58,6 @@ func (c *check) viable(end *cluster.Configuration) {
 			}
 			if n.State == cluster.Offline || n.State == cluster.Down {
 				c.fault("VM %s ends on node %s, which is %s", vm, n.ID, n.State)
-			}
-			for _, r := range c.p.Rules {
-				if !r.Allows(vm, n.ID, end.Host) {
-					c.fault("VM %s ends on %s against %s", vm, n.ID, r)
-				}
 			}
 		}
 	}

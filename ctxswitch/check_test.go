@@ -11,6 +11,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ruling"
 )
 
 // copyOf is a deep copy, so that a test can spoil it.
@@ -96,13 +97,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		}, "may fall together with the migrate of its vjob"},
 		{"VMs that must not meet", apart, func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
 			plan.Actions[1].After = nil
-		}, "may meet on n2 against spread"},
+		}, "is broken: VM 1.0 comes to node n2, where VM 1.1 is"},
 		{"a fence broken on the way", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
-			p.Rules = append(slices.Clone(p.Rules), cluster.Rule{Kind: cluster.Ban, VMs: []cluster.VMID{vm("2.0")}, Nodes: []cluster.NodeID{"n3"}})
-		}, "action 0 puts VM 2.0 on n3 against ban"},
+			p.Rules = append(slices.Clone(p.Rules), ruling.Rules{Text: "continuous ban(2.0, n3);"})
+		}, "ban({VM 2.0}, {node n3}) is broken: VM 2.0"},
 		{"a gather broken at the end", moving, func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
-			p.Rules = append(slices.Clone(p.Rules), cluster.Rule{Kind: cluster.Spread, VMs: []cluster.VMID{vm("1.0"), vm("1.1")}})
-		}, "ends on n2 against spread"},
+			p.Rules = append(slices.Clone(p.Rules), ruling.Rules{Text: "spread({1.0, 1.1});"})
+		}, "is broken: VM 1.0 and VM 1.1 end on node n2"},
 		{"arrival on a node that drains", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Current = p.Current.Clone()
 			p.Current.SetNode(cluster.Node{ID: "n3", Capacity: size(1, 1), State: cluster.Draining})

@@ -50,6 +50,12 @@ var kinds = map[repack.Kind]cluster.ActionKind{
 	repack.Suspend: cluster.Suspend, repack.Resume: cluster.Resume,
 }
 
+// kindOf is the same the other way round.
+var kindOf = map[cluster.ActionKind]repack.Kind{
+	cluster.Migrate: repack.Migrate, cluster.Boot: repack.Boot, cluster.Stop: repack.Shutdown,
+	cluster.Suspend: repack.Suspend, cluster.Resume: repack.Resume,
+}
+
 // assemble makes a context switch of the plan of an instance.
 func (q *repacking) assemble(plan *repack.Plan) Plan {
 	d := &draft{repacking: q}

@@ -7,6 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ruling"
 )
 
 // drawProblem makes a small cluster, often tight, sometimes overloaded, with every
@@ -29,16 +30,43 @@ func drawProblem(t *rapid.T) ctxswitch.Problem {
 		vms = append(vms, drawVJob(t, &p, nodes, cluster.VJobID(j+1), tidy)...)
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "rules") {
-		r := cluster.Rule{
-			Kind: rapid.SampledFrom([]cluster.RuleKind{cluster.Spread, cluster.Gather, cluster.Ban, cluster.Fence}).Draw(t, "rule"),
-			VMs:  rapid.SliceOfNDistinct(rapid.SampledFrom(vms), 1, min(3, len(vms)), rapid.ID).Draw(t, "rule vms"),
-		}
-		if r.Kind == cluster.Ban || r.Kind == cluster.Fence {
-			r.Nodes = rapid.SliceOfNDistinct(rapid.SampledFrom(nodes), 1, 2, rapid.ID).Draw(t, "rule nodes")
-		}
-		p.Rules = append(p.Rules, r)
+		p.Rules = append(p.Rules, ruling.Rules{Text: drawRule(t, vms, nodes)})
 	}
 	return p
+}
+
+// drawRule draws any rule that a running cluster can have. Soft ones and those on
+// times are among them.
+func drawRule(t *rapid.T, vms []cluster.VMID, nodes []cluster.NodeID) string {
+	some := func() string {
+		return braces(rapid.SliceOfNDistinct(rapid.SampledFrom(vms), 1, min(3, len(vms)), rapid.ID).Draw(t, "rule vms"))
+	}
+	on := func() string {
+		return braces(rapid.SliceOfNDistinct(rapid.SampledFrom(nodes), 1, 2, rapid.ID).Draw(t, "rule nodes"))
+	}
+	mode := rapid.SampledFrom([]string{"", "", "continuous ", "soft(7) "}).Draw(t, "mode")
+	switch rapid.IntRange(0, 13).Draw(t, "rule") {
+	case 0, 1:
+		return mode + "spread(" + some() + ");"
+	case 2, 3:
+		return mode + "gather(" + some() + ");"
+	case 4, 5:
+		return mode + "ban(" + some() + ", " + on() + ");"
+	case 6, 7:
+		return mode + "fence(" + some() + ", " + on() + ");"
+	case 8:
+		return mode + "lonely(" + some() + ");"
+	case 9:
+		return fmt.Sprintf("%scapacity(%s, %d);", mode, on(), rapid.IntRange(0, 5).Draw(t, "most"))
+	case 10:
+		return fmt.Sprintf("resourceCapacity(%s, memory, %dMiB);", on(), rapid.IntRange(0, 3).Draw(t, "most")*1024)
+	case 11:
+		return "quarantine(" + on() + ");"
+	case 12:
+		return "root(" + some() + ");"
+	default:
+		return fmt.Sprintf("among(%s, $ALL_NODES / 1);", some())
+	}
 }
 
 func drawNodes(t *rapid.T, p ctxswitch.Problem) []cluster.NodeID {
@@ -131,7 +159,9 @@ func drawSwaps(t *rapid.T) ctxswitch.Problem {
 		p.Current.SetRunning(vm, need, name(i))
 		p.Live[vm] = live > 0
 		if rapid.IntRange(0, 4).Draw(t, "moves") > 0 {
-			p.Rules = append(p.Rules, cluster.Rule{Kind: cluster.Fence, VMs: []cluster.VMID{vm}, Nodes: []cluster.NodeID{name(i + step)}})
+			p.Rules = append(p.Rules, ruling.Rules{
+				Text: "continuous " + call("fence", []cluster.VMID{vm}, []cluster.NodeID{name(i + step)}),
+			})
 		}
 		if i%pair == 0 {
 			p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: vm.VJob, Want: cluster.VMRunning})

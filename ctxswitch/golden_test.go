@@ -3,6 +3,7 @@ package ctxswitch_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ruling"
 )
 
 var update = flag.Bool("update", false, "write the golden texts anew")
@@ -77,12 +79,29 @@ func (s *scene) want(state cluster.VMState, vjobs ...cluster.VJobID) *scene {
 }
 
 func (s *scene) fence(id string, nodes ...cluster.NodeID) *scene {
-	return s.rule(cluster.Rule{Kind: cluster.Fence, VMs: []cluster.VMID{vm(id)}, Nodes: nodes})
+	return s.rule("continuous " + call("fence", []cluster.VMID{vm(id)}, nodes))
 }
 
-func (s *scene) rule(r cluster.Rule) *scene {
-	s.Rules = append(s.Rules, r)
+func (s *scene) rule(text string) *scene {
+	s.Rules = append(s.Rules, ruling.Rules{Text: text})
 	return s
+}
+
+// call is a rule on VMs, and on nodes if there are any.
+func call(name string, vms []cluster.VMID, nodes []cluster.NodeID) string {
+	text := name + "(" + braces(vms)
+	if len(nodes) > 0 {
+		text += ", " + braces(nodes)
+	}
+	return text + ");"
+}
+
+func braces[T any](list []T) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = fmt.Sprint(x)
+	}
+	return "{" + strings.Join(words, ", ") + "}"
 }
 
 // rigid forbids the live migration of the VMs.
@@ -94,13 +113,7 @@ func (s *scene) rigid(ids ...string) *scene {
 }
 
 // together is a gather rule. Unlike a fence it lets a VM go a roundabout way.
-func together(ids ...string) cluster.Rule {
-	r := cluster.Rule{Kind: cluster.Gather}
-	for _, id := range ids {
-		r.VMs = append(r.VMs, vm(id))
-	}
-	return r
-}
+func together(ids ...string) string { return "gather(" + braces(ids) + ");" }
 
 // figure83 is thesis figure 8.3: VMs 1 and 2 change places. The memory of n1 stops
 // VM 2, the CPU of n2 stops VM 1.
@@ -182,7 +195,7 @@ var golden = map[string]*scene{
 	"spread VMs never meet": newScene().node("n1", 4, 4).node("n2", 4, 4).node("n3", 4, 4).
 		running("1.0", 1, 1, "n1").running("1.1", 1, 1, "n2").
 		want(cluster.VMRunning, 1).fence("1.0", "n2").fence("1.1", "n3").
-		rule(cluster.Rule{Kind: cluster.Spread, VMs: []cluster.VMID{vm("1.0"), vm("1.1")}}),
+		rule("continuous spread({1.0, 1.1});"),
 
 	"gathered VMs come to the pinned one": newScene().node("n1", 1, 4).node("n2", 4, 4).
 		running("1.0", 1, 1, "n2").running("2.0", 1, 1, "n1").waiting("3.0", 1, 1).
@@ -224,7 +237,7 @@ func TestRepackerGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := s.Current.String()
 			for _, r := range s.Rules {
-				text += r.String() + "\n"
+				text += r.Text + "\n"
 			}
 			plan, err := ctxswitch.Repacker{}.Plan(s.Problem)
 			if _, none := errors.AsType[*ctxswitch.NoPlan](err); none {

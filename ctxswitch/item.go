@@ -41,7 +41,7 @@ func gather(l *layout, members []member) []*item {
 	}
 	for i, m := range members {
 		for _, r := range l.rules[m.vm] {
-			if r.Kind != cluster.Gather {
+			if r.Kind != gathers {
 				continue
 			}
 			for _, other := range r.VMs {
@@ -74,9 +74,9 @@ func newItem(l *layout, group []member) *item {
 		it.ruled = it.ruled || len(l.rules[m.vm]) > 0
 		for _, r := range l.rules[m.vm] {
 			switch r.Kind {
-			case cluster.Fence:
+			case fences:
 				it.choice = min(it.choice, len(r.Nodes))
-			case cluster.Ban:
+			case bans:
 				it.choice = min(it.choice, len(l.nodes)-len(r.Nodes))
 			default: // the others leave the choice of the first node free
 			}

@@ -19,7 +19,7 @@ type layout struct {
 	most   []cluster.Resources
 	items  [][]*item // on each node, in order of arrival
 	place  map[cluster.VMID]int
-	rules  map[cluster.VMID][]*cluster.Rule
+	rules  map[cluster.VMID][]*packRule
 	host   func(cluster.VMID) (cluster.NodeID, bool) // for Rule.Allows
 	closed int                                       // a node that is left aside for the moment, -1 for none
 	// scarce is the dimension of which the VMs ask for the larger part of the
@@ -54,7 +54,7 @@ func fits(need, free cluster.Resources) bool {
 }
 
 // newLayout has all nodes with the room that claims leave, and no VMs.
-func newLayout(nodes []cluster.Node, claims map[cluster.NodeID]cluster.Resources, rules []cluster.Rule) *layout {
+func newLayout(nodes []cluster.Node, claims map[cluster.NodeID]cluster.Resources, rules []packRule) *layout {
 	l := &layout{
 		nodes:  nodes,
 		number: make(map[cluster.NodeID]int, len(nodes)),
@@ -62,7 +62,7 @@ func newLayout(nodes []cluster.Node, claims map[cluster.NodeID]cluster.Resources
 		most:   make([]cluster.Resources, (len(nodes)+block-1)/block),
 		items:  make([][]*item, len(nodes)),
 		place:  map[cluster.VMID]int{},
-		rules:  map[cluster.VMID][]*cluster.Rule{},
+		rules:  map[cluster.VMID][]*packRule{},
 		closed: -1,
 	}
 	for i, n := range nodes {
@@ -160,7 +160,7 @@ func (l *layout) keeps(it *item, n int) bool {
 }
 
 // forbids is a rule that keeps the item off node n, or nil.
-func (l *layout) forbids(it *item, n int) *cluster.Rule {
+func (l *layout) forbids(it *item, n int) *packRule {
 	if !it.ruled {
 		return nil
 	}

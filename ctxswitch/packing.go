@@ -7,12 +7,14 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/ruling"
 )
 
 // Stock is what a [Packing] packs, and where.
 type Stock struct {
 	Current *cluster.Configuration // nodes, where VMs run and where images lie
-	Rules   []cluster.Rule
+	Rules   []ruling.Rules
+	Avoid   map[cluster.VMID][]cluster.NodeID
 	Claims  map[cluster.NodeID]cluster.Resources // spoken for by actions under way
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
@@ -51,7 +53,7 @@ var _ queue.Room = (*Packing)(nil)
 // NewPacking is an empty room.
 func NewPacking(s Stock) *Packing {
 	p := &Packing{
-		empty:  newLayout(s.Current.Nodes(), s.Claims, s.Rules),
+		empty:  newLayout(s.Current.Nodes(), s.Claims, packRules(s.Rules, s.Current, s.Avoid)),
 		items:  map[cluster.VJobID][]*item{},
 		lost:   map[cluster.VJobID]string{},
 		effort: s.Effort,

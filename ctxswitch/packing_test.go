@@ -71,7 +71,7 @@ func TestPackingTake(t *testing.T) {
 		}},
 		{"a rule in the way", newScene().node("n1", 1, 1).node("n2", 2, 2).
 			waiting("1.0", 1, 1).waiting("1.1", 1, 1).
-			rule(cluster.Rule{Kind: cluster.Ban, VMs: []cluster.VMID{vm("1.1")}, Nodes: []cluster.NodeID{"n1", "n2"}}), 0, []taken{
+			rule("ban(1.1, {n1, n2});"), 0, []taken{
 			{1, false, "in the way is ban({1.1}, {n1, n2})"},
 		}},
 		{"a draining node keeps its own and takes no others", newScene().node("n1", 2, 2).node("n2", 1, 1).

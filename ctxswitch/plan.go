@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ruling"
 )
 
 // Planner solves a [Problem], see [Repacker]. Whether a plan is right is told by
@@ -24,8 +25,10 @@ type Planner interface {
 // Problem is everything that a plan depends on.
 type Problem struct {
 	Current *cluster.Configuration // nodes, VMs, needs as they count now
-	Rules   []cluster.Rule
-	Gangs   []Goal // what is wanted of the vjobs that may be touched, in priority order
+	Rules   []ruling.Rules         // of the cluster and of vjobs
+	// Avoid has nodes that a VM is kept off as long as there is another for it.
+	Avoid map[cluster.VMID][]cluster.NodeID
+	Gangs []Goal // what is wanted of the vjobs that may be touched, in priority order
 	// Next holds the need of VMs that differs once the plan is carried out, e.g.
 	// of a vjob that is about to run with more CPU than it uses now. A VM that
 	// keeps running counts with the larger of both from the first instant on; so
@@ -93,6 +96,9 @@ type Plan struct {
 	Gangs    []Gang        `json:"gangs"`   // in order of their first start
 	Cost     int64         `json:"cost"`    // K of thesis eq. 8.1, in MiB
 	Makespan time.Duration `json:"makespan_ns"`
+	// Leaves are rules that are broken and stay so: what runs cannot keep them, and the
+	// plan comes as close as it can.
+	Leaves []string `json:"leaves,omitempty"`
 	// Target is the configuration that the plan leads to.
 	Target *cluster.Configuration `json:"-"`
 }

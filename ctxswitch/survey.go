@@ -2,6 +2,7 @@ package ctxswitch
 
 import (
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 )
@@ -10,7 +11,6 @@ import (
 // left alone.
 type survey struct {
 	Problem
-	nodes  []cluster.Node
 	staff  map[cluster.VJobID][]cluster.VMID // members in rank order
 	rank   map[cluster.VJobID]int            // order of priority of the goals
 	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
@@ -21,8 +21,8 @@ type survey struct {
 // newSurvey sorts the problem out, or says which goal cannot be met by any plan.
 func newSurvey(p Problem) (*survey, error) {
 	s := &survey{
-		Problem: p, nodes: p.Current.Nodes(),
-		staff: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
+		Problem: p,
+		staff:   map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
 		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
 	}
 	held := map[cluster.VJobID]bool{} // a member that runs may not be touched
@@ -96,6 +96,11 @@ func (s *survey) accept(g Goal, held bool) error {
 		}
 	}
 	return nil
+}
+
+// starts reports whether some vjob that does not run is to.
+func (s *survey) starts() bool {
+	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) })
 }
 
 func (s *survey) runs(vm cluster.VMID) bool {

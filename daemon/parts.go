@@ -105,7 +105,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: p, Planner: planner(s),
+		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules),
 		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
 }

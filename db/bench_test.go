@@ -45,7 +45,7 @@ func fill(b *testing.B, d *db.DB, n, vms int) {
 		go func() {
 			for i := client; i < n; i += clients {
 				s := storetest.Submission(fmt.Sprintf("vjob-%d", i), vms)
-				s.Rules = nil
+				s.Rules = ""
 				if _, _, err := d.Submit(b.Context(), s); err != nil {
 					errs <- err
 					return

@@ -162,6 +162,9 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 	if some("node") {
 		s.Nodes = append(s.Nodes, node(r))
 	}
+	if some("rules") {
+		s.Rules = &journal.Rules{Text: rapid.SampledFrom([]string{"", "ban($ALL_VMS, n1);"}).Draw(r, "text"), By: "root", At: storetest.Start}
+	}
 	if some("plan") {
 		s.Plans = append(s.Plans, journal.Plan{
 			ID: journal.PlanID(small("new plan")), At: storetest.Start, State: journal.PlanRunning,

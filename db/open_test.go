@@ -115,7 +115,7 @@ func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 }
 
 // every migration that is built in.
-const every = 2
+const every = 3
 
 func TestMigrateOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
@@ -125,7 +125,7 @@ func TestMigrateOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := schemas(t, every, map[string]string{
-		"0003_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
+		"0004_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
 	})
 	for range 2 { // the second time there is nothing to do
 		d = must[*db.DB](t)(db.OpenWith(path, next))
@@ -136,7 +136,7 @@ func TestMigrateOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	old := must[*db.DB](t)(db.OpenWith(path+".schema-2.backup", schemas(t, every, nil))) // the backup has the old schema and the data
+	old := must[*db.DB](t)(db.OpenWith(path+".schema-3.backup", schemas(t, every, nil))) // the backup has the old schema and the data
 	if l := loaded(t, old); len(l.VJobs) != 1 {
 		t.Errorf("%d vjobs in the backup", len(l.VJobs))
 	}
@@ -144,7 +144,32 @@ func TestMigrateOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := db.OpenWith(path, schemas(t, every, nil))
-	wants(t, err, path, "schema has version 3", "up to 2", "newer vjobd")
+	wants(t, err, path, "schema has version 4", "up to 3", "newer vjobd")
+}
+
+// Rules were lists of objects until schema 2.
+func TestMigrateRules(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vjob.db")
+	old := must[*db.DB](t)(db.OpenWith(path, schemas(t, 2, nil)))
+	submitted(t)(old.Submit(t.Context(), storetest.Submission("ruled", 3)))
+	submitted(t)(old.Submit(t.Context(), storetest.Submission("free", 1)))
+	err := errors.Join(
+		old.Exec(t.Context(), `UPDATE vjobs SET spec_json = json_set(spec_json, '$.rules', json(
+			'[{"kind":"spread"},{"kind":"gather","ranks":[0,2]},{"kind":"ban","ranks":[1],"nodes":["n1","n-2"]}]')) WHERE id = 1`),
+		old.Close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := must[*db.DB](t)(db.Open(path))
+	l := loaded(t, d)
+	want := "continuous spread($VMS);\ngather({VM0, VM2});\ncontinuous ban({VM1}, {\"n1\", \"n-2\"});"
+	if l.VJobs[0].Rules != want || l.VJobs[1].Rules != "" {
+		t.Errorf("%q and %q, want %q", l.VJobs[0].Rules, l.VJobs[1].Rules, want)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestMigrationThatFailsChangesNothing(t *testing.T) {
@@ -159,8 +184,8 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 		"dangling rows":     "CREATE TABLE half (a); PRAGMA defer_foreign_keys = on; INSERT INTO gangs SELECT 99, phase, continuation, 0, 0, 0, 0, 0, '', 0 FROM gangs;",
 		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'nobody');",
 	} {
-		_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0003_bad.sql": text}))
-		wants(t, err, "migration 0003_bad.sql")
+		_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0004_bad.sql": text}))
+		wants(t, err, "migration 0004_bad.sql")
 		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
 		var tables int
 		if err := d.Query(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", &tables); err != nil || tables != 0 {
@@ -170,8 +195,8 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0004_gap.sql": ""}))
-	wants(t, err, "0004_gap.sql", "0003_")
+	_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0005_gap.sql": ""}))
+	wants(t, err, "0005_gap.sql", "0004_")
 }
 
 func TestOpenForeignFiles(t *testing.T) {

@@ -13,19 +13,12 @@ import (
 // distinct payload is kept once and VMs name it by index.
 type spec struct {
 	Payloads []json.RawMessage `json:"payloads"`
-	Rules    []specRule        `json:"rules,omitempty"`
-}
-
-// specRule is a rule by ranks, as it was submitted.
-type specRule struct {
-	Kind  cluster.RuleKind `json:"kind"`
-	Ranks []int            `json:"ranks,omitempty"`
-	Nodes []cluster.NodeID `json:"nodes,omitempty"`
+	Rules    string            `json:"rules,omitempty"`
 }
 
 // encodeSpec returns the spec as JSON and the payload of each VM by index.
 func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error) {
-	sp := spec{Payloads: []json.RawMessage{}}
+	sp := spec{Payloads: []json.RawMessage{}, Rules: s.Rules}
 	known := map[string]int{}
 	payloads = make([]int, len(s.VMs))
 	for rank := range s.VMs {
@@ -41,9 +34,6 @@ func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error
 		}
 		payloads[rank] = index
 	}
-	for _, r := range s.Rules {
-		sp.Rules = append(sp.Rules, specRule(r))
-	}
 	raw, err := json.Marshal(sp)
 	return string(raw), payloads, err
 }
@@ -51,7 +41,7 @@ func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error
 // decoded is a spec ready for use; its payloads are shared by the VMs.
 type decoded struct {
 	Payloads []cluster.Payload `json:"payloads"`
-	Rules    []specRule        `json:"rules"`
+	Rules    string            `json:"rules"`
 }
 
 func decodeSpec(raw []byte) (decoded, error) {
@@ -60,13 +50,4 @@ func decodeSpec(raw []byte) (decoded, error) {
 		return d, fmt.Errorf("specification: %w", err)
 	}
 	return d, nil
-}
-
-// submitted are the rules as they were submitted.
-func (d *decoded) submitted() []scheduler.SubmittedRule {
-	rules := make([]scheduler.SubmittedRule, len(d.Rules))
-	for i, r := range d.Rules {
-		rules[i] = scheduler.SubmittedRule(r)
-	}
-	return rules
 }

@@ -10,7 +10,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/journal"
-	"vjob/scheduler"
 )
 
 // live is the condition of the partial indexes; it must stand like this in a
@@ -146,18 +145,9 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 		return nil, err
 	}
 	for i := range list {
-		rebuild(&list[i].Row, &specs[i])
+		list[i].Rules = specs[i].Rules
 	}
 	return list, nil
-}
-
-// rebuild resolves the rules by way of the submission, as at the first time.
-func rebuild(row *journal.Row, sp *decoded) {
-	if len(sp.Rules) == 0 {
-		return
-	}
-	s := scheduler.Submission{VMs: row.VMs, Rules: sp.submitted()}
-	row.Rules = s.VJob(row.ID).Rules
 }
 
 // gangs fills in the gangs of a list, which is in order, from one query.

@@ -18,6 +18,13 @@ import (
 // PlanID numbers plans from 1.
 type PlanID int64
 
+// Rules are the placement rules that administrators have stated through the API.
+type Rules struct {
+	Text string // in the language of docs/rules.md
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
 // Intent is a call that is about to be made.
 type Intent struct {
 	Call  hypervisor.Call // without its Machine: that is the vjob's
@@ -58,6 +65,7 @@ const (
 	EventPlan      EventKind = "plan"      // a context switch began or ended
 	EventAction    EventKind = "action"    // an action began, ended or failed
 	EventNode      EventKind = "node"      // a node changed its state or fell silent
+	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventAlarm     EventKind = "alarm"     // somebody should look
 )
 
@@ -132,6 +140,7 @@ type Step struct {
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
+	Rules   *Rules // in place of those before; nil: as they were
 	Plans   []Plan
 	Closed  []PlanChange
 	Actions []ActionChange
@@ -144,7 +153,7 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Plans) == 0 &&
+	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && s.Rules == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Events) == 0
 }
@@ -155,6 +164,7 @@ type Loaded struct {
 	NextOp   hypervisor.OpID
 	NextPlan PlanID
 	Nodes    []cluster.Node
+	Rules    Rules
 	VJobs    []*cluster.VJob // those that are not terminal, in order
 	Gangs    []gang.Record   // of those vjobs
 	Ran      map[cluster.VJobID]time.Duration

@@ -19,7 +19,7 @@ type Settings struct {
 	Execute execute.Settings
 	Policy  queue.Policy
 	Planner ctxswitch.Planner
-	Rules   []cluster.Rule // of the administrator, for all vjobs
+	Rules   string // of the settings, for all vjobs
 	Seed    uint64
 	// Rest is the least time between two decisions, so that a burst of events
 	// costs one.
@@ -39,11 +39,14 @@ type Core struct {
 	exec     *execute.Executor
 	nextPlan journal.PlanID
 	now      time.Time
+	rules    journal.Rules    // stated through the API, beside those of the settings
+	broken   map[string]error // what is wrong with rules, by their text; see [Core.understood]
 
 	decided   uint64    // the executor's changes that the last decision has seen
 	decidedAt time.Time // zero before the first decision
 	retryAt   time.Time // when a vjob comes out of its back-off
 	verdicts  map[cluster.VJobID]verdict
+	breaches  []string         // of rules, as the last decision saw them
 	queueing  []cluster.VJobID // those that wait, in order
 	out       journal.Step     // written by the core itself
 }
@@ -59,6 +62,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]verdict{},
+		rules: loaded.Rules, broken: map[string]error{},
 	}
 	c.exec.Needs = c.needs
 	return c
@@ -249,6 +253,9 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.VJobs = append(a.VJobs, b.VJobs...)
 	a.Gangs = append(a.Gangs, b.Gangs...)
 	a.Nodes = append(a.Nodes, b.Nodes...)
+	if b.Rules != nil {
+		a.Rules = b.Rules
+	}
 	a.Plans = append(a.Plans, b.Plans...)
 	a.Closed = append(a.Closed, b.Closed...)
 	a.Actions = append(a.Actions, b.Actions...)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
+	"vjob/ruling"
 )
 
 // decide takes one decision: the policy says which vjobs should run, the planner
@@ -20,10 +22,12 @@ func (c *Core) decide() {
 	verdicts := c.consult(p)
 	for range maxRefusals {
 		goals, change := p.goals(verdicts)
-		if !change && p.settled() {
+		problem := p.problem(c, goals)
+		c.breaches = ctxswitch.Breaches(problem)
+		if !change && len(c.breaches) == 0 && settled(problem) {
 			break
 		}
-		plan, err := c.settings.Planner.Plan(p.problem(c, goals))
+		plan, err := c.settings.Planner.Plan(problem)
 		if err == nil {
 			c.adopt(plan)
 			break
@@ -57,7 +61,8 @@ type picture struct {
 	// intended is what the cluster is on its way to: what is under way has arrived
 	// there. The policy chooses by it; the planner goes by current.
 	intended *cluster.Configuration
-	rules    []cluster.Rule
+	rules    []ruling.Rules
+	avoid    map[cluster.VMID][]cluster.NodeID
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
@@ -69,7 +74,7 @@ type picture struct {
 // back; vjobs under way count on every node that they were promised.
 func (c *Core) picture() *picture {
 	p := &picture{
-		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), rules: slices.Clone(c.settings.Rules),
+		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed,
 	}
@@ -86,18 +91,34 @@ func (c *Core) picture() *picture {
 			}
 		}
 	}
+	nodes := p.current.Nodes()
+	p.rules = c.ofCluster(nodes)
 	slices.SortStableFunc(p.reports, func(a, b execute.Report) int {
 		return cmp.Or(cmp.Compare(b.Job.Priority, a.Job.Priority), cmp.Compare(a.Job.ID, b.Job.ID))
 	})
 	for i := range p.reports {
 		c.place(p, &p.reports[i])
+		c.state(p, &p.reports[i], nodes)
 	}
 	return p
 }
 
+// state puts the rules of a vjob into the picture. A vjob with rules that cannot be
+// understood any more goes on without them if it runs, and else does not start.
+func (c *Core) state(p *picture, r *execute.Report, nodes []cluster.Node) {
+	if r.Job.Rules == "" {
+		return
+	}
+	rules := ruling.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
+	if err := c.understood(rules, nodes); err != nil {
+		p.barred[r.Job.ID] = err.Error()
+		return
+	}
+	p.rules = append(p.rules, rules)
+}
+
 // place puts one vjob into the picture.
 func (c *Core) place(p *picture, r *execute.Report) {
-	p.rules = append(p.rules, r.Job.Rules...)
 	if until := r.Failed.Add(c.backoff(r.Failures)); r.Failures > 0 && c.now.Before(until) {
 		p.barred[r.Job.ID] = fmt.Sprintf("tried %d times, next try in %s: %s",
 			r.Failures, until.Sub(c.now).Round(time.Second), r.Why)
@@ -107,7 +128,7 @@ func (c *Core) place(p *picture, r *execute.Report) {
 		p.barred[r.Job.ID] = r.Missing
 	}
 	if until := r.Failed.Add(shunFor); len(r.Shunned) > 0 && c.now.Before(until) {
-		p.rules = append(p.rules, p.avoid(r)...)
+		maps.Copy(p.avoid, r.Shunned)
 		c.retry(until)
 	}
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
@@ -150,36 +171,6 @@ func (c *Core) retry(at time.Time) {
 	}
 }
 
-// avoid keeps the members of a vjob from the nodes on which they failed to start,
-// as long as there are others that could take them. Which of a node and an image
-// is to blame is not known, so it is for this vjob alone.
-func (p *picture) avoid(r *execute.Report) []cluster.Rule {
-	var rules []cluster.Rule
-	for _, vm := range r.Job.VMs {
-		nodes := r.Shunned[vm.ID]
-		ban := cluster.Rule{Kind: cluster.Ban, VMs: []cluster.VMID{vm.ID}, Nodes: nodes}
-		if len(nodes) > 0 && p.could(r.Job, &vm, nodes) {
-			rules = append(rules, ban)
-		}
-	}
-	return rules
-}
-
-// could reports whether a node beside the given ones may take a VM at all.
-func (p *picture) could(job *cluster.VJob, vm *cluster.VM, beside []cluster.NodeID) bool {
-	nowhere := func(cluster.VMID) (cluster.NodeID, bool) { return "", false }
-	for _, n := range p.current.Nodes() {
-		allowed := n.Hosts() && vm.Reserved.Fits(n.Capacity) && !slices.Contains(beside, n.ID)
-		for _, rule := range slices.Concat(p.rules, job.Rules) {
-			allowed = allowed && rule.Allows(vm.ID, n.ID, nowhere)
-		}
-		if allowed {
-			return true
-		}
-	}
-	return false
-}
-
 // pin counts a member that must not be touched: where it is, and as a claim on
 // every other node that it may need.
 func (p *picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
@@ -208,7 +199,7 @@ func (c *Core) backoff(failures int) time.Duration {
 func (c *Core) consult(p *picture) []queue.Verdict {
 	jobs := make([]queue.Job, len(p.reports))
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.intended, Rules: p.rules, Needs: needs(p.intended),
+		Current: p.intended, Rules: p.rules, Avoid: p.avoid, Needs: needs(p.intended),
 	})
 	for i, r := range p.reports {
 		jobs[i] = queue.Job{
@@ -261,18 +252,18 @@ func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 	return goals, change
 }
 
-// settled reports whether the configuration needs no repair: it is viable and
-// nothing has to leave a draining node.
-func (p *picture) settled() bool {
-	if !p.current.Viable(p.rules) {
+// settled reports whether the configuration needs no repair, rules aside: it is
+// viable, and nothing has to leave a draining node.
+func settled(p ctxswitch.Problem) bool {
+	if !p.Current.Viable() {
 		return false
 	}
-	for _, n := range p.current.Nodes() {
+	for _, n := range p.Current.Nodes() {
 		if n.State != cluster.Draining {
 			continue
 		}
-		for _, vm := range p.current.On(n.ID) {
-			if !p.pinned[vm] {
+		for _, vm := range p.Current.On(n.ID) {
+			if !p.Pinned[vm] {
 				return false
 			}
 		}
@@ -282,7 +273,7 @@ func (p *picture) settled() bool {
 
 func (p *picture) problem(c *Core, goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
-		Current: p.current, Rules: p.rules, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
+		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
 		Live: p.live, Costs: c.settings.Execute.Costs, Seed: p.seed,
 	}
 }

@@ -396,5 +396,15 @@ func (l *Loop) SetNode(ctx context.Context, node cluster.NodeID, state cluster.N
 	return l.ask(ctx, func(c *Core) error { return c.SetNode(l.now(), node, state, by) })
 }
 
+// SetRules replaces the rules of the cluster that are stated through the API.
+func (l *Loop) SetRules(ctx context.Context, text, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetRules(l.now(), text, by) })
+}
+
+// CheckRules says what is wrong with rules that are to be those of the cluster.
+func (l *Loop) CheckRules(ctx context.Context, text string) error {
+	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
+}
+
 // Snapshot is the loop as it was after its last step.
 func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }

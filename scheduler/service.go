@@ -40,8 +40,16 @@ type Snapshot struct {
 	Ready   bool // the first decision since the start has been taken
 	Policy  string
 	Nodes   []NodeStatus
+	Rules   RulesStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way
+}
+
+// RulesStatus is the rules of the cluster.
+type RulesStatus struct {
+	Settings string        // those of the settings
+	Stated   journal.Rules // those that were stated through the API
+	Broken   []string      // what breaks rules now, as of the last decision
 }
 
 // VJobStatus is what the loop knows of a live vjob beyond its record.

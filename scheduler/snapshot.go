@@ -12,6 +12,7 @@ func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{
 		At: c.now, Ready: !c.decidedAt.IsZero(), Policy: c.settings.Policy.Name(),
 		VJobs: map[cluster.VJobID]VJobStatus{},
+		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
 	}
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{

@@ -16,43 +16,20 @@ type Submission struct {
 	Priority int
 	Walltime time.Duration
 	VMs      []cluster.VM
-	Rules    []SubmittedRule
+	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Held     bool
-}
-
-// SubmittedRule is a placement rule on the submission's own VMs, by rank.
-type SubmittedRule struct {
-	Kind  cluster.RuleKind
-	Ranks []int // empty: all VMs of the vjob
-	Nodes []cluster.NodeID
 }
 
 // VJob turns the submission into the vjob with the given number.
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
-		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held,
+		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules,
 		VMs: make([]cluster.VM, len(s.VMs)), Reason: "submitted",
 	}
 	for rank, vm := range s.VMs {
 		vm.ID = cluster.VMID{VJob: id, Rank: rank}
 		job.VMs[rank] = vm
 	}
-	for _, r := range s.Rules {
-		job.Rules = append(job.Rules, r.rule(job))
-	}
 	return job
-}
-
-func (r SubmittedRule) rule(job *cluster.VJob) cluster.Rule {
-	rule := cluster.Rule{Kind: r.Kind, Nodes: r.Nodes}
-	if len(r.Ranks) == 0 {
-		for _, vm := range job.VMs {
-			rule.VMs = append(rule.VMs, vm.ID)
-		}
-	}
-	for _, rank := range r.Ranks {
-		rule.VMs = append(rule.VMs, cluster.VMID{VJob: job.ID, Rank: rank})
-	}
-	return rule
 }

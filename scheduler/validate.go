@@ -6,6 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ruling"
 )
 
 // Bounds limits submissions.
@@ -31,8 +32,8 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 			return err
 		}
 	}
-	for i, r := range s.Rules {
-		if err := s.validateRule(i, r, nodes); err != nil {
+	if s.Rules != "" {
+		if err := ruling.CheckOwn(s.Rules, declared(nodes), len(s.VMs)); err != nil {
 			return err
 		}
 	}
@@ -64,23 +65,12 @@ func (s *Submission) validateVM(rank int, b Bounds, nodes []NodeStatus) error {
 	return nil
 }
 
-func (s *Submission) validateRule(i int, r SubmittedRule, nodes []NodeStatus) error {
-	field := fmt.Sprintf("rules[%d]", i)
-	for _, rank := range r.Ranks {
-		if rank < 0 || rank >= len(s.VMs) {
-			return cluster.BadField(field+".ranks", rank, fmt.Sprintf("ranks from 0 to %d", len(s.VMs)-1))
-		}
+func declared(nodes []NodeStatus) []cluster.Node {
+	list := make([]cluster.Node, len(nodes))
+	for i := range nodes {
+		list[i] = nodes[i].Node
 	}
-	for _, name := range r.Nodes {
-		if !slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID == name }) {
-			return cluster.BadField(field+".nodes", string(name), "a node of the cluster")
-		}
-	}
-	job := s.VJob(1)
-	if err := job.Rules[i].Validate(); err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	return nil
+	return list
 }
 
 // fitsCluster refuses what could never run, even on the empty cluster.
@@ -114,17 +104,20 @@ func (s *Submission) findsPlaces(nodes []NodeStatus) error {
 	for _, vm := range job.VMs {
 		empty.SetWaiting(vm.ID, vm.Reserved)
 	}
-	room := ctxswitch.NewPacking(ctxswitch.Stock{Current: empty, Rules: job.Rules, Needs: needs(empty)})
-	ok, short := room.Take(job.ID)
+	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
+	if s.Rules != "" {
+		p.Rules = []ruling.Rules{{VJob: job.ID, Text: s.Rules}}
+	}
+	why := ctxswitch.Hopeless(p)
 	switch {
-	case ok:
+	case why == "":
 		return nil
-	case len(job.Rules) > 0:
-		return cluster.BadField("rules", job.Rules, fmt.Sprintf(
-			"rules that leave every VM a place on the empty cluster of %d nodes: %s", len(nodes), short))
+	case s.Rules != "":
+		return cluster.BadField("rules", s.Rules, fmt.Sprintf(
+			"rules that leave every VM a place on the empty cluster of %d nodes: %s", len(nodes), why))
 	default:
 		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(s.VMs)), fmt.Sprintf(
-			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), short))
+			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), why))
 	}
 }
 

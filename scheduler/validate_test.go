@@ -2,7 +2,6 @@ package scheduler_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ func good() *scheduler.Submission {
 	for range 2 {
 		s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: 1000, Memory: 512}})
 	}
-	s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}, {Kind: cluster.Fence, Ranks: []int{1}, Nodes: []cluster.NodeID{"n1"}}}
+	s.Rules = "spread($VMS); fence(VM1, n1);"
 	return s
 }
 
@@ -34,7 +33,7 @@ func TestValidate(t *testing.T) {
 		spoil func(s *scheduler.Submission)
 		field string // that the error names
 	}{
-		{"no VMs", func(s *scheduler.Submission) { s.VMs, s.Rules = nil, nil }, "vms"},
+		{"no VMs", func(s *scheduler.Submission) { s.VMs, s.Rules = nil, "" }, "vms"},
 		{"too many VMs", func(s *scheduler.Submission) { s.VMs = make([]cluster.VM, 5) }, "vms"},
 		{"negative walltime", func(s *scheduler.Submission) { s.Walltime = -1 }, "walltime_seconds"},
 		{"negative CPU", func(s *scheduler.Submission) { s.VMs[1].Reserved.CPU = -1 }, "vms[1].cpu_milli"},
@@ -53,28 +52,29 @@ func TestValidate(t *testing.T) {
 		}, "vms"},
 		{"spread over more VMs than nodes", func(s *scheduler.Submission) {
 			s.VMs = append(s.VMs, s.VMs[0])
-			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}}
+			s.Rules = "spread($VMS);"
 		}, "rules"},
 		{"gathered, and too many for one node", func(s *scheduler.Submission) {
 			s.VMs = append(s.VMs, s.VMs[0], s.VMs[0])
-			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Gather}, {Kind: cluster.Fence, Nodes: []cluster.NodeID{"n1"}}}
+			s.Rules = "gather($VMS); fence($VMS, n1);"
 		}, "rules"},
 		{"banned from every node", func(s *scheduler.Submission) {
-			s.Rules = []scheduler.SubmittedRule{{Kind: cluster.Ban, Nodes: []cluster.NodeID{"n1", "n2"}}}
+			s.Rules = "ban($VMS, {n1, n2});"
 		}, "rules"},
 		{"enough in sum, but not on single nodes", func(s *scheduler.Submission) {
-			s.Rules = nil
+			s.Rules = ""
 			s.VMs = make([]cluster.VM, 3)
 			for i := range s.VMs {
 				s.VMs[i].Reserved = cluster.Resources{CPU: 2000, Memory: 700}
 			}
 		}, "vms"},
-		{"unknown rule", func(s *scheduler.Submission) { s.Rules[0].Kind = "near" }, "rules.kind"},
-		{"spread with nodes", func(s *scheduler.Submission) { s.Rules[0].Nodes = []cluster.NodeID{"n1"} }, "rules.nodes"},
-		{"fence without nodes", func(s *scheduler.Submission) { s.Rules[1].Nodes = nil }, "rules.nodes"},
-		{"rank that is not there", func(s *scheduler.Submission) { s.Rules[1].Ranks = []int{2} }, "rules[1].ranks"},
-		{"negative rank", func(s *scheduler.Submission) { s.Rules[1].Ranks = []int{-1} }, "rules[1].ranks"},
-		{"unknown node", func(s *scheduler.Submission) { s.Rules[1].Nodes = []cluster.NodeID{"n9"} }, "rules[1].nodes"},
+		{"unknown rule", func(s *scheduler.Submission) { s.Rules = "near($VMS);" }, "rules"},
+		{"spread with nodes", func(s *scheduler.Submission) { s.Rules = "spread($VMS, n1);" }, "rules"},
+		{"fence without nodes", func(s *scheduler.Submission) { s.Rules = "fence($VMS);" }, "rules"},
+		{"rank that is not there", func(s *scheduler.Submission) { s.Rules = "spread({VM0, VM2});" }, "rules"},
+		{"unknown node", func(s *scheduler.Submission) { s.Rules = "fence($VMS, n9);" }, "rules"},
+		{"a rule about nodes", func(s *scheduler.Submission) { s.Rules = "capacity(n1, 1);" }, "rules"},
+		{"no rule at all", func(s *scheduler.Submission) { s.Rules = "}" }, "rules"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := good()
@@ -98,21 +98,17 @@ func TestValidateFillsTheDefaultImageIn(t *testing.T) {
 		t.Errorf("got %q and %q", s.VMs[0].Payload.Image, s.VMs[1].Payload.Image)
 	}
 	free := good()
-	free.Rules = nil
+	free.Rules = ""
 	if err := free.Validate(scheduler.Bounds{}, nil); err != nil {
 		t.Errorf("without bounds and nodes: %v", err)
 	}
 }
 
-// A submission becomes a vjob with its ranks, and its rules speak of its own VMs.
+// A submission becomes a vjob with its ranks.
 func TestSubmissionBecomesVJob(t *testing.T) {
 	job := good().VJob(7)
-	var text []string
-	for _, r := range job.Rules {
-		text = append(text, r.String())
-	}
-	if got := strings.Join(text, " "); got != "spread({7.0, 7.1}) fence({7.1}, {n1})" {
-		t.Errorf("got %s", got)
+	if job.Rules != "spread($VMS); fence(VM1, n1);" {
+		t.Errorf("its rules are %s", job.Rules)
 	}
 	for rank, vm := range job.VMs {
 		if vm.ID != (cluster.VMID{VJob: 7, Rank: rank}) {

@@ -21,18 +21,19 @@ var Reference string
 
 // Settings are all settings of the daemon.
 type Settings struct {
-	State     string    `json:"state"`
-	Listen    Listen    `json:"listen"`
-	Log       Log       `json:"log"`
-	Policy    Policy    `json:"policy"`
-	Timing    Timing    `json:"timing"`
-	Driver    string    `json:"driver"` // simulated, libvirt
-	Simulated Simulated `json:"simulated"`
-	Libvirt   Libvirt   `json:"libvirt"`
-	Nodes     []Node    `json:"nodes"`
-	Images    []Image   `json:"images"`
-	Limits    Limits    `json:"limits"`
-	Retention Retention `json:"retention"`
+	State     string           `json:"state"`
+	Listen    Listen           `json:"listen"`
+	Log       Log              `json:"log"`
+	Policy    Policy           `json:"policy"`
+	Timing    Timing           `json:"timing"`
+	Driver    string           `json:"driver"` // simulated, libvirt
+	Simulated Simulated        `json:"simulated"`
+	Libvirt   Libvirt          `json:"libvirt"`
+	Nodes     []Node           `json:"nodes"`
+	Rules     document.Passage `json:"rules"` // a script, or a list
+	Images    []Image          `json:"images"`
+	Limits    Limits           `json:"limits"`
+	Retention Retention        `json:"retention"`
 }
 
 // Listen says where the API is served.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ruling"
 )
 
 const maxNodes = 10_000
@@ -31,7 +32,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateChoices, s.validateTiming, s.validateSimulated,
-		s.validateNodes, s.validateImages, s.validateLimits, s.validateRetention,
+		s.validateNodes, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -165,6 +166,10 @@ func (s *Settings) validateNodes() error {
 		}
 	}
 	return nil
+}
+
+func (s *Settings) validateRules() error {
+	return ruling.Check(string(s.Rules), s.ClusterNodes(), nil)
 }
 
 func (s *Settings) validateImages() error {

@@ -38,6 +38,17 @@ func (c *Client) Online(ctx context.Context, name string) error {
 	return err
 }
 
+// Rules are the placement rules of the cluster (administrators).
+func (c *Client) Rules(ctx context.Context) (wire.Rules, error) {
+	return get[wire.Rules](ctx, c, "/v1/rules", nil)
+}
+
+// SetRules replaces or checks them (administrators).
+func (c *Client) SetRules(ctx context.Context, change wire.RulesChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/rules", body: change, repeatable: true}, nil)
+	return err
+}
+
 // Users lists the accounts (administrators).
 func (c *Client) Users(ctx context.Context) (wire.UserList, error) {
 	return get[wire.UserList](ctx, c, "/v1/users", nil)

@@ -16,7 +16,9 @@ type Submission struct {
 	Count           int      `json:"count,omitempty"`
 	Template        *VMSpec  `json:"template,omitempty"`
 	VMs             []VMSpec `json:"vms,omitempty"`
-	Rules           []Rule   `json:"rules,omitempty"`
+	// Rules are placement rules, as docs/rules.md has them: a script, or a list in YAML
+	// or JSON. Its VMs are VM0, VM1 and so on.
+	Rules string `json:"rules,omitempty"`
 }
 
 // VMSpec is one member as submitted.
@@ -41,13 +43,6 @@ type Step struct {
 type StepRef struct {
 	Rank  int `json:"rank"`
 	Index int `json:"index"`
-}
-
-// Rule is a placement rule over members of the vjob.
-type Rule struct {
-	Kind  string   `json:"kind"`            // spread, gather, ban, fence
-	Ranks []int    `json:"ranks,omitempty"` // empty: all members
-	Nodes []string `json:"nodes,omitempty"` // ban, fence
 }
 
 // VJob is a vjob in lists and answers.
@@ -77,7 +72,7 @@ type VJobDetail struct {
 	Phase            string  `json:"phase"` // of the gang protocol
 	Generation       int     `json:"generation"`
 	VMs              []VM    `json:"vms"`
-	Rules            []Rule  `json:"rules"`
+	Rules            string  `json:"rules"`
 	CPUSeconds       float64 `json:"cpu_seconds"`
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
 	Events           []Event `json:"events"` // the latest ones, oldest first
@@ -314,3 +309,18 @@ const (
 // KeyHeader names the request header of POST /v1/vjobs that makes repeating a
 // submission safe: the same key of the same owner is the same vjob.
 const KeyHeader = "Idempotency-Key"
+
+// Rules are the placement rules of the cluster.
+type Rules struct {
+	Settings string     `json:"settings"`            // those of the daemon's settings, which hold as well
+	Text     string     `json:"text"`                // those that administrators have stated
+	StatedBy string     `json:"stated_by,omitempty"` // last
+	Stated   *time.Time `json:"stated,omitempty"`
+	Broken   []string   `json:"broken"` // what breaks rules now, those of vjobs included
+}
+
+// RulesChange replaces the rules of the cluster.
+type RulesChange struct {
+	Text  string `json:"text"`            // "" is none
+	Check bool   `json:"check,omitempty"` // only say what is wrong with them, and change nothing
+}

@@ -75,7 +75,7 @@ func (a *app) root() *cobra.Command {
 	complete(root, "output", formatTable, formatJSON)
 	root.AddCommand(
 		a.submitCommand(), a.listCommand(), a.showCommand(), a.deleteCommand(), a.holdCommand(), a.releaseCommand(),
-		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.plansCommand(), a.eventsCommand(),
+		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.rulesCommand(), a.plansCommand(), a.eventsCommand(),
 		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(),
 		a.planCommand(), a.checkCommand(), a.versionCommand(),
 	)

@@ -141,7 +141,7 @@ func TestExitCodes(t *testing.T) {
 	s.fails(exitInput, "image", "submit", "--image", "nope")
 	s.fails(exitInput, "at most what one node has", "submit", "--cpu", "64")
 	s.fails(exitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")
-	s.fails(exitInput, "nodes", "submit", "--ban", "n9")
+	s.fails(exitInput, "there is no node n9", "submit", "--ban", "n9")
 
 	s.ok("submit", "--name", "long", "--steps", "9h@1")
 	s.fails(exitConflict, "long", "submit", "--name", "long")

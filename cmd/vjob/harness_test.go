@@ -171,7 +171,7 @@ func busyCluster() map[string]any {
 		"/v1/vjobs/12": wire.VJobDetail{
 			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, MemoryMiBSeconds: 9 << 30,
 			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
-			Rules: []wire.Rule{{Kind: "spread", Ranks: []int{0, 1}}, {Kind: "ban", Nodes: []string{"n3"}}}, Events: events[:1],
+			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
 		},
 		"/v1/vjobs/12/logs": "booted\r\n\x1b[31mred\x1b[0m\tx\n",
 		"/v1/nodes":         wire.NodeList{Nodes: nodes},

@@ -111,7 +111,7 @@ func TestSubmit(t *testing.T) {
 		return path
 	}
 	script := file("run.sh", "#!/bin/sh\necho hello\n")
-	words := file("words.yaml", "name: w\nwalltime: 1:30:00\ncount: 2\ntemplate: {cpu: 0.5, memory: 2GiB, work: '2m@1,1m@0.5'}\nrules: [{kind: ban, nodes: [n3]}]\n")
+	words := file("words.yaml", "name: w\nwalltime: 1:30:00\ncount: 2\ntemplate: {cpu: 0.5, memory: 2GiB, work: '2m@1,1m@0.5'}\nrules: [{rule: ban, vms: $VMS, nodes: n3}]\n")
 	plain := file("plain.json", `{"name": "p", "walltime_seconds": 60, "vms": [{"cpu_milli": 1000, "memory_mib": 64, "command": ["sleep", "10"]}]}`)
 	s.input = "{template: {cpu: 1, memory: 64}}"
 	one := wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512}
@@ -123,17 +123,17 @@ func TestSubmit(t *testing.T) {
 		{"defaults", nil, wire.Submission{Count: 1, Template: &one}},
 		{"flags", []string{
 			"--name", "n", "--vms", "4", "--cpu", "250m", "--mem", "2GiB", "--walltime", "1:00:00", "--image", "debian", "--hold", "--priority", "-3",
-			"--spread", "--ban", "n1,n2", "--fence", "n3", "--env", "A=b=c", "--", "./run.sh", "--fast",
+			"--spread", "--ban", "n1,n2", "--fence", "n3", "--rule", "soft(5) root(VM0)", "--env", "A=b=c", "--", "./run.sh", "--fast",
 		}, wire.Submission{
 			Name: "n", Priority: -3, WalltimeSeconds: 3600, Hold: true, Count: 4,
 			Template: &wire.VMSpec{CPUMilli: 250, MemoryMiB: 2048, Image: "debian", Command: []string{"./run.sh", "--fast"}, Env: map[string]string{"A": "b=c"}},
-			Rules:    []wire.Rule{{Kind: "spread"}, {Kind: "ban", Nodes: []string{"n1", "n2"}}, {Kind: "fence", Nodes: []string{"n3"}}},
+			Rules:    "continuous spread($VMS);\ncontinuous ban($VMS, {n1, n2});\ncontinuous fence($VMS, {n3});\nsoft(5) root(VM0);\n",
 		}},
 		{"script", []string{"--script", script}, wire.Submission{Count: 1, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512, Script: "#!/bin/sh\necho hello\n"}}},
 		{"file in words", []string{words, "--gather", "--name", "other"}, wire.Submission{
 			Name: "other", WalltimeSeconds: 5400, Count: 2,
 			Template: &wire.VMSpec{CPUMilli: 500, MemoryMiB: 2048, Steps: []wire.Step{{CPUMilli: 1000, Seconds: 120}, {CPUMilli: 500, Seconds: 60}}},
-			Rules:    []wire.Rule{{Kind: "ban", Nodes: []string{"n3"}}, {Kind: "gather"}},
+			Rules:    "ban(vms=$VMS, nodes=n3);\ngather($VMS);\n",
 		}},
 		{"file of the API", []string{plain, "--walltime", "2m"}, wire.Submission{
 			Name: "p", WalltimeSeconds: 120, VMs: []wire.VMSpec{{CPUMilli: 1000, MemoryMiB: 64, Command: []string{"sleep", "10"}}},

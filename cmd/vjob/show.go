@@ -39,7 +39,7 @@ func (a *app) showCommand() *cobra.Command {
 
 func (a *app) showVJob(j *wire.VJobDetail) error {
 	var b strings.Builder
-	facts(&b, [][2]string{
+	facts(&b, append([][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
@@ -52,8 +52,7 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"ended", moment(j.Ended)},
 		{"used", fmt.Sprintf("%s of CPU, %s·h of memory", span(seconds(j.CPUSeconds)), trimmed(float64(j.MemoryMiBSeconds)/1024/3600)+" GiB")},
 		{"suspended", count(j.Generation, "time")},
-		{"rules", ruleText(j.Rules)},
-	})
+	}, passage("rules", j.Rules)...))
 	b.WriteByte('\n')
 	vms := &table{heads: heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
 	for _, v := range j.VMs {
@@ -110,19 +109,13 @@ func facts(b *strings.Builder, list [][2]string) {
 	}
 }
 
-// ruleText prints rules as users write them.
-func ruleText(rules []wire.Rule) string {
-	texts := make([]string, len(rules))
-	for i, r := range rules {
-		texts[i] = r.Kind
-		if len(r.Ranks) > 0 {
-			texts[i] += fmt.Sprintf(" of ranks %s", strings.Trim(fmt.Sprint(r.Ranks), "[]"))
-		}
-		if len(r.Nodes) > 0 {
-			texts[i] += " " + strings.Join(r.Nodes, ",")
-		}
+// passage is a text of several lines as facts under one name.
+func passage(name, text string) (list [][2]string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		list = append(list, [2]string{name, strings.TrimRight(line, "\r\n")})
+		name = ""
 	}
-	return strings.Join(texts, "; ")
+	return list
 }
 
 // trimmed prints at most two decimals.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ruling"
 	"vjob/settings/document"
 )
 
@@ -29,6 +31,8 @@ type submission struct {
 	gather   bool
 	ban      []string
 	fence    []string
+	ruleFile string
+	rule     []string
 	env      []string
 	script   string
 	steps    string
@@ -71,6 +75,8 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	flags.BoolVar(&f.gather, "gather", false, "all VMs on one node")
 	flags.StringSliceVar(&f.ban, "ban", nil, "no VM on these `NODES`: n1,n2")
 	flags.StringSliceVar(&f.fence, "fence", nil, "VMs only on these `NODES`: n1,n2")
+	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/rules.md)")
+	flags.StringVar(&f.ruleFile, "rules", "", "`FILE` with rules about the VMs")
 	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
 	flags.BoolVar(&f.wait, "wait", false, "wait until the vjob has ended; fails if it does")
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
@@ -166,15 +172,22 @@ func (f *submission) override(cmd *cobra.Command, s *wire.Submission) error {
 		}
 		s.WalltimeSeconds = int64(d / time.Second)
 	}
-	s.Rules = append(s.Rules, f.rules()...)
-	return nil
+	more, err := f.rules()
+	if more != "" && s.Rules != "" {
+		s.Rules = ruling.Script(s.Rules) // a list and a script do not go together
+	}
+	s.Rules += more
+	return err
 }
 
 // fromFlags makes equal VMs.
 func (f *submission) fromFlags(command []string) (s wire.Submission, err error) {
-	s = wire.Submission{Name: f.name, Priority: f.priority, Hold: f.hold, Count: f.vms, Rules: f.rules()}
+	s = wire.Submission{Name: f.name, Priority: f.priority, Hold: f.hold, Count: f.vms}
 	if f.vms < 1 {
 		return s, cluster.BadField("--vms", f.vms, "1 or more")
+	}
+	if s.Rules, err = f.rules(); err != nil {
+		return s, err
 	}
 	vm := &wire.VMSpec{Image: f.image, Command: command}
 	if vm.CPUMilli, err = parseCPU("--cpu", f.cpu); err != nil {
@@ -212,21 +225,33 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 	return s, nil
 }
 
-func (f *submission) rules() []wire.Rule {
-	var rules []wire.Rule
+// rules are those that the flags say, as a script. What keeps VMs apart does so at
+// every instant.
+func (f *submission) rules() (text string, err error) {
+	var b strings.Builder
 	if f.spread {
-		rules = append(rules, wire.Rule{Kind: string(cluster.Spread)})
+		b.WriteString("continuous spread($VMS);\n")
 	}
 	if f.gather {
-		rules = append(rules, wire.Rule{Kind: string(cluster.Gather)})
+		b.WriteString("gather($VMS);\n")
 	}
 	if len(f.ban) > 0 {
-		rules = append(rules, wire.Rule{Kind: string(cluster.Ban), Nodes: f.ban})
+		b.WriteString("continuous ban($VMS, " + ruling.Set(f.ban) + ");\n")
 	}
 	if len(f.fence) > 0 {
-		rules = append(rules, wire.Rule{Kind: string(cluster.Fence), Nodes: f.fence})
+		b.WriteString("continuous fence($VMS, " + ruling.Set(f.fence) + ");\n")
 	}
-	return rules
+	for _, rule := range f.rule {
+		b.WriteString(strings.TrimSuffix(strings.TrimSpace(rule), ";") + ";\n")
+	}
+	if f.ruleFile != "" {
+		data, err := document.Read(f.ruleFile)
+		if err != nil {
+			return "", cluster.BadField("--rules", f.ruleFile, "a file that can be read: "+err.Error())
+		}
+		b.WriteString(ruling.Script(string(data)))
+	}
+	return b.String(), nil
 }
 
 // failedError is a vjob that was waited for and has failed.

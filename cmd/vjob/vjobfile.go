@@ -12,15 +12,15 @@ import (
 // vjobFile is a vjob file: the submission of the API, and for people who write it
 // by hand times and sizes in words, such as `walltime: 1:00:00`, `memory: 2GiB`.
 type vjobFile struct {
-	Name            string      `json:"name"`
-	Priority        int         `json:"priority"`
-	Walltime        string      `json:"walltime"`
-	WalltimeSeconds int64       `json:"walltime_seconds"`
-	Hold            bool        `json:"hold"`
-	Count           int         `json:"count"`
-	Template        *vmFile     `json:"template"`
-	VMs             []vmFile    `json:"vms"`
-	Rules           []wire.Rule `json:"rules"`
+	Name            string           `json:"name"`
+	Priority        int              `json:"priority"`
+	Walltime        string           `json:"walltime"`
+	WalltimeSeconds int64            `json:"walltime_seconds"`
+	Hold            bool             `json:"hold"`
+	Count           int              `json:"count"`
+	Template        *vmFile          `json:"template"`
+	VMs             []vmFile         `json:"vms"`
+	Rules           document.Passage `json:"rules"` // a script, or a list
 }
 
 // vmFile is one VM of a vjob file.
@@ -53,7 +53,7 @@ func parseVJobFile(name string, data []byte) (wire.Submission, error) {
 
 func (f *vjobFile) submission() (s wire.Submission, err error) {
 	s = wire.Submission{
-		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: f.Rules,
+		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: string(f.Rules),
 	}
 	if f.Walltime != "" {
 		if f.WalltimeSeconds != 0 {

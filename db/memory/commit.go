@@ -66,6 +66,11 @@ func keep[T any](u *undo, at *T) {
 
 // step applies the parts in the order of package db.
 func (s *Store) step(step *journal.Step, u *undo) error {
+	if step.Rules != nil {
+		keep(u, &s.rules)
+		s.rules = *step.Rules
+		s.rules.At = utc(s.rules.At)
+	}
 	for _, n := range step.Nodes {
 		if n.ID == "" {
 			return cluster.BadField("node", "", "a name")

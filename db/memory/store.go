@@ -44,6 +44,7 @@ type Store struct {
 	vjobs  []journal.Row  // in order of their numbers
 	gangs  []gang.Record  // of these vjobs, in the same places
 	nodes  map[cluster.NodeID]cluster.Node
+	rules  journal.Rules
 	keys   map[ownerKey]firstUse
 	names  map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
 	plans  []journal.PlanDetail        // in order of their writing
@@ -119,7 +120,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	}
 	l := journal.Loaded{
 		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
-		Nodes: s.sortedNodes(), Ran: map[cluster.VJobID]time.Duration{},
+		Nodes: s.sortedNodes(), Rules: s.rules, Ran: map[cluster.VJobID]time.Duration{},
 	}
 	for i := range s.vjobs {
 		row := &s.vjobs[i]

@@ -204,6 +204,20 @@ func testNodes(t *testing.T, w *World) {
 	isError(t, "a node without a name", err, cluster.ErrInvalid)
 }
 
+func testRules(t *testing.T, w *World) {
+	same(t, "rules at first", w.load(t).Rules, journal.Rules{})
+	first := journal.Rules{Text: "ban($ALL_VMS, n1);\n# why: 'quotes'", By: "root", At: Start}
+	w.commit(t, journal.Step{Rules: &first})
+	w.reopen()
+	same(t, "rules", w.load(t).Rules, first)
+	err := w.Commit(t.Context(), journal.Step{Rules: &journal.Rules{Text: "x"}, Usage: []journal.Usage{{VJob: 99}}})
+	isError(t, "rules beside what is wrong", err, cluster.ErrNotFound)
+	same(t, "rules after that", w.load(t).Rules, first)
+	w.commit(t, journal.Step{Rules: &journal.Rules{By: "root", At: Start}})
+	w.reopen()
+	same(t, "no rules", w.load(t).Rules, journal.Rules{By: "root", At: Start})
+}
+
 func testAtomic(t *testing.T, w *World) {
 	w.load(t)
 	job := w.submit(t, Submission("a", 2))

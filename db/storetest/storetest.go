@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"plans", testPlans},
 		{"accounts add up", testUsage},
 		{"nodes", testNodes},
+		{"rules of the cluster", testRules},
 		{"a step is all or nothing", testAtomic},
 		{"what is unknown is refused", testUnknown},
 		{"numbers are never reused", testNumbers},

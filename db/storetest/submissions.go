@@ -27,10 +27,7 @@ func testSubmission(t *testing.T, w *World) {
 	s.VMs[1].Payload = cluster.Payload{Image: "sim", Script: "a\nb", Program: &cluster.Program{Steps: []cluster.Step{
 		{CPU: 1000, Duration: time.Minute, After: []cluster.StepRef{{Rank: 2, Index: 1}}},
 	}}}
-	s.Rules = []scheduler.SubmittedRule{
-		{Kind: cluster.Spread},
-		{Kind: cluster.Ban, Ranks: []int{2, 0}, Nodes: []cluster.NodeID{"n1"}},
-	}
+	s.Rules = "continuous spread($VMS);\nban({VM2, VM0}, n1);"
 	job := w.submit(t, s)
 	want := s.VJob(1)
 	same(t, "returned", job, want)
@@ -110,10 +107,8 @@ func testNames(t *testing.T, w *World) {
 
 func testBadSubmissions(t *testing.T, w *World) {
 	cases := map[string]func(*scheduler.Submission){
-		"no owner":        func(s *scheduler.Submission) { s.Owner = "" },
-		"no VMs":          func(s *scheduler.Submission) { s.VMs = nil },
-		"a rank too high": func(s *scheduler.Submission) { s.Rules = []scheduler.SubmittedRule{{Ranks: []int{1}}} },
-		"a rank below 0":  func(s *scheduler.Submission) { s.Rules = []scheduler.SubmittedRule{{Ranks: []int{-1}}} },
+		"no owner": func(s *scheduler.Submission) { s.Owner = "" },
+		"no VMs":   func(s *scheduler.Submission) { s.VMs = nil },
 	}
 	for name, spoil := range cases {
 		s := Submission("bad", 1)

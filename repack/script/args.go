@@ -32,7 +32,10 @@ func (e *evaluator) arg(a Arg, p rule.Param, to *Posting) bool {
 	}
 	resource, _ := to.Values["resource"].(string)
 	got, err := e.convert(v, p.Type, want, resource)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNobody):
+		to.idle = true
+	case err != nil:
 		e.explain(to.Kind, a.Value.At(), "%s of %s: %s", p.Name, to.Kind.Name, err)
 		return false
 	}
@@ -46,8 +49,17 @@ func (e *evaluator) convert(v value, t rule.Type, want things, resource string) 
 	}
 	switch t {
 	case rule.VMs, rule.Nodes:
+		if v.depth == set1 && len(v.set) == 0 && want == vms && e.names.Sparse() {
+			return nil, errNobody
+		}
 		return plain(v, t)
 	case rule.VMSets, rule.NodeSets:
+		if v.depth == list && want == vms && e.names.Sparse() {
+			v.sets = slices.DeleteFunc(slices.Clone(v.sets), func(s []int) bool { return len(s) == 0 })
+			if len(v.sets) == 0 {
+				return nil, errNobody
+			}
+		}
 		return disjoint(v, t)
 	case rule.VM:
 		if v.depth == list || len(v.set) != 1 {
@@ -68,6 +80,9 @@ func (e *evaluator) convert(v value, t rule.Type, want things, resource string) 
 		return nil, fmt.Errorf("scripts cannot say %s yet", t)
 	}
 }
+
+// errNobody is a set without VMs, where such sets may be.
+var errNobody = errors.New("nobody")
 
 // mismatch says what was wanted and what came.
 func mismatch(t rule.Type, v value) error { return fmt.Errorf("want %s, and this is %s", t, v) }

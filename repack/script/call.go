@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"vjob/repack"
 	"vjob/repack/rule"
 )
 
@@ -15,6 +16,7 @@ type Posting struct {
 	Values     map[string]any // for rule.Args
 	Continuous bool
 	Penalty    int64 // 0: a hard rule
+	idle       bool  // it is about nobody
 	pos        Pos
 	src        *source
 }
@@ -22,31 +24,42 @@ type Posting struct {
 // Place is where the call stands; both count from 1.
 func (p *Posting) Place() (line, column int) { return p.src.place(p.pos.Off) }
 
-// present is the arguments without the VMs from a number on. It reports false if
-// nobody is left whom the rule could be about.
-func (p *Posting) present(vms int) (values map[string]any, ok bool) {
-	absent := func(vm int) bool { return vm >= vms }
-	values = maps.Clone(p.Values)
+// Problem is something that is wrong with the call, in words of the caller.
+func (p *Posting) Problem(text string) Problem {
+	rep := newReport(p.src)
+	rep.add(p.pos, text)
+	return rep.list[0]
+}
+
+// Rule makes the rule for an instance.
+func (p Posting) Rule(in *repack.Instance) (repack.Rule, error) {
+	return p.Kind.New(rule.Args{Instance: in, Continuous: p.Continuous, Values: p.Values})
+}
+
+// Without is the call without some VMs. It reports false if nobody is left whom the
+// rule could be about.
+func (p Posting) Without(absent func(vm int) bool) (Posting, bool) {
+	p.Values = maps.Clone(p.Values)
 	for _, param := range p.Kind.Params {
-		switch v := values[param.Name].(type) {
+		switch v := p.Values[param.Name].(type) {
 		case int:
-			if absent(v) {
-				return nil, false
+			if param.Type == rule.VM && absent(v) {
+				return p, false
 			}
 		case []int:
 			if param.Type == rule.VMs && slices.ContainsFunc(v, absent) {
-				values[param.Name] = slices.DeleteFunc(slices.Clone(v), absent)
+				p.Values[param.Name] = slices.DeleteFunc(slices.Clone(v), absent)
 			}
 		case [][]int:
 			if param.Type == rule.VMSets {
-				values[param.Name] = pruned(v, absent)
+				p.Values[param.Name] = pruned(v, absent)
 			}
 		}
-		if empty(values[param.Name]) {
-			return nil, false
+		if empty(p.Values[param.Name]) {
+			return p, false
 		}
 	}
-	return values, true
+	return p, true
 }
 
 // pruned is the sets without some members, and without those that had no others.
@@ -117,7 +130,7 @@ func (e *evaluator) call(c *Call) {
 	ok := e.mode(c, &p)
 	ok = e.penalty(c, &p) && ok
 	ok = e.args(c, &p) && ok
-	if !ok || e.stopped || e.dry > 0 {
+	if !ok || e.stopped || e.dry > 0 || p.idle {
 		return
 	}
 	if len(e.calls) == MaxRules {

@@ -176,6 +176,9 @@ func (b Bound) textOf() string {
 	return name(b.Text)
 }
 
+// Name is a name as a script has it: in quotes if it has to be.
+func Name(text string) string { return name(text) }
+
 // name is a name as it is written: in quotes if it has to be.
 func name(text string) string {
 	if bare(text) {

@@ -31,6 +31,9 @@ type Names interface {
 	Amount(resource, text string) (int64, error)
 	// Tick is how long one tick of the instance lasts.
 	Tick() time.Duration
+	// Sparse is true where VMs come and go: a rule about a set that has none just now is
+	// left out. Else such a set is an error.
+	Sparse() bool
 }
 
 // Table is Names out of lists. Its nodes have no labels but those that are given
@@ -130,6 +133,9 @@ func (t *Table) Resources() []string { return t.resources }
 
 // Tick is how long a tick lasts.
 func (t *Table) Tick() time.Duration { return t.tick }
+
+// Sparse is false.
+func (t *Table) Sparse() bool { return false }
 
 // nearest returns the name that is most like the word, or "" when none is.
 func nearest(text string, lists ...[]string) string {

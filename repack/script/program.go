@@ -59,11 +59,11 @@ func (p *Program) Rules(in *repack.Instance) ([]repack.Posted, error) {
 	rep := newReport(p.src)
 	posted := make([]repack.Posted, 0, len(p.Postings))
 	for _, c := range p.Postings {
-		values, ok := c.present(len(in.VMs))
+		c, ok := c.Without(func(vm int) bool { return vm >= len(in.VMs) })
 		if !ok {
 			continue
 		}
-		r, err := c.Kind.New(rule.Args{Instance: in, Continuous: c.Continuous, Values: values})
+		r, err := c.Rule(in)
 		if err != nil {
 			rep.add(c.pos, fmt.Sprint(err), notes(c.Kind)...)
 			continue

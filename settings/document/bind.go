@@ -21,7 +21,13 @@ type binder struct {
 	anchors map[string]ast.Node
 }
 
+// Passage is a text, or any other value, which is then kept as the text that it has
+// in the document. Whoever takes it reads it.
+type Passage string
+
 var (
+	passageType = reflect.TypeFor[Passage]()
+
 	textType = reflect.TypeFor[encoding.TextUnmarshaler]()
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
@@ -39,6 +45,9 @@ func (b *binder) value(path string, node ast.Node, dst reflect.Value) error {
 	}
 	switch {
 	case dst.Type() == rawType: // kept by nobody: only allowed to be there
+		return nil
+	case dst.Type() == passageType:
+		b.passage(node, dst)
 		return nil
 	case node.Type() == ast.NullType: // as if the key were not there
 		return nil
@@ -60,6 +69,17 @@ func (b *binder) value(path string, node ast.Node, dst reflect.Value) error {
 	default:
 		return b.scalar(path, node, dst)
 	}
+}
+
+func (b *binder) passage(node ast.Node, dst reflect.Value) {
+	text, ok := scalarText(node)
+	switch {
+	case node.Type() == ast.NullType:
+		text = ""
+	case !ok:
+		text = node.String()
+	}
+	dst.SetString(text)
 }
 
 // resolve follows anchors, aliases and tags to the node that holds the value.

@@ -33,8 +33,11 @@ type Error struct {
 
 // Error is "file:line:column: key: value: want …".
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s: want %s",
-		e.Document, e.Line, e.Column, e.Field.Field, e.Field.Value, e.Field.Want)
+	at := fmt.Sprintf("%s:%d:%d: %s", e.Document, e.Line, e.Column, e.Field.Field)
+	if e.Field.Text != "" {
+		return at + ":\n" + e.Field.Text
+	}
+	return fmt.Sprintf("%s: %s: want %s", at, e.Field.Value, e.Field.Want)
 }
 
 // Unwrap returns what is wrong, without the place.

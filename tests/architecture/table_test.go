@@ -24,11 +24,12 @@ var table = []row{
 	{"repack/packing", nil, "VMs, plans and rules: a problem is numbers and callbacks"},
 	{"repack/solve", of("repack", "repack/packing"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
-	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/solve"), "how a plan is carried out"},
+	{"ruling", of("cluster", "repack", "repack/rule", "repack/script", "repack/script/rulelist"), "what becomes of the rules"},
+	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ruling"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
 	{"ctxswitch/execute", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -52,9 +53,11 @@ var table = []row{
 	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
 
 	{"settings/document", of("cluster"), "what the documents mean"},
-	{"settings", of("cluster", "settings/document"), "what is made of it"},
+	{"settings", of("cluster", "settings/document", "ruling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"chart", nil, "what the bars and lines mean"},
+	{"swf", of("cluster"), "how jobs are scheduled"},
+	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf"), "nodes, VMs, and how a discipline decides"},
 	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler"), "what is replayed, and what is checked"},
 	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "workload", "chart", "virtual"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
@@ -66,7 +69,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state")
 
 // shells are the files of pure packages that are not: they give the core time and

@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/db/memory"
 	"vjob/hypervisor"
+	"vjob/ruling"
 	"vjob/scheduler"
 )
 
@@ -227,14 +228,10 @@ func submission(name string, set map[string]string) (sub scheduler.Submission, e
 		}})
 	}
 	if set["spread"] == "yes" {
-		sub.Rules = append(sub.Rules, scheduler.SubmittedRule{Kind: cluster.Spread})
+		sub.Rules += "continuous spread($VMS);"
 	}
 	if on, told := set["on"]; told {
-		rule := scheduler.SubmittedRule{Kind: cluster.Fence}
-		for node := range strings.SplitSeq(on, "+") {
-			rule.Nodes = append(rule.Nodes, cluster.NodeID(node))
-		}
-		sub.Rules = append(sub.Rules, rule)
+		sub.Rules += "continuous fence($VMS, " + ruling.Set(strings.Split(on, "+")) + ");"
 	}
 	return sub, errors.Join(err1, err2, err3, err4, err5)
 }

@@ -309,7 +309,7 @@ func (r *run) submit() error {
 		}
 	}
 	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
-		sub.Rules = []scheduler.SubmittedRule{{Kind: cluster.Spread}}
+		sub.Rules = "continuous spread($VMS);"
 	}
 	job, err := r.shell.Submit(sub)
 	if err != nil && r.opts.Unwritten > 0 {

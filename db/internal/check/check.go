@@ -91,13 +91,6 @@ func Submission(s *scheduler.Submission) error {
 	case len(s.VMs) == 0:
 		return cluster.BadField("vms", "[]", "at least one VM")
 	}
-	for i, r := range s.Rules {
-		for _, rank := range r.Ranks {
-			if rank < 0 || rank >= len(s.VMs) {
-				return cluster.BadField(fmt.Sprintf("rules[%d].ranks", i), rank, fmt.Sprintf("0 to %d", len(s.VMs)-1))
-			}
-		}
-	}
 	return nil
 }
 

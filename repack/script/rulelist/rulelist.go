@@ -24,6 +24,22 @@ import (
 // can need. The parser takes time that grows with the square of the depth.
 const maxDepth = 20
 
+// Read reads rules in either notation: what begins with a dash or a bracket is a
+// list, and no script does.
+func Read(name, text string) (*script.File, []script.Problem) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if line[0] == '-' || line[0] == '[' {
+			return Parse(name, text)
+		}
+		break
+	}
+	return script.Parse(name, text)
+}
+
 // Parse reads a list. The file has the rules that could be read, even where there
 // are problems; it is compiled, and formatted, like that of a script.
 func Parse(name, text string) (*script.File, []script.Problem) {

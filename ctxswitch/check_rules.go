@@ -1,0 +1,127 @@
+package ctxswitch
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/repack"
+	"vjob/ruling"
+)
+
+// Breaches says which rules are broken as things stand, by VMs that a plan could
+// move.
+func Breaches(p Problem) []string {
+	c := newCheck(p, Plan{})
+	c.rules()
+	return c.faults
+}
+
+// lateness is how many ways to carry a plan out are looked at, all but one of them
+// late.
+const lateness = 3
+
+// rules checks the rules by their meaning, which planners do not use: when all goes
+// as the plan says, and when gangs start late as it lets them. What VMs break that
+// nobody may touch, and no plan could mend, is no fault.
+func (c *check) rules() {
+	if len(c.p.Rules) == 0 {
+		return
+	}
+	g := c.stage()
+	if err := g.rules(c.p.Rules); err != nil {
+		c.fault("%s", err)
+		return
+	}
+	still := *g
+	still.in.VMs = nil
+	for i, vm := range g.vms {
+		v := g.in.VMs[i]
+		if c.couldMove(vm) {
+			v.State, v.Host = repack.Ready, repack.Nowhere
+		}
+		still.in.VMs = append(still.in.VMs, v)
+	}
+	before, _ := repack.Trace(&still.in, &repack.Plan{})
+	excused := map[string]bool{}
+	for _, r := range g.in.Rules {
+		for _, b := range r.Check(before) {
+			excused[r.String()+b.Text] = true
+		}
+	}
+	ways := lateness
+	if c.plan.Empty() {
+		ways = 1
+	}
+	for late := range ways {
+		t, _ := repack.Trace(&g.in, c.timed(g, uint64(late)))
+		for _, r := range g.in.Rules {
+			if r.Penalty > 0 || slices.Contains(c.plan.Leaves, r.String()) {
+				continue
+			}
+			for _, b := range r.Check(t) {
+				if !excused[r.String()+b.Text] {
+					c.fault("%s is broken: %s", r, b.Text)
+				}
+			}
+		}
+	}
+}
+
+// stage is the problem without what is wanted: where everybody is.
+func (c *check) stage() *stage {
+	g := newStage(c.p.Current, c.p.Claims)
+	for _, vm := range c.p.Current.VMs() {
+		need := c.count(vm)
+		demand := []int64{int64(need.CPU), int64(need.Memory)}
+		v := repack.VM{
+			Name: vm.String(), Host: g.at(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
+			Stays: !c.couldMove(vm), Paused: !c.p.Live[vm],
+		}
+		switch state, _ := c.p.Current.State(vm); state {
+		case cluster.VMRunning:
+			v.State, v.Want = repack.Running, repack.Running
+		case cluster.VMSleeping:
+			v.State = repack.Sleeping
+		default: // it is nowhere
+		}
+		g.enrol(vm, v)
+	}
+	g.gangs()
+	return g
+}
+
+// timed is the plan with the times of its actions: its own, or drawn, each gang as
+// late as it happens.
+func (c *check) timed(g *stage, late uint64) *repack.Plan {
+	rng := rand.New(rand.NewPCG(late, 1))
+	delay := make([]repack.Ticks, len(c.plan.Gangs))
+	for i := range delay {
+		if late > 0 {
+			delay[i] = repack.Ticks(rng.Int64N(int64(c.plan.Makespan/ruling.Tick) + 1))
+		}
+	}
+	plan := &repack.Plan{}
+	ends := make([]repack.Ticks, len(c.plan.Actions))
+	for i, a := range c.plan.Actions {
+		out := repack.Action{
+			Kind: kindOf[a.Kind], VM: g.number[a.VM], From: g.at(a.From), To: g.at(a.To),
+			Start: repack.Ticks(a.Start / ruling.Tick), End: repack.Ticks((a.End + ruling.Tick - time.Nanosecond) / ruling.Tick),
+		}
+		if late > 0 {
+			takes := out.End - out.Start
+			out.Start = delay[c.gangOf[a.ID]]
+			for _, b := range a.After {
+				out.Start = max(out.Start, ends[b]+delay[c.gangOf[a.ID]])
+			}
+			out.End = out.Start + takes
+		}
+		ends[i] = out.End
+		if a.Kind == cluster.Stop && g.in.VMs[out.VM].State != repack.Running {
+			continue // an image is deleted
+		}
+		plan.Actions = append(plan.Actions, out)
+	}
+	return plan
+}

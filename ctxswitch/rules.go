@@ -1,0 +1,189 @@
+package ctxswitch
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/repack"
+	"vjob/repack/rule"
+	"vjob/repack/script"
+	"vjob/ruling"
+)
+
+// dread is what it costs to leave something as it is that should not be so: more
+// than any way to change it.
+const dread = 1 << 36
+
+// ticksPerPenalty is what one unit of a penalty is worth: a second in which one VM
+// waits.
+const ticksPerPenalty = int64(time.Second / ruling.Tick)
+
+// rules posts the rules that people have stated. The error is a text that cannot be
+// understood.
+func (g *stage) rules(list []ruling.Rules) error {
+	if len(list) == 0 {
+		return nil
+	}
+	scene := ruling.NewScene(g.nodes, g.vms)
+	for _, text := range list {
+		program, err := text.Compile(scene)
+		if err != nil {
+			return err
+		}
+		for _, p := range program.Postings {
+			if err := g.state(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// state posts one rule. VMs that are not to be touched may break it by themselves:
+// that is how it is, and it holds for the others. Where they break it without being
+// named, nobody else shall make it worse.
+func (g *stage) state(p script.Posting) error {
+	p, ok := p.Without(func(vm int) bool { return vm >= len(g.vms) })
+	if !ok {
+		return nil
+	}
+	p.Penalty *= ticksPerPenalty
+	r, err := p.Rule(&g.in)
+	if err != nil {
+		return err
+	}
+	if p.Penalty == 0 && g.rests {
+		guilty := g.guilty(r)
+		if len(guilty) > 0 {
+			if p, ok = p.Without(func(vm int) bool { return guilty[vm] }); !ok {
+				return nil
+			}
+			if r, err = p.Rule(&g.in); err != nil {
+				return err
+			}
+			if len(g.guilty(r)) > 0 {
+				p.Penalty = dread
+			}
+		}
+	}
+	g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r, Penalty: p.Penalty})
+	g.stated = len(g.in.Rules)
+	return nil
+}
+
+// relax has the rules that people have stated kept as far as possible. It reports
+// whether there are any.
+func (g *stage) relax() (any bool) {
+	for i := range g.stated {
+		if r := &g.in.Rules[i]; r.Penalty == 0 {
+			r.Penalty, any = dread, true
+		}
+	}
+	return any
+}
+
+// left are the relaxed rules that a plan leaves broken.
+func (g *stage) left(plan *repack.Plan) (list []string) {
+	t, _ := repack.Trace(&g.in, plan)
+	for _, r := range g.in.Rules[:g.stated] {
+		if r.Penalty == dread && len(r.Check(t)) > 0 {
+			list = append(list, r.String())
+		}
+	}
+	return list
+}
+
+// avoid keeps VMs off nodes as long as the rules leave them another that is large
+// enough.
+func (g *stage) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	allowed := g.allowed()
+	for i, vm := range g.vms {
+		for _, n := range g.shunned(i, nodes[vm], allowed) {
+			if err := g.keepOff([]int{i}, n, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shunned are the numbers of nodes that a VM is to keep off; none if there is no
+// other for it.
+func (g *stage) shunned(vm int, nodes []cluster.NodeID, allowed func(vm, node int) bool) (list []int) {
+	v := &g.in.VMs[vm]
+	if v.Stays || len(nodes) == 0 {
+		return nil
+	}
+	elsewhere := false
+	for n, node := range g.nodes {
+		if slices.Contains(nodes, node.ID) {
+			list = append(list, n)
+			continue
+		}
+		elsewhere = elsewhere || node.Hosts() && fitsIn(v.Next, g.in.Nodes[n].Capacity) && allowed(vm, n)
+	}
+	if !elsewhere {
+		return nil
+	}
+	return list
+}
+
+func fitsIn(need, room []int64) bool {
+	for d := range need {
+		if need[d] > room[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// drain keeps everybody off nodes that take nothing, but for those who are there:
+// they leave if they can.
+func (g *stage) drain() error {
+	for n, node := range g.nodes {
+		if node.State == cluster.Online || g.in.Nodes[n].Want == repack.Offline {
+			continue
+		}
+		dread := int64(dread)
+		if node.State != cluster.Draining {
+			dread = 0 // nobody may stay
+		}
+		var there, others []int
+		for i := range g.in.VMs {
+			switch v := &g.in.VMs[i]; {
+			case v.Stays:
+			case v.State == repack.Running && v.Host == n:
+				there = append(there, i)
+			default:
+				others = append(others, i)
+			}
+		}
+		if err := errors.Join(g.keepOff(there, n, dread), g.keepOff(others, n, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *stage) keepOff(vms []int, node int, penalty int64) error {
+	if len(vms) == 0 {
+		return nil
+	}
+	kind, err := rule.Find("ban")
+	if err != nil {
+		return err
+	}
+	r, err := kind.New(rule.Args{
+		Instance: &g.in, Continuous: penalty == 0, Values: map[string]any{"vms": vms, "nodes": []int{node}},
+	})
+	if err != nil {
+		return err
+	}
+	g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r, Penalty: penalty})
+	return nil
+}
