@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,15 +16,23 @@ import (
 	"vjob/cluster"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
+	"vjob/queue/backfill"
 	"vjob/replay"
+	"vjob/settings/document"
+	"vjob/swf"
 	"vjob/workload"
 )
 
 // replayFlags are the flags of `vjob replay`.
 type replayFlags struct {
-	policies    []string
+	policies []string
+	svg      string
+	// of logs
+	processors int64
+	jobs       int
+	starts     string
+	// of workload files
 	profile     string
-	svg         string
 	cluster     string
 	noWalltimes bool
 	noLocks     bool
@@ -34,84 +40,147 @@ type replayFlags struct {
 	seed        uint64
 }
 
+// The flags that have a meaning for one kind of file only.
+var (
+	flagsOfLogs      = []string{"processors", "jobs", "starts"}
+	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed"}
+)
+
 func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "run a workload file in virtual time, and compare policies",
-		Long: `Runs a file of vjobs with their times of submission in virtual time through the scheduler of
-the daemon, and prints when each vjob ran, the totals, how well the nodes were used, and every
-context switch. Nothing real is touched and no daemon is needed.
+		Short: "run a workload file or a log in virtual time, and compare policies",
+		Long: `Runs jobs with their times of submission in virtual time, and prints what each policy makes of
+them. Nothing real is touched and no daemon is needed. FILE is one of two kinds, plain or
+compressed by gzip, told apart by its content:
 
-FILE is a document with a cluster and vjobs made of components (examples/nasgrid-8x9.json), or
-one line of JSON per vjob; both may be compressed by gzip.`,
+A workload file describes vjobs: a document with a cluster and vjobs made of components
+(examples/nasgrid-8x9.json), or one line of JSON per vjob. It is run through the scheduler of the
+daemon, on nodes, with context switches; printed are the times of each vjob, how well the nodes
+were used, and every switch. Policies: fcfs, firstfit.
+
+A log in the Standard Workload Format is run on one pool of processors, without nodes and
+switches; printed are waits, bounded slowdowns, the makespan, and how well the processors were used.
+Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 		Example: `  vjob replay examples/nasgrid-8x9.json --svg gantt.svg
-  vjob replay kth.jsonl.gz --cluster 50x2x3686MiB --policy firstfit`,
-		Args: arguments(1, "one workload file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), &f, args[0]) },
+  vjob replay kth.jsonl.gz --cluster 50x2x3686MiB --policy firstfit
+  vjob replay KTH-SP2.swf.gz --policy fcfs,easy,conservative
+  vjob replay KTH-SP2.swf.gz --policy easy --processors 128 --jobs 5000 --starts starts.csv`,
+		Args: arguments(1, "one workload file or log"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.replay(cmd.Context(), &f, cmd.Flags().Changed, args[0])
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side")
-	flags.StringVar(&f.profile, "profile", "thesis", "durations of actions: thesis, bin-repacking or lab")
 	flags.StringVar(&f.svg, "svg", "", "draw the Gantt charts and the utilisation into this `FILE`")
-	flags.StringVar(&f.cluster, "cluster", "", "nodes instead of the file's: `COUNTxCPUxMEMORY`, such as 50x2x3686MiB")
-	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "end no vjob at its walltime")
-	flags.BoolVar(&f.noLocks, "no-locks", false, "no lock manager: vjobs are paused to be moved")
-	flags.IntVar(&f.transfers, "transfers", 0, "saves, restores and migrations at once on one node; 0 is the default")
-	flags.Uint64Var(&f.seed, "seed", 0, "of everything that is left to chance")
-	complete(cmd, "policy", "fcfs", "firstfit")
+	flags.Int64Var(&f.processors, "processors", 0, "logs: size of the pool; 0 is what the log says (MaxProcs)")
+	flags.IntVar(&f.jobs, "jobs", 0, "logs: only the first `NUMBER` of jobs; 0 is all")
+	flags.StringVar(&f.starts, "starts", "", "logs: write the start of every job into this `FILE`, as CSV in seconds from the first submission")
+	flags.StringVar(&f.profile, "profile", "thesis", "workload files: durations of actions: thesis, bin-repacking or lab")
+	flags.StringVar(&f.cluster, "cluster", "", "workload files: nodes instead of the file's: `COUNTxCPUxMEMORY`, such as 50x2x3686MiB")
+	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "workload files: end no vjob at its walltime")
+	flags.BoolVar(&f.noLocks, "no-locks", false, "workload files: no lock manager: vjobs are paused to be moved")
+	flags.IntVar(&f.transfers, "transfers", 0, "workload files: saves, restores and migrations at once on one node; 0 is the default")
+	flags.Uint64Var(&f.seed, "seed", 0, "workload files: of everything that is left to chance")
+	complete(cmd, "policy", backfill.Names()...)
 	complete(cmd, "profile", "thesis", "bin-repacking", "lab")
 	return cmd
 }
 
-func (a *app) replay(ctx context.Context, f *replayFlags, file string) error {
-	profile, err := simulated.ProfileNamed(f.profile)
+// replay runs a file as what it is.
+func (a *app) replay(ctx context.Context, f *replayFlags, given func(flag string) bool, path string) error {
+	svg, err := writable("--svg", f.svg, path, f.starts)
 	if err != nil {
-		return renamed(err, "--profile")
+		return err
 	}
-	w, err := workload.Read(file)
+	starts, err := writable("--starts", f.starts, path)
+	if err != nil {
+		return err
+	}
+	return a.readFrom("file", path, func(in io.Reader, name string) error {
+		b := bufio.NewReader(in)
+		beginning, err := b.Peek(4096)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		foreign, kind, other := flagsOfLogs, "a log", "a workload file"
+		log := swf.Looks(beginning) || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".swf")
+		if log {
+			foreign, kind, other = flagsOfWorkloads, other, kind
+		}
+		for _, flag := range foreign {
+			if given(flag) {
+				return cluster.BadField("--"+flag, "given", fmt.Sprintf("%s with it: %s is %s", kind, name, other))
+			}
+		}
+		if log {
+			return a.replayLog(ctx, f, b, name, svg, starts)
+		}
+		return a.replayWorkload(ctx, f, b, name, svg)
+	})
+}
+
+func (a *app) replayWorkload(ctx context.Context, f *replayFlags, in io.Reader, name string, svg *target) error {
+	data, err := document.ReadFrom(name, in)
+	if err != nil {
+		return err
+	}
+	w, err := workload.Parse(name, data)
 	if err != nil {
 		return err
 	}
 	if f.noWalltimes {
 		w.DropWalltimes()
 	}
-	o := replay.Options{Profile: profile, Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
-	if f.cluster != "" {
-		if o.Nodes, err = parseCluster(f.cluster); err != nil {
-			return err
-		}
-	}
-	if len(w.Nodes) == 0 && len(o.Nodes) == 0 {
-		return cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
+	o, err := f.options(w)
+	if err != nil {
+		return err
 	}
 	var results []*replay.Result
-	for _, name := range f.policies {
-		if o.Policy, err = queue.ByName(name); err != nil {
+	for _, policy := range f.policies {
+		if o.Policy, err = queue.ByName(policy); err != nil {
 			return renamed(err, "--policy")
 		}
-		bar := a.progress(name)
+		bar := a.progress(policy, "vjobs")
 		o.Progress = bar.show
 		r, err := replay.Run(ctx, w, o)
 		bar.end()
 		if err != nil {
-			return fmt.Errorf("replay %s with %s: %w", file, name, err)
+			return fmt.Errorf("replay %s with %s: %w", name, policy, err)
 		}
 		results = append(results, r)
 	}
 	title := w.Title
-	if title == file {
-		title = filepath.Base(file)
+	if title == name {
+		title = filepath.Base(name)
 	}
-	if f.svg != "" {
-		if err := writeFigure(f.svg, replay.Figure(title, results)); err != nil {
-			return err
-		}
+	err = svg.write(func(w io.Writer) error { return chart.Write(w, replay.Figure(title, results)) })
+	if err != nil {
+		return err
 	}
 	if a.json() {
 		return printJSON(a.out, replayJSON(title, results), true)
 	}
 	return a.showReplay(title, results)
+}
+
+// options are how a workload file is run.
+func (f *replayFlags) options(w *workload.Workload) (o replay.Options, err error) {
+	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
+	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
+		return o, renamed(err, "--profile")
+	}
+	if f.cluster != "" {
+		if o.Nodes, err = parseCluster(f.cluster); err != nil {
+			return o, err
+		}
+	}
+	if len(w.Nodes) == 0 && len(o.Nodes) == 0 {
+		return o, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
+	}
+	return o, nil
 }
 
 // parseCluster reads COUNTxCPUxMEMORY.
@@ -135,46 +204,4 @@ func parseCluster(s string) ([]cluster.Node, error) {
 		}
 	}
 	return nodes, nil
-}
-
-func writeFigure(path string, f *chart.Figure) (err error) {
-	out, err := os.Create(path)
-	if err != nil {
-		return cluster.BadField("--svg", path, "a file that can be written: "+err.Error())
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	b := bufio.NewWriter(out)
-	return errors.Join(chart.Write(b, f), b.Flush())
-}
-
-// progressBar is one line on the standard error, redrawn in place.
-type progressBar struct {
-	out   io.Writer // nil when nobody looks
-	name  string
-	now   func() time.Time
-	last  time.Time
-	drawn bool
-}
-
-func (a *app) progress(name string) *progressBar {
-	bar := &progressBar{name: name, now: a.now, last: a.now()}
-	if a.width() > 0 {
-		bar.out = a.err
-	}
-	return bar
-}
-
-// show draws the bar, at most ten times a second.
-func (b *progressBar) show(ended, all int, at time.Duration) {
-	if b.out == nil || b.now().Sub(b.last) < 100*time.Millisecond {
-		return
-	}
-	b.last, b.drawn = b.now(), true
-	_, _ = fmt.Fprintf(b.out, "\r%-9s %s %d of %d vjobs, %s of virtual time ", b.name, gauge(float64(ended)/float64(max(1, all)), 24), ended, all, replay.Clock(at))
-}
-
-func (b *progressBar) end() {
-	if b.drawn {
-		_, _ = io.WriteString(b.out, "\r\x1b[K")
-	}
 }

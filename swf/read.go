@@ -1,0 +1,132 @@
+package swf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+)
+
+// Read reads a whole log for a pool of so many processors; 0 is what the log itself
+// says. What it does about missing fields is in the counts of the log. It is an error if
+// a field is not a number, if the number of processors is not known, or if no job
+// remains.
+func Read(in io.Reader, processors int64) (*Log, error) {
+	r, err := NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	b := builder{log: &Log{Processors: processors}}
+	for {
+		record, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			b.log.Declared = r.Processors()
+			return b.finish()
+		case errors.Is(err, errCutOff):
+			b.count(CutOff, record.Line)
+		case err != nil:
+			return nil, err
+		default:
+			if err := b.pool(r.Processors()); err != nil {
+				return nil, err
+			}
+			b.add(&record)
+		}
+	}
+}
+
+// builder makes a log of its lines.
+type builder struct {
+	log    *Log
+	counts [conventions]Count
+	last   int64 // submission
+}
+
+// pool demands that the number of processors is known.
+func (b *builder) pool(declared int64) error {
+	if b.log.Processors == 0 {
+		b.log.Processors = declared
+	}
+	if b.log.Processors == 0 {
+		return cluster.BadField("processors", "", "a number: the log does not say how many there are (MaxProcs)")
+	}
+	return nil
+}
+
+func (b *builder) count(c Convention, line int) {
+	n := &b.counts[c]
+	n.Convention = c
+	if n.Jobs++; n.Jobs == 1 {
+		n.Line = line
+	}
+}
+
+// add takes a job into the log, by the conventions.
+func (b *builder) add(r *Record) {
+	b.log.Lines++
+	width := r.Requested
+	if width <= 0 {
+		width = r.Allocated
+	}
+	for _, left := range []struct {
+		out bool
+		why Convention
+	}{
+		{width <= 0, NoProcessors}, {r.Run <= 0, NoRun}, {r.Submit < 0, NoSubmit}, {width > b.log.Processors, TooWide},
+	} {
+		if left.out {
+			b.count(left.why, r.Line)
+			return
+		}
+	}
+	j := Job{Number: r.Number, Submit: r.Submit, Run: r.Run, Walltime: r.Walltime, Processors: width}
+	if r.Allocated > 0 && r.Allocated != width {
+		b.count(Requested, r.Line)
+	}
+	if j.Walltime <= 0 {
+		b.count(NoWalltime, r.Line)
+		j.Walltime = j.Run
+	}
+	if j.Run > j.Walltime {
+		b.count(Killed, r.Line)
+		j.Run = j.Walltime
+	}
+	if j.Submit < b.last {
+		b.count(OutOfOrder, r.Line)
+	}
+	b.last = max(b.last, j.Submit)
+	b.log.Jobs = append(b.log.Jobs, j)
+}
+
+// finish sorts the jobs and has their time begin with the first one.
+func (b *builder) finish() (*Log, error) {
+	for _, n := range b.counts {
+		if n.Jobs > 0 {
+			b.log.Counts = append(b.log.Counts, n)
+		}
+	}
+	jobs := b.log.Jobs
+	if len(jobs) == 0 {
+		return nil, b.empty()
+	}
+	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	first := jobs[0].Submit
+	for i := range jobs {
+		jobs[i].Submit -= first
+	}
+	return b.log, nil
+}
+
+// empty says why no job remains.
+func (b *builder) empty() error {
+	want := []string{"one at least that can be replayed"}
+	for _, n := range b.log.Counts {
+		want = append(want, fmt.Sprintf("%d from line %d on: %s", n.Jobs, n.Line, n.Convention))
+	}
+	return cluster.BadField("jobs", 0, strings.Join(want, "; "))
+}

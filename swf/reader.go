@@ -1,0 +1,100 @@
+package swf
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"vjob/cluster"
+)
+
+// longest is how many bytes a line has at most.
+const longest = 64 << 10
+
+// Reader reads a log line by line and keeps none.
+type Reader struct {
+	in   *bufio.Reader
+	line int
+	// processors is what the comments say so far; 0 is nothing.
+	processors int64
+}
+
+// NewReader begins to read a log, plain or compressed.
+func NewReader(in io.Reader) (*Reader, error) {
+	b := bufio.NewReaderSize(in, longest)
+	if magic, _ := b.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return &Reader{in: b}, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, damaged(0, err)
+	}
+	return &Reader{in: bufio.NewReaderSize(z, longest)}, nil
+}
+
+// Processors is what the log says that its machine has (MaxProcs), as far as it is
+// read; 0 when it says nothing. The first word counts.
+func (r *Reader) Processors() int64 { return r.processors }
+
+// errCutOff is the end of a last line that is not whole.
+var errCutOff = errors.New("the last line is cut off")
+
+// Next is the next job of the log; the error is [io.EOF] at its end. Others name the
+// line.
+func (r *Reader) Next() (Record, error) {
+	for {
+		text, err := r.in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return Record{}, cluster.BadField(fmt.Sprintf("line %d", r.line+1), fmt.Sprintf("more than %d bytes", longest), "a line of a log")
+		case err != nil && !errors.Is(err, io.EOF):
+			return Record{}, damaged(r.line, err)
+		case len(text) == 0:
+			return Record{}, io.EOF
+		}
+		r.line++
+		text = bytes.Trim(text, blanks+"\n")
+		if len(text) == 0 {
+			continue
+		}
+		if text[0] == ';' {
+			r.comment(text[1:])
+			continue
+		}
+		record, bad := parse(r.line, text)
+		if bad != nil && err != nil {
+			return record, errCutOff
+		}
+		return record, bad
+	}
+}
+
+// comment looks for what the machine has. The first that says so counts: a log
+// that was made from another one may quote its comments.
+func (r *Reader) comment(text []byte) {
+	value, ok := bytes.CutPrefix(bytes.TrimLeft(text, blanks), []byte("MaxProcs:"))
+	if !ok || r.processors > 0 {
+		return
+	}
+	value = bytes.TrimLeft(value, blanks)
+	digits := bytes.IndexFunc(value, func(c rune) bool { return c < '0' || c > '9' })
+	if digits < 0 {
+		digits = len(value)
+	}
+	if n, err := strconv.ParseInt(string(value[:digits]), 10, 64); err == nil && n <= largest {
+		r.processors = n
+	}
+}
+
+// damaged is a compressed log that cannot be read to its end.
+func damaged(line int, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
+		return cluster.BadField(fmt.Sprintf("after line %d", line), err.Error(), "a whole gzip file: this one is cut off or damaged")
+	}
+	return fmt.Errorf("read after line %d: %w", line, err)
+}

@@ -1,0 +1,84 @@
+package swf
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+
+	"vjob/cluster"
+)
+
+// Record is what one line says, as far as it matters here. What is missing is
+// negative, most often -1.
+type Record struct {
+	Line      int
+	Number    int64
+	Submit    int64 // seconds
+	Run       int64 // seconds
+	Allocated int64 // processors
+	Requested int64 // processors
+	Walltime  int64 // seconds
+}
+
+// fields is how many numbers a line has.
+const fields = 18
+
+// largest is the largest number that a field may hold: as seconds, more than
+// thirty thousand years.
+const largest = 1e12
+
+// parse reads the fields of a line that matter. A fraction of a number is cut off.
+func parse(line int, text []byte) (Record, error) {
+	r := Record{Line: line}
+	wanted := [...]struct {
+		field int
+		name  string
+		value *int64
+	}{
+		{1, "job number", &r.Number},
+		{2, "submit time", &r.Submit},
+		{4, "run time", &r.Run},
+		{5, "allocated processors", &r.Allocated},
+		{8, "requested processors", &r.Requested},
+		{9, "requested time", &r.Walltime},
+	}
+	next, count := 0, 0
+	for {
+		text = bytes.TrimLeft(text, blanks)
+		if len(text) == 0 {
+			break
+		}
+		end := bytes.IndexAny(text, blanks)
+		if end < 0 {
+			end = len(text)
+		}
+		count++
+		if next < len(wanted) && wanted[next].field == count {
+			w := &wanted[next]
+			v, ok := number(text[:end])
+			if !ok {
+				field := fmt.Sprintf("line %d: field %d, the %s", line, count, w.name)
+				return r, cluster.BadField(field, string(text[:end]), "a number up to 10^12, or -1 where nothing is known")
+			}
+			*w.value = v
+			next++
+		}
+		text = text[end:]
+	}
+	if count < fields {
+		return r, cluster.BadField(fmt.Sprintf("line %d", line), strconv.Itoa(count)+" fields", "the 18 of the Standard Workload Format")
+	}
+	return r, nil
+}
+
+const blanks = " \t\r\v\f"
+
+// number reads a whole number, or cuts the fraction off.
+func number(text []byte) (int64, bool) {
+	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return v, -largest <= v && v <= largest
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	return int64(f), err == nil && math.Abs(f) <= largest
+}
