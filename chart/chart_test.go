@@ -141,6 +141,31 @@ func TestLarge(t *testing.T) {
 	}
 }
 
+// Years of many points are drawn to their end: a series that is always full fills
+// its panel and nothing else.
+func TestYears(t *testing.T) {
+	r := chart.Run{End: 200 * 365 * 24 * time.Hour}
+	points := make([]chart.Point, 5000)
+	for i := range points {
+		points[i] = chart.Point{At: r.End / 5000 * time.Duration(i), Value: 7}
+	}
+	r.Series = []chart.Series{{Name: "full", Capacity: 7, Points: points}}
+	var b bytes.Buffer
+	if err := chart.Write(&b, &chart.Figure{Runs: []chart.Run{r}}); err != nil {
+		t.Fatal(err)
+	}
+	_, path, _ := strings.Cut(b.String(), `<path class="area" d="M`)
+	path, _, _ = strings.Cut(path, `Z"`)
+	last := 0.0
+	for step := range strings.SplitSeq(path, "L") {
+		var x, y float64
+		if _, err := fmt.Sscan(step, &x, &y); err != nil || x < last || y < 0 {
+			t.Fatalf("%q after %v: %v", step, last, err)
+		}
+		last = x
+	}
+}
+
 // schedule has bars that overlap, arrivals and departures, and a kind that nobody
 // knows.
 func schedule(nodes int) *chart.Timetable {

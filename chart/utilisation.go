@@ -23,7 +23,7 @@ func (c *canvas) utilisation(l *layout, s *Series, end time.Duration, x, y float
 		c.text(x-8, level+4, "label", "end", number(v))
 	}
 	c.rotated(x-labelWidth+24, y+seriesSize/2, "label", s.Unit)
-	c.path(s.outline(l, &scale, end, x, y+seriesSize), "area", s.Name+" used")
+	c.path(s.outline(l, &scale, end, x, y+seriesSize), "area", s.Name)
 	if s.Capacity > 0 {
 		level := y + seriesSize - s.Capacity*scale.perUnit
 		c.line(x, level, x+l.panel, level, "capacity")
@@ -86,7 +86,7 @@ func (s *Series) sampled(end time.Duration, n int) []Point {
 	next := 0 // first point after the start of the step
 	value := 0.0
 	for i := range n {
-		from, to := end*time.Duration(i)/time.Duration(n), end*time.Duration(i+1)/time.Duration(n)
+		from, to := part(end, i, n), part(end, i+1, n)
 		sum, since := 0.0, from
 		for ; next < len(s.Points) && s.Points[next].At < to; next++ {
 			p := s.Points[next]
@@ -100,4 +100,10 @@ func (s *Series) sampled(end time.Duration, n int) []Point {
 		out = append(out, Point{At: from, Value: sum / float64(max(1, to-from))})
 	}
 	return out
+}
+
+// part is i nths of a time: years of nanoseconds cannot be multiplied first.
+func part(d time.Duration, i, n int) time.Duration {
+	whole, rest := d/time.Duration(n), d%time.Duration(n)
+	return whole*time.Duration(i) + rest*time.Duration(i)/time.Duration(n)
 }

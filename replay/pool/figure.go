@@ -34,7 +34,7 @@ func (r *Result) chart(step int) chart.Run {
 	s := r.Summary()
 	run := chart.Run{
 		Title: r.Policy, End: Duration(s.Makespan),
-		Note: fmt.Sprintf("mean wait %.0f s · mean bounded slowdown %.1f · used %.1f %%", s.Wait.Mean, s.Slowdown.Mean, 100*s.Used),
+		Note: fmt.Sprintf("mean wait %.0f s · bounded slowdown %.1f", s.Wait.Mean, s.Slowdown.Mean),
 	}
 	for i := 0; i < len(r.Jobs); i += step {
 		j := &r.Jobs[i]
@@ -46,29 +46,42 @@ func (r *Result) chart(step int) chart.Run {
 		row.Spans = append(row.Spans, chart.Span{State: "running", From: start, To: Duration(r.Starts[i] + Time(j.Run))})
 		run.Rows = append(run.Rows, row)
 	}
-	run.Series = []chart.Series{{
-		Name: "Processors", Unit: "processors", Capacity: float64(r.Processors), Points: r.used(),
-	}}
+	var busy, queued flow
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		busy.during(r.Starts[i], r.Starts[i]+Time(j.Run), j.Processors)
+		queued.during(Time(j.Submit), r.Starts[i], 1)
+	}
+	run.Series = []chart.Series{
+		{Name: "Processors used", Unit: "processors", Capacity: float64(r.Processors), Points: busy.points()},
+		{Name: "Jobs waiting", Unit: "jobs", Points: queued.points()},
+	}
 	return run
 }
 
-// used is how many processors are used, from each change on.
-func (r *Result) used() []chart.Point {
-	type change struct {
-		at    Time
-		width int64
+// flow is an amount that comes and goes.
+type flow []change
+
+type change struct {
+	at     Time
+	amount int64
+}
+
+// during adds to the amount for a while.
+func (f *flow) during(from, to Time, amount int64) {
+	if from < to {
+		*f = append(*f, change{from, amount}, change{to, -amount})
 	}
-	changes := make([]change, 0, 2*len(r.Jobs))
-	for i := range r.Jobs {
-		j := &r.Jobs[i]
-		changes = append(changes, change{r.Starts[i], j.Processors}, change{r.Starts[i] + Time(j.Run), -j.Processors})
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+}
+
+// points is the amount from each change on.
+func (f flow) points() []chart.Point {
+	slices.SortFunc(f, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	var points []chart.Point
 	now := int64(0)
-	for i, c := range changes {
-		now += c.width
-		if i+1 == len(changes) || changes[i+1].at > c.at {
+	for i, c := range f {
+		now += c.amount
+		if i+1 == len(f) || f[i+1].at > c.at {
 			points = append(points, chart.Point{At: Duration(c.at), Value: float64(now)})
 		}
 	}
