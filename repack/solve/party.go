@@ -55,6 +55,10 @@ func (p *party) search() {
 	first.repair()
 	first.try()
 	p.meet(p.searches[:1])
+	if p.best == nil && first.recast() {
+		first.try()
+		p.meet(p.searches[:1])
+	}
 	if p.best == nil {
 		p.survey(fewScenes)
 	}

@@ -51,7 +51,11 @@ func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trial{state: newState(newModel(amended, Completion)), effort: o.Effort}
+	return newTrial(newModel(amended, Completion), o), nil
+}
+
+func newTrial(m *model, o TrialOptions) *Trial {
+	t := &Trial{state: newState(m), circle: m.circles(), effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}
@@ -60,12 +64,11 @@ func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
 			t.move(vm, v.Host)
 		}
 	}
-	t.circle = t.circles()
 	t.openings = newOpenings(t.state)
 	for d, average := range t.average {
 		t.dear = append(t.dear, float64(t.scarcity[d])/float64(max(1, average)))
 	}
-	return t, nil
+	return t
 }
 
 // need is what a VM asks for.

@@ -10,7 +10,7 @@ import (
 )
 
 // trialSeeds is how many random problems each property is tried on.
-const trialSeeds = 4000
+const trialSeeds = 2000
 
 // staying are the rules on where VMs are at the end, which is what a trial decides.
 var staying = []string{
@@ -172,13 +172,13 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 		}
 		if plans++; r.Verdict != solve.Solved {
 			none++
-			if none < 60 {
+			if none < 6 {
 				t.Logf("seed %d: verdict %d: %q", n, r.Verdict, r.Why)
 			}
 		}
 	}
 	t.Logf("%d of %d choices cannot be planned", none, plans)
-	if none*100 > plans {
+	if none*100 > plans { // what is left waits for each other on the way there
 		t.Errorf("%d of %d choices of the trial cannot be planned", none, plans)
 	}
 }
