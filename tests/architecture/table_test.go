@@ -44,6 +44,7 @@ var table = []row{
 	{"oar/date", of("oar/message"), "which time it is, and where"},
 	{"oar/property", of("oar/message"), "nodes, and every database"},
 	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
+	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script"), "what runs at present, but for the nodes that are free"},
 	{"oar/script", of("oar/message"), "what options mean"},
 	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
 	{"oar/state", of("cluster"), "how a vjob comes from one state to the next"},
@@ -70,7 +71,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
-	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state")
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,177 @@
+package mapping_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vjob/cluster"
+	"vjob/oar/mapping"
+	"vjob/oar/message"
+	"vjob/oar/property"
+	"vjob/oar/request"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// site16 is the cluster on which the cases of OAR were measured, with four nodes to
+// a switch, and larger nodes in the second cluster: 8 of 4 processors and 32 GiB,
+// 8 of 8 and 64 GiB. One node is off, one is busy, one is down.
+func site16() mapping.World {
+	w := mapping.World{Free: map[cluster.NodeID]bool{}}
+	for i := range 16 {
+		n := cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("node-%d", i+1)), Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 32 * cluster.GiB},
+			Labels: map[string]string{"cluster": "azur", "switch": fmt.Sprintf("sw%d", i/4+1), "mem": fmt.Sprint(32 + 32*(i%2))},
+		}
+		if i >= 8 {
+			n.Labels["cluster"] = "gdx"
+			n.Capacity = n.Capacity.Times(2)
+		}
+		w.Free[n.ID] = i != 1
+		w.Nodes = append(w.Nodes, n)
+	}
+	w.Nodes[2].State = cluster.Offline
+	w.Nodes[15].State = cluster.Down
+	return w
+}
+
+// Each line of testdata/places.txt that begins with > is a request, perhaps with
+// properties behind -p; below it stands what it means.
+func TestGolden(t *testing.T) {
+	const name = "testdata/places.txt"
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for line := range strings.Lines(string(want)) {
+		if text, ok := strings.CutPrefix(line, "> "); ok {
+			fmt.Fprintf(&got, "%s%s\n", line, told(t, strings.TrimSuffix(text, "\n")))
+		} else if strings.HasPrefix(line, "== ") {
+			fmt.Fprintf(&got, "%s\n", line)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("%s (look, then run with -update):\n%s", name, d)
+	}
+}
+
+func told(t *testing.T, text string) string {
+	t.Helper()
+	text, filter, _ := strings.Cut(text, " -p ")
+	r, err := request.Parse([]string{text}, request.DefaultSite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := property.Parse("-p", filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := mapping.Place(mapping.Want{Request: r, Filters: []property.Filter{f}}, site16(), mapping.DefaultSite())
+	if err != nil {
+		code, _ := message.ExitOf(err)
+		return fmt.Sprintf("%v\nexit %d\n", err, code)
+	}
+	m := &list[0]
+	var b strings.Builder
+	first := 0
+	for i := range m.VMs {
+		if i+1 == len(m.VMs) || m.VMs[i+1] != m.VMs[i] {
+			fmt.Fprintf(&b, "%d × %s\n", i+1-first, m.VMs[i])
+			first = i + 1
+		}
+	}
+	instance(t, m, site16(), make([]int, len(m.VMs))) // the rules can be read
+	return b.String() + m.Rules
+}
+
+func TestEachAlternativeHasAMeaning(t *testing.T) {
+	r, err := request.Parse([]string{"nodes=4,walltime=2", "core=2"}, request.DefaultSite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := mapping.Place(mapping.Want{Request: r, Memory: cluster.GiB}, site16(), mapping.DefaultSite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Walltime.Hours() != 2 || list[1].Walltime != request.Unsaid || list[0].CPU() != 16*cluster.CPU || list[1].CPU() != 2*cluster.CPU {
+		t.Errorf("%+v", list)
+	}
+	for _, m := range list {
+		for _, vm := range m.VMs {
+			if vm.Memory != cluster.GiB {
+				t.Errorf("a VM has %s", vm.Memory)
+			}
+		}
+	}
+}
+
+// A cpu of several cores is so many processors of a VM.
+func TestCPUsHaveCores(t *testing.T) {
+	site := mapping.DefaultSite()
+	site.CoresPerCPU = 2
+	for text, want := range map[string]string{
+		"cpu=3": "3 VMs of 2", "nodes=2/cpu=1": "2 VMs of 2", "nodes=2/cpu=2/core=1": "2 VMs of 2", "cpu=2/core=1": "2 VMs of 1", "cpu=1/core=ALL": "1 VMs of 2",
+		"nodes=1/core=3": "1 VMs of 3", "nodes=1/cpu=2/core=ALL": "1 VMs of 4", "cpu=1/core=3": "a cpu has 2 cores",
+	} {
+		r, err := request.Parse([]string{text}, request.DefaultSite())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := mapping.Place(mapping.Want{Request: r}, site16(), site)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprintf("%d VMs of %s", len(list[0].VMs), list[0].VMs[0].CPU)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestNothingFreeIsWaitedFor(t *testing.T) {
+	w := site16()
+	w.Free = map[cluster.NodeID]bool{}
+	for _, text := range []string{"nodes=BEST", "nodes=BESTHALF", "cluster=BEST/nodes=1", "core=BEST", "cluster=1/nodes=BEST"} {
+		r, err := request.Parse([]string{text}, request.DefaultSite())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := mapping.Place(mapping.Want{Request: r}, w, mapping.DefaultSite())
+		if err != nil || len(list[0].VMs) != 1 {
+			t.Errorf("%s: %v, %v", text, list, err)
+		}
+	}
+}
+
+func BenchmarkPlace(b *testing.B) {
+	r, err := request.Parse([]string{"cluster=2/nodes=100/core=2"}, request.DefaultSite())
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := mapping.World{}
+	for i := range 1000 {
+		w.Nodes = append(w.Nodes, cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("n%d", i)), Capacity: cluster.Resources{CPU: 8000, Memory: 1 << 15},
+			Labels: map[string]string{"cluster": fmt.Sprintf("c%d", i/250)},
+		})
+	}
+	b.Run("nodes=1000", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := mapping.Place(mapping.Want{Request: r}, w, mapping.DefaultSite()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,309 @@
+package mapping
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/oar/message"
+	"vjob/oar/property"
+	"vjob/oar/request"
+)
+
+// MaxVMs is the most VMs that a request may mean.
+const MaxVMs = 10_000
+
+// Want is a request with what else says where its VMs may be, and how big they are.
+type Want struct {
+	Request *request.Request
+	// Filters are the properties of -p and those that administrators add; a node has
+	// to match all of them.
+	Filters []property.Filter
+	// Memory of each VM; 0 is its share of the memory of its node.
+	Memory cluster.MiB
+}
+
+// Meaning is what an alternative means in VMs.
+type Meaning struct {
+	VMs      []cluster.Resources // by rank
+	Rules    string              // in the language of docs/rules.md; "" is none
+	Walltime time.Duration       // request.Unsaid when there is none
+}
+
+// CPU is the sum of the processors, which OAR shows as R= in the message of a job.
+func (m *Meaning) CPU() (sum cluster.MilliCPU) {
+	for _, vm := range m.VMs {
+		sum += vm.CPU
+	}
+	return sum
+}
+
+// Place says what each alternative of a request means on a cluster. As in OAR, one
+// that could not be had on the empty cluster is a reason to refuse all. The error is
+// a [*message.Error] with the exit code 8.
+func Place(w Want, world World, site Site) ([]Meaning, error) {
+	names := append(world.labels(), site.Nodes...)
+	names = append(names, cpuProperty, memoryProperty)
+	for _, f := range w.Filters {
+		if err := f.Check(names); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Meaning, len(w.Request.Alternatives))
+	for i, a := range w.Request.Alternatives {
+		shapes, err := Shapes(a, site)
+		if err != nil {
+			return nil, err
+		}
+		p := placer{want: w, world: &world, site: site, source: a.Source, multiple: len(shapes) > 1}
+		for j := range shapes {
+			if err := shapes[j].Property.Check(names); err != nil {
+				return nil, err
+			}
+			if err := p.group(&shapes[j], a.Groups[j]); err != nil {
+				return nil, err
+			}
+		}
+		list[i] = Meaning{VMs: p.vms, Rules: p.rules.String(), Walltime: a.Walltime}
+	}
+	return list, nil
+}
+
+// placer places the groups of one alternative, one after another.
+type placer struct {
+	want     Want
+	world    *World
+	site     Site
+	source   message.Source
+	multiple bool // there are several groups
+	vms      []cluster.Resources
+	rules    strings.Builder
+	sets     int // variables in the rules
+}
+
+// group gives the VMs of one group their ranks, sizes and rules.
+func (p *placer) group(s *Shape, g request.Group) error {
+	nodes, filters := p.matching(s)
+	if len(nodes) == 0 {
+		return p.lack(g.Span, "no node matches")
+	}
+	labels, err := p.labels(s)
+	if err != nil {
+		return err
+	}
+	all := divide(nodes, labels)
+	size, err := p.size(s, all.inner(), g)
+	if err != nil {
+		return err
+	}
+	rules := &ruler{p: p, shape: s, request: g, filters: filters, matching: nodes, labels: labels, all: all, first: len(p.vms)}
+	counts, words := p.counts(s, all, size)
+	if words {
+		if rules.cells, err = p.choose(all, s, size); err != nil {
+			return err
+		}
+		for i, c := range rules.cells {
+			if rules.cells[i].size, err = p.size(s, []*region{{nodes: c.nodes}}, g); err != nil {
+				return err
+			}
+		}
+	} else {
+		if !all.enough(counts, size, s.Unit) {
+			return p.tooFew(s, all, size, counts)
+		}
+		rules.counts = counts
+		rules.cells = []cell{{nodes: nodes, vms: product(counts), size: size}}
+	}
+	for _, c := range rules.cells {
+		if len(p.vms)+c.vms > MaxVMs {
+			return p.lack(g.Span, fmt.Sprintf("this means more than %d VMs", MaxVMs))
+		}
+		p.vms = append(p.vms, slices.Repeat([]cluster.Resources{c.size}, c.vms)...)
+	}
+	rules.total = len(p.vms) - rules.first
+	rules.write(&p.rules)
+	return nil
+}
+
+// product is that of counts, or more than [MaxVMs].
+func product(counts []int) int {
+	total := 1
+	for _, n := range counts {
+		total = min(total, MaxVMs+1) * min(n, MaxVMs+1)
+	}
+	return total
+}
+
+// matching are the nodes that a group may have, by name, and the conditions on them.
+// A node that is down is dead to OAR, and counts for nothing.
+func (p *placer) matching(s *Shape) (nodes []*cluster.Node, filters []property.Filter) {
+	for _, f := range append(slices.Clone(p.want.Filters), s.Property) {
+		if f.Expr != nil {
+			filters = append(filters, f)
+		}
+	}
+	for i := range p.world.Nodes {
+		n := &p.world.Nodes[i]
+		of := properties(n, p.site)
+		if n.State != cluster.Down && !slices.ContainsFunc(filters, func(f property.Filter) bool { return !f.Matches(of) }) {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortFunc(nodes, byName)
+	return nodes, filters
+}
+
+// labels are those of the shape as the nodes spell them.
+func (p *placer) labels(s *Shape) ([]string, error) {
+	keys := make([]string, len(s.Labels))
+	for i, l := range s.Labels {
+		key, ok := p.world.spelt(l.Name)
+		if !ok {
+			text := fmt.Sprintf("%s is neither a node, a cpu or a core nor a label of any node", l.Name)
+			if near := message.Nearest(l.Name, append(p.world.labels(), "nodes", "cpu", "core")); near != "" {
+				text += "; did you mean " + near + "?"
+			}
+			return nil, &message.Error{
+				Exit: message.ExitResources, OAR: fmt.Sprintf("# Bad resource request (ERROR: column %q does not exist)", l.Name),
+				Place: p.source.At(l.Span), Text: text,
+			}
+		}
+		keys[i] = key
+	}
+	return keys, nil
+}
+
+// size is that of each VM in some regions. A whole node is as big as the smallest of
+// theirs, so that each of them can host it; memory that nobody asked for is the
+// smallest share.
+func (p *placer) size(s *Shape, regions []*region, g request.Group) (cluster.Resources, error) {
+	var size cluster.Resources
+	for _, r := range regions {
+		for _, n := range r.nodes {
+			here := cluster.Resources{CPU: s.CPU, Memory: p.want.Memory}
+			if s.Whole() {
+				here.CPU = n.Capacity.CPU
+			}
+			if here.CPU <= 0 || here.CPU > n.Capacity.CPU {
+				continue
+			}
+			if here.Memory == 0 {
+				here.Memory = n.Capacity.Memory * cluster.MiB(here.CPU) / cluster.MiB(n.Capacity.CPU)
+			}
+			if here.Memory > n.Capacity.Memory || here.Memory == 0 {
+				continue
+			}
+			if size.IsZero() {
+				size = here
+			}
+			size = cluster.Resources{CPU: min(size.CPU, here.CPU), Memory: min(size.Memory, here.Memory)}
+		}
+	}
+	switch {
+	case size.IsZero() && s.Whole():
+		return size, p.lack(g.Span, "no node matches that could host a VM")
+	case size.IsZero() && p.want.Memory > 0:
+		return size, p.lack(g.Span, fmt.Sprintf("no node matches that has %s processors and %s", s.CPU, p.want.Memory))
+	case size.IsZero():
+		return size, p.lack(g.Span, fmt.Sprintf("no node matches that has %s processors", s.CPU))
+	}
+	return size, nil
+}
+
+// counts are the numbers of the levels from the outer to the inner, the VMs last.
+// words is true if one of them depends on which groups are chosen.
+func (p *placer) counts(s *Shape, all *region, size cluster.Resources) (counts []int, words bool) {
+	levels := append(slices.Clone(s.Labels), s.VMs)
+	for _, l := range levels {
+		n, ok := l.Count.Number()
+		counts, words = append(counts, n), words || !ok
+	}
+	if len(levels) == 1 && words { // as many as there are, wherever
+		free := p.freeOf(all.nodes)
+		n, ok := usable(s.VMs.Count, capacity(all.nodes, size, s.Unit), capacity(free, size, s.Unit))
+		if ok {
+			return []int{n}, false
+		}
+	}
+	return counts, words
+}
+
+func (p *placer) freeOf(nodes []*cluster.Node) (free []*cluster.Node) {
+	for _, n := range nodes {
+		if p.world.free(n) {
+			free = append(free, n)
+		}
+	}
+	return free
+}
+
+// choose settles which groups a request gets whose counts depend on that: those with
+// the most room, and of equal ones the first by name.
+func (p *placer) choose(r *region, s *Shape, size cluster.Resources) ([]cell, error) {
+	all := func(r *region) int { return capacity(r.nodes, size, s.Unit) }
+	free := func(r *region) int { return capacity(p.freeOf(r.nodes), size, s.Unit) }
+	if r.depth == 0 {
+		n, ok := usable(s.VMs.Count, all(r), free(r))
+		if !ok {
+			return nil, p.tooFew(s, r, size, nil)
+		}
+		return []cell{{nodes: r.nodes, vms: n}}, nil
+	}
+	count := s.Labels[len(s.Labels)-r.depth].Count
+	parts := slices.DeleteFunc(slices.Clone(r.parts), func(r *region) bool { return all(r) == 0 })
+	idle := 0
+	for _, part := range parts {
+		if free(part) > 0 {
+			idle++
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b *region) int {
+		return cmp.Or(cmp.Compare(free(b), free(a)), cmp.Compare(all(b), all(a)))
+	})
+	n, ok := usable(count, len(parts), idle)
+	if !ok {
+		return nil, p.tooFew(s, r, size, nil)
+	}
+	var cells []cell
+	for _, part := range parts[:n] {
+		inner, err := p.choose(part, s, size)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, inner...)
+	}
+	return cells, nil
+}
+
+// tooFew tells the level at which the empty cluster does not have what is asked for.
+// Counts are nil where words do not have their numbers yet.
+func (p *placer) tooFew(s *Shape, all *region, size cluster.Resources, counts []int) error {
+	room := 0
+	for _, r := range all.inner() {
+		room = max(room, capacity(r.nodes, size, s.Unit))
+	}
+	want, _ := s.VMs.Count.Number()
+	if len(s.Labels) == 0 || want > room {
+		where := ""
+		if len(s.Labels) > 0 {
+			where = " of one " + s.Labels[len(s.Labels)-1].Name
+		}
+		return p.lack(s.VMs.Span, fmt.Sprintf("the nodes%s that match have room for %d VMs of %s", where, room, size))
+	}
+	l := s.Labels[0]
+	have := len(all.parts)
+	if counts != nil {
+		have = all.good(counts, size, s.Unit)
+	}
+	return p.lack(l.Span, fmt.Sprintf("of the groups of nodes by %s, %d match and have enough room", l.Name, have))
+}
+
+// lack is OAR's refusal of more than there is.
+func (p *placer) lack(at message.Span, text string) error {
+	return &message.Error{
+		Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Place: p.source.At(at), Text: text,
+	}
+}

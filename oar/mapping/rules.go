@@ -1,0 +1,197 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/oar/property"
+	"vjob/oar/request"
+	"vjob/repack/script"
+)
+
+// ruler states where the VMs of one group may be.
+type ruler struct {
+	p        *placer
+	shape    *Shape
+	request  request.Group
+	filters  []property.Filter
+	matching []*cluster.Node
+	labels   []string
+	all      *region
+	counts   []int // nil when the cells are chosen
+	cells    []cell
+	first    int // rank of the first VM
+	total    int
+}
+
+func (r *ruler) write(b *strings.Builder) {
+	var rules []string
+	add := func(format string, args ...any) { rules = append(rules, fmt.Sprintf(format, args...)) }
+	vms := r.ranks(r.first, r.total)
+	if r.counts == nil {
+		at := r.first
+		for _, c := range r.cells {
+			add("fence(%s, %s);", r.ranks(at, c.vms), set(c.nodes))
+			at += c.vms
+		}
+	} else {
+		nodes := r.nodes()
+		if len(nodes) > 40 {
+			r.p.sets++
+			name := fmt.Sprintf("$nodes%d", r.p.sets)
+			add("%s = %s;", name, nodes)
+			nodes = name
+		}
+		if len(r.labels) == 0 && nodes != everywhere {
+			add("fence(%s, %s);", vms, nodes)
+		}
+		for depth := 1; depth <= len(r.labels); depth++ {
+			rules = append(rules, r.within(depth, nodes))
+		}
+	}
+	if r.shape.Unit == Node && r.total > 1 {
+		add("spread(%s);", vms)
+	}
+	if r.shape.Whole() && r.uneven() {
+		add("lonely(%s);", vms)
+	}
+	if len(rules) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "# %s\n%s\n", comment(r.request), strings.Join(rules, "\n"))
+}
+
+// comment is a group as it was asked for, on one line.
+func comment(g request.Group) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, g.String())
+}
+
+// everywhere is the set of all nodes.
+const everywhere = "$ALL_NODES"
+
+// nodes is the set of those that match: in words that also hold for nodes which come
+// later where the language has them, else one by one.
+func (r *ruler) nodes() string {
+	if len(r.filters) == 0 {
+		return everywhere
+	}
+	var list []string
+	for _, f := range r.filters {
+		text, ok := labelled(f.Expr, r.p.world)
+		if !ok {
+			return set(r.matching)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, " & ")
+}
+
+// labelled is a condition in the language of rules, if it only says which values
+// labels have. A value that reads as a number compares as one, which the language
+// does not; one that no node has, it refuses.
+func labelled(x property.Expr, w *World) (text string, ok bool) {
+	switch x := x.(type) {
+	case property.Compare:
+		key, known := w.spelt(x.Left.Text)
+		equal := x.Op == "=" && x.Left.Kind == property.Name && x.Right.Kind == property.Text && !startsLikeNumber(x.Right.Text)
+		value := x.Right.Text
+		there := slices.ContainsFunc(w.Nodes, func(n cluster.Node) bool { return n.Labels[key] == value })
+		return fmt.Sprintf("nodes(%s=%s)", key, script.Name(value)), known && equal && there && value != "" && !startsLikeNumber(key)
+	case property.In:
+		var list []string
+		for _, o := range x.List {
+			text, ok := labelled(property.Compare{Op: "=", Left: x.X, Right: o}, w)
+			if !ok || x.Not {
+				return "", false
+			}
+			list = append(list, text)
+		}
+		return "(" + strings.Join(list, " + ") + ")", true
+	case property.And:
+		return joined(x, " & ", w)
+	case property.Or:
+		return joined(x, " + ", w)
+	default:
+		return "", false
+	}
+}
+
+func joined(list []property.Expr, sign string, w *World) (string, bool) {
+	texts := make([]string, len(list))
+	for i, x := range list {
+		text, ok := labelled(x, w)
+		if !ok {
+			return "", false
+		}
+		texts[i] = text
+	}
+	return "(" + strings.Join(texts, sign) + ")", true
+}
+
+// within is the rule of one level of labels: the VMs of each set inside one of its
+// groups, and no two sets in the same.
+func (r *ruler) within(depth int, nodes string) string {
+	sets := 1
+	for _, n := range r.counts[:depth] {
+		sets *= n
+	}
+	groups := nodes + " / " + r.labels[depth-1]
+	if regions := r.all.level(depth); !unique(regions) || startsLikeNumber(r.labels[depth-1]) {
+		list := make([]string, len(regions))
+		for i, g := range regions {
+			list[i] = set(g.nodes)
+		}
+		groups = "{" + strings.Join(list, ", ") + "}"
+	}
+	if sets == 1 {
+		return fmt.Sprintf("among(%s, %s);", r.ranks(r.first, r.total), groups)
+	}
+	list := make([]string, sets)
+	for i := range list {
+		list[i] = "{" + r.family(r.first+i*(r.total/sets), r.total/sets) + "}"
+	}
+	return fmt.Sprintf("splitAmong({%s}, %s);", strings.Join(list, ", "), groups)
+}
+
+// uneven reports whether a whole node may be larger than the VMs, so that others could
+// come beside them.
+func (r *ruler) uneven() bool {
+	return slices.ContainsFunc(r.cells, func(c cell) bool {
+		return slices.ContainsFunc(c.nodes, func(n *cluster.Node) bool { return n.Capacity != c.size })
+	})
+}
+
+// ranks is a set of VMs, $VMS if it is all of them.
+func (r *ruler) ranks(first, n int) string {
+	if first == 0 && n == r.total && !r.p.multiple {
+		return "$VMS"
+	}
+	return r.family(first, n)
+}
+
+func (r *ruler) family(first, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("VM%d", first)
+	}
+	return fmt.Sprintf("VM[%d..%d]", first, first+n-1)
+}
+
+// set is nodes one by one.
+func set(nodes []*cluster.Node) string {
+	list := make([]string, len(nodes))
+	for i, n := range nodes {
+		list[i] = script.Name(string(n.ID))
+	}
+	return "{" + strings.Join(list, ", ") + "}"
+}
+
+// startsLikeNumber also keeps apart from labels what the language reads as a number:
+// $ALL_NODES / 50.
+func startsLikeNumber(s string) bool { return s != "" && strings.IndexByte("0123456789.-", s[0]) >= 0 }
