@@ -139,3 +139,20 @@ func linked(weight []int64, follows [][]bool) (total int64) {
 	}
 	return total
 }
+
+// dimension is one of the resources.
+type dimension uint8
+
+const (
+	cpu dimension = iota
+	_             // memory
+	dimensions
+)
+
+// of is the amount of the resource, in its own unit.
+func (d dimension) of(r cluster.Resources) int64 {
+	if d == cpu {
+		return int64(r.CPU)
+	}
+	return int64(r.Memory)
+}

@@ -34,36 +34,18 @@ func (c *check) rules() {
 		c.fault("%s", err)
 		return
 	}
-	still := *g
-	still.in.VMs = nil
-	for i, vm := range g.vms {
-		v := g.in.VMs[i]
-		if c.couldMove(vm) {
-			v.State, v.Host = repack.Ready, repack.Nowhere
-		}
-		still.in.VMs = append(still.in.VMs, v)
-	}
-	before, _ := repack.Trace(&still.in, &repack.Plan{})
-	excused := map[string]bool{}
-	for _, r := range g.in.Rules {
-		for _, b := range r.Check(before) {
-			excused[r.String()+b.Text] = true
-		}
-	}
 	ways := lateness
 	if c.plan.Empty() {
 		ways = 1
 	}
 	for late := range ways {
 		t, _ := repack.Trace(&g.in, c.timed(g, uint64(late)))
-		for _, r := range g.in.Rules {
-			if r.Penalty > 0 || slices.Contains(c.plan.Leaves, r.String()) {
+		for i, text := range g.stated {
+			if slices.Contains(c.plan.Leaves, text) {
 				continue
 			}
-			for _, b := range r.Check(t) {
-				if !excused[r.String()+b.Text] {
-					c.fault("%s is broken: %s", r, b.Text)
-				}
+			for _, b := range g.breaches(i, t) {
+				c.fault("%s is broken: %s", text, b.Text)
 			}
 		}
 	}
@@ -73,6 +55,9 @@ func (c *check) rules() {
 func (c *check) stage() *stage {
 	g := newStage(c.p.Current, c.p.Claims)
 	for _, vm := range c.p.Current.VMs() {
+		if !c.concerned(vm) {
+			continue
+		}
 		need := c.count(vm)
 		demand := []int64{int64(need.CPU), int64(need.Memory)}
 		v := repack.VM{
@@ -90,6 +75,20 @@ func (c *check) stage() *stage {
 	}
 	g.gangs()
 	return g
+}
+
+// concerned reports whether a VM runs, or a plan has to do with it. Of others rules say
+// nothing.
+func (c *check) concerned(vm cluster.VMID) bool {
+	state, _ := c.p.Current.State(vm)
+	switch want := c.goal[vm.VJob]; {
+	case state == cluster.VMRunning:
+		return true
+	case !c.mayTouch(vm) || state == cluster.VMTerminated:
+		return false
+	default:
+		return want == cluster.VMRunning || want == cluster.VMTerminated && state == cluster.VMSleeping
+	}
 }
 
 // timed is the plan with the times of its actions: its own, or drawn, each gang as

@@ -72,7 +72,7 @@ func TestPackingTake(t *testing.T) {
 		{"a rule in the way", newScene().node("n1", 1, 1).node("n2", 2, 2).
 			waiting("1.0", 1, 1).waiting("1.1", 1, 1).
 			rule("ban(1.1, {n1, n2});"), 0, []taken{
-			{1, false, "in the way is ban({1.1}, {n1, n2})"},
+			{1, false, "in the way is ban({VM 1.1}, {node n1, node n2})"},
 		}},
 		{"a draining node keeps its own and takes no others", newScene().node("n1", 2, 2).node("n2", 1, 1).
 			running("1.0", 2, 2, "n1").waiting("2.0", 1, 1).waiting("3.0", 1, 1).state("n1", cluster.Draining), 0, []taken{

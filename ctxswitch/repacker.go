@@ -45,11 +45,8 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		o.Stop = r.Clock()
 	}
 	result, err := solve.Solve(&q.in, o)
-	var leaves []string
 	if err == nil && result.Verdict != solve.Solved && !s.starts() && q.relax() {
-		if result, err = solve.Solve(&q.in, o); err == nil && result.Verdict == solve.Solved {
-			leaves = q.left(result.Plan)
-		}
+		result, err = solve.Solve(&q.in, o)
 	}
 	switch {
 	case err != nil:
@@ -58,7 +55,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		return Plan{}, s.refusal(strings.Join(result.Why, "; "))
 	}
 	plan := q.assemble(result.Plan)
-	plan.Leaves = leaves
+	plan.Leaves = q.left(result.Plan)
 	return plan, nil
 }
 

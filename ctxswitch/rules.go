@@ -54,6 +54,7 @@ func (g *stage) state(p script.Posting) error {
 	if err != nil {
 		return err
 	}
+	text := r.String()
 	if p.Penalty == 0 && g.rests {
 		guilty := g.guilty(r)
 		if len(guilty) > 0 {
@@ -69,7 +70,7 @@ func (g *stage) state(p script.Posting) error {
 		}
 	}
 	g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r, Penalty: p.Penalty})
-	g.stated = len(g.in.Rules)
+	g.stated = append(g.stated, text)
 	return nil
 }
 
@@ -84,15 +85,51 @@ func (g *stage) relax() (any bool) {
 	return any
 }
 
-// left are the relaxed rules that a plan leaves broken.
+// left are the rules that a plan leaves broken.
 func (g *stage) left(plan *repack.Plan) (list []string) {
 	t, _ := repack.Trace(&g.in, plan)
-	for _, r := range g.in.Rules[:g.stated] {
-		if r.Penalty == dread && len(r.Check(t)) > 0 {
-			list = append(list, r.String())
+	for i, text := range g.stated {
+		if len(g.breaches(i, t)) > 0 {
+			list = append(list, text)
 		}
 	}
 	return list
+}
+
+// breaches are those of a rule that is to be kept. What VMs break by themselves that
+// stay where they are is no breach.
+func (g *stage) breaches(number int, t *repack.Timeline) (list []repack.Breach) {
+	r := g.in.Rules[number]
+	if r.Penalty > 0 && r.Penalty < dread {
+		return nil
+	}
+	found := r.Check(t)
+	if len(found) == 0 || r.Penalty == 0 {
+		return found
+	}
+	given := map[string]int{} // how many breaches a text stands for
+	for _, b := range r.Check(g.stillness()) {
+		given[b.Text] = 1 + b.More
+	}
+	for _, b := range found {
+		if 1+b.More > given[b.Text] {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// stillness is the timeline on which nobody is but those who stay.
+func (g *stage) stillness() *repack.Timeline {
+	still := g.in
+	still.VMs = slices.Clone(g.in.VMs)
+	for i := range still.VMs {
+		if v := &still.VMs[i]; !v.Stays {
+			v.State, v.Want, v.Host = repack.Ready, repack.Ready, repack.Nowhere
+		}
+	}
+	t, _ := repack.Trace(&still, &repack.Plan{})
+	return t
 }
 
 // avoid keeps VMs off nodes as long as the rules leave them another that is large

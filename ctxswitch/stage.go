@@ -14,8 +14,8 @@ type stage struct {
 	where  map[cluster.NodeID]int
 	vms    []cluster.VMID
 	number map[cluster.VMID]int
-	stated int  // how many of the rules people have stated; they come first
-	rests  bool // some VM is not to be touched
+	stated []string // the first of the rules, as people have stated them
+	rests  bool     // some VM is not to be touched
 }
 
 // newStage has the nodes with the room that claims leave, and no VMs. Nodes that take

@@ -141,15 +141,3 @@ func (s *survey) need(vm cluster.VMID) cluster.Resources {
 	}
 	return s.Current.Need(vm)
 }
-
-// scarcest is the dimension of which the members ask for the larger part.
-func scarcest(members []member, capacity cluster.Resources) dimension {
-	var sum cluster.Resources
-	for _, m := range members {
-		sum = sum.Plus(m.need)
-	}
-	if float64(sum.CPU)*float64(capacity.Memory) > float64(sum.Memory)*float64(capacity.CPU) {
-		return cpu
-	}
-	return memory
-}
