@@ -18,6 +18,7 @@ type Trial struct {
 	hosted   int // VMs taken
 	taken    []item
 	outgrown *group    // nodes that some of those who look for places shall leave out now
+	roamed   int       // groups tried since somebody was taken
 	circle   []int     // of each VM
 	dear     []float64 // what a unit of each resource is worth: much of what is scarce
 	vain     []vain    // what was looked for in vain since something was taken
@@ -89,7 +90,7 @@ func (t *Trial) Take(vms []int) (ok bool, why Refusal) {
 		return false, why
 	}
 	items := t.items(vms)
-	if failed := t.seatAll(items); failed >= 0 {
+	if failed := t.seatAll(items, 0); failed >= 0 {
 		why = t.reason(items[failed])
 		if !t.rearrange(items) {
 			t.back(0)
@@ -97,6 +98,7 @@ func (t *Trial) Take(vms []int) (ok bool, why Refusal) {
 			return false, why
 		}
 	}
+	t.roamed = 0
 	t.taken, t.hosted, t.vain = append(t.taken, items...), t.hosted+len(vms), t.vain[:0]
 	return true, Refusal{}
 }

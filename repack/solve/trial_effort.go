@@ -33,8 +33,7 @@ func (t *Trial) spend(work int) bool {
 func (t *Trial) rearrange(items []item) bool {
 	t.share = min(t.effort, max(crumb, t.effort/shares))
 	for _, try := range []func([]item) bool{t.elsewhere, t.shove, t.packAnew} {
-		t.back(0)
-		if t.share > 0 && try(items) {
+		if t.back(0); try(items) {
 			return true
 		}
 	}
@@ -67,7 +66,7 @@ func (t *Trial) packAnew(items []item) bool {
 			cmp.Compare(a.vms[0], b.vms[0]),
 		)
 	})
-	return t.seatAll(list) < 0
+	return t.seatAll(list, 0) < 0
 }
 
 // choice is how many nodes are left to the first VM of an item by rules on it alone.
@@ -86,26 +85,49 @@ type group struct {
 	nodes []bool
 }
 
-// bars reports whether VMs of the rule are to look for another group.
+// has reports whether a node is in the group, for a VM with these guards.
 func (g *group) has(ofVM []int, n int) bool {
 	return g != nil && g.nodes[n] && slices.Contains(ofVM, g.guard)
 }
 
+// mostRoamed is how many groups are tried without effort, as nobody moves for that,
+// until somebody is taken.
+const mostRoamed = 64
+
 // elsewhere is for VMs that a rule holds inside one of several groups of nodes, such
 // as a rack: if they do not fit into the group that the first of them has chosen, it
-// is told to choose another.
+// is told to choose another, where there is much room.
 func (t *Trial) elsewhere(items []item) bool {
 	defer func() { t.outgrown = nil }()
-	for {
-		failed := t.seatAll(items)
+	for ; ; t.roamed++ {
+		failed := t.seatAll(items, t.roomiest())
 		if failed < 0 {
 			return true
 		}
-		if !t.outgrow(items, failed) || !t.spend(len(items)) {
+		if !t.outgrow(items, failed) || t.roamed >= mostRoamed && !t.spend(len(items)) {
 			return false
 		}
 		t.back(0)
 	}
+}
+
+// roomiest is a node in the block with the most room, of those not outgrown.
+func (t *Trial) roomiest() (near int) {
+	t.openings.refresh()
+	most := 0.0
+	for b := range t.openings.dirty {
+		n, sum := b*blockSize, 0.0
+		if t.outgrown != nil && t.outgrown.nodes[n] {
+			continue
+		}
+		for d, dear := range t.dear {
+			sum += dear * float64(t.openings.sums[b*t.dims+d])
+		}
+		if sum > most {
+			near, most = n, sum
+		}
+	}
+	return near
 }
 
 // outgrow adds the group in which an item has found no place to those that are too

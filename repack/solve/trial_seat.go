@@ -16,9 +16,9 @@ const seatEnough = 64
 const vicinity = 2 * blockSize
 
 // seatAll gives every item a place; the one that found none is returned, or -1. VMs
-// that rules do not just keep apart look first near those before them.
-func (t *Trial) seatAll(items []item) (failed int) {
-	near := 0
+// that rules do not just keep apart look first near those before them, and the first
+// near a node.
+func (t *Trial) seatAll(items []item, near int) (failed int) {
 	return slices.IndexFunc(items, func(it item) bool {
 		ok := t.seat(it, near)
 		if vm := it.vms[0]; ok && slices.ContainsFunc(t.ofVM[vm], t.groups) {
