@@ -57,7 +57,7 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 	now := Time(0)
 	for range steps {
 		switch {
-		case len(stays) > 0 && r.IntN(3) == 0:
+		case r.IntN(600) < len(stays):
 			i := r.IntN(len(stays))
 			s := stays[i]
 			stays[i] = stays[len(stays)-1]
@@ -68,20 +68,24 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 			now += Time(r.IntN(3))
 			p.Forget(now)
 		default:
-			length, amount := 1+Time(r.IntN(20)), 1+r.Int64N(size)
+			length, amount := 1+Time(r.IntN(20)), 1+r.Int64N(1+size/int64(1+r.IntN(30)))
+			amount = min(amount, size)
+			if r.IntN(2) == 0 { // over many steps, beside others
+				length, amount = 1+Time(r.IntN(int(horizon)/3)), 1+r.Int64N(1+size/50)
+			}
 			if r.IntN(50) == 0 {
-				length = profile.Never
+				length, amount = profile.Never, 1
 			}
 			own := profile.Never
 			if r.IntN(2) == 0 {
 				own = now + Time(r.IntN(int(horizon)/2))
 			}
-			from := now + Time(r.IntN(10))
+			from := now + Time(r.IntN(int(horizon)/2))
 			got, want := p.Earliest(from, length, amount, own), n.earliest(from, length, amount, own)
 			if got != want {
 				t.Fatalf("now %d: %d for %d from %d with own %d: %d, want %d", now, amount, length, from, own, got, want)
 			}
-			if s := (stay{got, got.Plus(length), amount}); own == profile.Never && got < horizon/2 && r.IntN(4) > 0 && (length < profile.Never || r.IntN(10) == 0) {
+			if s := (stay{got, got.Plus(length), amount}); own == profile.Never && got < horizon/2 && (length < profile.Never || r.IntN(10) == 0) {
 				p.Reserve(s.from, s.to, s.amount)
 				n.change(s.from, s.to, -s.amount)
 				stays = append(stays, s)
@@ -103,6 +107,12 @@ func TestNaive(t *testing.T) {
 			walk(t, r, 100+Time(r.IntN(4000)), 1+r.Int64N(40), 400)
 		})
 	}
+	for seed := range uint64(6) { // hundreds of steps, in many chunks
+		t.Run(fmt.Sprintf("many/seed=%d", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 6))
+			walk(t, r, 6000, 400, 4000)
+		})
+	}
 }
 
 // What is given back leaves no trace: everything is free again.
@@ -113,13 +123,25 @@ func TestAllBack(t *testing.T) {
 	var stays []stay
 	for range 5000 {
 		length, amount := 1+Time(r.IntN(1000)), 1+r.Int64N(100)
+		if r.IntN(3) == 0 {
+			length, amount = 20*length, 1
+		}
 		from := p.Earliest(Time(r.IntN(50_000)), length, amount, profile.Never)
 		p.Reserve(from, from+length, amount)
 		stays = append(stays, stay{from, from + length, amount})
 	}
 	r.Shuffle(len(stays), func(i, k int) { stays[i], stays[k] = stays[k], stays[i] })
-	for _, s := range stays {
+	for i, s := range stays {
 		p.Release(s.from, s.to, s.amount)
+		free := int64(100)
+		for _, other := range stays[i+1:] {
+			if other.from <= s.from && s.from < other.to {
+				free -= other.amount
+			}
+		}
+		if got := p.Free(s.from); got != free {
+			t.Fatalf("seed %d: %d free at %d, want %d", seed, got, s.from, free)
+		}
 	}
 	if at := p.Earliest(0, profile.Never, 100, profile.Never); at != 0 {
 		t.Errorf("seed %d: everything is free from %d on, want 0", seed, at)
