@@ -1,0 +1,157 @@
+package bound
+
+import (
+	"math"
+	"slices"
+
+	"vjob/energy"
+)
+
+// Fluid is a problem with divisible jobs. It is not safe for use by many at once.
+type Fluid struct {
+	nodes   []offer
+	demand  float64   // CPU that all jobs can use
+	rigid   []float64 // what all jobs need of each rigid resource
+	standby float64   // watts that flow in any case
+	most    float64   // the largest yield of all jobs, 0 if the rigid resources are too scarce
+	scratch struct {
+		rises []rise
+		share []float64
+	}
+}
+
+// New makes a problem fluid. Rules are forgotten, which makes bounds weaker but not
+// wrong.
+func New(p *energy.Problem) *Fluid {
+	f := &Fluid{nodes: offers(p), demand: p.Demand(), standby: float64(p.Standby()), rigid: make([]float64, len(p.Resources))}
+	for j := range p.Jobs {
+		for r, need := range p.Jobs[j].Need {
+			f.rigid[r] += need
+		}
+	}
+	f.most = f.yield(p)
+	return f
+}
+
+// yield is the most that the capacities allow.
+func (f *Fluid) yield(p *energy.Problem) float64 {
+	largest, sum := 0.0, 0.0
+	room := make([]float64, len(p.Resources))
+	for n := range p.Nodes {
+		largest = max(largest, p.Nodes[n].CPU)
+		sum += p.Nodes[n].CPU
+		for r, v := range p.Nodes[n].Room {
+			room[r] += v
+		}
+	}
+	for r, need := range f.rigid {
+		if need > room[r]+energy.Slack {
+			return 0
+		}
+		f.rigid[r] = min(need, room[r])
+	}
+	y := min(1, sum/f.demand)
+	for j := range p.Jobs {
+		y = min(y, largest/p.Jobs[j].CPU)
+	}
+	return y
+}
+
+// Most is a bound on the least yield of any allocation, whatever the power; 0: there is
+// none.
+func (f *Fluid) Most() float64 { return f.most }
+
+// Power is a bound on the power at a yield, and by how much it grows with the yield
+// there. False: there is no allocation.
+func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {
+	if f.most == 0 || yield > f.most+energy.Tolerance {
+		return 0, 0, false
+	}
+	p := f.least(min(yield, f.most)*f.demand, f.rigid, nil)
+	return p.value + f.standby, p.price * f.demand, true
+}
+
+// Profits says for each node how many watts it is worth to have it on, at the prices at
+// which resources balance at a yield: nodes that are worth more than 0 are on, and those
+// at 0 may be on in part.
+func (f *Fluid) Profits(yield float64) []float64 {
+	p := f.least(min(yield, f.most)*f.demand, f.rigid, nil)
+	list := make([]float64, len(f.nodes))
+	for n := range f.nodes {
+		list[n] = math.Inf(-1)
+		for _, at := range f.nodes[n].points {
+			list[n] = max(list[n], dot(p.rigid, f.nodes[n].room)+p.price*at.cpu-at.power)
+		}
+	}
+	return list
+}
+
+// least maximises the dual: the prices of the first resources are given, those of the
+// others are sought, one within the other. The best price of the last sought one
+// balances what is used and what is needed of it, for its own best prices of the rest.
+func (f *Fluid) least(cpu float64, need, prices []float64) plan {
+	d := len(prices)
+	if d == len(f.nodes[0].room) {
+		return f.answer(cpu, prices)
+	}
+	at := func(price float64) tangent {
+		p := f.least(cpu, need, append(slices.Clone(prices), price))
+		p.value += price * need[d]
+		return tangent{p, price, need[d] - p.used[d]}
+	}
+	low := at(0)
+	if low.slope <= 0 {
+		return low.plan
+	}
+	high := at(1)
+	for high.slope > 0 && high.at < 1e15 {
+		low, high = high, at(high.at*8)
+	}
+	return climb(low, high, at)
+}
+
+// tangent is a plan at a price, and how the value grows with it.
+type tangent struct {
+	plan
+	at, slope float64
+}
+
+// climb finds the top of a concave function that rises at low and does not at high: it
+// looks where the tangents meet, until they meet at the function itself.
+func climb(low, high tangent, at func(price float64) tangent) plan {
+	for range 100 {
+		if low.slope <= 0 || high.slope >= 0 {
+			break
+		}
+		meet := (high.value - low.value + low.slope*low.at - high.slope*high.at) / (low.slope - high.slope)
+		top := low.value + low.slope*(meet-low.at)
+		next := at(meet)
+		if top-next.value <= 1e-11*(1+math.Abs(top)) {
+			next.used = mix(low, high).used // both touch the top too
+			return next.plan
+		}
+		if next.slope > 0 {
+			low = next
+		} else {
+			high = next
+		}
+	}
+	return mix(low, high)
+}
+
+// mix is the plan between two tangents that uses exactly what is needed.
+func mix(low, high tangent) plan {
+	best, share := low.plan, 0.0
+	if high.value > low.value {
+		best = high.plan
+	}
+	if high.slope < 0 {
+		share = low.slope / (low.slope - high.slope)
+	}
+	used := make([]float64, len(best.used))
+	for r := range used {
+		used[r] = (1-share)*low.used[r] + share*high.used[r]
+	}
+	best.used = used
+	return best
+}

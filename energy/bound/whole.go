@@ -1,0 +1,171 @@
+package bound
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+
+	"vjob/energy"
+)
+
+// Whole is a problem with divisible jobs on nodes that are on as a whole or off. It is
+// not safe for use by many at once.
+type Whole struct {
+	fluid   *Fluid
+	problem *energy.Problem
+	alike   bool // all nodes have the same capacities and linear power
+	bySlope []int
+	counted *Fluid // fluid, with "a node" as one more rigid resource
+	largest [][]float64
+}
+
+// NewWhole makes the jobs of a problem fluid, but not its nodes.
+func NewWhole(p *energy.Problem) *Whole {
+	w := &Whole{fluid: New(p), problem: p, alike: true}
+	for n := range p.Nodes {
+		node, first := &p.Nodes[n], &p.Nodes[0]
+		w.alike = w.alike && node.CPU == first.CPU && slices.Equal(node.Room, first.Room) && len(node.Power.Measured) == 0
+		w.bySlope = append(w.bySlope, n)
+	}
+	slices.SortStableFunc(w.bySlope, func(a, b int) int { return cmp.Compare(w.slope(a), w.slope(b)) })
+	w.counted = New(p)
+	for n := range w.counted.nodes {
+		w.counted.nodes[n].room = append(slices.Clone(p.Nodes[n].Room), 1)
+	}
+	w.sort()
+	return w
+}
+
+func (w *Whole) slope(n int) energy.Watts {
+	return w.problem.Nodes[n].Power.Full - w.problem.Nodes[n].Power.Idle
+}
+
+// sort notes for each resource the nodes that have most of it, CPU last.
+func (w *Whole) sort() {
+	for r := range len(w.problem.Resources) + 1 {
+		var list []float64
+		for n := range w.problem.Nodes {
+			node := &w.problem.Nodes[n]
+			list = append(list, append(slices.Clone(node.Room), node.CPU)[r])
+		}
+		slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
+		w.largest = append(w.largest, list)
+	}
+}
+
+// Count is a number of nodes that no allocation at the yield has less than.
+func (w *Whole) Count(yield float64) int {
+	most := 1
+	for r, list := range w.largest {
+		left := yield * w.fluid.demand
+		if r < len(w.fluid.rigid) {
+			left = w.fluid.rigid[r]
+		}
+		count := 0
+		for count < len(list) && left > energy.Slack*float64(count) {
+			left -= list[count]
+			count++
+		}
+		most = max(most, count)
+	}
+	return most
+}
+
+// Most is a bound on the least yield of any allocation.
+func (w *Whole) Most() float64 { return w.fluid.most }
+
+// Power is a bound on the power at a yield; false: there is no allocation.
+func (w *Whole) Power(yield float64) (watts float64, ok bool) {
+	if w.fluid.most == 0 || yield > w.fluid.most+energy.Tolerance {
+		return 0, false
+	}
+	yield = min(yield, w.fluid.most)
+	count := w.Count(yield)
+	if w.alike {
+		return w.PowerOf(count, yield), true
+	}
+	need := append(slices.Clone(w.fluid.rigid), float64(count))
+	return w.counted.least(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
+}
+
+// Profits are those of the nodes when they are divisible, see [Fluid.Profits].
+func (w *Whole) Profits(yield float64) []float64 { return w.fluid.Profits(yield) }
+
+// Alike reports whether nodes differ in nothing but what they draw.
+func (w *Whole) Alike() bool { return w.alike }
+
+// PowerOf bounds the power at a yield with so many nodes on, which are enough: exactly so
+// many of nodes that are alike; of others their number is not looked at.
+func (w *Whole) PowerOf(count int, yield float64) (watts float64) {
+	cpu := yield * w.fluid.demand
+	if w.alike {
+		return w.exact(cpu, count) + w.fluid.standby
+	}
+	return w.fluid.least(cpu, w.fluid.rigid, nil).value + w.fluid.standby
+}
+
+// exact is the least power of so many nodes that are alike: some are full, at most one
+// is in part, the others idle; by what a full load adds, the full ones come first and
+// the idle ones last. For every choice of the one in part the cheapest of each kind are
+// taken.
+func (w *Whole) exact(cpu float64, count int) float64 {
+	capacity := w.problem.Nodes[0].CPU
+	full := min(int((cpu+energy.Slack)/capacity), count)
+	part := max(0, cpu-float64(full)*capacity)
+	if full == count {
+		part = 0
+	}
+	idle := count - full - 1
+	power := func(n int) *energy.Power { return &w.problem.Nodes[n].Power }
+	before := w.cheapest(w.bySlope, full, func(n int) float64 { return float64(power(n).Full - power(n).Standby) })
+	if idle < 0 {
+		return before[len(w.bySlope)]
+	}
+	reversed := slices.Clone(w.bySlope)
+	slices.Reverse(reversed)
+	after := w.cheapest(reversed, idle, func(n int) float64 { return float64(power(n).Idle - power(n).Standby) })
+	best := math.Inf(1)
+	for i, n := range w.bySlope {
+		own := float64(power(n).Idle-power(n).Standby) + part/capacity*float64(w.slope(n))
+		best = min(best, before[i]+own+after[len(w.bySlope)-1-i])
+	}
+	return best
+}
+
+// cheapest has, for each i, the sum of the k least costs among the first i nodes.
+func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float64 {
+	sums := make([]float64, len(order)+1)
+	var kept dearest
+	sum := 0.0
+	for i := range sums {
+		sums[i] = sum
+		if len(kept) < k {
+			sums[i] = math.Inf(1)
+		}
+		if i == len(order) {
+			break
+		}
+		c := cost(order[i])
+		heap.Push(&kept, c)
+		sum += c
+		if len(kept) > k {
+			sum -= heap.Pop(&kept).(float64)
+		}
+	}
+	return sums
+}
+
+// dearest is a heap with the largest on top.
+type dearest []float64
+
+// Len and the others make it a heap.
+func (d dearest) Len() int           { return len(d) }
+func (d dearest) Less(i, j int) bool { return d[i] > d[j] }
+func (d dearest) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d *dearest) Push(x any)        { *d = append(*d, x.(float64)) }
+func (d *dearest) Pop() any {
+	last := (*d)[len(*d)-1]
+	*d = (*d)[:len(*d)-1]
+	return last
+}

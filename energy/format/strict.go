@@ -1,0 +1,86 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// largest is the largest number that is believed.
+const largest = 1e12
+
+// reader takes values apart. The first error stays; after it everything is empty.
+type reader struct {
+	*file
+	err error
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// fields are those of an object, which has all that are needed and none that are not
+// known.
+func (r *reader) fields(v value, need, may []string) object {
+	fields, ok := v.what.(object)
+	if !ok {
+		r.fail(r.wrong(v, "an object"))
+		return nil
+	}
+	for _, key := range v.keys {
+		if !slices.Contains(need, key) && !slices.Contains(may, key) {
+			r.fail(r.fault(fields[key].from, v.path, fmt.Sprintf("the key %q is wrong: want one of %s", key, strings.Join(append(slices.Clone(need), may...), ", "))))
+		}
+	}
+	for _, key := range need {
+		if _, there := fields[key]; !there {
+			r.fail(r.fault(v.from, v.path, fmt.Sprintf("%q is missing", key)))
+		}
+	}
+	return fields
+}
+
+func (r *reader) list(v value, want string) []value {
+	list, ok := v.what.([]value)
+	if !ok && r.err == nil {
+		r.fail(r.wrong(v, want))
+	}
+	return list
+}
+
+func (r *reader) text(v value, want string) string {
+	s, ok := v.what.(string)
+	if (!ok || s == "") && r.err == nil {
+		r.fail(r.wrong(v, want))
+	}
+	return s
+}
+
+// number is between two bounds, the lower one excluded if it must be more.
+func (r *reader) number(v value, low, high float64, want string) float64 {
+	if r.err != nil {
+		return 0
+	}
+	digits, ok := v.what.(json.Number)
+	x, err := strconv.ParseFloat(string(digits), 64)
+	if !ok || err != nil || math.IsNaN(x) || x < low || x > high {
+		r.fail(r.wrong(v, want))
+		return 0
+	}
+	return x
+}
+
+// amount is 0 or more.
+func (r *reader) amount(v value, what string) float64 {
+	return r.number(v, 0, largest, what+" from 0 to 1e12")
+}
+
+// positive is more than 0.
+func (r *reader) positive(v value, what string) float64 {
+	return r.number(v, math.SmallestNonzeroFloat64, largest, what+" above 0, up to 1e12")
+}

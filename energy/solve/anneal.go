@@ -1,0 +1,131 @@
+package solve
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// patience has exponentially distributed numbers: a move that costs less than the
+// temperature times one of them, drawn by chance, is taken (Metropolis).
+var patience = func() (list [4096]float64) {
+	for i := range list {
+		list[i] = -math.Log((float64(i) + 0.5) / float64(len(list)))
+	}
+	return list
+}()
+
+// anneal cools a state down: with few nodes that are to be on, and all others off.
+type anneal struct {
+	*state
+	rng  *rand.PCG
+	on   []int // nodes that may have jobs
+	off  []int
+	heat float64
+	// found is told of each state without overload that costs less than all before, if
+	// it is not nil.
+	found func()
+	best  float64
+}
+
+// open makes these nodes the ones that may have jobs.
+func (a *anneal) open(on []int) {
+	clear(a.lit)
+	a.on, a.off = append(a.on[:0], on...), a.off[:0]
+	for _, n := range on {
+		a.lit[n] = true
+	}
+	for n := range a.Nodes {
+		if !a.lit[n] {
+			a.off = append(a.off, n)
+		}
+	}
+}
+
+// draw is a number below n.
+func (a *anneal) draw(n int) int { return int((a.rng.Uint64() >> 32) * uint64(n) >> 32) }
+
+// moves makes so many attempts at one temperature.
+func (a *anneal) moves(count int) {
+	if len(a.on)+len(a.off) < 2 {
+		return
+	}
+	for range count {
+		r := a.rng.Uint64()
+		limit := a.heat * patience[r&4095]
+		switch kind := r >> 12 & 15; {
+		case kind < 4:
+			a.shift(limit)
+		case kind < 10:
+			a.exchange(limit, 0)
+		case kind < 15:
+			a.exchange(limit, r>>16&3)
+		default:
+			a.swapNodes(limit)
+		}
+		if a.full == 0 && a.sum < a.best-1e-9 {
+			a.best = a.sum
+			if a.found != nil {
+				a.found()
+			}
+		}
+	}
+}
+
+// shift tries to move a job to another node.
+func (a *anneal) shift(limit float64) {
+	j, to := a.draw(a.none), a.on[a.draw(len(a.on))]
+	a.attempt(&exchange{jobs: [2]int{j, a.none}, others: [2]int{a.none, a.none}, from: a.at[j], to: to}, limit)
+}
+
+// exchange tries to have two jobs change places; or with bit 0 set two for one, with bit
+// 1 one for two.
+func (a *anneal) exchange(limit float64, more uint64) {
+	i, k := a.draw(a.none), a.draw(a.none)
+	x := exchange{jobs: [2]int{i, a.none}, others: [2]int{k, a.none}, from: a.at[i], to: a.at[k]}
+	if more&1 != 0 {
+		x.jobs[1] = a.mate(i)
+	}
+	if more&2 != 0 {
+		x.others[1] = a.mate(k)
+	}
+	a.attempt(&x, limit)
+}
+
+// mate is another job of the same node, or none.
+func (a *anneal) mate(j int) int {
+	list := a.jobs[a.at[j]]
+	if m := list[a.draw(len(list))]; m != j {
+		return m
+	}
+	return a.none
+}
+
+func (a *anneal) attempt(x *exchange, limit float64) {
+	if x.from != x.to && a.weigh(x) <= limit && a.allowed(x) {
+		a.do(x)
+	}
+}
+
+// swapNodes tries to have two nodes change all their jobs; the second may be one that
+// is off, which is on then instead of the first.
+func (a *anneal) swapNodes(limit float64) {
+	i, k := a.draw(len(a.on)), a.draw(len(a.on)+len(a.off))
+	h, g := a.on[i], 0
+	if k < len(a.on) {
+		g = a.on[k]
+	} else {
+		g = a.off[k-len(a.on)]
+	}
+	if h == g {
+		return
+	}
+	clear(a.delta)
+	delta, here, there, hereO, thereO := a.trade(h, g)
+	if delta > limit || !a.welcome(h, g) || !a.welcome(g, h) {
+		return
+	}
+	a.swap(h, g, here, there, hereO, thereO)
+	if k >= len(a.on) {
+		a.on[i], a.off[k-len(a.on)] = g, h
+	}
+}

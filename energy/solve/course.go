@@ -1,0 +1,226 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"vjob/energy"
+)
+
+// course is one way to go on: with so many nodes, at a yield that is fixed or that climbs
+// whenever it is reached.
+type course struct {
+	count   int
+	climbs  bool
+	yield   float64 // that is tried for
+	bound   float64 // on the value that can be had on this course
+	at      []int   // where it stands; nil at first
+	on      []int   // the nodes that may have jobs
+	value   float64 // the best on this course
+	reached float64 // the yield that has it
+	found   bool    // there is one
+	runs    int
+	stuck   int     // runs since the last better value
+	spread  float64 // by how much more than the best the yield is that is tried for
+}
+
+const (
+	firstSpread = 0.004
+	leastSpread = 0.0002
+	// rigidity is how much dearer rigid resources are while the yield is still too high:
+	// CPU gives way in the end, they do not.
+	rigidity = 2
+)
+
+// run is an annealing on a course in progress.
+type run struct {
+	*search
+	anneal
+	c     *course
+	least []int // the cheapest assignment without overload at a fixed yield
+}
+
+// sail follows a course for so many steps.
+func (s *search) sail(c *course, steps int) {
+	r := &run{search: s, c: c}
+	r.anneal = anneal{state: newState(s.model), rng: rand.NewPCG(s.o.Seed, s.next()), best: math.Inf(1)}
+	before := c.value
+	had := c.found
+	r.start()
+	hot, cold := r.heats()
+	for k := range steps {
+		if s.over() {
+			break
+		}
+		r.heat = hot * math.Pow(cold/hot, float64(k)/float64(max(1, steps-1)))
+		r.moves(stepMoves)
+		r.rate(r.state.yield) // sums drift
+		r.look()
+	}
+	r.finish()
+	c.runs++
+	c.stuck++
+	if c.found && (!had || s.Objective.Better(c.value, before)) {
+		c.stuck = 0
+	} else if c.spread > leastSpread {
+		c.spread /= 2
+	}
+}
+
+// heats are the temperatures at the start and the end of a run, in watts.
+func (r *run) heats() (hot, cold float64) {
+	scale := r.price / 250
+	if r.c.runs == 0 {
+		return 25 * scale, 0.1 * scale
+	}
+	return []float64{12, 5, 20}[r.c.runs%3] * scale, 0.05 * scale
+}
+
+// start takes up the assignment of the run before, or makes one.
+func (r *run) start() {
+	if r.c.climbs {
+		for k := range r.state.scarce {
+			r.state.scarce[k] *= rigidity
+		}
+	}
+	r.open(r.chosen())
+	if r.c.at == nil {
+		r.c.at = r.place()
+	}
+	r.assign(r.c.at, r.c.yield)
+	if r.c.climbs {
+		r.anneal.best = r.ceiling()
+	}
+	r.anneal.found = r.reached
+}
+
+// ceiling is the cost that is good enough for a course that climbs.
+func (r *run) ceiling() float64 {
+	if r.Objective == energy.BoundedPower {
+		return float64(r.Budget - r.Standby())
+	}
+	return math.Inf(1)
+}
+
+// chosen are the nodes to begin with: those that are worth most.
+func (r *run) chosen() []int {
+	if r.c.on != nil {
+		return r.c.on
+	}
+	worth := r.whole.Profits(r.c.yield)
+	order := make([]int, len(r.Nodes))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+	return order[:min(r.c.count, len(order))]
+}
+
+// place puts one job after another, the largest first, to where it costs least.
+func (r *run) place() []int {
+	order := make([]int, r.none)
+	size := make([]float64, r.none)
+	for j := range order {
+		order[j] = j
+		size[j] = r.c.yield * r.cpu[j] / r.Nodes[0].CPU
+		for d := range r.dims {
+			size[j] = max(size[j], r.need[j*r.dims+d]/max(r.room[d], 1e-12))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	r.rate(r.c.yield)
+	s := r.state
+	clear(s.load)
+	clear(s.used)
+	for _, n := range r.on {
+		s.cost[n], _ = s.priced(n, 0, 0)
+	}
+	at := make([]int, s.none)
+	for _, j := range order {
+		best, least := r.on[0], math.Inf(1)
+		copy(s.delta, s.need[j*s.dims:])
+		for _, n := range r.on {
+			cost, _ := s.priced(n, s.load[n]+s.cpu[j], 1)
+			cost -= s.cost[n]
+			if s.May != nil && !s.May(j, n) {
+				cost += 1e9
+			}
+			if cost < least {
+				best, least = n, cost
+			}
+		}
+		at[j] = best
+		s.cost[best] += least
+		s.load[best] += s.cpu[j]
+		for d := range s.dims {
+			s.used[best*s.dims+d] += s.need[j*s.dims+d]
+		}
+	}
+	return at
+}
+
+// reached is told of a state without overload that is cheap enough: a fixed yield keeps
+// it, one that climbs goes on from there.
+func (r *run) reached() {
+	if !r.c.climbs {
+		r.least = append(r.least[:0], r.state.at...)
+		return
+	}
+	r.judge(r.state.at)
+	r.climb()
+}
+
+// climb sets the next yield to try for.
+func (r *run) climb() {
+	y := min(r.c.reached*(1+r.c.spread), r.whole.Most())
+	r.anneal.best = r.ceiling()
+	if y <= r.state.yield {
+		r.anneal.best = min(r.anneal.best, r.sum) // it is at the top: cheaper is all that is left
+		return
+	}
+	r.rate(y)
+}
+
+// look judges the state between two steps of a course that climbs: its own best yield
+// may be good, though not the one that was tried for.
+func (r *run) look() {
+	if !r.c.climbs {
+		return
+	}
+	for n := range r.Nodes {
+		for d := range r.dims {
+			if k := n*r.dims + d; r.used[k] > r.room[k]*(1+tiny) {
+				return
+			}
+		}
+	}
+	if r.judge(r.state.at) {
+		r.climb()
+	}
+}
+
+// judge notes an assignment if it is better than what the course had.
+func (r *run) judge(at []int) bool {
+	value, yield, ok := r.settle(at)
+	if !ok || r.c.found && !r.Objective.Better(value, r.c.value) {
+		return false
+	}
+	r.c.found, r.c.value, r.c.reached = true, value, yield
+	return true
+}
+
+// finish leaves the course where a next run shall take it up: where this one ended, and
+// if it climbs, at a yield a bit nearer to what was reached.
+func (r *run) finish() {
+	if r.least != nil {
+		r.judge(r.least)
+	}
+	r.c.at, r.c.on = append(r.c.at[:0], r.state.at...), r.on
+	if r.c.climbs && r.c.found {
+		reached := r.c.reached * (1 + r.c.spread)
+		r.c.yield = max(reached, min(r.state.yield, (r.state.yield+reached)/2))
+		r.c.yield = min(r.c.yield, r.whole.Most())
+	}
+}

@@ -1,0 +1,240 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"vjob/energy"
+)
+
+// What is small enough to be looked at as a whole; it may still take too long.
+const (
+	fewNodes = 8
+	fewJobs  = 24
+)
+
+// small reports whether the best allocation may be found and proved by looking at all.
+func (s *search) small() bool {
+	for n := range s.Nodes {
+		if len(s.Nodes[n].Power.Measured) > 0 {
+			return false
+		}
+	}
+	return len(s.Nodes) <= fewNodes && len(s.Jobs) <= fewJobs
+}
+
+// proof looks at all assignments to a set of nodes, all of which are paid for. A branch is
+// left when what is placed so far, with all other jobs divisible, is no better than the
+// best allocation.
+type proof struct {
+	*search
+	order  []int // jobs, those first that are largest anywhere
+	nodes  []int // of the set, the cheapest slope first
+	idle   float64
+	size   float64 // capacity of the set
+	at     []int
+	load   []float64
+	used   []float64
+	rest   []float64 // need of the jobs from the i-th on
+	budget int64
+}
+
+// prove looks at all sets of nodes, the most promising first. It reports whether it
+// came to the end within so many branches.
+func (s *search) prove(branches int64) bool {
+	p := &proof{
+		search: s, order: bySize(s.model), at: make([]int, s.none), load: make([]float64, len(s.Nodes)),
+		used: make([]float64, len(s.Nodes)*s.dims), budget: branches,
+	}
+	p.rest = make([]float64, s.none+1)
+	for i := s.none - 1; i >= 0; i-- {
+		p.rest[i] = p.rest[i+1] + s.cpu[p.order[i]]
+	}
+	type set struct {
+		nodes uint
+		bound float64
+	}
+	var sets []set
+	for nodes := uint(1); nodes < 1<<len(s.Nodes); nodes++ {
+		p.pick(nodes)
+		if bound, ok := p.bound(0); ok {
+			sets = append(sets, set{nodes, bound})
+		}
+	}
+	slices.SortStableFunc(sets, func(a, b set) int {
+		if s.Objective == energy.BoundedYield {
+			return cmp.Compare(a.bound, b.bound)
+		}
+		return cmp.Compare(b.bound, a.bound)
+	})
+	for _, set := range sets {
+		p.pick(set.nodes)
+		p.branch(0)
+		if p.budget <= 0 || s.stopped {
+			return false
+		}
+	}
+	return true
+}
+
+// bySize are the jobs, those first that take most of a node.
+func bySize(m *model) []int {
+	size, order := make([]float64, m.none), make([]int, m.none)
+	for j := range order {
+		order[j] = j
+		size[j] = m.cpu[j] / m.Nodes[0].CPU
+		for d := range m.dims {
+			size[j] += m.need[j*m.dims+d] / max(m.room[d], 1e-12)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	return order
+}
+
+// pick makes a set of nodes the ones that are on.
+func (p *proof) pick(set uint) {
+	p.nodes, p.idle, p.size = p.nodes[:0], float64(p.Standby()), 0
+	for ; set != 0; set &= set - 1 {
+		n := bits.TrailingZeros(set)
+		p.nodes = append(p.nodes, n)
+		p.idle += float64(p.Nodes[n].Power.Idle - p.Nodes[n].Power.Standby)
+		p.size += p.Nodes[n].CPU
+	}
+	slices.SortStableFunc(p.nodes, func(a, b int) int { return cmp.Compare(p.slope(a), p.slope(b)) })
+}
+
+// slope is the watts that a node adds for a unit of CPU.
+func (p *proof) slope(n int) float64 {
+	return float64(p.Nodes[n].Power.Full-p.Nodes[n].Power.Idle) / p.Nodes[n].CPU
+}
+
+// branch places the i-th job and those after it in all ways that are worth it.
+func (p *proof) branch(i int) {
+	if p.budget--; p.budget <= 0 {
+		return
+	}
+	if p.budget&8191 == 0 && p.o.Stop != nil && p.o.Stop() {
+		p.stopped, p.budget = true, 0
+		return
+	}
+	if value, ok := p.bound(i); !ok || p.best != nil && !p.better(value) {
+		return
+	}
+	if i == p.none {
+		p.search.settle(p.at)
+		return
+	}
+	j := p.order[i]
+	for _, n := range p.nodes {
+		if p.fits(j, n) {
+			p.put(j, n, 1)
+			p.branch(i + 1)
+			p.put(j, n, -1)
+		}
+	}
+}
+
+// better reports whether a bound is better than the best value by more than rounding.
+func (p *proof) better(value float64) bool {
+	const hair = 1e-10
+	margin := hair * (1 + math.Abs(p.value))
+	if p.Objective == energy.BoundedYield {
+		return value < p.value-margin
+	}
+	return value > p.value+margin
+}
+
+func (p *proof) fits(j, n int) bool {
+	if p.May != nil && !p.May(j, n) {
+		return false
+	}
+	for d := range p.dims {
+		if k := n*p.dims + d; p.used[k]+p.need[j*p.dims+d] > p.room[k]+energy.Slack {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *proof) put(j, n int, sign float64) {
+	p.at[j] = n
+	p.load[n] += sign * p.Jobs[j].CPU
+	for d := range p.dims {
+		p.used[n*p.dims+d] += sign * p.need[j*p.dims+d]
+	}
+}
+
+// bound is the best value that the placed jobs leave possible, if those from the i-th on
+// are divisible; false: no allocation is left, or none that is better.
+func (p *proof) bound(i int) (float64, bool) {
+	most := min(p.whole.Most(), p.size/p.demand)
+	for _, n := range p.nodes {
+		most = min(most, p.Nodes[n].CPU/max(p.load[n], 1e-12))
+	}
+	most += 1e-12
+	floor := max(p.Floor, leastYield)
+	if most < floor-energy.Tolerance {
+		return 0, false
+	}
+	switch p.Objective {
+	case energy.BoundedYield:
+		watts, ok := p.watts(i, floor)
+		return p.idle + floor*watts, ok
+	case energy.BoundedPower:
+		return p.afforded(i, floor, most)
+	default:
+		return p.traded(i, floor, most)
+	}
+}
+
+// watts is the least power by unit of yield, above idle, of all jobs when the yield is at
+// least so much.
+func (p *proof) watts(i int, yield float64) (sum float64, ok bool) {
+	left := p.rest[i]
+	for _, n := range p.nodes {
+		more := min(left, max(0, p.Nodes[n].CPU/yield-p.load[n]))
+		left -= more
+		sum += (p.load[n] + more) * p.slope(n)
+	}
+	return sum, left <= energy.Slack/yield
+}
+
+// afforded bounds the yield. Only yields above the best so far count, so that nodes
+// cannot serve more than their capacity at that one.
+func (p *proof) afforded(i int, floor, most float64) (float64, bool) {
+	if p.best != nil {
+		floor = max(floor, p.value)
+	}
+	watts, ok := p.watts(i, floor)
+	if !ok || watts <= 0 {
+		return most, ok
+	}
+	y := min(most, (float64(p.Budget+energy.Excess)-p.idle)/watts)
+	return y, y >= floor
+}
+
+// traded bounds Z. A better one than the best needs some yield, at which nodes cannot
+// serve more than their capacity; from there on power grows at least linearly, so that Z
+// is largest at one of the ends.
+func (p *proof) traded(i int, floor, most float64) (float64, bool) {
+	z := func(yield, watts float64) float64 {
+		return p.Lambda*yield + (1-p.Lambda)*max(0, 1-(p.idle+yield*watts)/float64(p.EMax))
+	}
+	watts, ok := p.watts(i, floor)
+	if !ok {
+		return 0, false
+	}
+	best := z(floor, watts)
+	if p.best != nil && p.Lambda > 0 {
+		free := (1 - p.Lambda) * max(0, 1-(p.idle+floor*watts)/float64(p.EMax))
+		if need := min((p.value-free)/p.Lambda, most); need > floor {
+			if watts, ok = p.watts(i, need); !ok {
+				return best, true
+			}
+			best = max(best, z(need, watts))
+		}
+	}
+	return max(best, z(most, watts)), true
+}

@@ -1,0 +1,119 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"vjob/energy"
+	"vjob/energy/bound"
+)
+
+// Options say for how long to search. The zero value ends after [DefaultSteps].
+type Options struct {
+	Seed uint64
+	// Steps bounds the search, each of some thousand moves; 0 is no bound if there is a
+	// Stop, else DefaultSteps. The same problem, seed and number of steps give the same
+	// allocation.
+	Steps int
+	// Stop is asked now and then whether the time is up; nil is never.
+	Stop func() bool
+	// Found is told of the value of each better allocation; nil is fine.
+	Found func(value float64)
+}
+
+// DefaultSteps are about a second.
+const DefaultSteps = 5000
+
+// stepMoves are the moves of one step.
+const stepMoves = 1000
+
+// Result is the outcome.
+type Result struct {
+	Allocation *energy.Allocation // the best one found; nil is none
+	Measures   energy.Measures
+	Value      float64
+	Bound      float64 // no allocation is better, if there is one at all
+	Proved     bool    // none is better than this one, or, if there is none, none exists
+	Steps      int     // taken
+	Why        []string
+}
+
+// search is a search in progress.
+type search struct {
+	*model
+	o       Options
+	whole   *bound.Whole
+	left    int // steps
+	stopped bool
+	drawn   uint64
+	courses []*course // in order of their nodes, those with a fixed yield first
+	best    *energy.Allocation
+	value   float64
+	bound   float64
+}
+
+// Solve searches for the best allocation. The error is a problem that is not one, see
+// [energy.Problem.Validate].
+func Solve(p *energy.Problem, o Options) (*Result, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Steps == 0 {
+		o.Steps = DefaultSteps
+		if o.Stop != nil {
+			o.Steps = math.MaxInt
+		}
+	}
+	if why := p.Misfits(); len(why) > 0 {
+		return &Result{Proved: true, Why: why}, nil
+	}
+	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), left: o.Steps}
+	s.bound, _ = bound.LBH(p)
+	s.chart()
+	proved := s.voyage()
+	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.left, Allocation: s.best, Value: s.value}
+	if s.best != nil {
+		r.Measures, _ = p.Check(s.best)
+		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
+	} else {
+		r.Why = []string{"no allocation was found: there may be one"}
+	}
+	return r, nil
+}
+
+// over reports whether the search has to end, and takes a step if not.
+func (s *search) over() bool {
+	if s.stopped || s.left <= 0 || s.o.Stop != nil && s.o.Stop() {
+		s.stopped = true
+		return true
+	}
+	s.left--
+	return false
+}
+
+// next is a number that was not drawn before, for a seed of its own.
+func (s *search) next() uint64 {
+	s.drawn++
+	return s.drawn
+}
+
+// settle gives an assignment its best yield, and notes it if it is the best so far.
+func (s *search) settle(at []int) (value, yield float64, ok bool) {
+	a, ok := s.Equal(at)
+	if !ok {
+		return 0, 0, false
+	}
+	m, faults := s.Check(a)
+	if len(faults) > 0 {
+		return 0, 0, false
+	}
+	value = s.Objective.Value(m)
+	if s.best == nil || s.Objective.Better(value, s.value) {
+		a.At = slices.Clone(at)
+		s.best, s.value = a, value
+		if s.o.Found != nil {
+			s.o.Found(value)
+		}
+	}
+	return value, m.Yield, true
+}
