@@ -30,9 +30,12 @@ func (f Filter) Check(names []string) (err error) {
 		if err != nil || o.Kind != Name || known {
 			return
 		}
-		text := fmt.Sprintf("no node has the property %s; a text stands in quotes: '%s'", o.Text, o.Text)
+		text := "no node has the property " + o.Text
+		before := strings.TrimRight(f.src.Text[:o.Span.Off], " \t\r\n")
 		if near := message.Nearest(o.Text, names); near != "" {
-			text = fmt.Sprintf("no node has the property %s; did you mean %s?", o.Text, near)
+			text += "; did you mean " + near + "?"
+		} else if strings.HasSuffix(before, "=") || strings.HasSuffix(before, "<") || strings.HasSuffix(before, ">") {
+			text += fmt.Sprintf("; a text stands in quotes: '%s'", o.Text)
 		}
 		err = refuse(f.src, o.Span, fmt.Sprintf("column %q does not exist", o.Text), text)
 	})

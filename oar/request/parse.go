@@ -20,7 +20,7 @@ func Parse(values []string, site Site) (*Request, error) {
 		if len(values) > 1 {
 			name = fmt.Sprintf("-l (%d of %d)", i+1, len(values))
 		}
-		p := &parser{lexer: lexer{text: text}, src: message.Source{Name: name, Text: text}, site: site}
+		p := newParser(name, text, site)
 		if i == MaxAlternatives {
 			return nil, p.fail(message.Span{}, p.rest(0), "-l is given %d times; %d are allowed", len(values), MaxAlternatives)
 		}
@@ -36,14 +36,13 @@ func Parse(values []string, site Site) (*Request, error) {
 
 // ParseDefault reads the levels that an administrator gives as the default: one
 // group without a property and a walltime.
-func ParseDefault(text string, site Site) ([]Level, error) {
-	r, err := Parse([]string{text}, site)
+func ParseDefault(name, text string, site Site) ([]Level, error) {
+	p := newParser(name, text, site)
+	a, err := p.alternative()
 	if err != nil {
 		return nil, err
 	}
-	a := r.Alternatives[0]
 	if len(a.Groups) != 1 || a.Groups[0].Property.Expr != nil || a.Walltime != Unsaid {
-		p := parser{src: a.Source}
 		return nil, p.fail(message.Span{End: len(text)}, p.rest(0), "the default is one group without properties and walltime, such as /resource_id=1")
 	}
 	return a.Groups[0].Levels, nil
@@ -56,6 +55,10 @@ type parser struct {
 	src      message.Source
 	site     Site
 	warnings []message.Warning
+}
+
+func newParser(name, text string, site Site) *parser {
+	return &parser{lexer: lexer{text: text}, src: message.Source{Name: name, Text: text}, site: site}
 }
 
 func (p *parser) advance() { p.tok = p.next() }

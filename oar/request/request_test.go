@@ -60,7 +60,7 @@ func told(text string) string {
 
 func TestNothingAskedIsTheDefault(t *testing.T) {
 	site := request.Site{Nodes: "host"}
-	levels, err := request.ParseDefault("/nodes=1/core=2", site)
+	levels, err := request.ParseDefault("default", "/nodes=1/core=2", site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestNothingAskedIsTheDefault(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{a=1}/nodes=1", "nodes=1+core=1", "nodes=1,walltime=1", "nodes"} {
-		if _, err := request.ParseDefault(text, site); err == nil {
+		if _, err := request.ParseDefault("default", text, site); err == nil {
 			t.Errorf("%q is no default", text)
 		}
 	}

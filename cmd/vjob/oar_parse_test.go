@@ -1,0 +1,148 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"vjob/api/wire"
+)
+
+// oarCases are the requests that OAR's own parser was asked to read.
+func oarCases(t *testing.T) (list []struct {
+	ID    string   `json:"id"`
+	L     []string `json:"l"`
+	Nodes string   `json:"oarsub_nodes_resources"`
+	OAR2  struct {
+		OK           bool     `json:"ok"`
+		Exit         int      `json:"exit"`
+		Stderr       []string `json:"stderr"`
+		Alternatives any      `json:"alternatives"`
+	} `json:"oar2"`
+},
+) {
+	t.Helper()
+	f, err := os.Open("../../tests/oar/testdata/cases.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Requests json.RawMessage `json:"resource_requests"`
+	}
+	if err := json.NewDecoder(z).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	unmarshal(t, string(all.Requests), &list)
+	return list
+}
+
+// unmarshal keeps numbers as they are written.
+func unmarshal(t *testing.T, text string, into any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+}
+
+func TestOARParseReadsWhatOARReads(t *testing.T) {
+	for _, c := range oarCases(t) {
+		t.Run(c.ID, func(t *testing.T) {
+			args := []string{"oar", "parse", "-o", "json"}
+			for _, l := range c.L {
+				args = append(args, "-l", l)
+			}
+			s := &shell{t: t, env: map[string]string{nodesVariable: c.Nodes}}
+			r := s.run(args...)
+			if !c.OAR2.OK {
+				if r.code != c.OAR2.Exit || r.out != "" || !strings.HasPrefix(r.err, strings.Join(c.OAR2.Stderr, "\n")+"\n") || !strings.Contains(r.err, "^") {
+					t.Errorf("exit %d, want %d: %s", r.code, c.OAR2.Exit, r.err)
+				}
+				return
+			}
+			if r.code != exitOK {
+				t.Fatalf("exit %d: %s", r.code, r.err)
+			}
+			var got map[string]any
+			unmarshal(t, r.out, &got)
+			if want := map[string]any{"alternatives": c.OAR2.Alternatives}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%q: got\n%v\nwant\n%v", c.L, got, want)
+			}
+		})
+	}
+}
+
+func TestOARParseExplains(t *testing.T) {
+	s := &shell{t: t}
+	var b strings.Builder
+	for _, args := range [][]string{
+		{},
+		{"-l", "nodes=4/core=2,walltime=1:30"},
+		{"-l", "nodes=1"},
+		{"-l", "{cluster='azur'}/switch=2/nodes=3/core=2+core=1,walltime=0", "-l", "nodes=ALL", "-p", "mem > 3"},
+		{"-l", "cluster=1/switch=BEST/nodes=BESTHALF/cpu=2"},
+		{"-l", "cluster=2/core=8"},
+		{"-l", "rack=1"},
+		{"-l", "cpu=ALL", "-p", " "},
+		{"-l", "core=99999999999999999999"},
+		{"-l", "nodes=200/core=1", "-l", "switch=300/nodes=300/core=1"},
+		{"-l", "nodes=2/,walltime=1:2:3:4"},
+		{"-l", "nodes=two"},
+		{"-l", "nodes=1/gpu=2"},
+		{"-l", "nodes=1", "-p", "cluster = 'azur' AND"},
+		{"-l", "nodes=1", "--default-resources", "x"},
+		{"-l", "nodes=1\x1b[2J"},
+	} {
+		r := s.run(append([]string{"oar", "parse"}, args...)...)
+		fmt.Fprintf(&b, "$ vjob oar parse %q\n%s%s", args, r.out, r.err)
+		if r.code != exitOK {
+			fmt.Fprintf(&b, "exit %d\n", r.code)
+		}
+		b.WriteString("\n")
+	}
+	golden(t, "oar_parse", b.String())
+}
+
+func TestOARParseChecks(t *testing.T) {
+	list := wire.NodeList{}
+	for i := range 4 {
+		list.Nodes = append(list.Nodes, wire.Node{
+			Name: fmt.Sprintf("n%d", i+1), State: "online", CPUMilli: 4000, MemoryMiB: 8192, Labels: map[string]string{"switch": fmt.Sprintf("sw%d", i/2+1)},
+		})
+	}
+	list.Nodes[0].VMs = []string{"1.0"}
+	s, _ := against(t, map[string]any{"/v1/nodes": list})
+	var b strings.Builder
+	for _, args := range [][]string{
+		{"-l", "switch=1/nodes=2/core=2+nodes=BEST"},
+		{"-l", "nodes=5"},
+		{"-l", "nodes=1", "-p", "cluster = 'azur'"},
+	} {
+		r := s.run(append([]string{"oar", "parse", "--check"}, args...)...)
+		fmt.Fprintf(&b, "$ vjob oar parse --check %q\n%s%sexit %d\n\n", args, r.out, r.err, r.code)
+	}
+	golden(t, "oar_parse_check", b.String())
+	if r := s.run("oar", "parse", "--check", "-o", "json", "-l", "nodes=5"); r.code != 8 || r.out != "" {
+		t.Errorf("exit %d: %s", r.code, r.out)
+	}
+}
+
+func TestOARParseNeedsNoServer(t *testing.T) {
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": "http://127.0.0.1:1", defaultVariable: "/nodes=2"}}
+	if out := s.ok("oar", "parse"); !strings.Contains(out, "on 2 nodes") {
+		t.Error(out)
+	}
+	if r := s.run("oar", "parse", "--check"); r.code != exitInternal {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
