@@ -110,6 +110,11 @@ func TestTrial(t *testing.T) {
 		{"soft rules steer", "4 9", "-:1 -:1", "soft(10) ban(v0, n0); soft(10) spread({v0, v1});", "ab", 0, "yes yes", "1 0"},
 		{"soft rules are broken where nothing else is left", "4", "-:1 -:1", "soft(10) spread({v0, v1});", "ab", 0, "yes yes", "0 0"},
 		{"demands and capacities are those of the rules", "4 4", "-:1 -:1", "overbook(n[0..1], cpu, 2); preserve(v0, cpu, 8); preserve(v1, cpu, 9);", "ab", 0, "yes 1 cpu are missing", "0 -"},
+		{
+			"the same question again has the same answer, from memory", "5 5 5", "-:3 -:3 -:3 -:3 -:3 -:3 -:1", "ban(v[0..2], n2); ban(v[3..5], n2);", "aaabbbc", 0,
+			"ban({VM v0, VM v1, VM v2}, {node n2}) is in the way of VM v2 ban({VM v3, VM v4, VM v5}, {node n2}) is in the way of VM v5 yes",
+			"- - - - - - 0",
+		},
 		{"who is not to run", "4", "-:1", "ready(v0);", "a", 0, "ready({VM v0}) is in the way of VM v0", "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (t *Trial) rearrange(items []item) bool {
 // packAnew gives everybody who was taken another place, those with the least choice
 // first and then the bulky. It is worth half of the effort at most.
 func (t *Trial) packAnew(items []item) bool {
-	if t.hosted > t.effort/2 {
+	if t.effort <= 0 || t.hosted > t.effort/2 {
 		return false
 	}
 	t.effort -= t.hosted

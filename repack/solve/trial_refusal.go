@@ -96,7 +96,8 @@ func (t *Trial) missing(vms []int) []int64 {
 	return lack
 }
 
-// reason is why an item finds no place as things stand.
+// reason is why an item finds no place as things stand: the first rule that keeps it
+// from a node with room, if there is one.
 func (t *Trial) reason(it item) Refusal {
 	r := Refusal{VM: it.vms[0], in: t.in}
 	t.openings.each(it.need, 0, func(n int) bool {

@@ -15,9 +15,9 @@ const seatEnough = 64
 // one piece.
 const vicinity = 2 * blockSize
 
-// seatAll gives every item a place; the one that found none is returned, or -1. VMs
-// that rules do not just keep apart look first near those before them, and the first
-// near a node.
+// seatAll gives every item a place; the one that found none is returned, or -1. The
+// search begins near a node; VMs that rules do not just keep apart begin near those
+// before them.
 func (t *Trial) seatAll(items []item, near int) (failed int) {
 	return slices.IndexFunc(items, func(it item) bool {
 		ok := t.seat(it, near)

@@ -12,11 +12,11 @@ import (
 // until somebody is taken.
 type vain struct {
 	need   []int64
-	set    *nodeSet // nodes that are not open to it
-	circle int
-	slots  int // for so many there is room
-	nodes  int // on so many nodes is room for one
-	tried  int // for so many room was sought by moving others
+	set    *nodeSet // nodes that are not open to them
+	circle int      // that they are in
+	slots  int      // for so many there is room
+	nodes  int      // on so many nodes is room for one
+	tried  int      // for so many room was sought by moving others
 }
 
 // mostVain is how many of them are remembered.
@@ -110,8 +110,7 @@ func (t *Trial) inVain(vms []int) (why Refusal, known bool) {
 // lost is the refusal of a VM for which there is no place even alone, or none left
 // beside others of its gang.
 func (t *Trial) lost(vm int) Refusal {
-	one := item{vms: []int{vm}, need: t.need(vm)}
-	return t.reason(one)
+	return t.reason(item{vms: []int{vm}, need: t.need(vm)})
 }
 
 // mayRemain reports whether a VM runs on a node to which nobody comes any more.
