@@ -13,7 +13,7 @@ LIMIT       ?= 10s
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo setup test check fmt race sim bench bench-planner cover mutants clean
+.PHONY: help build demo setup test check fmt race sim bench bench-planner bench-replay cover mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .ca
 
 bench-planner: ## the planner beside others: on the instances in the folder VJOB_BRSP, or a few; LIMIT for each
 	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/planner -table -limit=$(LIMIT)
+
+bench-replay: ## whole logs under every discipline beside others: those in the folder VJOB_TRACES, or two that are cut
+	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/traces -table
 
 cover: ## measure which statements the tests reach, across packages
 	mkdir -p .cache

@@ -43,13 +43,13 @@ func (r *Result) chart(step int) chart.Run {
 		if start > from {
 			row.Spans = append(row.Spans, chart.Span{State: "waiting", From: from, To: start})
 		}
-		row.Spans = append(row.Spans, chart.Span{State: "running", From: start, To: Duration(r.Starts[i] + Time(j.Run))})
+		row.Spans = append(row.Spans, chart.Span{State: "running", From: start, To: Duration(r.end(i))})
 		run.Rows = append(run.Rows, row)
 	}
 	var busy, queued flow
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		busy.during(r.Starts[i], r.Starts[i]+Time(j.Run), j.Processors)
+		busy.during(r.Starts[i], r.end(i), j.Processors)
 		queued.during(Time(j.Submit), r.Starts[i], 1)
 	}
 	run.Series = []chart.Series{

@@ -30,6 +30,9 @@ type Result struct {
 	Starts     []Time // of each job
 }
 
+// end is when a job ends.
+func (r *Result) end(i int) Time { return r.Starts[i].Plus(Time(r.Jobs[i].Run)) }
+
 // every is how many instants pass between two looks at the context.
 const every = 1024
 
@@ -106,7 +109,7 @@ func (r *run) step() bool {
 	}
 	for _, id := range r.discipline.Pass(r.now, r.gone, r.came) {
 		r.result.Starts[id] = r.now
-		r.ends.push(r.now+Time(jobs[id].Run), id)
+		r.ends.push(r.result.end(int(id)), id)
 		r.started++
 	}
 	return true

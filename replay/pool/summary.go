@@ -33,7 +33,7 @@ func (r *Result) Summary() Summary {
 		waits[i] = float64(wait)
 		slowdowns[i] = max(1, float64(wait+Time(j.Run))/float64(max(j.Run, bound)))
 		work += float64(j.Processors) * float64(j.Run)
-		s.Makespan = max(s.Makespan, r.Starts[i]+Time(j.Run))
+		s.Makespan = max(s.Makespan, r.end(i))
 	}
 	s.Wait, s.Slowdown = spread(waits), spread(slowdowns)
 	s.Used = work / (float64(r.Processors) * float64(s.Makespan))
