@@ -56,7 +56,7 @@ func (s *search) sail(c *course, steps int) {
 		}
 		r.heat = hot * math.Pow(cold/hot, float64(k)/float64(max(1, steps-1)))
 		r.moves(stepMoves)
-		r.rate(r.state.yield) // sums drift
+		r.rate(r.yield) // sums drift
 		r.look()
 	}
 	r.finish()
@@ -93,7 +93,7 @@ func (r *run) start() {
 	if r.c.climbs {
 		r.anneal.best = r.ceiling()
 	}
-	r.anneal.found = r.reached
+	r.found = r.reached
 }
 
 // ceiling is the cost that is good enough for a course that climbs.
@@ -165,10 +165,10 @@ func (r *run) place() []int {
 // it, one that climbs goes on from there.
 func (r *run) reached() {
 	if !r.c.climbs {
-		r.least = append(r.least[:0], r.state.at...)
+		r.least = append(r.least[:0], r.at...)
 		return
 	}
-	r.judge(r.state.at)
+	r.judge(r.at)
 	r.climb()
 }
 
@@ -176,7 +176,7 @@ func (r *run) reached() {
 func (r *run) climb() {
 	y := min(r.c.reached*(1+r.c.spread), r.whole.Most())
 	r.anneal.best = r.ceiling()
-	if y <= r.state.yield {
+	if y <= r.yield {
 		r.anneal.best = min(r.anneal.best, r.sum) // it is at the top: cheaper is all that is left
 		return
 	}
@@ -196,14 +196,14 @@ func (r *run) look() {
 			}
 		}
 	}
-	if r.judge(r.state.at) {
+	if r.judge(r.at) {
 		r.climb()
 	}
 }
 
 // judge notes an assignment if it is better than what the course had.
 func (r *run) judge(at []int) bool {
-	value, yield, ok := r.settle(at)
+	value, yield, ok := r.note(at)
 	if !ok || r.c.found && !r.Objective.Better(value, r.c.value) {
 		return false
 	}
@@ -217,10 +217,10 @@ func (r *run) finish() {
 	if r.least != nil {
 		r.judge(r.least)
 	}
-	r.c.at, r.c.on = append(r.c.at[:0], r.state.at...), r.on
+	r.c.at, r.c.on = append(r.c.at[:0], r.at...), r.on
 	if r.c.climbs && r.c.found {
 		reached := r.c.reached * (1 + r.c.spread)
-		r.c.yield = max(reached, min(r.state.yield, (r.state.yield+reached)/2))
+		r.c.yield = max(reached, min(r.yield, (r.yield+reached)/2))
 		r.c.yield = min(r.c.yield, r.whole.Most())
 	}
 }

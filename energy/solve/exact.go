@@ -123,7 +123,7 @@ func (p *proof) branch(i int) {
 		return
 	}
 	if i == p.none {
-		p.search.settle(p.at)
+		p.note(p.at)
 		return
 	}
 	j := p.order[i]

@@ -97,8 +97,8 @@ func (s *search) next() uint64 {
 	return s.drawn
 }
 
-// settle gives an assignment its best yield, and notes it if it is the best so far.
-func (s *search) settle(at []int) (value, yield float64, ok bool) {
+// note gives an assignment its best yield, and notes it if it is the best so far.
+func (s *search) note(at []int) (value, yield float64, ok bool) {
 	a, ok := s.Equal(at)
 	if !ok {
 		return 0, 0, false

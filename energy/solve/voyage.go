@@ -96,7 +96,7 @@ func (s *search) hope(c *course, efficiency float64) float64 {
 		return c.value
 	}
 	const vain = 0.01
-	short := math.Pow(efficiency, 1) * math.Pow(1-vain, float64(c.runs*c.runs))
+	short := efficiency * math.Pow(1-vain, float64(c.runs*c.runs))
 	if s.Objective == energy.BoundedYield {
 		return c.bound / short
 	}
