@@ -110,7 +110,7 @@ func (m *model) fewest(vms []int) (most int) {
 
 // alone looks at every node by itself.
 func (m *model) alone() (sum int64) {
-	sum = m.departures()
+	sum = m.departures() + m.queueing()
 	for _, vm := range m.hot {
 		sum += min(m.least[vm], m.away(vm))
 	}

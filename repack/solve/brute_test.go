@@ -18,12 +18,16 @@ type brute struct {
 	horizon  repack.Ticks
 	switches bool // nodes may be switched at any time
 	left     int  // how many plans may still be looked at
+	steps    int  // how many times may still be tried
 	actions  []repack.Action
 	found    *repack.Plan
 }
 
-// mostPlans is how many plans are looked at before it is given up.
-const mostPlans = 20_000
+// How many plans are looked at, and times for actions tried, before it is given up.
+const (
+	mostPlans = 20_000
+	mostSteps = 200_000
+)
 
 // cheaper looks for a plan that costs less. Not done: there were too many.
 func cheaper(in *repack.Instance, aim solve.Objective, limit int64) (p *repack.Plan, done bool) {
@@ -31,14 +35,20 @@ func cheaper(in *repack.Instance, aim solve.Objective, limit int64) (p *repack.P
 	if err != nil {
 		return nil, true
 	}
-	b := &brute{in: in, aim: aim, limit: limit, left: mostPlans, horizon: in.NodeOn + in.NodeOff}
+	b := &brute{in: in, aim: aim, limit: limit, left: mostPlans, steps: mostSteps, horizon: in.NodeOn + in.NodeOff}
 	for vm := range in.VMs {
 		t := in.VMs[vm].Takes
-		b.horizon += max(t.Boot, t.Shutdown, t.Suspend+t.ResumeRemote, t.ResumeRemote, 2*t.Migrate)
+		longest := max(t.Boot, t.Shutdown, t.Suspend+t.ResumeRemote, t.ResumeRemote, 2*t.Migrate)
+		if in.Network != nil {
+			for _, way := range rated(in, vm) {
+				longest = max(longest, way[0].End+way[len(way)-1].End)
+			}
+		}
+		b.horizon += longest
 	}
 	b.switches = slices.ContainsFunc(in.Rules, func(r repack.Posted) bool { return len(r.String()) > 9 && r.String()[:9] == "maxOnline" })
 	b.choose(0)
-	return b.found, b.found != nil || b.left > 0
+	return b.found, b.found != nil || b.left > 0 && b.steps > 0
 }
 
 // worth is what a plan costs.
@@ -67,7 +77,7 @@ func (b *brute) least(sum int64, a repack.Action) int64 {
 	}
 }
 
-func (b *brute) over() bool { return b.found != nil || b.left <= 0 }
+func (b *brute) over() bool { return b.found != nil || b.left <= 0 || b.steps <= 0 }
 
 // choose decides on the ways of VMs from one on: first what is done, at the earliest.
 func (b *brute) choose(vm int) {
@@ -78,7 +88,7 @@ func (b *brute) choose(vm int) {
 		b.time(0, 0)
 		return
 	}
-	for _, way := range ways(b.in, vm) {
+	for _, way := range append(rated(b.in, vm), still(b.in, vm)...) {
 		mark := len(b.actions)
 		var clock repack.Ticks
 		for _, a := range way {
@@ -146,6 +156,57 @@ func ways(in *repack.Instance, vm int) (list [][]repack.Action) {
 	return list
 }
 
+// still is the way of a VM that does nothing, if it may.
+func still(in *repack.Instance, vm int) (list [][]repack.Action) {
+	return slices.DeleteFunc(ways(in, vm), func(way []repack.Action) bool { return len(way) > 0 })
+}
+
+// rated are the ways of a VM that does something, with every rate of its transfers
+// that makes a difference, up to three times as long as at the best.
+func rated(in *repack.Instance, vm int) (list [][]repack.Action) {
+	for _, way := range ways(in, vm) {
+		if len(way) == 0 {
+			continue
+		}
+		some := [][]repack.Action{nil}
+		for _, a := range way {
+			var more [][]repack.Action
+			for _, before := range some {
+				for _, b := range paced(in, a) {
+					more = append(more, append(slices.Clone(before), b))
+				}
+			}
+			some = more
+		}
+		list = append(list, some...)
+	}
+	return list
+}
+
+// paced is an action at each of its rates.
+func paced(in *repack.Instance, a repack.Action) (list []repack.Action) {
+	t := in.Transfer(a.VM, a.Kind, a.From, a.To)
+	if t.Amount == 0 {
+		return []repack.Action{a}
+	}
+	rate := int64(1 << 40)
+	for _, l := range in.AppendCrossed(nil, a.From, a.To) {
+		rate = min(rate, in.Bandwidth(l))
+	}
+	best := t.Lasts(rate)
+	for ; rate > 0; rate-- {
+		takes := t.Lasts(rate)
+		if takes > 3*best || takes == repack.Forever {
+			break
+		}
+		if rate == 1 || t.Lasts(rate-1) != takes {
+			a.Rate, a.End = rate, takes
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // rooted reports whether a hard rule keeps the VM where it is; that it could sleep
 // and be resumed elsewhere is not meant.
 func rooted(in *repack.Instance, vm int) bool {
@@ -171,6 +232,7 @@ func (b *brute) time(i int, cost int64) {
 		first = b.actions[i-1].End
 	}
 	for at := first; at+takes <= b.horizon; at++ {
+		b.steps--
 		b.actions[i].Start, b.actions[i].End = at, at+takes
 		after := b.least(cost, b.actions[i])
 		rest := after

@@ -42,7 +42,8 @@ func late(d dice, in *repack.Instance, p *repack.Plan) *repack.Plan {
 	return out
 }
 
-// company is what each action starts with: itself, and what its gang does.
+// company is what each action starts with: itself, and what its gang does with it. A
+// gang may be moved in parts, one after the other.
 func company(in *repack.Instance, p *repack.Plan) [][]int {
 	gang := map[int]int{}
 	for g, vms := range in.Gangs {
@@ -50,14 +51,17 @@ func company(in *repack.Instance, p *repack.Plan) [][]int {
 			gang[vm] = g + 1
 		}
 	}
-	groups := map[[2]int][]int{}
-	key := func(i int) [2]int {
+	groups := map[[3]int][]int{}
+	key := func(i int) [3]int {
 		a := &p.Actions[i]
 		joined := a.Kind == repack.Suspend || a.Kind == repack.Resume || a.Kind == repack.Migrate && in.VMs[a.VM].Paused
 		if a.VM == repack.Nowhere || gang[a.VM] == 0 || !joined {
-			return [2]int{-1, i}
+			return [3]int{-1, i}
 		}
-		return [2]int{gang[a.VM], int(a.Kind)}
+		if a.Kind == repack.Migrate {
+			return [3]int{gang[a.VM], int(a.Kind), int(a.Start)}
+		}
+		return [3]int{gang[a.VM], int(a.Kind)}
 	}
 	for i := range p.Actions {
 		groups[key(i)] = append(groups[key(i)], i)

@@ -25,7 +25,7 @@ var onTime = []string{"deadline", "noDelay", "precedence", "seq", "serialize", "
 
 // timeless reports whether reach can judge the problem.
 func timeless(in *repack.Instance) bool {
-	return len(in.Gangs) == 0 && !slices.ContainsFunc(in.Rules, func(r repack.Posted) bool {
+	return len(in.Gangs) == 0 && in.Network == nil && !slices.ContainsFunc(in.Rules, func(r repack.Posted) bool {
 		name, _, _ := strings.Cut(r.String(), "(")
 		return r.Penalty == 0 && slices.Contains(onTime, name)
 	})

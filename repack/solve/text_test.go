@@ -27,6 +27,9 @@ func planText(p *repack.Plan) string {
 				fmt.Fprintf(&b, " to node %d", a.To)
 			}
 		}
+		if a.Rate > 0 {
+			fmt.Fprintf(&b, " rate %d", a.Rate)
+		}
 		if len(a.After) > 0 {
 			fmt.Fprintf(&b, " after %v", a.After)
 		}
@@ -49,6 +52,16 @@ func text(in *repack.Instance) string {
 			if is {
 				b.WriteString(", " + word)
 			}
+		}
+		b.WriteString("\n")
+	}
+	if in.Network != nil {
+		fmt.Fprintf(&b, "network %v, racks", *in.Network)
+		for n := range in.Nodes {
+			fmt.Fprintf(&b, " %d", in.Nodes[n].Rack)
+		}
+		for vm := range in.VMs {
+			fmt.Fprintf(&b, "; VM %d: %d, dirty %d", vm, in.VMs[vm].Memory, in.VMs[vm].Dirty)
 		}
 		b.WriteString("\n")
 	}
