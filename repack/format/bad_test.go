@@ -105,6 +105,13 @@ func TestBadInstances(t *testing.T) {
 		{"heavy", `"migrate":6`, `"migrate":1000000000,"weight":1000001`, `vms[0].weight: 1000001 is wrong: want a whole number from 0 to 1000000`},
 		{"resource twice", `"name":"small"`, `"resources":["gpu","gpu"]`, `resources[1]: "gpu" is wrong: want each resource once`},
 		{"resource of a bad name", `"name":"small"`, `"resources":["host"]`, `resources[0]: "host" is wrong: want small letters`},
+		{"network of no kind", `"name":"small"`, `"network":7`, `in.json:1:39: network: 7 is wrong: want an object`},
+		{"unknown link", `"name":"small"`, `"network":{"nics":7}`, `network: the key "nics" is wrong: want one of nic, uplink`},
+		{"negative bandwidth", `"name":"small"`, `"network":{"nic":-7}`, `network.nic: -7 is wrong: want a whole number from 0 to 1099511627776, or a list of them`},
+		{"bandwidth in words", `"name":"small"`, `"network":{"uplink":[1,"10G"]}`, `network.uplink[1]: "10G" is wrong: want a whole number`},
+		{"too many NICs", `"name":"small"`, `"network":{"nic":[1,2,3]}`, `in.json:1:46: network.nic: a list of 3 is wrong: want one bandwidth for each of the 2 nodes at most, or a number for all`},
+		{"negative copy", `"migrate":6`, `"migrate":6,"copy":-1`, `vms[0].copy: -1 is wrong: want a whole number`},
+		{"dirty fraction", `"migrate":6`, `"migrate":6,"dirty":0.5`, `vms[0].dirty: 0.5 is wrong: want a whole number`},
 		{"no nodes", `{"id":0,"cpu":100,"mem":100,"state":"online","next":"online"},
 {"id":1,"cpu":100,"mem":100,"state":"offline","next":"any"}`, ``, `nodes: there is none`},
 		{"gang of nobody", `"constraints"`, `"gangs":[[]],"constraints"`, `gangs[0]: an empty list is wrong`},
@@ -187,6 +194,7 @@ func TestBadPlans(t *testing.T) {
 		{"no VM", `"vm":1,`, ``, `p.json:3:1: actions[1]: "vm" is missing`},
 		{"node", `"vm":1,"to"`, `"vm":1,"node"`, `actions[1]: the key "node" is wrong: want from or to, for boot`},
 		{"key", `"vm":1,`, `"vm":1,"host":2,`, `actions[1]: the key "host" is wrong: want one of`},
+		{"rate", `"end":2`, `"end":2,"rate":-5`, `actions[1].rate: -5 is wrong: want a whole number from 0`},
 		{"time", `"end":2`, `"end":1e18`, `actions[1].end: 1e18 is wrong`},
 		{"fraction", `"end":2`, `"end":2.5`, `actions[1].end: 2.5 is wrong`},
 		{"cut", `"end":2,"after":[0]}]}`, ``, `cut off`},
@@ -222,7 +230,7 @@ func TestPlanRoundTrip(t *testing.T) {
 	p := readFile(t, "testdata/extensions.json")
 	none := repack.Nowhere
 	plan := &format.PlanFile{Instance: "extensions \"<\n>", Solver: "hand", Plan: &repack.Plan{Actions: []repack.Action{
-		{Kind: repack.Migrate, VM: 0, From: 0, To: 1, Start: 1, End: 4, After: []int{4, 2}},
+		{Kind: repack.Migrate, VM: 0, From: 0, To: 1, Start: 1, End: 4, Rate: 70, After: []int{4, 2}},
 		{Kind: repack.Boot, VM: 2, From: none, To: 1, End: 1},
 		{Kind: repack.Shutdown, VM: 1, From: 1, To: none, End: 2},
 		{Kind: repack.Suspend, VM: 5, From: 0, To: none, End: 4},

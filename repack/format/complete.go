@@ -24,6 +24,7 @@ func (d *document) complete() {
 	for i := range d.instance.VMs {
 		d.completeVM(i)
 	}
+	d.connect()
 	d.checkGangs()
 	d.checkTotal()
 }
@@ -102,11 +103,15 @@ func (d *document) checkGangs() {
 // each VM acting a few times, is the longest plan.
 func (d *document) checkTotal() {
 	var length, weights float64
+	narrow := narrowest(&d.instance)
 	for i := range d.instance.VMs {
 		v := &d.instance.VMs[i]
 		t := &v.Takes
 		length += float64(max(t.Boot, t.Shutdown, t.Suspend, t.ResumeLocal, t.ResumeRemote, t.Migrate))
 		weights += float64(v.Weight)
+		if narrow > 0 {
+			length += float64(v.Memory) / float64(max(1, narrow-v.Dirty))
+		}
 	}
 	length += float64(len(d.instance.Nodes)) * float64(max(d.instance.NodeOff, d.instance.NodeOn))
 	if 4*length*max(1, weights) > maxTotal && d.err == nil {

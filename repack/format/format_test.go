@@ -124,10 +124,24 @@ func same(t *testing.T, want, got any) {
 
 // What the format has beyond the paper is read, and written in one way.
 func TestExtensions(t *testing.T) {
-	p := readFile(t, "testdata/extensions.json")
-	var b bytes.Buffer
-	if err := format.WriteInstance(&b, p); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"extensions", "network"} {
+		p := readFile(t, "testdata/"+name+".json")
+		var b bytes.Buffer
+		if err := format.WriteInstance(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.String())
 	}
-	golden(t, "extensions", b.String())
+}
+
+// One bandwidth is that of all links, and VMs copy their memory if they tell nothing
+// else.
+func TestNetwork(t *testing.T) {
+	in := readFile(t, "testdata/network.json").Instance
+	same(t, &repack.Network{NIC: []int64{100, 100, 100}, Uplink: []int64{200, 0}}, in.Network)
+	var copies []int64
+	for vm := range in.VMs {
+		copies = append(copies, in.VMs[vm].Memory)
+	}
+	same(t, []int64{600, 380, 0}, copies)
 }

@@ -54,6 +54,7 @@ type document struct {
 	said      []said           // of each VM
 	posted    []posted
 	gangs     []Place
+	links     *network
 }
 
 // said is what a VM has said about itself that is checked later.
@@ -88,9 +89,11 @@ func (d *document) read() {
 			d.list(d.gang)
 		case "sleepable":
 			d.sleepable = d.boolean()
+		case "network":
+			d.network()
 		default:
 			if !informative[key] {
-				d.unknown(key, "format, name, durations, resources, nodes, vms, constraints, gangs, sleepable, seed, servers, ratio, units, expect, note")
+				d.unknown(key, "format, name, durations, resources, nodes, vms, constraints, gangs, sleepable, network, seed, servers, ratio, units, expect, note")
 				return
 			}
 			d.skip(1)

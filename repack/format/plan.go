@@ -80,6 +80,8 @@ func (p *planReader) action(i int) {
 			a.Start = p.instant()
 		case "end":
 			a.End = p.instant()
+		case "rate":
+			a.Rate = p.integer(0, maxQuantity, "")
 		case "after":
 			a.After = p.indexes()
 		default:
@@ -110,7 +112,7 @@ func (p *planReader) instant() repack.Ticks {
 // which the instance has.
 func (p *planReader) other(key string) {
 	if !slices.Contains(p.of.Dims, key) {
-		p.unknown(key, "type, vm, node, from, to, start, end, after, and resources")
+		p.unknown(key, "type, vm, node, from, to, start, end, rate, after, and resources")
 		return
 	}
 	p.integer(0, maxQuantity, "")

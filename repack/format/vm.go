@@ -15,7 +15,7 @@ var noDurations = repack.Durations{
 	Boot: unset, Shutdown: unset, Suspend: unset, ResumeLocal: unset, ResumeRemote: unset, Migrate: unset,
 }
 
-const vmKeys = "id, name, state, host, next, migrate, durations, weight, sleepable, stays, paused, app, tier, "
+const vmKeys = "id, name, state, host, next, migrate, durations, weight, sleepable, stays, paused, copy, dirty, app, tier, "
 
 // vm reads one VM.
 func (d *document) vm(i int) {
@@ -26,7 +26,7 @@ func (d *document) vm(i int) {
 		return
 	}
 	now, next := d.resources.demand()
-	d.instance.VMs = append(d.instance.VMs, repack.VM{Host: repack.Nowhere, Now: now, Next: next, Takes: noDurations, Weight: 1})
+	d.instance.VMs = append(d.instance.VMs, repack.VM{Host: repack.Nowhere, Now: now, Next: next, Takes: noDurations, Weight: 1, Memory: unset})
 	v := &d.instance.VMs[i]
 	migrate := repack.Ticks(unset)
 	keys := d.object(func(key string) {
@@ -53,6 +53,10 @@ func (d *document) vm(i int) {
 			v.Stays = d.boolean()
 		case "paused":
 			v.Paused = d.boolean()
+		case "copy":
+			v.Memory = d.integer(0, maxQuantity, "")
+		case "dirty":
+			v.Dirty = d.integer(0, maxQuantity, "")
 		case "app", "tier":
 			d.skip(3)
 		default:

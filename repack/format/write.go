@@ -100,6 +100,9 @@ func (w writer) action(of *repack.Instance, a *repack.Action) {
 	}
 	w.member("start", int64(a.Start))
 	w.member("end", int64(a.End))
+	if a.Rate > 0 {
+		w.member("rate", a.Rate)
+	}
 	if len(a.After) > 0 {
 		w.key("after")
 		w.value(a.After)
@@ -146,6 +149,7 @@ func WriteInstance(out io.Writer, p *Problem) error {
 		w.put(",\n\"resources\":")
 		w.value(in.Dims[2:])
 	}
+	w.network(in)
 	w.put(",\n\"nodes\":[")
 	for i := range in.Nodes {
 		w.separate(i)
@@ -221,6 +225,12 @@ func (w writer) vm(in *repack.Instance, i int, top *repack.Durations) {
 	}
 	w.put(`,"next":"`, v.Want.String(), `"`)
 	w.extensions(v, top)
+	if v.Memory != image(in, v) {
+		w.member("copy", v.Memory)
+	}
+	if v.Dirty > 0 {
+		w.member("dirty", v.Dirty)
+	}
 	w.put("}")
 }
 
