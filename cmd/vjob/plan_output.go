@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type planned struct {
 	Makespan    *int64         `json:"makespan_s"`
 	Migrations  *int           `json:"migrations"`
 	Actions     map[string]int `json:"actions"`
+	Transfers   int            `json:"transfers"` // actions that share links
 	Penalty     *int64         `json:"penalty"`
 	Broken      []string       `json:"broken"`
 	NodesUsed   *int           `json:"nodes_used"`
@@ -65,6 +67,7 @@ func planJSON(in *repack.Instance, f *planFlags, s *searched) *planned {
 	for kind, n := range x.Count {
 		p.Actions[repack.Kinds[kind]] = n
 	}
+	p.Transfers = len(transfers(s.result.Plan))
 	p.Out, p.SVG = f.out, f.svg
 	return p
 }
@@ -115,6 +118,9 @@ func (a *app) showPlanned(in *repack.Instance, f *planFlags, s *searched) error 
 	b.figures(&s.figures)
 	if len(s.broken) > 0 {
 		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
+	}
+	if in.Network != nil {
+		b.line("network", carried(transfers(s.result.Plan)))
 	}
 	b.line("first plan", "after "+exactly(s.first))
 	b.line("searched", exactly(s.elapsed))
@@ -178,4 +184,32 @@ func (b *summary) figures(x *repack.Figures) {
 		b.line("growth", fmt.Sprintf("%d s, the sum of how long VMs that stay wait for what they ask for", int64(x.GrowthDelay)))
 	}
 	b.line("nodes used", strconv.Itoa(x.NodesUsed))
+}
+
+// transfers are the actions of a plan that share links.
+func transfers(plan *repack.Plan) (list []repack.Action) {
+	for _, a := range plan.Actions {
+		if a.Rate > 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// carried says how many transfers there are, and how many of them at one time.
+func carried(list []repack.Action) string {
+	starts, ends := make([]repack.Ticks, len(list)), make([]repack.Ticks, len(list))
+	for i, a := range list {
+		starts[i], ends[i] = a.Start, a.End
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	most, gone := 0, 0
+	for i, at := range starts { // most are under way when one starts
+		for ends[gone] <= at {
+			gone++
+		}
+		most = max(most, i+1-gone)
+	}
+	return fmt.Sprintf("%s over links with a limit, at most %d at a time", count(len(list), "transfer"), most)
 }

@@ -106,6 +106,33 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// With a network, transfers take turns on the links; the plan tells their rates, and
+// whoever takes more than a link has is found out.
+func TestPlanOnLinks(t *testing.T) {
+	in, out := formats+"network.json", filepath.Join(t.TempDir(), "plan.json")
+	r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", out)
+	if r.code != exitOK || !strings.Contains(r.out, "\nnetwork          2 transfers over links with a limit, at most 1 at a time\n") {
+		t.Fatal(r)
+	}
+	plan := content(t, out)
+	if !strings.Contains(plan, `"type":"migrate","vm":1,"from":0,"to":1,"start":0,"end":4,"rate":100}`) {
+		t.Error(plan)
+	}
+	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", out, "--strict"); r.code != exitOK || !strings.HasPrefix(r.out, "VALID\n") {
+		t.Error(r)
+	}
+	greedy := fileWith(t, strings.Replace(plan, `"rate":100`, `"rate":110`, 1))
+	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", greedy); r.code != exitInvalid ||
+		!strings.Contains(r.out, "the NIC out of node 0 carries 110 of 100 at 0\n") {
+		t.Error(r)
+	}
+	r = ticking(t, 0, tick, "", "plan", "--in", in, "-o", "json")
+	var got planned
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Transfers != 2 {
+		t.Error(err, r)
+	}
+}
+
 // An instance may come from the standard input.
 func TestPlanFromInput(t *testing.T) {
 	text := content(t, formats+"mic-spread-sleeping.json.gz")
