@@ -77,7 +77,7 @@ func (a *app) root() *cobra.Command {
 		a.submitCommand(), a.listCommand(), a.showCommand(), a.deleteCommand(), a.holdCommand(), a.releaseCommand(),
 		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.rulesCommand(), a.plansCommand(), a.eventsCommand(),
 		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(),
-		a.planCommand(), a.checkCommand(), a.oarCommand(), a.versionCommand(),
+		a.planCommand(), a.energyCommand(), a.checkCommand(), a.oarCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -56,6 +56,12 @@ var table = []row{
 	{"settings/document", of("cluster"), "what the documents mean"},
 	{"settings", of("cluster", "settings/document", "ruling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
+	{"energy", of("cluster"), "how an allocation is found"},
+	{"energy/bound", of("energy"), "single jobs: only their sums count"},
+	{"energy/heuristic", of("energy"), "what is better than the paper"},
+	{"energy/solve", of("energy", "energy/bound"), "files, clocks and the paper's heuristics"},
+	{"energy/sampled", of("energy", "energy/bound"), "how a problem is solved"},
+	{"energy/format", of("energy", "repack/format"), "how allocations are found"},
 	{"chart", nil, "what the bars and lines mean"},
 	{"swf", of("cluster"), "how jobs are scheduled"},
 	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf"), "nodes, VMs, and how a discipline decides"},
@@ -71,6 +77,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping")
 
 // shells are the files of pure packages that are not: they give the core time and
