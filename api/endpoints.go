@@ -90,6 +90,7 @@ func endpoints() []endpoint {
 	table = append(table, watchEndpoints()...)
 	table = append(table, nodeEndpoints()...)
 	table = append(table, ruleEndpoints()...)
+	table = append(table, whatIfEndpoint())
 	return append(table, accountEndpoints()...)
 }
 
@@ -199,6 +200,14 @@ func ruleEndpoints() []endpoint {
 			method: "PUT", path: "/v1/rules", operation: "setRules", summary: "Replace the placement rules that were stated, or check others",
 			least: administrator, verb: Change, body: wire.RulesChange{}, status: 204, handle: (*Server).setRules,
 		},
+	}
+}
+
+func whatIfEndpoint() endpoint {
+	return endpoint{
+		method: "POST", path: "/v1/what-if", operation: "supposeThat",
+		summary: "What would be decided if nodes, rules or vjobs were otherwise; nothing is changed. Users may suppose a submission only",
+		least:   known, verb: Read, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
 	}
 }
 

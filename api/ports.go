@@ -28,6 +28,8 @@ type Scheduler interface {
 	SetRules(ctx context.Context, text, by string) error
 	// CheckRules says what is wrong with such rules, and changes nothing.
 	CheckRules(ctx context.Context, text string) error
+	// Suppose says what would be decided if things were otherwise.
+	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
 	// Snapshot is the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }

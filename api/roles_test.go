@@ -21,6 +21,7 @@ var bodies = map[string]string{
 	"changeNode":  `{"state":"draining"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
 	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
+	"supposeThat": `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
 	"createToken": `{"expires_in_seconds":60}`,
 }
 

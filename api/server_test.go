@@ -21,6 +21,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/db"
 	"vjob/journal"
+	"vjob/queue"
 	"vjob/ruling"
 	"vjob/scheduler"
 )
@@ -75,6 +76,26 @@ func (l *loop) SetRules(_ context.Context, text, by string) error {
 
 func (l *loop) CheckRules(_ context.Context, text string) error {
 	return ruling.Check(text, []cluster.Node{{ID: "n1"}}, nil)
+}
+
+func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Forecast, error) {
+	for node := range s.Nodes {
+		if node != "n1" {
+			return scheduler.Forecast{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+		}
+	}
+	f := scheduler.Forecast{Nodes: 1, Breaches: []string{"a rule is broken"}}
+	for i, owner := range []string{"alice", "bob"} {
+		id := cluster.VJobID(i + 1)
+		f.VJobs = append(f.VJobs, scheduler.Lot{
+			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Wish: queue.Run}, Then: queue.Verdict{Wish: queue.Park, Reason: "no room"},
+		})
+		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
+	}
+	if s.Submit != nil {
+		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(3), Supposed: true})
+	}
+	return f, nil
 }
 
 func (l *loop) Snapshot() *scheduler.Snapshot { return l.snap }

@@ -19,25 +19,42 @@ import (
 func (c *Core) decide() {
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
-	verdicts := c.consult(p)
+	d := c.settings.decide(p)
+	c.adopt(d.plan)
+	c.breaches = d.breaches
+	c.remember(p, d.verdicts)
+}
+
+// decision is what is wanted of each vjob of a picture, and how to get there.
+type decision struct {
+	verdicts []queue.Verdict
+	plan     ctxswitch.Plan
+	why      string   // why there is no plan; "" if there is one, or none is needed
+	breaches []string // of rules, as things stand
+}
+
+// decide is the decision on a picture. It changes nothing.
+func (s *Settings) decide(p *picture) (d decision) {
+	d.verdicts = s.consult(p)
 	for range maxRefusals {
-		goals, change := p.goals(verdicts)
-		problem := p.problem(c, goals)
-		c.breaches = ctxswitch.Breaches(problem)
-		if !change && len(c.breaches) == 0 && settled(problem) {
+		goals, change := p.goals(d.verdicts)
+		problem := p.problem(s, goals)
+		d.breaches, d.why = ctxswitch.Breaches(problem), ""
+		if !change && len(d.breaches) == 0 && settled(problem) {
 			break
 		}
-		plan, err := c.settings.Planner.Plan(problem)
+		plan, err := s.Planner.Plan(problem)
 		if err == nil {
-			c.adopt(plan)
+			d.plan = plan
 			break
 		}
+		d.why = err.Error()
 		no, ok := asNoPlan(err)
-		if !ok || !giveUp(p, verdicts, no) {
+		if !ok || !giveUp(p, d.verdicts, no) {
 			break
 		}
 	}
-	c.remember(p, verdicts)
+	return d
 }
 
 // maxRefusals bounds how many vjobs one decision leaves out because the planner
@@ -68,6 +85,7 @@ type picture struct {
 	live     map[cluster.VMID]bool
 	barred   map[cluster.VJobID]string // not to be started now, and why
 	seed     uint64
+	supposed cluster.VJobID // a vjob that nobody has submitted; 0: there is none
 }
 
 // picture collects what is known. Silent nodes take nothing and give nothing
@@ -142,9 +160,11 @@ func (c *Core) place(p *picture, r *execute.Report) {
 		}
 		switch {
 		case m.Ended:
+		case fixed && !arrives: // it is on its way out: room that it still has, and no more
+			p.claim(need, c.exec.Holds(vm))
 		case fixed:
-			p.pin(vm, need, m.Node, c.exec.Holds(vm))
-			if at, ok := p.current.Host(vm); ok && arrives {
+			p.pin(vm, need, c.exec.Destination(vm), c.exec.Holds(vm))
+			if at, ok := p.current.Host(vm); ok {
 				p.intended.SetRunning(vm, need, at)
 			}
 		case r.Job.State == cluster.Running:
@@ -171,8 +191,8 @@ func (c *Core) retry(at time.Time) {
 	}
 }
 
-// pin counts a member that must not be touched: where it is, and as a claim on
-// every other node that it may need.
+// pin counts a member that must not be touched: where it will be, and as a claim on
+// every other node that it may need until then.
 func (p *picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
 	p.pinned[vm] = true
 	if _, known := p.current.Node(at); !known && len(holds) > 0 {
@@ -181,10 +201,13 @@ func (p *picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID
 	if _, known := p.current.Node(at); known {
 		p.current.SetRunning(vm, need, at)
 	}
-	for _, n := range holds {
-		if n != at {
-			p.claims[n] = p.claims[n].Plus(need)
-		}
+	p.claim(need, slices.DeleteFunc(holds, func(n cluster.NodeID) bool { return n == at }))
+}
+
+// claim counts room that is spoken for on nodes.
+func (p *picture) claim(need cluster.Resources, nodes []cluster.NodeID) {
+	for _, n := range nodes {
+		p.claims[n] = p.claims[n].Plus(need)
 	}
 }
 
@@ -196,7 +219,7 @@ func (c *Core) backoff(failures int) time.Duration {
 }
 
 // consult asks the policy, in priority order.
-func (c *Core) consult(p *picture) []queue.Verdict {
+func (s *Settings) consult(p *picture) []queue.Verdict {
 	jobs := make([]queue.Job, len(p.reports))
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Rules: p.rules, Avoid: p.avoid, Needs: needs(p.intended),
@@ -206,7 +229,7 @@ func (c *Core) consult(p *picture) []queue.Verdict {
 			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Barred: p.barred[r.Job.ID],
 		}
 	}
-	return c.settings.Policy.Select(jobs, room)
+	return s.Policy.Select(jobs, room)
 }
 
 // needs is what every VM of a configuration counts for.
@@ -271,10 +294,10 @@ func settled(p ctxswitch.Problem) bool {
 	return true
 }
 
-func (p *picture) problem(c *Core, goals []ctxswitch.Goal) ctxswitch.Problem {
+func (p *picture) problem(s *Settings, goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
-		Live: p.live, Costs: c.settings.Execute.Costs, Seed: p.seed,
+		Live: p.live, Costs: s.Execute.Costs, Seed: p.seed,
 	}
 }
 

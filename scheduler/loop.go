@@ -406,5 +406,18 @@ func (l *Loop) CheckRules(ctx context.Context, text string) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
 }
 
+// Suppose says what would be decided if things were otherwise, and changes nothing.
+func (l *Loop) Suppose(ctx context.Context, s Supposition) (Forecast, error) {
+	var answer func() Forecast
+	err := l.ask(ctx, func(c *Core) (err error) {
+		answer, err = c.Suppose(l.now(), s, l.limits)
+		return err
+	})
+	if err != nil {
+		return Forecast{}, err
+	}
+	return answer(), nil // beside the loop, which goes on
+}
+
 // Snapshot is the loop as it was after its last step.
 func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }

@@ -49,6 +49,12 @@ func (c *Client) SetRules(ctx context.Context, change wire.RulesChange) error {
 	return err
 }
 
+// WhatIf says what would be decided if things were otherwise, and changes nothing.
+func (c *Client) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Forecast, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &forecast)
+	return forecast, err
+}
+
 // Users lists the accounts (administrators).
 func (c *Client) Users(ctx context.Context) (wire.UserList, error) {
 	return get[wire.UserList](ctx, c, "/v1/users", nil)

@@ -324,3 +324,37 @@ type RulesChange struct {
 	Text  string `json:"text"`            // "" is none
 	Check bool   `json:"check,omitempty"` // only say what is wrong with them, and change nothing
 }
+
+// WhatIf is what could be otherwise: what would be decided then is the answer to POST
+// /v1/what-if. Users can suppose a submission of theirs, administrators everything.
+type WhatIf struct {
+	Drain   []string    `json:"drain,omitempty"`   // nodes that take nothing any more
+	Lose    []string    `json:"lose,omitempty"`    // nodes that are dead, with what runs there
+	Online  []string    `json:"online,omitempty"`  // nodes that take VMs again
+	Rules   *string     `json:"rules,omitempty"`   // in place of those that were stated
+	Submit  *Submission `json:"submit,omitempty"`  // a vjob more
+	Without []int64     `json:"without,omitempty"` // vjobs less
+}
+
+// Forecast is what would be decided.
+type Forecast struct {
+	VJobs  []Lot    `json:"vjobs"`         // those that would fare otherwise than now, and the one that is supposed
+	Plan   Plan     `json:"plan"`          // the context switch that would begin, without a number
+	Why    string   `json:"why,omitempty"` // why there would be none
+	Broken []string `json:"broken"`        // what would break rules before it
+	Leaves []string `json:"leaves"`        // rules that it could not mend
+	Nodes  int      `json:"nodes"`         // that would take VMs
+}
+
+// Lot is how one vjob would fare: run, stay (it waits) or park (it is suspended).
+type Lot struct {
+	ID        int64  `json:"id"` // 0: the one that is supposed
+	Name      string `json:"name"`
+	Owner     string `json:"owner"`
+	State     string `json:"state"`
+	VMCount   int    `json:"vm_count"`
+	Now       string `json:"now,omitempty"`
+	NowReason string `json:"now_reason,omitempty"`
+	Then      string `json:"then"`
+	Reason    string `json:"reason"`
+}

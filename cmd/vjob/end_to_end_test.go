@@ -130,6 +130,40 @@ func planOf(t *testing.T, s *shell, kind string) string {
 	return ""
 }
 
+// Rules are stated, hold and go; what would be is asked without doing it.
+func TestRulesAndWhatIf(t *testing.T) {
+	s, _ := live(t)
+	file := filepath.Join(t.TempDir(), "keep.rules")
+	if err := os.WriteFile(file, []byte("ban($ALL_VMS, n1); # for the electrician\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("submit", "--name", "ruled", "--vms", "2", "--steps", "9h@1", "--fence", "n1,n2", "--rule", "soft(5) gather($VMS)")
+	s.waitFor("running", "list")
+	if out := s.ok("plan", "--what-if", "--rules", file); !strings.Contains(out, "every vjob would fare as it does now") {
+		t.Errorf("what if:\n%s", out)
+	}
+	if out := s.ok("rules"); strings.Contains(out, "electrician") {
+		t.Errorf("what was supposed is stated:\n%s", out)
+	}
+	s.ok("rules", "check", file)
+	s.ok("rules", "set", file)
+	s.waitFor("electrician", "rules")
+	s.waitFor("n2", "show", "ruled")
+	if out := s.ok("show", "ruled"); !strings.Contains(out, "soft(5) gather($VMS);") {
+		t.Errorf("show:\n%s", out)
+	}
+	s.ok("rules", "clear")
+	if out := s.ok("plan", "--what-if", "--drain", "n2", "-o", "json"); !strings.Contains(out, `"nodes"`) {
+		t.Errorf("what if:\n%s", out)
+	}
+	s.fails(exitInput, "there is no node n99", "submit", "--rule", "ban($VMS, n99)")
+	s.fails(exitInput, "only an administrator can state it", "submit", "--rule", "capacity(n1, 2)")
+	s.fails(exitInput, "what is supposed", "plan", "--what-if")
+	s.fails(exitInput, "--what-if", "plan", "--drain", "n1")
+	s.fails(exitNotFound, "n99", "plan", "--what-if", "--drain", "n99")
+	s.ok("delete", "ruled")
+}
+
 func TestExitCodes(t *testing.T) {
 	s, d := live(t)
 	s.fails(exitNotFound, "99", "show", "99")

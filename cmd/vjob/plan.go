@@ -31,16 +31,21 @@ type planFlags struct {
 	iterations   int
 	objective    string
 	workers      int
+	whatIf       whatIfFlags
 }
 
 func (a *app) planCommand() *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
-		Use:   "plan --in INSTANCE [--out PLAN]",
-		Short: "find the cheapest plan for an instance file",
+		Use:   "plan {--in INSTANCE [--out PLAN] | --what-if}",
+		Short: "find the cheapest plan for an instance file, or ask the daemon what it would do",
 		Long: `Reads where VMs run and what is wanted of them, and writes timed actions that lead there: no
 node is ever over its capacity and no rule is broken on the way. The longer it may search, the
 better the plan. No daemon is needed and nothing real is touched.
+
+With --what-if the daemon says what it would do at once if nodes were drained, lost or back, other
+rules were stated, vjobs were gone or one was submitted: which vjobs would fare otherwise, and the
+context switch. Nothing is changed.
 
 The files are brsp-instance/1 and brsp-plan/1, plain or compressed by gzip; the user guide shows
 them. Their times are in seconds. The same instance, seed and number of iterations give the same
@@ -49,9 +54,21 @@ plan, if the deadline does not come first.
 Exit codes: 0 a plan was found, 2 a file or flag is wrong, 3 there is no plan, or none was found;
 then nothing is written.`,
 		Example: `  vjob plan --in instance.json --out plan.json --deadline 30s --svg plan.svg
-  vjob check --in instance.json --plan plan.json`,
+  vjob check --in instance.json --plan plan.json
+  vjob plan --what-if --drain n3,n4
+  vjob plan --what-if --submit big.yaml -o json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.plan(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.whatIf.on {
+				return a.whatIf(cmd.Context(), &f)
+			}
+			for _, name := range []string{"drain", "lose", "online", "without", "rules", "submit"} {
+				if cmd.Flags().Changed(name) {
+					return &usageError{cmd, fmt.Errorf("--%s: want --what-if beside it: without that nobody is asked", name)}
+				}
+			}
+			return a.plan(cmd.Context(), &f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.in, "in", "", "the instance: a `FILE`, or - for the standard input")
@@ -62,6 +79,14 @@ then nothing is written.`,
 	flags.IntVar(&f.iterations, "iterations", 0, "`NUMBER` of attempts to improve the first plan; 0 is no limit, -1 none at all")
 	flags.StringVar(&f.objective, "objective", objectives[0], "what the plan shall have the least of: "+strings.Join(objectives, ", "))
 	flags.IntVar(&f.workers, "workers", 1, "`NUMBER` of searches in parallel")
+	w := &f.whatIf
+	flags.BoolVar(&w.on, "what-if", false, "ask the daemon what it would do if …")
+	flags.StringSliceVar(&w.drain, "drain", nil, "… these `NODES` were drained: n1,n2")
+	flags.StringSliceVar(&w.lose, "lose", nil, "… these `NODES` were dead, with what runs there")
+	flags.StringSliceVar(&w.online, "online", nil, "… these `NODES` took VMs again")
+	flags.Int64SliceVar(&w.without, "without", nil, "… these `VJOBS` were gone: 12,13")
+	flags.StringVar(&w.rules, "rules", "", "… the rules of this `FILE` were stated")
+	flags.StringVar(&w.submit, "submit", "", "… the vjob of this `FILE` were submitted")
 	complete(cmd, "objective", objectives...)
 	return cmd
 }

@@ -169,6 +169,23 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// Destination is the node on which a member that is not idle will be in the end, if
+// all goes well; "" when that is none.
+func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
+	p := e.gangs[vm.VJob]
+	for _, a := range slices.Backward(p.todo) {
+		for _, id := range slices.Backward(a.gang.Actions) {
+			if act := a.run.plan.Actions[id]; act.VM == vm {
+				return act.To
+			}
+		}
+	}
+	if m := p.rec.Members[vm.Rank]; m.Next != "" {
+		return m.Next
+	}
+	return p.rec.Members[vm.Rank].Node
+}
+
 // NodeReport is a node as the executor sees it.
 type NodeReport struct {
 	cluster.Node

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// whatIf answers POST /v1/what-if.
+func (s *Server) whatIf(c *gin.Context, who Subject) error {
+	var body wire.WhatIf
+	if err := s.readBody(c, &body); err != nil {
+		return err
+	}
+	if who.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil) {
+		return fmt.Errorf("only an administrator may suppose anything but a submission: %w", cluster.ErrForbidden)
+	}
+	supposed, err := s.supposition(&body, who)
+	if err != nil {
+		return err
+	}
+	forecast, err := s.scheduler.Suppose(c.Request.Context(), supposed)
+	if err != nil && body.Submit != nil {
+		return asSubmitted(body.Submit, err)
+	}
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wireForecast(&forecast, who))
+}
+
+// supposition checks what is supposed field by field.
+func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposition, err error) {
+	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
+	for _, group := range []struct {
+		field string
+		names []string
+		state cluster.NodeState
+	}{{"drain", w.Drain, cluster.Draining}, {"lose", w.Lose, cluster.Down}, {"online", w.Online, cluster.Online}} {
+		for i, name := range group.names {
+			id := cluster.NodeID(name)
+			if _, twice := out.Nodes[id]; twice || !nameShape.MatchString(name) {
+				return out, cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once")
+			}
+			out.Nodes[id] = group.state
+		}
+	}
+	for i, id := range w.Without {
+		if id < 1 {
+			return out, cluster.BadField(fmt.Sprintf("without[%d]", i), id, "the number of a vjob")
+		}
+		out.Delete = append(out.Delete, cluster.VJobID(id))
+	}
+	if w.Rules != nil {
+		if err := checkRules("rules", *w.Rules); err != nil {
+			return out, err
+		}
+		out.Rules = w.Rules
+	}
+	if w.Submit == nil {
+		return out, nil
+	}
+	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
+	if err != nil {
+		return out, err
+	}
+	sub.Owner, sub.At = who.Name, s.now().UTC()
+	out.Submit = &sub
+	return out, nil
+}
+
+// wireForecast is what somebody may see of a forecast: users what becomes of their own
+// vjobs.
+func wireForecast(f *scheduler.Forecast, who Subject) wire.Forecast {
+	own := map[cluster.VJobID]bool{}
+	visible := func(id cluster.VJobID) bool { return who.Role == journal.RoleAdmin || own[id] }
+	w := wire.Forecast{VJobs: []wire.Lot{}, Why: f.Why, Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
+	for _, lot := range f.VJobs {
+		if !Can(who, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
+			continue
+		}
+		own[lot.ID] = true
+		w.VJobs = append(w.VJobs, wireLot(&lot))
+	}
+	if who.Role == journal.RoleAdmin {
+		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)
+	}
+	w.Plan = wire.Plan{CostMiB: f.Plan.Cost, MakespanSeconds: f.Plan.Makespan.Seconds()}
+	addActions(&w.Plan, &journal.PlanDetail{Plan: f.Plan}, visible)
+	return w
+}
+
+func wireLot(lot *scheduler.Lot) wire.Lot {
+	w := wire.Lot{
+		ID: int64(lot.ID), Name: lot.Name, Owner: lot.Owner, State: lot.State.String(), VMCount: len(lot.VMs),
+		Now: lot.Now.Wish.String(), NowReason: lot.Now.Reason, Then: lot.Then.Wish.String(), Reason: lot.Then.Reason,
+	}
+	if lot.Supposed {
+		w.ID, w.Now, w.NowReason = 0, "", ""
+	}
+	return w
+}

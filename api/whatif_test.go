@@ -1,0 +1,44 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"vjob/api/wire"
+)
+
+// Administrators may suppose everything and see everything; users a submission of
+// theirs, and what becomes of their own vjobs.
+func TestWhatIf(t *testing.T) {
+	b := newBench(t)
+	all := read[wire.Forecast](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
+	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "park" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
+		t.Errorf("root sees %+v", all)
+	}
+	const submission = `"submit":{"name":"s","template":{"cpu_milli":1,"memory_mib":1},"count":2}`
+	own := read[wire.Forecast](t, b.as("alice", "POST", "/v1/what-if", "{"+submission+"}"), http.StatusOK)
+	if len(own.VJobs) != 2 || own.VJobs[0].ID != 1 || own.VJobs[1].ID != 0 || own.VJobs[1].VMCount != 2 || len(own.Plan.Actions) != 1 || len(own.Broken) != 0 {
+		t.Errorf("alice sees %+v", own)
+	}
+	for _, c := range []struct {
+		who, body string
+		status    int
+		field     string
+	}{
+		{"alice", `{"drain":["n1"]}`, http.StatusForbidden, ""},
+		{"alice", `{"rules":""}`, http.StatusForbidden, ""},
+		{"alice", `{"submit":{}}`, http.StatusBadRequest, "vms"},
+		{"root", `{"drain":["n9"]}`, http.StatusNotFound, ""},
+		{"root", `{"drain":["n1"],"lose":["n1"]}`, http.StatusBadRequest, "lose[0]"},
+		{"root", `{"drain":["../n"]}`, http.StatusBadRequest, "drain[0]"},
+		{"root", `{"without":[0]}`, http.StatusBadRequest, "without[0]"},
+		{"root", `{"budget":1}`, http.StatusBadRequest, "budget"},
+	} {
+		if e := read[wire.Error](t, b.as(c.who, "POST", "/v1/what-if", c.body), c.status); e.Error.Field != c.field {
+			t.Errorf("%s %s: %+v", c.who, c.body, e.Error)
+		}
+	}
+	if done := b.loop.noted(); len(done) != 0 {
+		t.Errorf("supposing did %v", done)
+	}
+}
