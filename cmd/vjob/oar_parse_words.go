@@ -77,8 +77,9 @@ func lasting(d time.Duration) string {
 		return "for as long as the queue allows"
 	case 0:
 		return "for no time at all"
+	default:
+		return fmt.Sprintf("for at most %s (h:m:s)", date.FormatWalltime(d))
 	}
-	return fmt.Sprintf("for at most %s (h:m:s)", date.FormatWalltime(d))
 }
 
 // vmCount is how many VMs a group has, if that does not depend on the nodes.

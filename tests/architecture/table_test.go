@@ -47,6 +47,8 @@ var table = []row{
 	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script"), "what runs at present, but for the nodes that are free"},
 	{"oar/script", of("oar/message"), "what options mean"},
 	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
+	{"oar/jobtype", of("oar/message", "oar/date"), "what a type makes of a job"},
+	{"oar/admission", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/jobtype"), "which queues and nodes there are"},
 	{"oar/state", of("cluster"), "how a vjob comes from one state to the next"},
 
 	{"api/wire", nil, "everything: it is JSON"},
@@ -78,7 +80,7 @@ var table = []row{
 // no chance, no files, no network and start no goroutine.
 var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
-	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping")
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/oar/date"
+	"vjob/oar/message"
+	"vjob/oar/property"
+	"vjob/oar/request"
+)
+
+// Field is what messages call the list of rules.
+const Field = "admission"
+
+// Compile checks rules when they are loaded. The error is a [*cluster.FieldError]
+// whose field is a path such as admission[3].when.kinds, which documents know.
+func Compile(rules []Rule) (*Policy, error) {
+	p := &Policy{}
+	for i, r := range rules {
+		c := compiled{Rule: r, over: request.Unsaid, walltime: request.Unsaid}
+		if err := c.check(fmt.Sprintf("%s[%d]", Field, i)); err != nil {
+			return nil, err
+		}
+		p.rules = append(p.rules, c)
+	}
+	return p, nil
+}
+
+// check reads the texts of a rule, and refuses one that could do nothing.
+func (c *compiled) check(path string) (err error) {
+	sets := c.Set.Queue != "" || c.Set.Project != "" || c.Set.Property != "" || c.Set.Walltime != "" || len(c.Set.Types) > 0
+	switch {
+	case c.Refuse != "" && (sets || c.Say != ""):
+		return cluster.BadField(path+".refuse", c.Refuse, "either refuse, or set and say")
+	case c.Refuse == "" && !sets && c.Say == "":
+		return cluster.BadField(path, c.Name, "what becomes of the job: set, say or refuse")
+	}
+	if err := c.limits(path + ".when"); err != nil {
+		return err
+	}
+	if c.over, err = walltime(path+".when.walltime_over", c.When.WalltimeOver); err != nil {
+		return err
+	}
+	if c.walltime, err = walltime(path+".set.walltime", c.Set.Walltime); err != nil {
+		return err
+	}
+	if c.property, err = property.Parse(path+".set.property", c.Set.Property); err != nil {
+		if e, ok := errors.AsType[*message.Error](err); ok {
+			return cluster.BadField(path+".set.property", c.Set.Property, "a condition on the properties of nodes: "+e.Text)
+		}
+		return err
+	}
+	for _, t := range c.Set.Types {
+		if t == "" {
+			return cluster.BadField(path+".set.types", t, "the name of a type")
+		}
+	}
+	if err := c.text(path+".say", c.Say); err != nil {
+		return err
+	}
+	return c.text(path+".refuse", c.Refuse)
+}
+
+// limits checks the conditions that have few right values.
+func (c *compiled) limits(path string) error {
+	for _, k := range c.When.Kinds {
+		if k != Batch && k != Interactive && k != Reservation {
+			return cluster.BadField(path+".kinds", k, "one of batch, interactive, reservation")
+		}
+	}
+	if c.When.NoWalltime && c.When.WalltimeOver != "" {
+		return cluster.BadField(path+".walltime_over", c.When.WalltimeOver, "either no_walltime or walltime_over: no job has both")
+	}
+	for _, l := range []struct {
+		name  string
+		limit *int
+	}{{"array_over", c.When.ArrayOver}, {"reservations_over", c.When.ReservationsOver}, {"jobs_over", c.When.JobsOver}} {
+		if l.limit != nil && *l.limit < 0 {
+			return cluster.BadField(path+"."+l.name, *l.limit, "a number from 0 on")
+		}
+	}
+	return nil
+}
+
+// walltime reads h:m:s; "" is none.
+func walltime(path, text string) (time.Duration, error) {
+	if text == "" {
+		return request.Unsaid, nil
+	}
+	d, odd, err := date.ParseWalltime(text)
+	if err != nil || odd != "" {
+		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
+	}
+	return d, nil
+}
+
+var braces = regexp.MustCompile(`\{[^{}]*\}`)
+
+// text checks the words in braces, and that what they stand for is known when the
+// rule holds.
+func (c *compiled) text(path, text string) error {
+	for _, h := range braces.FindAllString(text, -1) {
+		switch {
+		case !slices.Contains(holders, h):
+			return cluster.BadField(path, text, "of words in braces only "+strings.Join(holders, ", "))
+		case h == "{type}" && len(c.When.Types) == 0 && c.When.UnknownTypes == nil:
+			return cluster.BadField(path, text, "{type} only with when.types or when.unknown_types, which tell which one")
+		case h == "{resource}" && len(c.When.Resources) == 0:
+			return cluster.BadField(path, text, "{resource} only with when.resources, which tells which one")
+		}
+	}
+	return nil
+}

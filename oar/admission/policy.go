@@ -1,0 +1,156 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/oar/jobtype"
+	"vjob/oar/message"
+	"vjob/oar/property"
+	"vjob/oar/request"
+)
+
+// Policy is rules that were checked.
+type Policy struct{ rules []compiled }
+
+// compiled is a rule with its texts read.
+type compiled struct {
+	Rule
+	over     time.Duration // of WalltimeOver; request.Unsaid is none
+	walltime time.Duration // of Set.Walltime; likewise
+	property property.Filter
+}
+
+// mark begins each line of a rule.
+const mark = "[ADMISSION RULE] "
+
+// Admit follows the rules, each on what those before it have set, until one refuses.
+// It returns the job as it is now and the lines for the user. The error is a
+// [*message.Error] with the exit code 254. The job that is given does not change.
+func (p *Policy) Admit(j Job) (Job, []string, error) {
+	j = j.clone()
+	var said []string
+	for i := range p.rules {
+		r := &p.rules[i]
+		because, holds := r.holds(&j)
+		if !holds {
+			continue
+		}
+		if r.Refuse != "" {
+			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
+		}
+		r.apply(&j)
+		if r.Say != "" {
+			said = append(said, mark+r.fill(r.Say, &j, because))
+		}
+	}
+	return j, said, nil
+}
+
+// reason is what of a job made a rule hold.
+type reason struct{ jobType, resource string }
+
+// holds reports whether all conditions of a rule do, and by what.
+func (r *compiled) holds(j *Job) (because reason, holds bool) {
+	w := &r.When
+	if !r.who(j) || !among(w.Kinds, j.kind()) || !above(w.ArrayOver, max(1, j.Array)) || !above(w.JobsOver, j.ActiveJobs+max(1, j.Array)) {
+		return because, false
+	}
+	if w.ReservationsOver != nil && (!j.Reservation || !above(w.ReservationsOver, j.WaitingReservations+1)) {
+		return because, false
+	}
+	if slices.ContainsFunc(w.NotTypes, j.typed) || !slices.ContainsFunc(j.Request.Alternatives, r.lasts) {
+		return because, false
+	}
+	var ok bool
+	if because.resource, ok = first(w.Resources, j.asks); !ok {
+		return because, false
+	}
+	if because.jobType, ok = first(w.Types, j.typed); !ok {
+		return because, false
+	}
+	if w.UnknownTypes != nil {
+		i := slices.IndexFunc(j.Types, r.unknown)
+		if i < 0 {
+			return because, false
+		}
+		because.jobType = j.Types[i]
+	}
+	return because, true
+}
+
+// who looks at the user and where the job goes.
+func (r *compiled) who(j *Job) bool {
+	w := &r.When
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
+	}
+	return among(w.Users, j.User) && (len(w.Groups) == 0 || in(w.Groups)) && !in(w.NotGroups) &&
+		among(w.Queues, j.Queue) && !slices.Contains(w.NotQueues, j.Queue) && among(w.Projects, j.Project)
+}
+
+// lasts reports whether the walltime of an alternative suits the conditions.
+func (r *compiled) lasts(a request.Alternative) bool {
+	return (!r.When.NoWalltime || a.Walltime == request.Unsaid) && (r.over == request.Unsaid || a.Walltime > r.over)
+}
+
+func (r *compiled) unknown(text string) bool {
+	if slices.Contains(*r.When.UnknownTypes, jobtype.Split(text).Name) {
+		return false
+	}
+	_, err := jobtype.Parse(text)
+	return err != nil
+}
+
+// apply sets what the rule sets.
+func (r *compiled) apply(j *Job) {
+	if r.Set.Queue != "" {
+		j.Queue = r.Set.Queue
+	}
+	if r.Set.Project != "" {
+		j.Project = r.Set.Project
+	}
+	for _, t := range r.Set.Types {
+		if !slices.Contains(j.Types, t) {
+			j.Types = append(j.Types, t)
+		}
+	}
+	if r.property.Expr != nil {
+		j.Properties = append(j.Properties, r.property)
+	}
+	if r.walltime == request.Unsaid {
+		return
+	}
+	for i := range j.Request.Alternatives {
+		if a := &j.Request.Alternatives[i]; r.lasts(*a) {
+			a.Walltime = r.walltime
+		}
+	}
+}
+
+// holders are the words in braces that stand for something in a text.
+var holders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
+
+// fill puts what they stand for in their place.
+func (r *compiled) fill(text string, j *Job, because reason) string {
+	return message.Line(strings.NewReplacer(
+		"{user}", j.User, "{queue}", j.Queue, "{project}", j.Project, "{type}", because.jobType, "{resource}", because.resource,
+	).Replace(text))
+}
+
+// among reports whether a value is in a list; an empty one has all.
+func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+
+// above reports whether a number is above its limit, if there is one.
+func above(limit *int, n int) bool { return limit == nil || n > *limit }
+
+// first finds the first of a list for which something holds; an empty one is no
+// condition.
+func first(list []string, holds func(string) bool) (found string, ok bool) {
+	i := slices.IndexFunc(list, holds)
+	if i < 0 {
+		return "", len(list) == 0
+	}
+	return list[i], true
+}

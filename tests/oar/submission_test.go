@@ -1,0 +1,228 @@
+package oar_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/oar/admission"
+	"vjob/oar/date"
+	"vjob/oar/mapping"
+	"vjob/oar/message"
+	"vjob/oar/property"
+	"vjob/oar/request"
+	"vjob/oar/script"
+)
+
+// measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.
+func measured() (w mapping.World) {
+	for i := range 16 {
+		of := "azur"
+		if i >= 8 {
+			of = "gdx"
+		}
+		w.Nodes = append(w.Nodes, cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("node-%d", i+1)), Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 32 * cluster.GiB},
+			Labels: map[string]string{
+				"cluster": of, "mem": fmt.Sprint(32 + 32*(i%2)),
+				"besteffort": "YES", "deploy": "YES", "desktop_computing": "NO", "drain": "NO",
+			},
+		})
+	}
+	return w
+}
+
+// rules are those of OAR with the ones about properties of nodes, which vjob does not
+// need and its administrators can have.
+func rules(t *testing.T) *admission.Policy {
+	t.Helper()
+	var list []admission.Rule
+	for _, r := range admission.Default() {
+		if r.Name == "default walltime" {
+			list = append(list, admission.Rule{When: admission.When{NotTypes: []string{"desktop_computing"}}, Set: admission.Set{Property: "desktop_computing = 'NO'"}})
+		}
+		list = append(list, r)
+		switch r.Name {
+		case "the queue makes jobs best-effort":
+			list = append(list, admission.Rule{
+				When: admission.When{Types: []string{"besteffort"}}, Set: admission.Set{Property: "besteffort = 'YES'"},
+				Say: "Automatically add the besteffort constraint on the resources",
+			})
+		case "deploy takes whole nodes":
+			list = append(list, admission.Rule{When: admission.When{Types: []string{"deploy"}}, Set: admission.Set{Property: "deploy = 'YES'"}})
+		}
+	}
+	list = append(list, admission.Rule{Set: admission.Set{Property: "drain='NO'"}, Say: "Modify resource description with type constraints"})
+	p, err := admission.Compile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// options reads a command line of a case, without the command.
+func options(t *testing.T, args []string) (o script.Options) {
+	t.Helper()
+	names := map[string]string{"-l": "resource", "-q": "queue", "-p": "property", "-t": "type", "-r": "reservation", "-n": "name", "-a": "anterior", "-O": "stdout"}
+	for i := 0; i < len(args); i++ {
+		name, short := names[args[i]]
+		switch {
+		case short || slices.Contains([]string{"--project", "--array", "--notify", "--checkpoint", "--signal"}, args[i]):
+			if !short {
+				name = strings.TrimPrefix(args[i], "--")
+			}
+			i++
+			o = append(o, script.Option{Name: name, Value: args[i]})
+		case strings.HasPrefix(args[i], "-"):
+			o = append(o, script.Option{Name: strings.TrimLeft(args[i], "-")})
+		}
+	}
+	return o
+}
+
+// submitted is what a submission comes to.
+type submitted struct {
+	said []string
+	job  admission.Job
+	cpus int64
+}
+
+// submit does what oarsub does before anything is stored.
+func submit(t *testing.T, user string, o script.Options, now time.Time) (s submitted, err error) {
+	t.Helper()
+	j := admission.Job{User: user, Types: o.Values("type")}
+	j.Queue, _ = o.Value("queue")
+	_, j.Interactive = o.Value("I")
+	if j.Request, err = request.Parse(o.Values("resource"), request.DefaultSite()); err != nil {
+		return s, err
+	}
+	var text string
+	if text, j.Reservation = o.Value("reservation"); j.Reservation {
+		r, err := date.ParseReservation(text, now)
+		if err != nil {
+			return s, err
+		}
+		for i := range j.Request.Alternatives {
+			if a := &j.Request.Alternatives[i]; a.Walltime == request.Unsaid && !r.End.IsZero() {
+				a.Walltime = r.Walltime()
+			}
+		}
+	}
+	for _, text := range o.Values("property") {
+		f, err := property.Parse("-p", text)
+		if err != nil {
+			return s, err
+		}
+		j.Properties = append(j.Properties, f)
+	}
+	if s.job, s.said, err = rules(t).Admit(j); err != nil {
+		return s, err
+	}
+	list, err := mapping.Place(mapping.Want{Request: s.job.Request, Filters: s.job.Properties}, measured(), mapping.DefaultSite())
+	if err != nil {
+		return s, err
+	}
+	s.cpus = int64(list[0].CPU() / cluster.CPU)
+	return s, nil
+}
+
+// Submissions are taken or refused as by OAR, with its exit code; its rules say the
+// same; and the job that comes of it has the same size, walltime, queue, types and
+// properties.
+func TestSubmissions(t *testing.T) {
+	judged := 0
+	for _, c := range load(t).Submissions {
+		if _, waits := waiting[c.ID]; waits {
+			continue
+		}
+		judged++
+		t.Run(c.ID, func(t *testing.T) {
+			o := options(t, c.Args[1:])
+			if extra, ok := scripts[c.ID]; ok {
+				found, _, err := script.Scan("job.sh", extra)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o, _ = script.Merge(o, found)
+			}
+			s, err := submit(t, c.User, o, time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
+			said := strings.Join(s.said, "\n")
+			var want []string
+			for line := range strings.SplitSeq(c.Stdout, "\n") {
+				if strings.HasPrefix(line, "[ADMISSION RULE]") {
+					want = append(want, line)
+				}
+			}
+			if _, early := message.ExitOf(err); err != nil && early && len(s.said) == 0 {
+				want = nil // OAR tells what is wrong with properties after its rules, we before
+			}
+			if said != strings.Join(want, "\n") {
+				t.Errorf("said:\n%s\nwant\n%s", said, strings.Join(want, "\n"))
+			}
+			code, _ := message.ExitOf(err)
+			if exit, ok := c.Exit.(float64); ok && int(exit) != int(code) {
+				t.Fatalf("exit %d, want %v: %v", code, c.Exit, err)
+			}
+			if err != nil {
+				if line, _, _ := strings.Cut(err.Error(), "\n"); code != message.ExitResources && !strings.HasPrefix(c.Stderr, line+"\n") {
+					t.Errorf("%s\nwant %s", line, c.Stderr)
+				}
+				return
+			}
+			judge(t, &s, &c)
+		})
+	}
+	if judged < 40 {
+		t.Errorf("only %d submissions were judged", judged)
+	}
+}
+
+// judge compares the job with that which OAR stored.
+func judge(t *testing.T, s *submitted, c *submissionCase) {
+	t.Helper()
+	for _, j := range c.Jobs {
+		got := fmt.Sprintf("R=%d,W=%s,", s.cpus, date.FormatWalltime(s.job.Request.Alternatives[0].Walltime))
+		if !strings.HasPrefix(j.Message, got) {
+			t.Errorf("%s, want %s", got, j.Message)
+		}
+		_, types, _ := strings.Cut(j.Message, ",T=")
+		if got := strings.Join(s.job.Types, "|"); got != types {
+			t.Errorf("types %s, want %s", got, types)
+		}
+		if s.job.Queue != j.Queue || s.job.Property() != j.Properties {
+			t.Errorf("%s, %s, want %s, %s", s.job.Queue, s.job.Property(), j.Queue, j.Properties)
+		}
+	}
+}
+
+// scripts are those of the cases as far as what was stored tells them.
+var scripts = map[string]string{
+	"c74": "echo\n#OAR -n ignored\n",
+	"c76": "#!/bin/sh\n#OAR -p cluster = 'gdx'\n#OAR -t besteffort\n#OAR -n demo\n#OAR --project pr1\n#OAR --checkpoint 60\n#OAR --signal 10\n#OAR --notify mail:a@b.c\n#OAR --hold\n#OAR -O out.%jobid%\n",
+	"c77": "#OAR -n first\n#OAR -n second\n",
+}
+
+// Reservations give the walltime that OAR found.
+func TestReservations(t *testing.T) {
+	for _, c := range load(t).Reservations {
+		t.Run(c.ID, func(t *testing.T) {
+			jobs := c.Jobs
+			for _, step := range c.Steps {
+				if step.Exit == 8 || step.Exit == 254 {
+					continue // of other nodes, and of other jobs
+				}
+				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := int64(s.job.Request.Alternatives[0].Walltime / time.Second); len(jobs) == 0 || got != jobs[0].Walltime {
+					t.Errorf("%q: walltime %d, want %+v", step.Args, got, jobs)
+				}
+				jobs = jobs[1:]
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package oar_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the list of cases into docs/oar-compatibility.md")
+
+const (
+	usage    = "who calls oarsub without a command or with two is told how by the command"
+	elements = "which options exclude each other, the command tells"
+	numbers  = "options with numbers are read by the command"
+	stored   = "needs jobs that are stored"
+	output   = "the formats of the output are those of the command"
+	queues   = "which queues there are, the daemon knows"
+)
+
+// waiting are the submissions that cannot be judged yet, with the reason, and those
+// that are judged elsewhere or differ on purpose.
+var waiting = map[string]string{
+	"c04": usage, "c88": usage,
+	"c13": queues,
+	"c31": elements, "c46": elements, "c47": elements,
+	"c40": numbers, "c41": numbers, "c67": numbers, "c70": numbers, "c104": "options that there are not are refused by the command",
+	"c44": "judged by TestParameterFiles",
+	"c59": "names of files are checked by the command",
+	"c73": "judged by TestBadScript",
+	"c79": stored, "c80": stored, "c82": stored,
+	"c83": output, "c85": output, "c86": output,
+	"c98": "differs: OAR says R=64 for BESTHALF, which counts all nodes, and we give half of the free ones",
+}
+
+// family is cases of one kind.
+type family struct {
+	name   string
+	ids    []string
+	reason string // why they wait, or by what they are judged, or differ; "": judged here
+}
+
+// verdict is what became of the cases.
+func (f *family) verdict() string {
+	switch {
+	case f.reason == "":
+		return "judged"
+	case strings.HasPrefix(f.reason, "judged") || strings.HasPrefix(f.reason, "differs"):
+		return f.reason
+	}
+	return "waits: " + f.reason
+}
+
+// families are all cases of the file.
+func families(t *testing.T) []family {
+	t.Helper()
+	c := load(t)
+	of := func(list []numbered, keep func(id string) bool) (ids []string) {
+		for _, x := range list {
+			if keep(x.ID) {
+				ids = append(ids, x.ID)
+			}
+		}
+		return ids
+	}
+	all := func(string) bool { return true }
+	var requests, judged, reservations []string
+	for _, x := range c.Requests {
+		requests = append(requests, x.ID)
+	}
+	byReason := map[string][]string{}
+	for _, x := range c.Submissions {
+		if reason, waits := waiting[x.ID]; waits {
+			byReason[reason] = append(byReason[reason], x.ID)
+		} else {
+			judged = append(judged, x.ID)
+		}
+	}
+	for _, x := range c.Reservations {
+		reservations = append(reservations, x.ID)
+	}
+	own := func(id string) bool { return id == "ad14" }
+	list := []family{
+		{"requests", requests, ""},
+		{"submissions: exit code, rules, size, walltime, queue, types, properties", judged, ""},
+		{"reservations: dates and walltimes", reservations, ""},
+		{"admission rules", of(c.Admission, func(id string) bool { return !own(id) }), ""},
+		{"options in a script", []string{"scan_script_oar3"}, ""},
+		{"size of a request", []string{"2nd", "3rd", "4th"}, ""},
+	}
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		list = append(list, family{"submissions", byReason[reason], reason})
+	}
+	return append(list,
+		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
+		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
+		family{"state changes", of(c.Machine, all), "need jobs that run; the diagram of states is held against OAR's in oar/state"},
+		family{"log of states", []string{"state_log_oar2_measured"}, "needs oarhold, oarresume and oardel"},
+		family{"commands", of(c.Commands, all), "need the commands oarsub, oarstat, oardel …"},
+		family{"REST", of(c.API, all), "needs /oarapi"},
+		family{"upstream tests", of(c.Upstream, all), "need /oarapi and jobs that run"},
+		family{"schedules of OAR 2", of(c.Schedules, all), "need the scheduler"},
+		family{"schedules of OAR 3", of(c.Tests, all), "need the scheduler"},
+		family{"energy", of(c.Energy, all), "needs the energy policy"},
+	)
+}
+
+const (
+	begin = "<!-- cases: written by go test ./tests/oar -update -->\n"
+	end   = "<!-- end of cases -->\n"
+)
+
+// Each case is judged or waits for a reason, which is shown here and in the guide.
+func TestWaiting(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range load(t).Submissions {
+		known[c.ID] = true
+	}
+	for id := range waiting {
+		if !known[id] {
+			t.Errorf("%s waits, and there is no such case", id)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| cases | number | | which |\n| --- | ---: | --- | --- |\n")
+	for _, f := range families(t) {
+		verdict := f.verdict()
+		if verdict != "judged" {
+			t.Logf("%s, %d: %s: %s", f.name, len(f.ids), verdict, strings.Join(f.ids, " "))
+		}
+		if len(f.ids) == 0 {
+			t.Errorf("%s: there are no such cases", f.name)
+		}
+		which := strings.Join(f.ids, " ")
+		if len(f.ids) > 12 {
+			which = f.ids[0] + " … " + f.ids[len(f.ids)-1]
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", f.name, len(f.ids), verdict, which)
+	}
+	const name = "../../docs/oar-compatibility.md"
+	doc, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(doc), begin)
+	shown, after, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		t.Fatalf("%s lost the marks of its cases: %q … %q", name, begin, end)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(before+begin+b.String()+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if shown != b.String() {
+		t.Errorf("%s shows other cases; run: go test ./tests/oar -update", name)
+	}
+}
