@@ -338,7 +338,7 @@ func (t *Timeline) figures() Figures {
 			f.All += int64(a.End) * t.Instance.VMs[a.VM].Weight
 		}
 	}
-	f.Migrations = f.Count[Migrate]
+	f.Migrations, f.Cost = f.Count[Migrate], t.Instance.Cost(t.Plan)
 	used := make([]bool, len(t.Nodes))
 	for vm := range t.Host {
 		if n, ok := t.Runs(vm); ok && !used[n] {

@@ -314,7 +314,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(report.Faults, err)
 	}
 	f := report.Figures
-	want := repack.Figures{Objective: 2 + 4 + 10 + 7 + 100, All: 2 + 4 + 10 + 7 + 100 + 2, Makespan: 10, Migrations: 1, GrowthDelay: 9, NodesUsed: 3}
+	want := repack.Figures{Objective: 2 + 4 + 10 + 7 + 100, All: 2 + 4 + 10 + 7 + 100 + 2, Makespan: 10, Migrations: 1, Cost: 40, GrowthDelay: 9, NodesUsed: 3}
 	for _, k := range []repack.Kind{repack.Shutdown, repack.Suspend, repack.Boot, repack.Resume, repack.NodeOn, repack.Migrate, repack.Allocate} {
 		want.Count[k] = 1
 	}

@@ -52,6 +52,7 @@ type Figures struct {
 	All         int64 // with those on nodes
 	Makespan    Ticks
 	Migrations  int
+	Cost        int64           // K of thesis eq. 8.1, see [Instance.Cost]
 	Count       [len(Kinds)]int // of each kind of action
 	Penalty     int64           // of the soft rules that are broken
 	GrowthDelay Ticks           // sum over the VMs that stay and grow of how long they wait for their share

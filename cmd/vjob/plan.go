@@ -249,6 +249,7 @@ func value(objective string, f *repack.Figures) (int64, bool) {
 		return int64(f.Migrations), true
 	case "nodes":
 		return int64(f.NodesUsed), true
+	default: // memory moved: not known while the search goes on
+		return f.Cost, f.Cost > 0 || f.Migrations+f.Count[repack.Suspend]+f.Count[repack.Resume] == 0
 	}
-	return 0, false
 }

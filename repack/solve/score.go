@@ -1,8 +1,6 @@
 package solve
 
 import (
-	"slices"
-
 	"vjob/repack"
 )
 
@@ -13,31 +11,22 @@ func (s *state) score(c *schedule) score {
 	case Makespan:
 		return score{int64(c.last) + penalty, c.cost}
 	case Migrations:
-		return score{c.count(func(*task) int64 { return 1 }, repack.Migrate) + penalty, c.cost}
+		return score{c.count(repack.Migrate) + penalty, c.cost}
 	case Moved:
-		return score{c.count(c.moved, repack.Migrate, repack.Suspend, repack.Resume) + penalty, c.cost}
+		return score{c.in.Cost(c.plan()) + penalty, c.cost}
 	default:
 		return score{c.cost + penalty, int64(c.last)}
 	}
 }
 
-// count adds up something of the tasks of some kinds.
-func (c *schedule) count(what func(t *task) int64, kinds ...repack.Kind) (sum int64) {
+// count is how many tasks are of a kind.
+func (c *schedule) count(kind repack.Kind) (sum int64) {
 	for i := range c.list {
-		if t := &c.list[i]; slices.Contains(kinds, t.kind) {
-			sum += what(t)
+		if c.list[i].kind == kind {
+			sum++
 		}
 	}
 	return sum
-}
-
-// moved is the memory that a task moves (thesis table 8.3), see [repack.VM.Moved].
-func (c *schedule) moved(t *task) int64 {
-	v := repack.VM{State: repack.Running, Host: t.from, Next: c.in.VMs[t.vm].Next}
-	if t.kind == repack.Resume {
-		v.State = repack.Sleeping
-	}
-	return v.Moved(t.to)
 }
 
 // What soft rules cost: guards count most of it while VMs get their nodes; the rest
