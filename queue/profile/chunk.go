@@ -1,13 +1,10 @@
 package profile
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // chunkSize is how many steps a chunk has at most. Long chunks make searches
 // short and changes long.
-const chunkSize = 64
+const chunkSize = 32
 
 // chunk is some steps one after another. What is free is short of the lift of its
 // head, so that a change of all of them is one number.
@@ -52,19 +49,22 @@ func (h *head) look(c *chunk) {
 
 // find is the step that an instant lies in.
 func (p *Profile) find(at Time) (chunk, step int) {
-	if len(p.heads) > 1 && p.heads[1].at <= at {
-		chunk = sort.Search(len(p.heads), func(i int) bool { return p.heads[i].at > at }) - 1
+	for n := len(p.heads); n > 1; {
+		half := n / 2
+		if p.heads[chunk+half].at <= at {
+			chunk += half
+		}
+		n -= half
 	}
 	c := p.chunks[chunk]
-	low, high := 0, c.n
-	for low+1 < high {
-		if middle := (low + high) / 2; c.at[middle] <= at {
-			low = middle
-		} else {
-			high = middle
+	for n := c.n; n > 1; {
+		half := n / 2
+		if c.at[step+half] <= at {
+			step += half
 		}
+		n -= half
 	}
-	return chunk, low
+	return chunk, step
 }
 
 // cut has a step begin at an instant, and returns it.

@@ -34,7 +34,7 @@ type Result struct {
 func (r *Result) end(i int) Time { return r.Starts[i].Plus(Time(r.Jobs[i].Run)) }
 
 // every is how many instants pass between two looks at the context.
-const every = 1024
+const every = 64
 
 // Run replays the jobs of a log under the policy of a name. Ending the context ends
 // it with the context's error. Progress is told from time to time how many jobs
