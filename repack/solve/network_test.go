@@ -71,19 +71,19 @@ func TestLinksAgainstEveryPlan(t *testing.T) {
 	t.Logf("%d undecided", undecided)
 }
 
-// connected is nodes with so much room and NICs of so much, without uplinks.
-func connected(bandwidth int64, capacities ...int64) *repack.Instance {
+// connected is nodes with so much room and NICs of 10, without uplinks.
+func connected(capacities ...int64) *repack.Instance {
 	in := bare(capacities...)
 	in.Network = &repack.Network{}
 	for range in.Nodes {
-		in.Network.NIC = append(in.Network.NIC, bandwidth)
+		in.Network.NIC = append(in.Network.NIC, 10)
 	}
 	return in
 }
 
-// mover is a VM that has to be copied, and takes no time besides.
-func mover(host int, need, memory, dirty int64) repack.VM {
-	v := running(host, need, need)
+// mover is a VM of 2 that has to be copied, and takes no time besides.
+func mover(host int, memory, dirty int64) repack.VM {
+	v := running(host, 2, 2)
 	v.Memory, v.Dirty, v.Takes.Migrate = memory, dirty, 0
 	return v
 }
@@ -91,9 +91,9 @@ func mover(host int, need, memory, dirty int64) repack.VM {
 // Two VMs leave a node through one NIC: one after the other they are there at 4 and
 // 8, side by side both at 8. The smaller one goes first.
 func TestOneAfterTheOther(t *testing.T) {
-	in := connected(10, 4, 4, 4)
+	in := connected(4, 4, 4)
 	in.Nodes[0].Want = repack.Offline
-	in.VMs = []repack.VM{mover(0, 2, 60, 0), mover(0, 2, 40, 0)}
+	in.VMs = []repack.VM{mover(0, 60, 0), mover(0, 40, 0)}
 	r := solved(t, seed(1), in, solve.Options{Iterations: 100})
 	if got := planText(r.Plan); got != ""+
 		" 0  0-4 migrate VM 1 from node 0 to node 1 rate 10\n"+
@@ -108,9 +108,9 @@ func TestOneAfterTheOther(t *testing.T) {
 
 // A VM that writes faster than its node can send stays, or sleeps on its way if it may.
 func TestNeverConverges(t *testing.T) {
-	in := connected(10, 4, 4)
+	in := connected(4, 4)
 	in.Nodes[0].Want = repack.Offline
-	in.VMs = []repack.VM{mover(0, 2, 60, 10)}
+	in.VMs = []repack.VM{mover(0, 60, 10)}
 	if r := solved(t, seed(1), in, solve.Options{Iterations: 10}); r.Verdict != solve.Impossible {
 		t.Errorf("verdict %d: %q", r.Verdict, r.Why)
 	}
@@ -128,14 +128,14 @@ func TestNeverConverges(t *testing.T) {
 // Of the VMs that leave a rack's nodes no two cross its uplink, which is as wide as a
 // NIC, while there are nodes in the rack.
 func TestSameRackFirst(t *testing.T) {
-	in := connected(10, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4)
+	in := connected(4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4)
 	in.Network.Uplink = []int64{10, 10}
 	for n := range in.Nodes {
 		in.Nodes[n].Rack = n % 2
 	}
 	for _, n := range []int{0, 2, 4} {
 		in.Nodes[n].Want = repack.Offline
-		in.VMs = append(in.VMs, mover(n, 2, 40, 0))
+		in.VMs = append(in.VMs, mover(n, 40, 0))
 	}
 	r := solved(t, seed(1), in, solve.Options{Iterations: 100})
 	crossing := 0
@@ -152,10 +152,10 @@ func TestSameRackFirst(t *testing.T) {
 // A gang that is paused moves together, and all are there at one time if that is
 // the best that their NIC can do; one that it cannot carry at once moves in parts.
 func TestGangOnOneLink(t *testing.T) {
-	in := connected(10, 8, 8, 8)
+	in := connected(8, 8, 8)
 	in.Nodes[0].Want = repack.Offline
 	for range 3 {
-		v := mover(0, 2, 30, 99) // paused, it writes nothing
+		v := mover(0, 30, 99) // paused, it writes nothing
 		v.Paused = true
 		in.VMs = append(in.VMs, v)
 	}

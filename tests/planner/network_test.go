@@ -1,0 +1,125 @@
+package planner_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"vjob/repack"
+	"vjob/repack/planted"
+	"vjob/repack/solve"
+)
+
+// wired is a problem with a network: bandwidths in MB/s, so many nodes go off.
+type wired struct {
+	name  string
+	wires planted.Wires
+	off   int
+}
+
+// wirings are racks of 50 nodes with NICs of 1 and 10 Gbit/s, and uplinks so many
+// times narrower than these together.
+var wirings = []wired{
+	{"1 Gbit/s", planted.Wires{NIC: 125}, 10},
+	{"1 Gbit/s, 5:1", planted.Wires{NIC: 125, Uplink: 1250}, 10},
+	{"1 Gbit/s, 20:1, VMs that write", planted.Wires{NIC: 125, Uplink: 312, Dirty: 60}, 10},
+	{"10 Gbit/s, 5:1", planted.Wires{NIC: 1250, Uplink: 12500}, 10},
+	{"10 Gbit/s, 20:1", planted.Wires{NIC: 1250, Uplink: 3125}, 10},
+	{"10 Gbit/s, 20:1, VMs that write", planted.Wires{NIC: 1250, Uplink: 3125, Dirty: 600}, 10},
+	{"10 Gbit/s, 20:1, a rack goes off", planted.Wires{NIC: 1250, Uplink: 3125}, 50},
+}
+
+// problem is one in the manner of the paper, with its network.
+func (w *wired) problem(t *testing.T, nodes int) *repack.Instance {
+	t.Helper()
+	in, err := planted.Paper(planted.PaperOptions{Nodes: nodes, Ratio: 5, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range in.Nodes {
+		in.Nodes[n].Want = repack.Online
+		if n < w.off {
+			in.Nodes[n].Want = repack.Offline
+		}
+	}
+	for vm := range in.VMs {
+		v := &in.VMs[vm]
+		switch {
+		case v.Host < 0 || v.Host >= w.off:
+		case v.State == repack.Sleeping:
+			v.Host += w.off
+		case v.Want == repack.Sleeping: // its image could not stay
+			v.Want = repack.Ready
+		}
+	}
+	wires := w.wires
+	wires.PerUnit = 100 // a unit of memory is 100 MB
+	planted.Connect(in, wires)
+	return in
+}
+
+// plainly is the problem as the plain model has it.
+func plainly(in *repack.Instance) *repack.Instance {
+	out := *in
+	out.Network = nil
+	return &out
+}
+
+// A plan that knows the network is better on real links than one that does not, and
+// keeps there what it promises.
+func TestNetworkPays(t *testing.T) {
+	for _, w := range wirings {
+		in := w.problem(t, 200)
+		first := func(in *repack.Instance) *solve.Result {
+			r, err := solve.Solve(in, solve.Options{Iterations: -1})
+			if err != nil || r.Plan == nil {
+				t.Fatal(w.name, err, r)
+			}
+			return r
+		}
+		aware, blind := first(in), first(plainly(in))
+		promised := float64(aware.Figures.Objective)
+		got, _ := drive(t, in, blind.Plan)
+		kept, _ := drive(t, in, aware.Plan)
+		if promised >= got || kept > promised {
+			t.Errorf("%s: %.0f promised, %.0f kept, %.0f without the network", w.name, promised, kept, got)
+		}
+	}
+}
+
+// TestNetworkTable prints what plans come to on real links, those that know the
+// network and those that do not.
+func TestNetworkTable(t *testing.T) {
+	if !*table {
+		t.Skip("-table prints the figures, for each problem twice -limit")
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
+	row := func(cells ...string) {
+		_, _ = fmt.Fprintf(out, "| %s |\n", strings.Join(cells, "\t | "))
+		_ = out.Flush()
+	}
+	row("network", "plain plan promises", "comes to", "makespan", "plan with the network", "makespan", "bound", "first plan")
+	row("---", "---", "---", "---", "---", "---", "---", "---")
+	for _, w := range wirings {
+		in := w.problem(t, 1000)
+		blind, aware := search(t, plainly(in), *limit), search(t, in, *limit)
+		if blind.Plan == nil || aware.Plan == nil {
+			t.Fatal(w.name, blind.Why, aware.Why)
+		}
+		aware.valid(t, in)
+		completion, makespan := drive(t, in, blind.Plan)
+		row(w.name, fmt.Sprint(blind.Figures.Objective), drivenText(completion), drivenText(makespan),
+			fmt.Sprint(aware.Figures.Objective), fmt.Sprint(aware.Figures.Makespan), fmt.Sprint(aware.Bound), fmt.Sprintf("%.3f s", aware.first.Seconds()))
+	}
+}
+
+// drivenText is a time on real links; some VMs write faster than their share of a
+// link, and would be on their way for ever.
+func drivenText(x float64) string {
+	if x > 1e9 {
+		return "never ends"
+	}
+	return fmt.Sprintf("%.0f", x)
+}
