@@ -14,8 +14,7 @@ import (
 // move.
 func Breaches(p Problem) []string {
 	c := newCheck(p, Plan{})
-	c.rules()
-	return c.faults
+	return append(c.rules(), c.faults...)
 }
 
 // lateness is how many ways to carry a plan out are looked at, all but one of them
@@ -25,14 +24,16 @@ const lateness = 3
 // rules checks the rules by their meaning, which planners do not use: when all goes
 // as the plan says, and when gangs start late as it lets them. What VMs break that
 // nobody may touch, and no plan could mend, is no fault.
-func (c *check) rules() {
+//
+// What is returned are texts that nobody understands any more.
+func (c *check) rules() (unread []string) {
 	if len(c.p.Rules) == 0 {
-		return
+		return nil
 	}
 	g := c.stage()
 	if err := g.rules(c.p.Rules); err != nil {
 		c.fault("%s", err)
-		return
+		return nil
 	}
 	ways := lateness
 	if c.plan.Empty() {
@@ -49,6 +50,7 @@ func (c *check) rules() {
 			}
 		}
 	}
+	return g.unread
 }
 
 // stage is the problem without what is wanted: where everybody is.

@@ -20,8 +20,9 @@ const dread = 1 << 36
 // waits.
 const ticksPerPenalty = int64(time.Second / ruling.Tick)
 
-// rules posts the rules that people have stated. The error is a text that cannot be
-// understood.
+// rules posts the rules that people have stated. A text that was once understood and
+// is not any more, as it would be too much for so many VMs, is left out. The error is
+// one of ours.
 func (g *stage) rules(list []ruling.Rules) error {
 	if len(list) == 0 {
 		return nil
@@ -30,7 +31,8 @@ func (g *stage) rules(list []ruling.Rules) error {
 	for _, text := range list {
 		program, err := text.Compile(scene)
 		if err != nil {
-			return err
+			g.unread = append(g.unread, err.Error())
+			continue
 		}
 		for _, p := range program.Postings {
 			if err := g.state(p); err != nil {

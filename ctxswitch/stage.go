@@ -15,6 +15,7 @@ type stage struct {
 	vms    []cluster.VMID
 	number map[cluster.VMID]int
 	stated []string // the first of the rules, as people have stated them
+	unread []string // what is wrong with texts that cannot be understood
 	rests  bool     // some VM is not to be touched
 }
 

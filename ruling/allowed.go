@@ -24,6 +24,9 @@ var elsewhere = map[string]string{
 // one VM waits: others pay for it by being moved.
 const mostPenalty = 3600
 
+// ownRules is how many rules a vjob may state.
+const ownRules = 200
+
 // refuses says why a rule has no place in the text; "" if it has.
 func (v *view) refuses(p *script.Posting) string {
 	k := p.Kind

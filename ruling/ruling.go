@@ -6,6 +6,7 @@
 package ruling
 
 import (
+	"fmt"
 	"strings"
 
 	"vjob/cluster"
@@ -79,6 +80,10 @@ func compile(text string, names *view) (*script.Program, error) {
 	problems = nil
 	for i := range program.Postings {
 		p := &program.Postings[i]
+		if names.own && i == ownRules {
+			problems = append(problems, p.Problem(fmt.Sprintf("a vjob states at most %d rules", ownRules)))
+			break
+		}
 		if why := names.refuses(p); why != "" {
 			problems = append(problems, p.Problem(why))
 		}

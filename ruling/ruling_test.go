@@ -95,17 +95,19 @@ func TestCheck(t *testing.T) {
 
 func TestCheckOwn(t *testing.T) {
 	for text, want := range map[string]string{
-		"spread($VMS); ban(VM0, n1);":     "",
-		"spread({VM0, VM3});":             "there is no VM VM3",
-		"spread({VM0, VM01});":            "there is no VM VM01",
-		"spread({7.0});":                  "there is no VM 7.0",
-		"capacity(n1, 3);":                "capacity is about nodes, which all vjobs share: only an administrator can state it",
-		"quarantine($ALL_NODES);":         "only an administrator",
-		"preserve($VMS, cpu, 4);":         "what the VMs of a vjob get is what it was submitted with",
-		"soft(3601) gather($VMS);":        "at most 3600",
-		"killed($VMS);":                   "vjob delete",
-		"ban(VM0, n9); fence(VM0, n8);":   "rules:1:10: there is no node n9",
-		"- {rule: spread, vms: [VM0, 5]}": "there is no VM 5",
+		"spread($VMS); ban(VM0, n1);":                             "",
+		"spread({VM0, VM3});":                                     "there is no VM VM3",
+		"spread({VM0, VM01});":                                    "there is no VM VM01",
+		"spread({7.0});":                                          "there is no VM 7.0",
+		"capacity(n1, 3);":                                        "capacity is about nodes, which all vjobs share: only an administrator can state it",
+		"quarantine($ALL_NODES);":                                 "only an administrator",
+		"preserve($VMS, cpu, 4);":                                 "what the VMs of a vjob get is what it was submitted with",
+		"soft(3601) gather($VMS);":                                "at most 3600",
+		"killed($VMS);":                                           "vjob delete",
+		"ban(VM0, n9); fence(VM0, n8);":                           "rules:1:10: there is no node n9",
+		"for $i in [1..201] { spread($VMS); }":                    "a vjob states at most 200 rules",
+		"for $i in [1..900] { for $j in [1..900] { $x = VM0; } }": "too much work",
+		"- {rule: spread, vms: [VM0, 5]}":                         "there is no VM 5",
 	} {
 		judge(t, text, want, ruling.CheckOwn(text, nodes(), 3))
 	}

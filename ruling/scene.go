@@ -162,3 +162,18 @@ func (v *view) Tick() time.Duration { return Tick }
 
 // Sparse is true but for a vjob that is being submitted: all its members are there.
 func (v *view) Sparse() bool { return v.members == anyNumber || !v.own }
+
+// The rules of a vjob are read at every decision: they may be so much work, and so
+// much more for each member.
+const (
+	ownSteps       = 100_000
+	stepsPerMember = 50
+)
+
+// Steps is the most work that the text may be.
+func (v *view) Steps() int {
+	if !v.own {
+		return script.MaxSteps
+	}
+	return min(script.MaxSteps, ownSteps+stepsPerMember*max(v.members, len(v.scene.of[v.vjob])))
+}

@@ -52,8 +52,8 @@ func newEvaluator(names Names, kinds []rule.Kind, rep *report) *evaluator {
 
 // step counts work, and reports whether it may be done.
 func (e *evaluator) step(at Pos, n int) bool {
-	if e.steps += n; e.steps > MaxSteps && !e.stopped {
-		e.stop(at, fmt.Sprintf("the script is too much work: it needs more than %d steps by here", MaxSteps))
+	if e.steps += n; e.steps > e.names.Steps() && !e.stopped {
+		e.stop(at, fmt.Sprintf("the script is too much work: it needs more than %d steps by here", e.names.Steps()))
 	}
 	return !e.stopped
 }

@@ -34,6 +34,8 @@ type Names interface {
 	// Sparse is true where VMs come and go: a rule about a set that has none just now is
 	// left out. Else such a set is an error.
 	Sparse() bool
+	// Steps is the most work that a script may be, [MaxSteps] or less.
+	Steps() int
 }
 
 // Table is Names out of lists. Its nodes have no labels but those that are given
@@ -136,6 +138,9 @@ func (t *Table) Tick() time.Duration { return t.tick }
 
 // Sparse is false.
 func (t *Table) Sparse() bool { return false }
+
+// Steps is MaxSteps.
+func (t *Table) Steps() int { return MaxSteps }
 
 // nearest returns the name that is most like the word, or "" when none is.
 func nearest(text string, lists ...[]string) string {
