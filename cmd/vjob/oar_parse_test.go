@@ -137,6 +137,25 @@ func TestOARParseChecks(t *testing.T) {
 	}
 }
 
+// Whatever is asked, the answer is short.
+func TestOARParseRefusesMuch(t *testing.T) {
+	s := &shell{t: t}
+	for _, text := range []string{
+		strings.Repeat("x", 1<<20), strings.Repeat("{", 1<<20), strings.Repeat("'", 1<<16), "{" + strings.Repeat("(", 1<<15) + "}/nodes=1",
+		strings.Repeat("nodes=1+", 8000), "nodes=1," + strings.Repeat("walltime=1,", 5000), "\x00", "\xff", strings.Repeat("\n", 1000),
+	} {
+		for _, args := range [][]string{{"-l", text}, {"-l", text, "-o", "json"}} {
+			r := s.run(append([]string{"oar", "parse"}, args...)...)
+			if r.code != 18 || r.out != "" || len(r.err) > 2000 || !strings.Contains(r.err, "^") {
+				t.Errorf("%.20q: exit %d: %.300s", text, r.code, r.err)
+			}
+		}
+		if r := s.run("oar", "parse", "-p", text); r.code != 8 && strings.TrimSpace(text) != "" || len(r.err) > 2000 {
+			t.Errorf("-p %.20q: exit %d: %.300s", text, r.code, r.err)
+		}
+	}
+}
+
 func TestOARParseNeedsNoServer(t *testing.T) {
 	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": "http://127.0.0.1:1", defaultVariable: "/nodes=2"}}
 	if out := s.ok("oar", "parse"); !strings.Contains(out, "on 2 nodes") {

@@ -94,7 +94,7 @@ func walltime(path, text string) (time.Duration, error) {
 		return request.Unsaid, nil
 	}
 	d, odd, err := date.ParseWalltime(text)
-	if err != nil || odd != "" {
+	if err != nil || odd != "" { // administrators mean what they write
 		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
 	}
 	return d, nil

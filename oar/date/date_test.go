@@ -23,6 +23,7 @@ func TestWalltime(t *testing.T) {
 	for text, want := range map[string]string{
 		"2": "2:0:0", "90": "90:0:0", "0:90": "1:30:0", "0:90:0": "1:30:0", "1:2:3": "1:2:3", "00:05:00": "0:5:0", "0": "0:0:0", "0:0:7200": "2:0:0",
 		"1:2:3:4": "1:2:3 what follows the seconds is not read", "1|2": `1:0:0 "|2" is not read`, ":30": "0:30:0 an empty field is 0", "1::": "1:0:0 an empty field is 0",
+		"720": "720:0:0", "721": "721:0:0 a number alone is hours", "3600:0": "3600:0:0",
 		"2562047:47:16": "2562047:47:16", "2562047:47:17": "want less than 2562047 hours", "99999999999999999999": "want less than 2562047 hours",
 		"0:0:9223372036": "2562047:47:16", "0:0:9223372037": "want less than 2562047 hours",
 		"": "want hours,", ":": "want hours,", "::": "want hours,", "1h": "want hours,", "-1": "want hours,", "1:x": "want hours,", " 1": "want hours,", "1.5": "want hours,",

@@ -10,6 +10,9 @@ import (
 // MaxWalltime is the longest walltime that can be counted, some 290 years.
 const MaxWalltime = time.Duration(1<<63-1) / time.Second * time.Second
 
+// manyHours is more than anybody means who writes one number; seconds are meant.
+const manyHours = 30 * 24 * time.Hour
+
 // ParseWalltime reads hours[:minutes[:seconds]], each of any size: "2", "0:90",
 // "1:30:00". The hours come first: "90" is 90 hours. As in OAR, an empty field is 0,
 // and so is what follows the seconds, or a | within a field; odd says in words what
@@ -41,6 +44,9 @@ func ParseWalltime(text string) (d time.Duration, odd string, err error) {
 			return 0, "", fmt.Errorf("want less than %d hours", int64(MaxWalltime/time.Hour))
 		}
 		d += time.Duration(n) * units[i]
+	}
+	if len(fields) == 1 && d > manyHours {
+		odd = first(odd, "a number alone is hours")
 	}
 	return d, odd, nil
 }

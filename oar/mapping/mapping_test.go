@@ -140,6 +140,82 @@ func TestCPUsHaveCores(t *testing.T) {
 	}
 }
 
+// Groups with the same conditions share the list of their nodes; what would still be
+// too long for a script is refused.
+func TestLimits(t *testing.T) {
+	w := mapping.World{}
+	for i := range 3000 {
+		w.Nodes = append(w.Nodes, cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("node-%d", i)), Capacity: cluster.Resources{CPU: 64000, Memory: 1 << 18},
+			Labels: map[string]string{"number": fmt.Sprint(i), "rack": fmt.Sprint(i % 2), "row": fmt.Sprint(i % 3)},
+		})
+	}
+	for text, want := range map[string]string{
+		"{number > 5}/nodes=1" + strings.Repeat("+{number > 5}/nodes=1", 900): "",
+		"{number > 0}/nodes=1" + numbered(900):                                "have more than 1048576 bytes",
+		"rack=1/row=1/nodes=1" + strings.Repeat("+rack=1/row=1/nodes=1", 900): "have more than 1048576 bytes",
+		"core=10000":         "",
+		"core=10001":         "more than 10000 VMs",
+		"rack=2/core=5001":   "more than 10000 VMs",
+		"core=9999+core=2":   "more than 10000 VMs",
+		"core=ALL":           "more than 10000 VMs",
+		"rack=2/core=ALL":    "more than 10000 VMs",
+		"nodes=ALL":          "",
+		"rack=1/nodes=BEST":  "",
+		"nodes=1/core=64001": "no node matches that has 64001 processors",
+	} {
+		r, err := request.Parse([]string{text}, request.DefaultSite())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := mapping.Place(mapping.Want{Request: r}, w, mapping.DefaultSite())
+		switch {
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%.40s: %v, want %s", text, err, want)
+		case want == "" && err != nil:
+			t.Errorf("%.40s: %v", text, err)
+		case want == "" && len(list[0].VMs) <= 1000:
+			instance(t, &list[0], w, make([]int, len(list[0].VMs)))
+		}
+	}
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "+{number > %d}/nodes=1", i+1)
+	}
+	return b.String()
+}
+
+// Whatever can be read is placed or refused, and its rules can be read.
+func FuzzPlace(f *testing.F) {
+	for _, text := range []string{
+		"cluster=1/switch=2/nodes=2/core=1", "{mem = 64}/nodes=1+core=ALL", "switch=BEST/nodes=ALL/core=4", "Cluster=BESTHALF/cpu=2/core=ALL",
+		"{host LIKE 'n%' AND cluster IN ('azur', \"it's\")}/switch=1", "{cluster='azur' OR NOT switch='sw1'}/core=9", "mem=1/nodes=2",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := request.Parse([]string{text}, request.DefaultSite())
+		if err != nil {
+			return
+		}
+		w := site16()
+		w.Nodes[0].ID = "node \"1\"\\"
+		list, err := mapping.Place(mapping.Want{Request: r}, w, mapping.DefaultSite())
+		if err != nil {
+			if code, _ := message.ExitOf(err); code != message.ExitResources {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		if n := len(list[0].VMs); n > 0 && n <= 100 {
+			instance(t, &list[0], w, make([]int, n))
+		}
+	})
+}
+
 func TestNothingFreeIsWaitedFor(t *testing.T) {
 	w := site16()
 	w.Free = map[cluster.NodeID]bool{}

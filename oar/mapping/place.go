@@ -11,6 +11,7 @@ import (
 	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
+	"vjob/repack/script"
 )
 
 // MaxVMs is the most VMs that a request may mean.
@@ -45,8 +46,8 @@ func (m *Meaning) CPU() (sum cluster.MilliCPU) {
 // that could not be had on the empty cluster is a reason to refuse all. The error is
 // a [*message.Error] with the exit code 8.
 func Place(w Want, world World, site Site) ([]Meaning, error) {
-	names := append(world.labels(), site.Nodes...)
-	names = append(names, cpuProperty, memoryProperty)
+	labels := world.labels()
+	names := slices.Concat(labels, site.Nodes, []string{cpuProperty, memoryProperty})
 	for _, f := range w.Filters {
 		if err := f.Check(names); err != nil {
 			return nil, err
@@ -58,7 +59,7 @@ func Place(w Want, world World, site Site) ([]Meaning, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := placer{want: w, world: &world, site: site, source: a.Source, multiple: len(shapes) > 1}
+		p := placer{want: w, world: &world, known: labels, site: site, source: a.Source, multiple: len(shapes) > 1, sets: map[string]string{}}
 		for j := range shapes {
 			if err := shapes[j].Property.Check(names); err != nil {
 				return nil, err
@@ -76,12 +77,13 @@ func Place(w Want, world World, site Site) ([]Meaning, error) {
 type placer struct {
 	want     Want
 	world    *World
+	known    []string // labels of the nodes
 	site     Site
 	source   message.Source
 	multiple bool // there are several groups
 	vms      []cluster.Resources
 	rules    strings.Builder
-	sets     int // variables in the rules
+	sets     map[string]string // the variables of the rules by their values
 }
 
 // group gives the VMs of one group their ranks, sizes and rules.
@@ -125,6 +127,9 @@ func (p *placer) group(s *Shape, g request.Group) error {
 	}
 	rules.total = len(p.vms) - rules.first
 	rules.write(&p.rules)
+	if p.rules.Len() > script.MaxSource {
+		return p.lack(g.Span, fmt.Sprintf("the rules that say where these VMs may be have more than %d bytes", script.MaxSource))
+	}
 	return nil
 }
 
@@ -160,10 +165,10 @@ func (p *placer) matching(s *Shape) (nodes []*cluster.Node, filters []property.F
 func (p *placer) labels(s *Shape) ([]string, error) {
 	keys := make([]string, len(s.Labels))
 	for i, l := range s.Labels {
-		key, ok := p.world.spelt(l.Name)
+		key, ok := spelt(l.Name, p.known)
 		if !ok {
 			text := fmt.Sprintf("%s is neither a node, a cpu or a core nor a label of any node", l.Name)
-			if near := message.Nearest(l.Name, append(p.world.labels(), "nodes", "cpu", "core")); near != "" {
+			if near := message.Nearest(l.Name, slices.Concat(p.known, []string{"nodes", "cpu", "core"})); near != "" {
 				text += "; did you mean " + near + "?"
 			}
 			return nil, &message.Error{

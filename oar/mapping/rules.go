@@ -26,6 +26,9 @@ type ruler struct {
 	total    int
 }
 
+// short is the longest set that stands in a rule itself; others get a name.
+const short = 40
+
 func (r *ruler) write(b *strings.Builder) {
 	var rules []string
 	add := func(format string, args ...any) { rules = append(rules, fmt.Sprintf(format, args...)) }
@@ -38,10 +41,13 @@ func (r *ruler) write(b *strings.Builder) {
 		}
 	} else {
 		nodes := r.nodes()
-		if len(nodes) > 40 {
-			r.p.sets++
-			name := fmt.Sprintf("$nodes%d", r.p.sets)
-			add("%s = %s;", name, nodes)
+		if len(nodes) > short {
+			name, known := r.p.sets[nodes]
+			if !known {
+				name = fmt.Sprintf("$nodes%d", len(r.p.sets)+1)
+				r.p.sets[nodes] = name
+				add("%s = %s;", name, nodes)
+			}
 			nodes = name
 		}
 		if len(r.labels) == 0 && nodes != everywhere {
@@ -84,7 +90,7 @@ func (r *ruler) nodes() string {
 	}
 	var list []string
 	for _, f := range r.filters {
-		text, ok := labelled(f.Expr, r.p.world)
+		text, ok := r.p.labelled(f.Expr)
 		if !ok {
 			return set(r.matching)
 		}
@@ -96,18 +102,18 @@ func (r *ruler) nodes() string {
 // labelled is a condition in the language of rules, if it only says which values
 // labels have. A value that reads as a number compares as one, which the language
 // does not; one that no node has, it refuses.
-func labelled(x property.Expr, w *World) (text string, ok bool) {
+func (p *placer) labelled(x property.Expr) (text string, ok bool) {
 	switch x := x.(type) {
 	case property.Compare:
-		key, known := w.spelt(x.Left.Text)
+		key, known := spelt(x.Left.Text, p.known)
 		equal := x.Op == "=" && x.Left.Kind == property.Name && x.Right.Kind == property.Text && !startsLikeNumber(x.Right.Text)
 		value := x.Right.Text
-		there := slices.ContainsFunc(w.Nodes, func(n cluster.Node) bool { return n.Labels[key] == value })
+		there := slices.ContainsFunc(p.world.Nodes, func(n cluster.Node) bool { return n.Labels[key] == value })
 		return fmt.Sprintf("nodes(%s=%s)", key, script.Name(value)), known && equal && there && value != "" && !startsLikeNumber(key)
 	case property.In:
 		var list []string
 		for _, o := range x.List {
-			text, ok := labelled(property.Compare{Op: "=", Left: x.X, Right: o}, w)
+			text, ok := p.labelled(property.Compare{Op: "=", Left: x.X, Right: o})
 			if !ok || x.Not {
 				return "", false
 			}
@@ -115,18 +121,18 @@ func labelled(x property.Expr, w *World) (text string, ok bool) {
 		}
 		return "(" + strings.Join(list, " + ") + ")", true
 	case property.And:
-		return joined(x, " & ", w)
+		return p.joined(x, " & ")
 	case property.Or:
-		return joined(x, " + ", w)
+		return p.joined(x, " + ")
 	default:
 		return "", false
 	}
 }
 
-func joined(list []property.Expr, sign string, w *World) (string, bool) {
+func (p *placer) joined(list []property.Expr, sign string) (string, bool) {
 	texts := make([]string, len(list))
 	for i, x := range list {
-		text, ok := labelled(x, w)
+		text, ok := p.labelled(x)
 		if !ok {
 			return "", false
 		}

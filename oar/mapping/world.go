@@ -65,16 +65,15 @@ func (w *World) labels() []string {
 }
 
 // spelt is a label as the nodes have it.
-func (w *World) spelt(name string) (key string, ok bool) {
-	list := w.labels()
-	if slices.Contains(list, name) {
+func spelt(name string, labels []string) (key string, ok bool) {
+	if slices.Contains(labels, name) {
 		return name, true
 	}
-	i := slices.IndexFunc(list, func(key string) bool { return strings.EqualFold(key, name) })
+	i := slices.IndexFunc(labels, func(key string) bool { return strings.EqualFold(key, name) })
 	if i < 0 {
 		return "", false
 	}
-	return list[i], true
+	return labels[i], true
 }
 
 // free reports whether nothing runs on a node, and it takes VMs.

@@ -40,14 +40,15 @@ type Warning struct {
 func (w Warning) String() string { return told(w.Place, "warning: "+w.Text) }
 
 func told(p Place, text string) string {
+	text = Line(text)
 	if p == (Place{}) {
 		return text
 	}
 	return fmt.Sprintf("%s:%d:%d: %s\n%s", p.Source, p.Line, p.Column, text, p.Excerpt)
 }
 
-// Line is a line as OAR prints it, made harmless and cut when it is long: what was
-// typed stands in it.
+// Line is a line of a message, made harmless and cut when it is long: what was typed
+// stands in it.
 func Line(text string) string {
 	const most = 400
 	text = strings.TrimRight(Harmless(text), " ")
