@@ -27,8 +27,9 @@ const Never = profile.Never
 // Job is what a discipline knows of one job.
 type Job struct {
 	ID    int64 // no other job has it
-	Width int64 // how much it takes of the pool all the time, 1 at least
-	// Length is how long it may run, 1 second at least. It has ended by then.
+	Width int64 // how much it takes of the pool all the time: 1 at least, all of it at most
+	// Length is how long it may run: 1 second at least. Whoever asks sees to it that
+	// it has ended by then.
 	Length Time
 }
 
@@ -37,11 +38,12 @@ type Discipline interface {
 	// Pass tells what happened at an instant and returns the jobs that start at
 	// it, in the order of the queue. Jobs that are gone have ended, or were taken
 	// out of the queue; their room counts as free at once. After that, those that
-	// came join the end of the queue. An instant is not before the last one, and
-	// what is returned is good until the next one.
+	// came join the end of the queue. An instant is neither negative nor before the
+	// last one, and what is returned is good until the next one.
 	Pass(now Time, gone []int64, came []Job) []int64
 	// Wake is the next instant at which jobs are to start even though nothing else
-	// happens, or [Never]. Without a pass then, they start late.
+	// happens, or [Never]. Without a pass then they start late, though their time
+	// ends when it would have.
 	Wake() Time
 }
 

@@ -26,6 +26,8 @@ import (
 //   - A job that moves forward from s to t frees room from max(s, t+l) on. If
 //     that is the instant a, blockers from a on may be gone, and a start that comes
 //     within reach of a, after a-l, has to be tried again. Others have not.
+//
+// A nil compression moves nothing.
 type compression struct {
 	queue    []*booking // in order; some wait no more
 	gaps     int        // these
@@ -39,16 +41,19 @@ type compression struct {
 type shape struct {
 	waiting int   // so many jobs
 	pass    int64 // of which the rest tells
-	// Every start from the beginning of the pass until before tried has a blocker,
-	// and the blocker is before the instant blocked.
+	// Every start from the present until before tried has a blocker, and that lies
+	// before blocked.
 	tried, blocked Time
-	seen           int // openings that are considered in this
+	seen           int // openings of the pass that are considered in this
 }
 
 func newCompression() *compression { return &compression{shapes: map[[2]int64]*shape{}} }
 
 // joined notes a job that waits now.
 func (c *compression) joined(b *booking) {
+	if c == nil {
+		return
+	}
 	key := [2]int64{b.Width, int64(b.Length)}
 	if b.shape = c.shapes[key]; b.shape == nil {
 		b.shape = &shape{}
@@ -60,6 +65,9 @@ func (c *compression) joined(b *booking) {
 
 // left notes a job that waits no more.
 func (c *compression) left(b *booking) {
+	if c == nil {
+		return
+	}
 	if b.shape.waiting--; b.shape.waiting == 0 {
 		delete(c.shapes, [2]int64{b.Width, int64(b.Length)})
 	}
@@ -69,9 +77,16 @@ func (c *compression) left(b *booking) {
 	}
 }
 
-// pass moves what can start earlier.
-func (c *compression) pass(plan *conservative, now Time) {
-	if !c.opened {
+// freed notes that room became free.
+func (c *compression) freed() {
+	if c != nil {
+		c.opened = true
+	}
+}
+
+// pass has what can start earlier moved there.
+func (c *compression) pass(now Time, plan *profile.Profile, move func(b *booking, start Time)) {
+	if c == nil || !c.opened {
 		return
 	}
 	c.opened = false
@@ -81,9 +96,9 @@ func (c *compression) pass(plan *conservative, now Time) {
 		if !b.waiting() {
 			continue
 		}
-		if start := c.earliest(plan.plan, b, now); start < b.start {
+		if start := c.earliest(plan, b, now); start < b.start {
 			c.openings.add(max(b.start, start.Plus(b.Length)))
-			plan.advance(b, start)
+			move(b, start)
 			c.opened = true
 		}
 	}
@@ -95,7 +110,7 @@ func (c *compression) earliest(plan *profile.Profile, b *booking, now Time) Time
 	if s.pass != c.passes {
 		s.pass, s.tried, s.blocked, s.seen = c.passes, now, now, 0
 	}
-	if b.start < s.blocked { // it may have been in its own way
+	if b.start < s.blocked { // it may have been in the way of the other itself
 		return plan.Earliest(now, b.Length, b.Width, b.start)
 	}
 	if at, some := c.openings.since(s.seen); some {

@@ -9,9 +9,9 @@ import "vjob/queue/profile"
 type conservative struct {
 	plan        *profile.Profile // what neither runs nor is reserved
 	bookings    map[int64]*booking
-	due         dueHeap // those that wait
-	count       int64   // of those that came
-	compression *compression
+	due         dueHeap      // those that wait
+	count       int64        // of those that came
+	compression *compression // nil without
 	started     []int64
 }
 
@@ -19,9 +19,9 @@ type conservative struct {
 type booking struct {
 	Job
 	start Time
-	place int64 // in the queue
-	due   int   // index in the heap of those that wait, -1 when it runs
-	shape *shape
+	place int64  // in the queue
+	due   int    // index in the heap of those that wait, -1 when it runs
+	shape *shape // for compression
 }
 
 func (b *booking) end() Time     { return b.start.Plus(b.Length) }
@@ -43,8 +43,8 @@ func (c *conservative) Pass(now Time, gone []int64, came []Job) []int64 {
 			c.leave(b, now)
 		}
 	}
-	if c.compression != nil && len(gone) > 0 {
-		c.compression.pass(c, now)
+	if len(gone) > 0 {
+		c.compression.pass(now, c.plan, c.advance)
 	}
 	for i := range came {
 		c.book(&came[i], now)
@@ -59,24 +59,19 @@ func (c *conservative) book(j *Job, now Time) {
 	c.plan.Reserve(b.start, b.end(), b.Width)
 	c.bookings[b.ID] = b
 	c.due.add(b)
-	if c.compression != nil {
-		c.compression.joined(b)
-	}
+	c.compression.joined(b)
 }
 
 // leave gives back what a job has not used.
 func (c *conservative) leave(b *booking, now Time) {
 	delete(c.bookings, b.ID)
-	from := max(now, b.start)
-	c.plan.Release(from, b.end(), b.Width)
+	if from := max(now, b.start); from < b.end() {
+		c.plan.Release(from, b.end(), b.Width)
+		c.compression.freed()
+	}
 	if b.waiting() {
 		c.due.remove(b)
-		if c.compression != nil {
-			c.compression.left(b)
-		}
-	}
-	if c.compression != nil && from < b.end() {
-		c.compression.opened = true
+		c.compression.left(b)
 	}
 }
 
@@ -97,9 +92,7 @@ func (c *conservative) start(now Time) []int64 {
 	for len(c.due) > 0 && c.due[0].start <= now {
 		b := c.due[0]
 		c.due.remove(b)
-		if c.compression != nil {
-			c.compression.left(b)
-		}
+		c.compression.left(b)
 		c.started = append(c.started, b.ID)
 	}
 	return c.started

@@ -203,6 +203,21 @@ func Example() {
 	// 70
 }
 
+// A place for processors and memory together is found by asking both in turn.
+func ExampleProfile_Earliest() {
+	processors, memory := profile.New(8), profile.New(64)
+	processors.Reserve(0, 60, 6)
+	memory.Reserve(50, 200, 40)
+	at := Time(0)
+	for last := Time(-1); at != last; {
+		last = at
+		at = processors.Earliest(at, 100, 4, profile.Never)
+		at = memory.Earliest(at, 100, 32, profile.Never)
+	}
+	fmt.Println(at)
+	// Output: 200
+}
+
 // BenchmarkMove is what compression does: a reservation among many is given back
 // and the earliest place for it is taken.
 func BenchmarkMove(b *testing.B) {
