@@ -257,28 +257,37 @@ func (p *placer) choose(r *region, s *Shape, size cluster.Resources) ([]cell, er
 		}
 		return []cell{{nodes: r.nodes, vms: n}}, nil
 	}
-	count := s.Labels[len(s.Labels)-r.depth].Count
-	parts := slices.DeleteFunc(slices.Clone(r.parts), func(r *region) bool { return all(r) == 0 })
-	idle := 0
-	for _, part := range parts {
-		if free(part) > 0 {
+	type option struct {
+		all, free int
+		cells     []cell
+	}
+	var options []option
+	idle := 0 // parts that could be had at once
+	for _, part := range r.parts {
+		cells, err := p.choose(part, s, size)
+		if err != nil {
+			continue // another part may have enough
+		}
+		o := option{all(part), free(part), cells}
+		needs := 0
+		for _, c := range cells {
+			needs += c.vms
+		}
+		if needs <= o.free {
 			idle++
 		}
+		options = append(options, o)
 	}
-	slices.SortStableFunc(parts, func(a, b *region) int {
-		return cmp.Or(cmp.Compare(free(b), free(a)), cmp.Compare(all(b), all(a)))
+	slices.SortStableFunc(options, func(a, b option) int {
+		return cmp.Or(cmp.Compare(b.free, a.free), cmp.Compare(b.all, a.all))
 	})
-	n, ok := usable(count, len(parts), idle)
+	n, ok := usable(s.Labels[len(s.Labels)-r.depth].Count, len(options), idle)
 	if !ok {
 		return nil, p.tooFew(s, r, size, nil)
 	}
 	var cells []cell
-	for _, part := range parts[:n] {
-		inner, err := p.choose(part, s, size)
-		if err != nil {
-			return nil, err
-		}
-		cells = append(cells, inner...)
+	for _, o := range options[:n] {
+		cells = append(cells, o.cells...)
 	}
 	return cells, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vjob/cluster"
+	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/repack/script"
@@ -30,53 +31,54 @@ type ruler struct {
 const short = 40
 
 func (r *ruler) write(b *strings.Builder) {
-	var rules []string
-	add := func(format string, args ...any) { rules = append(rules, fmt.Sprintf(format, args...)) }
-	vms := r.ranks(r.first, r.total)
+	rules := r.places()
+	if r.shape.Unit == Node && r.total > 1 {
+		rules = append(rules, fmt.Sprintf("spread(%s);", r.ranks(r.first, r.total)))
+	}
+	if r.shape.Whole() && r.uneven() {
+		rules = append(rules, fmt.Sprintf("lonely(%s);", r.ranks(r.first, r.total)))
+	}
+	if len(rules) > 0 {
+		fmt.Fprintf(b, "# %s\n%s\n", message.Line(r.request.String()), strings.Join(rules, "\n"))
+	}
+}
+
+// places are the rules about which nodes there may be. A set of them that is long gets
+// a name, which later groups use as well.
+func (r *ruler) places() (rules []string) {
 	if r.counts == nil {
 		at := r.first
 		for _, c := range r.cells {
-			add("fence(%s, %s);", r.ranks(at, c.vms), set(c.nodes))
+			rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(at, c.vms), set(c.nodes)))
 			at += c.vms
 		}
-	} else {
-		nodes := r.nodes()
-		if len(nodes) > short {
-			name, known := r.p.sets[nodes]
-			if !known {
-				name = fmt.Sprintf("$nodes%d", len(r.p.sets)+1)
-				r.p.sets[nodes] = name
-				add("%s = %s;", name, nodes)
-			}
-			nodes = name
-		}
-		if len(r.labels) == 0 && nodes != everywhere {
-			add("fence(%s, %s);", vms, nodes)
-		}
-		for depth := 1; depth <= len(r.labels); depth++ {
-			rules = append(rules, r.within(depth, nodes))
-		}
+		return rules
 	}
-	if r.shape.Unit == Node && r.total > 1 {
-		add("spread(%s);", vms)
+	nodes := r.nodes()
+	if len(nodes) <= short {
+		return r.inside(nodes)
 	}
-	if r.shape.Whole() && r.uneven() {
-		add("lonely(%s);", vms)
+	name, known := r.p.sets[nodes]
+	if !known {
+		name = fmt.Sprintf("$nodes%d", len(r.p.sets)+1)
 	}
-	if len(rules) == 0 {
-		return
+	rules = r.inside(name)
+	if !known && strings.Contains(strings.Join(rules, ""), name) {
+		r.p.sets[nodes] = name
+		rules = slices.Insert(rules, 0, fmt.Sprintf("%s = %s;", name, nodes))
 	}
-	fmt.Fprintf(b, "# %s\n%s\n", comment(r.request), strings.Join(rules, "\n"))
+	return rules
 }
 
-// comment is a group as it was asked for, on one line.
-func comment(g request.Group) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return ' '
-		}
-		return c
-	}, g.String())
+// inside are the rules by which any of the nodes will do, or any of their groups.
+func (r *ruler) inside(nodes string) (rules []string) {
+	if len(r.labels) == 0 && nodes != everywhere {
+		rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(r.first, r.total), nodes))
+	}
+	for depth := 1; depth <= len(r.labels); depth++ {
+		rules = append(rules, r.within(depth, nodes))
+	}
+	return rules
 }
 
 // everywhere is the set of all nodes.
@@ -109,7 +111,7 @@ func (p *placer) labelled(x property.Expr) (text string, ok bool) {
 		equal := x.Op == "=" && x.Left.Kind == property.Name && x.Right.Kind == property.Text && !startsLikeNumber(x.Right.Text)
 		value := x.Right.Text
 		there := slices.ContainsFunc(p.world.Nodes, func(n cluster.Node) bool { return n.Labels[key] == value })
-		return fmt.Sprintf("nodes(%s=%s)", key, script.Name(value)), known && equal && there && value != "" && !startsLikeNumber(key)
+		return fmt.Sprintf("nodes(%s=%s)", key, script.Name(value)), known && equal && there && value != "" && value == message.Harmless(value) && !startsLikeNumber(key)
 	case property.In:
 		var list []string
 		for _, o := range x.List {

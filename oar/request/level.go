@@ -28,18 +28,16 @@ func (p *parser) levels(g *Group) error {
 		if !p.tok.sign("/") {
 			return p.behind(l)
 		}
-		slash := p.tok.span
-		p.advance()
-		for p.tok.sign("/") {
-			slash = p.tok.span
-			p.advance()
+		first, last := p.tok.span, p.tok.span
+		for ; p.tok.sign("/"); p.advance() {
+			last = p.tok.span
 		}
 		switch {
 		case p.ended():
-			p.warn(slash, "no level stands behind this /")
+			p.warn(last, "no level stands behind this /")
 			return nil
-		case slash.Off > 0 && p.text[slash.Off-1] == '/':
-			return p.bad(slash.Off, "there is no level between the two /")
+		case first != last:
+			return p.fail(last, p.level(first.End), "there is no level between the two /")
 		}
 	}
 }
