@@ -25,6 +25,7 @@ type anneal struct {
 	// it is not nil.
 	found func()
 	best  float64
+	sore  []int // nodes that were overloaded when the step began
 }
 
 // open makes these nodes the ones that may have jobs.
@@ -49,6 +50,7 @@ func (a *anneal) moves(count int) {
 	if len(a.on)+len(a.off) < 2 {
 		return
 	}
+	a.look()
 	for range count {
 		r := a.rng.Uint64()
 		limit := a.heat * patience[r&4095]
@@ -71,16 +73,40 @@ func (a *anneal) moves(count int) {
 	}
 }
 
+// look notes which nodes are overloaded.
+func (a *anneal) look() {
+	a.sore = a.sore[:0]
+	if a.full > 0 {
+		for _, n := range a.on {
+			if a.heavy[n] {
+				a.sore = append(a.sore, n)
+			}
+		}
+	}
+}
+
+// pick is a job to move: now and then one of a node that is, or was, overloaded. When few
+// are left, nobody would come by them otherwise.
+func (a *anneal) pick() int {
+	if len(a.sore) > 0 && a.rng.Uint64()&3 == 0 {
+		if list := a.jobs[a.sore[a.draw(len(a.sore))]]; len(list) > 0 {
+			return list[a.draw(len(list))]
+		}
+	}
+	return a.draw(a.none)
+}
+
 // shift tries to move a job to another node.
 func (a *anneal) shift(limit float64) {
-	j, to := a.draw(a.none), a.on[a.draw(len(a.on))]
+	j, to := a.pick(), a.on[a.draw(len(a.on))]
 	a.attempt(&exchange{jobs: [2]int{j, a.none}, others: [2]int{a.none, a.none}, from: a.at[j], to: to}, limit)
 }
 
 // exchange tries to have two jobs change places; or with bit 0 set two for one, with bit
 // 1 one for two.
 func (a *anneal) exchange(limit float64, more uint64) {
-	i, k := a.draw(a.none), a.draw(a.none)
+	i := a.pick()
+	k := a.partner(i)
 	x := exchange{jobs: [2]int{i, a.none}, others: [2]int{k, a.none}, from: a.at[i], to: a.at[k]}
 	if more&1 != 0 {
 		x.jobs[1] = a.mate(i)
@@ -90,6 +116,18 @@ func (a *anneal) exchange(limit float64, more uint64) {
 	}
 	a.attempt(&x, limit)
 }
+
+// partner is a job to change places with: half of the time one that needs nearly as much
+// CPU, which upsets least.
+func (a *anneal) partner(i int) int {
+	if a.rng.Uint64()&1 == 0 || a.none <= 2*near {
+		return a.draw(a.none)
+	}
+	return a.bySize[min(max(a.rank[i]+a.draw(2*near+1)-near, 0), a.none-1)]
+}
+
+// near is how far apart in the order of their CPU needs jobs are nearly equal.
+const near = 16
 
 // mate is another job of the same node, or none.
 func (a *anneal) mate(j int) int {

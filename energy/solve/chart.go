@@ -33,13 +33,7 @@ func (s *search) chart() {
 
 // extend adds the courses beside the best one.
 func (s *search) extend() {
-	var best *course
-	for _, c := range s.courses {
-		if c.found && (best == nil || s.Objective.Better(c.value, best.value)) {
-			best = c
-		}
-	}
-	if best != nil {
+	if best := s.leader(); best != nil {
 		s.add(best.count-1, best.climbs)
 		s.add(best.count+1, best.climbs)
 	}

@@ -21,6 +21,7 @@ type course struct {
 	value   float64 // the best on this course
 	reached float64 // the yield that has it
 	found   bool    // there is one
+	tried   int     // steps of the longest run
 	runs    int
 	stuck   int     // runs since the last better value
 	spread  float64 // by how much more than the best the yield is that is tried for
@@ -29,6 +30,8 @@ type course struct {
 const (
 	firstSpread = 0.004
 	leastSpread = 0.0002
+	// relief is how much more than what is overloaded has to go: not all room can be used.
+	relief = 1.5
 	// rigidity is how much dearer rigid resources are while the yield is still too high:
 	// CPU gives way in the end, they do not.
 	rigidity = 2
@@ -38,8 +41,9 @@ const (
 type run struct {
 	*search
 	anneal
-	c     *course
-	least []int // the cheapest assignment without overload at a fixed yield
+	c       *course
+	arrived bool  // the yield that is tried for was reached
+	least   []int // the cheapest assignment without overload at a fixed yield
 }
 
 // sail follows a course for so many steps.
@@ -55,12 +59,18 @@ func (s *search) sail(c *course, steps int) {
 			break
 		}
 		r.heat = hot * math.Pow(cold/hot, float64(k)/float64(max(1, steps-1)))
+		if c.climbs && !r.arrived && (k == steps*5/10 || k == steps*7/10 || k == steps*9/10) {
+			r.relent()
+		}
 		r.moves(stepMoves)
-		r.rate(r.yield) // sums drift
-		r.look()
+		if k%8 == 7 {
+			r.rate(r.yield) // sums drift
+		}
+		r.weighIn()
 	}
 	r.finish()
 	c.runs++
+	c.tried = max(c.tried, steps)
 	c.stuck++
 	if c.found && (!had || s.Objective.Better(c.value, before)) {
 		c.stuck = 0
@@ -71,16 +81,19 @@ func (s *search) sail(c *course, steps int) {
 
 // heats are the temperatures at the start and the end of a run, in watts.
 func (r *run) heats() (hot, cold float64) {
-	scale := r.price / 250
+	const usual, coldest = 250, 0.1
+	scale := r.price / usual
 	if r.c.runs == 0 {
-		return 25 * scale, 0.1 * scale
+		return 8 * scale, coldest * scale
 	}
-	return []float64{12, 5, 20}[r.c.runs%3] * scale, 0.05 * scale
+	return []float64{8, 4, 12}[r.c.runs%3] * scale, coldest * scale
 }
 
 // start takes up the assignment of the run before, or makes one.
 func (r *run) start() {
+	r.graze = graze * r.price
 	if r.c.climbs {
+		r.graze /= 2
 		for k := range r.state.scarce {
 			r.state.scarce[k] *= rigidity
 		}
@@ -168,8 +181,26 @@ func (r *run) reached() {
 		r.least = append(r.least[:0], r.at...)
 		return
 	}
+	r.arrived = true
 	r.judge(r.at)
 	r.climb()
+}
+
+// relent lowers the yield that is tried for to what seems within reach: by what is too
+// much for the nodes, or for the budget.
+func (r *run) relent() {
+	over, dynamic := 0.0, 0.0
+	for n := range r.Nodes {
+		over += max(0, r.load[n]-r.sites[n].limit)
+		dynamic += r.sites[n].slope * r.load[n]
+	}
+	share := relief * over / r.demand
+	if dynamic > 0 {
+		share = max(share, (r.sum-r.ceiling())/dynamic)
+	}
+	if share > 0 {
+		r.rate(r.yield * (1 - min(share, 0.3)))
+	}
 }
 
 // climb sets the next yield to try for.
@@ -183,9 +214,9 @@ func (r *run) climb() {
 	r.rate(y)
 }
 
-// look judges the state between two steps of a course that climbs: its own best yield
+// weighIn judges the state between two steps of a course that climbs: its own best yield
 // may be good, though not the one that was tried for.
-func (r *run) look() {
+func (r *run) weighIn() {
 	if !r.c.climbs {
 		return
 	}
@@ -216,7 +247,10 @@ func (r *run) judge(at []int) bool {
 func (r *run) finish() {
 	if r.least != nil {
 		r.judge(r.least)
+	} else if !r.c.climbs && r.full == 0 {
+		r.judge(r.at)
 	}
+	r.weighIn()
 	r.c.at, r.c.on = append(r.c.at[:0], r.at...), r.on
 	if r.c.climbs && r.c.found {
 		reached := r.c.reached * (1 + r.c.spread)

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"slices"
 
 	"vjob/energy"
@@ -28,6 +29,8 @@ type model struct {
 	none   int       // the job that needs nothing
 	price  float64   // of an overload of a whole node, in watts
 	demand float64
+	bySize []int // jobs by CPU need
+	rank   []int // where a job stands in it
 }
 
 func newModel(p *energy.Problem) *model {
@@ -46,6 +49,14 @@ func newModel(p *energy.Problem) *model {
 	for j := range p.Jobs {
 		m.cpu = append(m.cpu, p.Jobs[j].CPU)
 		m.need = append(m.need, p.Jobs[j].Need...)
+	}
+	m.bySize, m.rank = make([]int, m.none), make([]int, m.none)
+	for j := range m.bySize {
+		m.bySize[j] = j
+	}
+	slices.SortStableFunc(m.bySize, func(a, b int) int { return cmp.Compare(m.cpu[a], m.cpu[b]) })
+	for k, j := range m.bySize {
+		m.rank[j] = k
 	}
 	m.cpu = append(m.cpu, 0)
 	m.need = append(m.need, make([]float64, m.dims)...)
@@ -67,14 +78,15 @@ type state struct {
 	full   int       // how many nodes are overloaded
 	heavy  []bool    // which
 	delta  []float64 // scratch: rigid needs that a move moves
+	graze  float64   // the same for CPU
 	fine   float64   // for having too little of a rigid resource at all
 	scarce []float64 // price of rigid resources beyond the capacity
 	lit    []bool    // nodes that are paid for as if they were on, with jobs or without
 }
 
-// fine is what any lack of a rigid resource costs at least, in overloads of a whole node:
-// the last bit of it would be worth too little else.
-const fine = 0.1
+// fine and graze are what any lack of a rigid resource, or of CPU, costs at least, in
+// overloads of a whole node: the last bit of it would be worth too little else.
+const fine, graze = 0.3, 0.02
 
 func newState(m *model) *state {
 	h := len(m.Nodes)
@@ -151,7 +163,7 @@ func (s *state) priced(n int, load, sign float64) (cost float64, over bool) {
 		cost = t.idle + float64(t.curve.At(s.yield*load/t.cpu)-t.curve.Idle)
 	}
 	if load > t.limit {
-		cost += (load - t.limit) * t.over
+		cost += (load-t.limit)*t.over + s.graze
 		over = true
 	}
 	k := n * s.dims

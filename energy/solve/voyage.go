@@ -26,6 +26,9 @@ func (s *search) voyage() bool {
 			s.seek(steps)
 			continue
 		}
+		if s.Objective == energy.BoundedYield {
+			s.descend(steps)
+		}
 		list := s.agenda(round)
 		if len(list) == 0 {
 			return true
@@ -42,9 +45,21 @@ func (s *search) voyage() bool {
 	return false
 }
 
-// seek looks for any allocation: on the course that promises most, then with more and
+// manyJobs are so many that only few courses can be followed.
+const manyJobs = 600
+
+// seek looks for any allocation: one made in one go with all nodes will often do; else on
+// the course that promises most, then with more and
 // more nodes, then with fewer.
 func (s *search) seek(steps int) {
+	for _, c := range s.courses {
+		if c.count == len(s.Nodes) && c.at == nil {
+			s.sail(c, 0)
+		}
+	}
+	if s.best != nil {
+		return
+	}
 	tried := map[*course]bool{}
 	try := func(i int) bool {
 		i = min(max(i, 0), len(s.courses)-1)
@@ -86,7 +101,49 @@ func (s *search) agenda(round int) []*course {
 		}
 		return cmp.Compare(s.hope(b, efficiency), s.hope(a, efficiency))
 	})
-	return list[:min(max(2, 8>>round), len(list))]
+	if s.Objective == energy.BoundedYield {
+		return slices.DeleteFunc(list, func(c *course) bool { return c != s.leader() })
+	}
+	most := max(2, 8>>round)
+	if s.none > manyJobs {
+		most = 2 // each takes its time
+	}
+	return list[:min(most, len(list))]
+}
+
+// leader is the course that has the best value.
+func (s *search) leader() (best *course) {
+	for _, c := range s.courses {
+		if c.found && (best == nil || s.Objective.Better(c.value, best.value)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// descend looks for the fewest nodes at a fixed yield: by halves between the most nodes
+// with which a search as long as this one failed and the fewest with which one did not,
+// and if there is nothing in between, with one node less.
+func (s *search) descend(steps int) {
+	for !s.stopped {
+		best := s.leader()
+		i := slices.Index(s.courses, best)
+		low := i - 1
+		for low >= 0 && s.courses[low].tried < steps {
+			low--
+		}
+		next := (low + i) / 2
+		if tight := i - 1; low < 0 && s.courses[max(tight, 0)].tried > 0 {
+			next = tight
+		}
+		if next < 0 || next == low || next == i || !s.promising(s.courses[next]) {
+			return
+		}
+		s.sail(s.courses[next], steps)
+		if !s.courses[next].found && next == i-1 {
+			return
+		}
+	}
 }
 
 // hope is what a course may come to: what it came to, or else its bound, less what other
@@ -95,7 +152,7 @@ func (s *search) hope(c *course, efficiency float64) float64 {
 	if c.found {
 		return c.value
 	}
-	const vain = 0.01
+	vain := 0.5 / float64(len(s.Nodes)) // about what one node more or less is worth
 	short := efficiency * math.Pow(1-vain, float64(c.runs*c.runs))
 	if s.Objective == energy.BoundedYield {
 		return c.bound / short
