@@ -10,39 +10,89 @@ import (
 
 // passage is a VM that must cross a link.
 type passage struct {
-	weight   float64
-	occupied float64 // how long it has the whole link for itself, at least
-	lasts    float64 // how long it takes at least
-	cost     int64   // what that is in the objective
+	vm            int
+	weight        float64
+	memory, dirty float64
+	lasts         float64 // how long it takes at least
+	cost          int64   // what it takes alone, in the objective
 }
 
 // queueing is what it takes at least, beyond what each takes alone, that those who
-// must leave a node share its NIC. The mean of the time at which a link carries them
-// is least, weighted, in Smith's order, and a transfer of a steady rate ends half
-// its length after its mean (Goemans, Improved approximation algorithms for scheduling
-// with release dates, SODA 1997, has the relaxation).
+// must leave a node share its NIC, or those who must leave a rack its uplink.
 func (m *model) queueing() (sum int64) {
 	if m.in.Network == nil {
 		return 0
 	}
-	for n, list := range m.leavers() {
-		if m.in.Bandwidth(repack.Out(n)) == 0 {
-			continue
+	leavers := m.leavers()
+	racks := make([]int64, len(m.in.Network.Uplink))
+	for n, list := range leavers {
+		share := m.smith(list, m.in.Bandwidth(repack.Out(n)))
+		if r := m.in.Nodes[n].Rack; r < len(racks) {
+			racks[r] += share
+		} else {
+			sum += share
 		}
-		slices.SortFunc(list, func(a, b passage) int { return cmp.Compare(a.occupied*b.weight, b.occupied*a.weight) })
-		var least, clock float64
-		var alone int64
-		for _, p := range list {
-			least += p.weight * (clock + (p.occupied+p.lasts)/2)
-			clock += p.occupied
-			alone += p.cost
-		}
-		sum += max(0, int64(math.Ceil(least-1e-3))-alone)
+	}
+	for r, share := range racks {
+		sum += max(share, m.smith(m.exiles(r, leavers), m.in.Network.Uplink[r]))
 	}
 	return sum
 }
 
-// leavers are the VMs that must leave each node over its NIC.
+// smith is what it takes at least, beyond what each takes alone, that some cross one
+// link. The mean of the time at which a link carries them is least, weighted, in
+// Smith's order, and a transfer of a steady rate ends half its length after its mean
+// (Goemans, Improved approximation algorithms for scheduling with release dates, SODA
+// 1997, has the relaxation).
+func (m *model) smith(list []passage, bandwidth int64) int64 {
+	if bandwidth == 0 || len(list) == 0 {
+		return 0
+	}
+	slices.SortFunc(list, func(a, b passage) int {
+		return cmp.Compare(a.occupies(bandwidth)*b.weight, b.occupies(bandwidth)*a.weight)
+	})
+	var least, clock float64
+	var alone int64
+	for _, p := range list {
+		occupied := p.occupies(bandwidth)
+		least += p.weight * (clock + (occupied+max(occupied, p.lasts))/2)
+		clock += occupied
+		alone += p.cost
+	}
+	return max(0, int64(math.Ceil(least-1e-3))-alone)
+}
+
+// occupies is how long a VM has a whole link for itself, at least.
+func (p *passage) occupies(bandwidth int64) float64 {
+	if rate := float64(bandwidth) - p.dirty; rate > 0 {
+		return p.memory / rate
+	}
+	return p.memory / float64(bandwidth) // it goes another way, or not at all
+}
+
+// exiles are those of the leavers who find no place in their rack.
+func (m *model) exiles(rack int, leavers [][]passage) (list []passage) {
+	if m.in.Network.Uplink[rack] == 0 {
+		return nil
+	}
+	var nodes []int
+	for n := range m.in.Nodes {
+		if m.in.Nodes[n].Rack == rack {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, n := range nodes {
+		for _, p := range leavers[n] {
+			if !slices.ContainsFunc(nodes, func(other int) bool { return m.allows(p.vm, other) }) {
+				p.lasts = 0 // it may cross from a node with a wider NIC
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// leavers are the VMs that must leave each node.
 func (m *model) leavers() [][]passage {
 	list := make([][]passage, len(m.in.Nodes))
 	for _, vm := range m.hot {
@@ -50,17 +100,16 @@ func (m *model) leavers() [][]passage {
 		if h == repack.Nowhere || v.Memory == 0 || m.allows(vm, h) || m.patience(vm) == 0 {
 			continue
 		}
-		p := passage{weight: float64(m.patience(vm)), cost: m.away(vm), lasts: float64(m.soonest(vm, repack.Migrate))}
-		dirty := float64(v.Dirty)
+		p := passage{
+			vm: vm, weight: float64(m.patience(vm)), cost: m.away(vm), lasts: float64(m.soonest(vm, repack.Migrate)),
+			memory: float64(v.Memory), dirty: float64(v.Dirty),
+		}
 		if v.State == repack.Sleeping || m.naps(v) {
 			p.lasts = min(p.lasts, float64(m.soonest(vm, repack.Resume)))
-			dirty = 0
+			p.dirty = 0
 		}
-		if v.Paused || m.moored(vm) {
-			dirty = 0
-		}
-		if out := float64(m.in.Bandwidth(repack.Out(h))); out > dirty {
-			p.occupied = float64(v.Memory) / (out - dirty)
+		if v.Paused {
+			p.dirty = 0
 		}
 		list[h] = append(list[h], p)
 	}

@@ -203,7 +203,7 @@ func (s *search) run(rounds int, stop func() bool) {
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.try()
-		case i%4 == 3 && s.best != nil && s.best.astray() && s.complete():
+		case i%4 == 3 && s.best != nil && (s.best.astray() || s.jam != nil) && s.complete(): // who goes when matters, too
 			s.keep(s.schedule(s.rng))
 		}
 		if better || s.nowhere > 0 {
@@ -222,7 +222,7 @@ func (s *search) complete() bool {
 
 // try makes a schedule of the placement, if it is complete and may be the best.
 func (s *search) try() {
-	if !s.complete() || s.best != nil && s.aim != Makespan && s.value()+s.fixed >= s.best.score.first {
+	if !s.complete() || s.best != nil && s.aim != Makespan && s.value()-s.jam.doubt()+s.fixed >= s.best.score.first {
 		return
 	}
 	c := s.schedule(nil)

@@ -125,3 +125,7 @@ func (j *jam) cost() int64 {
 	}
 	return j.sum / parts
 }
+
+// doubt is how much of the cost may be too much: transfers go side by side where a
+// link is wide enough.
+func (j *jam) doubt() int64 { return j.cost() / 10 }
