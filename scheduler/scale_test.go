@@ -1,0 +1,257 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+)
+
+// cloud is a large cluster in racks, three quarters full: on every twentieth node a
+// giant, on the others some five VMs of mixed sizes; vjobs have 4 to 20 members on
+// as many nodes. More giants wait until others end.
+type cloud struct {
+	journal.Loaded
+	rng   *rand.Rand
+	rules string // of each vjob
+}
+
+const (
+	rackSize  = 100
+	giantStep = 20
+)
+
+// The sizes of VMs that are sold. A giant leaves no room for another.
+var (
+	flavours = []cluster.Resources{
+		{CPU: cluster.CPU, Memory: 4096}, {CPU: 2 * cluster.CPU, Memory: 8192}, {CPU: 4 * cluster.CPU, Memory: 16384},
+	}
+	giant   = cluster.Resources{CPU: 15 * cluster.CPU, Memory: 61440}
+	machine = cluster.Resources{CPU: 16 * cluster.CPU, Memory: 65536}
+)
+
+func newCloud(nodes, vms, waiting int, rules string) *cloud {
+	c := &cloud{Loaded: journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1}, rng: rand.New(rand.NewPCG(1, 20000)), rules: rules}
+	var hosts []cluster.NodeID // of giants
+	for i := range nodes {
+		n := cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("n%05d", i)), Capacity: machine,
+			Labels: map[string]string{"rack": fmt.Sprintf("r%03d", i/rackSize)},
+		}
+		c.Nodes = append(c.Nodes, n)
+		if i%giantStep == 0 {
+			hosts = append(hosts, n.ID)
+		}
+	}
+	vms -= len(hosts)
+	for len(hosts) > 0 {
+		n := min(c.members(), len(hosts))
+		c.add(repeat(giant, n), hosts[:n])
+		hosts = hosts[n:]
+	}
+	c.crowd(vms)
+	for range waiting {
+		c.add(repeat(giant, c.members()), nil)
+	}
+	return c
+}
+
+func (c *cloud) members() int { return 4 + c.rng.IntN(17) }
+
+func repeat(size cluster.Resources, n int) []cluster.Resources { return slices.Repeat([]cluster.Resources{size}, n) }
+
+// crowd runs so many VMs on the nodes without giants, round and round.
+func (c *cloud) crowd(vms int) {
+	free := repeat(machine, len(c.Nodes))
+	for at := 0; vms > 0; {
+		var sizes []cluster.Resources
+		var on []cluster.NodeID
+		for range min(c.members(), vms) {
+			size := flavours[c.rng.IntN(len(flavours))]
+			for at++; at%giantStep == 0 || !size.Fits(free[at%len(free)]); at++ {
+			}
+			free[at%len(free)] = free[at%len(free)].Minus(size)
+			sizes, on = append(sizes, size), append(on, c.Nodes[at%len(free)].ID)
+		}
+		c.add(sizes, on)
+		vms -= len(sizes)
+	}
+}
+
+// add adds a vjob that runs on the nodes, or waits.
+func (c *cloud) add(sizes []cluster.Resources, on []cluster.NodeID) {
+	id := cluster.VJobID(len(c.VJobs) + 1)
+	job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", Rules: c.rules}
+	rec := gang.Record{VJob: id, Members: make([]gang.Member, len(sizes))}
+	if on != nil {
+		job.State, rec.Phase, rec.Incarnation = cluster.Running, gang.Active, 1
+	}
+	for rank, size := range sizes {
+		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: size})
+		if on != nil {
+			rec.Members[rank].Node = on[rank]
+		}
+	}
+	c.VJobs, c.Gangs = append(c.VJobs, job), append(c.Gangs, rec)
+}
+
+// views is what the nodes show: each VM needs the CPU that it reserved, and a lock
+// lets it migrate while it runs.
+func (c *cloud) views() map[cluster.NodeID]hypervisor.View {
+	seen := views(c.Loaded)
+	for _, v := range seen {
+		for i := range v.Copies {
+			copied := &v.Copies[i]
+			copied.State, copied.Lock = hypervisor.CopyRunning, true
+			copied.CPU = c.VJobs[copied.VM.VJob-1].VMs[copied.VM.Rank].Reserved.CPU
+		}
+	}
+	return seen
+}
+
+// daemon is a core as package daemon makes it, after its first decision.
+type daemon struct {
+	*cloud
+	core *scheduler.Core
+	seen map[cluster.NodeID]hypervisor.View
+	now  time.Time
+}
+
+func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
+	d := &daemon{cloud: c, seen: c.views(), now: epoch}
+	set := execute.DefaultSettings
+	set.Costs = ctxswitch.ThesisCosts
+	d.core = scheduler.NewCore(scheduler.Settings{
+		Execute: set, Policy: queue.FirstFit{Count: queue.Observed}, Rules: rules, Live: true,
+		Planner: ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
+			end := time.Now().Add(250 * time.Millisecond)
+			return func() bool { return time.Now().After(end) }
+		}},
+		Backoff: time.Second,
+	}, c.Loaded, d.now)
+	d.core.Drain()
+	for _, n := range c.Nodes {
+		d.core.Looked(d.now, n.ID, d.seen[n.ID], nil)
+	}
+	d.core.LookedStore(d.now, hypervisor.Store{}, nil)
+	d.rests(b)
+	return d
+}
+
+// decides demands that a plan is begun, rests that none is.
+func (d *daemon) decides(b *testing.B) {
+	if e := d.core.Drain(); len(e.Step.Plans) == 0 || len(e.Chains) == 0 {
+		b.Fatal("no plan")
+	}
+}
+
+func (d *daemon) rests(b *testing.B) {
+	if e := d.core.Drain(); len(e.Step.Plans) > 0 {
+		b.Fatalf("a plan for nothing:\n%s", e.Step.Plans[0].Plan.String())
+	}
+}
+
+// BenchmarkScale is the core of the daemon with 20,000 nodes, 100,000 VMs that run
+// and 1,000 vjobs that wait: from an event to what is to be written and called. The
+// 250 ms that the planner may take are in it wherever there is a plan.
+func BenchmarkScale(b *testing.B) {
+	for _, kind := range []struct{ name, own, cluster string }{
+		{"plain", "", ""},
+		{"rules", "continuous spread($VMS);", "for $r in $ALL_NODES / rack { capacity($r, 600); }"},
+	} {
+		c := newCloud(20000, 100000, 1000, kind.own)
+		for _, event := range []struct {
+			name string
+			run  func(b *testing.B, d *daemon)
+		}{
+			{"ends", benchmarkEnd}, {"drain", benchmarkDrain}, {"look", benchmarkLook}, {"tick", benchmarkTick},
+			{"snapshot", benchmarkSnapshot},
+		} {
+			b.Run(kind.name+"/"+event.name, func(b *testing.B) {
+				d := newDaemon(b, c, kind.cluster)
+				event.run(b, d)
+				b.StopTimer()
+				b.ReportMetric(live(), "live-MiB")
+				runtime.KeepAlive(d)
+			})
+		}
+	}
+}
+
+// live is what is alive on the heap, in MiB.
+func live() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / (1 << 20)
+}
+
+// benchmarkEnd lets giants end, so that others may start.
+func benchmarkEnd(b *testing.B, d *daemon) {
+	next := 0
+	for b.Loop() {
+		rec := d.Gangs[next]
+		next++
+		for rank, m := range rec.Members {
+			view := d.seen[m.Node]
+			view.Copies, view.Endings = nil, []hypervisor.Ending{{
+				VM: cluster.VMID{VJob: rec.VJob, Rank: rank}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown,
+			}}
+			d.core.Looked(d.now, m.Node, view, nil)
+		}
+		d.decides(b)
+	}
+}
+
+// benchmarkDrain drains racks.
+func benchmarkDrain(b *testing.B, d *daemon) {
+	next := 0
+	for b.Loop() {
+		for _, n := range d.Nodes[next : next+rackSize] {
+			if err := d.core.SetNode(d.now, n.ID, cluster.Draining, "a"); err != nil {
+				b.Fatal(err)
+			}
+		}
+		next += rackSize
+		d.decides(b)
+	}
+}
+
+// benchmarkLook looks at nodes on which nothing has changed.
+func benchmarkLook(b *testing.B, d *daemon) {
+	next := 0
+	for b.Loop() {
+		n := d.Nodes[next%len(d.Nodes)].ID
+		next++
+		d.core.Looked(d.now, n, d.seen[n], nil)
+		d.rests(b)
+	}
+}
+
+// benchmarkTick lets time pass, and nothing else.
+func benchmarkTick(b *testing.B, d *daemon) {
+	for b.Loop() {
+		d.now = d.now.Add(time.Second)
+		d.core.Tick(d.now)
+		d.rests(b)
+	}
+}
+
+// benchmarkSnapshot is for those who watch.
+func benchmarkSnapshot(b *testing.B, d *daemon) {
+	for b.Loop() {
+		d.core.Snapshot()
+	}
+}
