@@ -34,6 +34,12 @@ const site = `
   set: {walltime: "2:0:0", property: "fast = 'YES'"}
 - when: {walltime_over: "10:0:0", not_groups: [staff]}
   set: {walltime: "10:0:0"}
+- when: {no_memory: true, queues: [big]}
+  set: {memory: 8GiB, image: large}
+- when: {no_image: true, queues: [big]}
+  say: nothing tells what runs
+- when: {memory_over: 64GiB}
+  refuse: a VM has 64 GiB at most
 - when: {array_over: 100, not_queues: [night]}
   set: {queue: night, types: [besteffort]}
 - when: {jobs_over: 1000}
@@ -153,6 +159,37 @@ func TestTheJobThatIsGivenStays(t *testing.T) {
 	}
 }
 
+// Memory and image have defaults by queue, and limits.
+func TestSizes(t *testing.T) {
+	p, err := load(t, site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		queue  string
+		memory cluster.MiB
+		image  string
+		want   string
+	}{
+		{"big", 0, "", "8 GiB large"},
+		{"big", 0, "own", "8 GiB large"},
+		{"big", cluster.GiB, "", "1 GiB  [ADMISSION RULE] nothing tells what runs"},
+		{"big", cluster.GiB, "own", "1 GiB own"},
+		{"other", 0, "", "0 MiB "},
+		{"other", 64 * cluster.GiB, "", "64 GiB "},
+		{"other", 64*cluster.GiB + 1, "", "[ADMISSION RULE] a VM has 64 GiB at most"},
+	} {
+		j, said, err := p.Admit(admission.Job{User: "ann", Queue: c.queue, Memory: c.memory, Image: c.image, Request: ask(t, "nodes=1,walltime=1")})
+		got := strings.Join(append([]string{j.Memory.String(), j.Image}, said...), " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // What is wrong is told when the rules are loaded, with its place in the file.
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
@@ -166,6 +203,9 @@ func TestWrongRules(t *testing.T) {
 		`- {when: {array_over: -1}, refuse: no}`:                      "admission[0].when.array_over: -1: want a number from 0 on",
 		`- {set: {property: "a = "}}`:                                 "admission[0].set.property",
 		`- {set: {types: [""]}}`:                                      "want the name of a type",
+		`- {set: {memory: much}}`:                                     `admission[0].set.memory: "much": want more than 0, such as 512MiB`,
+		`- {when: {memory_over: 0}, refuse: no}`:                      "admission[0].when.memory_over",
+		`- {when: {memory_over: 1GiB, no_memory: true}, refuse: no}`:  "no job has both",
 		`- {say: "hello {name}"}`:                                     "of words in braces only {user}, {queue}, {project}, {type}, {resource}",
 		`- {refuse: "no {type}"}`:                                     "{type} only with when.types",
 		`- {when: {types: [a]}, refuse: "no {resource}"}`:             "{resource} only with when.resources",

@@ -34,7 +34,8 @@ func Compile(rules []Rule) (*Policy, error) {
 
 // check reads the texts of a rule, and refuses one that could do nothing.
 func (c *compiled) check(path string) (err error) {
-	sets := c.Set.Queue != "" || c.Set.Project != "" || c.Set.Property != "" || c.Set.Walltime != "" || len(c.Set.Types) > 0
+	sets := len(c.Set.Types) > 0 || slices.ContainsFunc(
+		[]string{c.Set.Queue, c.Set.Project, c.Set.Property, c.Set.Walltime, c.Set.Memory, c.Set.Image}, func(s string) bool { return s != "" })
 	switch {
 	case c.Refuse != "" && (sets || c.Say != ""):
 		return cluster.BadField(path+".refuse", c.Refuse, "either refuse, or set and say")
@@ -48,6 +49,12 @@ func (c *compiled) check(path string) (err error) {
 		return err
 	}
 	if c.walltime, err = walltime(path+".set.walltime", c.Set.Walltime); err != nil {
+		return err
+	}
+	if c.least, err = memory(path+".when.memory_over", c.When.MemoryOver); err != nil {
+		return err
+	}
+	if c.memory, err = memory(path+".set.memory", c.Set.Memory); err != nil {
 		return err
 	}
 	if c.property, err = property.Parse(path+".set.property", c.Set.Property); err != nil {
@@ -77,6 +84,9 @@ func (c *compiled) limits(path string) error {
 	if c.When.NoWalltime && c.When.WalltimeOver != "" {
 		return cluster.BadField(path+".walltime_over", c.When.WalltimeOver, "either no_walltime or walltime_over: no job has both")
 	}
+	if c.When.NoMemory && c.When.MemoryOver != "" {
+		return cluster.BadField(path+".memory_over", c.When.MemoryOver, "either no_memory or memory_over: no job has both")
+	}
 	for _, l := range []struct {
 		name  string
 		limit *int
@@ -98,6 +108,18 @@ func walltime(path, text string) (time.Duration, error) {
 		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
 	}
 	return d, nil
+}
+
+// memory reads an amount; "" is none.
+func memory(path, text string) (cluster.MiB, error) {
+	if text == "" {
+		return 0, nil
+	}
+	m, err := cluster.ParseMiB(text)
+	if err != nil || m < 1 {
+		return 0, cluster.BadField(path, text, "more than 0, such as 512MiB or 2GiB")
+	}
+	return m, nil
 }
 
 var braces = regexp.MustCompile(`\{[^{}]*\}`)

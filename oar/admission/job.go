@@ -3,6 +3,7 @@ package admission
 import (
 	"slices"
 
+	"vjob/cluster"
 	"vjob/oar/jobtype"
 	"vjob/oar/property"
 	"vjob/oar/request"
@@ -20,7 +21,9 @@ type Job struct {
 	Request     *request.Request
 	Interactive bool
 	Reservation bool
-	Array       int // sub-jobs; 0 and 1 are a single job
+	Array       int         // sub-jobs; 0 and 1 are a single job
+	Memory      cluster.MiB // of each VM; 0: not said
+	Image       string      // of each VM; "": not said
 	// What the user has already.
 	WaitingReservations int
 	ActiveJobs          int

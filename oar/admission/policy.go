@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vjob/cluster"
 	"vjob/oar/jobtype"
 	"vjob/oar/message"
 	"vjob/oar/property"
@@ -20,6 +21,8 @@ type compiled struct {
 	over     time.Duration // of WalltimeOver; request.Unsaid is none
 	walltime time.Duration // of Set.Walltime; likewise
 	property property.Filter
+	least    cluster.MiB // of MemoryOver; 0 is none
+	memory   cluster.MiB // of Set.Memory; likewise
 }
 
 // mark begins each line of a rule.
@@ -58,6 +61,9 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 		return because, false
 	}
 	if w.ReservationsOver != nil && (!j.Reservation || !above(w.ReservationsOver, j.WaitingReservations+1)) {
+		return because, false
+	}
+	if w.NoMemory && j.Memory > 0 || r.least > 0 && j.Memory <= r.least || w.NoImage && j.Image != "" {
 		return because, false
 	}
 	if slices.ContainsFunc(w.NotTypes, j.typed) || !slices.ContainsFunc(j.Request.Alternatives, r.lasts) {
@@ -110,6 +116,12 @@ func (r *compiled) apply(j *Job) {
 	}
 	if r.Set.Project != "" {
 		j.Project = r.Set.Project
+	}
+	if r.memory > 0 {
+		j.Memory = r.memory
+	}
+	if r.Set.Image != "" {
+		j.Image = r.Set.Image
 	}
 	for _, t := range r.Set.Types {
 		if !slices.Contains(j.Types, t) {

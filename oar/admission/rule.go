@@ -30,6 +30,9 @@ type When struct {
 	// NoWalltime holds for a job with an alternative that has no walltime.
 	NoWalltime   bool   `json:"no_walltime"`
 	WalltimeOver string `json:"walltime_over"` // of an alternative, h:m:s
+	NoMemory     bool   `json:"no_memory"`     // it does not say how much each VM has
+	MemoryOver   string `json:"memory_over"`   // of each VM, such as 64GiB
+	NoImage      bool   `json:"no_image"`      // it does not say what its VMs are made of
 	// The numbers are exceeded by what the user asks for, or has already.
 	ArrayOver        *int `json:"array_over"`        // sub-jobs
 	ReservationsOver *int `json:"reservations_over"` // that wait, this one among them
@@ -45,6 +48,8 @@ type Set struct {
 	// Walltime is that of the alternatives by which the rule holds: those without one,
 	// or those above a limit; else of all.
 	Walltime string `json:"walltime"`
+	Memory   string `json:"memory"` // of each VM, such as 2GiB
+	Image    string `json:"image"`  // of each VM
 }
 
 // The kinds of jobs.
