@@ -91,6 +91,9 @@ Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 
 // replay runs a file as what it is.
 func (a *app) replay(ctx context.Context, f *replayFlags, given func(flag string) bool, path string) error {
+	if len(f.policies) == 0 {
+		return cluster.BadField("--policy", "", "one at least")
+	}
 	svg, err := writable("--svg", f.svg, path, f.starts)
 	if err != nil {
 		return err

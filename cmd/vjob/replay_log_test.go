@@ -49,6 +49,8 @@ func TestReplayLogRefuses(t *testing.T) {
 	csv := filepath.Join(dir, "out.csv")
 	for line, want := range map[string]string{
 		smallLog + " --policy best":                    `--policy: "best" is wrong: want one of fcfs, firstfit, easy, conservative, conservative-nocompression`,
+		smallLog + " --policy=":                        `--policy: "" is wrong: want one at least`,
+		"testdata/small.json --policy=":                `--policy: "" is wrong: want one at least`,
 		smallLog + " --policy easy,best":               `--policy: "best" is wrong`,
 		smallLog + " --processors -1":                  `--processors: -1 is wrong: want 1 or more, or 0 for what the log says`,
 		smallLog + " --jobs -1":                        `--jobs: -1 is wrong`,
