@@ -120,6 +120,7 @@ func TestRules(t *testing.T) {
 		{with(one("nodes=1"), func(j *admission.Job) { j.Interactive, j.Reservation = true, true }), "default 2h0m0s fast = 'YES'"},
 		{with(one("nodes=1,walltime=1"), func(j *admission.Job) { j.Groups = []string{"a", "physics"} }), "physics 1h0m0s [ADMISSION RULE] ann goes to physics"},
 		{with(one("nodes=1,walltime=49"), func(j *admission.Job) { j.Groups = []string{"physics"} }), "[ADMISSION RULE] ann goes to physics; [ADMISSION RULE] no more than two days in physics, ann"},
+		{with(one("nodes=1,walltime=48"), func(j *admission.Job) { j.Groups = []string{"physics", "staff"} }), "physics 48h0m0s [ADMISSION RULE] ann goes to physics"},
 		{with(one("nodes=1,walltime=1"), func(j *admission.Job) { j.Groups, j.Types = []string{"physics"}, []string{"besteffort"} }), "default 1h0m0s besteffort"},
 		{with(one("nodes=1,walltime=1"), func(j *admission.Job) { j.Queue = "other" }), "other 1h0m0s"},
 		{with(one("nodes=1/core=1,walltime=1"), func(j *admission.Job) { j.Types, j.Queue = []string{"cosystem=standby"}, "q" }), "[ADMISSION RULE] no core for cosystem of"},

@@ -98,11 +98,11 @@ func instants(wall time.Time, zone *time.Location) (list []time.Time) {
 			list = append(list, at)
 		}
 	}
-	slices.SortFunc(list, time.Time.Compare)
 	return list
 }
 
-// offsets are those that a zone has around a time.
+// offsets are those that a zone has around a time, in their order; where clocks go
+// back, the one before the change makes the earlier instant.
 func offsets(wall time.Time, zone *time.Location) (list []time.Duration) {
 	const around = 26 * time.Hour // more than any zone is away from UTC, and less than one keeps an offset
 	for _, at := range []time.Time{wall.Add(-around), wall, wall.Add(around)} {
