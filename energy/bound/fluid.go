@@ -120,8 +120,8 @@ type tangent struct {
 // looks where the tangents meet, until they meet at the function itself.
 func climb(low, high tangent, at func(price float64) tangent) plan {
 	for range 100 {
-		if low.slope <= 0 || high.slope >= 0 {
-			break
+		if high.slope == 0 {
+			return high.plan
 		}
 		meet := (high.value - low.value + low.slope*low.at - high.slope*high.at) / (low.slope - high.slope)
 		top := low.value + low.slope*(meet-low.at)
@@ -141,12 +141,9 @@ func climb(low, high tangent, at func(price float64) tangent) plan {
 
 // mix is the plan between two tangents that uses exactly what is needed.
 func mix(low, high tangent) plan {
-	best, share := low.plan, 0.0
+	best, share := low.plan, low.slope/(low.slope-high.slope)
 	if high.value > low.value {
 		best = high.plan
-	}
-	if high.slope < 0 {
-		share = low.slope / (low.slope - high.slope)
 	}
 	used := make([]float64, len(best.used))
 	for r := range used {
