@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,15 +132,6 @@ func (p *placer) group(s *Shape, g request.Group) error {
 	return nil
 }
 
-// product is that of counts, or more than [MaxVMs].
-func product(counts []int) int {
-	total := 1
-	for _, n := range counts {
-		total = min(total, MaxVMs+1) * min(n, MaxVMs+1)
-	}
-	return total
-}
-
 // matching are the nodes that a group may have, by name, and the conditions on them.
 // A node that is down is dead to OAR, and counts for nothing.
 func (p *placer) matching(s *Shape) (nodes []*cluster.Node, filters []property.Filter) {
@@ -216,108 +206,4 @@ func (p *placer) size(s *Shape, regions []*region, g request.Group) (cluster.Res
 		return size, p.lack(g.Span, fmt.Sprintf("no node matches that has %s processors", s.CPU))
 	}
 	return size, nil
-}
-
-// counts are the numbers of the levels from the outer to the inner, the VMs last.
-// words is true if one of them depends on which groups are chosen.
-func (p *placer) counts(s *Shape, all *region, size cluster.Resources) (counts []int, words bool) {
-	levels := append(slices.Clone(s.Labels), s.VMs)
-	for _, l := range levels {
-		n, ok := l.Count.Number()
-		counts, words = append(counts, n), words || !ok
-	}
-	if len(levels) == 1 && words { // as many as there are, wherever
-		free := p.freeOf(all.nodes)
-		n, ok := usable(s.VMs.Count, capacity(all.nodes, size, s.Unit), capacity(free, size, s.Unit))
-		if ok {
-			return []int{n}, false
-		}
-	}
-	return counts, words
-}
-
-func (p *placer) freeOf(nodes []*cluster.Node) (free []*cluster.Node) {
-	for _, n := range nodes {
-		if p.world.free(n) {
-			free = append(free, n)
-		}
-	}
-	return free
-}
-
-// choose settles which groups a request gets whose counts depend on that: those with
-// the most room, and of equal ones the first by name.
-func (p *placer) choose(r *region, s *Shape, size cluster.Resources) ([]cell, error) {
-	all := func(r *region) int { return capacity(r.nodes, size, s.Unit) }
-	free := func(r *region) int { return capacity(p.freeOf(r.nodes), size, s.Unit) }
-	if r.depth == 0 {
-		n, ok := usable(s.VMs.Count, all(r), free(r))
-		if !ok {
-			return nil, p.tooFew(s, r, size, nil)
-		}
-		return []cell{{nodes: r.nodes, vms: n}}, nil
-	}
-	type option struct {
-		all, free int
-		cells     []cell
-	}
-	var options []option
-	idle := 0 // parts that could be had at once
-	for _, part := range r.parts {
-		cells, err := p.choose(part, s, size)
-		if err != nil {
-			continue // another part may have enough
-		}
-		o := option{all(part), free(part), cells}
-		needs := 0
-		for _, c := range cells {
-			needs += c.vms
-		}
-		if needs <= o.free {
-			idle++
-		}
-		options = append(options, o)
-	}
-	slices.SortStableFunc(options, func(a, b option) int {
-		return cmp.Or(cmp.Compare(b.free, a.free), cmp.Compare(b.all, a.all))
-	})
-	n, ok := usable(s.Labels[len(s.Labels)-r.depth].Count, len(options), idle)
-	if !ok {
-		return nil, p.tooFew(s, r, size, nil)
-	}
-	var cells []cell
-	for _, o := range options[:n] {
-		cells = append(cells, o.cells...)
-	}
-	return cells, nil
-}
-
-// tooFew tells the level at which the empty cluster does not have what is asked for.
-// Counts are nil where words do not have their numbers yet.
-func (p *placer) tooFew(s *Shape, all *region, size cluster.Resources, counts []int) error {
-	room := 0
-	for _, r := range all.inner() {
-		room = max(room, capacity(r.nodes, size, s.Unit))
-	}
-	want, _ := s.VMs.Count.Number()
-	if len(s.Labels) == 0 || want > room {
-		where := ""
-		if len(s.Labels) > 0 {
-			where = " of one " + s.Labels[len(s.Labels)-1].Name
-		}
-		return p.lack(s.VMs.Span, fmt.Sprintf("the nodes%s that match have room for %d VMs of %s", where, room, size))
-	}
-	l := s.Labels[0]
-	have := len(all.parts)
-	if counts != nil {
-		have = all.good(counts, size, s.Unit)
-	}
-	return p.lack(l.Span, fmt.Sprintf("of the groups of nodes by %s, %d match and have enough room", l.Name, have))
-}
-
-// lack is OAR's refusal of more than there is.
-func (p *placer) lack(at message.Span, text string) error {
-	return &message.Error{
-		Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Place: p.source.At(at), Text: text,
-	}
 }

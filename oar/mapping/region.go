@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vjob/cluster"
-	"vjob/oar/request"
 )
 
 // region is a group of nodes: all that match, or those that share the values of some
@@ -18,7 +17,7 @@ type region struct {
 }
 
 // divide makes the regions of nodes by labels, from the outer to the inner. A node
-// without a label is in none.
+// without a label, or with an empty one, is in none.
 func divide(nodes []*cluster.Node, labels []string) *region {
 	r := &region{nodes: nodes, depth: len(labels)}
 	if len(labels) == 0 {
@@ -27,8 +26,8 @@ func divide(nodes []*cluster.Node, labels []string) *region {
 	by := map[string][]*cluster.Node{}
 	var values []string
 	for _, n := range nodes {
-		v, ok := n.Labels[labels[0]]
-		if !ok {
+		v := n.Labels[labels[0]]
+		if v == "" {
 			continue
 		}
 		if by[v] == nil {
@@ -111,30 +110,6 @@ func (r *region) good(counts []int, size cluster.Resources, unit Unit) (n int) {
 		}
 	}
 	return n
-}
-
-// cell is nodes of which any may host some VMs: one of the innermost groups that a
-// request gets, or all that match.
-type cell struct {
-	nodes []*cluster.Node
-	vms   int
-	size  cluster.Resources // of each VM
-}
-
-// usable counts what a word or a number means where so many match and so many of
-// these are free; ok is false if it cannot be had.
-func usable(c request.Count, all, free int) (n int, ok bool) {
-	switch c {
-	case request.All:
-		n = all
-	case request.Best:
-		n = max(1, free)
-	case request.BestHalf:
-		n = max(1, free/2)
-	default:
-		n, _ = c.Number()
-	}
-	return n, n >= 1 && n <= all
 }
 
 // byName orders nodes.
