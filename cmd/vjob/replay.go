@@ -58,7 +58,7 @@ compressed by gzip, told apart by its content:
 A workload file describes vjobs: a document with a cluster and vjobs made of components
 (examples/nasgrid-8x9.json), or one line of JSON per vjob. It is run through the scheduler of the
 daemon, on nodes, with context switches; printed are the times of each vjob, how well the nodes
-were used, and every switch. Policies: fcfs, firstfit.
+were used, and every switch. Policies: those of the daemon, such as fcfs and firstfit.
 
 A log in the Standard Workload Format is run on one pool of processors, without nodes and
 switches; printed are waits, bounded slowdowns, the makespan, and how well the processors were used.
