@@ -151,7 +151,7 @@ func TestLimits(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		"{number > 5}/nodes=1" + strings.Repeat("+{number > 5}/nodes=1", 900): "",
+		"{number > 5}/nodes=1" + strings.Repeat("+{number > 5}/nodes=1", 200): "",
 		"{number > 0}/nodes=1" + numbered(900):                                "have more than 1048576 bytes",
 		"rack=1/row=1/nodes=1" + strings.Repeat("+rack=1/row=1/nodes=1", 900): "have more than 1048576 bytes",
 		"core=10000":         "",
