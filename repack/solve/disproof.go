@@ -39,7 +39,7 @@ func homelessAlone(m *model) (why []string) {
 		} else {
 			text += fmt.Sprintf("its rules and the states of the nodes leave %d, and none of those is large enough", allowed)
 		}
-		if why = append(why, text); len(why) == mostReasons {
+		if why = append(why, text+m.hurry(vm)); len(why) == mostReasons {
 			return why
 		}
 	}

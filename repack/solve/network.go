@@ -1,6 +1,10 @@
 package solve
 
-import "vjob/repack"
+import (
+	"fmt"
+
+	"vjob/repack"
+)
 
 // What a network makes of the time that actions take. Without one, it is what the
 // VM says.
@@ -81,6 +85,21 @@ func (m *model) moored(vm int) bool {
 func (m *model) converges(vm, node int) bool {
 	v := &m.in.VMs[vm]
 	return m.in.Network == nil || v.Dirty == 0 || m.naps(v) || m.idle(vm, repack.Migrate, v.Host, node) < repack.Forever
+}
+
+// hurry says that a VM writes too fast for some of the links that it would cross.
+func (m *model) hurry(vm int) string {
+	v := &m.in.VMs[vm]
+	if m.in.Network == nil || !v.Keeps() {
+		return ""
+	}
+	for _, n := range m.order {
+		if n != v.Host && (m.moored(vm) || !m.converges(vm, n)) {
+			return fmt.Sprintf("; it writes %d per tick, and to get to %s would have to do so more slowly than the links send, which is %d, or sleep on its way",
+				v.Dirty, m.in.NodeName(n), m.widest(v.Host, n))
+		}
+	}
+	return ""
 }
 
 // nearby are the open nodes in the rack of a VM's host, if that makes a difference.
