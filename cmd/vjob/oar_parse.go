@@ -18,6 +18,7 @@ type oarParseFlags struct {
 	properties string
 	nodes      string
 	defaults   string
+	memory     string
 	check      bool
 }
 
@@ -50,6 +51,7 @@ Exit codes: 0 it can be read, 18 it cannot, 8 the properties cannot or there is 
 	flags.StringVarP(&f.properties, "property", "p", "", "`PROPERTIES` that the nodes must have")
 	flags.StringVar(&f.nodes, "nodes-resources", a.getenv(nodesVariable), "the `NAME` that nodes stands for; also "+nodesVariable+" (default network_address)")
 	flags.StringVar(&f.defaults, "default-resources", a.getenv(defaultVariable), "the `LEVELS` where none are given; also "+defaultVariable+" (default /resource_id=1)")
+	flags.StringVar(&f.memory, "mem", "", "with --check: the memory of each VM, a `SIZE` such as 2GiB (default: its share of its node)")
 	flags.BoolVar(&f.check, "check", false, "ask vjobd whether its nodes suffice, and show the rules")
 	return cmd
 }
@@ -91,8 +93,16 @@ func (f *oarParseFlags) read() (w mapping.Want, err error) {
 		return w, err
 	}
 	filter, err := property.Parse("-p", f.properties)
+	if err != nil {
+		return w, err
+	}
 	w.Filters = []property.Filter{filter}
-	return w, err
+	if f.memory != "" {
+		memory, err := parseMemory("--mem", f.memory)
+		w.Memory = cluster.MiB(memory)
+		return w, err
+	}
+	return w, nil
 }
 
 // world is the nodes that vjobd has.

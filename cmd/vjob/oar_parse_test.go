@@ -126,6 +126,9 @@ func TestOARParseChecks(t *testing.T) {
 	for _, args := range [][]string{
 		{"-l", "switch=1/nodes=2/core=2+nodes=BEST"},
 		{"-l", "nodes=5"},
+		{"-l", "nodes=2/core=1", "--mem", "6GiB"},
+		{"-l", "nodes=2/core=1", "--mem", "9GiB"},
+		{"-l", "nodes=2/core=1", "--mem", "much"},
 		{"-l", "nodes=1", "-p", "cluster = 'azur'"},
 	} {
 		r := s.run(append([]string{"oar", "parse", "--check"}, args...)...)

@@ -14,6 +14,7 @@ import (
 	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
+	"vjob/ruling"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -93,6 +94,9 @@ func told(t *testing.T, text string) string {
 		}
 	}
 	instance(t, m, site16(), make([]int, len(m.VMs))) // the rules can be read
+	if err := ruling.CheckOwn(m.Rules, site16().Nodes, len(m.VMs)); m.Rules != "" && err != nil {
+		t.Errorf("%s: a vjob may not state these rules: %v", text, err)
+	}
 	return b.String() + m.Rules
 }
 
@@ -162,7 +166,7 @@ func TestLimits(t *testing.T) {
 		"rack=2/core=ALL":    "more than 10000 VMs",
 		"nodes=ALL":          "",
 		"rack=1/nodes=BEST":  "",
-		"nodes=1/core=64001": "no node matches that has 64001 processors",
+		"nodes=1/core=64001": "no node that matches has room for a VM of 64001 CPU",
 	} {
 		r, err := request.Parse([]string{text}, request.DefaultSite())
 		if err != nil {

@@ -199,11 +199,11 @@ func (p *placer) size(s *Shape, regions []*region, g request.Group) (cluster.Res
 	}
 	switch {
 	case size.IsZero() && s.Whole():
-		return size, p.lack(g.Span, "no node matches that could host a VM")
+		return size, p.lack(g.Span, "no node that matches has room for a VM")
 	case size.IsZero() && p.want.Memory > 0:
-		return size, p.lack(g.Span, fmt.Sprintf("no node matches that has %s processors and %s", s.CPU, p.want.Memory))
+		return size, p.lack(g.Span, fmt.Sprintf("no node that matches has room for a VM of %s", cluster.Resources{CPU: s.CPU, Memory: p.want.Memory}))
 	case size.IsZero():
-		return size, p.lack(g.Span, fmt.Sprintf("no node matches that has %s processors", s.CPU))
+		return size, p.lack(g.Span, fmt.Sprintf("no node that matches has room for a VM of %s CPU", s.CPU))
 	}
 	return size, nil
 }
