@@ -208,7 +208,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
 	}
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
-		w.QueuePlace = status.Place
+		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
 		if status.Reason != "" {
 			w.Reason = status.Reason

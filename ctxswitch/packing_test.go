@@ -174,7 +174,7 @@ func BenchmarkPass(b *testing.B) {
 			s, jobs := big(nodes, vjobs)
 			stock := s.stock()
 			for b.Loop() {
-				queue.FirstFit{}.Select(jobs, ctxswitch.NewPacking(stock))
+				queue.FirstFit{}.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return ctxswitch.NewPacking(stock) }})
 			}
 		})
 	}

@@ -54,23 +54,24 @@ func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, erro
 // as they have started.
 func policy(s *settings.Settings) (queue.Policy, error) {
 	p, err := queue.ByName(s.Policy.Name)
-	if _, chooses := p.(queue.FirstFit); chooses && s.Policy.Needs == "" {
-		return queue.FirstFit{Count: queue.Observed}, nil
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || s.Policy.Needs == "" {
-		return p, err
+	counts := map[string]queue.Needs{
+		"": queue.Observed, "reserved": queue.Reserved, "observed": queue.Observed, "assumed": queue.Assumed,
 	}
-	count, ok := map[string]queue.Needs{
-		"reserved": queue.Reserved, "observed": queue.Observed, "assumed": queue.Assumed,
-	}[s.Policy.Needs]
+	count, ok := counts[s.Policy.Needs]
 	if !ok {
 		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed or reserved")
 	}
 	if _, chooses := p.(queue.FirstFit); chooses {
-		return queue.FirstFit{Count: count}, nil
+		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
 	}
-	if count != p.Needs() {
+	switch {
+	case s.Policy.Needs != "" && count != p.Needs():
 		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
+	case s.Policy.MinRun.Duration > 0 || s.Policy.Patience.Duration > 0:
+		return nil, cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: "+p.Name()+" suspends nobody")
 	}
 	return p, nil
 }

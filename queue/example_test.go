@@ -17,7 +17,7 @@ func ExampleFirstFit() {
 	room := &tank{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{
 		7: 3 * cluster.CPU, 8: 2 * cluster.CPU, 9: cluster.CPU,
 	}}
-	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(jobs, room) {
+	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }}) {
 		fmt.Printf("%s %s: %s\n", jobs[i].ID, v.Wish, v.Reason)
 	}
 	// Output:

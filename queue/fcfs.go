@@ -1,7 +1,5 @@
 package queue
 
-import "vjob/cluster"
-
 // FCFS is first come, first served, as batch schedulers without virtualisation do
 // it: strictly in order, nobody passes a vjob that waits, and with static needs, so
 // that what runs is never parked to make room. A vjob that its user or
@@ -18,19 +16,12 @@ func (FCFS) Needs() Needs { return Reserved }
 
 // Select takes what runs, then the vjobs in order until the first that does not
 // fit.
-func (FCFS) Select(jobs []Job, room Room) []Verdict {
-	w := begin(jobs, room)
+func (FCFS) Select(m *Moment) []Verdict {
+	w := begin(m)
 	w.takeBusy()
-	for i, j := range jobs {
-		if !w.settled[i] && j.State == cluster.Running {
-			// Should it fit no more, because a node was lost, it goes on all the
-			// same: its VMs are where they are until somebody decides otherwise.
-			w.take(i)
-			w.settle(i, Run, "runs")
-		}
-	}
+	w.takeRunning()
 	var head *Job
-	for i := range jobs {
+	for i := range w.jobs {
 		if w.settled[i] {
 			continue
 		}
@@ -42,8 +33,8 @@ func (FCFS) Select(jobs []Job, room Room) []Verdict {
 			w.settle(i, Run, "runs: there is room")
 		} else {
 			w.wait(i, short.String())
-			head = &jobs[i]
+			head = &w.jobs[i]
 		}
 	}
-	return w.verdicts
+	return w.foretell()
 }

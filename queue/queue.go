@@ -2,8 +2,8 @@
 // in priority order and asks a [Room] whether each still fits beside those
 // already chosen; the result says for every vjob what is wished and why.
 //
-// It is pure. It refuses to know where VMs are placed, how the cluster gets from
-// here to there, and what time it is.
+// It is pure. It refuses to know where VMs are placed, and how the cluster gets from
+// here to there.
 package queue
 
 import (
@@ -22,9 +22,21 @@ type Job struct {
 	Bound Wish
 	// Ran is the running time so far, suspensions excluded.
 	Ran time.Duration
+	// Since is when a running vjob was last started or resumed.
+	Since time.Time
+	// Need is what its VMs count for in sum.
+	Need cluster.Resources
 	// Barred says why the vjob must not be started now, e.g. that it has just
 	// failed to; "" when nothing bars it. It does not hold up those behind it.
 	Barred string
+}
+
+// Left is how long the vjob may still run; it reports false if that has no end.
+func (j *Job) Left() (left time.Duration, ends bool) {
+	if j.Walltime <= 0 {
+		return 0, false
+	}
+	return max(0, j.Walltime-j.Ran), true
 }
 
 // Wish is what a policy wants of a vjob.
@@ -45,6 +57,19 @@ func (w Wish) String() string { return [...]string{"stay", "run", "park"}[w] }
 type Verdict struct {
 	Wish   Wish
 	Reason string
+	// Again is when time alone will change the verdict; zero: it will not.
+	Again time.Time
+	// Start is when a vjob that waits is estimated to start, if all that run use up
+	// their walltime; zero: that cannot be known.
+	Start time.Time
+}
+
+// Moment is what a policy decides on.
+type Moment struct {
+	Now   time.Time
+	Jobs  []Job             // in the order in which they are to be looked at
+	Total cluster.Resources // what all nodes that take VMs have
+	Room  func() Room       // an empty room at each call
 }
 
 // Policy selects the vjobs that run. Implementations are values without state:
@@ -54,9 +79,8 @@ type Policy interface {
 	Name() string
 	// Needs says what a VM counts for while room is looked for.
 	Needs() Needs
-	// Select gives one verdict per job, in the order of the jobs, which are
-	// sorted by decreasing priority.
-	Select(jobs []Job, room Room) []Verdict
+	// Select gives one verdict per job, in the order of the jobs.
+	Select(m *Moment) []Verdict
 }
 
 // Needs says by which CPU figure VMs are packed. Memory always counts as
@@ -70,8 +94,7 @@ const (
 	Assumed               // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
 )
 
-// Room tells whether vjobs fit together. It is filled one vjob at a time and
-// starts empty at every pass.
+// Room tells whether vjobs fit together. It is filled one vjob at a time.
 type Room interface {
 	// Take adds the vjob when a viable configuration with all those taken before
 	// exists, as far as the search can tell. Otherwise nothing changes and the

@@ -143,7 +143,7 @@ func TestSelect(t *testing.T) {
 			for _, text := range c.jobs {
 				jobs = append(jobs, job(t, text, room))
 			}
-			got := c.policy.Select(jobs, room)
+			got := c.policy.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }})
 			if len(got) != len(c.want) {
 				t.Fatalf("%d verdicts on %d jobs", len(got), len(jobs))
 			}
@@ -179,7 +179,7 @@ func TestLineOfManyThatWait(t *testing.T) {
 	for i := range 113 {
 		jobs = append(jobs, job(t, fmt.Sprintf("%d waiting 1", i+1), room))
 	}
-	verdicts := queue.FirstFit{}.Select(jobs, room)
+	verdicts := queue.FirstFit{}.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }})
 	for i, want := range map[int]string{
 		1: "2nd in line behind 1", 2: "3rd in line behind 1 and 2", 3: "4th in line behind 1, 2 and 3",
 		10: "11th", 21: "22nd", 110: "111th in line behind 1, 2, 3 and 107 more", 112: "113th",
@@ -191,7 +191,9 @@ func TestLineOfManyThatWait(t *testing.T) {
 }
 
 func TestByName(t *testing.T) {
-	for name, needs := range map[string]queue.Needs{"fcfs": queue.Reserved, "firstfit": queue.Assumed} {
+	for name, needs := range map[string]queue.Needs{
+		"conservative": queue.Reserved, "easy": queue.Reserved, "fcfs": queue.Reserved, "firstfit": queue.Assumed,
+	} {
 		p, err := queue.ByName(name)
 		if err != nil || p.Name() != name || p.Needs() != needs {
 			t.Errorf("%s: %v, %v", name, p, err)
@@ -199,7 +201,7 @@ func TestByName(t *testing.T) {
 	}
 	_, err := queue.ByName("lifo")
 	var field *cluster.FieldError
-	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of fcfs, firstfit" {
+	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, easy, fcfs, firstfit" {
 		t.Errorf("lifo: %v", err)
 	}
 }

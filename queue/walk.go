@@ -10,6 +10,7 @@ import (
 // walk is a policy's way through the queue. What the policies have in common is
 // settled at its beginning: vjobs that are under way, over, or held.
 type walk struct {
+	*Moment
 	jobs     []Job
 	room     Room
 	verdicts []Verdict
@@ -19,9 +20,10 @@ type walk struct {
 }
 
 // begin settles the vjobs on which a policy has no say.
-func begin(jobs []Job, room Room) *walk {
+func begin(m *Moment) *walk {
+	jobs := m.Jobs
 	w := &walk{
-		jobs: jobs, room: room,
+		Moment: m, jobs: jobs, room: m.Room(),
 		verdicts: make([]Verdict, len(jobs)), settled: make([]bool, len(jobs)), runs: make([]bool, len(jobs)),
 	}
 	for i, j := range jobs {
@@ -64,10 +66,22 @@ func (w *walk) takeBusy() {
 	}
 }
 
+// takeRunning lets those that run keep their room. Should one fit no more, because a
+// node was lost, it goes on all the same: its VMs are where they are until somebody
+// decides otherwise.
+func (w *walk) takeRunning() {
+	for i, j := range w.jobs {
+		if !w.settled[i] && j.State == cluster.Running {
+			w.take(i)
+			w.settle(i, Run, "runs")
+		}
+	}
+}
+
 func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }
 
 func (w *walk) settle(i int, wish Wish, reason string) {
-	w.verdicts[i] = Verdict{wish, reason}
+	w.verdicts[i] = Verdict{Wish: wish, Reason: reason}
 	w.settled[i] = true
 	w.runs[i] = wish == Run
 }
@@ -103,6 +117,16 @@ func (w *walk) ahead(i int) string {
 
 // listed is how many vjobs a reason names before it only counts.
 const listed = 3
+
+// parks reports whether a running vjob is to be parked that nobody holds.
+func (w *walk) parks() bool {
+	for i, v := range w.verdicts {
+		if v.Wish == Park && !w.jobs[i].Held && !w.jobs[i].Busy {
+			return true
+		}
+	}
+	return false
+}
 
 // list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
 func (w *walk) list(indices []int) string {

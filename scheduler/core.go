@@ -42,26 +42,20 @@ type Core struct {
 	rules    journal.Rules    // stated through the API, beside those of the settings
 	broken   map[string]error // what is wrong with rules, by their text; see [Core.understood]
 
-	decided   uint64    // the executor's changes that the last decision has seen
-	decidedAt time.Time // zero before the first decision
-	retryAt   time.Time // when a vjob comes out of its back-off
-	verdicts  map[cluster.VJobID]verdict
-	breaches  []string         // of rules, as the last decision saw them
-	queueing  []cluster.VJobID // those that wait, in order
-	out       journal.Step     // written by the core itself
-}
-
-// verdict is what was last decided of a vjob, and why.
-type verdict struct {
-	wish   queue.Wish
-	reason string
+	decided   uint64                           // the executor's changes that the last decision has seen
+	decidedAt time.Time                        // zero before the first decision
+	retryAt   time.Time                        // when a vjob comes out of its back-off
+	verdicts  map[cluster.VJobID]queue.Verdict // what was last decided of each vjob
+	breaches  []string                         // of rules, as the last decision saw them
+	queueing  []cluster.VJobID                 // those that wait, in order
+	out       journal.Step                     // written by the core itself
 }
 
 // NewCore goes on from what the journal holds.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
-		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]verdict{},
+		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
 		rules: loaded.Rules, broken: map[string]error{},
 	}
 	c.exec.Needs = c.needs
@@ -122,8 +116,7 @@ func (c *Core) Tick(now time.Time) {
 
 // endOverdue ends the vjobs whose running time has reached their walltime.
 func (c *Core) endOverdue() {
-	over, _ := c.exec.Overdue()
-	for _, id := range over {
+	for _, id := range c.exec.Overdue() {
 		// The vjob is there: it was just listed.
 		_ = c.exec.Clear(c.now, id, gang.ThenTerminate, "its walltime is over")
 	}
@@ -166,8 +159,7 @@ func (c *Core) wake(next time.Time) time.Time {
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)
 	}
-	_, walltime := c.exec.Overdue()
-	sooner(walltime)
+	sooner(c.exec.NextEnd())
 	return next
 }
 
@@ -215,26 +207,23 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 // A node that still holds VMs cannot be called offline.
 func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
 	c.now = now
-	for _, n := range c.exec.Nodes() {
-		if n.ID != id {
-			continue
-		}
-		if state == cluster.Offline && len(n.VMs) > 0 {
-			return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
-				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
-		}
-		if n.State == state {
-			return nil
-		}
-		n.State = state
-		c.exec.SetNode(now, n.Node)
-		c.out.Nodes = append(c.out.Nodes, n.Node)
-		c.out.Events = append(c.out.Events, journal.Event{
-			At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
-		})
+	n, ok := c.exec.Node(id)
+	switch {
+	case !ok:
+		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+	case state == cluster.Offline && len(n.VMs) > 0:
+		return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
+			id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
+	case n.State == state:
 		return nil
 	}
-	return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+	n.State = state
+	c.exec.SetNode(now, n.Node)
+	c.out.Nodes = append(c.out.Nodes, n.Node)
+	c.out.Events = append(c.out.Events, journal.Event{
+		At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
+	})
+	return nil
 }
 
 // merge puts the effects of two drains together, in order.

@@ -23,6 +23,11 @@ func (c *Core) decide() {
 	c.adopt(d.plan)
 	c.breaches = d.breaches
 	c.remember(p, d.verdicts)
+	for _, v := range d.verdicts {
+		if !v.Again.IsZero() {
+			c.retry(v.Again)
+		}
+	}
 }
 
 // decision is what is wanted of each vjob of a picture, and how to get there.
@@ -85,6 +90,7 @@ type picture struct {
 	live     map[cluster.VMID]bool
 	barred   map[cluster.VJobID]string // not to be started now, and why
 	seed     uint64
+	now      time.Time
 	supposed cluster.VJobID // a vjob that nobody has submitted; 0: there is none
 }
 
@@ -94,7 +100,7 @@ func (c *Core) picture() *picture {
 	p := &picture{
 		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
-		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed,
+		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
 	}
 	for _, n := range c.exec.Nodes() {
 		node := n.Node
@@ -220,16 +226,24 @@ func (c *Core) backoff(failures int) time.Duration {
 
 // consult asks the policy, in priority order.
 func (s *Settings) consult(p *picture) []queue.Verdict {
-	jobs := make([]queue.Job, len(p.reports))
-	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.intended, Rules: p.rules, Avoid: p.avoid, Needs: needs(p.intended),
-	})
+	counts := needs(p.intended)
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, len(p.reports)), Room: func() queue.Room {
+		return ctxswitch.NewPacking(ctxswitch.Stock{Current: p.intended, Rules: p.rules, Avoid: p.avoid, Needs: counts})
+	}}
 	for i, r := range p.reports {
-		jobs[i] = queue.Job{
-			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Barred: p.barred[r.Job.ID],
+		m.Jobs[i] = queue.Job{
+			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
+		}
+		for k := range r.Job.VMs {
+			m.Jobs[i].Need = m.Jobs[i].Need.Plus(counts[r.Job.VMs[k].ID])
 		}
 	}
-	return s.Policy.Select(jobs, room)
+	for _, n := range p.intended.Nodes() {
+		if n.Hosts() {
+			m.Total = m.Total.Plus(n.Capacity)
+		}
+	}
+	return s.Policy.Select(m)
 }
 
 // needs is what every VM of a configuration counts for.
@@ -327,7 +341,7 @@ func (c *Core) remember(p *picture, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.reports {
-		c.verdicts[r.Job.ID] = verdict{verdicts[i].Wish, verdicts[i].Reason}
+		c.verdicts[r.Job.ID] = verdicts[i]
 		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}

@@ -70,7 +70,9 @@ func newCloud(nodes, vms, waiting int, rules string) *cloud {
 
 func (c *cloud) members() int { return 4 + c.rng.IntN(17) }
 
-func repeat(size cluster.Resources, n int) []cluster.Resources { return slices.Repeat([]cluster.Resources{size}, n) }
+func repeat(size cluster.Resources, n int) []cluster.Resources {
+	return slices.Repeat([]cluster.Resources{size}, n)
+}
 
 // crowd runs so many VMs on the nodes without giants, round and round.
 func (c *cloud) crowd(vms int) {

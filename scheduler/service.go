@@ -58,8 +58,10 @@ type VJobStatus struct {
 	Held   bool
 	Reason string
 	Place  int // in the queue of those that wait, from 1; 0 when it does not wait
-	Gang   gang.Record
-	Ran    time.Duration
+	// Start is when one that waits is estimated to start; zero: that cannot be known.
+	Start time.Time
+	Gang  gang.Record
+	Ran   time.Duration
 }
 
 // ActionStatus is one action under way.

@@ -33,14 +33,14 @@ func (c *Core) Snapshot() *Snapshot {
 			if r.Wait != "" {
 				status.Reason = fmt.Sprintf("%s: %s", r.Job.Reason, r.Wait)
 			}
-		case decided && v.reason != "" && (r.Job.State.Ready() || v.wish == queue.Run):
-			status.Reason = v.reason
+		case decided && v.Reason != "" && (r.Job.State.Ready() || v.Wish == queue.Run):
+			status.Reason = v.Reason
 		}
 		s.VJobs[r.Job.ID] = status
 	}
 	for i, id := range c.queueing {
 		if status, ok := s.VJobs[id]; ok && status.State.Ready() {
-			status.Place = i + 1
+			status.Place, status.Start = i+1, c.verdicts[id].Start
 			s.VJobs[id] = status
 		}
 	}

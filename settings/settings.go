@@ -54,6 +54,9 @@ type Log struct {
 type Policy struct {
 	Name  string `json:"name"`
 	Needs string `json:"needs"` // reserved, observed, assumed; "" is what suits the policy
+	// MinRun and Patience keep First Fit from suspending in vain.
+	MinRun   Duration `json:"min_run"`
+	Patience Duration `json:"patience"`
 }
 
 // Timing is the pace of the loop.

@@ -47,13 +47,16 @@ type StepRef struct {
 
 // VJob is a vjob in lists and answers.
 type VJob struct {
-	ID              int64      `json:"id"`
-	Name            string     `json:"name"`
-	Owner           string     `json:"owner"`
-	State           string     `json:"state"`
-	Held            bool       `json:"held"`
-	Reason          string     `json:"reason"`
-	QueuePlace      int        `json:"queue_place,omitempty"` // among those that wait, from 1
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Owner      string `json:"owner"`
+	State      string `json:"state"`
+	Held       bool   `json:"held"`
+	Reason     string `json:"reason"`
+	QueuePlace int    `json:"queue_place,omitempty"` // among those that wait, from 1
+	// EstimatedStart is when one that waits will start at the latest by what is known
+	// now: if all that run use up their walltime, and nothing that comes first is submitted.
+	EstimatedStart  *time.Time `json:"estimated_start,omitempty"`
 	Priority        int        `json:"priority"`
 	VMCount         int        `json:"vm_count"`
 	CPUMilli        int64      `json:"cpu_milli"`  // sum over members

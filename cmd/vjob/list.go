@@ -16,7 +16,7 @@ import (
 const pageSize = 5000
 
 func (a *app) listCommand() *cobra.Command {
-	var all bool
+	var all, estimate bool
 	var q client.VJobQuery
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -31,11 +31,12 @@ func (a *app) listCommand() *cobra.Command {
 				}
 			}
 			q.Live = !all && len(q.States) == 0
-			return a.list(cmd, q)
+			return a.list(cmd, q, estimate)
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&all, "all", "a", false, "also those that have ended")
+	flags.BoolVar(&estimate, "estimate", false, "also when those that wait will start at the latest, by what is known now")
 	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
 	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
 	flags.StringVar(&q.Name, "name", "", "only those of this `NAME`")
@@ -45,7 +46,7 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) list(cmd *cobra.Command, q client.VJobQuery) error {
+func (a *app) list(cmd *cobra.Command, q client.VJobQuery, estimate bool) error {
 	if q.Limit < 0 {
 		return cluster.BadField("--limit", q.Limit, "0 or more")
 	}
@@ -57,7 +58,7 @@ func (a *app) list(cmd *cobra.Command, q client.VJobQuery) error {
 	if err != nil {
 		return err
 	}
-	return a.show(list, func() *table { return vjobTable(list.VJobs) })
+	return a.show(list, func() *table { return vjobTable(list.VJobs, estimate) })
 }
 
 // vjobs fetches all pages, up to the limit of the query.
@@ -84,13 +85,22 @@ func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobL
 	}
 }
 
-func vjobTable(jobs []wire.VJob) *table {
+func vjobTable(jobs []wire.VJob, estimate bool) *table {
 	t := &table{heads: heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY WHY")}
+	if estimate {
+		t.heads = heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY STARTS_BY WHY")
+	}
 	for i := range jobs {
 		j := &jobs[i]
-		t.row(strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
+		cells := []string{
+			strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
 			cpu(j.CPUMilli), mib(j.MemoryMiB), span(seconds(j.RanSeconds)), walltime(j.WalltimeSeconds),
-			strconv.Itoa(j.Priority), why(j))
+			strconv.Itoa(j.Priority),
+		}
+		if estimate {
+			cells = append(cells, moment(j.EstimatedStart))
+		}
+		t.row(append(cells, why(j))...)
 	}
 	return t
 }

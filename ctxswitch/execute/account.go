@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -11,6 +13,15 @@ import (
 // writeEvery is how often the account of a running vjob is written; a crash
 // forgets at most that much of it.
 const writeEvery = time.Minute
+
+// accountAll adds the time since the last call to all accounts.
+func (e *Executor) accountAll() {
+	written := len(e.out.Step.Usage)
+	for _, p := range e.gangs {
+		e.account(p, false)
+	}
+	slices.SortFunc(e.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
+}
 
 // account adds the time since the last call to the vjob's account: running time
 // and memory by the clock, CPU by what its guests were seen to use.
@@ -45,14 +56,15 @@ func (e *Executor) account(p *pursuit, write bool) {
 
 // meter takes in what a look says of a member's CPU: what it needs now, and what
 // it has used since the last look. It reports whether the need has changed.
-func (p *pursuit) meter(id cluster.VMID, need cluster.MilliCPU, used time.Duration) bool {
-	last := p.cpuTimes[id]
-	if used < last {
-		last = 0 // another copy: its clock began anew
+func (p *pursuit) meter(rank int, need cluster.MilliCPU, used time.Duration) bool {
+	if rank >= len(p.meters) {
+		return false
 	}
-	p.used.CPU += used - last
-	p.cpuTimes[id] = used
-	before, seen := p.cpuNeeds[id]
-	p.cpuNeeds[id] = need
-	return !seen || before != need
+	last := p.meters[rank]
+	p.meters[rank] = meter{true, need, used}
+	if used < last.used {
+		last.used = 0 // another copy: its clock began anew
+	}
+	p.used.CPU += used - last.used
+	return !last.seen || last.need != need
 }

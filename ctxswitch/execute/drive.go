@@ -112,6 +112,7 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 		return
 	}
 	e.account(p, true)
+	e.awaitEnd(p)
 	e.changes++
 	if skew := p.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
 		e.tellSkew(p, before.Phase, skew)
@@ -309,7 +310,6 @@ func (e *Executor) hold(p *pursuit, held bool, reason string) {
 
 // observed returns the CPU that a member was last seen to need.
 func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
-	id := p.job.VMs[rank].ID
-	cpu, ok = p.cpuNeeds[id]
-	return cpu, ok
+	m := &p.meters[rank]
+	return m.need, m.seen
 }

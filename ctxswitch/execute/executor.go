@@ -58,6 +58,9 @@ type Executor struct {
 	tick     uint64 // logical clock: orders looks after the calls that they must see
 
 	nodes map[cluster.NodeID]*node
+	names []cluster.NodeID // of the nodes, in order
+	// mute are the nodes that do not answer.
+	mute  map[cluster.NodeID]*node
 	store storeSight
 	gangs map[cluster.VJobID]*pursuit
 	ops   map[hypervisor.OpID]*op
@@ -65,8 +68,10 @@ type Executor struct {
 	dirty map[cluster.VJobID]bool
 	// restless gangs are under way, or have calls whose effect is yet to be seen.
 	restless map[cluster.VJobID]*pursuit
-	// homes lists the vjobs that have, or will have, a member on a node.
+	// homes lists the vjobs that a look at a node could let go on: they have, or will
+	// have, a member there, or a call was made there for one. Some do no more.
 	homes map[cluster.NodeID]map[cluster.VJobID]bool
+	ends  endings // of walltimes
 	// denied are the gangs that wait for room or for a transfer slot.
 	denied map[cluster.VJobID]bool
 	// where lists the nodes on which copies of a VM were last seen, in order.
@@ -114,7 +119,7 @@ type Reply struct {
 func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	e := &Executor{
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
-		nodes: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
+		nodes: map[cluster.NodeID]*node{}, mute: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
@@ -162,6 +167,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	e.restless[job.ID] = p
 	e.dirty[job.ID] = true
 	e.settleHomes(p)
+	e.awaitEnd(p)
 	e.changes++
 }
 
@@ -175,7 +181,7 @@ func (e *Executor) Tick(now time.Time) {
 		}
 		e.settle(o)
 	}
-	for _, id := range slices.Sorted(maps.Keys(e.nodes)) {
+	for _, id := range e.names {
 		if n := e.nodes[id]; e.lookDue(n) {
 			e.look(n)
 		}
@@ -186,9 +192,7 @@ func (e *Executor) Tick(now time.Time) {
 	for id := range e.restless {
 		e.dirty[id] = true
 	}
-	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
-		e.account(e.gangs[id], false)
-	}
+	e.accountAll()
 }
 
 // Drain evaluates every gang that something happened to and returns what is to
@@ -239,10 +243,8 @@ func (e *Executor) wake() time.Time {
 			sooner(p.rec.Since.Add(e.settings.Limits.MaxSkew + time.Millisecond))
 		}
 	}
-	for _, n := range e.nodes {
-		if n.silent() {
-			sooner(n.ended.Add(e.settings.Retry))
-		}
+	for _, n := range e.mute {
+		sooner(n.ended.Add(e.settings.Retry))
 	}
 	return next
 }

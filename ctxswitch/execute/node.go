@@ -52,9 +52,12 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	if !ok {
 		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now, ops: map[hypervisor.OpID]*op{}}
 		e.nodes[n.ID] = known
+		at, _ := slices.BinarySearch(e.names, n.ID)
+		e.names = slices.Insert(e.names, at, n.ID)
 		e.unseen++
 	}
 	known.Node = n
+	defer e.hear(known)
 	e.changes++
 	if n.State == cluster.Down {
 		e.forget(known)
@@ -86,12 +89,13 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		return
 	}
 	was := n.seen
-	n.seen = err == nil
 	if err != nil {
 		n.problem = err.Error()
 	} else {
 		e.see(n, view)
 	}
+	n.seen = err == nil
+	e.hear(n)
 	if was != n.seen {
 		n.since = now
 		e.changes++
@@ -104,6 +108,15 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	e.settleOn(id)
 }
 
+// hear keeps the list of the nodes that do not answer.
+func (e *Executor) hear(n *node) {
+	if n.silent() {
+		e.mute[n.ID] = n
+	} else {
+		delete(e.mute, n.ID)
+	}
+}
+
 // settleOn closes what lost calls a look at a node allows to close.
 func (e *Executor) settleOn(id cluster.NodeID) {
 	ops := e.nodes[id].ops
@@ -112,28 +125,63 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 	}
 }
 
-// see replaces what is known of a node, and wakes the gangs that it concerns.
+// see replaces what is known of a node, and wakes the gangs that it concerns: those
+// under way that wait for it, and where something is new, those whose copies are
+// there and those that wait for room.
 func (e *Executor) see(n *node, view hypervisor.View) {
+	news := !n.seen || len(n.endings)+len(view.Endings) > 0 || !n.shows(view.Copies)
 	n.began, n.problem, n.endings = n.started, "", view.Endings
-	e.forget(n)
-	for _, c := range view.Copies {
-		n.copies[c.VM] = c
-		e.where[c.VM] = append(e.where[c.VM], n.ID)
-		slices.Sort(e.where[c.VM])
-		e.dirty[c.VM.VJob] = true
-		if p := e.gangs[c.VM.VJob]; p != nil && c.State == hypervisor.CopyRunning {
-			if p.meter(c.VM, c.CPU, c.CPUTime) {
-				e.changes++
-			}
-		}
+	if news {
+		e.forget(n)
 	}
-	for id, p := range e.restless {
-		if p.waitsFor(n.ID) {
+	for _, c := range view.Copies {
+		if news {
+			e.find(n, c)
+		}
+		n.copies[c.VM] = c
+	}
+	if e.meter(view.Copies) || news {
+		e.touchWaiters()
+	}
+	for id := range e.homes[n.ID] {
+		if p, restless := e.restless[id]; restless && p.waitsFor(n.ID) {
 			e.dirty[id] = true
 		}
 	}
-	e.touchWaiters()
 	e.quarantine(n)
+}
+
+// shows reports whether these are the copies that are known, but for the CPU that
+// they need and use, and none of them has a job: time changes how a job is judged.
+func (n *node) shows(copies []hypervisor.Copy) bool {
+	for _, c := range copies {
+		known, there := n.copies[c.VM]
+		known.CPU, known.CPUTime = c.CPU, c.CPUTime
+		if !there || known != c || c.Job != hypervisor.JobNone {
+			return false
+		}
+	}
+	return len(copies) == len(n.copies)
+}
+
+// find notes where a copy is, and wakes its gang.
+func (e *Executor) find(n *node, c hypervisor.Copy) {
+	e.where[c.VM] = append(e.where[c.VM], n.ID)
+	slices.Sort(e.where[c.VM])
+	e.dirty[c.VM.VJob] = true
+}
+
+// meter takes in the CPU of copies that run. It reports whether any needs more or
+// less than before.
+func (e *Executor) meter(copies []hypervisor.Copy) (changed bool) {
+	for _, c := range copies {
+		p := e.gangs[c.VM.VJob]
+		if p != nil && c.State == hypervisor.CopyRunning && p.meter(c.VM.Rank, c.CPU, c.CPUTime) {
+			changed = true
+			e.changes++
+		}
+	}
+	return changed
 }
 
 // forget drops what was seen on a node, and wakes the gangs that it concerned.
@@ -153,8 +201,11 @@ func (e *Executor) forget(n *node) {
 // once; nothing of it is destroyed or adopted (RELIABILITY I15).
 func (e *Executor) quarantine(n *node) {
 	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
+		if _, known := e.gangs[id.VJob]; known {
+			continue
+		}
 		key := id.String() + "@" + string(n.ID)
-		if _, known := e.gangs[id.VJob]; known || e.unknown[key] {
+		if e.unknown[key] {
 			continue
 		}
 		e.unknown[key] = true
@@ -248,15 +299,18 @@ func (e *Executor) lookStore() {
 func (e *Executor) settleHomes(p *pursuit) {
 	for _, m := range p.rec.Members {
 		for _, id := range []cluster.NodeID{m.Node, m.Next} {
-			if id == "" {
-				continue
+			if id != "" {
+				e.settleHome(id, p.job.ID)
 			}
-			if e.homes[id] == nil {
-				e.homes[id] = map[cluster.VJobID]bool{}
-			}
-			e.homes[id][p.job.ID] = true
 		}
 	}
+}
+
+func (e *Executor) settleHome(id cluster.NodeID, vjob cluster.VJobID) {
+	if e.homes[id] == nil {
+		e.homes[id] = map[cluster.VJobID]bool{}
+	}
+	e.homes[id][vjob] = true
 }
 
 // touchHomes wakes every gang that a node concerns: whether it is seen has

@@ -52,6 +52,7 @@ func (e *Executor) open(o *op) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := e.nodes[id]; ok {
 			n.ops[o.call.Op] = o
+			e.settleHome(id, o.call.VM.VJob)
 		}
 	}
 }

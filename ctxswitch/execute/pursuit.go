@@ -48,12 +48,18 @@ type pursuit struct {
 	// Accounting:
 	ran       time.Duration
 	started   time.Time
-	marked    time.Time                         // up to where it is accounted
-	accounted gang.Phase                        // the phase that lasted since then
-	used      journal.Usage                     // not yet written
-	memory    float64                           // MiB·s on nodes, not yet written
-	cpuTimes  map[cluster.VMID]time.Duration    // CPU time of the present copies, as last seen
-	cpuNeeds  map[cluster.VMID]cluster.MilliCPU // CPU need, likewise
+	marked    time.Time     // up to where it is accounted
+	accounted gang.Phase    // the phase that lasted since then
+	used      journal.Usage // not yet written
+	memory    float64       // MiB·s on nodes, not yet written
+	meters    []meter       // by rank
+}
+
+// meter is what was last seen of the CPU of a member.
+type meter struct {
+	seen bool
+	need cluster.MilliCPU
+	used time.Duration // by the present copy
 }
 
 func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {
@@ -62,9 +68,9 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 		job: job, rec: rec, ran: ran, marked: now,
 		absent: make([]time.Time, n), tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
 		alarms: map[string]bool{}, born: now,
-		held:     make([]map[cluster.NodeID]int, n),
-		touched:  make([]map[cluster.NodeID]uint64, n),
-		cpuTimes: map[cluster.VMID]time.Duration{}, cpuNeeds: map[cluster.VMID]cluster.MilliCPU{},
+		held:      make([]map[cluster.NodeID]int, n),
+		touched:   make([]map[cluster.NodeID]uint64, n),
+		meters:    make([]meter, n),
 		accounted: rec.Phase,
 	}
 	for i := range n {
@@ -109,6 +115,7 @@ func (p *pursuit) release(call hypervisor.Call, at uint64) {
 	if writesStore(call.Verb) {
 		p.store = at
 	}
+	p.denied = time.Time{} // its patience begins when nothing is under way any more
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.

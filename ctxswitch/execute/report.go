@@ -161,10 +161,8 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 			}
 		}
 	}
-	for id, n := range e.nodes {
-		if _, there := n.copies[vm]; there {
-			set[id] = true
-		}
+	for _, id := range e.where[vm] {
+		set[id] = true
 	}
 	return slices.Sorted(maps.Keys(set))
 }
@@ -200,46 +198,42 @@ type NodeReport struct {
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
 	list := make([]NodeReport, 0, len(e.nodes))
-	for _, id := range slices.Sorted(maps.Keys(e.nodes)) {
-		n := e.nodes[id]
-		r := NodeReport{
-			Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
-			Used: e.used(n, cluster.VMID{}), VMs: slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare),
-			Locked: map[cluster.VMID]bool{},
-		}
-		for vm, c := range n.copies {
-			if c.Lock {
-				r.Locked[vm] = true
-			}
-		}
-		list = append(list, r)
+	for _, id := range e.names {
+		list = append(list, e.reportNode(e.nodes[id]))
 	}
 	return list
+}
+
+// Node reports one node.
+func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
+	n, ok := e.nodes[id]
+	if !ok {
+		return NodeReport{}, false
+	}
+	return e.reportNode(n), true
+}
+
+func (e *Executor) reportNode(n *node) NodeReport {
+	r := NodeReport{
+		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
+		Used: e.used(n, cluster.VMID{}), VMs: make([]cluster.VMID, 0, len(n.copies)),
+	}
+	for vm, c := range n.copies {
+		r.VMs = append(r.VMs, vm)
+		if c.Lock {
+			if r.Locked == nil {
+				r.Locked = make(map[cluster.VMID]bool, len(n.copies))
+			}
+			r.Locked[vm] = true
+		}
+	}
+	slices.SortFunc(r.VMs, cluster.VMID.Compare)
+	return r
 }
 
 // Surveyed reports whether every node has been looked at since the start, with
 // or without success: before that nothing should be decided.
 func (e *Executor) Surveyed() bool { return e.unseen == 0 }
-
-// Overdue lists the vjobs whose running time has reached their walltime, in
-// order; next is when another one will.
-func (e *Executor) Overdue() (over []cluster.VJobID, next time.Time) {
-	for id, p := range e.gangs {
-		wall := p.job.Walltime
-		if wall <= 0 || p.rec.Phase == gang.Clearing {
-			continue
-		}
-		left := wall - p.ranAt(e.now)
-		switch at := e.now.Add(left); {
-		case left <= 0:
-			over = append(over, id)
-		case p.rec.Phase == gang.Active && (next.IsZero() || at.Before(next)):
-			next = at
-		}
-	}
-	slices.Sort(over)
-	return over, next
-}
 
 // Changes grows whenever something changed on which a decision depends.
 func (e *Executor) Changes() uint64 { return e.changes }
@@ -258,8 +252,8 @@ type Acting struct {
 // Acting lists the actions under way, in order of VMs.
 func (e *Executor) Acting() []Acting {
 	var list []Acting
-	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
-		p := e.gangs[id]
+	for _, id := range slices.Sorted(maps.Keys(e.restless)) {
+		p := e.restless[id]
 		if p.rec.Phase.Stable() {
 			continue
 		}

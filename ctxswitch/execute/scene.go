@@ -136,7 +136,7 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 	for name, mib := range need {
 		pools[e.store.Free[name].Pool] += mib
 	}
-	for _, other := range e.gangs {
+	for _, other := range e.restless {
 		if other == p || other.rec.Phase != gang.Saving && (other.rec.Phase != gang.Pausing || other.rec.Then != gang.ThenSave) {
 			continue
 		}

@@ -12,9 +12,10 @@ type row struct {
 // docs/ARCHITECTURE.md; `go test ./tests/architecture -update` copies it there.
 var table = []row{
 	{"cluster", nil, "how anything is decided, done or kept"},
-	{"queue", of("cluster"), "where VMs are placed, and the time"},
 	{"queue/profile", nil, "what is reserved, for whom, and why"},
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
+	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
+	{"queue", of("cluster", "queue/outlook"), "where VMs are placed, and how a context switch is made"},
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
@@ -78,7 +79,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 

@@ -1,0 +1,73 @@
+package execute
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// ending is when the walltime of a vjob will be over if it goes on running.
+type ending struct {
+	at   time.Time
+	vjob cluster.VJobID
+}
+
+// endings is a heap, the soonest first. Those of vjobs that run no more are found out
+// when their turn comes.
+type endings []ending
+
+func (h endings) Len() int           { return len(h) }
+func (h endings) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h endings) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *endings) Push(x any)        { *h = append(*h, x.(ending)) } //nolint:forcetypeassert // only endings are pushed
+func (h *endings) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	*h = (*h)[:last]
+	return e
+}
+
+// end is when the walltime of a vjob that runs is over; ok is false if it does not
+// run, or may for ever.
+func (p *pursuit) end() (at time.Time, ok bool) {
+	if p.job.Walltime <= 0 || p.rec.Phase != gang.Active {
+		return time.Time{}, false
+	}
+	return p.marked.Add(p.job.Walltime - p.ran), true
+}
+
+// awaitEnd notes when a vjob that has begun to run has to end.
+func (e *Executor) awaitEnd(p *pursuit) {
+	if at, ok := p.end(); ok {
+		heap.Push(&e.ends, ending{at, p.job.ID})
+	}
+}
+
+// NextEnd is when the next walltime will be over; zero when none will.
+func (e *Executor) NextEnd() time.Time {
+	for ; len(e.ends) > 0; heap.Pop(&e.ends) {
+		next := e.ends[0]
+		p, live := e.gangs[next.vjob]
+		if !live {
+			continue
+		}
+		if at, ok := p.end(); ok && at.Equal(next.at) && at.After(e.now) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// Overdue lists the vjobs whose running time has reached their walltime, in order.
+func (e *Executor) Overdue() (over []cluster.VJobID) {
+	for id, p := range e.gangs {
+		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.ranAt(e.now) >= wall {
+			over = append(over, id)
+		}
+	}
+	slices.Sort(over)
+	return over
+}

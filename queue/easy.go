@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+)
+
+// EASY is aggressive backfilling (Lifka 1995; thesis §2.3.1): the vjobs start in order
+// until one does not fit. That one is promised the instant at which there will be room
+// for it if all that run use up their walltime, and those behind it may pass as long as
+// they do not delay it: they end before, or use room that it leaves. Nobody is parked.
+//
+// A vjob without walltime has no end that could be counted on: it passes nobody, and
+// who waits for its room is promised nothing.
+type EASY struct{}
+
+var _ Policy = EASY{}
+
+// Name is "easy".
+func (EASY) Name() string { return "easy" }
+
+// Needs counts what was reserved.
+func (EASY) Needs() Needs { return Reserved }
+
+// Select takes what runs, then the vjobs in order, then those that may pass.
+func (EASY) Select(m *Moment) []Verdict {
+	w := begin(m)
+	w.takeBusy()
+	w.takeRunning()
+	var promised *promise
+	for i := range w.jobs {
+		if w.settled[i] {
+			continue
+		}
+		if promised != nil {
+			w.fill(i, promised)
+			continue
+		}
+		if ok, short := w.take(i); ok {
+			w.settle(i, Run, "runs: there is room")
+		} else {
+			promised = w.promise(i)
+			w.wait(i, short.String()+promised.words(m.Now))
+		}
+	}
+	return w.foretell()
+}
+
+// promise is the start of the vjob that comes first, and what may not be touched of it.
+type promise struct {
+	job   cluster.VJobID
+	start time.Time
+	known bool
+	extra cluster.Resources // what it leaves of what is free then
+}
+
+func (w *walk) promise(i int) *promise {
+	left, ends := w.jobs[i].Left()
+	o := w.future()
+	p := &promise{job: w.jobs[i].ID}
+	if p.start, p.known = o.Earliest(w.jobs[i].Need, left, ends, true); p.known {
+		p.extra = o.Free(p.start).Minus(w.jobs[i].Need)
+	}
+	return p
+}
+
+func (p *promise) words(now time.Time) string {
+	if !p.known {
+		return ", and when it will be there cannot be known: what runs has no walltime"
+	}
+	return fmt.Sprintf(", which will be there in %s at the latest", p.start.Sub(now).Round(time.Second))
+}
+
+// fill starts a vjob in a gap if the first in line does not have to wait for it.
+func (w *walk) fill(i int, p *promise) {
+	j := &w.jobs[i]
+	left, ends := j.Left()
+	before := p.known && ends && !w.Now.Add(left).After(p.start)
+	if !before && (!p.known || !j.Need.Fits(p.extra)) {
+		w.wait(i, "would delay "+p.job.String()+", which comes first")
+		return
+	}
+	ok, short := w.take(i)
+	if !ok {
+		w.wait(i, short.String())
+		return
+	}
+	if !before {
+		p.extra = p.extra.Minus(j.Need)
+	}
+	w.settle(i, Run, "runs: it fills a gap without delaying "+p.job.String())
+}

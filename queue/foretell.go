@@ -1,0 +1,41 @@
+package queue
+
+import (
+	"vjob/cluster"
+	"vjob/queue/outlook"
+)
+
+// future is the outlook beside all that runs, is under way to run, or is to.
+func (w *walk) future() *outlook.Outlook {
+	o := outlook.New(w.Now, w.Total, cluster.Resources{})
+	for i := range w.jobs {
+		if w.runs[i] {
+			left, ends := w.jobs[i].Left()
+			o.Occupy(w.jobs[i].Need, left, ends)
+		}
+	}
+	return o
+}
+
+// mostForetold is for how many vjobs a start is estimated: an estimate far down the
+// line is of no use to anybody.
+const mostForetold = 1000
+
+// foretell completes the verdicts: when those that wait will start, each as early as it
+// can beside all before it, if all use up their walltime.
+func (w *walk) foretell() []Verdict {
+	if len(w.waiting) == 0 {
+		return w.verdicts
+	}
+	o := w.future()
+	for _, i := range w.waiting[:min(len(w.waiting), mostForetold)] {
+		left, ends := w.jobs[i].Left()
+		start, ok := o.Earliest(w.jobs[i].Need, left, ends, true)
+		if !ok {
+			continue
+		}
+		w.verdicts[i].Start = start
+		o.Reserve(start, w.jobs[i].Need, left, ends)
+	}
+	return w.verdicts
+}

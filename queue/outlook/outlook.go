@@ -1,0 +1,103 @@
+// Package outlook is the room of a whole cluster over time, in sums: what is taken
+// until when, and from when on there is enough for something more. Whether it lies in
+// pieces that are large enough is another question.
+//
+// It is pure. It refuses to know nodes, and who takes what and why.
+package outlook
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/profile"
+)
+
+// Outlook is what is free from an instant on. It counts in whole seconds: what begins
+// within one begins with it, and what ends within one ends after it.
+type Outlook struct {
+	now    time.Time
+	cpu    *profile.Profile
+	memory *profile.Profile
+	total  cluster.Resources
+	first  profile.Time // when the first of what is taken ends
+}
+
+// New has a total of room of which so much is taken for good. It may be more than
+// there is: then nothing is free.
+func New(now time.Time, total, taken cluster.Resources) *Outlook {
+	total = cluster.Resources{CPU: max(0, total.CPU), Memory: max(0, total.Memory)}
+	o := &Outlook{
+		now: now, total: total, first: profile.Never,
+		cpu: profile.New(int64(total.CPU)), memory: profile.New(int64(total.Memory)),
+	}
+	o.Occupy(taken, 0, false)
+	return o
+}
+
+// Occupy takes room from now on: for a length of time, or for good if it has no end.
+// More than there is takes all there is.
+func (o *Outlook) Occupy(need cluster.Resources, length time.Duration, ends bool) {
+	to := profile.Never
+	if ends {
+		to = max(1, seconds(length))
+		o.first = min(o.first, to)
+	}
+	o.cpu.Reserve(0, to, least(o.cpu, int64(need.CPU)))
+	o.memory.Reserve(0, to, least(o.memory, int64(need.Memory)))
+}
+
+// least is so much of an amount as is free now.
+func least(p *profile.Profile, amount int64) int64 { return min(max(0, amount), p.Free(0)) }
+
+// Earliest is the first instant from which there is room for a length of time, or for
+// good if it has no end. With later, it is not before something has ended that is
+// taken now. It reports false when there is none.
+func (o *Outlook) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
+	if need.CPU > o.total.CPU || need.Memory > o.total.Memory {
+		return time.Time{}, false
+	}
+	at, span := profile.Time(0), profile.Never
+	if ends {
+		span = max(1, seconds(length))
+	}
+	if later {
+		at = o.first
+	}
+	for at < profile.Never {
+		next := o.cpu.Earliest(at, span, int64(need.CPU), profile.Never)
+		next = max(next, o.memory.Earliest(at, span, int64(need.Memory), profile.Never))
+		if next == at {
+			return o.instant(at), true
+		}
+		at = next
+	}
+	return time.Time{}, false
+}
+
+// Reserve takes room from an instant on that [Outlook.Earliest] has found.
+func (o *Outlook) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
+	from, to := seconds(start.Sub(o.now)), profile.Never
+	if ends {
+		to = from.Plus(max(1, seconds(length)))
+	}
+	o.cpu.Reserve(from, to, int64(need.CPU))
+	o.memory.Reserve(from, to, int64(need.Memory))
+}
+
+// Free is what is free at an instant.
+func (o *Outlook) Free(at time.Time) cluster.Resources {
+	s := seconds(at.Sub(o.now))
+	return cluster.Resources{CPU: cluster.MilliCPU(o.cpu.Free(s)), Memory: cluster.MiB(o.memory.Free(s))}
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) profile.Time {
+	return profile.Time((max(0, d) + time.Second - 1) / time.Second)
+}
+
+// furthest is how far ahead an instant can be told.
+const furthest = profile.Time(200 * 365 * 24 * 3600)
+
+func (o *Outlook) instant(at profile.Time) time.Time {
+	return o.now.Add(time.Duration(min(at, furthest)) * time.Second)
+}
