@@ -132,13 +132,11 @@ func (v *VM) On(node int) Ticks {
 	case v.State == Running && v.Host == node:
 		return 0
 	case v.State == Running:
-		return v.Takes.Migrate
-	case v.State == Sleeping && v.Host == node:
-		return v.Takes.ResumeLocal
+		return v.takes(Migrate, false)
 	case v.State == Sleeping:
-		return v.Takes.ResumeRemote
+		return v.takes(Resume, v.Host == node)
 	default:
-		return v.Takes.Boot
+		return v.takes(Boot, false)
 	}
 }
 
