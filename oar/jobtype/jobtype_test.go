@@ -61,3 +61,19 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// What is read as a type is written as it was.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"token:a=1", "timesharing=name,*", "expire=2037-01-01 1:2", "container", "inner=", "::=="} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := jobtype.Parse(text)
+		if err == nil && got.String() != text {
+			t.Errorf("%q is written %q", text, got)
+		}
+		if code, ok := message.ExitOf(err); err != nil && (!ok || code != message.ExitAdmission) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}

@@ -220,6 +220,29 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
+// What nobody asked for in so many words has its place, too, when it cannot be had.
+func TestDefaultsHaveAPlace(t *testing.T) {
+	site := request.DefaultSite()
+	levels, err := request.ParseDefault("default", "/nodes=1/gpu=12", site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Default = levels
+	for want, values := range map[string][]string{
+		"the default of -l:1:1: gpu stands below network_address": nil,
+		"-l:1:1: gpu stands below network_address":                {"walltime=1"},
+	} {
+		r, err := request.Parse(values, site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = mapping.Place(mapping.Want{Request: r}, mapping.World{}, mapping.DefaultSite())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", values, err, want)
+		}
+	}
+}
+
 func TestNothingFreeIsWaitedFor(t *testing.T) {
 	w := site16()
 	w.Free = map[cluster.NodeID]bool{}

@@ -12,7 +12,9 @@ import (
 // site gives by default. The error is a [*message.Error] with the exit code 18.
 func Parse(values []string, site Site) (*Request, error) {
 	if len(values) == 0 {
-		return &Request{Alternatives: []Alternative{{Groups: []Group{{Levels: site.Default}}, Walltime: Unsaid}}}, nil
+		g := Group{Levels: site.Default}
+		source := message.Source{Name: "the default of -l", Text: g.String()}
+		return &Request{Alternatives: []Alternative{{Groups: []Group{g}, Walltime: Unsaid, Source: source}}}, nil
 	}
 	r := &Request{}
 	for i, text := range values {
@@ -45,7 +47,11 @@ func ParseDefault(name, text string, site Site) ([]Level, error) {
 	if len(a.Groups) != 1 || a.Groups[0].Property.Expr != nil || a.Walltime != Unsaid {
 		return nil, p.fail(message.Span{End: len(text)}, p.rest(0), "the default is one group without properties and walltime, such as /resource_id=1")
 	}
-	return a.Groups[0].Levels, nil
+	levels := a.Groups[0].Levels
+	for i := range levels {
+		levels[i].Span = message.Span{} // where they are used, the source is another
+	}
+	return levels, nil
 }
 
 // parser reads one -l, one token ahead.
