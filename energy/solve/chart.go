@@ -21,6 +21,7 @@ func (s *search) chart() {
 		first, last = max(first, best-3), min(last, max(first, best)+3)
 	}
 	stride := max(1, (last-first)/64)
+	s.complete = stride == 1
 	for n := first; n <= last; n += stride {
 		s.add(n, false)
 		s.add(n, true)

@@ -131,6 +131,9 @@ func (r *run) chosen() []int {
 	return order[:min(r.c.count, len(order))]
 }
 
+// forbidding is more than any power that could be saved.
+const forbidding = 1e9
+
 // place puts one job after another, the largest first, to where it costs least.
 func (r *run) place() []int {
 	order := make([]int, r.none)
@@ -155,21 +158,21 @@ func (r *run) place() []int {
 		best, least := r.on[0], math.Inf(1)
 		copy(s.delta, s.need[j*s.dims:])
 		for _, n := range r.on {
-			cost, _ := s.priced(n, s.load[n]+s.cpu[j], 1)
+			cost, over := s.priced(n, s.load[n]+s.cpu[j], 1)
 			cost -= s.cost[n]
-			if s.May != nil && !s.May(j, n) {
-				cost += 1e9
+			if over || s.May != nil && !s.May(j, n) {
+				cost += forbidding
 			}
 			if cost < least {
 				best, least = n, cost
 			}
 		}
 		at[j] = best
-		s.cost[best] += least
 		s.load[best] += s.cpu[j]
 		for d := range s.dims {
 			s.used[best*s.dims+d] += s.need[j*s.dims+d]
 		}
+		s.cost[best], _ = s.priced(best, s.load[best], 0)
 	}
 	return at
 }

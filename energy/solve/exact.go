@@ -41,13 +41,20 @@ type proof struct {
 	budget int64
 }
 
+// stepBranches are the branches that take as long as a step of the search.
+const stepBranches = 3000
+
 // prove looks at all sets of nodes, the most promising first. It reports whether it
-// came to the end within so many branches.
+// came to the end within so many branches, and before the search has to end.
 func (s *search) prove(branches int64) bool {
+	if room := int64(s.left); room < branches/stepBranches {
+		branches = room * stepBranches
+	}
 	p := &proof{
 		search: s, order: bySize(s.model), at: make([]int, s.none), load: make([]float64, len(s.Nodes)),
 		used: make([]float64, len(s.Nodes)*s.dims), budget: branches,
 	}
+	defer func() { s.left -= int((branches - max(p.budget, 0)) / stepBranches) }()
 	p.rest = make([]float64, s.none+1)
 	for i := s.none - 1; i >= 0; i-- {
 		p.rest[i] = p.rest[i+1] + s.cpu[p.order[i]]

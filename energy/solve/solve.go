@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -41,15 +42,16 @@ type Result struct {
 // search is a search in progress.
 type search struct {
 	*model
-	o       Options
-	whole   *bound.Whole
-	left    int // steps
-	stopped bool
-	drawn   uint64
-	courses []*course // in order of their nodes, those with a fixed yield first
-	best    *energy.Allocation
-	value   float64
-	bound   float64
+	o        Options
+	whole    *bound.Whole
+	left     int // steps
+	stopped  bool
+	drawn    uint64
+	courses  []*course // in order of their nodes, those with a fixed yield first
+	complete bool      // there is a course for each number of nodes that could be the best
+	best     *energy.Allocation
+	value    float64
+	bound    float64
 }
 
 // Solve searches for the best allocation. The error is a problem that is not one, see
@@ -75,8 +77,8 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if s.best != nil {
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
-	} else {
-		r.Why = []string{"no allocation was found: there may be one"}
+	} else if r.Why = []string{"no allocation was found: there may be one"}; proved {
+		r.Why = []string{s.short()}
 	}
 	return r, nil
 }
@@ -116,4 +118,17 @@ func (s *search) note(at []int) (value, yield float64, ok bool) {
 		}
 	}
 	return value, m.Yield, true
+}
+
+// short says why there is no allocation, and what is missing as far as the bounds tell.
+func (s *search) short() string {
+	if s.Objective == energy.BoundedPower {
+		if watts, ok := s.whole.Power(max(s.Floor, leastYield)); ok {
+			return fmt.Sprintf("the least yield takes at least %.1f W, the budget is %.1f W", watts, float64(s.Budget))
+		}
+	}
+	if most := s.whole.Most(); most > 0 && most < s.Floor {
+		return fmt.Sprintf("no yield above %.4f is possible, it shall be %.4f", most, s.Floor)
+	}
+	return "no allocation exists: all were looked at, or their sums do not fit"
 }

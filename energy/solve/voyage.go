@@ -19,6 +19,9 @@ const firstProof int64 = 50_000
 // voyage follows courses in rounds, each twice as long as the one before, until the time
 // is up or no course is promising. True: the best is proved.
 func (s *search) voyage() bool {
+	if len(s.courses) == 0 {
+		return true // even with divisible jobs no number of nodes will do
+	}
 	proof := s.small()
 	for round := 0; !s.stopped; round++ {
 		steps := max(1, s.none<<min(round, 20)/8)
@@ -31,7 +34,7 @@ func (s *search) voyage() bool {
 		}
 		list := s.agenda(round)
 		if len(list) == 0 {
-			return true
+			return s.complete
 		}
 		for _, c := range list {
 			if s.promising(c) {
@@ -101,8 +104,8 @@ func (s *search) agenda(round int) []*course {
 		}
 		return cmp.Compare(s.hope(b, efficiency), s.hope(a, efficiency))
 	})
-	if s.Objective == energy.BoundedYield {
-		return slices.DeleteFunc(list, func(c *course) bool { return c != s.leader() })
+	if best := s.leader(); s.Objective == energy.BoundedYield && round%4 != 3 && slices.Contains(list, best) {
+		return []*course{best} // those with fewer nodes have had their turn
 	}
 	most := max(2, 8>>round)
 	if s.none > manyJobs {
