@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -64,14 +65,17 @@ func policy(s *settings.Settings) (queue.Policy, error) {
 	if !ok {
 		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed or reserved")
 	}
-	if _, chooses := p.(queue.FirstFit); chooses {
+	switch p.(type) {
+	case queue.FirstFit:
 		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
+	case queue.TimeSlices:
+		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
 	}
 	switch {
 	case s.Policy.Needs != "" && count != p.Needs():
 		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
 	case s.Policy.MinRun.Duration > 0 || s.Policy.Patience.Duration > 0:
-		return nil, cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: "+p.Name()+" suspends nobody")
+		return nil, cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: they are for firstfit, and this is "+p.Name())
 	}
 	return p, nil
 }

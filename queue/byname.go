@@ -7,7 +7,7 @@ import (
 )
 
 // policies are those that settings can name, in order of their names.
-var policies = []Policy{Conservative{}, EASY{}, FCFS{}, FirstFit{Count: Assumed}}
+var policies = []Policy{Conservative{}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
 
 // ByName returns the policy that settings and commands call so; the error lists
 // the right names.

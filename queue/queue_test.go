@@ -192,7 +192,7 @@ func TestLineOfManyThatWait(t *testing.T) {
 
 func TestByName(t *testing.T) {
 	for name, needs := range map[string]queue.Needs{
-		"conservative": queue.Reserved, "easy": queue.Reserved, "fcfs": queue.Reserved, "firstfit": queue.Assumed,
+		"conservative": queue.Reserved, "easy": queue.Reserved, "fcfs": queue.Reserved, "firstfit": queue.Assumed, "timeslices": queue.Observed,
 	} {
 		p, err := queue.ByName(name)
 		if err != nil || p.Name() != name || p.Needs() != needs {
@@ -201,7 +201,7 @@ func TestByName(t *testing.T) {
 	}
 	_, err := queue.ByName("lifo")
 	var field *cluster.FieldError
-	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, easy, fcfs, firstfit" {
+	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, easy, fcfs, firstfit, timeslices" {
 		t.Errorf("lifo: %v", err)
 	}
 }

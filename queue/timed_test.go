@@ -146,3 +146,62 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// Five vjobs on four processors make two slots and a half.
+func TestTimeSlices(t *testing.T) {
+	slices := queue.TimeSlices{Quantum: time.Hour, Count: queue.Observed}
+	for _, c := range []struct {
+		name string
+		jobs []string
+		want []string // wish, again after so long or "-", reason
+	}{
+		{"alone", []string{"1 waiting 4 -"}, []string{"run - runs: it is the turn of its slot"}},
+		{"the first turn", []string{"1 waiting 3 -", "2 waiting 2 -", "3 waiting 2 -", "4 waiting 1 -", "5 waiting 3 -"}, []string{
+			"run 1h0m0s runs: it is the turn of its slot, 1 of 3",
+			"stay 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
+			"stay 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
+			"run 1h0m0s runs: it is the turn of its slot, 1 of 3",
+			"stay 1h0m0s waits: for the turn of its slot: needs 3 CPU more; 3rd in line behind 2 and 3",
+		}},
+		{"within the quantum nothing changes", []string{"1 running 3 - ran 20m", "2 waiting 2 -", "3 waiting 2 -", "4 running 1 - ran 20m"}, []string{
+			"run 40m0s runs: it is the turn of its slot, 1 of 2",
+			"stay 40m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
+			"stay 40m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
+			"run 40m0s runs: it is the turn of its slot, 1 of 2",
+		}},
+		{"then comes the next slot", []string{"1 running 3 - ran 60m", "2 suspended 2 -", "3 waiting 2 -", "4 running 1 - ran 60m"}, []string{
+			"park 1h0m0s suspended: the turn of its slot is over",
+			"run 1h0m0s runs: it is the turn of its slot, 2 of 2",
+			"run 1h0m0s runs: it is the turn of its slot, 2 of 2",
+			"park 1h0m0s suspended: the turn of its slot is over",
+		}},
+		{"and after the last the first again", []string{"1 suspended 3 -", "2 running 2 - ran 60m", "3 running 2 - ran 60m"}, []string{
+			"run 1h0m0s runs: it is the turn of its slot, 1 of 2",
+			"park 1h0m0s suspended: the turn of its slot is over",
+			"park 1h0m0s suspended: the turn of its slot is over",
+		}},
+		{"room that is left goes to the others", []string{"1 suspended 3 -", "2 running 2 - ran 10m", "3 waiting 3 -"}, []string{
+			"stay 50m0s waits: for the turn of its slot: needs 1 CPU more; 2nd in line behind 3",
+			"run 50m0s runs: it is the turn of its slot, 2 of 3",
+			"stay 50m0s waits: for the turn of its slot: needs 1 CPU more; 1st in line",
+		}},
+		{"what fits nowhere waits", []string{"1 waiting 5 -", "2 waiting 4 -"}, []string{
+			"stay - waits: needs 1 CPU more; 1st in line",
+			"run - runs: it is the turn of its slot",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, v := range slices.Select(moment(t, 4000, c.jobs...)) {
+				again := "-"
+				if !v.Again.IsZero() {
+					again = v.Again.Sub(noon).String()
+				}
+				got = append(got, fmt.Sprintf("%s %s %s", v.Wish, again, v.Reason))
+			}
+			if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}

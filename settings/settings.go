@@ -57,6 +57,7 @@ type Policy struct {
 	// MinRun and Patience keep First Fit from suspending in vain.
 	MinRun   Duration `json:"min_run"`
 	Patience Duration `json:"patience"`
+	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
 }
 
 // Timing is the pace of the loop.

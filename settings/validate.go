@@ -81,7 +81,7 @@ func (s *Settings) validateChoices() error {
 	for _, c := range []choice{
 		{"log.format", s.Log.Format, "json text"},
 		{"log.level", s.Log.Level, "debug error info warn"},
-		{"policy.name", s.Policy.Name, "conservative easy fcfs firstfit"},
+		{"policy.name", s.Policy.Name, "conservative easy fcfs firstfit timeslices"},
 		{"driver", s.Driver, "libvirt simulated"},
 		{"simulated.profile", s.Simulated.Profile, "bin-repacking lab thesis"},
 	} {
@@ -115,6 +115,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"timing.plan", t.Plan, 0, time.Minute},
 		{"policy.min_run", s.Policy.MinRun, 0, 24 * time.Hour},
+		{"policy.quantum", s.Policy.Quantum, 0, 24 * time.Hour},
 		{"policy.patience", s.Policy.Patience, 0, 24 * time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
 		{"limits.stop_grace", s.Limits.StopGrace, 0, time.Hour},

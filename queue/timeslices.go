@@ -1,0 +1,147 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// TimeSlices is gang scheduling with a quantum (Ousterhout 1982; thesis §2.3.2): the
+// vjobs are packed into slots, as many in each as fit together, and the slots run one
+// after another, each for a quantum. A vjob is in the first slot with room for it, so
+// slots are as few as first fit makes them; and room that a slot leaves goes to vjobs
+// of the others meanwhile.
+//
+// The quantum should be large against what it takes to suspend and to resume a slot.
+type TimeSlices struct {
+	Quantum time.Duration // more than 0
+	Count   Needs
+}
+
+var _ Policy = TimeSlices{}
+
+// DefaultQuantum is twenty times what suspending and resuming 1 GiB takes on the
+// hosts of the thesis.
+const DefaultQuantum = time.Hour
+
+// Name is "timeslices".
+func (TimeSlices) Name() string { return "timeslices" }
+
+// Needs is what the field Count says.
+func (s TimeSlices) Needs() Needs { return s.Count }
+
+// mostSlots bounds how many slots are filled: with more nobody would have a turn soon.
+// Vjobs for which there is none wait for one.
+const mostSlots = 16
+
+// slot is one row of Ousterhout's matrix.
+type slot struct {
+	room Room
+	jobs []int
+}
+
+// Select packs the slots and runs the one whose turn it is.
+func (s TimeSlices) Select(m *Moment) []Verdict {
+	w := begin(m)
+	slots := s.pack(w)
+	turn, until := s.turn(w, slots)
+	for i := range w.jobs {
+		w.passed(i) // what is under way keeps its room whatever the slot
+	}
+	var order []int
+	for k := range slots { // the slot whose turn it is, then those that come next
+		order = append(order, slots[(turn+k)%len(slots)].jobs...)
+	}
+	for _, i := range order {
+		j := &w.jobs[i]
+		ok, short := w.take(i)
+		switch {
+		case ok && slices.Contains(slots[turn].jobs, i):
+			w.settle(i, Run, "runs: it is the turn of its slot"+ofSlots(turn, len(slots)))
+		case ok:
+			w.settle(i, Run, "runs: the slot whose turn it is leaves room")
+		case j.State == cluster.Running:
+			w.settle(i, Park, "suspended: the turn of its slot is over")
+		default:
+			w.wait(i, "for the turn of its slot: "+short.String())
+		}
+		if len(slots) > 1 {
+			w.verdicts[i].Again = until
+		}
+	}
+	for i, j := range w.jobs {
+		switch {
+		case w.settled[i]:
+		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
+			w.settle(i, Park, "suspended: there is no slot for it")
+		default:
+			w.wait(i, fmt.Sprintf("all %d slots are full", mostSlots))
+		}
+	}
+	return w.verdicts
+}
+
+func ofSlots(turn, n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of %d", turn+1, n)
+}
+
+// pack puts each vjob into the first slot with room for it. There is one slot at
+// least.
+func (s TimeSlices) pack(w *walk) []*slot {
+	slots := []*slot{{room: w.Room()}}
+	for i, j := range w.jobs {
+		if w.settled[i] {
+			continue
+		}
+		for k := 0; k < mostSlots; k++ {
+			if k == len(slots) {
+				slots = append(slots, &slot{room: w.Room()})
+			}
+			ok, short := slots[k].room.Take(j.ID)
+			if ok {
+				slots[k].jobs = append(slots[k].jobs, i)
+				break
+			}
+			if len(slots[k].jobs) == 0 && j.State.Ready() { // not even an empty slot has room
+				w.wait(i, short.String())
+				break
+			}
+		}
+	}
+	if last := len(slots) - 1; last > 0 && len(slots[last].jobs) == 0 {
+		slots = slots[:last]
+	}
+	return slots
+}
+
+// turn is the slot that is to run, and until when: the one of which most runs, until
+// its quantum is over, and then the next one.
+func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
+	most := 0
+	for k, slot := range slots {
+		n, since := 0, time.Time{}
+		for _, i := range slot.jobs {
+			if j := &w.jobs[i]; j.State == cluster.Running {
+				if n++; since.IsZero() || j.Since.Before(since) {
+					since = j.Since
+				}
+			}
+		}
+		if n > most {
+			most, turn, until = n, k, since.Add(s.Quantum)
+		}
+	}
+	switch {
+	case most == 0:
+		return 0, w.Now.Add(s.Quantum)
+	case until.After(w.Now):
+		return turn, until
+	default:
+		return (turn + 1) % len(slots), w.Now.Add(s.Quantum)
+	}
+}
