@@ -58,6 +58,9 @@ bench-planner: ## the planner beside others: on the instances in the folder VJOB
 bench-replay: ## whole logs under every discipline beside others: those in the folder VJOB_TRACES, or two that are cut
 	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/traces -table
 
+bench-energy: ## the energy engine beside the paper: on the instances in the folder VJOB_ENERGY, or a few, and on drawn ones
+	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/energy -table
+
 cover: ## measure which statements the tests reach, across packages
 	mkdir -p .cache
 	$(GO) test -tags $(TAGS) -timeout 40m -coverpkg=./... -coverprofile=.cache/cover.out $(PACKAGES)
