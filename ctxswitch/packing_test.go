@@ -78,6 +78,16 @@ func TestPackingTake(t *testing.T) {
 			running("1.0", 2, 2, "n1").waiting("2.0", 1, 1).waiting("3.0", 1, 1).state("n1", cluster.Draining), 0, []taken{
 			{1, true, ""}, {2, true, ""}, {3, false, "needs 1 CPU and 1 GiB more"},
 		}},
+		{"nor do draining nodes take each other's", newScene().node("n1", 1, 1).node("n2", 2, 2).node("n3", 0.5, 0.5).
+			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").running("3.0", 1, 1, "n2").
+			state("n1", cluster.Draining).state("n2", cluster.Draining), 0, []taken{
+			{3, true, ""}, {2, true, ""}, {1, false, shape},
+		}},
+		{"no node takes anybody", newScene().node("n1", 2, 2).node("n2", 2, 2).
+			running("1.0", 1, 1, "n1").waiting("2.0", 1, 1).
+			state("n1", cluster.Draining).state("n2", cluster.Draining), 0, []taken{
+			{1, true, ""}, {2, false, "needs 1 CPU and 1 GiB more"},
+		}},
 		{"an image that cannot be read", newScene().node("n1", 2, 2).node("n2", 2, 2).
 			sleeping("1.0", 1, 1, "n1").state("n1", cluster.Down), 0, []taken{
 			{1, false, "in the way is node n1, which is down and holds what there is of VM 1.0"},

@@ -143,7 +143,7 @@ func (g *stage) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
 	allowed := g.allowed()
 	for i, vm := range g.vms {
 		for _, n := range g.shunned(i, nodes[vm], allowed) {
-			if err := g.keepOff([]int{i}, n, 0); err != nil {
+			if err := g.keep("ban", []int{i}, []int{n}, 0); err != nil {
 				return err
 			}
 		}
@@ -184,41 +184,67 @@ func fitsIn(need, room []int64) bool {
 // drain keeps everybody off nodes that take nothing, but for those who are there:
 // they leave if they can.
 func (g *stage) drain() error {
+	var closed, open []int
 	for n, node := range g.nodes {
 		if node.State == cluster.Online || g.in.Nodes[n].Want == repack.Offline {
-			continue
+			open = append(open, n)
+		} else {
+			closed = append(closed, n)
 		}
-		dread := int64(dread)
-		if node.State != cluster.Draining {
-			dread = 0 // nobody may stay
+	}
+	if len(closed) == 0 {
+		return nil
+	}
+	there, others := g.on(closed)
+	for i, n := range closed {
+		penalty := int64(0) // nobody may stay
+		if g.nodes[n].State == cluster.Draining {
+			penalty = dread
 		}
-		var there, others []int
-		for i := range g.in.VMs {
-			switch v := &g.in.VMs[i]; {
-			case v.Stays:
-			case v.State == repack.Running && v.Host == n:
-				there = append(there, i)
-			default:
-				others = append(others, i)
-			}
-		}
-		if err := errors.Join(g.keepOff(there, n, dread), g.keepOff(others, n, 0)); err != nil {
+		rest := slices.Concat(closed[:i], closed[i+1:])
+		if err := errors.Join(g.keep("ban", there[i], []int{n}, penalty), g.keep("ban", there[i], rest, 0)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(open) == 0 {
+		return g.keep("ban", others, closed, 0)
+	}
+	return g.keep("fence", others, open, 0)
 }
 
-func (g *stage) keepOff(vms []int, node int, penalty int64) error {
-	if len(vms) == 0 {
+// on are the VMs that run on each of some nodes, and all others, but for those that are
+// not to be touched.
+func (g *stage) on(nodes []int) (there [][]int, others []int) {
+	number := make(map[int]int, len(nodes))
+	for i, n := range nodes {
+		number[n] = i
+	}
+	there = make([][]int, len(nodes))
+	for vm := range g.in.VMs {
+		v := &g.in.VMs[vm]
+		i, here := number[v.Host]
+		switch {
+		case v.Stays:
+		case here && v.State == repack.Running:
+			there[i] = append(there[i], vm)
+		default:
+			others = append(others, vm)
+		}
+	}
+	return there, others
+}
+
+// keep posts a rule that keeps VMs off nodes or on them, by its name.
+func (g *stage) keep(name string, vms, nodes []int, penalty int64) error {
+	if len(vms) == 0 || len(nodes) == 0 {
 		return nil
 	}
-	kind, err := rule.Find("ban")
+	kind, err := rule.Find(name)
 	if err != nil {
 		return err
 	}
 	r, err := kind.New(rule.Args{
-		Instance: &g.in, Continuous: penalty == 0, Values: map[string]any{"vms": vms, "nodes": []int{node}},
+		Instance: &g.in, Continuous: penalty == 0, Values: map[string]any{"vms": vms, "nodes": nodes},
 	})
 	if err != nil {
 		return err
