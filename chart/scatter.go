@@ -27,7 +27,7 @@ var spectrum = []string{"#1f6fb2", "#e69f00", "#009e73", "#d1495b", "#7cc7f2", "
 const (
 	scatterWidth  = 760.0
 	scatterHeight = 460.0
-	legendWidth   = 230.0
+	legendWidth   = 250.0
 	legendStep    = 19.0
 )
 
@@ -52,8 +52,8 @@ func WriteScatter(w io.Writer, s *Scatter) error {
 			return left + p[0]*x.perUnit, top + scatterHeight - p[1]*y.perUnit
 		})
 		at := top + 10 + float64(i)*legendStep
-		c.dot(i, left+scatterWidth+20, at-4, 5, 1, g.Name)
-		c.text(left+scatterWidth+32, at, "legend", "start", g.Name)
+		c.dot(i, left+scatterWidth+36, at-4, 5, 1, g.Name)
+		c.text(left+scatterWidth+48, at, "legend", "start", g.Name)
 	}
 	c.close()
 	if _, err := io.WriteString(w, c.String()); err != nil {
