@@ -254,10 +254,32 @@ func (r *run) finish() {
 		r.judge(r.at)
 	}
 	r.weighIn()
+	if !r.c.climbs && r.full == 0 {
+		r.narrow()
+	}
 	r.c.at, r.c.on = append(r.c.at[:0], r.at...), r.on
 	if r.c.climbs && r.c.found {
 		reached := r.c.reached * (1 + r.c.spread)
 		r.c.yield = max(reached, min(r.yield, (r.yield+reached)/2))
 		r.c.yield = min(r.c.yield, r.whole.Most())
+	}
+}
+
+// narrow hands an assignment that leaves nodes empty over to the course with so many less.
+func (r *run) narrow() {
+	var busy []int
+	for _, n := range r.on {
+		if len(r.jobs[n]) > 0 {
+			busy = append(busy, n)
+		}
+	}
+	k := slices.IndexFunc(r.courses, func(c *course) bool { return !c.climbs && c.count == len(busy) })
+	if k < 0 || r.courses[k] == r.c {
+		return
+	}
+	value, yield, ok := r.note(r.at)
+	if c := r.courses[k]; ok && (!c.found || !r.Objective.Better(c.value, value)) {
+		c.found, c.value, c.reached = true, value, yield
+		c.at, c.on = slices.Clone(r.at), busy
 	}
 }

@@ -104,7 +104,8 @@ func (s *search) agenda(round int) []*course {
 		}
 		return cmp.Compare(s.hope(b, efficiency), s.hope(a, efficiency))
 	})
-	if best := s.leader(); s.Objective == energy.BoundedYield && round%4 != 3 && slices.Contains(list, best) {
+	others := round%4 == 3 && !(s.whole.Alike() && s.none > manyJobs)
+	if best := s.leader(); s.Objective == energy.BoundedYield && !others && slices.Contains(list, best) {
 		return []*course{best} // those with fewer nodes have had their turn
 	}
 	most := max(2, 8>>round)
@@ -114,7 +115,7 @@ func (s *search) agenda(round int) []*course {
 	return list[:min(most, len(list))]
 }
 
-// leader is the course that has the best value.
+// leader is the course that has the best value, of equals the one with the fewest nodes.
 func (s *search) leader() (best *course) {
 	for _, c := range s.courses {
 		if c.found && (best == nil || s.Objective.Better(c.value, best.value)) {
