@@ -1,29 +1,34 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
 // Configuration says which VM is in which state on which node at one instant
-// (thesis §6.1.2). Usage per node is kept incrementally. It is not safe for
-// concurrent use.
+// (thesis §6.1.2). Usage per node is kept incrementally, and so is the order of
+// nodes and VMs: with a hundred thousand of them sorting is what would cost. It is
+// not safe for concurrent use.
 type Configuration struct {
 	nodes map[NodeID]*hosting
-	vms   map[VMID]*placement
+	names []NodeID // of the nodes, in order
+	vjobs map[VJobID][]placement
+	order []VJobID // of the vjobs
+	vms   int
 }
 
 // hosting is a node with the sum of what its running VMs need.
 type hosting struct {
 	node Node
 	used Resources
-	vms  map[VMID]struct{} // running here
+	vms  []VMID // running here, in order
 }
 
-// placement is a VM's need, state and place.
+// placement is a VM's need, state and place. Those of a vjob are in order of rank.
 type placement struct {
+	rank  int
 	need  Resources
 	state VMState
 	node  NodeID // where it runs, or where its image lies; "" when neither
@@ -31,7 +36,7 @@ type placement struct {
 
 // NewConfiguration is a cluster of nodes without VMs.
 func NewConfiguration(nodes ...Node) *Configuration {
-	c := &Configuration{nodes: map[NodeID]*hosting{}, vms: map[VMID]*placement{}}
+	c := &Configuration{nodes: map[NodeID]*hosting{}, vjobs: map[VJobID][]placement{}}
 	for _, n := range nodes {
 		c.SetNode(n)
 	}
@@ -40,7 +45,7 @@ func NewConfiguration(nodes ...Node) *Configuration {
 
 // Name is how messages call the configuration.
 func (c *Configuration) Name() string {
-	return fmt.Sprintf("configuration of %d nodes and %d VMs", len(c.nodes), len(c.vms))
+	return fmt.Sprintf("configuration of %d nodes and %d VMs", len(c.nodes), c.vms)
 }
 
 // SetNode adds a node or replaces what is known of it; its VMs stay.
@@ -49,7 +54,8 @@ func (c *Configuration) SetNode(n Node) {
 		h.node = n
 		return
 	}
-	c.nodes[n.ID] = &hosting{node: n, vms: map[VMID]struct{}{}}
+	c.nodes[n.ID] = &hosting{node: n}
+	c.names = insert(c.names, n.ID, cmp.Compare)
 }
 
 // Node returns a node by name.
@@ -64,7 +70,7 @@ func (c *Configuration) Node(id NodeID) (Node, bool) {
 // Nodes lists the nodes in order of their names.
 func (c *Configuration) Nodes() []Node {
 	list := make([]Node, 0, len(c.nodes))
-	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+	for _, id := range c.names {
 		list = append(list, c.nodes[id].node)
 	}
 	return list
@@ -72,7 +78,46 @@ func (c *Configuration) Nodes() []Node {
 
 // VMs lists the known VMs in order.
 func (c *Configuration) VMs() []VMID {
-	return slices.SortedFunc(maps.Keys(c.vms), VMID.Compare)
+	list := make([]VMID, 0, c.vms)
+	for _, job := range c.order {
+		for i := range c.vjobs[job] {
+			list = append(list, VMID{VJob: job, Rank: c.vjobs[job][i].rank})
+		}
+	}
+	return list
+}
+
+// find is what is known of a VM, nil if nothing. It is there until the next change.
+func (c *Configuration) find(id VMID) *placement {
+	list := c.vjobs[id.VJob]
+	if i, known := place(list, id.Rank); known {
+		return &list[i]
+	}
+	return nil
+}
+
+// place is where a member is in the list of its vjob, or would be. Mostly all members
+// are there, each in the place of its rank.
+func place(list []placement, rank int) (i int, known bool) {
+	if rank >= 0 && rank < len(list) && list[rank].rank == rank {
+		return rank, true
+	}
+	return slices.BinarySearchFunc(list, rank, func(p placement, rank int) int { return cmp.Compare(p.rank, rank) })
+}
+
+// insert puts something new into a list in its place.
+func insert[T any](list []T, x T, compare func(a, b T) int) []T {
+	if len(list) == 0 || compare(list[len(list)-1], x) < 0 {
+		return append(list, x)
+	}
+	i, _ := slices.BinarySearchFunc(list, x, compare)
+	return slices.Insert(list, i, x)
+}
+
+// remove takes something out of a list that is in order.
+func remove[T any](list []T, x T, compare func(a, b T) int) []T {
+	i, _ := slices.BinarySearchFunc(list, x, compare)
+	return slices.Delete(list, i, i+1)
 }
 
 // SetWaiting records a VM that is on no node.
@@ -94,35 +139,58 @@ func (c *Configuration) SetSleeping(id VMID, need Resources, node NodeID) {
 
 // Remove forgets a VM.
 func (c *Configuration) Remove(id VMID) {
-	c.release(id)
-	delete(c.vms, id)
+	list := c.vjobs[id.VJob]
+	i, known := place(list, id.Rank)
+	if !known {
+		return
+	}
+	c.release(id, &list[i])
+	c.vms--
+	if len(list) > 1 {
+		c.vjobs[id.VJob] = slices.Delete(list, i, i+1)
+		return
+	}
+	delete(c.vjobs, id.VJob)
+	c.order = remove(c.order, id.VJob, cmp.Compare)
 }
 
 func (c *Configuration) set(id VMID, p placement) {
-	c.release(id)
-	if p.state == VMRunning {
-		h, ok := c.nodes[p.node]
-		if !ok {
-			panic(fmt.Sprintf("cluster: VM %s placed on unknown node %q", id, p.node))
-		}
-		h.used = h.used.Plus(p.need)
-		h.vms[id] = struct{}{}
+	h, ok := c.nodes[p.node]
+	if p.state == VMRunning && !ok {
+		panic(fmt.Sprintf("cluster: VM %s placed on unknown node %q", id, p.node))
 	}
-	c.vms[id] = &p
+	p.rank = id.Rank
+	list, met := c.vjobs[id.VJob]
+	i, known := place(list, id.Rank)
+	if known {
+		c.release(id, &list[i])
+		list[i] = p
+	} else {
+		c.vms++
+		c.vjobs[id.VJob] = slices.Insert(list, i, p)
+	}
+	if !met {
+		c.order = insert(c.order, id.VJob, cmp.Compare)
+	}
+	if p.state == VMRunning {
+		h.used = h.used.Plus(p.need)
+		h.vms = insert(h.vms, id, VMID.Compare)
+	}
 }
 
-func (c *Configuration) release(id VMID) {
-	if p, ok := c.vms[id]; ok && p.state == VMRunning {
+// release takes a VM from the node on which it runs, if it does.
+func (c *Configuration) release(id VMID, p *placement) {
+	if p.state == VMRunning {
 		h := c.nodes[p.node]
 		h.used = h.used.Minus(p.need)
-		delete(h.vms, id)
+		h.vms = remove(h.vms, id, VMID.Compare)
 	}
 }
 
 // State returns the state of a VM; ok is false when the VM is not known.
 func (c *Configuration) State(id VMID) (s VMState, ok bool) {
-	p, ok := c.vms[id]
-	if !ok {
+	p := c.find(id)
+	if p == nil {
 		return 0, false
 	}
 	return p.state, true
@@ -130,7 +198,7 @@ func (c *Configuration) State(id VMID) (s VMState, ok bool) {
 
 // Need returns what a VM needs, zero when it is not known.
 func (c *Configuration) Need(id VMID) Resources {
-	if p, ok := c.vms[id]; ok {
+	if p := c.find(id); p != nil {
 		return p.need
 	}
 	return Resources{}
@@ -138,8 +206,8 @@ func (c *Configuration) Need(id VMID) Resources {
 
 // Host returns the node on which a VM runs; ok is false when it does not run.
 func (c *Configuration) Host(id VMID) (node NodeID, ok bool) {
-	p, known := c.vms[id]
-	if !known || p.state != VMRunning {
+	p := c.find(id)
+	if p == nil || p.state != VMRunning {
 		return "", false
 	}
 	return p.node, true
@@ -147,7 +215,7 @@ func (c *Configuration) Host(id VMID) (node NodeID, ok bool) {
 
 // Place returns the node on which a VM runs or its image lies, or "".
 func (c *Configuration) Place(id VMID) NodeID {
-	if p, ok := c.vms[id]; ok {
+	if p := c.find(id); p != nil {
 		return p.node
 	}
 	return ""
@@ -159,7 +227,7 @@ func (c *Configuration) On(node NodeID) []VMID {
 	if !ok {
 		return nil
 	}
-	return slices.SortedFunc(maps.Keys(h.vms), VMID.Compare)
+	return slices.Clone(h.vms)
 }
 
 // Used is the sum of the needs of the VMs that run on a node.
@@ -183,7 +251,7 @@ func (c *Configuration) Free(node NodeID) Resources {
 // broken.
 func (c *Configuration) Violations() []string {
 	var list []string
-	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+	for _, id := range c.names {
 		h := c.nodes[id]
 		if !h.used.Fits(h.node.Capacity) {
 			list = append(list, fmt.Sprintf("node %s: its VMs need %s, it has %s", id, h.used, h.node.Capacity))
@@ -201,15 +269,14 @@ func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 // Clone copies the configuration.
 func (c *Configuration) Clone() *Configuration {
 	d := &Configuration{
-		nodes: make(map[NodeID]*hosting, len(c.nodes)),
-		vms:   make(map[VMID]*placement, len(c.vms)),
+		nodes: make(map[NodeID]*hosting, len(c.nodes)), names: slices.Clone(c.names),
+		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
 	for id, h := range c.nodes {
-		d.nodes[id] = &hosting{node: h.node, used: h.used, vms: maps.Clone(h.vms)}
+		d.nodes[id] = &hosting{node: h.node, used: h.used, vms: slices.Clone(h.vms)}
 	}
-	for id, p := range c.vms {
-		q := *p
-		d.vms[id] = &q
+	for id, list := range c.vjobs {
+		d.vjobs[id] = slices.Clone(list)
 	}
 	return d
 }
@@ -228,7 +295,8 @@ func (c *Configuration) String() string {
 	}
 	byState := map[VMState][]VMID{}
 	for _, id := range c.VMs() {
-		byState[c.vms[id].state] = append(byState[c.vms[id].state], id)
+		state := c.find(id).state
+		byState[state] = append(byState[state], id)
 	}
 	for _, s := range []VMState{VMWaiting, VMSleeping, VMTerminated} {
 		if len(byState[s]) > 0 {
@@ -244,7 +312,7 @@ func writeVMs(b *strings.Builder, c *Configuration, ids []VMID, withPlace bool) 
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		p := c.vms[id]
+		p := c.find(id)
 		fmt.Fprintf(b, " %s", id)
 		if withPlace && p.node != "" {
 			fmt.Fprintf(b, "@%s", p.node)

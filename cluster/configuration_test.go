@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -83,19 +84,21 @@ func TestConfigurationAnswers(t *testing.T) {
 	c.SetRunning(vm(1, 0), cluster.Resources{}, "nowhere")
 }
 
-// TestUsageIsKept compares the usage, which is kept incrementally, with a sum
-// made from scratch, after any sequence of changes; and what a clone does is
-// nothing to its original.
+// TestUsageIsKept compares the usage and the order, which are kept incrementally,
+// with those made from scratch, after any sequence of changes; and what a clone does
+// is nothing to its original.
 func TestUsageIsKept(t *testing.T) {
 	nodes := []cluster.NodeID{"n1", "n2", "n3"}
 	rapid.Check(t, func(t *rapid.T) {
-		c := cluster.NewConfiguration(cluster.Node{ID: "n1"}, cluster.Node{ID: "n2"}, cluster.Node{ID: "n3"})
+		c := cluster.NewConfiguration(cluster.Node{ID: "n2"}, cluster.Node{ID: "n3"}, cluster.Node{ID: "n1"})
+		known := map[cluster.VMID]bool{}
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
 			id := vm(cluster.VJobID(rapid.IntRange(1, 3).Draw(t, "vjob")), rapid.IntRange(0, 2).Draw(t, "rank"))
 			need := cluster.Resources{
 				CPU: cluster.MilliCPU(rapid.IntRange(0, 2000).Draw(t, "cpu")), Memory: cluster.MiB(rapid.IntRange(1, 999).Draw(t, "memory")),
 			}
 			node := rapid.SampledFrom(nodes).Draw(t, "node")
+			known[id] = true
 			before := c.String()
 			clone := c.Clone()
 			switch rapid.IntRange(0, 4).Draw(t, "change") {
@@ -107,6 +110,10 @@ func TestUsageIsKept(t *testing.T) {
 				c.SetWaiting(id, need)
 			case 4:
 				c.Remove(id)
+				delete(known, id)
+			}
+			if want := slices.SortedFunc(maps.Keys(known), cluster.VMID.Compare); !slices.Equal(c.VMs(), want) {
+				t.Fatalf("it has the VMs %v, want %v", c.VMs(), want)
 			}
 			if clone.String() != before {
 				t.Fatalf("a change went through to the clone:\n%s%s", before, clone)
