@@ -254,9 +254,9 @@ func (d *draft) name(n int) cluster.NodeID {
 // have then.
 func (q *repacking) reached(actions []Action) *cluster.Configuration {
 	c := q.Current.Clone()
-	for _, vm := range c.VMs() { // those that nobody touches may need more all the same
+	for vm, need := range q.Next { // those that nobody touches may need more all the same
 		if host, ok := c.Host(vm); ok {
-			c.SetRunning(vm, q.need(vm), host)
+			c.SetRunning(vm, need, host)
 		}
 	}
 	for _, a := range actions {
