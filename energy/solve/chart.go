@@ -21,7 +21,7 @@ func (s *search) chart() {
 		first, last = max(first, best-3), min(last, max(first, best)+3)
 	}
 	stride := max(1, (last-first)/64)
-	s.complete = stride == 1
+	s.complete = stride == 1 && (s.whole.Alike() || s.Objective != energy.BoundedPower)
 	for n := first; n <= last; n += stride {
 		s.add(n, false)
 		s.add(n, true)
@@ -32,8 +32,16 @@ func (s *search) chart() {
 	}
 }
 
-// extend adds the courses beside the best one.
+// extend adds the courses beside the best one, or if there is none, beside all.
 func (s *search) extend() {
+	if s.best == nil && len(s.courses) > 0 {
+		low, high := s.courses[0], s.courses[len(s.courses)-1]
+		s.add(low.count-1, low.climbs)
+		for n := 1; n <= 4; n++ {
+			s.add(high.count+n, high.climbs)
+		}
+		return
+	}
 	if best := s.leader(); best != nil {
 		s.add(best.count-1, best.climbs)
 		s.add(best.count+1, best.climbs)
@@ -62,7 +70,7 @@ func (s *search) add(count int, climbs bool) {
 	case s.Objective == energy.BoundedPower:
 		return
 	case climbs:
-		y := s.top(count)
+		y := s.peak(count, floor)
 		c.bound, c.yield = s.z(y, count), s.cautious(y)
 		ok = y > floor
 	default:
@@ -87,6 +95,24 @@ func byCount(a, b *course) int {
 func (s *search) z(yield float64, count int) float64 {
 	e := s.whole.PowerOf(count, yield)
 	return s.Lambda*yield + (1-s.Lambda)*max(0, 1-e/float64(s.EMax))
+}
+
+// peak is the yield at which so many nodes have the most Z: Z rises while nodes that are
+// cheap to load fill up, and falls, if at all, with those that are dear.
+func (s *search) peak(count int, floor float64) float64 {
+	low, high := floor, s.top(count)
+	if high <= floor || s.z(high, count) >= s.z(high-(high-floor)/64, count) {
+		return high
+	}
+	for range 12 {
+		third := (high - low) / 3
+		if s.z(low+third, count) < s.z(high-third, count) {
+			low += third
+		} else {
+			high -= third
+		}
+	}
+	return high
 }
 
 // cautious is the yield to try for at first if a bound is known: a bit less, unless all

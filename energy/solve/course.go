@@ -23,7 +23,6 @@ type course struct {
 	found   bool    // there is one
 	tried   int     // steps of the longest run
 	runs    int
-	stuck   int     // runs since the last better value
 	spread  float64 // by how much more than the best the yield is that is tried for
 }
 
@@ -71,10 +70,8 @@ func (s *search) sail(c *course, steps int) {
 	r.finish()
 	c.runs++
 	c.tried = max(c.tried, steps)
-	c.stuck++
-	if c.found && (!had || s.Objective.Better(c.value, before)) {
-		c.stuck = 0
-	} else if c.spread > leastSpread {
+	better := c.found && (!had || s.Objective.Better(c.value, before))
+	if !better && c.spread > leastSpread {
 		c.spread /= 2
 	}
 }

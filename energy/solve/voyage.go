@@ -13,7 +13,7 @@ func (s *search) promising(c *course) bool {
 	return s.best == nil || s.Objective.Gap(s.value, c.bound) > 1e-9
 }
 
-// firstProof is how many branches the first attempt at a proof may look at, by four.
+// firstProof is a quarter of the branches that the first attempt at a proof may look at.
 const firstProof int64 = 50_000
 
 // voyage follows courses in rounds, each twice as long as the one before, until the time
@@ -27,6 +27,7 @@ func (s *search) voyage() bool {
 		steps := max(1, s.none<<min(round, 20)/8)
 		if s.best == nil {
 			s.seek(steps)
+			s.extend()
 			continue
 		}
 		if s.Objective == energy.BoundedYield {
@@ -52,8 +53,7 @@ func (s *search) voyage() bool {
 const manyJobs = 600
 
 // seek looks for any allocation: one made in one go with all nodes will often do; else on
-// the course that promises most, then with more and
-// more nodes, then with fewer.
+// the course that promises most, then with more and more nodes, then with fewer.
 func (s *search) seek(steps int) {
 	for _, c := range s.courses {
 		if c.count == len(s.Nodes) && c.at == nil {
@@ -104,7 +104,7 @@ func (s *search) agenda(round int) []*course {
 		}
 		return cmp.Compare(s.hope(b, efficiency), s.hope(a, efficiency))
 	})
-	others := round%4 == 3 && !(s.whole.Alike() && s.none > manyJobs)
+	others := !s.whole.Alike() || round%4 == 3 && s.none <= manyJobs
 	if best := s.leader(); s.Objective == energy.BoundedYield && !others && slices.Contains(list, best) {
 		return []*course{best} // those with fewer nodes have had their turn
 	}
