@@ -19,6 +19,7 @@ func tiny(rng *rand.Rand, seed uint64) *energy.Problem {
 	p := sampled.New(sampled.Options{
 		Objective: energy.Objective(rng.IntN(3)), Nodes: hosts, Jobs: 1 + rng.IntN(6), Lambda: rng.Float64(), LightMemory: rng.IntN(2) == 0, Seed: seed,
 	})
+	p.Budget *= energy.Watts(0.2 + 0.8*rng.Float64()) // some are hard to keep, some cannot be kept
 	if rng.IntN(2) == 0 {
 		return p
 	}

@@ -28,25 +28,28 @@ func (s *search) voyage() bool {
 		if s.best == nil {
 			s.seek(steps)
 			s.extend()
-			continue
-		}
-		if s.Objective == energy.BoundedYield {
-			s.descend(steps)
-		}
-		list := s.agenda(round)
-		if len(list) == 0 {
+		} else if !s.improve(round, steps) {
 			return s.complete
-		}
-		for _, c := range list {
-			if s.promising(c) {
-				s.sail(c, steps)
-			}
 		}
 		if proof && round >= 2 && s.prove(firstProof<<min(round, 30)) {
 			return true
 		}
 	}
 	return false
+}
+
+// improve follows the courses of a round; false: none is promising any more.
+func (s *search) improve(round, steps int) bool {
+	if s.Objective == energy.BoundedYield {
+		s.descend(steps)
+	}
+	list := s.agenda(round)
+	for _, c := range list {
+		if s.promising(c) {
+			s.sail(c, steps)
+		}
+	}
+	return len(list) > 0
 }
 
 // manyJobs are so many that only few courses can be followed.
