@@ -102,7 +102,7 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 		}
 		w := wire.Action{
 			ID: int(a.ID), Kind: a.Kind.String(), VM: a.VM.String(), From: string(a.From), To: string(a.To), Live: a.Live,
-			StartSec: a.Start.Seconds(), EndSec: a.End.Seconds(), CostMiB: a.Cost, State: string(journal.PlanPending),
+			StartSec: a.Start.Seconds(), EndSec: a.End.Seconds(), CostMiB: a.Cost, BytesPerSecond: int64(a.Rate), State: string(journal.PlanPending),
 		}
 		for _, before := range a.After {
 			if shown(before) {

@@ -19,6 +19,7 @@ import (
 //   - no node that is given something to do is over capacity at any instant, see
 //     [check.room], and VMs arrive only on nodes that take VMs;
 //   - the rules hold by their meaning, see [check.rules];
+//   - the transfers on a link never keep to more than it has, see [check.links];
 //   - gangs are whole, see [check.gangs];
 //   - the goals are met, VMs that are pinned or have no goal are where they were,
 //     and the target is viable as far as the plan could do something about it.
@@ -32,6 +33,7 @@ func Check(p Problem, plan Plan) []string {
 	c.replay()
 	c.room()
 	c.rules()
+	c.links()
 	c.target()
 	return c.faults
 }
@@ -121,7 +123,7 @@ func (c *check) figures() {
 			}
 		}
 		memory, remote := c.count(a.VM).Memory, a.From != "" && a.From != a.To
-		if want := c.p.Costs.Duration(a.Kind, memory, remote); a.End-a.Start != want {
+		if want := max(c.p.Costs.Duration(a.Kind, memory, remote), c.sends(a)); a.End-a.Start != want {
 			c.fault("action %d is to last %s instead of %s", a.ID, a.End-a.Start, want)
 		}
 		if want := localCost(a.Kind, memory, remote); a.Cost != want {

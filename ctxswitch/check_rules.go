@@ -107,7 +107,7 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 	ends := make([]repack.Ticks, len(c.plan.Actions))
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
-			Kind: kindOf[a.Kind], VM: g.number[a.VM], From: g.at(a.From), To: g.at(a.To),
+			Kind: kindOf[a.Kind], VM: g.number[a.VM], From: g.at(a.From), To: g.at(a.To), Rate: perTick(a.Rate),
 			Start: repack.Ticks(a.Start / ruling.Tick), End: repack.Ticks((a.End + ruling.Tick - time.Nanosecond) / ruling.Tick),
 		}
 		if late > 0 {

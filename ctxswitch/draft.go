@@ -7,6 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/repack"
+	"vjob/ruling"
 )
 
 // draft is the plan of an instance on its way to a [Plan]: actions by VM and node,
@@ -28,6 +29,7 @@ type step struct {
 	vm       int
 	from, to int
 	live     bool
+	rate     int64
 	at       repack.Ticks // when it starts and ends in the plan of the instance
 	until    repack.Ticks
 	gang     int
@@ -80,7 +82,7 @@ func (d *draft) take(plan *repack.Plan) {
 		}
 		number[i] = len(d.steps)
 		s := step{
-			kind: kind, vm: a.VM, from: a.From, to: a.To, at: a.Start, until: a.End,
+			kind: kind, vm: a.VM, from: a.From, to: a.To, at: a.Start, until: a.End, rate: a.Rate,
 			live: kind == cluster.Migrate && !d.in.VMs[a.VM].Paused,
 		}
 		for _, j := range a.After {
@@ -191,7 +193,7 @@ func (d *draft) number() (order []int) {
 		for _, j := range s.after {
 			s.start, s.depth = max(s.start, d.steps[j].end), max(s.depth, d.steps[j].depth+1)
 		}
-		s.end = s.start + d.Costs.Duration(s.kind, d.memory(s), s.remote())
+		s.end = s.start + d.lasts(s)
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &d.steps[a], &d.steps[b]
@@ -201,6 +203,16 @@ func (d *draft) number() (order []int) {
 		)
 	})
 	return order
+}
+
+// lasts is how long a step takes: what the costs say, or longer at the rate that its
+// links leave it.
+func (d *draft) lasts(s *step) time.Duration {
+	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
+	if s.rate > 0 {
+		takes = max(takes, time.Duration(s.until-s.at)*ruling.Tick)
+	}
+	return takes
 }
 
 func (d *draft) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
@@ -217,7 +229,7 @@ func (d *draft) write(order []int) Plan {
 	for _, i := range order {
 		s := &d.steps[i]
 		a := Action{
-			ID: id[i], Kind: s.kind, VM: d.vms[s.vm], From: d.name(s.from), To: d.name(s.to), Live: s.live,
+			ID: id[i], Kind: s.kind, VM: d.vms[s.vm], From: d.name(s.from), To: d.name(s.to), Live: s.live, Rate: perSecond(s.rate),
 			Start: s.start, End: s.end, Cost: localCost(s.kind, d.memory(s), s.remote()),
 		}
 		for _, j := range s.after {

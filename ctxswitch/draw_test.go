@@ -29,10 +29,29 @@ func drawProblem(t *rapid.T) ctxswitch.Problem {
 	for j := range rapid.IntRange(1, 7).Draw(t, "vjobs") {
 		vms = append(vms, drawVJob(t, &p, nodes, cluster.VJobID(j+1), tidy)...)
 	}
+	if rapid.IntRange(0, 2).Draw(t, "network") == 0 {
+		p.Network = drawNetwork(t, nodes)
+	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "rules") {
 		p.Rules = append(p.Rules, ruling.Rules{Text: drawRule(t, vms, nodes)})
 	}
 	return p
+}
+
+// drawNetwork draws links so narrow that transfers get into each other's way.
+func drawNetwork(t *rapid.T, nodes []cluster.NodeID) *ctxswitch.Network {
+	n := &ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{}, Uplink: map[string]cluster.Rate{}, Label: "rack"}
+	rate := func(name string) cluster.Rate {
+		return rapid.SampledFrom([]cluster.Rate{0, 125_000_000, 12_500_000, 50_000_000}).Draw(t, name)
+	}
+	for _, id := range nodes {
+		if r := rate("nic"); r > 0 {
+			n.NIC[id] = r
+		}
+	}
+	n.Uplink["A"], n.Uplink["B"] = rate("uplink"), rate("uplink")
+	n.Dirty = rapid.SampledFrom([]cluster.Rate{0, 0, 1_000_000, 20_000_000}).Draw(t, "dirty")
+	return n
 }
 
 // drawRule draws any rule that a running cluster can have. Soft ones and those on
@@ -73,7 +92,7 @@ func drawNodes(t *rapid.T, p ctxswitch.Problem) []cluster.NodeID {
 	var ids []cluster.NodeID
 	for i := range rapid.IntRange(2, 6).Draw(t, "nodes") {
 		n := cluster.Node{
-			ID: cluster.NodeID(fmt.Sprintf("n%d", i)),
+			ID: cluster.NodeID(fmt.Sprintf("n%d", i)), Labels: map[string]string{"rack": string(rune('A' + i%3))},
 			Capacity: cluster.Resources{
 				CPU:    cluster.MilliCPU(rapid.IntRange(1, 4).Draw(t, "cpu")) * cluster.CPU,
 				Memory: cluster.MiB(rapid.IntRange(1, 4).Draw(t, "memory")) * cluster.GiB,

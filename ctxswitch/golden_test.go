@@ -197,6 +197,11 @@ var golden = map[string]*scene{
 		want(cluster.VMRunning, 1).fence("1.0", "n2").fence("1.1", "n3").
 		rule("continuous spread({1.0, 1.1});"),
 
+	"transfers share a link": newScene().node("n1", 4, 8).node("n2", 4, 8).node("n3", 4, 8).
+		running("1.0", 1, 2, "n1").running("2.0", 1, 2, "n1").running("3.0", 1, 2, "n1").
+		want(cluster.VMRunning, 1, 2, 3).state("n1", cluster.Draining).
+		links(&ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{"n1": 125_000_000}, Dirty: 5_000_000}),
+
 	"gathered VMs come to the pinned one": newScene().node("n1", 1, 4).node("n2", 4, 4).
 		running("1.0", 1, 1, "n2").running("2.0", 1, 1, "n1").waiting("3.0", 1, 1).
 		want(cluster.VMRunning, 1, 2, 3).pin("1.0").
@@ -218,6 +223,11 @@ var golden = map[string]*scene{
 	"no plan for a circle of gangs that cannot sleep": newScene().node("n1", 1, 1).node("n2", 1, 1).node("n3", 1, 1).
 		running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n2").running("1.1", 1, 1, "n3").running("2.1", 0, 0.1, "n3").
 		want(cluster.VMRunning, 1, 2).fence("1.0", "n2").fence("2.0", "n1").pin("1.1").pin("2.1"),
+}
+
+func (s *scene) links(n *ctxswitch.Network) *scene {
+	s.Network = n
+	return s
 }
 
 func (s *scene) next(id string, cpus, gib float64) *scene {

@@ -43,7 +43,10 @@ type Problem struct {
 	// two writers. The gang of any other is paused for the move.
 	Live  map[cluster.VMID]bool
 	Costs Costs
-	Seed  uint64
+	// Network is what transfers share; nil: they last as long as the costs say, however
+	// many there are.
+	Network *Network
+	Seed    uint64
 }
 
 // Goal is what is wanted of one vjob: a stable state for all its members. The
@@ -67,6 +70,7 @@ type Action struct {
 	From  cluster.NodeID     `json:"from,omitempty"` // where it runs, or its image lies
 	To    cluster.NodeID     `json:"to,omitempty"`   // where it will run
 	Live  bool               `json:"live,omitempty"` // Migrate: without pausing the gang
+	Rate  cluster.Rate       `json:"rate,omitempty"` // Migrate, Resume: what it keeps to on its links; 0 is no limit
 	After []ActionID         `json:"after,omitempty"`
 	Start time.Duration      `json:"start_ns"`
 	End   time.Duration      `json:"end_ns"`

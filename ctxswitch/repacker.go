@@ -144,6 +144,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	}
 	q.widen()
 	q.gangs()
+	q.connect(s.Network)
 	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain()); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,9 @@ func (a Action) remarks() string {
 	} else if a.Kind == cluster.Migrate {
 		words = append(words, "paused")
 	}
+	if a.Rate > 0 {
+		words = append(words, "at "+a.Rate.String())
+	}
 	if len(a.After) > 0 {
 		words = append(words, "after "+joined(a.After))
 	}

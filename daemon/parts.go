@@ -110,9 +110,22 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules),
+		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules), Network: network(s),
 		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
+}
+
+// network is what transfers share; nil if nothing is known of it.
+func network(s *settings.Settings) *ctxswitch.Network {
+	nics := s.NICs()
+	if nics == nil {
+		return nil
+	}
+	n := &ctxswitch.Network{NIC: nics, Uplink: map[string]cluster.Rate{}, Label: s.Network.Label, Dirty: s.Network.Dirty.Rate}
+	for rack, rate := range s.Network.Uplinks {
+		n.Uplink[rack] = rate.Rate
+	}
+	return n
 }
 
 // planner looks for a better plan until its time is up.

@@ -307,6 +307,7 @@ type Call struct {
 	VM       cluster.VMID
 	Node     cluster.NodeID
 	To       cluster.NodeID // Migrate
+	Rate     cluster.Rate   // Migrate: the most that is sent; 0 is no limit. A wish: not all drivers can
 	Image    ImageID        // Save, Seal, Restore, Revoke, Discard
 	Checksum string         // Restore: what Seal found
 	Attempt  int            // Restore, Revoke: each attempt to restore has a number of its own

@@ -27,6 +27,8 @@ type Settings struct {
 	// Backoff is how long a vjob is left alone after its first failed attempt; it
 	// doubles with each further one, up to 64 times.
 	Backoff time.Duration
+	// Network is what transfers share; nil: nothing is known of it.
+	Network *ctxswitch.Network
 	// Live lets VMs that a lock protects migrate while they run.
 	Live bool
 }

@@ -311,7 +311,7 @@ func settled(p ctxswitch.Problem) bool {
 func (p *picture) problem(s *Settings, goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
-		Live: p.live, Costs: s.Execute.Costs, Seed: p.seed,
+		Live: p.live, Costs: s.Execute.Costs, Network: s.Network, Seed: p.seed,
 	}
 }
 

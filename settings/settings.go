@@ -6,6 +6,7 @@
 package settings
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type Settings struct {
 	Simulated Simulated        `json:"simulated"`
 	Libvirt   Libvirt          `json:"libvirt"`
 	Nodes     []Node           `json:"nodes"`
+	Network   Network          `json:"network"`
 	Rules     document.Passage `json:"rules"` // a script, or a list
 	Images    []Image          `json:"images"`
 	Limits    Limits           `json:"limits"`
@@ -106,9 +108,45 @@ type Node struct {
 	CPU        CPU               `json:"cpu"`
 	Memory     Size              `json:"memory"`
 	Labels     map[string]string `json:"labels"`
+	NIC        Rate              `json:"nic"`
 	URI        string            `json:"uri"`
 	PeerURI    string            `json:"peer_uri"`
 	MigrateURI string            `json:"migrate_uri"`
+}
+
+// Network is what migrations and remote resumes share. 0 is no limit that is known.
+type Network struct {
+	NIC     Rate            `json:"nic"`     // of nodes that do not say it themselves
+	Label   string          `json:"label"`   // of nodes, which tells their rack
+	Uplinks map[string]Rate `json:"uplinks"` // of racks
+	Dirty   Rate            `json:"dirty"`   // how fast a running VM writes to its memory
+}
+
+// limited reports whether any link has a limit.
+func (s *Settings) limited() bool {
+	for _, n := range s.Nodes {
+		if n.NIC.Rate > 0 {
+			return true
+		}
+	}
+	return s.Network.NIC.Rate > 0 || len(s.Network.Uplinks) > 0
+}
+
+// NICs are the bandwidths of the nodes as far as they are known; nil: nothing of the
+// network is.
+func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
+	if !s.limited() {
+		return nil
+	}
+	nics := map[cluster.NodeID]cluster.Rate{}
+	for _, n := range s.Nodes {
+		for _, name := range expand(n.Name) {
+			if rate := cmp.Or(n.NIC.Rate, s.Network.NIC.Rate); rate > 0 {
+				nics[cluster.NodeID(name)] = rate
+			}
+		}
+	}
+	return nics
 }
 
 // Image is one entry of the catalogue.

@@ -101,7 +101,7 @@ func TestAges(t *testing.T) {
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, transfers_per_node, tries, vms_per_vjob"},
-		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of driver, images, libvirt, limits, listen, log, nodes, policy, retention, rules, simulated, state, timing"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of driver, images, libvirt, limits, listen, log, network, nodes, policy, retention, rules, simulated, state, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, easy, fcfs, firstfit, timeslices`},
 		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, reserved`},
@@ -111,6 +111,10 @@ func TestErrors(t *testing.T) {
 		{"open address", "listen: {address: '0.0.0.0:80'}\n", `s.yaml:1:19: listen.address: "0.0.0.0:80": want a loopback address, or listen.certificate and listen.key`},
 		{"no port", "listen: {address: localhost}\n", `s.yaml:1:19: listen.address: "localhost": want host:port, such as "127.0.0.1:8476"`},
 		{"half TLS", "listen: {certificate: /c.pem}\n", `s.yaml:1:23: listen.certificate: "/c.pem": want both a certificate and its key, or none`},
+		{"rate", "network: {nic: fast}\n", `s.yaml:1:16: network.nic: "fast": want a rate per second, such as "10Gbit", "100Mbit" or "80MiB", or 0`},
+		{"a rack of nobody", "network: {uplinks: {Z: 10Gbit}}\n", `s.yaml:1:24: network.uplinks.Z: 10 Gbit/s: want a rack that some node is in by its label rack`},
+		{"rules", "rules: 'spread({1.0, n1});'\n", "s.yaml:1:8: rules:\nrules:1:8: a set is of VMs or of nodes, and here 1.0 is a VM and n1 is a node\n    1 | spread({1.0, n1});\n      |        ^^^^^^^^^"},
+		{"rules as a list", "rules:\n  - {rule: capacity, nodes: n99, max: 1}\n", "s.yaml:2:3: rules:\nrules:1:29: there is no node n99\n    1 |   - {rule: capacity, nodes: n99, max: 1}\n      |                             ^^^"},
 		{"no nodes", "nodes: []\n", `s.yaml:1:8: nodes: "[]": want at least one node`},
 		{"twice", "nodes: [{name: 'n[1-3]', cpu: 1, memory: 1GiB}, {name: n2, cpu: 1, memory: 1GiB}]\n", `s.yaml:1:56: nodes[1].name: "n2": want a name that no other node has`},
 		{"range", "nodes: [{name: 'n[3-1]', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "n[3-1]": want a name, or a range such as n[1-8]`},

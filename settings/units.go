@@ -101,6 +101,23 @@ func (c *CPU) UnmarshalText(b []byte) (err error) {
 // MarshalText writes the number of processors.
 func (c CPU) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// Rate is a rate of a link that is written "10Gbit".
+type Rate struct{ cluster.Rate }
+
+// UnmarshalText reads a rate.
+func (r *Rate) UnmarshalText(b []byte) (err error) {
+	r.Rate, err = cluster.ParseRate(string(b))
+	return err
+}
+
+// MarshalText writes the rate.
+func (r Rate) MarshalText() ([]byte, error) {
+	if r.Rate == 0 {
+		return []byte("0"), nil
+	}
+	return []byte(r.String()), nil
+}
+
 // expand writes out a range of names: n[08-11] is n08, n09, n10, n11. A name
 // without a range is itself; nil is a range that makes no sense.
 func expand(name string) []string {

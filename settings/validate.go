@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateChoices, s.validateTiming, s.validateSimulated,
-		s.validateNodes, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention,
+		s.validateNodes, s.validateNetwork, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -166,6 +167,19 @@ func (s *Settings) validateNodes() error {
 			return cluster.BadField(field+".name", n.Name, "one name: each libvirt host has a URI of its own")
 		case s.Driver == "libvirt" && n.URI == "":
 			return cluster.BadField(field+".uri", n.URI, `a libvirt URI, such as "qemu+ssh://n1/system"`)
+		}
+	}
+	return nil
+}
+
+func (s *Settings) validateNetwork() error {
+	n := &s.Network
+	if n.Label == "" && len(n.Uplinks) > 0 {
+		return cluster.BadField("network.label", n.Label, "the label of nodes that tells their rack")
+	}
+	for _, rack := range slices.Sorted(maps.Keys(n.Uplinks)) {
+		if !slices.ContainsFunc(s.Nodes, func(node Node) bool { return node.Labels[n.Label] == rack }) {
+			return cluster.BadField("network.uplinks."+rack, n.Uplinks[rack], "a rack that some node is in by its label "+n.Label)
 		}
 	}
 	return nil

@@ -158,20 +158,22 @@ type PlanList struct {
 
 // Action is one action of a plan.
 type Action struct {
-	ID       int        `json:"id"`
-	Kind     string     `json:"kind"`
-	VM       string     `json:"vm"`
-	From     string     `json:"from,omitempty"`
-	To       string     `json:"to,omitempty"`
-	Live     bool       `json:"live,omitempty"`
-	After    []int      `json:"after,omitempty"`
-	StartSec float64    `json:"start_seconds"` // estimates, from the start of the plan
-	EndSec   float64    `json:"end_seconds"`
-	CostMiB  int64      `json:"cost_mib"`
-	State    string     `json:"state"`
-	Began    *time.Time `json:"began,omitempty"`
-	Ended    *time.Time `json:"ended,omitempty"`
-	Note     string     `json:"note,omitempty"`
+	ID       int     `json:"id"`
+	Kind     string  `json:"kind"`
+	VM       string  `json:"vm"`
+	From     string  `json:"from,omitempty"`
+	To       string  `json:"to,omitempty"`
+	Live     bool    `json:"live,omitempty"`
+	After    []int   `json:"after,omitempty"`
+	StartSec float64 `json:"start_seconds"` // estimates, from the start of the plan
+	EndSec   float64 `json:"end_seconds"`
+	CostMiB  int64   `json:"cost_mib"`
+	// BytesPerSecond is what a transfer keeps to on its links; absent: no limit.
+	BytesPerSecond int64      `json:"bytes_per_second,omitempty"`
+	State          string     `json:"state"`
+	Began          *time.Time `json:"began,omitempty"`
+	Ended          *time.Time `json:"ended,omitempty"`
+	Note           string     `json:"note,omitempty"`
 }
 
 // Event is one line of the event log and one message of GET /v1/events.

@@ -125,6 +125,9 @@ func actionTable(actions []wire.Action) *table {
 		if x.Live {
 			what = "live " + what
 		}
+		if x.BytesPerSecond > 0 {
+			what += " at " + cluster.Rate(x.BytesPerSecond).String()
+		}
 		lasted := "-"
 		if x.Began != nil && x.Ended != nil {
 			lasted = span(x.Ended.Sub(*x.Began))

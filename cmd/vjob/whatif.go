@@ -137,6 +137,9 @@ func stepTable(actions []wire.Action) *table {
 		if x.Live {
 			what = "live " + what
 		}
+		if x.BytesPerSecond > 0 {
+			what += " at " + cluster.Rate(x.BytesPerSecond).String()
+		}
 		t.row(strconv.Itoa(x.ID), what, x.VM, dash(x.From), dash(x.To), dash(strings.Join(after, ",")),
 			fmt.Sprintf("%s…%s", span(seconds(x.StartSec)), span(seconds(x.EndSec))), mib(x.CostMiB))
 	}

@@ -22,6 +22,9 @@ type op struct {
 
 // issue begins a chain of calls for a gang.
 func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
+	for i := range calls {
+		calls[i].Rate = p.rate(&calls[i])
+	}
 	e.begin(calls, p.plan(), func(call hypervisor.Call) time.Duration {
 		p.hold(call, e.now)
 		return e.deadline(p, call)
@@ -40,7 +43,7 @@ func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, deadline 
 		e.open(&op{call: call, began: e.now, deadline: at})
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
-		call.Machine = nil
+		call.Machine, call.Rate = nil, 0 // what a look does not need to know the call by
 		e.out.Step.Intents = append(e.out.Step.Intents, journal.Intent{Call: call, Plan: plan, Epoch: e.epoch, At: e.now})
 	}
 	e.out.Chains = append(e.out.Chains, chain)
@@ -63,7 +66,7 @@ const leastDeadline = 15 * time.Second
 // deadline is when a call that has not answered is given up: a multiple of what
 // it is estimated to take, and never less than a few seconds.
 func (e *Executor) deadline(p *pursuit, call hypervisor.Call) time.Duration {
-	estimate := e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory)
+	estimate := max(e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory), p.planned(&call))
 	return leastDeadline + time.Duration(float64(estimate)*e.settings.Slack)
 }
 

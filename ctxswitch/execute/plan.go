@@ -184,6 +184,34 @@ func (p *pursuit) released(call hypervisor.Call) bool {
 	return act == nil || may
 }
 
+// hopOf is the action of a plan that a migration carries out; nil if there is none.
+func (p *pursuit) hopOf(call *hypervisor.Call) *ctxswitch.Action {
+	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 || !p.todo[0].begun {
+		return nil
+	}
+	act, _ := p.todo[0].hop(call.VM.Rank)
+	if act == nil || act.To != call.To {
+		return nil // it goes back, or nobody has planned it
+	}
+	return act
+}
+
+// rate is what a plan lets a call send; 0 is no limit.
+func (p *pursuit) rate(call *hypervisor.Call) cluster.Rate {
+	if act := p.hopOf(call); act != nil {
+		return act.Rate
+	}
+	return 0
+}
+
+// planned is how long a plan gives a call that keeps to a rate.
+func (p *pursuit) planned(call *hypervisor.Call) time.Duration {
+	if act := p.hopOf(call); act != nil && act.Rate > 0 {
+		return act.End - act.Start
+	}
+	return 0
+}
+
 // mark changes the state of an action and of the plan with it.
 func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note string) {
 	was := r.state[id]

@@ -234,6 +234,20 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 	return err
 }
 
+// bandwidth is the most that a migration may send, in MiB per second, as libvirt
+// counts it: what the plan leaves it, and never more than the settings allow. 0 is no
+// limit.
+func bandwidth(rate cluster.Rate, most int) uint64 {
+	mib := (int64(rate) + 1<<20 - 1) >> 20
+	switch {
+	case mib == 0:
+		return uint64(most)
+	case most == 0:
+		return uint64(mib)
+	}
+	return uint64(min(mib, int64(most)))
+}
+
 // migrate moves a copy, peer to peer: the two hosts finish it even when we die. A
 // running copy moves while it runs; whether it should is for the caller to say.
 func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
@@ -251,7 +265,9 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 	}
 	params := &libvirt.DomainMigrateParameters{
 		URISet: to.MigrateURI != "", URI: to.MigrateURI,
-		BandwidthSet: cfg.MigrationMiBps > 0, Bandwidth: uint64(cfg.MigrationMiBps),
+	}
+	if most := bandwidth(call.Rate, cfg.MigrationMiBps); most > 0 {
+		params.BandwidthSet, params.Bandwidth = true, most
 	}
 	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
 		state, _, err := dom.GetState()

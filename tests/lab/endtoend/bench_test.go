@@ -105,7 +105,7 @@ type gang struct {
 	mib      int64
 	priority int
 	words    string // of the guests' command line, beside tick=100
-	rules    []wire.Rule
+	rules    string
 }
 
 func (b bench) submit(g gang) int64 {

@@ -28,10 +28,10 @@ func (b bench) faults() {
 func (b bench) hostDies() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h1)
-	struck := b.started(gang{name: "struck", vms: 2, mib: 40, rules: []wire.Rule{{Kind: "spread"}}})
+	struck := b.started(gang{name: "struck", vms: 2, mib: 40, rules: "continuous spread($VMS);"})
 	b.runsOn(struck, h2, h3)
 	b.online(h1)
-	other := b.started(gang{name: "other", vms: 2, mib: 24, rules: []wire.Rule{{Kind: "fence", Nodes: []string{string(h1)}}}})
+	other := b.started(gang{name: "other", vms: 2, mib: 24, rules: "continuous fence($VMS, {" + string(h1) + "});"})
 
 	b.lab.PowerOff(h3)
 	b.eyes.without(h3)
@@ -156,7 +156,7 @@ func (b bench) diskFull() {
 	b.must(err)
 	b.state(old, "suspended")
 	kept := b.images(old)
-	id := b.started(gang{name: "large", vms: 3, mib: 100, words: "fill=80", rules: []wire.Rule{{Kind: "spread"}}})
+	id := b.started(gang{name: "large", vms: 3, mib: 100, words: "fill=80", rules: "continuous spread($VMS);"})
 
 	b.until("the disk is full before the gang is saved", func() bool { return b.fillWhileSaving(id) })
 	b.state(id, "running")

@@ -40,7 +40,7 @@ func TestSwitches(t *testing.T) {
 		b.online(h3)
 		high := b.submit(gang{
 			name: "high", vms: 3, mib: 100, priority: 10, words: "run=60",
-			rules: []wire.Rule{{Kind: "spread"}},
+			rules: "continuous spread($VMS);",
 		})
 		b.state(low, "suspended")
 		b.nowhere(low)
