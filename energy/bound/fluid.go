@@ -57,10 +57,6 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 	return y
 }
 
-// Most is a bound on the least yield of any allocation, whatever the power; 0: there is
-// none.
-func (f *Fluid) Most() float64 { return f.most }
-
 // Power is a bound on the power at a yield, and by how much it grows with the yield
 // there. False: there is no allocation.
 func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {

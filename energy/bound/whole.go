@@ -2,7 +2,6 @@ package bound
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
@@ -146,12 +145,7 @@ func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float6
 		if i == len(order) {
 			break
 		}
-		c := cost(order[i])
-		heap.Push(&kept, c)
-		sum += c
-		if len(kept) > k {
-			sum -= heap.Pop(&kept).(float64)
-		}
+		sum += kept.add(cost(order[i]), k)
 	}
 	return sums
 }
@@ -159,13 +153,31 @@ func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float6
 // dearest is a heap with the largest on top.
 type dearest []float64
 
-// Len and the others make it a heap.
-func (d dearest) Len() int           { return len(d) }
-func (d dearest) Less(i, j int) bool { return d[i] > d[j] }
-func (d dearest) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-func (d *dearest) Push(x any)        { *d = append(*d, x.(float64)) }
-func (d *dearest) Pop() any {
-	last := (*d)[len(*d)-1]
-	*d = (*d)[:len(*d)-1]
-	return last
+// add takes a cost in if it is among the k least, and returns by how much their sum grows.
+func (d *dearest) add(cost float64, k int) (more float64) {
+	h := *d
+	switch {
+	case len(h) < k:
+		h = append(h, cost)
+		for i := len(h) - 1; i > 0 && h[(i-1)/2] < h[i]; i = (i - 1) / 2 {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		}
+		*d = h
+		return cost
+	case k == 0 || cost >= h[0]:
+		return 0
+	}
+	more = cost - h[0]
+	h[0] = cost
+	for i := 0; ; {
+		child := 2*i + 1
+		if child+1 < k && h[child+1] > h[child] {
+			child++
+		}
+		if child >= k || h[child] <= h[i] {
+			return more
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
 }
