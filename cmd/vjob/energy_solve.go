@@ -40,13 +40,18 @@ flag is wrong, 3 no instance has an allocation.`,
 		Example: `  vjob energy solve --in instances.json --out allocations.json --deadline 1s
   vjob energy check --in instances.json --allocations allocations.json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.energySolve(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.steps > 0 && !cmd.Flags().Changed("deadline") {
+				f.deadline = 0 // the clock has no say in what is to be the same every time
+			}
+			return a.energySolve(cmd.Context(), &f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.in, "in", "", "the instances: a `FILE`, a folder, or - for the standard input")
 	flags.StringVar(&f.out, "out", "", "write the allocations into this `FILE`")
 	flags.StringVar(&f.name, "algorithm", ours, "`NAME` of the method: "+strings.Join(algorithms(), ", "))
-	flags.DurationVar(&f.deadline, "deadline", time.Second, "`TIME` to search for each instance; 0 is until a proof or the end of --steps")
+	flags.DurationVar(&f.deadline, "deadline", time.Second, "`TIME` to search for each instance; 0, and the default with --steps, is no limit")
 	flags.Uint64Var(&f.seed, "seed", 0, "of everything that is left to chance")
 	flags.IntVar(&f.steps, "steps", 0, "`NUMBER` of steps of the search for each instance; 0 is no limit")
 	flags.StringVar(&f.shares, "shares", shareWords[0], "who gets more than the least yield under a power budget: equal (nobody), fair (the least first), sum (as much in all as there is)")
