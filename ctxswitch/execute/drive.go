@@ -32,7 +32,7 @@ func (e *Executor) drive(p *pursuit) {
 		if !live || !turn.Changed {
 			e.needLooks(p)
 			e.restless[p.job.ID] = p
-			if !live || p.rests() {
+			if !live || p.rests(e.now) {
 				delete(e.restless, p.job.ID)
 			}
 			return

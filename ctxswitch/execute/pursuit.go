@@ -168,13 +168,14 @@ func (p *pursuit) pace(rank int) time.Time {
 	return p.tried[rank].Add(time.Second << min(over, 5))
 }
 
-// rests reports whether nothing is under way and every call's effect was seen.
-func (p *pursuit) rests() bool {
+// rests reports whether nothing is under way, every call's effect was seen, and no
+// member is left alone only for a while.
+func (p *pursuit) rests(now time.Time) bool {
 	if !p.rec.Phase.Stable() {
 		return false
 	}
 	for rank := range p.held {
-		if len(p.held[rank]) > 0 || len(p.touched[rank]) > 0 || !p.absent[rank].IsZero() {
+		if len(p.held[rank]) > 0 || len(p.touched[rank]) > 0 || !p.absent[rank].IsZero() || now.Before(p.pace(rank)) {
 			return false
 		}
 	}
