@@ -34,9 +34,10 @@ type Loop struct {
 	retention                journal.Retention
 
 	events   chan func(*Core) error
-	stale    bool         // the core must be made anew; owned by the loop
-	failures int          // of commits and loads in a row; owned by the loop
-	granted  []chan error // requests that wait for the next commit; owned by the loop
+	stale    bool          // the core must be made anew; owned by the loop
+	showing  time.Duration // how long the last snapshot took; owned by the loop
+	failures int           // of commits and loads in a row; owned by the loop
+	granted  []chan error  // requests that wait for the next commit; owned by the loop
 	snapshot atomic.Pointer[Snapshot]
 	limits   Bounds
 	workers  sync.WaitGroup
@@ -241,13 +242,18 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 }
 
 // showEvery is how old the snapshot may be: with thousands of vjobs it is not
-// taken after every reply.
-const showEvery = 100 * time.Millisecond
+// taken after every reply. Where it takes long, a tenth of the time goes there.
+const (
+	showEvery = 100 * time.Millisecond
+	showShare = 10
+)
 
 // show publishes a snapshot, when the last one is old enough or it has to be.
 func (l *Loop) show(core *Core, now bool) {
-	if last := l.snapshot.Load(); now || l.now().Sub(last.At) >= showEvery || !last.Ready {
+	last, began := l.snapshot.Load(), l.now()
+	if now || began.Sub(last.At) >= max(showEvery, showShare*l.showing) || !last.Ready {
 		l.snapshot.Store(core.Snapshot())
+		l.showing = l.now().Sub(began)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/queue"
@@ -98,7 +100,7 @@ func (c *cloud) add(sizes []cluster.Resources, on []cluster.NodeID) {
 	job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", Rules: c.rules}
 	rec := gang.Record{VJob: id, Members: make([]gang.Member, len(sizes))}
 	if on != nil {
-		job.State, rec.Phase, rec.Incarnation = cluster.Running, gang.Active, 1
+		job.State, job.Version, rec.Phase, rec.Incarnation = cluster.Running, 2, gang.Active, 1
 	}
 	for rank, size := range sizes {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: size})
@@ -132,6 +134,7 @@ type daemon struct {
 }
 
 func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
+	b.Helper()
 	d := &daemon{cloud: c, seen: c.views(), now: epoch}
 	set := execute.DefaultSettings
 	set.Costs = ctxswitch.ThesisCosts
@@ -153,13 +156,17 @@ func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
 }
 
 // decides demands that a plan is begun, rests that none is.
-func (d *daemon) decides(b *testing.B) {
-	if e := d.core.Drain(); len(e.Step.Plans) == 0 || len(e.Chains) == 0 {
+func (d *daemon) decides(b *testing.B) journal.Step {
+	b.Helper()
+	e := d.core.Drain()
+	if len(e.Step.Plans) == 0 || len(e.Chains) == 0 {
 		b.Fatal("no plan")
 	}
+	return e.Step
 }
 
 func (d *daemon) rests(b *testing.B) {
+	b.Helper()
 	if e := d.core.Drain(); len(e.Step.Plans) > 0 {
 		b.Fatalf("a plan for nothing:\n%s", e.Step.Plans[0].Plan.String())
 	}
@@ -178,8 +185,12 @@ func BenchmarkScale(b *testing.B) {
 			name string
 			run  func(b *testing.B, d *daemon)
 		}{
-			{"ends", benchmarkEnd}, {"drain", benchmarkDrain}, {"look", benchmarkLook}, {"tick", benchmarkTick},
+			{"ends", benchmarkEnd},
+			{"drain", benchmarkDrain},
+			{"look", benchmarkLook},
+			{"tick", benchmarkTick},
 			{"snapshot", benchmarkSnapshot},
+			{"commit", benchmarkCommit},
 		} {
 			b.Run(kind.name+"/"+event.name, func(b *testing.B) {
 				d := newDaemon(b, c, kind.cluster)
@@ -202,6 +213,7 @@ func live() float64 {
 
 // benchmarkEnd lets giants end, so that others may start.
 func benchmarkEnd(b *testing.B, d *daemon) {
+	b.Helper()
 	next := 0
 	for b.Loop() {
 		rec := d.Gangs[next]
@@ -219,20 +231,28 @@ func benchmarkEnd(b *testing.B, d *daemon) {
 
 // benchmarkDrain drains racks.
 func benchmarkDrain(b *testing.B, d *daemon) {
+	b.Helper()
 	next := 0
 	for b.Loop() {
-		for _, n := range d.Nodes[next : next+rackSize] {
-			if err := d.core.SetNode(d.now, n.ID, cluster.Draining, "a"); err != nil {
-				b.Fatal(err)
-			}
-		}
-		next += rackSize
-		d.decides(b)
+		d.drain(b, next)
+		next++
 	}
+}
+
+// drain drains a rack.
+func (d *daemon) drain(b *testing.B, rack int) journal.Step {
+	b.Helper()
+	for _, n := range d.Nodes[rack*rackSize : (rack+1)*rackSize] {
+		if err := d.core.SetNode(d.now, n.ID, cluster.Draining, "a"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return d.decides(b)
 }
 
 // benchmarkLook looks at nodes on which nothing has changed.
 func benchmarkLook(b *testing.B, d *daemon) {
+	b.Helper()
 	next := 0
 	for b.Loop() {
 		n := d.Nodes[next%len(d.Nodes)].ID
@@ -244,6 +264,7 @@ func benchmarkLook(b *testing.B, d *daemon) {
 
 // benchmarkTick lets time pass, and nothing else.
 func benchmarkTick(b *testing.B, d *daemon) {
+	b.Helper()
 	for b.Loop() {
 		d.now = d.now.Add(time.Second)
 		d.core.Tick(d.now)
@@ -253,7 +274,48 @@ func benchmarkTick(b *testing.B, d *daemon) {
 
 // benchmarkSnapshot is for those who watch.
 func benchmarkSnapshot(b *testing.B, d *daemon) {
+	b.Helper()
 	for b.Loop() {
 		d.core.Snapshot()
+	}
+}
+
+// benchmarkCommit is the store, on disk: what a drained rack has it write.
+func benchmarkCommit(b *testing.B, d *daemon) {
+	b.Helper()
+	store, err := db.Open(filepath.Join(b.TempDir(), "vjob.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if _, err := store.Load(b.Context()); err != nil { // the first epoch
+		b.Fatal(err)
+	}
+	if _, err := store.SaveNodes(b.Context(), d.Nodes); err != nil {
+		b.Fatal(err)
+	}
+	for _, job := range d.VJobs {
+		if _, _, err := store.Submit(b.Context(), scheduler.Submission{Owner: job.Owner, VMs: job.VMs, Rules: job.Rules}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	begun := journal.Step{Gangs: d.Gangs}
+	for _, job := range d.VJobs {
+		if job.State == cluster.Running {
+			begun.VJobs = append(begun.VJobs,
+				journal.VJobChange{ID: job.ID, State: cluster.Booting, Version: 1}, journal.VJobChange{ID: job.ID, State: cluster.Running, Version: 2})
+		}
+	}
+	if err := store.Commit(b.Context(), begun); err != nil {
+		b.Fatal(err)
+	}
+	for rack := 0; b.Loop(); rack++ {
+		b.StopTimer()
+		step := d.drain(b, rack)
+		b.StartTimer()
+		if err := store.Commit(b.Context(), step); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(step.Plans[0].Plan.Actions)), "actions")
 	}
 }
