@@ -98,7 +98,7 @@ func TestNoWorse(t *testing.T) {
 		}
 		limit := 0.015
 		if len(in.Nodes) <= 8 {
-			limit = 0.002
+			limit = 0.005
 		}
 		if milp := in.Reference.MILP; milp != nil && milp.Status == "optimal" && len(in.Nodes) <= 4 {
 			limit = 1e-6
