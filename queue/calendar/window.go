@@ -1,0 +1,105 @@
+package calendar
+
+import "slices"
+
+const perDay = 24 * 60 // minutes
+
+// Window is a set of times on the clock on the wall, as [Parse] reads it.
+type Window struct {
+	text  string
+	parts []part
+}
+
+// part is some times of day on some days.
+type part struct {
+	days  days
+	spans []span
+}
+
+// span is from a minute of the day to another, which is not included and may lie on the
+// next day: 22:00-06:00 is from 1320 to 1800.
+type span struct{ from, to int }
+
+func (s span) meets(o span) bool { return s.from < o.to && o.from < s.to }
+
+// String is the window as it was written.
+func (w Window) String() string { return w.text }
+
+// MarshalText writes the window as it was written.
+func (w Window) MarshalText() ([]byte, error) { return []byte(w.text), nil }
+
+// UnmarshalText reads a window, as [Parse] does.
+func (w *Window) UnmarshalText(text []byte) (err error) {
+	*w, err = Parse(string(text))
+	return err
+}
+
+// holds reports whether the window has a minute of a day. What lies over midnight
+// belongs to the day on which it begins.
+func (w *Window) holds(today day, minute int) bool {
+	for i := range w.parts {
+		p := &w.parts[i]
+		if has(p.spans, minute) && p.days.has(today) {
+			return true
+		}
+		if has(p.spans, minute+perDay) && p.days.has(today.plus(-1)) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(spans []span, minute int) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= minute && minute < s.to })
+}
+
+// The Gregorian calendar, the days of the week included, repeats itself after 400 years.
+// No date of a window lies outside of these.
+const (
+	firstYear = 2000
+	lastYear  = 2399
+)
+
+// overlaps finds the first day on which both windows have a minute.
+func (w *Window) overlaps(o Window) (first day, both bool) {
+	for i := range w.parts {
+		for k := range o.parts {
+			d, ok := w.parts[i].overlaps(&o.parts[k])
+			if ok && (!both || d.ever() < first.ever()) {
+				first, both = d, true
+			}
+		}
+	}
+	return first, both
+}
+
+func (p *part) overlaps(o *part) (first day, both bool) {
+	same, after, before := p.meet(o, 0), p.meet(o, perDay), o.meet(p, perDay)
+	if !same && !after && !before {
+		return day{}, false
+	}
+	d := day{year: firstYear, month: 1, day: 1}.plus(0)
+	last := day{year: lastYear, month: 12, day: 31}
+	if p.days.weekly() && o.days.weekly() {
+		last = d.plus(7)
+	}
+	for d.ever() <= last.ever() {
+		next := d.plus(1)
+		switch {
+		case same && p.days.has(d) && o.days.has(d):
+			return d, true
+		case after && p.days.has(d) && o.days.has(next), before && o.days.has(d) && p.days.has(next):
+			return next, true
+		}
+		d = next
+	}
+	return day{}, false
+}
+
+// meet reports whether times of p meet those of o on a day that begins so many minutes
+// later.
+func (p *part) meet(o *part, later int) bool {
+	return slices.ContainsFunc(p.spans, func(s span) bool {
+		return slices.ContainsFunc(o.spans, func(t span) bool { return s.meets(span{t.from + later, t.to + later}) })
+	})
+}
