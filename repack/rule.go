@@ -50,7 +50,8 @@ type Board interface {
 	Watch(w Watch, s Scope)
 	// Gate has the start of actions judged along the plan.
 	Gate(g Gate, vms []int)
-	// Together makes the actions of the VMs start at one instant, or end at one.
+	// Together makes the migrations of the VMs start at one instant, or end at one: none
+	// of them migrates twice.
 	Together(vms []int, atEnd bool)
 	// Due bounds the start and the end of the action of a VM; Forever is no bound.
 	Due(vm int, start, end Ticks)
@@ -93,5 +94,7 @@ type Gate interface {
 	// May reports whether the action may start now.
 	May(vm int, kind Kind, now Ticks) bool
 	Started(vm int, kind Kind, now Ticks)
+	// Undo takes back a start: of those that are not taken back, the last.
+	Undo(vm int, kind Kind)
 	Ended(vm int, kind Kind, now Ticks)
 }

@@ -24,7 +24,7 @@ func (a *among) Check(t *repack.Timeline) (list []repack.Breach) {
 	group := groupOf(a.groups)
 	list = scattered(t, a.vms, group)
 	if a.args.Continuous {
-		list = append(list, partings(t, grouped(t, a.vms, 0, group))...)
+		list = append(list, partings(t, a.vms, group)...)
 	}
 	return list
 }

@@ -25,14 +25,10 @@ type gather struct {
 // Check reports each VM that does not end where most of the others do.
 func (g *gather) Check(t *repack.Timeline) (list []repack.Breach) {
 	list = scattered(t, g.vms, itself)
-	if !g.args.Continuous {
-		return list
+	if g.args.Continuous {
+		list = append(list, partings(t, g.vms, itself)...)
 	}
-	var all []visit
-	for _, vm := range g.vms {
-		all = append(all, visits(t, vm, 0, itself)...)
-	}
-	return append(list, partings(t, all)...)
+	return list
 }
 
 // scattered reports the VMs that do not end at the place where most of them do.

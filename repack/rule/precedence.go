@@ -51,13 +51,13 @@ type precedenceGate struct {
 	in     *repack.Instance
 	waits  bool // the first is still to migrate
 	busy   bool // it does now
-	passed bool // the other has started
+	passed int  // how many times the other has started
 }
 
 // Begin looks at where the first one will be.
 func (g *precedenceGate) Begin(to []int) {
 	v := &g.in.VMs[g.first]
-	g.waits, g.busy, g.passed = v.Keeps() && to[g.first] != v.Host, false, false
+	g.waits, g.busy, g.passed = v.Keeps() && to[g.first] != v.Host, false, 0
 }
 
 // May holds back the other.
@@ -66,7 +66,7 @@ func (g *precedenceGate) May(vm int, kind repack.Kind, _ repack.Ticks) bool {
 	case kind != repack.Migrate:
 		return true
 	case vm == g.first:
-		return !g.passed
+		return g.passed == 0
 	default:
 		return !g.waits && !g.busy
 	}
@@ -80,7 +80,18 @@ func (g *precedenceGate) Started(vm int, kind repack.Kind, _ repack.Ticks) {
 	if vm == g.first {
 		g.busy = true
 	} else {
-		g.passed = true
+		g.passed++
+	}
+}
+
+// Undo notes that one of the two is not on its way.
+func (g *precedenceGate) Undo(vm int, kind repack.Kind) {
+	switch {
+	case kind != repack.Migrate:
+	case vm == g.first:
+		g.busy = false
+	default:
+		g.passed--
 	}
 }
 

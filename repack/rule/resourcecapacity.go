@@ -115,4 +115,5 @@ func (g *resourceGate) May(_ int, kind repack.Kind, _ repack.Ticks) bool {
 }
 
 func (g *resourceGate) Started(int, repack.Kind, repack.Ticks) {}
+func (g *resourceGate) Undo(int, repack.Kind)                  {}
 func (g *resourceGate) Ended(int, repack.Kind, repack.Ticks)   {}

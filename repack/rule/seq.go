@@ -63,8 +63,9 @@ type seqGate struct {
 }
 
 type doing struct {
-	state     repack.VMState
-	busy, did bool
+	state repack.VMState
+	busy  bool
+	did   int // how many times it has begun to change
 }
 
 // Begin has every VM as it is at first.
@@ -86,7 +87,7 @@ func (g *seqGate) May(vm int, kind repack.Kind, _ repack.Ticks) bool {
 		switch {
 		case other == vm:
 			behind = true
-		case d.busy, behind && d.did, !behind && d.state != g.in.VMs[other].Want:
+		case d.busy, behind && d.did > 0, !behind && d.state != g.in.VMs[other].Want:
 			return false
 		}
 	}
@@ -101,7 +102,16 @@ func changes(kind repack.Kind) bool {
 // Started notes that the VM is changing.
 func (g *seqGate) Started(vm int, kind repack.Kind, _ repack.Ticks) {
 	if d := g.find(vm); d != nil && changes(kind) {
-		d.busy, d.did = true, true
+		d.busy = true
+		d.did++
+	}
+}
+
+// Undo notes that the VM has not begun.
+func (g *seqGate) Undo(vm int, kind repack.Kind) {
+	if d := g.find(vm); d != nil && changes(kind) {
+		d.busy = false
+		d.did--
 	}
 }
 

@@ -62,6 +62,9 @@ func (g *serializeGate) Started(_ int, kind repack.Kind, _ repack.Ticks) {
 	}
 }
 
+// Undo takes a migration back.
+func (g *serializeGate) Undo(vm int, kind repack.Kind) { g.Ended(vm, kind, 0) }
+
 // Ended notes the end of one.
 func (g *serializeGate) Ended(_ int, kind repack.Kind, _ repack.Ticks) {
 	if kind == repack.Migrate {

@@ -28,9 +28,8 @@ func (s *splitAmong) Check(t *repack.Timeline) (list []repack.Breach) {
 	for i, set := range s.sets {
 		list = append(list, scattered(t, set, group)...)
 		if s.args.Continuous {
-			visits := grouped(t, set, i, group)
-			all = append(all, visits...)
-			list = append(list, partings(t, visits)...)
+			all = append(all, grouped(t, set, i, group)...)
+			list = append(list, partings(t, set, group)...)
 		}
 	}
 	list = append(list, sharing(t, s.sets, group, func(g int) string { return fmt.Sprintf("group %d", g+1) })...)

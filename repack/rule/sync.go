@@ -63,7 +63,8 @@ func migrations(t *repack.Timeline, vms []int) (list []*repack.Action) {
 	return list
 }
 
-// Post joins those that run and will: nobody else migrates.
+// Post joins those that run and will: nobody else migrates. Even one alone has to be
+// told of, as it may migrate once only.
 func (s *together) Post(b repack.Board) {
 	var keep []int
 	for _, vm := range s.vms {
@@ -71,7 +72,7 @@ func (s *together) Post(b repack.Board) {
 			keep = append(keep, vm)
 		}
 	}
-	if len(keep) > 1 {
+	if len(keep) > 0 {
 		b.Together(keep, s.atEnd)
 	}
 }

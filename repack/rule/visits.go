@@ -75,17 +75,28 @@ func meeting(t *repack.Timeline, x, y visit) repack.Breach {
 	return repack.Breach{Text: text, At: x.From}
 }
 
-// partings reports each arrival at another place than one where somebody is, the
-// VM itself included. Where VMs ran at first counts only if they were together.
-func partings(t *repack.Timeline, list []visit) (found []repack.Breach) {
-	where, seen, apart := 0, false, false
-	for _, v := range list {
-		if v.Inherited {
-			apart = apart || v.place == repack.Nowhere || seen && v.place != where
-			where, seen = v.place, true
+// apart reports whether VMs run at several places before the plan begins, or at none.
+func apart(t *repack.Timeline, vms []int, place func(node int) int) bool {
+	first := repack.Nowhere
+	for _, vm := range vms {
+		v := &t.Instance.VMs[vm]
+		if v.State != repack.Running {
+			continue
 		}
+		p := place(v.Host)
+		if p == repack.Nowhere || first != repack.Nowhere && p != first {
+			return true
+		}
+		first = p
 	}
-	list = slices.DeleteFunc(list, func(v visit) bool {
+	return false
+}
+
+// partings reports each arrival of some VMs at another place than one where somebody
+// is, the VM itself included. Where VMs ran at first counts only if they were together.
+func partings(t *repack.Timeline, vms []int, place func(node int) int) (found []repack.Breach) {
+	apart := apart(t, vms, place)
+	list := slices.DeleteFunc(grouped(t, vms, 0, place), func(v visit) bool {
 		vm := &t.Instance.VMs[v.VM]
 		return apart && vm.State == repack.Running && vm.Host == v.Node
 	})

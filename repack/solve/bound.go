@@ -195,7 +195,7 @@ func (m *model) excess(n int, wish []int) int64 {
 		for d := range load {
 			load[d] += m.next[vm*m.dims+d]
 		}
-		if !m.rooted[vm] {
+		if !m.rooted[vm] || m.in.VMs[vm].State != repack.Running { // who sleeps may be resumed elsewhere
 			items = append(items, evictee{vm, m.away(vm) - m.least[vm], m.bulk(vm)})
 		}
 	}

@@ -1,69 +1,73 @@
 package solve
 
-import "vjob/repack"
+import (
+	"slices"
+
+	"vjob/repack"
+)
 
 // crew is what a gang is doing: nothing else happens to it while it is paused as a
 // whole, to be suspended, resumed or moved.
 type crew struct {
-	active int  // units under way
+	active int  // tasks under way
 	paused bool // one of them pauses the gang
 	units  []int
 }
 
-// enlist files a unit under its gang.
+// enlist files a unit under the gangs of its tasks.
 func (c *schedule) enlist(u int) {
-	if g := c.gangOf(u); g >= 0 {
-		c.crew[g].units = append(c.crew[g].units, u)
+	for _, i := range c.units[u].tasks {
+		if crew := c.crewOf(i); crew != nil && !slices.Contains(crew.units, u) {
+			crew.units = append(crew.units, u)
+		}
 	}
 }
 
-// gangOf is the gang of a unit; -1 if it has none.
-func (c *schedule) gangOf(u int) int {
-	if len(c.units[u].tasks) == 0 {
-		return -1
+// crewOf is what the gang of a task is doing; nil if it has none.
+func (c *schedule) crewOf(i int) *crew {
+	if vm := c.list[i].vm; vm >= 0 && c.gang[vm] >= 0 {
+		return &c.crew[c.gang[vm]]
 	}
-	return c.gang[c.list[c.units[u].tasks[0]].vm]
+	return nil
 }
 
-// pauses reports whether the unit pauses its gang.
+// pauses reports whether the unit pauses its gangs.
 func (c *schedule) pauses(u int) bool {
 	return c.units[u].held || c.list[c.units[u].tasks[0]].kind == repack.Resume
 }
 
-// atEase reports whether the gang of a unit lets it begin.
+// atEase reports whether the gangs of a unit let it begin.
 func (c *schedule) atEase(u int) bool {
-	g := c.gangOf(u)
-	if g < 0 {
-		return true
+	for _, i := range c.units[u].tasks {
+		if crew := c.crewOf(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
+			return false
+		}
 	}
-	return !c.crew[g].paused && (c.crew[g].active == 0 || !c.pauses(u))
+	return true
 }
 
 // goToWork notes that a unit has begun.
 func (c *schedule) goToWork(u int) {
-	c.units[u].running = len(c.units[u].tasks)
-	if g := c.gangOf(u); g >= 0 {
-		c.crew[g].active++
-		c.crew[g].paused = c.crew[g].paused || c.pauses(u)
+	for _, i := range c.units[u].tasks {
+		if crew := c.crewOf(i); crew != nil {
+			crew.active++
+			crew.paused = crew.paused || c.pauses(u)
+		}
 	}
 }
 
-// rest notes that a task of a unit has ended; with the last one the gang is free
-// for what else there is to do.
-func (c *schedule) rest(u int) {
-	if u < 0 {
+// rest notes that a task has ended; with the last one that is under way its gang is
+// free for what else there is to do.
+func (c *schedule) rest(i int) {
+	crew := c.crewOf(i)
+	if crew == nil || c.list[i].unit < 0 {
 		return
 	}
-	c.units[u].running--
-	g := c.gangOf(u)
-	if g < 0 || c.units[u].running > 0 {
+	if crew.active--; crew.active > 0 && crew.paused {
 		return
 	}
-	c.crew[g].active--
-	if c.pauses(u) {
-		c.crew[g].paused = false
-	}
-	for _, other := range c.crew[g].units {
+	crew.paused = false
+	for _, other := range crew.units {
 		if !c.units[other].waiting {
 			continue
 		}

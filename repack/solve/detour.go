@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"slices"
+
 	"vjob/repack"
 )
 
@@ -30,21 +32,12 @@ func (c *schedule) detour() bool {
 // is not for all: the gang is paused again for the others.
 func (c *schedule) part() bool {
 	for u := range c.units {
-		if unit := &c.units[u]; !unit.waiting || len(unit.tasks) < 2 || c.list[unit.tasks[0]].kind != repack.Migrate || unit.atEnd || !c.atEase(u) {
+		unit := &c.units[u]
+		if !unit.waiting || len(unit.tasks) < 2 || c.list[unit.tasks[0]].kind != repack.Migrate || !c.atEase(u) ||
+			slices.ContainsFunc(unit.tasks, func(i int) bool { return c.paired[c.list[i].vm] }) {
 			continue
 		}
-		var some []int
-		for _, i := range c.units[u].tasks {
-			t := &c.list[i]
-			if c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to) && c.bears(append(some, i)) {
-				c.occupy(t.vm, t.to, -1)
-				some = append(some, i)
-			}
-		}
-		for _, i := range some {
-			c.occupy(c.list[i].vm, c.list[i].to, 1)
-		}
-		if len(some) > 0 && c.gang[c.list[some[0]].vm] >= 0 {
+		if some := c.company(unit.tasks); len(some) > 0 {
 			c.secede(u, some)
 			return true
 		}
@@ -52,9 +45,11 @@ func (c *schedule) part() bool {
 	return false
 }
 
-// secede makes a unit of its own of some tasks and starts it.
+// secede makes a unit of its own of some tasks and starts it. It takes some time: what
+// happens to a gang in one instant is one move.
 func (c *schedule) secede(u int, some []int) {
 	v := c.addUnit(unit{tasks: some, held: true, waiting: true})
+	c.list[some[0]].takes = max(1, c.list[some[0]].takes)
 	for _, i := range some {
 		c.units[u].tasks = without(c.units[u].tasks, i)
 		c.list[i].unit = v
@@ -123,7 +118,7 @@ func (c *schedule) bestHop() (best hop, ok bool) {
 // paused for it, and is not.
 func (c *schedule) mayStray(vm int) bool {
 	g := c.gang[vm]
-	return !c.paired[vm] && c.strayed[vm] < mostHops && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
+	return !c.paired[vm] && c.strayed[vm] < mostHops && c.spared(vm) && (g < 0 || !c.in.VMs[vm].Paused && !c.crew[g].paused)
 }
 
 // helps tells what the room is good for that VMs leave: 2 if something else can
@@ -170,6 +165,7 @@ func (c *schedule) pivot(vm int) int {
 // hop sends a VM to its pivot, and from there to where it shall be.
 func (c *schedule) hop(h hop) {
 	c.strayed[h.vm]++
+	c.reclaim(h.vm)
 	from := c.where[h.vm][0]
 	there := c.idle(h.vm, repack.Migrate, from, h.pivot)
 	u := c.addUnit(unit{})
@@ -238,7 +234,7 @@ func (c *schedule) napTime(vms []int) (most repack.Ticks, ok bool) {
 		}
 		most = max(most, v.Takes.Suspend+c.soonest(vm, repack.Resume))
 	}
-	return most, len(vms) > 0
+	return most, len(vms) > 0 && c.spared(vms...)
 }
 
 // nap suspends VMs together, to be resumed together where they shall be.
@@ -246,6 +242,7 @@ func (c *schedule) nap(vms []int) {
 	u, v := c.addUnit(unit{held: true}), c.addUnit(unit{})
 	for _, vm := range vms {
 		c.strayed[vm]++
+		c.reclaim(vm)
 		takes := &c.in.VMs[vm].Takes
 		from, to := c.where[vm][0], c.goal(vm)
 		resume := c.idle(vm, repack.Resume, from, to)

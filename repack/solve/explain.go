@@ -65,9 +65,9 @@ func (s *state) told(list []task) *schedule {
 		})
 	}
 	for i := range c.list {
-		if t := &c.list[i]; t.vm != repack.Nowhere {
+		t := &c.list[i]
+		if c.last = max(c.last, t.end); t.vm != repack.Nowhere {
 			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
-			c.last = max(c.last, t.end)
 		}
 	}
 	return c

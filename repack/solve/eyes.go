@@ -27,7 +27,7 @@ func (e *eyes) close(where [][2]int) {
 	for vm, at := range where {
 		for _, n := range at {
 			if n != repack.Nowhere {
-				e.each(vm, n, func(w *watch) { w.Go(vm, n) })
+				e.gone(vm, n)
 			}
 		}
 	}
@@ -60,6 +60,8 @@ func (e *eyes) admits(vm, node int) bool {
 }
 
 func (e *eyes) come(vm, node int) { e.each(vm, node, func(w *watch) { w.Come(vm, node) }) }
+
+func (e *eyes) gone(vm, node int) { e.each(vm, node, func(w *watch) { w.Go(vm, node) }) }
 
 // leave tells the watches, and of whom something may be possible now that was not
 // before: stir of nodes, wake of VMs.

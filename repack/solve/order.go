@@ -105,6 +105,8 @@ func (o *order) write() {
 		}
 	}
 	o.switches()
+	o.limited()
+	o.strokes()
 	o.watched()
 	o.transfers()
 	for i := range o.plan.Actions {
@@ -203,63 +205,27 @@ func positive(free, next []int64, vm, dims int) bool {
 	return true
 }
 
-// grow gives the VMs that stay their share, the small first, after everything that
-// has come and the fewest that must have gone. Free is the room of the node once
-// all have come and the first have gone.
-func (o *order) grow(n int, free []int64, gone int) {
-	vms := o.stays[n]
-	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
-	for _, vm := range vms {
-		o.add(free, vm, o.now, 1)
-		o.add(free, vm, o.next, -1)
-		gated := len(o.gatesOf[vm]) > 0
-		for (gated || !positive(free, o.next, vm, o.dims)) && gone < len(o.goes[n]) {
-			o.release(free, o.plan.Actions[o.goes[n][gone]].VM, n, o.goes[n][gone])
-			gone++
-		}
-		a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: n}
-		o.wait(&a, o.goes[n][:gone])
-		if gated { // as things are in the end, it may
-			for _, goes := range o.goes {
-				o.wait(&a, goes)
-			}
-		}
-		for _, i := range a.After {
-			a.Start = max(a.Start, o.plan.Actions[i].End)
-		}
-		a.End = a.Start
-		o.plan.Actions = append(o.plan.Actions, a)
-	}
-}
-
-// growth is how much more a VM asks for, to compare.
-func (o *order) growth(vm int) (sum int64) {
-	for d := range o.dims {
-		sum += max(0, o.next[vm*o.dims+d]-o.now[vm*o.dims+d])
-	}
-	return sum
-}
-
-// switches has nodes go off after the last has left and come on before the first
-// comes.
-func (o *order) switches() {
+// strokes has what a gang does while it is paused follow what it did so before.
+func (o *order) strokes() {
+	last, before := make([][]int, len(o.in.Gangs)), make([][]int, len(o.in.Gangs))
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
-		switch a.Kind {
-		case repack.NodeOff:
-			o.wait(a, o.goes[a.To])
-			for j := range o.plan.Actions {
-				if b := &o.plan.Actions[j]; b.Kind == repack.Resume && b.From == a.To {
-					a.After = append(a.After, j)
-				}
-			}
-		case repack.NodeOn:
-			for _, j := range o.comes[a.To] {
-				o.plan.Actions[j].After = append(o.plan.Actions[j].After, i)
-			}
-		default:
+		if a.Kind != repack.Migrate || o.gang[a.VM] < 0 || !o.in.VMs[a.VM].Paused {
+			continue
 		}
+		g := o.gang[a.VM]
+		if len(last[g]) > 0 && !o.oneStroke(i, last[g][0]) {
+			last[g], before[g] = nil, last[g]
+		}
+		last[g] = append(last[g], i)
+		a.After = append(a.After, before[g]...)
 	}
+}
+
+// oneStroke reports whether a gang takes two actions together.
+func (o *order) oneStroke(i, j int) bool {
+	a, b := &o.plan.Actions[i], &o.plan.Actions[j]
+	return o.gang[a.VM] >= 0 && o.gang[a.VM] == o.gang[b.VM] && a.Kind == b.Kind && a.Start == b.Start
 }
 
 // watched has what rules judge along the plan wait for everything that ended on
@@ -272,13 +238,13 @@ func (o *order) watched() {
 			continue
 		}
 		if a.To != repack.Nowhere && (a.Start > 0 || o.instant) {
-			o.heed(a)
+			o.heed(i)
 		}
 		if len(o.gatesOf[a.VM]) == 0 {
 			continue
 		}
 		for j := range acts {
-			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) {
+			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) && !o.oneStroke(i, j) {
 				a.After = append(a.After, j)
 			}
 		}
@@ -286,10 +252,11 @@ func (o *order) watched() {
 }
 
 // heed has an arrival wait for all that left before it, of what its watches look at.
-func (o *order) heed(a *repack.Action) {
+func (o *order) heed(i int) {
+	a := &o.plan.Actions[i]
 	wait := func(goes []int) {
 		for _, j := range goes {
-			if o.freed[j] <= a.Start {
+			if o.freed[j] <= a.Start && j < i && !o.oneStroke(i, j) {
 				o.wait(a, []int{j})
 			}
 		}

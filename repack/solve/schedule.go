@@ -20,7 +20,7 @@ type schedule struct {
 	free    []int64 // of each node, now
 	queue   [][]int // units that wait for room on each node, by key
 	ends    ends
-	left    int    // units that have not started
+	left    int    // units that have not started, and nodes that are to come on
 	on      []bool // nodes that take VMs now
 	stays   []int  // VMs on each node now
 	image   []int  // images on each node that are still to be resumed
@@ -29,6 +29,9 @@ type schedule struct {
 	traffic *traffic // nil: there is no network
 	where   [][2]int // the nodes that each VM is on: where it is, where it is on its way to
 	fresh   []bool   // VMs that occupy where they are with their next demand
+	low     []int64  // the least free room of each node since VMs that stay have shrunk; nil: none has
+	lit     []int    // how many nodes of each limit are on, or on their way there or from there
+	dark    []int    // nodes that are still to come on
 	taskOf  []int    // the task of each VM that is next or under way; -1
 	eye     *eyes
 	luck    *rand.Rand
@@ -133,7 +136,7 @@ func (c *schedule) run() {
 	for n := range c.queue {
 		c.stirUp(n)
 	}
-	c.nodesOn()
+	c.powerUp()
 	c.settle()
 	for {
 		for c.ends.Len() > 0 {
@@ -184,48 +187,6 @@ func (c *schedule) contested(u int) bool {
 func (c *schedule) sortQueue(n int) {
 	if len(c.queue[n]) > 1 {
 		slices.SortStableFunc(c.queue[n], func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
-	}
-}
-
-// shrink gives back what VMs that stay need no more: those that grow in nothing.
-func (c *schedule) shrink() {
-	for vm := range c.in.VMs {
-		v := &c.in.VMs[vm]
-		if !v.Keeps() || c.taskOf[vm] >= 0 || v.Grows() {
-			continue
-		}
-		c.fresh[vm] = true
-		for d := range c.dims {
-			c.free[v.Host*c.dims+d] += c.now[vm*c.dims+d] - c.next[vm*c.dims+d]
-		}
-	}
-}
-
-// nodesOn has the nodes switched on that shall be.
-func (c *schedule) nodesOn() {
-	for n := range c.in.Nodes {
-		if node := &c.in.Nodes[n]; node.State == repack.Offline && c.power.on[n] {
-			c.push(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.in.NodeOn, unit: -1, then: -1})
-		} else {
-			c.empty(n)
-		}
-	}
-}
-
-// push starts a task that needs no room, now.
-func (c *schedule) push(t task) {
-	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
-	c.number(&t)
-	c.list = append(c.list, t)
-	heap.Push(&c.ends, len(c.list)-1)
-}
-
-// empty switches a node off that shall be and has nothing left on it.
-func (c *schedule) empty(n int) {
-	node := &c.in.Nodes[n]
-	if node.State == repack.Online && c.power.off[n] && c.stays[n] == 0 && c.image[n] == 0 && c.offAt[n] == repack.Forever {
-		c.offAt[n], c.on[n] = c.clock, false
-		c.push(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.in.NodeOff, unit: -1, then: -1})
 	}
 }
 
@@ -295,22 +256,60 @@ func (c *schedule) admits(u int) bool {
 	if !c.atEase(u) || c.patient && !c.gives(u) {
 		return false
 	}
-	for _, i := range tasks {
-		t := &c.list[i]
-		for _, g := range c.gatesOf[t.vm] {
-			if !c.gates[g].May(t.vm, t.kind, c.clock) {
-				return false
-			}
-		}
-		if t.comes() && (!c.on[t.to] || !c.eye.admits(t.vm, t.to)) {
+	if len(tasks) == 1 {
+		return c.may(tasks[0]) && c.pace(u)
+	}
+	return slices.IndexFunc(tasks, func(i int) bool { return !c.may(i) }) < 0 && len(c.company(tasks)) == len(tasks) && c.pace(u)
+}
+
+// may reports whether nothing but the links keeps a task from starting now.
+func (c *schedule) may(i int) bool {
+	t := &c.list[i]
+	for _, g := range c.gatesOf[t.vm] {
+		if !c.gates[g].May(t.vm, t.kind, c.clock) {
 			return false
 		}
 	}
-	if len(tasks) == 1 {
-		t := &c.list[tasks[0]]
-		return (!t.comes() || c.hasRoom(t.vm, t.to)) && c.pace(u)
+	return !t.comes() || c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
+}
+
+// company are those of some tasks that may start now beside those before them. Nothing
+// changes.
+func (c *schedule) company(tasks []int) (some []int) {
+	for _, i := range tasks {
+		if c.may(i) && c.bears(append(some, i)) {
+			c.rehearse(i)
+			some = append(some, i)
+		}
 	}
-	return c.haveRoom(tasks) && c.pace(u)
+	for _, i := range slices.Backward(some) {
+		c.forget(i)
+	}
+	return some
+}
+
+// rehearse has a task take its room, and be seen by gates and watches.
+func (c *schedule) rehearse(i int) {
+	t := &c.list[i]
+	for _, g := range c.gatesOf[t.vm] {
+		c.gates[g].Started(t.vm, t.kind, c.clock)
+	}
+	if t.comes() {
+		c.occupy(t.vm, t.to, -1)
+		c.eye.come(t.vm, t.to)
+	}
+}
+
+// forget takes that back.
+func (c *schedule) forget(i int) {
+	t := &c.list[i]
+	for _, g := range c.gatesOf[t.vm] {
+		c.gates[g].Undo(t.vm, t.kind)
+	}
+	if t.comes() {
+		c.occupy(t.vm, t.to, 1)
+		c.eye.gone(t.vm, t.to)
+	}
 }
 
 // number notes in which order tasks start.
@@ -336,10 +335,14 @@ func (c *schedule) start(u int) {
 		if unit.atEnd {
 			t.start, t.end = c.clock+longest-t.takes, c.clock+longest
 		}
+		if unit.atStart {
+			t.start = c.clock
+		}
 		c.last = max(c.last, t.end)
 		c.cost += int64(t.end) * c.in.VMs[t.vm].Weight
 		if t.comes() {
 			c.occupy(t.vm, t.to, -1)
+			c.ebb(t.to)
 			c.arrive(t.vm, t.to)
 		}
 		for _, g := range c.gatesOf[t.vm] {
@@ -360,11 +363,7 @@ func (c *schedule) arrive(vm, node int) {
 func (c *schedule) end(i int) {
 	t := &c.list[i]
 	if t.kind.OnNode() {
-		c.last = max(c.last, t.end)
-		if t.kind == repack.NodeOn {
-			c.on[t.to] = true
-			c.stirUp(t.to)
-		}
+		c.switched(t)
 		return
 	}
 	c.send(t, -1)
@@ -386,7 +385,7 @@ func (c *schedule) end(i int) {
 	default:
 		c.settleIn(t)
 	}
-	c.rest(t.unit)
+	c.rest(i)
 	if t.then >= 0 {
 		c.queueUp(t.then)
 	}

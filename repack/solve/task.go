@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"slices"
+
 	"vjob/repack"
 )
 
@@ -23,10 +25,10 @@ type task struct {
 type unit struct {
 	tasks   []int
 	atEnd   bool // they end together, and start when they must for that
+	atStart bool // they start together; with atEnd, those that take less time take more
 	waiting bool
 	key     int64 // smaller ones go first
 	held    bool  // what its tasks leave is free when the last has ended
-	running int   // tasks under way
 	after   int   // tasks that must have ended before it may wait for room
 }
 
@@ -64,51 +66,77 @@ func (t *task) comes() bool { return t.to != repack.Nowhere }
 // leaves reports whether the VM occupies the node that it comes from.
 func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repack.Resume }
 
-// units groups tasks: gangs act together, and so do VMs that a rule joins.
+// units groups tasks: gangs act together, and so do VMs that rules join. Where a gang
+// and a rule want both, or two rules do, all of them act together.
 func (m *model) units(list []task) (units []unit) {
-	joined := map[[2]int]int{}
-	join := func(key [2]int, i int, u unit) {
-		at, ok := joined[key]
-		if !ok {
-			at = len(units)
-			joined[key] = at
-			units = append(units, u)
+	first := make([]int, len(list)) // of those that are joined with a task, itself perhaps
+	of := map[bond]int{}
+	for i := range list {
+		first[i] = i
+		for _, b := range m.bonds(&list[i]) {
+			if j, ok := of[b]; ok {
+				unite(first, i, j)
+			} else {
+				of[b] = i
+			}
 		}
-		units[at].tasks = append(units[at].tasks, i)
-		list[i].unit = at
 	}
-	set := m.joins()
 	for i := range list {
 		t := &list[i]
-		if j, ok := set[t.vm]; ok && t.kind == repack.Migrate {
-			join([2]int{-1, j}, i, unit{atEnd: m.together[j].atEnd, waiting: true})
-			continue
+		if t.unit = list[root(first, i)].unit; first[i] == i {
+			t.unit = len(units)
+			units = append(units, unit{waiting: true})
 		}
-		if g := m.gang[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
-			join([2]int{g, int(t.kind)}, i, unit{held: t.kind == repack.Suspend || t.kind == repack.Migrate, waiting: true})
-			continue
-		}
-		t.unit = len(units)
-		units = append(units, unit{tasks: []int{i}, waiting: true})
-	}
-	for u := range units {
-		for _, i := range units[u].tasks {
-			t := &list[i]
-			units[u].key += m.urgency(t.vm, t.takes)
+		u := &units[t.unit]
+		u.tasks = append(u.tasks, i)
+		u.key += m.urgency(t.vm, t.takes)
+		for _, b := range m.bonds(t) {
+			b.bind(u)
 		}
 	}
 	return units
 }
 
-// joins are the sets of VMs that rules want to act together, by VM.
-func (m *model) joins() map[int]int {
-	set := map[int]int{}
-	for j := range m.together {
-		for _, vm := range m.together[j].vms {
-			set[vm] = j
+// bond is what joins tasks: a gang that does the same, or a rule.
+type bond struct {
+	gang, rule int // -1: it is not one
+	kind       repack.Kind
+	atEnd      bool
+}
+
+// bonds are those of one task.
+func (m *model) bonds(t *task) (list []bond) {
+	if g := m.gang[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
+		list = append(list, bond{g, -1, t.kind, false})
+	}
+	if m.paired[t.vm] && t.kind == repack.Migrate {
+		for j := range m.together {
+			if slices.Contains(m.together[j].vms, t.vm) {
+				list = append(list, bond{-1, j, t.kind, m.together[j].atEnd})
+			}
 		}
 	}
-	return set
+	return list
+}
+
+// bind has the tasks of a unit do what the bond wants.
+func (b bond) bind(u *unit) {
+	u.atEnd = u.atEnd || b.atEnd
+	u.atStart = u.atStart || !b.atEnd
+	u.held = u.held || b.gang >= 0 && (b.kind == repack.Suspend || b.kind == repack.Migrate)
+}
+
+// root is the first task of those that are joined with one.
+func root(first []int, i int) int {
+	for first[i] != i {
+		i = first[i]
+	}
+	return i
+}
+
+func unite(first []int, i, j int) {
+	i, j = root(first, i), root(first, j)
+	first[max(i, j)] = min(i, j)
 }
 
 // urgency says when a VM goes among those who wait for the same room: what takes

@@ -1,0 +1,75 @@
+package solve
+
+import "slices"
+
+// VMs that stay and need less give that back in the first instant. One that is to go
+// nevertheless, by a detour, has to have kept it: it gets its next demand when it
+// comes to a node, and its first one counts until it has left its host.
+
+// shrink gives back what VMs that stay need no more: those that grow in nothing.
+func (c *schedule) shrink() {
+	less := false
+	for vm := range c.in.VMs {
+		v := &c.in.VMs[vm]
+		if !v.Keeps() || c.taskOf[vm] >= 0 || v.Grows() {
+			continue
+		}
+		c.fresh[vm] = true
+		less = less || !v.Steady()
+		c.restore(c.free, vm, -1)
+	}
+	if less {
+		c.low = slices.Clone(c.free)
+	}
+}
+
+// restore takes what a VM has given back from the room of its node.
+func (c *schedule) restore(free []int64, vm int, sign int64) {
+	n := c.in.VMs[vm].Host * c.dims
+	for d := range c.dims {
+		free[n+d] -= sign * (c.now[vm*c.dims+d] - c.next[vm*c.dims+d])
+	}
+}
+
+// ebb notes that there is less room on a node.
+func (c *schedule) ebb(node int) {
+	for i := node * c.dims; c.low != nil && i < (node+1)*c.dims; i++ {
+		c.low[i] = min(c.low[i], c.free[i])
+	}
+}
+
+// shrank reports whether a VM has given something back where it stays.
+func (c *schedule) shrank(vm int) bool {
+	return c.fresh[vm] && c.taskOf[vm] < 0 && c.in.VMs[vm].Keeps() && !c.in.VMs[vm].Steady()
+}
+
+// spared reports whether nobody has used what VMs have given back.
+func (c *schedule) spared(vms ...int) bool {
+	ok := true
+	for _, vm := range vms {
+		if c.shrank(vm) {
+			c.restore(c.low, vm, 1)
+		}
+	}
+	for _, vm := range vms {
+		if c.shrank(vm) {
+			n := c.in.VMs[vm].Host * c.dims
+			ok = ok && slices.Min(c.low[n:n+c.dims]) >= 0
+		}
+	}
+	for _, vm := range vms {
+		if c.shrank(vm) {
+			c.restore(c.low, vm, -1)
+		}
+	}
+	return ok
+}
+
+// reclaim has a VM that takes a detour keep what it had.
+func (c *schedule) reclaim(vm int) {
+	if c.shrank(vm) {
+		c.restore(c.free, vm, 1)
+		c.restore(c.low, vm, 1)
+		c.fresh[vm] = false
+	}
+}
