@@ -44,20 +44,29 @@ type check struct {
 	plan   Plan
 	goal   map[cluster.VJobID]cluster.VMState
 	staff  map[cluster.VJobID][]cluster.VMID
-	before []set       // by action: those that have ended when it starts
-	gangOf []int       // by action
-	holds  []holding   // room that VMs hold in the course of the plan
-	final  []situation // by VM in order of p.Current.VMs()
+	rigid  map[cluster.VJobID]bool // some running member may not be migrated live
+	held   map[cluster.VJobID]bool // a member that runs may not be touched
+	before []set                   // by action: those that have ended when it starts
+	gangOf []int                   // by action
+	holds  []holding               // room that VMs hold in the course of the plan
+	final  []situation             // by VM in order of p.Current.VMs()
 	faults []string
 }
 
 func newCheck(p Problem, plan Plan) *check {
-	c := &check{p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{}}
+	c := &check{
+		p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{},
+		rigid: map[cluster.VJobID]bool{}, held: map[cluster.VJobID]bool{},
+	}
 	for _, g := range slices.Backward(p.Gangs) {
 		c.goal[g.VJob] = g.Want
 	}
 	for _, vm := range p.Current.VMs() {
 		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
+		if _, runs := p.Current.Host(vm); runs {
+			c.rigid[vm.VJob] = c.rigid[vm.VJob] || !p.Live[vm]
+			c.held[vm.VJob] = c.held[vm.VJob] || p.Pinned[vm]
+		}
 	}
 	return c
 }

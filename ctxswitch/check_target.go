@@ -72,11 +72,5 @@ func (c *check) couldMove(vm cluster.VMID) bool {
 	if _, runs := c.p.Current.Host(vm); !runs {
 		return true
 	}
-	rigid, held := false, false
-	for _, m := range c.staff[vm.VJob] {
-		if _, runs := c.p.Current.Host(m); runs {
-			rigid, held = rigid || !c.p.Live[m], held || c.p.Pinned[m]
-		}
-	}
-	return !rigid || !held
+	return !c.rigid[vm.VJob] || !c.held[vm.VJob]
 }

@@ -2,8 +2,6 @@ package ctxswitch
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"vjob/cluster"
 	"vjob/queue"
@@ -20,7 +18,7 @@ type Stock struct {
 	Claims  map[cluster.NodeID]cluster.Resources // spoken for by actions under way
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
-	// Needs has every VM that may be taken, with what it counts for. Other VMs are
+	// Needs has every VM of Current that may be taken, with what it counts for. Other VMs are
 	// not there, even if they run: their vjob would be suspended or stopped. A vjob
 	// of which nothing is here needs no room, e.g. because it is claimed already.
 	Needs map[cluster.VMID]cluster.Resources
@@ -44,8 +42,10 @@ var _ queue.Room = (*Packing)(nil)
 func NewPacking(s Stock) *Packing {
 	p := &Packing{vjobs: map[cluster.VJobID][]int{}, lost: map[cluster.VJobID]string{}}
 	g := newStage(s.Current, s.Claims)
-	for _, vm := range slices.SortedFunc(maps.Keys(s.Needs), cluster.VMID.Compare) {
-		p.enrol(g, &s, vm)
+	for _, vm := range s.Current.VMs() {
+		if need, taken := s.Needs[vm]; taken {
+			p.enrol(g, &s, vm, need)
+		}
 	}
 	g.widen()
 	err := g.rules(s.Rules)
@@ -65,8 +65,8 @@ func NewPacking(s Stock) *Packing {
 }
 
 // enrol gives a VM its number, unless it is lost with its node.
-func (p *Packing) enrol(g *stage, s *Stock, vm cluster.VMID) {
-	need, place := s.Needs[vm], s.Current.Place(vm)
+func (p *Packing) enrol(g *stage, s *Stock, vm cluster.VMID, need cluster.Resources) {
+	place := s.Current.Place(vm)
 	v := repack.VM{
 		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.at(place),
 		Now: []int64{int64(need.CPU), int64(need.Memory)}, Next: []int64{int64(need.CPU), int64(need.Memory)},

@@ -123,7 +123,7 @@ type repacking struct {
 // say, such as a VM that runs on a node nobody knows.
 func newRepacking(s *survey) (*repacking, error) {
 	q := &repacking{survey: s, stage: newStage(s.Current, s.Claims), restless: map[cluster.VJobID]bool{}}
-	placed := map[cluster.VMID]bool{}
+	placed := make(map[cluster.VMID]bool, len(s.placed))
 	for _, vm := range s.placed {
 		placed[vm] = true
 	}

@@ -69,7 +69,7 @@ func Set(names []string) string {
 }
 
 func compile(text string, names *view) (*script.Program, error) {
-	file, problems := rulelist.Read(field, text)
+	file, problems := names.scene.file(text)
 	if script.Refused(problems) {
 		return nil, wrong(problems)
 	}

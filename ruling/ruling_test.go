@@ -71,6 +71,34 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// What one vjob states is read once for all that state the same, and is about its own
+// VMs all the same.
+func TestCompileOfEqualTexts(t *testing.T) {
+	vms := []cluster.VMID{vm(7, 0), vm(7, 1), vm(8, 0), vm(8, 1), vm(8, 2)}
+	in := &repack.Instance{Dims: ruling.Dims, VMs: make([]repack.VM, len(vms))}
+	scene := ruling.NewScene(nodes(), vms)
+	got := ""
+	for _, job := range []cluster.VJobID{7, 8, 7} {
+		program, err := ruling.Rules{VJob: job, Text: "spread($VMS);"}.Compile(scene)
+		if err != nil {
+			t.Fatal(err)
+		}
+		posted, err := program.Rules(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += posted[0].String()
+	}
+	if want := "spread({0, 1})spread({2, 3, 4})spread({0, 1})"; strings.ReplaceAll(got, "VM ", "") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for range 2 {
+		if _, err := (ruling.Rules{VJob: 7, Text: "spread("}).Compile(scene); err == nil {
+			t.Error("a text that cannot be read is compiled")
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	exists := func(id cluster.VMID) bool { return id.VJob < 9 }
 	for text, want := range map[string]string{

@@ -8,6 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/repack/script"
+	"vjob/repack/script/rulelist"
 )
 
 // Tick is how long one tick lasts in the instances of a running cluster.
@@ -29,6 +30,23 @@ type Scene struct {
 	vms    []cluster.VMID
 	number map[cluster.VMID]int
 	of     map[cluster.VJobID][]cluster.VMID
+	read   map[string]reading // texts that were read: those of many vjobs are alike
+}
+
+// reading is what a text says, whoever says it, and what is wrong with it.
+type reading struct {
+	file     *script.File
+	problems []script.Problem
+}
+
+// file reads a text.
+func (s *Scene) file(text string) (*script.File, []script.Problem) {
+	r, known := s.read[text]
+	if !known {
+		r.file, r.problems = rulelist.Read(field, text)
+		s.read[text] = r
+	}
+	return r.file, r.problems
 }
 
 // NewScene numbers nodes and VMs in the order given.
@@ -36,6 +54,7 @@ func NewScene(nodes []cluster.Node, vms []cluster.VMID) *Scene {
 	s := &Scene{
 		nodes: nodes, node: make(map[string]int, len(nodes)),
 		vms: vms, number: make(map[cluster.VMID]int, len(vms)), of: map[cluster.VJobID][]cluster.VMID{},
+		read: map[string]reading{},
 	}
 	for i, n := range nodes {
 		s.node[string(n.ID)] = i
