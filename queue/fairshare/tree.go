@@ -1,0 +1,177 @@
+package fairshare
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Tree is the accounts with their shares and what they have used. It belongs to one
+// goroutine.
+type Tree struct {
+	rules Rules
+	root  account
+	epoch time.Time // what was used at this instant is written down as it is
+	begun bool      // there is an epoch
+}
+
+// account is one node of the tree. What it has used holds that of all below it.
+type account struct {
+	share  float64
+	below  map[string]*account
+	shares float64 // sum of those below
+	used   float64 // as of the epoch
+}
+
+// New makes the tree of the accounts that have shares; others are added when they first
+// use something.
+func New(r Rules) (*Tree, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if r.Damping == 0 {
+		r.Damping = 1
+	}
+	t := &Tree{rules: r}
+	for _, path := range sorted(r.Shares) {
+		t.open(strings.Split(path, "/"))
+	}
+	return t, nil
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// open finds the accounts on the way to a path, the root first, and makes those that
+// there are not.
+func (t *Tree) open(p Path) []*account {
+	way := []*account{&t.root}
+	for i, name := range p {
+		a := way[i]
+		child, known := a.below[name]
+		if !known {
+			child = &account{share: t.share(p[:i+1])}
+			if a.below == nil {
+				a.below = map[string]*account{}
+			}
+			a.below[name] = child
+			a.shares += child.share
+		}
+		way = append(way, child)
+	}
+	return way
+}
+
+func (t *Tree) share(p Path) float64 {
+	if share, named := t.rules.Shares[p.String()]; named {
+		return share
+	}
+	return t.rules.Share
+}
+
+// farthest is how many half-lives the epoch may lie back before it is moved: numbers
+// stay far below what a float64 can hold, and far above what it rounds to 0.
+const farthest = 256
+
+// Charge adds what an account has used up to an instant. The order of charges does not
+// matter, but for the rounding of sums. What is negative or no number is passed over.
+func (t *Tree) Charge(p Path, at time.Time, u Use) {
+	t.add(p, at, t.rules.CPU*u.CPUSec+t.rules.Memory*u.GiBSec)
+}
+
+func (t *Tree) add(p Path, at time.Time, amount float64) {
+	if len(p) == 0 || !(amount > 0) || math.IsInf(amount, 1) {
+		return
+	}
+	if !t.begun {
+		t.epoch, t.begun = at, true
+	}
+	if t.halves(at) > farthest {
+		t.fade(&t.root, math.Exp2(-t.halves(at)))
+		t.epoch = at
+	}
+	amount *= math.Exp2(t.halves(at))
+	for _, a := range t.open(p) {
+		a.used += amount
+	}
+}
+
+// halves is how many half-lives an instant lies after the epoch.
+func (t *Tree) halves(at time.Time) float64 {
+	return at.Sub(t.epoch).Seconds() / t.rules.HalfLife.Seconds()
+}
+
+func (t *Tree) fade(a *account, by float64) {
+	a.used *= by
+	for _, child := range a.below {
+		t.fade(child, by)
+	}
+}
+
+// Factor is 1 for an account that has used nothing, ½ for one that has used just its
+// share, and nears 0 the more it has used beyond. It is the fair-share factor of Slurm's
+// documentation (schedmd.com, "Classic Fairshare Algorithm"):
+//
+//	F = 2^(-U/S/d)
+//
+// where S is the part of the whole that is the account's, the product over the levels of
+// its share among its siblings'; d is the damping; and U is the effective usage as a part
+// of all usage. At the top that is what was used; below, it is
+//
+//	U = used + (U of the parent - used) · share / shares of all siblings
+//
+// so that the members of a project stand in for each other. An account that is not known
+// is reckoned with as if it were. Nothing changes.
+func (t *Tree) Factor(p Path) float64 {
+	part, usage := 1.0, 0.0
+	for i, a := 0, &t.root; i < len(p); i++ {
+		share, shares, used := t.share(p[:i+1]), a.all(), 0.0
+		child := a.child(p[i])
+		if child != nil {
+			used = child.used
+		} else {
+			shares += share
+		}
+		if share == 0 {
+			return 0
+		}
+		part *= share / shares
+		if t.root.used > 0 {
+			used /= t.root.used
+		}
+		if i == 0 {
+			usage = used
+		} else {
+			usage = used + (usage-used)*share/shares
+		}
+		a = child
+	}
+	return math.Exp2(-max(0, usage) / part / t.rules.Damping)
+}
+
+func (a *account) child(name string) *account {
+	if a == nil {
+		return nil
+	}
+	return a.below[name]
+}
+
+func (a *account) all() float64 {
+	if a == nil {
+		return 0
+	}
+	return a.shares
+}
+
+// Used is what an account and all below it have used, weighted and faded until an
+// instant, in seconds of a processor if those count 1.
+func (t *Tree) Used(p Path, at time.Time) float64 {
+	a := &t.root
+	for _, name := range p {
+		if a = a.child(name); a == nil {
+			return 0
+		}
+	}
+	return a.used * math.Exp2(-t.halves(at))
+}
