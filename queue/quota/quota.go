@@ -1,0 +1,251 @@
+// Package quota limits what users, projects and queues may run at once, and how much CPU
+// time they may use: by day, by night, always. A [Tally] counts those that are chosen and
+// says of each vjob whether it may run beside them, and if not, which quota stands in the
+// way; [Tally.Room] puts that before any room, so that every policy obeys.
+//
+// It is pure. It refuses to know policies and nodes, and suspends nobody: what runs is
+// counted, also where a limit has become smaller than that.
+package quota
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/calendar"
+)
+
+// Measure is what a limit is on.
+type Measure uint8
+
+// The measures, with their units.
+const (
+	VMs     Measure = iota // number
+	CPU                    // thousandths of a processor
+	Memory                 // MiB
+	CPUTime                // milliseconds of one processor, within the time that the quota says
+	measures
+)
+
+// amount is one number for each measure.
+type amount [measures]int64
+
+// Limits are the most that may be used; what is not in it has no limit.
+type Limits map[Measure]int64
+
+// Each in place of a name counts each user, project or queue by itself.
+const Each = "each"
+
+// Quota is a limit on some vjobs. User, Project and Queue each hold a name, [Each], or
+// nothing: then they are counted together whichever it is. Of quotas that have the same
+// name, the last that matches a vjob holds for it: exceptions follow the rule.
+type Quota struct {
+	Name                 string
+	User, Project, Queue string
+	Limits               *calendar.Calendar[Limits]
+	Within               time.Duration // CPU time is counted so far back; only with such a limit
+}
+
+// Who is on whose behalf something runs, or a group of those: nothing is whoever.
+type Who struct{ User, Project, Queue string }
+
+// has reports whether another belongs to the group.
+func (w Who) has(o Who) bool {
+	return (w.User == "" || w.User == o.User) && (w.Project == "" || w.Project == o.Project) && (w.Queue == "" || w.Queue == o.Queue)
+}
+
+// group is who is counted together with a vjob; it reports false if the quota does not
+// concern it.
+func (q *Quota) group(w Who) (group Who, concerned bool) {
+	pick := func(says, name string) string {
+		if says == Each {
+			return name
+		}
+		return says
+	}
+	group = Who{pick(q.User, w.User), pick(q.Project, w.Project), pick(q.Queue, w.Queue)}
+	return group, group.has(w)
+}
+
+// Book is the quotas of a cluster. It does not change.
+type Book struct {
+	quotas []Quota
+	named  [][]int // quotas of one name, in their order
+}
+
+// New checks the quotas; queues are the names of those that there are.
+func New(quotas []Quota, queues []string) (*Book, error) {
+	b := &Book{quotas: slices.Clone(quotas)}
+	place := map[string]int{}
+	for i := range quotas {
+		q := &b.quotas[i]
+		if err := q.check(queues); err != nil {
+			return nil, located(i, err)
+		}
+		n, known := place[q.Name]
+		if !known {
+			n = len(b.named)
+			place[q.Name] = n
+			b.named = append(b.named, nil)
+		}
+		for _, k := range b.named[n] {
+			if q.covers(&b.quotas[k]) {
+				return nil, located(k, cluster.BadField("name", q.Name, fmt.Sprintf(
+					"it after quotas[%d], which has the same name, is for all of them, and would always hold instead", i)))
+			}
+		}
+		b.named[n] = append(b.named[n], i)
+	}
+	return b, nil
+}
+
+func located(i int, err error) error {
+	if wrong, ok := errors.AsType[*cluster.FieldError](err); ok {
+		wrong.Field = fmt.Sprintf("quotas[%d].%s", i, wrong.Field)
+	}
+	return err
+}
+
+func (q *Quota) check(queues []string) error {
+	if strings.TrimSpace(q.Name) == "" {
+		return cluster.BadField("name", q.Name, "a name")
+	}
+	if q.Queue != "" && q.Queue != Each && !slices.Contains(queues, q.Queue) {
+		return cluster.BadField("queue", q.Queue, fmt.Sprintf("a queue that there is (%s), %q, or nothing", strings.Join(queues, ", "), Each))
+	}
+	if q.Limits == nil {
+		q.Limits = calendar.Always(Limits{})
+	}
+	limits, timed := 0, false
+	for _, l := range q.Limits.Values() {
+		for _, m := range slices.Sorted(maps.Keys(l)) {
+			if l[m] < 0 {
+				return cluster.BadField("limits", l[m], "0 or more "+m.unit())
+			}
+			limits++
+			timed = timed || m == CPUTime
+		}
+	}
+	switch {
+	case limits == 0:
+		return cluster.BadField("limits", "nothing", "a limit on VMs, CPU, memory or CPU time")
+	case timed && q.Within < time.Hour:
+		return cluster.BadField("within", q.Within, `at least 1h, such as "7d": CPU time is counted so far back`)
+	case !timed && q.Within != 0:
+		return cluster.BadField("within", q.Within, "nothing, since there is no limit on CPU time")
+	}
+	return nil
+}
+
+// covers reports whether the quota is for all that another is for.
+func (q *Quota) covers(o *Quota) bool {
+	over := func(mine, other string) bool { return mine == "" || mine == Each || mine == other }
+	return over(q.User, o.User) && over(q.Project, o.Project) && over(q.Queue, o.Queue)
+}
+
+// matching lists the quotas that hold for somebody.
+func (b *Book) matching(w Who) (list []int) {
+	for _, named := range b.named {
+		for _, i := range slices.Backward(named) {
+			if _, concerned := b.quotas[i].group(w); concerned {
+				list = append(list, i)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// Next is when time alone changes a limit; it reports false if that never happens.
+func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
+	for i := range b.quotas {
+		if t, changes := b.quotas[i].Limits.Next(now); changes && (!ok || t.Before(change)) {
+			change, ok = t, true
+		}
+	}
+	return change, ok
+}
+
+// Never says why a vjob could not run even if nothing else ran, whatever the time: the
+// largest limit of a quota is below what it needs by itself. Nil: it could.
+func (b *Book) Never(j *Job) error {
+	for _, i := range b.matching(j.Who) {
+		q := &b.quotas[i]
+		group, _ := q.group(j.Who)
+		need := j.need(q.Within)
+		for m := range measures {
+			if most, limited := q.most(m); limited && need[m] > most {
+				return cluster.BadField(m.field(), m.text(need[m]), fmt.Sprintf(
+					"at most %s: %s never allows more", m.text(most), title(q.Name, "", group)))
+			}
+		}
+	}
+	return nil
+}
+
+// most is the largest limit of all windows.
+func (q *Quota) most(m Measure) (most int64, limited bool) {
+	for _, l := range q.Limits.Values() {
+		limit, there := l[m]
+		if !there {
+			return 0, false
+		}
+		most = max(most, limit)
+	}
+	return most, true
+}
+
+// title names a quota and those whom it holds for: "quota cpus (night) of user ann".
+func title(name, window string, w Who) string {
+	var b strings.Builder
+	b.WriteString("quota " + name)
+	if window != "" {
+		b.WriteString(" (" + window + ")")
+	}
+	word := " of "
+	for _, part := range [][2]string{{"user ", w.User}, {"project ", w.Project}, {"queue ", w.Queue}} {
+		if part[1] != "" {
+			b.WriteString(word + part[0] + part[1])
+			word = " in "
+		}
+	}
+	return b.String()
+}
+
+func (m Measure) unit() string { return [measures]string{"VMs", "CPU", "MiB", "CPU-hours"}[m] }
+
+// field is the field of a submission that asks for it.
+func (m Measure) field() string {
+	if m == CPUTime {
+		return "walltime_seconds"
+	}
+	return "vms"
+}
+
+// text is an amount with its unit.
+func (m Measure) text(n int64) string {
+	if m == Memory {
+		return cluster.MiB(n).String()
+	}
+	return m.number(n) + " " + m.unit()
+}
+
+func (m Measure) number(n int64) string {
+	switch m {
+	case CPU:
+		return cluster.MilliCPU(n).String()
+	case Memory:
+		return cluster.MiB(n).String()
+	case CPUTime:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/hour), ".0")
+	default:
+		return fmt.Sprint(n)
+	}
+}
+
+// hour is a CPU-hour in milliseconds.
+const hour = 3_600_000

@@ -1,0 +1,169 @@
+package quota
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// Job is what quotas know of one vjob. Who has a name in each place.
+type Job struct {
+	ID   cluster.VJobID
+	Who  Who
+	VMs  int
+	Need cluster.Resources // reserved, so that what it counts for does not drift
+	// Left is how long it may still run, if that has an end. One without an end counts
+	// as if it ran for all the time within which CPU time is counted.
+	Left time.Duration
+	Ends bool
+}
+
+// need is what the vjob counts for, where CPU time is counted within such a time.
+func (j *Job) need(within time.Duration) amount {
+	a := amount{VMs: int64(j.VMs), CPU: int64(j.Need.CPU), Memory: int64(j.Need.Memory)}
+	length := within
+	if j.Ends {
+		length = min(j.Left, within)
+	}
+	a[CPUTime] = int64(math.Min(float64(j.Need.CPU)*length.Seconds(), math.MaxInt64/4))
+	return a
+}
+
+// Past tells what was used before. [Ledger] is one.
+type Past interface {
+	// CPUTime is what all of a group have used since an instant, in milliseconds.
+	CPUTime(group Who, since time.Time) int64
+}
+
+// Tally counts at one instant. It belongs to one goroutine.
+type Tally struct {
+	book     *Book
+	now      time.Time
+	past     Past
+	counters []counter
+	index    map[key]int
+	of       map[Who][]int // the counters that hold for somebody
+	counted  map[cluster.VJobID]bool
+}
+
+type key struct {
+	quota int
+	group Who
+}
+
+// counter is what one group has of one quota.
+type counter struct {
+	key
+	window string
+	limits Limits
+	used   amount
+}
+
+// Tally begins to count; past may be nil if nothing was used before.
+func (b *Book) Tally(now time.Time, past Past) *Tally {
+	return &Tally{book: b, now: now, past: past, index: map[key]int{}, of: map[Who][]int{}, counted: map[cluster.VJobID]bool{}}
+}
+
+// clone is a tally that goes on by itself.
+func (t *Tally) clone() *Tally {
+	c := *t
+	c.counters, c.index, c.of = slices.Clone(t.counters), maps.Clone(t.index), maps.Clone(t.of)
+	c.counted = maps.Clone(t.counted)
+	return &c
+}
+
+// concerned lists the counters that hold for somebody.
+func (t *Tally) concerned(w Who) []int {
+	if list, known := t.of[w]; known {
+		return list
+	}
+	list := []int{}
+	for _, i := range t.book.matching(w) {
+		group, _ := t.book.quotas[i].group(w)
+		list = append(list, t.counter(key{i, group}))
+	}
+	t.of[w] = list
+	return list
+}
+
+func (t *Tally) counter(k key) int {
+	if i, known := t.index[k]; known {
+		return i
+	}
+	q := &t.book.quotas[k.quota]
+	c := counter{key: k}
+	c.limits, c.window = q.Limits.At(t.now)
+	if q.Within > 0 && t.past != nil {
+		c.used[CPUTime] = t.past.CPUTime(k.group, t.now.Add(-q.Within))
+	}
+	t.index[k] = len(t.counters)
+	t.counters = append(t.counters, c)
+	return t.index[k]
+}
+
+// Count counts a vjob that runs, whatever the limits; a second time changes nothing.
+func (t *Tally) Count(j *Job) {
+	if t.counted[j.ID] {
+		return
+	}
+	t.counted[j.ID] = true
+	for _, i := range t.concerned(j.Who) {
+		c := &t.counters[i]
+		for m, n := range j.need(t.book.quotas[c.quota].Within) {
+			c.used[m] += n
+		}
+	}
+}
+
+// Refuses says which quota stands in the way of a vjob beside those that are counted:
+// "quota cpus (night) of user ann: 38 of 40 CPU are used, it needs 4"; "" is none.
+func (t *Tally) Refuses(j *Job) string {
+	if t.counted[j.ID] {
+		return ""
+	}
+	for _, i := range t.concerned(j.Who) {
+		c := &t.counters[i]
+		q := &t.book.quotas[c.quota]
+		need := j.need(q.Within)
+		for m := range measures {
+			limit, limited := c.limits[m]
+			if limited && need[m] > 0 && c.used[m]+need[m] > limit {
+				return fmt.Sprintf("%s: %s of %s are used, it needs %s",
+					title(q.Name, c.window, c.group), m.number(c.used[m]), m.text(limit), m.number(need[m]))
+			}
+		}
+	}
+	return ""
+}
+
+// Room is a room that asks the quotas first. What is counted stays so; each room counts
+// those that it takes by itself. Vjobs that are not among the jobs have no quotas.
+func (t *Tally) Room(inner queue.Room, jobs map[cluster.VJobID]*Job) queue.Room {
+	return &room{inner: inner, tally: t.clone(), jobs: jobs}
+}
+
+type room struct {
+	inner queue.Room
+	tally *Tally
+	jobs  map[cluster.VJobID]*Job
+}
+
+// Take implements [queue.Room].
+func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+	j, known := r.jobs[id]
+	if !known {
+		return r.inner.Take(id)
+	}
+	if why := r.tally.Refuses(j); why != "" {
+		return false, queue.Shortage{Rule: why}
+	}
+	if ok, short = r.inner.Take(id); ok {
+		r.tally.Count(j)
+	}
+	return ok, short
+}
