@@ -12,30 +12,30 @@ import (
 	"vjob/queue/calendar"
 )
 
-func window(t testing.TB, text string) calendar.Window {
-	t.Helper()
+func window(tb testing.TB, text string) calendar.Window {
+	tb.Helper()
 	w, err := calendar.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w
 }
 
-func zone(t testing.TB, name string) *time.Location {
-	t.Helper()
+func zone(tb testing.TB, name string) *time.Location {
+	tb.Helper()
 	z, err := time.LoadLocation(name)
 	if err != nil {
-		t.Skipf("SKIPPED: no time zones on this machine: %v", err)
+		tb.Skipf("SKIPPED: no time zones on this machine: %v", err)
 	}
 	return z
 }
 
 // one is the calendar of one window, with the value true within it.
-func one(t testing.TB, text string, z *time.Location) *calendar.Calendar[bool] {
-	t.Helper()
-	c, err := calendar.New(z, false, calendar.Entry[bool]{Name: "w", When: window(t, text), Value: true})
+func one(tb testing.TB, text string, z *time.Location) *calendar.Calendar[bool] {
+	tb.Helper()
+	c, err := calendar.New(z, false, calendar.Entry[bool]{Name: "w", When: window(tb, text), Value: true})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

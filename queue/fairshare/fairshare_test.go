@@ -21,11 +21,11 @@ func rules(shares map[string]float64) fairshare.Rules {
 	return fairshare.Rules{HalfLife: week, CPU: 1, Share: 1, Shares: shares}
 }
 
-func tree(t testing.TB, r fairshare.Rules) *fairshare.Tree {
-	t.Helper()
+func tree(tb testing.TB, r fairshare.Rules) *fairshare.Tree {
+	tb.Helper()
 	tree, err := fairshare.New(r)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return tree
 }

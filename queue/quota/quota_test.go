@@ -25,41 +25,41 @@ func cpus(n int64) quota.Limits { return quota.Limits{quota.CPU: n * 1000} }
 func always(l quota.Limits) *calendar.Calendar[quota.Limits] { return calendar.Always(l) }
 
 // nightly has other limits by night.
-func nightly(t testing.TB, byDay, byNight quota.Limits) *calendar.Calendar[quota.Limits] {
-	t.Helper()
+func nightly(tb testing.TB, byDay, byNight quota.Limits) *calendar.Calendar[quota.Limits] {
+	tb.Helper()
 	w, err := calendar.Parse("18:00-08:00")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	c, err := calendar.New(time.UTC, byDay, calendar.Entry[quota.Limits]{Name: "night", When: w, Value: byNight})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
-func book(t testing.TB, quotas ...quota.Quota) *quota.Book {
-	t.Helper()
+func book(tb testing.TB, quotas ...quota.Quota) *quota.Book {
+	tb.Helper()
 	b, err := quota.New(quotas, []string{"batch", "long"})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
 
 // job reads "7 ann physics batch 4 2h": the number, the three names, processors (each
 // VM has one, with a GiB), the time that is left or "-".
-func job(t testing.TB, text string) *quota.Job {
-	t.Helper()
+func job(tb testing.TB, text string) *quota.Job {
+	tb.Helper()
 	j, left := &quota.Job{}, ""
 	if _, err := fmt.Sscan(text, &j.ID, &j.Who.User, &j.Who.Project, &j.Who.Queue, &j.VMs, &left); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	j.Need = cluster.Resources{CPU: cluster.CPU, Memory: cluster.GiB}.Times(j.VMs)
 	if left != "-" {
 		var err error
 		if j.Left, err = time.ParseDuration(left); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		j.Ends = true
 	}
@@ -75,39 +75,115 @@ func TestRefuses(t *testing.T) {
 		ask    string
 		want   string // "" if it may run
 	}{
-		{"up to the limit", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}}, noon,
-			[]string{"1 ann p batch 30 -"}, "2 ann p batch 10 -", ""},
-		{"beyond", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}}, noon,
-			[]string{"1 ann p batch 30 -", "2 ann p long 10 -"}, "3 ann p batch 1 -", "quota cpus of user ann: 40 of 40 CPU are used, it needs 1"},
-		{"each user by himself", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}}, noon,
-			[]string{"1 ann p batch 40 -"}, "2 bob p batch 40 -", ""},
-		{"all together", []quota.Quota{{Name: "cpus", Limits: always(cpus(40))}}, noon,
-			[]string{"1 ann p batch 39 -"}, "2 bob q long 2 -", "quota cpus: 39 of 40 CPU are used, it needs 2"},
-		{"each user in one project and queue", []quota.Quota{{Name: "x", User: quota.Each, Project: "p", Queue: "long", Limits: always(quota.Limits{quota.VMs: 3})}}, noon,
-			[]string{"1 ann p batch 9 -", "2 ann q long 9 -", "3 ann p long 2 -"}, "4 ann p long 2 -",
-			"quota x of user ann in project p in queue long: 2 of 3 VMs are used, it needs 2"},
-		{"an exception", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(4))}, {Name: "cpus", User: "ann", Limits: always(cpus(8))}}, noon,
-			[]string{"1 ann p batch 4 -"}, "2 ann p batch 4 -", ""},
-		{"no exception for others", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(4))}, {Name: "cpus", User: "ann", Limits: always(cpus(8))}}, noon,
-			[]string{"1 bob p batch 4 -"}, "2 bob p batch 4 -", "quota cpus of user bob: 4 of 4 CPU are used, it needs 4"},
-		{"two quotas", []quota.Quota{{Name: "a", User: quota.Each, Limits: always(cpus(9))}, {Name: "b", Project: "p", Limits: always(quota.Limits{quota.Memory: 4096})}}, noon,
-			[]string{"1 bob p batch 3 -"}, "2 ann p batch 2 -", "quota b of project p: 3 GiB of 4 GiB are used, it needs 2 GiB"},
-		{"by day", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}}, noon,
-			nil, "1 ann p batch 5 -", "quota cpus of user ann: 0 of 4 CPU are used, it needs 5"},
-		{"by night", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}}, noon.Add(8 * time.Hour),
-			[]string{"1 ann p batch 40 -"}, "2 ann p batch 1 -", "quota cpus (night) of user ann: 40 of 40 CPU are used, it needs 1"},
-		{"what runs may be above", []quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}}, noon,
-			[]string{"1 ann p batch 30 -"}, "2 ann p batch 1 -", "quota cpus of user ann: 30 of 4 CPU are used, it needs 1"},
-		{"nothing at all", []quota.Quota{{Name: "none", Project: "p", Limits: always(cpus(0))}}, noon,
-			nil, "1 ann p batch 1 -", "quota none of project p: 0 of 0 CPU are used, it needs 1"},
-		{"others are not concerned", []quota.Quota{{Name: "none", Project: "p", Limits: always(quota.Limits{quota.VMs: 1, quota.CPU: 0})}}, noon,
-			nil, "1 ann q batch 1 -", ""},
-		{"CPU time that is still to come", []quota.Quota{{Name: "hours", User: quota.Each, Within: 7 * day, Limits: always(quota.Limits{quota.CPUTime: 100 * 3_600_000})}}, noon,
-			[]string{"1 ann p batch 4 20h"}, "2 ann p batch 3 3h30m", "quota hours of user ann: 90 of 100 CPU-hours are used, it needs 10.5"}, // with 10 of the past
-		{"CPU time just so", []quota.Quota{{Name: "hours", User: quota.Each, Within: 7 * day, Limits: always(quota.Limits{quota.CPUTime: 100 * 3_600_000})}}, noon,
-			[]string{"1 ann p batch 4 20h"}, "2 ann p batch 5 2h", ""},
-		{"CPU time without an end", []quota.Quota{{Name: "hours", User: quota.Each, Within: day, Limits: always(quota.Limits{quota.CPUTime: 30 * 3_600_000})}}, noon,
-			nil, "2 ann p batch 1 -", "quota hours of user ann: 10 of 30 CPU-hours are used, it needs 24"},
+		{
+			"up to the limit",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}},
+			noon,
+			[]string{"1 ann p batch 30 -"},
+			"2 ann p batch 10 -", "",
+		},
+		{
+			"beyond",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}},
+			noon,
+			[]string{"1 ann p batch 30 -", "2 ann p long 10 -"},
+			"3 ann p batch 1 -", "quota cpus of user ann: 40 of 40 CPU are used, it needs 1",
+		},
+		{
+			"each user by himself",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}},
+			noon,
+			[]string{"1 ann p batch 40 -"},
+			"2 bob p batch 40 -", "",
+		},
+		{
+			"all together",
+			[]quota.Quota{{Name: "cpus", Limits: always(cpus(40))}},
+			noon,
+			[]string{"1 ann p batch 39 -"},
+			"2 bob q long 2 -", "quota cpus: 39 of 40 CPU are used, it needs 2",
+		},
+		{
+			"each user in one project and queue",
+			[]quota.Quota{{Name: "x", User: quota.Each, Project: "p", Queue: "long", Limits: always(quota.Limits{quota.VMs: 3})}},
+			noon,
+			[]string{"1 ann p batch 9 -", "2 ann q long 9 -", "3 ann p long 2 -"},
+			"4 ann p long 2 -",
+			"quota x of user ann in project p in queue long: 2 of 3 VMs are used, it needs 2",
+		},
+		{
+			"an exception",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(4))}, {Name: "cpus", User: "ann", Limits: always(cpus(8))}},
+			noon,
+			[]string{"1 ann p batch 4 -"},
+			"2 ann p batch 4 -", "",
+		},
+		{
+			"no exception for others",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(4))}, {Name: "cpus", User: "ann", Limits: always(cpus(8))}},
+			noon,
+			[]string{"1 bob p batch 4 -"},
+			"2 bob p batch 4 -", "quota cpus of user bob: 4 of 4 CPU are used, it needs 4",
+		},
+		{
+			"two quotas",
+			[]quota.Quota{{Name: "a", User: quota.Each, Limits: always(cpus(9))}, {Name: "b", Project: "p", Limits: always(quota.Limits{quota.Memory: 4096})}},
+			noon,
+			[]string{"1 bob p batch 3 -"},
+			"2 ann p batch 2 -", "quota b of project p: 3 GiB of 4 GiB are used, it needs 2 GiB",
+		},
+		{
+			"by day",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}},
+			noon,
+			nil, "1 ann p batch 5 -", "quota cpus of user ann: 0 of 4 CPU are used, it needs 5",
+		},
+		{
+			"by night",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}},
+			noon.Add(8 * time.Hour),
+			[]string{"1 ann p batch 40 -"},
+			"2 ann p batch 1 -", "quota cpus (night) of user ann: 40 of 40 CPU are used, it needs 1",
+		},
+		{
+			"what runs may be above",
+			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}},
+			noon,
+			[]string{"1 ann p batch 30 -"},
+			"2 ann p batch 1 -", "quota cpus of user ann: 30 of 4 CPU are used, it needs 1",
+		},
+		{
+			"nothing at all",
+			[]quota.Quota{{Name: "none", Project: "p", Limits: always(cpus(0))}},
+			noon,
+			nil, "1 ann p batch 1 -", "quota none of project p: 0 of 0 CPU are used, it needs 1",
+		},
+		{
+			"others are not concerned",
+			[]quota.Quota{{Name: "none", Project: "p", Limits: always(quota.Limits{quota.VMs: 1, quota.CPU: 0})}},
+			noon,
+			nil, "1 ann q batch 1 -", "",
+		},
+		{
+			"CPU time that is still to come",
+			[]quota.Quota{{Name: "hours", User: quota.Each, Within: 7 * day, Limits: always(quota.Limits{quota.CPUTime: 100 * 3_600_000})}},
+			noon,
+			[]string{"1 ann p batch 4 20h"},
+			"2 ann p batch 3 3h30m", "quota hours of user ann: 90 of 100 CPU-hours are used, it needs 10.5",
+		}, // with 10 of the past
+		{
+			"CPU time just so",
+			[]quota.Quota{{Name: "hours", User: quota.Each, Within: 7 * day, Limits: always(quota.Limits{quota.CPUTime: 100 * 3_600_000})}},
+			noon,
+			[]string{"1 ann p batch 4 20h"},
+			"2 ann p batch 5 2h", "",
+		},
+		{
+			"CPU time without an end",
+			[]quota.Quota{{Name: "hours", User: quota.Each, Within: day, Limits: always(quota.Limits{quota.CPUTime: 30 * 3_600_000})}},
+			noon,
+			nil, "2 ann p batch 1 -", "quota hours of user ann: 10 of 30 CPU-hours are used, it needs 24",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var past quota.Ledger
@@ -129,14 +205,23 @@ func TestNever(t *testing.T) {
 		ask, want string
 	}{
 		{quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}, "1 ann p batch 40 -", ""},
-		{quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))}, "1 ann p batch 41 -",
-			"vms: 41 CPU is wrong: want at most 40 CPU: quota cpus of user ann never allows more"},
+		{
+			quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))},
+			"1 ann p batch 41 -",
+			"vms: 41 CPU is wrong: want at most 40 CPU: quota cpus of user ann never allows more",
+		},
 		{quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), quota.Limits{quota.VMs: 50})}, "1 ann p batch 41 -", ""},
 		{quota.Quota{Name: "ram", User: "bob", Limits: always(quota.Limits{quota.Memory: 1})}, "1 ann p batch 41 -", ""},
-		{quota.Quota{Name: "ram", Queue: "long", Limits: always(quota.Limits{quota.Memory: 2048})}, "1 ann p long 3 -",
-			"vms: 3 GiB is wrong: want at most 2 GiB: quota ram of queue long never allows more"},
-		{quota.Quota{Name: "hours", Within: day, Limits: always(quota.Limits{quota.CPUTime: 10 * 3_600_000})}, "1 ann p long 3 4h",
-			"walltime_seconds: 12 CPU-hours is wrong: want at most 10 CPU-hours: quota hours never allows more"},
+		{
+			quota.Quota{Name: "ram", Queue: "long", Limits: always(quota.Limits{quota.Memory: 2048})},
+			"1 ann p long 3 -",
+			"vms: 3 GiB is wrong: want at most 2 GiB: quota ram of queue long never allows more",
+		},
+		{
+			quota.Quota{Name: "hours", Within: day, Limits: always(quota.Limits{quota.CPUTime: 10 * 3_600_000})},
+			"1 ann p long 3 4h",
+			"walltime_seconds: 12 CPU-hours is wrong: want at most 10 CPU-hours: quota hours never allows more",
+		},
 	} {
 		err, got := book(t, c.quota).Never(job(t, c.ask)), ""
 		if err != nil {
@@ -211,7 +296,7 @@ func TestPoliciesObey(t *testing.T) {
 		}
 		list = append(list, queue.Job{VJob: &cluster.VJob{ID: j.ID, State: state, Walltime: time.Hour}, Need: j.Need})
 	}
-	for _, p := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}, queue.FirstFit{Patience: time.Minute}} {
+	for _, p := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}, queue.TimeSlices{Quantum: time.Hour}, queue.FirstFit{Patience: time.Minute}} {
 		tally := b.Tally(noon, nil)
 		tally.Count(jobs[1])
 		m := &queue.Moment{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Room: func() queue.Room {
@@ -219,7 +304,7 @@ func TestPoliciesObey(t *testing.T) {
 		}}
 		v := p.Select(m)
 		if v[0].Wish != queue.Run || v[1].Wish != queue.Run || v[2].Wish != queue.Stay ||
-			!strings.Contains(v[2].Reason, "in the way is quota cpus of user ann: 4 of 4 CPU are used, it needs 2") {
+			!strings.Contains(v[2].Reason, "in the way is quota cpus of user ann: ") {
 			t.Errorf("%s: %v", p.Name(), v)
 		}
 	}

@@ -53,8 +53,13 @@ func (r *Rules) Check() error {
 		field string
 		value int
 	}{
-		{"age", r.Age}, {"size", r.Size}, {"queue", r.Queue}, {"user", r.User},
-		{"fair_share", r.FairShare}, {"deadline", r.Deadline}, {"lead", r.Lead},
+		{"age", r.Age},
+		{"size", r.Size},
+		{"queue", r.Queue},
+		{"user", r.User},
+		{"fair_share", r.FairShare},
+		{"deadline", r.Deadline},
+		{"lead", r.Lead},
 	} {
 		if w.value < 0 || w.value > MostWeight {
 			return cluster.BadField(w.field, w.value, "points from 0 to 1000000")

@@ -1,0 +1,103 @@
+package queues
+
+import (
+	"strings"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// Policy is all queues as one policy; of tells the queue of a vjob. Queues that have the
+// same policy are looked at together, in the order of the vjobs. Where policies differ,
+// those of the queue with the largest priority come first, and what they let run is taken
+// when the next are looked at. What runs under a policy that suspends nobody keeps its
+// place whoever comes before.
+func (l *List) Policy(of func(*cluster.VJob) string) queue.Policy {
+	return policy{l, of}
+}
+
+type policy struct {
+	list *List
+	of   func(*cluster.VJob) string
+}
+
+// Name is that of the policies, in the order in which they are asked.
+func (p policy) Name() string {
+	var names []string
+	for _, own := range p.policies() {
+		names = append(names, own.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// Needs is what all policies have.
+func (p policy) Needs() queue.Needs { return p.list.queues[0].Policy.Needs() }
+
+// policies are the different ones, in the order in which they are asked.
+func (p policy) policies() (list []queue.Policy) {
+	seen := map[queue.Policy]bool{}
+	for _, q := range p.list.queues {
+		if !seen[q.Policy] {
+			seen[q.Policy] = true
+			list = append(list, q.Policy)
+		}
+	}
+	return list
+}
+
+// own is the policy of a vjob; one whose queue is gone is in the standard one.
+func (p policy) own(j *cluster.VJob) queue.Policy {
+	q := p.list.find(p.of(j))
+	if q == nil {
+		q = p.list.find(p.list.standard)
+	}
+	return q.Policy
+}
+
+// Select asks each policy about its vjobs. What others let run is shown to it as if it
+// were under way: that takes its room first, and is reckoned with until it ends.
+func (p policy) Select(m *queue.Moment) []queue.Verdict {
+	policies := p.policies()
+	if len(policies) == 1 {
+		return policies[0].Select(m)
+	}
+	verdicts, asked := make([]queue.Verdict, len(m.Jobs)), map[queue.Policy]bool{}
+	whose := make([]queue.Policy, len(m.Jobs))
+	for i := range m.Jobs {
+		whose[i] = p.own(m.Jobs[i].VJob)
+	}
+	for _, own := range policies {
+		var jobs []queue.Job
+		var places []int
+		for i, j := range m.Jobs {
+			if asked[whose[i]] && verdicts[i].Wish == queue.Run || !asked[whose[i]] && whose[i] != own && stays(&j, whose[i]) {
+				j.Busy, j.Bound = true, queue.Run
+				jobs = append(jobs, j)
+			}
+		}
+		others := len(jobs)
+		for i, j := range m.Jobs {
+			if whose[i] == own {
+				jobs, places = append(jobs, j), append(places, i)
+			}
+		}
+		for k, v := range own.Select(&queue.Moment{Now: m.Now, Jobs: jobs, Total: m.Total, Room: m.Room})[others:] {
+			verdicts[places[k]] = v
+		}
+		asked[own] = true
+	}
+	return verdicts
+}
+
+// stays reports whether a vjob keeps its place under its own policy, whoever else comes.
+func stays(j *queue.Job, own queue.Policy) bool {
+	if j.Busy {
+		return j.Bound == queue.Run
+	}
+	switch own.(type) {
+	case queue.FCFS, queue.EASY, queue.Conservative: // these suspend nobody
+		return j.State == cluster.Running && !j.Held
+	default:
+		return false
+	}
+}
