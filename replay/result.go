@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/replay/spread"
 )
 
 // Result is what became of a workload under one policy. Times count from the
@@ -83,47 +84,49 @@ type Sample struct {
 
 // Summary is the totals of a result.
 type Summary struct {
-	Total       time.Duration
-	Ended       int
-	Failed      int
-	Switches    int
-	Idle        int // switches of cost 0: only boots and stops
-	Boots       int
-	Stops       int
-	Suspends    int
-	Resumes     int
-	Local       int // resumes
-	Migrations  int
-	CostMiB     int64
-	LongestWait time.Duration // from submission to the first start
-	MeanWait    time.Duration
-	MeanTurn    time.Duration // from submission to the end
-	CPUUsed     float64       // share of the capacity until the end, 0..1
-	CPUDemand   float64       // likewise, may be more than 1
-	MemoryUsed  float64
+	Total      time.Duration
+	Ended      int
+	Failed     int
+	Switches   int
+	Idle       int // switches of cost 0: only boots and stops
+	Boots      int
+	Stops      int
+	Suspends   int
+	Resumes    int
+	Local      int // resumes
+	Migrations int
+	CostMiB    int64
+	Wait       spread.Spread // in seconds, from submission to the first start
+	Slowdown   spread.Spread // bounded: from submission to the end, against the time in Running
+	MeanTurn   time.Duration // from submission to the end
+	CPUUsed    float64       // share of the capacity until the end, 0..1
+	CPUDemand  float64       // likewise, may be more than 1
+	MemoryUsed float64
 }
 
 // Summary computes the totals.
 func (r *Result) Summary() Summary {
 	s := Summary{Total: r.Total, Switches: len(r.Switches)}
-	var wait, turn time.Duration
+	var turn time.Duration
+	var waits, slowdowns []float64
 	for i := range r.VJobs {
 		j := &r.VJobs[i]
 		if j.Started >= 0 {
-			wait += j.Started - j.Submitted
-			s.LongestWait = max(s.LongestWait, j.Started-j.Submitted)
+			waits = append(waits, (j.Started - j.Submitted).Seconds())
 		}
 		if j.Ended >= 0 {
 			s.Ended++
 			turn += j.Ended - j.Submitted
+			slowdowns = append(slowdowns, spread.Slowdown((j.Ended-j.Submitted).Seconds(), j.Spent(cluster.Running).Seconds()))
 		}
 		if j.State == cluster.Failed {
 			s.Failed++
 		}
 	}
 	if n := time.Duration(len(r.VJobs)); n > 0 {
-		s.MeanWait, s.MeanTurn = wait/n, turn/n
+		s.MeanTurn = turn / n
 	}
+	s.Wait, s.Slowdown = spread.Of(waits), spread.Of(slowdowns)
 	for i := range r.Switches {
 		w := &r.Switches[i]
 		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends

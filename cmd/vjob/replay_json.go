@@ -10,25 +10,39 @@ import (
 // workload; -1 is never.
 type (
 	replayed struct {
-		Title string        `json:"title"`
-		Runs  []replayedRun `json:"runs"`
+		Title            string        `json:"title"`
+		*ReplayedFigures               // of the only run
+		Runs             []replayedRun `json:"runs"`
+	}
+	// ReplayedFigures are called as those of logs.
+	ReplayedFigures struct {
+		Jobs         int     `json:"jobs"`
+		MeanWait     float64 `json:"mean_wait_s"`
+		MedianWait   float64 `json:"median_wait_s"`
+		P95Wait      float64 `json:"p95_wait_s"`
+		MaxWait      float64 `json:"max_wait_s"`
+		MeanSlowdown float64 `json:"mean_bsld"`
+		P95Slowdown  float64 `json:"p95_bsld"`
+		Makespan     float64 `json:"makespan_s"`
+		Used         float64 `json:"utilisation"` // of CPU, what guests got
+		Switches     int     `json:"switches"`
+		Suspends     int     `json:"suspends"`
+		Migrations   int     `json:"migrations"`
+		CostMiB      int64   `json:"cost_mib"`
 	}
 	replayedRun struct {
-		Policy      string           `json:"policy"`
-		Profile     string           `json:"profile"`
-		Nodes       int              `json:"nodes"`
-		CPUMilli    int64            `json:"cpu_milli"`
-		MemoryMiB   int64            `json:"memory_mib"`
-		Total       float64          `json:"total_seconds"`
-		CPUUsed     float64          `json:"cpu_used"` // shares of the capacity
-		CPUDemand   float64          `json:"cpu_demand"`
-		MemoryUsed  float64          `json:"memory_used"`
-		MeanWait    float64          `json:"mean_wait_seconds"`
-		MeanTurn    float64          `json:"mean_turnaround_seconds"`
-		CostMiB     int64            `json:"cost_mib"`
-		VJobs       []replayedVJob   `json:"vjobs"`
-		Switches    []replayedSwitch `json:"context_switches"`
-		Utilisation []replayedSample `json:"utilisation"`
+		Policy    string `json:"policy"`
+		Profile   string `json:"profile"`
+		Nodes     int    `json:"nodes"`
+		CPUMilli  int64  `json:"cpu_milli"`
+		MemoryMiB int64  `json:"memory_mib"`
+		ReplayedFigures
+		CPUDemand  float64          `json:"cpu_demand"` // share of the capacity
+		MemoryUsed float64          `json:"memory_used"`
+		MeanTurn   float64          `json:"mean_turnaround_s"`
+		VJobs      []replayedVJob   `json:"vjobs"`
+		Taken      []replayedSwitch `json:"context_switches"`
+		Samples    []replayedSample `json:"samples"`
 	}
 	replayedVJob struct {
 		Name        string         `json:"name"`
@@ -75,6 +89,9 @@ func replayJSON(title string, results []*replay.Result) replayed {
 	for _, r := range results {
 		out.Runs = append(out.Runs, runJSON(r))
 	}
+	if len(out.Runs) == 1 {
+		out.ReplayedFigures = &out.Runs[0].ReplayedFigures
+	}
 	return out
 }
 
@@ -82,9 +99,13 @@ func runJSON(r *replay.Result) replayedRun {
 	s := r.Summary()
 	run := replayedRun{
 		Policy: r.Policy, Profile: r.Profile, Nodes: r.Nodes, CPUMilli: int64(r.Capacity.CPU), MemoryMiB: int64(r.Capacity.Memory),
-		Total: r.Total.Seconds(), CPUUsed: s.CPUUsed, CPUDemand: s.CPUDemand, MemoryUsed: s.MemoryUsed,
-		MeanWait: s.MeanWait.Seconds(), MeanTurn: s.MeanTurn.Seconds(), CostMiB: s.CostMiB,
-		VJobs: []replayedVJob{}, Switches: []replayedSwitch{}, Utilisation: []replayedSample{},
+		ReplayedFigures: ReplayedFigures{
+			Jobs: len(r.VJobs), MeanWait: s.Wait.Mean, MedianWait: s.Wait.Median, P95Wait: s.Wait.P95, MaxWait: s.Wait.Most,
+			MeanSlowdown: s.Slowdown.Mean, P95Slowdown: s.Slowdown.P95, Makespan: r.Total.Seconds(), Used: s.CPUUsed,
+			Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
+		},
+		CPUDemand: s.CPUDemand, MemoryUsed: s.MemoryUsed, MeanTurn: s.MeanTurn.Seconds(),
+		VJobs: []replayedVJob{}, Taken: []replayedSwitch{}, Samples: []replayedSample{},
 	}
 	for i := range r.VJobs {
 		j := &r.VJobs[i]
@@ -99,13 +120,13 @@ func runJSON(r *replay.Result) replayedRun {
 	}
 	for i := range r.Switches {
 		w := &r.Switches[i]
-		run.Switches = append(run.Switches, replayedSwitch{
+		run.Taken = append(run.Taken, replayedSwitch{
 			w.Plan, w.At.Seconds(), w.Took.Seconds(), w.Estimated.Seconds(), w.CostMiB, w.Boots, w.Stops, w.Suspends,
 			w.Resumes, w.LocalResumes, w.Migrations, w.Skew.Seconds(), w.State, w.Note,
 		})
 	}
 	for _, x := range r.Samples {
-		run.Utilisation = append(run.Utilisation, replayedSample{x.At.Seconds(), int64(x.CPU), int64(x.Demand), int64(x.Memory)})
+		run.Samples = append(run.Samples, replayedSample{x.At.Seconds(), int64(x.CPU), int64(x.Demand), int64(x.Memory)})
 	}
 	return run
 }

@@ -67,9 +67,10 @@ var table = []row{
 	{"energy/format", of("energy", "repack/format"), "how allocations are found"},
 	{"chart", nil, "what the bars and lines mean"},
 	{"swf", of("cluster"), "how jobs are scheduled"},
-	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf"), "nodes, VMs, and how a discipline decides"},
+	{"replay/spread", nil, "what the values are"},
+	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf", "replay/spread"), "nodes, VMs, and how a discipline decides"},
 	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler"), "what is replayed, and what is checked"},
-	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "workload", "chart", "virtual"), "real time, and the disk"},
+	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "workload", "chart", "virtual", "replay/spread"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
 	{"cmd/vjob", everything, "nothing: it reads flags and asks the API"},
@@ -79,7 +80,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 
