@@ -22,6 +22,10 @@ type Repacker struct {
 	Clock func() (stop func() bool)
 }
 
+// despair is how long a plan is looked for where none is seen: the vjob that asks for
+// too much can wait, and others cannot.
+const despair = 32
+
 // DefaultRounds is a few hundredths of a second of improvement.
 const DefaultRounds = 256
 
@@ -37,7 +41,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 	if err != nil {
 		return Plan{}, s.refusal(err.Error())
 	}
-	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds}
+	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds, Despair: despair}
 	if o.Iterations == 0 {
 		o.Iterations = DefaultRounds
 	}

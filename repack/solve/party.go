@@ -72,6 +72,9 @@ func (p *party) improve() {
 		if p.Iterations > 0 {
 			n = min(n, p.Iterations-p.rounds)
 		}
+		if p.Despair > 0 && p.best == nil {
+			n = min(n, p.Despair-p.rounds)
+		}
 		p.parallel(func(s *search) { s.run(n, p.Stop) })
 		p.rounds += n
 		p.meet(p.searches)
@@ -81,7 +84,8 @@ func (p *party) improve() {
 // done reports whether there is nothing left to search for, or no time.
 func (p *party) done() bool {
 	p.stopped = p.stopped || p.Stop()
-	return p.stopped || p.hopeless || p.Iterations > 0 && p.rounds >= p.Iterations || p.best != nil && p.best.score.first <= p.bound ||
+	return p.stopped || p.hopeless || p.Iterations > 0 && p.rounds >= p.Iterations ||
+		p.best == nil && p.Despair > 0 && p.rounds >= p.Despair || p.best != nil && p.best.score.first <= p.bound ||
 		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.sore()) > 0 })
 }
 

@@ -18,6 +18,8 @@ type Options struct {
 	// Iterations bounds the improvement: 0 is no bound if there is a Stop, else
 	// [DefaultIterations]; less is no improvement of the first plan.
 	Iterations int
+	// Despair bounds the rounds while there is no plan at all; 0 is no bound of their own.
+	Despair int
 	// Stop is asked now and then whether the time is up; nil is never. What was
 	// found by then is returned. The first plan takes the time that it takes.
 	Stop func() bool
