@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,13 +195,22 @@ func BenchmarkScale(b *testing.B) {
 		} {
 			b.Run(kind.name+"/"+event.name, func(b *testing.B) {
 				d := newDaemon(b, c, kind.cluster)
+				before := processor()
 				event.run(b, d)
 				b.StopTimer()
+				b.ReportMetric((processor()-before).Seconds()/float64(b.N), "cpu-s/op")
 				b.ReportMetric(live(), "live-MiB")
 				runtime.KeepAlive(d)
 			})
 		}
 	}
+}
+
+// processor is the time that processors have worked for us: the machine may be busy.
+func processor() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // live is what is alive on the heap, in MiB.
