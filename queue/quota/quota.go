@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -243,7 +244,7 @@ func (m Measure) number(n int64) string {
 	case CPUTime:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/hour), ".0")
 	default:
-		return fmt.Sprint(n)
+		return strconv.FormatInt(n, 10)
 	}
 }
 

@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -59,7 +58,7 @@ type key struct {
 // counter is what one group has of one quota.
 type counter struct {
 	key
-	window string
+	title  string // of the quota, with its window and the group
 	limits Limits
 	used   amount
 }
@@ -97,7 +96,8 @@ func (t *Tally) counter(k key) int {
 	}
 	q := &t.book.quotas[k.quota]
 	c := counter{key: k}
-	c.limits, c.window = q.Limits.At(t.now)
+	limits, window := q.Limits.At(t.now)
+	c.limits, c.title = limits, title(q.Name, window, k.group)
 	if q.Within > 0 && t.past != nil {
 		c.used[CPUTime] = t.past.CPUTime(k.group, t.now.Add(-q.Within))
 	}
@@ -133,8 +133,7 @@ func (t *Tally) Refuses(j *Job) string {
 		for m := range measures {
 			limit, limited := c.limits[m]
 			if limited && need[m] > 0 && c.used[m]+need[m] > limit {
-				return fmt.Sprintf("%s: %s of %s are used, it needs %s",
-					title(q.Name, c.window, c.group), m.number(c.used[m]), m.text(limit), m.number(need[m]))
+				return c.title + ": " + m.number(c.used[m]) + " of " + m.text(limit) + " are used, it needs " + m.number(need[m])
 			}
 		}
 	}

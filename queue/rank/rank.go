@@ -104,6 +104,18 @@ func (r *Rank) Compare(o *Rank) int {
 
 // Of is the rank of a vjob at an instant.
 func (r *Rules) Of(j *Job, now time.Time) Rank {
+	return Rank{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
+}
+
+// key is that of the rank, which is not made.
+func (r *Rules) key(j *Job, now time.Time) (sum int64) {
+	for _, p := range r.parts(j, now) {
+		sum += p
+	}
+	return sum
+}
+
+func (r *Rules) parts(j *Job, now time.Time) parts {
 	size := j.Size
 	if !r.LargeFirst {
 		size = 1 - size
@@ -112,7 +124,7 @@ func (r *Rules) Of(j *Job, now time.Time) Rank {
 	if j.Runs {
 		lead = scale
 	}
-	rank := Rank{ID: j.ID, submitted: j.Submitted, parts: parts{
+	return parts{
 		int64(r.Queue) * factor(j.Queue),
 		int64(r.User) * int64(min(max(j.Priority, -MostPriority), MostPriority)) * scale,
 		int64(r.Age) * between(j.Submitted, now, r.OldAge),
@@ -120,11 +132,7 @@ func (r *Rules) Of(j *Job, now time.Time) Rank {
 		int64(r.Size) * factor(size),
 		int64(r.Deadline) * urgency(j.Deadline, now, r.Horizon),
 		int64(r.Lead) * lead,
-	}}
-	for _, p := range rank.parts {
-		rank.key += p
 	}
-	return rank
 }
 
 // factor is a number from 0 to 1 on our scale; what is no number is 0.

@@ -161,7 +161,12 @@ func TestLine(t *testing.T) {
 				want = append(want, r.Of(&j, now))
 			}
 			slices.SortFunc(want, func(a, b rank.Rank) int { return a.Compare(&b) })
-			if got := line.Order(now); !slices.Equal(got, want) {
+			var got []rank.Rank
+			for _, id := range line.Order(now) {
+				r, _ := line.Rank(id, now)
+				got = append(got, r)
+			}
+			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: %v, want %v", seed, got, want)
 			}
 		}
@@ -175,14 +180,21 @@ func TestNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	line.Put(rank.Job{ID: 1, Submitted: noon, Deadline: noon.Add(day)})
+	at := func(now time.Time) rank.Rank {
+		r, there := line.Rank(1, now)
+		if !there || len(line.Order(now)) != 1 {
+			t.Fatal("the vjob is not in the line")
+		}
+		return r
+	}
 	now := noon
 	for range 50 {
 		next := line.Next(now)
-		was := line.Order(now)[0]
-		if late := line.Order(next.Add(-1))[0]; late != was || !next.After(now) {
+		was := at(now)
+		if late := at(next.Add(-1)); late != was || !next.After(now) {
 			t.Fatalf("%s has changed to %s before %s", &was, &late, next)
 		}
-		if late := line.Order(next)[0]; late == was {
+		if late := at(next); late == was {
 			t.Fatalf("%s has not changed at %s", &was, next)
 		}
 		now = next
@@ -228,8 +240,9 @@ func ExampleLine() {
 	line, _ := rank.NewLine(rank.Rules{Weights: rank.Weights{Age: 100, Queue: 1000}, OldAge: 10 * day, Horizon: day})
 	line.Put(rank.Job{ID: 7, Submitted: noon.Add(-5 * day)})
 	line.Put(rank.Job{ID: 8, Submitted: noon.Add(-day), Queue: 0.5})
-	for _, r := range line.Order(noon) {
-		fmt.Println(r.ID, &r)
+	for _, id := range line.Order(noon) {
+		r, _ := line.Rank(id, noon)
+		fmt.Println(id, &r)
 	}
 	// Output:
 	// 8 priority 510 = 500 queue + 10 age
