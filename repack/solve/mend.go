@@ -99,7 +99,8 @@ func (s *state) tightest(vm int) []int {
 		node int
 		over int64
 	}
-	var list []lack
+	compare := func(a, b lack) int { return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node)) }
+	least := make([]lack, 0, squeezeNodes+1) // of thousands of nodes a few are wanted
 	for _, n := range s.order {
 		if !s.mayEnd(vm, n) {
 			continue
@@ -111,12 +112,14 @@ func (s *state) tightest(vm int) []int {
 				over += max(0, s.load[n*s.dims+d]+need-s.room[n*s.dims+d]) * 1_000_000 / s.average[d]
 			}
 		}
-		list = append(list, lack{n, s.noisy(over)})
+		l := lack{n, s.noisy(over)}
+		i, _ := slices.BinarySearchFunc(least, l, compare)
+		least = slices.Insert(least, i, l)
+		least = least[:min(len(least), squeezeNodes)]
 	}
-	slices.SortFunc(list, func(a, b lack) int { return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node)) })
-	nodes := make([]int, 0, squeezeNodes)
-	for _, l := range list[:min(len(list), squeezeNodes)] {
-		nodes = append(nodes, l.node)
+	nodes := make([]int, len(least))
+	for i, l := range least {
+		nodes[i] = l.node
 	}
 	return nodes
 }
