@@ -62,17 +62,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"cluster", "switch", "mem", "host"}
-	for word, want := range map[string]string{
-		"clutser": "cluster", "SWITCH": "switch", "sw": "", "men": "mem", "zzzz": "", "hots": "host", strings.Repeat("a", 1<<20): "",
-	} {
-		if got := message.Nearest(word, names); got != want {
-			t.Errorf("%.20s: %q, want %q", word, got, want)
-		}
-	}
-}
-
 func FuzzPlace(f *testing.F) {
 	f.Add("nodes=two", 6, 9)
 	f.Add("\xff\n\u202ex", -1, 99)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"vjob/oar/message"
+	"vjob/spelling"
 )
 
 // The limits of a script.
@@ -142,7 +143,7 @@ func unknown(name string) error {
 	for i, k := range kinds {
 		names[i] = k.name
 	}
-	if near := message.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Errorf("--%s is no option for a script; did you mean --%s?", cut(name), near)
 	}
 	return fmt.Errorf("--%s is no option for a script", cut(name))

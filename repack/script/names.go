@@ -6,6 +6,7 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/rule"
+	"vjob/spelling"
 )
 
 // Names is what a script can speak of. The numbers of VMs and nodes are those of
@@ -142,47 +143,9 @@ func (t *Table) Sparse() bool { return false }
 // Steps is MaxSteps.
 func (t *Table) Steps() int { return MaxSteps }
 
-// nearest returns the name that is most like the word, or "" when none is.
-func nearest(text string, lists ...[]string) string {
-	best, least := "", len(text)/2+1
-	for _, list := range lists {
-		for _, n := range list {
-			if far := len(n) - len(text); far >= least || -far >= least {
-				continue
-			}
-			if d := distance(text, n); d < least {
-				best, least = n, d
-			}
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, delete or replace between a and b; their
-// case does not matter.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		left := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := left
-			if a[i]|0x20 != b[j]|0x20 {
-				replace++
-			}
-			left = row[j+1]
-			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // hint is "; did you mean …?" or nothing.
 func hint(text string, lists ...[]string) string {
-	if n := nearest(text, lists...); n != "" {
+	if n := spelling.Nearest(text, lists...); n != "" {
 		return fmt.Sprintf("; did you mean %s?", name(n))
 	}
 	return ""

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"vjob/spelling"
 )
 
 // fieldsOf maps the json names of a struct's fields, embedded ones included, to
@@ -25,40 +27,8 @@ func fieldsOf(t reflect.Type) map[string][]int {
 func wantKey(key string, fields map[string][]int) string {
 	names := slices.Sorted(maps.Keys(fields))
 	all := "one of " + strings.Join(names, ", ")
-	if near := Nearest(key, names); near != "" {
+	if near := spelling.Nearest(key, names); near != "" {
 		return "probably " + near + "; " + all
 	}
 	return all
-}
-
-// Nearest returns the name that is most like word, or "" when none is.
-func Nearest(word string, names []string) string {
-	best, least := "", len(word)/2+2
-	for _, n := range names {
-		if d := distance(strings.ToLower(word), n); d < least {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, delete or replace between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		left := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := left
-			if a[i] != b[j] {
-				replace++
-			}
-			left = row[j+1]
-			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

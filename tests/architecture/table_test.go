@@ -11,6 +11,7 @@ type row struct {
 // table is who may import whom: arrows point down only. The same table stands in
 // docs/ARCHITECTURE.md; `go test ./tests/architecture -update` copies it there.
 var table = []row{
+	{"spelling", nil, "what names are of"},
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"queue/profile", nil, "what is reserved, for whom, and why"},
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
@@ -19,7 +20,7 @@ var table = []row{
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
-	{"repack/script", of("repack", "repack/rule"), "who wrote a script, and what its rules do"},
+	{"repack/script", of("repack", "repack/rule", "spelling"), "who wrote a script, and what its rules do"},
 	{"repack/script/rulelist", of("repack/script"), "what the rules are, and all but the YAML"},
 	{"repack/planted", of("repack"), "how a problem is solved"},
 	{"repack/packing", nil, "VMs, plans and rules: a problem is numbers and callbacks"},
@@ -43,12 +44,12 @@ var table = []row{
 
 	{"oar/message", of("cluster"), "what is typed"},
 	{"oar/date", of("oar/message"), "which time it is, and where"},
-	{"oar/property", of("oar/message"), "nodes, and every database"},
+	{"oar/property", of("oar/message", "spelling"), "nodes, and every database"},
 	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
-	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script"), "what runs at present, but for the nodes that are free"},
-	{"oar/script", of("oar/message"), "what options mean"},
+	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script", "spelling"), "what runs at present, but for the nodes that are free"},
+	{"oar/script", of("oar/message", "spelling"), "what options mean"},
 	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
-	{"oar/jobtype", of("oar/message", "oar/date"), "what a type makes of a job"},
+	{"oar/jobtype", of("oar/message", "oar/date", "spelling"), "what a type makes of a job"},
 	{"oar/admission", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/jobtype"), "which queues and nodes there are"},
 	{"oar/state", of("cluster"), "how a vjob comes from one state to the next"},
 
@@ -56,7 +57,7 @@ var table = []row{
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
 
-	{"settings/document", of("cluster"), "what the documents mean"},
+	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
 	{"settings", of("cluster", "settings/document", "ruling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy", of("cluster"), "how an allocation is found"},
@@ -80,7 +81,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("spelling", "cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 
