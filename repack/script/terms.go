@@ -72,7 +72,7 @@ func (e *evaluator) resolved(v value, want things) value {
 	case anything:
 	}
 	more := hint(text, lists...)
-	if x, y, ok := strings.Cut(text, "-"); ok && more == "" {
+	if x, y, ok := strings.Cut(text, "-"); ok && e.knows(x) && e.knows(y) {
 		more = fmt.Sprintf("; a difference is written with spaces: %s - %s", x, y)
 	}
 	e.fail(v.word.Pos, "there is no %s %s%s", want.one(), name(text), more)
@@ -268,4 +268,11 @@ func (v value) size() int {
 		n += len(s)
 	}
 	return n
+}
+
+// knows reports whether a text is the name of a VM or a node.
+func (e *evaluator) knows(text string) bool {
+	_, vm := e.names.VM(text)
+	_, node := e.names.Node(text)
+	return vm || node
 }
