@@ -10,7 +10,9 @@ import (
 // bound is a value that no plan's objective is below: every VM acts in the
 // shortest way that there is for it, and where those who would like to be on a node
 // cannot all be there, the cheapest go. That is exact for one node, as nodes are
-// looked at one by one.
+// looked at one by one. Who must act besides waits: for links, for those in its way, or
+// for one of the places that are left. Of these three the largest counts, as it may be
+// the same time.
 func (m *model) bound() (sum int64) {
 	if m.aim == Makespan {
 		return m.longest()
@@ -30,12 +32,13 @@ func (m *model) longest() (most int64) {
 			most = max(most, int64(m.parting[vm]))
 		case v.Want != repack.Running:
 		case m.home[vm] == repack.Nowhere || !m.allows(vm, m.home[vm]):
-			most = max(most, int64(m.travel(vm)))
+			a := m.arrival(vm)
+			most = max(most, int64(m.travel(vm)), int64(m.release(vm)+min(a.direct, a.last)))
 		default:
 			most = max(most, int64(min(v.On(v.Host), m.travel(vm))))
 		}
 	}
-	return most
+	return max(most, m.lastCrossing())
 }
 
 // travel is how long it takes at least to have a VM elsewhere: one that may sleep
@@ -110,7 +113,7 @@ func (m *model) fewest(vms []int) (most int) {
 
 // alone looks at every node by itself.
 func (m *model) alone() (sum int64) {
-	sum = m.departures() + m.queueing()
+	sum = m.departures() + max(m.queueing(), m.waiting(), m.crossing())
 	for _, vm := range m.hot {
 		sum += min(m.least[vm], m.away(vm))
 	}
@@ -153,29 +156,44 @@ func (m *model) earliest(vm, node int) repack.Ticks {
 	if m.in.VMs[vm].State == repack.Running {
 		return 0
 	}
-	leavers := slices.Clone(m.atStart[node])
-	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.gone(a), m.gone(b)) })
+	return m.vacant(vm, node)
+}
+
+// vacant is a time before which a VM that is not on a node cannot have room there.
+func (m *model) vacant(vm, node int) repack.Ticks {
+	if m.crammed[node] {
+		return 0
+	}
 	free := slices.Clone(m.room[node*m.dims : (node+1)*m.dims])
-	for _, other := range leavers {
+	for _, other := range m.atStart[node] {
 		for d := range free {
 			free[d] -= min(m.now[other*m.dims+d], m.next[other*m.dims+d])
 		}
 	}
+	enough := func() bool {
+		for d := range free {
+			if need := m.next[vm*m.dims+d]; need > 0 && need > free[d] {
+				return false
+			}
+		}
+		return true
+	}
+	if enough() {
+		return 0
+	}
+	leavers := slices.Clone(m.atStart[node])
+	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.gone(a), m.gone(b)) })
 	var clock repack.Ticks
-	for i := 0; ; i++ {
-		enough := true
+	for _, other := range leavers {
+		clock = m.gone(other)
 		for d := range free {
-			need := m.next[vm*m.dims+d]
-			enough = enough && (need == 0 || need <= free[d])
+			free[d] += min(m.now[other*m.dims+d], m.next[other*m.dims+d])
 		}
-		if enough || i == len(leavers) {
-			return clock
-		}
-		clock = m.gone(leavers[i])
-		for d := range free {
-			free[d] += min(m.now[leavers[i]*m.dims+d], m.next[leavers[i]*m.dims+d])
+		if enough() {
+			break
 		}
 	}
+	return clock
 }
 
 // gone is a time before which a VM does not leave its host.
@@ -189,7 +207,35 @@ func (m *model) gone(vm int) repack.Ticks {
 // excess is what it takes at least beyond everybody's wish to have a node not
 // over capacity.
 func (m *model) excess(n int, wish []int) int64 {
+	return max(m.overload(n, wish), m.quarrel(wish))
+}
+
+// quarrel is what it takes at least that of those who would like to be on one node,
+// but must be apart, all but one go.
+func (m *model) quarrel(wish []int) (most int64) {
+	type feud struct{ sum, dearest int64 }
+	feuds := map[int]feud{}
+	for _, vm := range wish {
+		for _, r := range m.feuds[vm] {
+			f, leave := feuds[r], m.away(vm)-m.least[vm]
+			feuds[r] = feud{f.sum + leave, max(f.dearest, leave)}
+		}
+	}
+	for _, f := range feuds {
+		most = max(most, f.sum-f.dearest)
+	}
+	return most
+}
+
+// overload is what it takes at least that those go for whom a node has no room beside
+// those who must come to it.
+func (m *model) overload(n int, wish []int) int64 {
 	load := make([]int64, m.dims)
+	for _, vm := range m.comers[n] {
+		for d := range load {
+			load[d] += m.next[vm*m.dims+d]
+		}
+	}
 	items := make([]evictee, 0, len(wish))
 	for _, vm := range wish {
 		for d := range load {

@@ -33,6 +33,11 @@ type model struct {
 	// least is what it takes at least to be at home, waits included.
 	least []int64
 	wish  [][]int // VMs that would like to end on each node
+	// comers must end on just this node, and are not there; goal is theirs.
+	comers  [][]int
+	goal    []int   // Nowhere: it is not known
+	crammed []bool  // nodes that are over capacity at first: they may stay so for a while
+	feuds   [][]int // rules by VM that let no two of theirs end on one node
 	// parting is how long the action takes at least that takes a VM from its host.
 	parting []repack.Ticks
 
@@ -135,6 +140,7 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		m.judged = m.judged || amends && r.Penalty > 0
 		r.Post(&board{model: m, rule: r.Rule, penalty: r.Penalty})
 	}
+	m.destine()
 	m.wishes()
 	return m
 }

@@ -225,7 +225,8 @@ func (o *order) strokes() {
 // oneStroke reports whether a gang takes two actions together.
 func (o *order) oneStroke(i, j int) bool {
 	a, b := &o.plan.Actions[i], &o.plan.Actions[j]
-	return o.gang[a.VM] >= 0 && o.gang[a.VM] == o.gang[b.VM] && a.Kind == b.Kind && a.Start == b.Start
+	return o.gang[a.VM] >= 0 && o.gang[a.VM] == o.gang[b.VM] && a.Kind == b.Kind && a.Start == b.Start &&
+		(a.Kind != repack.Migrate || o.in.VMs[a.VM].Paused)
 }
 
 // watched has what rules judge along the plan wait for everything that ended on

@@ -1,0 +1,219 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// Bounds that see who has to wait for whom: a VM that must go to one node has no room
+// there until somebody has left it, who may have to wait in turn.
+
+// destine finds the VMs that only one node is left for, and who must be apart.
+func (m *model) destine() {
+	m.comers, m.goal = make([][]int, len(m.in.Nodes)), make([]int, len(m.in.VMs))
+	m.feuds = make([][]int, len(m.in.VMs))
+	for vm := range m.goal {
+		m.goal[vm] = repack.Nowhere
+	}
+	m.crammed = make([]bool, len(m.in.Nodes))
+	for _, n := range m.in.Overloaded() {
+		m.crammed[n] = true
+	}
+	only := map[*nodeSet]int{}
+	for _, vm := range m.hot {
+		n, ok := only[m.final[vm]]
+		if !ok {
+			n = m.single(m.final[vm])
+			only[m.final[vm]] = n
+		}
+		if n != repack.Nowhere && n != m.home[vm] {
+			m.goal[vm] = n
+			m.comers[n] = append(m.comers[n], vm)
+		}
+	}
+	for i, r := range m.in.Rules {
+		if a, ok := r.Rule.(apart); ok && r.Penalty == 0 {
+			for _, vm := range a.Apart() {
+				m.feuds[vm] = append(m.feuds[vm], i)
+			}
+		}
+	}
+}
+
+// single is the one open node that is not in a set; Nowhere if there are others.
+func (m *model) single(not *nodeSet) int {
+	one, count := repack.Nowhere, 0
+	for _, n := range m.order {
+		if !not.has(n) {
+			if one, count = n, count+1; count > 1 {
+				return repack.Nowhere
+			}
+		}
+	}
+	return one
+}
+
+// arrival is how long it takes a VM at least to get elsewhere: by one action, or by a
+// first one and a last one, which may set out from anywhere. First is 0 if another
+// action only makes it later.
+type arrival struct{ direct, first, last repack.Ticks }
+
+func (m *model) arrival(vm int) arrival {
+	v := &m.in.VMs[vm]
+	move, resume := m.soonest(vm, repack.Migrate), m.soonest(vm, repack.Resume)
+	switch {
+	case m.naps(v):
+		return arrival{move, min(move, v.Takes.Suspend), min(v.Takes.Migrate, v.Takes.ResumeRemote)}
+	case v.State == repack.Running:
+		return arrival{move, move, v.Takes.Migrate}
+	case v.State == repack.Sleeping:
+		return arrival{resume, min(resume, v.Takes.ResumeLocal), v.Takes.Migrate}
+	default:
+		boot := m.on(vm, repack.Nowhere)
+		return arrival{boot, 0, boot}
+	}
+}
+
+// release is a time before which a VM cannot set out for the node on which it must end.
+func (m *model) release(vm int) repack.Ticks {
+	n := m.goal[vm]
+	if n == repack.Nowhere {
+		return 0
+	}
+	return max(m.ready(n), m.vacant(vm, n))
+}
+
+// waiting is what it takes at least, beyond what each takes alone, that those who must
+// go to one node wait until there is room.
+//
+// Each VM follows at most one that is in its way, and is followed by at most one, so
+// they form lines and circles. Along a line the first starts when there is room for
+// it, and whoever follows when the one before has left: at the end of its one action,
+// or at the end of the first of two, which costs as much as it lasts. In a circle the
+// one that comes to its node first finds that the VM in its way has left, and that has
+// not been where it must end: so one at least takes two actions.
+func (m *model) waiting() (sum int64) {
+	if m.aim == Migrations || m.aim == Moved {
+		return 0
+	}
+	before, after := m.follow()
+	done := make([]bool, len(m.in.VMs))
+	line := func(head int) (vms []int) {
+		for vm := head; vm != repack.Nowhere && !done[vm]; vm = after[vm] {
+			done[vm] = true
+			vms = append(vms, vm)
+		}
+		return vms
+	}
+	add := func(vms []int, least int64) {
+		for _, vm := range vms {
+			least -= m.away(vm)
+		}
+		sum += max(0, least)
+	}
+	for n := range m.comers {
+		for _, vm := range m.comers[n] {
+			if before[vm] == repack.Nowhere {
+				vms := line(vm)
+				add(vms, cheapestOf(m.inLine(vms, []lead{{}})))
+			}
+		}
+	}
+	for n := range m.comers { // what is left goes in circles
+		for _, vm := range m.comers[n] {
+			if !done[vm] {
+				vms := line(vm)
+				add(vms, m.inCircle(vms))
+			}
+		}
+	}
+	return sum
+}
+
+// follow finds who is in the way of whom: one that must leave the node to which the
+// other must come, and beside which that has no room.
+func (m *model) follow() (before, after []int) {
+	before, after = make([]int, len(m.in.VMs)), make([]int, len(m.in.VMs))
+	for vm := range before {
+		before[vm], after[vm] = repack.Nowhere, repack.Nowhere
+	}
+	for n := range m.comers {
+		for _, vm := range m.comers[n] {
+			for _, other := range m.atStart[n] {
+				if m.goal[other] != repack.Nowhere && after[other] == repack.Nowhere && !m.crammed[n] && m.inTheWay(vm, other, n) {
+					before[vm], after[other] = other, vm
+					break
+				}
+			}
+		}
+	}
+	return before, after
+}
+
+func (m *model) inTheWay(vm, other, node int) bool {
+	for d := range m.dims {
+		if need := m.next[vm*m.dims+d]; need > 0 && need+m.now[other*m.dims+d] > m.room[node*m.dims+d] {
+			return true
+		}
+	}
+	return false
+}
+
+// lead is what those before in a line may have done: the last of them has left no
+// sooner, and together they cost no less.
+type lead struct {
+	left repack.Ticks
+	cost int64
+}
+
+// mostLeads bounds how many ways of those before are told apart.
+const mostLeads = 64
+
+// inLine has VMs in a line follow those before them.
+func (m *model) inLine(vms []int, leads []lead) []lead {
+	for _, vm := range vms {
+		a, weight, release := m.arrival(vm), m.patience(vm), m.release(vm)
+		detour := lead{a.first, never}
+		next := make([]lead, 0, len(leads)+1)
+		for _, l := range leads {
+			start := max(release, l.left)
+			next = append(next, lead{start + a.direct, l.cost + m.far[vm] + weight*int64(start)})
+			detour.cost = min(detour.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
+		}
+		if leads = next; a.first > 0 {
+			leads = append(leads, detour)
+		}
+		if len(leads) > mostLeads {
+			leads = []lead{{earliestOf(leads), cheapestOf(leads)}}
+		}
+	}
+	return leads
+}
+
+// inCircle is what VMs cost at least of which the first follows the last, whichever
+// of them takes the detour with which it begins.
+func (m *model) inCircle(vms []int) int64 {
+	if len(vms) > mostLeads {
+		return cheapestOf(m.inLine(vms, []lead{{}}))
+	}
+	least := int64(never)
+	for i, vm := range vms {
+		a, weight := m.arrival(vm), m.patience(vm)
+		others := slices.Concat(vms[i+1:], vms[:i])
+		for _, l := range m.inLine(others, []lead{{a.first, weight * int64(a.first)}}) {
+			start := max(m.release(vm), l.left, a.first)
+			least = min(least, l.cost+weight*int64(start+a.last))
+		}
+	}
+	return least
+}
+
+func earliestOf(leads []lead) repack.Ticks {
+	return slices.MinFunc(leads, func(a, b lead) int { return cmp.Compare(a.left, b.left) }).left
+}
+
+func cheapestOf(leads []lead) int64 {
+	return slices.MinFunc(leads, func(a, b lead) int { return cmp.Compare(a.cost, b.cost) }).cost
+}
