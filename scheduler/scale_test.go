@@ -191,7 +191,6 @@ func BenchmarkScale(b *testing.B) {
 			{"look", benchmarkLook},
 			{"tick", benchmarkTick},
 			{"snapshot", benchmarkSnapshot},
-			{"commit", benchmarkCommit},
 		} {
 			b.Run(kind.name+"/"+event.name, func(b *testing.B) {
 				d := newDaemon(b, c, kind.cluster)
@@ -290,9 +289,9 @@ func benchmarkSnapshot(b *testing.B, d *daemon) {
 	}
 }
 
-// benchmarkCommit is the store, on disk: what a drained rack has it write.
-func benchmarkCommit(b *testing.B, d *daemon) {
-	b.Helper()
+// BenchmarkScaleCommit is the store, on disk: what a drained rack has it write.
+func BenchmarkScaleCommit(b *testing.B) {
+	d := newDaemon(b, newCloud(20000, 100000, 1000, ""), "")
 	store, err := db.Open(filepath.Join(b.TempDir(), "vjob.db"))
 	if err != nil {
 		b.Fatal(err)
