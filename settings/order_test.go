@@ -1,12 +1,14 @@
 package settings_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/queue/fairshare"
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/settings"
@@ -110,5 +112,67 @@ func TestWrongOrder(t *testing.T) {
 		if _, err := arrange(t, text); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), " is wrong", ""), want) {
 			t.Errorf("%s:\n%v, want\n%s", text, err, want)
 		}
+	}
+}
+
+// The example of docs/priorities.md is what comes of its settings.
+func TestWorkedExample(t *testing.T) {
+	data, err := os.ReadFile("../docs/priorities.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "### An example\n\n```yaml\n")
+	text, rest, _ := strings.Cut(rest, "```")
+	a, err := arrange(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	shares, err := fairshare.New(a.Shares)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, bob := fairshare.Path{"physics", "ann"}, fairshare.Path{"biology", "bob"}
+	shares.Charge(ann, now, fairshare.Use{CPUSec: 300 * 3600})
+	shares.Charge(bob, now, fairshare.Use{CPUSec: 600 * 3600})
+	const day = 24 * time.Hour
+	last := 0
+	for _, j := range []rank.Job{
+		{ID: 15, Submitted: now.Add(-time.Hour), Queue: a.Queues.Factor("urgent"), FairShare: shares.Factor(bob)},
+		{ID: 9, Submitted: now.Add(-6 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(bob), Runs: true},
+		{ID: 12, Submitted: now.Add(-2 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(ann)},
+	} {
+		r := a.Rank.Of(&j, now)
+		at := strings.Index(rest, r.String()+" |")
+		if at < last {
+			t.Errorf("vjob %s: %s is not where the example should have it", j.ID, &r)
+		}
+		last = at
+	}
+}
+
+// So do the quotas.
+func TestQuotasOfTheDocumentation(t *testing.T) {
+	data, err := os.ReadFile("../docs/priorities.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "## Quotas")
+	_, rest, _ = strings.Cut(rest, "```yaml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	a, err := arrange(t, "queues: [{name: batch}, {name: long}]\n"+text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuesday := time.Date(2026, 11, 24, 20, 0, 0, 0, time.UTC)
+	tally := a.Quotas.Tally(tuesday, nil)
+	who := quota.Who{User: "bob", Project: "physics", Queue: "batch"}
+	tally.Count(&quota.Job{ID: 1, Who: who, Need: cluster.Resources{CPU: 400 * cluster.CPU}})
+	if why := tally.Refuses(&quota.Job{ID: 2, Who: who, Need: cluster.Resources{CPU: cluster.CPU}}); !strings.HasPrefix(why, "quota cpus (night) of user bob: 400 of 400 CPU") {
+		t.Error(why)
+	}
+	saturday := a.Quotas.Tally(tuesday.AddDate(0, 0, 4), nil)
+	if why := saturday.Refuses(&quota.Job{ID: 2, Who: who, Need: cluster.Resources{CPU: 1e9}}); why != "" {
+		t.Error(why)
 	}
 }

@@ -17,6 +17,11 @@ var table = []row{
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
 	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
 	{"queue", of("cluster", "queue/outlook"), "where VMs are placed, and how a context switch is made"},
+	{"queue/calendar", of("cluster"), "what windows in time are for"},
+	{"queue/fairshare", of("cluster"), "vjobs, and what is done with the factor"},
+	{"queue/rank", of("cluster"), "policies, and what is in a queue or a project"},
+	{"queue/quota", of("cluster", "queue", "queue/calendar"), "policies and nodes, and how to suspend anybody"},
+	{"queue/queues", of("cluster", "queue"), "what order there is within a queue, and quotas"},
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
@@ -58,7 +63,7 @@ var table = []row{
 	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "settings/document", "ruling"), "what is made of it"},
+	{"settings", of("cluster", "queue", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy", of("cluster"), "how an allocation is found"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
@@ -82,6 +87,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("spelling", "cluster", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 
