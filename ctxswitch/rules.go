@@ -78,13 +78,13 @@ func (g *stage) state(p script.Posting) error {
 
 // relax has the rules that people have stated kept as far as possible. It reports
 // whether there are any.
-func (g *stage) relax() (any bool) {
+func (g *stage) relax() (some bool) {
 	for i := range g.stated {
 		if r := &g.in.Rules[i]; r.Penalty == 0 {
-			r.Penalty, any = dread, true
+			r.Penalty, some = dread, true
 		}
 	}
-	return any
+	return some
 }
 
 // left are the rules that a plan leaves broken.
