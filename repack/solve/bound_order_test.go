@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/repack/rule"
 	"vjob/repack/solve"
 )
 
@@ -16,7 +15,7 @@ func TestForcedOrderAgainstEveryPlan(t *testing.T) {
 	count = (count + 3) / 4 // each takes a while
 	for n := first; n < first+count; n++ {
 		d := seed(n)
-		in, o := crossroads(d), quick(d)
+		in, o := crossroads(t, d), quick(d)
 		o.Objective = objectives[d.n(len(objectives))]
 		run(t, n, func(t fatal) {
 			if !against(t, d, in, o) {
@@ -33,7 +32,8 @@ func TestForcedOrderAgainstEveryPlan(t *testing.T) {
 }
 
 // crossroads is a tight problem whose VMs mostly have one node to go to.
-func crossroads(d dice) *repack.Instance {
+func crossroads(t *testing.T, d dice) *repack.Instance {
+	t.Helper()
 	in := &repack.Instance{Dims: []string{"mem"}, NodeOff: repack.Ticks(d.n(3)), NodeOn: repack.Ticks(1 + d.n(2))}
 	s := scope{plain: once(d, 2), power: once(d, 6)}
 	for range 2 + d.n(2) {
@@ -58,26 +58,14 @@ func crossroads(d dice) *repack.Instance {
 	}
 	for vm := range in.VMs {
 		if d.n(4) > 0 {
-			post(in, "fence", map[string]any{"vms": []int{vm}, "nodes": []int{d.n(len(in.Nodes))}})
+			in.Rules = append(in.Rules, posted(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{d.n(len(in.Nodes))}}))
 		}
 	}
 	if once(d, 3) {
-		post(in, "spread", map[string]any{"vms": some(d, len(in.VMs))})
+		in.Rules = append(in.Rules, posted(t, in, "spread", false, map[string]any{"vms": some(d, len(in.VMs))}))
 	}
 	return in
 }
 
 // objectives are those of which brute force knows the worth.
 var objectives = []solve.Objective{solve.Completion, solve.Completion, solve.Makespan, solve.Migrations}
-
-func post(in *repack.Instance, name string, values map[string]any) {
-	k, err := rule.Find(name)
-	if err != nil {
-		panic(err)
-	}
-	r, err := k.New(rule.Args{Instance: in, Values: values})
-	if err != nil {
-		panic(err)
-	}
-	in.Rules = append(in.Rules, repack.Posted{Rule: r})
-}

@@ -173,6 +173,27 @@ func TestGangOnOneLink(t *testing.T) {
 	}
 }
 
+// A gang is resumed together, and if its link cannot carry all at once, that is said.
+func TestGangTooWideForItsLink(t *testing.T) {
+	in := connected(8, 8)
+	in.Nodes[0].Want = repack.Offline
+	in.Network.NIC[0] = 2
+	for range 3 {
+		v := mover(0, 30, 0)
+		v.State, v.Takes.ResumeRemote = repack.Sleeping, 1
+		in.VMs = append(in.VMs, v)
+	}
+	in.Gangs = [][]int{{0, 1, 2}}
+	want := "the 3 VMs of gang 0 must resume together: that takes 3 of the NIC out of node 0 at least, which has 2"
+	if r := solved(t, seed(1), in, solve.Options{Iterations: 10}); r.Plan != nil || !slices.Contains(r.Why, want) {
+		t.Errorf("verdict %d: %q", r.Verdict, r.Why)
+	}
+	in.Network.NIC[0] = 3
+	if r := solved(t, seed(1), in, solve.Options{Iterations: 10}); r.Plan == nil {
+		t.Errorf("%q", r.Why)
+	}
+}
+
 // The same problem and seed have the same plan, with links too.
 func TestSameAgainOnLinks(t *testing.T) {
 	in := planted.New(planted.Options{Nodes: 20, Fill: 0.9, Seed: 3})

@@ -159,16 +159,21 @@ func (c *schedule) load(tasks []int) load {
 	return t.sent
 }
 
+// longest is how long a load takes at the lowest rates.
+func (l load) longest() (most repack.Ticks) {
+	for i := range l {
+		most = max(most, l[i].Lasts(l[i].Dirty+1))
+	}
+	return most
+}
+
 // within is the least time in which all of a load can be sent with what is free;
 // Forever: there is none.
 func (t *traffic) within(l load, free []int64) repack.Ticks {
 	if len(l) == 1 {
 		return l[0].Lasts(least(l[0].links, free))
 	}
-	var most repack.Ticks
-	for i := range l {
-		most = max(most, l[i].Lasts(l[i].Dirty+1))
-	}
+	most := l.longest()
 	if _, need := t.obstacle(l, most, free); need > 0 {
 		return repack.Forever
 	}
