@@ -292,3 +292,17 @@ func printable(s string, least byte) bool {
 	}
 	return true
 }
+
+// bandwidth is the most that a migration may send, in MiB per second, as libvirt
+// counts it: what the plan leaves it, and never more than the settings allow. 0 is no
+// limit.
+func bandwidth(rate cluster.Rate, most int) uint64 {
+	mib := (int64(rate) + 1<<20 - 1) >> 20
+	switch {
+	case mib == 0:
+		return uint64(most)
+	case most == 0:
+		return uint64(mib)
+	}
+	return uint64(min(mib, int64(most)))
+}

@@ -234,20 +234,6 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 	return err
 }
 
-// bandwidth is the most that a migration may send, in MiB per second, as libvirt
-// counts it: what the plan leaves it, and never more than the settings allow. 0 is no
-// limit.
-func bandwidth(rate cluster.Rate, most int) uint64 {
-	mib := (int64(rate) + 1<<20 - 1) >> 20
-	switch {
-	case mib == 0:
-		return uint64(most)
-	case most == 0:
-		return uint64(mib)
-	}
-	return uint64(min(mib, int64(most)))
-}
-
 // migrate moves a copy, peer to peer: the two hosts finish it even when we die. A
 // running copy moves while it runs; whether it should is for the caller to say.
 func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
