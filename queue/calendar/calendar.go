@@ -7,6 +7,7 @@ package calendar
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -53,7 +54,7 @@ func New[V any](zone *time.Location, standard V, entries ...Entry[V]) (*Calendar
 			}
 		}
 	}
-	c.edges = edges(c.entries)
+	c.edges = c.findEdges()
 	c.until = c.end()
 	return c, nil
 }
@@ -97,10 +98,7 @@ func (c *Calendar[V]) Next(t time.Time) (change time.Time, ok bool) {
 	if len(c.entries) == 0 {
 		return time.Time{}, false
 	}
-	holds, limit := c.index(t), t.AddDate(foresight, 0, 0)
-	if !c.until.IsZero() && c.until.Before(limit) {
-		limit = c.until
-	}
+	holds, limit := c.index(t), c.limit(t)
 	for at := t; at.Before(limit); {
 		at = c.step(at)
 		if c.index(at) != holds {
@@ -108,6 +106,46 @@ func (c *Calendar[V]) Next(t time.Time) (change time.Time, ok bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// limit is until when a change that follows an instant has come, if there is one.
+func (c *Calendar[V]) limit(t time.Time) time.Time {
+	weekly := true
+	for part := range c.parts() {
+		weekly = weekly && part.days.weekly()
+	}
+	switch limit := t.AddDate(foresight, 0, 0); {
+	case weekly:
+		return t.AddDate(0, 0, 15) // two weeks, if the clock leaves something out in the first
+	case !c.until.IsZero() && c.until.Before(limit):
+		return c.until
+	default:
+		return limit
+	}
+}
+
+// parts are those of all windows.
+func (c *Calendar[V]) parts() iter.Seq[*part] {
+	return func(yield func(*part) bool) {
+		for i := range c.entries {
+			for k := range c.entries[i].When.parts {
+				if !yield(&c.entries[i].When.parts[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// idle reports whether no window has any time of a day.
+func (c *Calendar[V]) idle(today day) bool {
+	yesterday := today.plus(-1)
+	for part := range c.parts() {
+		if part.days.has(today) || part.days.has(yesterday) {
+			return false
+		}
+	}
+	return true
 }
 
 // step is the next instant at which a window may begin or end: an edge of one, or the
@@ -118,6 +156,9 @@ func (c *Calendar[V]) step(t time.Time) time.Time {
 	i, found := slices.BinarySearch(c.edges, shown)
 	if found {
 		i++
+	}
+	if c.idle(dayOf(local)) {
+		i = len(c.edges) - 1 // midnight
 	}
 	next := local.Add(c.edges[i] - shown)
 	// Far ahead, where only a zone's rule tells, the end may be given as one that is over.
@@ -134,15 +175,13 @@ func sinceMidnight(t time.Time) time.Duration {
 		time.Duration(t.Nanosecond())
 }
 
-// edges lists the times of day at which any window begins or ends, and midnight.
-func edges[V any](entries []Entry[V]) []time.Duration {
+// findEdges lists the times of day at which any window begins or ends, and midnight.
+func (c *Calendar[V]) findEdges() []time.Duration {
 	list := []time.Duration{24 * time.Hour}
-	for _, e := range entries {
-		for _, p := range e.When.parts {
-			for _, s := range p.spans {
-				for _, minute := range []int{s.from, s.to} {
-					list = append(list, time.Duration(minute%perDay)*time.Minute)
-				}
+	for part := range c.parts() {
+		for _, s := range part.spans {
+			for _, minute := range []int{s.from, s.to} {
+				list = append(list, time.Duration(minute%perDay)*time.Minute)
 			}
 		}
 	}
@@ -153,16 +192,14 @@ func edges[V any](entries []Entry[V]) []time.Duration {
 // end is when the last window is over for good, if each has dates with years.
 func (c *Calendar[V]) end() time.Time {
 	var last time.Time
-	for _, e := range c.entries {
-		for _, p := range e.When.parts {
-			d, ends := p.days.last()
-			if !ends {
-				return time.Time{}
-			}
-			// Two days on, every zone has passed what begins on that day and ends on the next.
-			if t := time.Date(d.year, d.month, d.day+2, 0, 0, 0, 0, c.zone); t.After(last) {
-				last = t
-			}
+	for part := range c.parts() {
+		d, ends := part.days.last()
+		if !ends {
+			return time.Time{}
+		}
+		// Two days on, every zone has passed what begins on that day and ends on the next.
+		if t := time.Date(d.year, d.month, d.day+2, 0, 0, 0, 0, c.zone); t.After(last) {
+			last = t
 		}
 	}
 	return last

@@ -77,6 +77,7 @@ func (r *reader) part() (p part, err error) {
 	if p.spans == nil {
 		p.spans = []span{{0, perDay}}
 	}
+	p.spans = joined(p.spans)
 	return p, err
 }
 
@@ -193,12 +194,7 @@ func (p *part) hours(text string) error {
 		return err
 	}
 	for h := range 24 {
-		if !hours.allows(h) {
-			continue
-		}
-		if n := len(p.spans); n > 0 && p.spans[n-1].to == 60*h {
-			p.spans[n-1].to += 60
-		} else {
+		if hours.allows(h) {
 			p.spans = append(p.spans, span{60 * h, 60 * (h + 1)})
 		}
 	}

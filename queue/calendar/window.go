@@ -1,6 +1,9 @@
 package calendar
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 const perDay = 24 * 60 // minutes
 
@@ -21,6 +24,21 @@ type part struct {
 type span struct{ from, to int }
 
 func (s span) meets(o span) bool { return s.from < o.to && o.from < s.to }
+
+// joined makes one of spans that touch each other, so that there are no more edges than
+// there are changes.
+func joined(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var list []span
+	for _, s := range spans {
+		if n := len(list); n > 0 && s.from <= list[n-1].to {
+			list[n-1].to = max(list[n-1].to, s.to)
+		} else {
+			list = append(list, s)
+		}
+	}
+	return list
+}
 
 // String is the window as it was written.
 func (w Window) String() string { return w.text }
@@ -81,7 +99,7 @@ func (p *part) overlaps(o *part) (first day, both bool) {
 	d := day{year: firstYear, month: 1, day: 1}.plus(0)
 	last := day{year: lastYear, month: 12, day: 31}
 	if p.days.weekly() && o.days.weekly() {
-		last = d.plus(7)
+		last = d.plus(6) // the day after that is like the first
 	}
 	for d.ever() <= last.ever() {
 		next := d.plus(1)

@@ -354,6 +354,36 @@ func TestAgainstSums(t *testing.T) {
 	}
 }
 
+// Each room is empty but for what was counted before: policies may walk more than once.
+func TestRoomsAreApart(t *testing.T) {
+	jobs := map[cluster.VJobID]*quota.Job{}
+	for _, text := range []string{"1 ann p batch 3 -", "2 ann p batch 3 -", "3 ann p batch 3 -"} {
+		j := job(t, text)
+		jobs[j.ID] = j
+	}
+	tally := book(t, quota.Quota{Name: "cpus", Limits: always(cpus(6))}).Tally(noon, nil)
+	tally.Count(jobs[1])
+	for _, order := range [][]cluster.VJobID{{2, 3}, {3, 2}} {
+		room := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
+		if ok, _ := room.Take(1); !ok {
+			t.Error("what is counted is not taken")
+		}
+		if ok, _ := room.Take(order[0]); !ok {
+			t.Errorf("%d does not fit beside 1", order[0])
+		}
+		if ok, short := room.Take(order[1]); ok || short.Rule != "quota cpus: 6 of 6 CPU are used, it needs 3" {
+			t.Errorf("%d fits beside both: %s", order[1], short)
+		}
+	}
+	// What the room behind has no place for is not counted.
+	room := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
+	for _, id := range []cluster.VJobID{2, 3, 2} {
+		if ok, short := room.Take(id); ok || short.Rule != "" {
+			t.Errorf("%d: %v, %s", id, ok, short)
+		}
+	}
+}
+
 func allows(quotas []quota.Quota, taken []*quota.Job, j *quota.Job) bool {
 	for _, q := range quotas {
 		same := func(says, mine, other string) bool {

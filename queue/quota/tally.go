@@ -106,7 +106,8 @@ func (t *Tally) counter(k key) int {
 	return t.index[k]
 }
 
-// Count counts a vjob that runs, whatever the limits; a second time changes nothing.
+// Count counts a vjob that runs, or is under way to, whatever the limits; a second time
+// changes nothing.
 func (t *Tally) Count(j *Job) {
 	if t.counted[j.ID] {
 		return
