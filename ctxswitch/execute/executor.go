@@ -66,7 +66,8 @@ type Executor struct {
 	ops   map[hypervisor.OpID]*op
 	plans map[journal.PlanID]*run
 	dirty map[cluster.VJobID]bool
-	// restless gangs are under way, or have calls whose effect is yet to be seen.
+	// restless gangs are under way, have calls whose effect is yet to be seen, or wait
+	// a while before they try again.
 	restless map[cluster.VJobID]*pursuit
 	// homes lists the vjobs that a look at a node could let go on: they have, or will
 	// have, a member there, or a call was made there for one. Some do no more.
