@@ -67,8 +67,8 @@ func (l *loop) SetNode(_ context.Context, node cluster.NodeID, state cluster.Nod
 	return l.note("%s %s by %s", node, state, by)
 }
 
-func (l *loop) SetRules(_ context.Context, text, by string) error {
-	if err := l.CheckRules(nil, text); err != nil { //nolint:staticcheck // nobody looks at it
+func (l *loop) SetRules(ctx context.Context, text, by string) error {
+	if err := l.CheckRules(ctx, text); err != nil {
 		return err
 	}
 	return l.note("rules %q by %s", text, by)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"vjob/cluster"
 	"vjob/repack"
 	"vjob/ruling"
 )
@@ -51,7 +50,7 @@ func (c *check) links() {
 		}
 		for l, list := range loads {
 			if most := peak(list); most > g.in.Bandwidth(l) {
-				c.fault("%s has %s and is asked for %s", g.in.LinkName(l), cluster.Rate(perSecond(g.in.Bandwidth(l))), perSecond(most))
+				c.fault("%s has %s and is asked for %s", g.in.LinkName(l), perSecond(g.in.Bandwidth(l)), perSecond(most))
 			}
 		}
 	}

@@ -56,72 +56,112 @@ func TestTimed(t *testing.T) {
 		jobs   []string
 		want   []string // wish, estimated start after so long or "-", reason
 	}{
-		{"easy: a short one passes, a long one does not", queue.EASY{},
-			[]string{"1 running 3 60m ran 20m", "2 waiting 4 60m", "3 waiting 1 50m", "4 waiting 1 30m"}, []string{
+		{
+			"easy: a short one passes, a long one does not",
+			queue.EASY{},
+			[]string{"1 running 3 60m ran 20m", "2 waiting 4 60m", "3 waiting 1 50m", "4 waiting 1 30m"},
+			[]string{
 				"run - runs",
 				"stay 40m0s waits: needs 3 CPU more, which will be there in 40m0s at the latest; 1st in line",
 				"stay 1h40m0s waits: would delay 2, which comes first; 2nd in line behind 2",
 				"run - runs: it fills a gap without delaying 2",
-			}},
-		{"easy: a long one uses what the first leaves", queue.EASY{},
-			[]string{"1 running 3 60m", "2 waiting 3 60m", "3 waiting 1 10h", "4 waiting 1 1m"}, []string{
+			},
+		},
+		{
+			"easy: a long one uses what the first leaves",
+			queue.EASY{},
+			[]string{"1 running 3 60m", "2 waiting 3 60m", "3 waiting 1 10h", "4 waiting 1 1m"},
+			[]string{
 				"run - runs",
 				"stay 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
 				"run - runs: it fills a gap without delaying 2",
 				"stay 2h0m0s waits: needs 1 CPU more; 2nd in line behind 2",
-			}},
-		{"easy: what has no walltime passes nobody, and nobody passes for want of it", queue.EASY{},
-			[]string{"1 running 3 -", "2 waiting 4 60m", "3 waiting 1 1m", "4 waiting 1 -"}, []string{
+			},
+		},
+		{
+			"easy: what has no walltime passes nobody, and nobody passes for want of it",
+			queue.EASY{},
+			[]string{"1 running 3 -", "2 waiting 4 60m", "3 waiting 1 1m", "4 waiting 1 -"},
+			[]string{
 				"run - runs",
 				"stay - waits: needs 3 CPU more, and when it will be there cannot be known: what runs has no walltime; 1st in line",
 				"stay - waits: would delay 2, which comes first; 2nd in line behind 2",
 				"stay - waits: would delay 2, which comes first; 3rd in line behind 2 and 3",
-			}},
-		{"easy: only the first in line is protected", queue.EASY{},
-			[]string{"1 running 2 60m", "2 waiting 4 10m", "3 waiting 3 10m", "4 waiting 2 60m"}, []string{
+			},
+		},
+		{
+			"easy: only the first in line is protected",
+			queue.EASY{},
+			[]string{"1 running 2 60m", "2 waiting 4 10m", "3 waiting 3 10m", "4 waiting 2 60m"},
+			[]string{
 				"run - runs",
 				"stay 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
 				"stay 1h10m0s waits: needs 1 CPU more; 2nd in line behind 2",
 				"run - runs: it fills a gap without delaying 2",
-			}},
-		{"conservative: nobody delays anybody before", queue.Conservative{},
-			[]string{"1 running 2 60m", "2 waiting 3 10m", "3 waiting 4 10m", "4 waiting 2 60m", "5 waiting 2 61m", "6 waiting 1 10m"}, []string{
+			},
+		},
+		{
+			"conservative: nobody delays anybody before",
+			queue.Conservative{},
+			[]string{"1 running 2 60m", "2 waiting 3 10m", "3 waiting 4 10m", "4 waiting 2 60m", "5 waiting 2 61m", "6 waiting 1 10m"},
+			[]string{
 				"run - runs",
 				"stay 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 1st in line",
 				"stay 1h10m0s waits: its place in time has not come; starts in 1h10m0s at the latest; 2nd in line behind 2",
 				"run - runs: there is room",
 				"stay 1h20m0s waits: its place in time has not come; starts in 1h20m0s at the latest; 3rd in line behind 2 and 3",
 				"stay 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 4th in line behind 2, 3 and 5",
-			}},
-		{"conservative: without walltimes nobody passes", queue.Conservative{},
-			[]string{"1 running 2 -", "2 waiting 3 10m", "3 waiting 1 1m"}, []string{
+			},
+		},
+		{
+			"conservative: without walltimes nobody passes",
+			queue.Conservative{},
+			[]string{"1 running 2 -", "2 waiting 3 10m", "3 waiting 1 1m"},
+			[]string{
 				"run - runs",
 				"stay - waits: when there will be room for it cannot be known: what runs has no walltime; 1st in line",
 				"stay - waits: may not pass 2, whose start cannot be known; 2nd in line behind 2",
-			}},
-		{"first fit: who has just begun is left alone", queue.FirstFit{MinRun: time.Minute},
-			[]string{"1 waiting 2 10m", "2 running 3 60m ran 20s", "3 running 1 60m ran 5m"}, []string{
+			},
+		},
+		{
+			"first fit: who has just begun is left alone",
+			queue.FirstFit{MinRun: time.Minute},
+			[]string{"1 waiting 2 10m", "2 running 3 60m ran 20s", "3 running 1 60m ran 5m"},
+			[]string{
 				"stay 59m40s waits: needs 1 CPU more; 1st in line",
 				"run - runs: it is left alone for 40s yet",
 				"run - runs",
-			}},
-		{"first fit: and after that he is not", queue.FirstFit{MinRun: time.Minute},
-			[]string{"1 waiting 2 10m", "2 running 3 60m ran 60s"}, []string{
+			},
+		},
+		{
+			"first fit: and after that he is not",
+			queue.FirstFit{MinRun: time.Minute},
+			[]string{"1 waiting 2 10m", "2 running 3 60m ran 60s"},
+			[]string{
 				"run - runs: there is room",
 				"park - suspended to make room for 1: needs 1 CPU more",
-			}},
-		{"first fit: room that comes by itself soon is waited for", queue.FirstFit{Patience: 2 * time.Minute},
-			[]string{"1 waiting 2 10m", "2 running 2 60m ran 59m", "3 running 2 60m"}, []string{
+			},
+		},
+		{
+			"first fit: room that comes by itself soon is waited for",
+			queue.FirstFit{Patience: 2 * time.Minute},
+			[]string{"1 waiting 2 10m", "2 running 2 60m ran 59m", "3 running 2 60m"},
+			[]string{
 				"stay 1m0s waits: there will be room by itself within 1m0s, sooner than a suspension pays",
 				"run - runs",
 				"run - runs",
-			}},
-		{"first fit: room that comes late is not", queue.FirstFit{Patience: 30 * time.Second},
-			[]string{"1 waiting 2 10m", "2 running 2 60m ran 59m", "3 running 2 60m"}, []string{
+			},
+		},
+		{
+			"first fit: room that comes late is not",
+			queue.FirstFit{Patience: 30 * time.Second},
+			[]string{"1 waiting 2 10m", "2 running 2 60m ran 59m", "3 running 2 60m"},
+			[]string{
 				"run - runs: there is room",
 				"run - runs",
 				"park - suspended to make room for 1 and 2: needs 2 CPU more",
-			}},
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -149,7 +189,7 @@ func TestAgain(t *testing.T) {
 
 // Five vjobs on four processors make two slots and a half.
 func TestTimeSlices(t *testing.T) {
-	slices := queue.TimeSlices{Quantum: time.Hour, Count: queue.Observed}
+	policy := queue.TimeSlices{Quantum: time.Hour, Count: queue.Observed}
 	for _, c := range []struct {
 		name string
 		jobs []string
@@ -192,7 +232,7 @@ func TestTimeSlices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, v := range slices.Select(moment(t, 4000, c.jobs...)) {
+			for _, v := range policy.Select(moment(t, 4000, c.jobs...)) {
 				again := "-"
 				if !v.Again.IsZero() {
 					again = v.Again.Sub(noon).String()

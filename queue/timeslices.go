@@ -98,7 +98,7 @@ func (s TimeSlices) pack(w *walk) []*slot {
 		if w.settled[i] {
 			continue
 		}
-		for k := 0; k < mostSlots; k++ {
+		for k := range mostSlots {
 			if k == len(slots) {
 				slots = append(slots, &slot{room: w.Room()})
 			}

@@ -13,7 +13,8 @@ import (
 
 func nodes() []cluster.Node {
 	return []cluster.Node{
-		{ID: "n1", Labels: map[string]string{"rack": "A"}}, {ID: "n2", Labels: map[string]string{"rack": "A"}},
+		{ID: "n1", Labels: map[string]string{"rack": "A"}},
+		{ID: "n2", Labels: map[string]string{"rack": "A"}},
 		{ID: "n3", Labels: map[string]string{"rack": "B"}},
 	}
 }

@@ -54,8 +54,12 @@ func TestSuppose(t *testing.T) {
 		check func(f scheduler.Forecast) bool
 	}{
 		{"nothing", scheduler.Supposition{}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() && f.Nodes == 4 }},
-		{"a node drained", scheduler.Supposition{Nodes: map[cluster.NodeID]cluster.NodeState{"n0000": cluster.Draining}}, "",
-			func(f scheduler.Forecast) bool { return f.Nodes == 3 && leaves(f, "n0000") }},
+		{
+			"a node drained",
+			scheduler.Supposition{Nodes: map[cluster.NodeID]cluster.NodeState{"n0000": cluster.Draining}},
+			"",
+			func(f scheduler.Forecast) bool { return f.Nodes == 3 && leaves(f, "n0000") },
+		},
 		{"a rule", scheduler.Supposition{Rules: &ban}, "", func(f scheduler.Forecast) bool { return len(f.Breaches) == 1 && leaves(f, "n0000") }},
 		{"no rules", scheduler.Supposition{Rules: &none}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() }},
 		{"a vjob more", scheduler.Supposition{Submit: one}, "2 stay run", func(f scheduler.Forecast) bool {
