@@ -56,23 +56,26 @@ func (m *model) single(not *nodeSet) int {
 }
 
 // arrival is how long it takes a VM at least to get elsewhere: by one action, or by a
-// first one and a last one, which may set out from anywhere. First is 0 if another
-// action only makes it later.
-type arrival struct{ direct, first, last repack.Ticks }
+// first one and a last one, which may set out from anywhere. Who boots does so but
+// once: to migrate after that is never sooner.
+type arrival struct {
+	direct, first, last repack.Ticks
+	once                bool
+}
 
 func (m *model) arrival(vm int) arrival {
 	v := &m.in.VMs[vm]
 	move, resume := m.soonest(vm, repack.Migrate), m.soonest(vm, repack.Resume)
 	switch {
 	case m.naps(v):
-		return arrival{move, min(move, v.Takes.Suspend), min(v.Takes.Migrate, v.Takes.ResumeRemote)}
+		return arrival{direct: move, first: min(move, v.Takes.Suspend), last: min(v.Takes.Migrate, v.Takes.ResumeRemote)}
 	case v.State == repack.Running:
-		return arrival{move, move, v.Takes.Migrate}
+		return arrival{direct: move, first: move, last: v.Takes.Migrate}
 	case v.State == repack.Sleeping:
-		return arrival{resume, min(resume, v.Takes.ResumeLocal), v.Takes.Migrate}
+		return arrival{direct: resume, first: min(resume, v.Takes.ResumeLocal), last: v.Takes.Migrate}
 	default:
 		boot := m.on(vm, repack.Nowhere)
-		return arrival{boot, 0, boot}
+		return arrival{direct: boot, last: boot, once: true}
 	}
 }
 
@@ -182,7 +185,7 @@ func (m *model) inLine(vms []int, leads []lead) []lead {
 			next = append(next, lead{start + a.direct, l.cost + m.far[vm] + weight*int64(start)})
 			detour.cost = min(detour.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
 		}
-		if leads = next; a.first > 0 {
+		if leads = next; !a.once {
 			leads = append(leads, detour)
 		}
 		if len(leads) > mostLeads {

@@ -35,7 +35,7 @@ func TestForcedOrderAgainstEveryPlan(t *testing.T) {
 func crossroads(t *testing.T, d dice) *repack.Instance {
 	t.Helper()
 	in := &repack.Instance{Dims: []string{"mem"}, NodeOff: repack.Ticks(d.n(3)), NodeOn: repack.Ticks(1 + d.n(2))}
-	s := scope{plain: once(d, 2), power: once(d, 6)}
+	s := scope{plain: once(d, 2), power: once(d, 6), instant: once(d, 4)}
 	for range 2 + d.n(2) {
 		in.Nodes = append(in.Nodes, node(d, 1, s))
 	}

@@ -9,7 +9,7 @@ import (
 // exhaust looks at everything that one action after the other can lead to, for
 // small problems only: whatever a plan does at the same time could be done one
 // after the other in order of the ends, which takes no more room. So if no way
-// leads to the end here, there is no plan.
+// leads to the end here, there is no plan; but for VMs that swap in no time at all.
 type exhaust struct {
 	*state
 	seen  map[string]trace
@@ -53,6 +53,18 @@ func (m *model) small() bool {
 	}
 	return len(m.in.VMs) <= mostVMs && len(m.in.Nodes) <= mostNodes && len(m.gates)+len(m.due)+len(m.together)+len(m.limits)+len(m.in.Gangs) == 0 &&
 		!slices.ContainsFunc(m.in.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
+}
+
+// swaps reports whether VMs may change places in one instant, which is more than they
+// can do one after the other.
+func (m *model) swaps() bool {
+	quick := 0
+	for vm := range m.in.VMs {
+		if v := &m.in.VMs[vm]; v.Keeps() && v.Takes.Migrate == 0 {
+			quick++
+		}
+	}
+	return quick > 1
 }
 
 // shrinks reports whether the VM asks for less of some resource than it has.

@@ -38,7 +38,7 @@ func (p *party) survey(scenes int) {
 	}
 	fresh := newState(newModel(p.in, p.Objective))
 	tasks, done := fresh.everything(scenes)
-	if p.hopeless = done && tasks == nil; done && tasks != nil {
+	if p.hopeless = done && tasks == nil && !fresh.swaps(); done && tasks != nil {
 		c := fresh.told(tasks)
 		p.best = &finding{c, fresh.score(c)}
 	}
