@@ -14,6 +14,7 @@ import (
 
 	"vjob/chart"
 	"vjob/cluster"
+	"vjob/energy"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/queue/backfill"
@@ -35,6 +36,7 @@ type replayFlags struct {
 	profile     string
 	cluster     string
 	noWalltimes bool
+	watts       string
 	noLocks     bool
 	transfers   int
 	seed        uint64
@@ -43,7 +45,7 @@ type replayFlags struct {
 // The flags that have a meaning for one kind of file only.
 var (
 	flagsOfLogs      = []string{"processors", "jobs", "starts"}
-	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed"}
+	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed", "watts"}
 )
 
 func (a *app) replayCommand() *cobra.Command {
@@ -83,6 +85,7 @@ Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "workload files: end no vjob at its walltime")
 	flags.BoolVar(&f.noLocks, "no-locks", false, "workload files: no lock manager: vjobs are paused to be moved")
 	flags.IntVar(&f.transfers, "transfers", 0, "workload files: saves, restores and migrations at once on one node; 0 is the default")
+	flags.StringVar(&f.watts, "watts", "150:250", "workload files: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
 	flags.Uint64Var(&f.seed, "seed", 0, "workload files: of everything that is left to chance")
 	complete(cmd, "policy", backfill.Names()...)
 	complete(cmd, "profile", "thesis", "bin-repacking", "lab")
@@ -141,6 +144,10 @@ func (a *app) replayWorkload(ctx context.Context, f *replayFlags, in io.Reader, 
 	if err != nil {
 		return err
 	}
+	power, err := parseWatts(f.watts)
+	if err != nil {
+		return err
+	}
 	var results []*replay.Result
 	for _, policy := range f.policies {
 		if o.Policy, err = queue.ByName(policy); err != nil {
@@ -164,9 +171,27 @@ func (a *app) replayWorkload(ctx context.Context, f *replayFlags, in io.Reader, 
 		return err
 	}
 	if a.json() {
-		return printJSON(a.out, replayJSON(title, results), true)
+		return printJSON(a.out, replayJSON(title, results, power), true)
 	}
-	return a.showReplay(title, results)
+	return a.showReplay(title, results, power)
+}
+
+// parseWatts reads IDLE:FULL.
+func parseWatts(s string) (p energy.Power, err error) {
+	idle, full, ok := strings.Cut(s, ":")
+	low, err1 := strconv.ParseFloat(idle, 64)
+	high, err2 := strconv.ParseFloat(full, 64)
+	const most = 1e6
+	if !ok || err1 != nil || err2 != nil || !(low >= 0 && high >= low && high <= most) {
+		return p, cluster.BadField("--watts", s, "IDLE:FULL in watts, such as 150:250, the second not less than the first")
+	}
+	return energy.Power{Idle: energy.Watts(low), Full: energy.Watts(high)}, nil
+}
+
+// drawn is what the nodes use in all, none of them ever off. Power is linear in the
+// load, so the mean load tells it.
+func drawn(r *replay.Result, s *replay.Summary, p energy.Power) energy.Joules {
+	return energy.Joules(float64(p.At(s.CPUUsed)) * float64(r.Nodes) * s.Total.Seconds())
 }
 
 // options are how a workload file is run.

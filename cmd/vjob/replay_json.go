@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"vjob/energy"
 	"vjob/replay"
 )
 
@@ -25,6 +26,7 @@ type (
 		P95Slowdown  float64 `json:"p95_bsld"`
 		Makespan     float64 `json:"makespan_s"`
 		Used         float64 `json:"utilisation"` // of CPU, what guests got
+		KWh          float64 `json:"energy_kwh"`  // of all nodes, always on
 		Switches     int     `json:"switches"`
 		Suspends     int     `json:"suspends"`
 		Migrations   int     `json:"migrations"`
@@ -84,10 +86,10 @@ type (
 )
 
 // replayJSON is the results as they are printed for programs.
-func replayJSON(title string, results []*replay.Result) replayed {
+func replayJSON(title string, results []*replay.Result, power energy.Power) replayed {
 	out := replayed{Title: title, Runs: []replayedRun{}}
 	for _, r := range results {
-		out.Runs = append(out.Runs, runJSON(r))
+		out.Runs = append(out.Runs, runJSON(r, power))
 	}
 	if len(out.Runs) == 1 {
 		out.ReplayedFigures = &out.Runs[0].ReplayedFigures
@@ -95,14 +97,14 @@ func replayJSON(title string, results []*replay.Result) replayed {
 	return out
 }
 
-func runJSON(r *replay.Result) replayedRun {
+func runJSON(r *replay.Result, power energy.Power) replayedRun {
 	s := r.Summary()
 	run := replayedRun{
 		Policy: r.Policy, Profile: r.Profile, Nodes: r.Nodes, CPUMilli: int64(r.Capacity.CPU), MemoryMiB: int64(r.Capacity.Memory),
 		ReplayedFigures: ReplayedFigures{
 			Jobs: len(r.VJobs), MeanWait: s.Wait.Mean, MedianWait: s.Wait.Median, P95Wait: s.Wait.P95, MaxWait: s.Wait.Most,
 			MeanSlowdown: s.Slowdown.Mean, P95Slowdown: s.Slowdown.P95, Makespan: r.Total.Seconds(), Used: s.CPUUsed,
-			Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
+			KWh: drawn(r, &s, power).KWh(), Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
 		},
 		CPUDemand: s.CPUDemand, MemoryUsed: s.MemoryUsed, MeanTurn: s.MeanTurn.Seconds(),
 		VJobs: []replayedVJob{}, Taken: []replayedSwitch{}, Samples: []replayedSample{},

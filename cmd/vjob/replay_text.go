@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/energy"
 	"vjob/replay"
 )
 
 // showReplay prints the totals and the vjobs with the policies side by side, then
 // the context switches of each.
-func (a *app) showReplay(title string, results []*replay.Result) error {
+func (a *app) showReplay(title string, results []*replay.Result, power energy.Power) error {
 	var b strings.Builder
 	first := results[0]
 	vms := fmt.Sprintf("%d vjobs on %d nodes with %s; actions as in profile %s", len(first.VJobs), first.Nodes, first.Capacity, first.Profile)
 	fmt.Fprintf(&b, "%s\n%s\n\n", clean(title), vms)
-	if err := totals(results).write(&b, 0); err != nil {
+	if err := totals(results, power).write(&b, 0); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
@@ -38,7 +39,7 @@ func (a *app) showReplay(title string, results []*replay.Result) error {
 }
 
 // totals has one column per policy.
-func totals(results []*replay.Result) *table {
+func totals(results []*replay.Result, power energy.Power) *table {
 	t := &table{heads: []column{{"", false}}}
 	sums := make([]replay.Summary, len(results))
 	for i, r := range results {
@@ -65,6 +66,11 @@ func totals(results []*replay.Result) *table {
 	line("CPU used", func(s *replay.Summary) string { return percent(s.CPUUsed) })
 	line("CPU needed by running VMs", func(s *replay.Summary) string { return percent(s.CPUDemand) })
 	line("memory used", func(s *replay.Summary) string { return percent(s.MemoryUsed) })
+	cells := []string{"energy of all nodes, always on"}
+	for i, r := range results {
+		cells = append(cells, fmt.Sprintf("%.1f kWh", drawn(r, &sums[i], power).KWh()))
+	}
+	t.row(cells...)
 	line("context switches", func(s *replay.Summary) string { return strconv.Itoa(s.Switches) })
 	line("of these without cost", func(s *replay.Summary) string { return strconv.Itoa(s.Idle) })
 	line("cost of all", func(s *replay.Summary) string { return mib(s.CostMiB) })
