@@ -21,7 +21,7 @@ func (c *Core) decide() {
 	p := c.picture()
 	d := c.settings.decide(p)
 	c.adopt(d.plan)
-	c.breaches = d.breaches
+	c.breaches = slices.Concat(p.unread, d.breaches)
 	c.remember(p, d.verdicts)
 	for _, v := range d.verdicts {
 		if !v.Again.IsZero() {
@@ -84,6 +84,7 @@ type picture struct {
 	// there. The policy chooses by it; the planner goes by current.
 	intended *cluster.Configuration
 	rules    []ruling.Rules
+	unread   []string // what is wrong with rules that nobody understands any more
 	avoid    map[cluster.VMID][]cluster.NodeID
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
@@ -116,7 +117,7 @@ func (c *Core) picture() *picture {
 		}
 	}
 	nodes := p.current.Nodes()
-	p.rules = c.ofCluster(nodes)
+	p.rules, p.unread = c.ofCluster(nodes)
 	slices.SortStableFunc(p.reports, func(a, b execute.Report) int {
 		return cmp.Or(cmp.Compare(b.Job.Priority, a.Job.Priority), cmp.Compare(a.Job.ID, b.Job.ID))
 	})

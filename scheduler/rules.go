@@ -57,13 +57,19 @@ func (c *Core) understood(r ruling.Rules, nodes []cluster.Node) error {
 	return err
 }
 
-// ofCluster are the rules of the settings and of the API, as far as they are
-// understood.
-func (c *Core) ofCluster(nodes []cluster.Node) (list []ruling.Rules) {
+// ofCluster are the rules of the settings and of the API, and what is wrong with those
+// that are not understood any more.
+func (c *Core) ofCluster(nodes []cluster.Node) (list []ruling.Rules, unread []string) {
 	for _, text := range []string{c.settings.Rules, c.rules.Text} {
-		if r := (ruling.Rules{Text: text}); strings.TrimSpace(text) != "" && c.understood(r, nodes) == nil {
-			list = append(list, r)
+		r := ruling.Rules{Text: text}
+		if strings.TrimSpace(text) == "" {
+			continue
 		}
+		if err := c.understood(r, nodes); err != nil {
+			unread = append(unread, err.Error())
+			continue
+		}
+		list = append(list, r)
 	}
-	return list
+	return list, unread
 }

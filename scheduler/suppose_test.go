@@ -160,3 +160,14 @@ func TestRulesThatCannotBeKept(t *testing.T) {
 		}
 	}
 }
+
+// Rules that name a node which is gone with a restart are left out, and told.
+func TestRulesOfNodesThatAreGone(t *testing.T) {
+	l := state(4, 0)
+	l.Rules.Text = "ban($ALL_VMS, n9);"
+	r := mount(t, settings(), l)
+	r.drain()
+	if broken := r.core.Snapshot().Rules.Broken; len(broken) != 1 || !strings.Contains(broken[0], "there is no node n9") || len(r.plans) != 0 {
+		t.Errorf("%q, %d plans", broken, len(r.plans))
+	}
+}
