@@ -41,7 +41,7 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "find the cheapest plan for an instance file, or ask the daemon what it would do",
 		Long: `Reads where VMs run and what is wanted of them, and writes timed actions that lead there: no
 node is ever over its capacity and no rule is broken on the way. The longer it may search, the
-better the plan. No daemon is needed and nothing real is touched.
+better the plan; a first plan has twice the deadline. No daemon is needed and nothing real is touched.
 
 With --what-if the daemon says what it would do at once if nodes were drained, lost or back, other
 rules were stated, vjobs were gone or one was submitted: which vjobs would fare otherwise, and the
@@ -168,6 +168,10 @@ func (a *app) search(ctx context.Context, in *repack.Instance, f *planFlags) (*s
 			passed := a.now().Sub(began)
 			line.show(passed)
 			return ctx.Err() != nil || f.deadline > 0 && passed >= f.deadline
+		},
+		// The deadline ends the improvement. A first plan has as long again.
+		Abort: func() bool {
+			return ctx.Err() != nil || f.deadline > 0 && a.now().Sub(began) >= 2*f.deadline
 		},
 		Found: func(figures repack.Figures, bound int64) {
 			guard.Lock()

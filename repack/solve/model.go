@@ -10,6 +10,7 @@ import (
 // rules sorted by what they concern. It does not change during a search.
 type model struct {
 	in       *repack.Instance // amended
+	abort    func() bool      // see [Options]
 	aim      Objective
 	dims     int
 	room     []int64 // capacity, node by node
@@ -430,3 +431,6 @@ func (b *board) Due(vm int, start, end repack.Ticks) {
 	}
 	b.due[vm] = dueTimes{min(d.start, start), min(d.end, end)}
 }
+
+// aborted reports whether not even a first plan is waited for any more.
+func (m *model) aborted() bool { return m.abort != nil && m.abort() }

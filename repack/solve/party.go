@@ -39,6 +39,7 @@ func newParty(in *repack.Instance, o Options, m *model) *party {
 		if i > 0 || m == nil {
 			m = newModel(in, o.Objective)
 		}
+		m.abort = o.Abort
 		s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: m.departures(), found: func(int64) {}}
 		if i == 0 {
 			p.bound = m.bound()
@@ -55,9 +56,12 @@ func (p *party) search() {
 	first.repair()
 	first.try()
 	p.meet(p.searches[:1])
-	if p.best == nil && first.recast() {
+	if p.best == nil && !first.aborted() && first.recast() {
 		first.try()
 		p.meet(p.searches[:1])
+	}
+	if p.stopped = p.best == nil && first.aborted(); p.stopped {
+		return
 	}
 	if p.best == nil {
 		p.survey(fewScenes)

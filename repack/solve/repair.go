@@ -23,6 +23,9 @@ func (s *state) repair() {
 		}
 	}
 	for _, vm := range s.placeAll(s.homeless()) {
+		if s.aborted() {
+			break
+		}
 		_ = s.squeeze(vm, 1) || s.squeeze(vm, 2)
 	}
 	s.reconsider()

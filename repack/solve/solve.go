@@ -23,6 +23,8 @@ type Options struct {
 	// Stop is asked now and then whether the time is up; nil is never. What was
 	// found by then is returned. The first plan takes the time that it takes.
 	Stop func() bool
+	// Abort ends a search for the first plan, too; nil is never.
+	Abort func() bool
 	// Found is told of each better plan, the first one included, and of the bound
 	// below which there is none; nil is fine.
 	Found func(f repack.Figures, bound int64)

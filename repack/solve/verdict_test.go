@@ -196,3 +196,18 @@ func TestOutOfTime(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// Who aborts does not wait for a first plan, and is told that the time was up.
+func TestAbort(t *testing.T) {
+	in := scene(t, "4 4", "n0:2 n1:2 -:4", "")
+	for _, aborted := range []bool{false, true} {
+		r, err := solve.Solve(in, solve.Options{Abort: func() bool { return aborted }})
+		want := solve.Solved
+		if aborted {
+			want = solve.OutOfTime
+		}
+		if err != nil || r.Verdict != want {
+			t.Errorf("aborted %t: verdict %d, %v", aborted, r.Verdict, err)
+		}
+	}
+}
