@@ -1,6 +1,7 @@
 package solve_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -199,7 +200,12 @@ func TestOutOfTime(t *testing.T) {
 
 // Who aborts does not wait for a first plan, and is told that the time was up.
 func TestAbort(t *testing.T) {
-	in := scene(t, "4 4", "n0:2 n1:2 -:4", "")
+	nodes, vms := "", "-:4 " // too many for a look at every plan
+	for n := range 10 {
+		nodes += "8 "
+		vms += strings.Repeat(fmt.Sprintf("n%d:2 ", n), 3)
+	}
+	in := scene(t, nodes, vms, "")
 	for _, aborted := range []bool{false, true} {
 		r, err := solve.Solve(in, solve.Options{Abort: func() bool { return aborted }})
 		want := solve.Solved
