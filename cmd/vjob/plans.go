@@ -114,27 +114,35 @@ func (a *app) showPlan(p *wire.Plan) error {
 }
 
 func actionTable(actions []wire.Action) *table {
-	t := &table{heads: heads(">ACTION WHAT VM FROM TO AFTER >ESTIMATED >COST STATE >TOOK NOTE")}
+	t := &table{heads: heads(actionHeads + " STATE >TOOK NOTE")}
 	for i := range actions {
 		x := &actions[i]
-		after := make([]string, len(x.After))
-		for k, id := range x.After {
-			after[k] = strconv.Itoa(id)
-		}
-		what := x.Kind
-		if x.Live {
-			what = "live " + what
-		}
-		if x.BytesPerSecond > 0 {
-			what += " at " + cluster.Rate(x.BytesPerSecond).String()
-		}
 		lasted := "-"
 		if x.Began != nil && x.Ended != nil {
 			lasted = span(x.Ended.Sub(*x.Began))
 		}
-		estimate := fmt.Sprintf("%s…%s", span(seconds(x.StartSec)), span(seconds(x.EndSec)))
-		t.row(strconv.Itoa(x.ID), what, x.VM, dash(x.From), dash(x.To), dash(strings.Join(after, ",")),
-			estimate, mib(x.CostMiB), x.State, lasted, x.Note)
+		t.row(append(actionCells(x), x.State, lasted, x.Note)...)
 	}
 	return t
+}
+
+// actionHeads are the columns of an action that nobody has begun.
+const actionHeads = ">ACTION WHAT VM FROM TO AFTER >ESTIMATED >COST"
+
+func actionCells(x *wire.Action) []string {
+	after := make([]string, len(x.After))
+	for k, id := range x.After {
+		after[k] = strconv.Itoa(id)
+	}
+	what := x.Kind
+	if x.Live {
+		what = "live " + what
+	}
+	if x.BytesPerSecond > 0 {
+		what += " at " + cluster.Rate(x.BytesPerSecond).String()
+	}
+	return []string{
+		strconv.Itoa(x.ID), what, x.VM, dash(x.From), dash(x.To), dash(strings.Join(after, ",")),
+		fmt.Sprintf("%s…%s", span(seconds(x.StartSec)), span(seconds(x.EndSec))), mib(x.CostMiB),
+	}
 }

@@ -126,22 +126,9 @@ func lotTable(lots []wire.Lot) *table {
 
 // stepTable is the actions of a plan that nobody has begun.
 func stepTable(actions []wire.Action) *table {
-	t := &table{heads: heads(">ACTION WHAT VM FROM TO AFTER >ESTIMATED >COST")}
+	t := &table{heads: heads(actionHeads)}
 	for i := range actions {
-		x := &actions[i]
-		after := make([]string, len(x.After))
-		for k, id := range x.After {
-			after[k] = strconv.Itoa(id)
-		}
-		what := x.Kind
-		if x.Live {
-			what = "live " + what
-		}
-		if x.BytesPerSecond > 0 {
-			what += " at " + cluster.Rate(x.BytesPerSecond).String()
-		}
-		t.row(strconv.Itoa(x.ID), what, x.VM, dash(x.From), dash(x.To), dash(strings.Join(after, ",")),
-			fmt.Sprintf("%s…%s", span(seconds(x.StartSec)), span(seconds(x.EndSec))), mib(x.CostMiB))
+		t.row(actionCells(&actions[i])...)
 	}
 	return t
 }
