@@ -33,11 +33,18 @@ type VJob struct {
 	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
 	Rules     string        // placement rules in the language of docs/rules.md; its VMs are VM0, VM1, …
+	Terms
+
+	Array     VJobID // the first vjob of the array to which it belongs; 0 is none
+	Index     int    // its place in the array, from 1
+	Parameter string // what makes it different from the others of the array
+	Replaces  VJobID // the one that failed and of which it is the next attempt; 0 is none
 
 	State   State
-	Held    bool   // not to be selected: a Waiting vjob stays so, a Running one is suspended
-	Reason  string // why it is in this state, for people
-	Version int    // +1 at every change of State or Held
+	Held    bool    // not to be selected: a Waiting vjob stays so, a Running one is suspended
+	Reason  string  // why it is in this state, for people
+	Outcome Outcome // how it has ended
+	Version int     // +1 at every change of State or Held
 }
 
 // Reserved is the sum of what the members reserve.
@@ -53,7 +60,7 @@ func (j *VJob) Reserved() Resources {
 // Payloads are shared: they never change after submission.
 func (j *VJob) Clone() *VJob {
 	c := *j
-	c.VMs = slices.Clone(j.VMs)
+	c.VMs, c.Terms = slices.Clone(j.VMs), j.Terms.Clone()
 	return &c
 }
 
