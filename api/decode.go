@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"vjob/cluster"
@@ -122,6 +123,9 @@ func (w *walker) value(at place, t reflect.Type, depth int) error {
 	case json.Number:
 		return number(at, token, t)
 	case string:
+		if t == timeType {
+			return instantOf(at, token)
+		}
 		if t.Kind() != reflect.String {
 			return at.bad(token, kindName(t))
 		}
@@ -139,7 +143,7 @@ func (w *walker) value(at place, t reflect.Type, depth int) error {
 
 func (w *walker) composite(at place, open json.Delim, t reflect.Type, depth int) error {
 	switch {
-	case open == '{' && t.Kind() == reflect.Struct:
+	case open == '{' && t.Kind() == reflect.Struct && t != timeType:
 		return w.object(at, fields(t), nil, depth)
 	case open == '{' && t.Kind() == reflect.Map:
 		return w.object(at, nil, t.Elem(), depth)
@@ -228,8 +232,20 @@ func number(at place, n json.Number, t reflect.Type) error {
 	return nil
 }
 
+var timeType = reflect.TypeFor[time.Time]()
+
+func instantOf(at place, text string) error {
+	if _, err := time.Parse(time.RFC3339, text); err != nil {
+		return at.bad(text, "a date and a time such as 2026-12-01T08:00:00Z")
+	}
+	return nil
+}
+
 // kindName says what a type looks like in JSON.
 func kindName(t reflect.Type) string {
+	if t == timeType {
+		return "a date and a time"
+	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:
 		return "an object"

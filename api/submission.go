@@ -63,6 +63,16 @@ func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 	if s.VMs, err = vmsOf(w, specs); err != nil {
 		return scheduler.Submission{}, err
 	}
+	if s.Terms, err = terms(&w.Terms, vms); err != nil {
+		return scheduler.Submission{}, err
+	}
+	if len(s.Shapes) > 0 {
+		if s.Walltime == 0 {
+			return scheduler.Submission{}, cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken")
+		}
+		own := cluster.Shape{VMs: s.VMs, Walltime: s.Walltime, Rules: s.Rules}
+		s.Shapes = append([]cluster.Shape{own}, s.Shapes...)
+	}
 	return s, nil
 }
 

@@ -206,6 +206,11 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: row.Account.Running.Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
+		Queue: row.Queue, Project: row.Project,
+		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces),
+	}
+	if row.Outcome != cluster.Open {
+		w.Outcome = row.Outcome.String()
 	}
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
 		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
@@ -221,7 +226,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 	d := wire.VJobDetail{
 		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
-		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules,
+		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
 		CPUSeconds: kept.Account.CPU.Seconds(), MemoryMiBSeconds: kept.Account.MemorySec,
 		Events: wireEvents(events),
 	}

@@ -44,6 +44,17 @@ func (e *FieldError) Error() string {
 // Is makes every FieldError an [ErrInvalid].
 func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
 
+// Within puts the path of what the error is in before its field.
+func Within(path string, err error) error {
+	var bad *FieldError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	inner := *bad
+	inner.Field = path + "." + bad.Field
+	return &inner
+}
+
 // BadField builds a [FieldError]; value is quoted and shortened for display.
 func BadField(field string, value any, want string) error {
 	text := fmt.Sprintf("%v", value)

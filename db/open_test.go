@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,8 +105,7 @@ func TestVersionOfSQLite(t *testing.T) {
 func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
-	names := must[[]string](t)(fs.Glob(db.Builtin(), "*.sql"))
-	for _, name := range names[:min(first, len(names))] {
+	for _, name := range builtin()[:first] {
 		all[name] = &fstest.MapFile{Data: must[[]byte](t)(fs.ReadFile(db.Builtin(), name))}
 	}
 	for name, text := range more {
@@ -114,8 +114,30 @@ func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 	return all
 }
 
-// every migration that is built in.
-const every = 3
+// every is how many migrations are built in.
+var every = len(builtin())
+
+func builtin() []string {
+	names, err := fs.Glob(db.Builtin(), "*.sql")
+	if err != nil {
+		panic(err)
+	}
+	return names
+}
+
+// after names a migration that comes so many after those that are built in.
+func after(n int, what string) string { return fmt.Sprintf("%04d_%s.sql", every+n, what) }
+
+// old makes a database of an old schema with the data of that time.
+func old(t *testing.T, path string, schema int) {
+	t.Helper()
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, schema, nil)))
+	data := must[[]byte](t)(os.ReadFile(fmt.Sprintf("testdata/schema-%d.sql", schema)))
+	err := d.Exec(t.Context(), "PRAGMA defer_foreign_keys = on; DELETE FROM meta; DELETE FROM sqlite_sequence;"+string(data))
+	if err := errors.Join(err, d.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestMigrateOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
@@ -125,7 +147,7 @@ func TestMigrateOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := schemas(t, every, map[string]string{
-		"0004_color.sql": "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
+		after(1, "color"): "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
 	})
 	for range 2 { // the second time there is nothing to do
 		d = must[*db.DB](t)(db.OpenWith(path, next))
@@ -136,31 +158,21 @@ func TestMigrateOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	old := must[*db.DB](t)(db.OpenWith(path+".schema-3.backup", schemas(t, every, nil))) // the backup has the old schema and the data
-	if l := loaded(t, old); len(l.VJobs) != 1 {
+	kept := must[*db.DB](t)(db.OpenWith(fmt.Sprintf("%s.schema-%d.backup", path, every), schemas(t, every, nil))) // the backup has the old schema and the data
+	if l := loaded(t, kept); len(l.VJobs) != 1 {
 		t.Errorf("%d vjobs in the backup", len(l.VJobs))
 	}
-	if err := old.Close(); err != nil {
+	if err := kept.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := db.OpenWith(path, schemas(t, every, nil))
-	wants(t, err, path, "schema has version 4", "up to 3", "newer vjobd")
+	wants(t, err, path, fmt.Sprint("schema has version ", every+1), fmt.Sprint("up to ", every), "newer vjobd")
 }
 
 // Rules were lists of objects until schema 2.
 func TestMigrateRules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	old := must[*db.DB](t)(db.OpenWith(path, schemas(t, 2, nil)))
-	submitted(t)(old.Submit(t.Context(), storetest.Submission("ruled", 3)))
-	submitted(t)(old.Submit(t.Context(), storetest.Submission("free", 1)))
-	err := errors.Join(
-		old.Exec(t.Context(), `UPDATE vjobs SET spec_json = json_set(spec_json, '$.rules', json(
-			'[{"kind":"spread"},{"kind":"gather","ranks":[0,2]},{"kind":"ban","ranks":[1],"nodes":["n1","n-2"]}]')) WHERE id = 1`),
-		old.Close(),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old(t, path, 2)
 	d := must[*db.DB](t)(db.Open(path))
 	l := loaded(t, d)
 	want := "continuous spread($VMS);\ngather({VM0, VM2});\ncontinuous ban({VM1}, {\"n1\", \"n-2\"});"
@@ -184,8 +196,8 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 		"dangling rows":     "CREATE TABLE half (a); PRAGMA defer_foreign_keys = on; INSERT INTO gangs SELECT 99, phase, continuation, 0, 0, 0, 0, 0, '', 0 FROM gangs;",
 		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'nobody');",
 	} {
-		_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0004_bad.sql": text}))
-		wants(t, err, "migration 0004_bad.sql")
+		_, err := db.OpenWith(path, schemas(t, every, map[string]string{after(1, "bad"): text}))
+		wants(t, err, "migration "+after(1, "bad"))
 		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
 		var tables int
 		if err := d.Query(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", &tables); err != nil || tables != 0 {
@@ -195,8 +207,8 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := db.OpenWith(path, schemas(t, every, map[string]string{"0005_gap.sql": ""}))
-	wants(t, err, "0005_gap.sql", "0004_")
+	_, err := db.OpenWith(path, schemas(t, every, map[string]string{after(2, "gap"): ""}))
+	wants(t, err, after(2, "gap"), after(1, "gap")[:5])
 }
 
 func TestOpenForeignFiles(t *testing.T) {

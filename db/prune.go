@@ -127,19 +127,29 @@ func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 
 // removeVJobs keeps what they have used.
 func (t *tx) removeVJobs(ids []int64, list string) error {
-	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds)
-		SELECT id, owner, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds
+	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds)
+		SELECT id, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds
 		FROM vjobs JOIN accounts ON accounts.vjob = vjobs.id WHERE id `+listed, list)
 	for _, table := range []string{"accounts", "idempotency_keys", "vms", "gangs"} {
 		if err == nil {
 			err = t.exec("DELETE FROM "+table+" WHERE vjob "+listed, list)
 		}
 	}
+	var specs string
 	return firstError(
 		func() error { return err },
+		func() error { return t.unshared(list, &specs) },
 		func() error { return t.exec("DELETE FROM vjobs WHERE id "+listed, list) },
+		func() error { return t.exec("DELETE FROM specs WHERE spec "+listed, specs) },
 		func() error { return t.mark("pruned_vjobs", ids) },
 	)
+}
+
+// unshared lists the specs that no other vjobs have than those.
+func (t *tx) unshared(list string, specs *string) error {
+	_, err := t.row(`SELECT json_group_array(DISTINCT spec) FROM vjobs WHERE id `+listed+` AND NOT EXISTS (
+		SELECT 1 FROM vjobs AS other WHERE other.spec = vjobs.spec AND other.id NOT `+listed+")", []any{list}, specs)
+	return err
 }
 
 // mark notes the largest number that was deleted.

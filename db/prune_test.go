@@ -69,20 +69,8 @@ func prune(ctx context.Context, d *db.DB, h journal.Horizon) (sum journal.Pruned
 // A database of the first schema is pruned like any other.
 func TestPruneAfterMigration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, 1, nil)))
-	// What the first schema lacks that a load looks at is there for the moment.
-	if err := d.Exec(t.Context(), "CREATE TABLE rules (text, stated_by, stated_ns)"); err != nil {
-		t.Fatal(err)
-	}
-	age(t, d, 9, 2)
-	err := errors.Join(
-		d.Exec(t.Context(), "INSERT INTO plan_skews (plan, vjob, kind, skew_ns) VALUES (NULL, 1, 'pause', 1)"),
-		d.Exec(t.Context(), "DROP TABLE rules"), d.Close(),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d = openDB(t, path)
+	old(t, path, 1)
+	d := openDB(t, path)
 	sum := must[journal.Pruned](t)(prune(t.Context(), d, all))
 	if want := (journal.Pruned{Events: 18, Calls: 18, Plans: 9, VJobs: 9}); sum != want {
 		t.Errorf("pruned %+v, want %+v", sum, want)
@@ -91,8 +79,8 @@ func TestPruneAfterMigration(t *testing.T) {
 	if diff := cmp.Diff(want, must[[]journal.Total](t)(d.Totals(t.Context()))); diff != "" {
 		t.Errorf("totals (-want +got):\n%s", diff)
 	}
-	for _, table := range []string{"vjobs", "vms", "gangs", "closed_accounts", "accounts", "idempotency_keys", "plans", "plan_skews", "intents"} {
-		want := map[string]int{"vjobs": 1, "vms": 1, "gangs": 1, "closed_accounts": 9}[table]
+	for _, table := range []string{"vjobs", "specs", "vms", "gangs", "closed_accounts", "accounts", "idempotency_keys", "plans", "plan_skews", "intents"} {
+		want := map[string]int{"vjobs": 1, "specs": 1, "vms": 1, "gangs": 1, "closed_accounts": 9}[table]
 		var got int
 		if err := d.Query(t.Context(), "SELECT count(*) FROM "+table, &got); err != nil || got != want {
 			t.Errorf("%d rows in %s, want %d, %v", got, table, want, err)

@@ -9,16 +9,17 @@ import (
 )
 
 // spec is what of a submission is opaque to queries and never changes: what runs
-// in the VMs, and the rules. Members of a vjob mostly run the same, so that each
+// in the VMs, the rules and the terms. Members of a vjob mostly run the same, so that each
 // distinct payload is kept once and VMs name it by index.
 type spec struct {
 	Payloads []json.RawMessage `json:"payloads"`
 	Rules    string            `json:"rules,omitempty"`
+	Terms    cluster.Terms     `json:"terms,omitzero"`
 }
 
 // encodeSpec returns the spec as JSON and the payload of each VM by index.
 func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error) {
-	sp := spec{Payloads: []json.RawMessage{}, Rules: s.Rules}
+	sp := spec{Payloads: []json.RawMessage{}, Rules: s.Rules, Terms: s.Terms}
 	known := map[string]int{}
 	payloads = make([]int, len(s.VMs))
 	for rank := range s.VMs {
@@ -42,6 +43,7 @@ func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error
 type decoded struct {
 	Payloads []cluster.Payload `json:"payloads"`
 	Rules    string            `json:"rules"`
+	Terms    cluster.Terms     `json:"terms"`
 }
 
 func decodeSpec(raw []byte) (decoded, error) {

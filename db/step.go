@@ -93,9 +93,9 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 		return err
 	}
 	// The first time that is told counts: the loop does not know it after a restart.
-	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, version = ?,
+	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, outcome = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
-		c.State.String(), c.Held, c.Reason, c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+		c.State.String(), c.Held, c.Reason, c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 
 func (t *tx) gang(r *gang.Record) error {

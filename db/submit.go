@@ -113,10 +113,14 @@ func (n *newVJob) nameFree(t *tx) error {
 
 func (n *newVJob) insert(t *tx) error {
 	s := n.submission
+	spec, err := t.insert("INSERT INTO specs (json) VALUES (?)", n.spec)
+	if err != nil {
+		return err
+	}
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
-		vm_count, cpu_milli, memory_mib, spec_json) VALUES (?, ?, ?, ?, ?, ?, ?, 'submitted', 0, ?, ?, ?, ?)`,
+		vm_count, cpu_milli, memory_mib, spec, queue, project) VALUES (?, ?, ?, ?, ?, ?, ?, 'submitted', 0, ?, ?, ?, ?, ?, ?)`,
 		s.Owner, s.Name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held,
-		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), n.spec)
+		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), spec, s.Queue, s.Project)
 	if err != nil {
 		return err
 	}

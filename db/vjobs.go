@@ -92,7 +92,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 
 const (
 	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
-		started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, memory_mib_seconds`
+		queue, project, array, array_index, parameter, replaces, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, memory_mib_seconds`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
 
@@ -100,11 +100,12 @@ const (
 func scanRow(s scanner, more ...any) (journal.Row, error) {
 	row := journal.Row{VJob: &cluster.VJob{}}
 	j := row.VJob
-	var state sql.RawBytes
+	var state, outcome sql.RawBytes
 	err := s.Scan(append([]any{
 		&j.ID, &j.Owner, &j.Name,
 		instant{&j.Submitted},
 		&j.Priority, &j.Walltime, &state, &j.Held, &j.Reason, &j.Version,
+		&j.Queue, &j.Project, &j.Array, &j.Index, &j.Parameter, &j.Replaces, &outcome,
 		instant{&row.Started},
 		instant{&row.Ended},
 		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
@@ -116,7 +117,10 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 		return row, err
 	}
 	row.Account.VJob = j.ID
-	return row, j.State.UnmarshalText(state)
+	if err := j.State.UnmarshalText(state); err != nil {
+		return row, err
+	}
+	return row, j.Outcome.UnmarshalText(outcome)
 }
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is
@@ -124,15 +128,21 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 	var list []journal.Kept
 	var specs []decoded
-	query := "SELECT " + rowColumns + ", spec_json" + rowTables + " " + condition + " ORDER BY id"
+	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
+	var last int64 // the spec before: those of an array share one
 	err := r.each(query, args, func(s scanner) error {
+		var id int64
 		var raw sql.RawBytes
-		row, err := scanRow(s, &raw)
+		row, err := scanRow(s, &id, &raw)
 		if err != nil {
 			return err
 		}
+		if len(specs) > 0 && id == last {
+			list, specs = append(list, journal.Kept{Row: row}), append(specs, specs[len(specs)-1])
+			return nil
+		}
 		sp, err := decodeSpec(raw)
-		list, specs = append(list, journal.Kept{Row: row}), append(specs, sp)
+		list, specs, last = append(list, journal.Kept{Row: row}), append(specs, sp), id
 		return err
 	})
 	if err != nil {
@@ -145,7 +155,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 		return nil, err
 	}
 	for i := range list {
-		list[i].Rules = specs[i].Rules
+		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.Clone()
 	}
 	return list, nil
 }

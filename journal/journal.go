@@ -75,6 +75,7 @@ type VJobChange struct {
 	State   cluster.State
 	Held    bool
 	Reason  string
+	Outcome cluster.Outcome
 	Version int
 	Started time.Time // first time Running; zero before
 	Ended   time.Time // zero before

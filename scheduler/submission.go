@@ -18,13 +18,14 @@ type Submission struct {
 	VMs      []cluster.VM
 	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Held     bool
+	cluster.Terms
 }
 
 // VJob turns the submission into the vjob with the given number.
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
-		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules,
+		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Terms.Clone(),
 		VMs: make([]cluster.VM, len(s.VMs)), Reason: "submitted",
 	}
 	for rank, vm := range s.VMs {

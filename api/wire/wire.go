@@ -19,6 +19,7 @@ type Submission struct {
 	// Rules are placement rules, as docs/rules.md has them: a script, or a list in YAML
 	// or JSON. Its VMs are VM0, VM1 and so on.
 	Rules string `json:"rules,omitempty"`
+	Terms
 }
 
 // VMSpec is one member as submitted.
@@ -66,6 +67,13 @@ type VJob struct {
 	Submitted       time.Time  `json:"submitted"`
 	Started         *time.Time `json:"started,omitempty"`
 	Ended           *time.Time `json:"ended,omitempty"`
+	Queue           string     `json:"queue,omitempty"`
+	Project         string     `json:"project,omitempty"`
+	Outcome         string     `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
+	Array           int64      `json:"array,omitempty"`     // the first vjob of the array to which it belongs
+	Index           int        `json:"index,omitempty"`     // its place in the array, from 1
+	Parameter       string     `json:"parameter,omitempty"` // what makes it different from the others of the array
+	Replaces        int64      `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
 }
 
 // VJobDetail is the answer to GET /v1/vjobs/{id}.
@@ -76,6 +84,7 @@ type VJobDetail struct {
 	Generation       int     `json:"generation"`
 	VMs              []VM    `json:"vms"`
 	Rules            string  `json:"rules"`
+	Terms            Terms   `json:"terms"`
 	CPUSeconds       float64 `json:"cpu_seconds"`
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
 	Events           []Event `json:"events"` // the latest ones, oldest first

@@ -39,6 +39,7 @@ type submission struct {
 	key      string
 	wait     bool
 	timeout  time.Duration
+	terms    termFlags
 }
 
 // ofVMs are the flags that describe the VMs: a vjob file does that itself.
@@ -77,6 +78,7 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	flags.StringSliceVar(&f.fence, "fence", nil, "VMs only on these `NODES`: n1,n2")
 	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/rules.md)")
 	flags.StringVar(&f.ruleFile, "rules", "", "`FILE` with rules about the VMs")
+	f.terms.register(flags)
 	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
 	flags.BoolVar(&f.wait, "wait", false, "wait until the vjob has ended; fails if it does")
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
@@ -86,6 +88,9 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	s, err := a.submissionOf(cmd, f, args)
 	if err != nil {
+		return err
+	}
+	if err := f.terms.override(cmd, &s.Terms, a.now()); err != nil {
 		return err
 	}
 	c, err := a.client()

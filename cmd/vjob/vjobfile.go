@@ -21,6 +21,8 @@ type vjobFile struct {
 	Template        *vmFile          `json:"template"`
 	VMs             []vmFile         `json:"vms"`
 	Rules           document.Passage `json:"rules"` // a script, or a list
+	MinRun          string           `json:"min_run"`
+	wire.Terms
 }
 
 // vmFile is one VM of a vjob file.
@@ -54,6 +56,17 @@ func parseVJobFile(name string, data []byte) (wire.Submission, error) {
 func (f *vjobFile) submission() (s wire.Submission, err error) {
 	s = wire.Submission{
 		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: string(f.Rules),
+		Terms: f.Terms,
+	}
+	if f.MinRun != "" {
+		if f.MinRunSeconds != 0 {
+			return s, twice("min_run", "min_run_seconds")
+		}
+		d, err := parseWalltime("min_run", f.MinRun)
+		if err != nil {
+			return s, err
+		}
+		s.MinRunSeconds = int64(d / time.Second)
 	}
 	if f.Walltime != "" {
 		if f.WalltimeSeconds != 0 {

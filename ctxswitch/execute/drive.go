@@ -163,8 +163,8 @@ func (e *Executor) show(p *pursuit) {
 
 func (e *Executor) writeJob(p *pursuit) {
 	change := journal.VJobChange{
-		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Reason: p.job.Reason, Version: p.job.Version,
-		Started: p.started,
+		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Reason: p.job.Reason, Outcome: p.job.Outcome,
+		Version: p.job.Version, Started: p.started,
 	}
 	if p.job.State.Terminal() {
 		change.Ended = e.now

@@ -54,7 +54,9 @@ func testVersions(t *testing.T, w *World) {
 func testTerminal(t *testing.T, w *World) {
 	job := w.submit(t, Submission("t", 1))
 	end := Start.Add(time.Hour)
-	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{ID: job.ID, State: cluster.Failed, Version: 1, Ended: end, Reason: "why"}}})
+	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{
+		ID: job.ID, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Ended: end, Reason: "why",
+	}}})
 	for _, next := range []cluster.State{cluster.Waiting, cluster.Terminated, cluster.Running} {
 		err := w.Commit(t.Context(), journal.Step{VJobs: []journal.VJobChange{{ID: job.ID, State: next, Version: 5}}})
 		isError(t, "failed → "+next.String(), err, cluster.ErrConflict)
@@ -63,6 +65,7 @@ func testTerminal(t *testing.T, w *World) {
 	same(t, "live vjobs", w.load(t).VJobs, []*cluster.VJob{})
 	kept := w.Kept(job.ID)
 	same(t, "state", kept.State, cluster.Failed)
+	same(t, "outcome", kept.Outcome, cluster.Broken)
 	same(t, "ended", kept.Ended, end)
 }
 

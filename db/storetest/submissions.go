@@ -28,6 +28,13 @@ func testSubmission(t *testing.T, w *World) {
 		{CPU: 1000, Duration: time.Minute, After: []cluster.StepRef{{Rank: 2, Index: 1}}},
 	}}}
 	s.Rules = "continuous spread($VMS);\nban({VM2, VM0}, n1);"
+	s.Terms = cluster.Terms{
+		Queue: "night", Project: "physics", Deadline: Start.Add(time.Hour), Floor: 0.5,
+		BestEffort: true, Yields: cluster.ByEnd, MinRun: time.Minute, Reservation: Start.Add(time.Minute),
+		After: []cluster.Dependency{{On: 7, When: cluster.AfterAny}}, Unmet: cluster.UnmetHolds, Idempotent: true, Container: true, Inner: 3,
+		Shapes: []cluster.Shape{{VMs: s.VMs[:1], Walltime: time.Hour, Rules: "ban($VMS, n1);"}},
+		Notify: []string{"mail:alice@example.org"}, Labels: map[string]string{"types": "besteffort"},
+	}
 	job := w.submit(t, s)
 	want := s.VJob(1)
 	same(t, "returned", job, want)

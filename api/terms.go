@@ -1,0 +1,197 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// Bounds of terms.
+const (
+	maxAfter      = 1000 // dependencies
+	maxShapes     = 16
+	maxNotify     = 8
+	maxLabels     = 64
+	maxLabel      = 8 << 10 // bytes
+	maxMinRun     = 30 * 86_400
+	mailPrefix    = "mail:"
+	wantCondition = "afterok, afterany, afternotok or after"
+)
+
+var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,63}$`)
+
+// terms checks what can be checked without the loop and the store. Which queues,
+// projects and vjobs there are is theirs to say.
+func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
+	t = cluster.Terms{
+		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), Floor: w.Floor,
+		BestEffort: w.BestEffort, MinRun: time.Duration(w.MinRunSeconds) * time.Second, Reservation: at(w.Reservation),
+		Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
+		Notify: w.Notify, Labels: w.Labels,
+	}
+	steps := []func() error{
+		func() error { return checkTermNames(w) },
+		func() error { return check(w.Floor >= 0 && w.Floor <= 1, "floor", w.Floor, "from 0 to 1") },
+		func() error { return inRange("min_run_seconds", w.MinRunSeconds, 0, maxMinRun) },
+		func() error { return check(w.Inner >= 0, "inner", w.Inner, "the number of a container") },
+		func() (err error) { t.Yields, err = named("yields", w.Yields, cluster.ParseYielding); return err },
+		func() (err error) { t.Unmet, err = named("unmet", w.Unmet, cluster.ParseUnmet); return err },
+		func() (err error) { t.After, err = dependencies(w.After); return err },
+		func() (err error) { t.Shapes, err = shapes(w.Shapes, vms); return err },
+		func() error { return checkNotify(w.Notify) },
+		func() error { return checkLabels(w.Labels) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return cluster.Terms{}, err
+		}
+	}
+	return t, nil
+}
+
+func at(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// named reads the name of something, where "" is the first of its kind.
+func named[T any](field, name string, parse func(string) (T, error)) (value T, err error) {
+	if name == "" {
+		return value, nil
+	}
+	return parse(name)
+}
+
+func checkTermNames(w *wire.Terms) error {
+	return firstOf(
+		check(w.Queue == "" || nameShape.MatchString(w.Queue), "queue", w.Queue, "1 to 64 letters, digits, '.', '_' or '-'"),
+		check(w.Project == "" || nameShape.MatchString(w.Project), "project", w.Project, "1 to 64 letters, digits, '.', '_' or '-'"),
+	)
+}
+
+func dependencies(list []wire.Dependency) (after []cluster.Dependency, err error) {
+	if len(list) > maxAfter {
+		return nil, cluster.BadField("after", len(list), fmt.Sprintf("at most %d dependencies", maxAfter))
+	}
+	for i, d := range list {
+		field := fmt.Sprintf("after[%d]", i)
+		when, err := named(field+".when", d.When, cluster.ParseCondition)
+		if err != nil {
+			return nil, cluster.BadField(field+".when", d.When, wantCondition)
+		}
+		if d.On < 1 {
+			return nil, cluster.BadField(field+".on", d.On, "the number of a vjob, such as 12")
+		}
+		after = append(after, cluster.Dependency{On: cluster.VJobID(d.On), When: when})
+	}
+	return after, nil
+}
+
+// shapes reads the alternatives of a moldable vjob.
+func shapes(list []wire.Shape, vms int) (shapes []cluster.Shape, err error) {
+	if len(list) > maxShapes {
+		return nil, cluster.BadField("shapes", len(list), fmt.Sprintf("at most %d alternatives", maxShapes))
+	}
+	for i := range list {
+		shape, err := shapeOf(&list[i], vms)
+		if err != nil {
+			return nil, cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
+		}
+		shapes = append(shapes, shape)
+	}
+	return shapes, nil
+}
+
+func shapeOf(w *wire.Shape, vms int) (cluster.Shape, error) {
+	s := wire.Submission{Count: w.Count, Template: w.Template, VMs: w.VMs, WalltimeSeconds: w.WalltimeSeconds, Rules: w.Rules}
+	if w.WalltimeSeconds < 1 {
+		return cluster.Shape{}, cluster.BadField("walltime_seconds", w.WalltimeSeconds, "1 or more: the alternative that ends first is taken")
+	}
+	sub, err := Submission(&s, vms)
+	return cluster.Shape{VMs: sub.VMs, Walltime: sub.Walltime, Rules: sub.Rules}, err
+}
+
+func checkNotify(list []string) error {
+	if len(list) > maxNotify {
+		return cluster.BadField("notify", len(list), fmt.Sprintf("at most %d addresses", maxNotify))
+	}
+	for i, text := range list {
+		field := fmt.Sprintf("notify[%d]", i)
+		if !notifiable(text) {
+			return cluster.BadField(field, text, "mail:NAME@HOST, or an address that begins with https:// or http://")
+		}
+	}
+	return nil
+}
+
+func notifiable(text string) bool {
+	if !printable(text, "") || len(text) > 1024 {
+		return false
+	}
+	if name, ok := strings.CutPrefix(text, mailPrefix); ok {
+		a, err := mail.ParseAddress(name)
+		return err == nil && a.Address == name
+	}
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+}
+
+func checkLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return cluster.BadField("labels", len(labels), fmt.Sprintf("at most %d labels", maxLabels))
+	}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		field := place{path: "labels"}.field(name).path
+		err := firstOf(
+			check(labelShape.MatchString(name), field, name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter"),
+			check(len(labels[name]) <= maxLabel && printable(labels[name], "\n\t"), field, labels[name], fmt.Sprintf("printable text of at most %d bytes", maxLabel)),
+		)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wireTerms shows terms; the first shape of a moldable vjob is the vjob itself.
+func wireTerms(t *cluster.Terms) wire.Terms {
+	w := wire.Terms{
+		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.Floor,
+		BestEffort: t.BestEffort, MinRunSeconds: int64(t.MinRun / time.Second), Reservation: instant(t.Reservation),
+		Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
+	}
+	if t.Yields != 0 {
+		w.Yields = t.Yields.String()
+	}
+	if t.Unmet != 0 {
+		w.Unmet = t.Unmet.String()
+	}
+	for _, d := range t.After {
+		w.After = append(w.After, wire.Dependency{On: int64(d.On), When: d.When.String()})
+	}
+	for _, s := range t.Shapes {
+		w.Shapes = append(w.Shapes, wireShape(&s))
+	}
+	return w
+}
+
+func wireShape(s *cluster.Shape) wire.Shape {
+	w := wire.Shape{WalltimeSeconds: int64(s.Walltime / time.Second), Rules: s.Rules, VMs: make([]wire.VMSpec, len(s.VMs))}
+	for i, vm := range s.VMs {
+		w.VMs[i] = wire.VMSpec{
+			CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
+			Command: vm.Payload.Command, Script: vm.Payload.Script, Env: vm.Payload.Env,
+		}
+	}
+	return w
+}

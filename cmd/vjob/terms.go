@@ -1,0 +1,163 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// termFlags are the flags of `vjob submit` that say on what terms the vjob runs.
+type termFlags struct {
+	queue, project, deadline string
+	floor                    float64
+	bestEffort               bool
+	yields, minRun           string
+	reserve                  string
+	after                    []string
+	unmet                    string
+	idempotent, container    bool
+	inner                    int64
+	notify                   []string
+	labels                   []string
+}
+
+// register adds the flags to a command.
+func (f *termFlags) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.queue, "queue", "q", "", "`QUEUE` to stand in")
+	flags.StringVar(&f.project, "project", "", "`PROJECT` for which it counts")
+	flags.StringVar(&f.deadline, "deadline", "", "`TIME` by which it should have ended, such as 'tomorrow 08:00' or +6h")
+	flags.StringVar(&f.reserve, "reserve", "", "`TIME` from which its room is kept free, such as 'tomorrow 08:00'")
+	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; may be repeated")
+	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
+	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
+	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
+	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
+	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
+	flags.BoolVar(&f.container, "container", false, "keep its room for others of yours")
+	flags.Int64Var(&f.inner, "inner", 0, "`VJOB` that is the container in which it runs")
+	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
+	flags.StringArrayVar(&f.notify, "notify", nil, "`WHO` is told of its states: mail:NAME@HOST or https://…; may be repeated")
+	flags.StringArrayVar(&f.labels, "label", nil, "`NAME=VALUE` that is kept with it; may be repeated")
+}
+
+// override puts the flags that were given over what a file says.
+func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (err error) {
+	given := cmd.Flags().Changed
+	setIf(given("queue"), &t.Queue, f.queue)
+	setIf(given("project"), &t.Project, f.project)
+	setIf(given("floor"), &t.Floor, f.floor)
+	setIf(given("best-effort"), &t.BestEffort, f.bestEffort)
+	setIf(given("yields"), &t.Yields, f.yields)
+	setIf(given("unmet"), &t.Unmet, f.unmet)
+	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
+	setIf(given("container"), &t.Container, f.container)
+	setIf(given("inner"), &t.Inner, f.inner)
+	setIf(given("notify"), &t.Notify, f.notify)
+	if given("min-run") {
+		d, err := parseWalltime("--min-run", f.minRun)
+		if err != nil {
+			return err
+		}
+		t.MinRunSeconds = int64(d / time.Second)
+	}
+	if t.Deadline, err = momentFlag("--deadline", f.deadline, t.Deadline, now); err != nil {
+		return err
+	}
+	if t.Reservation, err = momentFlag("--reserve", f.reserve, t.Reservation, now); err != nil {
+		return err
+	}
+	if given("after") {
+		if t.After, err = parseAfter(f.after); err != nil {
+			return err
+		}
+	}
+	if given("label") {
+		t.Labels, err = parseLabels(f.labels)
+	}
+	return err
+}
+
+func setIf[T any](given bool, at *T, value T) {
+	if given {
+		*at = value
+	}
+}
+
+func momentFlag(flag, text string, before *time.Time, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return before, nil
+	}
+	t, err := parseMoment(flag, text, now)
+	return &t, err
+}
+
+// parseAfter reads "afterok:12" or "12".
+func parseAfter(list []string) (after []wire.Dependency, err error) {
+	for _, text := range list {
+		when, number, found := strings.Cut(text, ":")
+		if !found {
+			when, number = "", text
+		} else if _, err := cluster.ParseCondition(when); err != nil {
+			return nil, cluster.BadField("--after", text, "afterok, afterany, afternotok or after, a colon, and the number of a vjob")
+		}
+		id, err := cluster.ParseVJobID(number)
+		if err != nil {
+			return nil, cluster.BadField("--after", text, "the number of a vjob, such as 12 or afterany:12")
+		}
+		after = append(after, wire.Dependency{On: int64(id), When: when})
+	}
+	return after, nil
+}
+
+func parseLabels(list []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, text := range list {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, cluster.BadField("--label", text, "NAME=VALUE")
+		}
+		labels[name] = value
+	}
+	return labels, nil
+}
+
+// layouts are the ways to write a date and a time.
+var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04"}
+
+// parseMoment reads an instant: a date and a time of where the user is, "today 18:00",
+// "tomorrow 08:00", a time alone for the next such, or "+6h" from now.
+func parseMoment(field, text string, now time.Time) (time.Time, error) {
+	bad := cluster.BadField(field, text, "a date and a time such as 2026-12-01 08:00, tomorrow 08:00, 08:00 for the next such, or +6h")
+	if rest, ok := strings.CutPrefix(text, "+"); ok {
+		d, err := parseWalltime(field, rest)
+		if err != nil {
+			return time.Time{}, bad
+		}
+		return now.Add(d), nil
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	days, clock := -1, text
+	for word, n := range map[string]int{"today ": 0, "tomorrow ": 1} {
+		if rest, ok := strings.CutPrefix(text, word); ok {
+			days, clock = n, rest
+		}
+	}
+	at, err := time.Parse("15:04", clock)
+	if err != nil {
+		return time.Time{}, bad
+	}
+	next := time.Date(now.Year(), now.Month(), now.Day()+max(days, 0), at.Hour(), at.Minute(), 0, 0, now.Location())
+	if days < 0 && !next.After(now) {
+		next = next.AddDate(0, 0, 1)
+	}
+	return next, nil
+}

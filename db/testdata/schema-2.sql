@@ -1,0 +1,15 @@
+INSERT INTO "events" VALUES(1,1772366400123456789,'submitted',1,'','',NULL,'waiting','alice submitted 3 VMs');
+INSERT INTO "events" VALUES(2,1772366400123456789,'submitted',2,'','',NULL,'waiting','alice submitted 1 VM');
+INSERT INTO "gangs" VALUES(1,'absent','',1772366400123456789,0,0,0,0,'',0);
+INSERT INTO "gangs" VALUES(2,'absent','',1772366400123456789,0,0,0,0,'',0);
+INSERT INTO "meta" VALUES('epoch',0);
+INSERT INTO "meta" VALUES('pruned_events',0);
+INSERT INTO "meta" VALUES('pruned_vjobs',0);
+INSERT INTO "vjobs" VALUES(1,'alice','ruled',1772366400123456789,3,3600000000000,'waiting',0,'submitted',0,NULL,NULL,3,1503,1536,'{"payloads":[{"image":"debian","command":["run","ruled"],"env":{"A":"b"}}],"rules":[{"kind":"spread"},{"kind":"gather","ranks":[0,2]},{"kind":"ban","ranks":[1],"nodes":["n1","n-2"]}]}');
+INSERT INTO "vjobs" VALUES(2,'alice','free',1772366400123456789,3,3600000000000,'waiting',0,'submitted',0,NULL,NULL,1,500,512,'{"payloads":[{"image":"debian","command":["run","free"],"env":{"A":"b"}}]}');
+INSERT INTO "vms" VALUES(1,0,500,512,0,'','',0,0);
+INSERT INTO "vms" VALUES(1,1,501,512,0,'','',0,0);
+INSERT INTO "vms" VALUES(1,2,502,512,0,'','',0,0);
+INSERT INTO "vms" VALUES(2,0,500,512,0,'','',0,0);
+INSERT INTO "sqlite_sequence" VALUES('vjobs',2);
+INSERT INTO "sqlite_sequence" VALUES('events',2);
