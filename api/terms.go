@@ -42,8 +42,8 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 		func() error { return check(w.Floor >= 0 && w.Floor <= 1, "floor", w.Floor, "from 0 to 1") },
 		func() error { return inRange("min_run_seconds", w.MinRunSeconds, 0, maxMinRun) },
 		func() error { return check(w.Inner >= 0, "inner", w.Inner, "the number of a container") },
-		func() (err error) { t.Yields, err = named("yields", w.Yields, cluster.ParseYielding); return err },
-		func() (err error) { t.Unmet, err = named("unmet", w.Unmet, cluster.ParseUnmet); return err },
+		func() (err error) { t.Yields, err = named(w.Yields, cluster.ParseYielding); return err },
+		func() (err error) { t.Unmet, err = named(w.Unmet, cluster.ParseUnmet); return err },
 		func() (err error) { t.After, err = dependencies(w.After); return err },
 		func() (err error) { t.Shapes, err = shapes(w.Shapes, vms); return err },
 		func() error { return checkNotify(w.Notify) },
@@ -65,7 +65,7 @@ func at(t *time.Time) time.Time {
 }
 
 // named reads the name of something, where "" is the first of its kind.
-func named[T any](field, name string, parse func(string) (T, error)) (value T, err error) {
+func named[T any](name string, parse func(string) (T, error)) (value T, err error) {
 	if name == "" {
 		return value, nil
 	}
@@ -85,7 +85,7 @@ func dependencies(list []wire.Dependency) (after []cluster.Dependency, err error
 	}
 	for i, d := range list {
 		field := fmt.Sprintf("after[%d]", i)
-		when, err := named(field+".when", d.When, cluster.ParseCondition)
+		when, err := named(d.When, cluster.ParseCondition)
 		if err != nil {
 			return nil, cluster.BadField(field+".when", d.When, wantCondition)
 		}
