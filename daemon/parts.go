@@ -59,11 +59,11 @@ func policy(s *settings.Settings) (queue.Policy, error) {
 		return nil, err
 	}
 	counts := map[string]queue.Needs{
-		"": queue.Observed, "reserved": queue.Reserved, "observed": queue.Observed, "assumed": queue.Assumed,
+		"": queue.Observed, "reserved": queue.Reserved, "observed": queue.Observed, "predicted": queue.Predicted, "assumed": queue.Assumed,
 	}
 	count, ok := counts[s.Policy.Needs]
 	if !ok {
-		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed or reserved")
+		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed, predicted or reserved")
 	}
 	switch p.(type) {
 	case queue.FirstFit:

@@ -89,9 +89,10 @@ type Needs uint8
 
 // The ways to count CPU.
 const (
-	Reserved Needs = iota // what the user asked for, from start to end (static)
-	Observed              // what the VM needs now; a vjob that never ran counts as reserved
-	Assumed               // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
+	Reserved  Needs = iota // what the user asked for, from start to end (static)
+	Observed               // what the VM needs now; a vjob that never ran counts as reserved
+	Predicted              // as Observed, but what the VM is expected to need by what it needed of late
+	Assumed                // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
 )
 
 // Room tells whether vjobs fit together. It is filled one vjob at a time.

@@ -60,7 +60,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
 		rules: loaded.Rules, broken: map[string]error{},
 	}
-	c.exec.Needs = c.needs
+	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
 	return c
 }
 
@@ -68,7 +68,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 func (c *Core) needs(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources {
 	need := vm.Reserved
 	switch c.settings.Policy.Needs() {
-	case queue.Observed:
+	case queue.Observed, queue.Predicted:
 		if seen {
 			need.CPU = cpu
 		}

@@ -55,7 +55,7 @@ type Log struct {
 // Policy says how vjobs are chosen.
 type Policy struct {
 	Name  string `json:"name"`
-	Needs string `json:"needs"` // reserved, observed, assumed; "" is what suits the policy
+	Needs string `json:"needs"` // reserved, observed, predicted, assumed; "" is what suits the policy
 	// MinRun and Patience keep First Fit from suspending in vain.
 	MinRun   Duration `json:"min_run"`
 	Patience Duration `json:"patience"`

@@ -55,16 +55,22 @@ func (e *Executor) account(p *pursuit, write bool) {
 }
 
 // meter takes in what a look says of a member's CPU: what it needs now, and what
-// it has used since the last look. It reports whether the need has changed.
-func (p *pursuit) meter(rank int, need cluster.MilliCPU, used time.Duration) bool {
+// it has used since the last look. It reports whether what it counts for has changed.
+func (e *Executor) meter(p *pursuit, rank int, need cluster.MilliCPU, used time.Duration) (changed bool) {
 	if rank >= len(p.meters) {
 		return false
 	}
-	last := p.meters[rank]
-	p.meters[rank] = meter{true, need, used}
-	if used < last.used {
-		last.used = 0 // another copy: its clock began anew
+	m := &p.meters[rank]
+	if used < m.used {
+		m.used = 0 // another copy: its clock began anew
 	}
-	p.used.CPU += used - last.used
-	return !last.seen || last.need != need
+	p.used.CPU += used - m.used
+	if e.Expect {
+		m.past.See(e.now, need)
+		need, _ = m.past.Expected()
+		need = min(need, p.job.VMs[rank].Reserved.CPU)
+	}
+	changed = !m.seen || m.need != need
+	m.seen, m.need, m.used = true, need, used
+	return changed
 }

@@ -87,6 +87,9 @@ type Executor struct {
 	// Needs says what a member counts for, given the CPU that it was last seen to
 	// need, if it was. Nil counts what it reserves.
 	Needs func(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources
+	// Expect takes the CPU that a member is expected to need by what it was seen to
+	// (package demand) for what it needs.
+	Expect bool
 }
 
 // Effects is what is to happen next, in this order: commit the step, then make

@@ -140,7 +140,7 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 		}
 		n.copies[c.VM] = c
 	}
-	if e.meter(view.Copies) || news {
+	if e.meters(view.Copies) || news {
 		e.touchWaiters()
 	}
 	for id := range e.homes[n.ID] {
@@ -171,12 +171,12 @@ func (e *Executor) find(n *node, c hypervisor.Copy) {
 	e.dirty[c.VM.VJob] = true
 }
 
-// meter takes in the CPU of copies that run. It reports whether any needs more or
-// less than before.
-func (e *Executor) meter(copies []hypervisor.Copy) (changed bool) {
+// meters takes in the CPU of copies that run. It reports whether any counts for more
+// or less than before.
+func (e *Executor) meters(copies []hypervisor.Copy) (changed bool) {
 	for _, c := range copies {
 		p := e.gangs[c.VM.VJob]
-		if p != nil && c.State == hypervisor.CopyRunning && p.meter(c.VM.Rank, c.CPU, c.CPUTime) {
+		if p != nil && c.State == hypervisor.CopyRunning && e.meter(p, c.VM.Rank, c.CPU, c.CPUTime) {
 			changed = true
 			e.changes++
 		}

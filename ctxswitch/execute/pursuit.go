@@ -5,6 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/demand"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -58,8 +59,9 @@ type pursuit struct {
 // meter is what was last seen of the CPU of a member.
 type meter struct {
 	seen bool
-	need cluster.MilliCPU
-	used time.Duration // by the present copy
+	need cluster.MilliCPU // now, or expected
+	used time.Duration    // by the present copy
+	past demand.Demand    // what is expected by, if anything is
 }
 
 func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {

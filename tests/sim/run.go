@@ -182,14 +182,23 @@ func Settings(opts Options) scheduler.Settings {
 	limits.Costs = Costs
 	limits.LookEvery, limits.Retry, limits.Settle = 5*time.Second, time.Second, 20*time.Second
 	limits.Limits.StopGrace = 5 * time.Second
-	var policy queue.Policy = queue.FirstFit{}
-	if opts.Seed%3 == 0 {
-		policy = queue.FCFS{}
-	}
+	policy := policies[opts.Seed%uint64(len(policies))]
 	return scheduler.Settings{
 		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
 		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks,
 	}
+}
+
+// policies are those of the runs: the first ones that suspend most.
+var policies = []queue.Policy{
+	queue.FirstFit{},
+	queue.FirstFit{Count: queue.Assumed},
+	queue.FCFS{},
+	queue.FirstFit{Count: queue.Observed, MinRun: 20 * time.Second},
+	queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second},
+	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
+	queue.EASY{},
+	queue.Conservative{},
 }
 
 // Costs estimate the lab profile.
