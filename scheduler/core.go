@@ -120,7 +120,7 @@ func (c *Core) Tick(now time.Time) {
 func (c *Core) endOverdue() {
 	for _, id := range c.exec.Overdue() {
 		// The vjob is there: it was just listed.
-		_ = c.exec.Clear(c.now, id, gang.ThenTerminate, "its walltime is over")
+		_ = c.exec.Clear(c.now, id, gang.ThenExpire, "its walltime is over")
 	}
 }
 

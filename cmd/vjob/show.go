@@ -44,6 +44,7 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
 		{"why", why(&j.VJob)},
+		{"outcome", j.Outcome},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
 		{"ran", ran(&j.VJob)},

@@ -264,7 +264,10 @@ func (k *Checker) transition(c journal.VJobChange) {
 	if c.Version != before.Version+1 {
 		k.violate(17, "vjob %s goes from version %d to %d", c.ID, before.Version, c.Version)
 	}
-	if c.State == cluster.Terminated && !strings.Contains(c.Reason, "deleted") {
+	if c.State.Terminal() == (c.Outcome == cluster.Open) || (c.State == cluster.Failed) != (c.Outcome == cluster.Broken) {
+		k.violate(17, "vjob %s is %s with outcome %s", c.ID, c.State, c.Outcome)
+	}
+	if c.Outcome == cluster.Completed {
 		k.allDone(c.ID)
 	}
 	if before.State.Terminal() {
