@@ -31,6 +31,9 @@ func (e *Executor) drive(p *pursuit) {
 		_, live := e.gangs[p.job.ID]
 		if !live || !turn.Changed {
 			e.needLooks(p)
+			if live {
+				e.recap(p)
+			}
 			e.restless[p.job.ID] = p
 			if !live || p.rests(e.now) {
 				delete(e.restless, p.job.ID)

@@ -9,6 +9,7 @@ import (
 // there while it is under way.
 type claim struct {
 	room      cluster.Resources
+	load      cluster.MilliCPU // that its VMs may use
 	transfers int
 }
 
@@ -45,7 +46,15 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 			return false
 		}
 		c := tentative[at]
-		c.room = c.room.Plus(need)
+		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
+		if !e.admits(at, c.load+load) {
+			if p.denied.IsZero() {
+				p.denied = e.now
+			}
+			e.denied[p.job.ID] = true
+			return false
+		}
+		c.room, c.load = c.room.Plus(need), c.load+load
 		tentative[at] = c
 	}
 	if call.Verb != hypervisor.Boot {
