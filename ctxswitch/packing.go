@@ -33,7 +33,7 @@ type Packing struct {
 	trial  *solve.Trial
 	vjobs  map[cluster.VJobID][]int
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
-	nobody string                    // why no vjob can be judged
+	nobody error                     // why no vjob can be judged
 }
 
 var _ queue.Room = (*Packing)(nil)
@@ -58,11 +58,12 @@ func NewPacking(s Stock) *Packing {
 	if err == nil {
 		p.trial, err = solve.NewTrial(&g.in, solve.TrialOptions{Effort: s.Effort})
 	}
-	if err != nil {
-		p.nobody = err.Error()
-	}
+	p.nobody = err
 	return p
 }
+
+// Fault is why the room can judge nobody, such as rules that cannot be told; nil: it can.
+func (p *Packing) Fault() error { return p.nobody }
 
 // enrol gives a VM its number, unless it is lost with its node.
 func (p *Packing) enrol(g *stage, s *Stock, vm cluster.VMID, need cluster.Resources) {
@@ -101,8 +102,8 @@ func unreadable(s cluster.NodeState, runs bool) bool {
 // Take adds the vjob if there is room: first where its VMs are, then where they
 // fit best, and within the effort by moving what was placed before.
 func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
-	if p.nobody != "" {
-		return false, queue.Shortage{Rule: p.nobody}
+	if p.nobody != nil {
+		return false, queue.Shortage{Rule: p.nobody.Error()}
 	}
 	if why, lost := p.lost[id]; lost {
 		return false, queue.Shortage{Rule: why}

@@ -161,6 +161,9 @@ func (k *Checker) Committed(step journal.Step) {
 	}
 	for _, e := range step.Events {
 		k.tell("%s: %s", e.Kind, e.Text)
+		if e.Kind == journal.EventAlarm && strings.Contains(e.Text, "no decision can be taken") {
+			k.violate(0, "%s", e.Text) // nothing here is broken by itself
+		}
 	}
 	for _, rec := range step.Gangs {
 		k.tell("vjob %s %s(%s): %s %+v", rec.VJob, rec.Phase, rec.Then, rec.Cause, rec.Members)
