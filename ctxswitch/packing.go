@@ -2,6 +2,7 @@ package ctxswitch
 
 import (
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/queue"
@@ -22,6 +23,10 @@ type Stock struct {
 	// not there, even if they run: their vjob would be suspended or stopped. A vjob
 	// of which nothing is here needs no room, e.g. because it is claimed already.
 	Needs map[cluster.VMID]cluster.Resources
+	// Line are vjobs of which nothing is in Current. However many there are, only those
+	// cost something of which it is not clear at once that there is no room for them.
+	// Nil: there are none.
+	Line *Line
 	// Effort bounds how often VMs that were placed before are moved to make room
 	// for others, see [solve.TrialOptions].
 	Effort int
@@ -30,43 +35,62 @@ type Stock struct {
 // Packing is a [queue.Room] that places VMs for trial, by the engine that places them
 // later. It is filled once, and not safe for concurrent use.
 type Packing struct {
+	stock  Stock
+	stage  *stage
 	trial  *solve.Trial
 	vjobs  map[cluster.VJobID][]int
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
-	nobody error                     // why no vjob can be judged
+	nobody string                    // why no vjob can be judged
+	crowd  crowd
 }
 
 var _ queue.Room = (*Packing)(nil)
 
 // NewPacking is an empty room.
 func NewPacking(s Stock) *Packing {
-	p := &Packing{vjobs: map[cluster.VJobID][]int{}, lost: map[cluster.VJobID]string{}}
-	g := newStage(s.Current, s.Claims)
+	p := &Packing{stock: s, crowd: newCrowd(s.Line)}
+	if err := p.build(); err != nil {
+		p.nobody = err.Error()
+	}
+	return p
+}
+
+// build makes the trial of the VMs that are here, and of the applicants that have been
+// let in.
+func (p *Packing) build() error {
+	s := &p.stock
+	g, before := newStage(s.Current, s.Claims), p.stage
+	p.stage, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for _, vm := range s.Current.VMs() {
 		if need, taken := s.Needs[vm]; taken {
-			p.enrol(g, &s, vm, need)
+			p.enrol(vm, need)
 		}
 	}
+	slices.Sort(p.crowd.in) // so that it makes no difference when they came in
+	for _, a := range p.crowd.in {
+		p.crowd.enrol(p, a)
+	}
 	g.widen()
-	err := g.rules(s.Rules)
+	err := g.rules(p.crowd.rules(s.Rules))
 	if err == nil {
 		err = g.avoid(s.Avoid)
 	}
 	if err == nil {
 		err = g.drain()
 	}
-	if err == nil {
-		p.trial, err = solve.NewTrial(&g.in, solve.TrialOptions{Effort: s.Effort})
+	switch {
+	case err != nil:
+	case p.trial != nil:
+		p.trial, err = p.trial.Grow(&g.in, g.numbers(before.vms))
+	default:
+		p.trial, err = solve.NewTrial(&g.in, solve.TrialOptions{Effort: s.Effort, Asked: p.crowd.asked(g)})
 	}
-	p.nobody = err
-	return p
+	return err
 }
 
-// Fault is why the room can judge nobody, such as rules that cannot be told; nil: it can.
-func (p *Packing) Fault() error { return p.nobody }
-
 // enrol gives a VM its number, unless it is lost with its node.
-func (p *Packing) enrol(g *stage, s *Stock, vm cluster.VMID, need cluster.Resources) {
+func (p *Packing) enrol(vm cluster.VMID, need cluster.Resources) {
+	g, s := p.stage, &p.stock
 	place := s.Current.Place(vm)
 	v := repack.VM{
 		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.at(place),
@@ -102,21 +126,33 @@ func unreadable(s cluster.NodeState, runs bool) bool {
 // Take adds the vjob if there is room: first where its VMs are, then where they
 // fit best, and within the effort by moving what was placed before.
 func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
-	if p.nobody != nil {
-		return false, queue.Shortage{Rule: p.nobody.Error()}
+	if p.nobody != "" {
+		return false, queue.Shortage{Rule: p.nobody}
 	}
 	if why, lost := p.lost[id]; lost {
 		return false, queue.Shortage{Rule: why}
 	}
-	ok, why := p.trial.Take(p.vjobs[id])
-	if ok {
-		return true, queue.Shortage{}
+	if why, refused := p.crowd.admit(p, id); refused {
+		return false, shortage(why)
 	}
+	if p.nobody != "" {
+		return false, queue.Shortage{Rule: p.nobody}
+	}
+	ok, why := p.trial.Take(p.vjobs[id])
+	if !ok {
+		return false, shortage(why)
+	}
+	p.crowd.free = nil
+	return true, queue.Shortage{}
+}
+
+// shortage is a refusal in the words of the queue.
+func shortage(why solve.Refusal) (short queue.Shortage) {
 	if why.Missing != nil {
 		short.Missing = cluster.Resources{CPU: cluster.MilliCPU(why.Missing[0]), Memory: cluster.MiB(why.Missing[1])}
 	}
 	if why.Rule != nil {
 		short.Rule = why.Rule.String()
 	}
-	return false, short
+	return short
 }

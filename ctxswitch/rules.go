@@ -35,6 +35,7 @@ func (g *stage) rules(list []ruling.Rules) error {
 			continue
 		}
 		for _, p := range program.Postings {
+			g.naming = g.naming || text.VJob == 0 && p.NamesVMs()
 			if err := g.state(p); err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ type stage struct {
 	stated []string // the first of the rules, as people have stated them
 	unread []string // what is wrong with texts that cannot be understood
 	rests  bool     // some VM is not to be touched
+	naming bool     // rules of the cluster name VMs
 }
 
 // newStage has the nodes with the room that claims leave, and no VMs. Nodes that take
@@ -52,6 +53,15 @@ func (g *stage) enrol(vm cluster.VMID, v repack.VM) {
 	g.vms = append(g.vms, vm)
 	g.in.VMs = append(g.in.VMs, v)
 	g.rests = g.rests || v.Stays
+}
+
+// numbers are those that VMs have here.
+func (g *stage) numbers(vms []cluster.VMID) []int {
+	list := make([]int, len(vms))
+	for i, vm := range vms {
+		list[i] = g.number[vm]
+	}
+	return list
 }
 
 // widen has the capacity of a node be no less than what VMs take that are not to

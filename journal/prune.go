@@ -42,8 +42,6 @@ func (p Pruned) Plus(o Pruned) Pruned {
 type Total struct {
 	Owner      string
 	RunningSec float64 // time in Running
-	CPUSec     float64 // CPU time that guests got
-	WantedSec  float64 // CPU time that they would have used, had they got all they need
+	CPUSec     float64 // CPU time that guests needed
 	MemorySec  int64   // MiB·s on nodes
-	Joules     int64   // energy that their shares of the nodes have drawn
 }

@@ -19,16 +19,7 @@ import (
 func (c *Core) decide() {
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
-	d, found, err := c.settings.decideWithout(p)
-	c.judge(p, found)
-	if err != nil {
-		c.despair(err)
-	} else {
-		c.missed = exile{}
-	}
-	if d.verdicts == nil {
-		return // those of the last decision are as good as any
-	}
+	d := c.settings.decide(p)
 	c.adopt(d.plan)
 	c.breaches = slices.Concat(p.unread, d.breaches)
 	c.remember(p, d.verdicts)
@@ -45,17 +36,17 @@ type decision struct {
 	plan     ctxswitch.Plan
 	why      string   // why there is no plan; "" if there is one, or none is needed
 	breaches []string // of rules, as things stand
-	fault    error    // an error that is no verdict; nil: the decision is sound
 }
 
 // decide is the decision on a picture. It changes nothing.
 func (s *Settings) decide(p *picture) (d decision) {
-	d.verdicts, d.fault = s.consult(p)
+	d.verdicts = s.consult(p)
+	p.admit(d.verdicts)
 	for range maxRefusals {
 		goals, change := p.goals(d.verdicts)
 		problem := p.problem(s, goals)
 		d.breaches, d.why = ctxswitch.Breaches(problem), ""
-		if !change && len(d.breaches) == 0 && settled(problem) && !p.thorough {
+		if !change && len(d.breaches) == 0 && settled(problem) {
 			break
 		}
 		plan, err := s.Planner.Plan(problem)
@@ -65,9 +56,6 @@ func (s *Settings) decide(p *picture) (d decision) {
 		}
 		d.why = err.Error()
 		no, ok := asNoPlan(err)
-		if !ok {
-			d.fault = err
-		}
 		if !ok || !giveUp(p, d.verdicts, no) {
 			break
 		}
@@ -96,8 +84,9 @@ type picture struct {
 	// intended is what the cluster is on its way to: what is under way has arrived
 	// there. The policy chooses by it; the planner goes by current.
 	intended *cluster.Configuration
-	rules    []ruling.Rules
-	unread   []string // what is wrong with rules that nobody understands any more
+	line     []ctxswitch.Applicant // those that are nowhere and could be somewhere, in priority order
+	rules    []ruling.Rules        // but those of vjobs in the line
+	unread   []string              // what is wrong with rules that nobody understands any more
 	avoid    map[cluster.VMID][]cluster.NodeID
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
@@ -105,10 +94,7 @@ type picture struct {
 	barred   map[cluster.VJobID]string // not to be started now, and why
 	seed     uint64
 	now      time.Time
-	supposed cluster.VJobID            // a vjob that nobody has submitted; 0: there is none
-	aside    map[cluster.VJobID]string // no decision can be taken with them, and why
-	confined map[cluster.VMID]bool     // those of them that run
-	thorough bool                      // the planner is asked even if nothing is to change
+	supposed cluster.VJobID // a vjob that nobody has submitted; 0: there is none
 }
 
 // picture collects what is known. Silent nodes take nothing and give nothing
@@ -118,7 +104,6 @@ func (c *Core) picture() *picture {
 		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
-		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
 	}
 	for _, n := range c.exec.Nodes() {
 		node := n.Node
@@ -142,7 +127,6 @@ func (c *Core) picture() *picture {
 		c.place(p, &p.reports[i])
 		c.state(p, &p.reports[i], nodes)
 	}
-	c.exiles(p)
 	return p
 }
 
@@ -155,6 +139,10 @@ func (c *Core) state(p *picture, r *execute.Report, nodes []cluster.Node) {
 	rules := ruling.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
 	if err := c.understood(rules, nodes); err != nil {
 		p.barred[r.Job.ID] = err.Error()
+		return
+	}
+	if last := len(p.line) - 1; last >= 0 && p.line[last].VJob == r.Job.ID {
+		p.line[last].Rules = r.Job.Rules
 		return
 	}
 	p.rules = append(p.rules, rules)
@@ -173,6 +161,10 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	if until := r.Failed.Add(shunFor); len(r.Shunned) > 0 && c.now.Before(until) {
 		maps.Copy(p.avoid, r.Shunned)
 		c.retry(until)
+	}
+	if applies(r) {
+		p.line = append(p.line, applicant(r.Job, c.exec.Need))
+		return
 	}
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
@@ -243,37 +235,32 @@ func (c *Core) backoff(failures int) time.Duration {
 	return c.settings.Backoff << min(failures-1, 6)
 }
 
-// consult asks the policy, in priority order. The error is a room that can judge nobody.
-func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
+// consult asks the policy, in priority order.
+func (s *Settings) consult(p *picture) []queue.Verdict {
 	counts := needs(p.intended)
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.reports)), Room: func() queue.Room {
-		room := ctxswitch.NewPacking(ctxswitch.Stock{Current: p.intended, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts})
-		fault = cmp.Or(fault, room.Fault())
-		return room
+	line := ctxswitch.NewLine(p.line)
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, len(p.reports)), Room: func() queue.Room {
+		return ctxswitch.NewPacking(ctxswitch.Stock{Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Needs: counts})
 	}}
-	verdicts, whose := make([]queue.Verdict, len(p.reports)), make([]int, 0, len(p.reports))
-	for i, r := range p.reports {
-		if p.aside[r.Job.ID] != "" {
-			verdicts[i] = p.ofExile(&r)
-			continue
-		}
-		job := queue.Job{
+	for i, at := range p.lined {
+		r := &p.reports[i]
+		m.Jobs[i] = queue.Job{
 			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
 		}
-		for k := range r.Job.VMs {
-			job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
+		if at >= 0 {
+			m.Jobs[i].Need = p.line[at].Total
+			continue
 		}
-		m.Jobs, whose = append(m.Jobs, job), append(whose, i)
+		for k := range r.Job.VMs {
+			m.Jobs[i].Need = m.Jobs[i].Need.Plus(counts[r.Job.VMs[k].ID])
+		}
 	}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
 			m.Total = m.Total.Plus(n.Capacity)
 		}
 	}
-	for k, v := range s.Policy.Select(m) {
-		verdicts[whose[k]] = v
-	}
-	return verdicts, fault
+	return s.Policy.Select(m)
 }
 
 // needs is what every VM of a configuration counts for.
@@ -286,7 +273,7 @@ func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
 	return needs
 }
 
-func bound(r execute.Report) queue.Wish {
+func bound(r *execute.Report) queue.Wish {
 	switch r.Bound {
 	case cluster.VMRunning:
 		return queue.Run
@@ -301,7 +288,7 @@ func bound(r execute.Report) queue.Wish {
 // whether any vjob is to change its state.
 func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range p.reports {
-		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
+		if !r.Idle || r.Blind {
 			continue
 		}
 		running := r.Job.State == cluster.Running

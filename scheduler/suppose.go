@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -114,6 +113,7 @@ func (p *picture) remove(id cluster.VJobID) error {
 		p.intended.Remove(vm.ID)
 	}
 	p.rules = slices.DeleteFunc(p.rules, func(r ruling.Rules) bool { return r.VJob == id })
+	p.line = slices.DeleteFunc(p.line, func(a ctxswitch.Applicant) bool { return a.VJob == id })
 	p.reports = slices.Delete(p.reports, i, i+1)
 	return nil
 }
@@ -127,14 +127,8 @@ func (c *Core) add(p *picture, s *Submission) {
 	}
 	job := s.VJob(last + 1)
 	job.Submitted = c.now
-	for i := range job.VMs {
-		need := c.needs(&job.VMs[i], 0, false)
-		p.current.SetWaiting(job.VMs[i].ID, need)
-		p.intended.SetWaiting(job.VMs[i].ID, need)
-	}
-	if job.Rules != "" {
-		p.rules = append(p.rules, ruling.Rules{VJob: job.ID, Text: job.Rules})
-	}
+	a := applicant(job, func(vm cluster.VMID) cluster.Resources { return c.needs(&job.VMs[vm.Rank], 0, false) })
+	a.Rules = job.Rules
 	at, _ := slices.BinarySearchFunc(p.reports, job, func(r execute.Report, j *cluster.VJob) int {
 		if r.Job.Priority >= j.Priority {
 			return -1 // the latest of those of its priority
@@ -144,16 +138,19 @@ func (c *Core) add(p *picture, s *Submission) {
 	p.reports = slices.Insert(p.reports, at, execute.Report{
 		Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID},
 	})
+	place := 0 // in the line: behind those that come before it
+	for i, k := range p.lined {
+		if i < at && k >= 0 {
+			place = k + 1
+		}
+	}
+	p.line = slices.Insert(p.line, place, a)
 	p.supposed = job.ID
 }
 
 // compare decides on both pictures.
 func (s *Settings) compare(present, then *picture) Forecast {
-	before, _, fails := s.decideWithout(present)
-	after, _, wouldFail := s.decideWithout(then)
-	if err := cmp.Or(fails, wouldFail); err != nil {
-		return Forecast{Why: err.Error()}
-	}
+	before, after := s.decide(present), s.decide(then)
 	f := Forecast{Plan: after.plan, Why: after.why, Breaches: after.breaches}
 	now := map[cluster.VJobID]queue.Verdict{}
 	for i, r := range present.reports {

@@ -85,11 +85,9 @@ type VJobDetail struct {
 	VMs              []VM    `json:"vms"`
 	Rules            string  `json:"rules"`
 	Terms            Terms   `json:"terms"`
-	CPUSeconds       float64 `json:"cpu_seconds"`        // CPU time that its guests got
-	CPUWantedSeconds float64 `json:"cpu_wanted_seconds"` // that they would have used, had they got all they need
+	CPUSeconds       float64 `json:"cpu_seconds"`
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
-	EnergyJoules     int64   `json:"energy_joules"` // that its share of the nodes has drawn
-	Events           []Event `json:"events"`        // the latest ones, oldest first
+	Events           []Event `json:"events"` // the latest ones, oldest first
 }
 
 // VM is one member of a vjob.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -87,24 +86,16 @@ func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobL
 }
 
 func vjobTable(jobs []wire.VJob, estimate bool) *table {
-	ended := slices.ContainsFunc(jobs, func(j wire.VJob) bool { return j.Outcome != "" })
-	columns := ">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY"
-	if ended {
-		columns += " OUTCOME"
-	}
+	t := &table{heads: heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY WHY")}
 	if estimate {
-		columns += " STARTS_BY"
+		t.heads = heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY STARTS_BY WHY")
 	}
-	t := &table{heads: heads(columns + " WHY")}
 	for i := range jobs {
 		j := &jobs[i]
 		cells := []string{
 			strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
 			cpu(j.CPUMilli), mib(j.MemoryMiB), span(seconds(j.RanSeconds)), walltime(j.WalltimeSeconds),
 			strconv.Itoa(j.Priority),
-		}
-		if ended {
-			cells = append(cells, dash(j.Outcome))
 		}
 		if estimate {
 			cells = append(cells, moment(j.EstimatedStart))

@@ -117,7 +117,7 @@ func (t *turn) giveUp(rank int) {
 	}
 	switch {
 	case !t.quiet():
-	case t.rec.Whole():
+	case t.rec.whole():
 		t.enter(Restoring, ThenSave, cause)
 	case t.Sights[rank].Tries >= 3*t.Limits.MaxTries:
 		t.lose(cause)

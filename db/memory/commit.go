@@ -71,7 +71,6 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		s.rules = *step.Rules
 		s.rules.At = utc(s.rules.At)
 	}
-	s.stepEnergy(step, u)
 	for _, n := range step.Nodes {
 		if n.ID == "" {
 			return cluster.BadField("node", "", "a name")
@@ -116,7 +115,9 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		}
 		sum := &s.vjobs[at].Account
 		keep(u, sum)
-		*sum = sum.Plus(use)
+		sum.Running += use.Running
+		sum.CPU += use.CPU
+		sum.MemorySec += use.MemorySec
 	}
 	for _, e := range step.Events {
 		s.log(e)

@@ -10,7 +10,6 @@ import (
 
 	"libvirt.org/go/libvirt"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -51,15 +50,9 @@ type found struct {
 type jobAnswer struct {
 	job  hypervisor.Job
 	gone bool
-	cap  *cluster.MilliCPU // nil: it was not asked for
 }
 
-func (f *found) take(a jobAnswer) {
-	f.copy.Job, f.gone = a.job, a.gone
-	if a.cap != nil {
-		f.copy.Cap = *a.cap
-	}
-}
+func (f *found) take(a jobAnswer) { f.copy.Job, f.gone = a.job, a.gone }
 
 func (h *host) view(stats []libvirt.DomainStats) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
@@ -117,9 +110,7 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 		}
 	}
 	f.who = who
-	f.copy = hypervisor.Copy{
-		VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock, Cap: h.seen.cap(uuid, f.id, who.cap),
-	}
+	f.copy = hypervisor.Copy{VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock}
 	if s.Cpu != nil {
 		f.copy.CPUTime = time.Duration(s.Cpu.Time)
 	}
@@ -155,19 +146,13 @@ func (h *host) askJobs(ours []*found) {
 			continue
 		}
 		f.job = make(chan jobAnswer, 1)
-		dom, answer, uuid, most := f.dom, f.job, f.uuid, f.copy.Cap
+		dom, answer, uuid := f.dom, f.job, f.uuid
 		h.driver.running.Go(func() {
 			defer dom.Free() //nolint:errcheck // the reference is local
 			defer h.seen.asked(uuid)
 			h.asking <- struct{}{}
 			defer func() { <-h.asking }()
-			a := jobOf(dom)
-			if most > 0 && !a.gone { // a cap can be lost; where none was given there is nothing to lose
-				if now, err := capNow(dom); err == nil {
-					a.cap = &now
-				}
-			}
-			answer <- a
+			answer <- jobOf(dom)
 		})
 	}
 	patience := time.NewTimer(jobPatience)

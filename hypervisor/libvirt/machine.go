@@ -185,8 +185,7 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 // identity is what of a machine's description never changes while it lives.
 type identity struct {
 	mark mark
-	lock bool             // a lease, or a disk that QEMU locks
-	cap  cluster.MilliCPU // when it was first seen
+	lock bool // a lease, or a disk that QEMU locks
 }
 
 // identify reads our mark from a machine's description, or fails with errStranger.
@@ -203,7 +202,6 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errStranger
 	}
-	id.cap = capOf(d.CPUTune)
 	if d.Devices == nil {
 		return id, nil
 	}

@@ -154,7 +154,7 @@ func (c *Cluster) fill(s *snapshot) error {
 		h.copies[m.VM] = m
 		c.where[m.VM] = append(c.where[m.VM], m)
 		if m.State == hypervisor.CopyRunning {
-			h.load += m.wants()
+			h.load += m.Need
 		}
 	}
 	for _, saved := range s.Hosts {

@@ -36,6 +36,14 @@ func (p Posting) Rule(in *repack.Instance) (repack.Rule, error) {
 	return p.Kind.New(rule.Args{Instance: in, Continuous: p.Continuous, Values: p.Values})
 }
 
+// NamesVMs reports whether the call is about some VMs, and not about nodes whoever is
+// there.
+func (p *Posting) NamesVMs() bool {
+	return slices.ContainsFunc(p.Kind.Params, func(param rule.Param) bool {
+		return param.Type == rule.VM || param.Type == rule.VMs || param.Type == rule.VMSets
+	})
+}
+
 // Without is the call without some VMs. It reports false if nobody is left whom the
 // rule could be about.
 func (p Posting) Without(absent func(vm int) bool) (Posting, bool) {

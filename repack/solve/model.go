@@ -148,7 +148,7 @@ func newModel(in *repack.Instance, aim Objective) *model {
 
 // measure sets demand against capacity.
 func (m *model) measure() {
-	m.average, m.scarcity = make([]int64, m.dims), make([]int64, m.dims)
+	m.average = make([]int64, m.dims)
 	for n := range m.open {
 		if !m.open[n] {
 			continue
@@ -165,15 +165,15 @@ func (m *model) measure() {
 		}
 	}
 	for d := range m.dims {
-		var sum int64
-		for _, vm := range m.hot {
-			sum += m.next[vm*m.dims+d]
-		}
-		if m.average[d] > 0 {
-			m.scarcity[d] = int64(1_000_000 * float64(sum) / float64(m.average[d]))
-		}
 		m.average[d] /= int64(max(1, len(m.order)))
 	}
+	asked := make([]int64, m.dims)
+	for _, vm := range m.hot {
+		for d := range asked {
+			asked[d] += m.next[vm*m.dims+d]
+		}
+	}
+	m.weigh(asked)
 	m.bulks = make([]int64, len(m.in.VMs))
 	for vm := range m.bulks {
 		m.bulks[vm] = 1
@@ -181,6 +181,20 @@ func (m *model) measure() {
 			if m.average[d] > 0 {
 				m.bulks[vm] += int64(1_000_000 * float64(m.next[vm*m.dims+d]) / float64(m.average[d]))
 			}
+		}
+	}
+}
+
+// weigh says what is scarce if so much is asked for.
+func (m *model) weigh(asked []int64) {
+	m.scarcity = make([]int64, m.dims)
+	for d := range m.scarcity {
+		var sum int64
+		for _, n := range m.order {
+			sum += m.room[n*m.dims+d]
+		}
+		if sum > 0 {
+			m.scarcity[d] = int64(1_000_000 * float64(asked[d]) / float64(sum))
 		}
 	}
 }

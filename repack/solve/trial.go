@@ -23,8 +23,9 @@ type Trial struct {
 	dear     []float64 // what a unit of each resource is worth: much of what is scarce
 	vain     []vain    // what was looked for in vain since something was taken
 	bars     *bars     // nil until a reason needs them
-	effort   int       // how many more places may be looked for by moving others
-	share    int       // how many of them for this gang
+	options  TrialOptions
+	effort   int // how many more places may be looked for by moving others
+	share    int // how many of them for this gang
 }
 
 // TrialOptions say how hard a [Trial] tries.
@@ -33,6 +34,9 @@ type TrialOptions struct {
 	// others, over the life of the trial: so many times a place is looked for. 0 is
 	// [DefaultEffort], less is none.
 	Effort int
+	// Asked is what all who may ever ask for places need in sum, by dimension: what is
+	// scarce is weighed by it. Nil: the VMs of the instance.
+	Asked []int64
 }
 
 // DefaultEffort keeps a pass over 1,000 gangs of 10 VMs on 1,000 nodes under 100 ms.
@@ -56,7 +60,10 @@ func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
 }
 
 func newTrial(m *model, o TrialOptions) *Trial {
-	t := &Trial{state: newState(m), circle: m.circles(), effort: o.Effort}
+	if o.Asked != nil {
+		m.weigh(o.Asked)
+	}
+	t := &Trial{state: newState(m), circle: m.circles(), options: o, effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}

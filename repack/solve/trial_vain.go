@@ -11,6 +11,7 @@ import (
 // which the same nodes are open: for more of them none need be looked for. It holds
 // until somebody is taken.
 type vain struct {
+	vm     int // one of them
 	need   []int64
 	set    *nodeSet // nodes that are not open to them
 	circle int      // that they are in
@@ -33,7 +34,7 @@ func (t *Trial) despair(vms []int, failed int) {
 
 // recall remembers what one of the VMs looked for.
 func (t *Trial) recall(vms []int, vm int) {
-	v := vain{need: t.need(vm), set: t.final[vm], circle: t.circle[vm], tried: len(t.in.VMs)}
+	v := vain{vm: vm, need: t.need(vm), set: t.final[vm], circle: t.circle[vm], tried: len(t.in.VMs)}
 	at := slices.IndexFunc(t.vain, func(old vain) bool {
 		return old.set == v.set && old.circle == v.circle && slices.Equal(old.need, v.need)
 	})

@@ -1,0 +1,188 @@
+package ctxswitch
+
+import (
+	"slices"
+
+	"vjob/cluster"
+	"vjob/repack/solve"
+	"vjob/ruling"
+)
+
+// crowd is the applicants before the door of a [Packing]. One is let in when it asks,
+// together with those behind it for whom there may be room as well, unless it is clear
+// already that there is none: so a pass over a long queue costs what the cluster can
+// hold, and not what waits.
+type crowd struct {
+	*Line
+	outside []bool
+	in      []int     // those inside
+	plain   int       // a VM inside that no rule names; -1: none
+	free    []int64   // in sum on the nodes that take VMs; nil: to be counted
+	needs   [][]int64 // see amounts; used again and again
+}
+
+func newCrowd(l *Line) crowd {
+	if l == nil {
+		l = &Line{}
+	}
+	c := crowd{Line: l, outside: make([]bool, len(l.queue)), plain: -1}
+	for i := range c.outside {
+		c.outside[i] = true
+	}
+	for i, vms := 0, 0; i < len(l.queue) && vms < batch; i++ { // the first come in whatever becomes of them
+		c.enter(i)
+		vms += len(l.queue[i].Needs)
+	}
+	return c
+}
+
+// enter takes note that an applicant is inside.
+func (c *crowd) enter(at int) {
+	c.outside[at] = false
+	c.in = append(c.in, at)
+}
+
+// enrol gives the members of one that comes in their numbers.
+func (c *crowd) enrol(p *Packing, at int) {
+	a := &c.queue[at]
+	for rank, need := range a.Needs {
+		vm := cluster.VMID{VJob: a.VJob, Rank: rank}
+		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 {
+			c.plain = len(p.stage.vms)
+		}
+		p.enrol(vm, need)
+	}
+}
+
+// rules are those of the stock, and of the vjobs inside.
+func (c *crowd) rules(list []ruling.Rules) []ruling.Rules {
+	list = slices.Clip(list)
+	for _, at := range c.in {
+		if a := &c.queue[at]; a.Rules != "" {
+			list = append(list, ruling.Rules{VJob: a.VJob, Text: a.Rules})
+		}
+	}
+	return list
+}
+
+// asked is what all need that may ask, whether they are inside or not.
+func (c *crowd) asked(g *stage) []int64 {
+	sum := make([]int64, len(g.in.Dims))
+	for i := range g.in.VMs {
+		for d, x := range g.in.VMs[i].Next {
+			sum[d] += x
+		}
+	}
+	for i := range c.queue {
+		if c.outside[i] {
+			for d, x := range amounts(c.queue[i].Total) {
+				sum[d] += x
+			}
+		}
+	}
+	return sum
+}
+
+func amounts(r cluster.Resources) [2]int64 { return [2]int64{int64(r.CPU), int64(r.Memory)} }
+
+// admit lets a vjob in that asks for room, or says why there is none for it.
+func (c *crowd) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
+	at, applies := c.place[id]
+	if !applies || !c.outside[at] {
+		return solve.Refusal{}, false
+	}
+	if why, refused := c.hopeless(p, at); refused {
+		return why, true
+	}
+	c.letIn(p, at)
+	if err := p.build(); err != nil {
+		p.nobody = err.Error()
+	}
+	return solve.Refusal{}, false
+}
+
+// hopeless reports whether there is certainly no room: less than is needed in sum, or
+// none in one piece.
+func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
+	if c.free == nil {
+		c.count(p)
+	}
+	missing, short := make([]int64, len(c.free)), false
+	for d, need := range amounts(c.queue[at].Total) {
+		missing[d] = max(0, need-c.free[d])
+		short = short || missing[d] > 0
+	}
+	if short {
+		return solve.Refusal{Missing: missing}, true
+	}
+	a := &c.queue[at]
+	if c.plain < 0 || a.Rules != "" || p.stage.naming || c.avoids(p, a) {
+		return solve.Refusal{}, false
+	}
+	for len(c.needs) < len(a.Needs) {
+		c.needs = append(c.needs, make([]int64, len(c.free)))
+	}
+	for i, need := range a.Needs {
+		for d, x := range amounts(need) {
+			c.needs[i][d] = x
+		}
+	}
+	return p.trial.InVain(c.needs[:len(a.Needs)], c.plain)
+}
+
+// avoids reports whether a member is to keep off some nodes.
+func (c *crowd) avoids(p *Packing, a *Applicant) bool {
+	if len(p.stock.Avoid) == 0 {
+		return false
+	}
+	for rank := range a.Needs {
+		if len(p.stock.Avoid[cluster.VMID{VJob: a.VJob, Rank: rank}]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// count counts what is free on the nodes that take VMs.
+func (c *crowd) count(p *Packing) {
+	c.free = make([]int64, len(p.stage.in.Dims))
+	for n := range p.stage.nodes {
+		if !p.stage.nodes[n].Hosts() {
+			continue
+		}
+		load := p.trial.Load(n)
+		for d, room := range p.stage.in.Nodes[n].Capacity {
+			c.free[d] += max(0, room-load[d])
+		}
+	}
+}
+
+// batch is how many VMs come in at least when somebody does, and a part of those that
+// are inside: the trial is made anew each time.
+const (
+	batch      = 64
+	batchShare = 4
+)
+
+// letIn lets an applicant in, and those behind it for whom there may be room as well.
+func (c *crowd) letIn(p *Packing, at int) {
+	var sum [2]int64
+	vms, least := 0, batch+len(p.stage.vms)/batchShare
+	for i := at; i < len(c.queue); i++ {
+		if !c.outside[i] {
+			continue
+		}
+		need := amounts(c.queue[i].Total)
+		if i > at {
+			if vms >= least && (sum[0]+need[0] > c.free[0] || sum[1]+need[1] > c.free[1]) {
+				return
+			}
+			if _, hopeless := c.hopeless(p, i); hopeless {
+				continue
+			}
+		}
+		sum[0], sum[1] = sum[0]+need[0], sum[1]+need[1]
+		vms += len(c.queue[i].Needs)
+		c.enter(i)
+	}
+}

@@ -1,0 +1,67 @@
+package scheduler
+
+import (
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/queue"
+	"vjob/ruling"
+)
+
+// The line is what a picture has of vjobs that are nowhere: they are not in its
+// configurations, so that a long queue costs little.
+
+// applies reports whether a vjob is nowhere, and nothing is under way for it.
+func applies(r *execute.Report) bool {
+	return r.Idle && !r.Blind && r.Job.State == cluster.Waiting && r.Record.Phase == gang.Absent &&
+		!slices.ContainsFunc(r.Record.Members, func(m gang.Member) bool { return m.Ended || m.Image != nil })
+}
+
+// applicant is a vjob in the line, but for its rules.
+func applicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resources) ctxswitch.Applicant {
+	a := ctxswitch.Applicant{VJob: job.ID, Needs: make([]cluster.Resources, len(job.VMs))}
+	for rank := range a.Needs {
+		a.Needs[rank] = need(job.VMs[rank].ID)
+		a.Total = a.Total.Plus(a.Needs[rank])
+	}
+	return a
+}
+
+// lined goes through the vjobs with their places in the line; -1: elsewhere.
+func (p *picture) lined(yield func(report, place int) bool) {
+	next := 0
+	for i := range p.reports {
+		at := -1
+		if next < len(p.line) && p.line[next].VJob == p.reports[i].Job.ID {
+			at = next
+			next++
+		}
+		if !yield(i, at) {
+			return
+		}
+	}
+}
+
+// admit has the planner know of those in the line that are to run.
+func (p *picture) admit(verdicts []queue.Verdict) {
+	for i, at := range p.lined {
+		if at < 0 || verdicts[i].Wish != queue.Run {
+			continue
+		}
+		a := &p.line[at]
+		vm := cluster.VMID{VJob: a.VJob}
+		if _, known := p.current.State(vm); known {
+			continue // when a plan was looked for in vain
+		}
+		for rank, need := range a.Needs {
+			vm.Rank = rank
+			p.current.SetWaiting(vm, need)
+		}
+		if a.Rules != "" {
+			p.rules = append(p.rules, ruling.Rules{VJob: a.VJob, Text: a.Rules})
+		}
+	}
+}
