@@ -227,7 +227,8 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
 		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
-		CPUSeconds: kept.Account.CPU.Seconds(), MemoryMiBSeconds: kept.Account.MemorySec,
+		CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
+		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
 		Events: wireEvents(events),
 	}
 	for i, vm := range kept.VMs {

@@ -95,9 +95,7 @@ func (c *crowd) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused
 		return why, true
 	}
 	c.letIn(p, at)
-	if err := p.build(); err != nil {
-		p.nobody = err.Error()
-	}
+	p.nobody = p.build()
 	return solve.Refusal{}, false
 }
 

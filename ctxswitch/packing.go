@@ -40,7 +40,7 @@ type Packing struct {
 	trial  *solve.Trial
 	vjobs  map[cluster.VJobID][]int
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
-	nobody string                    // why no vjob can be judged
+	nobody error                     // why no vjob can be judged
 	crowd  crowd
 }
 
@@ -49,9 +49,7 @@ var _ queue.Room = (*Packing)(nil)
 // NewPacking is an empty room.
 func NewPacking(s Stock) *Packing {
 	p := &Packing{stock: s, crowd: newCrowd(s.Line)}
-	if err := p.build(); err != nil {
-		p.nobody = err.Error()
-	}
+	p.nobody = p.build()
 	return p
 }
 
@@ -87,6 +85,9 @@ func (p *Packing) build() error {
 	}
 	return err
 }
+
+// Fault is why the room can judge nobody, such as rules that cannot be told; nil: it can.
+func (p *Packing) Fault() error { return p.nobody }
 
 // enrol gives a VM its number, unless it is lost with its node.
 func (p *Packing) enrol(vm cluster.VMID, need cluster.Resources) {
@@ -126,8 +127,8 @@ func unreadable(s cluster.NodeState, runs bool) bool {
 // Take adds the vjob if there is room: first where its VMs are, then where they
 // fit best, and within the effort by moving what was placed before.
 func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
-	if p.nobody != "" {
-		return false, queue.Shortage{Rule: p.nobody}
+	if p.nobody != nil {
+		return false, queue.Shortage{Rule: p.nobody.Error()}
 	}
 	if why, lost := p.lost[id]; lost {
 		return false, queue.Shortage{Rule: why}
@@ -135,8 +136,8 @@ func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	if why, refused := p.crowd.admit(p, id); refused {
 		return false, shortage(why)
 	}
-	if p.nobody != "" {
-		return false, queue.Shortage{Rule: p.nobody}
+	if p.nobody != nil { // the room could not be made for those who have come in
+		return false, queue.Shortage{Rule: p.nobody.Error()}
 	}
 	ok, why := p.trial.Take(p.vjobs[id])
 	if !ok {

@@ -196,7 +196,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 		s.Results = append(s.Results, journal.Result{Op: hypervisor.OpID(small("op of result")), Error: "e"})
 	}
 	if some("usage") {
-		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 1, CPU: 2, MemorySec: 3})
+		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 1, CPU: 2, Wanted: 4, MemorySec: 3, Joules: 5})
 	}
 	if some("event") {
 		s.Events = append(s.Events, journal.Event{

@@ -43,6 +43,12 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if l.Rules, err = r.rules(); err != nil {
 		return err
 	}
+	if l.Budgets, err = r.budgets(); err != nil {
+		return err
+	}
+	if l.Drawn, err = r.drawn(); err != nil {
+		return err
+	}
 	kept, err := r.whole("WHERE vjobs." + live)
 	if err != nil {
 		return err

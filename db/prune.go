@@ -127,8 +127,8 @@ func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 
 // removeVJobs keeps what they have used.
 func (t *tx) removeVJobs(ids []int64, list string) error {
-	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds)
-		SELECT id, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, memory_mib_seconds
+	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules)
+		SELECT id, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules
 		FROM vjobs JOIN accounts ON accounts.vjob = vjobs.id WHERE id `+listed, list)
 	for _, table := range []string{"accounts", "idempotency_keys", "vms", "gangs"} {
 		if err == nil {
@@ -201,13 +201,13 @@ func (r *reader) batch(query string, before time.Time) (ids []int64, err error) 
 
 // Totals lists what the vjobs of each owner have used, in order of their names.
 func (d *DB) Totals(ctx context.Context) (list []journal.Total, err error) {
-	query := `SELECT owner, total(running_ns) / 1e9, total(cpu_ns) / 1e9, sum(memory_mib_seconds) FROM (
-		SELECT owner, running_ns, cpu_ns, memory_mib_seconds FROM accounts JOIN vjobs ON vjobs.id = accounts.vjob
-		UNION ALL SELECT owner, running_ns, cpu_ns, memory_mib_seconds FROM closed_accounts) GROUP BY owner ORDER BY owner`
+	query := `SELECT owner, total(running_ns) / 1e9, total(cpu_ns) / 1e9, total(wanted_ns) / 1e9, sum(memory_mib_seconds), sum(energy_joules) FROM (
+		SELECT owner, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules FROM accounts JOIN vjobs ON vjobs.id = accounts.vjob
+		UNION ALL SELECT owner, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules FROM closed_accounts) GROUP BY owner ORDER BY owner`
 	err = d.snapshot(ctx, func(r *reader) error {
 		return r.each(query, nil, func(s scanner) error {
 			var t journal.Total
-			err := s.Scan(&t.Owner, &t.RunningSec, &t.CPUSec, &t.MemorySec)
+			err := s.Scan(&t.Owner, &t.RunningSec, &t.CPUSec, &t.WantedSec, &t.MemorySec, &t.Joules)
 			list = append(list, t)
 			return err
 		})

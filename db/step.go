@@ -36,6 +36,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 	err := firstError(
 		func() error { return every(s.Nodes, t.node) },
 		func() error { return t.rules(s.Rules) },
+		func() error { return t.budgets(s.Budgets) },
 		func() error { return every(s.VJobs, t.vjob) },
 		func() error { return every(s.Gangs, t.gang) },
 	)
@@ -54,6 +55,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.intents(s.Intents) },
 		func() error { return every(s.Results, t.result) },
 		func() error { return every(s.Usage, t.usage) },
+		func() error { return every(s.Drawn, t.drawn) },
 		func() error { return every(s.Events, t.event) },
 	)
 }
@@ -188,10 +190,11 @@ func (t *tx) result(r *journal.Result) error {
 }
 
 func (t *tx) usage(u *journal.Usage) error {
-	err := t.exec(`INSERT INTO accounts (vjob, running_ns, cpu_ns, memory_mib_seconds) VALUES (?, ?, ?, ?)
+	err := t.exec(`INSERT INTO accounts (vjob, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (vjob) DO UPDATE SET running_ns = running_ns + excluded.running_ns,
-			cpu_ns = cpu_ns + excluded.cpu_ns, memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds`,
-		int64(u.VJob), int64(u.Running), int64(u.CPU), u.MemorySec)
+			cpu_ns = cpu_ns + excluded.cpu_ns, wanted_ns = wanted_ns + excluded.wanted_ns,
+			memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds, energy_joules = energy_joules + excluded.energy_joules`,
+		int64(u.VJob), int64(u.Running), int64(u.CPU), int64(u.Wanted), u.MemorySec, u.Joules)
 	if err != nil {
 		return fmt.Errorf("account of vjob %s: %w", u.VJob, err)
 	}

@@ -92,7 +92,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 
 const (
 	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
-		queue, project, array, array_index, parameter, replaces, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, memory_mib_seconds`
+		queue, project, array, array_index, parameter, replaces, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
 
@@ -111,7 +111,9 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
 		number[time.Duration]{&row.Account.Running},
 		number[time.Duration]{&row.Account.CPU},
+		number[time.Duration]{&row.Account.Wanted},
 		number[int64]{&row.Account.MemorySec},
+		number[int64]{&row.Account.Joules},
 	}, more...)...)
 	if err != nil {
 		return row, err

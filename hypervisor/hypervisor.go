@@ -121,6 +121,8 @@ type Copy struct {
 	CPU cluster.MilliCPU
 	// CPUTime is the CPU time used since this copy was created.
 	CPUTime time.Duration
+	// Cap is the most CPU that it gets; 0 is as much as there is.
+	Cap cluster.MilliCPU
 	// Lock reports that a lock prevents a second copy from running: only then is
 	// the VM migrated while it runs.
 	Lock bool
@@ -273,13 +275,14 @@ const (
 	Discard              // delete Image
 	Migrate              // move the copy from Node to To; paused stays paused
 	Abort                // cancel the job that is under way on the copy
+	Cap                  // let the copy get at most Cap of CPU from now on
 )
 
 // String is the lower-case name.
 func (v Verb) String() string {
 	return [...]string{
 		"boot", "shutdown", "destroy", "pause", "unpause", "save",
-		"seal", "restore", "revoke", "discard", "migrate", "abort",
+		"seal", "restore", "revoke", "discard", "migrate", "abort", "cap",
 	}[v]
 }
 
@@ -288,7 +291,7 @@ func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText reads the name of a verb.
 func (v *Verb) UnmarshalText(b []byte) error {
-	for w := Boot; w <= Abort; w++ {
+	for w := Boot; w <= Cap; w++ {
 		if w.String() == string(b) {
 			*v = w
 			return nil
@@ -311,9 +314,15 @@ type Call struct {
 	Image    ImageID        // Save, Seal, Restore, Revoke, Discard
 	Checksum string         // Restore: what Seal found
 	Attempt  int            // Restore, Revoke: each attempt to restore has a number of its own
-	Stamp    Stamp          // Boot
-	Machine  *Machine       // Boot
+	// Cap is the most CPU that a copy gets from now on, whatever node it goes to: Boot,
+	// Restore, Cap. 0 is as much as there is; less than [LeastCap] counts as that.
+	Cap     cluster.MilliCPU
+	Stamp   Stamp    // Boot
+	Machine *Machine // Boot
 }
+
+// LeastCap is the smallest cap: what hypervisors can tell from nothing.
+const LeastCap = 10 * cluster.CPU / 1000
 
 // Machine is what Boot creates.
 type Machine struct {

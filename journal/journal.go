@@ -25,6 +25,19 @@ type Rules struct {
 	At   time.Time
 }
 
+// Budgets are the power budgets that administrators have stated through the API.
+type Budgets struct {
+	Text string // as package energy/budget reads and writes them
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
+// Drawn is energy that a node has drawn.
+type Drawn struct {
+	Node   cluster.NodeID
+	Joules int64
+}
+
 // Intent is a call that is about to be made.
 type Intent struct {
 	Call  hypervisor.Call // without its Machine: that is the vjob's
@@ -85,8 +98,17 @@ type VJobChange struct {
 type Usage struct {
 	VJob      cluster.VJobID
 	Running   time.Duration // time in Running
-	CPU       time.Duration // CPU time that its guests needed
+	CPU       time.Duration // CPU time that its guests got
+	Wanted    time.Duration // CPU time that they would have used, had they got all they need
 	MemorySec int64         // MiB·s on nodes
+	Joules    int64         // energy that its share of the nodes has drawn
+}
+
+// Plus is the sum of both, for the vjob of u.
+func (u Usage) Plus(o Usage) Usage {
+	return Usage{
+		u.VJob, u.Running + o.Running, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
+	}
 }
 
 // PlanState is how far a plan has come.
@@ -141,7 +163,8 @@ type Step struct {
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
-	Rules   *Rules // in place of those before; nil: as they were
+	Rules   *Rules   // in place of those before; nil: as they were
+	Budgets *Budgets // the same of budgets
 	Plans   []Plan
 	Closed  []PlanChange
 	Actions []ActionChange
@@ -149,14 +172,15 @@ type Step struct {
 	Intents []Intent
 	Results []Result
 	Usage   []Usage
+	Drawn   []Drawn // added to what there is
 	Events  []Event
 }
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && s.Rules == nil && len(s.Plans) == 0 &&
+	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
-		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Events) == 0
+		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Events) == 0
 }
 
 // Loaded is what the scheduler knows when it starts.
@@ -166,6 +190,8 @@ type Loaded struct {
 	NextPlan PlanID
 	Nodes    []cluster.Node
 	Rules    Rules
+	Budgets  Budgets
+	Drawn    []Drawn         // by each node so far, in order of their names
 	VJobs    []*cluster.VJob // those that are not terminal, in order
 	Gangs    []gang.Record   // of those vjobs
 	Ran      map[cluster.VJobID]time.Duration

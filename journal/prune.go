@@ -42,6 +42,8 @@ func (p Pruned) Plus(o Pruned) Pruned {
 type Total struct {
 	Owner      string
 	RunningSec float64 // time in Running
-	CPUSec     float64 // CPU time that guests needed
+	CPUSec     float64 // CPU time that guests got
+	WantedSec  float64 // CPU time that they would have used, had they got all they need
 	MemorySec  int64   // MiB·s on nodes
+	Joules     int64   // energy that their shares of the nodes have drawn
 }

@@ -50,6 +50,8 @@ type Core struct {
 	verdicts  map[cluster.VJobID]queue.Verdict // what was last decided of each vjob
 	breaches  []string                         // of rules, as the last decision saw them
 	queueing  []cluster.VJobID                 // those that wait, in order
+	aside     map[cluster.VJobID]exile         // no decision could be taken with them
+	missed    exile                            // there could not even without anybody; its zero value: there could
 	out       journal.Step                     // written by the core itself
 }
 
@@ -58,7 +60,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, broken: map[string]error{},
+		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{},
 	}
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
 	return c
@@ -120,7 +122,7 @@ func (c *Core) Tick(now time.Time) {
 func (c *Core) endOverdue() {
 	for _, id := range c.exec.Overdue() {
 		// The vjob is there: it was just listed.
-		_ = c.exec.Clear(c.now, id, gang.ThenTerminate, "its walltime is over")
+		_ = c.exec.Clear(c.now, id, gang.ThenExpire, "its walltime is over")
 	}
 }
 

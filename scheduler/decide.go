@@ -19,7 +19,16 @@ import (
 func (c *Core) decide() {
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
-	d := c.settings.decide(p)
+	d, found, err := c.settings.decideWithout(p)
+	c.judge(p, found)
+	if err != nil {
+		c.despair(err)
+	} else {
+		c.missed = exile{}
+	}
+	if d.verdicts == nil {
+		return // those of the last decision are as good as any
+	}
 	c.adopt(d.plan)
 	c.breaches = slices.Concat(p.unread, d.breaches)
 	c.remember(p, d.verdicts)
@@ -36,17 +45,18 @@ type decision struct {
 	plan     ctxswitch.Plan
 	why      string   // why there is no plan; "" if there is one, or none is needed
 	breaches []string // of rules, as things stand
+	fault    error    // an error that is no verdict; nil: the decision is sound
 }
 
 // decide is the decision on a picture. It changes nothing.
 func (s *Settings) decide(p *picture) (d decision) {
-	d.verdicts = s.consult(p)
+	d.verdicts, d.fault = s.consult(p)
 	p.admit(d.verdicts)
 	for range maxRefusals {
 		goals, change := p.goals(d.verdicts)
 		problem := p.problem(s, goals)
 		d.breaches, d.why = ctxswitch.Breaches(problem), ""
-		if !change && len(d.breaches) == 0 && settled(problem) {
+		if !change && len(d.breaches) == 0 && settled(problem) && !p.thorough {
 			break
 		}
 		plan, err := s.Planner.Plan(problem)
@@ -56,6 +66,9 @@ func (s *Settings) decide(p *picture) (d decision) {
 		}
 		d.why = err.Error()
 		no, ok := asNoPlan(err)
+		if !ok {
+			d.fault = err
+		}
 		if !ok || !giveUp(p, d.verdicts, no) {
 			break
 		}
@@ -94,7 +107,10 @@ type picture struct {
 	barred   map[cluster.VJobID]string // not to be started now, and why
 	seed     uint64
 	now      time.Time
-	supposed cluster.VJobID // a vjob that nobody has submitted; 0: there is none
+	supposed cluster.VJobID            // a vjob that nobody has submitted; 0: there is none
+	aside    map[cluster.VJobID]string // no decision can be taken with them, and why
+	confined map[cluster.VMID]bool     // those of them that run
+	thorough bool                      // the planner is asked even if nothing is to change
 }
 
 // picture collects what is known. Silent nodes take nothing and give nothing
@@ -104,6 +120,7 @@ func (c *Core) picture() *picture {
 		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
+		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
 	}
 	for _, n := range c.exec.Nodes() {
 		node := n.Node
@@ -127,6 +144,7 @@ func (c *Core) picture() *picture {
 		c.place(p, &p.reports[i])
 		c.state(p, &p.reports[i], nodes)
 	}
+	c.exiles(p)
 	return p
 }
 
@@ -235,32 +253,48 @@ func (c *Core) backoff(failures int) time.Duration {
 	return c.settings.Backoff << min(failures-1, 6)
 }
 
-// consult asks the policy, in priority order.
-func (s *Settings) consult(p *picture) []queue.Verdict {
+// consult asks the policy, in priority order. The error is a room that can judge nobody.
+func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, len(p.reports)), Room: func() queue.Room {
-		return ctxswitch.NewPacking(ctxswitch.Stock{Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Needs: counts})
+	var rooms []*ctxswitch.Packing
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.reports)), Room: func() queue.Room {
+		rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+		}))
+		return rooms[len(rooms)-1]
 	}}
+	verdicts, whose := make([]queue.Verdict, len(p.reports)), make([]int, 0, len(p.reports))
 	for i, at := range p.lined {
 		r := &p.reports[i]
-		m.Jobs[i] = queue.Job{
+		if p.aside[r.Job.ID] != "" {
+			verdicts[i] = p.ofExile(r)
+			continue
+		}
+		job := queue.Job{
 			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
 		}
 		if at >= 0 {
-			m.Jobs[i].Need = p.line[at].Total
-			continue
+			job.Need = p.line[at].Total
+		} else {
+			for k := range r.Job.VMs {
+				job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
+			}
 		}
-		for k := range r.Job.VMs {
-			m.Jobs[i].Need = m.Jobs[i].Need.Plus(counts[r.Job.VMs[k].ID])
-		}
+		m.Jobs, whose = append(m.Jobs, job), append(whose, i)
 	}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
 			m.Total = m.Total.Plus(n.Capacity)
 		}
 	}
-	return s.Policy.Select(m)
+	for k, v := range s.Policy.Select(m) {
+		verdicts[whose[k]] = v
+	}
+	for _, room := range rooms {
+		fault = cmp.Or(fault, room.Fault())
+	}
+	return verdicts, fault
 }
 
 // needs is what every VM of a configuration counts for.
@@ -288,7 +322,7 @@ func bound(r *execute.Report) queue.Wish {
 // whether any vjob is to change its state.
 func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range p.reports {
-		if !r.Idle || r.Blind {
+		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
 			continue
 		}
 		running := r.Job.State == cluster.Running

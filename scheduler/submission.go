@@ -25,7 +25,7 @@ type Submission struct {
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
-		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Terms.Clone(),
+		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Clone(),
 		VMs: make([]cluster.VM, len(s.VMs)), Reason: "submitted",
 	}
 	for rank, vm := range s.VMs {

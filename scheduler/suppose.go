@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -150,7 +151,11 @@ func (c *Core) add(p *picture, s *Submission) {
 
 // compare decides on both pictures.
 func (s *Settings) compare(present, then *picture) Forecast {
-	before, after := s.decide(present), s.decide(then)
+	before, _, fails := s.decideWithout(present)
+	after, _, wouldFail := s.decideWithout(then)
+	if err := cmp.Or(fails, wouldFail); err != nil {
+		return Forecast{Why: err.Error()}
+	}
 	f := Forecast{Plan: after.plan, Why: after.why, Breaches: after.breaches}
 	now := map[cluster.VJobID]queue.Verdict{}
 	for i, r := range present.reports {

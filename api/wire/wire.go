@@ -85,9 +85,11 @@ type VJobDetail struct {
 	VMs              []VM    `json:"vms"`
 	Rules            string  `json:"rules"`
 	Terms            Terms   `json:"terms"`
-	CPUSeconds       float64 `json:"cpu_seconds"`
+	CPUSeconds       float64 `json:"cpu_seconds"`        // CPU time that its guests got
+	CPUWantedSeconds float64 `json:"cpu_wanted_seconds"` // that they would have used, had they got all they need
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
-	Events           []Event `json:"events"` // the latest ones, oldest first
+	EnergyJoules     int64   `json:"energy_joules"` // that its share of the nodes has drawn
+	Events           []Event `json:"events"`        // the latest ones, oldest first
 }
 
 // VM is one member of a vjob.

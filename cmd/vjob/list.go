@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,16 +87,24 @@ func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobL
 }
 
 func vjobTable(jobs []wire.VJob, estimate bool) *table {
-	t := &table{heads: heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY WHY")}
-	if estimate {
-		t.heads = heads(">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY STARTS_BY WHY")
+	ended := slices.ContainsFunc(jobs, func(j wire.VJob) bool { return j.Outcome != "" })
+	columns := ">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY"
+	if ended {
+		columns += " OUTCOME"
 	}
+	if estimate {
+		columns += " STARTS_BY"
+	}
+	t := &table{heads: heads(columns + " WHY")}
 	for i := range jobs {
 		j := &jobs[i]
 		cells := []string{
 			strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
 			cpu(j.CPUMilli), mib(j.MemoryMiB), span(seconds(j.RanSeconds)), walltime(j.WalltimeSeconds),
 			strconv.Itoa(j.Priority),
+		}
+		if ended {
+			cells = append(cells, dash(j.Outcome))
 		}
 		if estimate {
 			cells = append(cells, moment(j.EstimatedStart))

@@ -44,13 +44,14 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
 		{"why", why(&j.VJob)},
+		{"outcome", j.Outcome},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
 		{"ran", ran(&j.VJob)},
 		{"submitted", moment(&j.Submitted)},
 		{"started", moment(j.Started)},
 		{"ended", moment(j.Ended)},
-		{"used", fmt.Sprintf("%s of CPU, %s·h of memory", span(seconds(j.CPUSeconds)), trimmed(float64(j.MemoryMiBSeconds)/1024/3600)+" GiB")},
+		{"used", used(j)},
 		{"suspended", count(j.Generation, "time")},
 	}, passage("rules", j.Rules)...))
 	b.WriteByte('\n')
@@ -77,6 +78,21 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
+}
+
+// used is what the vjob has used so far. Its yield is what it got of the CPU that it
+// could use; a few percent less is how exactly that is known.
+func used(j *wire.VJobDetail) string {
+	text := fmt.Sprintf("%s of CPU", span(seconds(j.CPUSeconds)))
+	const exact = 0.95
+	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
+		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
+	}
+	text += fmt.Sprintf(", %s GiB·h of memory", trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
+	if j.EnergyJoules > 0 {
+		text += fmt.Sprintf(", %s of energy", kWh(float64(j.EnergyJoules)))
+	}
+	return text
 }
 
 // ran is the running time so far, and the most that is allowed.

@@ -31,6 +31,7 @@ func (e *Executor) account(p *pursuit, write bool) {
 	if p.accounted == gang.Active {
 		p.ran += dt
 		p.used.Running += dt
+		p.used.Wanted += p.wanted(dt)
 	}
 	if p.accounted != gang.Absent && p.accounted != gang.Saved {
 		for rank, m := range p.rec.Members {
@@ -65,6 +66,7 @@ func (e *Executor) meter(p *pursuit, rank int, need cluster.MilliCPU, used time.
 		m.used = 0 // another copy: its clock began anew
 	}
 	p.used.CPU += used - m.used
+	m.wants = need
 	if e.Expect {
 		m.past.See(e.now, need)
 		need, _ = m.past.Expected()

@@ -17,6 +17,7 @@ func (d *desk) usage() (sum journal.Usage) {
 			if u.VJob == 1 {
 				sum.Running += u.Running
 				sum.CPU += u.CPU
+				sum.Wanted += u.Wanted
 				sum.MemorySec += u.MemorySec
 			}
 		}
@@ -49,7 +50,7 @@ func TestAccount(t *testing.T) {
 	}
 	d.settle()
 	d.obey()
-	want := journal.Usage{Running: 100 * time.Second, CPU: 50 * time.Second, MemorySec: 102400}
+	want := journal.Usage{Running: 100 * time.Second, CPU: 50 * time.Second, Wanted: 100 * time.Second, MemorySec: 102400}
 	if got := d.usage(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

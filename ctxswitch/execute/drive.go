@@ -31,6 +31,9 @@ func (e *Executor) drive(p *pursuit) {
 		_, live := e.gangs[p.job.ID]
 		if !live || !turn.Changed {
 			e.needLooks(p)
+			if live {
+				e.recap(p)
+			}
 			e.restless[p.job.ID] = p
 			if !live || p.rests(e.now) {
 				delete(e.restless, p.job.ID)
@@ -137,17 +140,21 @@ func (e *Executor) tellSkew(p *pursuit, phase gang.Phase, skew time.Duration) {
 
 // show moves the vjob's own state after the phase of its gang.
 func (e *Executor) show(p *pursuit) {
-	next := p.rec.State()
-	switch {
-	case p.rec.Phase != gang.Absent:
-	case p.rec.Then == gang.ThenTerminate:
-		next = cluster.Terminated
-	case p.rec.Then == gang.ThenFail:
+	next, how := p.rec.State(), cluster.Open
+	if p.rec.Phase == gang.Absent {
+		how = p.rec.Then.Outcome()
+	}
+	switch how {
+	case cluster.Open:
+	case cluster.Broken:
 		next = cluster.Failed
+	case cluster.Completed, cluster.Overdue, cluster.Deleted:
+		next = cluster.Terminated
 	}
 	if next == p.job.State {
 		return
 	}
+	p.job.Outcome = how
 	if err := p.job.Become(next, p.rec.Cause); err != nil {
 		panic(fmt.Sprintf("execute: broken invariant: %v", err))
 	}
@@ -264,8 +271,8 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	if p.rec.Phase == gang.Clearing && p.rec.Then == then {
-		return nil
+	if p.rec.Phase == gang.Clearing && (p.rec.Then == then || p.rec.Then.InOrder()) {
+		return nil // how it ends stands already
 	}
 	e.drop(p, journal.PlanDropped, cause)
 	if p.rec.Phase == gang.Absent {

@@ -81,6 +81,7 @@ type Executor struct {
 	unseen int
 	// unknown holds the copies that an alarm was raised for.
 	unknown map[string]bool
+	capsDue time.Time // when a cap that did not come about is tried again; zero: none is
 	changes uint64
 	out     Effects
 
@@ -90,6 +91,9 @@ type Executor struct {
 	// Expect takes the CPU that a member is expected to need by what it was seen to
 	// (package demand) for what it needs.
 	Expect bool
+	// Admits says whether VMs on a node may use so much more CPU from now on, beside what
+	// [Executor.Load] says. Nil always does.
+	Admits func(at cluster.NodeID, more cluster.MilliCPU) bool
 }
 
 // Effects is what is to happen next, in this order: commit the step, then make
@@ -140,7 +144,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, intent := range loaded.Open {
 		e.open(&op{call: intent.Call, began: intent.At, lost: true, lostAt: now})
-		if p := e.gangs[intent.Call.VM.VJob]; p != nil {
+		if p := e.gangs[intent.Call.VM.VJob]; p != nil && intent.Call.Verb != hypervisor.Cap {
 			p.hold(intent.Call, now)
 		}
 	}
@@ -196,6 +200,10 @@ func (e *Executor) Tick(now time.Time) {
 	for id := range e.restless {
 		e.dirty[id] = true
 	}
+	e.recapDue()
+	if e.Admits != nil {
+		e.touchWaiters() // what is admitted changes with time
+	}
 	e.accountAll()
 }
 
@@ -250,6 +258,7 @@ func (e *Executor) wake() time.Time {
 	for _, n := range e.mute {
 		sooner(n.ended.Add(e.settings.Retry))
 	}
+	sooner(e.capsDue)
 	return next
 }
 

@@ -9,6 +9,7 @@ import (
 // there while it is under way.
 type claim struct {
 	room      cluster.Resources
+	load      cluster.MilliCPU // that its VMs may use
 	transfers int
 }
 
@@ -36,7 +37,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		}
 	}
 	if call.Verb != hypervisor.Save {
-		need := e.need(p, call.VM.Rank)
+		need := e.room(p, call)
 		if !e.fits(at, call.VM, need, tentative[at].room) {
 			if p.denied.IsZero() {
 				p.denied = e.now
@@ -45,7 +46,15 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 			return false
 		}
 		c := tentative[at]
-		c.room = c.room.Plus(need)
+		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
+		if !e.admits(at, c.load+load) {
+			if p.denied.IsZero() {
+				p.denied = e.now
+			}
+			e.denied[p.job.ID] = true
+			return false
+		}
+		c.room, c.load = c.room.Plus(need), c.load+load
 		tentative[at] = c
 	}
 	if call.Verb != hypervisor.Boot {
@@ -56,6 +65,18 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		}
 	}
 	return true
+}
+
+// room is what a call must find on the node. A gang that was turned back in the middle
+// of being saved can only go on. Its memory is kept for it until it is saved, but its
+// CPU was given away with the decision to save it: it makes do with a share of what is
+// there, until the next decision makes room.
+func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
+	need := e.need(p, call.VM.Rank)
+	if call.Verb == hypervisor.Restore && !p.rec.Whole() {
+		need.CPU = 0
+	}
+	return need
 }
 
 // fits reports whether a node has room for one more VM beside everything that is

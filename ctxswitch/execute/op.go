@@ -24,6 +24,7 @@ type op struct {
 func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
 	for i := range calls {
 		calls[i].Rate = p.rate(&calls[i])
+		p.carry(&calls[i])
 	}
 	e.begin(calls, p.plan(), func(call hypervisor.Call) time.Duration {
 		p.hold(call, e.now)
@@ -43,7 +44,7 @@ func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, deadline 
 		e.open(&op{call: call, began: e.now, deadline: at})
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
-		call.Machine, call.Rate = nil, 0 // what a look does not need to know the call by
+		call.Machine, call.Rate, call.Cap = nil, 0, 0 // what a look does not need to know the call by
 		e.out.Step.Intents = append(e.out.Step.Intents, journal.Intent{Call: call, Plan: plan, Epoch: e.epoch, At: e.now})
 	}
 	e.out.Chains = append(e.out.Chains, chain)
@@ -105,7 +106,11 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 		return
 	}
 	p := e.gangs[o.call.VM.VJob]
-	if p != nil {
+	switch {
+	case p == nil:
+	case o.call.Verb == hypervisor.Cap:
+		e.refused(p, &o.call, r.Err)
+	default:
 		p.learn(o.call, r)
 	}
 	e.close(o, journal.Result{Op: r.Op, Began: r.Began, Ended: r.Ended, Error: text(r.Err)})
@@ -155,7 +160,7 @@ func (e *Executor) settle(o *op) {
 			return
 		}
 	}
-	if p := e.gangs[o.call.VM.VJob]; p != nil {
+	if p := e.gangs[o.call.VM.VJob]; p != nil && o.call.Verb != hypervisor.Cap {
 		p.errs[o.call.VM.Rank] = hypervisor.ErrTimeout
 		p.time(o.call.Verb, o.began, e.now)
 	}
@@ -174,7 +179,11 @@ func (e *Executor) close(o *op, result journal.Result) {
 	e.out.Step.Results = append(e.out.Step.Results, result)
 	e.tick++
 	if p := e.gangs[o.call.VM.VJob]; p != nil {
-		p.release(o.call, e.tick)
+		if o.call.Verb == hypervisor.Cap {
+			e.uncap(p, o.call.VM.Rank, e.tick)
+		} else {
+			p.release(o.call, e.tick)
+		}
 		e.dirty[p.job.ID] = true
 	}
 	e.touchWaiters()

@@ -39,6 +39,8 @@ type pursuit struct {
 	shunned map[cluster.VMID][]cluster.NodeID
 	missing string // which image cannot be read now, "" when none
 
+	caps []capping // by rank
+
 	absent []time.Time // since when no copy is seen where one should be; zero when one is
 
 	// Calls and looks, by rank:
@@ -58,10 +60,11 @@ type pursuit struct {
 
 // meter is what was last seen of the CPU of a member.
 type meter struct {
-	seen bool
-	need cluster.MilliCPU // now, or expected
-	used time.Duration    // by the present copy
-	past demand.Demand    // what is expected by, if anything is
+	seen  bool
+	need  cluster.MilliCPU // now, or expected
+	wants cluster.MilliCPU // now
+	used  time.Duration    // by the present copy
+	past  demand.Demand    // what is expected by, if anything is
 }
 
 func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {
@@ -73,6 +76,7 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 		held:      make([]map[cluster.NodeID]int, n),
 		touched:   make([]map[cluster.NodeID]uint64, n),
 		meters:    make([]meter, n),
+		caps:      make([]capping, n),
 		accounted: rec.Phase,
 	}
 	for i := range n {

@@ -78,6 +78,34 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// A gang that was turned back while it was saved is not refused for want of CPU: it has
+// nowhere else to go. One that could still return to its images waits for it.
+func TestTurnedBackWithoutCPU(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		back := at(1, gang.Restoring, "a", "a")
+		for rank := range back.Members {
+			back.Members[rank].Next = "a"
+			if rank == 0 || whole {
+				back.Members[rank].Image = &gang.Image{
+					ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 1, Rank: rank}, Generation: 1, Attempt: 1}, Node: "a",
+				}
+			}
+		}
+		l := world(job(1, 2, cluster.Resuming), job(9, 2, cluster.Running))
+		l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a"), back)
+		l.VJobs[1].VMs[0].Reserved.CPU = 3000
+		d := sit(t, settings(), l)
+		d.gone(1, 0, "a")
+		if whole {
+			d.gone(1, 1, "a")
+		}
+		d.settle()
+		if got := strings.Contains(d.wanted(), "restore 1.0@a"); got == whole {
+			t.Errorf("whole %t: got %s", whole, d.wanted())
+		}
+	}
+}
+
 // Room that appears in time is taken at once.
 func TestRoomAppears(t *testing.T) {
 	d := sit(t, settings(), full(job(1, 1, cluster.Waiting)))

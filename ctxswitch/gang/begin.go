@@ -77,7 +77,9 @@ func (r *Record) mark() {
 	}
 }
 
-// whole reports whether every member that takes part has a sealed image.
-func (r *Record) whole() bool {
+// Whole reports whether every member that takes part has a sealed image: a gang that
+// is brought back from images without being whole was turned back while it was saved,
+// and cannot return to them.
+func (r *Record) Whole() bool {
 	return !slices.ContainsFunc(r.Members, func(m Member) bool { return !m.Ended && m.Image == nil })
 }

@@ -42,7 +42,7 @@ func (t *turn) clearing() {
 	}
 	then, cause := t.rec.Then, t.rec.Cause
 	for i := range t.rec.Members {
-		t.rec.Members[i] = Member{Ended: t.rec.Members[i].Ended && then == ThenTerminate}
+		t.rec.Members[i] = Member{Ended: t.rec.Members[i].Ended && then.InOrder()}
 	}
 	t.enter(Absent, then, cause)
 }
@@ -64,7 +64,7 @@ func (t *turn) discardAll() bool {
 
 // end ends one copy: a running guest is asked first, when its vjob ends in order.
 func (t *turn) end(rank int, f Found) {
-	polite := t.rec.Then == ThenTerminate && f.State == hypervisor.CopyRunning &&
+	polite := t.rec.Then.InOrder() && f.State == hypervisor.CopyRunning &&
 		f.Job == hypervisor.JobNone && t.Limits.StopGrace > 0
 	switch {
 	case polite && t.Sights[rank].Tries == 0:

@@ -81,12 +81,25 @@ const (
 	ThenSave           // Pausing: go on to Saving. Restoring: give up and be Saved again
 	ThenMove           // Pausing: go on to Moving
 	ThenWait           // Clearing: the vjob waits again, as if it had never run
-	ThenTerminate      // Clearing: the vjob has ended
+	ThenTerminate      // Clearing: somebody has ended the vjob
 	ThenFail           // Clearing: the vjob has failed
 	ThenBack           // Resuming after an aborted pause: nothing was restored, nobody moved
+	ThenComplete       // Clearing: all guests have shut themselves down
+	ThenExpire         // Clearing: the walltime of the vjob is over
 )
 
-var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back"}
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire"}
+
+var outcomes = map[Then]cluster.Outcome{
+	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.Overdue,
+}
+
+// Outcome is how a vjob has ended that is cleared so; Open if it lives on.
+func (t Then) Outcome() cluster.Outcome { return outcomes[t] }
+
+// InOrder reports whether what is cleared so has ended as somebody wanted: guests that
+// shut themselves down before have done their part.
+func (t Then) InOrder() bool { return t.Outcome() != cluster.Open && t != ThenFail }
 
 // String is the lower-case name, "" for none.
 func (t Then) String() string { return thenNames[t] }

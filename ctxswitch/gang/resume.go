@@ -117,7 +117,7 @@ func (t *turn) giveUp(rank int) {
 	}
 	switch {
 	case !t.quiet():
-	case t.rec.whole():
+	case t.rec.Whole():
 		t.enter(Restoring, ThenSave, cause)
 	case t.Sights[rank].Tries >= 3*t.Limits.MaxTries:
 		t.lose(cause)

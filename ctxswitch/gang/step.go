@@ -120,7 +120,7 @@ func (t *turn) noteEndings() bool {
 		}
 	}
 	if t.moved && t.allEnded() {
-		t.enter(Clearing, ThenTerminate, "all its VMs have shut themselves down")
+		t.enter(Clearing, ThenComplete, "all its VMs have shut themselves down")
 	}
 	return t.moved || unclear
 }

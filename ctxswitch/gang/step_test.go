@@ -179,7 +179,7 @@ func TestStep(t *testing.T) {
 		// Running.
 		{"runs", on(gang.Active, 0).has("0@a running", "1@b running"), "active"},
 		{"one guest has ended", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseShutdown)), "active"},
-		{"all guests have ended", on(gang.Active, 0).with(gone(0, hypervisor.CauseShutdown)).with(gone(1, hypervisor.CauseShutdown)), "clearing(terminate)"},
+		{"all guests have ended", on(gang.Active, 0).with(gone(0, hypervisor.CauseShutdown)).with(gone(1, hypervisor.CauseShutdown)), "clearing(complete)"},
 		{"a guest crashed: the gang is lost as a whole", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"absence is not an end", on(gang.Active, 0).has("0@a running"), "clearing(wait) !"},
 		{"a look can be faster than the word of an end", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.scene.Sights[1].Absent = 0 }), "active"},

@@ -71,6 +71,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		s.rules = *step.Rules
 		s.rules.At = utc(s.rules.At)
 	}
+	s.stepEnergy(step, u)
 	for _, n := range step.Nodes {
 		if n.ID == "" {
 			return cluster.BadField("node", "", "a name")
@@ -115,9 +116,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		}
 		sum := &s.vjobs[at].Account
 		keep(u, sum)
-		sum.Running += use.Running
-		sum.CPU += use.CPU
-		sum.MemorySec += use.MemorySec
+		*sum = sum.Plus(use)
 	}
 	for _, e := range step.Events {
 		s.log(e)

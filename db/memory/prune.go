@@ -186,15 +186,11 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 		if s.closed == nil {
 			s.closed = map[string]journal.Usage{}
 		}
-		s.closed[row.Owner] = plus(s.closed[row.Owner], row.Account)
+		s.closed[row.Owner] = s.closed[row.Owner].Plus(row.Account)
 	}
 	s.vjobs, s.gangs = vjobs, gangs
 	maps.DeleteFunc(s.keys, func(_ ownerKey, first firstUse) bool { return gone[int64(first.vjob)] })
 	maps.DeleteFunc(s.names, func(_ ownerKey, last cluster.VJobID) bool { return gone[int64(last)] })
-}
-
-func plus(a, b journal.Usage) journal.Usage {
-	return journal.Usage{Running: a.Running + b.Running, CPU: a.CPU + b.CPU, MemorySec: a.MemorySec + b.MemorySec}
 }
 
 // Totals lists what the vjobs of each owner have used, in order of their names.
@@ -205,13 +201,14 @@ func (s *Store) Totals() []journal.Total {
 	maps.Copy(sums, s.closed)
 	for i := range s.vjobs {
 		row := &s.vjobs[i]
-		sums[row.Owner] = plus(sums[row.Owner], row.Account)
+		sums[row.Owner] = sums[row.Owner].Plus(row.Account)
 	}
 	var list []journal.Total
 	for _, owner := range slices.Sorted(maps.Keys(sums)) {
 		if u := sums[owner]; u != (journal.Usage{}) { // no account is made for nothing
 			list = append(list, journal.Total{
-				Owner: owner, RunningSec: u.Running.Seconds(), CPUSec: u.CPU.Seconds(), MemorySec: u.MemorySec,
+				Owner: owner, RunningSec: u.Running.Seconds(), CPUSec: u.CPU.Seconds(), WantedSec: u.Wanted.Seconds(),
+				MemorySec: u.MemorySec, Joules: u.Joules,
 			})
 		}
 	}

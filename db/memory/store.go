@@ -36,25 +36,27 @@ type Store struct {
 	// It must not call the store.
 	FailNext func() error
 
-	mu     sync.Mutex
-	epoch  int64
-	nextOp hypervisor.OpID
-	nextP  journal.PlanID
-	last   cluster.VJobID // the largest number that was given
-	vjobs  []journal.Row  // in order of their numbers
-	gangs  []gang.Record  // of these vjobs, in the same places
-	nodes  map[cluster.NodeID]cluster.Node
-	rules  journal.Rules
-	keys   map[ownerKey]firstUse
-	names  map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
-	plans  []journal.PlanDetail        // in order of their writing
-	planAt map[journal.PlanID]int
-	calls  []Call // in order of their writing
-	callAt map[hypervisor.OpID]int
-	seq    int64 // of the last event
-	events []journal.Event
-	gaps   replay.Gaps              // what was deleted
-	closed map[string]journal.Usage // by the vjobs that were deleted, by owner
+	mu      sync.Mutex
+	epoch   int64
+	nextOp  hypervisor.OpID
+	nextP   journal.PlanID
+	last    cluster.VJobID // the largest number that was given
+	vjobs   []journal.Row  // in order of their numbers
+	gangs   []gang.Record  // of these vjobs, in the same places
+	nodes   map[cluster.NodeID]cluster.Node
+	rules   journal.Rules
+	budgets journal.Budgets
+	drawn   map[cluster.NodeID]int64 // joules
+	keys    map[ownerKey]firstUse
+	names   map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
+	plans   []journal.PlanDetail        // in order of their writing
+	planAt  map[journal.PlanID]int
+	calls   []Call // in order of their writing
+	callAt  map[hypervisor.OpID]int
+	seq     int64 // of the last event
+	events  []journal.Event
+	gaps    replay.Gaps              // what was deleted
+	closed  map[string]journal.Usage // by the vjobs that were deleted, by owner
 }
 
 var _ scheduler.Store = (*Store)(nil)
@@ -87,7 +89,7 @@ func (s *Store) Clone() *Store {
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
-		closed: maps.Clone(s.closed),
+		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, drawn: s.drawn,
 	}
 }
 
@@ -120,7 +122,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	}
 	l := journal.Loaded{
 		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
-		Nodes: s.sortedNodes(), Rules: s.rules, Ran: map[cluster.VJobID]time.Duration{},
+		Nodes: s.sortedNodes(), Rules: s.rules, Budgets: s.budgets, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
 	}
 	for i := range s.vjobs {
 		row := &s.vjobs[i]

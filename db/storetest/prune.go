@@ -65,7 +65,7 @@ func (w *World) end(t *testing.T, job *cluster.VJob, at time.Time) {
 func (w *World) ended(t *testing.T, name string, at time.Time) *cluster.VJob {
 	t.Helper()
 	job := w.submit(t, Submission(name, 2))
-	w.commit(t, journal.Step{Usage: []journal.Usage{{VJob: job.ID, Running: time.Minute, CPU: time.Second, MemorySec: 7}}})
+	w.commit(t, journal.Step{Usage: []journal.Usage{{VJob: job.ID, Running: time.Minute, CPU: time.Second, Wanted: 2 * time.Second, MemorySec: 7, Joules: 9}}})
 	w.end(t, job, at)
 	return job
 }

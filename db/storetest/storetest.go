@@ -57,6 +57,8 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"accounts add up", testUsage},
 		{"nodes", testNodes},
 		{"rules of the cluster", testRules},
+		{"power budgets", testBudgets},
+		{"what nodes have drawn", testDrawn},
 		{"a step is all or nothing", testAtomic},
 		{"what is unknown is refused", testUnknown},
 		{"numbers are never reused", testNumbers},

@@ -46,6 +46,8 @@ type Harness struct {
 	Counter func(console []byte) (count int64, ok bool)
 	// Locks says that a lock manager guards the guests.
 	Locks bool
+	// Caps says that nodes can limit what a guest gets of CPU.
+	Caps bool
 	// Strangers are machines on Nodes that are none of ours; nil: none are there.
 	Strangers map[cluster.NodeID][]string
 
@@ -108,7 +110,7 @@ func Run(t *testing.T, h Harness) {
 	h = h.withDefaults(t)
 	var missed []string
 	job := h.VJob
-	for _, tables := range [][]caseOf{lifeCases, saveCases, restoreCases, migrateCases, nodeCases} {
+	for _, tables := range [][]caseOf{lifeCases, saveCases, restoreCases, migrateCases, nodeCases, capCases} {
 		for _, c := range tables {
 			job++
 			name := c.name + " (" + c.row + ")"

@@ -10,6 +10,7 @@ import (
 
 	"libvirt.org/go/libvirt"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -50,9 +51,15 @@ type found struct {
 type jobAnswer struct {
 	job  hypervisor.Job
 	gone bool
+	cap  *cluster.MilliCPU // nil: it was not asked for
 }
 
-func (f *found) take(a jobAnswer) { f.copy.Job, f.gone = a.job, a.gone }
+func (f *found) take(a jobAnswer) {
+	f.copy.Job, f.gone = a.job, a.gone
+	if a.cap != nil {
+		f.copy.Cap = *a.cap
+	}
+}
 
 func (h *host) view(stats []libvirt.DomainStats) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
@@ -110,7 +117,9 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 		}
 	}
 	f.who = who
-	f.copy = hypervisor.Copy{VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock}
+	f.copy = hypervisor.Copy{
+		VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock, Cap: h.seen.cap(uuid, f.id, who.cap),
+	}
 	if s.Cpu != nil {
 		f.copy.CPUTime = time.Duration(s.Cpu.Time)
 	}
@@ -146,13 +155,19 @@ func (h *host) askJobs(ours []*found) {
 			continue
 		}
 		f.job = make(chan jobAnswer, 1)
-		dom, answer, uuid := f.dom, f.job, f.uuid
+		dom, answer, uuid, most := f.dom, f.job, f.uuid, f.copy.Cap
 		h.driver.running.Go(func() {
 			defer dom.Free() //nolint:errcheck // the reference is local
 			defer h.seen.asked(uuid)
 			h.asking <- struct{}{}
 			defer func() { <-h.asking }()
-			answer <- jobOf(dom)
+			a := jobOf(dom)
+			if most > 0 && !a.gone { // a cap can be lost; where none was given there is nothing to lose
+				if now, err := capNow(dom); err == nil {
+					a.cap = &now
+				}
+			}
+			answer <- a
 		})
 	}
 	patience := time.NewTimer(jobPatience)

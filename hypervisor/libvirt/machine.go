@@ -185,7 +185,8 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 // identity is what of a machine's description never changes while it lives.
 type identity struct {
 	mark mark
-	lock bool // a lease, or a disk that QEMU locks
+	lock bool             // a lease, or a disk that QEMU locks
+	cap  cluster.MilliCPU // when it was first seen
 }
 
 // identify reads our mark from a machine's description, or fails with errStranger.
@@ -202,6 +203,7 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errStranger
 	}
+	id.cap = capOf(d.CPUTune)
 	if d.Devices == nil {
 		return id, nil
 	}

@@ -29,8 +29,9 @@ type machine struct {
 	settled bool // it has executed, or stood complete: its sudden death is an ending
 	killed  bool // its process was asked to end from outside
 	job     hypervisor.Job
-	asking  bool      // a query for its job has not returned
-	seen    time.Time // when it was last listed
+	cap     cluster.MilliCPU // by the last look, or by a call since
+	asking  bool             // a query for its job has not returned
+	seen    time.Time        // when it was last listed
 	need    cluster.MilliCPU
 	sample  time.Time // when used was read
 	used    time.Duration
@@ -140,17 +141,38 @@ func (m *memory) listed(uuid string, id int, who identity, c *hypervisor.Copy, n
 		it = &machine{}
 		m.machines[uuid] = it
 	}
-	it.id, it.who, it.ours, it.seen, it.job = id, who, true, now, c.Job
+	it.id, it.who, it.ours, it.seen, it.job, it.cap = id, who, true, now, c.Job, c.Cap
 	if c.Job == hypervisor.JobNone {
 		it.settled = true
 	}
 	c.CPU = it.measure(c, now)
 }
 
+// cap returns the cap of a machine as it was last known; first is what its description
+// says.
+func (m *memory) cap(uuid string, id int, first cluster.MilliCPU) cluster.MilliCPU {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if it, ok := m.machines[uuid]; ok && it.ours && it.id == id && id != noID {
+		return it.cap
+	}
+	return first
+}
+
+// capped notes a cap that was given to a machine.
+func (m *memory) capped(uuid string, most cluster.MilliCPU) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if it, ok := m.machines[uuid]; ok {
+		it.cap = most
+	}
+}
+
 // measure estimates the need for CPU from what was used since the look before: a
 // lower bound, when the host had no more to give. Before anything was measured,
 // and while the copy is paused, it is what was known before, at first what was
-// reserved.
+// reserved. A guest that uses all that its cap leaves it may need anything: it is taken to need what
+// was reserved.
 func (it *machine) measure(c *hypervisor.Copy, now time.Time) cluster.MilliCPU {
 	const step = 10 // thousandths
 	span := now.Sub(it.sample)
@@ -163,6 +185,9 @@ func (it *machine) measure(c *hypervisor.Copy, now time.Time) cluster.MilliCPU {
 	default:
 		share := float64(c.CPUTime-it.used) / float64(span)
 		it.need = max(0, cluster.MilliCPU(share*float64(cluster.CPU)/step+0.5)*step)
+		if c.Cap > 0 && 20*it.need >= 19*c.Cap {
+			it.need = max(it.need, cluster.MilliCPU(it.who.mark.CPUMilli))
+		}
 	}
 	it.sample, it.used = now, c.CPUTime
 	return it.need

@@ -59,6 +59,8 @@ func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Resume)
 	case hypervisor.Abort:
 		return none, h.onMachine(ctx, h.control, call.VM, abort)
+	case hypervisor.Cap:
+		return none, h.cap(ctx, call)
 	case hypervisor.Save:
 		return none, h.save(ctx, call)
 	case hypervisor.Restore:
@@ -125,6 +127,7 @@ func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
 	if err != nil {
 		return err
 	}
+	domain.CPUTune = capped(call.Cap)
 	text, err := domain.Marshal()
 	if err != nil {
 		return fmt.Errorf("description of the machine: %w", err)
@@ -214,7 +217,8 @@ func (h *host) save(ctx context.Context, call hypervisor.Call) error {
 	})
 }
 
-// restore verifies an image and creates a paused copy from it.
+// restore verifies an image and creates a paused copy from it. The copy comes with the
+// cap that it was saved with, and gets its own before anybody can let it go on.
 func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 	d := h.driver
 	path, err := file(ctx, d, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
@@ -229,7 +233,10 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 		err = conn.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED)
 		// A call that libvirt has not seen yet, on a connection that broke, now
 		// comes too late.
-		return struct{}{}, joined(err, remove(link))
+		if err = joined(err, remove(link)); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, h.withMachine(conn, call.VM, recap(call.Cap))
 	})
 	return err
 }

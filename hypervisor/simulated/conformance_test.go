@@ -25,7 +25,7 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
-		Life: 5 * time.Second, Counter: newestCount, Locks: locks,
+		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true,
 		Strangers:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
 		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
 		Hooks: hooks(d),

@@ -18,11 +18,13 @@ type appKey struct {
 // arrived stay so: a gang is paused as a whole before it is saved.
 type app struct {
 	Key     appKey       `json:"key"`
-	Members int          `json:"members"` // as told by the machines, or as many as were seen
-	Reached map[int]int  `json:"reached"` // steps that each rank has ended
-	Ended   map[int]bool `json:"ended"`   // ranks whose programs are over
-	Over    bool         `json:"over"`    // every step of every member is done
-	Level   bool         `json:"level"`   // lockstep: every member runs and has what it needs
+	Members int          `json:"members"`       // as told by the machines, or as many as were seen
+	Reached map[int]int  `json:"reached"`       // steps that each rank has ended
+	Ended   map[int]bool `json:"ended"`         // ranks whose programs are over
+	Over    bool         `json:"over"`          // every step of every member is done
+	Level   bool         `json:"level"`         // lockstep: every member runs and has what it would use
+	Num     int64        `json:"num,omitempty"` // lockstep: then it goes on at Num/Den of full speed
+	Den     int64        `json:"den,omitempty"`
 	touched bool
 }
 
@@ -36,6 +38,14 @@ func (c *Cluster) app(m *machine) *app {
 	}
 	a.Members = max(a.Members, m.Mem.Spec.Members, m.VM.Rank+1)
 	return a
+}
+
+// speed is how fast a lockstep application goes on while it is level.
+func (a *app) speed() (num, den int64) {
+	if a.Den == 0 {
+		return 1, 1
+	}
+	return a.Num, a.Den
 }
 
 func (m *machine) program() *cluster.Program { return m.Mem.Spec.Payload.Program }
@@ -89,18 +99,18 @@ func (m *machine) pace(c *Cluster) (num, den int64) {
 	case m.Mem.Stage != working:
 		return 1, 1
 	case m.program() == nil:
-		return c.hosts[m.Node].yield()
+		return c.shareOf(m)
 	case !ok || m.blocked(c):
 		return 0, 1
 	case m.lockstep():
-		if c.app(m).Level {
-			return 1, 1
+		if a := c.app(m); a.Level {
+			return a.speed()
 		}
 		return 0, 1
 	case s.CPU == 0:
 		return 1, 1
 	}
-	return c.hosts[m.Node].yield()
+	return c.shareOf(m)
 }
 
 // remaining is what is left of the stage or step, at full speed.
@@ -122,7 +132,11 @@ func (c *Cluster) accrue(m *machine) {
 	done := scale(passed, m.Num, m.Den)
 	m.Mem.Ran += passed
 	m.Mem.Done += done
-	m.CPUTime += scale(done, int64(m.Need), int64(cluster.CPU))
+	used := m.Need
+	if m.Mem.Stage != working { // a guest boots as fast as ever, under its cap
+		used = m.wants()
+	}
+	m.CPUTime += scale(done, int64(used), int64(cluster.CPU))
 }
 
 // repace gives a guest the pace that it has now and plans the end of its step.

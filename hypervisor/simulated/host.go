@@ -22,7 +22,7 @@ type host struct {
 	endings  []hypervisor.Ending
 	hinted   bool // a hint waits for the end of the instant, or of a freeze
 
-	load    cluster.MilliCPU // what the running guests need
+	load    cluster.MilliCPU // what the running guests would use
 	touched bool
 }
 
@@ -108,7 +108,7 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		c.accrue(m)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job,
-			CPU: m.Need, CPUTime: m.CPUTime, Lock: c.cfg.Locks && !m.Unlocked,
+			CPU: m.Need, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.cfg.Locks && !m.Unlocked,
 		})
 	}
 	return v, nil

@@ -43,7 +43,7 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 		return 0, locked(op, o)
 	}
 	d := c.spread(c.cfg.Profile.Boot)
-	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Mem: memory{
+	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Cap: call.Cap, Mem: memory{
 		Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d,
 	}}
 	c.add(m)

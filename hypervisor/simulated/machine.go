@@ -21,9 +21,10 @@ type machine struct {
 
 	// What the guest needs and gets at present; see guest.go.
 	Need    cluster.MilliCPU `json:"need"`
-	Num     int64            `json:"num"`     // it progresses at Num/Den
-	Den     int64            `json:"den"`     //
-	Settled moment           `json:"settled"` // up to when progress has been counted
+	Cap     cluster.MilliCPU `json:"cap,omitempty"` // the most that it gets; 0 is no limit
+	Num     int64            `json:"num"`           // it progresses at Num/Den
+	Den     int64            `json:"den"`           //
+	Settled moment           `json:"settled"`       // up to when progress has been counted
 	CPUTime time.Duration    `json:"cpu_time"`
 	Version int64            `json:"version"` // of the expected end of its step
 	touched bool

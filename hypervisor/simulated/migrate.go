@@ -34,7 +34,7 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 	}
 	op.Ran = m.State == hypervisor.CopyRunning
 	c.begin(m, hypervisor.JobOutgoing, op)
-	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, Mem: m.Mem}
+	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, Cap: m.Cap, Mem: m.Mem}
 	c.add(in)
 	c.begin(in, hypervisor.JobIncoming, op)
 	c.tell(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Mem)

@@ -101,6 +101,8 @@ func (c *Cluster) take(op *operation) {
 		d = c.cfg.Profile.Destroy
 	case hypervisor.Pause:
 		d = c.cfg.Profile.Pause
+	case hypervisor.Cap:
+		d = c.cfg.Profile.Control
 	case hypervisor.Unpause:
 		d, f = c.startUnpause(op)
 	case hypervisor.Save:
@@ -165,6 +167,8 @@ func (c *Cluster) finish(op *operation) {
 		}
 	case hypervisor.Abort:
 		f = c.finishAbort(op)
+	case hypervisor.Cap:
+		f = c.finishCap(op)
 	}
 	c.end(op, r, f)
 }

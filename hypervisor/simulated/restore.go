@@ -32,7 +32,7 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	if f := h.room(memory); f != nil {
 		return 0, f
 	}
-	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, Mem: i.Mem}
+	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, Cap: call.Cap, Mem: i.Mem}
 	m.Mem.Corrupt = m.Mem.Corrupt || i.Rot > 0
 	c.add(m)
 	c.begin(m, hypervisor.JobRestoring, op)

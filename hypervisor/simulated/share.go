@@ -8,8 +8,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// yield is the share of its need that each running guest of the node gets: all
-// of it, or the node's capacity in proportion to the needs.
+// yield is the share of what it would use that each running guest of the node gets:
+// all of it, or the node's capacity in proportion.
 func (h *host) yield() (num, den int64) {
 	if h.load <= h.Capacity.CPU {
 		return 1, 1
@@ -23,7 +23,7 @@ func (c *Cluster) share(h *host) {
 	h.load = 0
 	for _, m := range h.copies {
 		if m.State == hypervisor.CopyRunning {
-			h.load += m.Need
+			h.load += m.wants()
 		}
 	}
 	if num, den := h.yield(); num == before && den == beforeDen {
@@ -41,10 +41,30 @@ func (c *Cluster) share(h *host) {
 	}
 }
 
-// align sets the progress clock of a lockstep application: it goes on while
-// every member runs and every active one is satisfied.
+// wants is the CPU that a guest would use: what it needs, up to its cap.
+func (m *machine) wants() cluster.MilliCPU {
+	if m.Cap > 0 {
+		return min(m.Need, m.Cap)
+	}
+	return m.Need
+}
+
+// shareOf is how fast a guest goes on that needs CPU: under its cap, and at the yield of
+// its node.
+func (c *Cluster) shareOf(m *machine) (num, den int64) {
+	num, den = c.hosts[m.Node].yield()
+	if w := m.wants(); w < m.Need {
+		num, den = num*int64(w), den*int64(m.Need)
+	}
+	return num, den
+}
+
+// align sets the progress clock of a lockstep application: it goes on while every
+// member runs and its node has what it would use, as fast as the one whose cap is the
+// tightest.
 func (c *Cluster) align(a *app) {
 	level := true
+	num, den := int64(1), int64(1)
 	var running []*machine
 	for rank := range a.Members {
 		satisfied := false
@@ -55,13 +75,16 @@ func (c *Cluster) align(a *app) {
 			running = append(running, m)
 			h := c.hosts[m.Node]
 			satisfied = m.Mem.Stage == working && (m.Need == 0 || h.load <= h.Capacity.CPU)
+			if w := m.wants(); int64(w)*den < num*int64(m.Need) {
+				num, den = int64(w), int64(m.Need)
+			}
 		}
 		level = level && satisfied
 	}
-	if level == a.Level {
+	if pn, pd := a.speed(); level == a.Level && num*pd == pn*den {
 		return
 	}
-	a.Level = level
+	a.Level, a.Num, a.Den = level, num, den
 	for _, m := range running {
 		c.repace(m)
 	}

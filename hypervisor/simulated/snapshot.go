@@ -154,7 +154,7 @@ func (c *Cluster) fill(s *snapshot) error {
 		h.copies[m.VM] = m
 		c.where[m.VM] = append(c.where[m.VM], m)
 		if m.State == hypervisor.CopyRunning {
-			h.load += m.Need
+			h.load += m.wants()
 		}
 	}
 	for _, saved := range s.Hosts {

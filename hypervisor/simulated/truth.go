@@ -101,6 +101,7 @@ type TrueCopy struct {
 	Corrupt     bool
 	Reserved    cluster.Resources
 	CPU         cluster.MilliCPU // what the guest needs now
+	Cap         cluster.MilliCPU // the most that it gets; 0 is no limit
 	Ran         time.Duration    // how long this memory has run since the boot of the guest
 }
 
@@ -123,6 +124,7 @@ type TrueNode struct {
 	Faults     []FaultKind
 	MemoryUsed cluster.MiB
 	CPUNeeded  cluster.MilliCPU // by running guests
+	CPUUsed    cluster.MilliCPU // by them, under their caps; at most what the node has
 }
 
 // Truth tells what is at the present instant.
@@ -140,6 +142,7 @@ func (c *Cluster) Truth() Truth {
 				n.CPUNeeded += m.Need
 			}
 		}
+		n.CPUUsed = min(h.load, h.Capacity.CPU)
 		t.Nodes = append(t.Nodes, n)
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
@@ -147,7 +150,7 @@ func (c *Cluster) Truth() Truth {
 			if m := h.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: h.ID, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job, MemoryEpoch: m.Mem.Epoch,
-					Corrupt: m.Mem.Corrupt, Reserved: m.Mem.Spec.Reserved, CPU: m.Need, Ran: c.ran(m),
+					Corrupt: m.Mem.Corrupt, Reserved: m.Mem.Spec.Reserved, CPU: m.Need, Cap: m.Cap, Ran: c.ran(m),
 				})
 			}
 		}

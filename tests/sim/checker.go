@@ -161,6 +161,9 @@ func (k *Checker) Committed(step journal.Step) {
 	}
 	for _, e := range step.Events {
 		k.tell("%s: %s", e.Kind, e.Text)
+		if e.Kind == journal.EventAlarm && strings.Contains(e.Text, "no decision can be taken") {
+			k.violate(0, "%s", e.Text) // nothing here is broken by itself
+		}
 	}
 	for _, rec := range step.Gangs {
 		k.tell("vjob %s %s(%s): %s %+v", rec.VJob, rec.Phase, rec.Then, rec.Cause, rec.Members)
@@ -264,7 +267,10 @@ func (k *Checker) transition(c journal.VJobChange) {
 	if c.Version != before.Version+1 {
 		k.violate(17, "vjob %s goes from version %d to %d", c.ID, before.Version, c.Version)
 	}
-	if c.State == cluster.Terminated && !strings.Contains(c.Reason, "deleted") {
+	if c.State.Terminal() == (c.Outcome == cluster.Open) || (c.State == cluster.Failed) != (c.Outcome == cluster.Broken) {
+		k.violate(17, "vjob %s is %s with outcome %s", c.ID, c.State, c.Outcome)
+	}
+	if c.Outcome == cluster.Completed {
 		k.allDone(c.ID)
 	}
 	if before.State.Terminal() {

@@ -1,0 +1,229 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// Caps are level-triggered and lie beside the protocol of gangs: whatever a gang is
+// doing, each copy is to have the cap that is wanted of its member. A boot and a restore
+// bring it; where a look shows another one, because it was changed or has got lost, it is
+// set again. Nothing waits for it, so a host that cannot cap keeps nobody from running.
+
+// capping is what is wanted of a member's cap, and how setting it went.
+type capping struct {
+	most  cluster.MilliCPU // 0 is no cap
+	tries int              // in a row that did not lead to it
+	tried time.Time
+	ended uint64 // logical time at which the last call for it ended
+}
+
+// SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
+// as much as there is. Unknown vjobs are nobody.
+func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
+	e.now = now
+	p, known := e.gangs[id]
+	if !known || len(most) != len(p.caps) {
+		return
+	}
+	for rank := range most {
+		if p.caps[rank].most != most[rank] {
+			p.caps[rank] = capping{most: most[rank], ended: p.caps[rank].ended}
+			e.dirty[id] = true
+		}
+	}
+}
+
+// recap sets the caps of copies that have another one than is wanted.
+func (e *Executor) recap(p *pursuit) {
+	for rank := range p.caps {
+		id := p.job.VMs[rank].ID
+		for _, name := range e.where[id] {
+			n := e.nodes[name]
+			c := n.copies[id]
+			if c.Cap == p.caps[rank].most {
+				p.caps[rank].tries = 0
+				continue
+			}
+			fresh := n.seen && n.began > p.caps[rank].ended
+			if fresh && c.State != hypervisor.CopyDead && c.Job == hypervisor.JobNone && !n.capping(id) {
+				e.setCap(p, rank, name, &c)
+			}
+		}
+	}
+}
+
+// recapDue wakes the gangs of which a cap did not come about, when it is time.
+func (e *Executor) recapDue() {
+	if e.capsDue.IsZero() || e.now.Before(e.capsDue) {
+		return
+	}
+	e.capsDue = time.Time{}
+	for id, p := range e.gangs {
+		if slices.ContainsFunc(p.caps, func(c capping) bool { return c.tries > 0 }) {
+			e.dirty[id] = true
+		}
+	}
+}
+
+// setCap sets the cap of one copy, if its time has come and there is the power for it.
+func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor.Copy) {
+	w := &p.caps[rank]
+	if w.tries > 0 && e.now.Before(w.rest()) {
+		e.capsDue = sooner(e.capsDue, w.rest())
+		return
+	}
+	more := p.ceiling(rank, w.most) - p.ceiling(rank, c.Cap)
+	if more > 0 && !e.admits(at, more) {
+		e.denied[p.job.ID] = true
+		return
+	}
+	w.tries++
+	w.tried = e.now
+	e.begin([]hypervisor.Call{{Verb: hypervisor.Cap, VM: c.VM, Node: at, Cap: w.most}}, p.plan(),
+		func(hypervisor.Call) time.Duration { return leastDeadline })
+}
+
+// rest is until when a cap that does not come about is left alone.
+func (w *capping) rest() time.Time { return w.tried.Add(5 * time.Second << min(max(w.tries-1, 0), 6)) }
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// refused tells, once in a phase, that a copy has not got its cap.
+func (e *Executor) refused(p *pursuit, call *hypervisor.Call, err error) {
+	if err != nil && !errors.Is(err, hypervisor.ErrNoSuchVM) { // one that has left needs no cap
+		e.alarm(p, fmt.Sprintf("%s on %s: its share of CPU cannot be limited to %s: %s", call.VM, call.Node, call.Cap, err))
+	}
+}
+
+// uncap notes the end of a call for a cap at a logical time. If it was in vain, the next
+// one comes later.
+func (e *Executor) uncap(p *pursuit, rank int, at uint64) {
+	if rank < len(p.caps) {
+		p.caps[rank].ended = at
+		e.capsDue = sooner(e.capsDue, p.caps[rank].rest())
+	}
+}
+
+// capping reports whether a call that caps a VM is under way on the node.
+func (n *node) capping(id cluster.VMID) bool {
+	for _, o := range n.ops {
+		if o.call.Verb == hypervisor.Cap && o.call.VM == id {
+			return true
+		}
+	}
+	return false
+}
+
+// ceiling is the most CPU that a member uses under a cap. Without one it is taken at its
+// word: what it has reserved.
+func (p *pursuit) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
+	if most > 0 {
+		return most
+	}
+	return p.job.VMs[rank].Reserved.CPU
+}
+
+// carry gives the calls that create copies their caps.
+func (p *pursuit) carry(call *hypervisor.Call) {
+	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
+		call.Cap = p.caps[call.VM.Rank].most
+	}
+}
+
+// Load is the most CPU that the VMs on a node may use: by every copy, whatever its
+// state, and every VM that a call under way may bring; a cap that is being changed
+// counts as the larger one.
+func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
+	n, known := e.nodes[id]
+	if !known {
+		return 0
+	}
+	for vm, c := range n.copies {
+		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.caps) {
+			sum += p.ceiling(vm.Rank, c.Cap)
+		}
+	}
+	for _, o := range n.ops {
+		vm := o.call.VM
+		p, ok := e.gangs[vm.VJob]
+		if !ok || vm.Rank >= len(p.caps) {
+			continue
+		}
+		c, there := n.copies[vm]
+		switch {
+		case o.call.Verb == hypervisor.Cap && there:
+			sum += max(0, p.ceiling(vm.Rank, o.call.Cap)-p.ceiling(vm.Rank, c.Cap))
+		case !there && brings(o.call, id):
+			sum += p.brought(&o.call)
+		}
+	}
+	return sum
+}
+
+// brought is the most that a VM uses that a call brings to a node.
+func (p *pursuit) brought(call *hypervisor.Call) cluster.MilliCPU {
+	most := call.Cap
+	if call.Verb == hypervisor.Migrate || most == 0 {
+		most = p.caps[call.VM.Rank].most
+	}
+	return p.ceiling(call.VM.Rank, most)
+}
+
+// admits asks whether so much more CPU may be used on a node.
+func (e *Executor) admits(at cluster.NodeID, more cluster.MilliCPU) bool {
+	return e.Admits == nil || more <= 0 || e.Admits(at, more)
+}
+
+// Use is what one copy was last seen to use of CPU.
+type Use struct {
+	VM  cluster.VMID
+	CPU cluster.MilliCPU
+}
+
+// Uses lists what the copies on a node use, in order of VMs: what they need, under their
+// caps. Paused ones use nothing, and are listed.
+func (e *Executor) Uses(id cluster.NodeID) []Use {
+	n, known := e.nodes[id]
+	if !known {
+		return nil
+	}
+	list := make([]Use, 0, len(n.copies))
+	for vm, c := range n.copies {
+		use := Use{VM: vm}
+		if c.State == hypervisor.CopyRunning {
+			use.CPU = c.CPU
+			if c.Cap > 0 {
+				use.CPU = min(use.CPU, c.Cap)
+			}
+		}
+		list = append(list, use)
+	}
+	slices.SortFunc(list, func(a, b Use) int { return a.VM.Compare(b.VM) })
+	return list
+}
+
+// wanted is the CPU time that the members would have used since they were last
+// accounted, had they got all they need.
+func (p *pursuit) wanted(dt time.Duration) (sum time.Duration) {
+	if p.accounted != gang.Active {
+		return 0
+	}
+	for rank := range p.meters {
+		if m := &p.meters[rank]; m.seen && !p.rec.Members[rank].Ended {
+			sum += time.Duration(float64(dt) * float64(m.wants) / float64(cluster.CPU))
+		}
+	}
+	return sum
+}

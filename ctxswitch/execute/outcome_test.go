@@ -1,0 +1,87 @@
+package execute_test
+
+import (
+	"testing"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// outcome is how vjob 1 was said to have ended last.
+func (d *desk) outcome() (state cluster.State, how cluster.Outcome) {
+	for _, s := range d.steps {
+		for _, c := range s.VJobs {
+			if c.ID == 1 {
+				state, how = c.State, c.Outcome
+			}
+		}
+	}
+	return state, how
+}
+
+// How a vjob has ended is written in the step in which it ends, whoever ended it.
+func TestOutcomes(t *testing.T) {
+	cases := []struct {
+		then  gang.Then
+		state cluster.State
+		how   cluster.Outcome
+	}{
+		{gang.ThenComplete, cluster.Terminated, cluster.Completed},
+		{gang.ThenExpire, cluster.Terminated, cluster.Overdue},
+		{gang.ThenTerminate, cluster.Terminated, cluster.Deleted},
+		{gang.ThenFail, cluster.Failed, cluster.Broken},
+	}
+	for _, c := range cases {
+		for _, phase := range []gang.Phase{gang.Absent, gang.Active} {
+			t.Run(c.then.String()+" of one that is "+phase.String(), func(t *testing.T) {
+				d := sitWith(t, phase)
+				if err := d.exec.Clear(d.now, 1, c.then, "because"); err != nil {
+					t.Fatal(err)
+				}
+				d.settle()
+				d.obey()
+				if state, how := d.outcome(); state != c.state || how != c.how {
+					t.Errorf("it is %s, %s; want %s, %s", state, how, c.state, c.how)
+				}
+			})
+		}
+	}
+}
+
+// One that ends in order is not made something else by those who come too late; one
+// that failed, or waits again, may still be deleted.
+func TestOutcomeStands(t *testing.T) {
+	for then, want := range map[gang.Then]cluster.Outcome{
+		gang.ThenComplete: cluster.Completed, gang.ThenExpire: cluster.Overdue,
+		gang.ThenFail: cluster.Deleted, gang.ThenWait: cluster.Deleted,
+	} {
+		t.Run(then.String(), func(t *testing.T) {
+			d := sitWith(t, gang.Active)
+			for _, then := range []gang.Then{then, gang.ThenTerminate} {
+				if err := d.exec.Clear(d.now, 1, then, "because"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.settle()
+			d.obey()
+			if _, how := d.outcome(); how != want {
+				t.Errorf("got %s, want %s", how, want)
+			}
+		})
+	}
+}
+
+// sitWith is a desk with vjob 1, that waits or runs on a.
+func sitWith(t *testing.T, phase gang.Phase) *desk {
+	t.Helper()
+	set := settings()
+	set.Limits.StopGrace = 0
+	if phase == gang.Absent {
+		return sit(t, set, world(job(1, 1, cluster.Waiting)))
+	}
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, phase, "a"))
+	d := sit(t, set, l)
+	d.settle()
+	return d
+}

@@ -1,0 +1,34 @@
+package db
+
+import "vjob/journal"
+
+// budgets replaces the power budgets; nil leaves them as they are.
+func (t *tx) budgets(b *journal.Budgets) error {
+	if b == nil {
+		return nil
+	}
+	return t.exec("INSERT OR REPLACE INTO budgets (id, text, stated_by, stated_ns) VALUES (1, ?, ?, ?)", b.Text, b.By, nanos(b.At))
+}
+
+func (r *reader) budgets() (b journal.Budgets, err error) {
+	err = r.each("SELECT text, stated_by, stated_ns FROM budgets", nil, func(s scanner) error {
+		return s.Scan(&b.Text, &b.By, instant{&b.At})
+	})
+	return b, err
+}
+
+// drawn adds to what a node has drawn.
+func (t *tx) drawn(d *journal.Drawn) error {
+	return t.exec(`INSERT INTO node_energy (node, joules) VALUES (?, ?)
+		ON CONFLICT (node) DO UPDATE SET joules = joules + excluded.joules`, string(d.Node), d.Joules)
+}
+
+func (r *reader) drawn() (list []journal.Drawn, err error) {
+	err = r.each("SELECT node, joules FROM node_energy ORDER BY node", nil, func(s scanner) error {
+		var d journal.Drawn
+		err := s.Scan(&d.Node, &d.Joules)
+		list = append(list, d)
+		return err
+	})
+	return list, err
+}

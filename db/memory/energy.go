@@ -1,0 +1,36 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// stepEnergy takes in new budgets, and adds to what nodes have drawn.
+func (s *Store) stepEnergy(step *journal.Step, u *undo) {
+	if step.Budgets != nil {
+		keep(u, &s.budgets)
+		s.budgets = *step.Budgets
+		s.budgets.At = utc(s.budgets.At)
+	}
+	if len(step.Drawn) == 0 {
+		return
+	}
+	keep(u, &s.drawn)
+	s.drawn = maps.Clone(s.drawn) // clones of the store share the old one
+	if s.drawn == nil {
+		s.drawn = map[cluster.NodeID]int64{}
+	}
+	for _, d := range step.Drawn {
+		s.drawn[d.Node] += d.Joules
+	}
+}
+
+func (s *Store) sortedDrawn() (list []journal.Drawn) {
+	for _, id := range slices.Sorted(maps.Keys(s.drawn)) {
+		list = append(list, journal.Drawn{Node: id, Joules: s.drawn[id]})
+	}
+	return list
+}
