@@ -40,6 +40,9 @@ func crowded(nodes, vms, waiting int) *cloud {
 		job.Walltime = 10*time.Minute + time.Duration(rand.N(24*60))*time.Minute
 		job.Submitted = epoch
 	}
+	for i := range c.Gangs {
+		c.Gangs[i].Since = epoch
+	}
 	return c
 }
 

@@ -20,7 +20,12 @@ type Outlook struct {
 	memory *profile.Profile
 	total  cluster.Resources
 	first  profile.Time // when the first of what is taken ends
+	asked  int          // how often a place was looked for
+	memo   *memo        // nil until that is worth it
 }
+
+// memoFrom is from how many questions on they are remembered: the memo is large.
+const memoFrom = 100
 
 // New has a total of room of which so much is taken for good. It may be more than
 // there is: then nothing is free.
@@ -63,15 +68,35 @@ func (o *Outlook) Earliest(need cluster.Resources, length time.Duration, ends, l
 	if later {
 		at = o.first
 	}
+	wanted := amounts{int64(need.CPU), int64(need.Memory), int64(span)}
+	if o.asked++; o.asked == memoFrom {
+		o.memo = newMemo(o.total)
+	}
+	if o.memo != nil {
+		at = max(at, o.memo.earliest(wanted))
+	}
+	at = o.search(at, wanted)
+	if o.memo != nil && !later {
+		o.memo.note(wanted, at)
+	}
+	if at > furthest {
+		return time.Time{}, false
+	}
+	return o.now.Add(time.Duration(at) * time.Second), true
+}
+
+// search is the first instant, from one on, from which all is free that is wanted.
+func (o *Outlook) search(at profile.Time, wanted amounts) profile.Time {
+	cpu, memory, span := wanted[0], wanted[1], profile.Time(wanted[2])
 	for at < profile.Never {
-		next := o.cpu.Earliest(at, span, int64(need.CPU), profile.Never)
-		next = max(next, o.memory.Earliest(at, span, int64(need.Memory), profile.Never))
+		next := o.cpu.Earliest(at, span, cpu, profile.Never)
+		next = max(next, o.memory.Earliest(at, span, memory, profile.Never))
 		if next == at {
-			return o.instant(at), true
+			break
 		}
 		at = next
 	}
-	return time.Time{}, false
+	return at
 }
 
 // Reserve takes room from an instant on that [Outlook.Earliest] has found.
@@ -95,9 +120,5 @@ func seconds(d time.Duration) profile.Time {
 	return profile.Time((max(0, d) + time.Second - 1) / time.Second)
 }
 
-// furthest is how far ahead an instant can be told.
+// furthest is how far ahead an instant can be told: what begins later never does.
 const furthest = profile.Time(200 * 365 * 24 * 3600)
-
-func (o *Outlook) instant(at profile.Time) time.Time {
-	return o.now.Add(time.Duration(min(at, furthest)) * time.Second)
-}
