@@ -118,6 +118,7 @@ type gauges struct {
 	loop                              Scheduler
 	ready, vjobs, held, nodes, silent *prometheus.Desc
 	cpu, memory, actions              *prometheus.Desc
+	watts, joules                     *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*gauges)(nil)
@@ -135,6 +136,8 @@ func newGauges(loop Scheduler) *gauges {
 		silent:  desc("nodes_silent", "Nodes that do not answer."),
 		cpu:     desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
 		memory:  desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
+		watts:   desc("power_watts", "Power drawn by all nodes of which it is known: now, and at most while VMs use what they may.", "of"),
+		joules:  desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
 		actions: desc("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
@@ -185,6 +188,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.cpu, float64(has.CPU-used.CPU), "free")
 	gauge(g.memory, float64(used.Memory), "used")
 	gauge(g.memory, float64(has.Memory-used.Memory), "free")
+	g.energy(ch, now.Nodes)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

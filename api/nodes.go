@@ -45,6 +45,11 @@ func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
 			VMs: []string{}, Labels: n.Labels,
 		}
+		if n.Power.Known {
+			list[i].Power = &wire.NodePower{
+				Watts: watts(n.Power.Now), MostWatts: watts(n.Power.Most), EnergyJoules: int64(n.Power.Drawn),
+			}
+		}
 		if who.Role == journal.RoleAdmin {
 			list[i].Problem = n.Problem
 		}

@@ -215,6 +215,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
 		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
+		w.PowerWatts = watts(status.Watts)
 		if status.Reason != "" {
 			w.Reason = status.Reason
 		}

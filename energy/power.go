@@ -82,8 +82,8 @@ func (p *Power) Share(job, all, capacity float64, jobs int) Watts {
 	return p.At(all/capacity) * Watts(job/all)
 }
 
-// valid names what is wrong with the model, and what would be right.
-func (p *Power) valid() (field string, value any, want string) {
+// Faulty names what is wrong with the model, and what would be right; "" is nothing.
+func (p *Power) Faulty() (field string, value any, want string) {
 	positive := func(w Watts) bool { return w >= 0 && !math.IsInf(float64(w), 0) }
 	switch {
 	case !positive(p.Idle):

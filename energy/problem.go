@@ -85,7 +85,7 @@ func (p *Problem) validNode(n int) error {
 	if !(node.CPU > 0) || math.IsInf(node.CPU, 0) {
 		return cluster.BadField(at+".cpu", node.CPU, "more than 0")
 	}
-	if field, value, want := node.Power.valid(); field != "" {
+	if field, value, want := node.Power.Faulty(); field != "" {
 		return cluster.BadField(at+": "+field, value, want)
 	}
 	return p.validAmounts(at, node.Room)

@@ -9,6 +9,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/queue"
@@ -29,6 +30,8 @@ type Settings struct {
 	Backoff time.Duration
 	// Network is what transfers share; nil: nothing is known of it.
 	Network *ctxswitch.Network
+	// Power is what nodes draw, as far as it is known.
+	Power map[cluster.NodeID]energy.Power
 	// Live lets VMs that a lock protects migrate while they run.
 	Live bool
 }
@@ -63,6 +66,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{},
 	}
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
+	c.exec.Power = settings.Power
 	return c
 }
 
@@ -249,6 +253,9 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	if b.Rules != nil {
 		a.Rules = b.Rules
 	}
+	if b.Budgets != nil {
+		a.Budgets = b.Budgets
+	}
 	a.Plans = append(a.Plans, b.Plans...)
 	a.Closed = append(a.Closed, b.Closed...)
 	a.Actions = append(a.Actions, b.Actions...)
@@ -256,6 +263,7 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Intents = append(a.Intents, b.Intents...)
 	a.Results = append(a.Results, b.Results...)
 	a.Usage = append(a.Usage, b.Usage...)
+	a.Drawn = append(a.Drawn, b.Drawn...)
 	a.Events = append(a.Events, b.Events...)
 	return a
 }

@@ -8,6 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/journal"
 )
 
@@ -31,6 +32,15 @@ type NodeStatus struct {
 	Silent  bool      // does not answer
 	Since   time.Time // of Silent or of the last change
 	Problem string    // what the last look said, when it failed
+	Power   NodePower
+}
+
+// NodePower is what a node draws, as far as it is known.
+type NodePower struct {
+	Known bool
+	Now   energy.Watts // by the load that was last seen
+	Most  energy.Watts // that it draws while every VM there may use what its cap, or its reservation, allows
+	Drawn energy.Joules
 }
 
 // Snapshot is the state of the loop at one instant, for those who watch. It is
@@ -62,6 +72,7 @@ type VJobStatus struct {
 	Start time.Time
 	Gang  gang.Record
 	Ran   time.Duration
+	Watts energy.Watts // its shares of what the nodes draw
 }
 
 // ActionStatus is one action under way.

@@ -17,11 +17,12 @@ func (c *Core) Snapshot() *Snapshot {
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,
+			Power: c.power(&n),
 		})
 	}
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
-			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason,
+			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
 		}
 		v, decided := c.verdicts[r.Job.ID]
 		switch {

@@ -32,6 +32,7 @@ type Settings struct {
 	Libvirt   Libvirt          `json:"libvirt"`
 	Nodes     []Node           `json:"nodes"`
 	Network   Network          `json:"network"`
+	Energy    Energy           `json:"energy"`
 	Rules     document.Passage `json:"rules"` // a script, or a list
 	Images    []Image          `json:"images"`
 	Limits    Limits           `json:"limits"`
@@ -109,6 +110,7 @@ type Node struct {
 	Memory     Size              `json:"memory"`
 	Labels     map[string]string `json:"labels"`
 	NIC        Rate              `json:"nic"`
+	PowerModel string            `json:"power_model"` // of energy.models; "" is by its label, or that of all
 	URI        string            `json:"uri"`
 	PeerURI    string            `json:"peer_uri"`
 	MigrateURI string            `json:"migrate_uri"`

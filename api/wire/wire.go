@@ -64,6 +64,7 @@ type VJob struct {
 	MemoryMiB       int64      `json:"memory_mib"` // sum over members
 	WalltimeSeconds int64      `json:"walltime_seconds,omitempty"`
 	RanSeconds      float64    `json:"ran_seconds"`
+	PowerWatts      float64    `json:"power_watts,omitempty"` // its shares of what its nodes draw now
 	Submitted       time.Time  `json:"submitted"`
 	Started         *time.Time `json:"started,omitempty"`
 	Ended           *time.Time `json:"ended,omitempty"`
@@ -122,8 +123,24 @@ type Node struct {
 	MemoryMiB     int64             `json:"memory_mib"`
 	UsedCPUMilli  int64             `json:"used_cpu_milli"`
 	UsedMemoryMiB int64             `json:"used_memory_mib"`
+	Power         *NodePower        `json:"power,omitempty"` // nil: nothing is known of it
 	VMs           []string          `json:"vms"`
 	Labels        map[string]string `json:"labels,omitempty"`
+}
+
+// NodePower is what a node draws.
+type NodePower struct {
+	Watts        float64 `json:"watts"`         // now, by the load that was last seen
+	MostWatts    float64 `json:"most_watts"`    // while all its VMs use what their caps or reservations allow
+	EnergyJoules int64   `json:"energy_joules"` // drawn so far; up to a minute of it is not yet counted
+}
+
+// VJobPower is what a vjob draws now.
+type VJobPower struct {
+	ID    int64   `json:"id"`
+	Name  string  `json:"name"`
+	Owner string  `json:"owner"`
+	Watts float64 `json:"watts"`
 }
 
 // NodeList is the answer to GET /v1/nodes.

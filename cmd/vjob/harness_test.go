@@ -131,7 +131,7 @@ func busyCluster() map[string]any {
 	jobs := []wire.VJob{
 		{
 			ID: 12, Name: "climate", Owner: "ada", State: "suspending", Reason: "context switch 4: saves", VMCount: 9, CPUMilli: 18000,
-			MemoryMiB: 18432, RanSeconds: 4521, WalltimeSeconds: 7200, Submitted: *at(-90), Started: at(-85),
+			MemoryMiB: 18432, RanSeconds: 4521, PowerWatts: 260.5, WalltimeSeconds: 7200, Submitted: *at(-90), Started: at(-85),
 		},
 		{
 			ID: 13, Name: "evil\x1b[2J\u202e", Owner: "bob", State: "running", Reason: "runs", VMCount: 2, CPUMilli: 1500,
@@ -143,8 +143,14 @@ func busyCluster() map[string]any {
 		},
 	}
 	nodes := []wire.Node{
-		{Name: "n1", State: "online", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 2500, UsedMemoryMiB: 4096, VMs: []string{"12.0", "12.1"}},
-		{Name: "n2", State: "draining", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 6000, UsedMemoryMiB: 8192, VMs: []string{"12.2"}},
+		{
+			Name: "n1", State: "online", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 2500, UsedMemoryMiB: 4096, VMs: []string{"12.0", "12.1"},
+			Labels: map[string]string{"rack": "r1"}, Power: &wire.NodePower{Watts: 141.5, MostWatts: 180, EnergyJoules: 5_400_000},
+		},
+		{
+			Name: "n2", State: "draining", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 6000, UsedMemoryMiB: 8192, VMs: []string{"12.2"},
+			Labels: map[string]string{"rack": "r2"}, Power: &wire.NodePower{Watts: 180, MostWatts: 180, EnergyJoules: 7_200_000},
+		},
 		{Name: "n3", State: "online", Silent: true, Problem: "n3: node unreachable", Since: *at(-5), CPUMilli: 4000, MemoryMiB: 8192, VMs: []string{}},
 	}
 	events := []wire.Event{
@@ -169,7 +175,7 @@ func busyCluster() map[string]any {
 	return map[string]any{
 		"/v1/vjobs": wire.VJobList{VJobs: jobs, Total: 3},
 		"/v1/vjobs/12": wire.VJobDetail{
-			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, MemoryMiBSeconds: 9 << 30,
+			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
 			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
 			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
 		},
@@ -200,7 +206,7 @@ func busyCluster() map[string]any {
 func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
-		"list": "list", "show": "show 12", "nodes": "nodes", "plans": "plans", "plan": "plans show 4", "events": "events",
+		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "users": "users", "tokens": "users tokens ada", "whoami": "whoami",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {

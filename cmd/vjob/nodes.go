@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -78,11 +79,24 @@ func (a *app) setNode(use, short string, change func() (wire.NodeChange, error))
 }
 
 func nodeTable(nodes []wire.Node) *table {
-	t := &table{heads: heads("NODE STATE >CPU_USED >OF >MEMORY_USED >OF >VMS PROBLEM")}
+	columns := "NODE STATE >CPU_USED >OF >MEMORY_USED >OF >VMS"
+	powered := slices.ContainsFunc(nodes, func(n wire.Node) bool { return n.Power != nil })
+	if powered {
+		columns += " >POWER"
+	}
+	t := &table{heads: heads(columns + " PROBLEM")}
 	for i := range nodes {
 		n := &nodes[i]
-		t.row(n.Name, nodeState(n), cpu(n.UsedCPUMilli), cpu(n.CPUMilli), mib(n.UsedMemoryMiB), mib(n.MemoryMiB),
-			strconv.Itoa(len(n.VMs)), nodeProblem(n))
+		cells := []string{
+			n.Name, nodeState(n), cpu(n.UsedCPUMilli), cpu(n.CPUMilli), mib(n.UsedMemoryMiB), mib(n.MemoryMiB), strconv.Itoa(len(n.VMs)),
+		}
+		switch {
+		case n.Power != nil:
+			cells = append(cells, watts(n.Power.Watts))
+		case powered:
+			cells = append(cells, dash(""))
+		}
+		t.row(append(cells, nodeProblem(n))...)
 	}
 	return t
 }

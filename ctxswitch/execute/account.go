@@ -47,6 +47,8 @@ func (e *Executor) account(p *pursuit, write bool) {
 	if write {
 		whole := int64(p.memory)
 		p.used.MemorySec, p.memory = whole, p.memory-float64(whole)
+		whole = int64(p.joules)
+		p.used.Joules, p.joules = whole, p.joules-float64(whole)
 	}
 	if write && p.used != (journal.Usage{}) {
 		p.used.VJob = p.job.ID

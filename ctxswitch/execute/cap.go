@@ -186,34 +186,6 @@ func (e *Executor) admits(at cluster.NodeID, more cluster.MilliCPU) bool {
 	return e.Admits == nil || more <= 0 || e.Admits(at, more)
 }
 
-// Use is what one copy was last seen to use of CPU.
-type Use struct {
-	VM  cluster.VMID
-	CPU cluster.MilliCPU
-}
-
-// Uses lists what the copies on a node use, in order of VMs: what they need, under their
-// caps. Paused ones use nothing, and are listed.
-func (e *Executor) Uses(id cluster.NodeID) []Use {
-	n, known := e.nodes[id]
-	if !known {
-		return nil
-	}
-	list := make([]Use, 0, len(n.copies))
-	for vm, c := range n.copies {
-		use := Use{VM: vm}
-		if c.State == hypervisor.CopyRunning {
-			use.CPU = c.CPU
-			if c.Cap > 0 {
-				use.CPU = min(use.CPU, c.Cap)
-			}
-		}
-		list = append(list, use)
-	}
-	slices.SortFunc(list, func(a, b Use) int { return a.VM.Compare(b.VM) })
-	return list
-}
-
 // wanted is the CPU time that the members would have used since they were last
 // accounted, had they got all they need.
 func (p *pursuit) wanted(dt time.Duration) (sum time.Duration) {

@@ -17,6 +17,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -81,7 +82,9 @@ type Executor struct {
 	unseen int
 	// unknown holds the copies that an alarm was raised for.
 	unknown map[string]bool
-	capsDue time.Time // when a cap that did not come about is tried again; zero: none is
+	drawn   map[cluster.NodeID]int64 // joules, as written
+	charged time.Time                // when they were written last
+	capsDue time.Time                // when a cap that did not come about is tried again; zero: none is
 	changes uint64
 	out     Effects
 
@@ -91,6 +94,8 @@ type Executor struct {
 	// Expect takes the CPU that a member is expected to need by what it was seen to
 	// (package demand) for what it needs.
 	Expect bool
+	// Power is what nodes draw, as far as anybody knows.
+	Power map[cluster.NodeID]energy.Power
 	// Admits says whether VMs on a node may use so much more CPU from now on, beside what
 	// [Executor.Load] says. Nil always does.
 	Admits func(at cluster.NodeID, more cluster.MilliCPU) bool
@@ -131,6 +136,10 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
+		drawn: map[cluster.NodeID]int64{}, charged: now,
+	}
+	for _, d := range loaded.Drawn {
+		e.drawn[d.Node] = d.Joules
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
@@ -205,6 +214,7 @@ func (e *Executor) Tick(now time.Time) {
 		e.touchWaiters() // what is admitted changes with time
 	}
 	e.accountAll()
+	e.chargeAll()
 }
 
 // Drain evaluates every gang that something happened to and returns what is to

@@ -28,6 +28,8 @@ type node struct {
 	again   bool   // something happened since it began
 
 	ops map[hypervisor.OpID]*op // calls under way here
+
+	draw draw
 }
 
 // silent reports whether the node does not answer and nobody has proven it dead.
@@ -58,6 +60,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	}
 	known.Node = n
 	defer e.hear(known)
+	defer e.redraw(known)
 	e.changes++
 	if n.State == cluster.Down {
 		e.forget(known)
@@ -96,6 +99,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	}
 	n.seen = err == nil
 	e.hear(n)
+	e.redraw(n)
 	if was != n.seen {
 		n.since = now
 		e.changes++

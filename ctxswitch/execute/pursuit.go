@@ -6,6 +6,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/demand"
+	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -55,6 +56,8 @@ type pursuit struct {
 	accounted gang.Phase    // the phase that lasted since then
 	used      journal.Usage // not yet written
 	memory    float64       // MiB·s on nodes, not yet written
+	joules    float64       // of its shares of the nodes, not yet written
+	watts     energy.Watts  // that it draws now
 	meters    []meter       // by rank
 }
 

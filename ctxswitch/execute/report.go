@@ -7,6 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -33,7 +34,8 @@ type Report struct {
 	Why      string    // of the last one
 	// Shunned are the nodes on which members failed to start in those attempts.
 	Shunned map[cluster.VMID][]cluster.NodeID
-	Missing string // which of its images cannot be read now, "" when none
+	Watts   energy.Watts // that it draws now: its shares of the nodes
+	Missing string       // which of its images cannot be read now, "" when none
 }
 
 // Jobs reports every live vjob, in order.
@@ -63,7 +65,7 @@ func (e *Executor) report(p *pursuit) Report {
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
 		Ran: p.ranAt(e.now), Failures: p.failures, Failed: p.failedAt, Why: p.why,
-		Shunned: p.shunned, Missing: p.missing,
+		Shunned: p.shunned, Missing: p.missing, Watts: max(p.watts, 0),
 	}
 }
 
@@ -192,6 +194,8 @@ type NodeReport struct {
 	Problem string
 	Used    cluster.Resources
 	VMs     []cluster.VMID
+	Watts   energy.Watts          // that it draws now; 0 where nothing is known of its power
+	Joules  int64                 // that it has drawn so far, as written
 	Locked  map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
 }
 
@@ -217,6 +221,7 @@ func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
 		Used: e.used(n, cluster.VMID{}), VMs: make([]cluster.VMID, 0, len(n.copies)),
+		Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
 		r.VMs = append(r.VMs, vm)

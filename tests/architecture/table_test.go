@@ -14,6 +14,7 @@ var table = []row{
 	{"spelling", nil, "what names are of"},
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"demand", of("cluster"), "what is done with a prediction"},
+	{"energy", of("cluster"), "how an allocation is found"},
 	{"queue/profile", nil, "what is reserved, for whom, and why"},
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
 	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
@@ -36,8 +37,8 @@ var table = []row{
 	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ruling"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
-	{"ctxswitch/execute", of("cluster", "demand", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling"), "which store, driver and front it has"},
+	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
+	{"scheduler", of("cluster", "energy", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -61,12 +62,11 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"api", of("cluster", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "queue", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling"), "what is made of it"},
+	{"settings", of("cluster", "energy", "queue", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling", "spelling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
-	{"energy", of("cluster"), "how an allocation is found"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
 	{"energy/heuristic", of("energy"), "what is better than the paper"},
 	{"energy/solve", of("energy", "energy/bound"), "files, clocks and the paper's heuristics"},

@@ -1,0 +1,135 @@
+package execute
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// draw is what a node draws since it was last looked at, and whose it is.
+type draw struct {
+	watts  energy.Watts
+	shares []due // of the VMs that are there, by package energy's [energy.Power.Share]
+	since  time.Time
+	joules float64 // drawn, and not yet written
+}
+
+type due struct {
+	vm    cluster.VMID
+	watts energy.Watts
+}
+
+// on reports whether a node draws power for being on: it answers, or nobody has said
+// that it is off.
+func (n *node) on() bool { return n.seen || n.State == cluster.Online || n.State == cluster.Draining }
+
+// redraw charges what was drawn until now, and notes what is drawn from now on.
+func (e *Executor) redraw(n *node) {
+	power, known := e.Power[n.ID]
+	if !known {
+		return
+	}
+	e.charge(n)
+	for _, s := range n.draw.shares {
+		if p, ok := e.gangs[s.vm.VJob]; ok {
+			p.watts -= s.watts
+		}
+	}
+	n.draw.watts, n.draw.shares = power.Standby, n.draw.shares[:0]
+	if !n.on() {
+		return
+	}
+	uses, all := n.uses()
+	load := float64(all) / float64(max(n.Capacity.CPU, 1))
+	n.draw.watts = power.At(load)
+	for _, use := range uses {
+		w := power.Share(float64(use.cpu), float64(all), float64(n.Capacity.CPU), len(uses))
+		n.draw.shares = append(n.draw.shares, due{use.vm, w})
+		if p, ok := e.gangs[use.vm.VJob]; ok {
+			p.watts += w
+		}
+	}
+}
+
+// charge adds what was drawn since the last call to the accounts.
+func (e *Executor) charge(n *node) {
+	if n.draw.since.IsZero() {
+		n.draw.since = e.now
+		return
+	}
+	dt := e.now.Sub(n.draw.since)
+	n.draw.since = e.now
+	n.draw.joules += float64(n.draw.watts.Over(dt))
+	for _, s := range n.draw.shares {
+		if p, ok := e.gangs[s.vm.VJob]; ok {
+			p.joules += float64(s.watts.Over(dt))
+		}
+	}
+}
+
+// chargeAll writes what all nodes have drawn, once a minute: a crash forgets no more.
+func (e *Executor) chargeAll() {
+	if len(e.Power) == 0 || e.now.Sub(e.charged) < writeEvery {
+		return
+	}
+	e.charged = e.now
+	for _, id := range e.names {
+		n := e.nodes[id]
+		if _, known := e.Power[id]; !known {
+			continue
+		}
+		e.charge(n)
+		if whole := int64(n.draw.joules); whole > 0 {
+			n.draw.joules -= float64(whole)
+			e.drawn[id] += whole
+			e.out.Step.Drawn = append(e.out.Step.Drawn, journal.Drawn{Node: id, Joules: whole})
+		}
+	}
+}
+
+// use is the CPU that a copy was last seen to use.
+type use struct {
+	vm  cluster.VMID
+	cpu cluster.MilliCPU
+}
+
+// uses lists what the copies on a node use, in order of VMs: what they need, under their
+// caps; all of them no more than there is. Paused ones use nothing, and are listed.
+func (n *node) uses() (list []use, all cluster.MilliCPU) {
+	for vm, c := range n.copies {
+		u := use{vm: vm}
+		if c.State == hypervisor.CopyRunning {
+			u.cpu = c.CPU
+			if c.Cap > 0 {
+				u.cpu = min(u.cpu, c.Cap)
+			}
+		}
+		list, all = append(list, u), all+u.cpu
+	}
+	slices.SortFunc(list, func(a, b use) int { return a.vm.Compare(b.vm) })
+	if over := n.Capacity.CPU; all > over {
+		for i := range list {
+			list[i].cpu = list[i].cpu * over / all
+		}
+		all = over
+	}
+	return list, all
+}
+
+// Ceiling is the most that a node draws while [Executor.Load] and so much more is all
+// that its VMs may use; 0 where nothing is known of its power.
+func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
+	n, known := e.nodes[id]
+	power, modelled := e.Power[id]
+	switch {
+	case !known || !modelled:
+		return 0
+	case !n.on() && more <= 0:
+		return power.Standby
+	}
+	return power.At(float64(e.Load(id)+more) / float64(max(n.Capacity.CPU, 1)))
+}
