@@ -55,6 +55,7 @@ type param struct {
 var (
 	offsetParam = param{name: "offset", kind: "integer", what: "how many to leave out"}
 	limitParam  = param{name: "limit", kind: "integer", what: "how many at most, from 1 to 10000"}
+	arrayParam  = param{name: "array", kind: "boolean", what: "all vjobs of the array of this number that have not ended"}
 	afterParam  = param{name: "after", kind: "integer", what: "only events with a larger sequence number"}
 )
 
@@ -105,6 +106,8 @@ func vjobEndpoints() []endpoint {
 				{name: "name", kind: "string", what: "only vjobs of this name"},
 				{name: "live", kind: "boolean", what: "only vjobs that have not ended"},
 				{name: "newest", kind: "boolean", what: "latest first"},
+				{name: "array", kind: "integer", what: "only the vjobs of this array"},
+				{name: "fold", kind: "boolean", what: "one entry for each array, with members"},
 				offsetParam, limitParam,
 			},
 		},
@@ -119,6 +122,7 @@ func vjobEndpoints() []endpoint {
 		{
 			method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
 			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete),
+			query: []param{arrayParam},
 		},
 		{
 			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
@@ -141,6 +145,7 @@ func vjobEndpoints() []endpoint {
 		table = append(table, endpoint{
 			method: "POST", path: "/v1/vjobs/:id/" + string(o.order), operation: string(o.order) + "VJob", summary: o.summary,
 			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(o.order),
+			query: []param{arrayParam},
 		})
 	}
 	return table

@@ -21,6 +21,8 @@ type Scheduler interface {
 	// Order asks something of a vjob in the name of somebody; it is durable on
 	// return, and carried out later.
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
+	// OrderArray asks it of every vjob of an array to which it applies, all or nothing.
+	OrderArray(ctx context.Context, array cluster.VJobID, order scheduler.Order, by string) error
 	// SetNode asks for another state of a node.
 	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
 	// SetRules replaces the placement rules of the cluster; what is wrong with them is a

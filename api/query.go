@@ -94,5 +94,5 @@ func (s *Server) readBody(c *gin.Context, into any) error {
 	if err != nil {
 		return &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
 	}
-	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "command": maxWords, "env": maxEnv}})
+	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "parameters": s.limits.VJobsPerArray, "command": maxWords, "env": maxEnv}})
 }

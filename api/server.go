@@ -44,23 +44,25 @@ type Config struct {
 
 // Limits bound what callers can take. Zero fields have the defaults given here.
 type Limits struct {
-	BodyBytes   int64         // of a request: 1 MiB
-	VMsPerVJob  int           // 1,000
-	PerSecond   float64       // requests of one subject: 1,000
-	Burst       int           // that may come at once: 2,000
-	Strangers   float64       // failed authentications a second from one address: 5, with bursts of 20
-	Concurrent  int           // requests under way: 256
-	Streams     int           // event streams and logs under way: 64
-	HeaderBytes int           // 16 KiB
-	HeaderTime  time.Duration // until the header of a request is read: 5 s
-	BodyTime    time.Duration // until a request is read: 30 s
-	WriteTime   time.Duration // until an answer, or one message of a stream, is taken: 30 s
-	StopTime    time.Duration // that Serve lets requests end in: 10 s
+	BodyBytes     int64         // of a request: 1 MiB
+	VMsPerVJob    int           // 1,000
+	VJobsPerArray int           // 10,000
+	PerSecond     float64       // requests of one subject: 1,000
+	Burst         int           // that may come at once: 2,000
+	Strangers     float64       // failed authentications a second from one address: 5, with bursts of 20
+	Concurrent    int           // requests under way: 256
+	Streams       int           // event streams and logs under way: 64
+	HeaderBytes   int           // 16 KiB
+	HeaderTime    time.Duration // until the header of a request is read: 5 s
+	BodyTime      time.Duration // until a request is read: 30 s
+	WriteTime     time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	StopTime      time.Duration // that Serve lets requests end in: 10 s
 }
 
 func (l Limits) withDefaults() Limits {
 	l.BodyBytes = cmp.Or(l.BodyBytes, 1<<20)
 	l.VMsPerVJob = cmp.Or(l.VMsPerVJob, 1000)
+	l.VJobsPerArray = cmp.Or(l.VJobsPerArray, 10_000)
 	l.PerSecond = cmp.Or(l.PerSecond, 1000)
 	l.Burst = cmp.Or(l.Burst, 2000)
 	l.Strangers = cmp.Or(l.Strangers, 5)

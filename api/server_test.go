@@ -56,6 +56,10 @@ func (l *loop) noted() []string {
 	return l.orders
 }
 
+func (l *loop) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
+	return l.note("%s array %s by %s", order, array, by)
+}
+
 func (l *loop) Order(_ context.Context, id cluster.VJobID, order scheduler.Order, by string) error {
 	return l.note("%s %s by %s", order, id, by)
 }

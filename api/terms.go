@@ -34,13 +34,14 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = cluster.Terms{
 		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), Floor: w.Floor,
 		BestEffort: w.BestEffort, MinRun: time.Duration(w.MinRunSeconds) * time.Second, Reservation: at(w.Reservation),
-		Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
+		AtOnce: w.AtOnce, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
 		Notify: w.Notify, Labels: w.Labels,
 	}
 	steps := []func() error{
 		func() error { return checkTermNames(w) },
 		func() error { return check(w.Floor >= 0 && w.Floor <= 1, "floor", w.Floor, "from 0 to 1") },
 		func() error { return inRange("min_run_seconds", w.MinRunSeconds, 0, maxMinRun) },
+		func() error { return check(w.AtOnce >= 0, "at_once", w.AtOnce, "1 or more, or 0 for all") },
 		func() error { return check(w.Inner >= 0, "inner", w.Inner, "the number of a container") },
 		func() (err error) { t.Yields, err = named(w.Yields, cluster.ParseYielding); return err },
 		func() (err error) { t.Unmet, err = named(w.Unmet, cluster.ParseUnmet); return err },
@@ -168,7 +169,7 @@ func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{
 		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.Floor,
 		BestEffort: t.BestEffort, MinRunSeconds: int64(t.MinRun / time.Second), Reservation: instant(t.Reservation),
-		Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
+		AtOnce: t.AtOnce, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
 	}
 	if t.Yields != 0 {
 		w.Yields = t.Yields.String()

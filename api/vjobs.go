@@ -51,8 +51,10 @@ func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
 		}
 		f.States = append(f.States, state)
 	}
-	var offset, limit int64
+	var offset, limit, array int64
 	steps := []func() error{
+		func() (err error) { f.Fold, err = queryTrue(c, "fold"); return err },
+		func() (err error) { array, err = queryNumber(c, "array", 1, 1<<62, 0); return err },
 		func() (err error) { f.Live, err = queryTrue(c, "live"); return err },
 		func() (err error) { f.Newest, err = queryTrue(c, "newest"); return err },
 		func() (err error) { offset, err = queryNumber(c, "offset", 0, 1<<31, 0); return err },
@@ -63,7 +65,7 @@ func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
 			return f, err
 		}
 	}
-	f.Offset, f.Limit = int(offset), int(limit)
+	f.Offset, f.Limit, f.Array = int(offset), int(limit), cluster.VJobID(array)
 	if own := who.visible(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
@@ -108,6 +110,9 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 	if err != nil {
 		return nil, false, err
 	}
+	if sub.Array, err = parameters(&body, s.limits.VJobsPerArray); err != nil {
+		return nil, false, err
+	}
 	sub.Key, sub.Owner, sub.At = key, who.Name, s.now().UTC()
 	job, created, err := s.scheduler.Submit(c.Request.Context(), sub)
 	if err != nil {
@@ -128,16 +133,22 @@ func asSubmitted(w *wire.Submission, err error) error {
 	return &cluster.FieldError{Field: memberPath.ReplaceAllLiteralString(bad.Field, "template"), Value: bad.Value, Want: bad.Want}
 }
 
+// pathVJob is the number of a vjob, or of an array, in the path.
+func pathVJob(c *gin.Context) (cluster.VJobID, error) {
+	id, err := pathNumber(c, "id")
+	return cluster.VJobID(id), err
+}
+
 // vjob resolves the path's vjob and authorises the subject on it.
 func (s *Server) vjob(c *gin.Context, who Subject, verb Verb) (journal.Kept, error) {
-	id, err := pathNumber(c, "id")
+	id, err := pathVJob(c)
 	if err != nil {
 		return journal.Kept{}, err
 	}
-	kept, err := s.reader.VJob(c.Request.Context(), cluster.VJobID(id))
+	kept, err := s.reader.VJob(c.Request.Context(), id)
 	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(who, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
 		// The same words whether it is another's or nobody's.
-		return journal.Kept{}, fmt.Errorf("vjob %d: %w", id, cluster.ErrNotFound)
+		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	return kept, err
 }
@@ -160,6 +171,12 @@ func (s *Server) showVJob(c *gin.Context, who Subject) error {
 // orderer makes the handler that gives one order.
 func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
 	return func(s *Server, c *gin.Context, who Subject) error {
+		switch array, err := queryTrue(c, "array"); {
+		case err != nil:
+			return err
+		case array:
+			return s.orderArray(c, who, order)
+		}
 		kept, err := s.vjob(c, who, Change)
 		if err != nil {
 			return err
@@ -208,6 +225,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
 		Queue: row.Queue, Project: row.Project,
 		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces),
+		Members: wireMembers(row.Fold),
 	}
 	if row.Outcome != cluster.Open {
 		w.Outcome = row.Outcome.String()

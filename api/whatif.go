@@ -67,6 +67,9 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 		return out, nil
 	}
 	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
+	if err == nil && (w.Submit.Array != 0 || len(w.Submit.Parameters) > 0) {
+		err = cluster.BadField("submit.array", w.Submit.Array, "no array: one vjob can be supposed")
+	}
 	if err != nil {
 		return out, err
 	}

@@ -24,6 +24,9 @@ type Terms struct {
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start
 	Unmet Unmet        `json:"unmet,omitempty"` // what becomes of it when one never can be
 
+	// AtOnce is how many vjobs of its array run or are suspended at once; 0 is all.
+	AtOnce int `json:"at_once,omitempty"`
+
 	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool   `json:"container,omitempty"`  // others may run in its room
 	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs; 0 is none

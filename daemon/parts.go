@@ -138,7 +138,7 @@ func planner(s *settings.Settings) ctxswitch.Planner {
 
 // bounds limits submissions; the default image stands first.
 func bounds(s *settings.Settings) scheduler.Bounds {
-	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob}
+	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
 	if usual := s.DefaultImage(); usual != "" {
 		b.Images = append(b.Images, usual)
 	}
@@ -162,7 +162,7 @@ func apiLimits(s *settings.Settings) api.Limits {
 	if perSecond == 0 {
 		perSecond = 1e9
 	}
-	return api.Limits{VMsPerVJob: s.Limits.VMsPerVJob, PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1}
+	return api.Limits{VMsPerVJob: s.Limits.VMsPerVJob, VJobsPerArray: s.Limits.VJobsPerArray, PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1}
 }
 
 // catalogue is the list of images as the API shows it.

@@ -82,6 +82,7 @@ func (p *pair) submit(ctx context.Context, r *rapid.T) {
 	s.Owner = rapid.SampledFrom([]string{"alice", "bob"}).Draw(r, "owner")
 	s.Key = rapid.SampledFrom([]string{"", "k1", "k2"}).Draw(r, "key")
 	s.Held = rapid.Bool().Draw(r, "held")
+	s.Array = rapid.SampledFrom([][]string{nil, nil, {"x"}, {"x", "", "z"}}).Draw(r, "array")
 	a, createdA, errA := p.disk.Submit(ctx, s)
 	b, createdB, errB := p.memory.Submit(ctx, s)
 	agree(r, "error of submit", kind(errA), kind(errB))

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"vjob/scheduler"
 )
 
-// Submit writes a new vjob with its VMs, its gang and its first event, and
+// Submit writes a new vjob, or all of an array, with VMs, gangs and first events, and
 // returns after the commit. When the context ends first it may have been written
 // all the same: the same submission with the same key then finds it.
 func (d *DB) Submit(ctx context.Context, s scheduler.Submission) (job *cluster.VJob, created bool, err error) {
@@ -28,7 +29,7 @@ func (d *DB) Submit(ctx context.Context, s scheduler.Submission) (job *cluster.V
 		kept, err := d.VJob(ctx, n.id)
 		return kept.VJob, false, err
 	}
-	job = s.VJob(n.id)
+	job = n.first()
 	job.Submitted = job.Submitted.UTC()
 	return job, true, nil
 }
@@ -40,6 +41,7 @@ type newVJob struct {
 	fingerprint [sha256.Size]byte
 	spec        string
 	payloads    []int
+	parameters  string // of an array, as JSON
 	reserved    cluster.Resources
 
 	id      cluster.VJobID
@@ -59,8 +61,22 @@ func (n *newVJob) prepare() (err error) {
 	for i := range s.VMs {
 		n.reserved = n.reserved.Plus(s.VMs[i].Reserved)
 	}
+	if len(s.Array) > 0 {
+		raw, err := json.Marshal(s.Array)
+		if err != nil {
+			return fmt.Errorf("parameters: %w", err)
+		}
+		n.parameters = string(raw)
+	}
 	n.spec, n.payloads, err = encodeSpec(s)
 	return err
+}
+
+// first is the vjob, or the first one of the array.
+func (n *newVJob) first() *cluster.VJob {
+	s := *n.submission
+	s.Array = s.Array[:min(1, len(s.Array))]
+	return s.VJobs(n.id)[0]
 }
 
 func (n *newVJob) write(t *tx) error {
@@ -83,7 +99,10 @@ func (n *newVJob) write(t *tx) error {
 		}
 	}
 	e := check.Submitted(n.submission, n.id)
-	return t.event(&e)
+	if err := t.event(&e); err != nil || len(n.submission.Array) < 2 {
+		return err
+	}
+	return n.multiply(t)
 }
 
 // known looks for an earlier submission with the same key.
@@ -104,7 +123,9 @@ func (n *newVJob) nameFree(t *tx) error {
 		return nil
 	}
 	var id cluster.VJobID
-	found, err := t.row("SELECT id FROM vjobs WHERE owner = ? AND name = ? AND name <> '' AND "+live, []any{s.Owner, s.Name}, &id)
+	// "[" is what follows the name of an array in that of its vjobs, "\" comes after it.
+	found, err := t.row("SELECT id FROM vjobs WHERE owner = ? AND (name = ?2 OR name >= ?2 || '[' AND name < ?2 || '\\') AND name <> '' AND "+live+
+		" ORDER BY id DESC LIMIT 1", []any{s.Owner, s.Name}, &id)
 	if found && err == nil {
 		err = check.NameTaken(s.Name, id)
 	}
@@ -117,9 +138,13 @@ func (n *newVJob) insert(t *tx) error {
 	if err != nil {
 		return err
 	}
+	name := s.Name
+	if len(s.Array) > 0 {
+		name = cluster.MemberName(name, 1)
+	}
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
 		vm_count, cpu_milli, memory_mib, spec, queue, project) VALUES (?, ?, ?, ?, ?, ?, ?, 'submitted', 0, ?, ?, ?, ?, ?, ?)`,
-		s.Owner, s.Name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held,
+		s.Owner, name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held,
 		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), spec, s.Queue, s.Project)
 	if err != nil {
 		return err
@@ -138,7 +163,10 @@ func (n *newVJob) insert(t *tx) error {
 			return err
 		}
 	}
-	return nil
+	if len(s.Array) == 0 {
+		return nil
+	}
+	return t.exec("UPDATE vjobs SET array = id, array_index = 1, parameter = ? WHERE id = ?", s.Array[0], id)
 }
 
 // ForgetKeys drops idempotency keys of submissions before an instant; a client

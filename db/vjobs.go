@@ -20,6 +20,9 @@ const live = "state NOT IN ('terminated', 'failed')"
 // the filter lets through, whatever its limit.
 func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error) {
 	where, args := conditions(f)
+	if f.Fold {
+		where, args = folded(where, args)
+	}
 	err = d.snapshot(ctx, func(r *reader) error {
 		if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
 			return err
@@ -34,11 +37,15 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 			order += " DESC"
 		}
 		query := "SELECT " + rowColumns + rowTables + where + order + " LIMIT ? OFFSET ?"
-		return r.each(query, append(args, limit, f.Offset), func(s scanner) error {
+		err := r.each(query, append(args, limit, f.Offset), func(s scanner) error {
 			row, err := scanRow(s)
 			rows = append(rows, row)
 			return err
 		})
+		if err == nil && f.Fold {
+			err = r.fold(rows)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list vjobs: %w", err)
@@ -57,6 +64,9 @@ func conditions(f journal.Filter) (where string, args []any) {
 	}
 	if f.Live {
 		terms = append(terms, live)
+	}
+	if f.Array != 0 {
+		terms, args = append(terms, "array <> 0 AND array = ?"), append(args, int64(f.Array))
 	}
 	if len(f.States) > 0 {
 		terms = append(terms, "state IN (?"+strings.Repeat(", ?", len(f.States)-1)+")")

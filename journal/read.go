@@ -13,8 +13,12 @@ type Filter struct {
 	Owner  string
 	States []cluster.State
 	Name   string
-	Live   bool // only those that are not terminal
-	Newest bool // latest submission first, else earliest first
+	Live   bool           // only those that are not terminal
+	Newest bool           // latest submission first, else earliest first
+	Array  cluster.VJobID // only its vjobs
+	// Fold shows of each array one row: the first of its vjobs that the filter lets
+	// through, with [Row.Fold] filled in.
+	Fold   bool
 	Offset int
 	Limit  int // 0 is no limit
 }
@@ -28,6 +32,13 @@ type Row struct {
 	// Size is filled in lists, where VMs, Rules and payloads are left out.
 	Size     int
 	Reserved cluster.Resources
+	Fold     *Fold // of the array for which the row stands; nil: for one vjob
+}
+
+// Fold is the vjobs of an array in short, those that have ended among them.
+type Fold struct {
+	First, Last int // indices
+	States      map[cluster.State]int
 }
 
 // EventFilter narrows a list of events. Zero fields do not narrow.

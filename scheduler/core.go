@@ -85,10 +85,12 @@ func (c *Core) needs(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Re
 	return need
 }
 
-// Submitted takes in a vjob that the store has accepted.
-func (c *Core) Submitted(now time.Time, job *cluster.VJob) {
+// Submitted takes in vjobs that the store has accepted.
+func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 	c.now = now
-	c.exec.Add(now, job)
+	for _, job := range jobs {
+		c.exec.Add(now, job)
+	}
 }
 
 // Replied takes in the reply to a call.

@@ -145,6 +145,7 @@ func (c *Core) picture() *picture {
 		c.state(p, &p.reports[i], nodes)
 	}
 	c.exiles(p)
+	p.limitArrays()
 	return p
 }
 

@@ -378,7 +378,7 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 	if err := s.Validate(l.limits, l.snapshot.Load().Nodes); err != nil {
 		return nil, false, err
 	}
-	s.At = l.now()
+	s.At = l.now().UTC()
 	job, created, err = l.store.Submit(ctx, s)
 	switch {
 	case errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrInvalid):
@@ -388,7 +388,10 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 		l.post(func(*Core) error { return errStale })
 		return nil, false, err
 	}
-	l.post(func(c *Core) error { c.Submitted(l.now(), job); return nil })
+	if created {
+		jobs := s.VJobs(job.ID)
+		l.post(func(c *Core) error { c.Submitted(l.now(), jobs...); return nil })
+	}
 	return job, created, nil
 }
 

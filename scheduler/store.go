@@ -15,9 +15,10 @@ type Store interface {
 	// Commit writes a step, all or nothing; it is durable on return. After an
 	// error it is unknown whether it was written: the loop loads again.
 	Commit(ctx context.Context, step journal.Step) error
-	// Submit writes new vjobs and returns them with their numbers, in state
-	// Waiting. A key that its owner used before returns the vjob of that time and
-	// created false. A name that a live vjob of the owner bears is ErrConflict.
+	// Submit writes a new vjob, or all vjobs of an array, and returns the first, in
+	// state Waiting: the numbers of the others follow its own, as [Submission.VJobs]
+	// has them. A key that its owner used before returns the vjob of that time and
+	// created false. A name that a live vjob or array of the owner bears is ErrConflict.
 	Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error)
 	// Prune deletes what is older than the horizon. Each turn is a batch that has
 	// been deleted for good, some hundreds of rows; whoever breaks off leaves the

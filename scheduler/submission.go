@@ -19,6 +19,25 @@ type Submission struct {
 	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Held     bool
 	cluster.Terms
+	// Array is the parameters of an array, one for each of its vjobs, which differ in
+	// nothing else; none is a single vjob. The vjobs of a named array bear its name
+	// with their index: "sweep[7]".
+	Array []string `json:",omitempty"` // that old fingerprints of submissions hold
+}
+
+// VJobs turns the submission into its vjobs. Their numbers follow each other.
+func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
+	if len(s.Array) == 0 {
+		return []*cluster.VJob{s.VJob(first)}
+	}
+	jobs := make([]*cluster.VJob, len(s.Array))
+	for i, parameter := range s.Array {
+		job := s.VJob(first + cluster.VJobID(i))
+		job.Array, job.Index, job.Parameter = first, i+1, parameter
+		job.Name = cluster.MemberName(s.Name, i+1)
+		jobs[i] = job
+	}
+	return jobs
 }
 
 // VJob turns the submission into the vjob with the given number.

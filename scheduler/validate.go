@@ -12,6 +12,7 @@ import (
 // Bounds limits submissions.
 type Bounds struct {
 	VMs    int      // per vjob; 0 is no limit
+	Array  int      // vjobs per array; 0 is no limit
 	Images []string // ids in the catalogue; the first is the default
 }
 
@@ -23,6 +24,9 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 	}
 	if b.VMs > 0 && len(s.VMs) > b.VMs {
 		return cluster.BadField("vms", len(s.VMs), fmt.Sprintf("at most %d VMs in one vjob", b.VMs))
+	}
+	if b.Array > 0 && len(s.Array) > b.Array {
+		return cluster.BadField("array", len(s.Array), fmt.Sprintf("at most %d vjobs in one array", b.Array))
 	}
 	if s.Walltime < 0 {
 		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")

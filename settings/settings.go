@@ -167,6 +167,7 @@ type Image struct {
 // Limits bound what is asked of the daemon and what it asks of nodes.
 type Limits struct {
 	VMsPerVJob        int      `json:"vms_per_vjob"`
+	VJobsPerArray     int      `json:"vjobs_per_array"`
 	TransfersPerNode  int      `json:"transfers_per_node"`
 	RequestsPerSecond float64  `json:"requests_per_second"`
 	MaxSkew           Duration `json:"max_skew"`

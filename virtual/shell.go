@@ -107,7 +107,7 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 		return nil, err
 	}
 	if created && s.core != nil {
-		s.core.Submitted(s.now, job)
+		s.core.Submitted(s.now, sub.VJobs(job.ID)...)
 		return job, s.carryOut()
 	}
 	return job, nil

@@ -44,8 +44,10 @@ type VJobQuery struct {
 	States []string
 	Owner  string // administrators only
 	Name   string
-	Live   bool // only those that have not ended
-	Newest bool // latest first
+	Live   bool  // only those that have not ended
+	Newest bool  // latest first
+	Array  int64 // only the vjobs of this array
+	Fold   bool  // one entry for each array
 	Offset int
 	Limit  int // 0 is the server's default
 }
@@ -59,6 +61,8 @@ func (q VJobQuery) values() url.Values {
 	setText(v, "name", q.Name)
 	setTrue(v, "live", q.Live)
 	setTrue(v, "newest", q.Newest)
+	setNumber(v, "array", q.Array)
+	setTrue(v, "fold", q.Fold)
 	setNumber(v, "offset", int64(q.Offset))
 	setNumber(v, "limit", int64(q.Limit))
 	return v

@@ -18,6 +18,8 @@ type Terms struct {
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start
 	Unmet string       `json:"unmet,omitempty"` // when one never can be: fail, hold or run; "" is fail
 
+	AtOnce int `json:"at_once,omitempty"` // how many vjobs of its array run at once; 0 is all
+
 	Idempotent bool  `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool  `json:"container,omitempty"`  // others may run in its room
 	Inner      int64 `json:"inner,omitempty"`      // the container in which it runs

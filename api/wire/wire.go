@@ -20,6 +20,10 @@ type Submission struct {
 	// or JSON. Its VMs are VM0, VM1 and so on.
 	Rules string `json:"rules,omitempty"`
 	Terms
+	// Array is how many vjobs there are to be, that differ in nothing but Parameters if
+	// there are any: one for each.
+	Array      int      `json:"array,omitempty"`
+	Parameters []string `json:"parameters,omitempty"`
 }
 
 // VMSpec is one member as submitted.
@@ -75,6 +79,14 @@ type VJob struct {
 	Index           int        `json:"index,omitempty"`     // its place in the array, from 1
 	Parameter       string     `json:"parameter,omitempty"` // what makes it different from the others of the array
 	Replaces        int64      `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
+	Members         *Members   `json:"members,omitempty"`   // of the array for which it stands in a folded list
+}
+
+// Members is the vjobs of an array in short.
+type Members struct {
+	First  int            `json:"first"` // index
+	Last   int            `json:"last"`
+	States map[string]int `json:"states"` // how many are in each
 }
 
 // VJobDetail is the answer to GET /v1/vjobs/{id}.

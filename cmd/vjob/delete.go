@@ -7,5 +7,5 @@ import (
 )
 
 func (a *app) deleteCommand() *cobra.Command {
-	return a.order("delete", "end vjobs; their VMs and images are removed", "will end", (*client.Client).Delete)
+	return a.order("delete", "end vjobs; their VMs and images are removed", "will end", (*client.Client).Delete, (*client.Client).DeleteArray)
 }

@@ -7,5 +7,5 @@ import (
 )
 
 func (a *app) holdCommand() *cobra.Command {
-	return a.order("hold", "keep a waiting vjob from being started until it is released", "will be held", (*client.Client).Hold)
+	return a.order("hold", "keep a waiting vjob from being started until it is released", "will be held", (*client.Client).Hold, (*client.Client).HoldArray)
 }

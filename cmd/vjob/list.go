@@ -18,6 +18,7 @@ const pageSize = 5000
 
 func (a *app) listCommand() *cobra.Command {
 	var all, estimate bool
+	var array string
 	var q client.VJobQuery
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -31,8 +32,9 @@ func (a *app) listCommand() *cobra.Command {
 					return renamed(err, "--state")
 				}
 			}
-			q.Live = !all && len(q.States) == 0
-			return a.list(cmd, q, estimate)
+			q.Live = !all && len(q.States) == 0 && array == ""
+			q.Fold = array == "" && q.Name == ""
+			return a.list(cmd, q, array, estimate)
 		},
 	}
 	flags := cmd.Flags()
@@ -41,19 +43,25 @@ func (a *app) listCommand() *cobra.Command {
 	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
 	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
 	flags.StringVar(&q.Name, "name", "", "only those of this `NAME`")
+	flags.StringVar(&array, "array", "", "the vjobs of this `ARRAY` one by one, also those that have ended; else each array is one line")
 	flags.BoolVar(&q.Newest, "newest", false, "latest submission first")
 	flags.IntVarP(&q.Limit, "limit", "n", 0, "at most so many")
 	complete(cmd, "state", "waiting", "booting", "running", "suspending", "suspended", "resuming", "migrating", "stopping", "terminated", "failed")
 	return cmd
 }
 
-func (a *app) list(cmd *cobra.Command, q client.VJobQuery, estimate bool) error {
+func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, estimate bool) error {
 	if q.Limit < 0 {
 		return cluster.BadField("--limit", q.Limit, "0 or more")
 	}
 	c, err := a.client()
 	if err != nil {
 		return err
+	}
+	if array != "" {
+		if q.Array, err = resolveArray(cmd.Context(), c, array); err != nil {
+			return err
+		}
 	}
 	list, err := vjobs(cmd, c, q)
 	if err != nil {
@@ -86,6 +94,9 @@ func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobL
 	}
 }
 
+// ranColumn is where the running time stands in the table.
+const ranColumn = 7
+
 func vjobTable(jobs []wire.VJob, estimate bool) *table {
 	ended := slices.ContainsFunc(jobs, func(j wire.VJob) bool { return j.Outcome != "" })
 	columns := ">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY"
@@ -98,10 +109,16 @@ func vjobTable(jobs []wire.VJob, estimate bool) *table {
 	t := &table{heads: heads(columns + " WHY")}
 	for i := range jobs {
 		j := &jobs[i]
+		if j.Members != nil {
+			j = folded(j)
+		}
 		cells := []string{
 			strconv.FormatInt(j.ID, 10), dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
 			cpu(j.CPUMilli), mib(j.MemoryMiB), span(seconds(j.RanSeconds)), walltime(j.WalltimeSeconds),
 			strconv.Itoa(j.Priority),
+		}
+		if j.Members != nil {
+			cells[ranColumn] = "-" // of which of them?
 		}
 		if ended {
 			cells = append(cells, dash(j.Outcome))
@@ -112,6 +129,14 @@ func vjobTable(jobs []wire.VJob, estimate bool) *table {
 		t.row(append(cells, why(j))...)
 	}
 	return t
+}
+
+// folded is the entry of an array as it is shown in one line.
+func folded(j *wire.VJob) *wire.VJob {
+	array := *j
+	array.ID, array.Name, array.Reason = j.Array, cluster.ArrayName(j.Name), members(j.Members)
+	array.State, array.Outcome, array.QueuePlace = "array", "", 0
+	return &array
 }
 
 // stateOf is the state as shown.

@@ -13,8 +13,9 @@ import (
 
 // order is a command that asks the same of each vjob it is given. It goes on
 // after an error and returns them all.
-func (a *app) order(use, short, done string, ask func(*client.Client, context.Context, int64) (wire.VJob, error)) *cobra.Command {
-	return &cobra.Command{
+func (a *app) order(use, short, done string, ask, askAll asking) *cobra.Command {
+	array := false
+	cmd := &cobra.Command{
 		Use:   use + " VJOB...",
 		Short: short,
 		Args:  arguments(-1, "numbers or names of vjobs"),
@@ -22,6 +23,10 @@ func (a *app) order(use, short, done string, ask func(*client.Client, context.Co
 			c, err := a.client()
 			if err != nil {
 				return err
+			}
+			resolve, ask := resolve, ask
+			if array {
+				resolve, ask = resolveArray, askAll
 			}
 			var errs []error
 			jobs := []wire.VJob{}
@@ -38,7 +43,7 @@ func (a *app) order(use, short, done string, ask func(*client.Client, context.Co
 				}
 				jobs = append(jobs, job)
 				if !a.json() {
-					_, _ = fmt.Fprintf(a.out, "vjob %d: %s; it is %s now\n", job.ID, done, clean(job.State))
+					_, _ = fmt.Fprintln(a.out, asked(&job, done))
 				}
 			}
 			if a.json() {
@@ -47,4 +52,17 @@ func (a *app) order(use, short, done string, ask func(*client.Client, context.Co
 			return errors.Join(errs...)
 		},
 	}
+	cmd.Flags().BoolVar(&array, "array", false, "all vjobs of the arrays of these numbers or names, to which it applies")
+	return cmd
+}
+
+// asking is a call about one vjob, or about the vjobs of one array.
+type asking func(c *client.Client, ctx context.Context, id int64) (wire.VJob, error)
+
+// asked says what will be done, and how things stand.
+func asked(job *wire.VJob, done string) string {
+	if job.Members != nil {
+		return fmt.Sprintf("array %d: %s; %s now", job.Array, done, members(job.Members))
+	}
+	return fmt.Sprintf("vjob %d: %s; it is %s now", job.ID, done, clean(job.State))
 }

@@ -7,5 +7,5 @@ import (
 )
 
 func (a *app) releaseCommand() *cobra.Command {
-	return a.order("release", "let a held vjob start again", "released", (*client.Client).Release)
+	return a.order("release", "let a held vjob start again", "released", (*client.Client).Release, (*client.Client).ReleaseArray)
 }

@@ -7,5 +7,5 @@ import (
 )
 
 func (a *app) resumeCommand() *cobra.Command {
-	return a.order("resume", "let a suspended vjob go on", "will go on when there is room", (*client.Client).Resume)
+	return a.order("resume", "let a suspended vjob go on", "will go on when there is room", (*client.Client).Resume, (*client.Client).ResumeArray)
 }

@@ -45,6 +45,8 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"state", stateLine(j)},
 		{"why", why(&j.VJob)},
 		{"outcome", j.Outcome},
+		{"array", arrayLine(&j.VJob)},
+		{"parameter", j.Parameter},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
 		{"ran", ran(&j.VJob)},
@@ -93,6 +95,14 @@ func used(j *wire.VJobDetail) string {
 		text += fmt.Sprintf(", %s of energy", kWh(float64(j.EnergyJoules)))
 	}
 	return text
+}
+
+// arrayLine is which vjob of which array it is.
+func arrayLine(j *wire.VJob) string {
+	if j.Array == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, vjob %d of it", j.Array, j.Index)
 }
 
 // ran is the running time so far, and the most that is allowed.

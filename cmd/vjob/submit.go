@@ -40,6 +40,7 @@ type submission struct {
 	wait     bool
 	timeout  time.Duration
 	terms    termFlags
+	array    arrayFlags
 }
 
 // ofVMs are the flags that describe the VMs: a vjob file does that itself.
@@ -79,6 +80,7 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/rules.md)")
 	flags.StringVar(&f.ruleFile, "rules", "", "`FILE` with rules about the VMs")
 	f.terms.register(flags)
+	f.array.register(flags)
 	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
 	flags.BoolVar(&f.wait, "wait", false, "wait until the vjob has ended; fails if it does")
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
@@ -91,6 +93,9 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 		return err
 	}
 	if err := f.terms.override(cmd, &s.Terms, a.now()); err != nil {
+		return err
+	}
+	if err := f.array.override(a, &s); err != nil {
 		return err
 	}
 	c, err := a.client()

@@ -22,6 +22,8 @@ type vjobFile struct {
 	VMs             []vmFile         `json:"vms"`
 	Rules           document.Passage `json:"rules"` // a script, or a list
 	MinRun          string           `json:"min_run"`
+	Array           int              `json:"array"`
+	Parameters      []string         `json:"parameters"`
 	wire.Terms
 }
 
@@ -56,7 +58,7 @@ func parseVJobFile(name string, data []byte) (wire.Submission, error) {
 func (f *vjobFile) submission() (s wire.Submission, err error) {
 	s = wire.Submission{
 		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: string(f.Rules),
-		Terms: f.Terms,
+		Terms: f.Terms, Array: f.Array, Parameters: f.Parameters,
 	}
 	if f.MinRun != "" {
 		if f.MinRunSeconds != 0 {

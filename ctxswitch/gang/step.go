@@ -193,7 +193,7 @@ func (t *turn) boot(rank int) {
 		Stamp: hypervisor.Stamp{Incarnation: t.rec.Incarnation, Epoch: t.Epoch},
 		Machine: &hypervisor.Machine{
 			Name: fmt.Sprintf("%s/%d", t.VJob.Name, rank), Members: len(t.VJob.VMs),
-			Reserved: vm.Reserved, Payload: vm.Payload,
+			Reserved: vm.Reserved, Payload: t.VJob.Payload(rank),
 		},
 	}
 	if t.May(call) {

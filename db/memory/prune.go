@@ -190,7 +190,9 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 	}
 	s.vjobs, s.gangs = vjobs, gangs
 	maps.DeleteFunc(s.keys, func(_ ownerKey, first firstUse) bool { return gone[int64(first.vjob)] })
-	maps.DeleteFunc(s.names, func(_ ownerKey, last cluster.VJobID) bool { return gone[int64(last)] })
+	maps.DeleteFunc(s.names, func(_ ownerKey, bearers []cluster.VJobID) bool {
+		return !slices.ContainsFunc(bearers, func(id cluster.VJobID) bool { return !gone[int64(id)] })
+	})
 }
 
 // Totals lists what the vjobs of each owner have used, in order of their names.

@@ -48,8 +48,8 @@ type Store struct {
 	budgets journal.Budgets
 	drawn   map[cluster.NodeID]int64 // joules
 	keys    map[ownerKey]firstUse
-	names   map[ownerKey]cluster.VJobID // the last vjob of that name: an earlier one has ended
-	plans   []journal.PlanDetail        // in order of their writing
+	names   map[ownerKey][]cluster.VJobID // of vjobs and arrays: those that bore it, the live ones and maybe others
+	plans   []journal.PlanDetail          // in order of their writing
 	planAt  map[journal.PlanID]int
 	calls   []Call // in order of their writing
 	callAt  map[hypervisor.OpID]int
@@ -85,12 +85,21 @@ func (s *Store) Clone() *Store {
 		FailNext: s.FailNext,
 		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, gaps: s.gaps,
 		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
-		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: maps.Clone(s.names),
+		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: cloneLists(s.names),
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
 		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, drawn: s.drawn,
 	}
+}
+
+// cloneLists copies lists so that neither copy sees what the other appends.
+func cloneLists[K comparable, T any](lists map[K][]T) map[K][]T {
+	c := maps.Clone(lists)
+	for k, list := range c {
+		c[k] = slices.Clone(list)
+	}
+	return c
 }
 
 // fault asks FailNext what becomes of a write.
@@ -181,31 +190,55 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 		at, _ := s.at(first.vjob) // with a vjob its key is forgotten
 		return s.vjobs[at].Clone(), false, nil
 	}
-	name := ownerKey{sub.Owner, sub.Name}
-	if last, ok := s.names[name]; ok {
-		if at, kept := s.at(last); kept && !s.vjobs[at].State.Terminal() {
-			return nil, false, check.NameTaken(sub.Name, last)
-		}
+	if bearer, taken := s.bearer(sub.Owner, sub.Name); taken {
+		return nil, false, check.NameTaken(sub.Name, bearer)
 	}
-	s.last++
-	id := s.last
-	job := sub.VJob(id)
-	job.Submitted = utc(job.Submitted)
-	s.vjobs = append(s.vjobs, journal.Row{
-		VJob: job, Account: journal.Usage{VJob: id}, Size: len(job.VMs), Reserved: job.Reserved(),
-	})
-	s.gangs = append(s.gangs, gang.Record{VJob: id, Since: utc(sub.At), Members: make([]gang.Member, len(job.VMs))})
-	if s.keys == nil {
-		s.keys, s.names = map[ownerKey]firstUse{}, map[ownerKey]cluster.VJobID{}
+	jobs := sub.VJobs(s.last + 1)
+	for _, job := range jobs {
+		s.insert(job, sub)
 	}
 	if sub.Key != "" {
-		s.keys[key] = firstUse{id, body}
+		if s.keys == nil {
+			s.keys = map[ownerKey]firstUse{}
+		}
+		s.keys[key] = firstUse{jobs[0].ID, body}
 	}
-	if sub.Name != "" {
-		s.names[name] = id
+	return jobs[0].Clone(), true, nil
+}
+
+// insert adds a vjob that has the number after the last.
+func (s *Store) insert(job *cluster.VJob, sub *scheduler.Submission) {
+	s.last = job.ID
+	job.Submitted = utc(job.Submitted)
+	s.vjobs = append(s.vjobs, journal.Row{
+		VJob: job, Account: journal.Usage{VJob: job.ID}, Size: len(job.VMs), Reserved: job.Reserved(),
+	})
+	s.gangs = append(s.gangs, gang.Record{VJob: job.ID, Since: utc(sub.At), Members: make([]gang.Member, len(job.VMs))})
+	if job.Name != "" {
+		if s.names == nil {
+			s.names = map[ownerKey][]cluster.VJobID{}
+		}
+		name := ownerKey{job.Owner, cluster.ArrayName(job.Name)}
+		s.names[name] = append(s.names[name], job.ID)
 	}
-	s.log(check.Submitted(sub, id))
-	return job.Clone(), true, nil
+	s.log(check.Submitted(sub, job.ID))
+}
+
+// bearer is the latest live vjob of the owner that bears the name, or is of an array
+// that does.
+func (s *Store) bearer(owner, name string) (id cluster.VJobID, taken bool) {
+	key := ownerKey{owner, name}
+	bearers := s.names[key]
+	for len(bearers) > 0 {
+		last := len(bearers) - 1
+		if at, kept := s.at(bearers[last]); kept && !s.vjobs[at].State.Terminal() {
+			s.names[key] = bearers
+			return bearers[last], true
+		}
+		bearers = bearers[:last]
+	}
+	delete(s.names, key)
+	return 0, false
 }
 
 // log appends an event.

@@ -46,6 +46,8 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"a submission comes back whole", testSubmission},
 		{"an idempotency key makes one vjob", testKeys},
 		{"a name is unique among live vjobs", testNames},
+		{"an array is one submission", testArray},
+		{"the name of an array is unique too", testNamesOfArrays},
 		{"bad submissions", testBadSubmissions},
 		{"a vjob changes by versions", testVersions},
 		{"terminal is terminal", testTerminal},

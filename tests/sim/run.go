@@ -320,6 +320,7 @@ func (r *run) submit() error {
 	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
 		sub.Rules = "continuous spread($VMS);"
 	}
+	r.kind(&sub)
 	job, err := r.shell.Submit(sub)
 	if err != nil && r.opts.Unwritten > 0 {
 		return nil // not acknowledged; it may be there all the same
@@ -327,7 +328,9 @@ func (r *run) submit() error {
 	if err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}
-	r.check.acked = append(r.check.acked, job.ID)
+	for _, member := range sub.VJobs(job.ID) {
+		r.check.acked = append(r.check.acked, member.ID)
+	}
 	return nil
 }
 

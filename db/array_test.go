@@ -1,0 +1,87 @@
+package db_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vjob/cluster"
+	"vjob/db"
+	"vjob/db/storetest"
+	"vjob/journal"
+)
+
+// arrays has vjob 1, array 2 of four and array 6 of two; 2, 3 and 6 have ended.
+func arrays(t *testing.T) *db.DB {
+	t.Helper()
+	d := newDB(t)
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("single", 1)))
+	s := storetest.Submission("sweep", 2)
+	s.Array = make([]string, 4)
+	submitted(t)(d.Submit(t.Context(), s))
+	s = storetest.Submission("", 1)
+	s.Owner, s.Array = "bob", []string{"a", "b"}
+	submitted(t)(d.Submit(t.Context(), s))
+	for _, id := range []cluster.VJobID{2, 3, 6} {
+		end := journal.VJobChange{ID: id, State: cluster.Failed, Outcome: cluster.Broken, Version: 1}
+		if err := d.Commit(t.Context(), journal.Step{VJobs: []journal.VJobChange{end}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// A folded list has one row for each array, whatever is asked besides.
+func TestFold(t *testing.T) {
+	d := arrays(t)
+	for _, c := range []struct {
+		name   string
+		filter journal.Filter
+		want   string
+		total  int
+	}{
+		{"all", journal.Filter{Fold: true}, "1 2[1-4 2 waiting 2 failed] 6[1-2 1 waiting 1 failed]", 3},
+		{"live", journal.Filter{Fold: true, Live: true}, "1 4[1-4 2 waiting 2 failed] 7[1-2 1 waiting 1 failed]", 3},
+		{"failed", journal.Filter{Fold: true, States: []cluster.State{cluster.Failed}}, "2[1-4 2 waiting 2 failed] 6[1-2 1 waiting 1 failed]", 2},
+		{"of bob", journal.Filter{Fold: true, Owner: "bob"}, "6[1-2 1 waiting 1 failed]", 1},
+		{"a page", journal.Filter{Fold: true, Newest: true, Offset: 1, Limit: 1}, "2[1-4 2 waiting 2 failed]", 3},
+		{"an array", journal.Filter{Array: 2}, "2 3 4 5", 4},
+		{"what lives of it", journal.Filter{Array: 2, Live: true}, "4 5", 2},
+		{"an array, folded", journal.Filter{Array: 6, Fold: true}, "6[1-2 1 waiting 1 failed]", 1},
+		{"one that is none", journal.Filter{Array: 1, Fold: true}, "", 0},
+		{"not folded", journal.Filter{}, "1 2 3 4 5 6 7", 7},
+	} {
+		rows, total, err := d.VJobs(t.Context(), c.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i, row := range rows {
+			if i > 0 {
+				got += " "
+			}
+			got += row.ID.String()
+			if f := row.Fold; f != nil {
+				got += fmt.Sprintf("[%d-%d %d waiting %d failed]", f.First, f.Last, f.States[cluster.Waiting], f.States[cluster.Failed])
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || total != c.total {
+			t.Errorf("%s: %d of %d (-want +got):\n%s", c.name, total, c.total, diff)
+		}
+	}
+}
+
+func BenchmarkSubmitArray(b *testing.B) {
+	const n = 10_000
+	b.Run(fmt.Sprintf("vjobs=%d", n), func(b *testing.B) {
+		s := storetest.Submission("", 1)
+		for i := range n {
+			s.Array = append(s.Array, fmt.Sprint("parameter ", i))
+		}
+		d := newDB(b)
+		for b.Loop() {
+			submitted(b)(d.Submit(b.Context(), s))
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package scheduler_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// sweep is a cluster of 16 CPU, of which 4 are used by vjob 1, and array 2 of six
+// vjobs of 2 CPU.
+func sweep(atOnce int) journal.Loaded {
+	l := state(4, 6)
+	for i, job := range l.VJobs[1:] {
+		job.Array, job.Index, job.AtOnce = 2, i+1, atOnce
+	}
+	return l
+}
+
+// states counts the vjobs of array 2 by state.
+func (r *rig) states() map[cluster.State]int {
+	n := map[cluster.State]int{}
+	for id, s := range r.core.Snapshot().VJobs {
+		if id > 1 {
+			n[s.State]++
+		}
+	}
+	return n
+}
+
+// No more of an array begin than its owner wants at once, and those that may not say why.
+func TestAtOnce(t *testing.T) {
+	for atOnce, want := range map[int]int{0: 6, 1: 1, 2: 2, 5: 5, 9: 6} {
+		r := mount(t, settings(), sweep(atOnce))
+		r.drain()
+		if got := r.states(); got[cluster.Booting] != want {
+			t.Errorf("at once %d: %v, want %d that boot", atOnce, got, want)
+		}
+		if atOnce == 2 {
+			if got := r.core.Snapshot().VJobs[4].Reason; !strings.Contains(got, "array 2 runs 2 of its vjobs at once") {
+				t.Errorf("why it waits: %q", got)
+			}
+		}
+	}
+}
+
+// One that is held leaves its place to the next.
+func TestAtOnceAndHeld(t *testing.T) {
+	l := sweep(2)
+	l.VJobs[1].Held = true
+	r := mount(t, settings(), l)
+	r.drain()
+	s := r.core.Snapshot().VJobs
+	if s[2].State != cluster.Waiting || s[3].State != cluster.Booting || s[4].State != cluster.Booting || s[5].State != cluster.Waiting {
+		t.Errorf("got %v", r.states())
+	}
+}
+
+// An order to an array reaches those to which it applies, in one step.
+func TestOrderArray(t *testing.T) {
+	r := mount(t, settings(), sweep(2))
+	r.drain()
+	if err := r.core.OrderArray(r.now, 2, scheduler.OrderHold, "u"); err != nil {
+		t.Fatal(err)
+	}
+	if changed := r.core.Drain().Step.VJobs; len(changed) != 4 {
+		t.Errorf("%d vjobs were changed, want the 4 that wait", len(changed))
+	}
+	err := r.core.OrderArray(r.now, 2, scheduler.OrderHold, "u")
+	if err != nil {
+		t.Errorf("held again: %v", err)
+	}
+	if err := r.core.OrderArray(r.now, 2, scheduler.OrderDelete, "u"); err != nil {
+		t.Fatal(err)
+	}
+	r.drain()
+	if got := r.states(); got[cluster.Stopping] != 2 || len(got) != 1 {
+		t.Errorf("after the deletion: %v, want 2 that stop and no others", got)
+	}
+	if err := r.core.OrderArray(r.now, 2, scheduler.OrderRelease, "u"); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("release of those that stop: %v", err)
+	}
+	if err := r.core.OrderArray(r.now, 7, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
+		t.Errorf("an array that is none: %v", err)
+	}
+}
