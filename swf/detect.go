@@ -13,7 +13,7 @@ func Looks(beginning []byte) bool {
 		// What there is of the data is enough, so an error at its end is none.
 		beginning, _ = io.ReadAll(io.LimitReader(z, 4096))
 	}
-	text := bytes.TrimLeft(beginning, blanks+"\n")
+	text := bytes.TrimLeft(bytes.TrimPrefix(beginning, mark), blanks+"\n")
 	if len(text) == 0 {
 		return false
 	}

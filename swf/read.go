@@ -25,14 +25,14 @@ func Read(in io.Reader, processors int64) (*Log, error) {
 		record, err := r.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			b.log.Declared = r.Processors()
+			b.log.Declared, b.log.Word = r.Processors()
 			return b.finish()
 		case errors.Is(err, errCutOff):
 			b.count(CutOff, record.Line)
 		case err != nil:
 			return nil, err
 		default:
-			if err := b.pool(r.Processors()); err != nil {
+			if err := b.pool(r); err != nil {
 				return nil, err
 			}
 			b.add(&record)
@@ -45,15 +45,18 @@ type builder struct {
 	log    *Log
 	counts [conventions]Count
 	last   int64 // submission
+	// met is the numbers of jobs above; nil as long as each is larger than the one
+	// before.
+	met map[int64]bool
 }
 
 // pool demands that the number of processors is known.
-func (b *builder) pool(declared int64) error {
+func (b *builder) pool(r *Reader) error {
 	if b.log.Processors == 0 {
-		b.log.Processors = declared
+		b.log.Processors, _ = r.Processors()
 	}
 	if b.log.Processors == 0 {
-		return cluster.BadField("processors", "", "a number: the log does not say how many there are (MaxProcs)")
+		return cluster.BadField("processors", "", "a number: the log does not say how many there are (MaxProcs or MaxNodes)")
 	}
 	return nil
 }
@@ -100,7 +103,30 @@ func (b *builder) add(r *Record) {
 		b.count(OutOfOrder, r.Line)
 	}
 	b.last = max(b.last, j.Submit)
+	if b.repeats(j.Number) {
+		b.count(Repeated, r.Line)
+	}
+	if r.partial() {
+		b.count(Part, r.Line)
+	}
 	b.log.Jobs = append(b.log.Jobs, j)
+}
+
+// repeats reports whether a job above has the number.
+func (b *builder) repeats(number int64) bool {
+	jobs := b.log.Jobs
+	if b.met == nil && (len(jobs) == 0 || number > jobs[len(jobs)-1].Number) {
+		return false
+	}
+	if b.met == nil {
+		b.met = make(map[int64]bool, len(jobs))
+		for i := range jobs {
+			b.met[jobs[i].Number] = true
+		}
+	}
+	known := b.met[number]
+	b.met[number] = true
+	return known
 }
 
 // finish sorts the jobs and has their time begin with the first one.

@@ -3,12 +3,12 @@ package swf
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"vjob/cluster"
 )
@@ -20,8 +20,8 @@ const longest = 64 << 10
 type Reader struct {
 	in   *bufio.Reader
 	line int
-	// processors is what the comments say so far; 0 is nothing.
-	processors int64
+	// processors and nodes are what the comments say so far; 0 is nothing.
+	processors, nodes int64
 }
 
 // NewReader begins to read a log, plain or compressed.
@@ -37,9 +37,26 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return &Reader{in: bufio.NewReaderSize(z, longest)}, nil
 }
 
-// Processors is what the log says that its machine has (MaxProcs), as far as it is
-// read; 0 when it says nothing. The first word counts.
-func (r *Reader) Processors() int64 { return r.processors }
+// The words of a log on its machine.
+const (
+	maxProcs = "MaxProcs"
+	maxNodes = "MaxNodes"
+)
+
+// Processors is what the log says that its machine has, as far as it is read, and by
+// which word: MaxProcs, or without that MaxNodes. It is 0 when the log says nothing.
+func (r *Reader) Processors() (processors int64, word string) {
+	switch {
+	case r.processors > 0:
+		return r.processors, maxProcs
+	case r.nodes > 0:
+		return r.nodes, maxNodes
+	}
+	return 0, ""
+}
+
+// mark is with what some editors begin a file (UTF-8's byte order mark).
+var mark = []byte("\xef\xbb\xbf")
 
 // errCutOff is the end of a last line that is not whole.
 var errCutOff = errors.New("the last line is cut off")
@@ -57,7 +74,9 @@ func (r *Reader) Next() (Record, error) {
 		case len(text) == 0:
 			return Record{}, io.EOF
 		}
-		r.line++
+		if r.line++; r.line == 1 {
+			text = bytes.TrimPrefix(text, mark)
+		}
 		text = bytes.Trim(text, blanks+"\n")
 		if len(text) == 0 {
 			continue
@@ -77,18 +96,27 @@ func (r *Reader) Next() (Record, error) {
 // comment looks for what the machine has. The first that says so counts: a log
 // that was made from another one may quote its comments.
 func (r *Reader) comment(text []byte) {
-	value, ok := bytes.CutPrefix(bytes.TrimLeft(text, blanks), []byte("MaxProcs:"))
-	if !ok || r.processors > 0 {
-		return
+	word, value, _ := bytes.Cut(text, []byte(":"))
+	switch string(bytes.Trim(word, blanks)) {
+	case maxProcs:
+		r.processors = cmp.Or(r.processors, amount(value))
+	case maxNodes:
+		r.nodes = cmp.Or(r.nodes, amount(value))
 	}
-	value = bytes.TrimLeft(value, blanks)
-	digits := bytes.IndexFunc(value, func(c rune) bool { return c < '0' || c > '9' })
-	if digits < 0 {
-		digits = len(value)
+}
+
+// amount is the number with which a text begins, in which commas part thousands; 0
+// without one.
+func amount(text []byte) (n int64) {
+	for _, c := range bytes.TrimLeft(text, blanks) {
+		switch {
+		case '0' <= c && c <= '9' && n < largest:
+			n = min(10*n+int64(c-'0'), largest)
+		case c != ',':
+			return n
+		}
 	}
-	if n, err := strconv.ParseInt(string(value[:digits]), 10, 64); err == nil && n <= largest {
-		r.processors = n
-	}
+	return n
 }
 
 // damaged is a compressed log that cannot be read to its end.

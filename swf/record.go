@@ -19,10 +19,15 @@ type Record struct {
 	Allocated int64 // processors
 	Requested int64 // processors
 	Walltime  int64 // seconds
+	Status    int64
 }
 
 // fields is how many numbers a line has.
 const fields = 18
+
+// partial reports whether the line is about a part of a job only, which was stopped
+// and went on later.
+func (r *Record) partial() bool { return 2 <= r.Status && r.Status <= 4 }
 
 // largest is the largest number that a field may hold: as seconds, more than
 // thirty thousand years.
@@ -42,6 +47,7 @@ func parse(line int, text []byte) (Record, error) {
 		{5, "allocated processors", &r.Allocated},
 		{8, "requested processors", &r.Requested},
 		{9, "requested time", &r.Walltime},
+		{11, "status", &r.Status},
 	}
 	next, count := 0, 0
 	for {

@@ -26,8 +26,10 @@ type Log struct {
 	Jobs       []Job
 	Processors int64 // of the pool
 	Declared   int64 // by the log itself; 0 when it says nothing
-	Lines      int   // with jobs
-	Counts     []Count
+	// Word is where the log says it: MaxProcs, or without that MaxNodes.
+	Word   string
+	Lines  int // with jobs
+	Counts []Count
 }
 
 // Count is how often a convention was needed.
@@ -52,6 +54,8 @@ const (
 	NoWalltime                     // no requested time, or 0
 	Killed                         // it ran longer than it asked for
 	OutOfOrder                     // it stands after one that was submitted later
+	Repeated                       // another one has the same number
+	Part                           // it was stopped and went on later
 	conventions
 )
 
@@ -70,5 +74,7 @@ func (c Convention) String() string {
 		NoWalltime:   "no requested time, or 0: the run time is taken",
 		Killed:       "ran longer than requested: ends at the requested time",
 		OutOfOrder:   "submitted before the one above it: sorted by the time of submission",
+		Repeated:     "the number of a job above it: a job of its own all the same",
+		Part:         "a part of a job that was stopped and went on (status 2, 3 or 4): a job of its own",
 	}[c]
 }

@@ -45,21 +45,26 @@ var little = head +
 	line("8 -1 -1 5 1 -1 -1 1 60") + // no submission
 	line("9 160 -1 5 9 -1 -1 9 60") + // too wide
 	line("10 160 -1 5 9 -1 -1 8 315360000") + "\r\n" + // ten years
+	"  ; a comment in the middle; MaxProcs: 1\n" +
+	line("4 170 -1 5 1 -1 -1 1 60 -1 3") + // its number was met, and it is a part
 	"11 170 -1 5 9"
 
 func TestConventions(t *testing.T) {
-	for name, text := range map[string]string{"plain": little, "compressed": packed(t, little), "other ends": strings.ReplaceAll(little, "\n", "\r\n")} {
+	for name, text := range map[string]string{
+		"plain": little, "compressed": packed(t, little), "other ends": strings.ReplaceAll(little, "\n", "\r\n"),
+		"marked": "\xef\xbb\xbf" + little, "in two": packed(t, little[:300]) + packed(t, little[300:]),
+	} {
 		log, err := swf.Read(strings.NewReader(text), 0)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		want := &swf.Log{
 			Jobs: []swf.Job{
-				{1, 0, 50, 60, 4}, {2, 0, 50, 60, 2}, {5, 20, 50, 60, 1}, {3, 30, 50, 50, 4}, {4, 40, 60, 60, 1}, {10, 60, 5, 315360000, 8},
+				{1, 0, 50, 60, 4}, {2, 0, 50, 60, 2}, {5, 20, 50, 60, 1}, {3, 30, 50, 50, 4}, {4, 40, 60, 60, 1}, {10, 60, 5, 315360000, 8}, {4, 70, 5, 60, 1},
 			},
-			Processors: 8, Declared: 8, Lines: 10,
+			Processors: 8, Declared: 8, Word: "MaxProcs", Lines: 11,
 			Counts: []swf.Count{
-				{swf.CutOff, 1, 17},
+				{swf.CutOff, 1, 19},
 				{swf.NoProcessors, 1, 11},
 				{swf.NoRun, 1, 12},
 				{swf.NoSubmit, 1, 13},
@@ -68,6 +73,8 @@ func TestConventions(t *testing.T) {
 				{swf.NoWalltime, 1, 8},
 				{swf.Killed, 1, 9},
 				{swf.OutOfOrder, 1, 10},
+				{swf.Repeated, 1, 18},
+				{swf.Part, 1, 18},
 			},
 		}
 		if !reflect.DeepEqual(log, want) {
@@ -79,8 +86,27 @@ func TestConventions(t *testing.T) {
 // A pool that is given is taken, whatever the log says.
 func TestPoolGiven(t *testing.T) {
 	log, err := swf.Read(strings.NewReader(little), 2)
-	if err != nil || len(log.Jobs) != 3 || log.Processors != 2 || log.Declared != 8 {
+	if err != nil || len(log.Jobs) != 4 || log.Processors != 2 || log.Declared != 8 {
 		t.Error(log, err)
+	}
+}
+
+// The first word on the machine counts, and processors count before nodes.
+func TestProcessors(t *testing.T) {
+	for head, want := range map[string]struct {
+		processors int64
+		word       string
+	}{
+		"; MaxProcs: 100\n; MaxNodes: 50\n":                           {100, "MaxProcs"},
+		"; MaxNodes: 50 (of two)\n;\tMaxProcs :\t93,312 (and more)\n": {93312, "MaxProcs"},
+		"; MaxNodes: 1,152\n":                                         {1152, "MaxNodes"},
+		"; MaxProcs: -1\n; MaxNodes: 64\n; MaxNodes: 32\n":            {64, "MaxNodes"},
+		"; MaxProcs: unknown\n; MaxNodes: 8\n; Note: MaxProcs: 9\n":   {8, "MaxNodes"},
+	} {
+		log, err := swf.Read(strings.NewReader(head+line("1 100 -1 5 4 -1 -1 4 60")), 0)
+		if err != nil || log.Processors != want.processors || log.Word != want.word {
+			t.Errorf("%q: %+v, %v; want %+v", head, log, err, want)
+		}
 	}
 }
 
@@ -94,7 +120,7 @@ func TestWrong(t *testing.T) {
 		"no end":           {head + line("1 100 -1 5 4 -1 -1 4 1e300"), `line 6: field 9, the requested time: "1e300" is wrong: want a number up to 10^12`},
 		"huge":             {head + line("1 99999999999999999999 -1 5 4 -1 -1 4 9"), `field 2, the submit time`},
 		"few fields":       {head + "1 2 3 4\n" + line("1 100 -1 5 4 -1 -1 4 60"), `line 6: "4 fields" is wrong: want the 18 of the Standard Workload Format`},
-		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong: want a number: the log does not say how many there are (MaxProcs)`},
+		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong: want a number: the log does not say how many there are (MaxProcs or MaxNodes)`},
 		"processors of 0":  {"; MaxProcs: 0\n" + line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong`},
 		"endless line":     {head + strings.Repeat("1 ", 1<<16), `line 6: "more than 65536 bytes" is wrong: want a line of a log`},
 		"half a gzip":      {packed(t, little)[:80], "want a whole gzip file: this one is cut off or damaged"},
@@ -128,7 +154,7 @@ func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 // Logs are told from documents by how they begin.
 func TestLooks(t *testing.T) {
 	for text, want := range map[string]bool{
-		little: true, packed(t, little): true, packed(t, little)[:100]: true, line("1 2"): true, "\n\n  -1 2": true,
+		little: true, "\xef\xbb\xbf" + little: true, packed(t, little): true, packed(t, little)[:100]: true, line("1 2"): true, "\n\n  -1 2": true,
 		"": false, "-": false, "- a: 1": false, "{": false, "# x\n1": false, "vjobs: []": false, "\x1f\x8b": false, packed(t, `{"a":1}`): false,
 	} {
 		if got := swf.Looks([]byte(text)); got != want {
@@ -139,7 +165,7 @@ func TestLooks(t *testing.T) {
 
 // Every convention says what it does.
 func TestWords(t *testing.T) {
-	for c := range swf.OutOfOrder + 1 {
+	for c := range swf.Part + 1 {
 		if text := c.String(); text == "" || strings.HasSuffix(text, "left out") != c.Skips() {
 			t.Errorf("%d: %q, skips %t", c, text, c.Skips())
 		}

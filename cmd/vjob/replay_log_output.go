@@ -101,7 +101,7 @@ func (l *replayedLog) pool() string {
 	text := count(int(l.log.Processors), "processor")
 	switch {
 	case !l.given:
-		return text + ", as the log says (MaxProcs)"
+		return text + ", as the log says (" + l.log.Word + ")"
 	case l.log.Declared > 0 && l.log.Declared != l.log.Processors:
 		return fmt.Sprintf("%s (the log says %d)", text, l.log.Declared)
 	}
