@@ -192,6 +192,10 @@ func nodeEndpoints() []endpoint {
 			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
 			least: administrator, verb: Change, status: 204, handle: (*Server).online,
 		},
+		{
+			method: "POST", path: "/v1/nodes/:name/power", operation: "switchNode", summary: "Switch a node off, once it is empty, or on",
+			least: administrator, verb: Change, body: wire.PowerChange{}, status: 204, handle: (*Server).setPower,
+		},
 	}
 }
 

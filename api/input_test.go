@@ -124,6 +124,8 @@ func TestWrongRequests(t *testing.T) {
 		{"GET", "/v1/plans/99", "", 404, ""},
 		{"GET", "/v1/events?after=x", "", 400, "after"},
 		{"PATCH", "/v1/nodes/n1", `{"state":"gone"}`, 400, "state"},
+		{"POST", "/v1/nodes/n1/power", `{"power":"dim"}`, 400, "power"},
+		{"POST", "/v1/nodes/n1/power", `{}`, 400, "power"},
 		{"PATCH", "/v1/nodes/n1", `{"state":"down"}`, 400, "fenced"},
 		{"PATCH", "/v1/nodes/n1", `{"state":"online","fenced":true}`, 400, "fenced"},
 		{"POST", "/v1/users", `{"name":"a b","role":"user"}`, 400, "name"},

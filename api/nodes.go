@@ -43,7 +43,7 @@ func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot
 			Name: string(n.ID), State: n.State.String(), Silent: n.Silent, Since: n.Since.UTC(),
 			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
-			VMs: []string{}, Labels: n.Labels,
+			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, who),
 		}
 		if n.Power.Known {
 			list[i].Power = &wire.NodePower{

@@ -9,6 +9,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/journal"
+	"vjob/power/cycle"
 	"vjob/scheduler"
 )
 
@@ -25,6 +26,8 @@ type Scheduler interface {
 	OrderArray(ctx context.Context, array cluster.VJobID, order scheduler.Order, by string) error
 	// SetNode asks for another state of a node.
 	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
+	// SetPower asks for a node to be switched off, once it is empty, or on.
+	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, by string) error
 	// SetRules replaces the placement rules of the cluster; what is wrong with them is a
 	// *cluster.FieldError.
 	SetRules(ctx context.Context, text, by string) error

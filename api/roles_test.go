@@ -19,6 +19,7 @@ import (
 var bodies = map[string]string{
 	"submitVJob":  `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
 	"changeNode":  `{"state":"draining"}`,
+	"switchNode":  `{"power":"off"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
 	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
 	"supposeThat": `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
@@ -30,7 +31,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "getRules", "setRules",
+		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")
@@ -170,8 +171,9 @@ func TestOrdersAndNodes(t *testing.T) {
 	} {
 		b.as(r[0], r[1], r[2], "")
 	}
+	b.as("root", "POST", "/v1/nodes/n1/power", `{"power":"off"}`)
 	b.as("root", "PATCH", "/v1/nodes/n1", `{"state":"down","fenced":true}`)
-	want := "hold 1 by alice, delete 2 by root, n1 draining by root, n1 online by root, n1 down by root"
+	want := "hold 1 by alice, delete 2 by root, n1 draining by root, n1 online by root, n1 power off by root, n1 down by root"
 	if got := strings.Join(b.loop.noted(), ", "); got != want {
 		t.Errorf("got %s", got)
 	}

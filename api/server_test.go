@@ -21,6 +21,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/db"
 	"vjob/journal"
+	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/ruling"
 	"vjob/scheduler"
@@ -69,6 +70,10 @@ func (l *loop) SetNode(_ context.Context, node cluster.NodeID, state cluster.Nod
 		return fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
 	}
 	return l.note("%s %s by %s", node, state, by)
+}
+
+func (l *loop) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, by string) error {
+	return l.note("%s power %s by %s", node, want, by)
 }
 
 func (l *loop) SetRules(ctx context.Context, text, by string) error {

@@ -106,9 +106,13 @@ func (d *Daemon) join() error {
 	if err != nil {
 		return err
 	}
+	buttons, err := fleet(&d.settings, d.driver)
+	if err != nil {
+		return err
+	}
 	store := &ringingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Bounds: bounds(&d.settings),
+		Settings: core, Store: store, Driver: d.driver, Fleet: buttons, Bounds: bounds(&d.settings),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
 		PruneEvery: time.Hour, Retention: retention(&d.settings),

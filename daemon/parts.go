@@ -110,7 +110,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(),
+		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
 		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
 }

@@ -40,6 +40,9 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if l.Nodes, err = r.nodes(); err != nil {
 		return err
 	}
+	if l.Power, err = r.power(); err != nil {
+		return err
+	}
 	if l.Rules, err = r.rules(); err != nil {
 		return err
 	}

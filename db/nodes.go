@@ -90,6 +90,9 @@ func (d *DB) DeleteNode(ctx context.Context, id cluster.NodeID) error {
 		if found {
 			return fmt.Errorf("it holds a part of vjob %s; drain it first: %w", holds, cluster.ErrConflict)
 		}
+		if err := t.exec("DELETE FROM power WHERE node = ?", string(id)); err != nil {
+			return err
+		}
 		n, err := t.change("DELETE FROM nodes WHERE id = ?", string(id))
 		if err == nil && n == 0 {
 			err = cluster.ErrNotFound

@@ -35,6 +35,7 @@ func (d *DB) Commit(ctx context.Context, step journal.Step) error {
 func (t *tx) step(s *journal.Step, plans []string) error {
 	err := firstError(
 		func() error { return every(s.Nodes, t.node) },
+		func() error { return every(s.Power, t.power) },
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },
 		func() error { return every(s.VJobs, t.vjob) },

@@ -13,6 +13,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
+	"vjob/power/cycle"
 )
 
 // PlanID numbers plans from 1.
@@ -163,6 +164,7 @@ type Step struct {
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
+	Power   []cycle.Record
 	Rules   *Rules   // in place of those before; nil: as they were
 	Budgets *Budgets // the same of budgets
 	Plans   []Plan
@@ -178,7 +180,7 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
+	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Events) == 0
 }
@@ -189,6 +191,7 @@ type Loaded struct {
 	NextOp   hypervisor.OpID
 	NextPlan PlanID
 	Nodes    []cluster.Node
+	Power    []cycle.Record // of nodes that have ever been switched, in order of their names
 	Rules    Rules
 	Budgets  Budgets
 	Drawn    []Drawn         // by each node so far, in order of their names

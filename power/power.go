@@ -13,6 +13,7 @@ package power
 import (
 	"context"
 	"errors"
+	"time"
 
 	"vjob/cluster"
 )
@@ -56,15 +57,22 @@ type Verb uint8
 
 // The verbs.
 const (
-	Ask Verb = iota // for the state
+	Look Verb = iota // whether the node has power
 	TurnOff
 	TurnOn
 )
 
 // String is the lower-case name.
-func (v Verb) String() string { return [...]string{"ask", "off", "on"}[v] }
+func (v Verb) String() string { return [...]string{"look", "off", "on"}[v] }
 
-// Do does what a verb says. The state is that of Ask, else Unknown.
+// Ask is something to ask of the driver of a node, and when that was decided.
+type Ask struct {
+	Node cluster.NodeID
+	Verb Verb
+	At   time.Time
+}
+
+// Do does what a verb says. The state is that of Look, else Unknown.
 func Do(ctx context.Context, d Driver, v Verb) (State, error) {
 	switch v {
 	case TurnOff:

@@ -12,6 +12,7 @@ import (
 	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
+	"vjob/power"
 	"vjob/queue"
 )
 
@@ -34,6 +35,8 @@ type Settings struct {
 	Power map[cluster.NodeID]energy.Power
 	// Live lets VMs that a lock protects migrate while they run.
 	Live bool
+	// Switching says which nodes can be switched off and on.
+	Switching Switching
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one
@@ -56,6 +59,11 @@ type Core struct {
 	aside     map[cluster.VJobID]exile         // no decision could be taken with them
 	missed    exile                            // there could not even without anybody; its zero value: there could
 	out       journal.Step                     // written by the core itself
+
+	switches   map[cluster.NodeID]*switched // nodes that can be switched off and on
+	switchable []cluster.NodeID             // these, in order
+	asks       []power.Ask                  // for their power drivers
+	powerAt    time.Time                    // when time alone takes a switch further
 }
 
 // NewCore goes on from what the journal holds.
@@ -67,6 +75,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	}
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
 	c.exec.Power = settings.Power
+	c.takeUp(loaded.Power)
 	return c
 }
 
@@ -135,12 +144,14 @@ func (c *Core) endOverdue() {
 // Drain decides if it is time to, and returns what is to be done.
 func (c *Core) Drain() execute.Effects {
 	effects := c.exec.Drain()
+	c.switchNodes()
 	if c.due() {
 		c.decide()
 		effects = merge(effects, c.exec.Drain())
 	}
 	effects.Step = mergeSteps(effects.Step, c.out)
-	c.out = journal.Step{}
+	effects.Asks = c.asks
+	c.out, c.asks = journal.Step{}, nil
 	effects.Wake = c.wake(effects.Wake)
 	return effects
 }
@@ -169,6 +180,7 @@ func (c *Core) wake(next time.Time) time.Time {
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)
 	}
+	sooner(c.powerAt)
 	sooner(c.exec.NextEnd())
 	return next
 }
@@ -229,6 +241,7 @@ func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState
 	}
 	n.State = state
 	c.exec.SetNode(now, n.Node)
+	c.yieldTo(id, state)
 	c.out.Nodes = append(c.out.Nodes, n.Node)
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
@@ -252,6 +265,7 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.VJobs = append(a.VJobs, b.VJobs...)
 	a.Gangs = append(a.Gangs, b.Gangs...)
 	a.Nodes = append(a.Nodes, b.Nodes...)
+	a.Power = append(a.Power, b.Power...)
 	if b.Rules != nil {
 		a.Rules = b.Rules
 	}

@@ -124,9 +124,7 @@ func (c *Core) picture() *picture {
 	}
 	for _, n := range c.exec.Nodes() {
 		node := n.Node
-		if n.Silent && node.State == cluster.Online {
-			node.State = cluster.Draining
-		}
+		node.State = c.standing(&n)
 		p.current.SetNode(node)
 		p.intended.SetNode(node)
 		if c.settings.Live {

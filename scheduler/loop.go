@@ -15,6 +15,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/hypervisor"
 	"vjob/journal"
+	"vjob/power"
 )
 
 // Loop is the shell around the core: it owns the clock, commits the core's steps
@@ -24,6 +25,7 @@ type Loop struct {
 	settings Settings
 	store    Store
 	driver   hypervisor.Driver
+	fleet    power.Fleet
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
@@ -49,6 +51,7 @@ type LoopConfig struct {
 	Settings Settings
 	Store    Store
 	Driver   hypervisor.Driver
+	Fleet    power.Fleet // the power drivers of nodes; nil is none
 	Bounds   Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
@@ -70,7 +73,7 @@ type LoopConfig struct {
 // NewLoop makes a loop; [Loop.Run] starts it.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
-		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now,
+		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
 		sweepEvery: cfg.SweepEvery, keepConsoles: cfg.KeepConsoles,
 		pruneEvery: cfg.PruneEvery, retention: cfg.Retention,
@@ -280,6 +283,9 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 func (l *Loop) start(ctx context.Context, effects execute.Effects) {
 	for _, chain := range effects.Chains {
 		l.workers.Go(func() { l.runChain(ctx, chain) })
+	}
+	for _, ask := range effects.Asks {
+		l.workers.Go(func() { l.press(ctx, ask) })
 	}
 	for _, node := range effects.Looks {
 		l.workers.Go(func() { l.look(ctx, node) })

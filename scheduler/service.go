@@ -33,6 +33,7 @@ type NodeStatus struct {
 	Since   time.Time // of Silent or of the last change
 	Problem string    // what the last look said, when it failed
 	Power   NodePower
+	Switch  *Switch // nil: it cannot be switched off and on
 }
 
 // NodePower is what a node draws, as far as it is known.

@@ -17,7 +17,7 @@ func (c *Core) Snapshot() *Snapshot {
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,
-			Power: c.power(&n),
+			Power: c.power(&n), Switch: c.switchOf(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {

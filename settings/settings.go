@@ -37,6 +37,7 @@ type Settings struct {
 	Images    []Image          `json:"images"`
 	Limits    Limits           `json:"limits"`
 	Retention Retention        `json:"retention"`
+	Switching Switching        `json:"power"`
 }
 
 // Listen says where the API is served.

@@ -16,6 +16,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
+	"vjob/power"
 	"vjob/scheduler"
 )
 
@@ -42,6 +43,9 @@ type Config struct {
 	Committed func(now time.Time, step journal.Step)
 	// Called is told every call just before it is made. Nil is nobody.
 	Called func(now time.Time, call hypervisor.Call)
+	// Pressed is told every request to a power driver just before it is made. Nil is
+	// nobody.
+	Pressed func(now time.Time, ask power.Ask)
 }
 
 // Shell drives a core. It has one owner.
@@ -254,7 +258,8 @@ func (s *Shell) carryOut() error {
 				return nil
 			}
 		}
-		if !s.look(effects) {
+		more := s.press(effects.Asks)
+		if s.core == nil || !s.look(effects) && !more {
 			return nil
 		}
 	}

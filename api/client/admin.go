@@ -26,6 +26,12 @@ func (c *Client) SetNode(ctx context.Context, name string, change wire.NodeChang
 	return err
 }
 
+// SetPower switches a node off, once it is empty, or on (administrators).
+func (c *Client) SetPower(ctx context.Context, name string, change wire.PowerChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPost, path: nodePath(name) + "/power", body: change, repeatable: true}, nil)
+	return err
+}
+
 // Drain has everything moved off a node (administrators).
 func (c *Client) Drain(ctx context.Context, name string) error {
 	_, err := c.call(ctx, request{method: http.MethodPost, path: nodePath(name) + "/drain", repeatable: true}, nil)

@@ -138,6 +138,7 @@ type Node struct {
 	Power         *NodePower        `json:"power,omitempty"` // nil: nothing is known of it
 	VMs           []string          `json:"vms"`
 	Labels        map[string]string `json:"labels,omitempty"`
+	Switch        *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
 }
 
 // NodePower is what a node draws.

@@ -13,9 +13,10 @@ import (
 
 func (a *app) nodesCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "nodes",
-		Short: "list the nodes, and what is free on them; administrators also change their state",
-		Args:  noArguments,
+		Use:     "nodes",
+		Aliases: []string{"node"},
+		Short:   "list the nodes, and what is free on them; administrators also change their state",
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -43,6 +44,8 @@ func (a *app) nodesCommand() *cobra.Command {
 		a.setNode("online", "let a node take VMs again", to(cluster.Online)),
 		a.setNode("offline", "put an empty node out of use", to(cluster.Offline)),
 		down,
+		a.setPower("off", "switch a node off, once everything has moved off it", "goes off once it is empty"),
+		a.setPower("on", "switch a node on", "is to be on"),
 	)
 	return cmd
 }
@@ -101,8 +104,12 @@ func nodeTable(nodes []wire.Node) *table {
 	return t
 }
 
-// nodeState is what is decreed of a node, or that it does not answer.
+// nodeState is what is decreed of a node, or how far it is on its way off or on, or that
+// it does not answer.
 func nodeState(n *wire.Node) string {
+	if switching(n) {
+		return n.Switch.Phase
+	}
 	if n.Silent && n.State != cluster.Down.String() && n.State != cluster.Offline.String() {
 		return "silent"
 	}
@@ -110,6 +117,9 @@ func nodeState(n *wire.Node) string {
 }
 
 func nodeProblem(n *wire.Node) string {
+	if switching(n) {
+		return powerProblem(n)
+	}
 	if n.Silent {
 		return fmt.Sprintf("silent since %s: %s", moment(&n.Since), n.Problem)
 	}

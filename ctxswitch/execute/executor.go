@@ -20,6 +20,7 @@ import (
 	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
+	"vjob/power"
 )
 
 // ErrNotTried is the reply to the calls of a chain behind one that failed.
@@ -108,7 +109,8 @@ type Effects struct {
 	Chains    []Chain
 	Looks     []cluster.NodeID
 	LookStore bool
-	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
+	Asks      []power.Ask // of power drivers
+	Wake      time.Time   // Tick is wanted by then; zero when there is nothing to wait for
 }
 
 // Chain is calls to be made in order, each after the one before ended well; the

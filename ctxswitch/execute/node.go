@@ -22,6 +22,10 @@ type node struct {
 	since   time.Time // of seen, or of silence
 	problem string
 	ended   time.Time // of the last look
+	// rests is how often a node is looked at that is being switched off or on, or is
+	// off; 0: it is in use. See [Executor.Rest].
+	rests     time.Duration
+	strangers []string // machines that are none of ours, of the last look that succeeded
 
 	looking bool
 	started uint64 // logical time of the look under way
@@ -32,8 +36,13 @@ type node struct {
 	draw draw
 }
 
-// silent reports whether the node does not answer and nobody has proven it dead.
-func (n *node) silent() bool { return !n.seen && n.State != cluster.Down }
+// silent reports whether the node does not answer, and nobody has proven that it
+// holds nothing.
+func (n *node) silent() bool { return !n.seen && !n.void() }
+
+// void reports whether nothing can be on the node, though it does not answer: it is
+// proven dead, or it was empty when it was switched off.
+func (n *node) void() bool { return n.State == cluster.Down || n.rests > 0 && !n.seen }
 
 // storeSight is what the executor knows of the image store.
 type storeSight struct {
@@ -134,7 +143,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 // there and those that wait for room.
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || len(n.endings)+len(view.Endings) > 0 || !n.shows(view.Copies)
-	n.began, n.problem, n.endings = n.started, "", view.Endings
+	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
 	if news {
 		e.forget(n)
 	}
@@ -227,6 +236,9 @@ func (e *Executor) quarantine(n *node) {
 }
 
 func (e *Executor) tell(n *node) {
+	if n.rests > 0 {
+		return // whoever switches it tells what becomes of it
+	}
 	text := fmt.Sprintf("node %s answers", n.ID)
 	if !n.seen {
 		text = fmt.Sprintf("node %s does not answer: %s", n.ID, n.problem)
@@ -285,6 +297,9 @@ func (e *Executor) lookDue(n *node) bool {
 	every := e.settings.LookEvery
 	if !n.seen {
 		every = e.settings.Retry
+	}
+	if n.rests > 0 {
+		every = n.rests
 	}
 	return !n.tried || e.now.Sub(n.ended) >= every
 }

@@ -146,7 +146,7 @@ func (e *Executor) settle(o *op) {
 	}
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		n, ok := e.nodes[id]
-		if !ok || n.State == cluster.Down {
+		if !ok || n.void() {
 			continue
 		}
 		if !n.seen {

@@ -45,7 +45,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	for _, name := range e.haunts(p, rank) {
 		n, known := e.nodes[name]
 		switch {
-		case known && n.State == cluster.Down:
+		case known && n.void():
 			continue
 		case known && !n.tried:
 			s.Busy = true // not looked at since the start: nobody knows yet whether it is silent

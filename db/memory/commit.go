@@ -85,6 +85,9 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		})
 		s.putNode(n)
 	}
+	if err := s.stepPower(step.Power, u); err != nil {
+		return err
+	}
 	for i := range step.VJobs {
 		if err := s.change(&step.VJobs[i], u); err != nil {
 			return err

@@ -21,6 +21,7 @@ import (
 	"vjob/db/replay"
 	"vjob/hypervisor"
 	"vjob/journal"
+	"vjob/power/cycle"
 	"vjob/scheduler"
 )
 
@@ -44,6 +45,7 @@ type Store struct {
 	vjobs   []journal.Row  // in order of their numbers
 	gangs   []gang.Record  // of these vjobs, in the same places
 	nodes   map[cluster.NodeID]cluster.Node
+	power   map[cluster.NodeID]cycle.Record
 	rules   journal.Rules
 	budgets journal.Budgets
 	drawn   map[cluster.NodeID]int64 // joules
@@ -131,7 +133,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	}
 	l := journal.Loaded{
 		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
-		Nodes: s.sortedNodes(), Rules: s.rules, Budgets: s.budgets, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
+		Nodes: s.sortedNodes(), Power: s.sortedPower(), Rules: s.rules, Budgets: s.budgets, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
 	}
 	for i := range s.vjobs {
 		row := &s.vjobs[i]

@@ -58,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"plans", testPlans},
 		{"accounts add up", testUsage},
 		{"nodes", testNodes},
+		{"the power of nodes", testPower},
 		{"rules of the cluster", testRules},
 		{"power budgets", testBudgets},
 		{"what nodes have drawn", testDrawn},

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -25,7 +26,13 @@ type Config struct {
 	// are as good as endless.
 	Pools  map[string]cluster.MiB
 	Faults Rates
+	// Boot is how long a node takes from being switched on to its first answer; 0 is
+	// [DefaultBoot].
+	Boot time.Duration
 }
+
+// DefaultBoot is how long servers usually take to boot.
+const DefaultBoot = 2 * time.Minute
 
 // Node is one simulated host.
 type Node struct {
@@ -68,5 +75,6 @@ func (c Config) withDefaults() Config {
 	if c.Start.IsZero() {
 		c.Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
+	c.Boot = cmp.Or(c.Boot, DefaultBoot)
 	return c
 }

@@ -59,6 +59,9 @@ const (
 	// MigrateSplit: the migration under way, or the next one, loses its last reply
 	// (M10-M14). Armed.
 	MigrateSplit
+	// BootFails: the node does not come up the next time that it is switched on.
+	// Armed.
+	BootFails
 
 	faultKinds = iota
 	// lastingKinds is how many kinds, the first ones, are lasting.
@@ -68,7 +71,7 @@ const (
 var faultNames = [...]string{
 	"power-loss", "freeze", "partition", "daemon-killed", "store-gone", "disk-full",
 	"lockd-killed", "guest-crashed", "guest-panicked", "image-rot",
-	"call-fails", "call-lost", "call-silent", "call-slow", "save-full", "save-full-left", "migrate-cut", "migrate-split",
+	"call-fails", "call-lost", "call-silent", "call-slow", "save-full", "save-full-left", "migrate-cut", "migrate-split", "boot-fails",
 }
 
 // String is the lower-case name.
@@ -182,6 +185,8 @@ func (f *Fault) suits(v hypervisor.Verb) bool {
 		return v == hypervisor.Save
 	case MigrateCut, MigrateSplit:
 		return v == hypervisor.Migrate
+	case BootFails:
+		return false // it is no call that is spoilt
 	default:
 		return true
 	}

@@ -103,7 +103,7 @@ func (m *stepper) emptying() {
 	limit := m.Record.Since.Add(m.Empty)
 	switch {
 	case m.Record.Want == WantOn:
-		m.Record.Reason = ""
+		m.Record.By, m.Record.Reason = "", ""
 		m.enter(On, "stays on")
 	case m.Answers && m.Holds == "":
 		m.enter(Stopping, "is empty and goes off")
@@ -211,7 +211,7 @@ func (m *stepper) poll(v power.Verb) {
 		m.sooner(next)
 		return
 	}
-	m.Ask, m.Verb = true, power.Ask
+	m.Ask, m.Verb = true, power.Look
 }
 
 func (m *stepper) complaint() string {

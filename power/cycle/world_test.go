@@ -29,7 +29,7 @@ type world struct {
 func (w *world) request(v power.Verb) {
 	w.sight.Busy, w.sight.Tried, w.verb = true, w.now, v
 	w.replies = w.now.Add(time.Duration(w.chance.IntN(20)) * time.Second)
-	if v == power.Ask || w.chance.IntN(4) == 0 {
+	if v == power.Look || w.chance.IntN(4) == 0 {
 		return
 	}
 	if v == power.TurnOff && w.guests > 0 {
@@ -44,7 +44,7 @@ func (w *world) reply() {
 	switch {
 	case w.chance.IntN(5) == 0:
 		w.sight.Trouble = "no answer"
-	case w.verb == power.Ask:
+	case w.verb == power.Look:
 		w.sight.Power, w.sight.Asked, w.sight.Trouble = power.Off, w.now, ""
 		if w.powered {
 			w.sight.Power = power.On
@@ -87,7 +87,7 @@ func (w *world) pass() {
 // step is one step of the scheduler, which may die after it has written.
 func (w *world) step() {
 	m := cycle.Step(w.record, w.sight, cycle.DefaultLimits, w.now)
-	if m.Ask && m.Verb != power.Ask && !m.Changed {
+	if m.Ask && m.Verb != power.Look && !m.Changed {
 		w.t.Fatalf("asked to %s before that is written down", m.Verb)
 	}
 	w.record = m.Record

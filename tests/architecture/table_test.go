@@ -36,18 +36,20 @@ var table = []row{
 	{"ruling", of("cluster", "repack", "repack/rule", "repack/script", "repack/script/rulelist"), "what becomes of the rules"},
 	{"ctxswitch", of("cluster", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ruling"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
-	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang"), "how it is stored"},
-	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling"), "which store, driver and front it has"},
+	{"power", of("cluster"), "why a node is switched, and whether anything runs on it"},
+	{"power/cycle", of("cluster", "power"), "why a node is wanted off, and other nodes"},
+	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "power/cycle"), "how it is stored"},
+	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
+	{"scheduler", of("cluster", "energy", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
 
-	{"hypervisor/simulated", of("cluster", "hypervisor"), "gangs, plans and queues"},
+	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
 	{"hypervisor/conformance", of("cluster", "hypervisor"), "which driver it tests"},
-	{"db/internal/check", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler"), "where the rows are kept"},
+	{"db/internal/check", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "power/cycle"), "where the rows are kept"},
 	{"db/replay", of("cluster", "journal"), "everything but the event log"},
-	{"db/storetest", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/replay"), "which store it tests"},
-	{"db/memory", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay"), "the disk"},
-	{"db", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay"), "what the rows mean to the loop"},
+	{"db/storetest", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/replay", "power/cycle"), "which store it tests"},
+	{"db/memory", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay", "power/cycle"), "the disk"},
+	{"db", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "db/internal/check", "db/replay", "power/cycle"), "what the rows mean to the loop"},
 
 	{"oar/message", of("cluster"), "what is typed"},
 	{"oar/date", of("oar/message"), "which time it is, and where"},
@@ -62,7 +64,7 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
 	{"settings", of("cluster", "energy", "queue", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling", "spelling"), "what is made of it"},
@@ -76,7 +78,7 @@ var table = []row{
 	{"swf", of("cluster"), "how jobs are scheduled"},
 	{"replay/spread", nil, "what the values are"},
 	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf", "replay/spread"), "nodes, VMs, and how a discipline decides"},
-	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler"), "what is replayed, and what is checked"},
+	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler", "power", "power/cycle"), "what is replayed, and what is checked"},
 	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "workload", "chart", "virtual", "replay/spread"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
@@ -87,14 +89,14 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/prune.go", "repack/solve/party.go")
+var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/press.go", "scheduler/prune.go", "repack/solve/party.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}

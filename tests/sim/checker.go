@@ -21,6 +21,7 @@ type Checker struct {
 	gangs   map[cluster.VJobID]gang.Record // as last committed
 	jobs    map[cluster.VJobID]journal.VJobChange
 	acked   []cluster.VJobID
+	power   powers // as last committed
 	intents map[hypervisor.OpID]bool
 	used    map[cluster.VJobID]int // generation up to which images are used (I3)
 	paused  map[cluster.VJobID][]time.Time
@@ -36,7 +37,7 @@ type Checker struct {
 
 // Counts says how much happened in a run, to show that it was worth running.
 type Counts struct {
-	Events, Calls, Switches, Suspensions, Resumes, Migrations, Losses, Crashes, Faults int
+	Events, Calls, Switches, Suspensions, Resumes, Migrations, Losses, Crashes, Faults, Presses int
 }
 
 // Add sums counts.
@@ -50,6 +51,7 @@ func (c *Counts) Add(o Counts) {
 	c.Losses += o.Losses
 	c.Crashes += o.Crashes
 	c.Faults += o.Faults
+	c.Presses += o.Presses
 }
 
 // NewChecker watches a cluster from now on. maxSkew is the limit of the gang
@@ -57,7 +59,7 @@ func (c *Counts) Add(o Counts) {
 // refused call; trace is told every line of what happens, and may be nil.
 func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace func(string)) *Checker {
 	k := &Checker{
-		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{},
+		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{}, power: powers{},
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
@@ -168,6 +170,10 @@ func (k *Checker) Committed(step journal.Step) {
 	for _, rec := range step.Gangs {
 		k.tell("vjob %s %s(%s): %s %+v", rec.VJob, rec.Phase, rec.Then, rec.Cause, rec.Members)
 		k.phase(rec)
+	}
+	for _, rec := range step.Power {
+		k.tell("node %s %s, wanted %s", rec.Node, rec.Phase, rec.Want)
+		k.power[rec.Node] = rec
 	}
 	for _, change := range step.VJobs {
 		k.transition(change)

@@ -47,6 +47,8 @@ type Options struct {
 	// Keep, when positive, is how long the history is kept: what is older is deleted
 	// now and then, and nothing else may come of it.
 	Keep time.Duration
+	// Power: somebody switches nodes off and on.
+	Power bool
 	// Trace is told everything that happens, for people. Nil is nobody.
 	Trace func(line string)
 }
@@ -100,6 +102,7 @@ type run struct {
 	end     time.Time // of the trouble
 	killed  map[cluster.NodeID]bool
 	pruner  pruner
+	presser presser
 }
 
 // Run runs one seed.
@@ -130,7 +133,7 @@ func (r *run) build() error {
 		nodes[i] = simulated.Node{
 			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
-			Strangers: []string{"somebody-elses"},
+			Strangers: r.strangers(i),
 		}
 	}
 	config := simulated.Config{
@@ -142,6 +145,7 @@ func (r *run) build() error {
 	r.cluster = simulated.New(config)
 	r.store = &memory.Store{FailNext: r.unwritten}
 	settings := Settings(r.opts)
+	r.switchable(&settings)
 	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
@@ -151,6 +155,7 @@ func (r *run) build() error {
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
 		Crash:   r.crash,
 		Called:  r.called,
+		Pressed: r.check.Pressed,
 	})
 	return err
 }
@@ -292,6 +297,7 @@ func (r *run) step(to time.Time) error {
 	}
 	r.check.Look()
 	r.prune()
+	r.press()
 	if err == nil && len(r.check.violations) > 0 {
 		err = errViolated
 	}
@@ -365,51 +371,6 @@ func (r *run) meddle() {
 	}
 }
 
-// heal ends all faults and holds, and demands that every vjob comes to its end.
-func (r *run) heal() error {
-	r.cluster.Heal(r.shell.Now())
-	r.calm = true
-	if err := r.shell.Until(r.shell.Now().Add(time.Minute)); err != nil {
-		return err
-	}
-	for _, n := range r.cluster.Nodes() {
-		_ = r.shell.SetNode(n.ID, cluster.Online, "op")
-	}
-	deadline := r.shell.Now().Add(r.opts.Drain)
-	for r.shell.Now().Before(deadline) && !r.done() {
-		r.release()
-		if err := r.step(r.shell.Now().Add(10 * time.Second)); err != nil {
-			return err
-		}
-	}
-	if err := r.shell.Until(r.shell.Now().Add(2 * time.Minute)); err != nil {
-		return err
-	}
-	r.check.Look()
-	r.atEnd()
-	return nil
-}
-
-// release takes every hold back.
-func (r *run) release() {
-	for _, id := range r.check.acked {
-		if c := r.check.jobs[id]; c.Held && !c.State.Terminal() {
-			_ = r.shell.Order(id, scheduler.OrderResume, "u")
-		}
-	}
-}
-
-// done reports whether every vjob has ended, also those whose submission was
-// written although its submitter was told that it was not.
-func (r *run) done() bool {
-	for _, row := range r.store.VJobs() {
-		if !row.State.Terminal() {
-			return false
-		}
-	}
-	return true
-}
-
 // atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
 func (r *run) atEnd() {
 	k := r.check
@@ -437,11 +398,14 @@ func (r *run) atEnd() {
 	for _, i := range truth.Images {
 		k.violate(14, "image %s is left although every vjob has ended", i.ID)
 	}
-	for _, n := range r.cluster.Nodes() {
+	for i, n := range r.cluster.Nodes() {
 		view, err := r.cluster.Look(r.shell.Now(), n.ID)
-		if err != nil || len(view.Strangers) != 1 {
+		if err != nil || len(view.Strangers) != len(r.strangers(i)) {
 			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Strangers, err)
 		}
+	}
+	if why := r.dark(); why != "" {
+		k.violate(18, "%s after the last fault: %s", r.opts.Drain, why)
 	}
 	r.checkLog()
 	loaded, err := r.store.Load(context.Background())

@@ -53,6 +53,22 @@ func TestSeeds(t *testing.T) {
 	t.Logf("seeds %d to %d in %s: %+v", *first, *first+uint64(*seeds)-1, time.Since(begin).Round(time.Second), sum)
 }
 
+// TestPower runs seeds in which nodes are switched off and on, some of which do not
+// come up: nothing goes off under its VMs, and in the end all are on.
+func TestPower(t *testing.T) {
+	var sum sim.Counts
+	for seed := *first; seed < *first+uint64(*seeds/40) && !t.Failed(); seed++ {
+		for _, opts := range []sim.Options{sim.Calm(seed), sim.Harsh(seed)} {
+			opts.Power = true
+			sum.Add(run(t, opts).Counts)
+		}
+	}
+	if sum.Presses == 0 || sum.Migrations == 0 {
+		t.Errorf("too little happened to say anything: %+v", sum)
+	}
+	t.Logf("seeds %d to %d: %+v", *first, *first+uint64(*seeds/40)-1, sum)
+}
+
 func run(t *testing.T, opts sim.Options) sim.Result {
 	t.Helper()
 	if *trace {

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/power/cycle"
+	"vjob/scheduler"
+)
+
+// setPower answers POST /v1/nodes/{name}/power.
+func (s *Server) setPower(c *gin.Context, who Subject) error {
+	var change wire.PowerChange
+	if err := s.readBody(c, &change); err != nil {
+		return err
+	}
+	want := cycle.WantOff
+	switch change.Power {
+	case "off":
+	case "on":
+		want = cycle.WantOn
+	default:
+		return cluster.BadField("power", change.Power, "off or on")
+	}
+	name := c.Param("name")
+	if !nameShape.MatchString(name) {
+		return notFound("node", name)
+	}
+	if err := s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, who.Name); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// wireSwitch shows how far a node is on its way off or on; administrators also read what is wrong.
+func wireSwitch(p *scheduler.Switch, who Subject) *wire.NodeSwitch {
+	if p == nil {
+		return nil
+	}
+	w := &wire.NodeSwitch{Phase: p.Phase.String(), Since: p.Since.UTC(), Wanted: p.Want.String()}
+	if who.Role == journal.RoleAdmin {
+		w.By, w.Problem = p.By, p.Problem
+	}
+	return w
+}

@@ -1,0 +1,113 @@
+package execute
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// Rest says that a node is being switched off or on, or is off: it holds nothing and is
+// given nothing, so its silence is no matter, and it is looked at only so often. 0: it
+// is in use again. The caller has asked [Executor.Holding] before.
+func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration) {
+	e.now = now
+	n, ok := e.nodes[id]
+	if !ok || n.rests == every {
+		return
+	}
+	n.rests = every
+	e.hear(n)
+	e.changes++
+	e.touchHomes(id)
+}
+
+// Holding says why a node cannot be switched off, as far as the executor knows: copies,
+// machines that are none of ours, calls under way, members that are on their way, and
+// images that no other node can reach. "" when nothing stands against it.
+func (e *Executor) Holding(id cluster.NodeID) string {
+	n, ok := e.nodes[id]
+	switch {
+	case !ok:
+		return "nobody knows the node"
+	case !n.seen:
+		return "it does not answer"
+	case len(n.copies) > 0:
+		return fmt.Sprintf("it holds %d VMs, %s among them", len(n.copies), e.reportNode(n).VMs[0])
+	case len(n.strangers) > 0:
+		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+	}
+	for _, o := range e.ops {
+		if o.call.Node == id || o.call.To == id {
+			return fmt.Sprintf("the %s of %s is not over", o.call.Verb, o.call.VM)
+		}
+	}
+	for _, job := range e.order() {
+		if why := e.binds(e.gangs[job], n); why != "" {
+			return fmt.Sprintf("vjob %s %s", job, why)
+		}
+	}
+	return ""
+}
+
+// order lists the vjobs, in order.
+func (e *Executor) order() []cluster.VJobID {
+	list := make([]cluster.VJobID, 0, len(e.gangs))
+	for id := range e.gangs {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// binds says what a vjob needs a node for.
+func (e *Executor) binds(p *pursuit, n *node) string {
+	still := p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved
+	for rank, m := range p.rec.Members {
+		_, touched := p.touched[rank][n.ID]
+		switch {
+		case m.Next == n.ID, m.Node == n.ID && !still, p.held[rank][n.ID] > 0, touched && n.began <= p.touched[rank][n.ID]:
+			return "has a member there, or may have"
+		case m.Image != nil && m.Image.Node == n.ID && !e.Shared(n.ID):
+			return "has an image there that no other node can read"
+		}
+	}
+	for _, a := range p.todo {
+		for _, id := range a.gang.Actions {
+			if act := a.run.plan.Actions[id]; act.From == n.ID || act.To == n.ID {
+				return "is to be moved there, or from there"
+			}
+		}
+	}
+	return ""
+}
+
+// Shared reports whether what is in the image store of a node can be read without the
+// node: another one that answers has the same store.
+func (e *Executor) Shared(id cluster.NodeID) bool {
+	store, known := e.store.Free[id]
+	if !known || store.Pool == "" {
+		return false
+	}
+	for other, space := range e.store.Free {
+		if n := e.nodes[other]; other != id && space.Pool == store.Pool && n != nil && n.seen && n.rests == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Demand is the CPU that a member was last seen to need, or, before it was seen, what
+// it reserves.
+func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := e.gangs[vm.VJob]
+	if !ok || vm.Rank >= len(p.job.VMs) {
+		return 0
+	}
+	if m := p.meters[vm.Rank]; m.seen {
+		return m.need
+	}
+	return p.job.VMs[vm.Rank].Reserved.CPU
+}

@@ -1,0 +1,43 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/db/internal/check"
+	"vjob/power/cycle"
+)
+
+// stepPower replaces what is known of the power of nodes.
+func (s *Store) stepPower(records []cycle.Record, u *undo) error {
+	if s.power == nil {
+		s.power = map[cluster.NodeID]cycle.Record{}
+	}
+	for _, r := range records {
+		if err := r.Check(); err != nil {
+			return err
+		}
+		if _, known := s.nodes[r.Node]; !known {
+			return check.Unknown("node", r.Node)
+		}
+		old, known := s.power[r.Node]
+		u.replaced = append(u.replaced, func() {
+			delete(s.power, r.Node)
+			if known {
+				s.power[r.Node] = old
+			}
+		})
+		r.Since, r.Called = utc(r.Since), utc(r.Called)
+		s.power[r.Node] = r
+	}
+	return nil
+}
+
+func (s *Store) sortedPower() []cycle.Record {
+	var list []cycle.Record
+	for _, id := range slices.Sorted(maps.Keys(s.power)) {
+		list = append(list, s.power[id])
+	}
+	return list
+}
