@@ -51,9 +51,6 @@ func Check(s *settings.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	if _, err := policy(s); err != nil {
-		return err
-	}
 	if s.Driver == driverLibvirt {
 		return checkLibvirt(s)
 	}

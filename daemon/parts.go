@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,7 +16,6 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
-	"vjob/queue"
 	"vjob/replay"
 	"vjob/scheduler"
 	"vjob/settings"
@@ -49,37 +47,6 @@ func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, erro
 	return driver, nil
 }
 
-// policy is the queue policy of the settings. First Fit counts what is observed
-// unless told otherwise: that a vjob needs nothing before it ran, as the thesis
-// assumes, suits workloads that start slowly, and makes others be suspended as soon
-// as they have started.
-func policy(s *settings.Settings) (queue.Policy, error) {
-	p, err := queue.ByName(s.Policy.Name)
-	if err != nil {
-		return nil, err
-	}
-	counts := map[string]queue.Needs{
-		"": queue.Observed, "reserved": queue.Reserved, "observed": queue.Observed, "predicted": queue.Predicted, "assumed": queue.Assumed,
-	}
-	count, ok := counts[s.Policy.Needs]
-	if !ok {
-		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "assumed, observed, predicted or reserved")
-	}
-	switch p.(type) {
-	case queue.FirstFit:
-		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
-	case queue.TimeSlices:
-		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
-	}
-	switch {
-	case s.Policy.Needs != "" && count != p.Needs():
-		return nil, cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
-	case s.Policy.MinRun.Duration > 0 || s.Policy.Patience.Duration > 0:
-		return nil, cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: they are for firstfit, and this is "+p.Name())
-	}
-	return p, nil
-}
-
 // costs are the estimates of actions. On real hosts they are those of the thesis,
 // which are on the safe side: deadlines are made of them.
 func costs(s *settings.Settings) (ctxswitch.Costs, error) {
@@ -95,7 +62,7 @@ func costs(s *settings.Settings) (ctxswitch.Costs, error) {
 
 // coreSettings are the settings of the loop's core.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
-	p, err := policy(s)
+	rules, err := s.Arrange()
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -110,7 +77,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	}
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: p, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
+		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
 		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
 }

@@ -70,10 +70,10 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// counts is how many events, calls, plans and vjobs there are.
+// counts is how many events, calls, plans, vjobs and charges there are.
 func counts(tb testing.TB, d *db.DB) (n journal.Pruned) {
 	tb.Helper()
-	for table, count := range map[string]*int{"events": &n.Events, "intents": &n.Calls, "plans": &n.Plans, "vjobs": &n.VJobs} {
+	for table, count := range map[string]*int{"events": &n.Events, "intents": &n.Calls, "plans": &n.Plans, "vjobs": &n.VJobs, "charges": &n.Charges} {
 		if err := d.Query(tb.Context(), "SELECT count(*) FROM "+table, count); err != nil {
 			tb.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func (p *pair) commit(ctx context.Context, r *rapid.T) {
 }
 
 func (p *pair) prune(ctx context.Context, r *rapid.T) {
-	h := journal.Horizon{Events: moment(r, "events"), Plans: moment(r, "plans"), VJobs: moment(r, "vjobs")}
+	h := journal.Horizon{Events: moment(r, "events"), Plans: moment(r, "plans"), VJobs: moment(r, "vjobs"), Charges: moment(r, "charges")}
 	batches := func(list iter.Seq2[journal.Pruned, error]) (all []journal.Pruned) {
 		for done, err := range list {
 			if err != nil {
@@ -198,6 +198,12 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 	}
 	if some("usage") {
 		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 1, CPU: 2, Wanted: 4, MemorySec: 3, Joules: 5})
+	}
+	if some("charge") {
+		s.Charges = append(s.Charges, journal.Charge{
+			User: rapid.SampledFrom([]string{"alice", "bob"}).Draw(r, "user"), Project: rapid.SampledFrom([]string{"", "p"}).Draw(r, "project"),
+			Queue: "q", Hour: storetest.Start.Add(time.Duration(small("hour of charge")) * time.Hour), CPUTime: small("cpu"), MemoryTime: 5,
+		})
 	}
 	if some("event") {
 		s.Events = append(s.Events, journal.Event{

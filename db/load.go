@@ -64,6 +64,9 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 			l.Ran[kept[i].ID] = ran
 		}
 	}
+	if l.Charges, err = r.charges(); err != nil {
+		return err
+	}
 	if l.Open, err = r.open(); err != nil {
 		return err
 	}

@@ -29,11 +29,12 @@ func stages(h journal.Horizon) []stage {
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*reader).oldCalls, (*tx).removeCalls},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*reader).oldPlans, (*tx).removePlans},
 		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*reader).oldVJobs, (*tx).removeVJobs},
+		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*reader).oldCharges, (*tx).removeCharges},
 	}
 }
 
-// Prune deletes what is older than the horizon: events first, then calls, plans
-// and vjobs. Each turn of the loop is a batch that is on the disk; whoever breaks
+// Prune deletes what is older than the horizon: events first, then calls, plans,
+// vjobs and charges. Each turn of the loop is a batch that is on the disk; whoever breaks
 // off leaves the rest for the next time.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {

@@ -175,6 +175,7 @@ type Step struct {
 	Results []Result
 	Usage   []Usage
 	Drawn   []Drawn // added to what there is
+	Charges []Charge
 	Events  []Event
 }
 
@@ -182,7 +183,7 @@ type Step struct {
 func (s *Step) Empty() bool {
 	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
-		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Events) == 0
+		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
 }
 
 // Loaded is what the scheduler knows when it starts.
@@ -198,6 +199,7 @@ type Loaded struct {
 	VJobs    []*cluster.VJob // those that are not terminal, in order
 	Gangs    []gang.Record   // of those vjobs
 	Ran      map[cluster.VJobID]time.Duration
+	Charges  []Charge // that were not pruned, in order
 	Open     []Intent // without a result: they may still be under way
 	Plans    []PlanID // that were running
 }

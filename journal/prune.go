@@ -12,7 +12,7 @@ type Retention struct {
 // Horizon is how far back the history is wanted: what is older may be deleted. The
 // zero time keeps all of its kind.
 type Horizon struct {
-	Events, Plans, VJobs time.Time
+	Events, Plans, VJobs, Charges time.Time
 }
 
 // Horizon is what may be deleted at an instant.
@@ -28,12 +28,12 @@ func (r Retention) Horizon(now time.Time) Horizon {
 
 // Pruned counts what was deleted of the history.
 type Pruned struct {
-	Events, Calls, Plans, VJobs int
+	Events, Calls, Plans, VJobs, Charges int
 }
 
 // Plus is the sum of both.
 func (p Pruned) Plus(o Pruned) Pruned {
-	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.VJobs + o.VJobs}
+	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.VJobs + o.VJobs, p.Charges + o.Charges}
 }
 
 // Total is what all vjobs of an owner have used so far, those included that were

@@ -45,6 +45,10 @@ func (Conservative) Select(m *Moment) []Verdict {
 				o.Reserve(start, j.Need, left, ends)
 				continue
 			}
+			if short.Limit != "" {
+				w.refuse(i, short)
+				continue
+			}
 			why = short.String()
 			start, ok = o.Earliest(j.Need, left, ends, true)
 		}

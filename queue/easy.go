@@ -38,9 +38,12 @@ func (EASY) Select(m *Moment) []Verdict {
 			w.fill(i, promised)
 			continue
 		}
-		if ok, short := w.take(i); ok {
+		switch ok, short := w.take(i); {
+		case ok:
 			w.settle(i, Run, "runs: there is room")
-		} else {
+		case short.Limit != "":
+			w.refuse(i, short)
+		default:
 			promised = w.promise(i)
 			w.wait(i, short.String()+promised.words(m.Now))
 		}
@@ -84,7 +87,7 @@ func (w *walk) fill(i int, p *promise) {
 	}
 	ok, short := w.take(i)
 	if !ok {
-		w.wait(i, short.String())
+		w.refuse(i, short)
 		return
 	}
 	if !before {

@@ -29,10 +29,13 @@ func (FCFS) Select(m *Moment) []Verdict {
 			w.wait(i, "may not pass "+head.ID.String()+", which comes first")
 			continue
 		}
-		if ok, short := w.take(i); ok {
+		ok, short := w.take(i)
+		if ok {
 			w.settle(i, Run, "runs: there is room")
-		} else {
-			w.wait(i, short.String())
+			continue
+		}
+		w.refuse(i, short)
+		if short.Limit == "" {
 			head = &w.jobs[i]
 		}
 	}

@@ -59,7 +59,7 @@ func (FirstFit) walk(w *walk) {
 		case j.State == cluster.Running:
 			w.settle(i, Park, "suspended to make room for "+w.ahead(i)+": "+short.String())
 		default:
-			w.wait(i, short.String())
+			w.refuse(i, short)
 		}
 	}
 }

@@ -109,12 +109,17 @@ type Shortage struct {
 	// Rule is a placement rule that stands in the way, or another reason why no
 	// room would help, in words; "" when there is none.
 	Rule string
+	// Limit is a quota that is used up, in words; "" when none is. More room would not
+	// help, and those behind need not wait for it.
+	Limit string
 }
 
 // String tells the shortage to people: "needs 6 CPU and 2 GiB more".
 func (s Shortage) String() string {
 	m := s.Missing
 	switch {
+	case s.Limit != "":
+		return s.Limit
 	case m.CPU > 0 && m.Memory > 0:
 		return fmt.Sprintf("needs %s CPU and %s more", m.CPU, m.Memory)
 	case m.CPU > 0:

@@ -64,6 +64,8 @@ func (s TimeSlices) Select(m *Moment) []Verdict {
 			w.settle(i, Run, "runs: the slot whose turn it is leaves room")
 		case j.State == cluster.Running:
 			w.settle(i, Park, "suspended: the turn of its slot is over")
+		case short.Limit != "":
+			w.refuse(i, short)
 		default:
 			w.wait(i, "for the turn of its slot: "+short.String())
 		}
@@ -108,7 +110,7 @@ func (s TimeSlices) pack(w *walk) []*slot {
 				break
 			}
 			if len(slots[k].jobs) == 0 && j.State.Ready() { // not even an empty slot has room
-				w.wait(i, short.String())
+				w.refuse(i, short)
 				break
 			}
 		}

@@ -92,6 +92,16 @@ func (w *walk) wait(i int, why string) {
 	w.waiting = append(w.waiting, i)
 }
 
+// refuse leaves a vjob in the queue that does not fit. One for which a quota is used up
+// has no place in line: it holds up nobody.
+func (w *walk) refuse(i int, short Shortage) {
+	if short.Limit == "" {
+		w.wait(i, short.String())
+		return
+	}
+	w.settle(i, Stay, "waits: "+short.Limit)
+}
+
 // line is the place of the next one that waits: "3rd in line behind 12 and 15".
 func (w *walk) line() string {
 	place := ordinal(len(w.waiting)+1) + " in line"

@@ -14,15 +14,19 @@ import (
 	"vjob/journal"
 	"vjob/power"
 	"vjob/queue"
+	"vjob/queue/arrangement"
 )
 
 // Settings steer the core.
 type Settings struct {
 	Execute execute.Settings
 	Policy  queue.Policy
-	Planner ctxswitch.Planner
-	Rules   string // of the settings, for all vjobs
-	Seed    uint64
+	// Arrangement is the order of vjobs, and who may run: queues, shares and quotas.
+	// Nil: in order of the priorities that were submitted, and whoever.
+	Arrangement *arrangement.Rules
+	Planner     ctxswitch.Planner
+	Rules       string // of the settings, for all vjobs
+	Seed        uint64
 	// Rest is the least time between two decisions, so that a burst of events
 	// costs one.
 	Rest time.Duration
@@ -45,6 +49,7 @@ type Settings struct {
 type Core struct {
 	settings Settings
 	exec     *execute.Executor
+	desk     *arrangement.Desk
 	nextPlan journal.PlanID
 	now      time.Time
 	rules    journal.Rules    // stated through the API, beside those of the settings
@@ -68,10 +73,11 @@ type Core struct {
 
 // NewCore goes on from what the journal holds.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
+	settings.Arrangement = settings.arrangement()
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{},
+		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
 	c.exec.Power = settings.Power
@@ -99,6 +105,7 @@ func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 	c.now = now
 	for _, job := range jobs {
 		c.exec.Add(now, job)
+		c.desk.Put(job, false)
 	}
 }
 
@@ -143,11 +150,11 @@ func (c *Core) endOverdue() {
 
 // Drain decides if it is time to, and returns what is to be done.
 func (c *Core) Drain() execute.Effects {
-	effects := c.exec.Drain()
+	effects := c.drain()
 	c.switchNodes()
 	if c.due() {
 		c.decide()
-		effects = merge(effects, c.exec.Drain())
+		effects = merge(effects, c.drain())
 	}
 	effects.Step = mergeSteps(effects.Step, c.out)
 	effects.Asks = c.asks
@@ -159,7 +166,7 @@ func (c *Core) Drain() execute.Effects {
 // due reports whether something has changed since the last decision, long enough
 // after it, and every node has been looked at since the start.
 func (c *Core) due() bool {
-	changed := c.exec.Changes() != c.decided || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
+	changed := c.changed() || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
 	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.settings.Rest {
 		return false
 	}
@@ -174,7 +181,7 @@ func (c *Core) wake(next time.Time) time.Time {
 			next = t
 		}
 	}
-	if c.exec.Changes() != c.decided && !c.decidedAt.IsZero() {
+	if !c.decidedAt.IsZero() && c.changed() {
 		sooner(c.decidedAt.Add(c.settings.Rest))
 	}
 	if !c.retryAt.IsZero() {
@@ -182,8 +189,13 @@ func (c *Core) wake(next time.Time) time.Time {
 	}
 	sooner(c.powerAt)
 	sooner(c.exec.NextEnd())
+	sooner(c.desk.Next())
 	return next
 }
+
+// changed reports whether something has changed since the last decision: what the
+// executor has, or by time alone the order of the vjobs or a quota.
+func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.desk.Stirs(c.now) }
 
 // Order carries out what a user asks of a vjob. It fails with ErrNotFound or
 // ErrConflict and then changes nothing.
@@ -280,6 +292,7 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Results = append(a.Results, b.Results...)
 	a.Usage = append(a.Usage, b.Usage...)
 	a.Drawn = append(a.Drawn, b.Drawn...)
+	a.Charges = append(a.Charges, b.Charges...)
 	a.Events = append(a.Events, b.Events...)
 	return a
 }

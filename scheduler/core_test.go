@@ -24,6 +24,7 @@ type rig struct {
 	events []journal.Event
 	calls  []hypervisor.Call
 	wake   time.Time
+	spent  []journal.Charge
 	mute   bool // looks are not answered
 	looks  []cluster.NodeID
 }
@@ -49,6 +50,7 @@ func (r *rig) drain() {
 			r.calls = append(r.calls, c.Calls...)
 		}
 		r.wake = e.Wake
+		r.spent = append(r.spent, e.Step.Charges...)
 		r.looks = append(r.looks, e.Looks...)
 		more = e.LookStore || len(r.looks) > 0 && !r.mute
 		if e.LookStore {

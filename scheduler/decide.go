@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
+	"vjob/queue/quota"
 	"vjob/ruling"
 )
 
@@ -19,6 +20,7 @@ import (
 func (c *Core) decide() {
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
+	c.desk.Decided(c.now)
 	d, found, err := c.settings.decideWithout(p)
 	c.judge(p, found)
 	if err != nil {
@@ -92,7 +94,8 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 
 // picture is the cluster as one decision sees it.
 type picture struct {
-	reports []execute.Report // in priority order
+	reports []execute.Report // in the order of the desk
+	past    *quota.Ledger    // what quotas count that was used before
 	current *cluster.Configuration
 	// intended is what the cluster is on its way to: what is under way has arrived
 	// there. The policy chooses by it; the planner goes by current.
@@ -117,7 +120,8 @@ type picture struct {
 // back; vjobs under way count on every node that they were promised.
 func (c *Core) picture() *picture {
 	p := &picture{
-		reports: c.exec.Jobs(), current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
+		reports: c.arrange(c.exec.Jobs()), past: c.desk.Ledger(),
+		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
@@ -135,9 +139,6 @@ func (c *Core) picture() *picture {
 	}
 	nodes := p.current.Nodes()
 	p.rules, p.unread = c.ofCluster(nodes)
-	slices.SortStableFunc(p.reports, func(a, b execute.Report) int {
-		return cmp.Or(cmp.Compare(b.Job.Priority, a.Job.Priority), cmp.Compare(a.Job.ID, b.Job.ID))
-	})
 	for i := range p.reports {
 		c.place(p, &p.reports[i])
 		c.state(p, &p.reports[i], nodes)
@@ -252,7 +253,8 @@ func (c *Core) backoff(failures int) time.Duration {
 	return c.settings.Backoff << min(failures-1, 6)
 }
 
-// consult asks the policy, in priority order. The error is a room that can judge nobody.
+// consult asks the policy, in the order of the picture. The error is a room that can
+// judge nobody.
 func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
@@ -287,6 +289,7 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 			m.Total = m.Total.Plus(n.Capacity)
 		}
 	}
+	s.impose(m, p)
 	for k, v := range s.Policy.Select(m) {
 		verdicts[whose[k]] = v
 	}
@@ -317,7 +320,7 @@ func bound(r *execute.Report) queue.Wish {
 	}
 }
 
-// goals translates the verdicts for the planner, in priority order; change tells
+// goals translates the verdicts for the planner, in order; change tells
 // whether any vjob is to change its state.
 func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range p.reports {

@@ -13,12 +13,15 @@ import (
 // is refused, and it is made anew.
 func (l *Loop) prune(ctx context.Context) (err error) {
 	var sum journal.Pruned
-	for done, wrong := range l.store.Prune(ctx, l.retention.Horizon(l.now())) {
+	horizon := l.retention.Horizon(l.now())
+	horizon.Charges = l.now().Add(-l.settings.arrangement().Memory())
+	for done, wrong := range l.store.Prune(ctx, horizon) {
 		sum, err = sum.Plus(done), wrong
 	}
 	if sum != (journal.Pruned{}) {
 		l.log.Info("old history deleted", slog.Int("events", sum.Events), slog.Int("calls", sum.Calls),
-			slog.Int("plans", sum.Plans), slog.Int("vjobs", sum.VJobs))
+			slog.Int("plans", sum.Plans), slog.Int("vjobs", sum.VJobs),
+			slog.Int("charges", sum.Charges))
 	}
 	return err
 }

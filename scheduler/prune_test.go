@@ -82,7 +82,9 @@ func TestPrunes(t *testing.T) {
 		var want []pruned
 		for _, after := range []time.Duration{5 * time.Minute, time.Hour, 2 * time.Hour} {
 			now := started.Add(after)
-			want = append(want, pruned{after, journal.Horizon{Events: now.Add(-24 * time.Hour), VJobs: now.Add(-48 * time.Hour)}, 3})
+			want = append(want, pruned{after, journal.Horizon{
+				Events: now.Add(-24 * time.Hour), VJobs: now.Add(-48 * time.Hour), Charges: now.Add(-16 * 7 * 24 * time.Hour),
+			}, 3})
 		}
 		if !slices.Equal(s.prunes, want) {
 			t.Errorf("prunes %+v\nwant   %+v", s.prunes, want)

@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/journal"
+	"vjob/queue/rank"
 )
 
 // Order is what a user or an administrator asks of one vjob after its submission.
@@ -71,6 +72,7 @@ type VJobStatus struct {
 	Place  int // in the queue of those that wait, from 1; 0 when it does not wait
 	// Start is when one that waits is estimated to start; zero: that cannot be known.
 	Start time.Time
+	Rank  rank.Rank // in the order in which vjobs are looked at, now
 	Gang  gang.Record
 	Ran   time.Duration
 	Watts energy.Watts // its shares of what the nodes draw

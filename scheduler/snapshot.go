@@ -24,6 +24,7 @@ func (c *Core) Snapshot() *Snapshot {
 		status := VJobStatus{
 			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
 		}
+		status.Rank, _ = c.desk.Rank(r.Job.ID, c.now)
 		v, decided := c.verdicts[r.Job.ID]
 		switch {
 		case r.Blind && r.Wait != "":

@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/queue"
+	"vjob/queue/rank"
 	"vjob/ruling"
 )
 
@@ -58,6 +59,7 @@ func (c *Core) Suppose(now time.Time, s Supposition, b Bounds) (answer func() Fo
 
 // apart is the picture with vjobs of its own, that nobody else changes.
 func (p *picture) apart() *picture {
+	p.past = p.past.Clone()
 	for i := range p.reports {
 		p.reports[i].Job = p.reports[i].Job.Clone()
 	}
@@ -99,6 +101,9 @@ func (c *Core) bend(p *picture, s Supposition, b Bounds) error {
 	if err := s.Submit.Validate(b, nodes); err != nil {
 		return err
 	}
+	if err := s.Submit.route(c.settings.Arrangement); err != nil {
+		return err
+	}
 	c.add(p, s.Submit)
 	return nil
 }
@@ -130,11 +135,10 @@ func (c *Core) add(p *picture, s *Submission) {
 	job.Submitted = c.now
 	a := applicant(job, func(vm cluster.VMID) cluster.Resources { return c.needs(&job.VMs[vm.Rank], 0, false) })
 	a.Rules = job.Rules
-	at, _ := slices.BinarySearchFunc(p.reports, job, func(r execute.Report, j *cluster.VJob) int {
-		if r.Job.Priority >= j.Priority {
-			return -1 // the latest of those of its priority
-		}
-		return 1
+	own := c.desk.Suppose(job, c.now)
+	at, _ := slices.BinarySearchFunc(p.reports, &own, func(r execute.Report, own *rank.Rank) int {
+		other, _ := c.desk.Rank(r.Job.ID, c.now) // all are there
+		return other.Compare(own)
 	})
 	p.reports = slices.Insert(p.reports, at, execute.Report{
 		Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID},

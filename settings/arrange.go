@@ -1,12 +1,12 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/queue/arrangement"
 	"vjob/queue/calendar"
 	"vjob/queue/fairshare"
 	"vjob/queue/queues"
@@ -14,45 +14,35 @@ import (
 	"vjob/queue/rank"
 )
 
-// Arrangement is what decides on the order and on who may run.
-type Arrangement struct {
-	Queues *queues.List
-	Rank   rank.Rules
-	Leap   float64 // of rank.Calm
-	Shares fairshare.Rules
-	Quotas *quota.Book
-}
-
-// Arrange makes what decides; policy gives the policy of a queue by its name, or that of
-// policy.name for "". The error names the key that is wrong.
-func (o *Order) Arrange(policy func(name string) (queue.Policy, error)) (a Arrangement, err error) {
+// Arrange makes what decides on the order and on who may run. The error names the key
+// that is wrong.
+func (s *Settings) Arrange() (a arrangement.Rules, err error) {
+	o := &s.Order
 	zone, err := time.LoadLocation(o.TimeZone)
 	if err != nil {
 		return a, cluster.BadField("time_zone", o.TimeZone, "a time zone, such as UTC or Europe/Paris")
 	}
-	if a.Queues, err = o.queues(policy); err != nil {
+	if a.Queues, err = o.queues(s.policy); err != nil {
 		return a, err
 	}
 	if a.Rank, err = o.Priority.rules(); err != nil {
-		return a, below("priority", err)
+		return a, cluster.Within("priority", err)
 	}
 	if a.Leap = o.FairShare.Leap; !(a.Leap >= 0 && a.Leap <= 1) {
 		return a, cluster.BadField("fair_share.leap", a.Leap, "from 0 to 1")
 	}
 	a.Shares = o.FairShare.rules()
 	if err := a.Shares.Check(); err != nil {
-		return a, below("fair_share", err)
+		return a, cluster.Within("fair_share", err)
+	}
+	for _, p := range o.Projects {
+		a.Projects = append(a.Projects, arrangement.Project(p))
+	}
+	if err := a.Projects.Check(); err != nil {
+		return a, err
 	}
 	a.Quotas, err = o.quotas(zone, a.Queues.Names())
 	return a, err
-}
-
-// below puts the key before the field of an error.
-func below(key string, err error) error {
-	if wrong, ok := errors.AsType[*cluster.FieldError](err); ok {
-		return &cluster.FieldError{Field: key + "." + wrong.Field, Value: wrong.Value, Want: wrong.Want, Text: wrong.Text}
-	}
-	return err
 }
 
 func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*queues.List, error) {
@@ -60,7 +50,7 @@ func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*queues.
 	for i, q := range o.Queues {
 		p, err := policy(q.Policy)
 		if err != nil {
-			return nil, below(indexed("queues", i), err)
+			return nil, cluster.Within(indexed("queues", i), err)
 		}
 		l := q.Limits
 		list[i] = queues.Queue{
@@ -100,7 +90,7 @@ func (o *Order) quotas(zone *time.Location, names []string) (*quota.Book, error)
 		}
 		var err error
 		if list[i].Limits, err = calendar.New(zone, q.Limits.limits(), entries...); err != nil {
-			return nil, below(indexed("quotas", i), err)
+			return nil, cluster.Within(indexed("quotas", i), err)
 		}
 	}
 	return quota.New(list, names)

@@ -1,23 +1,15 @@
 package settings
 
-import (
-	_ "embed"
-
-	"vjob/queue/calendar"
-)
-
-// OrderReference is the reference of [Order], with a comment on every key.
-//
-//go:embed order.yaml
-var OrderReference string
+import "vjob/queue/calendar"
 
 // Order says in which order vjobs are looked at, and how much of the cluster each user,
-// project and queue may use; docs/priorities.md tells how. [Order.Arrange] makes of it
+// project and queue may use; docs/priorities.md tells how. [Settings.Arrange] makes of it
 // what decides.
 type Order struct {
 	TimeZone     string    `json:"time_zone"`
 	DefaultQueue string    `json:"default_queue"`
 	Queues       []Queue   `json:"queues"`
+	Projects     []Project `json:"projects"`
 	Priority     Priority  `json:"priority"`
 	FairShare    FairShare `json:"fair_share"`
 	Quotas       []Quota   `json:"quotas"`
@@ -37,6 +29,12 @@ type QueueLimits struct {
 	CPU      CPU      `json:"cpu"`
 	Memory   Size     `json:"memory"`
 	Walltime Duration `json:"walltime"`
+}
+
+// Project is a project and the users who may submit for it.
+type Project struct {
+	Name  string   `json:"name"`
+	Users []string `json:"users"` // by name, or each
 }
 
 // Priority is the points that make the priority of a vjob.

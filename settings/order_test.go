@@ -2,41 +2,32 @@ package settings_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue"
+	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/settings"
-	"vjob/settings/document"
 )
 
 // arrange reads a document over the reference and makes of it what decides; errors are
 // those that people see.
-func arrange(t *testing.T, text string) (a settings.Arrangement, err error) {
+func arrange(t *testing.T, text string) (a arrangement.Rules, err error) {
 	t.Helper()
-	var o settings.Order
-	if _, err := document.Decode("order.yaml", []byte(settings.OrderReference), &o); err != nil {
+	path := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	doc, err := document.Decode("s.yaml", []byte(text), &o)
+	s, err := settings.Read(path, func(string) string { return "/home" })
 	if err != nil {
 		return a, err
 	}
-	a, err = o.Arrange(func(name string) (queue.Policy, error) {
-		if name == "" {
-			return queue.FirstFit{}, nil
-		}
-		return queue.ByName(name)
-	})
-	if err != nil {
-		return a, doc.Locate(err)
-	}
-	return a, nil
+	return s.Arrange()
 }
 
 // Without settings the order is that of priorities, then of submission.
@@ -59,6 +50,7 @@ func TestOrderOfTheReference(t *testing.T) {
 
 func TestOrderOfAll(t *testing.T) {
 	a, err := arrange(t, `
+policy: {needs: reserved}
 time_zone: Europe/Paris
 default_queue: batch
 queues: [{name: batch, priority: 10}, {name: urgent, priority: 40, policy: fcfs, limits: {walltime: 1h, memory: 8GiB}}]
@@ -87,24 +79,30 @@ quotas:
 
 func TestWrongOrder(t *testing.T) {
 	for text, want := range map[string]string{
-		"time_zone: Mars":                                       `s.yaml:1:12: time_zone: "Mars": want a time zone`,
-		"default_queue: long":                                   `default_queue: "long": want one of batch`,
-		"queues: []":                                            `queues: "[]": want at least one queue`,
-		"queues: [{name: batch, policy: lifo}]":                 `queues[0].policy: "lifo": want one of conservative`,
-		"queues: [{name: batch, priority: -1}]":                 "queues[0].priority: -1: want 0 or more",
-		"priority: {age: -1}":                                   "priority.age: -1: want points from 0 to",
-		"priority: {old_age: 0s}":                               "priority.old_age: 0s: want at least 1s",
-		"priority: {size_first: tall}":                          `priority.size_first: "tall": want one of large, small`,
-		"priority: {weight: 1}":                                 "priority.weight: unknown key",
-		"fair_share: {half_life: 0s}":                           "fair_share.half_life: 0s: want more than 0",
-		"fair_share: {shares: {ann: -1}}":                       "fair_share.shares.ann: -1: want 0 or more",
-		"fair_share: {leap: 2}":                                 "fair_share.leap: 2: want from 0 to 1",
-		"fair_share: {cpu: 0}":                                  "fair_share.cpu: 0: want more than 0",
-		"quotas: [{name: a}]":                                   `quotas[0].limits`,
-		"quotas: [{name: a, limits: {vms: -1}}]":                "quotas[0].limits: -1: want 0 or more VMs",
-		"quotas: [{name: a, limits: {cpu_hours: 1}}]":           "quotas[0].within",
-		"quotas: [{name: a, queue: x, limits: {vms: 1}}]":       "quotas[0].queue: \"x\": want a queue that there is (batch)",
-		"quotas: [{name: a, windows: [{name: n, when: 8-18}]}]": `quotas[0].windows[0].when: "8-18": want a date`,
+		"time_zone: Mars":                                                    `s.yaml:1:12: time_zone: "Mars": want a time zone`,
+		"default_queue: long":                                                `default_queue: "long": want one of batch`,
+		"queues: []":                                                         `queues: "[]": want at least one queue`,
+		"queues: [{name: batch, policy: lifo}]":                              `queues[0].policy: "lifo": want one of conservative`,
+		"queues: [{name: batch, priority: -1}]":                              "queues[0].priority: -1: want 0 or more",
+		"priority: {age: -1}":                                                "priority.age: -1: want points from 0 to",
+		"priority: {old_age: 0s}":                                            "priority.old_age: 0s: want at least 1s",
+		"priority: {size_first: tall}":                                       `priority.size_first: "tall": want one of large, small`,
+		"priority: {weight: 1}":                                              "priority.weight: unknown key",
+		"projects: [{name: a/b, users: [ann]}]":                              `projects[0].name: "a/b": want a name without slashes`,
+		"projects: [{name: a}]":                                              `projects[0].users: "[]": want at least one user`,
+		"projects: [{name: a, users: [b]}, {name: a, users: [c]}]":           "projects[1].name",
+		"policy: {name: fcfs, min_run: 1m}":                                  "policy.min_run",
+		"policy: {name: fcfs, needs: observed}":                              "policy.needs",
+		"{policy: {needs: observed}, queues: [{name: batch, policy: fcfs}]}": "policy.needs",
+		"fair_share: {half_life: 0s}":                                        "fair_share.half_life: 0s: want more than 0",
+		"fair_share: {shares: {ann: -1}}":                                    "fair_share.shares.ann: -1: want 0 or more",
+		"fair_share: {leap: 2}":                                              "fair_share.leap: 2: want from 0 to 1",
+		"fair_share: {cpu: 0}":                                               "fair_share.cpu: 0: want more than 0",
+		"quotas: [{name: a}]":                                                `quotas[0].limits`,
+		"quotas: [{name: a, limits: {vms: -1}}]":                             "quotas[0].limits: -1: want 0 or more VMs",
+		"quotas: [{name: a, limits: {cpu_hours: 1}}]":                        "quotas[0].within",
+		"quotas: [{name: a, queue: x, limits: {vms: 1}}]":                    "quotas[0].queue: \"x\": want a queue that there is (batch)",
+		"quotas: [{name: a, windows: [{name: n, when: 8-18}]}]":              `quotas[0].windows[0].when: "8-18": want a date`,
 		`quotas: [{name: a, windows: [{name: n, when: "08:00-18:00"}, {name: m, when: Mo}]}]`:       `overlap that of window "n" (08:00-18:00)`,
 		"quotas: [{name: a, user: ann, limits: {vms: 1}}, {name: a, user: each, limits: {vms: 1}}]": "quotas[0].name",
 		"queues: [{name: batch, policy: fcfs}, {name: dynamic, policy: timeslices}]":                "queues[1].policy",

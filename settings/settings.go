@@ -22,10 +22,11 @@ var Reference string
 
 // Settings are all settings of the daemon.
 type Settings struct {
-	State     string           `json:"state"`
-	Listen    Listen           `json:"listen"`
-	Log       Log              `json:"log"`
-	Policy    Policy           `json:"policy"`
+	State  string `json:"state"`
+	Listen Listen `json:"listen"`
+	Log    Log    `json:"log"`
+	Policy Policy `json:"policy"`
+	Order
 	Timing    Timing           `json:"timing"`
 	Driver    string           `json:"driver"` // simulated, libvirt
 	Simulated Simulated        `json:"simulated"`
@@ -52,16 +53,6 @@ type Listen struct {
 type Log struct {
 	Format string `json:"format"` // text, json
 	Level  string `json:"level"`  // debug, info, warn, error
-}
-
-// Policy says how vjobs are chosen.
-type Policy struct {
-	Name  string `json:"name"`
-	Needs string `json:"needs"` // reserved, observed, predicted, assumed; "" is what suits the policy
-	// MinRun and Patience keep First Fit from suspending in vain.
-	MinRun   Duration `json:"min_run"`
-	Patience Duration `json:"patience"`
-	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
 }
 
 // Timing is the pace of the loop.

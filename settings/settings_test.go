@@ -101,10 +101,10 @@ func TestAges(t *testing.T) {
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, transfers_per_node, tries, vjobs_per_array, vms_per_vjob"},
-		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of driver, energy, images, libvirt, limits, listen, log, network, nodes, policy, power, retention, rules, simulated, state, timing"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, policy, power, priority, projects, queues, quotas, retention, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, easy, fcfs, firstfit, timeslices`},
-		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, reserved`},
+		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, predicted, reserved`},
 		{"duration", "timing: {tick: 5}\n", `s.yaml:1:16: timing.tick: "5": want a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`},
 		{"short tick", "timing: {tick: 1ms}\n", "s.yaml:1:16: timing.tick: 1ms: want between 100ms and 1h0m0s"},
 		{"relative state", "state: here\n", `s.yaml:1:8: state: "here": want an absolute path`},

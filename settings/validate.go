@@ -32,7 +32,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 // Validate says which setting is wrong and what would be right, one at a time.
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
-		s.validateListen, s.validateChoices, s.validateTiming, s.validateSimulated,
+		s.validateListen, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming, s.validateSimulated,
 		s.validateNodes, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching,
 	} {
 		if err := check(); err != nil {
@@ -90,10 +90,7 @@ func (s *Settings) validateChoices() error {
 			return err
 		}
 	}
-	if s.Policy.Needs == "" {
-		return nil
-	}
-	return choice{"policy.needs", s.Policy.Needs, "assumed observed reserved"}.check()
+	return nil
 }
 
 func (c choice) check() error {

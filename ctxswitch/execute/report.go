@@ -28,6 +28,8 @@ type Report struct {
 	Blind bool
 	Wait  string // what its gang waits for, "" for nothing
 	Ran   time.Duration
+	// Booked is as much of Ran as the journal has.
+	Booked time.Duration
 	// Failures counts attempts in a row that did not lead where they should.
 	Failures int
 	Failed   time.Time // of the last one
@@ -64,7 +66,7 @@ func (e *Executor) report(p *pursuit) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
-		Ran: p.ranAt(e.now), Failures: p.failures, Failed: p.failedAt, Why: p.why,
+		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running, Failures: p.failures, Failed: p.failedAt, Why: p.why,
 		Shunned: p.shunned, Missing: p.missing, Watts: max(p.watts, 0),
 	}
 }

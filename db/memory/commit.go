@@ -121,6 +121,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		keep(u, sum)
 		*sum = sum.Plus(use)
 	}
+	s.charge(step.Charges, u)
 	for _, e := range step.Events {
 		s.log(e)
 	}

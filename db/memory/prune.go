@@ -52,6 +52,7 @@ func (s *Store) pruneBatch(ctx context.Context, h journal.Horizon) (done journal
 		{h.Plans, &done.Calls, s.pruneCalls},
 		{h.Plans, &done.Plans, s.prunePlans},
 		{h.VJobs, &done.VJobs, s.pruneVJobs},
+		{h.Charges, &done.Charges, s.pruneCharges},
 	} {
 		if stage.before.IsZero() {
 			continue

@@ -59,6 +59,7 @@ type Store struct {
 	events  []journal.Event
 	gaps    replay.Gaps              // what was deleted
 	closed  map[string]journal.Usage // by the vjobs that were deleted, by owner
+	charges []journal.Charge         // in order
 }
 
 var _ scheduler.Store = (*Store)(nil)
@@ -92,6 +93,7 @@ func (s *Store) Clone() *Store {
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
 		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, drawn: s.drawn,
+		charges: s.charges, // made anew with each charge
 	}
 }
 
@@ -146,6 +148,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 			l.Ran[row.ID] = row.Account.Running
 		}
 	}
+	l.Charges = slices.Clone(s.charges)
 	for i := range s.calls {
 		if s.calls[i].Result == nil {
 			l.Open = append(l.Open, s.calls[i].Intent)

@@ -34,6 +34,7 @@ func TestContract(t *testing.T) {
 			Counts: func() journal.Pruned {
 				return journal.Pruned{
 					Events: len(s.Events(0)), Calls: len(s.Intents()), Plans: len(s.Plans()), VJobs: len(s.VJobs()),
+					Charges: len(s.Charges()),
 				}
 			},
 			Totals: s.Totals, Check: s.Check,

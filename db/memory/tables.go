@@ -76,3 +76,10 @@ func (s *Store) Events(after int64) []journal.Event {
 	}
 	return slices.Clone(s.events[from:])
 }
+
+// Charges lists what accounts were charged.
+func (s *Store) Charges() []journal.Charge {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.charges)
+}

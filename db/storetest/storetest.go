@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"an old epoch intends nothing", testEpoch},
 		{"plans", testPlans},
 		{"accounts add up", testUsage},
+		{"charges add up by the hour, and go", testCharges},
 		{"nodes", testNodes},
 		{"the power of nodes", testPower},
 		{"rules of the cluster", testRules},

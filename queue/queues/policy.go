@@ -45,14 +45,8 @@ func (p policy) policies() (list []queue.Policy) {
 	return list
 }
 
-// own is the policy of a vjob; one whose queue is gone is in the standard one.
-func (p policy) own(j *cluster.VJob) queue.Policy {
-	q := p.list.find(p.of(j))
-	if q == nil {
-		q = p.list.find(p.list.standard)
-	}
-	return q.Policy
-}
+// own is the policy of a vjob.
+func (p policy) own(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
 
 // Select asks each policy about its vjobs. What others let run is shown to it as if it
 // were under way: that takes its room first, and is reckoned with until it ends.

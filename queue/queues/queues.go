@@ -92,11 +92,19 @@ func (l *List) Route(name string) (*Queue, error) {
 	return nil, cluster.BadField("queue", name, "one of "+strings.Join(l.Names(), ", "))
 }
 
-// Factor is the priority of a queue beside the largest, from 0 to 1; that of a queue that
-// there is no more is 0.
+// Of is the queue in which a vjob is that was submitted to the one of that name: if that
+// is gone, or none was named, the standard one.
+func (l *List) Of(name string) *Queue {
+	if q := l.find(name); q != nil {
+		return q
+	}
+	return l.find(l.standard)
+}
+
+// Factor is the priority of a queue beside the largest, from 0 to 1.
 func (l *List) Factor(name string) float64 {
-	q := l.find(name)
-	if q == nil || q.Priority == 0 {
+	q := l.Of(name)
+	if q.Priority == 0 {
 		return 0
 	}
 	return float64(q.Priority) / float64(l.queues[0].Priority)

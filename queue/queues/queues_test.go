@@ -36,7 +36,7 @@ func TestRoute(t *testing.T) {
 	if _, err := l.Route("urgnet"); err == nil || err.Error() != `queue: "urgnet" is wrong: want one of urgent, batch, idle` {
 		t.Error(err)
 	}
-	for name, want := range map[string]float64{"urgent": 1, "batch": 0.25, "idle": 0, "gone": 0} {
+	for name, want := range map[string]float64{"urgent": 1, "batch": 0.25, "idle": 0, "gone": 0.25, "": 0.25} {
 		if got := l.Factor(name); got != want {
 			t.Errorf("factor of %s: %v, want %v", name, got, want)
 		}

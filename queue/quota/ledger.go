@@ -82,6 +82,15 @@ func (l *Ledger) Forget(before time.Time) {
 	}
 }
 
+// Clone is a ledger that goes on by itself.
+func (l *Ledger) Clone() *Ledger {
+	c := &Ledger{pages: make(map[Who][]Line, len(l.pages))}
+	for w, page := range l.pages {
+		c.pages[w] = slices.Clone(page)
+	}
+	return c
+}
+
 // Lines are all that is in the ledger, in order; [Ledger.Restore] takes them back.
 func (l *Ledger) Lines() []Line {
 	var lines []Line

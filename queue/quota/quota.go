@@ -161,6 +161,17 @@ func (b *Book) matching(w Who) (list []int) {
 	return list
 }
 
+// Empty reports whether there are no quotas.
+func (b *Book) Empty() bool { return len(b.quotas) == 0 }
+
+// Within is how far back CPU time is counted at most; 0: no quota limits that.
+func (b *Book) Within() (longest time.Duration) {
+	for i := range b.quotas {
+		longest = max(longest, b.quotas[i].Within)
+	}
+	return longest
+}
+
 // Next is when time alone changes a limit; it reports false if that never happens.
 func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
 	for i := range b.quotas {

@@ -283,7 +283,8 @@ func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// Every policy obeys, and its reasons name the quota.
+// Every policy obeys, its reasons name the quota, and nobody waits behind who has used his
+// up.
 func TestPoliciesObey(t *testing.T) {
 	b := book(t, quota.Quota{Name: "cpus", User: quota.Each, Limits: always(cpus(4))})
 	jobs, list := map[cluster.VJobID]*quota.Job{}, []queue.Job{}
@@ -303,8 +304,8 @@ func TestPoliciesObey(t *testing.T) {
 			return tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
 		}}
 		v := p.Select(m)
-		if v[0].Wish != queue.Run || v[1].Wish != queue.Run || v[2].Wish != queue.Stay ||
-			!strings.Contains(v[2].Reason, "in the way is quota cpus of user ann: ") {
+		if v[0].Wish != queue.Run || v[1].Wish != queue.Run || v[2].Wish != queue.Stay || v[3].Wish != queue.Run ||
+			!strings.Contains(v[2].Reason, "waits: quota cpus of user ann: ") {
 			t.Errorf("%s: %v", p.Name(), v)
 		}
 	}
@@ -371,14 +372,14 @@ func TestRoomsAreApart(t *testing.T) {
 		if ok, _ := room.Take(order[0]); !ok {
 			t.Errorf("%d does not fit beside 1", order[0])
 		}
-		if ok, short := room.Take(order[1]); ok || short.Rule != "quota cpus: 6 of 6 CPU are used, it needs 3" {
+		if ok, short := room.Take(order[1]); ok || short.Limit != "quota cpus: 6 of 6 CPU are used, it needs 3" {
 			t.Errorf("%d fits beside both: %s", order[1], short)
 		}
 	}
 	// What the room behind has no place for is not counted.
 	room := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
 	for _, id := range []cluster.VJobID{2, 3, 2} {
-		if ok, short := room.Take(id); ok || short.Rule != "" {
+		if ok, short := room.Take(id); ok || short.Limit != "" {
 			t.Errorf("%d: %v, %s", id, ok, short)
 		}
 	}

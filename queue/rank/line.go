@@ -17,7 +17,8 @@ type Line struct {
 	where  map[cluster.VJobID]int32 // in jobs
 	places []place                  // in the order of the last time, then those that came since
 	order  []cluster.VJobID
-	at     [2]int64       // steps of age and of urgency at the last time
+	at     [2]int64       // steps of age and of urgency at the last time, if they count
+	dated  int            // how many have a deadline
 	news   map[int32]bool // those of jobs that have changed since
 	gone   bool           // some were dropped
 }
@@ -57,7 +58,16 @@ func (l *Line) Put(j Job) {
 		l.where[j.ID] = i
 		l.places = append(l.places, place{id: j.ID, job: i})
 	}
+	l.dated += dated(&j) - dated(&l.jobs[i])
 	l.jobs[i], l.news[i] = j, true
+}
+
+// dated counts a vjob with a deadline.
+func dated(j *Job) int {
+	if j.Deadline.IsZero() {
+		return 0
+	}
+	return 1
 }
 
 // Drop removes a vjob; one that is not there changes nothing. Its place in the order is
@@ -65,6 +75,7 @@ func (l *Line) Put(j Job) {
 func (l *Line) Drop(id cluster.VJobID) {
 	if i, there := l.where[id]; there {
 		delete(l.where, id)
+		l.dated -= dated(&l.jobs[i])
 		l.jobs[i], l.news[i], l.gone = Job{}, true, true
 	}
 }
@@ -72,7 +83,13 @@ func (l *Line) Drop(id cluster.VJobID) {
 // Order is the line at an instant. It stays the line's own: it is right until the next
 // call, and must not be changed.
 func (l *Line) Order(now time.Time) []cluster.VJobID {
-	at := [2]int64{steps(now, l.rules.OldAge), steps(now, l.rules.Horizon)}
+	var at [2]int64
+	if l.ages() {
+		at[0] = steps(now, l.rules.OldAge)
+	}
+	if l.presses() {
+		at[1] = steps(now, l.rules.Horizon)
+	}
 	switch {
 	case l.at != at:
 		l.close()
@@ -158,19 +175,24 @@ func (l *Line) Rank(id cluster.VJobID, now time.Time) (r Rank, there bool) {
 	return l.rules.Of(&l.jobs[i], now), true
 }
 
-// Next is when time alone changes a priority again.
-func (l *Line) Next(now time.Time) time.Time {
-	return earlier(after(now, l.rules.OldAge), after(now, l.rules.Horizon))
+// ages and presses report whether time changes priorities, by age and by deadlines.
+func (l *Line) ages() bool    { return l.rules.Age > 0 && len(l.where) > 0 }
+func (l *Line) presses() bool { return l.rules.Deadline > 0 && l.dated > 0 }
+
+// Next is when time alone changes a priority again; zero: it does not.
+func (l *Line) Next(now time.Time) (next time.Time) {
+	if l.ages() {
+		next = after(now, l.rules.OldAge)
+	}
+	if l.presses() {
+		if t := after(now, l.rules.Horizon); next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	return next
 }
 
 // after is when the next step of a length of time begins.
 func after(now time.Time, length time.Duration) time.Time {
 	return time.Unix(0, (steps(now, length)+1)*int64(length/scale)).In(now.Location())
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -23,7 +23,7 @@ const scale = 10_000
 // Bounds of what is reckoned with, so that sums stay within 64 bits.
 const (
 	MostWeight   = 1_000_000
-	MostPriority = 100_000 // of a user, either way; more counts as that
+	MostPriority = 1_000_000 // of a user, either way; more counts as that
 )
 
 // Weights are the points that a factor of 1 gives, from 0 to [MostWeight] each.

@@ -40,7 +40,7 @@ func TestBreakdown(t *testing.T) {
 		{rank.Job{Submitted: noon, Size: 1, Deadline: noon.Add(6 * time.Hour)}, "priority 600 = 600 deadline"},
 		{rank.Job{Submitted: noon, Size: 1, Deadline: noon.Add(-day)}, "priority 800 = 800 deadline"},
 		{rank.Job{Submitted: noon, Size: 1, Deadline: noon.AddDate(2000, 0, 0)}, "priority 0"},
-		{rank.Job{Submitted: noon, Queue: 9, FairShare: -1, Size: 7, Priority: 1 << 40}, "priority 1002000 = 2000 queue + 1000000 as submitted"},
+		{rank.Job{Submitted: noon, Queue: 9, FairShare: -1, Size: 7, Priority: 1 << 40}, "priority 10002000 = 2000 queue + 10000000 as submitted"},
 		// 0.5 points of age and 0.5 of fair share are one point together.
 		{rank.Job{Submitted: noon.Add(-day / 200), FairShare: 0.001, Size: 1}, "priority 1 = 1 age"},
 	} {

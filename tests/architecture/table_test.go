@@ -24,6 +24,7 @@ var table = []row{
 	{"queue/rank", of("cluster"), "policies, and what is in a queue or a project"},
 	{"queue/quota", of("cluster", "queue", "queue/calendar"), "policies and nodes, and how to suspend anybody"},
 	{"queue/queues", of("cluster", "queue"), "what order there is within a queue, and quotas"},
+	{"queue/arrangement", of("cluster", "queue", "queue/fairshare", "queue/queues", "queue/quota", "queue/rank"), "nodes and verdicts, and how what was used is kept"},
 	{"hypervisor", of("cluster"), "why a call is made"},
 	{"repack", nil, "vjobs, files and searches"},
 	{"repack/rule", of("repack"), "how a plan is searched for"},
@@ -40,7 +41,7 @@ var table = []row{
 	{"power/cycle", of("cluster", "power"), "why a node is wanted off, and other nodes"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "power/cycle"), "how it is stored"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/quota", "queue/rank", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -67,7 +68,7 @@ var table = []row{
 	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "energy", "queue", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling", "spelling"), "what is made of it"},
+	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling", "spelling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
 	{"energy/heuristic", of("energy"), "what is better than the paper"},
@@ -90,7 +91,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
-	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues",
+	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
 

@@ -1,0 +1,129 @@
+package scheduler
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/queue/arrangement"
+	"vjob/queue/quota"
+)
+
+// arrangement is the order of vjobs and who may run, or the plain one.
+func (s *Settings) arrangement() *arrangement.Rules {
+	if s.Arrangement != nil {
+		return s.Arrangement
+	}
+	plain := arrangement.Plain(s.Policy)
+	return &plain
+}
+
+// route fills the queue and the project of a submission in, and says what stands against
+// it there. The error names the field.
+func (s *Submission) route(rules *arrangement.Rules) error {
+	job := s.VJob(0)
+	if err := rules.Admit(job); err != nil {
+		return err
+	}
+	s.Queue, s.Project = job.Queue, job.Project
+	return nil
+}
+
+// openDesk is the desk with the vjobs and the charges of the journal.
+func openDesk(rules *arrangement.Rules, loaded *journal.Loaded) *arrangement.Desk {
+	desk := arrangement.NewDesk(*rules)
+	for _, c := range loaded.Charges {
+		desk.Restore(arrangement.Usage(c))
+	}
+	for _, job := range loaded.VJobs {
+		desk.Put(job, false)
+	}
+	return desk
+}
+
+// drain is what the executor wants done. What it writes down of the use of vjobs is
+// charged to those on whose behalf they run, in the same step.
+func (c *Core) drain() execute.Effects {
+	effects := c.exec.Drain()
+	charges := map[journal.Charge]arrangement.Usage{} // by account and hour
+	for _, use := range effects.Step.Usage {
+		if u, ok := c.desk.Charge(use.VJob, c.now, use.Running, use.MemorySec); ok {
+			key := journal.Charge{User: u.User, Project: u.Project, Queue: u.Queue, Hour: u.Hour}
+			u.CPUTime += charges[key].CPUTime
+			u.MemoryTime += charges[key].MemoryTime
+			charges[key] = u
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(charges), journal.Charge.Compare) {
+		effects.Step.Charges = append(effects.Step.Charges, journal.Charge(charges[key]))
+	}
+	return effects
+}
+
+// arrange tells the desk what has become of the vjobs, and puts them in its order. The
+// reports are in order of numbers.
+func (c *Core) arrange(reports []execute.Report) []execute.Report {
+	c.desk.SetTotal(c.capacity())
+	for i := range reports {
+		r := &reports[i]
+		c.desk.Put(r.Job, r.Bound == cluster.VMRunning)
+	}
+	place := func(id cluster.VJobID) (i int, live bool) {
+		return slices.BinarySearchFunc(reports, id, func(r execute.Report, id cluster.VJobID) int { return cmp.Compare(r.Job.ID, id) })
+	}
+	if c.desk.Len() > len(reports) { // some have ended
+		c.desk.VJobs(func(id cluster.VJobID) {
+			if _, live := place(id); !live {
+				c.desk.Drop(id)
+			}
+		})
+	}
+	ordered := make([]execute.Report, 0, len(reports))
+	for _, id := range c.desk.Order(c.now) {
+		i, _ := place(id)
+		ordered = append(ordered, reports[i])
+	}
+	return ordered
+}
+
+// capacity is what all nodes have, whatever is decreed of them: a node that is drained
+// makes nobody larger beside others.
+func (c *Core) capacity() (sum cluster.Resources) {
+	for _, n := range c.exec.Nodes() {
+		sum = sum.Plus(n.Capacity)
+	}
+	return sum
+}
+
+// impose puts the quotas before the room: who would be over one even beside those alone
+// that run now is barred, and who would be beside those that are to start is refused.
+func (s *Settings) impose(m *queue.Moment, p *picture) {
+	book := s.arrangement().Quotas
+	if book.Empty() {
+		return
+	}
+	tally := book.Tally(p.now, p.past)
+	jobs, index := make([]quota.Job, len(p.reports)), make(map[cluster.VJobID]*quota.Job, len(p.reports))
+	for i := range p.reports {
+		r := &p.reports[i]
+		jobs[i] = quota.Job{
+			ID: r.Job.ID, Who: s.arrangement().Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
+			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
+		}
+		index[r.Job.ID] = &jobs[i]
+		if !r.Job.State.Ready() || r.Bound == cluster.VMRunning {
+			tally.Count(&jobs[i])
+		}
+	}
+	for i := range m.Jobs {
+		if j := &m.Jobs[i]; j.Barred == "" {
+			j.Barred = tally.Refuses(index[j.ID])
+		}
+	}
+	room := m.Room
+	m.Room = func() queue.Room { return tally.Room(room(), index) }
+}
