@@ -24,6 +24,7 @@ type endpoint struct {
 	media        string // of the answer when it is not JSON
 	streams      bool   // takes as long as the caller likes, if it is not JSON
 	handle       func(s *Server, c *gin.Context, who Subject) error
+	fail         Fail // nil: in our own shape
 }
 
 // level is the least that a caller has to be before an endpoint looks at all.

@@ -68,5 +68,10 @@ func (s *Server) fail(c *gin.Context, err error) {
 	if c.Writer.Written() {
 		return // a stream that broke: the headers are gone
 	}
+	if tell, ok := c.Get(failKey); ok {
+		c.Abort()
+		tell.(Fail)(c, status, body, err)
+		return
+	}
 	c.AbortWithStatusJSON(status, wire.Error{Error: body})
 }

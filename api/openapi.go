@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,7 +164,7 @@ func (s schemaSet) ref(t reflect.Type) any {
 		return map[string]any{"type": "string", "format": "date-time"}
 	case t.Kind() == reflect.Struct:
 		s.add(t)
-		return map[string]any{"$ref": "#/components/schemas/" + t.Name()}
+		return map[string]any{"$ref": "#/components/schemas/" + schemaName(t)}
 	case t.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": s.ref(t.Elem())}
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
@@ -181,15 +182,27 @@ func (s schemaSet) ref(t reflect.Type) any {
 	}
 }
 
+var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
+
+// schemaName is the name of a type in the document. Those of dialects do not clash with
+// our own.
+func schemaName(t reflect.Type) string {
+	name := generic.ReplaceAllString(t.Name(), "Of$1")
+	if t.PkgPath() != reflect.TypeFor[wire.Error]().PkgPath() {
+		return "OAR" + name
+	}
+	return name
+}
+
 // add describes a struct: fields without omitempty are always there, and there
 // are no others.
 func (s schemaSet) add(t reflect.Type) {
-	if s[t.Name()] != nil {
+	if s[schemaName(t)] != nil {
 		return
 	}
 	properties := map[string]any{}
 	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	s[t.Name()] = schema
+	s[schemaName(t)] = schema
 	required := []string{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -83,16 +83,25 @@ func pathNumber(c *gin.Context, key string) (int64, error) {
 
 // readBody decodes the JSON body of a request into a wire type.
 func (s *Server) readBody(c *gin.Context, into any) error {
+	data, err := body(c)
+	if err != nil {
+		return err
+	}
+	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "parameters": s.limits.VJobsPerArray, "command": maxWords, "env": maxEnv}})
+}
+
+// body is the body of a request, which has to be JSON.
+func body(c *gin.Context) ([]byte, error) {
 	if media := c.ContentType(); media != "" && media != "application/json" {
-		return cluster.BadField("content-type", media, "application/json")
+		return nil, cluster.BadField("content-type", media, "application/json")
 	}
 	data, err := io.ReadAll(c.Request.Body)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fmt.Errorf("%w: %w", errTooLarge,
+		return nil, fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}
 	if err != nil {
-		return &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
+		return nil, &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
 	}
-	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "parameters": s.limits.VJobsPerArray, "command": maxWords, "env": maxEnv}})
+	return data, nil
 }

@@ -30,10 +30,11 @@ type Config struct {
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""
 	// is the system's for temporary files.
-	Scratch string
-	Logger  *slog.Logger
-	Now     func() time.Time // nil: time.Now
-	Limits  Limits
+	Scratch  string
+	Logger   *slog.Logger
+	Now      func() time.Time // nil: time.Now
+	Limits   Limits
+	Dialects []Dialect // beside /v1
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
 	HeartbeatEvery time.Duration
@@ -122,12 +123,16 @@ func New(cfg Config) (*Server, error) {
 		s.now = time.Now
 	}
 	s.metrics = newMetrics(s.scheduler, s.now())
-	document, err := openAPI(endpoints())
+	table := endpoints()
+	for _, d := range cfg.Dialects {
+		table = append(table, s.spoken(d)...)
+	}
+	document, err := openAPI(table)
 	if err != nil {
 		return nil, err
 	}
 	s.document = document
-	s.handler = s.routes(endpoints())
+	s.handler = spelt(s.routes(table), cfg.Dialects)
 	return s, nil
 }
 
@@ -157,6 +162,9 @@ func (s *Server) routes(table []endpoint) http.Handler {
 // with the role that the endpoint asks for.
 func (s *Server) guard(e endpoint) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		if e.fail != nil {
+			c.Set(failKey, e.fail)
+		}
 		slots := s.slots
 		if e.streams && (e.media != "" || wantsStream(c.Request)) {
 			slots = s.streams

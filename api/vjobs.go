@@ -106,17 +106,22 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 	if err := s.readBody(c, &body); err != nil {
 		return nil, false, err
 	}
-	sub, err := Submission(&body, s.limits.VMsPerVJob)
+	return s.take(c.Request.Context(), who, key, &body)
+}
+
+// take checks a submission and hands it to the loop.
+func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission) (*cluster.VJob, bool, error) {
+	sub, err := Submission(body, s.limits.VMsPerVJob)
 	if err != nil {
 		return nil, false, err
 	}
-	if sub.Array, err = parameters(&body, s.limits.VJobsPerArray); err != nil {
+	if sub.Array, err = parameters(body, s.limits.VJobsPerArray); err != nil {
 		return nil, false, err
 	}
 	sub.Key, sub.Owner, sub.At = key, who.Name, s.now().UTC()
-	job, created, err := s.scheduler.Submit(c.Request.Context(), sub)
+	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
-		return nil, false, asSubmitted(&body, err)
+		return nil, false, asSubmitted(body, err)
 	}
 	return job, created, nil
 }
@@ -145,7 +150,12 @@ func (s *Server) vjob(c *gin.Context, who Subject, verb Verb) (journal.Kept, err
 	if err != nil {
 		return journal.Kept{}, err
 	}
-	kept, err := s.reader.VJob(c.Request.Context(), id)
+	return s.find(c.Request.Context(), who, id, verb)
+}
+
+// find is a vjob that the subject may touch.
+func (s *Server) find(ctx context.Context, who Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
+	kept, err := s.reader.VJob(ctx, id)
 	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(who, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
 		// The same words whether it is another's or nobody's.
 		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)

@@ -107,6 +107,10 @@ func (d *Daemon) join() error {
 	if err != nil {
 		return err
 	}
+	oar, err := dialect(&d.settings)
+	if err != nil {
+		return err
+	}
 	store := &ringingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: core, Store: store, Driver: d.driver, Fleet: buttons, Bounds: bounds(&d.settings),
@@ -117,6 +121,7 @@ func (d *Daemon) join() error {
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
+		Dialects: []api.Dialect{oar},
 	})
 	if err != nil {
 		return err

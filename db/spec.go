@@ -46,6 +46,17 @@ type decoded struct {
 	Terms    cluster.Terms     `json:"terms"`
 }
 
+// decodeTerms reads nothing but the terms.
+func decodeTerms(raw []byte) (cluster.Terms, error) {
+	var d struct {
+		Terms cluster.Terms `json:"terms"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return d.Terms, fmt.Errorf("specification: %w", err)
+	}
+	return d.Terms, nil
+}
+
 func decodeSpec(raw []byte) (decoded, error) {
 	var d decoded
 	if err := json.Unmarshal(raw, &d); err != nil {

@@ -36,8 +36,17 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		if f.Newest {
 			order += " DESC"
 		}
+		args = append(args, limit, f.Offset)
+		if f.Terms {
+			query := "SELECT " + rowColumns + ", json" + rowTables + " JOIN specs USING (spec)" + where + order + " LIMIT ? OFFSET ?"
+			return r.each(query, args, func(s scanner) error {
+				row, err := scanTerms(s)
+				rows = append(rows, row)
+				return err
+			})
+		}
 		query := "SELECT " + rowColumns + rowTables + where + order + " LIMIT ? OFFSET ?"
-		err := r.each(query, append(args, limit, f.Offset), func(s scanner) error {
+		err := r.each(query, args, func(s scanner) error {
 			row, err := scanRow(s)
 			rows = append(rows, row)
 			return err
@@ -61,6 +70,9 @@ func conditions(f journal.Filter) (where string, args []any) {
 	}
 	if f.Name != "" {
 		terms, args = append(terms, "name = ?"), append(args, f.Name)
+	}
+	if f.Array != 0 {
+		terms, args = append(terms, "(id = ? OR array = ?)"), append(args, int64(f.Array), int64(f.Array))
 	}
 	if f.Live {
 		terms = append(terms, live)
@@ -133,6 +145,19 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 		return row, err
 	}
 	return row, j.Outcome.UnmarshalText(outcome)
+}
+
+// scanTerms reads rowColumns and the terms from the specification.
+func scanTerms(s scanner) (journal.Row, error) {
+	var raw sql.RawBytes
+	row, err := scanRow(s, &raw)
+	if err != nil {
+		return row, err
+	}
+	queue, project := row.Queue, row.Project
+	row.Terms, err = decodeTerms(raw)
+	row.Queue, row.Project = queue, project
+	return row, err
 }
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is

@@ -19,6 +19,7 @@ type Filter struct {
 	// Fold shows of each array one row: the first of its vjobs that the filter lets
 	// through, with [Row.Fold] filled in.
 	Fold   bool
+	Terms  bool // with their terms, which lists else leave out
 	Offset int
 	Limit  int // 0 is no limit
 }

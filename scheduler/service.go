@@ -72,10 +72,12 @@ type VJobStatus struct {
 	Place  int // in the queue of those that wait, from 1; 0 when it does not wait
 	// Start is when one that waits is estimated to start; zero: that cannot be known.
 	Start time.Time
-	Rank  rank.Rank // in the order in which vjobs are looked at, now
-	Gang  gang.Record
-	Ran   time.Duration
-	Watts energy.Watts // its shares of what the nodes draw
+	// Promised: the present plan starts or resumes it, and has not begun to.
+	Promised bool
+	Rank     rank.Rank // in the order in which vjobs are looked at, now
+	Gang     gang.Record
+	Ran      time.Duration
+	Watts    energy.Watts // its shares of what the nodes draw
 }
 
 // ActionStatus is one action under way.

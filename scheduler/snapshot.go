@@ -23,6 +23,7 @@ func (c *Core) Snapshot() *Snapshot {
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
 			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
+			Promised: r.Promised != 0 && r.Job.State.Ready(),
 		}
 		status.Rank, _ = c.desk.Rank(r.Job.ID, c.now)
 		v, decided := c.verdicts[r.Job.ID]

@@ -39,6 +39,7 @@ type Settings struct {
 	Limits    Limits           `json:"limits"`
 	Retention Retention        `json:"retention"`
 	Switching Switching        `json:"power"`
+	OAR       OAR              `json:"oar"`
 }
 
 // Listen says where the API is served.

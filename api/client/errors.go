@@ -20,6 +20,7 @@ type Error struct {
 	Code    string // see [wire.ErrorBody]
 	Message string
 	Field   string // of the input, "" when none is to blame
+	Body    []byte // the whole answer, for dialects that say more
 }
 
 // Error is the message, with the field in front where it is not there already.
@@ -72,7 +73,7 @@ func decodeError(res *http.Response) error {
 	var body wire.Error
 	if json.Unmarshal(data, &body) == nil && body.Error.Code != "" {
 		e := body.Error
-		return &Error{Status: res.StatusCode, Code: e.Code, Message: e.Message, Field: e.Field}
+		return &Error{Status: res.StatusCode, Code: e.Code, Message: e.Message, Field: e.Field, Body: data}
 	}
 	code := wire.CodeInternal
 	if res.StatusCode >= http.StatusBadGateway {

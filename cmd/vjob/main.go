@@ -15,7 +15,13 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, standardStreams(), os.Args[1:])
+	var code int
+	if name, ok := oarName(os.Args[0]); ok {
+		a := &app{streams: standardStreams()}
+		code = a.oar(ctx, name, os.Args[1:])
+	} else {
+		code = run(ctx, standardStreams(), os.Args[1:])
+	}
 	stop()
 	os.Exit(code)
 }

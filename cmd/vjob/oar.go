@@ -17,6 +17,7 @@ func (a *app) oarCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.oarParseCommand())
+	cmd.AddCommand(a.oarFamily()...)
 	return cmd
 }
 

@@ -139,3 +139,13 @@ func (c *compiled) text(path, text string) error {
 	}
 	return nil
 }
+
+// Counts reports whether any rule looks at the reservations or at the jobs that the
+// user has already.
+func (p *Policy) Counts() (reservations, jobs bool) {
+	for i := range p.rules {
+		reservations = reservations || p.rules[i].When.ReservationsOver != nil
+		jobs = jobs || p.rules[i].When.JobsOver != nil
+	}
+	return reservations, jobs
+}

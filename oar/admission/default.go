@@ -1,5 +1,7 @@
 package admission
 
+import "slices"
+
 // Default are the rules that OAR has by itself, without those that ask nodes for
 // properties: OAR marks what may run best-effort or deploy on each node, and vjob
 // keeps drained nodes free without a property.
@@ -61,4 +63,10 @@ func systemProperties() []string {
 		"type", "state", "next_state", "finaud_decision", "next_finaud_decision", "state_num", "suspended_jobs", "besteffort", "deploy",
 		"expiry_date", "desktop_computing", "last_job_date", "available_upto", "scheduler_priority",
 	}
+}
+
+// ForVMs are the default rules where jobs are VMs: root may submit, for nothing of a
+// job runs as the user who submits it.
+func ForVMs() []Rule {
+	return slices.DeleteFunc(Default(), func(r Rule) bool { return r.Name == "no system users" })
 }

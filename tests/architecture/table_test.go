@@ -63,12 +63,20 @@ var table = []row{
 	{"oar/admission", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/jobtype"), "which queues and nodes there are"},
 	{"oar/state", of("cluster"), "how a vjob comes from one state to the next"},
 
+	{"oar/getopt", of("oar/message", "oar/script", "spelling"), "what an option means"},
+	{"oar/rest", nil, "everything: it is JSON"},
+	{"oar/job", of("cluster", "oar/date", "oar/rest", "oar/state"), "how jobs are submitted and printed"},
+	{"oar/report", of("oar/date", "oar/message", "oar/rest", "oar/state"), "where jobs come from, and what they are beside OAR's jobs"},
+
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
+	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script"), "how a vjob is stored, and over which way it is asked for"},
+	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
 	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
+	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "settings/document", "ruling", "spelling"), "what is made of it"},
+	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
 	{"energy/heuristic", of("energy"), "what is better than the paper"},
@@ -93,7 +101,8 @@ var table = []row{
 var pure = of("power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
-	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission")
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
+	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

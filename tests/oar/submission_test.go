@@ -3,6 +3,7 @@ package oar_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +13,10 @@ import (
 	"vjob/oar/date"
 	"vjob/oar/mapping"
 	"vjob/oar/message"
-	"vjob/oar/property"
 	"vjob/oar/request"
+	"vjob/oar/rest"
 	"vjob/oar/script"
+	"vjob/oar/submission"
 )
 
 // measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.
@@ -83,50 +85,22 @@ func options(t *testing.T, args []string) (o script.Options) {
 	return o
 }
 
-// submitted is what a submission comes to.
-type submitted struct {
-	said []string
-	job  admission.Job
-	cpus int64
-}
-
-// submit does what oarsub does before anything is stored.
-func submit(t *testing.T, user string, o script.Options, now time.Time) (s submitted, err error) {
+// submit does what the daemon does with a submission before anything is stored.
+func submit(t *testing.T, user string, o script.Options, now time.Time) (submission.Result, error) {
 	t.Helper()
-	j := admission.Job{User: user, Types: o.Values("type")}
-	j.Queue, _ = o.Value("queue")
-	_, j.Interactive = o.Value("I")
-	if j.Request, err = request.Parse(o.Values("resource"), request.DefaultSite()); err != nil {
-		return s, err
+	text := func(name string) string { v, _ := o.Value(name); return v }
+	number := func(name string) rest.Number { n, _ := strconv.Atoi(text(name)); return rest.Number(n) }
+	given := func(name string) rest.Switch { _, ok := o.Value(name); return rest.Switch(ok) }
+	site := submission.Site{
+		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: rules(t), Queues: []string{"admin"},
+		Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}
-	var text string
-	if text, j.Reservation = o.Value("reservation"); j.Reservation {
-		r, err := date.ParseReservation(text, now)
-		if err != nil {
-			return s, err
-		}
-		for i := range j.Request.Alternatives {
-			if a := &j.Request.Alternatives[i]; a.Walltime == request.Unsaid && !r.End.IsZero() {
-				a.Walltime = r.Walltime()
-			}
-		}
-	}
-	for _, text := range o.Values("property") {
-		f, err := property.Parse("-p", text)
-		if err != nil {
-			return s, err
-		}
-		j.Properties = append(j.Properties, f)
-	}
-	if s.job, s.said, err = rules(t).Admit(j); err != nil {
-		return s, err
-	}
-	list, err := mapping.Place(mapping.Want{Request: s.job.Request, Filters: s.job.Properties}, measured(), mapping.DefaultSite())
-	if err != nil {
-		return s, err
-	}
-	s.cpus = int64(list[0].CPU() / cluster.CPU)
-	return s, nil
+	return submission.Make(&rest.Submission{
+		Resource: o.Values("resource"), Property: o.Values("property"), Type: o.Values("type"), Anterior: o.Values("anterior"),
+		Command: "sleep 1", Queue: text("queue"), Reservation: text("reservation"), Name: text("name"), Project: text("project"),
+		Stdout: text("stdout"), Stderr: text("stderr"), Notify: text("notify"), Interactive: given("I"), Hold: given("hold"),
+		Array: number("array"), Checkpoint: number("checkpoint"), Signal: number("signal"),
+	}, submission.Caller{Name: user}, &site, measured(), now)
 }
 
 // Submissions are taken or refused as by OAR, with its exit code; its rules say the
@@ -135,7 +109,7 @@ func submit(t *testing.T, user string, o script.Options, now time.Time) (s submi
 func TestSubmissions(t *testing.T) {
 	judged := 0
 	for _, c := range load(t).Submissions {
-		if _, waits := waiting[c.ID]; waits {
+		if _, waits := elsewhere[c.ID]; waits {
 			continue
 		}
 		judged++
@@ -149,14 +123,14 @@ func TestSubmissions(t *testing.T) {
 				o, _ = script.Merge(o, found)
 			}
 			s, err := submit(t, c.User, o, time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
-			said := strings.Join(s.said, "\n")
+			said := strings.Join(s.Said, "\n")
 			var want []string
 			for line := range strings.SplitSeq(c.Stdout, "\n") {
 				if strings.HasPrefix(line, "[ADMISSION RULE]") {
 					want = append(want, line)
 				}
 			}
-			if _, early := message.ExitOf(err); err != nil && early && len(s.said) == 0 {
+			if _, early := message.ExitOf(err); err != nil && early && len(s.Said) == 0 {
 				want = nil // OAR tells what is wrong with properties after its rules, we before
 			}
 			if said != strings.Join(want, "\n") {
@@ -181,19 +155,20 @@ func TestSubmissions(t *testing.T) {
 }
 
 // judge compares the job with that which OAR stored.
-func judge(t *testing.T, s *submitted, c *submissionCase) {
+func judge(t *testing.T, s *submission.Result, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
-		got := fmt.Sprintf("R=%d,W=%s,", s.cpus, date.FormatWalltime(s.job.Request.Alternatives[0].Walltime))
+		r := &s.Record
+		got := fmt.Sprintf("R=%d,W=%s,", r.CPUs, date.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
 		if !strings.HasPrefix(j.Message, got) {
 			t.Errorf("%s, want %s", got, j.Message)
 		}
 		_, types, _ := strings.Cut(j.Message, ",T=")
-		if got := strings.Join(s.job.Types, "|"); got != types {
+		if got := strings.Join(r.Types, "|"); got != types {
 			t.Errorf("types %s, want %s", got, types)
 		}
-		if s.job.Queue != j.Queue || s.job.Property() != j.Properties {
-			t.Errorf("%s, %s, want %s, %s", s.job.Queue, s.job.Property(), j.Queue, j.Properties)
+		if r.Queue != j.Queue || r.Properties != j.Properties {
+			t.Errorf("%s, %s, want %s, %s", r.Queue, r.Properties, j.Queue, j.Properties)
 		}
 	}
 }
@@ -215,10 +190,16 @@ func TestReservations(t *testing.T) {
 					continue // of other nodes, and of other jobs
 				}
 				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
+				if code, _ := message.ExitOf(err); step.Exit == int(message.ExitRefused) && strings.Contains(step.Stdout, "too old") {
+					if code != message.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
+						t.Errorf("%v, want %s", err, step.Stdout)
+					}
+					continue
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := int64(s.job.Request.Alternatives[0].Walltime / time.Second); len(jobs) == 0 || got != jobs[0].Walltime {
+				if got := s.VJob.WalltimeSeconds; len(jobs) == 0 || got != jobs[0].Walltime {
 					t.Errorf("%q: walltime %d, want %+v", step.Args, got, jobs)
 				}
 				jobs = jobs[1:]

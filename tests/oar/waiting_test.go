@@ -12,29 +12,18 @@ import (
 
 var update = flag.Bool("update", false, "write the list of cases into docs/oar-compatibility.md")
 
-const (
-	usage    = "who calls oarsub without a command or with two is told how by the command"
-	elements = "which options exclude each other, the command tells"
-	numbers  = "options with numbers are read by the command"
-	stored   = "needs jobs that are stored"
-	output   = "the formats of the output are those of the command"
-	queues   = "which queues there are, the daemon knows"
-)
-
-// waiting are the submissions that cannot be judged yet, with the reason, and those
-// that are judged elsewhere or differ on purpose.
-var waiting = map[string]string{
-	"c04": usage, "c88": usage,
-	"c13": queues,
-	"c31": elements, "c46": elements, "c47": elements,
-	"c40": numbers, "c41": numbers, "c67": numbers, "c70": numbers, "c104": "options that there are not are refused by the command",
+// elsewhere are the submissions that are judged elsewhere, or differ on purpose.
+var elsewhere = map[string]string{
+	"c04": byLine, "c13": byLine, "c31": byLine, "c40": byLine, "c41": byLine, "c46": byLine, "c47": byLine, "c59": byLine, "c67": byLine, "c70": byLine,
+	"c79": byLine, "c80": byLine, "c82": byLine, "c83": byLine, "c85": byLine, "c86": byLine, "c88": byLine, "c104": byLine,
 	"c44": "judged by TestParameterFiles",
-	"c59": "names of files are checked by the command",
 	"c73": "judged by TestBadScript",
-	"c79": stored, "c80": stored, "c82": stored,
-	"c83": output, "c85": output, "c86": output,
 	"c98": "differs: OAR says R=64 for BESTHALF, which counts all nodes, and we give half of the free ones",
+	"c32": "differs: a start after a date is not offered but as a reservation",
+	"c58": "differs: no program of a user runs on the server",
 }
+
+const byLine = "judged by TestCommandLines"
 
 // family is cases of one kind.
 type family struct {
@@ -73,7 +62,7 @@ func families(t *testing.T) []family {
 	}
 	byReason := map[string][]string{}
 	for _, x := range c.Submissions {
-		if reason, waits := waiting[x.ID]; waits {
+		if reason, waits := elsewhere[x.ID]; waits {
 			byReason[reason] = append(byReason[reason], x.ID)
 		} else {
 			judged = append(judged, x.ID)
@@ -98,7 +87,7 @@ func families(t *testing.T) []family {
 		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
 		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
 		family{"state changes", of(c.Machine, all), "need jobs that run; the diagram of states is held against OAR's in oar/state"},
-		family{"log of states", []string{"state_log_oar2_measured"}, "needs oarhold, oarresume and oardel"},
+		family{"log of states", []string{"state_log_oar2_measured"}, "judged by TestStateLog"},
 		family{"commands", of(c.Commands, all), "need the commands oarsub, oarstat, oardel …"},
 		family{"REST", of(c.API, all), "needs /oarapi"},
 		family{"upstream tests", of(c.Upstream, all), "need /oarapi and jobs that run"},
@@ -119,9 +108,9 @@ func TestWaiting(t *testing.T) {
 	for _, c := range load(t).Submissions {
 		known[c.ID] = true
 	}
-	for id := range waiting {
+	for id := range elsewhere {
 		if !known[id] {
-			t.Errorf("%s waits, and there is no such case", id)
+			t.Errorf("%s is judged elsewhere, and there is no such case", id)
 		}
 	}
 	var b strings.Builder

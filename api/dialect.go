@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// Dialect is another language in which the daemon can be spoken to, beside /v1. Its
+// operations stand behind the same authentication, roles and limits, and do what they
+// do through [Service], as our own do.
+type Dialect interface {
+	// Operations are what can be asked for; it is called once.
+	Operations(s *Service) []Operation
+	// Path is the path that a request means, for those that can be spelt in several ways.
+	Path(path string) string
+}
+
+// Operation is one operation of a dialect.
+type Operation struct {
+	Method, Path string
+	Name         string // operationId of OpenAPI
+	Summary      string
+	Reserved     bool // for administrators
+	Verb         Verb
+	Query        []Parameter
+	Body, Result any // zero values; nil for none
+	Status       int // of success
+	Handle       func(c *gin.Context, who Subject) error
+	Fail         Fail // nil: errors have our own shape
+}
+
+// Parameter is one key of a query string.
+type Parameter struct {
+	Name, Kind, Meaning string // Kind is OpenAPI's: string, integer or boolean
+}
+
+// Fail answers with an error in the shape of a dialect.
+type Fail func(c *gin.Context, status int, body wire.ErrorBody, cause error)
+
+// failKey is where the context of a request keeps its [Fail].
+const failKey = "fail"
+
+// spoken are the operations of a dialect as endpoints.
+func (s *Server) spoken(d Dialect) (table []endpoint) {
+	for _, o := range d.Operations(&Service{s}) {
+		e := endpoint{
+			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
+			body: o.Body, status: o.Status, result: o.Result, fail: o.Fail,
+			handle: func(_ *Server, c *gin.Context, who Subject) error { return o.Handle(c, who) },
+		}
+		if o.Reserved {
+			e.least = administrator
+		}
+		for _, p := range o.Query {
+			e.query = append(e.query, param{name: p.Name, kind: p.Kind, what: p.Meaning})
+		}
+		table = append(table, e)
+	}
+	return table
+}
+
+// spelt lets dialects say which path a request means.
+func spelt(next http.Handler, dialects []Dialect) http.Handler {
+	if len(dialects) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, d := range dialects {
+			r.URL.Path = d.Path(r.URL.Path)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Service is what the daemon can do for somebody, in whatever language it is asked.
+// What the subject may not see is cluster.ErrNotFound.
+type Service struct{ server *Server }
+
+// Now is the present.
+func (v *Service) Now() time.Time { return v.server.now() }
+
+// Snapshot is the latest state of the loop.
+func (v *Service) Snapshot() *scheduler.Snapshot { return v.server.snapshot() }
+
+// Submit checks and accepts a vjob of the subject; it is durable on return. The same
+// key again gives the vjob of that time; "" is none.
+func (v *Service) Submit(ctx context.Context, who Subject, key string, body *wire.Submission) (*cluster.VJob, error) {
+	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
+		return nil, err
+	}
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	job, created, err := v.server.take(ctx, who, key, body)
+	v.server.metrics.submission(created, err)
+	return job, err
+}
+
+// Find is a vjob with all its parts, if the subject may do this to it.
+func (v *Service) Find(ctx context.Context, who Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
+	return v.server.find(ctx, who, id, verb)
+}
+
+// List lists the vjobs of the filter that the subject may see.
+func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]journal.Row, error) {
+	if own := who.visible(); own != "" {
+		if f.Owner != "" && f.Owner != own {
+			return nil, nil
+		}
+		f.Owner = own
+	}
+	rows, _, err := v.server.reader.VJobs(ctx, f)
+	return rows, err
+}
+
+// Events are the latest events of a vjob that the subject may see.
+func (v *Service) Events(ctx context.Context, who Subject, id cluster.VJobID) ([]journal.Event, error) {
+	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.visible(), VJob: id, Limit: shownEvents, Latest: true})
+}
+
+// Order asks something of a vjob that the subject may change.
+func (v *Service) Order(ctx context.Context, who Subject, id cluster.VJobID, order scheduler.Order) error {
+	if _, err := v.server.find(ctx, who, id, Change); err != nil {
+		return err
+	}
+	return v.server.scheduler.Order(ctx, id, order, who.Name)
+}
+
+// SetNode asks for another state of a node. Only operations that are reserved may.
+func (v *Service) SetNode(ctx context.Context, who Subject, node cluster.NodeID, state cluster.NodeState) error {
+	if !Can(who, Change, Object{Kind: KindAccount}) {
+		return authorise(who, Change, Object{Kind: KindAccount})
+	}
+	return v.server.scheduler.SetNode(ctx, node, state, who.Name)
+}
+
+// Body reads the body of a request within the limits.
+func (v *Service) Body(c *gin.Context) ([]byte, error) { return body(c) }

@@ -1,0 +1,178 @@
+package oarapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/oar/message"
+	"vjob/oar/rest"
+	"vjob/oar/submission"
+)
+
+// submit answers POST /jobs.
+func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
+	data, err := d.service.Body(c)
+	if err != nil {
+		return err
+	}
+	var body rest.Submission
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
+	}
+	if decoder.More() {
+		return &cluster.FieldError{Field: "body", Value: "more after the end", Want: "one JSON object"}
+	}
+	answer, err := d.accept(c.Request.Context(), who, c.GetHeader(wire.KeyHeader), &body)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, answer)
+	return nil
+}
+
+// accept submits a job or an array.
+func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body *rest.Submission) (a rest.Accepted, err error) {
+	if body.Resubmit != 0 {
+		if err := d.again(ctx, who, body); err != nil {
+			return a, err
+		}
+	}
+	by, err := d.caller(ctx, who, body.Reservation != "")
+	if err != nil {
+		return a, err
+	}
+	now, err := d.local(body.TimeZone)
+	if err != nil {
+		return a, err
+	}
+	r, err := submission.Make(body, by, &d.Site, world(d.service.Snapshot()), now)
+	var ids []int64
+	if err == nil {
+		ids, err = d.store(ctx, who, key, &r)
+	}
+	if code, _ := message.ExitOf(err); code == message.ExitRefused {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		r.Said = append(r.Said, validating, line)
+	}
+	if err != nil {
+		return a, &refused{err, r.Said}
+	}
+	a = rest.Accepted{ID: ids[0], IDs: ids, Warnings: lines(r.Warned), Timestamp: d.now(), Links: links(strconv.FormatInt(ids[0], 10))}
+	for _, id := range ids {
+		r.Said = append(r.Said, fmt.Sprintf("OAR_JOB_ID=%d", id))
+	}
+	if r.Array {
+		a.ArrayID = ids[0]
+		r.Said = append(r.Said, fmt.Sprintf("OAR_ARRAY_ID=%d", ids[0]))
+	}
+	if r.Reservation {
+		r.Said = append(r.Said, validating, "# Reservation valid --> OK")
+	}
+	a.Output = lines(r.Said)
+	return a, nil
+}
+
+// validating is what OAR says of a reservation before it is had or refused.
+const validating = "# Advance reservation request: waiting for validation..."
+
+// store submits the jobs of a result.
+func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *submission.Result) (ids []int64, err error) {
+	for i, parameter := range r.Parameters {
+		vjob, part := r.Of(parameter), key
+		if key != "" && i > 0 {
+			part = fmt.Sprintf("%s.%d", key, i)
+		}
+		job, err := d.service.Submit(ctx, who, part, &vjob)
+		if errors.Is(err, cluster.ErrConflict) && vjob.Name != "" {
+			vjob.Name = "" // names of OAR's jobs are not unique
+			job, err = d.service.Submit(ctx, who, part, &vjob)
+		}
+		if err != nil {
+			return ids, understood(r, err)
+		}
+		ids = append(ids, int64(job.ID))
+	}
+	return ids, nil
+}
+
+// understood is an error of the loop with OAR's line and exit code.
+func understood(r *submission.Result, err error) error {
+	var bad *cluster.FieldError
+	switch {
+	case !errors.Is(err, cluster.ErrInvalid):
+		return err
+	case errors.As(err, &bad) && r.Reservation && (bad.Field == "reservation" || bad.Field == "walltime_seconds"):
+		return submission.Refused("This reservation cannot run", bad.Error())
+	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
+		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
+	}
+	return &message.Error{Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Text: err.Error()}
+}
+
+// caller is who submits, with what they have already as far as rules count it.
+func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (submission.Caller, error) {
+	by := submission.Caller{Name: who.Name}
+	if who.Via == "socket" {
+		by.Groups = d.groups(who.Name)
+	}
+	reservations, jobs := d.Site.Admission.Counts()
+	reservations = reservations && reserves
+	if !reservations && !jobs {
+		return by, nil
+	}
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: reservations})
+	if err != nil {
+		return by, err
+	}
+	by.ActiveJobs = len(rows)
+	for i := range rows {
+		if !rows[i].Reservation.IsZero() && rows[i].State == cluster.Waiting {
+			by.WaitingReservations++
+		}
+	}
+	return by, nil
+}
+
+// local is the present in a zone.
+func (d *Dialect) local(zone string) (time.Time, error) {
+	if zone == "" {
+		return d.service.Now().In(time.Local), nil
+	}
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		return time.Time{}, cluster.BadField("timezone", zone, "the name of a time zone, such as Europe/Paris")
+	}
+	return d.service.Now().In(place), nil
+}
+
+// again fills a submission in from a job that has ended.
+func (d *Dialect) again(ctx context.Context, who api.Subject, body *rest.Submission) error {
+	kept, err := d.service.Find(ctx, who, cluster.VJobID(body.Resubmit), api.Change)
+	if err != nil {
+		return &message.Error{Exit: exitResubmit, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("there is no job %d of yours", body.Resubmit)}
+	}
+	if !kept.State.Terminal() {
+		return &message.Error{
+			Exit: exitResubmit, OAR: "# Error: the job must be in Error or Terminated state.",
+			Text: fmt.Sprintf("job %d is %s", body.Resubmit, d.stateOf(&kept)),
+		}
+	}
+	return submission.Again(kept.VJob, body)
+}
+
+const exitResubmit message.Exit = 4

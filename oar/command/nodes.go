@@ -1,0 +1,199 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"vjob/oar/getopt"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+)
+
+var nodesOptions = with(
+	getopt.Option{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "only the node with this number"},
+	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states"},
+	getopt.Option{Name: "list", Letter: "l", Meaning: "only the names"},
+	getopt.Option{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
+	getopt.Option{Name: "events", Letter: "e", Takes: getopt.Maybe, Meaning: "not offered: vjob events shows them"},
+	getopt.Option{Name: "sql", Takes: getopt.Text},
+)
+
+// nodes is oarnodes.
+func nodes(ctx context.Context, r *run) error {
+	switch {
+	case r.has("sql"):
+		return stopped(1, "SQL is not offered: name the nodes, or one with -r")
+	case r.has("events"):
+		return stopped(1, "Events of nodes are not offered here: use vjob events")
+	}
+	list, err := r.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(n rest.Resource) bool {
+		named := len(r.arguments) == 0 || slices.Contains(r.arguments, n.Node)
+		numbered := !r.has("resource") || fmt.Sprint(n.ID) == r.value("resource")
+		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0
+	})
+	if len(list) == 0 {
+		r.tell(`/!\ No nodes to display...`)
+		return nil
+	}
+	data, err := described(list)
+	if err != nil {
+		return err
+	}
+	if done, err := r.structured(data); done || err != nil {
+		return err
+	}
+	switch {
+	case r.has("list"):
+		r.print("%s", report.NodeNames(list))
+	case r.has("state"):
+		r.print("%s", report.NodeStates(list))
+	default:
+		r.print("%s", report.Nodes(list))
+	}
+	return nil
+}
+
+// described are nodes as an object by their numbers.
+func described(list []rest.Resource) ([]byte, error) {
+	var b strings.Builder
+	for i := range list {
+		list[i].Links = nil
+		data, err := json.Marshal(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		between := ","
+		if i == 0 {
+			between = "{"
+		}
+		fmt.Fprintf(&b, "%s\n   \"%d\" : %s", between, list[i].ID, data)
+	}
+	return []byte(b.String() + "\n}\n"), nil
+}
+
+func (r *run) nodes(ctx context.Context) ([]rest.Resource, error) {
+	c, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	var page rest.Page[rest.Resource]
+	err = c.Get(ctx, "/oarapi/resources", nil, &page)
+	return page.Items, err
+}
+
+var nodesettingOptions = []getopt.Option{
+	{Name: "hostname", Letter: "h", Takes: getopt.Text, Meaning: "the node, by its name"},
+	{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "the node, by its number"},
+	{Name: "state", Letter: "s", Takes: getopt.Text, Meaning: "Alive, or Absent: everything is moved off it"},
+	{Name: "maintenance", Letter: "m", Takes: getopt.Text, Meaning: "on, or off: Absent, and wait until nothing runs there; Alive"},
+	{Name: "drain", Letter: "d", Takes: getopt.Text, Meaning: "on, or off: likewise, without waiting"},
+	{Name: "no-wait", Letter: "n", Meaning: "do not wait"},
+	{Name: "add", Letter: "a", Meaning: "not offered: nodes stand in the settings of vjobd"},
+	{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "not offered: labels of nodes stand there as well"},
+	{Name: "file", Letter: "f", Takes: getopt.Text},
+	{Name: "sql", Takes: getopt.Text},
+	{Name: "last-property-value", Takes: getopt.Text},
+}
+
+// system are the properties that nobody sets.
+var system = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
+
+// nodesetting is oarnodesetting.
+func nodesetting(ctx context.Context, r *run) error {
+	to, err := wished(r)
+	if err != nil {
+		return err
+	}
+	list, err := r.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(list, func(n rest.Resource) bool {
+		return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
+	})
+	if at < 0 {
+		return stopped(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
+	}
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	n := list[at]
+	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", rest.Change{State: to}, nil); err != nil {
+		return err
+	}
+	r.print("%s --> %s\n", n.Node, to)
+	if r.value("maintenance") != "on" || r.has("no-wait") {
+		return nil
+	}
+	return r.emptied(ctx, n.Node)
+}
+
+// wished is the state that the options ask for.
+func wished(r *run) (string, error) {
+	for _, p := range r.given.Values("property") {
+		name, _, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if slices.Contains(system, name) {
+			return "", stopped(8, "The property %q is set by the system", name)
+		}
+	}
+	on := func(option string) (string, error) {
+		switch r.value(option) {
+		case "on":
+			return "Absent", nil
+		case "off":
+			return "Alive", nil
+		}
+		return "", unusable(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
+	}
+	switch {
+	case r.has("add") && (r.has("resource") || r.has("state")):
+		return "", unusable(1, "A node that is added has no number and no state yet")
+	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
+		return "", stopped(1, "Nodes and their properties stand in the settings of vjobd: change nodes there and start it again")
+	case r.has("sql"):
+		return "", stopped(12, "SQL is not offered: name the node with -h or -r")
+	case !r.has("hostname") && !r.has("resource"):
+		return "", unusable(1, "")
+	case r.has("maintenance"):
+		return on("maintenance")
+	case r.has("drain"):
+		return on("drain")
+	}
+	switch state := r.value("state"); state {
+	case "Alive", "Absent":
+		return state, nil
+	case "Dead", "Suspected":
+		return "", stopped(1, "State %s is not set by hand: that a node is down has to be made sure of, vjob nodes --help", state)
+	}
+	return "", unusable(1, "")
+}
+
+// waits is how often a node that is emptied is looked at, a second apart.
+const waits = 900
+
+// emptied waits until nothing runs on a node any more.
+func (r *run) emptied(ctx context.Context, name string) error {
+	for range waits {
+		list, err := r.nodes(ctx)
+		if err != nil {
+			return err
+		}
+		busy := slices.ContainsFunc(list, func(n rest.Resource) bool { return n.Node == name && len(n.Jobs) > 0 })
+		if !busy {
+			return nil
+		}
+		if !r.Pause(ctx, look) {
+			return ctx.Err()
+		}
+	}
+	return stopped(11, "Jobs still run on %s after %d seconds", name, waits)
+}

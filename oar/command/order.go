@@ -1,0 +1,197 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/oar/getopt"
+	"vjob/oar/rest"
+	"vjob/oar/state"
+)
+
+var (
+	byArray = getopt.Option{Name: "array", Meaning: "the numbers are of arrays: each of their jobs"}
+	bySQL   = getopt.Option{Name: "sql", Takes: getopt.Text}
+
+	delOptions = []getopt.Option{
+		byArray, bySQL,
+		{Name: "checkpoint", Letter: "c", Meaning: "not offered"},
+		{Name: "signal", Letter: "s", Takes: getopt.Text, Meaning: "not offered"},
+		{Name: "besteffort", Letter: "b", Meaning: "not offered: terms of a job stay as they are"},
+		{Name: "force-terminate-finishing-job", Meaning: "not offered: what is left of a job is cleared until nothing is seen of it"},
+	}
+	holdOptions   = []getopt.Option{byArray, bySQL, {Name: "running", Letter: "r", Meaning: "suspend jobs that run"}}
+	resumeOptions = []getopt.Option{byArray, bySQL}
+)
+
+// targets are the jobs that are named; wrong is what one that is no number exits with.
+func (r *run) targets(none, wrong int) (ids []int64, err error) {
+	if r.has("sql") {
+		return nil, stopped(1, "SQL is not offered: name the jobs, or arrays with --array")
+	}
+	if len(r.arguments) == 0 {
+		return nil, unusable(none, "")
+	}
+	for _, text := range r.arguments {
+		id, ok := number(text)
+		if !ok {
+			return nil, stopped(wrong, "[ERROR] \"%s\" is not a valid job identifier", text)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// members are the jobs of the arrays that are named, if they are arrays.
+func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error) {
+	if !r.has("array") {
+		return ids, nil
+	}
+	c, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		var page rest.Page[rest.Item]
+		query := url.Values{"array": {fmt.Sprint(id)}, "limit": {"100000"}}
+		if err := c.Get(ctx, "/oarapi/jobs", query, &page); err != nil {
+			return nil, err
+		}
+		before := len(list)
+		for _, item := range page.Items {
+			if state.State(item.State).Active() {
+				list = append(list, item.ID)
+			}
+		}
+		if len(list) == before {
+			r.print("There is no job for this array job (%d).\n", id)
+		}
+	}
+	return list, nil
+}
+
+// each asks the same of each job, and keeps the exit code of the last that failed.
+// foreign tells of one that there is not, or that is somebody else's.
+func (r *run) each(ctx context.Context, ids []int64, method, path string, foreign func(int64) string, tell func(*rest.Done)) error {
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var d rest.Done
+		err := c.Do(ctx, method, jobPath(id)+path, nil, &d)
+		switch {
+		case errors.Is(err, cluster.ErrNotFound), errors.Is(err, cluster.ErrForbidden):
+			r.tell(foreign(id))
+			r.exit = 1
+			continue
+		case err != nil:
+			return err
+		}
+		if d.Errors != "" {
+			r.tell(d.Errors)
+		}
+		if d.Exit != 0 {
+			r.exit = d.Exit
+		}
+		tell(&d)
+	}
+	return nil
+}
+
+// del is oardel.
+func del(ctx context.Context, r *run) error {
+	ids, err := r.targets(1, 4)
+	if err != nil {
+		return err
+	}
+	if r.has("force-terminate-finishing-job") || r.has("besteffort") {
+		return force(ctx, r, ids)
+	}
+	if ids, err = r.members(ctx, ids); err != nil {
+		return err
+	}
+	foreign := func(id int64) string { return fmt.Sprintf("Cannot frag %d ; You are not the right user.", id) }
+	if r.has("checkpoint") {
+		return r.each(ctx, ids, "POST", "/checkpoints/new", foreign, func(*rest.Done) {})
+	}
+	if signal, given := r.given.Value("signal"); given {
+		return r.each(ctx, ids, "POST", "/signals/"+url.PathEscape(signal), foreign, func(*rest.Done) {})
+	}
+	var registered []string
+	err = r.each(ctx, ids, "DELETE", "", foreign, func(d *rest.Done) {
+		line, _, _ := strings.Cut(d.Output, "\n")
+		r.print("%s\n", line)
+		if d.Exit == 0 {
+			registered = append(registered, fmt.Sprint(d.ID))
+		}
+	})
+	if len(registered) > 0 {
+		r.print("The job(s) [ %s ] will be deleted in the near future.\n", strings.Join(registered, " "))
+	}
+	return err
+}
+
+// force answers what only administrators may ask, and nobody is given.
+func force(ctx context.Context, r *run, ids []int64) error {
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	var who wire.Identity
+	if err := c.Get(ctx, "/v1/whoami", nil, &who); err != nil {
+		return err
+	}
+	option := "-b"
+	if !r.has("besteffort") {
+		option = "--force-terminate-finishing-job"
+	}
+	if who.Role != "admin" {
+		return stopped(8, "You must be oar or root to use the %s option", option)
+	}
+	for _, id := range ids {
+		var j rest.Detail
+		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
+			return stopped(1, "Cannot frag %d ; there is no such job.", id)
+		}
+		switch {
+		case r.has("besteffort") && j.State != string(state.Running):
+			return stopped(9, "The job %d is not Running: its state is %s", id, j.State)
+		case r.has("besteffort"):
+			return stopped(9, "The terms of job %d stay as they are: submit it again with -t besteffort", id)
+		case j.State != string(state.Finishing):
+			return stopped(10, "The job %d is not Finishing: its state is %s", id, j.State)
+		}
+	}
+	return stopped(11, "It is too early: what is left of the jobs is cleared until nothing is seen of it, which cannot be forced")
+}
+
+// hold is oarhold.
+func hold(ctx context.Context, r *run) error {
+	path := "/holds/new"
+	if r.has("running") {
+		path = "/rholds/new"
+	}
+	return r.steer(ctx, path, "hold")
+}
+
+// resume is oarresume.
+func resume(ctx context.Context, r *run) error { return r.steer(ctx, "/resumptions/new", "resume") }
+
+func (r *run) steer(ctx context.Context, path, what string) error {
+	ids, err := r.targets(1, 2)
+	if err != nil {
+		return err
+	}
+	if ids, err = r.members(ctx, ids); err != nil {
+		return err
+	}
+	return r.each(ctx, ids, "POST", path,
+		func(id int64) string { return fmt.Sprintf(`/!\ Cannot %s %d: this job does not exist.`, what, id) },
+		func(d *rest.Done) { r.print("%s", d.Output) })
+}

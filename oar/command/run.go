@@ -1,0 +1,141 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vjob/api/client"
+	"vjob/oar/message"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+	"vjob/oar/script"
+)
+
+// run is a command at work.
+type run struct {
+	World
+	command   command
+	line      []string // as it was typed
+	given     script.Options
+	arguments []string
+	exit      int // unless it fails
+	server    *client.Client
+}
+
+func (r *run) has(name string) bool {
+	_, given := r.given.Value(name)
+	return given
+}
+
+func (r *run) value(name string) string {
+	v, _ := r.given.Value(name)
+	return v
+}
+
+func (r *run) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, format, args...) }
+
+// tell prints lines beside the output.
+func (r *run) tell(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		_, _ = fmt.Fprintln(r.Err, message.Harmless(line))
+	}
+}
+
+// client speaks to the daemon.
+func (r *run) client() (c *client.Client, err error) {
+	if r.server == nil {
+		r.server, err = r.Client()
+	}
+	return r.server, err
+}
+
+// stop ends a command with an exit code; the text goes beside the output.
+type stop struct {
+	exit  int
+	text  string
+	usage bool // is printed as well
+}
+
+// Error is the text.
+func (s *stop) Error() string { return s.text }
+
+func stopped(exit int, format string, args ...any) error {
+	return &stop{exit: exit, text: fmt.Sprintf(format, args...)}
+}
+
+// unusable ends a command with its usage.
+func unusable(exit int, text string) error { return &stop{exit: exit, text: text, usage: true} }
+
+// fail tells an error and returns the exit code for it.
+func (r *run) fail(err error) int {
+	if own, ok := errors.AsType[*stop](err); ok {
+		if own.usage {
+			r.usage()
+		}
+		if own.text != "" {
+			r.tell(own.text)
+		}
+		return own.exit
+	}
+	if answer, ok := errors.AsType[*client.Error](err); ok {
+		var f rest.Failure
+		if json.Unmarshal(answer.Body, &f) == nil && f.Code != 0 {
+			r.print("%s", f.Output)
+			r.tell(f.Message)
+			return f.Exit
+		}
+	}
+	if code, ok := message.ExitOf(err); ok {
+		r.tell(err.Error())
+		return int(code)
+	}
+	r.tell("# Error: " + err.Error())
+	return 1
+}
+
+// usage prints how the command is called.
+func (r *run) usage() {
+	c := &r.command
+	r.print("Usage: oar%s [options] %s\n", c.name, c.arguments)
+	r.print("%s%s\n\nOptions:\n", strings.ToUpper(c.summary[:1]), c.summary[1:])
+	for _, o := range c.known() {
+		if o.Meaning == "" {
+			continue
+		}
+		left := "    "
+		if o.Letter != "" {
+			left = "-" + o.Letter + ", "
+		}
+		r.print("  %s--%-22s %s\n", left, o.Name, o.Meaning)
+	}
+}
+
+// number reads the number of a job.
+func number(text string) (id int64, ok bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && id > 0
+}
+
+// structured prints JSON as the option for another format wants it, and reports
+// whether there is such an option.
+func (r *run) structured(data []byte) (bool, error) {
+	switch {
+	case r.has("json"):
+		_, err := r.Out.Write(data)
+		return true, err
+	case r.has("yaml"):
+		text, err := report.YAML(data)
+		r.print("%s", text)
+		return true, err
+	case r.has("dumper"):
+		text, err := report.Perl(data)
+		r.print("%s", text)
+		return true, err
+	case r.has("xml"):
+		return true, stopped(1, "XML is not offered: use -J for JSON or -Y for YAML")
+	}
+	return false, nil
+}

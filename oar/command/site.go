@@ -1,0 +1,130 @@
+package command
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"vjob/api/wire"
+	"vjob/oar/getopt"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+)
+
+var propertyOptions = []getopt.Option{
+	{Name: "list", Letter: "l", Meaning: "list the properties"},
+	{Name: "add", Letter: "a", Takes: getopt.Text, Meaning: "not offered: labels of nodes stand in the settings of vjobd"},
+	{Name: "delete", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+	{Name: "rename", Letter: "r", Takes: getopt.Text, Meaning: "likewise"},
+	{Name: "varchar", Letter: "c"},
+	{Name: "quiet", Letter: "q"},
+}
+
+// property is oarproperty.
+func property(ctx context.Context, r *run) error {
+	for _, option := range []string{"add", "delete", "rename"} {
+		text, given := r.given.Value(option)
+		if !given {
+			continue
+		}
+		name, _, _ := strings.Cut(text, ",")
+		if slices.Contains(system, name) {
+			return stopped(1, "The property %q is an OAR system property", name)
+		}
+		return stopped(255, "Properties are labels of nodes: change nodes in the settings of vjobd and start it again")
+	}
+	if !r.has("list") {
+		return unusable(1, "")
+	}
+	list, err := r.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{"cpu_milli": true, "memory_mib": true, "network_address": true}
+	for i := range list {
+		for name := range list[i].Labels {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		r.print("%s\n", name)
+	}
+	return nil
+}
+
+var queueOptions = []getopt.Option{
+	{Name: "list", Letter: "l", Meaning: "list the queues"},
+	{Name: "enable", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
+	{Name: "disable", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+	{Name: "enable-all", Letter: "E", Meaning: "likewise"},
+	{Name: "disable-all", Letter: "D", Meaning: "likewise"},
+	{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
+	{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+}
+
+// queue is oarqueue.
+func queue(ctx context.Context, r *run) error {
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(queueOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) }) {
+		var who wire.Identity
+		if err := c.Get(ctx, "/v1/whoami", nil, &who); err != nil {
+			return err
+		}
+		if who.Role != "admin" {
+			return stopped(8, "You must be oar or root to change queues")
+		}
+		return stopped(1, "Queues stand in the settings of vjobd: change them there and start it again")
+	}
+	var page rest.Page[rest.Queue]
+	if err := c.Get(ctx, "/oarapi/queues", nil, &page); err != nil {
+		return err
+	}
+	r.print("%s", report.Queues(page.Items))
+	return nil
+}
+
+var (
+	walltimeOptions = []getopt.Option{
+		{Name: "force", Letter: "f"},
+		{Name: "whole", Letter: "w"},
+		{Name: "delay-next-jobs", Letter: "d"},
+		{Name: "timeout", Letter: "t", Takes: getopt.Number},
+	}
+	change = regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`)
+)
+
+// walltime is oarwalltime, which is switched off in OAR as well unless a site wants it.
+func walltime(_ context.Context, r *run) error {
+	words := r.arguments
+	if len(words) == 0 || len(words) > 2 {
+		return unusable(1, "")
+	}
+	if _, ok := number(words[0]); !ok {
+		return stopped(1, "%q is not a valid job identifier", words[0])
+	}
+	if len(words) == 1 {
+		return stopped(2, "FUNCTIONALITY IS DISABLED")
+	}
+	if !change.MatchString(words[1]) {
+		return stopped(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
+	}
+	return stopped(5, "FUNCTIONALITY IS DISABLED")
+}
+
+var accountingOptions = []getopt.Option{
+	{Name: "reinitialize", Meaning: "nothing to do"},
+	{Name: "delete-before", Takes: getopt.Number, Meaning: "not offered: retention in the settings of vjobd says what is kept"},
+}
+
+// accounting is oaraccounting.
+func accounting(_ context.Context, r *run) error {
+	if r.has("delete-before") {
+		return stopped(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")
+	}
+	return nil
+}

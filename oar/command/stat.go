@@ -1,0 +1,261 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/url"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/oar/date"
+	"vjob/oar/getopt"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+	"vjob/oar/script"
+)
+
+var statOptions = with(
+	getopt.Option{Name: "job", Letter: "j", Takes: getopt.Maybe, Meaning: "only this job; without a number that of OAR_JOB_ID"},
+	getopt.Option{Name: "full", Letter: "f", Meaning: "all that is known"},
+	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states, with -j"},
+	getopt.Option{Name: "user", Letter: "u", Takes: getopt.Maybe, Meaning: "only jobs of a user, without a name of yourself"},
+	getopt.Option{Name: "array", Takes: getopt.Maybe, Meaning: "the places in arrays; with a number only this array"},
+	getopt.Option{Name: "compact", Letter: "c", Meaning: "a line for each array"},
+	getopt.Option{Name: "gantt", Letter: "g", Takes: getopt.Text, Meaning: "who has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
+	getopt.Option{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
+	getopt.Option{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
+	getopt.Option{Name: "accounting", Takes: getopt.Text, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
+	getopt.Option{Name: "format", Takes: getopt.Number, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
+	getopt.Option{Name: "sql", Takes: getopt.Text},
+)
+
+// stat is oarstat.
+func stat(ctx context.Context, r *run) error {
+	query, err := asked(r)
+	if err != nil {
+		return err
+	}
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.has("gantt"):
+		return gantt(ctx, r, query)
+	case r.has("accounting"):
+		return used(ctx, r, query)
+	}
+	programs := r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml")
+	if programs && !r.has("state") {
+		query.Set("structure", "oar")
+		query.Set("format", strconv.Itoa(max(format(r), 2)))
+		return copied(ctx, r, "/oarapi/jobs/details", query)
+	}
+	var page rest.Page[rest.Job]
+	if err := c.Get(ctx, "/oarapi/jobs/details", query, &page); err != nil {
+		return err
+	}
+	jobs, now := page.Items, r.Now()
+	switch {
+	case r.has("state") && programs:
+		data, err := report.StatesJSON(jobs)
+		if err != nil {
+			return err
+		}
+		_, err = r.structured(data)
+		return err
+	case r.has("state"):
+		r.print("%s", report.States(jobs))
+	case r.has("events"):
+		r.print("%s", report.Events(jobs, now))
+	case r.has("properties"):
+		var nodes rest.Page[rest.Resource]
+		if err := c.Get(ctx, "/oarapi/resources", nil, &nodes); err != nil {
+			return err
+		}
+		r.print("%s", report.Properties(jobs, nodes.Items))
+	case r.has("full"):
+		r.print("%s", report.Full(jobs, now))
+	default:
+		r.print("%s", report.Table(jobs, layout(r), now))
+	}
+	return unseen(query, len(jobs))
+}
+
+// unseen tells of jobs that were asked for by number and cannot be seen. OAR says
+// nothing then, and clients cannot tell.
+func unseen(query url.Values, found int) error {
+	if ids := query.Get("ids"); ids != "" && found == 0 {
+		return stopped(1, "# Error: there is no job %s, or you may not see it.", strings.ReplaceAll(ids, ":", ", "))
+	}
+	return nil
+}
+
+func layout(r *run) report.Layout {
+	switch {
+	case r.has("compact"):
+		return report.Compact
+	case r.has("array"):
+		return report.Arrays
+	case format(r) == 1:
+		return report.Classic
+	}
+	return report.Short
+}
+
+func format(r *run) int {
+	n, _ := strconv.Atoi(cmp.Or(r.value("format"), r.Getenv("OAR_OARSTAT_OUTPUT_FORMAT"), "2"))
+	return n
+}
+
+// asked checks which options go together, and makes the query of them.
+func asked(r *run) (url.Values, error) {
+	query := url.Values{"limit": {"100000"}}
+	array, arrayed := r.given.Value("array")
+	exports := 0
+	for _, f := range formats {
+		if r.has(f.Name) {
+			exports++
+		}
+	}
+	switch {
+	case r.has("sql") && r.has("properties"):
+		return nil, stopped(1, "Options --sql and -p cannot be used together")
+	case r.has("sql"):
+		return nil, stopped(1, "SQL is not offered: use -j, -u, --array or the states of GET /oarapi/jobs")
+	case r.has("job") && arrayed:
+		return nil, stopped(1, `/!\ ERROR: Conflicting Job IDs and Array IDs (--array and -j cannot be used together)`)
+	case r.has("compact") && (exports > 0 || r.has("full")):
+		return nil, stopped(1, "Compact view cannot be used with exports or full view")
+	case exports > 1:
+		return nil, stopped(2, "-J, -Y, -D and -X exclude each other")
+	case r.has("state") && !r.has("job"):
+		return nil, stopped(1, "--state can only be used with an id")
+	case r.has("events") && !r.has("job"):
+		return nil, stopped(1, "No job ids specified")
+	case r.has("format") && (format(r) < 1 || format(r) > 3):
+		return nil, stopped(1, "Value %q invalid for option format (1, 2 or 3 expected)", r.value("format"))
+	case len(r.arguments) > 0:
+		return nil, unusable(1, "")
+	}
+	if arrayed && array != "" {
+		if _, ok := number(array); !ok {
+			return nil, stopped(1, "Value %q invalid for option array (number expected)", array)
+		}
+		query.Set("array", array)
+	}
+	if name, given := r.given.Value("user"); given {
+		query.Set("user", cmp.Or(name, login()))
+	}
+	ids, err := jobs(r)
+	if err == nil && ids != "" {
+		query.Set("ids", ids)
+	}
+	return query, err
+}
+
+// jobs are the numbers that were given, with colons.
+func jobs(r *run) (string, error) {
+	var ids []string
+	for _, text := range r.given.Values("job") {
+		if text == "" {
+			text = cmp.Or(r.Getenv("OAR_JOB_ID"), r.Getenv("OAR_JOBID"))
+		}
+		if text == "" {
+			return "", stopped(255, "No job id provided in command line or environment variables")
+		}
+		if _, ok := number(text); !ok {
+			return "", stopped(1, "Value %q invalid for option job (number expected)", text)
+		}
+		ids = append(ids, text)
+	}
+	return strings.Join(ids, ":"), nil
+}
+
+// copied prints JSON as the daemon sends it.
+func copied(ctx context.Context, r *run, path string, query url.Values) error {
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	in, err := c.Open(ctx, path, query)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if r.has("json") && query.Get("ids") == "" {
+		_, err = io.Copy(r.Out, in)
+		return err
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	if _, err = r.structured(data); err != nil {
+		return err
+	}
+	return unseen(query, len(strings.Trim(string(data), "{}\n ")))
+}
+
+// between reads two moments with a comma.
+func between(r *run, option string) (from, to time.Time, err error) {
+	first, second, two := strings.Cut(r.value(option), ",")
+	bad := stopped(1, "Bad syntax for --%s", option)
+	if !two {
+		return from, to, bad
+	}
+	zone := r.Now().Location()
+	var errs [2]error
+	from, _, errs[0] = date.Parse(strings.TrimSpace(first), zone)
+	to, _, errs[1] = date.Parse(strings.TrimSpace(second), zone)
+	if errs[0] != nil || errs[1] != nil || to.Before(from) {
+		return from, to, bad
+	}
+	return from, to, nil
+}
+
+func gantt(ctx context.Context, r *run, query url.Values) error {
+	from, to, err := between(r, "gantt")
+	if err != nil {
+		return err
+	}
+	query.Set("from", strconv.FormatInt(from.Unix(), 10))
+	query.Set("to", strconv.FormatInt(to.Unix(), 10))
+	query.Del("limit")
+	if !r.has("yaml") && !r.has("dumper") && !r.has("xml") {
+		r.given = append(r.given, script.Option{Name: "json"}) // there is no picture of it
+	}
+	return copied(ctx, r, "/oarapi/gantt", query)
+}
+
+func used(ctx context.Context, r *run, query url.Values) error {
+	from, to, err := between(r, "accounting")
+	if err != nil {
+		return err
+	}
+	query.Set("from", strconv.FormatInt(from.Unix(), 10))
+	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // all of the last day
+	query.Del("limit")
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	var page rest.Page[rest.Usage]
+	if err := c.Get(ctx, "/oarapi/accounting", query, &page); err != nil {
+		return err
+	}
+	r.print("%s", report.Accounting(page.Items, r.Now()))
+	return nil
+}
+
+// login is the name of the user who calls.
+func login() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}

@@ -1,0 +1,189 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vjob/oar/getopt"
+	"vjob/oar/message"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+	"vjob/oar/script"
+)
+
+var subOptions = with(
+	getopt.Option{Name: "interactive", Letter: "I", Meaning: "wait for the start and show the console"},
+	getopt.Option{Name: "connect", Letter: "C", Takes: getopt.Maybe, Meaning: "show the console of a job that runs"},
+	getopt.Option{Name: "resource", Letter: "l", Takes: getopt.Text, Meaning: "what is asked for, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
+	getopt.Option{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "properties that the nodes must have"},
+	getopt.Option{Name: "queue", Letter: "q", Takes: getopt.Text, Meaning: "the queue"},
+	getopt.Option{Name: "type", Letter: "t", Takes: getopt.Text, Meaning: "a type: besteffort, idempotent, container, inner=ID, deadline=DATE, deploy, noop …"},
+	getopt.Option{Name: "reservation", Letter: "r", Takes: getopt.Text, Meaning: "\"START[, END]\" of a reservation"},
+	getopt.Option{Name: "anterior", Letter: "a", Takes: getopt.Number, Meaning: "the number of a job that must have ended before"},
+	getopt.Option{Name: "array", Takes: getopt.Number, Meaning: "how many jobs of the same kind"},
+	getopt.Option{Name: "array-param-file", Takes: getopt.Text, Meaning: "a file with a line of parameters for each job of an array"},
+	getopt.Option{Name: "scanscript", Letter: "S", Meaning: "read the #OAR lines of the script; its text is what the VMs run"},
+	getopt.Option{Name: "name", Letter: "n", Takes: getopt.Text, Meaning: "a name"},
+	getopt.Option{Name: "project", Takes: getopt.Text, Meaning: "the project for which the job counts"},
+	getopt.Option{Name: "directory", Letter: "d", Takes: getopt.Text, Meaning: "the directory, OAR_WORKDIR of the job"},
+	getopt.Option{Name: "stdout", Letter: "O", Takes: getopt.Text, Meaning: "name of the file of output; what a VM prints is on its console"},
+	getopt.Option{Name: "stderr", Letter: "E", Takes: getopt.Text, Meaning: "likewise"},
+	getopt.Option{Name: "notify", Takes: getopt.Text, Meaning: "who is told: [TAG, …]mail:NAME@HOST, or [TAG, …]https://…"},
+	getopt.Option{Name: "hold", Meaning: "do not start before oarresume"},
+	getopt.Option{Name: "checkpoint", Takes: getopt.Number, Meaning: "kept, and without effect: VMs are suspended with all their memory"},
+	getopt.Option{Name: "signal", Takes: getopt.Number, Meaning: "likewise"},
+	getopt.Option{Name: "resubmit", Takes: getopt.Number, Meaning: "submit a job that has ended again"},
+	getopt.Option{Name: "mem", Takes: getopt.Text, Meaning: "memory of each VM, such as 2GiB"},
+	getopt.Option{Name: "image", Takes: getopt.Text, Meaning: "image of the VMs, by its id in the catalogue"},
+	getopt.Option{Name: "use-job-key", Letter: "k"},
+	getopt.Option{Name: "import-job-key-from-file", Letter: "i", Takes: getopt.Text},
+	getopt.Option{Name: "import-job-key-inline", Takes: getopt.Text},
+	getopt.Option{Name: "export-job-key-to-file", Letter: "e", Takes: getopt.Text},
+	getopt.Option{Name: "verbose", Letter: "v"},
+)
+
+// sub is oarsub.
+func sub(ctx context.Context, r *run) error {
+	if r.has("connect") {
+		return connect(ctx, r)
+	}
+	if err := exclusive(r); err != nil {
+		return err
+	}
+	s, err := submission(r)
+	if err != nil {
+		return err
+	}
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	var a rest.Accepted
+	if err := c.Do(ctx, "POST", "/oarapi/jobs", s, &a); err != nil {
+		return err
+	}
+	if a.Warnings != "" {
+		r.tell(a.Warnings)
+	}
+	if done, err := r.structured([]byte(report.Submitted(a.ID))); done || err != nil {
+		return err
+	}
+	r.print("%s", a.Output)
+	if s.Interactive {
+		return interactive(ctx, r, a.ID)
+	}
+	return nil
+}
+
+// exclusive refuses what cannot be meant, before anything is read.
+func exclusive(r *run) error {
+	types := r.given.Values("type")
+	noop := slices.ContainsFunc(types, func(t string) bool { return t == "noop" || strings.HasPrefix(t, "noop=") })
+	array, isArray := r.given.Value("array")
+	switch {
+	case r.has("interactive") && noop:
+		return stopped(17, "# Error: a noop job cannot be interactive.")
+	case r.has("interactive") && r.has("reservation"):
+		return unusable(7, "# Error: a reservation cannot be interactive.")
+	case r.has("interactive") && r.has("array-param-file"):
+		return unusable(9, "# Error: a parameter file-based array job cannot be interactive.")
+	case r.has("interactive") && isArray:
+		return unusable(8, "# Error: an array job cannot be interactive.")
+	case isArray && (strings.HasPrefix(array, "-") || strings.Trim(array, "0+") == ""):
+		return unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+	case r.has("resubmit") && len(r.arguments) == 0:
+		return nil
+	case len(r.arguments) > 1, len(r.arguments) == 0 && !r.has("interactive") && !r.has("reservation") && !noop:
+		return unusable(5, "")
+	}
+	return nil
+}
+
+// submission is what is sent to the daemon.
+func submission(r *run) (*rest.Submission, error) {
+	s := &rest.Submission{InitialRequest: initial(r.line), TimeZone: zone(r.Getenv)}
+	if len(r.arguments) > 0 {
+		s.Command = r.arguments[0]
+	}
+	o := r.given
+	if r.has("scanscript") && s.Command != "" {
+		var err error
+		if o, err = scan(r, s); err != nil {
+			return nil, err
+		}
+	}
+	value := func(name string) string { v, _ := o.Value(name); return v }
+	count := func(name string) rest.Number { n, _ := number(value(name)); return rest.Number(n) }
+	flag := func(name string) rest.Switch { _, given := o.Value(name); return rest.Switch(given) }
+	s.Resource, s.Property, s.Type, s.Anterior = o.Values("resource"), o.Values("property"), o.Values("type"), o.Values("anterior")
+	s.Queue, s.Reservation, s.Project, s.Name = value("queue"), value("reservation"), value("project"), value("name")
+	s.Directory, s.Stdout, s.Stderr, s.Notify = value("directory"), value("stdout"), value("stderr"), value("notify")
+	s.Memory, s.Image, s.Hold, s.Interactive = value("mem"), value("image"), flag("hold"), flag("interactive")
+	s.Array, s.Checkpoint, s.Signal, s.Resubmit = count("array"), count("checkpoint"), count("signal"), count("resubmit")
+	if s.Directory == "" {
+		s.Directory, _ = os.Getwd() // without one there is none
+	}
+	if file, given := o.Value("array-param-file"); given {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, &message.Error{Exit: message.ExitScript, OAR: "[ERROR] Cannot open the parameter file " + file + ".", Text: err.Error()}
+		}
+		if strings.TrimSpace(string(text)) == "" {
+			return nil, unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+		}
+		s.ParamFile = string(text)
+	}
+	return s, nil
+}
+
+// scan reads the script that the command names, and puts its #OAR lines below the
+// options.
+func scan(r *run, s *rest.Submission) (script.Options, error) {
+	file, _, _ := strings.Cut(s.Command, " ")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &message.Error{Exit: message.ExitScript, OAR: fmt.Sprintf("[ERROR] Cannot open the script %s.", file), Text: err.Error()}
+	}
+	found, odd, err := script.Scan(file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range odd {
+		r.tell(w.String())
+	}
+	s.Script = string(text)
+	o, ignored := script.Merge(r.given, found)
+	for _, line := range ignored {
+		r.tell(line)
+	}
+	return o, nil
+}
+
+// initial is the command line for people to read.
+func initial(line []string) string {
+	words := []string{"oarsub"}
+	for _, w := range line {
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&;|<>(){}*?") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// zone is the name of the user's time zone; "" is unknown.
+func zone(getenv func(string) string) string {
+	if name := getenv("TZ"); name != "" {
+		return strings.TrimPrefix(name, ":")
+	}
+	at, err := filepath.EvalSymlinks("/etc/localtime")
+	if err != nil {
+		return ""
+	}
+	_, name, _ := strings.Cut(at, "/zoneinfo/")
+	return name
+}

@@ -1,0 +1,178 @@
+// Package getopt reads command lines as OAR's commands do: letters may be bundled,
+// long names cut short, options and arguments mixed, and -- ends the options.
+//
+// It refuses to know what an option means.
+package getopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/oar/message"
+	"vjob/oar/script"
+	"vjob/spelling"
+)
+
+// Takes is what stands behind an option.
+type Takes uint8
+
+// What may stand there.
+const (
+	Nothing Takes = iota
+	Text
+	Number
+	Maybe // a text, or nothing if an option or the end follows
+)
+
+// Option is one that a command has.
+type Option struct {
+	Name    string // without dashes
+	Letter  string // "" is none
+	Takes   Takes
+	Meaning string // for its help; "" is not shown there
+}
+
+// Parse reads a command line without the name of the command. The options come in
+// their order and by their long names. The error is a [*message.Error] with exit code 1.
+func Parse(known []Option, line []string) (given script.Options, arguments []string, err error) {
+	p := parser{known: known, rest: line}
+	for len(p.rest) > 0 {
+		word := p.next()
+		switch {
+		case word == "--":
+			return p.given, append(p.arguments, p.rest...), nil
+		case strings.HasPrefix(word, "--"):
+			err = p.long(word[2:])
+		case strings.HasPrefix(word, "-") && word != "-":
+			err = p.letters(word[1:])
+		default:
+			p.arguments = append(p.arguments, word)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.given, p.arguments, nil
+}
+
+type parser struct {
+	known     []Option
+	rest      []string
+	given     script.Options
+	arguments []string
+}
+
+func (p *parser) next() string {
+	word := p.rest[0]
+	p.rest = p.rest[1:]
+	return word
+}
+
+// long reads name, or name=value.
+func (p *parser) long(word string) error {
+	name, value, valued := strings.Cut(word, "=")
+	o, err := p.named(name)
+	if err != nil {
+		return err
+	}
+	if o.Takes == Nothing {
+		if valued {
+			return refuse(fmt.Sprintf("Option %s does not take an argument", name), "")
+		}
+		p.add(o, "")
+		return nil
+	}
+	if !valued {
+		if value, err = p.behind(o, name); err != nil {
+			return err
+		}
+	}
+	return p.value(o, name, value)
+}
+
+// letters reads a bundle such as Il, whose last letter may have its value right behind it.
+func (p *parser) letters(bundle string) error {
+	for i, letter := range bundle {
+		at := slices.IndexFunc(p.known, func(o Option) bool { return o.Letter == string(letter) })
+		if at < 0 {
+			return refuse("Unknown option: "+string(letter), "")
+		}
+		o := p.known[at]
+		if o.Takes == Nothing {
+			p.add(o, "")
+			continue
+		}
+		value := strings.TrimPrefix(bundle[i+len(string(letter)):], "=")
+		if value == "" {
+			var err error
+			if value, err = p.behind(o, string(letter)); err != nil {
+				return err
+			}
+		}
+		return p.value(o, string(letter), value)
+	}
+	return nil
+}
+
+// named finds an option by its name or by the beginning of it that no other has.
+func (p *parser) named(name string) (Option, error) {
+	var hits []Option
+	var names []string
+	for _, o := range p.known {
+		if strings.EqualFold(o.Name, name) {
+			return o, nil
+		}
+		if name != "" && len(name) < len(o.Name) && strings.EqualFold(o.Name[:len(name)], name) {
+			hits, names = append(hits, o), append(names, o.Name)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		var all []string
+		for _, o := range p.known {
+			all = append(all, o.Name)
+		}
+		guess := ""
+		if near := spelling.Nearest(name, all); near != "" {
+			guess = "did you mean --" + near + "?"
+		}
+		return Option{}, refuse("Unknown option: "+name, guess)
+	}
+	return Option{}, refuse(fmt.Sprintf("Option %s is ambiguous (%s)", name, strings.Join(names, ", ")), "")
+}
+
+// behind is the word after an option, which is its value.
+func (p *parser) behind(o Option, spelt string) (string, error) {
+	none := len(p.rest) == 0 || p.rest[0] == "--"
+	if o.Takes == Maybe && (none || strings.HasPrefix(p.rest[0], "-")) {
+		return "", nil
+	}
+	if none {
+		return "", refuse(fmt.Sprintf("Option %s requires an argument", spelt), "")
+	}
+	return p.next(), nil
+}
+
+func (p *parser) value(o Option, spelt, value string) error {
+	if o.Takes == Number && !whole(value) {
+		return refuse(fmt.Sprintf("Value %q invalid for option %s (number expected)", value, spelt), "")
+	}
+	p.add(o, value)
+	return nil
+}
+
+func (p *parser) add(o Option, value string) {
+	p.given = append(p.given, script.Option{Name: o.Name, Value: value})
+}
+
+func whole(text string) bool {
+	digits := strings.TrimPrefix(strings.TrimPrefix(text, "-"), "+")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+func refuse(line, text string) error {
+	return &message.Error{Exit: message.ExitOption, OAR: line, Text: text}
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	dates "vjob/oar/date"
+	"vjob/oar/message"
+	"vjob/oar/rest"
+)
+
+// Full is all that is known of jobs, in blocks for people.
+func Full(jobs []rest.Job, now time.Time) string {
+	var b strings.Builder
+	for i := range jobs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		full(&b, &jobs[i], now)
+	}
+	return b.String()
+}
+
+func full(b *strings.Builder, j *rest.Job, now time.Time) {
+	fmt.Fprintf(b, "Job_Id: %d\n", j.ID)
+	name, exit, start := "", "", "no prediction"
+	if j.Name != nil {
+		name = *j.Name
+	}
+	if j.ExitCode != nil {
+		exit = fmt.Sprint(*j.ExitCode)
+	}
+	if j.Scheduled != 0 {
+		start = date(j.Scheduled, now)
+	}
+	var events []string
+	for _, e := range j.Events {
+		events = append(events, date(e.At, now)+": "+e.Type+": "+e.Text)
+	}
+	for _, line := range [][2]string{
+		{"array_id", fmt.Sprint(j.ArrayID)},
+		{"array_index", fmt.Sprint(j.ArrayIndex)},
+		{"name", name},
+		{"project", j.Project},
+		{"owner", j.Owner},
+		{"job_user", j.User},
+		{"state", j.State},
+		{"wanted_resources", j.Wanted},
+		{"types", strings.Join(j.Types, ", ")},
+		{"dependencies", join(j.Dependencies, " ")},
+		{"assigned_resources", join(j.Resources, "+")},
+		{"assigned_network_address", strings.Join(j.Nodes, "+")},
+		{"queue", j.Queue},
+		{"command", j.Command},
+		{"exit_code", exit},
+		{"launchingDirectory", j.Directory},
+		{"stdout_file", j.Stdout},
+		{"stderr_file", j.Stderr},
+		{"jobType", j.Type},
+		{"properties", j.Properties},
+		{"reservation", j.Reservation},
+		{"walltime", dates.FormatWalltime(time.Duration(j.Walltime) * time.Second)},
+		{"submissionTime", date(j.Submitted, now)},
+		{"startTime", date(j.Started, now)},
+		{"stopTime", date(j.Stopped, now)},
+		{"cpuset_name", j.CPUSet},
+		{"initial_request", j.InitialRequest},
+		{"message", j.Message},
+		{"scheduledStart", start},
+		{"resubmit_job_id", fmt.Sprint(j.Resubmits)},
+		{"events", strings.Join(events, "; ")},
+	} {
+		fmt.Fprintf(b, "    %s = %s\n", line[0], message.Harmless(line[1]))
+	}
+}
+
+func join[T any](list []T, between string) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = fmt.Sprint(x)
+	}
+	return strings.Join(words, between)
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vjob/oar/message"
+	"vjob/oar/rest"
+	"vjob/oar/state"
+)
+
+// Layout is one of the tables of oarstat.
+type Layout uint8
+
+// The layouts.
+const (
+	Short   Layout = iota // what oarstat prints by itself, format 2 and 3
+	Classic               // format 1: names and dates of submission
+	Arrays                // with the place of each job in its array
+	Compact               // an array is one line
+)
+
+// Table is jobs as a table; nothing when there are none.
+func Table(jobs []rest.Job, layout Layout, now time.Time) string {
+	if len(jobs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(heads[layout])
+	if layout == Compact {
+		jobs = compacted(jobs)
+	}
+	for i := range jobs {
+		row(&b, &jobs[i], layout, now)
+	}
+	return b.String()
+}
+
+var heads = map[Layout]string{
+	Short: `Job id    S User     Duration   System message
+--------- - -------- ---------- ------------------------------------------------
+`,
+	Compact: `Job id    S User     Duration   System message
+--------- - -------- ---------- ------------------------------------------------
+`,
+	Classic: `Job id     Name           User           Submission Date     S Queue
+---------- -------------- -------------- ------------------- - ----------
+`,
+	Arrays: `Job id    A. id     index S User     Duration   System message
+--------- --------- ----- - -------- ---------- --------------------------------
+`,
+}
+
+func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
+	id, letter := fmt.Sprint(j.ID), state.State(j.State).Letter()
+	if j.ID == 0 { // of an array; see compacted
+		id, letter = fmt.Sprintf("%d@%d", j.ArrayIndex, j.ArrayID), "-"
+	}
+	lasts, text := Duration(j, now), message.Harmless(j.Message)
+	switch layout {
+	case Classic:
+		name := ""
+		if j.Name != nil {
+			name = message.Harmless(*j.Name)
+		}
+		fmt.Fprintf(b, "%-10.10s %-14.14s %-14.14s %-19.19s %1.1s %-10.10s\n", id, name, j.Owner, date(j.Submitted, now), letter, j.Queue)
+	case Arrays:
+		fmt.Fprintf(b, "%-9.9s %-9.9s %-5.5s %1.1s %-8.8s %10.10s %s\n", id, fmt.Sprint(j.ArrayID), fmt.Sprint(j.ArrayIndex), letter, j.Owner, lasts, text)
+	case Short, Compact:
+		fmt.Fprintf(b, "%-9.9s %1.1s %-8.8s %10.10s %s\n", id, letter, j.Owner, lasts, text)
+	}
+}
+
+// compacted is one job for each array, which has no number of its own and the count
+// of its jobs as its index.
+func compacted(jobs []rest.Job) (list []rest.Job) {
+	at := map[int64]int{}
+	for _, j := range jobs {
+		i, seen := at[j.ArrayID]
+		if !seen {
+			at[j.ArrayID] = len(list)
+			j.ArrayIndex, j.Resources = 1, nil
+			list = append(list, j)
+			continue
+		}
+		list[i].ID = 0
+		list[i].ArrayIndex++
+	}
+	return list
+}
+
+// Duration is how long a job has run, as h:mm:ss.
+func Duration(j *rest.Job, now time.Time) string {
+	end := now.Unix()
+	if j.Stopped != 0 {
+		end = j.Stopped
+	}
+	s := int64(0)
+	if j.Started != 0 {
+		s = max(end-j.Started, 0)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// date is a moment in the zone of now; "" is none.
+func date(at int64, now time.Time) string {
+	if at == 0 {
+		return ""
+	}
+	return time.Unix(at, 0).In(now.Location()).Format(time.DateTime)
+}
+
+// States are the states of jobs, a line for each.
+func States(jobs []rest.Job) string {
+	var b strings.Builder
+	for i := range jobs {
+		fmt.Fprintf(&b, "%d: %s\n", jobs[i].ID, jobs[i].State)
+	}
+	return b.String()
+}
+
+// Events are the events of jobs, a line for each.
+func Events(jobs []rest.Job, now time.Time) string {
+	var b strings.Builder
+	for i := range jobs {
+		for _, e := range jobs[i].Events {
+			fmt.Fprintf(&b, "%s| %d| %s: %s\n", date(e.At, now), jobs[i].ID, e.Type, message.Harmless(e.Text))
+		}
+	}
+	return b.String()
+}
+
+// Properties are the nodes that each job has.
+func Properties(jobs []rest.Job, nodes []rest.Resource) string {
+	var b strings.Builder
+	for i := range jobs {
+		for _, id := range jobs[i].Resources {
+			for n := range nodes {
+				if nodes[n].ID == id {
+					b.WriteString(nodes[n].Properties() + "\n")
+				}
+			}
+		}
+	}
+	return b.String()
+}

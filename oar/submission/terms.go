@@ -1,0 +1,142 @@
+package submission
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/oar/date"
+	"vjob/oar/jobtype"
+	"vjob/oar/message"
+)
+
+// Types of jobs that mean something for a vjob.
+const (
+	besteffort = "besteffort"
+	idempotent = "idempotent"
+	container  = "container"
+	inner      = "inner"
+	deadline   = "deadline"
+)
+
+// named is the shape that a vjob's name has to have; OAR's are free.
+var named = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+
+// terms says on what terms the vjob runs.
+func (m *maker) terms() error {
+	t := &m.VJob.Terms
+	_, m.VJob.Hold = m.options.Value("hold")
+	if name := m.value("name"); named.MatchString(name) && strings.Trim(name, "0123456789") != "" && !m.Array {
+		m.VJob.Name = name
+	}
+	for _, q := range m.site.Queues {
+		if q == m.job.Queue {
+			t.Queue = q
+		}
+	}
+	t.Project = m.job.Project
+	if m.Reservation {
+		start := m.when.Start
+		if over := start.Add(time.Duration(m.VJob.WalltimeSeconds) * time.Second); over.Before(m.now) {
+			return Refused("Reservation too old", "it would be over before now, "+m.now.Format(time.DateTime))
+		}
+		if start.Before(m.now) {
+			start = m.now
+		}
+		start = start.UTC()
+		t.Reservation = &start
+	}
+	for _, text := range m.job.Types {
+		if err := m.typed(text); err != nil {
+			return err
+		}
+	}
+	for _, text := range m.options.Values(anterior) {
+		id, err := cluster.ParseVJobID(text)
+		if err != nil {
+			return &message.Error{
+				Exit: message.ExitOption, OAR: fmt.Sprintf("Value %q invalid for option a (number expected)", text),
+				Text: "want the number of a job; how long after it has started cannot be said",
+			}
+		}
+		t.After = append(t.After, wire.Dependency{On: int64(id), When: cluster.AfterAny.String()})
+	}
+	if m.Record.Checkpoint != 0 || m.Record.Signal != 0 {
+		m.warn("--checkpoint and --signal are kept and no signal is sent: a vjob that makes room is suspended with all its memory.")
+	}
+	if err := m.notify(); err != nil {
+		return err
+	}
+	t.Labels = m.Record.Labels()
+	return nil
+}
+
+// typed makes terms of a type. Those that mean nothing for VMs are told; those whose
+// meaning would be lost are refused.
+func (m *maker) typed(text string) error {
+	t, terms := jobtype.Split(text), &m.VJob.Terms
+	switch t.Name {
+	case besteffort:
+		terms.BestEffort = true
+	case idempotent:
+		terms.Idempotent = true
+	case container:
+		terms.Container = true
+	case inner:
+		id, err := strconv.ParseInt(t.Value, 10, 64)
+		if err != nil || id < 1 {
+			return untyped(text, "want the number of the container's job: names of containers are not known here")
+		}
+		terms.Inner = id
+	case deadline:
+		at, odd, err := date.Parse(t.Value, m.now.Location())
+		if err != nil {
+			return untyped(text, err.Error())
+		}
+		if odd != "" {
+			m.warn(odd)
+		}
+		at = at.UTC()
+		terms.Deadline = &at
+	case "postpone", "expire", "desktop_computing":
+		return untyped(text, "this is not offered; use -r for a start at a given time")
+	case "timesharing", "cosystem", "token", "state", "placeholder", "allowed":
+		m.warn("type " + text + " has no effect here: VMs share nodes as far as there is room.")
+	}
+	return nil
+}
+
+func untyped(text, why string) error {
+	return &message.Error{
+		Exit: message.ExitAdmission, OAR: "[ADMISSION RULE] Error: job type cannot be used: " + text,
+		Place: message.Source{Name: "-t", Text: text}.At(message.Span{Off: 0, End: len(text)}), Text: why,
+	}
+}
+
+// notifiable is the one way to be notified that OAR writes and nobody has to run a
+// program for. The tags come first, in brackets.
+var notifiable = regexp.MustCompile(`^(\[[A-Z, ]+\])?(mail:\S+|https?://\S+)$`)
+
+func (m *maker) notify() error {
+	text := m.value("notify")
+	switch {
+	case text == "":
+		return nil
+	case strings.Contains(text, "exec:"):
+		return &message.Error{
+			Exit: exitNotify, OAR: "# Error: bad syntax for the notify option",
+			Text: "exec: is not offered: no program of a user runs on the server; want mail:NAME@HOST, or a web address",
+		}
+	case !notifiable.MatchString(text):
+		return &message.Error{
+			Exit: exitNotify, OAR: "# Error: bad syntax for the notify option",
+			Text: message.Short(text) + ": want [TAG, …]mail:NAME@HOST or [TAG, …]https://…, with the tags RUNNING, END, ERROR, INFO, SUSPENDED, RESUMING",
+		}
+	}
+	m.VJob.Notify = []string{text}
+	return nil
+}

@@ -1,0 +1,118 @@
+package oar_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// lines are the cases of oarsub that need its command line, or jobs that are stored.
+var lines = []string{"c04", "c13", "c31", "c40", "c41", "c44", "c46", "c47", "c59", "c67", "c70", "c79", "c80", "c82", "c83", "c85", "c86", "c88", "c104"}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// The command lines of oarsub are answered as by OAR, with its exit codes, messages
+// and formats.
+func TestCommandLines(t *testing.T) {
+	x, cases := open(t), load(t)
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"empty.txt": "", "params.txt": "1\n2\n"} {
+		if err := os.WriteFile(filepath.Join(".", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.until(x.sub("bob", "sleep 100000"), "Running") // job 1 is somebody else's
+	judged := 0
+	for _, c := range cases.Submissions {
+		if !slices.Contains(lines, c.ID) {
+			continue
+		}
+		judged++
+		t.Run(c.ID, func(t *testing.T) {
+			user := c.User
+			if c.ID == "c79" {
+				user = "bob"
+			}
+			r := x.run(user, "oarsub", c.Args[1:]...)
+			if exit, ok := c.Exit.(float64); !ok || int(exit) != r.code {
+				t.Errorf("exit %d, want %v: %s", r.code, c.Exit, r.err)
+			}
+			if first, _, _ := strings.Cut(c.Stderr, "\n"); !strings.HasPrefix(r.err, first) {
+				t.Errorf("%s\nwant %s", r.err, first)
+			}
+			switch want := withoutRules(c.Stdout); want {
+			case "<usage text>":
+				if !strings.HasPrefix(r.out, "Usage: oarsub") {
+					t.Errorf("no usage: %s", r.out)
+				}
+			default:
+				if c.ID == "c83" {
+					want = strings.Replace(want, "Liberty hope", "vjob test", 1) // the name of OAR's release
+				}
+				if got := digits.ReplaceAllString(withoutRules(r.out), "N"); got != digits.ReplaceAllString(want, "N") {
+					t.Errorf("%q, want %q", r.out, want)
+				}
+			}
+		})
+	}
+	if judged != len(lines) {
+		t.Errorf("%d of %d cases were judged", judged, len(lines))
+	}
+}
+
+// withoutRules is output without what rules of admission say: they are judged by
+// TestSubmissions.
+func withoutRules(out string) string {
+	var b strings.Builder
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "[ADMISSION RULE]") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// The log of states that OAR wrote is lived through: holds, suspensions, resumptions
+// and deletions, by those who may and those who may not.
+func TestStateLog(t *testing.T) {
+	x := open(t)
+	wide := x.sub("alice", "-l", "nodes=16", "sleep 1000000")
+	x.until(wide, "Running")
+	next := x.sub("alice", "-l", "nodes=16", "sleep 1000000")
+	x.until(next, "Waiting")
+	is := func(got result, code int, out, errs string) {
+		t.Helper()
+		if got != (result{code, out, errs}) {
+			t.Errorf("got %+v, want %d %q %q", got, code, out, errs)
+		}
+	}
+	is(x.run("alice", "oarhold", next), 0, "["+next+"] Hold request was sent to the OAR server.\n", "")
+	x.until(next, "Hold")
+	is(x.run("alice", "oarresume", next), 0, "["+next+"] Resume request was sent to the OAR server.\n", "")
+	x.until(next, "Waiting")
+	is(x.run("alice", "oarhold", "-r", wide), 1, "", `/!\ Cannot hold `+wide+": only oar or root users can use '-r' option.\n")
+	is(x.run("alice", "oarhold", wide), 1, "", `/!\ Cannot hold `+wide+": the job is not in the right state (try '-r' option).\n")
+	is(x.run("bob", "oarhold", wide), 1, "", `/!\ Cannot hold `+wide+": this job does not exist.\n")
+	is(x.run("root", "oarhold", "-r", wide), 0, "["+wide+"] Hold request was sent to the OAR server.\n", "")
+	x.until(wide, "Suspended")
+	x.until(next, "Running") // in the room of the one that is suspended
+	is(x.run("alice", "oarresume", wide), 1, "", `/!\ Cannot resume `+wide+": only oar or root user can resume Suspended jobs.\n")
+	is(x.run("alice", "oarresume", next), 1, "", `/!\ Cannot resume `+next+": the job is not in the Hold or Suspended state.\n")
+	is(x.run("bob", "oardel", next), 1, "", "Cannot frag "+next+" ; You are not the right user.\n")
+	is(x.run("alice", "oardel", next), 0, "Deleting the job = "+next+" ...REGISTERED.\nThe job(s) [ "+next+" ] will be deleted in the near future.\n", "")
+	x.until(next, "Terminated")
+	is(x.run("alice", "oardel", next), 6, "Deleting the job = "+next+" ...This job was already killed.\n", "")
+	is(x.run("root", "oarresume", wide), 0, "["+wide+"] Resume request was sent to the OAR server.\n", "")
+	x.until(wide, "Running")
+	held := x.sub("alice", "--hold", "-l", "core=1", "sleep 1")
+	is(x.run("alice", "oardel", held), 0, "Deleting the job = "+held+" ...REGISTERED.\nThe job(s) [ "+held+" ] will be deleted in the near future.\n", "")
+	x.until(held, "Error")
+	again := x.sub("alice", "--resubmit", next)
+	r := x.run("alice", "oarstat", "-f", "-j", again)
+	if !strings.Contains(r.out, "resubmit_job_id = "+next+"\n") || !strings.Contains(r.out, "command = sleep 1000000\n") {
+		t.Error(r.out)
+	}
+}

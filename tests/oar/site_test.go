@@ -1,0 +1,143 @@
+package oar_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/daemon"
+	"vjob/oar/command"
+	"vjob/settings"
+)
+
+// site is a daemon with the platform of the cases, and users who call OAR's commands.
+type site struct {
+	tb     testing.TB
+	socket string
+	tokens map[string]string // by user; root has none, and comes over the socket
+	env    map[string]string
+	root   *client.Client
+}
+
+// open starts a daemon with 16 nodes of 4 processors in two clusters, whose actions
+// take hardly any time.
+func open(tb testing.TB, change ...func(*settings.Settings)) *site {
+	tb.Helper()
+	dir := tb.TempDir()
+	s, err := settings.Default(func(string) string { return dir })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.State, s.Listen.Socket = filepath.Join(dir, "state"), filepath.Join(dir, "s")
+	s.Nodes = nil
+	for _, part := range []struct{ name, cluster string }{{"node-[1-8]", "azur"}, {"node-[9-16]", "gdx"}} {
+		s.Nodes = append(s.Nodes, settings.Node{
+			Name: part.name, CPU: settings.CPU{MilliCPU: 4000}, Memory: settings.Size{MiB: 32 << 10}, Labels: map[string]string{"cluster": part.cluster},
+		})
+	}
+	s.Simulated.Speed, s.Policy.Name = 2000, "conservative"
+	s.Timing.Tick.Duration, s.Timing.Rest.Duration = 200*time.Millisecond, 10*time.Millisecond
+	for _, f := range change {
+		f(&s)
+	}
+	d, err := daemon.Open(tb.Context(), s, slog.New(slog.DiscardHandler))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			tb.Errorf("stop: %v", err)
+		}
+	})
+	x := &site{tb: tb, socket: s.Listen.Socket, tokens: map[string]string{}, env: map[string]string{}}
+	x.root = x.client("root")
+	for _, name := range []string{"alice", "bob"} {
+		if _, err := x.root.CreateUser(tb.Context(), wire.User{Name: name, Role: "user"}); err != nil {
+			tb.Fatal(err)
+		}
+		token, err := x.root.CreateToken(tb.Context(), name, 0)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		x.tokens[name] = token.Secret
+	}
+	return x
+}
+
+func (x *site) client(user string) *client.Client {
+	x.tb.Helper()
+	c, err := client.New(client.Settings{Server: "unix://" + x.socket, Token: x.tokens[user]})
+	if err != nil {
+		x.tb.Fatal(err)
+	}
+	x.tb.Cleanup(c.Close)
+	return c
+}
+
+// result is what a command came to.
+type result struct {
+	code     int
+	out, err string
+}
+
+// run calls a command, such as oarsub, as a user.
+func (x *site) run(user, name string, line ...string) result {
+	x.tb.Helper()
+	var out, errs bytes.Buffer
+	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.World{
+		Out: &out, Err: &errs, Now: time.Now, Version: "test",
+		Getenv: func(k string) string { return x.env[k] },
+		Client: func() (*client.Client, error) { return x.client(user), nil },
+		Attach: func(_ context.Context, _ *client.Client, job int64) error {
+			_, err := fmt.Fprintf(&out, "console of %d\n", job)
+			return err
+		},
+		Pause: func(ctx context.Context, _ time.Duration) bool {
+			time.Sleep(20 * time.Millisecond)
+			return ctx.Err() == nil
+		},
+	})
+	return result{code, out.String(), errs.String()}
+}
+
+var jobNumber = regexp.MustCompile(`OAR_JOB_ID=(\d+)`)
+
+// sub submits a job that has to be taken, and returns its number.
+func (x *site) sub(user string, line ...string) string {
+	x.tb.Helper()
+	r := x.run(user, "oarsub", line...)
+	found := jobNumber.FindStringSubmatch(r.out)
+	if r.code != 0 || found == nil {
+		x.tb.Fatalf("oarsub %q: exit %d: %s%s", line, r.code, r.out, r.err)
+	}
+	return found[1]
+}
+
+// until waits for a job to be in a state.
+func (x *site) until(id, state string) {
+	x.tb.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		r := x.run("root", "oarstat", "-s", "-j", id)
+		if r.out == id+": "+state+"\n" {
+			return
+		}
+		if time.Now().After(deadline) {
+			x.tb.Fatalf("%s%s, want %s", r.out, r.err, state)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
