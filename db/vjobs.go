@@ -36,17 +36,13 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		if f.Newest {
 			order += " DESC"
 		}
+		tail := where + order + " LIMIT ? OFFSET ?"
 		args = append(args, limit, f.Offset)
 		if f.Terms {
-			query := "SELECT " + rowColumns + ", json" + rowTables + " JOIN specs USING (spec)" + where + order + " LIMIT ? OFFSET ?"
-			return r.each(query, args, func(s scanner) error {
-				row, err := scanTerms(s)
-				rows = append(rows, row)
-				return err
-			})
+			rows, err = r.withTerms(rows, tail, args)
+			return err
 		}
-		query := "SELECT " + rowColumns + rowTables + where + order + " LIMIT ? OFFSET ?"
-		err := r.each(query, args, func(s scanner) error {
+		err := r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
 			row, err := scanRow(s)
 			rows = append(rows, row)
 			return err
@@ -70,9 +66,6 @@ func conditions(f journal.Filter) (where string, args []any) {
 	}
 	if f.Name != "" {
 		terms, args = append(terms, "name = ?"), append(args, f.Name)
-	}
-	if f.Array != 0 {
-		terms, args = append(terms, "(id = ? OR array = ?)"), append(args, int64(f.Array), int64(f.Array))
 	}
 	if f.Live {
 		terms = append(terms, live)
@@ -147,17 +140,26 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 	return row, j.Outcome.UnmarshalText(outcome)
 }
 
-// scanTerms reads rowColumns and the terms from the specification.
-func scanTerms(s scanner) (journal.Row, error) {
-	var raw sql.RawBytes
-	row, err := scanRow(s, &raw)
-	if err != nil {
-		return row, err
-	}
-	queue, project := row.Queue, row.Project
-	row.Terms, err = decodeTerms(raw)
-	row.Queue, row.Project = queue, project
-	return row, err
+// withTerms reads rows with the terms of their vjobs.
+func (r *reader) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
+	var last int64 // the specification before: the vjobs of an array share one
+	var terms cluster.Terms
+	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
+	err := r.each(query, args, func(s scanner) error {
+		var id int64
+		var raw sql.RawBytes
+		row, err := scanRow(s, &id, &raw)
+		if err == nil && id != last {
+			last = id
+			terms, err = decodeTerms(raw)
+		}
+		queue, project := row.Queue, row.Project
+		row.Terms = terms // shared and never changed
+		row.Queue, row.Project = queue, project
+		rows = append(rows, row)
+		return err
+	})
+	return rows, err
 }
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is

@@ -161,6 +161,11 @@ func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]rest.J
 	if err != nil {
 		return nil, err
 	}
+	if len(rows) == 0 && q.array != 0 {
+		one := *q
+		one.ids = []cluster.VJobID{q.array} // a job that is alone is its own array
+		return d.named(ctx, who, &one)
+	}
 	now := d.service.Snapshot()
 	index := numbers(now)
 	jobs := make([]rest.Job, 0, len(rows))

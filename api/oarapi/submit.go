@@ -90,22 +90,18 @@ func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body 
 // validating is what OAR says of a reservation before it is had or refused.
 const validating = "# Advance reservation request: waiting for validation..."
 
-// store submits the jobs of a result.
+// store submits the job of a result, or all jobs of its array.
 func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *submission.Result) (ids []int64, err error) {
-	for i, parameter := range r.Parameters {
-		vjob, part := r.Of(parameter), key
-		if key != "" && i > 0 {
-			part = fmt.Sprintf("%s.%d", key, i)
-		}
-		job, err := d.service.Submit(ctx, who, part, &vjob)
-		if errors.Is(err, cluster.ErrConflict) && vjob.Name != "" {
-			vjob.Name = "" // names of OAR's jobs are not unique
-			job, err = d.service.Submit(ctx, who, part, &vjob)
-		}
-		if err != nil {
-			return ids, understood(r, err)
-		}
-		ids = append(ids, int64(job.ID))
+	job, err := d.service.Submit(ctx, who, key, &r.VJob)
+	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
+		r.VJob.Name = "" // names of OAR's jobs are not unique
+		job, err = d.service.Submit(ctx, who, key, &r.VJob)
+	}
+	if err != nil {
+		return nil, understood(r, err)
+	}
+	for i := range max(r.VJob.Array, 1) {
+		ids = append(ids, int64(job.ID)+int64(i))
 	}
 	return ids, nil
 }

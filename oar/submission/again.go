@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/oar/job"
 	"vjob/oar/message"
@@ -48,39 +47,4 @@ func Again(j *cluster.VJob, s *rest.Submission) error {
 		s.Image = j.VMs[0].Payload.Image
 	}
 	return nil
-}
-
-// Of is the vjob of a sub-job with these parameters, which stand behind its command.
-func (r *Result) Of(parameter string) wire.Submission {
-	vjob := r.VJob
-	if parameter == "" {
-		return vjob
-	}
-	record := r.Record
-	record.Command += " " + parameter
-	vjob.Labels = record.Labels()
-	vjob.VMs = with(vjob.VMs, parameter)
-	vjob.Shapes = nil
-	for _, s := range r.VJob.Shapes {
-		s.VMs = with(s.VMs, parameter)
-		vjob.Shapes = append(vjob.Shapes, s)
-	}
-	return vjob
-}
-
-// with are VMs whose commands have a parameter more.
-func with(vms []wire.VMSpec, parameter string) []wire.VMSpec {
-	list := make([]wire.VMSpec, len(vms))
-	for i, v := range vms {
-		if n := len(v.Command); n > 0 {
-			v.Command = append([]string{}, v.Command...)
-			v.Command[n-1] += " " + parameter
-		}
-		if v.Script != "" {
-			first, others, _ := strings.Cut(v.Script, "\n")
-			v.Script = first + "\nset -- \"$@\" " + parameter + "\n" + others
-		}
-		list[i] = v
-	}
-	return list
 }

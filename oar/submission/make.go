@@ -45,12 +45,10 @@ type Caller struct {
 
 // Result is what becomes of a submission.
 type Result struct {
-	Said   []string // lines for the output of oarsub, before the numbers of jobs
-	Warned []string // lines beside it
-	// VJob is what is submitted, once for each of the parameters.
+	Said        []string // lines for the output of oarsub, before the numbers of jobs
+	Warned      []string // lines beside it
 	VJob        wire.Submission
-	Parameters  []string // of the sub-jobs; "" is none
-	Array       bool
+	Array       bool // of sub-jobs
 	Reservation bool
 	Record      job.Record
 }
@@ -101,7 +99,6 @@ func (m *maker) warn(text string) { m.Warned = append(m.Warned, message.Line("# 
 
 // parameters finds how many sub-jobs there are, and what each gets.
 func (m *maker) parameters() error {
-	m.Parameters = []string{""}
 	text, given := m.options.Value(array)
 	if given {
 		n, err := strconv.Atoi(text)
@@ -111,8 +108,7 @@ func (m *maker) parameters() error {
 				Text: fmt.Sprintf("the array has %s; want 1 to %d", text, paramfile.MaxLines),
 			}
 		}
-		m.Parameters = make([]string, n)
-		m.Array = true
+		m.VJob.Array, m.Array = n, true
 	}
 	if m.asked.ParamFile == "" {
 		return nil
@@ -121,9 +117,9 @@ func (m *maker) parameters() error {
 	if err != nil {
 		return err
 	}
-	m.Array, m.Parameters = true, nil
+	m.VJob.Array, m.Array = len(lines), true
 	for _, l := range lines {
-		m.Parameters = append(m.Parameters, l.Text)
+		m.VJob.Parameters = append(m.VJob.Parameters, l.Text)
 	}
 	return nil
 }
@@ -133,7 +129,7 @@ func (m *maker) read(by Caller) (err error) {
 	j := &m.job
 	*j = admission.Job{
 		User: by.Name, Groups: by.Groups, Queue: m.value("queue"), Project: m.value("project"), Types: m.options.Values(types),
-		Array: len(m.Parameters), Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
+		Array: m.VJob.Array, Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 	}
 	_, j.Interactive = m.options.Value("interactive")
 	if err := m.exclusive(); err != nil {

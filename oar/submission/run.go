@@ -31,7 +31,10 @@ func (m *maker) specs(sizes []cluster.Resources) []wire.VMSpec {
 		case kind == kernel:
 			v.Command = strings.Fields(m.asked.Command) // they become arguments of the kernel
 		case m.asked.Script != "":
-			v.Script, v.Env = withArguments(m.asked.Script, m.asked.Command), m.environment()
+			v.Script, v.Env = withArguments(m.asked.Script, m.asked.Command, m.Array), m.environment()
+		case m.Array:
+			v.Command, v.Env = []string{"/bin/sh", "-c", arrayed + `eval "$OAR_COMMAND $VJOB_PARAMETER"`}, m.environment()
+			v.Env["OAR_COMMAND"] = m.asked.Command
 		default:
 			v.Command, v.Env = []string{"/bin/sh", "-c", m.asked.Command}, m.environment()
 		}
@@ -57,15 +60,25 @@ func (m *maker) environment() map[string]string {
 	return env
 }
 
+// arrayed gives a sub-job OAR's variables of its array. All have the same command, which
+// the parameters follow as they stand: they are for the shell.
+const arrayed = "export OAR_ARRAY_ID=$VJOB_ARRAY_ID OAR_ARRAY_INDEX=$VJOB_ARRAY_INDEX OAR_JOB_INDEX=$VJOB_ARRAY_INDEX; "
+
 // withArguments gives a script for a shell its arguments. One for another interpreter
 // has none.
-func withArguments(text, command string) string {
+func withArguments(text, command string, array bool) string {
 	_, arguments, _ := strings.Cut(strings.TrimSpace(command), " ")
-	first, rest, _ := strings.Cut(text, "\n")
-	if arguments == "" || !strings.HasPrefix(first, "#!") || !strings.HasSuffix(strings.Fields(first + " x")[0], "sh") {
+	first, body, _ := strings.Cut(text, "\n")
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
+	switch {
+	case !strings.HasPrefix(first, "#!"), len(words) == 0, !strings.HasSuffix(words[0], "sh"):
+		return text
+	case array:
+		return first + "\n" + arrayed + `eval "set -- ` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(arguments) + ` $VJOB_PARAMETER"` + "\n" + body
+	case arguments == "":
 		return text
 	}
-	return first + "\nset -- " + arguments + "\n" + rest
+	return first + "\nset -- " + arguments + "\n" + body
 }
 
 // sleep is what a simulated guest computes for "sleep N": N seconds on all of its

@@ -30,7 +30,7 @@ var named = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 func (m *maker) terms() error {
 	t := &m.VJob.Terms
 	_, m.VJob.Hold = m.options.Value("hold")
-	if name := m.value("name"); named.MatchString(name) && strings.Trim(name, "0123456789") != "" && !m.Array {
+	if name := m.value("name"); named.MatchString(name) && strings.Trim(name, "0123456789") != "" {
 		m.VJob.Name = name
 	}
 	for _, q := range m.site.Queues {
