@@ -78,7 +78,8 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
 		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
-		Rest: s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
+		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
+		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
 	}, nil
 }
 

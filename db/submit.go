@@ -117,6 +117,17 @@ func (n *newVJob) known(t *tx) (bool, error) {
 	return found, err
 }
 
+// Known reports whether an owner has used a key for a vjob that is not forgotten.
+func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err error) {
+	err = d.snapshot(ctx, func(r *reader) error {
+		return r.one("SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE owner = ? AND key = ?)", []any{owner, key}, &known)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for a key: %w", err)
+	}
+	return known, nil
+}
+
 func (n *newVJob) nameFree(t *tx) error {
 	s := n.submission
 	if s.Name == "" {

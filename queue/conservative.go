@@ -3,6 +3,8 @@ package queue
 import (
 	"fmt"
 	"time"
+
+	"vjob/cluster"
 )
 
 // Conservative is conservative backfilling (thesis §2.3.1): each vjob in order is
@@ -18,6 +20,9 @@ func (Conservative) Name() string { return "conservative" }
 
 // Needs counts what was reserved.
 func (Conservative) Needs() Needs { return Reserved }
+
+// Keeps is always true: nobody is suspended.
+func (Conservative) Keeps(*cluster.VJob) bool { return true }
 
 // Select takes what runs, then gives each vjob its place in time.
 func (Conservative) Select(m *Moment) []Verdict {

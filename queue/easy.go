@@ -24,6 +24,9 @@ func (EASY) Name() string { return "easy" }
 // Needs counts what was reserved.
 func (EASY) Needs() Needs { return Reserved }
 
+// Keeps is always true: nobody is suspended.
+func (EASY) Keeps(*cluster.VJob) bool { return true }
+
 // Select takes what runs, then the vjobs in order, then those that may pass.
 func (EASY) Select(m *Moment) []Verdict {
 	w := begin(m)

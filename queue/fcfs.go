@@ -1,5 +1,7 @@
 package queue
 
+import "vjob/cluster"
+
 // FCFS is first come, first served, as batch schedulers without virtualisation do
 // it: strictly in order, nobody passes a vjob that waits, and with static needs, so
 // that what runs is never parked to make room. A vjob that its user or
@@ -13,6 +15,9 @@ func (FCFS) Name() string { return "fcfs" }
 
 // Needs counts what was reserved.
 func (FCFS) Needs() Needs { return Reserved }
+
+// Keeps is always true: nobody is suspended.
+func (FCFS) Keeps(*cluster.VJob) bool { return true }
 
 // Select takes what runs, then the vjobs in order until the first that does not
 // fit.

@@ -82,7 +82,9 @@ func (f FirstFit) spare(w *walk) {
 // to start soon enough anyway; nil if not.
 func (f FirstFit) wait(m *Moment, eager *walk) *walk {
 	w := begin(m)
-	w.takeRunning()
+	if fit := w.takeRunning(); !fit && m.Urgent {
+		return nil
+	}
 	f.walk(w)
 	o := w.future()
 	for i := range w.jobs {

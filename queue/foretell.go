@@ -5,7 +5,8 @@ import (
 	"vjob/queue/outlook"
 )
 
-// future is the outlook beside all that runs, is under way to run, or is to.
+// future is the outlook beside all that runs, is under way to run, or is to, and what is
+// booked.
 func (w *walk) future() *outlook.Outlook {
 	o := outlook.New(w.Now, w.Total, cluster.Resources{})
 	for i := range w.jobs {
@@ -13,6 +14,9 @@ func (w *walk) future() *outlook.Outlook {
 			left, ends := w.jobs[i].Left()
 			o.Occupy(w.jobs[i].Need, left, ends)
 		}
+	}
+	for _, b := range w.Booked {
+		o.Book(b.From, b.Need, b.Length)
 	}
 	return o
 }

@@ -29,6 +29,8 @@ type Job struct {
 	// Barred says why the vjob must not be started now, e.g. that it has just
 	// failed to; "" when nothing bars it. It does not hold up those behind it.
 	Barred string
+	// Given is a verdict that stands before the policy is asked; nil: there is none.
+	Given *Verdict
 }
 
 // Left is how long the vjob may still run; it reports false if that has no end.
@@ -70,7 +72,22 @@ type Moment struct {
 	Jobs  []Job             // in the order in which they are to be looked at
 	Total cluster.Resources // what all nodes that take VMs have
 	Room  func() Room       // an empty room at each call
+	// Booked is room that is taken later, or from now on by vjobs that do not run yet.
+	Booked []Booking
+	// Urgent: room is being made for what is booked, and nobody's patience counts.
+	Urgent bool
 }
+
+// Booking is room that is kept for a vjob.
+type Booking struct {
+	VJob   cluster.VJobID
+	From   time.Time
+	Length time.Duration // more than 0
+	Need   cluster.Resources
+}
+
+// Until is when the room is free again.
+func (b *Booking) Until() time.Time { return b.From.Add(b.Length) }
 
 // Policy selects the vjobs that run. Implementations are values without state:
 // the same jobs and room give the same verdicts.
@@ -81,6 +98,13 @@ type Policy interface {
 	Needs() Needs
 	// Select gives one verdict per job, in the order of the jobs.
 	Select(m *Moment) []Verdict
+}
+
+// Keeps reports whether a vjob that runs keeps its room under a policy until its end,
+// whoever else comes.
+func Keeps(p Policy, j *cluster.VJob) bool {
+	k, ok := p.(interface{ Keeps(*cluster.VJob) bool })
+	return ok && k.Keeps(j)
 }
 
 // Needs says by which CPU figure VMs are packed. Memory always counts as

@@ -28,6 +28,9 @@ func begin(m *Moment) *walk {
 	}
 	for i, j := range jobs {
 		switch {
+		case j.Given != nil:
+			w.settle(i, j.Given.Wish, j.Given.Reason)
+			w.verdicts[i] = *j.Given
 		case j.State.Terminal():
 			w.settle(i, Stay, "is "+j.State.String())
 		case j.Busy:
@@ -68,14 +71,17 @@ func (w *walk) takeBusy() {
 
 // takeRunning lets those that run keep their room. Should one fit no more, because a
 // node was lost, it goes on all the same: its VMs are where they are until somebody
-// decides otherwise.
-func (w *walk) takeRunning() {
+// decides otherwise. It reports whether all fit.
+func (w *walk) takeRunning() (fit bool) {
+	fit = true
 	for i, j := range w.jobs {
 		if !w.settled[i] && j.State == cluster.Running {
-			w.take(i)
+			ok, _ := w.take(i)
+			fit = fit && ok
 			w.settle(i, Run, "runs")
 		}
 	}
+	return fit
 }
 
 func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }

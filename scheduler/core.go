@@ -32,7 +32,8 @@ type Settings struct {
 	Rest time.Duration
 	// Backoff is how long a vjob is left alone after its first failed attempt; it
 	// doubles with each further one, up to 64 times.
-	Backoff time.Duration
+	Backoff   time.Duration
+	Reserving Reserving
 	// Network is what transfers share; nil: nothing is known of it.
 	Network *ctxswitch.Network
 	// Power is what nodes draw, as far as it is known.
@@ -63,6 +64,7 @@ type Core struct {
 	queueing  []cluster.VJobID                 // those that wait, in order
 	aside     map[cluster.VJobID]exile         // no decision could be taken with them
 	missed    exile                            // there could not even without anybody; its zero value: there could
+	late      map[cluster.VJobID]bool          // reservations that cannot begin in time, of which people are told
 	out       journal.Step                     // written by the core itself
 
 	switches   map[cluster.NodeID]*switched // nodes that can be switched off and on

@@ -12,6 +12,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/queue/quota"
+	"vjob/queue/reservation"
 	"vjob/ruling"
 )
 
@@ -34,6 +35,7 @@ func (c *Core) decide() {
 	c.adopt(d.plan)
 	c.breaches = slices.Concat(p.unread, d.breaches)
 	c.remember(p, d.verdicts)
+	c.tellLate(p, d.verdicts)
 	for _, v := range d.verdicts {
 		if !v.Again.IsZero() {
 			c.retry(v.Again)
@@ -187,7 +189,7 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
-		need := c.exec.Need(vm)
+		need := countReserved(r, rank, c.exec.Need(vm))
 		if fixed && !arrives && c.settings.Policy.Needs() != queue.Reserved {
 			// It stands still or is about to: it gives its CPU up now and its memory
 			// when it is gone. Otherwise others would be parked to make the same room.
@@ -290,7 +292,7 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 		}
 	}
 	s.impose(m, p)
-	for k, v := range s.Policy.Select(m) {
+	for k, v := range reservation.Select(s.Policy, m, s.leads(p)) {
 		verdicts[whose[k]] = v
 	}
 	for _, room := range rooms {

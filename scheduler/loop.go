@@ -42,8 +42,12 @@ type Loop struct {
 	granted  []chan error  // requests that wait for the next commit; owned by the loop
 	snapshot atomic.Pointer[Snapshot]
 	limits   Bounds
-	workers  sync.WaitGroup
-	quit     chan struct{}
+
+	// reserving is held from the confirmation of a reservation until the core knows it.
+	reserving sync.Mutex
+
+	workers sync.WaitGroup
+	quit    chan struct{}
 }
 
 // LoopConfig is what a loop needs.
@@ -388,6 +392,13 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 		return nil, false, err
 	}
 	s.At = l.now().UTC()
+	if !s.Reservation.IsZero() {
+		l.reserving.Lock()
+		defer l.reserving.Unlock()
+		if err := l.confirm(ctx, &s); err != nil {
+			return nil, false, err
+		}
+	}
 	job, created, err = l.store.Submit(ctx, s)
 	switch {
 	case errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrInvalid):

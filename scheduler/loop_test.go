@@ -28,7 +28,7 @@ type plant struct {
 	done   chan error
 }
 
-func build(t *testing.T) *plant {
+func build(t *testing.T, set scheduler.Settings) *plant {
 	t.Helper()
 	p := &plant{t: t, store: &memory.Store{}, done: make(chan error, 1)}
 	p.store.FailNext = func() error {
@@ -55,7 +55,7 @@ func build(t *testing.T) *plant {
 		t.Fatal(err)
 	}
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: settings(), Store: p.store, Driver: p.driver, Bounds: scheduler.Bounds{VMs: 4},
+		Settings: set, Store: p.store, Driver: p.driver, Bounds: scheduler.Bounds{VMs: 4},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -99,8 +99,13 @@ func (p *plant) state(id cluster.VJobID) cluster.State {
 // in runs a test on a plant, and stops it.
 func in(t *testing.T, test func(p *plant)) {
 	t.Helper()
+	with(t, settings(), test)
+}
+
+func with(t *testing.T, set scheduler.Settings, test func(p *plant)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := build(t)
+		p := build(t, set)
 		defer p.close()
 		test(p)
 	})
@@ -238,7 +243,7 @@ func TestOrderIsAnsweredAfterItsCommit(t *testing.T) {
 // After the end of the loop requests are refused and do not hang.
 func TestRequestsAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := build(t)
+		p := build(t, settings())
 		job, _, err := p.submit("")
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +258,7 @@ func TestRequestsAfterTheEnd(t *testing.T) {
 // Stopping in the middle of calls joins every goroutine; the next start goes on.
 func TestStopInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := build(t)
+		p := build(t, settings())
 		if _, _, err := p.submit(""); err != nil {
 			t.Fatal(err)
 		}

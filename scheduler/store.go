@@ -20,6 +20,8 @@ type Store interface {
 	// has them. A key that its owner used before returns the vjob of that time and
 	// created false. A name that a live vjob or array of the owner bears is ErrConflict.
 	Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error)
+	// Known reports whether an owner has used a key for a vjob that is not forgotten.
+	Known(ctx context.Context, owner, key string) (bool, error)
 	// Prune deletes what is older than the horizon. Each turn is a batch that has
 	// been deleted for good, some hundreds of rows; whoever breaks off leaves the
 	// rest. After an error there are no more, and what became of the last batch is

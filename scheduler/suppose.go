@@ -104,6 +104,11 @@ func (c *Core) bend(p *picture, s Supposition, b Bounds) error {
 	if err := s.Submit.route(c.settings.Arrangement); err != nil {
 		return err
 	}
+	if !s.Submit.Reservation.IsZero() {
+		if err := c.confirm(c.now, s.Submit); err != nil {
+			return err
+		}
+	}
 	c.add(p, s.Submit)
 	return nil
 }

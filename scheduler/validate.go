@@ -36,6 +36,9 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 			return err
 		}
 	}
+	if err := s.validateReservation(); err != nil {
+		return err
+	}
 	if s.Rules != "" {
 		if err := ruling.CheckOwn(s.Rules, declared(nodes), len(s.VMs)); err != nil {
 			return err

@@ -27,6 +27,7 @@ type Settings struct {
 	Log    Log    `json:"log"`
 	Policy Policy `json:"policy"`
 	Order
+	Reserving Reserving        `json:"reservations"`
 	Timing    Timing           `json:"timing"`
 	Driver    string           `json:"driver"` // simulated, libvirt
 	Simulated Simulated        `json:"simulated"`
@@ -54,6 +55,12 @@ type Listen struct {
 type Log struct {
 	Format string `json:"format"` // text, json
 	Level  string `json:"level"`  // debug, info, warn, error
+}
+
+// Reserving says how room may be reserved.
+type Reserving struct {
+	Horizon Duration `json:"horizon"`
+	Margin  Duration `json:"margin"`
 }
 
 // Timing is the pace of the loop.

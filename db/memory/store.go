@@ -182,6 +182,14 @@ func (s *Store) Submit(ctx context.Context, sub scheduler.Submission) (job *clus
 	return job, created, nil
 }
 
+// Known implements [scheduler.Store].
+func (s *Store) Known(_ context.Context, owner, key string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.keys[ownerKey{owner, key}]
+	return known, nil
+}
+
 func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 	body, err := check.Fingerprint(sub)
 	if err != nil {

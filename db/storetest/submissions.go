@@ -75,6 +75,15 @@ func testKeys(t *testing.T, w *World) {
 	w.reopen()
 	repeat("after a restart")
 
+	for _, c := range []struct {
+		owner, key string
+		known      bool
+	}{{s.Owner, s.Key, true}, {s.Owner, "key-2", false}, {"bob", s.Key, false}} {
+		known, err := w.Known(t.Context(), c.owner, c.key)
+		isError(t, "look for a key", err, nil)
+		same(t, "key "+c.key+" of "+c.owner, known, c.known)
+	}
+
 	other := s
 	other.Walltime++
 	_, _, err := w.Submit(t.Context(), other)

@@ -131,3 +131,55 @@ func TestEarliestAgainstASearch(t *testing.T) {
 		}
 	}
 }
+
+// What is booked takes all there is where there is less, and what lacks is found: against
+// a count second by second.
+func TestBookAgainstACount(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range 300 {
+		const horizon = 80
+		o := outlook.New(start, size(8, 8), cluster.Resources{})
+		var cpu, memory [horizon]int64
+		for s := range horizon {
+			cpu[s], memory[s] = 8, 8
+		}
+		take := func(from, to int, need cluster.Resources) {
+			for s := from; s < to; s++ {
+				cpu[s], memory[s] = max(0, cpu[s]-int64(need.CPU)/1000), max(0, memory[s]-int64(need.Memory))
+			}
+		}
+		for range 8 {
+			need, from, length := size(rng.Int64N(7), rng.Int64N(7)), rng.IntN(40), 1+rng.IntN(20)
+			if rng.IntN(3) == 0 {
+				o.Occupy(need, time.Duration(length)*time.Second, true)
+				take(0, length, need)
+				continue
+			}
+			o.Book(start.Add(time.Duration(from)*time.Second), need, time.Duration(length)*time.Second)
+			take(from, from+length, need)
+		}
+		for range 8 {
+			need, from, length := size(rng.Int64N(9), rng.Int64N(9)), rng.IntN(50), 1+rng.IntN(20)
+			want := -1
+			for s := from; s < from+length && want < 0; s++ {
+				if cpu[s] < int64(need.CPU)/1000 || memory[s] < int64(need.Memory) {
+					want = s
+				}
+			}
+			when, free, short := o.Least(start.Add(time.Duration(from)*time.Second), time.Duration(length)*time.Second, need)
+			switch {
+			case short != (want >= 0):
+				t.Fatalf("%s from %d for %d: %t, want %d", need, from, length, short, want)
+			case short && (when.Sub(start) != time.Duration(want)*time.Second || free != size(cpu[want], memory[want])):
+				t.Fatalf("%s from %d for %d: at %s %s are free; want %d, %d and %d", need, from, length, when, free, want, cpu[want], memory[want])
+			}
+			if when, ok := o.From(start.Add(time.Duration(from)*time.Second), need, time.Duration(length)*time.Second, true); ok {
+				if _, _, short := o.Least(when, time.Duration(length)*time.Second, need); short || when.Before(start.Add(time.Duration(from)*time.Second)) {
+					t.Fatalf("%s from %d for %d: there is no room at %s", need, from, length, when)
+				}
+			}
+		}
+	}
+}

@@ -16,6 +16,7 @@ package profile
 
 import (
 	"fmt"
+	"iter"
 	"math"
 )
 
@@ -62,6 +63,20 @@ func (p *Profile) Release(from, to Time, amount int64) { p.change(from, to, amou
 func (p *Profile) Free(at Time) int64 {
 	i, k := p.find(at)
 	return p.chunks[i].free[k] + p.heads[i].lift
+}
+
+// Steps are the instants from one on at which what is free changes, beginning with that
+// one, each with what is free from then until the next.
+func (p *Profile) Steps(from Time) iter.Seq2[Time, int64] {
+	return func(yield func(Time, int64) bool) {
+		for i, k := p.find(from); i < len(p.chunks); i, k = i+1, 0 {
+			for c := p.chunks[i]; k < c.n; k++ {
+				if !yield(max(from, c.at[k]), c.free[k]+p.heads[i].lift) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Earliest is the first instant from which an amount is free for a length of time;

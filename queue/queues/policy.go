@@ -75,7 +75,9 @@ func (p policy) Select(m *queue.Moment) []queue.Verdict {
 				jobs, places = append(jobs, j), append(places, i)
 			}
 		}
-		for k, v := range own.Select(&queue.Moment{Now: m.Now, Jobs: jobs, Total: m.Total, Room: m.Room})[others:] {
+		mine := *m
+		mine.Jobs = jobs
+		for k, v := range own.Select(&mine)[others:] {
 			verdicts[places[k]] = v
 		}
 		asked[own] = true
@@ -88,10 +90,8 @@ func stays(j *queue.Job, own queue.Policy) bool {
 	if j.Busy {
 		return j.Bound == queue.Run
 	}
-	switch own.(type) {
-	case queue.FCFS, queue.EASY, queue.Conservative: // these suspend nobody
-		return j.State == cluster.Running && !j.Held
-	default:
-		return false
-	}
+	return queue.Keeps(own, j.VJob) && j.State == cluster.Running && !j.Held
 }
+
+// Keeps says what the own policy of the vjob does.
+func (p policy) Keeps(j *cluster.VJob) bool { return queue.Keeps(p.own(j), j) }

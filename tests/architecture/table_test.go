@@ -19,6 +19,7 @@ var table = []row{
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
 	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
 	{"queue", of("cluster", "queue/outlook"), "where VMs are placed, and how a context switch is made"},
+	{"queue/reservation", of("cluster", "queue", "queue/outlook"), "how long a suspension takes, and who may reserve"},
 	{"queue/calendar", of("cluster"), "what windows in time are for"},
 	{"queue/fairshare", of("cluster"), "vjobs, and what is done with the factor"},
 	{"queue/rank", of("cluster"), "policies, and what is in a queue or a project"},
@@ -41,7 +42,7 @@ var table = []row{
 	{"power/cycle", of("cluster", "power"), "why a node is wanted off, and other nodes"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "power/cycle"), "how it is stored"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/quota", "queue/rank", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},

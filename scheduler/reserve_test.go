@@ -1,0 +1,168 @@
+package scheduler_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// reserve asks for a reservation of one VM with 2 CPU on each of so many nodes.
+func (p *plant) reserve(key string, nodes int, in, walltime time.Duration) (*cluster.VJob, error) {
+	s := scheduler.Submission{Owner: "u", Key: key, Walltime: walltime}
+	s.Reservation = time.Now().Add(in)
+	s.VMs = wide(nodes)
+	job, _, err := p.loop.Submit(p.t.Context(), s)
+	return job, err
+}
+
+func wide(nodes int) (vms []cluster.VM) {
+	for range nodes {
+		vms = append(vms, cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}, Payload: cluster.Payload{
+			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: time.Hour}}},
+		}})
+	}
+	return vms
+}
+
+// Who runs is suspended in time, the reservation begins in its second, ends with its
+// walltime, and the other goes on.
+func TestReservationBeginsInTime(t *testing.T) {
+	set := settings()
+	set.Execute.Costs, set.Reserving.Margin = ctxswitch.ThesisCosts, 10*time.Second
+	with(t, set, func(p *plant) {
+		other, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		job, err := p.reserve("", 2, 10*time.Minute, 5*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(8 * time.Minute)
+		if status := p.loop.Snapshot().VJobs[job.ID]; !strings.Contains(status.Reason, "waits for its reservation at ") || !status.Start.Equal(job.Reservation) {
+			t.Errorf("it %s, and starts at %s", status.Reason, status.Start)
+		}
+		p.expect("before", other.ID, cluster.Running)
+		time.Sleep(2*time.Minute - time.Second)
+		p.expect("a second before", other.ID, cluster.Suspended)
+		time.Sleep(time.Second + 500*time.Millisecond)
+		p.expect("half a second after", job.ID, cluster.Booting)
+		time.Sleep(4 * time.Minute)
+		p.expect("in the middle", job.ID, cluster.Running)
+		time.Sleep(2 * time.Minute)
+		p.expect("after the walltime", job.ID, cluster.Terminated)
+		p.expect("after the walltime", other.ID, cluster.Running)
+	})
+}
+
+func (p *plant) expect(when string, id cluster.VJobID, want cluster.State) {
+	p.t.Helper()
+	synctest.Wait()
+	if got := p.state(id); got != want {
+		p.t.Errorf("%s: vjob %s is %s, want %s: %s", when, id, got, want, p.loop.Snapshot().VJobs[id].Reason)
+	}
+}
+
+// However many ask at once, no room is promised twice; whoever repeats a request gets the
+// same answer.
+func TestReservationsAreConfirmedOneByOne(t *testing.T) {
+	in(t, func(p *plant) {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		given := map[string]cluster.VJobID{}
+		for _, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			all.Go(func() {
+				job, err := p.reserve(key, 1, time.Hour, time.Hour)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					given[key] = job.ID
+				} else if !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "only 0 of the 4 CPU are free beside reservations") {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if len(given) != 2 {
+			t.Errorf("%d reservations of half the cluster are confirmed", len(given))
+		}
+		for key, id := range given {
+			if job, err := p.reserve(key, 1, time.Hour, time.Hour); err != nil || job.ID != id {
+				t.Errorf("%s again: %v, %v", key, job, err)
+			}
+		}
+		first := slices.Min(slices.Collect(maps.Values(given)))
+		if err := p.loop.Order(p.t.Context(), first, scheduler.OrderDelete, "u"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.reserve("i", 1, time.Hour, time.Hour); err != nil {
+			t.Errorf("after one was deleted: %v", err)
+		}
+	})
+}
+
+// A write of which it is unknown whether it was made is not forgotten.
+func TestReservationOfUnknownFate(t *testing.T) {
+	in(t, func(p *plant) {
+		fault := errors.New("the disk is slow")
+		p.fail.Store(&fault)
+		first, err := p.reserve("", 2, time.Hour, time.Hour)
+		if err == nil {
+			t.Fatalf("it was written: %v", first)
+		}
+		_, second := p.reserve("", 2, time.Hour, time.Hour)
+		for errors.Is(second, cluster.ErrUnavailable) {
+			time.Sleep(time.Second)
+			_, second = p.reserve("", 2, time.Hour, time.Hour)
+		}
+		kept := 0
+		for id := cluster.VJobID(1); id <= 2; id++ {
+			if row, ok := p.store.VJob(id); ok && !row.State.Terminal() {
+				kept++
+			}
+		}
+		if kept != 1 {
+			t.Errorf("%d reservations of the whole cluster are kept; the second: %v", kept, second)
+		}
+	})
+}
+
+// A reservation for which nodes are missing starts when they are back, and people are told.
+func TestReservationThatIsLate(t *testing.T) {
+	in(t, func(p *plant) {
+		job, err := p.reserve("", 2, 10*time.Minute, 5*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.loop.SetNode(p.t.Context(), "n2", cluster.Draining, "u"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Minute)
+		p.expect("without a node", job.ID, cluster.Waiting)
+		told := 0
+		for _, e := range p.store.Events(0) {
+			if e.Kind == journal.EventAlarm && e.VJob == job.ID && strings.Contains(e.Text, "cannot start at the time of its reservation") {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+		if err := p.loop.SetNode(p.t.Context(), "n2", cluster.Online, "u"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		p.expect("with it", job.ID, cluster.Running)
+	})
+}
