@@ -397,7 +397,7 @@ func (c *Core) remember(p *picture, verdicts []queue.Verdict) {
 	c.queueing = c.queueing[:0]
 	for i, r := range p.reports {
 		c.verdicts[r.Job.ID] = verdicts[i]
-		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held {
+		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !r.Job.Reservation.After(c.now) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}
 	}

@@ -39,11 +39,14 @@ func (c *Core) Snapshot() *Snapshot {
 		case decided && v.Reason != "" && (r.Job.State.Ready() || v.Wish == queue.Run):
 			status.Reason = v.Reason
 		}
+		if decided && r.Job.State.Ready() && v.Wish == queue.Stay {
+			status.Start = v.Start
+		}
 		s.VJobs[r.Job.ID] = status
 	}
 	for i, id := range c.queueing {
 		if status, ok := s.VJobs[id]; ok && status.State.Ready() {
-			status.Place, status.Start = i+1, c.verdicts[id].Start
+			status.Place = i + 1
 			s.VJobs[id] = status
 		}
 	}

@@ -55,10 +55,11 @@ func (r *Request) Confirm() error {
 }
 
 func (r *Request) outlook() *outlook.Outlook {
-	o := outlook.New(r.Now, r.Total, cluster.Resources{})
+	since := r.Now.Truncate(time.Second) // so that full hours stay such
+	o := outlook.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {
 		left, ends := r.Kept[i].Left()
-		o.Occupy(r.Kept[i].Need, left, ends)
+		o.Occupy(r.Kept[i].Need, left+r.Now.Sub(since), ends)
 	}
 	for _, b := range r.Others {
 		o.Book(b.From, b.Need, b.Length)
