@@ -51,6 +51,9 @@ func Check(s *settings.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
+	if _, err := fleet(s, nil); err != nil {
+		return err
+	}
 	if s.Driver == driverLibvirt {
 		return checkLibvirt(s)
 	}

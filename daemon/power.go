@@ -1,30 +1,69 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/power"
+	"vjob/power/command"
 	"vjob/power/cycle"
+	"vjob/power/ipmi"
+	"vjob/power/redfish"
+	"vjob/power/wol"
 	"vjob/scheduler"
 	"vjob/settings"
 )
 
-// fleet makes the power drivers of the nodes.
+// fleet makes the power drivers of the nodes; d is nil where settings are only checked.
+// The error names the setting.
 func fleet(s *settings.Settings, d hypervisor.Driver) (power.Fleet, error) {
 	f := power.Fleet{}
 	for i := range s.Switching.Nodes {
-		n := &s.Switching.Nodes[i]
-		for _, id := range n.Switched() {
-			nodes, ok := d.(*simulated.Driver)
-			if !ok {
-				return nil, fmt.Errorf("power.nodes[%d]: node %s is not simulated", i, id)
+		entry := &s.Switching.Nodes[i]
+		for _, id := range entry.Switched() {
+			n := entry.For(id)
+			driver, err := button(&n, d)
+			if field, ok := errors.AsType[*cluster.FieldError](err); ok {
+				err = &cluster.FieldError{Field: fmt.Sprintf("power.nodes[%d].%s", i, field.Field), Value: field.Value, Want: field.Want}
 			}
-			f[id] = nodes.Button(id)
+			if err != nil {
+				return nil, err
+			}
+			f[id] = driver
 		}
 	}
 	return f, nil
+}
+
+// button makes the power driver of one node.
+func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error) {
+	switch n.Driver {
+	case "command":
+		return &command.Driver{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
+	case "wol":
+		return wol.New(wol.Settings{MAC: n.MAC, Broadcast: n.Address, Off: n.Off, State: n.State})
+	case "ipmi":
+		return ipmi.New(ipmi.Settings{
+			Address: n.Address, User: n.User, PasswordFile: n.PasswordFile, Cut: n.Cut, Cipher: n.CipherSuite,
+		})
+	case "redfish":
+		driver, err := redfish.New(redfish.Settings{
+			URL: n.Address, User: n.User, PasswordFile: n.PasswordFile, System: n.System, Session: n.Session,
+			Cut: n.Cut, CA: n.CA, Insecure: n.Insecure,
+		})
+		var field *cluster.FieldError
+		if errors.As(err, &field) && field.Field == "url" {
+			field.Field = "address"
+		}
+		return driver, err
+	}
+	if nodes, ok := d.(*simulated.Driver); ok {
+		return nodes.Button(cluster.NodeID(n.Name)), nil
+	}
+	return nil, nil //nolint:nilnil // settings are only checked, and there is nothing to check
 }
 
 // switching is what the loop is told of it.

@@ -21,6 +21,8 @@ needs=(
 	busybox:busybox-static
 	cpio:cpio
 	ip:iproute2
+	ipmitool:ipmitool
+	ipmi_sim:openipmi
 )
 missing=()
 for need in "${needs[@]}"; do
@@ -38,6 +40,6 @@ elif [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
 	$apt install -y --no-install-recommends "${missing[@]}" >/dev/null
 else
 	say "missing: ${missing[*]}"
-	say "they are installed when this runs as root on Debian; without them the real lab cannot run"
+	say "they are installed when this runs as root on Debian; without them the real lab and the test of the IPMI driver cannot run"
 fi
 command -v gcc >/dev/null || die "gcc is missing: SQLite is built with it"

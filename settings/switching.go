@@ -3,9 +3,11 @@ package settings
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
+	"vjob/power/command"
 )
 
 // Switching says which nodes can be switched off and on, and how; docs/power.md tells more.
@@ -17,7 +19,36 @@ type Switching struct {
 // SwitchedNode is how one node is switched, or a range of nodes in the same way.
 type SwitchedNode struct {
 	Name   string `json:"name"`   // n1, or n[1-8]
-	Driver string `json:"driver"` // simulated
+	Driver string `json:"driver"` // simulated, command, wol, ipmi, redfish
+	// Address is the controller (ipmi), its URL (redfish) or where packets go (wol).
+	Address      string `json:"address"`
+	User         string `json:"user"`          // of the controller
+	PasswordFile string `json:"password_file"` // with the password on its only line
+	// On, Off and State are commands, word by word.
+	On    []string `json:"on"`    // command
+	Off   []string `json:"off"`   // command, wol
+	State []string `json:"state"` // command, wol; prints on or off
+	Cut   bool     `json:"cut"`   // ipmi, redfish: take the power away rather than ask for a shutdown
+
+	MAC         string `json:"mac"`          // wol: of the network card
+	CipherSuite int    `json:"cipher_suite"` // ipmi; 0: the best that the controller has
+	System      string `json:"system"`       // redfish: path of the system; "" is the only one
+	Session     bool   `json:"session"`      // redfish: log in, rather than basic authentication
+	CA          string `json:"ca"`           // redfish: PEM file of the authority
+	Insecure    bool   `json:"insecure"`     // redfish: believe any certificate
+}
+
+// For is the entry for one node: {node} has become its name.
+func (p *SwitchedNode) For(node cluster.NodeID) SwitchedNode {
+	n := *p
+	n.Name = string(node)
+	for _, text := range []*string{&n.Address, &n.User, &n.PasswordFile, &n.System} {
+		*text = strings.ReplaceAll(*text, "{node}", n.Name)
+	}
+	for _, argv := range []*[]string{&n.On, &n.Off, &n.State} {
+		*argv = command.Expand(*argv, n.Name)
+	}
+	return n
 }
 
 // SwitchLimits bound the patience with nodes that are switched.
@@ -71,12 +102,18 @@ func (s *Settings) validateSwitching() error {
 }
 
 func (p *SwitchedNode) validate(field, driver string) error {
-	kinds := "simulated"
-	if err := (choice{field + ".driver", p.Driver, kinds}).check(); err != nil {
+	if err := (choice{field + ".driver", p.Driver, "command ipmi redfish simulated wol"}).check(); err != nil {
 		return err
 	}
-	if p.Driver == "simulated" && driver != "simulated" {
+	switch {
+	case p.Driver == "simulated" && driver != "simulated":
 		return cluster.BadField(field+".driver", p.Driver, "a driver for real nodes, since these are of "+driver)
+	case p.Driver == "wol" && len(p.Switched()) > 1:
+		return cluster.BadField(field+".name", p.Name, "one name: each node has a MAC address of its own")
+	case p.Driver == "command" && len(p.On) == 0:
+		return cluster.BadField(field+".on", p.On, "the command that switches the node on, word by word")
+	case p.Driver == "command" && len(p.Off) == 0:
+		return cluster.BadField(field+".off", p.Off, "the command that switches the node off, word by word")
 	}
 	return nil
 }
