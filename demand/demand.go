@@ -17,12 +17,11 @@ import (
 // some ten of them.
 const HalfLife = 2 * time.Minute
 
-// Step is how finely a prediction is told, and it comes down by so many steps at least:
+// Step is how finely a prediction is told, and it comes down by [steps] of these at least:
 // smaller changes are none, since each makes the scheduler decide again.
-const (
-	Step  cluster.MilliCPU = 100
-	steps                  = 3
-)
+const Step cluster.MilliCPU = 100
+
+const steps = 3
 
 // deviations is how many standard deviations are added to the mean.
 const deviations = 2
