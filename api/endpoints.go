@@ -91,6 +91,7 @@ func endpoints() []endpoint {
 	table = append(table, vjobEndpoints()...)
 	table = append(table, watchEndpoints()...)
 	table = append(table, nodeEndpoints()...)
+	table = append(table, standingEndpoints()...)
 	table = append(table, ruleEndpoints()...)
 	table = append(table, whatIfEndpoint())
 	return append(table, accountEndpoints()...)

@@ -119,6 +119,7 @@ type gauges struct {
 	ready, vjobs, held, nodes, silent *prometheus.Desc
 	cpu, memory, actions              *prometheus.Desc
 	watts, joules                     *prometheus.Desc
+	queues                            *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*gauges)(nil)
@@ -131,6 +132,7 @@ func newGauges(loop Scheduler) *gauges {
 		loop:    loop,
 		ready:   desc("ready", "Whether the first decision has been taken."),
 		vjobs:   desc("vjobs", "Live vjobs by state.", "state"),
+		queues:  desc("queue_vjobs", "Live vjobs by queue: those that wait or are suspended, and those that run or are under way.", "queue", "of"),
 		held:    desc("vjobs_held", "Live vjobs that are held."),
 		nodes:   desc("nodes", "Nodes by state.", "state"),
 		silent:  desc("nodes_silent", "Nodes that do not answer."),
@@ -163,9 +165,16 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(g.ready, count(now.Ready))
 	vjobs, held := map[cluster.State]float64{}, 0.0
+	waiting, active := map[string]float64{}, map[string]float64{}
 	for _, j := range now.VJobs {
 		vjobs[j.State]++
 		held += count(j.Held)
+		waiting[j.Queue] += count(j.State.Ready())
+		active[j.Queue] += count(!j.State.Ready())
+	}
+	for queue := range waiting {
+		gauge(g.queues, waiting[queue], queue, "waiting")
+		gauge(g.queues, active[queue], queue, "active")
 	}
 	for state := range cluster.Terminated { // all before it are live
 		gauge(g.vjobs, vjobs[state], state.String())

@@ -10,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/power/cycle"
+	"vjob/queue/arrangement"
 	"vjob/scheduler"
 )
 
@@ -35,6 +36,8 @@ type Scheduler interface {
 	CheckRules(ctx context.Context, text string) error
 	// Suppose says what would be decided if things were otherwise.
 	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
+	// Standing is how queues, quotas and shares stand now.
+	Standing(ctx context.Context) (arrangement.Standing, error)
 	// Snapshot is the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }

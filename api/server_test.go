@@ -23,6 +23,7 @@ import (
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue"
+	"vjob/queue/arrangement"
 	"vjob/ruling"
 	"vjob/scheduler"
 )
@@ -105,6 +106,12 @@ func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Fo
 		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(3), Supposed: true})
 	}
 	return f, nil
+}
+
+func (l *loop) Standing(context.Context) (arrangement.Standing, error) {
+	rules := arrangement.Plain(queue.FirstFit{})
+	desk := arrangement.NewDesk(rules)
+	return desk.Standing(time.Now(), rules.Quotas.Tally(time.Now(), nil)), nil
 }
 
 func (l *loop) Snapshot() *scheduler.Snapshot { return l.snap }

@@ -242,6 +242,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 	}
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
 		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
+		w.Rank = wireRank(&status.Rank)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
 		w.PowerWatts = watts(status.Watts)
 		if status.Reason != "" {

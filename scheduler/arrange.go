@@ -2,8 +2,10 @@ package scheduler
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
@@ -102,23 +104,11 @@ func (c *Core) capacity() (sum cluster.Resources) {
 // impose puts the quotas before the room: who would be over one even beside those alone
 // that run now is barred, and who would be beside those that are to start is refused.
 func (s *Settings) impose(m *queue.Moment, p *picture) {
-	book := s.arrangement().Quotas
-	if book.Empty() {
+	rules := s.arrangement()
+	if rules.Quotas.Empty() {
 		return
 	}
-	tally := book.Tally(p.now, p.past)
-	jobs, index := make([]quota.Job, len(p.reports)), make(map[cluster.VJobID]*quota.Job, len(p.reports))
-	for i := range p.reports {
-		r := &p.reports[i]
-		jobs[i] = quota.Job{
-			ID: r.Job.ID, Who: s.arrangement().Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
-			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
-		}
-		index[r.Job.ID] = &jobs[i]
-		if !r.Job.State.Ready() || r.Bound == cluster.VMRunning {
-			tally.Count(&jobs[i])
-		}
-	}
+	tally, index := count(rules, p.reports, p.past, p.now)
 	for i := range m.Jobs {
 		if j := &m.Jobs[i]; j.Barred == "" {
 			j.Barred = tally.Refuses(index[j.ID])
@@ -126,4 +116,35 @@ func (s *Settings) impose(m *queue.Moment, p *picture) {
 	}
 	room := m.Room
 	m.Room = func() queue.Room { return tally.Room(room(), index) }
+}
+
+// count counts those against the quotas that run, or are under way to or from there.
+func count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
+	tally := rules.Quotas.Tally(now, past)
+	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
+	for i := range reports {
+		r := &reports[i]
+		jobs[i] = quota.Job{
+			ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
+			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
+		}
+		index[r.Job.ID] = &jobs[i]
+		if !r.Job.State.Ready() || r.Bound == cluster.VMRunning {
+			tally.Count(&jobs[i])
+		}
+	}
+	return tally, index
+}
+
+// Standing is how queues, quotas and shares stand now.
+func (c *Core) Standing(now time.Time) arrangement.Standing {
+	c.now = now
+	tally, _ := count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
+	return c.desk.Standing(now, tally)
+}
+
+// Standing is how queues, quotas and shares stand now.
+func (l *Loop) Standing(ctx context.Context) (s arrangement.Standing, err error) {
+	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
+	return s, err
 }

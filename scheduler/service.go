@@ -74,6 +74,7 @@ type VJobStatus struct {
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool
+	Queue    string    // in which it counts
 	Rank     rank.Rank // in the order in which vjobs are looked at, now
 	Gang     gang.Record
 	Ran      time.Duration

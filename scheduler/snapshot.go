@@ -25,6 +25,7 @@ func (c *Core) Snapshot() *Snapshot {
 			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record.Clone(), Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(),
 		}
+		status.Queue = c.desk.Queue(r.Job.ID)
 		status.Rank, _ = c.desk.Rank(r.Job.ID, c.now)
 		v, decided := c.verdicts[r.Job.ID]
 		switch {

@@ -62,7 +62,8 @@ type VJob struct {
 	// EstimatedStart is when one that waits will start at the latest by what is known
 	// now: if all that run use up their walltime, and nothing that comes first is submitted.
 	EstimatedStart  *time.Time `json:"estimated_start,omitempty"`
-	Priority        int        `json:"priority"`
+	Priority        int        `json:"priority"`       // as it was submitted
+	Rank            *Rank      `json:"rank,omitempty"` // while it has not ended
 	VMCount         int        `json:"vm_count"`
 	CPUMilli        int64      `json:"cpu_milli"`  // sum over members
 	MemoryMiB       int64      `json:"memory_mib"` // sum over members

@@ -132,10 +132,14 @@ func busyCluster() map[string]any {
 		{
 			ID: 12, Name: "climate", Owner: "ada", State: "suspending", Reason: "context switch 4: saves", VMCount: 9, CPUMilli: 18000,
 			MemoryMiB: 18432, RanSeconds: 4521, PowerWatts: 260.5, WalltimeSeconds: 7200, Submitted: *at(-90), Started: at(-85),
+			Queue: "batch", Project: "physics", Rank: &wire.Rank{Points: 803, Parts: []wire.RankPart{
+				{Name: "queue", Points: 250}, {Name: "as submitted", Points: -10}, {Name: "age", Points: 563},
+			}},
 		},
 		{
 			ID: 13, Name: "evil\x1b[2J\u202e", Owner: "bob", State: "running", Reason: "runs", VMCount: 2, CPUMilli: 1500,
 			MemoryMiB: 1024, RanSeconds: 61, Priority: 10, Submitted: *at(-3), Started: at(-2),
+			Queue: "urgent", Rank: &wire.Rank{Points: 1010, Parts: []wire.RankPart{{Name: "queue", Points: 1000}, {Name: "as submitted", Points: 10}}},
 		},
 		{
 			ID: 14, Owner: "ada", State: "waiting", Held: true, Reason: "waits: needs 6 CPU more; third in line behind 12 and 15", QueuePlace: 3,
@@ -191,6 +195,23 @@ func busyCluster() map[string]any {
 			{ID: 2, User: "ada", Created: *at(-100), Expires: at(-1)},
 			{ID: 3, User: "ada", Created: *at(-100), Expires: at(60)},
 		}},
+		"/v1/queues": wire.QueueList{Queues: []wire.Queue{
+			{Name: "urgent", Priority: 40, Policy: "firstfit", MostVMs: 16, MostCPUMilli: 8500, MostMemoryMiB: 65536, WalltimeSeconds: 7200, Running: 1},
+			{Name: "batch", Priority: 10, Policy: "easy", Default: true, Running: 1, Waiting: 1},
+		}},
+		"/v1/quotas": wire.QuotaList{Quotas: []wire.Quota{
+			{
+				Name: "cpus", Window: "night", Until: at(600), User: "ada", Queue: "batch",
+				CPUMilli: &wire.Measure{Used: 18000, Limit: 40000}, MemoryMiB: &wire.Measure{Used: 18432, Limit: 32768},
+			},
+			{Name: "most", VMs: &wire.Measure{Used: 12, Limit: 100}},
+			{Name: "month", Project: "physics", CPUSeconds: &wire.Measure{Used: 453600, Limit: 36_000_000}, WithinSeconds: 2_592_000},
+		}},
+		"/v1/shares": wire.ShareList{HalfLifeSeconds: 604800, Shares: []wire.Share{
+			{Account: "bob", Factor: 1},
+			{Account: "physics", Share: 2, Part: 1, Used: 1_080_000, Taken: 1, Factor: 0.5},
+			{Account: "physics/ada", Share: 1, Part: 1, Used: 1_080_000, Taken: 1, Factor: 0.5},
+		}},
 		"/v1/whoami": wire.Identity{Name: "ada", Role: "admin", Via: "socket"},
 		"/v1/status": wire.Status{
 			At: noon, Ready: true, Policy: "firstfit", Nodes: nodes, VJobs: jobs,
@@ -208,6 +229,7 @@ func TestTables(t *testing.T) {
 	for name, line := range map[string]string{
 		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "users": "users", "tokens": "users tokens ada", "whoami": "whoami",
+		"queues": "queues", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 const pageSize = 5000
 
 func (a *app) listCommand() *cobra.Command {
-	var all, estimate bool
+	var all, estimate, ranked bool
 	var array string
 	var q client.VJobQuery
 	cmd := &cobra.Command{
@@ -34,12 +34,14 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			q.Live = !all && len(q.States) == 0 && array == ""
 			q.Fold = array == "" && q.Name == ""
-			return a.list(cmd, q, array, estimate)
+			q.Fold = q.Fold && !ranked
+			return a.list(cmd, q, array, listing(estimate, ranked))
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&all, "all", "a", false, "also those that have ended")
 	flags.BoolVar(&estimate, "estimate", false, "also when those that wait will start at the latest, by what is known now")
+	flags.BoolVar(&ranked, "priority", false, "those that have not ended, in the order in which they are looked at, and why that is")
 	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
 	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
 	flags.StringVar(&q.Name, "name", "", "only those of this `NAME`")
@@ -50,7 +52,15 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, estimate bool) error {
+// listing is how vjobs are shown.
+func listing(estimate, ranked bool) func(jobs []wire.VJob) *table {
+	if ranked {
+		return rankTable
+	}
+	return func(jobs []wire.VJob) *table { return vjobTable(jobs, estimate) }
+}
+
+func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, tabulate func([]wire.VJob) *table) error {
 	if q.Limit < 0 {
 		return cluster.BadField("--limit", q.Limit, "0 or more")
 	}
@@ -67,7 +77,7 @@ func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, estimat
 	if err != nil {
 		return err
 	}
-	return a.show(list, func() *table { return vjobTable(list.VJobs, estimate) })
+	return a.show(list, func() *table { return tabulate(list.VJobs) })
 }
 
 // vjobs fetches all pages, up to the limit of the query.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,10 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"outcome", j.Outcome},
 		{"array", arrayLine(&j.VJob)},
 		{"parameter", j.Parameter},
-		{"priority", strconv.Itoa(j.Priority)},
+		{"queue", j.Queue},
+		{"project", j.Project},
+		{"deadline", strings.TrimPrefix(moment(j.Terms.Deadline), "-")},
+		{"priority", rankLine(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
 		{"ran", ran(&j.VJob)},
 		{"submitted", moment(&j.Submitted)},

@@ -11,25 +11,39 @@ var names = [...]string{"queue", "as submitted", "age", "fair share", "size", "d
 
 type parts [len(names)]int64
 
+// Part is a part of a priority, in whole points.
+type Part struct {
+	Name   string // "age", "fair share", …
+	Points int64
+}
+
+// Points is the priority in whole points and the parts of which it is the sum, but for
+// those of 0.
+func (r *Rank) Points() (total int64, list []Part) {
+	total, points := r.points()
+	for i, p := range points {
+		if p != 0 {
+			list = append(list, Part{names[i], p})
+		}
+	}
+	return total, list
+}
+
 // String tells the priority and its parts in whole points: "priority 1240 = 1000 queue +
 // 200 age + 40 fair share". Parts of 0 points are left out; the sum is always right.
 func (r *Rank) String() string {
-	total, points := r.points()
+	total, list := r.Points()
 	var b strings.Builder
 	fmt.Fprintf(&b, "priority %d", total)
-	sign := " ="
-	for i, p := range points {
+	for i, p := range list {
 		switch {
-		case p > 0 && sign == " =", p < 0 && sign == " =":
-			fmt.Fprintf(&b, "%s %d %s", sign, p, names[i])
-		case p > 0:
-			fmt.Fprintf(&b, " + %d %s", p, names[i])
-		case p < 0:
-			fmt.Fprintf(&b, " - %d %s", -p, names[i])
+		case i == 0:
+			fmt.Fprintf(&b, " = %d %s", p.Points, p.Name)
+		case p.Points > 0:
+			fmt.Fprintf(&b, " + %d %s", p.Points, p.Name)
 		default:
-			continue
+			fmt.Fprintf(&b, " - %d %s", -p.Points, p.Name)
 		}
-		sign = ""
 	}
 	return b.String()
 }

@@ -78,7 +78,7 @@ var table = []row{
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script"), "how a vjob is stored, and over which way it is asked for"},
 	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},

@@ -1,0 +1,78 @@
+package wire
+
+import "time"
+
+// Rank is why a vjob comes where it does: larger ones are looked at first, equal ones in
+// the order of submission.
+type Rank struct {
+	Points int64      `json:"points"`
+	Parts  []RankPart `json:"parts"` // of which it is the sum; those of 0 points are left out
+}
+
+// RankPart is one part of a rank.
+type RankPart struct {
+	Name   string `json:"name"` // queue, as submitted, age, fair share, size, deadline, runs
+	Points int64  `json:"points"`
+}
+
+// QueueList is the answer to GET /v1/queues, those with larger priorities first.
+type QueueList struct {
+	Queues []Queue `json:"queues"`
+}
+
+// Queue is a queue with what is in it. A limit of 0 is none.
+type Queue struct {
+	Name            string `json:"name"`
+	Priority        int    `json:"priority"`
+	Policy          string `json:"policy"`
+	Default         bool   `json:"default,omitempty"` // takes what names no queue
+	MostVMs         int    `json:"most_vms,omitempty"`
+	MostCPUMilli    int64  `json:"most_cpu_milli,omitempty"`
+	MostMemoryMiB   int64  `json:"most_memory_mib,omitempty"`
+	WalltimeSeconds int64  `json:"walltime_seconds,omitempty"`
+	Running         int    `json:"running"` // vjobs that run, or are under way to
+	Waiting         int    `json:"waiting"` // all others that have not ended
+}
+
+// QuotaList is the answer to GET /v1/quotas.
+type QuotaList struct {
+	Quotas []Quota `json:"quotas"`
+}
+
+// Quota is how a quota stands for those whom it counts together. Of what is not there it
+// has no limit now.
+type Quota struct {
+	Name          string     `json:"name"`
+	Window        string     `json:"window,omitempty"` // that holds now
+	Until         *time.Time `json:"until,omitempty"`  // when other limits may hold
+	User          string     `json:"user,omitempty"`   // whoever, if absent; likewise:
+	Project       string     `json:"project,omitempty"`
+	Queue         string     `json:"queue,omitempty"`
+	VMs           *Measure   `json:"vms,omitempty"`
+	CPUMilli      *Measure   `json:"cpu_milli,omitempty"`
+	MemoryMiB     *Measure   `json:"memory_mib,omitempty"`
+	CPUSeconds    *Measure   `json:"cpu_seconds,omitempty"`    // used, and still to be used by those that run
+	WithinSeconds int64      `json:"within_seconds,omitempty"` // how far back CPU time counts
+}
+
+// Measure is a limit, and what is used of it.
+type Measure struct {
+	Used  int64 `json:"used"`
+	Limit int64 `json:"limit"`
+}
+
+// ShareList is the answer to GET /v1/shares: the accounts, each before those below it.
+type ShareList struct {
+	HalfLifeSeconds int64   `json:"half_life_seconds"`
+	Shares          []Share `json:"shares"`
+}
+
+// Share is how much of the cluster is for an account, and how much it has used of late.
+type Share struct {
+	Account string  `json:"account"` // "physics", or "physics/ann"
+	Share   float64 `json:"share"`   // beside those of its siblings; 0 while it has used nothing and none is stated
+	Part    float64 `json:"part"`    // of the cluster that is meant for it, from 0 to 1
+	Used    float64 `json:"used"`    // faded, in seconds of a processor as the settings weigh them
+	Taken   float64 `json:"taken"`   // of all that was used, from 0 to 1
+	Factor  float64 `json:"factor"`  // 1 for nothing used, 0.5 for just its part, and less for more
+}
