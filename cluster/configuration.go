@@ -19,11 +19,11 @@ type Configuration struct {
 	vms   int
 }
 
-// hosting is a node with the sum of what its running VMs need.
+// hosting is a node with the sum of what its VMs use.
 type hosting struct {
 	node Node
 	used Resources
-	vms  []VMID // running here, in order
+	vms  []VMID // running or paused here, in order
 }
 
 // placement is a VM's need, state and place. Those of a vjob are in order of rank.
@@ -31,7 +31,20 @@ type placement struct {
 	rank  int
 	need  Resources
 	state VMState
-	node  NodeID // where it runs, or where its image lies; "" when neither
+	node  NodeID // where it runs or stands still, or where its image lies; "" when neither
+}
+
+// there reports whether the VM is on its node, and what it uses of it: while it stands
+// still its memory and no CPU.
+func (p *placement) there() (used Resources, ok bool) {
+	switch p.state {
+	case VMRunning:
+		return p.need, true
+	case VMPaused:
+		return p.need.AtRest(), true
+	default:
+		return Resources{}, false
+	}
 }
 
 // NewConfiguration is a cluster of nodes without VMs.
@@ -131,6 +144,12 @@ func (c *Configuration) SetRunning(id VMID, need Resources, node NodeID) {
 	c.set(id, placement{need: need, state: VMRunning, node: node})
 }
 
+// SetPaused records a VM that stands still on a node, in memory; need is what it needs
+// when it goes on. An unknown node is a broken invariant.
+func (c *Configuration) SetPaused(id VMID, need Resources, node NodeID) {
+	c.set(id, placement{need: need, state: VMPaused, node: node})
+}
+
 // SetSleeping records a suspended VM; node is where its image lies, or "" when
 // the image is as near to every node.
 func (c *Configuration) SetSleeping(id VMID, need Resources, node NodeID) {
@@ -155,8 +174,9 @@ func (c *Configuration) Remove(id VMID) {
 }
 
 func (c *Configuration) set(id VMID, p placement) {
+	used, there := p.there()
 	h, ok := c.nodes[p.node]
-	if p.state == VMRunning && !ok {
+	if there && !ok {
 		panic(fmt.Sprintf("cluster: VM %s placed on unknown node %q", id, p.node))
 	}
 	p.rank = id.Rank
@@ -172,17 +192,17 @@ func (c *Configuration) set(id VMID, p placement) {
 	if !met {
 		c.order = insert(c.order, id.VJob, cmp.Compare)
 	}
-	if p.state == VMRunning {
-		h.used = h.used.Plus(p.need)
+	if there {
+		h.used = h.used.Plus(used)
 		h.vms = insert(h.vms, id, VMID.Compare)
 	}
 }
 
-// release takes a VM from the node on which it runs, if it does.
+// release takes a VM from the node on which it is, if it is on one.
 func (c *Configuration) release(id VMID, p *placement) {
-	if p.state == VMRunning {
+	if used, there := p.there(); there {
 		h := c.nodes[p.node]
-		h.used = h.used.Minus(p.need)
+		h.used = h.used.Minus(used)
 		h.vms = remove(h.vms, id, VMID.Compare)
 	}
 }
@@ -196,7 +216,7 @@ func (c *Configuration) State(id VMID) (s VMState, ok bool) {
 	return p.state, true
 }
 
-// Need returns what a VM needs, zero when it is not known.
+// Need returns what a VM needs while it runs, zero when it is not known.
 func (c *Configuration) Need(id VMID) Resources {
 	if p := c.find(id); p != nil {
 		return p.need
@@ -213,7 +233,7 @@ func (c *Configuration) Host(id VMID) (node NodeID, ok bool) {
 	return p.node, true
 }
 
-// Place returns the node on which a VM runs or its image lies, or "".
+// Place returns the node on which a VM runs or stands still, or its image lies, or "".
 func (c *Configuration) Place(id VMID) NodeID {
 	if p := c.find(id); p != nil {
 		return p.node
@@ -221,7 +241,7 @@ func (c *Configuration) Place(id VMID) NodeID {
 	return ""
 }
 
-// On lists the VMs that run on a node, in order.
+// On lists the VMs that run or stand still on a node, in order.
 func (c *Configuration) On(node NodeID) []VMID {
 	h, ok := c.nodes[node]
 	if !ok {
@@ -230,7 +250,8 @@ func (c *Configuration) On(node NodeID) []VMID {
 	return slices.Clone(h.vms)
 }
 
-// Used is the sum of the needs of the VMs that run on a node.
+// Used is the sum of what the VMs on a node use: what those need that run, and the
+// memory of those that stand still.
 func (c *Configuration) Used(node NodeID) Resources {
 	if h, ok := c.nodes[node]; ok {
 		return h.used
@@ -282,9 +303,9 @@ func (c *Configuration) Clone() *Configuration {
 }
 
 // String is the canonical text form, for golden tests and bug reports: one line
-// per node with its VMs, then the VMs that do not run.
+// per node with its VMs, then the VMs that are on none.
 //
-//	n1 online 2 CPU, 3.6 GiB: 1.0 (1 CPU, 512 MiB), 1.1 (1 CPU, 512 MiB)
+//	n1 online 2 CPU, 3.6 GiB: 1.0 (1 CPU, 512 MiB), 1.1 paused (1 CPU, 512 MiB)
 //	waiting: 2.0 (1 CPU, 1 GiB)
 //	sleeping: 3.0@n1 (1 CPU, 1 GiB)
 func (c *Configuration) String() string {
@@ -316,6 +337,9 @@ func writeVMs(b *strings.Builder, c *Configuration, ids []VMID, withPlace bool) 
 		fmt.Fprintf(b, " %s", id)
 		if withPlace && p.node != "" {
 			fmt.Fprintf(b, "@%s", p.node)
+		}
+		if p.state == VMPaused {
+			b.WriteString(" paused")
 		}
 		fmt.Fprintf(b, " (%s)", p.need)
 	}

@@ -29,6 +29,7 @@ func example() *cluster.Configuration {
 	c.SetRunning(vm(1, 0), need, "n1")
 	c.SetRunning(vm(10, 0), need.Times(2), "n2")
 	c.SetRunning(vm(2, 0), need, "n3")
+	c.SetPaused(vm(5, 0), need, "n2")
 	c.SetWaiting(vm(4, 0), need)
 	c.SetSleeping(vm(3, 1), need, "")
 	c.SetSleeping(vm(3, 0), need, "n1")
@@ -66,7 +67,10 @@ func TestConfigurationAnswers(t *testing.T) {
 	if _, ok := c.State(vm(9, 9)); ok || c.Place(vm(9, 9)) != "" || !c.Need(vm(9, 9)).IsZero() {
 		t.Error("a VM that is not known has a state, a place or a need")
 	}
-	if got := c.Free("n2"); got != (cluster.Resources{CPU: -1000}) {
+	if _, ok := c.Host(vm(5, 0)); ok || c.Place(vm(5, 0)) != "n2" || c.Need(vm(5, 0)).CPU != 1000 {
+		t.Errorf("5.0 stands still on %q and needs %s when it goes on", c.Place(vm(5, 0)), c.Need(vm(5, 0)))
+	}
+	if got := c.Free("n2"); got != (cluster.Resources{CPU: -1000, Memory: -512}) {
 		t.Errorf("n2 has %s free", got)
 	}
 	if !c.Free("nowhere").IsZero() || !c.Used("nowhere").IsZero() || c.On("nowhere") != nil {
@@ -101,7 +105,7 @@ func TestUsageIsKept(t *testing.T) {
 			known[id] = true
 			before := c.String()
 			clone := c.Clone()
-			switch rapid.IntRange(0, 4).Draw(t, "change") {
+			switch rapid.IntRange(0, 5).Draw(t, "change") {
 			case 0, 1:
 				c.SetRunning(id, need, node)
 			case 2:
@@ -109,6 +113,8 @@ func TestUsageIsKept(t *testing.T) {
 			case 3:
 				c.SetWaiting(id, need)
 			case 4:
+				c.SetPaused(id, need, node)
+			case 5:
 				c.Remove(id)
 				delete(known, id)
 			}
@@ -130,9 +136,15 @@ func recount(c *cluster.Configuration) error {
 	sum := map[cluster.NodeID]cluster.Resources{}
 	on := map[cluster.NodeID][]cluster.VMID{}
 	for _, id := range c.VMs() {
-		if host, ok := c.Host(id); ok {
+		host := c.Place(id)
+		switch state, _ := c.State(id); state {
+		case cluster.VMRunning:
 			sum[host] = sum[host].Plus(c.Need(id))
 			on[host] = append(on[host], id)
+		case cluster.VMPaused:
+			sum[host] = sum[host].Plus(cluster.Resources{Memory: c.Need(id).Memory})
+			on[host] = append(on[host], id)
+		default:
 		}
 	}
 	for _, n := range c.Nodes() {

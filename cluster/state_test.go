@@ -20,14 +20,18 @@ var figure61 = []struct {
 	{cluster.VMSleeping, cluster.Resume, cluster.VMRunning},
 	{cluster.VMRunning, cluster.Migrate, cluster.VMRunning},
 	{cluster.VMRunning, cluster.Stop, cluster.VMTerminated},
-	// Beyond the figure: a vjob may be deleted while it is ready.
+	// Beyond the figure: a vjob may be deleted while it is ready, and be suspended in memory.
 	{cluster.VMWaiting, cluster.Stop, cluster.VMTerminated},
 	{cluster.VMSleeping, cluster.Stop, cluster.VMTerminated},
+	{cluster.VMRunning, cluster.Pause, cluster.VMPaused},
+	{cluster.VMPaused, cluster.Unpause, cluster.VMRunning},
+	{cluster.VMPaused, cluster.Suspend, cluster.VMSleeping},
+	{cluster.VMPaused, cluster.Stop, cluster.VMTerminated},
 }
 
 func TestLifeCycleOfVMs(t *testing.T) {
 	for s := cluster.VMWaiting; s <= cluster.VMTerminated; s++ {
-		for a := cluster.Boot; a <= cluster.Migrate; a++ {
+		for a := cluster.Boot; a <= cluster.Unpause; a++ {
 			want, legal := cluster.VMState(0), false
 			for _, edge := range figure61 {
 				if edge.from == s && edge.action == a {
@@ -47,9 +51,10 @@ const lifeOfVJobs = `
 waiting    > booting terminated failed
 booting    > running stopping
 running    > suspending migrating stopping
-suspending > suspended resuming stopping
+suspending > paused suspended resuming stopping
+paused     > suspending resuming stopping
 suspended  > resuming stopping
-resuming   > running suspended stopping
+resuming   > running paused suspended stopping
 migrating  > running resuming stopping
 stopping   > waiting terminated failed
 terminated >
@@ -79,7 +84,7 @@ func TestLifeCycleOfVJobs(t *testing.T) {
 func TestKindsOfStates(t *testing.T) {
 	for s := cluster.Waiting; s <= cluster.Failed; s++ {
 		terminal := s == cluster.Terminated || s == cluster.Failed
-		ready := s == cluster.Waiting || s == cluster.Suspended
+		ready := s == cluster.Waiting || s == cluster.Paused || s == cluster.Suspended
 		if s.Terminal() != terminal || s.Ready() != ready || s.Stable() != (terminal || ready || s == cluster.Running) {
 			t.Errorf("%s: terminal %v, ready %v, stable %v", s, s.Terminal(), s.Ready(), s.Stable())
 		}

@@ -97,6 +97,9 @@ func (r Resources) Times(n int) Resources {
 	return Resources{r.CPU * MilliCPU(n), r.Memory * MiB(n)}
 }
 
+// AtRest is what a VM that needs r uses while it stands still in memory: no CPU.
+func (r Resources) AtRest() Resources { return Resources{Memory: r.Memory} }
+
 // Fits reports whether r is at most o in every dimension.
 func (r Resources) Fits(o Resources) bool {
 	return r.CPU <= o.CPU && r.Memory <= o.Memory

@@ -68,14 +68,15 @@ func (j *VJob) Clone() *VJob {
 // and, between them, the ones shown while an action is under way.
 type State uint8
 
-// The states of a vjob. Waiting and Suspended together are "ready".
+// The states of a vjob. Waiting, Paused and Suspended together are "ready".
 const (
 	Waiting    State = iota // no VM exists yet
 	Booting                 // members are being created
 	Running                 // every member runs
-	Suspending              // members are paused, then saved
+	Suspending              // members are paused, then saved unless they stay in memory
+	Paused                  // every member stands still on its node: memory is used, and no CPU
 	Suspended               // every member is an image on disk, nothing uses a node
-	Resuming                // members are restored, then unpaused
+	Resuming                // members are restored if they were saved, then unpaused
 	Migrating               // members change nodes
 	Stopping                // members are being destroyed
 	Terminated              // ended: by itself, by its owner or at its walltime
@@ -84,7 +85,7 @@ const (
 
 var states = names[State]{
 	Waiting: "waiting", Booting: "booting", Running: "running", Suspending: "suspending",
-	Suspended: "suspended", Resuming: "resuming", Migrating: "migrating", Stopping: "stopping",
+	Paused: "paused", Suspended: "suspended", Resuming: "resuming", Migrating: "migrating", Stopping: "stopping",
 	Terminated: "terminated", Failed: "failed",
 }
 
@@ -107,21 +108,22 @@ func (s *State) UnmarshalText(b []byte) (err error) {
 func (s State) Terminal() bool { return s == Terminated || s == Failed }
 
 // Ready reports whether the vjob could be chosen to run (thesis §6.1.1).
-func (s State) Ready() bool { return s == Waiting || s == Suspended }
+func (s State) Ready() bool { return s == Waiting || s == Paused || s == Suspended }
 
 // Stable reports whether no action is under way.
 func (s State) Stable() bool { return s.Terminal() || s.Ready() || s == Running }
 
 // edges is the state diagram of a vjob: thesis figure 6.1 with the states in
-// between. A move of a paused gang ends in Resuming; a failed action goes back
-// the way it came, as a whole.
+// between, and with a suspension that stays in memory. A move of a gang that stands
+// still ends in Resuming; a failed action goes back the way it came, as a whole.
 var edges = map[State][]State{
 	Waiting:    {Booting, Terminated, Failed},
 	Booting:    {Running, Stopping},
 	Running:    {Suspending, Migrating, Stopping},
-	Suspending: {Suspended, Resuming, Stopping},
+	Suspending: {Paused, Suspended, Resuming, Stopping},
+	Paused:     {Suspending, Resuming, Stopping},
 	Suspended:  {Resuming, Stopping},
-	Resuming:   {Running, Suspended, Stopping},
+	Resuming:   {Running, Paused, Suspended, Stopping},
 	Migrating:  {Running, Resuming, Stopping},
 	Stopping:   {Waiting, Terminated, Failed},
 	Terminated: {},

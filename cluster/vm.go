@@ -86,15 +86,18 @@ type StepRef struct {
 // VMState is the place of a VM in its life cycle (thesis §6.1.1, figure 6.1).
 type VMState uint8
 
-// The states of a VM. Waiting and Sleeping together are "ready".
+// The states of a VM. Waiting, Paused and Sleeping together are "ready".
 const (
 	VMWaiting    VMState = iota // never booted, or lost and queued again
 	VMRunning                   // on a node
+	VMPaused                    // stands still on a node: its memory is there, and it uses no CPU
 	VMSleeping                  // suspended: its memory is an image on disk
 	VMTerminated                // ended
 )
 
-var vmStates = names[VMState]{VMWaiting: "waiting", VMRunning: "running", VMSleeping: "sleeping", VMTerminated: "terminated"}
+var vmStates = names[VMState]{
+	VMWaiting: "waiting", VMRunning: "running", VMPaused: "paused", VMSleeping: "sleeping", VMTerminated: "terminated",
+}
 
 // String is the lower-case name of the state.
 func (s VMState) String() string { return vmStates.text(s) }
@@ -118,12 +121,16 @@ type ActionKind uint8
 const (
 	Boot    ActionKind = iota // Waiting → Running
 	Stop                      // any → Terminated
-	Suspend                   // Running → Sleeping: pause, then save
+	Suspend                   // Running or Paused → Sleeping: pause, then save
 	Resume                    // Sleeping → Running: restore, then unpause
 	Migrate                   // Running → Running on another node
+	Pause                     // Running → Paused, in place
+	Unpause                   // Paused → Running, in place
 )
 
-var actionKinds = names[ActionKind]{Boot: "boot", Stop: "stop", Suspend: "suspend", Resume: "resume", Migrate: "migrate"}
+var actionKinds = names[ActionKind]{
+	Boot: "boot", Stop: "stop", Suspend: "suspend", Resume: "resume", Migrate: "migrate", Pause: "pause", Unpause: "unpause",
+}
 
 // String is the lower-case name of the action.
 func (k ActionKind) String() string { return actionKinds.text(k) }
@@ -140,13 +147,15 @@ func (k *ActionKind) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// vmEdges is figure 6.1 of the thesis.
+// vmEdges is figure 6.1 of the thesis, and with it a suspension that stays in memory.
 var vmEdges = map[ActionKind]map[VMState]VMState{
 	Boot:    {VMWaiting: VMRunning},
-	Stop:    {VMWaiting: VMTerminated, VMRunning: VMTerminated, VMSleeping: VMTerminated},
-	Suspend: {VMRunning: VMSleeping},
+	Stop:    {VMWaiting: VMTerminated, VMRunning: VMTerminated, VMPaused: VMTerminated, VMSleeping: VMTerminated},
+	Suspend: {VMRunning: VMSleeping, VMPaused: VMSleeping},
 	Resume:  {VMSleeping: VMRunning},
 	Migrate: {VMRunning: VMRunning},
+	Pause:   {VMRunning: VMPaused},
+	Unpause: {VMPaused: VMRunning},
 }
 
 // After is the state that the action leaves a VM in; ok is false when the life

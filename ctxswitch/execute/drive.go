@@ -61,6 +61,9 @@ func (e *Executor) advancePlan(p *pursuit) {
 	}
 	switch {
 	case !a.begun && p.rec.Phase.Stable() && a.ready():
+		if a.gang.Kind == cluster.Unpause && !e.goesOn(p) {
+			return
+		}
 		rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
 		if err != nil {
 			e.drop(p, journal.PlanDropped, err.Error())
@@ -88,7 +91,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 
 // giveWay turns a gang back that has waited too long for room.
 func (e *Executor) giveWay(p *pursuit) {
-	if p.retreat == "" && !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
+	if p.retreat == "" && !p.rec.Phase.Stable() && !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
 		p.retreat = fmt.Sprintf("no room after %s of waiting", e.settings.Patience)
 	}
 	p.denied = e.keepDenied(p)
@@ -210,7 +213,7 @@ func (e *Executor) finish(p *pursuit) {
 func (e *Executor) reached(p *pursuit, a *assignment) func(rank int) bool {
 	phase := map[cluster.ActionKind]gang.Phase{
 		cluster.Boot: gang.Active, cluster.Resume: gang.Active, cluster.Migrate: gang.Active,
-		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent,
+		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent, cluster.Pause: gang.Paused, cluster.Unpause: gang.Active,
 	}[a.gang.Kind]
 	return func(rank int) bool {
 		if p.rec.Phase != phase {

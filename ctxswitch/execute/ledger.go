@@ -72,7 +72,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 // CPU was given away with the decision to save it: it makes do with a share of what is
 // there, until the next decision makes room.
 func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
-	need := e.need(p, call.VM.Rank)
+	need := e.counts(p, call.VM.Rank)
 	if call.Verb == hypervisor.Restore && !p.rec.Whole() {
 		need.CPU = 0
 	}
@@ -90,13 +90,13 @@ func (e *Executor) fits(at cluster.NodeID, vm cluster.VMID, need, taken cluster.
 	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
 }
 
-// used is what counts on a node: every copy, whatever its state, since a paused
-// one may have to go on; and every VM that a call under way may bring there.
+// used is what counts on a node: every copy, since a paused one may have to go on
+// unless its gang stands still; and every VM that a call under way may bring there.
 func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
 	var sum cluster.Resources
 	for id := range n.copies {
 		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) {
-			sum = sum.Plus(e.need(p, id.Rank))
+			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}
 	for _, o := range n.ops {
@@ -105,7 +105,7 @@ func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
 			continue
 		}
 		if p, ok := e.gangs[id.VJob]; ok {
-			sum = sum.Plus(e.need(p, id.Rank))
+			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}
 	return sum
@@ -138,8 +138,16 @@ func (e *Executor) transfers(id cluster.NodeID) int {
 	return n
 }
 
-// need is what a member counts for: its memory in full, and the CPU that it was
-// last seen to need, or reserves while it has not been seen.
+// counts is what a member counts for on its node: no CPU while its gang stands still.
+func (e *Executor) counts(p *pursuit, rank int) cluster.Resources {
+	if p.rec.Stands() {
+		return e.need(p, rank).AtRest()
+	}
+	return e.need(p, rank)
+}
+
+// need is what a member counts for while it runs: its memory in full, and the CPU that
+// it was last seen to need, or reserves while it has not been seen.
 func (e *Executor) need(p *pursuit, rank int) cluster.Resources {
 	vm := &p.job.VMs[rank]
 	if e.Needs != nil {

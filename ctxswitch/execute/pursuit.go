@@ -180,7 +180,7 @@ func (p *pursuit) pace(rank int) time.Time {
 // rests reports whether nothing is under way, every call's effect was seen, and no
 // member is left alone only for a while.
 func (p *pursuit) rests(now time.Time) bool {
-	if !p.rec.Phase.Stable() {
+	if !p.rec.Phase.Stable() || !p.denied.IsZero() {
 		return false
 	}
 	for rank := range p.held {

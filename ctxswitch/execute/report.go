@@ -85,6 +85,8 @@ func (p *pursuit) bound() cluster.VMState {
 		switch p.todo[n-1].gang.Kind {
 		case cluster.Suspend:
 			return cluster.VMSleeping
+		case cluster.Pause:
+			return cluster.VMPaused
 		case cluster.Stop:
 			return cluster.VMTerminated
 		default:
@@ -96,16 +98,17 @@ func (p *pursuit) bound() cluster.VMState {
 		return cluster.VMWaiting
 	case gang.Saved, gang.Saving:
 		return cluster.VMSleeping
-	case gang.Pausing:
-		if p.rec.Then == gang.ThenSave {
+	case gang.Paused:
+		return cluster.VMPaused
+	case gang.Pausing, gang.Restoring:
+		switch p.rec.Then {
+		case gang.ThenSave:
 			return cluster.VMSleeping
+		case gang.ThenStand:
+			return cluster.VMPaused
+		default:
+			return cluster.VMRunning
 		}
-		return cluster.VMRunning
-	case gang.Restoring:
-		if p.rec.Then == gang.ThenSave {
-			return cluster.VMSleeping
-		}
-		return cluster.VMRunning
 	case gang.Clearing:
 		return cluster.VMTerminated
 	default:
@@ -284,14 +287,25 @@ func (e *Executor) Acting() []Acting {
 	return list
 }
 
+// begins reports whether a plan has the gang do something of a kind now.
+func (p *pursuit) begins(kind cluster.ActionKind) bool {
+	return len(p.todo) > 0 && p.todo[0].begun && p.todo[0].gang.Kind == kind
+}
+
 // doing names what the gang does, and the call that takes the time.
 func (p *pursuit) doing() (cluster.ActionKind, hypervisor.Verb) {
 	switch p.rec.State() {
 	case cluster.Booting:
 		return cluster.Boot, hypervisor.Boot
 	case cluster.Suspending:
+		if p.rec.Then == gang.ThenStand && p.rec.Phase == gang.Pausing {
+			return cluster.Pause, hypervisor.Pause
+		}
 		return cluster.Suspend, hypervisor.Save
 	case cluster.Resuming:
+		if p.begins(cluster.Unpause) {
+			return cluster.Unpause, hypervisor.Unpause
+		}
 		return cluster.Resume, hypervisor.Restore
 	case cluster.Migrating:
 		return cluster.Migrate, hypervisor.Migrate

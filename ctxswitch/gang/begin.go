@@ -17,14 +17,16 @@ type Aim struct {
 	Cause string
 }
 
-// Begin enters the first phase towards the aim. A gang that is not in the stable
-// phase from which the aim starts is a cluster.ErrConflict; stopping may begin
-// anywhere.
+// sources are the stable phases from which an aim starts. Stopping may begin anywhere.
+var sources = map[cluster.ActionKind][]Phase{
+	cluster.Boot: {Absent}, cluster.Suspend: {Active, Paused}, cluster.Resume: {Saved}, cluster.Migrate: {Active},
+	cluster.Pause: {Active}, cluster.Unpause: {Paused},
+}
+
+// Begin enters the first phase towards the aim. A gang that is not in a phase from
+// which the aim starts is a cluster.ErrConflict.
 func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
-	from := map[cluster.ActionKind]Phase{
-		cluster.Boot: Absent, cluster.Suspend: Active, cluster.Resume: Saved, cluster.Migrate: Active,
-	}
-	if want, ok := from[aim.Kind]; ok && r.Phase != want {
+	if from, ok := sources[aim.Kind]; ok && !slices.Contains(from, r.Phase) {
 		return *r, fmt.Errorf("vjob %s: %s while %s: %w", r.VJob, aim.Kind, r.Phase, cluster.ErrConflict)
 	}
 	n := r.Clone()
@@ -36,6 +38,9 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		n.Members = make([]Member, len(r.Members))
 	case cluster.Suspend:
 		n.Phase, n.Then = Pausing, ThenSave
+		if r.Phase == Paused {
+			n.Phase, n.Then = Saving, ThenStand
+		}
 		n.Generation++
 		for i := range n.Members {
 			n.Members[i].Save = 0
@@ -49,14 +54,21 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		}
 	case cluster.Stop:
 		n.Phase, n.Then = Clearing, aim.Then
+	case cluster.Pause:
+		n.Phase, n.Then = Pausing, ThenStand
+	case cluster.Unpause:
+		n.Phase = Resuming
 	}
 	for i := range n.Members {
-		if i < len(aim.Next) && !n.Members[i].Ended {
+		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {
 			n.Members[i].Next = aim.Next[i]
 		}
 	}
 	return *n, nil
 }
+
+// travels reports whether members go to the nodes that the aim names.
+func (a *Aim) travels() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
 
 // Hop sends a member of a moving gang on to its next node.
 func (r *Record) Hop(rank int, next cluster.NodeID) Record {

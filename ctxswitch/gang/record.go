@@ -19,12 +19,13 @@ import (
 // allowed by the commit of the phase.
 type Phase uint8
 
-// The phases. Absent, Active and Saved are stable.
+// The phases. Absent, Active, Paused and Saved are stable.
 const (
 	Absent    Phase = iota // no copy, no image
 	Creating               // members are booted, each on its Next
 	Active                 // every member runs on its Node
 	Pausing                // members are paused in rank order; Then says what for
+	Paused                 // every member stands still where it is: its memory is used, and no CPU
 	Saving                 // paused members are written to images of Generation
 	Saved                  // every image is sealed, no copy exists, no room is used
 	Restoring              // members are restored, paused, each on its Next
@@ -35,7 +36,7 @@ const (
 )
 
 var phaseNames = [...]string{
-	"absent", "creating", "active", "pausing", "saving", "saved",
+	"absent", "creating", "active", "pausing", "paused", "saving", "saved",
 	"restoring", "resuming", "moving", "shifting", "clearing",
 }
 
@@ -55,7 +56,7 @@ func (p *Phase) UnmarshalText(b []byte) error {
 }
 
 // Stable reports whether nothing is under way.
-func (p Phase) Stable() bool { return p == Absent || p == Active || p == Saved }
+func (p Phase) Stable() bool { return p == Absent || p == Active || p == Paused || p == Saved }
 
 // Record is all that is durable about the gang of one vjob.
 type Record struct {
@@ -64,7 +65,7 @@ type Record struct {
 	Then        Then // what Pausing or Clearing leads to
 	Since       time.Time
 	Incarnation int // boots from scratch so far
-	Generation  int // suspensions so far; names the images
+	Generation  int // suspensions to disk so far; names the images
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member
@@ -86,9 +87,10 @@ const (
 	ThenBack           // Resuming after an aborted pause: nothing was restored, nobody moved
 	ThenComplete       // Clearing: all guests have shut themselves down
 	ThenExpire         // Clearing: the walltime of the vjob is over
+	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again
 )
 
-var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire"}
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand"}
 
 var outcomes = map[Then]cluster.Outcome{
 	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.Overdue,
@@ -140,6 +142,12 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
+// Stands reports whether the gang stands still in memory and goes on only when it is
+// told to: it uses no CPU, and nothing that fails lets it run.
+func (r *Record) Stands() bool {
+	return r.Phase == Paused || r.Then == ThenStand && (r.Phase == Saving || r.Phase == Restoring)
+}
+
 // State is what users are shown for the phase; terminal states are known to the
 // vjob alone, so Absent is shown as Waiting.
 func (r *Record) State() cluster.State {
@@ -155,6 +163,8 @@ func (r *Record) State() cluster.State {
 		return cluster.Suspending
 	case Saving:
 		return cluster.Suspending
+	case Paused:
+		return cluster.Paused
 	case Saved:
 		return cluster.Suspended
 	case Restoring, Resuming:

@@ -79,9 +79,12 @@ func (t *turn) restoring() {
 		t.waitFor("restores")
 		return
 	}
-	then := ThenNothing
+	if t.rec.Then == ThenStand {
+		t.stand(t.rec.Cause)
+		return
+	}
 	t.rec.mark()
-	t.enter(Resuming, then, t.rec.Cause)
+	t.enter(Resuming, ThenNothing, t.rec.Cause)
 }
 
 // restore makes one more attempt. The link of any earlier attempt is removed

@@ -45,6 +45,8 @@ func (t *turn) step() {
 		t.active()
 	case Pausing:
 		t.pausing()
+	case Paused:
+		t.paused()
 	case Saving:
 		t.saving()
 	case Saved:
@@ -83,7 +85,7 @@ func (t *turn) clearStale() {
 // nothing is to be done before it is known how a member left.
 func (t *turn) noteEndings() bool {
 	switch t.rec.Phase {
-	case Creating, Active, Pausing, Shifting, Resuming, Moving:
+	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
 	default:
 		return false // no copy is normal here: it may be an image, or nothing
 	}

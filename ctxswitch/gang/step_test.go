@@ -162,6 +162,9 @@ func TestStep(t *testing.T) {
 		}
 	}
 	full := func(s *stage) { s.full = true }
+	noSpace := func(s *stage) {
+		s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+	}
 
 	for _, c := range []struct {
 		name string
@@ -206,9 +209,7 @@ func TestStep(t *testing.T) {
 		{"a silent node", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(blind(1)), "resuming(back)"},
 		{"and what is seen goes on", on(gang.Resuming, gang.ThenBack).has("0@a paused").with(blind(1)), "resuming(back); unpause 0@a"},
 		{"a guest crashes", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
-		{"no space, nobody is paused", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running").with(func(s *stage) {
-			s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
-		}), "resuming(back)"},
+		{"no space, nobody is paused", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running").with(noSpace), "resuming(back)"},
 
 		// Saving (5-11).
 		{"saves in parallel", on(gang.Saving, 0).has("0@a paused", "1@b paused"), "saving; save 0@a g1.a1; save 1@b g1.a1"},
@@ -224,6 +225,28 @@ func TestStep(t *testing.T) {
 		{"no more saves begin", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(tried(1, 1, hypervisor.ErrNoSpace)), "restoring"},
 		{"memory gone: lost", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, false), "clearing(wait) !"},
 		{"the store must be seen first", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(func(s *stage) { s.scene.Store = nil }), "saving"},
+
+		// Paused: a suspension that stays in memory.
+		{"needs no space", on(gang.Pausing, gang.ThenStand).has("0@a running", "1@b running").with(noSpace), "pausing(stand); pause 0@a then pause 1@b"},
+		{"all stand", on(gang.Pausing, gang.ThenStand).has("0@a paused", "1@b paused"), "paused"},
+		{"not too far apart", on(gang.Pausing, gang.ThenStand).has("0@a paused", "1@b paused").with(skew(time.Minute)), "resuming(back)"},
+		{"not beside a silent node", on(gang.Pausing, gang.ThenStand).has("0@a paused").with(blind(1)), "resuming(back)"},
+		{"stands", on(gang.Paused, 0).has("0@a paused", "1@b paused"), "paused"},
+		{"stands beside a silent node", on(gang.Paused, 0).has("0@a paused").with(blind(1)), "paused"},
+		{"nobody goes on alone", on(gang.Paused, 0).has("0@a running", "1@b paused"), "paused; pause 0@a !"},
+		{"nor while a call is open", on(gang.Paused, 0).has("0@a running", "1@b paused").with(busy(0)), "paused"},
+		{"a member dies standing: lost as a whole", on(gang.Paused, 0).has("0@a dead", "1@b paused"), "clearing(wait) !"},
+		{"a member is gone: lost as a whole", on(gang.Paused, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},
+		{"word of an end comes late", on(gang.Paused, 0).has("1@b paused").with(gone(0, hypervisor.CauseShutdown)), "paused"},
+		{"no image stays beside it", on(gang.Paused, 0).has("0@a paused", "1@b paused").stored(0, 1, true), "paused; discard 0@a g1.a1"},
+		{"is saved as it stands", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused"), "saving(stand); save 0@a g1.a1; save 1@b g1.a1"},
+		{"not without space", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused").with(noSpace), "paused"},
+		{"space is asked for before the first save only", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused saving").with(saved(1, 1)).with(noSpace), "saving(stand); save 0@a g1.a1"},
+		{"saved from where it stood", on(gang.Saving, gang.ThenStand).imaged(0, 1), "saved"},
+		{"disk full: as it stood, as a whole", on(gang.Saving, gang.ThenStand).imaged(0).with(saved(0, 1)).has("1@b paused").with(tried(1, 1, hypervisor.ErrNoSpace)), "restoring(stand)"},
+		{"what was saved comes back", on(gang.Restoring, gang.ThenStand).imaged(0).next("a", "b").has("1@b paused"), "restoring(stand); restore 0@a g1.a1"},
+		{"and stands, it does not run", on(gang.Restoring, gang.ThenStand).imaged(0).next("a", "b").has("0@a paused", "1@b paused"), "paused"},
+		{"ends standing", on(gang.Clearing, gang.ThenTerminate).has("0@a paused", "1@b paused"), "clearing(terminate); destroy 0@a; destroy 1@b"},
 
 		// Saved (12-14).
 		{"rests", on(gang.Saved, 0).imaged(0, 1), "saved"},
@@ -295,11 +318,41 @@ func TestStepIsPure(t *testing.T) {
 	}
 }
 
+// A gang that stands still in memory goes on or is saved from where it is: nobody
+// travels, and to save it nobody is let go on first.
+func TestBeginFromMemory(t *testing.T) {
+	for _, c := range []struct {
+		from gang.Phase
+		kind cluster.ActionKind
+		want string
+	}{
+		{gang.Active, cluster.Pause, "pausing(stand) g1"},
+		{gang.Paused, cluster.Unpause, "resuming() g1"},
+		{gang.Paused, cluster.Suspend, "saving(stand) g2"},
+		{gang.Paused, cluster.Stop, "clearing(terminate) g1"},
+	} {
+		s := on(c.from, 0)
+		rec, err := s.rec.Begin(gang.Aim{Kind: c.kind, Next: []cluster.NodeID{"a", ""}, Then: gang.ThenTerminate}, start)
+		if got := fmt.Sprintf("%s(%s) g%d", rec.Phase, rec.Then, rec.Generation); err != nil || got != c.want {
+			t.Errorf("%s of a gang that is %s: got %s (%v), want %s", c.kind, c.from, got, err, c.want)
+		}
+		if next := rec.Members[0].Next; next != "" && (c.kind == cluster.Pause || c.kind == cluster.Unpause) {
+			t.Errorf("%s of a gang that is %s: rank 0 goes to %q", c.kind, c.from, next)
+		}
+	}
+}
+
 func TestBeginRefusesTheWrongPhase(t *testing.T) {
-	s := on(gang.Saved, 0)
-	for _, kind := range []cluster.ActionKind{cluster.Boot, cluster.Suspend, cluster.Migrate} {
-		if _, err := s.rec.Begin(gang.Aim{Kind: kind}, start); !errors.Is(err, cluster.ErrConflict) {
-			t.Errorf("%s of a saved gang: got %v, want a conflict", kind, err)
+	for phase, kinds := range map[gang.Phase][]cluster.ActionKind{
+		gang.Saved:  {cluster.Boot, cluster.Suspend, cluster.Migrate, cluster.Pause, cluster.Unpause},
+		gang.Paused: {cluster.Boot, cluster.Resume, cluster.Migrate, cluster.Pause},
+		gang.Active: {cluster.Boot, cluster.Resume, cluster.Unpause},
+	} {
+		s := on(phase, 0)
+		for _, kind := range kinds {
+			if _, err := s.rec.Begin(gang.Aim{Kind: kind}, start); !errors.Is(err, cluster.ErrConflict) {
+				t.Errorf("%s of a gang that is %s: got %v, want a conflict", kind, phase, err)
+			}
 		}
 	}
 }

@@ -47,13 +47,18 @@ func (t *turn) pausing() {
 	case len(chain) > 0 && t.Skew > t.Limits.MaxSkew:
 		t.tooMuchSkew()
 	case len(chain) > 0:
-		if missing := t.space(); missing != "" {
-			t.back("aborted: " + missing)
-			return
+		if t.rec.Then == ThenSave {
+			if missing := t.space(); missing != "" {
+				t.back("aborted: " + missing)
+				return
+			}
 		}
 		t.chains = append(t.chains, chain)
 	case t.Skew > t.Limits.MaxSkew:
 		t.tooMuchSkew()
+	case t.rec.Then == ThenStand:
+		t.rec.Skew = t.Skew
+		t.stand(t.rec.Cause)
 	case t.rec.Then == ThenMove:
 		t.enter(Moving, ThenNothing, t.rec.Cause)
 		t.rec.Skew = t.Skew
@@ -79,12 +84,9 @@ func (t *turn) back(cause string) {
 	t.enter(Resuming, ThenBack, cause)
 }
 
-// space reserves room for all images of the gang before the first pause
-// (RELIABILITY I21); moving needs none.
+// space reserves room for all images of the gang before the first of them is written,
+// and of a gang that runs before the first pause (RELIABILITY I21).
 func (t *turn) space() string {
-	if t.rec.Then != ThenSave {
-		return ""
-	}
 	need := map[cluster.NodeID]cluster.MiB{}
 	for rank, m := range t.rec.Members {
 		if t.live(rank) {
@@ -100,6 +102,12 @@ func (t *turn) space() string {
 // member cannot be saved, no more saves begin; but what is written already is
 // sealed first, since it is all that is left of its member.
 func (t *turn) saving() {
+	if t.rec.Then == ThenStand && t.unwritten() && t.quiet() {
+		if missing := t.space(); missing != "" {
+			t.stand("aborted: " + missing)
+			return
+		}
+	}
 	abort := t.unsavable()
 	done, whole := true, true
 	for rank := range t.rec.Members {
@@ -211,7 +219,7 @@ func (t *turn) seal(rank int) bool {
 }
 
 // unsave turns a gang that cannot be saved back as a whole: what was saved is
-// restored beside what is still paused, and then all go on.
+// restored beside what is still paused, and then all go on, or stand as they stood.
 func (t *turn) unsave(cause string) {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
@@ -219,5 +227,5 @@ func (t *turn) unsave(cause string) {
 			m.Next = m.Node
 		}
 	}
-	t.enter(Restoring, ThenNothing, cause)
+	t.enter(Restoring, t.rec.Then, cause)
 }

@@ -1,0 +1,48 @@
+package execute
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// goesOn reports whether a gang that stands still in memory may go on now: its nodes
+// have the CPU that its members need. When they do not have it for too long, what the
+// gang was to do is given up: it goes on standing, and somebody else decides.
+func (e *Executor) goesOn(p *pursuit) bool {
+	if e.hasCPU(p) {
+		p.denied = time.Time{}
+		return true
+	}
+	e.denied[p.job.ID] = true
+	if p.denied.IsZero() {
+		p.denied = e.now
+	}
+	if e.now.Sub(p.denied) >= e.settings.Patience {
+		p.denied = time.Time{}
+		p.failures++
+		p.failedAt, p.why = e.now, fmt.Sprintf("no CPU to go on after %s of waiting", e.settings.Patience)
+		e.drop(p, journal.PlanFailed, p.why)
+	}
+	return false
+}
+
+// hasCPU reports whether all members of a gang that stands still have the CPU on their
+// nodes that they need to go on. A node of which nothing is seen has none.
+func (e *Executor) hasCPU(p *pursuit) bool {
+	wants := map[cluster.NodeID]cluster.MilliCPU{}
+	for rank, m := range p.rec.Members {
+		if !m.Ended {
+			wants[m.Node] += e.need(p, rank).CPU
+		}
+	}
+	for id, cpu := range wants {
+		n, ok := e.nodes[id]
+		if !ok || !n.seen || cpu > 0 && cpu > n.Capacity.Minus(e.used(n, cluster.VMID{})).CPU {
+			return false
+		}
+	}
+	return true
+}
