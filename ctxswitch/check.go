@@ -65,6 +65,8 @@ func newCheck(p Problem, plan Plan) *check {
 		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
 		if _, runs := p.Current.Host(vm); runs {
 			c.rigid[vm.VJob] = c.rigid[vm.VJob] || !p.Live[vm]
+		}
+		if state, _ := p.Current.State(vm); onNode(state) {
 			c.held[vm.VJob] = c.held[vm.VJob] || p.Pinned[vm]
 		}
 	}
@@ -154,11 +156,14 @@ func (c *check) figures() {
 func (c *check) count(vm cluster.VMID) cluster.Resources {
 	now := c.p.Current.Need(vm)
 	next, changes := c.p.Next[vm]
-	_, runs := c.p.Current.Host(vm)
+	state, _ := c.p.Current.State(vm)
+	there := onNode(state)
 	switch {
-	case !changes || runs && c.mayTouch(vm) && c.goal[vm.VJob] != cluster.VMRunning:
+	case !changes || there && c.mayTouch(vm) && c.goal[vm.VJob] != cluster.VMRunning:
 		return now
-	case runs:
+	case state == cluster.VMPaused && !c.mayTouch(vm):
+		return now
+	case there:
 		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
 	default:
 		return next
@@ -184,30 +189,25 @@ func (c *check) replay() {
 	for _, vm := range c.p.Current.VMs() {
 		state, _ := c.p.Current.State(vm)
 		at := situation{vm, state, c.p.Current.Place(vm)}
-		hold := holding{vm: vm, node: at.place, need: c.count(vm), from: -1}
+		l := lodging{check: c, vm: vm}
+		l.arrive(at, -1)
 		for i, a := range byVM[vm] {
 			if i > 0 && !c.before[a.ID].has(int(byVM[vm][i-1].ID)) {
 				c.fault("action %d on VM %s does not wait for %d on the same VM", a.ID, vm, byVM[vm][i-1].ID)
 			}
-			if at.state == cluster.VMRunning {
-				hold.until = c.release(a)
-				c.holds = append(c.holds, hold)
-			}
 			at = c.step(at, a)
-			hold = holding{vm: vm, node: at.place, need: c.count(vm), from: int(a.ID)}
+			l.act(a, at)
 		}
-		if at.state == cluster.VMRunning {
-			c.holds = append(c.holds, hold)
-		}
+		l.leave(nil)
 		c.final = append(c.final, at)
 	}
 }
 
 // release is the actions after which the room that an action leaves is free. A
-// gang that is saved or moved while it is paused gives its room back as a whole,
-// because until then it may have to go back as a whole (RELIABILITY §2.2).
+// gang that stops, or is saved or moved while it is paused, gives its room back as a
+// whole, because until then it may have to go back as a whole (RELIABILITY §2.2).
 func (c *check) release(a Action) []ActionID {
-	if a.Kind == cluster.Suspend || a.Kind == cluster.Migrate && !a.Live {
+	if a.Kind == cluster.Suspend || a.Kind == cluster.Pause || a.Kind == cluster.Migrate && !a.Live {
 		return c.plan.Gangs[c.gangOf[a.ID]].Actions
 	}
 	return []ActionID{a.ID}
@@ -232,6 +232,13 @@ func (c *check) step(at situation, a Action) situation {
 			c.fault("action %d: %s leads to no node, not to %s", a.ID, a.Kind, a.To)
 		}
 		return situation{at.vm, next, at.place}
+	case cluster.Pause, cluster.Unpause:
+		if a.To != a.From {
+			c.fault("action %d: VM %s can %s where it is, not on %q", a.ID, a.VM, a.Kind, a.To)
+		}
+		if a.Kind == cluster.Pause {
+			return situation{at.vm, next, at.place}
+		}
 	default: // the others lead to a node
 	}
 	if a.Kind == cluster.Migrate && a.To == a.From {

@@ -13,7 +13,8 @@ import (
 //     the same actions; live migrations are exempt;
 //   - VMs migrate live only where all running members of their vjob may;
 //   - nothing else happens to a vjob while it is paused as a whole;
-//   - after it was suspended no member runs, after it was resumed none sleeps;
+//   - after it was suspended no member runs, after it was resumed none sleeps, and
+//     it stops and goes on in memory with all of its members;
 //   - the gangs of a vjob can be carried out one after another as they are listed.
 func (c *check) gangs() {
 	for g, gang := range c.plan.Gangs {
@@ -39,7 +40,7 @@ func (c *check) gangs() {
 		}
 		if first.Live {
 			c.mayGoLive(gang)
-		} else if gang.Kind == cluster.Suspend || gang.Kind == cluster.Resume || gang.Kind == cluster.Migrate {
+		} else if gang.Kind != cluster.Boot && gang.Kind != cluster.Stop {
 			c.alone(gang)
 			c.whole(gang)
 		}
@@ -90,7 +91,7 @@ func (c *check) precedes(a Action, gang Gang) bool {
 func (c *check) whole(gang Gang) {
 	for _, vm := range c.staff[gang.VJob] {
 		state, _ := c.p.Current.State(vm)
-		if c.p.Pinned[vm] && state == cluster.VMRunning {
+		if c.p.Pinned[vm] && onNode(state) {
 			c.fault("the %s pauses vjob %s, of which VM %s is pinned", gang.Kind, gang.VJob, vm)
 		}
 		part := false
@@ -106,8 +107,11 @@ func (c *check) whole(gang Gang) {
 		if part {
 			continue
 		}
-		if gang.Kind == cluster.Suspend && (state == cluster.VMRunning || state == cluster.VMWaiting) ||
-			gang.Kind == cluster.Resume && state == cluster.VMSleeping {
+		left := map[cluster.ActionKind][]cluster.VMState{
+			cluster.Suspend: {cluster.VMRunning, cluster.VMPaused, cluster.VMWaiting}, cluster.Resume: {cluster.VMSleeping},
+			cluster.Pause: {cluster.VMRunning, cluster.VMWaiting}, cluster.Unpause: {cluster.VMPaused},
+		}
+		if slices.Contains(left[gang.Kind], state) {
 			c.fault("the %s of vjob %s leaves out VM %s, which is %s", gang.Kind, gang.VJob, vm, state)
 		}
 	}

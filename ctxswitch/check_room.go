@@ -17,6 +17,59 @@ type holding struct {
 	until []ActionID
 }
 
+// lodging follows what a VM holds of its node. The CPU of one that stops is a holding
+// that ends, its memory one that goes on.
+type lodging struct {
+	*check
+	vm   cluster.VMID
+	open []holding
+}
+
+// onNode reports whether a VM in that state is on a node.
+func onNode(s cluster.VMState) bool { return s == cluster.VMRunning || s == cluster.VMPaused }
+
+// arrive begins what a VM holds where it is.
+func (l *lodging) arrive(at situation, from int) {
+	need := l.count(l.vm)
+	switch at.state {
+	case cluster.VMRunning:
+	case cluster.VMPaused:
+		need.CPU = 0
+	default:
+		return
+	}
+	l.open = append(l.open, holding{vm: l.vm, node: at.place, need: need, from: from})
+}
+
+// act changes it by an action that leads to a situation.
+func (l *lodging) act(a Action, then situation) {
+	switch a.Kind {
+	case cluster.Pause:
+		for i := range l.open {
+			h := &l.open[i]
+			part := *h
+			part.need.Memory, part.until = 0, l.release(a)
+			l.holds = append(l.holds, part)
+			h.need.CPU = 0
+		}
+	case cluster.Unpause:
+		need := cluster.Resources{CPU: l.count(l.vm).CPU}
+		l.open = append(l.open, holding{vm: l.vm, node: then.place, need: need, from: int(a.ID)})
+	default:
+		l.leave(l.release(a))
+		l.arrive(then, int(a.ID))
+	}
+}
+
+// leave ends all that is held once some actions have ended; none: it is held for good.
+func (l *lodging) leave(until []ActionID) {
+	for _, h := range l.open {
+		h.until = until
+		l.holds = append(l.holds, h)
+	}
+	l.open = nil
+}
+
 // over reports whether h is certainly over when o begins.
 func (c *check) over(h, o holding) bool {
 	return o.from >= 0 && len(h.until) > 0 && c.before[o.from].hasAll(h.until)

@@ -61,13 +61,16 @@ func (c *check) stage() *stage {
 			continue
 		}
 		need := c.count(vm)
+		if c.rests(vm) {
+			need = need.AtRest()
+		}
 		demand := []int64{int64(need.CPU), int64(need.Memory)}
 		v := repack.VM{
 			Name: vm.String(), Host: g.at(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
 			Stays: !c.couldMove(vm), Paused: !c.p.Live[vm],
 		}
 		switch state, _ := c.p.Current.State(vm); state {
-		case cluster.VMRunning:
+		case cluster.VMRunning, cluster.VMPaused:
 			v.State, v.Want = repack.Running, repack.Running
 		case cluster.VMSleeping:
 			v.State = repack.Sleeping
@@ -79,12 +82,22 @@ func (c *check) stage() *stage {
 	return g
 }
 
-// concerned reports whether a VM runs, or a plan has to do with it. Of others rules say
+// rests reports whether a VM stands still at the end, or until it leaves.
+func (c *check) rests(vm cluster.VMID) bool {
+	state, _ := c.p.Current.State(vm)
+	if !c.mayTouch(vm) {
+		return state == cluster.VMPaused
+	}
+	want := c.goal[vm.VJob]
+	return onNode(state) && want == cluster.VMPaused || state == cluster.VMPaused && want != cluster.VMRunning
+}
+
+// concerned reports whether a VM is on a node, or a plan has to do with it. Of others rules say
 // nothing.
 func (c *check) concerned(vm cluster.VMID) bool {
 	state, _ := c.p.Current.State(vm)
 	switch want := c.goal[vm.VJob]; {
-	case state == cluster.VMRunning:
+	case onNode(state):
 		return true
 	case !c.mayTouch(vm) || state == cluster.VMTerminated:
 		return false
@@ -119,6 +132,9 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 			out.End = out.Start + takes
 		}
 		ends[i] = out.End
+		if a.Kind == cluster.Pause || a.Kind == cluster.Unpause {
+			continue // nobody comes or goes
+		}
 		if a.Kind == cluster.Stop && g.in.VMs[out.VM].State != repack.Running {
 			continue // an image is deleted
 		}

@@ -15,6 +15,8 @@ func (c *check) target() {
 		switch at.state {
 		case cluster.VMRunning:
 			end.SetRunning(at.vm, need, at.place)
+		case cluster.VMPaused:
+			end.SetPaused(at.vm, c.p.Current.Need(at.vm), at.place)
 		case cluster.VMSleeping:
 			end.SetSleeping(at.vm, c.p.Current.Need(at.vm), at.place)
 		case cluster.VMTerminated:
@@ -36,7 +38,8 @@ func (c *check) reached(at situation) {
 	}
 	start, _ := c.p.Current.State(at.vm)
 	want := c.goal[at.vm.VJob]
-	unborn := start == cluster.VMWaiting && at.state == start && want != cluster.VMRunning
+	unborn := start == cluster.VMWaiting && at.state == start && want != cluster.VMRunning ||
+		start == cluster.VMSleeping && at.state == start && want == cluster.VMPaused
 	if at.state != want && !unborn && start != cluster.VMTerminated {
 		c.fault("VM %s is to be %s, the plan leaves it %s", at.vm, want, at.state)
 	}
@@ -64,9 +67,13 @@ func (c *check) viable(end *cluster.Configuration) {
 }
 
 // couldMove reports whether the plan was free to place the VM: its goal lets it
-// run, and its gang may be paused if that is what moving it takes.
+// run, and its gang may be paused if that is what moving it takes. What stands still in
+// memory, or is to, stays where it is.
 func (c *check) couldMove(vm cluster.VMID) bool {
-	if !c.mayTouch(vm) {
+	if !c.mayTouch(vm) || c.goal[vm.VJob] == cluster.VMPaused {
+		return false
+	}
+	if state, _ := c.p.Current.State(vm); state == cluster.VMPaused {
 		return false
 	}
 	if _, runs := c.p.Current.Host(vm); !runs {

@@ -20,7 +20,9 @@ type draft struct {
 
 // rankOf shows what frees room before what takes it.
 func rankOf(k cluster.ActionKind) int {
-	return slices.Index([]cluster.ActionKind{cluster.Stop, cluster.Suspend, cluster.Migrate, cluster.Resume, cluster.Boot}, k)
+	return slices.Index([]cluster.ActionKind{
+		cluster.Pause, cluster.Stop, cluster.Suspend, cluster.Migrate, cluster.Resume, cluster.Boot, cluster.Unpause,
+	}, k)
 }
 
 // step is an action in the making.
@@ -63,7 +65,9 @@ func (q *repacking) assemble(plan *repack.Plan) Plan {
 	d := &draft{repacking: q}
 	d.take(plan)
 	d.clear()
+	d.stand()
 	d.enlist()
+	d.makeWay()
 	d.join()
 	d.setApart()
 	order := d.number()
@@ -277,6 +281,8 @@ func (q *repacking) reached(actions []Action) *cluster.Configuration {
 			c.Remove(a.VM)
 		case cluster.Suspend:
 			c.SetSleeping(a.VM, q.Current.Need(a.VM), a.From)
+		case cluster.Pause:
+			c.SetPaused(a.VM, q.Current.Need(a.VM), a.From)
 		default:
 			c.SetRunning(a.VM, q.need(a.VM), a.To)
 		}

@@ -113,10 +113,10 @@ func drawNodes(t *rapid.T, p ctxswitch.Problem) []cluster.NodeID {
 
 func drawVJob(t *rapid.T, p *ctxswitch.Problem, nodes []cluster.NodeID, id cluster.VJobID, tidy bool) (vms []cluster.VMID) {
 	state := rapid.SampledFrom([]cluster.VMState{
-		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMWaiting, cluster.VMSleeping,
+		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMWaiting, cluster.VMSleeping, cluster.VMPaused,
 	}).Draw(t, "state")
 	want := rapid.SampledFrom([]cluster.VMState{
-		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMSleeping, cluster.VMTerminated,
+		cluster.VMRunning, cluster.VMRunning, cluster.VMRunning, cluster.VMPaused, cluster.VMSleeping, cluster.VMTerminated,
 	}).Draw(t, "want")
 	live := rapid.Bool().Draw(t, "live")
 	for rank := range rapid.IntRange(1, 3).Draw(t, "members") {
@@ -133,6 +133,12 @@ func drawVJob(t *rapid.T, p *ctxswitch.Problem, nodes []cluster.NodeID, id clust
 				break
 			}
 			p.Current.SetRunning(vm, need, node)
+		case cluster.VMPaused:
+			if tidy && !need.AtRest().Fits(p.Current.Free(node).Minus(p.Claims[node])) {
+				p.Current.SetWaiting(vm, need)
+				break
+			}
+			p.Current.SetPaused(vm, need, node)
 		case cluster.VMSleeping:
 			p.Current.SetSleeping(vm, need, node)
 		default:
@@ -152,6 +158,45 @@ func drawVJob(t *rapid.T, p *ctxswitch.Problem, nodes []cluster.NodeID, id clust
 		p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: id, Want: want})
 	}
 	return vms
+}
+
+// drawSlots makes a cluster on which vjobs take turns: those that run are to stand
+// still or to be saved, those that stand still or sleep are to run.
+func drawSlots(t *rapid.T) ctxswitch.Problem {
+	p := ctxswitch.Problem{
+		Current: cluster.NewConfiguration(), Live: map[cluster.VMID]bool{}, Costs: ctxswitch.ThesisCosts, Seed: 1,
+	}
+	n := rapid.IntRange(1, 4).Draw(t, "nodes")
+	name := func(i int) cluster.NodeID { return cluster.NodeID(fmt.Sprintf("n%d", i%n)) }
+	memory := cluster.MiB(rapid.IntRange(3, 8).Draw(t, "memory")) * cluster.GiB
+	for i := range n {
+		p.Current.SetNode(cluster.Node{ID: name(i), Capacity: cluster.Resources{CPU: 2 * cluster.CPU, Memory: memory}})
+	}
+	for j := range rapid.IntRange(2, 6).Draw(t, "vjobs") {
+		id := cluster.VJobID(j + 1)
+		state := rapid.SampledFrom([]cluster.VMState{cluster.VMRunning, cluster.VMPaused, cluster.VMSleeping}).Draw(t, "state")
+		want := rapid.SampledFrom([]cluster.VMState{cluster.VMRunning, cluster.VMPaused, cluster.VMSleeping}).Draw(t, "want")
+		need := cluster.Resources{CPU: rapid.SampledFrom([]cluster.MilliCPU{500, 1000, 2000}).Draw(t, "cpu"), Memory: cluster.GiB}
+		live, first := rapid.Bool().Draw(t, "live"), rapid.IntRange(0, n-1).Draw(t, "first")
+		for rank := range rapid.IntRange(1, 3).Draw(t, "members") {
+			vm, at := cluster.VMID{VJob: id, Rank: rank}, name(first+rank)
+			p.Live[vm] = live
+			uses := need
+			if state == cluster.VMPaused {
+				uses = need.AtRest()
+			}
+			switch fits := uses.Fits(p.Current.Free(at)); {
+			case fits && state == cluster.VMPaused:
+				p.Current.SetPaused(vm, need, at)
+			case fits && state == cluster.VMRunning:
+				p.Current.SetRunning(vm, need, at)
+			default:
+				p.Current.SetSleeping(vm, need, at)
+			}
+		}
+		p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: id, Want: want})
+	}
+	return p
 }
 
 // drawSwaps makes a full cluster in which running vjobs are fenced to other nodes

@@ -61,6 +61,12 @@ func (s *scene) running(id string, cpus, gib float64, node cluster.NodeID) *scen
 	return s
 }
 
+func (s *scene) paused(id string, cpus, gib float64, node cluster.NodeID) *scene {
+	s.Current.SetPaused(vm(id), size(cpus, gib), node)
+	s.Live[vm(id)] = true
+	return s
+}
+
 func (s *scene) sleeping(id string, cpus, gib float64, node cluster.NodeID) *scene {
 	s.Current.SetSleeping(vm(id), size(cpus, gib), node)
 	return s
@@ -201,6 +207,29 @@ var golden = map[string]*scene{
 		running("1.0", 1, 2, "n1").running("2.0", 1, 2, "n1").running("3.0", 1, 2, "n1").
 		want(cluster.VMRunning, 1, 2, 3).state("n1", cluster.Draining).
 		links(&ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{"n1": 125_000_000}, Dirty: 5_000_000}),
+
+	"one stands still and another goes on": newScene().node("n1", 1, 2).node("n2", 1, 2).
+		running("1.0", 1, 1, "n1").running("1.1", 1, 1, "n2").
+		paused("2.0", 1, 1, "n1").paused("2.1", 1, 1, "n2").
+		want(cluster.VMPaused, 1).want(cluster.VMRunning, 2),
+
+	"one stands still and others come": newScene().node("n1", 2, 4).node("n2", 2, 4).
+		running("1.0", 2, 1, "n1").running("1.1", 2, 1, "n2").waiting("2.0", 1, 3).sleeping("3.0", 1, 2, "n2").
+		want(cluster.VMPaused, 1).want(cluster.VMRunning, 2, 3),
+
+	"one that stands still is saved where its memory is wanted": newScene().node("n1", 2, 2).
+		paused("1.0", 2, 1, "n1").paused("2.0", 1, 1, "n1").waiting("3.0", 1, 1).
+		want(cluster.VMSleeping, 1).want(cluster.VMRunning, 2, 3),
+
+	"one goes on when others have left": newScene().node("n1", 2, 8).node("n2", 2, 2).
+		paused("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").running("3.0", 1, 1, "n1").
+		want(cluster.VMRunning, 1, 2).want(cluster.VMSleeping, 3),
+
+	"no plan for one that cannot go on where it stands": newScene().node("n1", 1, 2).node("n2", 1, 2).
+		paused("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").want(cluster.VMRunning, 1, 2).pin("2.0"),
+
+	"no plan for one that stands on a node that is drained": newScene().node("n1", 1, 2).node("n2", 1, 2).
+		paused("1.0", 1, 1, "n1").want(cluster.VMRunning, 1).state("n1", cluster.Draining),
 
 	"gathered VMs come to the pinned one": newScene().node("n1", 1, 4).node("n2", 4, 4).
 		running("1.0", 1, 1, "n2").running("2.0", 1, 1, "n1").waiting("3.0", 1, 1).

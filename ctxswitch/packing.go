@@ -101,14 +101,14 @@ func (p *Packing) enrol(vm cluster.VMID, need cluster.Resources) {
 			Boot: 1, Migrate: 1 + repack.Ticks(need.Memory), ResumeLocal: 1, ResumeRemote: 1 + repack.Ticks(need.Memory),
 		},
 	}
-	_, runs := s.Current.Host(vm)
+	is, _ := s.Current.State(vm)
 	if v.Host != repack.Nowhere {
-		v.State = repack.Sleeping
-		if state := g.nodes[v.Host].State; !s.Pinned[vm] && unreadable(state, runs) {
+		v.State = repack.Sleeping // also while it stands still: it goes on there, or is saved and comes elsewhere
+		if state := g.nodes[v.Host].State; !s.Pinned[vm] && unreadable(state, onNode(is)) {
 			p.lost[vm.VJob] = fmt.Sprintf("node %s, which is %s and holds what there is of VM %s", place, state, vm)
 			return
 		}
-		if runs {
+		if is == cluster.VMRunning || is == cluster.VMPaused && s.Pinned[vm] {
 			v.State, v.Stays = repack.Running, s.Pinned[vm]
 		}
 	}
@@ -120,8 +120,8 @@ func (p *Packing) enrol(vm cluster.VMID, need cluster.Resources) {
 
 // unreadable reports whether what a node in this state holds of a VM cannot be
 // reached: its copy, or its image.
-func unreadable(s cluster.NodeState, runs bool) bool {
-	return s == cluster.Down || s == cluster.Offline && !runs
+func unreadable(s cluster.NodeState, copied bool) bool {
+	return s == cluster.Down || s == cluster.Offline && !copied
 }
 
 // Take adds the vjob if there is room: first where its VMs are, then where they

@@ -113,7 +113,7 @@ func (s *scene) claim(id cluster.NodeID, cpus, gib float64) *scene {
 }
 
 // What a packing takes in order of priority, the planner can place but for rare
-// shapes.
+// shapes. What stands still in memory may have to be saved for that.
 func TestRepackerPlacesWhatPackingTakes(t *testing.T) {
 	plans, none := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -122,6 +122,11 @@ func TestRepackerPlacesWhatPackingTakes(t *testing.T) {
 		for _, n := range s.Current.Nodes() {
 			if n.State == cluster.Down { // nothing can be wished of what was there
 				s.state(n.ID, cluster.Offline)
+			}
+		}
+		for _, id := range s.Current.VMs() {
+			if state, _ := s.Current.State(id); state == cluster.VMPaused {
+				s.Current.SetSleeping(id, s.Current.Need(id), s.Current.Place(id))
 			}
 		}
 		room := ctxswitch.NewPacking(s.stock())

@@ -52,10 +52,13 @@ type Problem struct {
 // Goal is what is wanted of one vjob: a stable state for all its members. The
 // members are the VMs of the vjob that the current configuration knows. VMs of
 // vjobs without a goal are not touched, as if they were pinned. A vjob that is
-// wanted sleeping and runs nowhere stays as it is.
+// wanted paused or sleeping and is on no node stays as it is.
+//
+// What stands still in memory goes on where it is or not at all: its VMs are never
+// migrated, and to come elsewhere it is saved first.
 type Goal struct {
 	VJob cluster.VJobID
-	Want cluster.VMState // VMRunning, VMSleeping or VMTerminated
+	Want cluster.VMState // VMRunning, VMPaused, VMSleeping or VMTerminated
 }
 
 // ActionID numbers the actions of one plan from 0.
@@ -67,8 +70,8 @@ type Action struct {
 	ID    ActionID           `json:"id"`
 	Kind  cluster.ActionKind `json:"kind"`
 	VM    cluster.VMID       `json:"vm"`
-	From  cluster.NodeID     `json:"from,omitempty"` // where it runs, or its image lies
-	To    cluster.NodeID     `json:"to,omitempty"`   // where it will run
+	From  cluster.NodeID     `json:"from,omitempty"` // where it is, or its image lies
+	To    cluster.NodeID     `json:"to,omitempty"`   // where it will be
 	Live  bool               `json:"live,omitempty"` // Migrate: without pausing the gang
 	Rate  cluster.Rate       `json:"rate,omitempty"` // Migrate, Resume: what it keeps to on its links; 0 is no limit
 	After []ActionID         `json:"after,omitempty"`
@@ -83,7 +86,8 @@ type Action struct {
 // All actions of a gang wait for the same actions and start together; only the
 // live migrations of a vjob, which share a gang as well, go one by one as room
 // appears, and one VM may make two hops there. The room that a suspended or
-// paused gang leaves is free when all its actions have ended.
+// paused gang leaves is free when all its actions have ended; of one that stays in
+// memory that is its CPU.
 //
 // A vjob can have several gangs in one plan, for instance one that suspends and
 // one that resumes it to break a cycle; they follow each other.

@@ -137,12 +137,12 @@ func newRepacking(s *survey) (*repacking, error) {
 		}
 	}
 	for _, vm := range s.Current.VMs() {
-		if !placed[vm] && !s.runs(vm) && !s.toClear(vm) {
+		if !placed[vm] && !s.there(vm) && !s.toClear(vm) {
 			continue
 		}
 		host := q.at(s.Current.Place(vm))
-		if host == repack.Nowhere && s.runs(vm) {
-			return nil, fmt.Errorf("VM %s runs on node %s, which nobody knows", vm, s.Current.Place(vm))
+		if host == repack.Nowhere && s.there(vm) {
+			return nil, fmt.Errorf("VM %s is on node %s, which nobody knows", vm, s.Current.Place(vm))
 		}
 		q.add(vm, host, placed[vm])
 	}
@@ -176,7 +176,7 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 		Sleepable: !q.restless[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
 	}
 	switch state, _ := q.Current.State(vm); state {
-	case cluster.VMRunning:
+	case cluster.VMRunning, cluster.VMPaused:
 		v.State = repack.Running
 	case cluster.VMSleeping:
 		v.State = repack.Sleeping
@@ -189,7 +189,7 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	case v.State == repack.Running && q.want(vm) == cluster.VMSleeping:
 		v.Want = repack.Sleeping
 	}
-	if !placed && !q.runs(vm) {
+	if !placed && !q.there(vm) {
 		v.State = repack.Ready
 		q.ends = append(q.ends, len(q.vms))
 	}

@@ -18,7 +18,9 @@ import (
 // Plans are right for the checker, and for an executor that takes the actions in
 // any order that the plan permits.
 func TestRepackerPlansAreSound(t *testing.T) {
-	for name, draw := range map[string]func(*rapid.T) ctxswitch.Problem{"any": drawProblem, "swaps": drawSwaps} {
+	for name, draw := range map[string]func(*rapid.T) ctxswitch.Problem{
+		"any": drawProblem, "swaps": drawSwaps, "slots": drawSlots,
+	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p := draw(t)
@@ -102,11 +104,37 @@ func TestRepackerLeavesAViableClusterAlone(t *testing.T) {
 // will when it is started.
 func peak(p ctxswitch.Problem, vm cluster.VMID) cluster.Resources {
 	next, changes := p.Next[vm]
-	if _, runs := p.Current.Host(vm); changes && !runs {
+	now := p.Current.Need(vm)
+	switch state, _ := p.Current.State(vm); {
+	case changes && state == cluster.VMPaused:
+		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: now.Memory}
+	case changes && state != cluster.VMRunning:
 		return next
 	}
-	return p.Current.Need(vm)
+	return now
 }
+
+// uses is what a VM gives back when an action ends that takes it from its node, or has
+// it stand still there: one that stands still has no CPU to give.
+func uses(p ctxswitch.Problem, a ctxswitch.Action) cluster.Resources {
+	need := peak(p, a.VM)
+	state, _ := p.Current.State(a.VM)
+	switch {
+	case a.Kind == cluster.Pause:
+		return cluster.Resources{CPU: need.CPU}
+	case state == cluster.VMPaused:
+		return need.AtRest()
+	case state != cluster.VMRunning && a.Kind == cluster.Stop:
+		return cluster.Resources{}
+	}
+	return need
+}
+
+// What takes room when it starts, and what gives room back when its gang has ended.
+var (
+	arriving = []cluster.ActionKind{cluster.Boot, cluster.Resume, cluster.Migrate, cluster.Unpause}
+	stopping = []cluster.ActionKind{cluster.Suspend, cluster.Migrate, cluster.Pause}
+)
 
 // carryOut runs the plan as an executor might, starting and ending actions by
 // chance as After permits, and says when an action adds to a node that is full.
@@ -126,10 +154,7 @@ func carryOut(p ctxswitch.Problem, plan ctxswitch.Plan, rng *rand.Rand) string {
 	started, ended := make([]bool, len(plan.Actions)), make([]bool, len(plan.Actions))
 	free := func(id ctxswitch.ActionID) {
 		a := plan.Actions[id]
-		if state, _ := p.Current.State(a.VM); a.Kind == cluster.Stop && state != cluster.VMRunning {
-			return
-		}
-		used[a.From] = used[a.From].Minus(peak(p, a.VM))
+		used[a.From] = used[a.From].Minus(uses(p, a))
 	}
 	for done := 0; done < len(plan.Actions); {
 		a := plan.Actions[rng.IntN(len(plan.Actions))]
@@ -142,7 +167,7 @@ func carryOut(p ctxswitch.Problem, plan ctxswitch.Plan, rng *rand.Rand) string {
 			left[g]--
 			if a.Kind == cluster.Stop || a.Live {
 				free(a.ID)
-			} else if (a.Kind == cluster.Suspend || a.Kind == cluster.Migrate) && left[g] == 0 {
+			} else if slices.Contains(stopping, a.Kind) && left[g] == 0 {
 				for _, id := range plan.Gangs[g].Actions {
 					free(id)
 				}
@@ -156,8 +181,11 @@ func carryOut(p ctxswitch.Problem, plan ctxswitch.Plan, rng *rand.Rand) string {
 				continue
 			}
 			started[a.ID] = true
-			if a.Kind == cluster.Boot || a.Kind == cluster.Resume || a.Kind == cluster.Migrate {
+			if slices.Contains(arriving, a.Kind) {
 				need := peak(p, a.VM)
+				if a.Kind == cluster.Unpause {
+					need.Memory = 0
+				}
 				used[a.To] = used[a.To].Plus(need)
 				n, _ := p.Current.Node(a.To)
 				if over := used[a.To].Minus(n.Capacity); need.CPU > 0 && over.CPU > 0 || need.Memory > 0 && over.Memory > 0 {

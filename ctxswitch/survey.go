@@ -14,7 +14,7 @@ type survey struct {
 	staff  map[cluster.VJobID][]cluster.VMID // members in rank order
 	rank   map[cluster.VJobID]int            // order of priority of the goals
 	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
-	fixed  map[cluster.VMID]bool             // runs and stays where it is, whatever happens
+	fixed  map[cluster.VMID]bool             // is on a node and stays there, whatever happens
 	placed []cluster.VMID                    // to be running on a node of our choice
 }
 
@@ -30,8 +30,8 @@ func newSurvey(p Problem) (*survey, error) {
 		s.staff[vm.VJob] = append(s.staff[vm.VJob], vm)
 		if s.runs(vm) {
 			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
-			held[vm.VJob] = held[vm.VJob] || p.Pinned[vm]
 		}
+		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.there(vm)
 	}
 	for i, g := range p.Gangs {
 		if _, twice := s.rank[g.VJob]; !twice {
@@ -41,7 +41,8 @@ func newSurvey(p Problem) (*survey, error) {
 	for _, vm := range p.Current.VMs() {
 		_, goal := s.rank[vm.VJob]
 		// A gang that must be paused to be moved cannot be when one member is pinned.
-		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && held[vm.VJob] && s.want(vm) == cluster.VMRunning) {
+		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && held[vm.VJob] && s.want(vm) == cluster.VMRunning) ||
+			s.inPlace(vm) {
 			s.fixed[vm] = true
 		}
 	}
@@ -50,15 +51,16 @@ func newSurvey(p Problem) (*survey, error) {
 			return nil, err
 		}
 	}
+	if err := s.goOn(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // accept files the members of a vjob under what is to become of them.
 func (s *survey) accept(g Goal, held bool) error {
-	refuse := func(format string, args ...any) error {
-		return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: ", g.VJob) + fmt.Sprintf(format, args...)}
-	}
-	var running, waiting, asleep int
+	refuse := func(format string, args ...any) error { return refused(g, format, args...) }
+	var running, waiting, standing, asleep int
 	for _, vm := range s.staff[g.VJob] {
 		state, _ := s.Current.State(vm)
 		place := s.Current.Place(vm)
@@ -78,6 +80,8 @@ func (s *survey) accept(g Goal, held bool) error {
 			running++
 		case cluster.VMWaiting:
 			waiting++
+		case cluster.VMPaused:
+			standing++
 		case cluster.VMSleeping:
 			asleep++
 			held = held || s.Pinned[vm]
@@ -86,6 +90,12 @@ func (s *survey) accept(g Goal, held bool) error {
 	}
 	if g.Want == cluster.VMRunning && asleep > 0 && held {
 		return refuse("it cannot be resumed as a whole: actions are under way on some of its VMs")
+	}
+	stops, starts := g.Want == cluster.VMPaused && running > 0, g.Want == cluster.VMRunning || g.Want == cluster.VMSleeping
+	if stops || standing > 0 && starts {
+		if why := s.standstill(g, held); why != "" {
+			return refuse("%s", why)
+		}
 	}
 	if g.Want == cluster.VMSleeping && running > 0 {
 		if held {
@@ -96,6 +106,11 @@ func (s *survey) accept(g Goal, held bool) error {
 		}
 	}
 	return nil
+}
+
+// refused says why a goal cannot be met.
+func refused(g Goal, format string, args ...any) error {
+	return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: ", g.VJob) + fmt.Sprintf(format, args...)}
 }
 
 // starts reports whether some vjob that does not run is to.
@@ -125,9 +140,11 @@ func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	next, changes := s.Next[vm]
 	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
 	switch {
+	case s.rests(vm):
+		return now.AtRest()
 	case !changes || !stays:
 		return now
-	case s.runs(vm):
+	case s.there(vm):
 		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
 	default:
 		return next

@@ -1,0 +1,123 @@
+package ctxswitch
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/repack"
+)
+
+// To stand still and to go on takes next to no time and leads nowhere, so the instance
+// knows nothing of it: for it, VMs that stop never had CPU, and VMs that go on always
+// have it. What is left is to have those wait who need the CPU that others give up.
+
+// stand adds the steps of VMs that stop or go on in place: the former come first of
+// all, the latter last.
+func (d *draft) stand() {
+	var last repack.Ticks
+	for i := range d.steps {
+		last = max(last, d.steps[i].until)
+	}
+	for i, vm := range d.vms {
+		s := step{vm: i, from: d.in.VMs[i].Host, to: d.in.VMs[i].Host}
+		switch {
+		case d.stops(vm):
+			s.kind, s.at, s.until = cluster.Pause, -1, -1
+		case d.goesOn(vm):
+			s.kind, s.at, s.until = cluster.Unpause, last, last
+		default:
+			continue
+		}
+		d.steps = append(d.steps, s)
+	}
+}
+
+// makeWay has those who need CPU wait for those who give it up in place, and those who
+// go on in place for whoever leaves. Nobody waits for one who goes on, so there are no
+// circles.
+func (d *draft) makeWay() {
+	stopping := make([][]int, len(d.nodes))
+	for i := range d.steps {
+		if s := &d.steps[i]; s.kind == cluster.Pause {
+			stopping[s.from] = append(stopping[s.from], i)
+		}
+	}
+	wants := make([]cluster.MilliCPU, len(d.nodes))
+	for i := range d.steps {
+		switch s := &d.steps[i]; {
+		case s.kind == cluster.Unpause:
+			wants[s.to] += d.cpu(s)
+		case s.arrives() && d.cpu(s) > 0:
+			for _, j := range stopping[s.to] {
+				s.after = append(s.after, d.gangs[d.steps[j].gang].steps...)
+			}
+		}
+	}
+	for n, cpu := range wants {
+		if cpu > 0 {
+			d.letGoOn(n, cpu)
+		}
+	}
+}
+
+// letGoOn has those who go on at a node wait until there is CPU for them beside all who
+// are there, come, or pass through: for as many of those who leave as that takes.
+func (d *draft) letGoOn(n int, wants cluster.MilliCPU) {
+	short := wants - d.nodes[n].Capacity.Minus(d.Claims[d.nodes[n].ID]).CPU
+	for i, vm := range d.vms {
+		if v := &d.in.VMs[i]; v.State == repack.Running && v.Host == n && !d.goesOn(vm) {
+			short += d.uses(vm)
+		}
+	}
+	var leaving, going []int
+	for i := range d.steps {
+		s := &d.steps[i]
+		switch {
+		case s.kind == cluster.Unpause && s.to == n:
+			going = append(going, i)
+		case s.kind != cluster.Resume && s.from == n && d.cpu(s) > 0:
+			leaving = append(leaving, i)
+		}
+		if s.arrives() && s.to == n {
+			short += d.cpu(s)
+		}
+	}
+	slices.SortStableFunc(leaving, func(a, b int) int { return cmp.Compare(d.steps[a].until, d.steps[b].until) })
+	var waits []int
+	for _, i := range leaving {
+		if short <= 0 {
+			break
+		}
+		short -= d.cpu(&d.steps[i])
+		waits = append(waits, d.frees(i)...)
+	}
+	for _, i := range going {
+		d.steps[i].after = append(d.steps[i].after, waits...)
+	}
+}
+
+// uses is the CPU that a VM uses on its node at first.
+func (d *draft) uses(vm cluster.VMID) cluster.MilliCPU {
+	if d.stops(vm) {
+		return d.Current.Need(vm).CPU
+	}
+	return d.count(vm).CPU
+}
+
+// cpu is what a step gives up or takes.
+func (d *draft) cpu(s *step) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
+
+// arrives reports whether a step brings its VM to a node.
+func (s *step) arrives() bool {
+	return s.kind == cluster.Boot || s.kind == cluster.Resume || s.kind == cluster.Migrate
+}
+
+// frees are the steps after which the CPU is free that one gives up: what stands still
+// gives it up as a whole.
+func (d *draft) frees(i int) []int {
+	if s := &d.steps[i]; s.live || s.kind == cluster.Stop {
+		return []int{i}
+	}
+	return d.gangs[d.steps[i].gang].steps
+}
