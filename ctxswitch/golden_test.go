@@ -222,7 +222,7 @@ var golden = map[string]*scene{
 		want(cluster.VMSleeping, 1).want(cluster.VMRunning, 2, 3),
 
 	"one goes on when others have left": newScene().node("n1", 2, 8).node("n2", 2, 2).
-		paused("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").running("3.0", 1, 1, "n1").
+		paused("1.0", 1, 2, "n1").running("2.0", 1, 1, "n1").running("3.0", 1, 1, "n1").
 		want(cluster.VMRunning, 1, 2).want(cluster.VMSleeping, 3),
 
 	"no plan for one that cannot go on where it stands": newScene().node("n1", 1, 2).node("n2", 1, 2).
