@@ -240,5 +240,5 @@ var enumerations = map[string]map[string][]string{
 }
 
 var vjobStates = []string{
-	"waiting", "booting", "running", "suspending", "suspended", "resuming", "migrating", "stopping", "terminated", "failed",
+	"waiting", "booting", "running", "suspending", "paused", "suspended", "resuming", "migrating", "stopping", "terminated", "failed",
 }

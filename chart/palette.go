@@ -15,6 +15,7 @@ var palette = []colour{
 	{"booting", "#7cc7f2"},
 	{"running", "#1f6fb2"},
 	{"suspending", "#e69f00"},
+	{"paused", "#ecc569"},
 	{"suspended", "#f6dfa0"},
 	{"resuming", "#009e73"},
 	{"migrating", "#cc5fa0"},
@@ -23,7 +24,7 @@ var palette = []colour{
 }
 
 // lasting are the states that are drawn under the others.
-var lasting = []string{"waiting", "running", "suspended"}
+var lasting = []string{"waiting", "running", "paused", "suspended"}
 
 // class is the style of a state; an unknown one is painted black.
 func class(state string) string {

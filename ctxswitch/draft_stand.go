@@ -76,7 +76,7 @@ func (d *draft) letGoOn(n int, wants cluster.MilliCPU) {
 		switch {
 		case s.kind == cluster.Unpause && s.to == n:
 			going = append(going, i)
-		case s.kind != cluster.Resume && s.from == n && d.cpu(s) > 0:
+		case s.leaves(&d.in) && s.from == n && d.cpu(s) > 0:
 			leaving = append(leaving, i)
 		}
 		if s.arrives() && s.to == n {
@@ -111,6 +111,13 @@ func (d *draft) cpu(s *step) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
 // arrives reports whether a step brings its VM to a node.
 func (s *step) arrives() bool {
 	return s.kind == cluster.Boot || s.kind == cluster.Resume || s.kind == cluster.Migrate
+}
+
+// leaves reports whether a step takes its VM, or its CPU, from a node; an image that is deleted was
+// in nobody's way.
+func (s *step) leaves(in *repack.Instance) bool {
+	return s.kind == cluster.Pause || s.kind == cluster.Suspend || s.kind == cluster.Migrate ||
+		s.kind == cluster.Stop && in.VMs[s.vm].State == repack.Running
 }
 
 // frees are the steps after which the CPU is free that one gives up: what stands still

@@ -228,6 +228,9 @@ var golden = map[string]*scene{
 	"no plan for one that cannot go on where it stands": newScene().node("n1", 1, 2).node("n2", 1, 2).
 		paused("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").want(cluster.VMRunning, 1, 2).pin("2.0"),
 
+	"no plan for one that goes on only if a rule is broken": newScene().node("n1", 1, 2).node("n2", 1, 2).
+		paused("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").want(cluster.VMRunning, 1, 2).rule("root(2.0);"),
+
 	"no plan for one that stands on a node that is drained": newScene().node("n1", 1, 2).node("n2", 1, 2).
 		paused("1.0", 1, 1, "n1").want(cluster.VMRunning, 1).state("n1", cluster.Draining),
 

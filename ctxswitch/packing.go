@@ -42,6 +42,7 @@ type Packing struct {
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
 	nobody error                     // why no vjob can be judged
 	crowd  crowd
+	memory []int64 // free beside all taken, by node; nil until somebody is to stand still
 }
 
 var _ queue.Room = (*Packing)(nil)

@@ -115,7 +115,8 @@ func refused(g Goal, format string, args ...any) error {
 
 // starts reports whether some vjob that does not run is to.
 func (s *survey) starts() bool {
-	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) })
+	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) }) ||
+		slices.ContainsFunc(s.Current.VMs(), s.goesOn)
 }
 
 func (s *survey) runs(vm cluster.VMID) bool {

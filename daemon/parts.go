@@ -16,6 +16,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
+	"vjob/queue"
 	"vjob/replay"
 	"vjob/scheduler"
 	"vjob/settings"
@@ -60,9 +61,23 @@ func costs(s *settings.Settings) (ctxswitch.Costs, error) {
 	return replay.Scaled(replay.Costs(profile), s.Simulated.Speed), nil
 }
 
+// suspension is where to vjobs are suspended: what the settings say, or what suits their
+// policy.
+func suspension(s *settings.Settings) (scheduler.Suspension, error) {
+	p, err := queue.ByName(s.Policy.Name)
+	if err != nil {
+		return scheduler.ToDisk, err
+	}
+	return scheduler.SuspensionNamed(s.Policy.Suspend, p)
+}
+
 // coreSettings are the settings of the loop's core.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	rules, err := s.Arrange()
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	suspend, err := suspension(s)
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -79,7 +94,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	return scheduler.Settings{
 		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
 		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true,
+		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
 	}, nil
 }
 

@@ -46,13 +46,14 @@ type Wish uint8
 
 // The wishes.
 const (
-	Stay Wish = iota // leave a ready vjob ready
-	Run              // let it run: boot, resume, or go on
-	Park             // suspend it, it runs and has to make room
+	Stay  Wish = iota // leave a ready vjob ready
+	Run               // let it run: boot, resume, or go on
+	Park              // suspend it to disk: it runs and has to make room, or stands still
+	Pause             // suspend it in memory: it stands still where it is, and uses no CPU
 )
 
 // String is the lower-case name.
-func (w Wish) String() string { return [...]string{"stay", "run", "park"}[w] }
+func (w Wish) String() string { return [...]string{"stay", "run", "park", "pause"}[w] }
 
 // Verdict is the wish for one vjob and the reason, in words with numbers, for
 // the people who ask.
@@ -61,8 +62,8 @@ type Verdict struct {
 	Reason string
 	// Again is when time alone will change the verdict; zero: it will not.
 	Again time.Time
-	// Start is when a vjob that waits is estimated to start, if all that run use up
-	// their walltime; zero: that cannot be known.
+	// Start is when a vjob that waits or makes room is estimated to start or to go on, if
+	// all that run use up their walltime; zero: that cannot be known.
 	Start time.Time
 }
 

@@ -13,7 +13,7 @@ import (
 func Costs(p simulated.Profile) ctxswitch.Costs {
 	local := p.Restore.Of(cluster.GiB)
 	c := ctxswitch.Costs{
-		Boot: p.Boot, Stop: p.Shutdown,
+		Boot: p.Boot, Stop: p.Shutdown, Pause: max(p.Pause, p.Unpause),
 		Suspend: p.Save.Base + p.Seal.Base, SuspendPer: p.Save.PerGiB + p.Seal.PerGiB,
 		Resume: p.Restore.Base, ResumePer: p.Restore.PerGiB,
 		MigratePer: p.Migrate.Of(cluster.GiB), RemoteFactor: 1,
@@ -27,7 +27,8 @@ func Costs(p simulated.Profile) ctxswitch.Costs {
 // Scaled are the costs on a cluster that is so many times faster.
 func Scaled(c ctxswitch.Costs, speed float64) ctxswitch.Costs {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
-	c.Boot, c.Stop, c.Suspend, c.Resume = scale(c.Boot), scale(c.Stop), scale(c.Suspend), scale(c.Resume)
+	c.Boot, c.Stop, c.Pause = scale(c.Boot), scale(c.Stop), scale(c.Pause)
+	c.Suspend, c.Resume = scale(c.Suspend), scale(c.Resume)
 	c.MigratePer, c.SuspendPer, c.ResumePer = scale(c.MigratePer), scale(c.SuspendPer), scale(c.ResumePer)
 	return c
 }

@@ -52,8 +52,8 @@ func (r *Result) chart() chart.Run {
 
 // describe is the switch in one line.
 func (s *Switch) describe() string {
-	return fmt.Sprintf("context switch %d at %s took %s, cost %d MiB: %d boots, %d stops, %d suspends, %d resumes (%d local), %d migrations",
-		s.Plan, Clock(s.At), s.Took.Round(time.Second), s.CostMiB, s.Boots, s.Stops, s.Suspends, s.Resumes, s.LocalResumes, s.Migrations)
+	return fmt.Sprintf("context switch %d at %s took %s, cost %d MiB: %d boots, %d stops, %d pauses, %d suspends, %d resumes (%d local), %d migrations",
+		s.Plan, Clock(s.At), s.Took.Round(time.Second), s.CostMiB, s.Boots, s.Stops, s.Pauses, s.Suspends, s.Resumes, s.LocalResumes, s.Migrations)
 }
 
 // Clock prints a time of a replay as hours, minutes and seconds.

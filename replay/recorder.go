@@ -82,6 +82,8 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 		switch c.State {
 		case cluster.Suspended:
 			j.Suspensions++
+		case cluster.Paused:
+			j.Standstills++
 		case cluster.Migrating:
 			j.Migrations++
 		case cluster.Running:
@@ -111,6 +113,10 @@ func (r *recorder) plan(p *journal.Plan) {
 			w.Stops++
 		case cluster.Suspend:
 			w.Suspends++
+		case cluster.Pause:
+			w.Pauses++
+		case cluster.Unpause:
+			w.Unpauses++
 		case cluster.Migrate:
 			w.Migrations++
 		case cluster.Resume:

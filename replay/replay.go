@@ -26,6 +26,7 @@ import (
 // Options choose how a workload is run.
 type Options struct {
 	Policy  queue.Policy
+	Suspend scheduler.Suspension
 	Profile simulated.Profile // durations of actions
 	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
 	Locks   bool              // a lock manager lets running VMs migrate
@@ -151,7 +152,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 		e.Transfers = r.options.Transfers
 	}
 	return scheduler.Settings{
-		Execute: e, Policy: r.options.Policy, Planner: ctxswitch.Repacker{}, Seed: r.options.Seed,
+		Execute: e, Policy: r.options.Policy, Suspend: r.options.Suspend, Planner: ctxswitch.Repacker{}, Seed: r.options.Seed,
 		Rest: time.Second, Backoff: 5 * time.Second, Live: r.options.Locks,
 	}
 }

@@ -29,7 +29,8 @@ type VJob struct {
 	Ended       time.Duration // negative when it has not
 	State       cluster.State
 	Reason      string
-	Suspensions int
+	Suspensions int // to disk
+	Standstills int // suspensions in memory
 	Migrations  int // changes of nodes by the whole vjob or some of its VMs
 	Spans       []Span
 }
@@ -60,8 +61,10 @@ type Switch struct {
 	CostMiB      int64
 	Boots        int
 	Stops        int
-	Suspends     int
-	Resumes      int // all of them
+	Pauses       int // suspensions in memory
+	Unpauses     int
+	Suspends     int // suspensions to disk
+	Resumes      int // all of them from disk
 	LocalResumes int // those on the node where the image lay
 	Migrations   int
 	Skew         time.Duration // the largest of its gangs
@@ -71,7 +74,7 @@ type Switch struct {
 
 // Actions counts the actions.
 func (s *Switch) Actions() int {
-	return s.Boots + s.Stops + s.Suspends + s.Resumes + s.Migrations
+	return s.Boots + s.Stops + s.Pauses + s.Unpauses + s.Suspends + s.Resumes + s.Migrations
 }
 
 // Sample is what the VMs use at an instant.
@@ -88,10 +91,11 @@ type Summary struct {
 	Ended      int
 	Failed     int
 	Switches   int
-	Idle       int // switches of cost 0: only boots and stops
+	Idle       int // switches of cost 0: nothing is copied
 	Boots      int
 	Stops      int
-	Suspends   int
+	Pauses     int // suspensions in memory
+	Suspends   int // suspensions to disk
 	Resumes    int
 	Local      int // resumes
 	Migrations int
@@ -131,6 +135,7 @@ func (r *Result) Summary() Summary {
 		w := &r.Switches[i]
 		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends
 		s.Resumes, s.Local, s.Migrations = s.Resumes+w.Resumes, s.Local+w.LocalResumes, s.Migrations+w.Migrations
+		s.Pauses += w.Pauses
 		s.CostMiB += w.CostMiB
 		if w.CostMiB == 0 {
 			s.Idle++

@@ -171,10 +171,10 @@ func (p *picture) setAside(without map[cluster.VJobID]string) {
 	}
 }
 
-// confine leaves a VM where it runs, and forgets it if it runs nowhere.
+// confine leaves a VM where it runs or stands still, and forgets it if it is nowhere.
 func (p *picture) confine(vm cluster.VMID) {
 	for _, c := range []*cluster.Configuration{p.current, p.intended} {
-		if _, runs := c.Host(vm); runs {
+		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
 			p.pinned[vm], p.confined[vm] = true, true
 		} else {
 			c.Remove(vm)

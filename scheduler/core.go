@@ -40,6 +40,8 @@ type Settings struct {
 	Power map[cluster.NodeID]energy.Power
 	// Live lets VMs that a lock protects migrate while they run.
 	Live bool
+	// Suspend is where to vjobs are suspended.
+	Suspend Suspension
 	// Switching says which nodes can be switched off and on.
 	Switching Switching
 }

@@ -56,6 +56,7 @@ type decision struct {
 func (s *Settings) decide(p *picture) (d decision) {
 	d.verdicts, d.fault = s.consult(p)
 	p.admit(d.verdicts)
+	s.stand(p, d.verdicts)
 	for range maxRefusals {
 		goals, change := p.goals(d.verdicts)
 		problem := p.problem(s, goals)
@@ -72,8 +73,13 @@ func (s *Settings) decide(p *picture) (d decision) {
 		no, ok := asNoPlan(err)
 		if !ok {
 			d.fault = err
+			break
 		}
-		if !ok || !giveUp(p, d.verdicts, no) {
+		if d.plan, ok = s.clearing(p, d.verdicts, no); ok {
+			d.why = ""
+			break
+		}
+		if !giveUp(p, d.verdicts, no) {
 			break
 		}
 	}
@@ -207,6 +213,9 @@ func (c *Core) place(p *picture, r *execute.Report) {
 		case r.Job.State == cluster.Running:
 			p.current.SetRunning(vm, need, m.Node)
 			p.intended.SetRunning(vm, need, m.Node)
+		case r.Job.State == cluster.Paused:
+			p.current.SetPaused(vm, need, m.Node)
+			p.intended.SetPaused(vm, need, m.Node)
 		case m.Image != nil:
 			p.current.SetSleeping(vm, need, m.Image.Node)
 			p.intended.SetSleeping(vm, need, m.Image.Node)
@@ -317,6 +326,8 @@ func bound(r *execute.Report) queue.Wish {
 		return queue.Run
 	case cluster.VMSleeping:
 		return queue.Park
+	case cluster.VMPaused:
+		return queue.Pause
 	default:
 		return queue.Stay
 	}
@@ -329,16 +340,19 @@ func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
 			continue
 		}
-		running := r.Job.State == cluster.Running
-		switch {
-		case verdicts[i].Wish == queue.Run:
-			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMRunning})
-			change = change || !running
-		case running && verdicts[i].Wish == queue.Park && p.barred[r.Job.ID] == "":
-			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMSleeping})
-			change = true
-		case running:
-			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: cluster.VMRunning})
+		state, barred := r.Job.State, p.barred[r.Job.ID] != ""
+		want, wanted := cluster.VMRunning, state == cluster.Running
+		switch wish := verdicts[i].Wish; {
+		case wish == queue.Run:
+			wanted = true
+		case wish == queue.Park && !barred && (state == cluster.Running || state == cluster.Paused):
+			want, wanted = cluster.VMSleeping, true
+		case wish == queue.Pause && !barred && state == cluster.Running:
+			want = cluster.VMPaused
+		}
+		if wanted {
+			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: want})
+			change = change || want != cluster.VMRunning || state != cluster.Running
 		}
 	}
 	return goals, change
@@ -371,7 +385,8 @@ func (p *picture) problem(s *Settings, goals []ctxswitch.Goal) ctxswitch.Problem
 }
 
 // giveUp takes the wish back for a vjob that the planner cannot place: one that
-// was to start stays ready. It reports false when there is nothing to take back.
+// was to start stays ready; if it stands still in memory, it is saved, to be resumed
+// elsewhere. It reports false when there is nothing to take back.
 func giveUp(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
 	last := -1
 	for i, r := range p.reports {
@@ -388,6 +403,9 @@ func giveUp(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
 		return false
 	}
 	verdicts[last] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
+	if p.reports[last].Job.State == cluster.Paused {
+		verdicts[last].Wish = queue.Park
+	}
 	return true
 }
 

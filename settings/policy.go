@@ -15,6 +15,7 @@ type Policy struct {
 	MinRun   Duration `json:"min_run"`
 	Patience Duration `json:"patience"`
 	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
+	Suspend  string   `json:"suspend"` // disk, auto, memory; "" is what suits the policy
 }
 
 // policy is the policy of that name with what the settings say of it; "" is that of
@@ -53,8 +54,11 @@ func (p *Policy) count() queue.Needs {
 
 // validatePolicy refuses what no policy of a queue would heed.
 func (s *Settings) validatePolicy() error {
-	if s.Policy.Needs != "" {
-		if err := (choice{"policy.needs", s.Policy.Needs, "assumed observed predicted reserved"}).check(); err != nil {
+	for _, c := range []choice{
+		{"policy.needs", s.Policy.Needs, "assumed observed predicted reserved"},
+		{"policy.suspend", s.Policy.Suspend, "auto disk memory"},
+	} {
+		if err := c.check(); c.value != "" && err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,8 @@ func TestErrors(t *testing.T) {
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, easy, fcfs, firstfit, timeslices`},
 		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, predicted, reserved`},
+		{"suspend", "policy: {suspend: ram}\n", `s.yaml:1:19: policy.suspend: "ram": want one of auto, disk, memory`},
+		{"quantum", "policy: {quantum: 5s}\n", `s.yaml:1:19: policy.quantum: 5s: want at least 20s, to be large against a switch; or 0 for an hour`},
 		{"duration", "timing: {tick: 5}\n", `s.yaml:1:16: timing.tick: "5": want a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`},
 		{"short tick", "timing: {tick: 1ms}\n", "s.yaml:1:16: timing.tick: 1ms: want between 100ms and 1h0m0s"},
 		{"relative state", "state: here\n", `s.yaml:1:8: state: "here": want an absolute path`},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue"
 	"vjob/ruling"
 )
 
@@ -124,6 +125,9 @@ func (s *Settings) validateTiming() error {
 		if c.value.Duration < c.least || c.value.Duration > c.most {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s", c.least, c.most))
 		}
+	}
+	if q := s.Policy.Quantum; q.Duration > 0 && q.Duration < queue.LeastQuantum {
+		return cluster.BadField("policy.quantum", q, "at least "+queue.LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
 	}
 	return nil
 }

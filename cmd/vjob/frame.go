@@ -70,8 +70,10 @@ func (f *frame) title(s *scene) {
 		counts[s.status.VJobs[i].State]++
 	}
 	parts := []string{"policy " + dash(clean(s.status.Policy))}
-	for _, state := range []string{"running", "waiting", "suspended"} {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	for _, state := range []string{"running", "waiting", "paused", "suspended"} {
+		if counts[state] > 0 || state != "paused" {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+		}
 	}
 	if !s.status.Ready {
 		parts = append(parts, "not ready: looking at the nodes")

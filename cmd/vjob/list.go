@@ -48,7 +48,7 @@ func (a *app) listCommand() *cobra.Command {
 	flags.StringVar(&array, "array", "", "the vjobs of this `ARRAY` one by one, also those that have ended; else each array is one line")
 	flags.BoolVar(&q.Newest, "newest", false, "latest submission first")
 	flags.IntVarP(&q.Limit, "limit", "n", 0, "at most so many")
-	complete(cmd, "state", "waiting", "booting", "running", "suspending", "suspended", "resuming", "migrating", "stopping", "terminated", "failed")
+	complete(cmd, "state", "waiting", "booting", "running", "suspending", "paused", "suspended", "resuming", "migrating", "stopping", "terminated", "failed")
 	return cmd
 }
 

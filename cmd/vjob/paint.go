@@ -16,7 +16,7 @@ const (
 var colourOf = map[string]string{
 	"running": green, "done": green, "online": green,
 	"booting": cyan, "resuming": cyan, "migrating": magenta,
-	"suspending": yellow, "suspended": yellow, "draining": yellow, "pending": grey,
+	"suspending": yellow, "suspended": yellow, "paused": yellow, "draining": yellow, "pending": grey,
 	"stopping": grey, "terminated": grey, "offline": grey, "dropped": grey, "waiting": blue,
 	"failed": red, "down": red, "silent": red, "alarm": red,
 }

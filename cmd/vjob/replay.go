@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/backfill"
 	"vjob/replay"
+	"vjob/scheduler"
 	"vjob/settings/document"
 	"vjob/swf"
 	"vjob/workload"
@@ -40,12 +42,14 @@ type replayFlags struct {
 	noLocks     bool
 	transfers   int
 	seed        uint64
+	suspend     string
+	quantum     time.Duration
 }
 
 // The flags that have a meaning for one kind of file only.
 var (
 	flagsOfLogs      = []string{"processors", "jobs", "starts"}
-	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed", "watts"}
+	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum"}
 )
 
 func (a *app) replayCommand() *cobra.Command {
@@ -86,8 +90,11 @@ Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 	flags.BoolVar(&f.noLocks, "no-locks", false, "workload files: no lock manager: vjobs are paused to be moved")
 	flags.IntVar(&f.transfers, "transfers", 0, "workload files: saves, restores and migrations at once on one node; 0 is the default")
 	flags.StringVar(&f.watts, "watts", "150:250", "workload files: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
+	flags.StringVar(&f.suspend, "suspend", "", "workload files: where vjobs are suspended to: `disk, auto or memory`; auto for timeslices, else disk")
+	flags.DurationVar(&f.quantum, "quantum", queue.DefaultQuantum, "workload files: how long each slot of timeslices runs")
 	flags.Uint64Var(&f.seed, "seed", 0, "workload files: of everything that is left to chance")
 	complete(cmd, "policy", backfill.Names()...)
+	complete(cmd, "suspend", "disk", "auto", "memory")
 	complete(cmd, "profile", "thesis", "bin-repacking", "lab")
 	return cmd
 }
@@ -153,6 +160,9 @@ func (a *app) replayWorkload(ctx context.Context, f *replayFlags, in io.Reader, 
 		if o.Policy, err = queue.ByName(policy); err != nil {
 			return renamed(err, "--policy")
 		}
+		if err = f.suit(&o); err != nil {
+			return err
+		}
 		bar := a.progress(policy, "vjobs")
 		o.Progress = bar.show
 		r, err := replay.Run(ctx, w, o)
@@ -209,6 +219,19 @@ func (f *replayFlags) options(w *workload.Workload) (o replay.Options, err error
 		return o, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
 	}
 	return o, nil
+}
+
+// suit adds to the options what depends on their policy.
+func (f *replayFlags) suit(o *replay.Options) (err error) {
+	if slots, ok := o.Policy.(queue.TimeSlices); ok {
+		slots.Quantum = f.quantum
+		o.Policy = slots
+	}
+	if f.quantum < queue.LeastQuantum {
+		return cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
+	}
+	o.Suspend, err = scheduler.SuspensionNamed(f.suspend, o.Policy)
+	return renamed(err, "--suspend")
 }
 
 // parseCluster reads COUNTxCPUxMEMORY.

@@ -53,7 +53,8 @@ type (
 		Submitted   float64        `json:"submitted_seconds"`
 		Started     float64        `json:"started_seconds"`
 		Ended       float64        `json:"ended_seconds"`
-		Suspensions int            `json:"suspensions"`
+		Suspensions int            `json:"suspensions"` // to disk
+		Standstills int            `json:"suspensions_in_memory"`
 		Spans       []replayedSpan `json:"spans"`
 	}
 	replayedSpan struct {
@@ -69,6 +70,8 @@ type (
 		CostMiB      int64   `json:"cost_mib"`
 		Boots        int     `json:"boots"`
 		Stops        int     `json:"stops"`
+		Pauses       int     `json:"pauses"`
+		Unpauses     int     `json:"unpauses"`
 		Suspends     int     `json:"suspends"`
 		Resumes      int     `json:"resumes"`
 		LocalResumes int     `json:"local_resumes"`
@@ -113,7 +116,7 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 		j := &r.VJobs[i]
 		v := replayedVJob{
 			Name: j.Name, State: j.State.String(), Reason: j.Reason, Submitted: j.Submitted.Seconds(),
-			Started: never(j.Started), Ended: never(j.Ended), Suspensions: j.Suspensions, Spans: []replayedSpan{},
+			Started: never(j.Started), Ended: never(j.Ended), Suspensions: j.Suspensions, Standstills: j.Standstills, Spans: []replayedSpan{},
 		}
 		for _, x := range j.Spans {
 			v.Spans = append(v.Spans, replayedSpan{x.State.String(), x.From.Seconds(), x.To.Seconds()})
@@ -123,7 +126,7 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 	for i := range r.Switches {
 		w := &r.Switches[i]
 		run.Taken = append(run.Taken, replayedSwitch{
-			w.Plan, w.At.Seconds(), w.Took.Seconds(), w.Estimated.Seconds(), w.CostMiB, w.Boots, w.Stops, w.Suspends,
+			w.Plan, w.At.Seconds(), w.Took.Seconds(), w.Estimated.Seconds(), w.CostMiB, w.Boots, w.Stops, w.Pauses, w.Unpauses, w.Suspends,
 			w.Resumes, w.LocalResumes, w.Migrations, w.Skew.Seconds(), w.State, w.Note,
 		})
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func totals(results []*replay.Result, power energy.Power) *table {
 	line("of these without cost", func(s *replay.Summary) string { return strconv.Itoa(s.Idle) })
 	line("cost of all", func(s *replay.Summary) string { return mib(s.CostMiB) })
 	line("boots", func(s *replay.Summary) string { return strconv.Itoa(s.Boots) })
+	if slices.ContainsFunc(sums, func(s replay.Summary) bool { return s.Pauses > 0 }) {
+		line("pauses, in memory", func(s *replay.Summary) string { return strconv.Itoa(s.Pauses) })
+	}
 	line("suspends", func(s *replay.Summary) string { return strconv.Itoa(s.Suspends) })
 	line("resumes (local)", func(s *replay.Summary) string { return fmt.Sprintf("%d (%d)", s.Resumes, s.Local) })
 	line("migrations", func(s *replay.Summary) string { return strconv.Itoa(s.Migrations) })
@@ -98,7 +102,7 @@ func vjobTimes(results []*replay.Result) *table {
 			if k.State == cluster.Failed {
 				ended += " failed"
 			}
-			cells = append(cells, replay.Clock(k.Started), ended, replay.Clock(k.Spent(cluster.Suspended)), strconv.Itoa(k.Suspensions))
+			cells = append(cells, replay.Clock(k.Started), ended, replay.Clock(k.Spent(cluster.Suspended)+k.Spent(cluster.Paused)), strconv.Itoa(k.Suspensions+k.Standstills))
 		}
 		t.row(cells...)
 	}

@@ -109,7 +109,7 @@ func (a *app) showForecast(f *wire.Forecast) error {
 }
 
 // wishes are the words for what is wanted of a vjob.
-var wishes = map[string]string{"run": "runs", "stay": "waits", "park": "suspended"}
+var wishes = map[string]string{"run": "runs", "stay": "waits", "park": "suspended", "pause": "suspended in memory"}
 
 func lotTable(lots []wire.Lot) *table {
 	t := &table{heads: heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}

@@ -57,7 +57,7 @@ func Of(v View) State {
 		return Launching
 	case cluster.Running, cluster.Migrating, cluster.Suspending:
 		return Running // a gang that is being suspended may still go on
-	case cluster.Suspended:
+	case cluster.Paused, cluster.Suspended:
 		return Suspended
 	case cluster.Resuming:
 		return Resuming

@@ -37,7 +37,7 @@ type Checker struct {
 
 // Counts says how much happened in a run, to show that it was worth running.
 type Counts struct {
-	Events, Calls, Switches, Suspensions, Resumes, Migrations, Losses, Crashes, Faults, Presses int
+	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Crashes, Faults, Presses int
 }
 
 // Add sums counts.
@@ -45,6 +45,7 @@ func (c *Counts) Add(o Counts) {
 	c.Events += o.Events
 	c.Calls += o.Calls
 	c.Switches += o.Switches
+	c.Standstills += o.Standstills
 	c.Suspensions += o.Suspensions
 	c.Resumes += o.Resumes
 	c.Migrations += o.Migrations
@@ -196,6 +197,10 @@ func (k *Checker) phase(rec gang.Record) {
 		k.paused[rec.VJob] = nil
 	case gang.Saving:
 		k.skew(rec)
+	case gang.Paused:
+		k.counts.Standstills++
+		k.skew(rec)
+		k.used[rec.VJob] = rec.Generation
 	case gang.Saved:
 		k.verifiedBeforeFreed(rec)
 	case gang.Resuming:
@@ -214,7 +219,7 @@ func (k *Checker) skew(rec gang.Record) {
 		return
 	}
 	if skew := at[len(at)-1].Sub(at[0]); skew > k.maxSkew {
-		k.violate(6, "vjob %s is saved although its pauses were %s apart", rec.VJob, skew)
+		k.violate(6, "vjob %s is %s although its pauses were %s apart", rec.VJob, rec.Phase, skew)
 	}
 }
 
@@ -313,7 +318,7 @@ func (k *Checker) Look() {
 			}
 			running[c.VM] = c.Node
 			switch rec.Phase {
-			case gang.Saving, gang.Saved, gang.Restoring, gang.Moving:
+			case gang.Paused, gang.Saving, gang.Saved, gang.Restoring, gang.Moving:
 				if c.Stamp.Incarnation == rec.Incarnation {
 					k.violate(5, "%s runs on %s while its gang is %s", c.VM, c.Node, rec.Phase)
 				}

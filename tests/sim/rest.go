@@ -10,7 +10,8 @@ import (
 // Rest checks what must hold of every gang that is in a stable phase while no
 // node is in trouble: I7 and I14, against the truth. A vjob that has ended, or
 // waits, has neither copies nor images; a running one has exactly one running
-// copy of each member whose guest has not left; a suspended one only its images.
+// copy of each member whose guest has not left, one that stands still a paused one; a
+// suspended one only its images.
 func (k *Checker) Rest() {
 	truth := k.cluster.Truth()
 	for id, rec := range k.gangs {
@@ -43,6 +44,8 @@ func (k *Checker) restOf(vm cluster.VMID, rec gang.Record, truth simulated.Truth
 	case rec.Members[vm.Rank].Ended:
 	case rec.Phase == gang.Active:
 		want = [3]int{1, 1, 0}
+	case rec.Phase == gang.Paused:
+		want = [3]int{1, 0, 0}
 	case rec.Phase == gang.Saved:
 		want = [3]int{0, 0, 1}
 	}

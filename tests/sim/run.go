@@ -17,13 +17,10 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch"
-	"vjob/ctxswitch/execute"
 	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
-	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/virtual"
 )
@@ -179,37 +176,6 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 		s.run.check.Committed(step)
 	}
 	return err
-}
-
-// Settings are those of the scheduler in a run.
-func Settings(opts Options) scheduler.Settings {
-	limits := execute.DefaultSettings
-	limits.Costs = Costs
-	limits.LookEvery, limits.Retry, limits.Settle = 5*time.Second, time.Second, 20*time.Second
-	limits.Limits.StopGrace = 5 * time.Second
-	policy := policies[opts.Seed%uint64(len(policies))]
-	return scheduler.Settings{
-		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
-		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks,
-	}
-}
-
-// policies are those of the runs: the first ones that suspend most.
-var policies = []queue.Policy{
-	queue.FirstFit{},
-	queue.FirstFit{Count: queue.Assumed},
-	queue.FCFS{},
-	queue.FirstFit{Count: queue.Observed, MinRun: 20 * time.Second},
-	queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second},
-	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
-	queue.EASY{},
-	queue.Conservative{},
-}
-
-// Costs estimate the lab profile.
-var Costs = ctxswitch.Costs{
-	Boot: time.Second, Stop: time.Second, MigratePer: 12 * time.Second,
-	SuspendPer: 8 * time.Second, ResumePer: 10 * time.Second, RemoteFactor: 2,
 }
 
 // crash decides at every point at which the scheduler can die.

@@ -1,0 +1,54 @@
+package ctxswitch
+
+import (
+	"vjob/cluster"
+	"vjob/repack"
+)
+
+// memory is the dimension of memory, see [ruling.Dims].
+const memory = 1
+
+// Stand adds a vjob that stands still in memory where its VMs are, if they are on nodes
+// that take VMs and their memory is free there beside all taken before. It is to be
+// asked when nobody is to be taken any more.
+func (p *Packing) Stand(id cluster.VJobID) bool {
+	if _, lost := p.lost[id]; lost || p.nobody != nil {
+		return false
+	}
+	p.countMemory()
+	need := map[int]int64{}
+	for _, vm := range p.vjobs[id] {
+		v := &p.stage.in.VMs[vm]
+		if v.Host == repack.Nowhere || p.trial.At(vm) != repack.Nowhere {
+			return false
+		}
+		need[v.Host] += v.Next[memory]
+	}
+	for n, mib := range need {
+		if mib > p.memory[n] {
+			return false
+		}
+	}
+	for n, mib := range need {
+		p.memory[n] -= mib
+	}
+	return true
+}
+
+// countMemory finds out what memory is left of the nodes that take VMs, beside all taken.
+func (p *Packing) countMemory() {
+	if p.memory != nil {
+		return
+	}
+	p.memory = make([]int64, len(p.stage.in.Nodes))
+	for n := range p.stage.in.Nodes {
+		if p.stage.nodes[n].Hosts() {
+			p.memory[n] = p.stage.in.Nodes[n].Capacity[memory]
+		}
+	}
+	for vm := range p.stage.in.VMs {
+		if n := p.trial.At(vm); n != repack.Nowhere {
+			p.memory[n] -= p.stage.in.VMs[vm].Next[memory]
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// Suspension says where vjobs are suspended to: to disk, or in memory, where they stand
+// still on their nodes, use no CPU, and go on at once.
+type Suspension uint8
+
+// The ways to suspend. What stands still is saved to disk from where it stands as soon
+// as those that run want its memory.
+const (
+	ToDisk   Suspension = iota // everybody
+	Auto                       // who makes room for others in memory, whom people suspend to disk
+	InMemory                   // everybody as long as the memory is not wanted
+)
+
+var suspensions = map[string]Suspension{"disk": ToDisk, "auto": Auto, "memory": InMemory}
+
+// SuspensionNamed is the way to suspend that settings and commands call so. "" is what
+// suits the policy: turns that are short want a switch that costs nothing, the others
+// keep what they suspend where no crash of a node can reach it.
+func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
+	if _, turns := policy.(queue.TimeSlices); name == "" && turns {
+		return Auto, nil
+	}
+	way, known := suspensions[cmp.Or(name, "disk")]
+	if !known {
+		return ToDisk, cluster.BadField("suspend", name, "disk, auto or memory")
+	}
+	return way, nil
+}
+
+// stand settles who stands still in memory: of those that make room, and of those that
+// stand already, as many as there is memory for beside those that run. Whoever is
+// expected to go on first comes first, then the order of priority.
+func (s *Settings) stand(p *picture, verdicts []queue.Verdict) {
+	var list []int
+	for i := range p.reports {
+		if p.suspends(i, verdicts[i].Wish) {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		x, y := verdicts[a].Start, verdicts[b].Start
+		if x.IsZero() || y.IsZero() {
+			return cmp.Compare(btoi(x.IsZero()), btoi(y.IsZero()))
+		}
+		return x.Compare(y)
+	})
+	room := p.beside(verdicts)
+	for _, i := range list {
+		job, v := p.reports[i].Job, &verdicts[i]
+		may := s.Suspend == InMemory || s.Suspend == Auto && !job.Held
+		switch fits := may && room.Stand(job.ID); {
+		case fits && job.State == cluster.Running:
+			v.Wish = queue.Pause
+			v.Reason += "; it stands still in memory"
+		case !fits && job.State == cluster.Paused:
+			v.Wish = queue.Park
+			if may {
+				v.Reason += "; its memory is wanted, it goes to disk"
+			}
+		}
+	}
+}
+
+// suspends reports whether a vjob that nothing keeps from it is to be suspended, or
+// stands still and is to stay suspended.
+func (p *picture) suspends(i int, wish queue.Wish) bool {
+	r := &p.reports[i]
+	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+		return false
+	}
+	return r.Job.State == cluster.Running && wish == queue.Park || r.Job.State == cluster.Paused && wish != queue.Run
+}
+
+// beside is a room with all that run or are to, to which those are added that stand
+// still.
+func (p *picture) beside(verdicts []queue.Verdict) *ctxswitch.Packing {
+	room := ctxswitch.NewPacking(ctxswitch.Stock{
+		Current: p.current, Rules: p.rules, Avoid: p.avoid, Claims: p.claims, Pinned: p.pinned, Needs: needs(p.current),
+	})
+	for i := range p.reports {
+		r := &p.reports[i]
+		runs := verdicts[i].Wish == queue.Run || r.Job.State == cluster.Running && !p.suspends(i, verdicts[i].Wish)
+		if runs && r.Idle && !r.Blind {
+			room.Take(r.Job.ID)
+		}
+	}
+	return room
+}
+
+// clearing is the plan with all who stand still, or are to, saved to disk: they can be
+// in the way of those that start by where they stand, not only by their memory. The
+// verdicts are changed only if there is such a plan.
+func (s *Settings) clearing(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
+	saved, some := slices.Clone(verdicts), false
+	for i, r := range p.reports {
+		if r.Job.ID == no.VJob && r.Job.State == cluster.Paused {
+			return plan, false // it cannot go on where it stands: it is the one to be saved
+		}
+		if p.suspends(i, verdicts[i].Wish) && r.Job.State == cluster.Paused || verdicts[i].Wish == queue.Pause {
+			saved[i].Wish, some = queue.Park, some || verdicts[i].Wish != queue.Park
+		}
+	}
+	if !some {
+		return plan, false
+	}
+	goals, _ := p.goals(saved)
+	plan, err := s.Planner.Plan(p.problem(s, goals))
+	if err != nil {
+		return plan, false
+	}
+	copy(verdicts, saved)
+	return plan, true
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

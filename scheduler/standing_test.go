@@ -1,0 +1,133 @@
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+)
+
+// deeds is what plans have done, such as "pause 1, boot 2".
+func (r *rig) deeds() string {
+	var words []string
+	for _, p := range r.plans {
+		for _, g := range p.Plan.Gangs {
+			words = append(words, g.Kind.String()+" "+g.VJob.String())
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Four nodes of 4 CPU and 8 GiB; vjob 1 has a VM of 1 CPU and 1 GiB on each. Vjob 2
+// comes first and takes one VM on each of them.
+func TestWhoStandsStill(t *testing.T) {
+	type change = func(l *journal.Loaded)
+	standing := func(l *journal.Loaded) {
+		l.VJobs[0].State, l.Gangs[0].Phase = cluster.Paused, gang.Paused
+	}
+	held := func(l *journal.Loaded) { l.VJobs[0].Held = true }
+	comes := func(cpu cluster.MilliCPU, memory cluster.MiB) change {
+		return func(l *journal.Loaded) {
+			job := &cluster.VJob{ID: 2, Name: "j2", Owner: "u", Priority: 9}
+			for rank := range 4 {
+				job.VMs = append(job.VMs, cluster.VM{
+					ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: cluster.Resources{CPU: cpu, Memory: memory},
+				})
+			}
+			l.VJobs = append(l.VJobs, job)
+			l.Gangs = append(l.Gangs, gang.Record{VJob: 2, Members: make([]gang.Member, 4)})
+		}
+	}
+	runs := func(l *journal.Loaded) {
+		l.VJobs[1].State, l.Gangs[1].Phase, l.Gangs[1].Incarnation = cluster.Running, gang.Active, 1
+		for rank := range 4 {
+			l.Gangs[1].Members[rank].Node = l.Nodes[rank].ID
+		}
+	}
+	drain := func(l *journal.Loaded) { l.Nodes[0].State = cluster.Draining }
+	rooted := func(l *journal.Loaded) { l.VJobs[1].Rules = "root($VMS);" }
+	spare := func(l *journal.Loaded) {
+		for _, name := range []cluster.NodeID{"n1000", "n1001", "n1002", "n1003"} {
+			l.Nodes = append(l.Nodes, cluster.Node{ID: name, Capacity: l.Nodes[0].Capacity})
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		suspend scheduler.Suspension
+		changes []change
+		want    string
+	}{
+		{"its CPU is wanted", scheduler.Auto, []change{comes(4000, 1024)}, "pause 1, boot 2"},
+		{"so it is by default", scheduler.ToDisk, []change{comes(4000, 1024)}, "suspend 1, boot 2"},
+		{"its memory is wanted too", scheduler.Auto, []change{comes(4000, 8192)}, "suspend 1, boot 2"},
+		{"nothing is wanted", scheduler.Auto, []change{comes(1000, 1024)}, "boot 2"},
+		{"somebody suspends it", scheduler.Auto, []change{held}, "suspend 1"},
+		{"somebody suspends it, in memory", scheduler.InMemory, []change{held}, "pause 1"},
+		{"it goes on", scheduler.Auto, []change{standing}, "unpause 1"},
+		{"it goes on whatever the settings are now", scheduler.ToDisk, []change{standing}, "unpause 1"},
+		{"it goes on standing", scheduler.Auto, []change{standing, comes(4000, 1024), runs}, ""},
+		{"it stands where nobody may any more", scheduler.ToDisk, []change{standing, comes(4000, 1024), runs}, "suspend 1"},
+		{"its memory is wanted later", scheduler.Auto, []change{standing, comes(4000, 8192)}, "suspend 1, boot 2"},
+		{"it is held while it stands", scheduler.Auto, []change{standing, held}, "suspend 1"},
+		{"it may stand while it is held", scheduler.InMemory, []change{standing, held}, ""},
+		{"its node is drained", scheduler.InMemory, []change{standing, held, drain}, "suspend 1"},
+		{"others move out of its way", scheduler.Auto, []change{standing, comes(4000, 1024), runs, spare}, "migrate 2, unpause 1"},
+		{"there is room elsewhere only", scheduler.Auto, []change{standing, comes(4000, 1024), runs, spare, rooted}, "suspend 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := state(4, 0)
+			for _, change := range c.changes {
+				change(&l)
+			}
+			set := settings()
+			set.Suspend = c.suspend
+			r := mount(t, set, l)
+			for name, v := range r.views {
+				for i := range v.Copies {
+					if id := v.Copies[i].VM.VJob; l.VJobs[id-1].State == cluster.Paused {
+						v.Copies[i].State = hypervisor.CopyPaused
+					}
+				}
+				r.views[name] = v
+			}
+			r.drain()
+			if got := r.deeds(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Of several that could stand still, those whose turn comes first do.
+func TestWhoseTurnComesFirstStandsStill(t *testing.T) {
+	l := state(4, 0)
+	l.Nodes = l.Nodes[:1]
+	l.VJobs, l.Gangs = nil, nil
+	for i, phase := range []gang.Phase{gang.Active, gang.Paused, gang.Paused} { // three slots, memory for two
+		id := cluster.VJobID(i + 1)
+		vm := cluster.VM{ID: cluster.VMID{VJob: id}, Reserved: cluster.Resources{CPU: 4000, Memory: 3072}}
+		rec := gang.Record{VJob: id, Phase: phase, Incarnation: 1, Members: []gang.Member{{Node: l.Nodes[0].ID}}}
+		if i == 2 {
+			vm.Reserved.Memory = 2048
+		}
+		l.VJobs = append(l.VJobs, &cluster.VJob{ID: id, Owner: "u", State: rec.State(), VMs: []cluster.VM{vm}})
+		l.Gangs = append(l.Gangs, rec)
+	}
+	l.Gangs[0].Since = epoch.Add(-queue.LeastQuantum)
+	l.VJobs[0].VMs[0].Reserved.Memory = 4096
+	set := settings()
+	set.Policy, set.Suspend = queue.TimeSlices{Quantum: queue.LeastQuantum}, scheduler.Auto
+	r := mount(t, set, l)
+	for i := 1; i < 3; i++ {
+		r.views["n0000"].Copies[i].State = hypervisor.CopyPaused
+	}
+	r.drain()
+	if got, want := r.deeds(), "suspend 1, unpause 2"; got != want {
+		t.Errorf("%s, want %s: vjob 3 is next", got, want)
+	}
+}

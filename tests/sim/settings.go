@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"time"
+
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/queue"
+	"vjob/scheduler"
+)
+
+// Settings are those of the scheduler in a run.
+func Settings(opts Options) scheduler.Settings {
+	limits := execute.DefaultSettings
+	limits.Costs = Costs
+	limits.LookEvery, limits.Retry, limits.Settle = 5*time.Second, time.Second, 20*time.Second
+	limits.Limits.StopGrace = 5 * time.Second
+	policy := policies[opts.Seed%uint64(len(policies))]
+	return scheduler.Settings{
+		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
+		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
+	}
+}
+
+// policies are those of the runs: the first ones that suspend most.
+var policies = []queue.Policy{
+	queue.FirstFit{},
+	queue.FirstFit{Count: queue.Assumed},
+	queue.FCFS{},
+	queue.FirstFit{Count: queue.Observed, MinRun: 20 * time.Second},
+	queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second},
+	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
+	queue.EASY{},
+	queue.Conservative{},
+}
+
+// suspensions are where the vjobs of the runs are suspended to, with every policy each.
+var suspensions = []scheduler.Suspension{scheduler.ToDisk, scheduler.Auto, scheduler.InMemory}
+
+// Costs estimate the lab profile.
+var Costs = ctxswitch.Costs{
+	Boot: time.Second, Stop: time.Second, MigratePer: 12 * time.Second,
+	SuspendPer: 8 * time.Second, ResumePer: 10 * time.Second, RemoteFactor: 2,
+}
