@@ -205,6 +205,9 @@ func (c *Core) place(p *picture, r *execute.Report) {
 		case m.Ended:
 		case fixed && !arrives: // it is on its way out: room that it still has, and no more
 			p.claim(need, c.exec.Holds(vm))
+			if _, known := p.intended.Node(m.Node); known && r.Bound == cluster.VMPaused {
+				p.intended.SetPaused(vm, need, m.Node)
+			}
 		case fixed:
 			p.pin(vm, need, c.exec.Destination(vm), c.exec.Holds(vm))
 			if at, ok := p.current.Host(vm); ok {

@@ -84,18 +84,28 @@ func (p *picture) suspends(i int, wish queue.Wish) bool {
 	return r.Job.State == cluster.Running && wish == queue.Park || r.Job.State == cluster.Paused && wish != queue.Run
 }
 
-// beside is a room with all that run or are to, to which those are added that stand
-// still.
+// beside is a room with all that run, are to, or are on their way to run or to stand
+// still. To it those are added that stand still. As for policies, those that are on their
+// way out have left: their room comes back by itself, and nobody is saved for it.
 func (p *picture) beside(verdicts []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.current, Rules: p.rules, Avoid: p.avoid, Claims: p.claims, Pinned: p.pinned, Needs: needs(p.current),
+		Current: p.intended, Line: ctxswitch.NewLine(p.line), Rules: p.rules, Avoid: p.avoid, Pinned: p.confined,
+		Needs: needs(p.intended),
 	})
+	var standing []cluster.VJobID
 	for i := range p.reports {
 		r := &p.reports[i]
-		runs := verdicts[i].Wish == queue.Run || r.Job.State == cluster.Running && !p.suspends(i, verdicts[i].Wish)
-		if runs && r.Idle && !r.Blind {
+		switch busy := !r.Idle || r.Blind; {
+		case busy && r.Bound == cluster.VMPaused:
+			standing = append(standing, r.Job.ID)
+		case busy && r.Bound == cluster.VMRunning,
+			!busy && verdicts[i].Wish == queue.Run,
+			!busy && r.Job.State == cluster.Running && !p.suspends(i, verdicts[i].Wish):
 			room.Take(r.Job.ID)
 		}
+	}
+	for _, id := range standing {
+		room.Stand(id)
 	}
 	return room
 }

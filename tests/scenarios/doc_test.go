@@ -17,8 +17,9 @@
 //	cluster NODE 2cpu 2GiB [pool=NAME]
 //	pool NAME 4GiB             the size of a file system for images; "shared" is
 //	                           where nodes save that name none
-//	option NAME=VALUE …        policy=fcfs|firstfit, locks=yes, live=yes, down=10s
-//	                           (how long a killed scheduler is away), losses=3
+//	option NAME=VALUE …        policy=fcfs|firstfit, suspend=disk|auto|memory, locks=yes,
+//	                           live=yes, down=10s (how long a killed scheduler is away),
+//	                           losses=3
 //	excuse I4 …                invariants that the script itself breaks, by a
 //	                           foreign hand
 //

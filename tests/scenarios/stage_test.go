@@ -130,7 +130,7 @@ func (s *stage) furnish(w []string) (done bool, err error) {
 		s.excused = w[1:]
 		return true, nil
 	case w[0] == "option":
-		set, err := settings(w[1:], "policy", "locks", "live", "down", "losses")
+		set, err := settings(w[1:], "policy", "suspend", "locks", "live", "down", "losses")
 		maps.Copy(s.options, set)
 		return true, err
 	case w[0] == "pool" && len(w) == 3:
@@ -181,6 +181,9 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	}
 	if s.options["policy"] == "fcfs" {
 		set.Policy = queue.FCFS{}
+	}
+	if set.Suspend, err = scheduler.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
+		return set, down, err
 	}
 	if n, ok := s.options["losses"]; ok {
 		set.Execute.Limits.MaxLosses, err = parseCount(n)
