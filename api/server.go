@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
+	"vjob/notify"
 )
 
 // Config is what a server is made of. Scheduler, Reader, Accounts and Logger are
@@ -35,6 +36,8 @@ type Config struct {
 	Now      func() time.Time // nil: time.Now
 	Limits   Limits
 	Dialects []Dialect // beside /v1
+	// Notifiable says why nobody can be told at an address; nil: everybody can.
+	Notifiable func(notify.Address) error
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
 	HeartbeatEvery time.Duration
@@ -79,19 +82,20 @@ func (l Limits) withDefaults() Limits {
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
-	scheduler Scheduler
-	reader    Reader
-	accounts  Accounts
-	console   Console
-	catalogue Catalogue
-	copier    Copier
-	scratch   string
-	copying   sync.Mutex // held while a back-up is made
-	log       *slog.Logger
-	now       func() time.Time
-	limits    Limits
-	heartbeat time.Duration
-	poll      time.Duration
+	scheduler  Scheduler
+	reader     Reader
+	accounts   Accounts
+	console    Console
+	catalogue  Catalogue
+	copier     Copier
+	scratch    string
+	notifiable func(notify.Address) error // nil: everybody can be told
+	copying    sync.Mutex                 // held while a back-up is made
+	log        *slog.Logger
+	now        func() time.Time
+	limits     Limits
+	heartbeat  time.Duration
+	poll       time.Duration
 
 	handler   http.Handler
 	metrics   *metrics
@@ -113,7 +117,7 @@ func New(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, log: cfg.Logger, now: cfg.Now, limits: limits,
+		console: cfg.Console, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
 		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),

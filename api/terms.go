@@ -1,17 +1,16 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"net/mail"
-	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/notify"
 )
 
 // Bounds of terms.
@@ -22,7 +21,6 @@ const (
 	maxLabels     = 64
 	maxLabel      = 8 << 10 // bytes
 	maxMinRun     = 30 * 86_400
-	mailPrefix    = "mail:"
 	wantCondition = "afterok, afterany, afternotok or after"
 )
 
@@ -128,23 +126,29 @@ func checkNotify(list []string) error {
 	}
 	for i, text := range list {
 		field := fmt.Sprintf("notify[%d]", i)
-		if !notifiable(text) {
-			return cluster.BadField(field, text, "mail:NAME@HOST, or an address that begins with https:// or http://")
+		var bad *cluster.FieldError
+		if _, err := notify.ParseAddress(text); errors.As(err, &bad) {
+			return &cluster.FieldError{Field: field, Value: bad.Value, Want: bad.Want}
 		}
 	}
 	return nil
 }
 
-func notifiable(text string) bool {
-	if !printable(text, "") || len(text) > 1024 {
-		return false
+// checkNotifiable refuses addresses at which this site tells nobody.
+func (s *Server) checkNotifiable(list []string) error {
+	if s.notifiable == nil {
+		return nil
 	}
-	if name, ok := strings.CutPrefix(text, mailPrefix); ok {
-		a, err := mail.ParseAddress(name)
-		return err == nil && a.Address == name
+	for i, text := range list {
+		a, err := notify.ParseAddress(text)
+		if err == nil {
+			err = s.notifiable(a)
+		}
+		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+			return &cluster.FieldError{Field: fmt.Sprintf("notify[%d]", i), Value: bad.Value, Want: bad.Want}
+		}
 	}
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+	return nil
 }
 
 func checkLabels(labels map[string]string) error {

@@ -115,6 +115,9 @@ func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.S
 	if err != nil {
 		return nil, false, err
 	}
+	if err := s.checkNotifiable(sub.Notify); err != nil {
+		return nil, false, err
+	}
 	if sub.Array, err = parameters(body, s.limits.VJobsPerArray); err != nil {
 		return nil, false, err
 	}

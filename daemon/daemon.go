@@ -19,6 +19,7 @@ import (
 	"vjob/cluster"
 	"vjob/db"
 	"vjob/hypervisor"
+	"vjob/notify/post"
 	"vjob/scheduler"
 	"vjob/settings"
 )
@@ -31,6 +32,7 @@ type Daemon struct {
 	driver    hypervisor.Driver
 	loop      *scheduler.Loop
 	server    *api.Server
+	poster    *post.Poster
 	listeners []net.Listener
 	addresses []net.Addr // of the listeners
 }
@@ -124,12 +126,18 @@ func (d *Daemon) join() error {
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
-		Dialects: []api.Dialect{oar},
+		Dialects: []api.Dialect{oar}, Notifiable: notifiable(&d.settings),
 	})
 	if err != nil {
 		return err
 	}
-	store.ring = d.server.Notify
+	if d.poster, err = d.openPoster(); err != nil {
+		return err
+	}
+	store.ring = func() {
+		d.server.Notify()
+		d.poster.Notify()
+	}
 	return nil
 }
 
@@ -200,6 +208,8 @@ func (d *Daemon) Serve(ctx context.Context) error {
 		looped <- d.loop.Run(looping)
 		stopServing() // a daemon that cannot decide does not answer
 	}()
+	posted := make(chan error, 1)
+	go func() { posted <- d.poster.Run(looping) }()
 	d.awaitLoad(serving)
 	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
 		slog.Int("nodes", len(d.settings.ClusterNodes())))
@@ -209,6 +219,9 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	stopLoop()
 	if looped := <-looped; !errors.Is(looped, context.Canceled) {
 		err = errors.Join(err, looped)
+	}
+	if posted := <-posted; !errors.Is(posted, context.Canceled) {
+		err = errors.Join(err, posted)
 	}
 	d.log.Info("vjobd stops")
 	return err

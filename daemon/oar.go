@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"cmp"
+	"slices"
+
 	"vjob/api/oarapi"
 	"vjob/oar/rest"
 	"vjob/settings"
@@ -18,10 +21,23 @@ func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 // oarVersion is the version of OAR whose commands and calls these are like.
 const oarVersion = "2.5.10 (vjob)"
 
-// queues are those that OAR's users know.
+// The queues that every user of OAR knows, with OAR's priorities. default is the usual
+// queue of the settings, unless one is called so; jobs of besteffort run in room that
+// nobody else wants.
 func queues(s *settings.Settings) []rest.Queue {
-	return []rest.Queue{
-		{Name: "default", Priority: 2, Policy: s.Policy.Name, State: "Active"},
-		{Name: "besteffort", Priority: 0, Policy: s.Policy.Name, State: "Active"},
+	all := []rest.Queue{
+		{Name: "default", Priority: 2, Policy: s.Policy.Name, State: active},
+		{Name: "besteffort", Priority: 0, Policy: s.Policy.Name, State: active},
 	}
+	for _, q := range s.Queues {
+		own := rest.Queue{Name: q.Name, Priority: q.Priority, Policy: cmp.Or(q.Policy, s.Policy.Name), State: active}
+		if at := slices.IndexFunc(all, func(o rest.Queue) bool { return o.Name == q.Name }); at >= 0 {
+			all[at] = own
+			continue
+		}
+		all = append(all, own)
+	}
+	return all
 }
+
+const active = "Active"

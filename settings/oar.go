@@ -41,6 +41,10 @@ func (s *Settings) OARSite() (site submission.Site, err error) {
 	if site.Admission, err = admission.Compile(rules); err != nil {
 		return site, cluster.Within("oar", err)
 	}
+	site.Mails = s.Notify.Mail.Server != ""
+	for _, q := range s.Queues {
+		site.Queues = append(site.Queues, q.Name)
+	}
 	site.Image, site.Images = s.DefaultImage(), map[string]string{}
 	for _, i := range s.Images {
 		site.Images[i.ID] = i.Kind

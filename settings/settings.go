@@ -41,6 +41,7 @@ type Settings struct {
 	Retention Retention        `json:"retention"`
 	Switching Switching        `json:"power"`
 	OAR       OAR              `json:"oar"`
+	Notify    Notify           `json:"notify"`
 }
 
 // Listen says where the API is served.

@@ -34,7 +34,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming, s.validateSimulated,
-		s.validateNodes, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching, s.validateOAR,
+		s.validateNodes, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
 	} {
 		if err := check(); err != nil {
 			return err

@@ -33,6 +33,7 @@ type Site struct {
 	// Images tells the kind of each image of the catalogue; Image is the usual one.
 	Images map[string]string
 	Image  string
+	Mails  bool // are sent
 }
 
 // Caller is who submits.

@@ -9,6 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/notify"
 	"vjob/oar/date"
 	"vjob/oar/jobtype"
 	"vjob/oar/message"
@@ -117,26 +118,26 @@ func untyped(text, why string) error {
 	}
 }
 
-// notifiable is the one way to be notified that OAR writes and nobody has to run a
-// program for. The tags come first, in brackets.
-var notifiable = regexp.MustCompile(`^(\[[A-Z, ]+\])?(mail:\S+|https?://\S+)$`)
-
+// notify reads who is told.
 func (m *maker) notify() error {
 	text := m.value("notify")
-	switch {
-	case text == "":
+	if text == "" {
 		return nil
+	}
+	to, err := notify.ParseAddress(text)
+	if err == nil && to.Mail != "" && !m.site.Mails {
+		m.warn("this site sends no mails.")
+	}
+	switch {
 	case strings.Contains(text, "exec:"):
-		return &message.Error{
-			Exit: exitNotify, OAR: "# Error: bad syntax for the notify option",
-			Text: "exec: is not offered: no program of a user runs on the server; want mail:NAME@HOST, or a web address",
-		}
-	case !notifiable.MatchString(text):
-		return &message.Error{
-			Exit: exitNotify, OAR: "# Error: bad syntax for the notify option",
-			Text: message.Short(text) + ": want [TAG, …]mail:NAME@HOST or [TAG, …]https://…, with the tags RUNNING, END, ERROR, INFO, SUSPENDED, RESUMING",
-		}
+		return unnotified("exec: is not offered: no program of a user runs on the server; want mail:NAME@HOST, or a web address")
+	case err != nil:
+		return unnotified(err.Error())
 	}
 	m.VJob.Notify = []string{text}
 	return nil
+}
+
+func unnotified(why string) error {
+	return &message.Error{Exit: exitNotify, OAR: "# Error: bad syntax for the notify option", Text: why}
 }

@@ -46,6 +46,8 @@ var table = []row{
 	{"power/ipmi", of("cluster", "power", "power/command", "power/secret"), "what runs on the node"},
 	{"power/redfish", of("cluster", "power", "power/secret"), "what runs on the node"},
 	{"journal", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "power/cycle"), "how it is stored"},
+	{"notify", of("cluster", "journal"), "how messages travel"},
+	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
 	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
 
@@ -76,9 +78,9 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script"), "how a vjob is stored, and over which way it is asked for"},
+	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "notify"), "how a vjob is stored, and over which way it is asked for"},
 	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "api/wire", "power/cycle"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
@@ -108,7 +110,7 @@ var pure = of("power/cycle", "spelling", "cluster", "demand", "queue", "queue/pr
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
-	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission")
+	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission", "notify")
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.

@@ -1,0 +1,72 @@
+package notify
+
+import (
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+)
+
+// Address is who is told, and of what.
+type Address struct {
+	Tags []Tag    // none is all of them
+	Mail string   // NAME@HOST, or
+	URL  *url.URL // a web address
+}
+
+// MaxAddress is the most bytes of an address.
+const MaxAddress = 1024
+
+const mailPrefix = "mail:"
+
+// ParseAddress reads "mail:ann@example.org", "https://example.org/hook", and either with
+// tags in front: "[END,ERROR]mail:ann@example.org".
+func ParseAddress(text string) (a Address, err error) {
+	bad := cluster.BadField("notify", text,
+		"mail:NAME@HOST, or an address that begins with https:// or http://, perhaps with tags in front such as [END,ERROR]")
+	if len(text) > MaxAddress || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return a, bad
+	}
+	to := text
+	if strings.HasPrefix(text, "[") {
+		list, rest, closed := strings.Cut(text[1:], "]")
+		if !closed {
+			return a, bad
+		}
+		to = rest
+		for name := range strings.SplitSeq(list, ",") {
+			tag := Tag(strings.TrimSpace(name))
+			if !slices.Contains(Tags(), tag) {
+				return a, cluster.BadField("notify", text, "tags among "+names(Tags()))
+			}
+			a.Tags = append(a.Tags, tag)
+		}
+	}
+	if name, ok := strings.CutPrefix(to, mailPrefix); ok {
+		parsed, err := mail.ParseAddress(name)
+		if err != nil || parsed.Address != name {
+			return a, bad
+		}
+		a.Mail = name
+		return a, nil
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
+		return a, bad
+	}
+	a.URL = u
+	return a, nil
+}
+
+// Wants reports whether the address is told of such events.
+func (a *Address) Wants(t Tag) bool { return len(a.Tags) == 0 || slices.Contains(a.Tags, t) }
+
+func names(tags []Tag) string {
+	words := make([]string, len(tags))
+	for i, t := range tags {
+		words[i] = string(t)
+	}
+	return strings.Join(words, ", ")
+}

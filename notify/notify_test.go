@@ -1,0 +1,126 @@
+package notify_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/notify"
+)
+
+func TestParseAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"mail:ann@example.org":               "ann@example.org",
+		"[END, ERROR]mail:ann@example.org":   "ann@example.org END, ERROR",
+		"https://example.org/hook?x=1":       "https://example.org/hook?x=1",
+		"[RUNNING]http://example.org:8080/a": "http://example.org:8080/a RUNNING",
+		"exec:/bin/sh":                       "",
+		"mail:":                              "",
+		"mail:Ann <ann@example.org>":         "",
+		"mail:ann@example.org\r\nBcc: x@y.z": "",
+		"[END":                               "",
+		"[END]":                              "",
+		"[NEVER]mail:ann@example.org":        "",
+		"[]mail:ann@example.org":             "",
+		"https://":                           "",
+		"https://ann:secret@example.org/":    "",
+		"file:///etc/passwd":                 "",
+		"gopher://example.org":               "",
+		"":                                   "",
+		"mail:" + strings.Repeat("a", 2000) + "@b.c": "",
+	} {
+		a, err := notify.ParseAddress(text)
+		got := a.Mail
+		if a.URL != nil {
+			got = a.URL.String()
+		}
+		var tags []string
+		for _, tag := range a.Tags {
+			tags = append(tags, string(tag))
+		}
+		if len(tags) > 0 {
+			got += " " + strings.Join(tags, ", ")
+		}
+		if (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// Each state that people wait for has its tag, and other events have none.
+func TestTags(t *testing.T) {
+	told := map[notify.Tag]bool{}
+	for s := cluster.Waiting; s <= cluster.Failed; s++ {
+		if tag, ok := notify.TagOf(&journal.Event{Kind: journal.EventState, VJob: 1, State: s.String()}); ok {
+			told[tag] = true
+		}
+	}
+	for _, tag := range notify.Tags() {
+		if !told[tag] {
+			t.Errorf("nobody is told of %s", tag)
+		}
+	}
+	for _, e := range []journal.Event{{Kind: journal.EventPlan, VJob: 1, State: "running"}, {Kind: journal.EventState, State: "running"}, {Kind: journal.EventState, VJob: 1, State: "booting"}} {
+		if tag, ok := notify.TagOf(&e); ok {
+			t.Errorf("%+v is told as %s", e, tag)
+		}
+	}
+	a, _ := notify.ParseAddress("[END]mail:a@b.c")
+	if a.Wants(notify.Running) || !a.Wants(notify.End) {
+		t.Error("tags are not looked at")
+	}
+}
+
+// A message has OAR's subject for its jobs, and no text of a user breaks out of a line.
+func TestMessage(t *testing.T) {
+	e := journal.Event{Seq: 7, At: time.Unix(0, 0), Text: "vjob 3 is terminated: well\r\nBcc: x@y.z"}
+	j := cluster.VJob{ID: 3, Name: "n", Owner: "ann", Terms: cluster.Terms{Labels: map[string]string{"oar.name": "my\nrun"}}}
+	m := notify.MessageOf(&e, notify.End, &j, "frontal")
+	if got := m.Subject(); got != "*OAR* [END]: 3 (my run) on frontal" {
+		t.Error(got)
+	}
+	if strings.Contains(m.Body(), "\nBcc") || strings.Contains(m.Body(), "\r") {
+		t.Error(m.Body())
+	}
+	j.Labels = nil
+	m = notify.MessageOf(&e, notify.End, &j, "frontal")
+	if got := m.Subject(); got != "*vjob* [END]: 3 (n) on frontal" {
+		t.Error(got)
+	}
+}
+
+// Pauses grow, stay within an hour, and end after a day.
+func TestPause(t *testing.T) {
+	var sum, last time.Duration
+	for tries := 1; ; tries++ {
+		pause, ok := notify.Pause(tries)
+		if !ok {
+			break
+		}
+		if pause < last || pause > time.Hour || pause <= 0 {
+			t.Errorf("after %d tries: %s", tries, pause)
+		}
+		last, sum = pause, sum+pause
+	}
+	if sum < 20*time.Hour || sum > 30*time.Hour {
+		t.Errorf("tried for %s", sum)
+	}
+}
+
+// Whatever is given as an address is taken or refused, and what is taken is harmless.
+func FuzzParseAddress(f *testing.F) {
+	for _, s := range []string{"mail:a@b.c", "[END]https://x/", "exec:/bin/sh", "[", "mail:\"a b\"@c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := notify.ParseAddress(text)
+		if err != nil {
+			return
+		}
+		if (a.Mail == "") == (a.URL == nil) || strings.ContainsAny(a.Mail, "\r\n<>") {
+			t.Errorf("%q became %+v", text, a)
+		}
+	})
+}

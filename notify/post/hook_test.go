@@ -1,0 +1,107 @@
+package post_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"vjob/notify"
+	"vjob/notify/post"
+)
+
+type call struct{ body, stamp, signature string }
+
+// listener is a web server that keeps what it is told.
+func listener(t *testing.T) (port string, calls chan call) {
+	t.Helper()
+	calls = make(chan call, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		calls <- call{string(body), r.Header.Get(post.TimestampHeader), r.Header.Get(post.SignatureHeader)}
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, "/hook", http.StatusFound)
+		case "/gone":
+			w.WriteHeader(http.StatusGone)
+		case "/broken":
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(server.Close)
+	_, port, _ = net.SplitHostPort(server.Listener.Addr().String())
+	return port, calls
+}
+
+// Calls are signed, do not follow redirections, and reach nothing that is not allowed,
+// whatever a name resolves to.
+func TestHook(t *testing.T) {
+	port, calls := listener(t)
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	secret, every := []byte("s3cret"), []string{"*"}
+	for _, tt := range []struct {
+		name, address string
+		hosts         []string
+		networks      []netip.Prefix
+		arrives       bool
+		ok, refused   bool
+	}{
+		{"taken", "http://127.0.0.1:" + port + "/hook", []string{"127.0.0.1"}, loopback, true, true, false},
+		{"every host", "http://127.0.0.1:" + port + "/hook", every, loopback, true, true, false},
+		{"another host", "http://127.0.0.1:" + port + "/hook", []string{"hooks.example.org", "*.0.0.1x"}, loopback, false, false, true},
+		{"loopback", "http://127.0.0.1:" + port + "/hook", every, nil, false, false, true},
+		{"a name of loopback", "http://localhost:" + port + "/hook", every, nil, false, false, true},
+		{"loopback in the clothes of IPv6", "http://[::ffff:127.0.0.1]:" + port + "/hook", every, nil, false, false, true},
+		{"an address of the own link", "http://169.254.169.254/latest", every, nil, false, false, true},
+		{"a private network", "http://10.0.0.1/", every, nil, false, false, true},
+		{"redirected", "http://127.0.0.1:" + port + "/away", every, loopback, true, false, false},
+		{"gone", "http://127.0.0.1:" + port + "/gone", every, loopback, true, false, true},
+		{"broken", "http://127.0.0.1:" + port + "/broken", every, loopback, true, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, err := notify.ParseAddress(tt.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hook := post.NewHook(post.Hook{Hosts: tt.hosts, Networks: tt.networks, Secret: secret, Now: func() time.Time { return time.Unix(1e9, 0) }})
+			err = hook.Carry(t.Context(), a, &notify.Message{Seq: 4, Tag: notify.End, VJob: 7})
+			if (err == nil) != tt.ok || errors.Is(err, post.ErrRefused) != tt.refused {
+				t.Errorf("%v", err)
+			}
+			if (len(calls) == 1) != tt.arrives {
+				t.Fatalf("%d calls arrived", len(calls))
+			}
+			if !tt.arrives {
+				return
+			}
+			c := <-calls
+			if want := post.Sign(secret, c.stamp, []byte(c.body)); c.signature != want || c.stamp != "1000000000" {
+				t.Errorf("signature %s of %s, want %s", c.signature, c.stamp, want)
+			}
+			var m notify.Message
+			if err := json.Unmarshal([]byte(c.body), &m); err != nil || m.VJob != 7 || m.Tag != notify.End {
+				t.Errorf("%s: %v", c.body, err)
+			}
+		})
+	}
+}
+
+// Which hosts may be called.
+func TestAllowed(t *testing.T) {
+	for pattern, hosts := range map[string]map[string]bool{
+		"hooks.example.org": {"hooks.example.org": true, "HOOKS.Example.org.": true, "x.hooks.example.org": false, "example.org": false},
+		"*.example.org":     {"hooks.example.org": true, "a.b.example.org": true, "example.org": false, "badexample.org": false},
+		"*":                 {"anything": true},
+	} {
+		for host, want := range hosts {
+			if got := (&post.Hook{Hosts: []string{pattern}}).Allowed(host); got != want {
+				t.Errorf("%s by %s: %t", host, pattern, got)
+			}
+		}
+	}
+}
