@@ -48,7 +48,7 @@ drawn. A vjob draws its shares of its nodes: of their idle power and of what the
 			if err != nil {
 				return err
 			}
-			list, err := vjobs(cmd, c, client.VJobQuery{Live: true})
+			list, err := vjobs(cmd.Context(), c, client.VJobQuery{Live: true})
 			if err != nil {
 				return err
 			}

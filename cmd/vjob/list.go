@@ -13,9 +13,6 @@ import (
 	"vjob/cluster"
 )
 
-// pageSize is how many vjobs are asked for at once.
-const pageSize = 5000
-
 func (a *app) listCommand() *cobra.Command {
 	var all, estimate, ranked bool
 	var array string
@@ -73,35 +70,11 @@ func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, tabulat
 			return err
 		}
 	}
-	list, err := vjobs(cmd, c, q)
+	list, err := vjobs(cmd.Context(), c, q)
 	if err != nil {
 		return err
 	}
 	return a.show(list, func() *table { return tabulate(list.VJobs) })
-}
-
-// vjobs fetches all pages, up to the limit of the query.
-func vjobs(cmd *cobra.Command, c *client.Client, q client.VJobQuery) (wire.VJobList, error) {
-	limit := q.Limit
-	q.Limit = pageSize
-	if limit > 0 {
-		q.Limit = min(limit, pageSize)
-	}
-	list := wire.VJobList{VJobs: []wire.VJob{}}
-	for {
-		page, err := c.VJobs(cmd.Context(), q)
-		if err != nil {
-			return list, err
-		}
-		list.VJobs, list.Total = append(list.VJobs, page.VJobs...), page.Total
-		if page.Next <= q.Offset || limit > 0 && len(list.VJobs) >= limit {
-			return list, nil
-		}
-		q.Offset = page.Next
-		if limit > 0 {
-			q.Limit = min(pageSize, limit-len(list.VJobs))
-		}
-	}
 }
 
 // ranColumn is where the running time stands in the table.

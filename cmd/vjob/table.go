@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -43,9 +44,9 @@ func (t *table) row(cells ...string) {
 func (t *table) write(out io.Writer, width int) error {
 	widths := make([]int, len(t.heads))
 	for i, h := range t.heads {
-		widths[i] = runewidth.StringWidth(h.name)
+		widths[i] = textWidth(h.name)
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+			widths[i] = max(widths[i], textWidth(row[i]))
 		}
 	}
 	var b strings.Builder
@@ -61,6 +62,16 @@ func (t *table) write(out io.Writer, width int) error {
 	return err
 }
 
+// textWidth is how many places a text takes on a terminal.
+func textWidth(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return runewidth.StringWidth(s)
+		}
+	}
+	return len(s) // clean has left nothing that takes no place
+}
+
 func (t *table) line(out *strings.Builder, cells []string, widths []int, width int, paint func(string, string) string) {
 	var b strings.Builder
 	used := 0
@@ -69,7 +80,7 @@ func (t *table) line(out *strings.Builder, cells []string, widths []int, width i
 		if last && width > 0 {
 			cell = runewidth.Truncate(cell, max(8, width-used), "…")
 		}
-		pad := strings.Repeat(" ", max(0, widths[i]-runewidth.StringWidth(cell)))
+		pad := strings.Repeat(" ", max(0, widths[i]-textWidth(cell)))
 		shown := cell
 		if paint != nil {
 			shown = paint(t.heads[i].name, cell)

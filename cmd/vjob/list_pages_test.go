@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"vjob/api/wire"
+)
+
+// longList serves so many vjobs page by page; the page that begins at broken is refused.
+func longList(t *testing.T, total, broken int) *httptest.Server {
+	t.Helper()
+	var open atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if open.Add(1) > pagesAtOnce {
+			t.Error("too many questions at a time")
+		}
+		defer open.Add(-1)
+		number := func(name string) int { n, _ := strconv.Atoi(r.URL.Query().Get(name)); return n }
+		from, limit := number("offset"), number("limit")
+		if from == broken {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"error":{"code":"forbidden","message":"not this page"}}`))
+			return
+		}
+		page := wire.VJobList{Total: total}
+		for id := from + 1; id <= min(total, from+limit); id++ {
+			page.VJobs = append(page.VJobs, wire.VJob{ID: int64(id), State: "waiting"})
+		}
+		if from+limit < total {
+			page.Next = from + limit
+		}
+		_ = json.NewEncoder(w).Encode(page)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// A long list comes whole and in order, however many pages it has.
+func TestListPages(t *testing.T) {
+	for _, c := range []struct{ total, limit, want int }{
+		{0, 0, 0}, {1, 0, 1}, {pageSize, 0, pageSize}, {pageSize + 1, 0, pageSize + 1}, {8*pageSize + 7, 0, 8*pageSize + 7},
+		{3 * pageSize, 10, 10}, {3 * pageSize, pageSize + 1, pageSize + 1}, {3 * pageSize, 9 * pageSize, 3 * pageSize},
+	} {
+		s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, c.total, -1).URL}}
+		var got wire.VJobList
+		if err := json.Unmarshal([]byte(s.ok("list", "-o", "json", "--limit", strconv.Itoa(c.limit))), &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.VJobs) != c.want || got.Total != c.total {
+			t.Errorf("%d of %d, at most %d; want %d", len(got.VJobs), got.Total, c.limit, c.want)
+		}
+		for i := range got.VJobs {
+			if got.VJobs[i].ID != int64(i+1) {
+				t.Fatalf("at most %d of %d: vjob %d stands at %d", c.limit, c.total, got.VJobs[i].ID, i)
+			}
+		}
+	}
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*pageSize, 5*pageSize).URL}}
+	if r := s.run("list"); r.code == exitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
+		t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
+	}
+}
