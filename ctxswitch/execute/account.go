@@ -60,8 +60,11 @@ func (e *Executor) account(p *pursuit, write bool) {
 // meter takes in what a look says of a member's CPU: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
 func (e *Executor) meter(p *pursuit, rank int, need cluster.MilliCPU, used time.Duration) (changed bool) {
-	if rank >= len(p.meters) {
+	if rank >= len(p.job.VMs) {
 		return false
+	}
+	if p.meters == nil {
+		p.meters = make([]meter, len(p.job.VMs))
 	}
 	m := &p.meters[rank]
 	if used < m.used {

@@ -262,6 +262,9 @@ func (e *Executor) alarm(p *pursuit, text string) {
 	if p.alarms[text] {
 		return
 	}
+	if p.alarms == nil {
+		p.alarms = map[string]bool{}
+	}
 	p.alarms[text] = true
 	e.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
 }
@@ -320,6 +323,9 @@ func (e *Executor) hold(p *pursuit, held bool, reason string) {
 
 // observed returns the CPU that a member was last seen to need.
 func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+	if p.meters == nil {
+		return 0, false
+	}
 	m := &p.meters[rank]
 	return m.need, m.seen
 }

@@ -216,6 +216,9 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 	p.errs[rank] = r.Err
 	p.time(call.Verb, r.Began, r.Ended)
 	if r.Err == nil && call.Verb == hypervisor.Seal {
+		if p.sealed == nil {
+			p.sealed = map[string]*gang.Image{}
+		}
 		p.sealed[call.Image.String()] = &gang.Image{
 			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
 		}

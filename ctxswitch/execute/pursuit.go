@@ -58,7 +58,7 @@ type pursuit struct {
 	memory    float64       // MiB·s on nodes, not yet written
 	joules    float64       // of its shares of the nodes, not yet written
 	watts     energy.Watts  // that it draws now
-	meters    []meter       // by rank
+	meters    []meter       // by rank; nil as long as nobody was seen
 }
 
 // meter is what was last seen of the CPU of a member.
@@ -70,21 +70,17 @@ type meter struct {
 	past  demand.Demand    // what is expected by, if anything is
 }
 
+// newPursuit makes no map before it is needed: of a hundred thousand vjobs nearly all
+// wait.
 func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {
 	n := len(job.VMs)
 	p := &pursuit{
 		job: job, rec: rec, ran: ran, marked: now,
-		absent: make([]time.Time, n), tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), sealed: map[string]*gang.Image{},
-		alarms: map[string]bool{}, born: now,
+		absent: make([]time.Time, n), tries: make([]int, n), tried: make([]time.Time, n), errs: make([]error, n), born: now,
 		held:      make([]map[cluster.NodeID]int, n),
 		touched:   make([]map[cluster.NodeID]uint64, n),
-		meters:    make([]meter, n),
 		caps:      make([]capping, n),
 		accounted: rec.Phase,
-	}
-	for i := range n {
-		p.held[i] = map[cluster.NodeID]int{}
-		p.touched[i] = map[cluster.NodeID]uint64{}
 	}
 	if rec.Phase == gang.Pausing {
 		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
@@ -100,6 +96,9 @@ func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
 	}
 	p.tries[rank]++
 	p.tried[rank] = at
+	if p.held[rank] == nil {
+		p.held[rank] = map[cluster.NodeID]int{}
+	}
 	p.held[rank][call.Node]++
 	if call.To != "" {
 		p.held[rank][call.To]++
@@ -112,11 +111,16 @@ func (p *pursuit) release(call hypervisor.Call, at uint64) {
 	if rank >= len(p.held) {
 		return
 	}
+	if p.touched[rank] == nil {
+		p.touched[rank] = map[cluster.NodeID]uint64{}
+	}
 	for _, n := range []cluster.NodeID{call.Node, call.To} {
 		if n == "" {
 			continue
 		}
-		if p.held[rank][n]--; p.held[rank][n] <= 0 {
+		if p.held[rank][n] > 1 {
+			p.held[rank][n]--
+		} else {
 			delete(p.held[rank], n)
 		}
 		p.touched[rank][n] = at
