@@ -91,7 +91,7 @@ func dependencies(list []wire.Dependency) (after []cluster.Dependency, err error
 		if d.On < 1 {
 			return nil, cluster.BadField(field+".on", d.On, "the number of a vjob, such as 12")
 		}
-		after = append(after, cluster.Dependency{On: cluster.VJobID(d.On), When: when})
+		after = append(after, cluster.Dependency{On: cluster.VJobID(d.On), When: when, Array: d.Array})
 	}
 	return after, nil
 }
@@ -182,7 +182,7 @@ func wireTerms(t *cluster.Terms) wire.Terms {
 		w.Unmet = t.Unmet.String()
 	}
 	for _, d := range t.After {
-		w.After = append(w.After, wire.Dependency{On: int64(d.On), When: d.When.String()})
+		w.After = append(w.After, wire.Dependency{On: int64(d.On), When: d.When.String(), Array: d.Array})
 	}
 	for _, s := range t.Shapes {
 		w.Shapes = append(w.Shapes, wireShape(&s))

@@ -237,7 +237,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: row.Account.Running.Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
 		Queue: row.Queue, Project: row.Project,
-		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces),
+		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces), Attempts: row.Attempts,
 		Members: wireMembers(row.Fold),
 	}
 	if row.Outcome != cluster.Open {

@@ -81,8 +81,9 @@ func (y *Yielding) UnmarshalText(b []byte) (err error) {
 
 // Dependency is a condition on another vjob.
 type Dependency struct {
-	On   VJobID    `json:"on"`
-	When Condition `json:"when,omitempty"`
+	On    VJobID    `json:"on"`
+	When  Condition `json:"when,omitempty"`
+	Array bool      `json:"array,omitempty"` // on every vjob of the array On
 }
 
 // Condition is what of another vjob is waited for.

@@ -39,6 +39,7 @@ type VJob struct {
 	Index     int    // its place in the array, from 1
 	Parameter string // what makes it different from the others of the array
 	Replaces  VJobID // the one that failed and of which it is the next attempt; 0 is none
+	Attempts  int    // how many failed before it
 
 	State   State
 	Held    bool    // not to be selected: a Waiting vjob stays so, a Running one is suspended

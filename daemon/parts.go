@@ -90,6 +90,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
 		Word: gang.DefaultLimits.Word,
 	}
+	e.Attempts = s.Limits.Attempts
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
 		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),

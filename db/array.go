@@ -36,6 +36,10 @@ func (n *newVJob) multiply(t *tx) error {
 				FROM vms`+fmt.Sprintf(others, "vjob"), int64(n.id), n.parameters)
 		},
 		func() error {
+			return t.exec(`INSERT INTO dependencies (vjob, needs, whole) SELECT vjob + p.key, needs, whole
+				FROM dependencies`+fmt.Sprintf(others, "vjob"), int64(n.id), n.parameters)
+		},
+		func() error {
 			return t.exec(`INSERT INTO events (at_ns, kind, vjob, vm, node, plan, state, text)
 				SELECT at_ns, kind, vjob + p.key, vm, node, plan, state, text
 				FROM events`+fmt.Sprintf(others, "kind = 'submitted' AND vjob"), int64(n.id), n.parameters)

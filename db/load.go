@@ -70,6 +70,9 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if l.Open, err = r.open(); err != nil {
 		return err
 	}
+	if err := r.kin(l); err != nil {
+		return err
+	}
 	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s scanner) error {
 		var id journal.PlanID
 		err := s.Scan(&id)

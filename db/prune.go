@@ -123,6 +123,7 @@ func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent')
 		AND NOT EXISTS (SELECT 1 FROM images WHERE vjob = vjobs.id)
 		AND id NOT IN (SELECT vjob FROM intents WHERE error IS NULL)
+		AND NOT EXISTS (SELECT 1 FROM dependencies WHERE needs IN (vjobs.id, vjobs.array))
 		ORDER BY ended_ns, id LIMIT ?`, before)
 }
 

@@ -40,6 +40,8 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.budgets(s.Budgets) },
 		func() error { return every(s.VJobs, t.vjob) },
 		func() error { return every(s.Gangs, t.gang) },
+		func() error { return every(s.Freed, t.free) },
+		func() error { return every(s.Again, t.again) },
 	)
 	for i := range s.Plans {
 		if err == nil {
@@ -95,6 +97,11 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 	}
 	if err := check.Change(old, *c); err != nil {
 		return err
+	}
+	if c.State.Terminal() {
+		if err := t.free(&c.ID); err != nil {
+			return err
+		}
 	}
 	// The first time that is told counts: the loop does not know it after a restart.
 	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, outcome = ?, version = ?,

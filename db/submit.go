@@ -99,6 +99,9 @@ func (n *newVJob) write(t *tx) error {
 		}
 	}
 	e := check.Submitted(n.submission, n.id)
+	if err := n.depend(t); err != nil {
+		return err
+	}
 	if err := t.event(&e); err != nil || len(n.submission.Array) < 2 {
 		return err
 	}

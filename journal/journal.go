@@ -95,6 +95,22 @@ type VJobChange struct {
 	Ended   time.Time // zero before
 }
 
+// Past is what is known of a vjob that has ended, for those that wait for it.
+type Past struct {
+	ID, Array cluster.VJobID
+	Outcome   cluster.Outcome
+	Started   bool           // it has run
+	Again     bool           // it failed, and there is another attempt
+	Next      cluster.VJobID // which is that; 0 before it is known
+}
+
+// Attempt asks for a vjob that is like one that fails in the same step.
+type Attempt struct {
+	Of   cluster.VJobID
+	At   time.Time
+	Text string // for people
+}
+
 // Usage is added to the account of a vjob.
 type Usage struct {
 	VJob      cluster.VJobID
@@ -177,11 +193,13 @@ type Step struct {
 	Drawn   []Drawn // added to what there is
 	Charges []Charge
 	Events  []Event
+	Freed   []cluster.VJobID // that wait for no others any more
+	Again   []Attempt
 }
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
+	return len(s.Freed) == 0 && len(s.Again) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
 }
@@ -199,7 +217,9 @@ type Loaded struct {
 	VJobs    []*cluster.VJob // those that are not terminal, in order
 	Gangs    []gang.Record   // of those vjobs
 	Ran      map[cluster.VJobID]time.Duration
-	Charges  []Charge // that were not pruned, in order
-	Open     []Intent // without a result: they may still be under way
-	Plans    []PlanID // that were running
+	Charges  []Charge         // that were not pruned, in order
+	Open     []Intent         // without a result: they may still be under way
+	Plans    []PlanID         // that were running
+	Waits    []cluster.VJobID // those of the vjobs that wait for others, in order
+	Past     []Past           // of vjobs that have ended and are waited for
 }

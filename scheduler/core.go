@@ -68,6 +68,7 @@ type Core struct {
 	aside     map[cluster.VJobID]exile         // no decision could be taken with them
 	missed    exile                            // there could not even without anybody; its zero value: there could
 	late      map[cluster.VJobID]bool          // reservations that cannot begin in time, of which people are told
+	kin       kin                              // who waits for whom
 	out       journal.Step                     // written by the core itself
 
 	switches   map[cluster.NodeID]*switched // nodes that can be switched off and on
@@ -87,6 +88,8 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
 	c.exec.Power = settings.Power
 	c.takeUp(loaded.Power)
+	c.kin = newKin(loaded)
+	c.exec.Ended = c.kin.note
 	return c
 }
 
@@ -109,7 +112,12 @@ func (c *Core) needs(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Re
 func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 	c.now = now
 	for _, job := range jobs {
-		c.exec.Add(now, job)
+		if c.kin.ended(job.ID) || !c.exec.Add(now, job) {
+			continue // this comes late: it was loaded meanwhile
+		}
+		if len(job.After) > 0 && job.Replaces == 0 {
+			c.kin.waits[job.ID] = ""
+		}
 		c.desk.Put(job, false)
 	}
 }
@@ -299,6 +307,8 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Drawn = append(a.Drawn, b.Drawn...)
 	a.Charges = append(a.Charges, b.Charges...)
 	a.Events = append(a.Events, b.Events...)
+	a.Freed = append(a.Freed, b.Freed...)
+	a.Again = append(a.Again, b.Again...)
 	return a
 }
 

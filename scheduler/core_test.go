@@ -16,17 +16,19 @@ import (
 
 // rig is a core whose nodes the test plays.
 type rig struct {
-	t      *testing.T
-	core   *scheduler.Core
-	now    time.Time
-	views  map[cluster.NodeID]hypervisor.View
-	plans  []journal.Plan
-	events []journal.Event
-	calls  []hypervisor.Call
-	wake   time.Time
-	spent  []journal.Charge
-	mute   bool // looks are not answered
-	looks  []cluster.NodeID
+	t       *testing.T
+	core    *scheduler.Core
+	now     time.Time
+	views   map[cluster.NodeID]hypervisor.View
+	plans   []journal.Plan
+	events  []journal.Event
+	calls   []hypervisor.Call
+	wake    time.Time
+	spent   []journal.Charge
+	mute    bool // looks are not answered
+	looks   []cluster.NodeID
+	changes []journal.VJobChange
+	freed   []cluster.VJobID
 }
 
 func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
@@ -45,6 +47,7 @@ func (r *rig) drain() {
 	for more := true; more; {
 		e := r.core.Drain()
 		r.plans = append(r.plans, e.Step.Plans...)
+		r.changes, r.freed = append(r.changes, e.Step.VJobs...), append(r.freed, e.Step.Freed...)
 		r.events = append(r.events, e.Step.Events...)
 		for _, c := range e.Chains {
 			r.calls = append(r.calls, c.Calls...)

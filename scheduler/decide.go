@@ -19,6 +19,7 @@ import (
 // decide takes one decision: the policy says which vjobs should run, the planner
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
+	c.settleKin()
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
 	c.desk.Decided(c.now)
@@ -183,6 +184,9 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	}
 	if r.Missing != "" {
 		p.barred[r.Job.ID] = r.Missing
+	}
+	if why := c.kin.waits[r.Job.ID]; why != "" {
+		p.barred[r.Job.ID] = why
 	}
 	if until := r.Failed.Add(shunFor); len(r.Shunned) > 0 && c.now.Before(until) {
 		maps.Copy(p.avoid, r.Shunned)

@@ -229,6 +229,9 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		}
 		l.show(core, false)
 		l.start(ctx, effects)
+		if l.again(ctx, core) {
+			continue
+		}
 		wake.Reset(max(effects.Wake.Sub(l.now()), time.Millisecond))
 		return core, nil
 	}
@@ -410,7 +413,12 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 	}
 	if created {
 		jobs := s.VJobs(job.ID)
-		l.post(func(c *Core) error { c.Submitted(l.now(), jobs...); return nil })
+		past, err := l.past(ctx, s.After)
+		l.post(func(c *Core) error {
+			c.Recall(past...)
+			c.Submitted(l.now(), jobs...)
+			return err
+		})
 	}
 	return job, created, nil
 }

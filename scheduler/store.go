@@ -22,6 +22,11 @@ type Store interface {
 	Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error)
 	// Known reports whether an owner has used a key for a vjob that is not forgotten.
 	Known(ctx context.Context, owner, key string) (bool, error)
+	// Past is what is known of those of the vjobs, or vjobs of arrays, that have ended,
+	// and of the attempts that followed them.
+	Past(ctx context.Context, on []cluster.Dependency) ([]journal.Past, error)
+	// Attempts are the vjobs that the last steps wrote for those that failed.
+	Attempts(ctx context.Context, of []cluster.VJobID) ([]*cluster.VJob, error)
 	// Prune deletes what is older than the horizon. Each turn is a batch that has
 	// been deleted for good, some hundreds of rows; whoever breaks off leaves the
 	// rest. After an error there are no more, and what became of the last batch is

@@ -174,6 +174,7 @@ type Limits struct {
 	MaxSkew           Duration `json:"max_skew"`
 	Tries             int      `json:"tries"`
 	Requeues          int      `json:"requeues"`
+	Attempts          int      `json:"attempts"`
 	StopGrace         Duration `json:"stop_grace"`
 	ImageMargin       Size     `json:"image_margin"`
 	Slack             float64  `json:"slack"`

@@ -232,6 +232,7 @@ func (s *Settings) validateLimits() error {
 		{"limits.transfers_per_node", float64(l.TransfersPerNode), 1, 1000},
 		{"limits.requests_per_second", l.RequestsPerSecond, 0, 1e6},
 		{"limits.tries", float64(l.Tries), 1, 100},
+		{"limits.attempts", float64(l.Attempts), 1, 100},
 		{"limits.requeues", float64(l.Requeues), 0, 1000},
 		{"limits.image_margin", float64(l.ImageMargin.MiB), 0, 1 << 30},
 		{"limits.slack", l.Slack, 1, 1000},

@@ -111,6 +111,12 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 		return nil, err
 	}
 	if created && s.core != nil {
+		past, err := s.cfg.Store.Past(context.Background(), sub.After)
+		if err != nil {
+			s.reload()
+			return job, nil
+		}
+		s.core.Recall(past...)
 		s.core.Submitted(s.now, sub.VJobs(job.ID)...)
 		return job, s.carryOut()
 	}
@@ -259,11 +265,33 @@ func (s *Shell) carryOut() error {
 			}
 		}
 		more := s.press(effects.Asks)
-		if s.core == nil || !s.look(effects) && !more {
+		if s.core == nil {
+			return nil
+		}
+		again, err := s.again()
+		if err != nil {
+			s.reload()
+			return nil
+		}
+		if !s.look(effects) && !more && !again {
 			return nil
 		}
 	}
 	return nil
+}
+
+// again hands the next attempts of vjobs that failed to the core.
+func (s *Shell) again() (more bool, err error) {
+	failed := s.core.Failed()
+	if len(failed) == 0 {
+		return false, nil
+	}
+	jobs, err := s.cfg.Store.Attempts(context.Background(), failed)
+	if err != nil {
+		return false, err
+	}
+	s.core.Again(s.now, jobs...)
+	return true, nil
 }
 
 // commit writes a step. When that fails, the core is forgotten and made anew from

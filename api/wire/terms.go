@@ -34,6 +34,9 @@ type Terms struct {
 type Dependency struct {
 	On   int64  `json:"on"`
 	When string `json:"when,omitempty"` // afterok, afterany, afternotok or after (it has started); "" is afterok
+	// Array is that On is an array, and all its vjobs count: afternotok is met by one, the
+	// others by all.
+	Array bool `json:"array,omitempty"`
 }
 
 // Shape is one alternative of a moldable vjob: VMs as in a submission, and how long it

@@ -80,6 +80,7 @@ type VJob struct {
 	Index           int        `json:"index,omitempty"`     // its place in the array, from 1
 	Parameter       string     `json:"parameter,omitempty"` // what makes it different from the others of the array
 	Replaces        int64      `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
+	Attempts        int        `json:"attempts,omitempty"`  // how many failed before it
 	Members         *Members   `json:"members,omitempty"`   // of the array for which it stands in a folded list
 }
 

@@ -50,6 +50,8 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"project", j.Project},
 		{"deadline", strings.TrimPrefix(moment(j.Terms.Deadline), "-")},
 		{"priority", rankLine(&j.VJob)},
+		{"after", afterLine(j.Terms.After)},
+		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
 		{"ran", ran(&j.VJob)},
 		{"submitted", moment(&j.Submitted)},
@@ -97,6 +99,26 @@ func used(j *wire.VJobDetail) string {
 		text += fmt.Sprintf(", %s of energy", kWh(float64(j.EnergyJoules)))
 	}
 	return text
+}
+
+// afterLine is for whom it waits or has waited, as --after takes it.
+func afterLine(after []wire.Dependency) string {
+	list := make([]string, len(after))
+	for i, d := range after {
+		list[i] = fmt.Sprintf("%s:%d", d.When, d.On)
+		if d.Array {
+			list[i] += "[]"
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// replaced is the one that failed and of which it is the next attempt.
+func replaced(j *wire.VJob) string {
+	if j.Replaces == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, attempt %d", j.Replaces, j.Attempts+1)
 }
 
 // arrayLine is which vjob of which array it is.

@@ -32,7 +32,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.project, "project", "", "`PROJECT` for which it counts")
 	flags.StringVar(&f.deadline, "deadline", "", "`TIME` by which it should have ended, such as 'tomorrow 08:00' or +6h")
 	flags.StringVar(&f.reserve, "reserve", "", "`TIME` from which its room is kept free, such as 'tomorrow 08:00'")
-	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; may be repeated")
+	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated")
 	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
 	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
@@ -96,7 +96,7 @@ func momentFlag(flag, text string, before *time.Time, now time.Time) (*time.Time
 	return &t, err
 }
 
-// parseAfter reads "afterok:12" or "12".
+// parseAfter reads "afterok:12" or "12", and "12[]" for a whole array.
 func parseAfter(list []string) (after []wire.Dependency, err error) {
 	for _, text := range list {
 		when, number, found := strings.Cut(text, ":")
@@ -105,11 +105,12 @@ func parseAfter(list []string) (after []wire.Dependency, err error) {
 		} else if _, err := cluster.ParseCondition(when); err != nil {
 			return nil, cluster.BadField("--after", text, "afterok, afterany, afternotok or after, a colon, and the number of a vjob")
 		}
+		number, array := strings.CutSuffix(number, "[]")
 		id, err := cluster.ParseVJobID(number)
 		if err != nil {
-			return nil, cluster.BadField("--after", text, "the number of a vjob, such as 12 or afterany:12")
+			return nil, cluster.BadField("--after", text, "the number of a vjob or an array, such as 12, afterany:12 or afterok:120[]")
 		}
-		after = append(after, wire.Dependency{On: int64(id), When: when})
+		after = append(after, wire.Dependency{On: int64(id), When: when, Array: array})
 	}
 	return after, nil
 }

@@ -178,6 +178,7 @@ func (e *Executor) writeJob(p *pursuit) {
 	}
 	if p.job.State.Terminal() {
 		change.Ended = e.now
+		e.end(p)
 	}
 	e.out.Step.VJobs = append(e.out.Step.VJobs, change)
 }

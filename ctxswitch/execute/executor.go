@@ -40,13 +40,16 @@ type Settings struct {
 	// Patience is how long a gang under way waits for room that its plan had
 	// promised before it turns back.
 	Patience time.Duration
+	// Attempts is how often an idempotent vjob is submitted in all; below 2 it is never
+	// submitted again.
+	Attempts int
 	// Slack multiplies the estimated duration of a call to give its deadline.
 	Slack float64
 }
 
 // DefaultSettings suit real hosts.
 var DefaultSettings = Settings{
-	Limits: gang.DefaultLimits, Transfers: 2, LookEvery: 5 * time.Second,
+	Limits: gang.DefaultLimits, Transfers: 2, Attempts: 3, LookEvery: 5 * time.Second,
 	LookWait: 5 * time.Second, Retry: time.Second,
 	Settle: 10 * time.Second, Patience: time.Minute, Slack: 4,
 }
@@ -89,6 +92,8 @@ type Executor struct {
 	changes uint64
 	out     Effects
 
+	// Ended is told of every vjob that ends, as it does. Nil is nobody.
+	Ended func(journal.Past)
 	// Needs says what a member counts for, given the CPU that it was last seen to
 	// need, if it was. Nil counts what it reserves.
 	Needs func(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources
@@ -168,12 +173,14 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	return e
 }
 
-// Add takes a vjob in that was just submitted.
-func (e *Executor) Add(now time.Time, job *cluster.VJob) {
+// Add takes a vjob in that was just submitted, and reports whether it is new.
+func (e *Executor) Add(now time.Time, job *cluster.VJob) bool {
 	e.now = now
-	if _, known := e.gangs[job.ID]; !known {
+	_, known := e.gangs[job.ID]
+	if !known {
 		e.add(job, gang.Record{}, 0)
 	}
+	return !known
 }
 
 func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {

@@ -30,6 +30,7 @@ type Report struct {
 	Ran   time.Duration
 	// Booked is as much of Ran as the journal has.
 	Booked time.Duration
+	Began  bool // it has run
 	// Failures counts attempts in a row that did not lead where they should.
 	Failures int
 	Failed   time.Time // of the last one
@@ -45,6 +46,17 @@ func (e *Executor) Jobs() []Report {
 	list := make([]Report, 0, len(e.gangs))
 	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
 		list = append(list, e.report(e.gangs[id]))
+	}
+	return list
+}
+
+// Members reports the live vjobs of an array, in no order.
+func (e *Executor) Members(array cluster.VJobID) []Report {
+	var list []Report
+	for _, p := range e.gangs {
+		if p.job.Array == array {
+			list = append(list, e.report(p))
+		}
 	}
 	return list
 }
@@ -66,7 +78,7 @@ func (e *Executor) report(p *pursuit) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
-		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running, Failures: p.failures, Failed: p.failedAt, Why: p.why,
+		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running, Began: p.hasStarted(), Failures: p.failures, Failed: p.failedAt, Why: p.why,
 		Shunned: p.shunned, Missing: p.missing, Watts: max(p.watts, 0),
 	}
 }

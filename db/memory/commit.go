@@ -106,6 +106,12 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		s.gangs[at] = copyGang(r)
 		s.gangs[at].Since = utc(r.Since)
 	}
+	for _, id := range step.Freed {
+		s.free(id, u)
+	}
+	for i := range step.Again {
+		s.again(&step.Again[i], u)
+	}
 	if err := s.stepPlans(step, u); err != nil {
 		return err
 	}
@@ -144,6 +150,9 @@ func (s *Store) change(c *journal.VJobChange, u *undo) error {
 		return err
 	}
 	keep(u, row)
+	if c.State.Terminal() {
+		s.free(c.ID, u)
+	}
 	next := *old // a copy: readers and clones hold the old one
 	next.State, next.Held, next.Reason, next.Outcome, next.Version = c.State, c.Held, c.Reason, c.Outcome, c.Version
 	row.VJob = &next

@@ -163,10 +163,11 @@ func (s *Store) pruneVJobs(before time.Time) int {
 		}
 	}
 	var old []ended
+	awaited := s.awaited()
 	for i := range s.vjobs {
 		row, g := &s.vjobs[i], &s.gangs[i]
 		image := slices.ContainsFunc(g.Members, func(m gang.Member) bool { return m.Image != nil })
-		if row.State.Terminal() && past(row.Ended, before) && g.Phase == gang.Absent && !image && !called[row.ID] {
+		if row.State.Terminal() && past(row.Ended, before) && g.Phase == gang.Absent && !image && !called[row.ID] && !awaited(row.VJob) {
 			old = append(old, ended{row.Ended, int64(row.ID), 5 + row.Size})
 		}
 	}

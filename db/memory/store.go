@@ -57,9 +57,10 @@ type Store struct {
 	callAt  map[hypervisor.OpID]int
 	seq     int64 // of the last event
 	events  []journal.Event
-	gaps    replay.Gaps              // what was deleted
-	closed  map[string]journal.Usage // by the vjobs that were deleted, by owner
-	charges []journal.Charge         // in order
+	gaps    replay.Gaps                             // what was deleted
+	closed  map[string]journal.Usage                // by the vjobs that were deleted, by owner
+	charges []journal.Charge                        // in order
+	waits   map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others
 }
 
 var _ scheduler.Store = (*Store)(nil)
@@ -88,7 +89,7 @@ func (s *Store) Clone() *Store {
 		FailNext: s.FailNext,
 		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, gaps: s.gaps,
 		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
-		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: cloneLists(s.names),
+		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: cloneLists(s.names), waits: maps.Clone(s.waits),
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
@@ -161,6 +162,12 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 		}
 	}
 	slices.Sort(l.Plans)
+	l.Waits = slices.Sorted(maps.Keys(s.waits))
+	var on []cluster.Dependency
+	for _, list := range s.waits {
+		on = append(on, list...)
+	}
+	l.Past = s.past(on)
 	return l, nil
 }
 
@@ -206,9 +213,15 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 	if bearer, taken := s.bearer(sub.Owner, sub.Name); taken {
 		return nil, false, check.NameTaken(sub.Name, bearer)
 	}
+	if err := s.find(sub); err != nil {
+		return nil, false, err
+	}
 	jobs := sub.VJobs(s.last + 1)
 	for _, job := range jobs {
-		s.insert(job, sub)
+		job.Submitted = utc(job.Submitted)
+		s.keep(job)
+		s.wait(job.ID, job.After...)
+		s.log(check.Submitted(sub, job.ID))
 	}
 	if sub.Key != "" {
 		if s.keys == nil {
@@ -217,24 +230,6 @@ func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
 		s.keys[key] = firstUse{jobs[0].ID, body}
 	}
 	return jobs[0].Clone(), true, nil
-}
-
-// insert adds a vjob that has the number after the last.
-func (s *Store) insert(job *cluster.VJob, sub *scheduler.Submission) {
-	s.last = job.ID
-	job.Submitted = utc(job.Submitted)
-	s.vjobs = append(s.vjobs, journal.Row{
-		VJob: job, Account: journal.Usage{VJob: job.ID}, Size: len(job.VMs), Reserved: job.Reserved(),
-	})
-	s.gangs = append(s.gangs, gang.Record{VJob: job.ID, Since: utc(sub.At), Members: make([]gang.Member, len(job.VMs))})
-	if job.Name != "" {
-		if s.names == nil {
-			s.names = map[ownerKey][]cluster.VJobID{}
-		}
-		name := ownerKey{job.Owner, cluster.ArrayName(job.Name)}
-		s.names[name] = append(s.names[name], job.ID)
-	}
-	s.log(check.Submitted(sub, job.ID))
 }
 
 // bearer is the latest live vjob of the owner that bears the name, or is of an array

@@ -29,6 +29,7 @@ type Checker struct {
 	calm    bool                 // no faults: nothing excuses a refused call
 	maxSkew time.Duration
 	trace   func(line string) // nil: nobody wants to read it
+	ties    ties
 
 	changed    bool
 	violations []string
@@ -64,6 +65,7 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
+	k.ties = newTies()
 	c.OnChange = k.Change
 	return k
 }
@@ -176,7 +178,11 @@ func (k *Checker) Committed(step journal.Step) {
 		k.tell("node %s %s, wanted %s", rec.Node, rec.Phase, rec.Want)
 		k.power[rec.Node] = rec
 	}
+	k.attempts(step)
 	for _, change := range step.VJobs {
+		if change.State == cluster.Booting {
+			k.inTime(change)
+		}
 		k.transition(change)
 	}
 	k.counts.Switches += len(step.Plans)

@@ -300,7 +300,9 @@ func (r *run) submit() error {
 	if err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}
-	for _, member := range sub.VJobs(job.ID) {
+	members := sub.VJobs(job.ID)
+	r.check.tie(members...)
+	for _, member := range members {
 		r.check.acked = append(r.check.acked, member.ID)
 	}
 	return nil

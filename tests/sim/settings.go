@@ -15,6 +15,9 @@ func Settings(opts Options) scheduler.Settings {
 	limits.Costs = Costs
 	limits.LookEvery, limits.Retry, limits.Settle = 5*time.Second, time.Second, 20*time.Second
 	limits.Limits.StopGrace = 5 * time.Second
+	if opts.Seed%3 == 1 {
+		limits.Limits.MaxLosses = 0 // so that vjobs fail
+	}
 	policy := policies[opts.Seed%uint64(len(policies))]
 	return scheduler.Settings{
 		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,

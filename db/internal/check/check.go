@@ -94,6 +94,20 @@ func Submission(s *scheduler.Submission) error {
 	return nil
 }
 
+// NotThere says that a vjob is to wait for one that the owner does not have.
+func NotThere(i int, d cluster.Dependency) error {
+	what := "the number of a vjob of yours"
+	if d.Array {
+		what = "the number of an array of yours"
+	}
+	return cluster.BadField(fmt.Sprintf("after[%d].on", i), d.On, what)
+}
+
+// Again is the event that another attempt writes.
+func Again(a *journal.Attempt, id cluster.VJobID) journal.Event {
+	return journal.Event{At: a.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: a.Text}
+}
+
 // NameTaken says that a live vjob of the owner bears the name.
 func NameTaken(name string, id cluster.VJobID) error {
 	return fmt.Errorf("name: %q is the name of your live vjob %s; want another name, or that vjob ended first: %w",
