@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"vjob/cluster"
 	"vjob/journal"
@@ -31,7 +30,6 @@ func (l *Loop) again(ctx context.Context, core *Core) (more bool) {
 	}
 	jobs, err := l.store.Attempts(context.WithoutCancel(ctx), failed)
 	if err != nil {
-		l.log.Error("the next attempts are not known, loading the journal anew", slog.Any("error", err))
 		l.stale = true
 		return true
 	}

@@ -203,7 +203,7 @@ func (c *Core) dependency(d cluster.Dependency) answer {
 	}
 	id := d.On
 	p, over := c.kin.past[id]
-	for over && p.Again && !(d.When == cluster.AfterStart && p.Started) { // the next attempt counts in its place
+	for over && p.Again && (d.When != cluster.AfterStart || !p.Started) { // the next attempt counts in its place
 		if p.Next == 0 {
 			return answer{hope: true, why: fmt.Sprintf("for the next attempt of vjob %s", id)}
 		}

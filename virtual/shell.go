@@ -111,13 +111,12 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 		return nil, err
 	}
 	if created && s.core != nil {
-		past, err := s.cfg.Store.Past(context.Background(), sub.After)
-		if err != nil {
+		if past, err := s.cfg.Store.Past(context.Background(), sub.After); err == nil {
+			s.core.Recall(past...)
+			s.core.Submitted(s.now, sub.VJobs(job.ID)...)
+		} else {
 			s.reload()
-			return job, nil
 		}
-		s.core.Recall(past...)
-		s.core.Submitted(s.now, sub.VJobs(job.ID)...)
 		return job, s.carryOut()
 	}
 	return job, nil
@@ -268,8 +267,8 @@ func (s *Shell) carryOut() error {
 		if s.core == nil {
 			return nil
 		}
-		again, err := s.again()
-		if err != nil {
+		again, known := s.again()
+		if !known {
 			s.reload()
 			return nil
 		}
@@ -280,18 +279,18 @@ func (s *Shell) carryOut() error {
 	return nil
 }
 
-// again hands the next attempts of vjobs that failed to the core.
-func (s *Shell) again() (more bool, err error) {
+// again hands the next attempts of vjobs that failed to the core; known is false when
+// the store does not tell them.
+func (s *Shell) again() (more, known bool) {
 	failed := s.core.Failed()
 	if len(failed) == 0 {
-		return false, nil
+		return false, true
 	}
 	jobs, err := s.cfg.Store.Attempts(context.Background(), failed)
-	if err != nil {
-		return false, err
+	if err == nil {
+		s.core.Again(s.now, jobs...)
 	}
-	s.core.Again(s.now, jobs...)
-	return true, nil
+	return true, err == nil
 }
 
 // commit writes a step. When that fails, the core is forgotten and made anew from

@@ -55,7 +55,7 @@ func (s *Store) again(a *journal.Attempt, u *undo) {
 	}
 	vjobs, gangs, last, names := s.vjobs, s.gangs, s.last, cloneLists(s.names)
 	u.replaced = append(u.replaced, func() { s.vjobs, s.gangs, s.last, s.names = vjobs, gangs, last, names })
-	job := s.vjobs[at].VJob.Clone()
+	job := s.vjobs[at].Clone()
 	job.ID, job.Replaces, job.Attempts = s.last+1, a.Of, job.Attempts+1
 	job.State, job.Held, job.Outcome, job.Version, job.Reason = cluster.Waiting, false, cluster.Open, 0, a.Text
 	job.Submitted = utc(a.At)

@@ -68,11 +68,13 @@ func (k *Checker) attempts(step journal.Step) {
 func (k *Checker) inTime(c journal.VJobChange) {
 	for _, d := range k.ties.after[c.ID] {
 		for id, on := range k.jobs {
-			if id != d.On && !(d.Array && k.ties.arrays[id] == d.On) || k.ties.replaced[id] {
+			of := id == d.On || d.Array && k.ties.arrays[id] == d.On
+			if !of || k.ties.replaced[id] || d.When == cluster.AfterStart {
 				continue
 			}
 			met, _ := d.When.Met(on.State, !on.Started.IsZero(), on.Outcome)
-			if !met && d.When != cluster.AfterStart && !(d.Array && d.When == cluster.AfterNotOK && on.State.Terminal()) {
+			other := d.Array && d.When == cluster.AfterNotOK && on.State.Terminal() // one of them is enough
+			if !met && !other {
 				k.violate(23, "vjob %s, which waits %s of %s, starts while %s is %s, %s", c.ID, d.When, d.On, id, on.State, on.Outcome)
 			}
 		}
