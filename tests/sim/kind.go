@@ -27,8 +27,8 @@ func (r *run) kind(sub *scheduler.Submission) {
 
 func (r *run) dependency(on cluster.VJobID) cluster.Dependency {
 	d := cluster.Dependency{On: on, When: cluster.Condition(r.chance.IntN(4))}
-	if kept, ok := r.store.VJob(on); ok && kept.Array != 0 && r.chance.IntN(2) == 0 {
-		d.On, d.Array = kept.Array, true
+	if array := r.check.ties.arrays[on]; array != 0 && r.chance.IntN(2) == 0 {
+		d.On, d.Array = array, true
 	}
 	return d
 }
