@@ -38,6 +38,8 @@ type Scheduler interface {
 	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
 	// Standing is how queues, quotas and shares stand now.
 	Standing(ctx context.Context) (arrangement.Standing, error)
+	// Foresee tells the schedule as it is going to be.
+	Foresee(ctx context.Context) (scheduler.Foreseen, error)
 	// Snapshot is the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }

@@ -24,6 +24,7 @@ import (
 	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/queue/arrangement"
+	"vjob/queue/forecast"
 	"vjob/ruling"
 	"vjob/scheduler"
 )
@@ -112,6 +113,18 @@ func (l *loop) Standing(context.Context) (arrangement.Standing, error) {
 	rules := arrangement.Plain(queue.FirstFit{})
 	desk := arrangement.NewDesk(rules)
 	return desk.Standing(time.Now(), rules.Quotas.Tally(time.Now(), nil)), nil
+}
+
+func (l *loop) Foresee(context.Context) (scheduler.Foreseen, error) {
+	f := scheduler.Foreseen{At: l.snap.At, Total: cluster.Resources{CPU: 4000, Memory: 4096}, Nodes: 1}
+	for i, owner := range []string{"alice", "bob"} {
+		id := cluster.VJobID(i + 1)
+		f.VJobs = append(f.VJobs, &cluster.VJob{ID: id, Owner: owner})
+		f.Jobs = append(f.Jobs, forecast.Job{ID: id, Need: cluster.Resources{CPU: 1000}})
+		f.Bars = append(f.Bars, forecast.Bar{Start: l.snap.At, Why: "waits"})
+	}
+	f.Use = []forecast.Use{{At: l.snap.At, Used: cluster.Resources{CPU: 2000}, Nodes: 1}}
+	return f, nil
 }
 
 func (l *loop) Snapshot() *scheduler.Snapshot { return l.snap }

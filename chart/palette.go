@@ -21,10 +21,12 @@ var palette = []colour{
 	{"migrating", "#cc5fa0"},
 	{"stopping", "#5b6470"},
 	{Switch, "#d1495b"},
+	{"planned", "#9dc3e6"},
+	{"reserved", "#8e6bbf"},
 }
 
 // lasting are the states that are drawn under the others.
-var lasting = []string{"waiting", "running", "paused", "suspended"}
+var lasting = []string{"waiting", "running", "paused", "suspended", "planned", "reserved"}
 
 // class is the style of a state; an unknown one is painted black.
 func class(state string) string {

@@ -193,7 +193,11 @@ func (c *Core) place(p *picture, r *execute.Report) {
 		c.retry(until)
 	}
 	if applies(r) {
-		p.line = append(p.line, applicant(r.Job, c.exec.Need))
+		need := c.exec.Need
+		if !r.Job.Reservation.IsZero() {
+			need = func(vm cluster.VMID) cluster.Resources { return r.Job.VMs[vm.Rank].Reserved }
+		}
+		p.line = append(p.line, applicant(r.Job, need))
 		return
 	}
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
@@ -290,17 +294,7 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 			verdicts[i] = p.ofExile(r)
 			continue
 		}
-		job := queue.Job{
-			VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
-		}
-		if at >= 0 {
-			job.Need = p.line[at].Total
-		} else {
-			for k := range r.Job.VMs {
-				job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
-			}
-		}
-		m.Jobs, whose = append(m.Jobs, job), append(whose, i)
+		m.Jobs, whose = append(m.Jobs, p.job(i, at, counts)), append(whose, i)
 	}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
@@ -315,6 +309,22 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 		fault = cmp.Or(fault, room.Fault())
 	}
 	return verdicts, fault
+}
+
+// job is what policies know of a vjob, given its place in the line.
+func (p *picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
+	r := &p.reports[i]
+	job := queue.Job{
+		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
+	}
+	if at >= 0 {
+		job.Need = p.line[at].Total
+		return job
+	}
+	for k := range r.Job.VMs {
+		job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
+	}
+	return job
 }
 
 // needs is what every VM of a configuration counts for.

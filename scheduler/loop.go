@@ -456,5 +456,18 @@ func (l *Loop) Suppose(ctx context.Context, s Supposition) (Forecast, error) {
 	return answer(), nil // beside the loop, which goes on
 }
 
+// Foresee tells the schedule as it is going to be.
+func (l *Loop) Foresee(ctx context.Context) (Foreseen, error) {
+	var answer func() Foreseen
+	err := l.ask(ctx, func(c *Core) (err error) {
+		answer, err = c.Foresee(l.now())
+		return err
+	})
+	if err != nil {
+		return Foreseen{}, err
+	}
+	return answer(), nil // beside the loop, which goes on
+}
+
 // Snapshot is the loop as it was after its last step.
 func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }

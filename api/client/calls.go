@@ -204,3 +204,8 @@ func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, 
 	}
 	return res.Body, res.ContentLength, nil
 }
+
+// Forecast is when vjobs are going to start and end, and how much is used meanwhile.
+func (c *Client) Forecast(ctx context.Context) (wire.Schedule, error) {
+	return get[wire.Schedule](ctx, c, "/v1/forecast", nil)
+}

@@ -32,12 +32,12 @@ func (a *app) listCommand() *cobra.Command {
 			q.Live = !all && len(q.States) == 0 && array == ""
 			q.Fold = array == "" && q.Name == ""
 			q.Fold = q.Fold && !ranked
-			return a.list(cmd, q, array, listing(estimate, ranked))
+			return a.list(cmd, q, array, estimate, listing(estimate, ranked))
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&all, "all", "a", false, "also those that have ended")
-	flags.BoolVar(&estimate, "estimate", false, "also when those that wait will start at the latest, by what is known now")
+	flags.BoolVar(&estimate, "estimate", false, "also when those that wait will start, if all use up their walltimes, and what has to end before")
 	flags.BoolVar(&ranked, "priority", false, "those that have not ended, in the order in which they are looked at, and why that is")
 	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
 	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
@@ -57,7 +57,7 @@ func listing(estimate, ranked bool) func(jobs []wire.VJob) *table {
 	return func(jobs []wire.VJob) *table { return vjobTable(jobs, estimate) }
 }
 
-func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, tabulate func([]wire.VJob) *table) error {
+func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, estimate bool, tabulate func([]wire.VJob) *table) error {
 	if q.Limit < 0 {
 		return cluster.BadField("--limit", q.Limit, "0 or more")
 	}
@@ -74,7 +74,27 @@ func (a *app) list(cmd *cobra.Command, q client.VJobQuery, array string, tabulat
 	if err != nil {
 		return err
 	}
+	if estimate {
+		s, err := c.Forecast(cmd.Context())
+		if err != nil {
+			return err
+		}
+		estimated(list.VJobs, &s)
+	}
 	return a.show(list, func() *table { return tabulate(list.VJobs) })
+}
+
+// estimated tells of those that wait when they start, and what they wait for.
+func estimated(jobs []wire.VJob, s *wire.Schedule) {
+	slots := make(map[int64]*wire.Slot, len(s.VJobs))
+	for i := range s.VJobs {
+		slots[s.VJobs[i].ID] = &s.VJobs[i]
+	}
+	for i := range jobs {
+		if slot := slots[jobs[i].ID]; slot != nil && !slot.Runs {
+			jobs[i].EstimatedStart, jobs[i].Reason = slot.Start, slot.Why
+		}
+	}
 }
 
 // ranColumn is where the running time stands in the table.

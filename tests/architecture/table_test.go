@@ -20,6 +20,7 @@ var table = []row{
 	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
 	{"queue", of("cluster", "queue/outlook"), "where VMs are placed, and how a context switch is made"},
 	{"queue/reservation", of("cluster", "queue", "queue/outlook"), "how long a suspension takes, and who may reserve"},
+	{"queue/forecast", of("cluster", "queue/outlook"), "policies and nodes"},
 	{"queue/calendar", of("cluster"), "what windows in time are for"},
 	{"queue/fairshare", of("cluster"), "vjobs, and what is done with the factor"},
 	{"queue/rank", of("cluster"), "policies, and what is in a queue or a project"},
@@ -49,7 +50,7 @@ var table = []row{
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/scheduler"
+)
+
+func scheduleEndpoint() endpoint {
+	return endpoint{
+		method: "GET", path: "/v1/forecast", operation: "getForecast",
+		summary: "When each vjob is going to start and end, and how much is used meanwhile",
+		least:   known, verb: Read, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
+	}
+}
+
+// schedule answers GET /v1/forecast.
+func (s *Server) schedule(c *gin.Context, who Subject) error {
+	f, err := s.scheduler.Foresee(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wireSchedule(&f, who))
+}
+
+// wireSchedule is what somebody may see of it: users their own vjobs, and what all use.
+func wireSchedule(f *scheduler.Foreseen, who Subject) wire.Schedule {
+	w := wire.Schedule{
+		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,
+		VJobs: []wire.Slot{}, Use: make([]wire.Use, len(f.Use)),
+	}
+	for i, job := range f.VJobs {
+		if !Can(who, Read, Object{Kind: KindVJob, Owner: job.Owner}) {
+			continue
+		}
+		b, j := &f.Bars[i], &f.Jobs[i]
+		w.VJobs = append(w.VJobs, wire.Slot{
+			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),
+			CPUMilli: int64(j.Need.CPU), MemoryMiB: int64(j.Need.Memory), Runs: j.Runs,
+			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Why: b.Why,
+		})
+	}
+	for i, u := range f.Use {
+		w.Use[i] = wire.Use{At: u.At.UTC(), CPUMilli: int64(u.Used.CPU), MemoryMiB: int64(u.Used.Memory), Nodes: u.Nodes}
+	}
+	return w
+}

@@ -1,0 +1,38 @@
+package wire
+
+import "time"
+
+// Schedule is what is going to be: when each vjob starts and ends if all use up their
+// walltimes and nobody is submitted, and how much is used meanwhile.
+type Schedule struct {
+	At        time.Time `json:"at"`
+	CPUMilli  int64     `json:"cpu_milli"` // of the nodes that take VMs, as memory_mib
+	MemoryMiB int64     `json:"memory_mib"`
+	Nodes     int       `json:"nodes"` // that take VMs
+	VJobs     []Slot    `json:"vjobs"` // those that the caller may see, in the order of their turns
+	Use       []Use     `json:"use"`   // of all
+}
+
+// Slot is one vjob in the schedule.
+type Slot struct {
+	ID        int64      `json:"id"`
+	Name      string     `json:"name,omitempty"`
+	Owner     string     `json:"owner"`
+	State     string     `json:"state"`
+	VMCount   int        `json:"vm_count"`
+	CPUMilli  int64      `json:"cpu_milli"` // what its VMs count for together, as memory_mib
+	MemoryMiB int64      `json:"memory_mib"`
+	Runs      bool       `json:"runs"`            // it does, or starts now
+	Start     *time.Time `json:"start,omitempty"` // absent: that cannot be known
+	End       *time.Time `json:"end,omitempty"`   // absent: it has no walltime, or that cannot be known
+	Reserved  bool       `json:"reserved,omitempty"`
+	Why       string     `json:"why"` // it runs or waits, with what it waits for
+}
+
+// Use is what is in use from an instant until the next.
+type Use struct {
+	At        time.Time `json:"at"`
+	CPUMilli  int64     `json:"cpu_milli"`
+	MemoryMiB int64     `json:"memory_mib"`
+	Nodes     int       `json:"nodes"` // that it takes at least
+}

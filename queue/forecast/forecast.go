@@ -1,0 +1,228 @@
+// Package forecast tells what is going to be: when each vjob starts and ends if all use
+// up their walltimes and nobody is submitted, how much is used meanwhile, and why those
+// that wait do.
+//
+// All is reckoned in sums. It is pure. It refuses to know policies and nodes: in which
+// order vjobs wait, and which of them run, has been decided.
+package forecast
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/outlook"
+)
+
+// Job is what the forecast knows of one vjob.
+type Job struct {
+	ID       cluster.VJobID
+	Need     cluster.Resources
+	Left     time.Duration // of its walltime
+	Ends     bool          // it has a walltime
+	Runs     bool          // it does, or starts now
+	Since    time.Time     // when it last started, if it runs
+	Reserved time.Time     // its room is kept from then on; zero: it has no reservation
+	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
+	// waits for another, or it is left alone for a while.
+	Stuck  bool
+	Reason string // as was last decided
+}
+
+// Scene is what a forecast is made of.
+type Scene struct {
+	Now   time.Time
+	Total cluster.Resources   // of the nodes that take VMs
+	Nodes []cluster.Resources // each of them
+	Jobs  []Job               // those that wait in the order of their turns
+	// Strict: nobody starts before one that comes before.
+	Strict bool
+}
+
+// Bar is one vjob in the schedule, in the place that it has among the jobs.
+type Bar struct {
+	Start time.Time // zero: that cannot be known
+	End   time.Time // zero: that has no end, or cannot be known
+	Why   string    // it waits, with what it waits for
+}
+
+// Use is what is in use from an instant until the next.
+type Use struct {
+	At    time.Time
+	Used  cluster.Resources
+	Nodes int // that it takes at least
+}
+
+// Schedule is the forecast.
+type Schedule struct {
+	Bars []Bar
+	Use  []Use
+}
+
+// Of makes the forecast.
+func Of(s *Scene) Schedule {
+	f := &forecast{Scene: s, bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{})}
+	f.running()
+	f.reserved()
+	f.waiting()
+	return Schedule{Bars: f.bars, Use: f.use()}
+}
+
+// forecast is one that is being made.
+type forecast struct {
+	*Scene
+	bars    []Bar
+	outlook *outlook.Outlook
+	ends    []end // of what runs or is planned, in no order
+	sorted  int   // so many of them are in order
+	endless []cluster.VJobID
+}
+
+// end is an instant at which a vjob gives its room back.
+type end struct {
+	at   time.Time
+	job  cluster.VJobID
+	need cluster.Resources
+}
+
+// plan puts a vjob into the schedule.
+func (f *forecast) plan(i int, start time.Time) {
+	j, b := &f.Jobs[i], &f.bars[i]
+	b.Start = start
+	if !j.Ends {
+		f.endless = append(f.endless, j.ID)
+		return
+	}
+	b.End = later(start, f.Now).Add(j.Left)
+	f.ends = append(f.ends, end{b.End, j.ID, j.Need})
+}
+
+func (f *forecast) running() {
+	for i := range f.Jobs {
+		if j := &f.Jobs[i]; j.Runs {
+			start := j.Since
+			if start.IsZero() {
+				start = f.Now
+			}
+			f.plan(i, start)
+			f.bars[i].Why = j.Reason
+			f.outlook.Occupy(j.Need, j.Left, j.Ends)
+		}
+	}
+}
+
+func (f *forecast) reserved() {
+	for i := range f.Jobs {
+		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
+			start := later(j.Reserved, f.Now)
+			f.plan(i, start)
+			f.bars[i].Why = j.Reason
+			f.outlook.Book(start, j.Need, j.Left)
+		}
+	}
+}
+
+// waiting plans those that wait, each as early as it can beside all before it.
+func (f *forecast) waiting() {
+	before := f.Now
+	for i := range f.Jobs {
+		j := &f.Jobs[i]
+		if j.Runs || !j.Reserved.IsZero() && !j.Stuck {
+			continue
+		}
+		if j.Stuck {
+			f.bars[i].Why = j.Reason
+			continue
+		}
+		start, ok := f.outlook.Earliest(j.Need, j.Left, j.Ends, true)
+		if f.Strict && ok && start.Before(before) {
+			start, ok = f.outlook.From(before, j.Need, j.Left, j.Ends)
+		}
+		f.bars[i].Why = f.why(j, start, ok)
+		if !ok {
+			if f.Strict {
+				f.stop(i + 1)
+				return
+			}
+			continue
+		}
+		f.outlook.Reserve(start, j.Need, j.Left, j.Ends)
+		f.plan(i, start)
+		before = start
+	}
+}
+
+// stop leaves open when the rest starts: it waits for one of whom that cannot be known.
+func (f *forecast) stop(from int) {
+	for i := from; i < len(f.Jobs); i++ {
+		if j := &f.Jobs[i]; f.bars[i].Why == "" {
+			f.bars[i].Why = j.Reason
+		}
+	}
+}
+
+// use adds up what is in use over time.
+func (f *forecast) use() []Use {
+	type change struct {
+		at   time.Time
+		need cluster.Resources
+	}
+	var changes []change
+	for i := range f.bars {
+		if b := &f.bars[i]; !b.Start.IsZero() {
+			changes = append(changes, change{later(b.Start, f.Now), f.Jobs[i].Need})
+			if !b.End.IsZero() {
+				changes = append(changes, change{b.End, cluster.Resources{}.Minus(f.Jobs[i].Need)})
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return a.at.Compare(b.at) })
+	sizes := sums(f.Nodes)
+	list := []Use{{At: f.Now}}
+	var used cluster.Resources
+	for _, c := range changes {
+		used = used.Plus(c.need)
+		if last := &list[len(list)-1]; !c.at.After(last.At) {
+			last.Used, last.Nodes = used, fewest(sizes, used)
+		} else {
+			list = append(list, Use{At: c.at, Used: used, Nodes: fewest(sizes, used)})
+		}
+	}
+	return list
+}
+
+// room is what the largest nodes have together.
+type room struct{ cpu, memory []int64 }
+
+func sums(nodes []cluster.Resources) (r room) {
+	for _, n := range nodes {
+		r.cpu, r.memory = append(r.cpu, int64(n.CPU)), append(r.memory, int64(n.Memory))
+	}
+	for _, list := range [][]int64{r.cpu, r.memory} {
+		slices.SortFunc(list, func(a, b int64) int { return cmp.Compare(b, a) })
+		for i := 1; i < len(list); i++ {
+			list[i] += list[i-1]
+		}
+	}
+	return r
+}
+
+// fewest is how many nodes it takes at least.
+func fewest(r room, used cluster.Resources) int {
+	count := func(sums []int64, amount int64) int {
+		if amount <= 0 {
+			return 0
+		}
+		i, _ := slices.BinarySearch(sums, amount)
+		return min(i+1, len(sums))
+	}
+	return max(count(r.cpu, int64(used.CPU)), count(r.memory, int64(used.Memory)))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

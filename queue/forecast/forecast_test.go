@@ -1,0 +1,194 @@
+package forecast_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/forecast"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func cpus(n int64) cluster.Resources { return cluster.Resources{CPU: cluster.MilliCPU(n * 1000)} }
+
+// job has processors, and a walltime in minutes; 0 is none.
+func job(id cluster.VJobID, n int64, minutes int) forecast.Job {
+	return forecast.Job{ID: id, Need: cpus(n), Left: time.Duration(minutes) * time.Minute, Ends: minutes > 0, Reason: fmt.Sprintf("waits: it is %d", id)}
+}
+
+func runs(j forecast.Job) forecast.Job {
+	j.Runs, j.Reason = true, "runs"
+	return j
+}
+
+func TestWhy(t *testing.T) {
+	reserved := job(5, 8, 60)
+	reserved.Reserved, reserved.Reason = noon.Add(2*time.Hour), "waits for its reservation"
+	held := job(6, 1, 1)
+	held.Stuck, held.Reason = true, "is held"
+	for _, c := range []struct {
+		name   string
+		strict bool
+		jobs   []forecast.Job
+		want   []string
+	}{
+		{
+			"two have to end, the third need not", false,
+			[]forecast.Job{runs(job(1, 4, 40)), runs(job(2, 3, 70)), runs(job(3, 1, 20)), job(4, 8, 10)},
+			[]string{"12:00 12:40 runs", "12:00 13:10 runs", "12:00 12:20 runs", "13:10 13:20 waits: it is 4; 1 and 2 end at 12:40 and 13:10: then there is room"},
+		},
+		{
+			"a line, and a reservation in it", false,
+			[]forecast.Job{runs(job(1, 8, 30)), job(2, 8, 60), job(3, 8, 60), job(4, 2, 30), reserved, held},
+			[]string{
+				"12:00 12:30 runs",
+				"12:30 13:30 waits: it is 2; 1 ends at 12:30: then there is room",
+				"15:00 16:00 waits: it is 3; 5 ends at 15:00: then there is room",
+				"12:30 13:00 waits: it is 4; 1 ends at 12:30: then there is room",
+				"14:00 15:00 waits for its reservation",
+				"- - is held",
+			},
+		},
+		{
+			"strictly in order", true,
+			[]forecast.Job{runs(job(1, 8, 30)), job(2, 10, 60), job(3, 2, 10)},
+			[]string{
+				"12:00 12:30 runs",
+				"12:30 13:30 waits: it is 2; 1 ends at 12:30: then there is room",
+				"13:30 13:40 waits: it is 3; 2 ends at 13:30: then there is room",
+			},
+		},
+		{
+			"what has no end", false,
+			[]forecast.Job{runs(job(1, 8, 0)), runs(job(2, 1, 5)), job(3, 10, 5), job(4, 2, 5)},
+			[]string{
+				"12:00 - runs", "12:00 12:05 runs",
+				"- - waits: it is 3; when there will be room cannot be known: 1 has no walltime",
+				"12:05 12:10 waits: it is 4; 2 ends at 12:05: then there is room",
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := forecast.Of(&forecast.Scene{Now: noon, Total: cpus(10), Nodes: nodes(5), Jobs: c.jobs, Strict: c.strict})
+			for i, b := range s.Bars {
+				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
+					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+func nodes(n int) (list []cluster.Resources) {
+	for range n {
+		list = append(list, cluster.Resources{CPU: 2000, Memory: 100})
+	}
+	return list
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format("15:04")
+}
+
+func TestUse(t *testing.T) {
+	s := forecast.Of(&forecast.Scene{Now: noon, Total: cpus(10), Nodes: nodes(5), Jobs: []forecast.Job{runs(job(1, 3, 30)), job(2, 8, 60), runs(job(3, 4, 30))}})
+	want := []forecast.Use{{noon, cpus(7), 4}, {noon.Add(30 * time.Minute), cpus(8), 4}, {noon.Add(90 * time.Minute), cpus(0), 0}}
+	if fmt.Sprint(s.Use) != fmt.Sprint(want) {
+		t.Errorf("\n got %v\nwant %v", s.Use, want)
+	}
+}
+
+// Against a count second by second: nobody could start earlier beside all before it, and
+// never is more in use than there is.
+func TestAgainstACount(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range 400 {
+		const horizon = 900
+		var free [horizon]int64
+		for i := range free {
+			free[i] = 10
+		}
+		fits := func(at, length int, need int64) bool {
+			for s := at; s < at+length; s++ {
+				if free[s] < need {
+					return false
+				}
+			}
+			return true
+		}
+		take := func(at, length int, need int64) {
+			for s := at; s < at+length; s++ {
+				free[s] -= need
+			}
+		}
+		scene := &forecast.Scene{Now: noon, Total: cpus(10), Nodes: nodes(5), Strict: rng.IntN(3) == 0}
+		var want []int
+		add := func(at, length int, need int64) *forecast.Job {
+			take(at, length, need)
+			want = append(want, at)
+			scene.Jobs = append(scene.Jobs, forecast.Job{ID: cluster.VJobID(len(want)), Need: cpus(need), Left: time.Duration(length) * time.Second, Ends: true})
+			return &scene.Jobs[len(scene.Jobs)-1]
+		}
+		first := horizon
+		for range 1 + rng.IntN(5) {
+			if need, length := 1+rng.Int64N(3), 1+rng.IntN(30); fits(0, length, need) {
+				add(0, length, need).Runs = true
+				first = min(first, length)
+			}
+		}
+		for range rng.IntN(3) {
+			if at, need, length := 1+rng.IntN(60), 1+rng.Int64N(8), 1+rng.IntN(30); fits(at, length, need) {
+				add(at, length, need).Reserved = noon.Add(time.Duration(at) * time.Second)
+				first = min(first, at+length)
+			}
+		}
+		before := 0
+		for range 1 + rng.IntN(15) {
+			need, length, at := 1+rng.Int64N(10), 1+rng.IntN(30), first
+			if scene.Strict {
+				at = max(at, before)
+			}
+			for !fits(at, length, need) {
+				at++
+			}
+			add(at, length, need)
+			before = at
+		}
+		s := forecast.Of(scene)
+		for i, b := range s.Bars {
+			if got := int(b.Start.Sub(noon) / time.Second); got != want[i] || b.End.Sub(b.Start) != scene.Jobs[i].Left {
+				t.Fatalf("job %d of %+v starts after %ds and ends after %s, want %ds", i+1, scene.Jobs, got, b.End.Sub(noon), want[i])
+			}
+		}
+		for _, u := range s.Use {
+			if at := int(u.At.Sub(noon) / time.Second); int64(u.Used.CPU) != 1000*(10-free[at]) {
+				t.Fatalf("after %ds %s are in use, want %d", at, u.Used.CPU, 10-free[at])
+			}
+		}
+	}
+}
+
+func BenchmarkForecast(b *testing.B) {
+	for _, waiting := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 4))
+			s := &forecast.Scene{Now: noon, Total: cpus(4000), Nodes: nodes(2000)}
+			for i := range waiting {
+				j := job(cluster.VJobID(i), 1+rng.Int64N(64), 1+rng.IntN(1440))
+				j.Runs = i < 100
+				s.Jobs = append(s.Jobs, j)
+			}
+			for b.Loop() {
+				forecast.Of(s)
+			}
+		})
+	}
+}

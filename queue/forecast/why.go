@@ -1,0 +1,112 @@
+package forecast
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+)
+
+// named is how many vjobs a reason names before it only counts.
+const named = 3
+
+// why adds to the reason of the decision what has to end before a vjob can start: "needs
+// 6 CPU more; 12 and 15 end at 18:40 and 19:10: then there is room".
+func (f *forecast) why(j *Job, start time.Time, known bool) string {
+	switch {
+	case !known && len(f.endless) > 0:
+		return j.Reason + "; when there will be room cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
+	case !known: // it is not room that is missing
+		return j.Reason
+	}
+	before := f.giving(j, start)
+	if len(before) == 0 {
+		return j.Reason
+	}
+	ids, times := make([]cluster.VJobID, len(before)), make([]string, len(before))
+	for i, e := range before {
+		ids[i], times[i] = e.job, f.clock(e.at)
+	}
+	verb := " ends at "
+	if len(ids) > 1 {
+		verb = " end at "
+	}
+	return j.Reason + "; " + list(ids) + verb + and(times) + ": then there is room"
+}
+
+func without(n int) string {
+	if n == 1 {
+		return " has"
+	}
+	return " have"
+}
+
+// giving are those whose ends make the room that is missing now, the last of them at the
+// start, in order; at most so many as are named.
+func (f *forecast) giving(j *Job, start time.Time) []end {
+	f.sort()
+	n, _ := slices.BinarySearchFunc(f.ends, start, func(e end, t time.Time) int {
+		if e.at.After(t) {
+			return 1
+		}
+		return -1
+	})
+	missing := j.Need.Minus(f.outlook.Free(f.Now))
+	from := n
+	for from > 0 && n-from < named && (from == n || missing.CPU > 0 || missing.Memory > 0) {
+		from--
+		missing = missing.Minus(f.ends[from].need)
+	}
+	return f.ends[from:n]
+}
+
+// sort puts the ends in order: those that were planned since are few, or near the end.
+func (f *forecast) sort() {
+	compare := func(a, b end) int { return a.at.Compare(b.at) }
+	if f.sorted == 0 {
+		slices.SortStableFunc(f.ends, compare)
+		f.sorted = len(f.ends)
+	}
+	for ; f.sorted < len(f.ends); f.sorted++ {
+		e := f.ends[f.sorted]
+		at, _ := slices.BinarySearchFunc(f.ends[:f.sorted], e, func(a, b end) int {
+			if a.at.After(b.at) {
+				return 1
+			}
+			return -1
+		})
+		copy(f.ends[at+1:f.sorted+1], f.ends[at:f.sorted])
+		f.ends[at] = e
+	}
+}
+
+// list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
+func list(ids []cluster.VJobID) string {
+	var names []string
+	for _, id := range ids[:min(len(ids), named)] {
+		names = append(names, id.String())
+	}
+	if rest := len(ids) - len(names); rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
+	}
+	return and(names)
+}
+
+// and is "a", "a and b", "a, b and c".
+func and(words []string) string {
+	if last := len(words) - 1; last > 0 {
+		return strings.Join(words[:last], ", ") + " and " + words[last]
+	}
+	return words[0]
+}
+
+// clock tells an instant to people: with its date if it is of another day.
+func (f *forecast) clock(at time.Time) string {
+	at = at.In(f.Now.Location())
+	if at.YearDay() == f.Now.YearDay() && at.Year() == f.Now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
