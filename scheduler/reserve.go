@@ -99,11 +99,12 @@ func (s *Settings) leads(p *picture) reservation.Leads {
 	at := map[cluster.NodeID]time.Duration{}
 	for i := range p.reports {
 		r := &p.reports[i]
-		if r.Job.State != cluster.Running || !r.Job.Reservation.IsZero() || s.keeps(r.Job) {
+		stands := r.Job.State == cluster.Paused // its memory has to be saved as well
+		if r.Job.State != cluster.Running && !stands || !r.Job.Reservation.IsZero() || s.keeps(r.Job) {
 			continue
 		}
 		for k := range r.Job.VMs {
-			if node, runs := p.current.Host(r.Job.VMs[k].ID); runs {
+			if node := p.current.Place(r.Job.VMs[k].ID); node != "" {
 				at[node] += s.suspension(r.Job.VMs[k].Reserved.Memory)
 			}
 		}

@@ -57,7 +57,7 @@ func (s *Settings) stand(p *picture, verdicts []queue.Verdict) {
 		}
 		return x.Compare(y)
 	})
-	room := p.beside(verdicts)
+	room := s.beside(p, verdicts)
 	for _, i := range list {
 		job, v := p.reports[i].Job, &verdicts[i]
 		may := s.Suspend == InMemory || s.Suspend == Auto && !job.Held
@@ -84,15 +84,16 @@ func (p *picture) suspends(i int, wish queue.Wish) bool {
 	return r.Job.State == cluster.Running && wish == queue.Park || r.Job.State == cluster.Paused && wish != queue.Run
 }
 
-// beside is a room with all that run, are to, or are on their way to run or to stand
-// still. To it those are added that stand still. As for policies, those that are on their
+// beside is a room with all that run, are to, are on their way to run or to stand still,
+// or have a reservation that is near. To it those are added that stand still. As for policies, those that are on their
 // way out have left: their room comes back by itself, and nobody is saved for it.
-func (p *picture) beside(verdicts []queue.Verdict) *ctxswitch.Packing {
+func (s *Settings) beside(p *picture, verdicts []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Line: ctxswitch.NewLine(p.line), Rules: p.rules, Avoid: p.avoid, Pinned: p.confined,
 		Needs: needs(p.intended),
 	})
 	var standing []cluster.VJobID
+	lead := s.leads(p).Park
 	for i := range p.reports {
 		r := &p.reports[i]
 		switch busy := !r.Idle || r.Blind; {
@@ -100,6 +101,7 @@ func (p *picture) beside(verdicts []queue.Verdict) *ctxswitch.Packing {
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,
 			!busy && verdicts[i].Wish == queue.Run,
+			!busy && !r.Job.Reservation.IsZero() && !p.now.Before(r.Job.Reservation.Add(-lead)),
 			!busy && r.Job.State == cluster.Running && !p.suspends(i, verdicts[i].Wish):
 			room.Take(r.Job.ID)
 		}

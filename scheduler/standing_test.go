@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -51,6 +52,9 @@ func TestWhoStandsStill(t *testing.T) {
 	}
 	drain := func(l *journal.Loaded) { l.Nodes[0].State = cluster.Draining }
 	rooted := func(l *journal.Loaded) { l.VJobs[1].Rules = "root($VMS);" }
+	reserved := func(l *journal.Loaded) {
+		l.VJobs[1].Reservation, l.VJobs[1].Walltime = epoch.Add(30*time.Second), time.Hour
+	}
 	spare := func(l *journal.Loaded) {
 		for _, name := range []cluster.NodeID{"n1000", "n1001", "n1002", "n1003"} {
 			l.Nodes = append(l.Nodes, cluster.Node{ID: name, Capacity: l.Nodes[0].Capacity})
@@ -76,6 +80,8 @@ func TestWhoStandsStill(t *testing.T) {
 		{"it is held while it stands", scheduler.Auto, []change{standing, held}, "suspend 1"},
 		{"it may stand while it is held", scheduler.InMemory, []change{standing, held}, ""},
 		{"its node is drained", scheduler.InMemory, []change{standing, held, drain}, "suspend 1"},
+		{"a reservation wants its memory soon", scheduler.InMemory, []change{standing, held, comes(4000, 8192), reserved}, "suspend 1"},
+		{"a reservation leaves it its memory", scheduler.InMemory, []change{standing, held, comes(4000, 1024), reserved}, ""},
 		{"others move out of its way", scheduler.Auto, []change{standing, comes(4000, 1024), runs, spare}, "migrate 2, unpause 1"},
 		{"there is room elsewhere only", scheduler.Auto, []change{standing, comes(4000, 1024), runs, spare, rooted}, "suspend 1"},
 	} {
@@ -85,7 +91,7 @@ func TestWhoStandsStill(t *testing.T) {
 				change(&l)
 			}
 			set := settings()
-			set.Suspend = c.suspend
+			set.Suspend, set.Reserving.Margin = c.suspend, time.Minute
 			r := mount(t, set, l)
 			for name, v := range r.views {
 				for i := range v.Copies {

@@ -29,6 +29,12 @@ var nodeCases = []caseOf{
 		name: "daemon killed, guests run on", row: "lab §6: kill -9 libvirtd",
 		needs: func(h *Harness) bool { return h.Hooks.KillDaemon != nil }, run: daemonKilled,
 	},
+	{
+		name: "a paused guest stands still whoever is away", row: "suspension in memory",
+		needs: func(h *Harness) bool {
+			return h.Hooks.KillDaemon != nil && h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil
+		}, run: standsStill,
+	},
 }
 
 // blind checks that a node that does not answer is told as such: a look is an
@@ -159,4 +165,27 @@ func daemonKilled(b *bench) {
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
 	b.goesOn(0, before)
 	b.pause(0, 0)
+}
+
+// standsStill: a guest that stands still in memory is nobody's to let go on, neither a
+// daemon's that starts anew nor a connection's that is back.
+func standsStill(b *bench) {
+	b.boot(0, 0)
+	count := b.pause(0, 0)
+	still := func() {
+		b.Helper()
+		b.becomes(0, b.at(0, hypervisor.CopyPaused))
+		b.stays(b.at(0, hypervisor.CopyPaused))
+		if now := b.counter(0); now != count {
+			b.Errorf("a paused guest counted from %d to %d", count, now)
+		}
+	}
+	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(0)))
+	still()
+	b.hook("cut the node off", b.h.Hooks.CutNode(b.node(0)))
+	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	b.hook("join the node", b.h.Hooks.JoinNode(b.node(0)))
+	still()
+	b.unpause(0, 0)
+	b.goesOn(0, count)
 }
