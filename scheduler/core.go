@@ -60,6 +60,8 @@ type Core struct {
 
 	decided   uint64                           // the executor's changes that the last decision has seen
 	decidedAt time.Time                        // zero before the first decision
+	respite   time.Duration                    // from the last decision to the next one at least
+	judged    bool                             // the last drain has decided
 	retryAt   time.Time                        // when a vjob comes out of its back-off
 	verdicts  map[cluster.VJobID]queue.Verdict // what was last decided of each vjob
 	breaches  []string                         // of rules, as the last decision saw them
@@ -180,10 +182,19 @@ func (c *Core) Drain() execute.Effects {
 // after it, and every node has been looked at since the start.
 func (c *Core) due() bool {
 	changed := c.changed() || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
-	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.settings.Rest {
+	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.respite {
 		return false
 	}
 	return c.exec.Surveyed()
+}
+
+// Took says how long the last drain took. If it has decided, at least as much time is
+// left for other things before the next decision: however long the queue is, those who
+// submit do not wait for one pass after the other.
+func (c *Core) Took(d time.Duration) {
+	if c.judged {
+		c.respite, c.judged = max(c.settings.Rest, 2*d), false
+	}
 }
 
 // wake is when Tick is wanted: the executor's own wish, the end of the rest, of a
@@ -195,7 +206,7 @@ func (c *Core) wake(next time.Time) time.Time {
 		}
 	}
 	if !c.decidedAt.IsZero() && c.changed() {
-		sooner(c.decidedAt.Add(c.settings.Rest))
+		sooner(c.decidedAt.Add(c.respite))
 	}
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)

@@ -118,6 +118,18 @@ func TestRest(t *testing.T) {
 	if len(r.plans) != 1 || len(r.plans[0].Plan.Gangs) < 2 {
 		t.Errorf("%d plans after the rest, want one for all", len(r.plans))
 	}
+	// A decision that takes long leaves as much time for other things.
+	r.core.Took(4 * time.Second)
+	submit(102)
+	r.core.Took(time.Hour) // nothing was decided in it
+	r.at(8 * time.Second)
+	if want := epoch.Add(9 * time.Second); len(r.plans) != 1 || !r.wake.Equal(want) {
+		t.Errorf("%d plans, wakes at %s; want the first one and %s", len(r.plans), r.wake, want)
+	}
+	r.at(9 * time.Second)
+	if len(r.plans) != 2 {
+		t.Errorf("%d plans after a long rest, want 2", len(r.plans))
+	}
 }
 
 // A vjob that failed to start is left alone for a while, twice as long each time.

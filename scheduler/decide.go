@@ -20,6 +20,7 @@ import (
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
 	c.settleKin()
+	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	p := c.picture()
 	c.desk.Decided(c.now)

@@ -202,7 +202,9 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 // from the store, as after a crash, and nothing is called.
 func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Core, error) {
 	for {
+		began := l.now()
 		effects := core.Drain()
+		core.Took(l.now().Sub(began))
 		err := l.commit(ctx, effects.Step)
 		if len(l.granted) > 0 && err == nil {
 			l.show(core, true) // whoever asked shall see what came of it
@@ -342,131 +344,6 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 		}
 		return nil
 	})
-}
-
-// ask runs a request in the loop and waits for its answer. A request that was
-// granted is answered only after what it changed has been committed.
-func (l *Loop) ask(ctx context.Context, request func(*Core) error) error {
-	answer := make(chan error, 1)
-	event := func(c *Core) error {
-		if refusal := request(c); refusal != nil {
-			answer <- refusal
-		} else {
-			l.granted = append(l.granted, answer)
-		}
-		return nil
-	}
-	select {
-	case l.events <- event:
-	case <-l.quit:
-		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-answer:
-		return err
-	case <-l.quit:
-		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// answer tells those whose requests were granted what became of the commit.
-func (l *Loop) answer(err error) {
-	if err != nil {
-		err = fmt.Errorf("write it down: %w: %w", cluster.ErrUnavailable, err)
-	}
-	for _, a := range l.granted {
-		a <- err
-	}
-	l.granted = l.granted[:0]
-}
-
-// Submit checks a submission against the cluster and the bounds, writes it down
-// and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
-// returns the vjob of the first time and created false.
-func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error) {
-	if err := s.Validate(l.limits, l.snapshot.Load().Nodes); err != nil {
-		return nil, false, err
-	}
-	if err := s.route(l.settings.arrangement()); err != nil {
-		return nil, false, err
-	}
-	s.At = l.now().UTC()
-	if !s.Reservation.IsZero() {
-		l.reserving.Lock()
-		defer l.reserving.Unlock()
-		if err := l.confirm(ctx, &s); err != nil {
-			return nil, false, err
-		}
-	}
-	job, created, err = l.store.Submit(ctx, s)
-	switch {
-	case errors.Is(err, cluster.ErrConflict) || errors.Is(err, cluster.ErrInvalid):
-		return nil, false, err
-	case err != nil:
-		// It may have been written all the same: the loop has to find out.
-		l.post(func(*Core) error { return errStale })
-		return nil, false, err
-	}
-	if created {
-		jobs := s.VJobs(job.ID)
-		past, err := l.past(ctx, s.After)
-		l.post(func(c *Core) error {
-			c.Recall(past...)
-			c.Submitted(l.now(), jobs...)
-			return err
-		})
-	}
-	return job, created, nil
-}
-
-// Order carries out what a user asks of a vjob.
-func (l *Loop) Order(ctx context.Context, id cluster.VJobID, order Order, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.Order(l.now(), id, order, by) })
-}
-
-// SetNode changes what is decreed of a node.
-func (l *Loop) SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetNode(l.now(), node, state, by) })
-}
-
-// SetRules replaces the rules of the cluster that are stated through the API.
-func (l *Loop) SetRules(ctx context.Context, text, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetRules(l.now(), text, by) })
-}
-
-// CheckRules says what is wrong with rules that are to be those of the cluster.
-func (l *Loop) CheckRules(ctx context.Context, text string) error {
-	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
-}
-
-// Suppose says what would be decided if things were otherwise, and changes nothing.
-func (l *Loop) Suppose(ctx context.Context, s Supposition) (Forecast, error) {
-	var answer func() Forecast
-	err := l.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.Suppose(l.now(), s, l.limits)
-		return err
-	})
-	if err != nil {
-		return Forecast{}, err
-	}
-	return answer(), nil // beside the loop, which goes on
-}
-
-// Foresee tells the schedule as it is going to be.
-func (l *Loop) Foresee(ctx context.Context) (Foreseen, error) {
-	var answer func() Foreseen
-	err := l.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.Foresee(l.now())
-		return err
-	})
-	if err != nil {
-		return Foreseen{}, err
-	}
-	return answer(), nil // beside the loop, which goes on
 }
 
 // Snapshot is the loop as it was after its last step.

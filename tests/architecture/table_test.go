@@ -115,7 +115,7 @@ var pure = of("power/cycle", "spelling", "cluster", "demand", "queue", "queue/pr
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/press.go", "scheduler/prune.go", "repack/solve/party.go")
+var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/press.go", "scheduler/prune.go", "scheduler/request.go", "repack/solve/party.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}
