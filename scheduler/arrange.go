@@ -24,9 +24,9 @@ func (s *Settings) arrangement() *arrangement.Rules {
 	return &plain
 }
 
-// route fills the queue and the project of a submission in, and says what stands against
+// Route fills the queue and the project of a submission in, and says what stands against
 // it there. The error names the field.
-func (s *Submission) route(rules *arrangement.Rules) error {
+func (s *Submission) Route(rules *arrangement.Rules) error {
 	job := s.VJob(0)
 	if err := rules.Admit(job); err != nil {
 		return err

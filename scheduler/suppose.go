@@ -101,7 +101,7 @@ func (c *Core) bend(p *picture, s Supposition, b Bounds) error {
 	if err := s.Submit.Validate(b, nodes); err != nil {
 		return err
 	}
-	if err := s.Submit.route(c.settings.Arrangement); err != nil {
+	if err := s.Submit.Route(c.settings.Arrangement); err != nil {
 		return err
 	}
 	if !s.Submit.Reservation.IsZero() {

@@ -103,6 +103,11 @@ func (s *Shell) start() error {
 // while the scheduler is dead: the store is all that it takes.
 func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
+	if rules := s.cfg.Settings.Arrangement; rules != nil {
+		if err := sub.Route(rules); err != nil {
+			return nil, err
+		}
+	}
 	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
 	if err != nil {
 		if s.core != nil {

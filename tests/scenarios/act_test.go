@@ -187,13 +187,20 @@ func (s *stage) submit(w []string) error {
 	if len(w) == 0 {
 		return errWords
 	}
-	set, err := settings(w[1:], "vms", "cpu", "mem", "work", "prio", "wall", "spread", "on", "hold", "key")
+	set, err := settings(w[1:], "vms", "cpu", "mem", "work", "prio", "wall", "spread", "on", "hold", "key", "owner", "queue", "project", "deadline")
 	if err != nil {
 		return err
 	}
 	sub, err := submission(w[0], set)
 	if err != nil {
 		return err
+	}
+	if in, told := set["deadline"]; told {
+		after, err := time.ParseDuration(in)
+		if err != nil {
+			return err
+		}
+		sub.Deadline = s.shell.Now().Add(after)
 	}
 	job, err := s.shell.Submit(sub)
 	if err != nil {
@@ -209,7 +216,7 @@ func (s *stage) submit(w []string) error {
 }
 
 func submission(name string, set map[string]string) (sub scheduler.Submission, err error) {
-	for key, value := range map[string]string{"vms": "1", "cpu": "1", "mem": "512MiB", "work": "1h", "prio": "0", "wall": "0s"} {
+	for key, value := range map[string]string{"vms": "1", "cpu": "1", "mem": "512MiB", "work": "1h", "prio": "0", "wall": "0s", "owner": "ann"} {
 		if _, told := set[key]; !told {
 			set[key] = value
 		}
@@ -220,8 +227,9 @@ func submission(name string, set map[string]string) (sub scheduler.Submission, e
 	wall, err4 := time.ParseDuration(set["wall"])
 	steps, err5 := parseWork(set["work"], need.CPU)
 	sub = scheduler.Submission{
-		Owner: "ann", Name: name, Key: set["key"], Priority: prio, Walltime: wall, Held: set["hold"] == "yes",
+		Owner: set["owner"], Name: name, Key: set["key"], Priority: prio, Walltime: wall, Held: set["hold"] == "yes",
 	}
+	sub.Queue, sub.Project = set["queue"], set["project"]
 	for range n {
 		sub.VMs = append(sub.VMs, cluster.VM{Reserved: need, Payload: cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: steps},

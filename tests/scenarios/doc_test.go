@@ -19,7 +19,9 @@
 //	                           where nodes save that name none
 //	option NAME=VALUE …        policy=fcfs|firstfit, suspend=disk|auto|memory, locks=yes,
 //	                           live=yes, down=10s (how long a killed scheduler is away),
-//	                           losses=3
+//	                           losses=3, start=17:50 (by the clock)
+//	setting YAML               a line of the daemon's settings, of those on policies
+//	                           and on the order of vjobs
 //	excuse I4 …                invariants that the script itself breaks, by a
 //	                           foreign hand
 //
@@ -27,7 +29,8 @@
 // before has ended:
 //
 //	submit VJOB vms=2 [cpu=1] [mem=512MiB] [work=5m] [prio=N] [wall=10m]
-//	       [spread=yes] [on=n1+n2] [hold=yes] [key=K]
+//	       [spread=yes] [on=n1+n2] [hold=yes] [key=K] [owner=ann] [queue=Q]
+//	       [project=P] [deadline=6h]
 //	       work is the length of each guest's only step, or STEP+STEP with STEP
 //	       2m or 2m*0.5cpu
 //	suspend|resume|hold|release|delete VJOB

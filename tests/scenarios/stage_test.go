@@ -19,6 +19,8 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	config "vjob/settings"
+	"vjob/settings/document"
 	"vjob/tests/sim"
 	"vjob/virtual"
 )
@@ -45,6 +47,7 @@ type stage struct {
 	log     logbook
 	config  simulated.Config
 	options map[string]string
+	order   []string // settings of the daemon, as lines of YAML
 	excused []string // invariants
 
 	cluster *simulated.Cluster
@@ -100,7 +103,7 @@ func play(text string) (string, error) {
 
 // perform carries out one line.
 func (s *stage) perform(l line) error {
-	if done, err := s.furnish(l.words); done || err != nil {
+	if done, err := s.furnish(l); done || err != nil {
 		return err
 	}
 	if s.shell == nil {
@@ -115,22 +118,26 @@ func (s *stage) perform(l line) error {
 }
 
 // furnish takes in the lines that describe the cluster and the settings.
-func (s *stage) furnish(w []string) (done bool, err error) {
+func (s *stage) furnish(l line) (done bool, err error) {
+	w := l.words
 	switch w[0] {
-	case "cluster", "pool", "option", "excuse":
+	case "cluster", "pool", "option", "excuse", "setting":
 		if s.shell != nil {
 			return true, errors.New("comes after the first action")
 		}
 	default:
 		return false, nil
 	}
-	s.log.plain(strings.Join(w, " "))
+	s.log.plain(l.text)
 	switch {
+	case w[0] == "setting":
+		s.order = append(s.order, strings.TrimSpace(strings.TrimPrefix(l.text, w[0])))
+		return true, nil
 	case w[0] == "excuse":
 		s.excused = w[1:]
 		return true, nil
 	case w[0] == "option":
-		set, err := settings(w[1:], "policy", "suspend", "locks", "live", "down", "losses")
+		set, err := settings(w[1:], "policy", "suspend", "locks", "live", "down", "losses", "start")
 		maps.Copy(s.options, set)
 		return true, err
 	case w[0] == "pool" && len(w) == 3:
@@ -153,6 +160,13 @@ func (s *stage) furnish(w []string) (done bool, err error) {
 // raise lifts the curtain: the cluster stands, the scheduler starts.
 func (s *stage) raise() error {
 	s.config.Locks = s.options["locks"] == "yes"
+	if text, told := s.options["start"]; told {
+		clock, err := time.Parse("15:04", text)
+		if err != nil {
+			return err
+		}
+		s.config.Start = clock.AddDate(2026, 0, 0) // 1 January
+	}
 	s.cluster = simulated.New(s.config)
 	s.start = s.cluster.Now()
 	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.start) }
@@ -192,7 +206,28 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	if d, ok := s.options["down"]; ok && err == nil {
 		down, err = time.ParseDuration(d)
 	}
+	if len(s.order) > 0 && err == nil {
+		err = arrange(&set, strings.Join(s.order, "\n"))
+	}
 	return set, down, err
+}
+
+// arrange takes over the order of vjobs and the policies from settings of the daemon.
+func arrange(set *scheduler.Settings, text string) error {
+	all, err := config.Default(func(string) string { return "/nowhere" })
+	if err != nil {
+		return err
+	}
+	doc, err := document.Decode("settings", []byte(text), &all)
+	if err != nil {
+		return err
+	}
+	if err := all.Validate(); err != nil {
+		return doc.Locate(err)
+	}
+	rules, err := all.Arrange()
+	set.Arrangement, set.Policy = &rules, rules.Policy()
+	return err
 }
 
 // dies kills the scheduler at the points that the script names.
