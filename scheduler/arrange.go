@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"vjob/cluster"
@@ -75,7 +76,7 @@ func (c *Core) arrange(reports []execute.Report) []execute.Report {
 		c.desk.Put(r.Job, r.Bound == cluster.VMRunning)
 	}
 	place := func(id cluster.VJobID) (i int, live bool) {
-		return slices.BinarySearchFunc(reports, id, func(r execute.Report, id cluster.VJobID) int { return cmp.Compare(r.Job.ID, id) })
+		return sort.Find(len(reports), func(i int) int { return cmp.Compare(id, reports[i].Job.ID) })
 	}
 	if c.desk.Len() > len(reports) { // some have ended
 		c.desk.VJobs(func(id cluster.VJobID) {

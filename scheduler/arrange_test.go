@@ -19,7 +19,7 @@ import (
 
 // arranged are settings with fair share and a quota on processors by user: so many, and
 // more from 6:00 to 20:00. The tests begin at midnight.
-func arranged(t *testing.T, byNight, byDay int64) scheduler.Settings {
+func arranged(t testing.TB, byNight, byDay int64) scheduler.Settings {
 	t.Helper()
 	rules := arrangement.Plain(queue.FirstFit{})
 	rules.Rank.FairShare = 1000
