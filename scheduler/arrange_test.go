@@ -19,8 +19,8 @@ import (
 
 // arranged are settings with fair share and a quota on processors by user: so many, and
 // more from 6:00 to 20:00. The tests begin at midnight.
-func arranged(t testing.TB, byNight, byDay int64) scheduler.Settings {
-	t.Helper()
+func arranged(tb testing.TB, byNight, byDay int64) scheduler.Settings {
+	tb.Helper()
 	rules := arrangement.Plain(queue.FirstFit{})
 	rules.Rank.FairShare = 1000
 	var when calendar.Window
@@ -29,7 +29,7 @@ func arranged(t testing.TB, byNight, byDay int64) scheduler.Settings {
 	limits, err2 := calendar.New(time.UTC, quota.Limits{quota.CPU: byNight}, day)
 	book, err3 := quota.New([]quota.Quota{{Name: "cpus", User: quota.Each, Limits: limits}}, rules.Queues.Names())
 	if err := errors.Join(err, err2, err3); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	rules.Quotas = book
 	set := settings()
