@@ -32,7 +32,8 @@ func TagOf(e *journal.Event) (t Tag, ok bool) {
 	}
 	t, ok = map[string]Tag{
 		cluster.Running.String(): Running, cluster.Terminated.String(): End, cluster.Failed.String(): Error,
-		cluster.Waiting.String(): Info, cluster.Suspended.String(): Suspended, cluster.Resuming.String(): Resuming,
+		cluster.Waiting.String(): Info, cluster.Suspended.String(): Suspended, cluster.Paused.String(): Suspended,
+		cluster.Resuming.String(): Resuming,
 	}[e.State]
 	return t, ok
 }
