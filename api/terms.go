@@ -45,6 +45,10 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 		func() (err error) { t.Unmet, err = named(w.Unmet, cluster.ParseUnmet); return err },
 		func() (err error) { t.After, err = dependencies(w.After); return err },
 		func() (err error) { t.Shapes, err = shapes(w.Shapes, vms); return err },
+		func() error {
+			never := t.BestEffort && t.Yields == cluster.Never
+			return check(!never, "yields", w.Yields, "suspend or end: a vjob that is best-effort makes room")
+		},
 		func() error { return checkNotify(w.Notify) },
 		func() error { return checkLabels(w.Labels) },
 	}

@@ -36,6 +36,10 @@ func (TimeSlices) Name() string { return "timeslices" }
 // Needs is what the field Count says.
 func (s TimeSlices) Needs() Needs { return s.Count }
 
+// Keeps is true for those that would never come to their end if they had to start anew
+// with each turn.
+func (TimeSlices) Keeps(j *cluster.VJob) bool { return j.Yields != cluster.BySuspension }
+
 // mostSlots bounds how many slots are filled: with more nobody would have a turn soon.
 // Vjobs for which there is none wait for one.
 const mostSlots = 16

@@ -95,9 +95,13 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	return c
 }
 
-// needs counts a VM as the policy wants it counted (thesis §6.1.2).
-func (c *Core) needs(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources {
-	need := vm.Reserved
+// needs counts a VM as the policy wants it counted (thesis §6.1.2). Those that cannot be
+// suspended when it turns out that they need more count for what they reserved.
+func (c *Core) needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources {
+	need := job.VMs[rank].Reserved
+	if job.Yields != cluster.BySuspension {
+		return need
+	}
 	switch c.settings.Policy.Needs() {
 	case queue.Observed, queue.Predicted:
 		if seen {

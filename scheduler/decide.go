@@ -303,7 +303,7 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 		}
 	}
 	s.impose(m, p)
-	for k, v := range reservation.Select(s.Policy, m, s.leads(p)) {
+	for k, v := range reservation.Select(queue.Yielding{Policy: s.Policy}, m, s.leads(p)) {
 		verdicts[whose[k]] = v
 	}
 	for _, room := range rooms {
@@ -363,6 +363,8 @@ func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		switch wish := verdicts[i].Wish; {
 		case wish == queue.Run:
 			wanted = true
+		case wish == queue.Park && !barred && state == cluster.Running && queue.Ends(r.Job):
+			want, wanted = cluster.VMTerminated, true
 		case wish == queue.Park && !barred && (state == cluster.Running || state == cluster.Paused):
 			want, wanted = cluster.VMSleeping, true
 		case wish == queue.Pause && !barred && state == cluster.Running:

@@ -86,7 +86,7 @@ func (c *Core) confirm(now time.Time, s *Submission) error {
 
 // keeps reports whether a vjob that runs keeps its room until its end.
 func (s *Settings) keeps(j *cluster.VJob) bool {
-	return j.Yields == cluster.Never || queue.Keeps(s.Policy, j)
+	return queue.Yielding{Policy: s.Policy}.Keeps(j)
 }
 
 // leads are how long before a reservation vjobs have to be suspended for it: as long as

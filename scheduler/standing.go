@@ -81,7 +81,7 @@ func (p *picture) suspends(i int, wish queue.Wish) bool {
 	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
-	return r.Job.State == cluster.Running && wish == queue.Park || r.Job.State == cluster.Paused && wish != queue.Run
+	return r.Job.State == cluster.Running && wish == queue.Park && !queue.Ends(r.Job) || r.Job.State == cluster.Paused && wish != queue.Run
 }
 
 // beside is a room with all that run, are to, are on their way to run or to stand still,

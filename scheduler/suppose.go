@@ -138,7 +138,7 @@ func (c *Core) add(p *picture, s *Submission) {
 	}
 	job := s.VJob(last + 1)
 	job.Submitted = c.now
-	a := applicant(job, func(vm cluster.VMID) cluster.Resources { return c.needs(&job.VMs[vm.Rank], 0, false) })
+	a := applicant(job, func(vm cluster.VMID) cluster.Resources { return c.needs(job, vm.Rank, 0, false) })
 	a.Rules = job.Rules
 	own := c.desk.Suppose(job, c.now)
 	at, _ := slices.BinarySearchFunc(p.reports, &own, func(r execute.Report, own *rank.Rank) int {

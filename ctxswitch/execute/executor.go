@@ -94,9 +94,9 @@ type Executor struct {
 
 	// Ended is told of every vjob that ends, as it does. Nil is nobody.
 	Ended func(journal.Past)
-	// Needs says what a member counts for, given the CPU that it was last seen to
-	// need, if it was. Nil counts what it reserves.
-	Needs func(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources
+	// Needs says what a member of a vjob counts for, given the CPU that it was last seen
+	// to need, if it was. Nil counts what it reserves.
+	Needs func(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources
 	// Expect takes the CPU that a member is expected to need by what it was seen to
 	// (package demand) for what it needs.
 	Expect bool

@@ -149,10 +149,9 @@ func (e *Executor) counts(p *pursuit, rank int) cluster.Resources {
 // need is what a member counts for while it runs: its memory in full, and the CPU that
 // it was last seen to need, or reserves while it has not been seen.
 func (e *Executor) need(p *pursuit, rank int) cluster.Resources {
-	vm := &p.job.VMs[rank]
 	if e.Needs != nil {
 		cpu, seen := p.observed(rank)
-		return e.Needs(vm, cpu, seen)
+		return e.Needs(p.job, rank, cpu, seen)
 	}
-	return vm.Reserved
+	return p.job.VMs[rank].Reserved
 }

@@ -222,8 +222,8 @@ func TestPassingOverALookChangesNothing(t *testing.T) {
 }
 
 // observed counts the CPU that is seen.
-func observed(vm *cluster.VM, cpu cluster.MilliCPU, seen bool) cluster.Resources {
-	need := vm.Reserved
+func observed(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources {
+	need := job.VMs[rank].Reserved
 	if seen {
 		need.CPU = cpu
 	}

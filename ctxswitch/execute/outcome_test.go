@@ -85,3 +85,23 @@ func sitWith(t *testing.T, phase gang.Phase) *desk {
 	d.settle()
 	return d
 }
+
+// One that a plan ends makes room so: it has not ended, and waits again.
+func TestEndedToMakeRoom(t *testing.T) {
+	d := sitWith(t, gang.Active)
+	d.adopt([]ctxGang{group(cluster.Stop, 1, 0)}, act(cluster.Stop, 1, 0, "a", ""))
+	d.obey()
+	d.isIn(gang.Absent)
+	if state, how := d.outcome(); state != cluster.Waiting || how != cluster.Open {
+		t.Errorf("it is %s, %s", state, how)
+	}
+	if got := d.progress(1, 1); got != "done; done" {
+		t.Errorf("the plan: %s", got)
+	}
+	if r, _ := d.exec.Job(1); !r.Idle || r.Failures != 0 || r.Record.Losses != 0 {
+		t.Errorf("it is not free to start anew: %+v", r)
+	}
+	if d.told("it starts anew later") != 2 { // as it stops, and as it waits
+		t.Errorf("nobody is told why")
+	}
+}

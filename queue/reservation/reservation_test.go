@@ -85,7 +85,7 @@ func (w *world) request() {
 		}
 	}
 	// Whoever makes room needs time for it.
-	if queue.Keeps(w.policy, j.VJob) || j.Reservation.Sub(w.now) > time.Duration(2*w.suspends+2)*time.Second {
+	if queue.Keeps(w.policy, &cluster.VJob{}) || j.Reservation.Sub(w.now) > time.Duration(2*w.suspends+2)*time.Second {
 		if r.Confirm() == nil {
 			w.given++
 			w.jobs = append(w.jobs, j)
@@ -134,7 +134,7 @@ func (w *world) second() {
 		w.request()
 	}
 	m, lead := w.moment(), time.Duration(w.suspends+1)*time.Second
-	verdicts := reservation.Select(w.policy, m, reservation.Leads{Park: lead, Start: 2 * lead})
+	verdicts := reservation.Select(queue.Yielding{Policy: w.policy}, m, reservation.Leads{Park: lead, Start: 2 * lead})
 	for i, v := range verdicts {
 		w.follow(&w.jobs[i], v)
 	}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/scheduler"
@@ -14,6 +16,12 @@ func (r *run) kind(sub *scheduler.Submission) {
 	if r.chance.IntN(3) == 0 {
 		sub.Idempotent = true
 	}
+	sub.BestEffort = r.chance.IntN(4) == 0
+	sub.Yields = cluster.Yielding(r.chance.IntN(3))
+	if sub.BestEffort && sub.Yields == cluster.Never {
+		sub.Yields = cluster.ByEnd
+	}
+	sub.MinRun = time.Duration(r.chance.IntN(3)) * 30 * time.Second
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]
