@@ -9,17 +9,24 @@ SEEDS       ?= 10000
 SEED        ?= 1
 COUNT       ?= 6
 LIMIT       ?= 10s
+PREFIX      ?= /usr/local
+OAR          = sub stat del hold resume nodes nodesetting property queue walltime accounting
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo setup test check fmt race sim bench bench-planner bench-replay cover mutants clean
+.PHONY: help build demo install bench-cli setup test check fmt race sim bench bench-planner bench-replay cover mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/vjob and bin/vjobd
 	$(GO) build -trimpath -tags $(TAGS) -o bin/ ./cmd/...
+
+install: build ## install the programs below PREFIX (/usr/local), with links by which vjob answers as OAR's commands
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install bin/vjob bin/vjobd $(DESTDIR)$(PREFIX)/bin
+	for name in $(OAR); do ln -sf vjob $(DESTDIR)$(PREFIX)/bin/oar$$name; done
 
 demo: build ## a simulated cluster on which vjobs are suspended and resumed; leaves nothing behind
 	scripts/demo.sh
@@ -60,6 +67,9 @@ bench-replay: ## whole logs under every discipline beside others: those in the f
 
 bench-energy: ## the energy engine beside the paper: on the instances in the folder VJOB_ENERGY, or a few, and on drawn ones
 	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/energy -table
+
+bench-cli: build ## OAR's commands: JOBS (5000) submissions one by one, lists of them, an array
+	scripts/bench-cli.sh
 
 cover: ## measure which statements the tests reach, across packages
 	mkdir -p .cache

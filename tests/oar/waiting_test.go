@@ -83,18 +83,35 @@ func families(t *testing.T) []family {
 	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
 		list = append(list, family{"submissions", byReason[reason], reason})
 	}
+	list = append(list, reasoned("commands", c.Commands, untried, "judged by TestCommands")...)
+	list = append(list, reasoned("REST", c.API, unspoken, "judged by TestREST")...)
 	return append(list,
 		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
 		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
 		family{"state changes", of(c.Machine, all), "need jobs that run; the diagram of states is held against OAR's in oar/state"},
 		family{"log of states", []string{"state_log_oar2_measured"}, "judged by TestStateLog"},
-		family{"commands", of(c.Commands, all), "need the commands oarsub, oarstat, oardel …"},
-		family{"REST", of(c.API, all), "needs /oarapi"},
-		family{"upstream tests", of(c.Upstream, all), "need /oarapi and jobs that run"},
+		family{"upstream tests", of(c.Upstream, func(id string) bool { return id <= "r002" }), "judged by TestUpstream, but for the lines of a file of nodes, which VMs do not have"},
+		family{"upstream tests", of(c.Upstream, func(id string) bool { return id > "r002" }), "need the scheduler"},
 		family{"schedules of OAR 2", of(c.Schedules, all), "need the scheduler"},
 		family{"schedules of OAR 3", of(c.Tests, all), "need the scheduler"},
 		family{"energy", of(c.Energy, all), "needs the energy policy"},
 	)
+}
+
+// reasoned are cases of one kind by their reasons; those that have none are judged.
+func reasoned(name string, list []numbered, reasons map[string]string, judged string) (families []family) {
+	ids := map[string][]string{}
+	for _, x := range list {
+		reason, why := reasons[x.ID]
+		if !why {
+			reason = judged
+		}
+		ids[reason] = append(ids[reason], x.ID)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(ids)) {
+		families = append(families, family{name, ids[reason], reason})
+	}
+	return families
 }
 
 const (
