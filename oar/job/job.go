@@ -29,7 +29,8 @@ const DefaultQueue = "default"
 
 // State is the state of the job.
 func (v *View) State() state.State {
-	return state.Of(state.View{State: v.VJob.State, Held: v.Held, Started: !v.Started.IsZero(), Planned: v.Planned})
+	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.Overdue // some end before they are seen to run
+	return state.Of(state.View{State: v.VJob.State, Held: v.Held, Started: ran, Planned: v.Planned})
 }
 
 // Of shows a vjob as a job of OAR. index gives the number of each node.

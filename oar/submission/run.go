@@ -39,7 +39,7 @@ func (m *maker) specs(sizes []cluster.Resources) []wire.VMSpec {
 			v.Command, v.Env = []string{"/bin/sh", "-c", m.asked.Command}, m.environment()
 		}
 		if kind == simulated {
-			v.Steps = sleep(m.asked.Command, v.CPUMilli)
+			v.Steps = work(m.asked.Command, v.CPUMilli)
 		}
 	}
 	return list
@@ -81,16 +81,19 @@ func withArguments(text, command string, array bool) string {
 	return first + "\nset -- " + arguments + "\n" + body
 }
 
-// sleep is what a simulated guest computes for "sleep N": N seconds on all of its
-// processors. Other commands take no time there.
-func sleep(command string, cpu int64) []wire.Step {
+// work is what a simulated guest computes for a command: for "sleep N" N seconds on all
+// of its processors, for any other one second, and without a command nothing until the
+// walltime is over.
+func work(command string, cpu int64) []wire.Step {
 	words := strings.Fields(command)
-	if len(words) != 2 || words[0] != "sleep" && words[0] != "/bin/sleep" {
+	if len(words) == 0 {
 		return nil
 	}
-	n, err := strconv.ParseFloat(words[1], 64)
-	if err != nil || !(n >= 0 && n <= 1e8) {
-		return nil
+	seconds := 1.0
+	if len(words) == 2 && (words[0] == "sleep" || words[0] == "/bin/sleep") {
+		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n >= 0 && n <= 1e8 {
+			seconds = n
+		}
 	}
-	return []wire.Step{{CPUMilli: cpu, Seconds: n}}
+	return []wire.Step{{CPUMilli: cpu, Seconds: seconds}}
 }

@@ -184,7 +184,7 @@ func TestUpstream(t *testing.T) {
 	if job["name"] != "rspec_test" || job["state"] == nil {
 		t.Errorf("%v, then %v", answer, job)
 	}
-	x.until(id, "Terminated") // a script takes no time in a simulated guest
+	x.until(id, "Terminated") // a script takes a second in a simulated guest
 	long := x.sub("alice", "-l", "nodes=1", "sleep 1000000")
 	x.until(long, "Running")
 	if _, answer = x.call("", "DELETE", "/jobs/"+long, ""); answer["status"] != "Delete request registered" {
