@@ -113,7 +113,11 @@ func understood(r *submission.Result, err error) error {
 	case !errors.Is(err, cluster.ErrInvalid):
 		return err
 	case errors.As(err, &bad) && r.Reservation && (bad.Field == "reservation" || bad.Field == "walltime_seconds"):
-		return submission.Refused("This reservation cannot run", bad.Error())
+		why := "This reservation cannot run"
+		if _, start, ok := strings.Cut(bad.Text, "the earliest start is "); ok && !strings.HasPrefix(start, "beyond") {
+			why = "This reservation could run at " + start
+		}
+		return submission.Refused(why, bad.Error())
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}

@@ -7,8 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"vjob/settings"
 )
 
 // call makes a request of the REST API as a user; "" is nobody.
@@ -139,6 +143,43 @@ func TestBadREST(t *testing.T) {
 		if status != c.status || answer["exit_status"] != float64(c.exit) || !strings.Contains(text, c.says) || answer["code"] != float64(c.status) || answer["title"] == "" {
 			t.Errorf("%s %s %.80s: %d %v, want %d, exit %d and %q", c.method, c.path, c.body, status, answer, c.status, c.exit, c.says)
 		}
+	}
+}
+
+// Who is named by --notify is told, through the daemon.
+func TestNotify(t *testing.T) {
+	told := make(chan map[string]any, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var message map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
+			t.Error(err)
+		}
+		told <- message
+	}))
+	t.Cleanup(server.Close)
+	x := open(t, func(s *settings.Settings) {
+		s.Notify.Webhooks.Hosts, s.Notify.Webhooks.Networks = []string{"127.0.0.1"}, []string{"127.0.0.0/8"}
+	})
+	id := x.sub("alice", "-n", "run 1", "--notify", "[END]"+server.URL, "sleep 1")
+	select {
+	case m := <-told:
+		if fmt.Sprint(m["vjob"]) != id || m["tag"] != "END" || m["name"] != "run 1" || m["owner"] != "alice" {
+			t.Errorf("%v", m)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("nobody was told")
+	}
+}
+
+// A reservation that cannot be had is refused in OAR's words, with when it could be.
+func TestReservationRefused(t *testing.T) {
+	x := open(t)
+	x.env["TZ"] = "UTC"
+	at := time.Now().UTC().Add(3 * time.Hour).Format(time.DateTime)
+	x.sub("alice", "-r", at, "-l", "nodes=12,walltime=1", "sleep 1")
+	r := x.run("bob", "oarsub", "-r", at, "-l", "nodes=8,walltime=1", "sleep 1")
+	if r.code != 10 || !strings.HasPrefix(r.out, "# Advance reservation request: waiting for validation...\n# Reservation not valid --> KO (This reservation could run at ") {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 }
 
