@@ -1,0 +1,214 @@
+package dpm
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"vjob/cluster"
+)
+
+// Advice is what to switch, in order, and what it was decided by.
+type Advice struct {
+	On, Off []Change
+	Scores  Scores // before anything is switched
+	Why     string // why nothing is, in words; "" when something is
+}
+
+// Change is one host to be switched.
+type Change struct {
+	Host cluster.NodeID
+	Why  string
+}
+
+// decision is one in the making.
+type decision struct {
+	*Settings
+	*Cluster
+	place WhatIf
+	on    []cluster.NodeID // on or coming, or taken to be, in order
+	where Placement
+	now   Scores
+	tried int
+}
+
+// Decide says which hosts to switch. The chances are for hosts that are alike.
+func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
+	d := decision{Settings: s, Cluster: c, place: place}
+	for _, h := range c.Hosts {
+		if h.State != Away {
+			d.on = append(d.on, h.ID)
+		}
+	}
+	slices.Sort(d.on)
+	where, ok := place(d.on, c.Where)
+	if !ok {
+		where = c.Where // as it is: nothing better is known
+	}
+	d.where, d.now = where, s.Scores(c, d.on, where)
+	a := Advice{Scores: d.now}
+	switch {
+	case d.now.High.any() || d.lacksSpare(d.on):
+		if a.On = d.switchOn(chance); len(a.On) == 0 {
+			a.Why = "hosts are too busy, and none that is off would help"
+		}
+	case !ok:
+		a.Why = "the VMs cannot be placed as things are"
+	case c.Waits:
+		a.Why = "somebody waits for room"
+	case !c.Past.Covers(s.OffWindow):
+		a.Why = fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
+	case d.now.Low.CPU == 0 || d.now.Low.Memory == 0:
+		a.Why = "no host is idle enough in both processors and memory"
+	default:
+		if a.Off = d.switchOff(); len(a.Off) == 0 {
+			a.Why = "no host can be spared"
+		}
+	}
+	return a
+}
+
+// switchOn adds hosts, the largest first, as long as some are too busy (§4.3).
+func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
+	order := d.candidates(Away)
+	chance.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	slices.SortStableFunc(order, func(a, b *Host) int { return -compareSize(a, b) })
+	for i := 0; i < len(order) && (d.now.High.any() || d.lacksSpare(d.on)) && d.more(); i++ {
+		if d.lacksSpare(d.on) {
+			d.adopt(with(d.on, order[i].ID))
+			list = append(list, Change{order[i].ID, "too little is kept free"})
+			continue
+		}
+		best, at := d.evaluateOn(order[i]), i
+		if best == nil {
+			continue
+		}
+		if !best.now.High.any() { // the last one: which leaves the least idle?
+			for k := i + 1; k < len(order) && best.now.Low.exceeds(d.now.Low) && d.more(); k++ {
+				if other := d.evaluateOn(order[k]); other != nil && !other.now.High.any() && idleness(other.now) < idleness(best.now) {
+					best, at = other, k
+				}
+			}
+		}
+		order[i], order[at] = order[at], order[i]
+		list = append(list, Change{order[i].ID, fmt.Sprintf("hosts are too busy: high score %s", d.now.High)})
+		d.on, d.where, d.now = best.on, best.where, best.now
+	}
+	return list
+}
+
+// evaluateOn is the cluster with one host more, or nil if it does not help: it must
+// lower the high scores, and that must be due to this host. So it is taken away again,
+// and the gain must be gone (§4.3).
+func (d *decision) evaluateOn(h *Host) *decision {
+	next := *d
+	if !next.adopt(with(d.on, h.ID)) || next.now.High.exceeds(d.now.High) || !d.now.High.exceeds(next.now.High) {
+		return nil
+	}
+	if back, ok := d.place(d.on, next.where); ok {
+		if again := d.Scores(d.Cluster, d.on, back); d.now.High.exceeds(again.High) && !again.High.exceeds(next.now.High) {
+			return nil
+		}
+	}
+	return &next
+}
+
+// switchOff takes hosts away, the smallest first and then those with the least to move,
+// as long as some are idle (§4.2).
+func (d *decision) switchOff() (list []Change) {
+	order := d.candidates(On)
+	moved := d.memoryOn(d.Where)
+	slices.SortStableFunc(order, func(a, b *Host) int {
+		return cmp.Or(compareSize(a, b), cmp.Compare(moved[a.ID], moved[b.ID]))
+	})
+	for _, h := range order {
+		if d.now.Low.CPU == 0 || d.now.Low.Memory == 0 || len(d.on) == 1 || !d.more() {
+			break
+		}
+		next := *d
+		if d.Now.Sub(h.Since) < d.MinOn || d.lacksSpare(without(d.on, h.ID)) || !next.adopt(without(d.on, h.ID)) {
+			continue
+		}
+		// The paper's low score is lowered: that of both resources together is. Its
+		// high score is not increased: neither is.
+		if next.now.High.exceeds(d.now.High) || idleness(next.now) > idleness(d.now)-tiny || !d.worth(h, &next) {
+			continue
+		}
+		list = append(list, Change{h.ID, fmt.Sprintf("hosts are idle: low score %s", d.now.Low)})
+		d.on, d.where, d.now, d.tried = next.on, next.where, next.now, next.tried
+	}
+	return list
+}
+
+// adopt makes other hosts the ones that are on, if the VMs find places there.
+func (d *decision) adopt(on []cluster.NodeID) bool {
+	where, ok := d.place(on, d.where)
+	if ok {
+		d.on, d.where, d.now = on, where, d.Scores(d.Cluster, on, where)
+	}
+	return ok
+}
+
+// more counts the evaluations.
+func (d *decision) more() bool {
+	d.tried++
+	return d.Trials == 0 || d.tried <= d.Trials
+}
+
+// candidates are the hosts of a state that may be switched, in order of their names.
+func (d *decision) candidates(state State) (list []*Host) {
+	for i := range d.Hosts {
+		if h := &d.Hosts[i]; h.State == state && h.Fixed == "" {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// lacksSpare reports whether the hosts leave less free than is to be kept, beside the
+// demand that counts for off.
+func (d *decision) lacksSpare(on []cluster.NodeID) bool {
+	if d.SpareNodes == 0 && d.SpareShare == 0 {
+		return false
+	}
+	var keep, memory cluster.Resources
+	sizes := slices.Clone(d.Hosts)
+	slices.SortStableFunc(sizes, func(a, b Host) int { return -compareSize(&a, &b) })
+	for i, h := range sizes {
+		if i < d.SpareNodes {
+			keep = keep.Plus(h.Capacity)
+		}
+		memory = memory.Plus(h.Capacity)
+	}
+	keep.CPU = max(keep.CPU, cluster.MilliCPU(d.SpareShare*float64(memory.CPU)))
+	keep.Memory = max(keep.Memory, cluster.MiB(d.SpareShare*float64(memory.Memory)))
+	has := d.capacity(on)
+	used := estimate(d.total(d.OffWindow), d.Deviations)
+	mem := cluster.MiB(0)
+	for vm := range d.Where {
+		mem += d.Memory[vm]
+	}
+	return float64(has.CPU)-used < float64(keep.CPU) || has.Memory-mem < keep.Memory
+}
+
+// compareSize orders hosts, the smaller first: by processors, then by memory.
+func compareSize(a, b *Host) int {
+	return cmp.Or(cmp.Compare(a.Capacity.CPU, b.Capacity.CPU), cmp.Compare(a.Capacity.Memory, b.Capacity.Memory))
+}
+
+func idleness(s Scores) float64 { return s.Low.CPU + s.Low.Memory }
+
+// String shows both resources.
+func (s Score) String() string {
+	return fmt.Sprintf("%.2f of processors, %.2f of memory", s.CPU, s.Memory)
+}
+
+func with(on []cluster.NodeID, id cluster.NodeID) []cluster.NodeID {
+	at, _ := slices.BinarySearch(on, id)
+	return slices.Insert(slices.Clone(on), at, id)
+}
+
+func without(on []cluster.NodeID, id cluster.NodeID) []cluster.NodeID {
+	return slices.DeleteFunc(slices.Clone(on), func(o cluster.NodeID) bool { return o == id })
+}

@@ -1,0 +1,159 @@
+package dpm
+
+import (
+	"math"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Slot is how finely demand is kept: the most that was seen in each minute.
+const Slot = time.Minute
+
+// History is the demand for CPU of the recent past, of each VM apart, so that it goes
+// with a VM to another node. VMs that have gone are remembered with the node where they
+// were: what has run there tends to come again. It has one owner.
+type History struct {
+	slots int
+	last  int64 // number of the latest slot
+	first int64 // of the first one since the history began
+	begun bool
+	vms   map[cluster.VMID]*track
+	gone  map[cluster.NodeID][]float64
+}
+
+// track is one VM.
+type track struct {
+	node cluster.NodeID
+	ring []float64
+	seen int64 // the slot in which it was last seen
+}
+
+// NewHistory keeps the last span, in slots of a minute.
+func NewHistory(span time.Duration) *History {
+	return &History{
+		slots: max(1, int(span/Slot)), vms: map[cluster.VMID]*track{}, gone: map[cluster.NodeID][]float64{},
+	}
+}
+
+// Sample is what a VM needs now, and where it is.
+type Sample struct {
+	VM   cluster.VMID
+	Node cluster.NodeID
+	CPU  cluster.MilliCPU
+}
+
+// Note takes in all VMs that run now. Times must not go back.
+func (h *History) Note(now time.Time, samples []Sample) {
+	slot := now.UnixNano() / int64(Slot)
+	if !h.begun {
+		h.begun, h.first, h.last = true, slot, slot
+	}
+	h.advance(slot)
+	for _, s := range samples {
+		t := h.vms[s.VM]
+		if t == nil {
+			// It counts as if it had always been so: there is nothing else to go by.
+			t = &track{ring: make([]float64, h.slots)}
+			for i := range t.ring {
+				t.ring[i] = float64(s.CPU)
+			}
+			h.vms[s.VM] = t
+		}
+		at := &t.ring[h.index(slot)]
+		*at = max(*at, float64(s.CPU))
+		if t.seen != slot {
+			*at = float64(s.CPU) // it was carried over from the slot before
+		}
+		t.node, t.seen = s.Node, slot
+	}
+	h.bury(samples)
+}
+
+func (h *History) index(slot int64) int {
+	return int(((slot % int64(h.slots)) + int64(h.slots)) % int64(h.slots))
+}
+
+// advance begins new slots. Nothing was seen in those that were left out: everything
+// stays as it was.
+func (h *History) advance(slot int64) {
+	for from := max(h.last, slot-int64(h.slots)); from < slot; from++ {
+		for _, t := range h.vms {
+			t.ring[h.index(from+1)] = t.ring[h.index(from)]
+		}
+		for id, ring := range h.gone {
+			ring[h.index(from+1)] = 0
+			if sum(ring) == 0 {
+				delete(h.gone, id)
+			}
+		}
+	}
+	h.last = max(h.last, slot)
+}
+
+// bury moves what VMs have needed that are gone to the account of their nodes. The
+// present slot is theirs no more.
+func (h *History) bury(samples []Sample) {
+	if len(samples) == len(h.vms) {
+		return
+	}
+	live := make(map[cluster.VMID]bool, len(samples))
+	for _, s := range samples {
+		live[s.VM] = true
+	}
+	for id, t := range h.vms {
+		if live[id] {
+			continue
+		}
+		ring := h.gone[t.node]
+		if ring == nil {
+			ring = make([]float64, h.slots)
+			h.gone[t.node] = ring
+		}
+		for i, v := range t.ring {
+			if i != h.index(h.last) {
+				ring[i] += v
+			}
+		}
+		delete(h.vms, id)
+	}
+}
+
+// Covers reports whether the history goes back so far: nothing is switched off by less.
+func (h *History) Covers(window time.Duration) bool {
+	return h.begun && h.last-h.first >= int64(window/Slot)
+}
+
+// add adds the demand of a VM to a series, latest slot last.
+func (h *History) add(series []float64, vm cluster.VMID) {
+	if t := h.vms[vm]; t != nil {
+		h.addRing(series, t.ring, 1)
+	}
+}
+
+func (h *History) addRing(series, ring []float64, factor float64) {
+	for i := range series {
+		series[i] += factor * ring[h.index(h.last-int64(len(series)-1-i))]
+	}
+}
+
+// slotsOf is how many slots a window has, at most those that are kept.
+func (h *History) slotsOf(window time.Duration) int {
+	return min(h.slots, max(1, int(window/Slot)))
+}
+
+// estimate is the mean of a series and so many standard deviations.
+func estimate(series []float64, deviations float64) float64 {
+	mean, square := sum(series)/float64(len(series)), 0.0
+	for _, v := range series {
+		square += (v - mean) * (v - mean)
+	}
+	return mean + deviations*math.Sqrt(square/float64(len(series)))
+}
+
+func sum(series []float64) (s float64) {
+	for _, v := range series {
+		s += v
+	}
+	return s
+}
