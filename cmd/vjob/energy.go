@@ -34,7 +34,7 @@ daemon is needed and nothing real is touched.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.energySolveCommand(), a.energyCheckCommand(), a.energyCompareCommand(), a.energyNowCommand())
+	cmd.AddCommand(a.energySolveCommand(), a.energyCheckCommand(), a.energyCompareCommand(), a.energyDayCommand(), a.energyNowCommand())
 	return cmd
 }
 

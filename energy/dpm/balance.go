@@ -10,9 +10,9 @@ import (
 
 // Balance is a [WhatIf] for those who have no planner: VMs on hosts that are not on move
 // to the host that is then the least busy, the largest VMs first; then, one at a time,
-// VMs move from the busiest host to the least busy as long as that makes the two more
-// alike by more than min, as DRS does (§3.2, greedily). Demand is that of the window
-// that counts for on.
+// VMs move from the busiest host to the least busy as long as the utilisations of the two
+// differ by more than least and become more alike, as DRS does (§3.2, greedily). Demand is
+// that of the window that counts for on.
 func (s *Settings) Balance(c *Cluster, least float64) WhatIf {
 	need := make(map[cluster.VMID]float64, len(c.Where))
 	for vm := range c.Where {
@@ -109,7 +109,10 @@ func (b *balance) even(least float64) bool {
 	if busy == nil || busy == idle {
 		return false
 	}
-	gap, chosen, gain := busy.use()-idle.use(), cluster.VMID{}, least
+	gap, chosen, gain := busy.use()-idle.use(), cluster.VMID{}, tiny
+	if gap <= least {
+		return false
+	}
 	for _, vm := range slices.SortedFunc(maps.Keys(busy.vms), cluster.VMID.Compare) {
 		if idle.memory+b.c.Memory[vm] > idle.host.Capacity.Memory {
 			continue
@@ -120,7 +123,7 @@ func (b *balance) even(least float64) bool {
 			chosen, gain = vm, better
 		}
 	}
-	if gain <= least {
+	if gain <= tiny {
 		return false
 	}
 	b.put(busy, chosen, -1)

@@ -88,6 +88,7 @@ var table = []row{
 	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy/dpm", of("cluster", "energy"), "how VMs are moved, and how a node is switched"},
+	{"energy/day", of("cluster", "energy", "energy/dpm"), "vjobs, queues and gangs"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
 	{"energy/heuristic", of("energy"), "what is better than the paper"},
 	{"energy/solve", of("energy", "energy/bound"), "files, clocks and the paper's heuristics"},
@@ -108,7 +109,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
 	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
