@@ -68,9 +68,13 @@ func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error)
 
 // switching is what the loop is told of it.
 func switching(s *settings.Settings) scheduler.Switching {
-	l := &s.Switching.Limits
+	l, m := &s.Switching.Limits, &s.Switching.Manage
+	var manage *scheduler.Management
+	if m.Enabled {
+		manage = &scheduler.Management{Settings: m.DPM(), Every: m.Every.Duration, Boot: m.Boot.Duration}
+	}
 	return scheduler.Switching{
-		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration,
+		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration, Manage: manage,
 		Limits: cycle.Limits{
 			Empty: l.Empty.Duration, Off: l.Off.Duration, On: l.On.Duration, Quiet: l.Quiet.Duration,
 			Poll: l.Poll.Duration, Pause: l.Pause.Duration, Tries: l.Tries,

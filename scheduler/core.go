@@ -77,6 +77,7 @@ type Core struct {
 	switchable []cluster.NodeID             // these, in order
 	asks       []power.Ask                  // for their power drivers
 	powerAt    time.Time                    // when time alone takes a switch further
+	manager    *manager                     // nil: nothing was managed since the start
 }
 
 // NewCore goes on from what the journal holds.
@@ -171,10 +172,12 @@ func (c *Core) endOverdue() {
 func (c *Core) Drain() execute.Effects {
 	effects := c.drain()
 	c.switchNodes()
-	if c.due() {
+	decided := c.due()
+	if decided {
 		c.decide()
 		effects = merge(effects, c.drain())
 	}
+	c.manage(decided)
 	effects.Step = mergeSteps(effects.Step, c.out)
 	effects.Asks = c.asks
 	c.out, c.asks = journal.Step{}, nil
@@ -216,6 +219,9 @@ func (c *Core) wake(next time.Time) time.Time {
 		sooner(c.retryAt)
 	}
 	sooner(c.powerAt)
+	if c.manager != nil {
+		sooner(c.manager.next)
+	}
 	sooner(c.exec.NextEnd())
 	sooner(c.desk.Next())
 	return next

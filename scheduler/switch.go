@@ -18,6 +18,7 @@ type Switching struct {
 	Nodes  []cluster.NodeID // those that have a power driver
 	Limits cycle.Limits
 	Reply  time.Duration // how long a power driver may take to answer
+	Manage *Management   // nil: only people switch nodes
 }
 
 // switched is a node that can be switched, or was when the daemon ran before.

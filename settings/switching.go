@@ -1,12 +1,14 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"vjob/cluster"
+	"vjob/energy/dpm"
 	"vjob/power/command"
 )
 
@@ -14,6 +16,55 @@ import (
 type Switching struct {
 	Nodes  []SwitchedNode `json:"nodes"`
 	Limits SwitchLimits   `json:"limits"`
+	Manage Manage         `json:"manage"`
+}
+
+// Manage is how nodes are switched without being asked to: docs/power.md, and package
+// energy/dpm.
+type Manage struct {
+	Enabled    bool     `json:"enabled"`
+	Every      Duration `json:"every"`
+	Target     float64  `json:"target"`
+	Tolerance  float64  `json:"tolerance"`
+	OffWindow  Duration `json:"off_window"`
+	OnWindow   Duration `json:"on_window"`
+	Factor     float64  `json:"factor"`
+	MinOn      Duration `json:"min_on"`
+	SpareNodes int      `json:"spare_nodes"`
+	SpareShare float64  `json:"spare_share"`
+	Boot       Duration `json:"boot"`
+	Rate       Rate     `json:"rate"`
+}
+
+// DPM is what decides.
+func (m *Manage) DPM() dpm.Settings {
+	s := dpm.Default
+	s.Target, s.Tolerance, s.OffWindow, s.OnWindow = m.Target, m.Tolerance, m.OffWindow.Duration, m.OnWindow.Duration
+	s.RiskWindow = max(s.RiskWindow, s.OffWindow)
+	s.Factor, s.MinOn, s.SpareNodes, s.SpareShare = m.Factor, m.MinOn.Duration, m.SpareNodes, m.SpareShare
+	s.Rate = float64(m.Rate.Rate) / (1 << 20)
+	return s
+}
+
+func (m *Manage) validate() error {
+	s := m.DPM()
+	if field, ok := errors.AsType[*cluster.FieldError](s.Check()); ok {
+		return &cluster.FieldError{Field: "power.manage." + field.Field, Value: field.Value, Want: field.Want}
+	}
+	for _, c := range []struct {
+		field       string
+		value       Duration
+		least, most time.Duration
+	}{
+		{"every", m.Every, time.Second, time.Hour},
+		{"off_window", m.OffWindow, dpm.Slot, 24 * time.Hour},
+		{"boot", m.Boot, 0, time.Hour},
+	} {
+		if c.value.Duration < c.least || c.value.Duration > c.most {
+			return cluster.BadField("power.manage."+c.field, c.value, fmt.Sprintf("between %s and %s", c.least, c.most))
+		}
+	}
+	return nil
 }
 
 // SwitchedNode is how one node is switched, or a range of nodes in the same way.
@@ -76,6 +127,12 @@ func (p *SwitchedNode) Switched() []cluster.NodeID {
 func (s *Settings) validateSwitching() error {
 	if err := s.Switching.Limits.validate(); err != nil {
 		return err
+	}
+	if err := s.Switching.Manage.validate(); err != nil {
+		return err
+	}
+	if s.Switching.Manage.Enabled && len(s.Switching.Nodes) == 0 {
+		return cluster.BadField("power.nodes", "[]", "the nodes that power.manage may switch")
 	}
 	known := map[cluster.NodeID]bool{}
 	for _, n := range s.ClusterNodes() {

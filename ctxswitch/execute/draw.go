@@ -24,8 +24,10 @@ type due struct {
 }
 
 // on reports whether a node draws power for being on: it answers, or nobody has said
-// that it is off.
-func (n *node) on() bool { return n.seen || n.State == cluster.Online || n.State == cluster.Draining }
+// that it is off, or switched it off.
+func (n *node) on() bool {
+	return n.seen || n.rests == 0 && (n.State == cluster.Online || n.State == cluster.Draining)
+}
 
 // redraw charges what was drawn until now, and notes what is drawn from now on.
 func (e *Executor) redraw(n *node) {

@@ -20,6 +20,7 @@ func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration) {
 	}
 	n.rests = every
 	e.hear(n)
+	e.redraw(n)
 	e.changes++
 	e.touchHomes(id)
 }
@@ -36,8 +37,9 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 		return "it does not answer"
 	case len(n.copies) > 0:
 		return fmt.Sprintf("it holds %d VMs, %s among them", len(n.copies), e.reportNode(n).VMs[0])
-	case len(n.strangers) > 0:
-		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+	}
+	if why := e.Tied(id); why != "" {
+		return why
 	}
 	for _, o := range e.ops {
 		if o.call.Node == id || o.call.To == id {
@@ -47,6 +49,29 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 	for _, job := range e.order() {
 		if why := e.binds(e.gangs[job], n); why != "" {
 			return fmt.Sprintf("vjob %s %s", job, why)
+		}
+	}
+	return ""
+}
+
+// Tied says why a node cannot be switched off even if its VMs were moved away: machines
+// that are none of ours, and images that no other node can reach. "" when nothing does.
+func (e *Executor) Tied(id cluster.NodeID) string {
+	n, ok := e.nodes[id]
+	if !ok {
+		return "nobody knows the node"
+	}
+	if len(n.strangers) > 0 {
+		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+	}
+	if e.Shared(id) {
+		return ""
+	}
+	for _, job := range e.order() {
+		for _, m := range e.gangs[job].rec.Members {
+			if m.Image != nil && m.Image.Node == id {
+				return fmt.Sprintf("vjob %s has an image there that no other node can read", job)
+			}
 		}
 	}
 	return ""
@@ -70,8 +95,6 @@ func (e *Executor) binds(p *pursuit, n *node) string {
 		switch {
 		case m.Next == n.ID, m.Node == n.ID && !still, p.held[rank][n.ID] > 0, touched && n.began <= p.touched[rank][n.ID]:
 			return "has a member there, or may have"
-		case m.Image != nil && m.Image.Node == n.ID && !e.Shared(n.ID):
-			return "has an image there that no other node can read"
 		}
 	}
 	for _, a := range p.todo {

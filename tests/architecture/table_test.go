@@ -15,6 +15,7 @@ var table = []row{
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"demand", of("cluster"), "what is done with a prediction"},
 	{"energy", of("cluster"), "how an allocation is found"},
+	{"energy/dpm", of("cluster", "energy"), "how VMs are moved, and how a node is switched"},
 	{"queue/profile", nil, "what is reserved, for whom, and why"},
 	{"queue/backfill", of("cluster", "queue/profile"), "how long jobs really run, and whose they are"},
 	{"queue/outlook", of("cluster", "queue/profile"), "nodes, and who takes what"},
@@ -50,7 +51,7 @@ var table = []row{
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -85,9 +86,8 @@ var table = []row{
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command"), "what is made of it"},
+	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
-	{"energy/dpm", of("cluster", "energy"), "how VMs are moved, and how a node is switched"},
 	{"energy/day", of("cluster", "energy", "energy/dpm"), "vjobs, queues and gangs"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
 	{"energy/heuristic", of("energy"), "what is better than the paper"},

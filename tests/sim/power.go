@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/energy/dpm"
 	"vjob/hypervisor/simulated"
 	"vjob/power"
 	"vjob/power/cycle"
@@ -40,12 +41,17 @@ func (r *run) switchable(settings *scheduler.Settings) {
 	for _, n := range r.cluster.Nodes() {
 		p.Nodes = append(p.Nodes, n.ID)
 	}
+	if r.opts.Manage {
+		p.Manage = &scheduler.Management{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
+		m := &p.Manage.Settings
+		m.OffWindow, m.OnWindow, m.MinOn, m.Factor = 3*time.Minute, time.Minute, time.Minute, 1
+	}
 }
 
 // press switches a node now and then; some do not come up when they are asked to.
 func (r *run) press() {
 	p := &r.presser
-	if p.chance == nil || r.shell.Now().Before(p.next) {
+	if p.chance == nil || r.opts.Manage && r.opts.Seed%2 == 0 || r.shell.Now().Before(p.next) {
 		return
 	}
 	p.next = r.shell.Now().Add(time.Duration(p.chance.IntN(240)) * time.Second)
@@ -94,6 +100,9 @@ func (r *run) dark() string {
 	s := r.shell.Snapshot()
 	if s == nil {
 		return "the scheduler is down"
+	}
+	if r.opts.Manage {
+		return "" // those that nothing needs are off again
 	}
 	for _, n := range s.Nodes {
 		if n.Switch != nil && n.Switch.Phase != cycle.On {

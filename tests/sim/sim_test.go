@@ -57,16 +57,18 @@ func TestSeeds(t *testing.T) {
 // come up: nothing goes off under its VMs, and in the end all are on.
 func TestPower(t *testing.T) {
 	var sum sim.Counts
-	for seed := *first; seed < *first+uint64(*seeds/40) && !t.Failed(); seed++ {
+	for seed := *first; seed < *first+uint64(*seeds/80) && !t.Failed(); seed++ {
 		for _, opts := range []sim.Options{sim.Calm(seed), sim.Harsh(seed)} {
 			opts.Power = true
+			sum.Add(run(t, opts).Counts)
+			opts.Manage = true
 			sum.Add(run(t, opts).Counts)
 		}
 	}
 	if sum.Presses == 0 || sum.Migrations == 0 {
 		t.Errorf("too little happened to say anything: %+v", sum)
 	}
-	t.Logf("seeds %d to %d: %+v", *first, *first+uint64(*seeds/40)-1, sum)
+	t.Logf("seeds %d to %d: %+v", *first, *first+uint64(*seeds/80)-1, sum)
 }
 
 func run(t *testing.T, opts sim.Options) sim.Result {

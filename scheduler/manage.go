@@ -1,0 +1,277 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/energy/dpm"
+	"vjob/power/cycle"
+	"vjob/queue"
+)
+
+// Management switches nodes off that nothing needs, and on again: package dpm.
+type Management struct {
+	dpm.Settings
+	Every time.Duration // between two decisions
+	// Boot is expected of nodes of which no power model is known.
+	Boot time.Duration
+}
+
+// manager is what power management remembers. A restart forgets it, and then nothing
+// goes off before demand is known again.
+type manager struct {
+	past  *dpm.History
+	noted time.Time
+	next  time.Time // decision
+	why   string    // nothing was switched by the last one
+}
+
+// manage takes part in a decision: it wakes nodes for what waits, and now and then looks
+// at what all nodes have to do.
+func (c *Core) manage(decided bool) {
+	m := c.settings.Switching.Manage
+	if m == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
+		return
+	}
+	if c.manager == nil {
+		c.manager = &manager{past: dpm.NewHistory(m.RiskWindow), next: c.now.Add(m.Every)}
+	}
+	if c.manager.noted.IsZero() || c.now.Sub(c.manager.noted) >= dpm.Slot/4 {
+		c.manager.noted = c.now
+		c.manager.past.Note(c.now, c.samples())
+	}
+	if decided && len(c.queueing) > 0 {
+		c.wakeFor()
+	}
+	if !c.now.Before(c.manager.next) {
+		c.manager.next = c.now.Add(m.Every)
+		c.review(m)
+	}
+}
+
+// samples are the VMs that run, with what they need.
+func (c *Core) samples() (list []dpm.Sample) {
+	for _, r := range c.exec.Jobs() {
+		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved {
+			continue
+		}
+		for rank, m := range r.Record.Members {
+			if vm := r.Job.VMs[rank].ID; m.Node != "" && !m.Ended {
+				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: c.exec.Demand(vm)})
+			}
+		}
+	}
+	return list
+}
+
+// review asks the paper's rules which nodes to switch.
+func (c *Core) review(m *Management) {
+	world := dpm.Cluster{
+		Now: c.now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: c.manager.past, Waits: len(c.queueing) > 0,
+	}
+	for _, n := range c.exec.Nodes() {
+		if h, counts := c.hostOf(&n, m); counts {
+			world.Hosts = append(world.Hosts, h)
+		}
+	}
+	for _, s := range c.samples() {
+		world.Where[s.VM], world.Memory[s.VM] = s.Node, c.exec.Need(s.VM).Memory
+	}
+	seed := rand.NewPCG(c.settings.Seed, uint64(c.now.UnixNano()))
+	advice := m.Decide(&world, c.whatIf(m, &world), rand.New(seed))
+	c.manager.why = advice.Why
+	for _, change := range advice.On {
+		c.wish(change.Host, cycle.WantOn, change.Why)
+	}
+	for _, change := range advice.Off {
+		c.wish(change.Host, cycle.WantOff, change.Why)
+	}
+}
+
+// wish notes what power management wants of a node.
+func (c *Core) wish(id cluster.NodeID, want cycle.Want, why string) {
+	s := c.switches[id]
+	next, changed := cycle.Order(s.record, want, "", why, c.now)
+	if changed {
+		s.record = next
+		c.notePower(s, fmt.Sprintf("node %s shall be %s: %s", id, want, why), false)
+		c.powerAt = c.now.Add(time.Millisecond) // there is a step to take
+	}
+}
+
+// hostOf is a node as power management sees it; one that an operator has taken out of use
+// is no business of its.
+func (c *Core) hostOf(n *execute.NodeReport, m *Management) (h dpm.Host, counts bool) {
+	if n.State != cluster.Online || n.Silent {
+		return h, false
+	}
+	h = dpm.Host{ID: n.ID, Capacity: n.Capacity, Since: n.Since, Power: c.settings.Power[n.ID]}
+	if h.Power.On.Time == 0 {
+		h.Power.On.Time = m.Boot
+	}
+	s := c.switches[n.ID]
+	switch {
+	case s == nil:
+		h.Fixed = "it cannot be switched"
+		return h, true
+	case s.record.By != "":
+		h.Fixed = "somebody else decides about it"
+	}
+	switch s.record.Phase {
+	case cycle.On:
+		if h.Fixed == "" {
+			h.Fixed = c.exec.Tied(n.ID)
+		}
+		if s.record.Since.After(h.Since) {
+			h.Since = s.record.Since
+		}
+	case cycle.Starting:
+		h.State = dpm.Coming
+	case cycle.Off:
+		h.State = dpm.Away
+	case cycle.Emptying, cycle.Stopping, cycle.Stuck:
+		h.State, h.Fixed = dpm.Away, "it is on its way, or left alone"
+		if s.record.Want == cycle.WantOn && s.record.Phase != cycle.Stuck {
+			h.State = dpm.Coming
+		}
+	}
+	return h, true
+}
+
+// whatIf lets the planner say whether nodes can be emptied by the rules, and spreads the
+// VMs evenly after that: nodes that are on take their part of what there is.
+func (c *Core) whatIf(m *Management, world *dpm.Cluster) dpm.WhatIf {
+	even := m.Balance(world, 0.1)
+	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {
+		var empty []cluster.NodeID
+		for _, h := range world.Hosts {
+			if _, stays := slices.BinarySearch(on, h.ID); !stays && h.State == dpm.On {
+				empty = append(empty, h.ID)
+			}
+		}
+		if len(empty) > 0 && !c.canEmpty(empty) {
+			return nil, false
+		}
+		return even(on, from)
+	}
+}
+
+// canEmpty asks the planner whether all VMs find places when these nodes are drained.
+func (c *Core) canEmpty(nodes []cluster.NodeID) bool {
+	p := c.supposed()
+	holds := false
+	for _, id := range nodes {
+		n, _ := p.current.Node(id)
+		n.State = cluster.Draining
+		p.current.SetNode(n)
+		p.intended.SetNode(n)
+		holds = holds || len(p.current.On(id)) > 0
+	}
+	if !holds {
+		return true
+	}
+	verdicts := make([]queue.Verdict, len(p.reports))
+	for i, r := range p.reports {
+		if r.Job.State == cluster.Running {
+			verdicts[i].Wish = queue.Run
+		}
+	}
+	goals, _ := p.goals(verdicts)
+	_, err := ctxswitch.Repacker{}.Plan(p.problem(&c.settings, goals))
+	return err == nil
+}
+
+// wakeFor switches nodes on for vjobs that wait: as few as let as many run as all would,
+// first those that are still being emptied, and the largest first. Nodes that are coming up already count.
+func (c *Core) wakeFor() {
+	p := c.supposed()
+	var off []cluster.Node
+	for _, n := range p.intended.Nodes() {
+		s := c.switches[n.ID]
+		if s == nil || s.record.By != "" || c.decreed(n.ID) != cluster.Online {
+			continue
+		}
+		switch {
+		case s.record.Phase == cycle.Off && s.record.Want == cycle.WantOff, s.record.Phase == cycle.Emptying, s.record.Phase == cycle.Stopping && s.record.Want == cycle.WantOff:
+			off = append(off, n)
+		case s.record.Phase != cycle.On && s.record.Phase != cycle.Stuck:
+			p.open(n.ID)
+		}
+	}
+	if len(off) == 0 {
+		return
+	}
+	slices.SortStableFunc(off, func(a, b cluster.Node) int {
+		soon := func(n cluster.Node) int { return int(c.switches[n.ID].record.Phase) } // the less far on its way, the sooner back
+		return cmp.Or(
+			cmp.Compare(soon(a), soon(b)), cmp.Compare(b.Capacity.CPU, a.Capacity.CPU), cmp.Compare(b.Capacity.Memory, a.Capacity.Memory),
+		)
+	})
+	fewest := c.fewest(p, off)
+	for _, n := range off[:fewest] {
+		c.wish(n.ID, cycle.WantOn, fmt.Sprintf("vjob %s waits for room", c.queueing[0]))
+	}
+}
+
+// fewest is how many of the nodes let as many vjobs run as all of them would.
+func (c *Core) fewest(p *picture, off []cluster.Node) int {
+	runs := func(n int) int {
+		for i, node := range off {
+			if node.State = cluster.Offline; i < n {
+				node.State = cluster.Online
+			}
+			p.current.SetNode(node)
+			p.intended.SetNode(node)
+		}
+		verdicts, _ := c.settings.consult(p)
+		count := 0
+		for _, v := range verdicts {
+			if v.Wish == queue.Run {
+				count++
+			}
+		}
+		return count
+	}
+	goal := runs(len(off))
+	if runs(0) >= goal {
+		return 0
+	}
+	low, high := 0, len(off) // with low it is too few, with high enough
+	for high-low > 1 {
+		if mid := (low + high) / 2; runs(mid) >= goal {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// supposed is a picture to try things out on.
+func (c *Core) supposed() *picture {
+	retry := c.retryAt
+	p := c.picture()
+	c.retryAt = retry
+	return p
+}
+
+// open lets a node take VMs in the picture.
+func (p *picture) open(id cluster.NodeID) {
+	n, _ := p.intended.Node(id)
+	n.State = cluster.Online
+	p.current.SetNode(n)
+	p.intended.SetNode(n)
+}
+
+// decreed is what was decreed of a node.
+func (c *Core) decreed(id cluster.NodeID) cluster.NodeState {
+	n, _ := c.exec.Node(id)
+	return n.State
+}
