@@ -129,8 +129,8 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 	if !ok || vm.Rank >= len(p.job.VMs) {
 		return 0
 	}
-	if m := p.meters[vm.Rank]; m.seen {
-		return m.need
+	if cpu, seen := p.observed(vm.Rank); seen {
+		return cpu
 	}
 	return p.job.VMs[vm.Rank].Reserved.CPU
 }
