@@ -56,9 +56,9 @@ type decision struct {
 
 // decide is the decision on a picture. It changes nothing.
 func (s *Settings) decide(p *picture) (d decision) {
-	d.verdicts, d.fault = s.consult(p)
-	p.admit(d.verdicts)
-	s.stand(p, d.verdicts)
+	wished, fault := s.consult(p)
+	p.admit(wished)
+	d.fault, d.verdicts = fault, s.stand(p, wished)
 	for range maxRefusals {
 		goals, change := p.goals(d.verdicts)
 		problem := p.problem(s, goals)
@@ -81,9 +81,10 @@ func (s *Settings) decide(p *picture) (d decision) {
 			d.why = ""
 			break
 		}
-		if !giveUp(p, d.verdicts, no) {
+		if !giveUp(p, wished, no) {
 			break
 		}
+		d.verdicts = s.stand(p, wished)
 	}
 	return d
 }

@@ -39,28 +39,21 @@ func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 
 // stand settles who stands still in memory: of those that make room, and of those that
 // stand already, as many as there is memory for beside those that run. Whoever is
-// expected to go on first comes first, then the order of priority.
-func (s *Settings) stand(p *picture, verdicts []queue.Verdict) {
-	var list []int
-	for i := range p.reports {
-		if p.suspends(i, verdicts[i].Wish) {
-			list = append(list, i)
-		}
-	}
+// expected to go on first comes first, then the order of priority. What was wished is
+// not changed.
+func (s *Settings) stand(p *picture, wished []queue.Verdict) []queue.Verdict {
+	list, may := s.standers(p, wished)
 	if len(list) == 0 {
-		return
+		return wished
 	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		x, y := verdicts[a].Start, verdicts[b].Start
-		if x.IsZero() || y.IsZero() {
-			return cmp.Compare(btoi(x.IsZero()), btoi(y.IsZero()))
-		}
-		return x.Compare(y)
-	})
-	room := s.beside(p, verdicts)
+	verdicts := slices.Clone(wished)
+	var room *ctxswitch.Packing
+	if may {
+		room = s.beside(p, wished)
+	}
 	for _, i := range list {
 		job, v := p.reports[i].Job, &verdicts[i]
-		may := s.Suspend == InMemory || s.Suspend == Auto && !job.Held
+		may := s.mayStand(job)
 		switch fits := may && room.Stand(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Wish = queue.Pause
@@ -72,22 +65,50 @@ func (s *Settings) stand(p *picture, verdicts []queue.Verdict) {
 			}
 		}
 	}
+	return verdicts
+}
+
+// standers are those that are to be suspended, and those that stand still and could go on
+// standing, in the order in which they are looked at; may tells whether any of them may
+// stand.
+func (s *Settings) standers(p *picture, wished []queue.Verdict) (list []int, may bool) {
+	for i := range p.reports {
+		if p.suspends(i, wished[i].Wish) {
+			list = append(list, i)
+			may = may || s.mayStand(p.reports[i].Job)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		x, y := wished[a].Start, wished[b].Start
+		if x.IsZero() != y.IsZero() { // who is not expected comes last
+			return y.Compare(x)
+		}
+		return x.Compare(y)
+	})
+	return list, may
+}
+
+// mayStand reports whether the settings let a vjob stand still that is suspended.
+func (s *Settings) mayStand(job *cluster.VJob) bool {
+	return s.Suspend == InMemory || s.Suspend == Auto && !job.Held
 }
 
 // suspends reports whether a vjob that nothing keeps from it is to be suspended, or
-// stands still and is to stay suspended.
+// stands still and waits. What stands still and cannot go on there is saved in any case.
 func (p *picture) suspends(i int, wish queue.Wish) bool {
 	r := &p.reports[i]
 	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
-	return r.Job.State == cluster.Running && wish == queue.Park && !queue.Ends(r.Job) || r.Job.State == cluster.Paused && wish != queue.Run
+	return r.Job.State == cluster.Running && wish == queue.Park && !queue.Ends(r.Job) ||
+		r.Job.State == cluster.Paused && wish == queue.Stay
 }
 
 // beside is a room with all that run, are to, are on their way to run or to stand still,
-// or have a reservation that is near. To it those are added that stand still. As for policies, those that are on their
-// way out have left: their room comes back by itself, and nobody is saved for it.
-func (s *Settings) beside(p *picture, verdicts []queue.Verdict) *ctxswitch.Packing {
+// or have a reservation that is near. To it those are added that stand still. As for
+// policies, those that are on their way out have left: their room comes back by itself,
+// and nobody is saved for it.
+func (s *Settings) beside(p *picture, wished []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Line: ctxswitch.NewLine(p.line), Rules: p.rules, Avoid: p.avoid, Pinned: p.confined,
 		Needs: needs(p.intended),
@@ -100,9 +121,9 @@ func (s *Settings) beside(p *picture, verdicts []queue.Verdict) *ctxswitch.Packi
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,
-			!busy && verdicts[i].Wish == queue.Run,
+			!busy && wished[i].Wish == queue.Run,
 			!busy && !r.Job.Reservation.IsZero() && !p.now.Before(r.Job.Reservation.Add(-lead)),
-			!busy && r.Job.State == cluster.Running && !p.suspends(i, verdicts[i].Wish):
+			!busy && r.Job.State == cluster.Running && !p.suspends(i, wished[i].Wish):
 			room.Take(r.Job.ID)
 		}
 	}
@@ -135,11 +156,4 @@ func (s *Settings) clearing(p *picture, verdicts []queue.Verdict, no *ctxswitch.
 	}
 	copy(verdicts, saved)
 	return plan, true
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,11 +1,13 @@
 package scheduler_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 	"vjob/journal"
@@ -135,5 +137,45 @@ func TestWhoseTurnComesFirstStandsStill(t *testing.T) {
 	r.drain()
 	if got, want := r.deeds(), "suspend 1, unpause 2"; got != want {
 		t.Errorf("%s, want %s: vjob 3 is next", got, want)
+	}
+}
+
+// picky is a planner that finds no place for vjob 2.
+type picky struct{ ctxswitch.Repacker }
+
+func (p picky) Plan(problem ctxswitch.Problem) (ctxswitch.Plan, error) {
+	if slices.Contains(problem.Gangs, ctxswitch.Goal{VJob: 2, Want: cluster.VMRunning}) {
+		return ctxswitch.Plan{}, &ctxswitch.NoPlan{VJob: 2, Reason: "no place"}
+	}
+	return p.Repacker.Plan(problem)
+}
+
+// Nobody goes to disk for the memory of one that cannot start after all.
+func TestNobodyIsSavedInVain(t *testing.T) {
+	l := state(4, 0)
+	l.VJobs[0].State, l.VJobs[0].Held, l.Gangs[0].Phase = cluster.Paused, true, gang.Paused
+	want := cluster.Resources{CPU: 1000, Memory: 8192}
+	big := &cluster.VJob{ID: 2, Owner: "u"}
+	for rank := range 4 {
+		big.VMs = append(big.VMs, cluster.VM{ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: want})
+	}
+	l.VJobs = append(l.VJobs, big)
+	l.Gangs = append(l.Gangs, gang.Record{VJob: 2, Members: make([]gang.Member, 4)})
+	for _, c := range []struct {
+		planner ctxswitch.Planner
+		want    string
+	}{{ctxswitch.Repacker{}, "suspend 1, boot 2"}, {picky{}, ""}} {
+		set := settings()
+		set.Suspend, set.Planner = scheduler.InMemory, c.planner
+		r := mount(t, set, l)
+		for _, v := range r.views {
+			for i := range v.Copies {
+				v.Copies[i].State = hypervisor.CopyPaused
+			}
+		}
+		r.drain()
+		if got := r.deeds(); got != c.want {
+			t.Errorf("%T: %s, want %s", c.planner, got, c.want)
+		}
 	}
 }
