@@ -23,7 +23,6 @@ import (
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue"
-	"vjob/queue/arrangement"
 	"vjob/queue/forecast"
 	"vjob/ruling"
 	"vjob/scheduler"
@@ -107,12 +106,6 @@ func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Fo
 		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(3), Supposed: true})
 	}
 	return f, nil
-}
-
-func (l *loop) Standing(context.Context) (arrangement.Standing, error) {
-	rules := arrangement.Plain(queue.FirstFit{})
-	desk := arrangement.NewDesk(rules)
-	return desk.Standing(time.Now(), rules.Quotas.Tally(time.Now(), nil)), nil
 }
 
 func (l *loop) Foresee(context.Context) (scheduler.Foreseen, error) {
