@@ -175,6 +175,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 			panic(err) // plain data
 		}
 		s.run.log.Write(text)
+		s.run.inQuota(step)
 		s.run.check.Committed(step)
 	}
 	return err
@@ -295,6 +296,7 @@ func (r *run) submit() error {
 		sub.Rules = "continuous spread($VMS);"
 	}
 	r.kind(&sub)
+	r.whose(&sub)
 	job, err := r.shell.Submit(sub)
 	if err != nil && r.opts.Unwritten > 0 {
 		return nil // not acknowledged; it may be there all the same

@@ -19,10 +19,18 @@ func Settings(opts Options) scheduler.Settings {
 		limits.Limits.MaxLosses = 0 // so that vjobs fail
 	}
 	policy := policies[opts.Seed%uint64(len(policies))]
-	return scheduler.Settings{
+	set := scheduler.Settings{
 		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
 		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
 	}
+	if arranged(opts) {
+		rules, err := arrange(policy)
+		if err != nil {
+			panic(err) // they are the same in all runs
+		}
+		set.Arrangement = rules
+	}
+	return set
 }
 
 // policies are those of the runs: the first ones that suspend most.

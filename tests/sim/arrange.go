@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/queue/arrangement"
+	"vjob/queue/calendar"
+	"vjob/queue/fairshare"
+	"vjob/queue/queues"
+	"vjob/queue/quota"
+	"vjob/queue/rank"
+	"vjob/scheduler"
+)
+
+// arranged reports whether a run has users, queues, shares and quotas: every fifth has.
+func arranged(opts Options) bool { return opts.Seed%5 == 2 }
+
+// arrange gives every part of a priority its points, and users quotas that are larger for
+// some minutes. The largest vjob fits into them at all times.
+func arrange(p queue.Policy) (*arrangement.Rules, error) {
+	list, err := queues.New([]queues.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
+	if err != nil {
+		return nil, err
+	}
+	var when calendar.Window
+	if err := when.UnmarshalText([]byte("00:03-00:06")); err != nil {
+		return nil, err
+	}
+	vms, err := calendar.New(time.UTC, quota.Limits{quota.VMs: 4},
+		calendar.Entry[quota.Limits]{Name: "more", When: when, Value: quota.Limits{quota.VMs: 7}})
+	if err != nil {
+		return nil, err
+	}
+	book, err := quota.New([]quota.Quota{
+		{Name: "vms", User: quota.Each, Limits: vms},
+		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 12 * 3_600_000})},
+	}, list.Names())
+	return &arrangement.Rules{
+		Queues: list, Quotas: book, Leap: 0.02,
+		Rank: rank.Rules{
+			Weights: rank.Weights{User: 10, Queue: 30, Age: 1000, FairShare: 50, Size: 10}, OldAge: 24 * time.Hour, Horizon: time.Hour, Lead: 5,
+		},
+		Shares: fairshare.Rules{HalfLife: time.Hour, CPU: 1, Memory: 0.1, Share: 1},
+	}, err
+}
+
+// whose says on whose behalf a vjob is submitted, and to which queue.
+func (r *run) whose(sub *scheduler.Submission) {
+	if !arranged(r.opts) {
+		return
+	}
+	n := len(r.check.acked)
+	sub.Owner = fmt.Sprintf("u%d", n%3)
+	if n%4 == 1 {
+		sub.Queue = "urgent"
+	}
+	if n%2 == 0 {
+		sub.Project = "p"
+	}
+}
+
+// inQuota checks that nobody has more VMs under way than ever were allowed when a vjob
+// starts: four until the first window, and seven after it, since what runs goes on.
+func (r *run) inQuota(step journal.Step) {
+	if !arranged(r.opts) {
+		return
+	}
+	most := 7
+	if r.shell.Now().Sub(r.start) < 3*time.Minute {
+		most = 4
+	}
+	over := map[cluster.VJobID]bool{} // with this step
+	for _, c := range step.VJobs {
+		over[c.ID] = c.State.Terminal() || c.State.Ready()
+	}
+	active := func(id cluster.VJobID) bool {
+		c, known := r.check.jobs[id]
+		return known && !over[id] && !c.State.Ready() && !c.State.Terminal()
+	}
+	for _, c := range step.VJobs {
+		if active(c.ID) || c.State != cluster.Booting && c.State != cluster.Resuming {
+			continue // it counts already, or does not start
+		}
+		own, _ := r.store.VJob(c.ID)
+		sum := 0
+		for _, row := range r.store.VJobs() {
+			if row.Owner == own.Owner && (row.ID == c.ID || active(row.ID)) {
+				sum += row.Size
+			}
+		}
+		if sum > most {
+			r.check.violate(25, "vjob %s of %s starts: with it %d VMs are under way, at most %d may be", c.ID, own.Owner, sum, most)
+		}
+	}
+}
