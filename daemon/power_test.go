@@ -55,6 +55,22 @@ func TestPowerSettings(t *testing.T) {
 	}
 }
 
+func TestPowerManagementSettings(t *testing.T) {
+	for field, change := range map[string]func(m *settings.Manage){
+		"power.manage.target":      func(m *settings.Manage) { m.Target = 63 },
+		"power.manage.tolerance":   func(m *settings.Manage) { m.Tolerance = 0.5 },
+		"power.manage.on_window":   func(m *settings.Manage) { m.OnWindow.Duration = time.Second },
+		"power.manage.every":       func(m *settings.Manage) { m.Every.Duration = 0 },
+		"power.manage.spare_nodes": func(m *settings.Manage) { m.SpareNodes = -1 },
+		"power.nodes":              func(m *settings.Manage) { m.Enabled = true },
+	} {
+		s := small(t, func(s *settings.Settings) { change(&s.Switching.Manage) })
+		if err := daemon.Check(&s); err == nil || !strings.HasPrefix(err.Error(), field+": ") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
 // A node goes off with what it is told to, stays off over a restart of the daemon, and
 // comes up again.
 func TestSwitchedOverARestart(t *testing.T) {

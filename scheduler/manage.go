@@ -30,7 +30,6 @@ type manager struct {
 	past  *dpm.History
 	noted time.Time
 	next  time.Time // decision
-	why   string    // nothing was switched by the last one
 }
 
 // manage takes part in a decision: it wakes nodes for what waits, and now and then looks
@@ -86,7 +85,6 @@ func (c *Core) review(m *Management) {
 	}
 	seed := rand.NewPCG(c.settings.Seed, uint64(c.now.UnixNano()))
 	advice := m.Decide(&world, c.whatIf(m, &world), rand.New(seed))
-	c.manager.why = advice.Why
 	for _, change := range advice.On {
 		c.wish(change.Host, cycle.WantOn, change.Why)
 	}

@@ -110,7 +110,7 @@ func dayFigure(c *day.Config, runs []dayRun) *chart.Figure {
 		nodes := chart.Series{Name: "nodes on", Unit: "nodes", Capacity: float64(c.Hosts)}
 		demand := chart.Series{Name: "CPU needed", Unit: "GHz", Capacity: float64(c.Hosts) * float64(c.Host.CPU) / 1000}
 		power := chart.Series{Name: "power", Unit: "kW"}
-		for k := 0; k < len(r.Minutes); k += 5 {
+		for k := 0; k < len(r.Minutes); k += 10 {
 			m := &r.Minutes[k]
 			nodes.Points = append(nodes.Points, chart.Point{At: m.At, Value: float64(m.On)})
 			demand.Points = append(demand.Points, chart.Point{At: m.At, Value: m.Demand / 1000})
