@@ -122,6 +122,10 @@ func vjobEndpoints() []endpoint {
 			least: known, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob,
 		},
 		{
+			method: "PATCH", path: "/v1/vjobs/:id", operation: "changeVJob", summary: "Give a vjob another walltime",
+			least: known, verb: Change, body: wire.VJobChange{}, status: 200, result: wire.VJob{}, handle: (*Server).changeVJob,
+		},
+		{
 			method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
 			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete),
 			query: []param{arrayParam},

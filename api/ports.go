@@ -25,6 +25,8 @@ type Scheduler interface {
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
 	// OrderArray asks it of every vjob of an array to which it applies, all or nothing.
 	OrderArray(ctx context.Context, array cluster.VJobID, order scheduler.Order, by string) error
+	// SetWalltime gives a vjob another walltime; it is durable on return.
+	SetWalltime(ctx context.Context, s scheduler.Stretch) error
 	// SetNode asks for another state of a node.
 	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
 	// SetPower asks for a node to be switched off, once it is empty, or on.

@@ -17,6 +17,7 @@ import (
 
 // bodies are requests that would succeed, for the operations that read one.
 var bodies = map[string]string{
+	"changeVJob":  `{"walltime_seconds":60}`,
 	"submitVJob":  `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
 	"changeNode":  `{"state":"draining"}`,
 	"switchNode":  `{"power":"off"}`,

@@ -58,6 +58,10 @@ func (l *loop) noted() []string {
 	return l.orders
 }
 
+func (l *loop) SetWalltime(_ context.Context, s scheduler.Stretch) error {
+	return l.note("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
+}
+
 func (l *loop) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
 	return l.note("%s array %s by %s", order, array, by)
 }

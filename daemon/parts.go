@@ -95,7 +95,7 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	return scheduler.Settings{
 		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
 		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
+		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
 	}, nil
 }
 

@@ -40,6 +40,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.budgets(s.Budgets) },
 		func() error { return every(s.VJobs, t.vjob) },
 		func() error { return every(s.Gangs, t.gang) },
+		func() error { return every(s.Spans, t.span) },
 		func() error { return every(s.Freed, t.free) },
 		func() error { return every(s.Again, t.again) },
 	)
@@ -107,6 +108,15 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, outcome = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
 		c.State.String(), c.Held, c.Reason, c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+}
+
+// span gives a vjob another walltime.
+func (t *tx) span(c *journal.WalltimeChange) error {
+	n, err := t.change("UPDATE vjobs SET walltime_ns = ? WHERE id = ?", int64(c.Walltime), int64(c.ID))
+	if err == nil && n == 0 {
+		err = check.Unknown("walltime of vjob", c.ID)
+	}
+	return err
 }
 
 func (t *tx) gang(r *gang.Record) error {

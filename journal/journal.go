@@ -95,6 +95,12 @@ type VJobChange struct {
 	Ended   time.Time // zero before
 }
 
+// WalltimeChange gives a vjob another walltime.
+type WalltimeChange struct {
+	ID       cluster.VJobID
+	Walltime time.Duration
+}
+
 // Past is what is known of a vjob that has ended, for those that wait for it.
 type Past struct {
 	ID, Array cluster.VJobID
@@ -195,11 +201,12 @@ type Step struct {
 	Events  []Event
 	Freed   []cluster.VJobID // that wait for no others any more
 	Again   []Attempt
+	Spans   []WalltimeChange
 }
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.Freed) == 0 && len(s.Again) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
+	return len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
 }

@@ -38,6 +38,8 @@ type Settings struct {
 	Network *ctxswitch.Network
 	// Power is what nodes draw, as far as it is known.
 	Power map[cluster.NodeID]energy.Power
+	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
+	HoldOverdue bool
 	// Live lets VMs that a lock protects migrate while they run.
 	Live bool
 	// Suspend is where to vjobs are suspended.
@@ -158,14 +160,6 @@ func (c *Core) Tick(now time.Time) {
 	c.now = now
 	c.exec.Tick(now)
 	c.endOverdue()
-}
-
-// endOverdue ends the vjobs whose running time has reached their walltime.
-func (c *Core) endOverdue() {
-	for _, id := range c.exec.Overdue() {
-		// The vjob is there: it was just listed.
-		_ = c.exec.Clear(c.now, id, gang.ThenExpire, "its walltime is over")
-	}
 }
 
 // Drain decides if it is time to, and returns what is to be done.
@@ -330,6 +324,7 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Events = append(a.Events, b.Events...)
 	a.Freed = append(a.Freed, b.Freed...)
 	a.Again = append(a.Again, b.Again...)
+	a.Spans = append(a.Spans, b.Spans...)
 	return a
 }
 

@@ -16,6 +16,7 @@ type Policy struct {
 	Patience Duration `json:"patience"`
 	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
 	Suspend  string   `json:"suspend"` // disk, auto, memory; "" is what suits the policy
+	Overdue  string   `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
 }
 
 // policy is the policy of that name with what the settings say of it; "" is that of
@@ -57,6 +58,7 @@ func (s *Settings) validatePolicy() error {
 	for _, c := range []choice{
 		{"policy.needs", s.Policy.Needs, "assumed observed predicted reserved"},
 		{"policy.suspend", s.Policy.Suspend, "auto disk memory"},
+		{"policy.overdue", s.Policy.Overdue, "end suspend"},
 	} {
 		if err := c.check(); c.value != "" && err != nil {
 			return err

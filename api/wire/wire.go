@@ -26,6 +26,11 @@ type Submission struct {
 	Parameters []string `json:"parameters,omitempty"`
 }
 
+// VJobChange is the body of PATCH /v1/vjobs/{id}.
+type VJobChange struct {
+	WalltimeSeconds *int64 `json:"walltime_seconds"` // of running time; 0 is unlimited
+}
+
 // VMSpec is one member as submitted.
 type VMSpec struct {
 	CPUMilli  int64             `json:"cpu_milli"` // thousandths of a processor

@@ -2,11 +2,13 @@ package execute
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/journal"
 )
 
 // ending is when the walltime of a vjob will be over if it goes on running.
@@ -44,6 +46,22 @@ func (e *Executor) awaitEnd(p *pursuit) {
 	if at, ok := p.end(); ok {
 		heap.Push(&e.ends, ending{at, p.job.ID})
 	}
+}
+
+// SetWalltime gives a vjob another walltime; 0 is unlimited. It fails with
+// cluster.ErrNotFound.
+func (e *Executor) SetWalltime(now time.Time, id cluster.VJobID, walltime time.Duration, text string) error {
+	e.now = now
+	p, ok := e.gangs[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	p.job.Walltime = walltime
+	e.awaitEnd(p)
+	e.changes++
+	e.out.Step.Spans = append(e.out.Step.Spans, journal.WalltimeChange{ID: id, Walltime: walltime})
+	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
+	return nil
 }
 
 // NextEnd is when the next walltime will be over; zero when none will.

@@ -106,6 +106,16 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		s.gangs[at] = copyGang(r)
 		s.gangs[at].Since = utc(r.Since)
 	}
+	for _, c := range step.Spans {
+		at, ok := s.at(c.ID)
+		if !ok {
+			return check.Unknown("walltime of vjob", c.ID)
+		}
+		keep(u, &s.vjobs[at])
+		next := *s.vjobs[at].VJob
+		next.Walltime = c.Walltime
+		s.vjobs[at].VJob = &next
+	}
 	for _, id := range step.Freed {
 		s.free(id, u)
 	}

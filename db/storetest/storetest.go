@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"a name is unique among live vjobs", testNames},
 		{"an array is one submission", testArray},
 		{"the name of an array is unique too", testNamesOfArrays},
+		{"another walltime", testWalltimes},
 		{"who waits for whom", testDependencies},
 		{"dependencies on what is not there", testBadDependencies},
 		{"what became of those that are waited for", testPast},

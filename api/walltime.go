@@ -1,0 +1,42 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/scheduler"
+)
+
+// changeVJob answers PATCH /v1/vjobs/{id}.
+func (s *Server) changeVJob(c *gin.Context, who Subject) error {
+	kept, err := s.vjob(c, who, Change)
+	if err != nil {
+		return err
+	}
+	var body wire.VJobChange
+	if err := s.readBody(c, &body); err != nil {
+		return err
+	}
+	if body.WalltimeSeconds == nil {
+		return cluster.BadField("walltime_seconds", "null", "the walltime that it is to have, or 0 for no limit")
+	}
+	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
+		return err
+	}
+	err = s.scheduler.SetWalltime(c.Request.Context(), scheduler.Stretch{
+		VJob: kept.ID, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: who.Name, Admin: who.Role == journal.RoleAdmin,
+	})
+	if err != nil {
+		return err
+	}
+	// It is changed; that it cannot be read back is no reason to fail it.
+	if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
+		kept = fresh
+	}
+	return answer(c, http.StatusOK, wireVJob(&kept.Row, s.snapshot()))
+}

@@ -1,0 +1,76 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// endOverdue ends the vjobs whose running time has reached their walltime, or has them
+// suspended and held until they are given more, or deleted.
+func (c *Core) endOverdue() {
+	for _, id := range c.exec.Overdue() {
+		// The vjob is there: it was just listed.
+		if c.settings.HoldOverdue {
+			_ = c.exec.Hold(c.now, id, true, "held: its walltime is over")
+		} else {
+			_ = c.exec.Clear(c.now, id, gang.ThenExpire, "its walltime is over")
+		}
+	}
+}
+
+// Stretch asks for another walltime of a vjob.
+type Stretch struct {
+	VJob     cluster.VJobID
+	Walltime time.Duration // 0 is unlimited
+	By       string
+	Admin    bool // the one who asks is an administrator
+}
+
+// SetWalltime gives a vjob another walltime: a shorter one at any time, a longer one
+// before it has run, or by an administrator. It fails with ErrNotFound, ErrConflict, or
+// the limit of its queue, and then changes nothing.
+func (c *Core) SetWalltime(now time.Time, s Stretch) error {
+	c.now = now
+	r, ok := c.exec.Job(s.VJob)
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", s.VJob, cluster.ErrNotFound)
+	}
+	longer := r.Job.Walltime > 0 && (s.Walltime == 0 || s.Walltime > r.Job.Walltime)
+	refuse := func(why string) error {
+		return fmt.Errorf("vjob %s is %s: %s: %w", s.VJob, r.Job.State, why, cluster.ErrConflict)
+	}
+	switch {
+	case s.Walltime < 0:
+		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")
+	case len(r.Job.Shapes) > 0:
+		return refuse("it has alternatives, each with a walltime of its own")
+	case longer && !r.Job.Reservation.IsZero():
+		return refuse("its room is reserved for so long and no longer")
+	case s.Walltime == 0 && !r.Job.Reservation.IsZero():
+		return refuse("a reservation ends with its walltime")
+	case longer && (r.Began || r.Job.State != cluster.Waiting) && !s.Admin:
+		return refuse("only an administrator gives more time to one that has begun")
+	}
+	changed := r.Job.Clone()
+	changed.Walltime = s.Walltime
+	if err := c.settings.arrangement().Admit(changed); err != nil && longer {
+		return err
+	}
+	return c.exec.SetWalltime(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))
+}
+
+func span(d time.Duration) string {
+	if d == 0 {
+		return "unlimited"
+	}
+	return d.String()
+}
+
+// SetWalltime gives a vjob another walltime.
+func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
+}
