@@ -106,21 +106,8 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		s.gangs[at] = copyGang(r)
 		s.gangs[at].Since = utc(r.Since)
 	}
-	for _, c := range step.Spans {
-		at, ok := s.at(c.ID)
-		if !ok {
-			return check.Unknown("walltime of vjob", c.ID)
-		}
-		keep(u, &s.vjobs[at])
-		next := *s.vjobs[at].VJob
-		next.Walltime = c.Walltime
-		s.vjobs[at].VJob = &next
-	}
-	for _, id := range step.Freed {
-		s.free(id, u)
-	}
-	for i := range step.Again {
-		s.again(&step.Again[i], u)
+	if err := s.stepTerms(step, u); err != nil {
+		return err
 	}
 	if err := s.stepPlans(step, u); err != nil {
 		return err

@@ -39,6 +39,27 @@ func (s *Store) wait(id cluster.VJobID, on ...cluster.Dependency) {
 	s.waits[id] = slices.Concat(s.waits[id], on)
 }
 
+// stepTerms changes walltimes, frees vjobs, and adds further attempts.
+func (s *Store) stepTerms(step *journal.Step, u *undo) error {
+	for _, c := range step.Spans {
+		at, ok := s.at(c.ID)
+		if !ok {
+			return check.Unknown("walltime of vjob", c.ID)
+		}
+		keep(u, &s.vjobs[at])
+		next := *s.vjobs[at].VJob // a copy: readers and clones hold the old one
+		next.Walltime = c.Walltime
+		s.vjobs[at].VJob = &next
+	}
+	for _, id := range step.Freed {
+		s.free(id, u)
+	}
+	for i := range step.Again {
+		s.again(&step.Again[i], u)
+	}
+	return nil
+}
+
 // free lets a vjob wait for no others any more.
 func (s *Store) free(id cluster.VJobID, u *undo) {
 	if on, waits := s.waits[id]; waits {
