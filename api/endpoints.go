@@ -208,6 +208,14 @@ func nodeEndpoints() []endpoint {
 func ruleEndpoints() []endpoint {
 	return []endpoint{
 		{
+			method: "GET", path: "/v1/budgets", operation: "getBudgets", summary: "The power budgets, and what will have to stop for them",
+			least: administrator, verb: Read, status: 200, result: wire.Budgets{}, handle: (*Server).budgets,
+		},
+		{
+			method: "PUT", path: "/v1/budgets", operation: "setBudgets", summary: "Replace the power budgets that were stated, or check others",
+			least: administrator, verb: Change, body: wire.BudgetsChange{}, status: 204, handle: (*Server).setBudgets,
+		},
+		{
 			method: "GET", path: "/v1/rules", operation: "getRules", summary: "The placement rules of the cluster",
 			least: administrator, verb: Read, status: 200, result: wire.Rules{}, handle: (*Server).rules,
 		},

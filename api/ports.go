@@ -8,6 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/energy/budget"
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue/arrangement"
@@ -34,6 +35,11 @@ type Scheduler interface {
 	// SetRules replaces the placement rules of the cluster; what is wrong with them is a
 	// *cluster.FieldError.
 	SetRules(ctx context.Context, text, by string) error
+	// SetBudgets replaces the power budgets; what is wrong with them is a
+	// *cluster.FieldError.
+	SetBudgets(ctx context.Context, lines []budget.Line, by string) error
+	// CheckBudgets says what is wrong with such budgets, and changes nothing.
+	CheckBudgets(ctx context.Context, lines []budget.Line) error
 	// CheckRules says what is wrong with such rules, and changes nothing.
 	CheckRules(ctx context.Context, text string) error
 	// Suppose says what would be decided if things were otherwise.

@@ -22,6 +22,7 @@ var bodies = map[string]string{
 	"changeNode":  `{"state":"draining"}`,
 	"switchNode":  `{"power":"off"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
+	"setBudgets":  `{"budgets":[]}`,
 	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
 	"supposeThat": `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
 	"createToken": `{"expires_in_seconds":60}`,
@@ -32,7 +33,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules",
+		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

@@ -20,6 +20,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/db"
+	"vjob/energy/budget"
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue"
@@ -86,6 +87,18 @@ func (l *loop) SetRules(ctx context.Context, text, by string) error {
 		return err
 	}
 	return l.note("rules %q by %s", text, by)
+}
+
+func (l *loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) error {
+	if err := l.CheckBudgets(ctx, lines); err != nil {
+		return err
+	}
+	return l.note("budgets %v by %s", lines, by)
+}
+
+func (l *loop) CheckBudgets(_ context.Context, lines []budget.Line) error {
+	_, err := budget.New(time.UTC, lines)
+	return err
 }
 
 func (l *loop) CheckRules(_ context.Context, text string) error {

@@ -8,6 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/energy"
 	"vjob/journal"
 	"vjob/scheduler"
 )
@@ -18,7 +19,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 	if err := s.readBody(c, &body); err != nil {
 		return err
 	}
-	if who.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil) {
+	if who.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
 		return fmt.Errorf("only an administrator may suppose anything but a submission: %w", cluster.ErrForbidden)
 	}
 	supposed, err := s.supposition(&body, who)
@@ -62,6 +63,13 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 			return out, err
 		}
 		out.Rules = w.Rules
+	}
+	if w.BudgetWatts != nil {
+		power := energy.Watts(*w.BudgetWatts)
+		if !(power >= 0) {
+			return out, cluster.BadField("budget_watts", *w.BudgetWatts, "0 or more")
+		}
+		out.Budget = &power
 	}
 	if w.Submit == nil {
 		return out, nil

@@ -77,6 +77,10 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
+	rations, err := energyOf(s)
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
 	suspend, err := suspension(s)
 	if err != nil {
 		return scheduler.Settings{}, err
@@ -93,10 +97,20 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	e.Attempts = s.Limits.Attempts
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Power: s.Power(), Switching: switching(s),
+		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Energy: rations, Switching: switching(s),
 		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
 	}, nil
+}
+
+// energyOf is what is known of power, and what is to be done with it.
+func energyOf(s *settings.Settings) (e scheduler.Energy, err error) {
+	e = scheduler.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda}
+	if e.Zone, err = s.Zone(); err != nil {
+		return e, err
+	}
+	e.Budgets, err = s.Energy.Book(e.Zone)
+	return e, err
 }
 
 // network is what transfers share; nil if nothing is known of it.

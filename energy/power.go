@@ -41,6 +41,14 @@ type Switch struct {
 	Time   time.Duration
 }
 
+// Power is what is drawn on average meanwhile; 0 where the time is not known.
+func (s Switch) Power() Watts {
+	if s.Time <= 0 {
+		return 0
+	}
+	return Watts(float64(s.Energy) / s.Time.Seconds())
+}
+
 // At is the power of a node that is on, at a load between 0 and 1.
 func (p *Power) At(load float64) Watts {
 	load = min(max(load, 0), 1)

@@ -80,6 +80,7 @@ const (
 	EventAction    EventKind = "action"    // an action began, ended or failed
 	EventNode      EventKind = "node"      // a node changed its state or fell silent
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
+	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventAlarm     EventKind = "alarm"     // somebody should look
 )
 

@@ -9,6 +9,19 @@ import (
 // policies are those that settings can name, in order of their names.
 var policies = []Policy{Conservative{}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
 
+// Suspends reports whether a policy suspends those that run for others that come before.
+// One made of others says so itself.
+func Suspends(p Policy) bool {
+	switch p := p.(type) {
+	case interface{ Suspends() bool }:
+		return p.Suspends()
+	case FCFS, EASY, Conservative:
+		return false
+	default:
+		return true
+	}
+}
+
 // ByName returns the policy that settings and commands call so; the error lists
 // the right names.
 func ByName(name string) (Policy, error) {

@@ -248,3 +248,11 @@ func (c *Core) despair(err error) {
 func (c *Core) alarm(id cluster.VJobID, text string) {
 	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
 }
+
+// backoff is how long a vjob is left alone after so many failures in a row.
+func (c *Core) backoff(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return c.settings.Backoff << min(failures-1, 6)
+}

@@ -9,7 +9,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
-	"vjob/energy"
+	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/power"
@@ -36,8 +36,7 @@ type Settings struct {
 	Reserving Reserving
 	// Network is what transfers share; nil: nothing is known of it.
 	Network *ctxswitch.Network
-	// Power is what nodes draw, as far as it is known.
-	Power map[cluster.NodeID]energy.Power
+	Energy  Energy
 	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
 	HoldOverdue bool
 	// Live lets VMs that a lock protects migrate while they run.
@@ -59,6 +58,12 @@ type Core struct {
 	now      time.Time
 	rules    journal.Rules    // stated through the API, beside those of the settings
 	broken   map[string]error // what is wrong with rules, by their text; see [Core.understood]
+
+	budgets journal.Budgets // stated through the API, beside those of the settings
+	book    *budget.Book    // the same, read
+	limits  []budget.Limit  // that are kept, as of the last decision
+	changes []BudgetChange  // that are to come
+	groups  map[budget.Group][]cluster.NodeID
 
 	decided   uint64                           // the executor's changes that the last decision has seen
 	decidedAt time.Time                        // zero before the first decision
@@ -91,7 +96,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
-	c.exec.Power = settings.Power
+	c.takeUpEnergy(loaded.Budgets)
 	c.takeUp(loaded.Power)
 	c.kin = newKin(loaded)
 	c.exec.Ended = c.kin.note

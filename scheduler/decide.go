@@ -10,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/energy/budget"
 	"vjob/queue"
 	"vjob/queue/quota"
 	"vjob/queue/reservation"
@@ -34,6 +35,7 @@ func (c *Core) decide() {
 	if d.verdicts == nil {
 		return // those of the last decision are as good as any
 	}
+	c.ration(p, d.caps)
 	c.adopt(d.plan)
 	c.breaches = slices.Concat(p.unread, d.breaches)
 	c.remember(p, d.verdicts)
@@ -49,14 +51,15 @@ func (c *Core) decide() {
 type decision struct {
 	verdicts []queue.Verdict
 	plan     ctxswitch.Plan
-	why      string   // why there is no plan; "" if there is one, or none is needed
-	breaches []string // of rules, as things stand
-	fault    error    // an error that is no verdict; nil: the decision is sound
+	why      string                                // why there is no plan; "" if there is one, or none is needed
+	breaches []string                              // of rules, as things stand
+	caps     map[cluster.VJobID][]cluster.MilliCPU // of their members; see [Settings.allot]
+	fault    error                                 // an error that is no verdict; nil: the decision is sound
 }
 
 // decide is the decision on a picture. It changes nothing.
 func (s *Settings) decide(p *picture) (d decision) {
-	wished, fault := s.consult(p)
+	wished, fault := s.consultWithin(p)
 	p.admit(wished)
 	d.fault, d.verdicts = fault, s.stand(p, wished)
 	for range maxRefusals {
@@ -67,6 +70,10 @@ func (s *Settings) decide(p *picture) (d decision) {
 			break
 		}
 		plan, err := s.Planner.Plan(problem)
+		if err == nil && s.overdrawn(p, wished, plan.Target) {
+			d.verdicts = s.stand(p, wished)
+			continue
+		}
 		if err == nil {
 			d.plan = plan
 			break
@@ -86,6 +93,7 @@ func (s *Settings) decide(p *picture) (d decision) {
 		}
 		d.verdicts = s.stand(p, wished)
 	}
+	d.caps = s.allot(p, d.verdicts, d.plan.Target)
 	return d
 }
 
@@ -119,6 +127,9 @@ type picture struct {
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
 	barred   map[cluster.VJobID]string // not to be started now, and why
+	limits   []budget.Limit            // of power
+	off      map[cluster.NodeID]bool   // nodes that draw no power for being on
+	stopped  map[cluster.VJobID]bool   // for the limits
 	seed     uint64
 	now      time.Time
 	supposed cluster.VJobID            // a vjob that nobody has submitted; 0: there is none
@@ -136,9 +147,11 @@ func (c *Core) picture() *picture {
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
+		off: map[cluster.NodeID]bool{},
 	}
 	for _, n := range c.exec.Nodes() {
 		node := n.Node
+		p.off[n.ID] = !n.On
 		node.State = c.standing(&n)
 		p.current.SetNode(node)
 		p.intended.SetNode(node)
@@ -155,6 +168,7 @@ func (c *Core) picture() *picture {
 		c.state(p, &p.reports[i], nodes)
 	}
 	c.exiles(p)
+	c.foresee(p)
 	p.limitArrays()
 	return p
 }
@@ -268,13 +282,6 @@ func (p *picture) claim(need cluster.Resources, nodes []cluster.NodeID) {
 	for _, n := range nodes {
 		p.claims[n] = p.claims[n].Plus(need)
 	}
-}
-
-func (c *Core) backoff(failures int) time.Duration {
-	if failures == 0 {
-		return 0
-	}
-	return c.settings.Backoff << min(failures-1, 6)
 }
 
 // consult asks the policy, in the order of the picture. The error is a room that can

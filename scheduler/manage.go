@@ -110,7 +110,7 @@ func (c *Core) hostOf(n *execute.NodeReport, m *Management) (h dpm.Host, counts 
 	if n.State != cluster.Online || n.Silent {
 		return h, false
 	}
-	h = dpm.Host{ID: n.ID, Capacity: n.Capacity, Since: n.Since, Power: c.settings.Power[n.ID]}
+	h = dpm.Host{ID: n.ID, Capacity: n.Capacity, Since: n.Since, Power: c.settings.Energy.Power[n.ID]}
 	if h.Power.On.Time == 0 {
 		h.Power.On.Time = m.Boot
 	}

@@ -53,6 +53,7 @@ type Snapshot struct {
 	Policy  string
 	Nodes   []NodeStatus
 	Rules   RulesStatus
+	Budgets BudgetsStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way
 }

@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/rank"
 	"vjob/ruling"
@@ -19,6 +20,7 @@ import (
 type Supposition struct {
 	Nodes  map[cluster.NodeID]cluster.NodeState // nodes in another state
 	Rules  *string                              // other rules in place of those that were stated
+	Budget *energy.Watts                        // what the cluster may draw, in place of its budgets
 	Submit *Submission                          // one vjob more
 	Delete []cluster.VJobID                     // vjobs less
 }
@@ -85,6 +87,12 @@ func (c *Core) bend(p *picture, s Supposition, b Bounds) error {
 		if *s.Rules != "" {
 			p.rules = append(p.rules, ruling.Rules{Text: *s.Rules})
 		}
+	}
+	if s.Budget != nil {
+		if len(c.settings.Energy.Power) == 0 {
+			return cluster.BadField("budget_watts", s.Budget.String(), "power models in the settings of the daemon (energy.models)")
+		}
+		p.suppose(*s.Budget)
 	}
 	for _, id := range s.Delete {
 		if err := p.remove(id); err != nil {

@@ -87,6 +87,12 @@ const maxSteps = 8
 // stepPower takes one step, and reports whether there may be another at once.
 func (c *Core) stepPower(s *switched) (more bool) {
 	before := s.record.Phase
+	if before == cycle.Off && s.record.Want == cycle.WantOn && !c.affordsOn(s.record.Node) {
+		if again := c.now.Add(onAgain); c.powerAt.IsZero() || again.Before(c.powerAt) {
+			c.powerAt = again
+		}
+		return false
+	}
 	m := cycle.Step(s.record, c.sightOf(s), c.settings.Switching.Limits, c.now)
 	s.record = m.Record
 	if m.Changed {

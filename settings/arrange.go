@@ -18,9 +18,9 @@ import (
 // that is wrong.
 func (s *Settings) Arrange() (a arrangement.Rules, err error) {
 	o := &s.Order
-	zone, err := time.LoadLocation(o.TimeZone)
+	zone, err := o.Zone()
 	if err != nil {
-		return a, cluster.BadField("time_zone", o.TimeZone, "a time zone, such as UTC or Europe/Paris")
+		return a, err
 	}
 	if a.Queues, err = o.queues(s.policy); err != nil {
 		return a, err
@@ -43,6 +43,15 @@ func (s *Settings) Arrange() (a arrangement.Rules, err error) {
 	}
 	a.Quotas, err = o.quotas(zone, a.Queues.Names())
 	return a, err
+}
+
+// Zone is the time zone in which windows are read.
+func (o *Order) Zone() (*time.Location, error) {
+	zone, err := time.LoadLocation(o.TimeZone)
+	if err != nil {
+		return nil, cluster.BadField("time_zone", o.TimeZone, "a time zone, such as UTC or Europe/Paris")
+	}
+	return zone, nil
 }
 
 func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*queues.List, error) {

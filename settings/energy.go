@@ -5,17 +5,91 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"vjob/cluster"
 	"vjob/energy"
+	"vjob/energy/budget"
 	"vjob/spelling"
 )
 
-// Energy says what nodes draw.
+// Energy says what nodes draw, and what they may.
 type Energy struct {
+	Policy  string   `json:"policy"` // bounded-power, bounded-yield, mixed
+	Yield   float64  `json:"yield"`  // of bounded-yield
+	Lambda  float64  `json:"lambda"` // of mixed
+	Budgets []Budget `json:"budgets"`
+
 	Models map[string]PowerModel `json:"models"` // by name
 	Label  string                `json:"label"`  // of nodes, which names their model
 	Model  string                `json:"model"`  // of nodes that have no other; "" is none
+}
+
+// Budget is what the cluster or a group of nodes may draw.
+type Budget struct {
+	Power Watts        `json:"watts"`
+	Group budget.Group `json:"group"`
+	When  string       `json:"when"` // a window in time; "" is whenever no other of the group holds
+}
+
+// The energy policies.
+const (
+	BoundedPower = "bounded-power" // as much yield as the budgets allow
+	BoundedYield = "bounded-yield" // no more yield than so much
+	MixedPolicy  = "mixed"         // a trade of one for the other
+)
+
+// Book is the budgets as the scheduler has them.
+func (e *Energy) Book(zone *time.Location) (*budget.Book, error) {
+	lines := make([]budget.Line, len(e.Budgets))
+	for i, b := range e.Budgets {
+		lines[i] = budget.Line{Watts: b.Power.Watts, Group: b.Group, When: b.When}
+	}
+	book, err := budget.New(zone, lines)
+	if err != nil {
+		return nil, cluster.Within("energy", err)
+	}
+	return book, nil
+}
+
+// validateRations checks the budgets, and how power is rationed.
+func (s *Settings) validateRations() error {
+	e := &s.Energy
+	switch {
+	case !slices.Contains([]string{BoundedPower, BoundedYield, MixedPolicy}, e.Policy):
+		return cluster.BadField("energy.policy", e.Policy, "one of "+BoundedPower+", "+BoundedYield+", "+MixedPolicy)
+	case !(e.Yield > 0 && e.Yield <= 1):
+		return cluster.BadField("energy.yield", e.Yield, "more than 0 and at most 1")
+	case !(e.Lambda > 0 && e.Lambda <= 1):
+		return cluster.BadField("energy.lambda", e.Lambda, "more than 0 and at most 1")
+	case e.Policy != BoundedYield && e.Yield < 1:
+		return cluster.BadField("energy.policy", e.Policy, BoundedYield+", since energy.yield is less than 1")
+	case e.Policy != MixedPolicy && e.Lambda < 1:
+		return cluster.BadField("energy.policy", e.Policy, MixedPolicy+", since energy.lambda is less than 1")
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	if _, err := e.Book(zone); err != nil {
+		return err
+	}
+	power := s.Power()
+	for i, b := range e.Budgets {
+		field, members, idle := fmt.Sprintf("energy.budgets[%d]", i), 0, energy.Watts(0)
+		for _, n := range s.ClusterNodes() {
+			if p, known := power[n.ID]; known && b.Group.Has(n.Labels) {
+				members, idle = members+1, idle+p.Standby
+			}
+		}
+		if members == 0 {
+			return cluster.BadField(field+".group", b.Group.Name(), "nodes of which the power is known: see energy.models")
+		}
+		if b.Power.Watts < idle {
+			return cluster.BadField(field+".watts", b.Power.Watts, fmt.Sprintf("at least %s, which its nodes draw when they are all off", idle))
+		}
+	}
+	return nil
 }
 
 // PowerModel is what a node draws: idle and full, and linear between these and the points
@@ -125,7 +199,7 @@ func (s *Settings) validateEnergy() error {
 			return err
 		}
 	}
-	return nil
+	return s.validateRations()
 }
 
 func (s *Settings) knownModel(field, name string) error {

@@ -55,6 +55,17 @@ func (c *Client) SetRules(ctx context.Context, change wire.RulesChange) error {
 	return err
 }
 
+// Budgets are the power budgets (administrators).
+func (c *Client) Budgets(ctx context.Context) (wire.Budgets, error) {
+	return get[wire.Budgets](ctx, c, "/v1/budgets", nil)
+}
+
+// SetBudgets replaces or checks them (administrators).
+func (c *Client) SetBudgets(ctx context.Context, change wire.BudgetsChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/budgets", body: change, repeatable: true}, nil)
+	return err
+}
+
 // WhatIf says what would be decided if things were otherwise, and changes nothing.
 func (c *Client) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Forecast, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &forecast)

@@ -381,12 +381,14 @@ type RulesChange struct {
 // WhatIf is what could be otherwise: what would be decided then is the answer to POST
 // /v1/what-if. Users can suppose a submission of theirs, administrators everything.
 type WhatIf struct {
-	Drain   []string    `json:"drain,omitempty"`   // nodes that take nothing any more
-	Lose    []string    `json:"lose,omitempty"`    // nodes that are dead, with what runs there
-	Online  []string    `json:"online,omitempty"`  // nodes that take VMs again
-	Rules   *string     `json:"rules,omitempty"`   // in place of those that were stated
-	Submit  *Submission `json:"submit,omitempty"`  // a vjob more
-	Without []int64     `json:"without,omitempty"` // vjobs less
+	Drain  []string    `json:"drain,omitempty"`  // nodes that take nothing any more
+	Lose   []string    `json:"lose,omitempty"`   // nodes that are dead, with what runs there
+	Online []string    `json:"online,omitempty"` // nodes that take VMs again
+	Rules  *string     `json:"rules,omitempty"`  // in place of those that were stated
+	Submit *Submission `json:"submit,omitempty"` // a vjob more
+	// BudgetWatts is what the cluster may draw, in place of its budgets.
+	BudgetWatts *float64 `json:"budget_watts,omitempty"`
+	Without     []int64  `json:"without,omitempty"` // vjobs less
 }
 
 // Forecast is what would be decided.

@@ -212,6 +212,19 @@ func busyCluster() map[string]any {
 			{Account: "physics", Share: 2, Part: 1, Used: 1_080_000, Taken: 1, Factor: 0.5},
 			{Account: "physics/ada", Share: 1, Part: 1, Used: 1_080_000, Taken: 1, Factor: 0.5},
 		}},
+		"/v1/budgets": wire.Budgets{
+			Settings: []wire.Budget{{Watts: 12_000}},
+			Stated:   []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},
+			StatedBy: "ada", StatedAt: at(-30),
+			Limits: []wire.Limit{
+				{Budget: wire.Budget{Watts: 12_000}, DrawnWatts: 321.5, MostWatts: 360, UnknownNodes: 1},
+				{Budget: wire.Budget{Watts: 3000, Group: "rack=r1"}, DrawnWatts: 3141.5, MostWatts: 3180, ShortWatts: 100},
+			},
+			Changes: []wire.BudgetChange{{
+				At: *at(360), From: *at(355), Limits: []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},
+				Stops: []int64{12, 13},
+			}},
+		},
 		"/v1/whoami": wire.Identity{Name: "ada", Role: "admin", Via: "socket"},
 		"/v1/status": wire.Status{
 			At: noon, Ready: true, Policy: "firstfit", Nodes: nodes, VJobs: jobs,
@@ -227,7 +240,7 @@ func busyCluster() map[string]any {
 func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
-		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "plans": "plans", "plan": "plans show 4", "events": "events",
+		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "users": "users", "tokens": "users tokens ada", "whoami": "whoami",
 		"queues": "queues", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",

@@ -62,7 +62,7 @@ then nothing is written.`,
 			if f.whatIf.on {
 				return a.whatIf(cmd.Context(), &f)
 			}
-			for _, name := range []string{"drain", "lose", "online", "without", "rules", "submit"} {
+			for _, name := range []string{"drain", "lose", "online", "without", "rules", "budget", "submit"} {
 				if cmd.Flags().Changed(name) {
 					return &usageError{cmd, fmt.Errorf("--%s: want --what-if beside it: without that nobody is asked", name)}
 				}
@@ -86,6 +86,7 @@ then nothing is written.`,
 	flags.StringSliceVar(&w.online, "online", nil, "… these `NODES` took VMs again")
 	flags.Int64SliceVar(&w.without, "without", nil, "… these `VJOBS` were gone: 12,13")
 	flags.StringVar(&w.rules, "rules", "", "… the rules of this `FILE` were stated")
+	flags.StringVar(&w.budget, "budget", "", "… the cluster might draw so many `WATTS`, such as 9kW")
 	flags.StringVar(&w.submit, "submit", "", "… the vjob of this `FILE` were submitted")
 	complete(cmd, "objective", objectives...)
 	return cmd

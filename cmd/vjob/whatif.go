@@ -12,6 +12,7 @@ import (
 	"vjob/api/wire"
 	"vjob/chart"
 	"vjob/cluster"
+	"vjob/energy"
 )
 
 // whatIfFlags are the flags of `vjob plan --what-if`.
@@ -20,6 +21,7 @@ type whatIfFlags struct {
 	drain, lose, online []string
 	without             []int64
 	submit, rules       string
+	budget              string
 }
 
 // supposition reads what is supposed.
@@ -33,6 +35,14 @@ func (a *app) supposition(f *whatIfFlags) (w wire.WhatIf, err error) {
 		text := string(data)
 		w.Rules = &text
 	}
+	if f.budget != "" {
+		power, err := energy.ParseWatts(f.budget)
+		if err != nil {
+			return w, renamed(err, "--budget")
+		}
+		most := float64(power)
+		w.BudgetWatts = &most
+	}
 	if f.submit != "" {
 		data, err := a.readInput(f.submit)
 		if err != nil {
@@ -44,8 +54,8 @@ func (a *app) supposition(f *whatIfFlags) (w wire.WhatIf, err error) {
 		}
 		w.Submit = &s
 	}
-	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil {
-		return w, cluster.BadField("--what-if", "", "what is supposed beside it: --drain, --lose, --online, --without, --rules or --submit")
+	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
+		return w, cluster.BadField("--what-if", "", "what is supposed beside it: --drain, --lose, --online, --without, --rules, --budget or --submit")
 	}
 	return w, nil
 }

@@ -21,7 +21,8 @@ type capping struct {
 	most  cluster.MilliCPU // 0 is no cap
 	tries int              // in a row that did not lead to it
 	tried time.Time
-	ended uint64 // logical time at which the last call for it ended
+	asked cluster.MilliCPU // by the last call
+	ended uint64           // logical time at which the last call for it ended
 }
 
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
@@ -32,16 +33,24 @@ func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.Mill
 	if !known || len(most) != len(p.caps) {
 		return
 	}
+	if !p.rationed {
+		p.rationed = true
+		e.dirty[id] = true
+	}
 	for rank := range most {
 		if p.caps[rank].most != most[rank] {
-			p.caps[rank] = capping{most: most[rank], ended: p.caps[rank].ended}
+			p.caps[rank].most, p.caps[rank].tries = most[rank], 0
 			e.dirty[id] = true
 		}
 	}
 }
 
-// recap sets the caps of copies that have another one than is wanted.
+// recap sets the caps of copies that have another one than is wanted. After a start they
+// are left alone until somebody says what is.
 func (e *Executor) recap(p *pursuit) {
+	if !p.rationed {
+		return
+	}
 	for rank := range p.caps {
 		id := p.job.VMs[rank].ID
 		for _, name := range e.where[id] {
@@ -80,12 +89,12 @@ func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor
 		return
 	}
 	more := p.ceiling(rank, w.most) - p.ceiling(rank, c.Cap)
-	if more > 0 && !e.admits(at, more) {
+	if more > 0 && e.Admits != nil && !e.Admits(map[cluster.NodeID]cluster.MilliCPU{at: more}) {
 		e.denied[p.job.ID] = true
 		return
 	}
 	w.tries++
-	w.tried = e.now
+	w.tried, w.asked = e.now, w.most
 	e.begin([]hypervisor.Call{{Verb: hypervisor.Cap, VM: c.VM, Node: at, Cap: w.most}}, p.plan(),
 		func(hypervisor.Call) time.Duration { return leastDeadline })
 }
@@ -142,9 +151,9 @@ func (p *pursuit) carry(call *hypervisor.Call) {
 	}
 }
 
-// Load is the most CPU that the VMs on a node may use: by every copy, whatever its
-// state, and every VM that a call under way may bring; a cap that is being changed
-// counts as the larger one.
+// Load is the most CPU that the VMs on a node may use: by every copy, whatever its state,
+// and every VM that a call may bring that is under way or has ended since the last look;
+// a cap that is being changed counts as the larger one.
 func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	n, known := e.nodes[id]
 	if !known {
@@ -152,21 +161,33 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	}
 	for vm, c := range n.copies {
 		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.caps) {
-			sum += p.ceiling(vm.Rank, c.Cap)
+			most := p.ceiling(vm.Rank, c.Cap)
+			if w := &p.caps[vm.Rank]; n.began <= w.ended || n.capping(vm) {
+				most = max(most, p.ceiling(vm.Rank, w.asked))
+			}
+			sum += most
 		}
 	}
+	coming := map[cluster.VMID]bool{}
 	for _, o := range n.ops {
 		vm := o.call.VM
 		p, ok := e.gangs[vm.VJob]
-		if !ok || vm.Rank >= len(p.caps) {
+		if _, there := n.copies[vm]; ok && !there && !coming[vm] && vm.Rank < len(p.caps) && brings(o.call, id) {
+			coming[vm] = true
+			sum += p.brought(&o.call)
+		}
+	}
+	for job := range e.homes[id] {
+		p, ok := e.gangs[job]
+		if !ok {
 			continue
 		}
-		c, there := n.copies[vm]
-		switch {
-		case o.call.Verb == hypervisor.Cap && there:
-			sum += max(0, p.ceiling(vm.Rank, o.call.Cap)-p.ceiling(vm.Rank, c.Cap))
-		case !there && brings(o.call, id):
-			sum += p.brought(&o.call)
+		for rank := range p.caps {
+			vm := p.job.VMs[rank].ID
+			at, touched := p.touched[rank][id]
+			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] && !p.rec.Members[rank].Ended {
+				sum += p.ceiling(rank, p.caps[rank].most)
+			}
 		}
 	}
 	return sum
@@ -181,9 +202,23 @@ func (p *pursuit) brought(call *hypervisor.Call) cluster.MilliCPU {
 	return p.ceiling(call.VM.Rank, most)
 }
 
-// admits asks whether so much more CPU may be used on a node.
-func (e *Executor) admits(at cluster.NodeID, more cluster.MilliCPU) bool {
-	return e.Admits == nil || more <= 0 || e.Admits(at, more)
+// admits asks whether a VM may use so much CPU after a call, beside what others of its
+// gang are about to. One that migrates runs on one of the two nodes at a time.
+func (e *Executor) admits(call hypervisor.Call, load cluster.MilliCPU, tentative map[cluster.NodeID]claim) bool {
+	if e.Admits == nil || load <= 0 {
+		return true
+	}
+	more := make(map[cluster.NodeID]cluster.MilliCPU, len(tentative)+2)
+	for id, c := range tentative {
+		more[id] = c.load
+	}
+	if call.Verb == hypervisor.Migrate {
+		more[call.Node] -= load
+		more[call.To] += load
+	} else {
+		more[call.Node] += load
+	}
+	return e.Admits(more)
 }
 
 // wanted is the CPU time that the members would have used since they were last

@@ -100,7 +100,14 @@ func TestCapsKeepToWhatIsAdmitted(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := sit(t, settings(), l)
 	limit := cluster.MilliCPU(1500)
-	d.exec.Admits = func(id cluster.NodeID, more cluster.MilliCPU) bool { return d.exec.Load(id)+more <= limit }
+	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
+		for id, load := range more {
+			if d.exec.Load(id)+load > limit {
+				return false
+			}
+		}
+		return true
+	}
 	d.settle()
 	d.caps(2, 800)
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0)}, act(cluster.Boot, 2, 0, "", "a"))

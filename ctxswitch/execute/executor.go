@@ -102,9 +102,9 @@ type Executor struct {
 	Expect bool
 	// Power is what nodes draw, as far as anybody knows.
 	Power map[cluster.NodeID]energy.Power
-	// Admits says whether VMs on a node may use so much more CPU from now on, beside what
+	// Admits says whether VMs on nodes may use so much more CPU from now on, beside what
 	// [Executor.Load] says. Nil always does.
-	Admits func(at cluster.NodeID, more cluster.MilliCPU) bool
+	Admits func(more map[cluster.NodeID]cluster.MilliCPU) bool
 }
 
 // Effects is what is to happen next, in this order: commit the step, then make

@@ -38,7 +38,8 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	}
 	if call.Verb != hypervisor.Save {
 		need := e.room(p, call)
-		if !e.fits(at, call.VM, need, tentative[at].room) {
+		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
+		if !e.fits(at, call.VM, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
 			if p.denied.IsZero() {
 				p.denied = e.now
 			}
@@ -46,14 +47,6 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 			return false
 		}
 		c := tentative[at]
-		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
-		if !e.admits(at, c.load+load) {
-			if p.denied.IsZero() {
-				p.denied = e.now
-			}
-			e.denied[p.job.ID] = true
-			return false
-		}
 		c.room, c.load = c.room.Plus(need), c.load+load
 		tentative[at] = c
 	}
@@ -65,6 +58,12 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		}
 	}
 	return true
+}
+
+// mustGo reports whether there is nothing that a gang could do instead of a call: it is
+// on its way back.
+func (p *pursuit) mustGo(call hypervisor.Call) bool {
+	return p.retreat != "" || call.Verb == hypervisor.Restore && !p.rec.Whole()
 }
 
 // room is what a call must find on the node. A gang that was turned back in the middle

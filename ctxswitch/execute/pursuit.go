@@ -40,7 +40,8 @@ type pursuit struct {
 	shunned map[cluster.VMID][]cluster.NodeID
 	missing string // which image cannot be read now, "" when none
 
-	caps []capping // by rank
+	caps     []capping // by rank
+	rationed bool      // somebody has said what they are to be
 
 	absent []time.Time // since when no copy is seen where one should be; zero when one is
 

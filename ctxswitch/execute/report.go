@@ -212,10 +212,14 @@ type NodeReport struct {
 	Problem string
 	Used    cluster.Resources
 	VMs     []cluster.VMID
+	On      bool                  // it draws power for being on
 	Watts   energy.Watts          // that it draws now; 0 where nothing is known of its power
 	Joules  int64                 // that it has drawn so far, as written
 	Locked  map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
 }
+
+// Names are those of the nodes, in order. They are not to be changed.
+func (e *Executor) Names() []cluster.NodeID { return e.names }
 
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
@@ -239,7 +243,7 @@ func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Answers: n.seen, Since: n.since, Problem: n.problem,
 		Used: e.used(n, cluster.VMID{}), VMs: make([]cluster.VMID, 0, len(n.copies)),
-		Watts: n.draw.watts, Joules: e.drawn[n.ID],
+		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
 		r.VMs = append(r.VMs, vm)

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"slices"
 	"strings"
 
 	"vjob/cluster"
@@ -32,6 +33,9 @@ func (p policy) Name() string {
 
 // Needs is what all policies have.
 func (p policy) Needs() queue.Needs { return p.list.queues[0].Policy.Needs() }
+
+// Suspends reports whether any of the policies does.
+func (p policy) Suspends() bool { return slices.ContainsFunc(p.policies(), queue.Suspends) }
 
 // policies are the different ones, in the order in which they are asked.
 func (p policy) policies() (list []queue.Policy) {

@@ -23,6 +23,8 @@ var table = []row{
 	{"queue/reservation", of("cluster", "queue", "queue/outlook"), "how long a suspension takes, and who may reserve"},
 	{"queue/forecast", of("cluster", "queue/outlook"), "policies and nodes"},
 	{"queue/calendar", of("cluster"), "what windows in time are for"},
+	{"energy/ration", of("energy"), "which vjobs there are, and how one is suspended"},
+	{"energy/budget", of("cluster", "energy", "queue/calendar"), "what is drawn"},
 	{"queue/fairshare", of("cluster"), "vjobs, and what is done with the factor"},
 	{"queue/rank", of("cluster"), "policies, and what is in a queue or a project"},
 	{"queue/quota", of("cluster", "queue", "queue/calendar"), "policies and nodes, and how to suspend anybody"},
@@ -51,7 +53,7 @@ var table = []row{
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "energy/budget", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -82,11 +84,11 @@ var table = []row{
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "notify"), "how a vjob is stored, and over which way it is asked for"},
 	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "energy/budget", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "energy", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
+	{"settings", of("cluster", "energy", "energy/budget", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"energy/day", of("cluster", "energy", "energy/dpm"), "vjobs, queues and gangs"},
 	{"energy/bound", of("energy"), "single jobs: only their sums count"},
@@ -111,7 +113,7 @@ var table = []row{
 // no chance, no files, no network and start no goroutine.
 var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
-	"energy", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
+	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
 	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission", "notify")
 

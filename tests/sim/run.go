@@ -18,6 +18,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/db/memory"
+	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
@@ -101,6 +102,7 @@ type run struct {
 	end     time.Time // of the trouble
 	killed  map[cluster.NodeID]bool
 	pruner  pruner
+	book    *budget.Book // nil: no budget
 	presser presser
 }
 
@@ -145,6 +147,7 @@ func (r *run) build() error {
 	r.store = &memory.Store{FailNext: r.unwritten}
 	settings := Settings(r.opts)
 	r.switchable(&settings)
+	r.ration(&settings)
 	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
@@ -265,6 +268,7 @@ func (r *run) step(to time.Time) error {
 		return fmt.Errorf("time does not go on at %s", before)
 	}
 	r.check.Look()
+	r.withinBudget()
 	r.prune()
 	r.press()
 	if err == nil && len(r.check.violations) > 0 {
@@ -297,6 +301,9 @@ func (r *run) submit() error {
 	}
 	r.kind(&sub)
 	r.whose(&sub)
+	if r.opts.rationed() {
+		sub.Floor = simFloor
+	}
 	job, err := r.shell.Submit(sub)
 	if err != nil && r.opts.Unwritten > 0 {
 		return nil // not acknowledged; it may be there all the same

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/energy/budget"
+)
+
+// mostBudgets bounds what is stated at once.
+const mostBudgets = 1000
+
+// budgets answers GET /v1/budgets.
+func (s *Server) budgets(c *gin.Context, _ Subject) error {
+	now := s.snapshot().Budgets
+	out := wire.Budgets{
+		Settings: wireBudgets(now.Settings), Stated: wireBudgets(now.Stated), StatedBy: now.By, StatedAt: instant(now.At),
+		Limits: make([]wire.Limit, len(now.Limits)), Changes: make([]wire.BudgetChange, len(now.Changes)),
+	}
+	for i, l := range now.Limits {
+		out.Limits[i] = wire.Limit{
+			Budget: wireLimit(l.Limit), DrawnWatts: watts(l.Now), MostWatts: watts(l.Most), ShortWatts: watts(l.Short), UnknownNodes: l.Unknown,
+		}
+	}
+	for i, change := range now.Changes {
+		w := wire.BudgetChange{At: change.At.UTC(), From: change.From.UTC(), Limits: []wire.Budget{}, Stops: []int64{}}
+		for _, l := range change.Limits {
+			w.Limits = append(w.Limits, wireLimit(l))
+		}
+		for _, id := range change.Stops {
+			w.Stops = append(w.Stops, int64(id))
+		}
+		out.Changes[i] = w
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+func wireLimit(l budget.Limit) wire.Budget {
+	return wire.Budget{Watts: watts(l.Watts), Group: l.Group.String(), When: l.When}
+}
+
+func wireBudgets(lines []budget.Line) []wire.Budget {
+	list := make([]wire.Budget, len(lines))
+	for i, l := range lines {
+		list[i] = wire.Budget{Watts: float64(l.Watts), Group: l.Group.String(), When: l.When}
+	}
+	return list
+}
+
+// setBudgets answers PUT /v1/budgets.
+func (s *Server) setBudgets(c *gin.Context, who Subject) error {
+	var change wire.BudgetsChange
+	if err := s.readBody(c, &change); err != nil {
+		return err
+	}
+	if n := len(change.Budgets); n > mostBudgets {
+		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", mostBudgets))
+	}
+	lines := make([]budget.Line, len(change.Budgets))
+	for i, b := range change.Budgets {
+		group, err := budget.ParseGroup(b.Group)
+		if err != nil {
+			return cluster.Within(fmt.Sprintf("budgets[%d]", i), err)
+		}
+		lines[i] = budget.Line{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
+	}
+	var err error
+	if change.Check {
+		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
+	} else {
+		err = s.scheduler.SetBudgets(c.Request.Context(), lines, who.Name)
+	}
+	if err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,43 @@
+package wire
+
+import "time"
+
+// Budget is what the cluster, or the nodes with a label, may draw.
+type Budget struct {
+	Watts float64 `json:"watts"`
+	Group string  `json:"group,omitempty"` // "rack=r1"; "" is the cluster
+	When  string  `json:"when,omitempty"`  // a window in time, "Mo-Fr 18:00-08:00"; "" is whenever no other of the group holds
+}
+
+// Budgets is the power budgets, and what they mean now.
+type Budgets struct {
+	Settings []Budget       `json:"settings"` // those of the daemon's settings, which hold as well
+	Stated   []Budget       `json:"stated"`   // those that administrators have stated
+	StatedBy string         `json:"stated_by,omitempty"`
+	StatedAt *time.Time     `json:"stated_at,omitempty"`
+	Limits   []Limit        `json:"limits"`  // that hold now
+	Changes  []BudgetChange `json:"changes"` // to come within a day, the first ones
+}
+
+// Limit is a budget that holds now.
+type Limit struct {
+	Budget
+	DrawnWatts   float64 `json:"drawn_watts"`             // now, by the load that was last seen
+	MostWatts    float64 `json:"most_watts"`              // while all VMs use what they may
+	ShortWatts   float64 `json:"short_watts,omitempty"`   // that its nodes draw more even without any vjob
+	UnknownNodes int     `json:"unknown_nodes,omitempty"` // of which nobody knows what they draw: they do not count
+}
+
+// BudgetChange is other budgets that are to hold.
+type BudgetChange struct {
+	At     time.Time `json:"at"`
+	From   time.Time `json:"from"` // when those that have to stop are suspended
+	Limits []Budget  `json:"limits"`
+	Stops  []int64   `json:"stops"` // vjobs that run now and will have to stop, as things stand
+}
+
+// BudgetsChange replaces the budgets that were stated.
+type BudgetsChange struct {
+	Budgets []Budget `json:"budgets"`
+	Check   bool     `json:"check,omitempty"` // only say what is wrong with them, and change nothing
+}

@@ -1,0 +1,242 @@
+// Package budget says how many watts the cluster, or a group of its nodes, may draw at an
+// instant: always, by the hour, on some days.
+//
+// It is pure: time and zone are arguments. It refuses to know what is drawn.
+package budget
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/queue/calendar"
+)
+
+// Line is one budget.
+type Line struct {
+	Watts energy.Watts `json:"watts"`
+	Group Group        `json:"group,omitzero"`
+	When  string       `json:"when,omitempty"` // a window of queue/calendar; "" is whenever no other line of the group holds
+}
+
+// String is "12 kW Mo-Fr 18:00-08:00 rack=r1".
+func (l Line) String() string {
+	return strings.Join(slices.DeleteFunc([]string{l.Watts.String(), l.When, l.Group.String()}, func(s string) bool { return s == "" }), " ")
+}
+
+// Group is the nodes with a label; its zero value is all nodes.
+type Group struct{ Label, Value string }
+
+// ParseGroup reads "rack=r1"; "" is all nodes.
+func ParseGroup(s string) (Group, error) {
+	label, value, ok := strings.Cut(s, "=")
+	if s != "" && (!ok || label == "" || value == "") {
+		return Group{}, cluster.BadField("group", s, `a label of nodes with its value, such as "rack=r1"`)
+	}
+	return Group{label, value}, nil
+}
+
+// String is as it is parsed.
+func (g Group) String() string {
+	if g == (Group{}) {
+		return ""
+	}
+	return g.Label + "=" + g.Value
+}
+
+// Name is for people: "the cluster", or "rack=r1".
+func (g Group) Name() string {
+	if g == (Group{}) {
+		return "the cluster"
+	}
+	return g.String()
+}
+
+// Has reports whether a node with such labels is in the group.
+func (g Group) Has(labels map[string]string) bool {
+	value, labelled := labels[g.Label]
+	return g == (Group{}) || labelled && value == g.Value
+}
+
+// MarshalText writes the group.
+func (g Group) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads the group.
+func (g *Group) UnmarshalText(b []byte) (err error) {
+	*g, err = ParseGroup(string(b))
+	return err
+}
+
+// Read reads lines as [Write] has written them; "" is none.
+func Read(text string) (lines []Line, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &lines); err != nil {
+		return nil, fmt.Errorf("budgets: %w", err)
+	}
+	return lines, nil
+}
+
+// Write is lines as a text.
+func Write(lines []Line) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(lines)
+	if err != nil {
+		panic(err) // numbers are finite: see [New]
+	}
+	return string(text)
+}
+
+// Book is lines that make sense together. It does not change; nil is without lines.
+type Book struct {
+	lines  []Line
+	groups []calendars
+}
+
+type calendars struct {
+	group Group
+	watts *calendar.Calendar[energy.Watts]
+}
+
+// none stands for no limit.
+var none = energy.Watts(math.Inf(1))
+
+// most bounds a budget: numbers beyond it are slips.
+const most = energy.Watts(1e12)
+
+// New makes a book of lines, in a time zone. What is wrong with one is told as a
+// [cluster.FieldError]: windows of one group that overlap, for example.
+func New(zone *time.Location, lines []Line) (*Book, error) {
+	b := &Book{lines: slices.Clone(lines)}
+	for i, l := range lines {
+		if !(l.Watts >= 0 && l.Watts <= most) {
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), float64(l.Watts), "watts, from 0 on")
+		}
+		if slices.ContainsFunc(lines[:i], func(o Line) bool { return o.Group == l.Group }) {
+			continue // its group is done
+		}
+		c, err := ofGroup(zone, lines, l.Group)
+		if err != nil {
+			return nil, err
+		}
+		b.groups = append(b.groups, calendars{l.Group, c})
+	}
+	slices.SortFunc(b.groups, func(a, b calendars) int { return strings.Compare(a.group.String(), b.group.String()) })
+	return b, nil
+}
+
+// ofGroup is the calendar of one group.
+func ofGroup(zone *time.Location, lines []Line, group Group) (*calendar.Calendar[energy.Watts], error) {
+	standard, standing := none, false
+	var entries []calendar.Entry[energy.Watts]
+	for i, l := range lines {
+		switch {
+		case l.Group != group:
+		case l.When != "":
+			w, err := calendar.Parse(l.When)
+			if err != nil {
+				return nil, named(fmt.Sprintf("budgets[%d].when", i), err)
+			}
+			entries = append(entries, calendar.Entry[energy.Watts]{Name: l.When, When: w, Value: l.Watts})
+		case standing:
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].when", i), "", "a window: "+group.Name()+" has a budget without one already")
+		default:
+			standard, standing = l.Watts, true
+		}
+	}
+	c, err := calendar.New(zone, standard, entries...)
+	if err != nil {
+		return nil, named("budgets of "+group.Name(), err)
+	}
+	return c, nil
+}
+
+// named gives an error about a window the name that the window has here.
+func named(field string, err error) error {
+	var bad *cluster.FieldError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	inner := *bad
+	inner.Field = field
+	return &inner
+}
+
+// Lines are those of which the book was made.
+func (b *Book) Lines() []Line {
+	if b == nil {
+		return nil
+	}
+	return slices.Clone(b.lines)
+}
+
+// Limit is what a group may draw at an instant.
+type Limit struct {
+	Group Group
+	Watts energy.Watts
+	When  string // the window that holds; "" is none
+}
+
+// At are the limits of an instant, in order of the groups; groups without one are left
+// out.
+func (b *Book) At(t time.Time) (list []Limit) {
+	if b == nil {
+		return nil
+	}
+	for _, g := range b.groups {
+		if w, window := g.watts.At(t); w < none {
+			list = append(list, Limit{g.group, w, window})
+		}
+	}
+	return list
+}
+
+// Next is the first instant after t at which another line holds for some group; false:
+// there is none.
+func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
+	if b == nil {
+		return next, false
+	}
+	for _, g := range b.groups {
+		if at, changes := g.watts.Next(t); changes && (!ok || at.Before(next)) {
+			next, ok = at, true
+		}
+	}
+	return next, ok
+}
+
+// Tightens reports whether limits that come next allow any group less than those of now.
+func Tightens(now, next []Limit) bool {
+	for _, l := range next {
+		i := slices.IndexFunc(now, func(o Limit) bool { return o.Group == l.Group })
+		if i < 0 || l.Watts < now[i].Watts {
+			return true
+		}
+	}
+	return false
+}
+
+// Tighter are the limits of both, of each group the smaller one.
+func Tighter(a, b []Limit) []Limit {
+	list := slices.Clone(a)
+	for _, l := range b {
+		i := slices.IndexFunc(list, func(o Limit) bool { return o.Group == l.Group })
+		switch {
+		case i < 0:
+			list = append(list, l)
+		case l.Watts < list[i].Watts:
+			list[i] = l
+		}
+	}
+	slices.SortFunc(list, func(a, b Limit) int { return strings.Compare(a.Group.String(), b.Group.String()) })
+	return list
+}

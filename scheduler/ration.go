@@ -1,0 +1,294 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/energy/ration"
+	"vjob/hypervisor"
+	"vjob/queue"
+)
+
+// rationing is the question of a picture to package ration: nodes and vjobs by their
+// places there.
+type rationing struct {
+	ration.Problem
+	limits []budget.Limit
+	jobs   []int // the reports of the picture, in the order of Problem.Jobs
+	nodes  map[cluster.NodeID]int
+}
+
+// anywhere stands for the nodes of a VM that has none yet: one with the mean power for
+// each processor of those that take VMs.
+func anywhere(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) ration.Node {
+	n := ration.Node{}
+	for i := range nodes {
+		if p, ok := known[nodes[i].ID]; ok && nodes[i].Hosts() {
+			n.CPU += float64(nodes[i].Capacity.CPU)
+			n.Power.Full += p.Full - p.Idle
+		}
+	}
+	return n
+}
+
+// ration states who would run as the verdicts are, where the configuration has them.
+func (s *Settings) ration(p *picture, at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
+	q := &rationing{limits: limits, nodes: map[cluster.NodeID]int{}}
+	q.Most, q.Lambda = s.Energy.Yield, s.Energy.Lambda
+	if q.Most <= 0 {
+		q.Most = 1
+	}
+	if q.Lambda <= 0 {
+		q.Lambda = 1
+	}
+	nodes := at.Nodes()
+	q.Limits = make([]ration.Limit, len(limits))
+	for _, n := range nodes {
+		power, known := s.Energy.Power[n.ID]
+		if !known {
+			continue
+		}
+		q.nodes[n.ID] = len(q.Nodes)
+		for i, l := range limits {
+			if l.Group.Has(n.Labels) {
+				q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
+			}
+		}
+		q.Nodes = append(q.Nodes, ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID]})
+	}
+	for i, l := range limits {
+		q.Limits[i].Watts = l.Watts
+		if l.Group == (budget.Group{}) {
+			q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
+		}
+	}
+	q.Nodes = append(q.Nodes, anywhere(nodes, s.Energy.Power))
+	for _, i := range s.rationOrder(p, verdicts) {
+		q.jobs = append(q.jobs, i)
+		q.Jobs = append(q.Jobs, q.job(p, &p.reports[i], at))
+	}
+	return q
+}
+
+// rationOrder lists those that are to run: in the order of the queue where the policy
+// suspends for those before, else those that run come first.
+func (s *Settings) rationOrder(p *picture, verdicts []queue.Verdict) (list []int) {
+	var later []int
+	for i := range p.reports {
+		switch r := &p.reports[i]; {
+		case verdicts[i].Wish != queue.Run:
+		case !queue.Suspends(s.Policy) && r.Job.State.Ready() && r.Idle:
+			later = append(later, i)
+		default:
+			list = append(list, i)
+		}
+	}
+	return append(list, later...)
+}
+
+// job is one vjob, as far as its power goes.
+func (q *rationing) job(p *picture, r *execute.Report, at *cluster.Configuration) ration.Job {
+	j := ration.Job{Floor: floorOf(r.Job), Fixed: !r.Idle || r.Blind || p.aside[r.Job.ID] != ""}
+	for rank := range r.Job.VMs {
+		if rank < len(r.Record.Members) && r.Record.Members[rank].Ended {
+			continue
+		}
+		vm := &r.Job.VMs[rank]
+		place := len(q.Nodes) - 1
+		host, runs := at.Host(vm.ID)
+		if n, known := q.nodes[host]; runs && known {
+			place = n
+		} else if runs {
+			continue // nobody knows what is drawn there
+		}
+		j.VMs = append(j.VMs, ration.VM{Node: place, CPU: float64(max(vm.Reserved.CPU, hypervisor.LeastCap))})
+	}
+	return j
+}
+
+// floorOf is the least yield of a vjob: what its owner is content with, and no less than
+// what can be told from nothing.
+func floorOf(job *cluster.VJob) float64 {
+	floor := job.Floor
+	if floor <= 0 {
+		return 1
+	}
+	for i := range job.VMs {
+		if cpu := job.VMs[i].Reserved.CPU; cpu > 0 {
+			floor = max(floor, min(1, float64(hypervisor.LeastCap)/float64(cpu)))
+		}
+	}
+	return min(floor, 1)
+}
+
+// rationed reports whether shares of CPU are dealt out on a picture.
+func (s *Settings) rationed(p *picture) bool {
+	return len(s.Energy.Power) > 0 && (len(p.limits) > 0 || s.Energy.rations())
+}
+
+// suppose has the cluster draw at most so much, in place of its own budgets.
+func (p *picture) suppose(most energy.Watts) {
+	p.limits = slices.DeleteFunc(slices.Clone(p.limits), func(l budget.Limit) bool { return l.Group == budget.Group{} })
+	p.limits = append(p.limits, budget.Limit{Watts: most})
+}
+
+// mostPasses bounds how often the policy is asked again because there is no power for
+// some that it lets start.
+const mostPasses = 8
+
+// consultWithin asks the policy who is to run within the limits. Those that wait and for
+// which there is no power take no room from others.
+func (s *Settings) consultWithin(p *picture) (verdicts []queue.Verdict, fault error) {
+	verdicts, fault = s.consult(p)
+	if len(p.limits) == 0 || len(s.Energy.Power) == 0 {
+		return verdicts, fault
+	}
+	p.stopped = map[cluster.VJobID]bool{}
+	barred := p.barred
+	p.barred = maps.Clone(barred)
+	defer func() { p.barred = barred }()
+	poor := map[int]queue.Verdict{}
+	for range mostPasses {
+		more := false
+		for i, v := range s.afford(p, verdicts) {
+			verdicts[i] = v
+			if v.Wish == queue.Stay {
+				poor[i], more = v, true
+				p.barred[p.reports[i].Job.ID] = v.Reason
+			}
+		}
+		if !more {
+			break
+		}
+		verdicts, fault = s.consult(p)
+	}
+	for i, v := range s.afford(p, verdicts) {
+		verdicts[i] = v
+	}
+	for i, v := range poor {
+		if verdicts[i].Wish == queue.Stay {
+			verdicts[i].Reason = v.Reason
+		}
+	}
+	return verdicts, fault
+}
+
+// afford are the verdicts on those whose floors the limits do not pay for, as far as is
+// known before they have places.
+func (s *Settings) afford(p *picture, verdicts []queue.Verdict) map[int]queue.Verdict {
+	poor := map[int]queue.Verdict{}
+	q := s.ration(p, p.intended, verdicts, p.limits)
+	_, refusals := q.Choose()
+	for k, i := range q.jobs {
+		if r, refused := refusals[k]; refused {
+			poor[i] = q.refusal(&p.reports[i], r)
+			p.stopped[p.reports[i].Job.ID] = true
+		}
+	}
+	return poor
+}
+
+// refusal is the verdict on a vjob for which there is no power.
+func (q *rationing) refusal(r *execute.Report, why ration.Refusal) queue.Verdict {
+	l := q.limits[why.Limit]
+	text := fmt.Sprintf("the power budget of %s is %s", l.Group.Name(), l.Watts)
+	if l.When != "" {
+		text += " (" + l.When + ")"
+	}
+	text += fmt.Sprintf(", with it %s more would be drawn", why.Short)
+	if r.Job.State == cluster.Running {
+		return queue.Verdict{Wish: queue.Park, Reason: "suspended: " + text}
+	}
+	return queue.Verdict{Wish: queue.Stay, Reason: "waits: " + text}
+}
+
+// overdrawn takes the wish back for those that are to start and for which there is no
+// power where a plan puts them. It reports false if there are none.
+func (s *Settings) overdrawn(p *picture, verdicts []queue.Verdict, target *cluster.Configuration) (some bool) {
+	if len(p.limits) == 0 || len(s.Energy.Power) == 0 || target == nil {
+		return false
+	}
+	q := s.ration(p, target, verdicts, p.limits)
+	_, refusals := q.Choose()
+	for k, i := range q.jobs {
+		if r, refused := refusals[k]; refused && p.reports[i].Job.State.Ready() {
+			verdicts[i], some = q.refusal(&p.reports[i], r), true
+		}
+	}
+	return some
+}
+
+// allot are the caps of vjobs once the verdicts are carried out: the shares of those that
+// run, and next to nothing for those that have to stop for a budget, so that it is kept
+// before they have.
+func (s *Settings) allot(p *picture, verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
+	caps := map[cluster.VJobID][]cluster.MilliCPU{}
+	if !s.rationed(p) {
+		return caps
+	}
+	for i, v := range verdicts {
+		if r := &p.reports[i]; v.Wish != queue.Run && p.stopped[r.Job.ID] && r.Job.State == cluster.Running {
+			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
+		}
+	}
+	if target == nil {
+		target = p.current
+	}
+	q := s.ration(p, target, verdicts, p.limits)
+	runs := make([]bool, len(q.Jobs))
+	for k := range runs {
+		runs[k] = true
+	}
+	for k, yield := range q.Share(runs) {
+		job := p.reports[q.jobs[k]].Job
+		list := make([]cluster.MilliCPU, len(job.VMs))
+		for rank := range list {
+			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.LeastCap)
+		}
+		caps[job.ID] = list
+	}
+	return caps
+}
+
+// ration has the executor keep to the limits of a decision, and give the shares.
+func (c *Core) ration(p *picture, caps map[cluster.VJobID][]cluster.MilliCPU) {
+	c.limits = p.limits
+	rationed := c.settings.rationed(p)
+	for i := range p.reports {
+		job := p.reports[i].Job
+		most, given := caps[job.ID]
+		switch {
+		case given:
+			c.exec.SetCaps(c.now, job.ID, most)
+		case !rationed:
+			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
+		}
+	}
+}
+
+// stops are those that run now and would have to stop under other limits.
+func (c *Core) stops(p *picture, limits []budget.Limit) (list []cluster.VJobID) {
+	if len(c.settings.Energy.Power) == 0 {
+		return nil
+	}
+	verdicts := make([]queue.Verdict, len(p.reports))
+	for i := range p.reports {
+		if p.reports[i].Bound == cluster.VMRunning {
+			verdicts[i].Wish = queue.Run
+		}
+	}
+	q := c.settings.ration(p, p.intended, verdicts, limits)
+	runs, _ := q.Choose()
+	for k, i := range q.jobs {
+		if !runs[k] {
+			list = append(list, p.reports[i].Job.ID)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

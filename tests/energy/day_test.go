@@ -1,0 +1,236 @@
+package energy_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/db/memory"
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/hypervisor/simulated"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/replay"
+	"vjob/scheduler"
+	"vjob/swf"
+	"vjob/virtual"
+)
+
+// The day is the busiest of a part of the log KTH-SP2: 100 processors, here 25 nodes of
+// four, each job a gang of VMs of one processor and 256 MiB. Its owner is content with
+// six tenths of the CPU.
+const (
+	dayNodes  = 25
+	dayLog    = "../traces/testdata/swf/KTH-SP2.swf.gz"
+	dayMemory = 256
+	dayFloor  = 0.6
+)
+
+var dayPower = energy.Power{Idle: 60, Full: 300}
+
+// day is one run.
+type day struct {
+	t       *testing.T
+	cluster *simulated.Cluster
+	shell   *virtual.Shell
+	store   *memory.Store
+	book    *budget.Book
+
+	most          energy.Watts // drawn at any instant
+	joules        energy.Joules
+	since         time.Time
+	watts         energy.Watts
+	above         int
+	switches      int
+	suspensions   int
+	capped        int
+	got, wanted   time.Duration
+	energyOfVJobs int64
+}
+
+// busiest are the jobs of the day with most work in them, by the time of submission.
+func busiest(t *testing.T) []swf.Job {
+	t.Helper()
+	in, err := os.Open(dayLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	log, err := swf.Read(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const long = 24 * 60 * 60
+	work := map[int64]int64{}
+	best := int64(0)
+	for _, j := range log.Jobs {
+		d := j.Submit / long
+		if work[d] += min(j.Run, long) * j.Processors; work[d] > work[best] {
+			best = d
+		}
+	}
+	var jobs []swf.Job
+	for _, j := range log.Jobs {
+		if j.Submit/long == best {
+			j.Submit -= best * long
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+func newDay(t *testing.T, policy queue.Policy, lines ...budget.Line) *day {
+	t.Helper()
+	book, err := budget.New(time.UTC, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &day{t: t, store: &memory.Store{}, book: book}
+	config, power := simulated.Config{Profile: simulated.Thesis, Locks: true, Seed: 1}, map[cluster.NodeID]energy.Power{}
+	for i := range dayNodes {
+		id := cluster.NodeID(fmt.Sprintf("n%02d", i+1))
+		config.Nodes = append(config.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 4 * cluster.GiB}})
+		power[id] = dayPower
+	}
+	d.cluster = simulated.New(config)
+	e := execute.DefaultSettings
+	e.Costs = replay.Costs(simulated.Thesis)
+	d.since = d.cluster.Now()
+	d.shell, err = virtual.New(virtual.Config{
+		Settings: scheduler.Settings{
+			Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Rest: time.Second, Backoff: 5 * time.Second, Live: true,
+			Energy: scheduler.Energy{Power: power, Budgets: book},
+		},
+		Cluster: d.cluster, Store: d.store,
+		Committed: func(_ time.Time, step journal.Step) { d.committed(&step) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *day) committed(step *journal.Step) {
+	d.switches += len(step.Plans)
+	for _, p := range step.Plans {
+		for _, g := range p.Plan.Gangs {
+			if g.Kind == cluster.Suspend {
+				d.suspensions++
+			}
+		}
+	}
+	for _, i := range step.Intents {
+		if i.Call.Verb.String() == "cap" {
+			d.capped++
+		}
+	}
+	for _, u := range step.Usage {
+		d.got, d.wanted, d.energyOfVJobs = d.got+u.CPU, d.wanted+u.Wanted, d.energyOfVJobs+u.Joules
+	}
+}
+
+// look compares what the nodes truly draw with the budget.
+func (d *day) look() {
+	now := d.cluster.Now()
+	d.joules += d.watts.Over(now.Sub(d.since))
+	d.since, d.watts = now, 0
+	for _, n := range d.cluster.Truth().Nodes {
+		d.watts += dayPower.At(float64(n.CPUUsed) / float64(n.Capacity.CPU))
+	}
+	d.most = max(d.most, d.watts)
+	for _, l := range d.book.At(now) {
+		if d.watts > l.Watts+1e-6 {
+			if d.above++; d.above <= 5 {
+				d.t.Errorf("%s: %s are drawn, the budget is %s", now.Format("15:04:05.000"), d.watts, l.Watts)
+			}
+		}
+	}
+}
+
+// until lets time go on, and looks after every event.
+func (d *day) until(to time.Time) {
+	d.t.Helper()
+	for {
+		more, err := d.shell.Step(to)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.look()
+		if !more {
+			return
+		}
+	}
+}
+
+// run submits the jobs of a day and lets all of them come to their ends.
+func (d *day) run(jobs []swf.Job) (long time.Duration) {
+	d.t.Helper()
+	start := d.cluster.Now()
+	for i, j := range jobs {
+		d.until(start.Add(time.Duration(j.Submit) * time.Second))
+		sub := scheduler.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
+		sub.Floor = dayFloor
+		for rank := range sub.VMs {
+			sub.VMs[rank] = cluster.VM{
+				Reserved: cluster.Resources{CPU: cluster.CPU, Memory: dayMemory},
+				Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{
+					Steps: []cluster.Step{{CPU: cluster.CPU, Duration: time.Duration(j.Run) * time.Second}},
+				}},
+			}
+		}
+		if _, err := d.shell.Submit(sub); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	for end := start.Add(14 * 24 * time.Hour); len(d.shell.Snapshot().VJobs) > 0; {
+		now := d.cluster.Now()
+		if now.After(end) {
+			for id, j := range d.shell.Snapshot().VJobs {
+				d.t.Logf("vjob %s is %s: %s", id, j.State, j.Reason)
+			}
+			d.t.Fatalf("%d vjobs have not ended after %s", len(d.shell.Snapshot().VJobs), now.Sub(start))
+		}
+		d.until(now.Add(10 * time.Minute))
+	}
+	return d.cluster.Now().Sub(start)
+}
+
+var whole = flag.Bool("full", false, "the whole day, under several policies, with a table of figures")
+
+// A day under a budget that halves at night: at no event more is drawn than the budget
+// allows, and everything comes to its end. Without -full it is a quarter of the jobs.
+func TestADayUnderABudget(t *testing.T) {
+	jobs := busiest(t)
+	full := energy.Watts(dayNodes) * dayPower.Full
+	night := []budget.Line{{Watts: full}, {Watts: full / 2, When: "18:00-08:00"}}
+	runs := []struct {
+		name   string
+		policy queue.Policy
+		lines  []budget.Line
+	}{
+		{"firstfit", queue.FirstFit{Count: queue.Observed}, night},
+		{"firstfit, no budget", queue.FirstFit{Count: queue.Observed}, nil},
+		{"easy", queue.EASY{}, night},
+		{"easy, no budget", queue.EASY{}, nil},
+	}
+	if !*whole {
+		jobs, runs = jobs[:len(jobs)/4], runs[:1]
+		night[1].When = "04:00-09:00,11:00-14:00" // when these run
+	}
+	t.Log("| policy | all jobs done | drawn at most | energy | above | context switches | suspensions | caps | yield |")
+	for _, c := range runs {
+		d := newDay(t, c.policy, c.lines...)
+		long := d.run(jobs)
+		t.Logf("| %s | %s | %s | %.0f kWh | %d | %d | %d | %d | %.3f |", c.name, long.Round(time.Minute), d.most, d.joules.KWh(), d.above,
+			d.switches, d.suspensions, d.capped, min(1, float64(d.got)/float64(d.wanted)))
+		if c.lines != nil && (d.suspensions == 0 || d.capped == 0) {
+			t.Errorf("%s: %d suspensions and %d caps: the budget was none", c.name, d.suspensions, d.capped)
+		}
+	}
+}
