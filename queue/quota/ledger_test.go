@@ -8,7 +8,7 @@ import (
 	"vjob/queue/quota"
 )
 
-// What is charged to hours and comes back from a store is all that was charged.
+// What is charged to hours is all there, also in a clone.
 func TestLedger(t *testing.T) {
 	const seed = 9
 	t.Logf("seed %d", seed)
@@ -19,21 +19,20 @@ func TestLedger(t *testing.T) {
 		w := quota.Who{User: []string{"ann", "bob"}[rng.IntN(2)], Project: []string{"p", "q"}[rng.IntN(2)], Queue: "batch"}
 		from := noon.Add(time.Duration(rng.Int64N(int64(3 * day))))
 		n := rng.Int64N(1_000_000)
-		l.Charge(w, from, from.Add(time.Duration(rng.Int64N(int64(5*time.Hour)))), n)
+		l.Charge(w, from, n)
 		sum[w.User] += n
 		sum[w.Project] += n
 		sum[""] += n
 	}
-	var again quota.Ledger
-	again.Restore(l.Lines())
-	for _, ledger := range []*quota.Ledger{&l, &again} {
+	again := l.Clone()
+	for _, ledger := range []*quota.Ledger{&l, again} {
 		for who, want := range sum {
 			group := quota.Who{User: who}
 			if len(who) == 1 {
 				group = quota.Who{Project: who}
 			}
 			if got := ledger.CPUTime(group, noon); got != want {
-				t.Errorf("%q has %d, want %d: nothing may be lost by dividing", who, got, want)
+				t.Errorf("%q has %d, want %d", who, got, want)
 			}
 		}
 	}
@@ -44,22 +43,25 @@ func TestLedger(t *testing.T) {
 		t.Errorf("%d are left of %d, want %d", got, sum[""], late)
 	}
 	l.Forget(noon.Add(30 * day))
-	if lines := l.Lines(); len(lines) != 0 {
-		t.Errorf("%d lines are left", len(lines))
+	if got := l.CPUTime(quota.Who{}, time.Time{}); got != 0 {
+		t.Errorf("%d are left of what is long over", got)
+	}
+	if got := again.CPUTime(quota.Who{}, noon); got != sum[""] {
+		t.Errorf("%d are left in the clone, want %d", got, sum[""])
 	}
 }
 
-// One hour is charged to the hours that it lies in.
-func TestChargeIsSpread(t *testing.T) {
+// An hour counts whole, or not at all.
+func TestHoursCountWhole(t *testing.T) {
 	var l quota.Ledger
 	w := quota.Who{User: "ann", Project: "p", Queue: "q"}
-	l.Charge(w, noon.Add(45*time.Minute), noon.Add(105*time.Minute), 4000)
-	l.Charge(w, noon, noon, 7)
-	l.Charge(w, noon, noon.Add(-1), 7)
+	l.Charge(w, noon.Add(45*time.Minute), 1000)
+	l.Charge(w, noon.Add(105*time.Minute), 3000)
+	l.Charge(w, noon, -7)
 	if got := l.CPUTime(w, noon.Add(time.Hour)); got != 3000 {
 		t.Errorf("%d after the hour, want 3000", got)
 	}
-	if got := l.CPUTime(w, noon.Add(time.Minute)); got != 4007 {
-		t.Errorf("%d in all, want 4007", got)
+	if got := l.CPUTime(w, noon.Add(50*time.Minute)); got != 4000 {
+		t.Errorf("%d in all, want 4000", got)
 	}
 }

@@ -187,7 +187,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var past quota.Ledger
-			past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-5*time.Hour), noon, 10*3_600_000)
+			past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-5*time.Hour), 10*3_600_000)
 			tally := book(t, c.quotas...).Tally(c.at, &past)
 			for _, text := range c.run {
 				tally.Count(job(t, text))

@@ -26,7 +26,7 @@ func TestStandings(t *testing.T) {
 		quota.Quota{Name: "hours", Project: "p", Within: 24 * time.Hour, Limits: always(quota.Limits{quota.CPUTime: 36_000_000})},
 	)
 	var past quota.Ledger
-	past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-time.Hour), noon.Add(-time.Hour), 5000)
+	past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-time.Hour), 5000)
 	for _, c := range []struct {
 		now  time.Time
 		want string
