@@ -24,7 +24,7 @@ type cases struct {
 	Commands  []numbered      `json:"cli_oar3_tests"`
 	API       []numbered      `json:"api_oar3_tests"`
 	Machine   []numbered      `json:"state_machine_oar3_tests"`
-	Schedules []numbered      `json:"scheduling_oar2_measured"`
+	Scheduled []scheduleCase  `json:"scheduling_oar2_measured"`
 	Tests     []numbered      `json:"scheduling_oar3_tests"`
 	Energy    []numbered      `json:"energy_daemon_oar3_tests"`
 	Admission []numbered      `json:"admission_oar3_tests"`

@@ -85,6 +85,11 @@ func families(t *testing.T) []family {
 	}
 	list = append(list, reasoned("commands", c.Commands, untried, "judged by TestCommands")...)
 	list = append(list, reasoned("REST", c.API, unspoken, "judged by TestREST")...)
+	var schedules []numbered
+	for _, x := range c.Scheduled {
+		schedules = append(schedules, numbered{x.ID})
+	}
+	list = append(list, reasoned("schedules of OAR 2", schedules, unscheduled, "judged by TestSchedules")...)
 	return append(list,
 		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
 		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
@@ -92,7 +97,6 @@ func families(t *testing.T) []family {
 		family{"log of states", []string{"state_log_oar2_measured"}, "judged by TestStateLog"},
 		family{"upstream tests", of(c.Upstream, func(id string) bool { return id <= "r002" }), "judged by TestUpstream, but for the lines of a file of nodes, which VMs do not have"},
 		family{"upstream tests", of(c.Upstream, func(id string) bool { return id > "r002" }), "need the scheduler"},
-		family{"schedules of OAR 2", of(c.Schedules, all), "need the scheduler"},
 		family{"schedules of OAR 3", of(c.Tests, all), "need the scheduler"},
 		family{"energy", of(c.Energy, all), "needs the energy policy"},
 	)
