@@ -25,7 +25,8 @@ func (r *run) kind(sub *scheduler.Submission) {
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]
-			if d := r.dependency(on); !r.check.jobs[on].State.Terminal() { // else it may be forgotten
+			d := r.dependency(on)
+			if r.check.ties.owner[on] == sub.Owner && !r.check.jobs[on].State.Terminal() { // else it may be forgotten
 				sub.After = append(sub.After, d)
 			}
 		}
@@ -45,16 +46,20 @@ func (r *run) dependency(on cluster.VJobID) cluster.Dependency {
 type ties struct {
 	after    map[cluster.VJobID][]cluster.Dependency // of those that fail when it can never be
 	arrays   map[cluster.VJobID]cluster.VJobID       // of the vjobs that are of one
-	replaced map[cluster.VJobID]bool                 // failed, and there is another attempt
+	owner    map[cluster.VJobID]string
+	replaced map[cluster.VJobID]bool // failed, and there is another attempt
 }
 
 func newTies() ties {
-	return ties{map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]bool{}}
+	return ties{
+		map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]string{}, map[cluster.VJobID]bool{},
+	}
 }
 
 // tie tells the checker for whom vjobs wait that were acknowledged.
 func (k *Checker) tie(jobs ...*cluster.VJob) {
 	for _, job := range jobs {
+		k.ties.owner[job.ID] = job.Owner
 		if job.Array != 0 {
 			k.ties.arrays[job.ID] = job.Array
 		}

@@ -299,8 +299,8 @@ func (r *run) submit() error {
 	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
 		sub.Rules = "continuous spread($VMS);"
 	}
-	r.kind(&sub)
 	r.whose(&sub)
+	r.kind(&sub)
 	if r.opts.rationed() {
 		sub.Floor = simFloor
 	}
