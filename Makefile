@@ -15,7 +15,7 @@ OAR          = sub stat del hold resume nodes nodesetting property queue walltim
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install bench-cli setup test check fmt race sim bench bench-planner bench-replay cover mutants clean
+.PHONY: help build demo install bench-cli setup test check fmt race sim bench bench-pass bench-planner bench-replay cover mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .ca
 	mkdir -p .cache
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem -count=$(COUNT) -timeout 60m $(PACKAGES) | tee .cache/bench.txt
 	$(TOOL) benchstat $$(ls .cache/base.txt 2>/dev/null) .cache/bench.txt
+
+bench-pass: ## one pass of the daemon's core beside long queues, under each policy, and many submissions
+	$(GO) test ./scheduler -run '^$$' -bench 'Queue|Submissions' -benchtime 5x -timeout 60m
 
 bench-planner: ## the planner beside others: on the instances in the folder VJOB_BRSP, or a few; LIMIT for each
 	$(GO) test -count=1 -timeout 0 -v -run Table ./tests/planner -table -limit=$(LIMIT)

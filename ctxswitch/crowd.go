@@ -159,7 +159,7 @@ func (c *crowd) count(p *Packing) {
 // are inside: the trial is made anew each time.
 const (
 	batch      = 64
-	batchShare = 4
+	batchShare = 2
 )
 
 // letIn lets an applicant in, and those behind it for whom there may be room as well.

@@ -81,7 +81,7 @@ Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side")
 	flags.StringVar(&f.svg, "svg", "", "draw the Gantt charts and the utilisation into this `FILE`")
-	flags.Int64Var(&f.processors, "processors", 0, "logs: size of the pool; 0 is what the log says (MaxProcs)")
+	flags.Int64Var(&f.processors, "processors", 0, "logs: size of the pool; 0 is what the log says (MaxProcs, else MaxNodes)")
 	flags.IntVar(&f.jobs, "jobs", 0, "logs: only the first `NUMBER` of jobs; 0 is all")
 	flags.StringVar(&f.starts, "starts", "", "logs: write the start of every job into this `FILE`, as CSV in seconds from the first submission")
 	flags.StringVar(&f.profile, "profile", "thesis", "workload files: durations of actions: thesis, bin-repacking or lab")
