@@ -2,6 +2,7 @@ package ctxswitch
 
 import (
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 )
@@ -82,6 +83,9 @@ func (s *survey) mixed(id cluster.VJobID) bool {
 // goOn checks, in order of priority, that the vjobs that are to go on where they stand
 // have their CPU there beside all who stay where they are.
 func (s *survey) goOn() error {
+	if !slices.ContainsFunc(s.still, s.goesOn) {
+		return nil
+	}
 	free := map[cluster.NodeID]cluster.MilliCPU{}
 	for _, n := range s.Current.Nodes() {
 		free[n.ID] = n.Capacity.Minus(s.Claims[n.ID]).CPU

@@ -16,6 +16,7 @@ type survey struct {
 	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
 	fixed  map[cluster.VMID]bool             // is on a node and stays there, whatever happens
 	placed []cluster.VMID                    // to be running on a node of our choice
+	still  []cluster.VMID                    // stand still in memory
 }
 
 // newSurvey sorts the problem out, or says which goal cannot be met by any plan.
@@ -30,6 +31,9 @@ func newSurvey(p Problem) (*survey, error) {
 		s.staff[vm.VJob] = append(s.staff[vm.VJob], vm)
 		if s.runs(vm) {
 			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
+		}
+		if s.stands(vm) {
+			s.still = append(s.still, vm)
 		}
 		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.there(vm)
 	}
@@ -116,7 +120,7 @@ func refused(g Goal, format string, args ...any) error {
 // starts reports whether some vjob that does not run is to.
 func (s *survey) starts() bool {
 	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) }) ||
-		slices.ContainsFunc(s.Current.VMs(), s.goesOn)
+		slices.ContainsFunc(s.still, s.goesOn)
 }
 
 func (s *survey) runs(vm cluster.VMID) bool {
