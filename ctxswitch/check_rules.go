@@ -67,7 +67,7 @@ func (c *check) stage() *stage {
 		demand := []int64{int64(need.CPU), int64(need.Memory)}
 		v := repack.VM{
 			Name: vm.String(), Host: g.at(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
-			Stays: !c.couldMove(vm), Paused: !c.p.Live[vm],
+			Stays: !c.couldMove(vm) && !c.leaves(vm), Paused: !c.p.Live[vm],
 		}
 		switch state, _ := c.p.Current.State(vm); state {
 		case cluster.VMRunning, cluster.VMPaused:
@@ -80,6 +80,13 @@ func (c *check) stage() *stage {
 	}
 	g.gangs()
 	return g
+}
+
+// leaves reports whether a VM is to end or to be saved: it is not among those that break
+// rules for good where they are.
+func (c *check) leaves(vm cluster.VMID) bool {
+	want := c.goal[vm.VJob]
+	return c.mayTouch(vm) && (want == cluster.VMTerminated || want == cluster.VMSleeping)
 }
 
 // rests reports whether a VM stands still at the end, or until it leaves.

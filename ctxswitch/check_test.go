@@ -234,3 +234,22 @@ func TestCheckForeseesEveryOverload(t *testing.T) {
 		t.Error("no overload was provoked: the property shows nothing")
 	}
 }
+
+// Those whom nobody may touch are not blamed for a rule that they broke together with
+// others, who have left since.
+func TestNobodyIsBlamedForThoseWhoLeave(t *testing.T) {
+	s := newScene().node("n1", 1, 1).node("n2", 1, 1).
+		running("1.0", 0, 0.25, "n1").running("1.1", 0, 0.25, "n1").running("2.0", 0, 0.25, "n1").
+		pin("1.0").pin("2.0").want(cluster.VMTerminated, 1).rule("lonely({1.0, 1.1});")
+	for _, id := range []string{"3.0", "3.1", "4.0"} {
+		s.running(id, 0, 0.25, "n2").rigid(id).pin(id)
+	}
+	s.rigid("1.0", "1.1", "2.0")
+	plan, err := ctxswitch.Repacker{}.Plan(s.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := ctxswitch.Check(s.Problem, plan); len(faults) > 0 {
+		t.Error(strings.Join(faults, "\n"))
+	}
+}
