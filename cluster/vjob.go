@@ -34,6 +34,7 @@ type VJob struct {
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
 	Rules     string        // placement rules in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Terms
+	Shape int // which of the shapes it has, if it has several
 
 	Array     VJobID // the first vjob of the array to which it belongs; 0 is none
 	Index     int    // its place in the array, from 1
@@ -49,12 +50,25 @@ type VJob struct {
 }
 
 // Reserved is the sum of what the members reserve.
-func (j *VJob) Reserved() Resources {
+func (j *VJob) Reserved() Resources { return Reserved(j.VMs) }
+
+// Reserved is the sum of what VMs reserve.
+func Reserved(vms []VM) Resources {
 	var sum Resources
-	for i := range j.VMs {
-		sum = sum.Plus(j.VMs[i].Reserved)
+	for i := range vms {
+		sum = sum.Plus(vms[i].Reserved)
 	}
 	return sum
+}
+
+// As is the vjob in another of its shapes.
+func (j *VJob) As(shape int) *VJob {
+	c, s := j.Clone(), j.Shapes[shape]
+	c.Shape, c.Walltime, c.Rules, c.VMs = shape, s.Walltime, s.Rules, slices.Clone(s.VMs)
+	for rank := range c.VMs {
+		c.VMs[rank].ID = VMID{VJob: j.ID, Rank: rank}
+	}
+	return c
 }
 
 // Clone copies the vjob so that neither copy sees changes to the other's lists.

@@ -167,15 +167,17 @@ func (r *reader) withTerms(rows []journal.Row, tail string, args []any) ([]journ
 func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 	var list []journal.Kept
 	var specs []decoded
-	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
+	query := "SELECT " + rowColumns + ", vjobs.spec, json, shape" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
 	var last int64 // the spec before: those of an array share one
 	err := r.each(query, args, func(s scanner) error {
 		var id int64
+		var shape int
 		var raw sql.RawBytes
-		row, err := scanRow(s, &id, &raw)
+		row, err := scanRow(s, &id, &raw, &shape)
 		if err != nil {
 			return err
 		}
+		row.Shape = shape
 		if len(specs) > 0 && id == last {
 			list, specs = append(list, journal.Kept{Row: row}), append(specs, specs[len(specs)-1])
 			return nil
@@ -195,6 +197,9 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 	}
 	for i := range list {
 		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.Clone()
+		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
+			list[i].VJob = list[i].As(shape)
+		}
 	}
 	return list, nil
 }

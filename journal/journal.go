@@ -182,8 +182,17 @@ type SkewChange struct {
 	Skew time.Duration
 }
 
+// Reshape gives a vjob that has never been started another of its shapes.
+type Reshape struct {
+	VJob     cluster.VJobID
+	Shape    int // its place among them
+	Walltime time.Duration
+	Reserved []cluster.Resources // by each of its VMs
+}
+
 // Step is everything that one step of the scheduler writes, in one transaction.
 type Step struct {
+	Reshape []Reshape // before what follows
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
@@ -207,7 +216,7 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
+	return len(s.Reshape) == 0 && len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
 }

@@ -330,6 +330,7 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Freed = append(a.Freed, b.Freed...)
 	a.Again = append(a.Again, b.Again...)
 	a.Spans = append(a.Spans, b.Spans...)
+	a.Reshape = append(a.Reshape, b.Reshape...)
 	return a
 }
 

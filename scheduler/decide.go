@@ -35,6 +35,7 @@ func (c *Core) decide() {
 	if d.verdicts == nil {
 		return // those of the last decision are as good as any
 	}
+	c.reshape(p, &d.plan)
 	c.ration(p, d.caps)
 	c.adopt(d.plan)
 	c.breaches = slices.Concat(p.unread, d.breaches)
@@ -135,6 +136,7 @@ type picture struct {
 	supposed cluster.VJobID            // a vjob that nobody has submitted; 0: there is none
 	aside    map[cluster.VJobID]string // no decision can be taken with them, and why
 	confined map[cluster.VMID]bool     // those of them that run
+	molded   map[cluster.VJobID]int    // the shapes that moldable vjobs have here
 	thorough bool                      // the planner is asked even if nothing is to change
 }
 
@@ -146,7 +148,7 @@ func (c *Core) picture() *picture {
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, seed: c.settings.Seed, now: c.now,
-		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
+		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{}, molded: map[cluster.VJobID]int{},
 		off: map[cluster.NodeID]bool{},
 	}
 	for _, n := range c.exec.Nodes() {
@@ -163,6 +165,7 @@ func (c *Core) picture() *picture {
 	}
 	nodes := p.current.Nodes()
 	p.rules, p.unread = c.ofCluster(nodes)
+	c.mold(p)
 	for i := range p.reports {
 		c.place(p, &p.reports[i])
 		c.state(p, &p.reports[i], nodes)
@@ -210,6 +213,9 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	}
 	if applies(r) {
 		need := c.exec.Need
+		if _, molded := p.molded[r.Job.ID]; molded {
+			need = func(vm cluster.VMID) cluster.Resources { return c.needs(&r.Job.VMs[vm.Rank], 0, false) }
+		}
 		if !r.Job.Reservation.IsZero() {
 			need = func(vm cluster.VMID) cluster.Resources { return r.Job.VMs[vm.Rank].Reserved }
 		}

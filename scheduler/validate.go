@@ -36,6 +36,12 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 			return err
 		}
 	}
+	switch {
+	case s.Container:
+		return cluster.BadField("container", true, "false: vjobs that others run in are not possible yet")
+	case s.Inner != 0:
+		return cluster.BadField("inner", s.Inner, "none: vjobs that others run in are not possible yet")
+	}
 	if err := s.validateReservation(); err != nil {
 		return err
 	}
@@ -43,6 +49,9 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 		if err := ruling.CheckOwn(s.Rules, declared(nodes), len(s.VMs)); err != nil {
 			return err
 		}
+	}
+	if err := s.validateShapes(b, nodes); err != nil {
+		return err
 	}
 	return s.fitsCluster(nodes)
 }

@@ -39,6 +39,7 @@ type submission struct {
 	key      string
 	wait     bool
 	timeout  time.Duration
+	shapes   []string
 	terms    termFlags
 	array    arrayFlags
 }
@@ -67,6 +68,7 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	flags.StringVar(&f.cpu, "cpu", "1", "`PROCESSORS` of each VM, such as 2, 0.5 or 250m")
 	flags.StringVar(&f.memory, "mem", "512MiB", "`MEMORY` of each VM, such as 512MiB or 2GiB")
 	flags.StringVar(&f.walltime, "walltime", "", "most running `TIME`: hours:minutes:seconds, or 90m; none is unlimited")
+	flags.StringArrayVar(&f.shapes, "shape", nil, "`ALTERNATIVE` such as count=4,walltime=2h: of several the one that ends first is taken; may be repeated")
 	flags.StringVar(&f.image, "image", "", "`ID` in the catalogue (see vjob images); none is the default image")
 	flags.StringVar(&f.script, "script", "", "`FILE` with a script that each VM runs")
 	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the command or script; may be repeated")
@@ -90,6 +92,9 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	s, err := a.submissionOf(cmd, f, args)
 	if err != nil {
+		return err
+	}
+	if err := shapesOf(f.shapes, &s); err != nil {
 		return err
 	}
 	if err := f.terms.override(cmd, &s.Terms, a.now()); err != nil {

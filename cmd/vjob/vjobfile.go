@@ -25,6 +25,7 @@ type vjobFile struct {
 	Array           int              `json:"array"`
 	Parameters      []string         `json:"parameters"`
 	wire.Terms
+	Shapes []shapeFile `json:"shapes"` // in place of those of the terms
 }
 
 // vmFile is one VM of a vjob file.
@@ -59,6 +60,9 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 	s = wire.Submission{
 		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: string(f.Rules),
 		Terms: f.Terms, Array: f.Array, Parameters: f.Parameters,
+	}
+	if s.Shapes, err = f.shapes(); err != nil {
+		return s, err
 	}
 	if f.MinRun != "" {
 		if f.MinRunSeconds != 0 {

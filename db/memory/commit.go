@@ -88,10 +88,8 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 	if err := s.stepPower(step.Power, u); err != nil {
 		return err
 	}
-	for i := range step.VJobs {
-		if err := s.change(&step.VJobs[i], u); err != nil {
-			return err
-		}
+	if err := s.stepVJobs(step, u); err != nil {
+		return err
 	}
 	for i := range step.Gangs {
 		r := &step.Gangs[i]
@@ -134,6 +132,20 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 // at is the place of a vjob and of its gang.
 func (s *Store) at(id cluster.VJobID) (place int, ok bool) {
 	return slices.BinarySearchFunc(s.vjobs, id, func(r journal.Row, id cluster.VJobID) int { return cmp.Compare(r.ID, id) })
+}
+
+func (s *Store) stepVJobs(step *journal.Step, u *undo) error {
+	for i := range step.Reshape {
+		if err := s.reshape(&step.Reshape[i], u); err != nil {
+			return err
+		}
+	}
+	for i := range step.VJobs {
+		if err := s.change(&step.VJobs[i], u); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) change(c *journal.VJobChange, u *undo) error {

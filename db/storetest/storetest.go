@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"who is waited for is kept", testPruneAwaited},
 		{"another attempt", testAttempts},
 		{"another attempt that is taken back", testAttemptUndone},
+		{"another shape", testShapes},
 		{"bad submissions", testBadSubmissions},
 		{"a vjob changes by versions", testVersions},
 		{"terminal is terminal", testTerminal},

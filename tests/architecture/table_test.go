@@ -22,6 +22,7 @@ var table = []row{
 	{"queue", of("cluster", "queue/outlook"), "where VMs are placed, and how a context switch is made"},
 	{"queue/reservation", of("cluster", "queue", "queue/outlook"), "how long a suspension takes, and who may reserve"},
 	{"queue/forecast", of("cluster", "queue/outlook"), "policies and nodes"},
+	{"queue/mold", of("cluster", "queue/outlook"), "what a shape is made of, and when that is decided"},
 	{"queue/calendar", of("cluster"), "what windows in time are for"},
 	{"energy/ration", of("energy"), "which vjobs there are, and how one is suspended"},
 	{"energy/budget", of("cluster", "energy", "queue/calendar"), "what is drawn"},
@@ -53,7 +54,7 @@ var table = []row{
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "energy/budget", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "energy/budget", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/mold", "queue/outlook", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -112,7 +113,7 @@ var table = []row{
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
-	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement",
+	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
 	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission", "notify")

@@ -94,6 +94,15 @@ func Submission(s *scheduler.Submission) error {
 	return nil
 }
 
+// Reshape refuses another shape for a vjob that has been started.
+func Reshape(r *journal.Reshape, state, phase string) error {
+	if state != cluster.Waiting.String() || phase != gang.Absent.String() || len(r.Reserved) == 0 || r.Shape < 0 {
+		return fmt.Errorf("vjob %s is %s, its gang %s: it cannot take shape %d of %d VMs: %w",
+			r.VJob, state, phase, r.Shape, len(r.Reserved), cluster.ErrConflict)
+	}
+	return nil
+}
+
 // NotThere says that a vjob is to wait for one that the owner does not have.
 func NotThere(i int, d cluster.Dependency) error {
 	what := "the number of a vjob of yours"

@@ -1,0 +1,31 @@
+// Package mold chooses what a moldable vjob is to be: of its shapes, the one that ends
+// first (Feitelson and Rudolph 1996; thesis §2.2).
+//
+// It is pure. It refuses to know what a shape is made of, and when that is decided.
+package mold
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/outlook"
+)
+
+// Shape is one alternative.
+type Shape struct {
+	Need   cluster.Resources
+	Length time.Duration // that it runs, more than 0
+}
+
+// Choose is the shape that ends first if each starts as early as it can in an outlook, and
+// when that is; of equals the first. It reports false if none can be known to start.
+func Choose(o *outlook.Outlook, shapes []Shape) (best int, start time.Time, ok bool) {
+	var end time.Time
+	for i, s := range shapes {
+		at, known := o.Earliest(s.Need, s.Length, true, false)
+		if known && (!ok || at.Add(s.Length).Before(end)) {
+			best, start, end, ok = i, at, at.Add(s.Length), true
+		}
+	}
+	return best, start, ok
+}

@@ -1,0 +1,67 @@
+package mold_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/mold"
+	"vjob/queue/outlook"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func shape(cpus int64, minutes int) mold.Shape {
+	return mold.Shape{Need: cluster.Resources{CPU: cluster.MilliCPU(cpus * 1000)}, Length: time.Duration(minutes) * time.Minute}
+}
+
+// Of ten processors eight are taken for an hour.
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shapes []mold.Shape
+		want   int // -1: none
+		start  time.Duration
+	}{
+		{"small at once, and done before", []mold.Shape{shape(8, 60), shape(2, 100)}, 1, 0},
+		{"large later, and done before", []mold.Shape{shape(2, 200), shape(8, 60)}, 1, time.Hour},
+		{"equals: the first", []mold.Shape{shape(8, 60), shape(2, 120)}, 0, time.Hour},
+		{"one is too large", []mold.Shape{shape(11, 1), shape(2, 500)}, 1, 0},
+		{"all are too large", []mold.Shape{shape(11, 1), shape(12, 1)}, -1, 0},
+	} {
+		o := outlook.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
+		o.Occupy(cluster.Resources{CPU: 8000}, time.Hour, true)
+		got, start, ok := mold.Choose(o, c.shapes)
+		if ok != (c.want >= 0) || ok && (got != c.want || start.Sub(noon) != c.start) {
+			t.Errorf("%s: shape %d at %s, %t", c.name, got, start, ok)
+		}
+	}
+}
+
+// No other shape would end before, and none before it in the list as early.
+func TestNoneEndsBefore(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for range 500 {
+		o := outlook.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
+		for range 4 {
+			o.Book(noon.Add(time.Duration(rng.IntN(60))*time.Minute), shape(1+rng.Int64N(8), 0).Need, time.Duration(1+rng.IntN(60))*time.Minute)
+		}
+		var shapes []mold.Shape
+		for range 1 + rng.IntN(4) {
+			shapes = append(shapes, shape(1+rng.Int64N(12), 1+rng.IntN(100)))
+		}
+		best, start, ok := mold.Choose(o, shapes)
+		for i, s := range shapes {
+			at, known := o.Earliest(s.Need, s.Length, true, false)
+			switch {
+			case known && !ok:
+				t.Fatalf("%v: shape %d can start, and none is chosen", shapes, i)
+			case known && (at.Add(s.Length).Before(start.Add(shapes[best].Length)) || i < best && !at.Add(s.Length).After(start.Add(shapes[best].Length))):
+				t.Fatalf("%v: %d is chosen, and %d ends at %s", shapes, best, i, at.Add(s.Length))
+			}
+		}
+	}
+}

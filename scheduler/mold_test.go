@@ -1,0 +1,89 @@
+package scheduler_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+)
+
+func shape(nodes int, walltime time.Duration) cluster.Shape {
+	return cluster.Shape{VMs: wide(nodes), Walltime: walltime}
+}
+
+// mold submits a vjob with several shapes.
+func (p *plant) mold(shapes ...cluster.Shape) (*cluster.VJob, error) {
+	s := scheduler.Submission{Owner: "u", VMs: shapes[0].VMs, Walltime: shapes[0].Walltime}
+	s.Shapes = shapes
+	job, _, err := p.loop.Submit(p.t.Context(), s)
+	return job, err
+}
+
+// Half of the cluster is taken for half an hour. Who can do with the other half takes it if
+// it is done sooner so, runs in that shape, and keeps it over a restart.
+func TestMold(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		small time.Duration
+		state cluster.State // a minute later
+		vms   int
+	}{
+		{"the small one ends first", 20 * time.Minute, cluster.Running, 1},
+		{"the large one ends first", 50 * time.Minute, cluster.Waiting, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := settings()
+			set.Policy = queue.EASY{}
+			with(t, set, func(p *plant) {
+				if _, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(1), Walltime: 30 * time.Minute}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				job, err := p.mold(shape(2, 10*time.Minute), shape(1, c.small))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				p.expect("a minute later", job.ID, c.state)
+				time.Sleep(30 * time.Minute)
+				kept, _ := p.store.VJob(job.ID)
+				if len(kept.VMs) != c.vms || len(kept.Gang.Members) != c.vms || kept.Size != c.vms {
+					t.Errorf("it has %d VMs, %d members, a size of %d", len(kept.VMs), len(kept.Gang.Members), kept.Size)
+				}
+				told := 0
+				for _, e := range p.store.Events(0) {
+					if e.Kind == journal.EventState && e.VJob == job.ID && strings.Contains(e.Text, "takes shape 2 of 2: 1 VMs with 2 CPU, 512 MiB for 20m0s") {
+						told++
+					}
+				}
+				if told != 2-c.vms {
+					t.Errorf("told %d times of the other shape", told)
+				}
+				time.Sleep(15 * time.Minute)
+				p.expect("after both walltimes", job.ID, cluster.Terminated)
+			})
+		})
+	}
+}
+
+func TestShapesAreChecked(t *testing.T) {
+	in(t, func(p *plant) {
+		for _, c := range []struct {
+			name   string
+			shapes []cluster.Shape
+			want   string
+		}{
+			{"too large", []cluster.Shape{shape(1, time.Hour), shape(3, time.Hour)}, "shapes[0].vms: 6 CPU, 1.5 GiB is wrong: want at most what the cluster has: 4 CPU, 4 GiB"},
+			{"no walltime", []cluster.Shape{shape(1, time.Hour), shape(2, 0)}, "shapes[0].walltime_seconds: 0s is wrong: want more than 0: the alternative that ends first is taken"},
+		} {
+			if _, err := p.mold(c.shapes...); !errors.Is(err, cluster.ErrInvalid) || err.Error() != c.want {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	})
+}
