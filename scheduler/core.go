@@ -104,10 +104,11 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 }
 
 // needs counts a VM as the policy wants it counted (thesis §6.1.2). Those that cannot be
-// suspended when it turns out that they need more count for what they reserved.
+// suspended when it turns out that they need more count for what they reserved, and so do
+// those with a reservation.
 func (c *Core) needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources {
 	need := job.VMs[rank].Reserved
-	if job.Yields != cluster.BySuspension {
+	if job.Yields != cluster.BySuspension || !job.Reservation.IsZero() {
 		return need
 	}
 	switch c.settings.Policy.Needs() {

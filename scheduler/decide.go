@@ -214,10 +214,7 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	if applies(r) {
 		need := c.exec.Need
 		if _, molded := p.molded[r.Job.ID]; molded {
-			need = func(vm cluster.VMID) cluster.Resources { return c.needs(&r.Job.VMs[vm.Rank], 0, false) }
-		}
-		if !r.Job.Reservation.IsZero() {
-			need = func(vm cluster.VMID) cluster.Resources { return r.Job.VMs[vm.Rank].Reserved }
+			need = func(vm cluster.VMID) cluster.Resources { return c.needs(r.Job, vm.Rank, 0, false) }
 		}
 		p.line = append(p.line, applicant(r.Job, need))
 		return
@@ -225,7 +222,7 @@ func (c *Core) place(p *picture, r *execute.Report) {
 	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
-		need := countReserved(r, rank, c.exec.Need(vm))
+		need := c.exec.Need(vm)
 		if fixed && !arrives && c.settings.Policy.Needs() != queue.Reserved {
 			// It stands still or is about to: it gives its CPU up now and its memory
 			// when it is gone. Otherwise others would be parked to make the same room.

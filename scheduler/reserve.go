@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/queue/reservation"
 )
@@ -132,15 +131,6 @@ func (p *picture) reserved() bool {
 		}
 	}
 	return false
-}
-
-// countReserved is what a member of a vjob counts for: with a reservation all that is
-// reserved, however little it needs.
-func countReserved(r *execute.Report, rank int, need cluster.Resources) cluster.Resources {
-	if r.Job.Reservation.IsZero() {
-		return need
-	}
-	return r.Job.VMs[rank].Reserved
 }
 
 // tellLate tells once of each reservation that has begun and cannot start.
