@@ -80,11 +80,11 @@ type Core struct {
 	kin       kin                              // who waits for whom
 	out       journal.Step                     // written by the core itself
 
-	switches   map[cluster.NodeID]*switched // nodes that can be switched off and on
-	switchable []cluster.NodeID             // these, in order
-	asks       []power.Ask                  // for their power drivers
-	powerAt    time.Time                    // when time alone takes a switch further
-	manager    *manager                     // nil: nothing was managed since the start
+	switches map[cluster.NodeID]*switched // nodes that can be switched off and on
+	moving   map[cluster.NodeID]bool      // those of them that are off, or on their way
+	asks     []power.Ask                  // for their power drivers
+	powerAt  time.Time                    // when time alone takes a switch further
+	manager  *manager                     // nil: nothing was managed since the start
 }
 
 // NewCore goes on from what the journal holds.

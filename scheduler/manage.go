@@ -182,8 +182,17 @@ func (c *Core) canEmpty(nodes []cluster.NodeID) bool {
 		}
 	}
 	goals, _ := p.goals(verdicts)
-	_, err := ctxswitch.Repacker{}.Plan(p.problem(&c.settings, goals))
-	return err == nil
+	err := error(nil)
+	well := unharmed(func() { _, err = ctxswitch.Repacker{}.Plan(p.problem(&c.settings, goals)) })
+	return well && err == nil
+}
+
+// unharmed does something and reports whether it went without a panic: vjobs with which no
+// decision can be taken are the business of others, and stop no power management.
+func unharmed(do func()) (well bool) {
+	defer func() { well = recover() == nil }()
+	do()
+	return true
 }
 
 // wakeFor switches nodes on for vjobs that wait: as few as let as many run as all would,
@@ -228,7 +237,8 @@ func (c *Core) fewest(p *picture, off []cluster.Node) int {
 			p.current.SetNode(node)
 			p.intended.SetNode(node)
 		}
-		verdicts, _ := c.settings.consult(p)
+		var verdicts []queue.Verdict
+		unharmed(func() { verdicts, _ = c.settings.consult(p) })
 		count := 0
 		for _, v := range verdicts {
 			if v.Wish == queue.Run {

@@ -43,13 +43,24 @@ func (c *Core) takeUp(records []cycle.Record) {
 	for _, id := range c.settings.Switching.Nodes {
 		c.switches[id] = &switched{record: cycle.Record{Node: id}}
 	}
+	c.moving = map[cluster.NodeID]bool{}
 	for _, r := range records {
 		if s := c.switches[r.Node]; s != nil || r.Phase != cycle.On {
 			c.switches[r.Node] = &switched{record: r}
 			c.rest(r)
+			c.follow(r)
 		}
 	}
-	c.switchable = slices.Sorted(maps.Keys(c.switches))
+}
+
+// follow keeps the list of nodes that there may be a step to take with: of thousands it
+// has a few.
+func (c *Core) follow(r cycle.Record) {
+	if r.Phase == cycle.Stuck || r.Phase == cycle.On && r.Want == cycle.WantOn {
+		delete(c.moving, r.Node)
+	} else {
+		c.moving[r.Node] = true
+	}
 }
 
 // rest tells the executor whether a node is in use.
@@ -71,7 +82,7 @@ func (c *Core) switchNodes() {
 	if !c.exec.Surveyed() {
 		return
 	}
-	for _, id := range c.switchable {
+	for _, id := range slices.Sorted(maps.Keys(c.moving)) {
 		s := c.switches[id]
 		for range maxSteps {
 			if !c.stepPower(s) {
@@ -116,6 +127,7 @@ func (c *Core) stepPower(s *switched) (more bool) {
 // notePower writes a record down, with an event.
 func (c *Core) notePower(s *switched, says string, alarm bool) {
 	c.out.Power = append(c.out.Power, s.record)
+	c.follow(s.record)
 	if says == "" {
 		return
 	}
@@ -128,13 +140,13 @@ func (c *Core) notePower(s *switched, says string, alarm bool) {
 
 // sightOf is what is seen of a node that is switched.
 func (c *Core) sightOf(s *switched) cycle.Sight {
-	n, _ := c.exec.Node(s.record.Node)
+	answers, since := c.exec.Answers(s.record.Node)
 	s.holds = ""
 	if s.record.Phase == cycle.Emptying {
 		s.holds = c.exec.Holding(s.record.Node)
 	}
 	return cycle.Sight{
-		Answers: n.Answers, Since: n.Since, Holds: s.holds, Power: s.state, Asked: s.asked, Tried: s.tried,
+		Answers: answers, Since: since, Holds: s.holds, Power: s.state, Asked: s.asked, Tried: s.tried,
 		Busy: s.busy, Trouble: s.trouble, Human: s.record.By != "",
 	}
 }

@@ -207,7 +207,6 @@ func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
 type NodeReport struct {
 	cluster.Node
 	Silent  bool // does not answer though it should
-	Answers bool // to its last look
 	Since   time.Time
 	Problem string
 	Used    cluster.Resources
@@ -241,7 +240,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
-		Node: n.Node, Silent: n.silent(), Answers: n.seen, Since: n.since, Problem: n.problem,
+		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
 		Used: e.used(n, cluster.VMID{}), VMs: make([]cluster.VMID, 0, len(n.copies)),
 		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}

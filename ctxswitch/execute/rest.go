@@ -54,6 +54,14 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 	return ""
 }
 
+// Answers reports whether a node has answered to its last look, and since when that is so.
+func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
+	if n, ok := e.nodes[id]; ok {
+		return n.seen, n.since
+	}
+	return false, time.Time{}
+}
+
 // Tied says why a node cannot be switched off even if its VMs were moved away: machines
 // that are none of ours, and images that no other node can reach. "" when nothing does.
 func (e *Executor) Tied(id cluster.NodeID) string {

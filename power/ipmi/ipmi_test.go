@@ -124,7 +124,9 @@ func (b *bmc) driver(t *testing.T, s ipmi.Settings) *ipmi.Driver {
 func await(t *testing.T, d *ipmi.Driver, want power.State) {
 	t.Helper()
 	var last error
-	for ctx := t.Context(); ctx.Err() == nil; {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
 		got, err := d.State(ctx)
 		if err == nil && got != want {
 			t.Fatalf("it is %s, want %s", got, want)
