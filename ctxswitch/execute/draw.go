@@ -130,6 +130,8 @@ func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watt
 	switch {
 	case !known || !modelled:
 		return 0
+	case n.rests > 0 && !n.seen:
+		return power.Idle // it may come up at any time, and no budget is to be exceeded by that
 	case !n.on() && more <= 0:
 		return power.Standby
 	}

@@ -11,14 +11,14 @@ import (
 	"vjob/scheduler"
 )
 
-// Every third run has a power budget: what one vjob of four VMs takes at its floor, and
+// Every third run in which no node is switched has a power budget: what one vjob of four VMs takes at its floor, and
 // more by the minute.
 const (
 	rationedRuns = 3
 	simPerCPU    = 50 // watts
 )
 
-func (o *Options) rationed() bool { return o.Seed%rationedRuns == 1 }
+func (o *Options) rationed() bool { return o.Seed%rationedRuns == 1 && !o.Power }
 
 // ration gives the scheduler of a run a budget, if it is one of those.
 func (r *run) ration(settings *scheduler.Settings) {
