@@ -81,7 +81,7 @@ func throng(rng *rand.Rand) (all, apart ctxswitch.Stock, asking []cluster.VJobID
 // the beginning does.
 func TestCrowdMakesNoDifference(t *testing.T) {
 	taken, refused, differ := 0, 0, 0
-	for seed := range uint64(1000) {
+	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		all, apart, asking := throng(rng)
 		one, other := ctxswitch.NewPacking(all), ctxswitch.NewPacking(apart)
