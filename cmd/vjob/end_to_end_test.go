@@ -179,9 +179,17 @@ func TestExitCodes(t *testing.T) {
 
 	s.ok("submit", "--name", "long", "--steps", "9h@1")
 	s.fails(exitConflict, "long", "submit", "--name", "long")
+	s.fails(exitInput, "start or end", "submit", "--steps", "1s@1", "--wait=soon")
+	s.fails(exitInput, "a single vjob", "submit", "--steps", "1s@1", "--array", "3", "--wait")
 	s.fails(exitTimeout, "vjob 2 is still", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
 	if out := s.ok("submit", "--name", "short", "--steps", "1s@1", "--wait"); out != "3\n" {
 		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("submit", "--name", "begun", "--steps", "9h@1", "--wait=start"); out != "4\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("show", "begun"); !strings.Contains(out, "running") {
+		t.Errorf("it has not started:\n%s", out)
 	}
 	first := s.ok("submit", "--name", "once", "--idempotency-key", "k", "--hold")
 	if again := s.run("submit", "--name", "once", "--idempotency-key", "k", "--hold"); again.out != first || !strings.Contains(again.err, "used before") {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ruling"
@@ -37,7 +35,7 @@ type submission struct {
 	script   string
 	steps    string
 	key      string
-	wait     bool
+	wait     string // "", start or end
 	timeout  time.Duration
 	shapes   []string
 	terms    termFlags
@@ -84,7 +82,8 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	f.terms.register(flags)
 	f.array.register(flags)
 	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
-	flags.BoolVar(&f.wait, "wait", false, "wait until the vjob has ended; fails if it does")
+	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob has started, with --wait=start, or ended; fails if the vjob does")
+	flags.Lookup("wait").NoOptDefVal = waitEnd
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
 	return cmd
 }
@@ -103,6 +102,9 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if err := f.array.override(a, &s); err != nil {
 		return err
 	}
+	if err := checkWait(f.wait, &s); err != nil {
+		return err
+	}
 	c, err := a.client()
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json() && !f.wait {
+	if a.json() && f.wait == "" {
 		return printJSON(a.out, job, true)
 	}
 	if !a.json() {
@@ -122,10 +124,10 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if !created {
 		_, _ = fmt.Fprintf(a.err, "vjob: the key was used before: this is the vjob of that time\n")
 	}
-	if !f.wait {
+	if f.wait == "" {
 		return nil
 	}
-	return a.await(cmd.Context(), c, job.ID, f.timeout)
+	return a.await(cmd.Context(), c, job.ID, f.wait, f.timeout)
 }
 
 // submissionOf reads the vjob from the file or the flags.
@@ -267,43 +269,4 @@ func (f *submission) rules() (text string, err error) {
 		b.WriteString(ruling.Script(string(data)))
 	}
 	return b.String(), nil
-}
-
-// failedError is a vjob that was waited for and has failed.
-type failedError struct{ job wire.VJob }
-
-// Error names the vjob and says why.
-func (e *failedError) Error() string {
-	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
-}
-
-// await waits for the end of a vjob; a timeout of 0 waits for ever.
-func (a *app) await(ctx context.Context, c *client.Client, id int64, timeout time.Duration) error {
-	patience := ctx
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		patience, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		job, err := c.VJob(ctx, id)
-		if err != nil {
-			return err
-		}
-		switch {
-		case job.State == cluster.Failed.String():
-			return &failedError{job.VJob}
-		case job.State == cluster.Terminated.String() && a.json():
-			return printJSON(a.out, job, true)
-		case job.State == cluster.Terminated.String():
-			return nil
-		}
-		if sleep(patience, pause) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("vjob %d is still %s after %s: %w", id, job.State, timeout, errTimeout)
-	}
 }
