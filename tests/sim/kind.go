@@ -88,7 +88,7 @@ func (k *Checker) inTime(c journal.VJobChange) {
 			met, _ := d.When.Met(on.State, !on.Started.IsZero(), on.Outcome)
 			other := d.Array && d.When == cluster.AfterNotOK && on.State.Terminal() // one of them is enough
 			if !met && !other {
-				k.violate(23, "vjob %s, which waits %s of %s, starts while %s is %s, %s", c.ID, d.When, d.On, id, on.State, on.Outcome)
+				k.violate(26, "vjob %s, which waits %s of %s, starts while %s is %s, %s", c.ID, d.When, d.On, id, on.State, on.Outcome)
 			}
 		}
 	}

@@ -1,0 +1,34 @@
+package scheduler
+
+import (
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// goals translates the verdicts for the planner, in order; change tells
+// whether any vjob is to change its state.
+func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
+	for i, r := range p.reports {
+		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
+			continue
+		}
+		state, barred := r.Job.State, p.barred[r.Job.ID] != ""
+		want, wanted := cluster.VMRunning, state == cluster.Running
+		switch wish := verdicts[i].Wish; {
+		case wish == queue.Run:
+			wanted = true
+		case wish == queue.Park && !barred && state == cluster.Running && queue.Ends(r.Job):
+			want, wanted = cluster.VMTerminated, true
+		case wish == queue.Park && !barred && (state == cluster.Running || state == cluster.Paused):
+			want, wanted = cluster.VMSleeping, true
+		case wish == queue.Pause && !barred && state == cluster.Running:
+			want = cluster.VMPaused
+		}
+		if wanted {
+			goals = append(goals, ctxswitch.Goal{VJob: r.Job.ID, Want: want})
+			change = change || want != cluster.VMRunning || state != cluster.Running
+		}
+	}
+	return goals, change
+}
