@@ -303,22 +303,6 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 	return verdicts, fault
 }
 
-// job is what policies know of a vjob, given its place in the line.
-func (p *picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
-	r := &p.reports[i]
-	job := queue.Job{
-		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
-	}
-	if at >= 0 {
-		job.Need = p.line[at].Total
-		return job
-	}
-	for k := range r.Job.VMs {
-		job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
-	}
-	return job
-}
-
 // needs is what every VM of a configuration counts for.
 func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
 	vms := c.VMs()
