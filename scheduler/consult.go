@@ -1,0 +1,70 @@
+package scheduler
+
+import (
+	"cmp"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/queue"
+	"vjob/queue/reservation"
+)
+
+// consult asks the policy, in the order of the picture. The error is a room that can
+// judge nobody.
+func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
+	counts := needs(p.intended)
+	line := ctxswitch.NewLine(p.line)
+	var rooms []*ctxswitch.Packing
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.reports)), Room: func() queue.Room {
+		rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+		}))
+		return rooms[len(rooms)-1]
+	}}
+	verdicts, whose := make([]queue.Verdict, len(p.reports)), make([]int, 0, len(p.reports))
+	for i, at := range p.lined {
+		r := &p.reports[i]
+		if p.aside[r.Job.ID] != "" {
+			verdicts[i] = p.ofExile(r)
+			continue
+		}
+		m.Jobs, whose = append(m.Jobs, p.job(i, at, counts)), append(whose, i)
+	}
+	for _, n := range p.intended.Nodes() {
+		if n.Hosts() {
+			m.Total = m.Total.Plus(n.Capacity)
+		}
+	}
+	s.impose(m, p)
+	for k, v := range reservation.Select(queue.Yielding{Policy: s.Policy}, m, s.leads(p)) {
+		verdicts[whose[k]] = v
+	}
+	for _, room := range rooms {
+		fault = cmp.Or(fault, room.Fault())
+	}
+	return verdicts, fault
+}
+
+// needs is what every VM of a configuration counts for.
+func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
+	vms := c.VMs()
+	needs := make(map[cluster.VMID]cluster.Resources, len(vms))
+	for _, vm := range vms {
+		needs[vm] = c.Need(vm)
+	}
+	return needs
+}
+
+func bound(r *execute.Report) queue.Wish {
+	switch r.Bound {
+	case cluster.VMRunning:
+		return queue.Run
+	case cluster.VMSleeping:
+		return queue.Park
+	case cluster.VMPaused:
+		return queue.Pause
+	default:
+		return queue.Stay
+	}
+}
