@@ -73,6 +73,7 @@ func (c *Core) picture() *picture {
 		c.place(p, &p.reports[i])
 		c.state(p, &p.reports[i], nodes)
 	}
+	p.spare()
 	c.exiles(p)
 	c.foresee(p)
 	p.limitArrays()

@@ -2,10 +2,12 @@ package scheduler
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
 	"vjob/queue"
 )
 
@@ -102,6 +104,26 @@ func (p *picture) suspends(i int, wish queue.Wish) bool {
 	}
 	return r.Job.State == cluster.Running && wish == queue.Park && !queue.Ends(r.Job) ||
 		r.Job.State == cluster.Paused && wish == queue.Stay
+}
+
+// spare bars those from starting that are not in memory, where somebody stands still who
+// could not be saved for them, as when there is no space for images. Without them he may
+// go on, and be done; else everybody would wait for ever. It is for one decision: until
+// the next try to save him the others come first again.
+func (p *picture) spare() {
+	stuck := slices.IndexFunc(p.reports, func(r execute.Report) bool {
+		return r.Job.State == cluster.Paused && r.Failures > 0 && !r.Job.Held && r.Idle && !r.Blind && p.barred[r.Job.ID] == ""
+	})
+	if stuck < 0 {
+		return
+	}
+	why := fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.reports[stuck].Job.ID)
+	for i := range p.reports {
+		job := p.reports[i].Job
+		if job.State.Ready() && job.State != cluster.Paused && p.barred[job.ID] == "" {
+			p.barred[job.ID] = why
+		}
+	}
 }
 
 // beside is a room with all that run, are to, are on their way to run or to stand still,

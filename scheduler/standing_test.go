@@ -179,3 +179,34 @@ func TestNobodyIsSavedInVain(t *testing.T) {
 		}
 	}
 }
+
+// Who stands still and cannot be saved for another goes on in place, instead of both
+// waiting for space on the image stores. No store has any here.
+func TestWhoCannotBeSavedGoesOn(t *testing.T) {
+	l := state(4, 0)
+	l.VJobs[0].State, l.Gangs[0].Phase = cluster.Paused, gang.Paused
+	big := &cluster.VJob{ID: 2, Owner: "u", Priority: 9}
+	for rank := range 4 {
+		big.VMs = append(big.VMs, cluster.VM{
+			ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: cluster.Resources{CPU: 4000, Memory: 8192},
+		})
+	}
+	l.VJobs = append(l.VJobs, big)
+	l.Gangs = append(l.Gangs, gang.Record{VJob: 2, Members: make([]gang.Member, 4)})
+	set := settings()
+	set.Suspend = scheduler.Auto
+	r := mount(t, set, l)
+	for _, v := range r.views {
+		for i := range v.Copies {
+			v.Copies[i].State = hypervisor.CopyPaused
+		}
+	}
+	r.drain()
+	if got, want := r.deeds(), "suspend 1, boot 2"; got != want {
+		t.Fatalf("%s, want %s", got, want)
+	}
+	r.at(set.Backoff + time.Second)
+	if got, want := r.deeds(), "suspend 1, boot 2, unpause 1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
