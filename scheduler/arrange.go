@@ -119,7 +119,8 @@ func (s *Settings) impose(m *queue.Moment, p *picture) {
 	m.Room = func() queue.Room { return tally.Room(room(), index) }
 }
 
-// count counts those against the quotas that run, or are under way to or from there.
+// count counts those against the quotas that run, or are under way to or from there; who
+// is saved from where he stands still does not run.
 func count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
 	tally := rules.Quotas.Tally(now, past)
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
@@ -130,7 +131,7 @@ func count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, 
 			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
 		}
 		index[r.Job.ID] = &jobs[i]
-		if !r.Job.State.Ready() || r.Bound == cluster.VMRunning {
+		if !r.Job.State.Ready() && !r.Record.Stands() || r.Bound == cluster.VMRunning {
 			tally.Count(&jobs[i])
 		}
 	}

@@ -4,7 +4,6 @@ package libvirt
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -22,7 +21,6 @@ type host struct {
 	eyes    *line // listings, and the events
 
 	events chan event    // from libvirt's loop, which must never wait, to listen
-	lost   chan struct{} // the connection of the events broke
 	asking chan struct{} // questions for jobs that are under way
 	seen   memory
 }
@@ -33,7 +31,6 @@ func newHost(h Host, d *Driver) *host {
 		Host: h, driver: d,
 		control: line(callsPerLine), bulk: line(callsPerLine), eyes: line(callsPerLine - questions),
 		events: make(chan event, 1024),
-		lost:   make(chan struct{}, 1),
 		asking: make(chan struct{}, questions),
 		seen:   newMemory(),
 	}
@@ -107,16 +104,15 @@ func (h *host) relook() {
 	h.driver.hint(h.Node)
 }
 
-// untilLost waits for the connection to break. The callback tells at once; asking
-// now and then covers its loss.
+// untilLost waits for the connection to break. It asks, which costs no call to the host,
+// instead of having libvirt call back: registering that on a connection that breaks just
+// then has crashed the program.
 func (h *host) untilLost(conn *libvirt.Connect) {
-	ask := time.NewTicker(5 * time.Second)
+	ask := time.NewTicker(500 * time.Millisecond)
 	defer ask.Stop()
 	for {
 		select {
 		case <-h.driver.stop:
-			return
-		case <-h.lost:
 			return
 		case <-ask.C:
 			if alive, err := conn.IsAlive(); err != nil || !alive {
@@ -126,26 +122,13 @@ func (h *host) untilLost(conn *libvirt.Connect) {
 	}
 }
 
-// registration is our callbacks on one connection.
+// registration is our callback on one connection.
 type registration struct {
 	conn      *libvirt.Connect
 	lifecycle int
 }
 
 func (h *host) register(conn *libvirt.Connect) (*registration, error) {
-	select {
-	case <-h.lost: // from the connection before
-	default:
-	}
-	closed := func(*libvirt.Connect, libvirt.ConnectCloseReason) {
-		select {
-		case h.lost <- struct{}{}:
-		default:
-		}
-	}
-	if err := conn.RegisterCloseCallback(closed); err != nil {
-		return nil, err
-	}
 	id, err := conn.DomainEventLifecycleRegister(nil, func(_ *libvirt.Connect, dom *libvirt.Domain, e *libvirt.DomainEventLifecycle) {
 		uuid, err := dom.GetUUIDString()
 		if err != nil {
@@ -158,16 +141,15 @@ func (h *host) register(conn *libvirt.Connect) (*registration, error) {
 		}
 	})
 	if err != nil {
-		return nil, errors.Join(err, conn.UnregisterCloseCallback())
+		return nil, err
 	}
 	return &registration{conn, id}, nil
 }
 
-// cancel takes the callbacks back; a connection closed with callbacks on it has
+// cancel takes the callback back; a connection closed with callbacks on it has
 // crashed programs. On a dead connection it fails, which changes nothing.
 func (r *registration) cancel() {
 	_ = r.conn.DomainEventDeregister(r.lifecycle)
-	_ = r.conn.UnregisterCloseCallback()
 }
 
 // listen turns events into hints and endings.

@@ -65,7 +65,8 @@ func (r *run) whose(sub *scheduler.Submission) {
 }
 
 // inQuota checks that nobody has more VMs under way than ever were allowed when a vjob
-// starts: four until the first window, and seven after it, since what runs goes on.
+// starts: four until the first window, and seven after it, since what runs goes on. Who
+// stood still does not run, nor while he is saved or ended from there.
 func (r *run) inQuota(step journal.Step) {
 	if !arranged(r.opts) {
 		return
@@ -77,13 +78,16 @@ func (r *run) inQuota(step journal.Step) {
 	over := map[cluster.VJobID]bool{} // with this step
 	for _, c := range step.VJobs {
 		over[c.ID] = c.State.Terminal() || c.State.Ready()
+		leaves := c.State == cluster.Suspending || c.State == cluster.Stopping
+		r.stood[c.ID] = leaves && r.check.jobs[c.ID].State == cluster.Paused ||
+			r.stood[c.ID] && (leaves || c.State == cluster.Resuming) // or is back where he stood
 	}
 	active := func(id cluster.VJobID) bool {
 		c, known := r.check.jobs[id]
-		return known && !over[id] && !c.State.Ready() && !c.State.Terminal()
+		return known && !over[id] && !r.stood[id] && !c.State.Ready() && !c.State.Terminal()
 	}
 	for _, c := range step.VJobs {
-		if active(c.ID) || c.State != cluster.Booting && c.State != cluster.Resuming {
+		if active(c.ID) || r.stood[c.ID] || c.State != cluster.Booting && c.State != cluster.Resuming {
 			continue // it counts already, or does not start
 		}
 		own, _ := r.store.VJob(c.ID)

@@ -101,6 +101,7 @@ type run struct {
 	start   time.Time
 	end     time.Time // of the trouble
 	killed  map[cluster.NodeID]bool
+	stood   map[cluster.VJobID]bool // vjobs that are on their way from standing still
 	pruner  pruner
 	book    *budget.Book // nil: no budget
 	presser presser
@@ -110,7 +111,7 @@ type run struct {
 func Run(opts Options) (Result, error) {
 	r := &run{
 		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
-		killed: map[cluster.NodeID]bool{}, pruner: newPruner(opts.Seed),
+		killed: map[cluster.NodeID]bool{}, stood: map[cluster.VJobID]bool{}, pruner: newPruner(opts.Seed),
 	}
 	if err := r.build(); err != nil {
 		return Result{}, err

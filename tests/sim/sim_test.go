@@ -14,7 +14,8 @@ import (
 
 var (
 	seeds = flag.Int("seeds", 2000/slower, "how many seeds to run in TestSeeds")
-	apart = flag.Int("apart", 4/slower, "how many runs TestEveryStep takes apart")
+	apart = flag.Int("apart", 8/slower, "how many runs TestEveryStep takes apart")
+	steps = flag.Int("steps", 120, "at how many steps it does so, if there are more; 0: at each")
 	first = flag.Uint64("seed", 1, "the first seed")
 	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
 )
@@ -92,7 +93,8 @@ func run(t *testing.T, opts sim.Options) sim.Result {
 
 // TestEveryStep takes whole runs apart: the scheduler dies once at every point at
 // which it can (before and after each commit, before and after each call), every
-// single reply is lost, every single call is made twice (RELIABILITY G5).
+// single reply is lost, every single call is made twice (RELIABILITY G5). A long run is
+// taken apart at some of its steps only, spread evenly.
 func TestEveryStep(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*apart); seed++ {
 		plain := run(t, sim.Calm(seed))
@@ -105,7 +107,11 @@ func TestEveryStep(t *testing.T) {
 			{"lost reply", plain.Calls, func(o *sim.Options, at int) { o.LoseAt = at }},
 			{"repeated", plain.Calls, func(o *sim.Options, at int) { o.RepeatAt = at }},
 		} {
-			for at := 1; at <= way.n; at++ {
+			stride := 1
+			if *steps > 0 {
+				stride = 1 + (way.n-1) / *steps
+			}
+			for at := 1 + int(seed)%stride; at <= way.n; at += stride {
 				opts := sim.Calm(seed)
 				way.set(&opts, at)
 				if run(t, opts); t.Failed() {
