@@ -10,10 +10,8 @@ import (
 
 // orderArray asks something of all vjobs of an array in one step, and returns the entry
 // that stands for it.
-func (c *Client) orderArray(ctx context.Context, method, path string) (array wire.VJob, err error) {
-	query := url.Values{"array": {"true"}}
-	_, err = c.call(ctx, request{method: method, path: path, query: query}, &array)
-	return array, err
+func (c *Client) orderArray(ctx context.Context, method, path string) (wire.VJob, error) {
+	return c.orderWith(ctx, method, path, url.Values{"array": {"true"}})
 }
 
 // HoldArray keeps the vjobs of an array that wait from being chosen until they are

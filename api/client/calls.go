@@ -122,8 +122,12 @@ func (c *Client) VJob(ctx context.Context, id int64) (wire.VJobDetail, error) {
 }
 
 // order asks something of a vjob and returns the vjob as it is right after.
-func (c *Client) order(ctx context.Context, method, path string) (job wire.VJob, err error) {
-	_, err = c.call(ctx, request{method: method, path: path}, &job)
+func (c *Client) order(ctx context.Context, method, path string) (wire.VJob, error) {
+	return c.orderWith(ctx, method, path, nil)
+}
+
+func (c *Client) orderWith(ctx context.Context, method, path string, query url.Values) (job wire.VJob, err error) {
+	_, err = c.call(ctx, request{method: method, path: path, query: query}, &job)
 	return job, err
 }
 

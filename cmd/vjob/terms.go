@@ -20,8 +20,7 @@ type termFlags struct {
 	reserve                  string
 	after                    []string
 	unmet                    string
-	idempotent, container    bool
-	inner                    int64
+	idempotent               bool
 	notify                   []string
 	labels                   []string
 }
@@ -38,8 +37,6 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
 	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
 	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
-	flags.BoolVar(&f.container, "container", false, "keep its room for others of yours")
-	flags.Int64Var(&f.inner, "inner", 0, "`VJOB` that is the container in which it runs")
 	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
 	flags.StringArrayVar(&f.notify, "notify", nil, "`WHO` is told of its states: mail:NAME@HOST or https://…; may be repeated")
 	flags.StringArrayVar(&f.labels, "label", nil, "`NAME=VALUE` that is kept with it; may be repeated")
@@ -55,8 +52,6 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 	setIf(given("yields"), &t.Yields, f.yields)
 	setIf(given("unmet"), &t.Unmet, f.unmet)
 	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
-	setIf(given("container"), &t.Container, f.container)
-	setIf(given("inner"), &t.Inner, f.inner)
 	setIf(given("notify"), &t.Notify, f.notify)
 	if given("min-run") {
 		d, err := parseWalltime("--min-run", f.minRun)
