@@ -1,0 +1,37 @@
+package price
+
+import (
+	"regexp"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/energy"
+)
+
+// Unit is what is counted, and for how much energy: "EUR/MWh", "gCO2/kWh".
+type Unit struct {
+	Of  string // EUR, gCO2, …
+	Per string // Wh, kWh, MWh or GWh
+}
+
+var (
+	counted = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,15}$`)
+	per     = map[string]energy.Joules{"Wh": 3600, "kWh": 3.6e6, "MWh": 3.6e9, "GWh": 3.6e12}
+)
+
+// ParseUnit reads "EUR/MWh".
+func ParseUnit(s string) (Unit, error) {
+	of, energy, _ := strings.Cut(strings.TrimSpace(s), "/")
+	if _, known := per[energy]; !known || !counted.MatchString(of) {
+		return Unit{}, cluster.BadField("unit", s, "what is counted, for Wh, kWh, MWh or GWh: EUR/MWh or gCO2/kWh, for example")
+	}
+	return Unit{of, energy}, nil
+}
+
+// String is as it is parsed.
+func (u Unit) String() string {
+	if u == (Unit{}) {
+		return ""
+	}
+	return u.Of + "/" + u.Per
+}
