@@ -19,6 +19,10 @@ type Terms struct {
 	Yields     Yielding      `json:"yields,omitempty"`      // how it makes room for others
 	MinRun     time.Duration `json:"min_run,omitempty"`     // for so long after each start and resume it makes no room
 
+	// Flexible is by how much after its submission it may be started, for a lower price of
+	// its energy; 0 is at once, if there is room.
+	Flexible time.Duration `json:"flexible,omitempty"`
+
 	Reservation time.Time `json:"reservation,omitzero"` // it has its room from then on, until its walltime is over; zero is none
 
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start

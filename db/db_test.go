@@ -65,7 +65,10 @@ func TestContract(t *testing.T) {
 			},
 			Counts: func() journal.Pruned { return counts(t, d) },
 			Totals: func() []journal.Total { return must[[]journal.Total](t)(d.Totals(t.Context())) },
-			Check:  func() error { return d.Check(t.Context()) },
+			Energy: func(f journal.EnergyFilter) []journal.EnergyRow {
+				return must[[]journal.EnergyRow](t)(d.Energy(t.Context(), f))
+			},
+			Check: func() error { return d.Check(t.Context()) },
 		}
 	})
 }
@@ -78,6 +81,13 @@ func counts(tb testing.TB, d *db.DB) (n journal.Pruned) {
 			tb.Fatal(err)
 		}
 	}
+	var nodes, vjobs int
+	for table, count := range map[string]*int{"node_hours": &nodes, "vjob_hours": &vjobs} {
+		if err := d.Query(tb.Context(), "SELECT count(*) FROM "+table, count); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	n.Energy = nodes + vjobs
 	return n
 }
 

@@ -128,7 +128,7 @@ func (p *pair) commit(ctx context.Context, r *rapid.T) {
 }
 
 func (p *pair) prune(ctx context.Context, r *rapid.T) {
-	h := journal.Horizon{Events: moment(r, "events"), Plans: moment(r, "plans"), VJobs: moment(r, "vjobs"), Charges: moment(r, "charges")}
+	h := journal.Horizon{Events: moment(r, "events"), Plans: moment(r, "plans"), VJobs: moment(r, "vjobs"), Charges: moment(r, "charges"), Energy: moment(r, "energy")}
 	batches := func(list iter.Seq2[journal.Pruned, error]) (all []journal.Pruned) {
 		for done, err := range list {
 			if err != nil {
@@ -205,6 +205,15 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 			Queue: "q", Hour: storetest.Start.Add(time.Duration(small("hour of charge")) * time.Hour), CPUTime: small("cpu"), MemoryTime: 5,
 		})
 	}
+	if some("hours") {
+		hour := storetest.Start.Truncate(time.Hour).Add(time.Duration(small("hour")) * time.Hour)
+		s.NodeHours = append(s.NodeHours, journal.NodeHour{
+			Hour: hour, Node: cluster.NodeID(rapid.SampledFrom([]string{"a", "b"}).Draw(r, "drawing")), Millijoules: small("drawn"), Unused: 1,
+		})
+		s.VJobHours = append(s.VJobHours, journal.VJobHour{
+			Hour: hour, VJob: cluster.VJobID(small("who draws")), Owner: "alice", Queue: "q", Millijoules: small("for it"), Shifted: small("shifted") == 1,
+		})
+	}
 	if some("event") {
 		s.Events = append(s.Events, journal.Event{
 			At: moment(r, "event"), Kind: journal.EventAlarm, VJob: cluster.VJobID(small("event's vjob")), Text: "t",
@@ -252,6 +261,14 @@ func (p *pair) compare(ctx context.Context, r *rapid.T) {
 		r.Fatal(err)
 	}
 	agree(r, "totals", totals, p.memory.Totals())
+	for _, by := range []journal.EnergyBy{journal.ByVJob, journal.ByNode} {
+		f := journal.EnergyFilter{From: storetest.Start, To: storetest.Start.Add(3 * time.Hour), By: by}
+		energy, err := p.disk.Energy(ctx, f)
+		if err != nil {
+			r.Fatal(err)
+		}
+		agree(r, "energy", energy, p.memory.Energy(f))
+	}
 	_, vjobs, err := p.disk.VJobs(ctx, journal.Filter{})
 	if err != nil {
 		r.Fatal(err)

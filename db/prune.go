@@ -30,11 +30,13 @@ func stages(h journal.Horizon) []stage {
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*reader).oldPlans, (*tx).removePlans},
 		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*reader).oldVJobs, (*tx).removeVJobs},
 		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*reader).oldCharges, (*tx).removeCharges},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("vjob_hours"), removeHours("vjob_hours")},
 	}
 }
 
 // Prune deletes what is older than the horizon: events first, then calls, plans,
-// vjobs and charges. Each turn of the loop is a batch that is on the disk; whoever breaks
+// vjobs, charges and what was drawn. Each turn of the loop is a batch that is on the disk; whoever breaks
 // off leaves the rest for the next time.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {

@@ -61,6 +61,8 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return every(s.Results, t.result) },
 		func() error { return every(s.Usage, t.usage) },
 		func() error { return every(s.Drawn, t.drawn) },
+		func() error { return every(s.NodeHours, t.nodeHour) },
+		func() error { return every(s.VJobHours, t.vjobHour) },
 		func() error { return every(s.Charges, t.charge) },
 		func() error { return every(s.Events, t.event) },
 	)

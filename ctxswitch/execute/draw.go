@@ -63,6 +63,11 @@ func (e *Executor) charge(n *node) {
 		n.draw.since = e.now
 		return
 	}
+	for from := n.draw.since; from.Before(e.now); {
+		to := sooner(hourOf(from).Add(time.Hour), e.now)
+		e.chargeHour(n, hourOf(from), to.Sub(from))
+		from = to
+	}
 	dt := e.now.Sub(n.draw.since)
 	n.draw.since = e.now
 	n.draw.joules += float64(n.draw.watts.Over(dt))
@@ -91,6 +96,7 @@ func (e *Executor) chargeAll() {
 			e.out.Step.Drawn = append(e.out.Step.Drawn, journal.Drawn{Node: id, Joules: whole})
 		}
 	}
+	e.hours.write(&e.out.Step)
 }
 
 // use is the CPU that a copy was last seen to use.

@@ -88,6 +88,7 @@ type Executor struct {
 	unknown map[string]bool
 	drawn   map[cluster.NodeID]int64 // joules, as written
 	charged time.Time                // when they were written last
+	hours   hours                    // drawn, and not yet written
 	capsDue time.Time                // when a cap that did not come about is tried again; zero: none is
 	changes uint64
 	out     Effects
@@ -143,7 +144,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
-		drawn: map[cluster.NodeID]int64{}, charged: now,
+		drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
 	}
 	for _, d := range loaded.Drawn {
 		e.drawn[d.Node] = d.Joules

@@ -123,6 +123,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		*sum = sum.Plus(use)
 	}
 	s.charge(step.Charges, u)
+	s.stepHours(step, u)
 	for _, e := range step.Events {
 		s.log(e)
 	}

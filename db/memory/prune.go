@@ -53,6 +53,8 @@ func (s *Store) pruneBatch(ctx context.Context, h journal.Horizon) (done journal
 		{h.Plans, &done.Plans, s.prunePlans},
 		{h.VJobs, &done.VJobs, s.pruneVJobs},
 		{h.Charges, &done.Charges, s.pruneCharges},
+		{h.Energy, &done.Energy, s.pruneNodeHours},
+		{h.Energy, &done.Energy, s.pruneVJobHours},
 	} {
 		if stage.before.IsZero() {
 			continue

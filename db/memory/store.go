@@ -37,30 +37,32 @@ type Store struct {
 	// It must not call the store.
 	FailNext func() error
 
-	mu      sync.Mutex
-	epoch   int64
-	nextOp  hypervisor.OpID
-	nextP   journal.PlanID
-	last    cluster.VJobID // the largest number that was given
-	vjobs   []journal.Row  // in order of their numbers
-	gangs   []gang.Record  // of these vjobs, in the same places
-	nodes   map[cluster.NodeID]cluster.Node
-	power   map[cluster.NodeID]cycle.Record
-	rules   journal.Rules
-	budgets journal.Budgets
-	drawn   map[cluster.NodeID]int64 // joules
-	keys    map[ownerKey]firstUse
-	names   map[ownerKey][]cluster.VJobID // of vjobs and arrays: those that bore it, the live ones and maybe others
-	plans   []journal.PlanDetail          // in order of their writing
-	planAt  map[journal.PlanID]int
-	calls   []Call // in order of their writing
-	callAt  map[hypervisor.OpID]int
-	seq     int64 // of the last event
-	events  []journal.Event
-	gaps    replay.Gaps                             // what was deleted
-	closed  map[string]journal.Usage                // by the vjobs that were deleted, by owner
-	charges []journal.Charge                        // in order
-	waits   map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others
+	mu        sync.Mutex
+	epoch     int64
+	nextOp    hypervisor.OpID
+	nextP     journal.PlanID
+	last      cluster.VJobID // the largest number that was given
+	vjobs     []journal.Row  // in order of their numbers
+	gangs     []gang.Record  // of these vjobs, in the same places
+	nodes     map[cluster.NodeID]cluster.Node
+	power     map[cluster.NodeID]cycle.Record
+	rules     journal.Rules
+	budgets   journal.Budgets
+	drawn     map[cluster.NodeID]int64 // joules
+	nodeHours []journal.NodeHour       // in order
+	vjobHours []vjobHour               // in order
+	keys      map[ownerKey]firstUse
+	names     map[ownerKey][]cluster.VJobID // of vjobs and arrays: those that bore it, the live ones and maybe others
+	plans     []journal.PlanDetail          // in order of their writing
+	planAt    map[journal.PlanID]int
+	calls     []Call // in order of their writing
+	callAt    map[hypervisor.OpID]int
+	seq       int64 // of the last event
+	events    []journal.Event
+	gaps      replay.Gaps                             // what was deleted
+	closed    map[string]journal.Usage                // by the vjobs that were deleted, by owner
+	charges   []journal.Charge                        // in order
+	waits     map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others
 }
 
 var _ scheduler.Store = (*Store)(nil)
@@ -94,6 +96,7 @@ func (s *Store) Clone() *Store {
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
 		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, drawn: s.drawn,
+		nodeHours: s.nodeHours, vjobHours: s.vjobHours, // made anew with each step
 		charges: s.charges, // made anew with each charge
 	}
 }

@@ -34,10 +34,10 @@ func TestContract(t *testing.T) {
 			Counts: func() journal.Pruned {
 				return journal.Pruned{
 					Events: len(s.Events(0)), Calls: len(s.Intents()), Plans: len(s.Plans()), VJobs: len(s.VJobs()),
-					Charges: len(s.Charges()),
+					Charges: len(s.Charges()), Energy: s.Hours(),
 				}
 			},
-			Totals: s.Totals, Check: s.Check,
+			Totals: s.Totals, Energy: s.Energy, Check: s.Check,
 		}
 	})
 }

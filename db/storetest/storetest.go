@@ -32,6 +32,7 @@ type World struct {
 	Plan   func(id journal.PlanID) journal.PlanDetail
 	Counts func() journal.Pruned // how many of each are kept
 	Totals func() []journal.Total
+	Energy func(f journal.EnergyFilter) []journal.EnergyRow
 	Check  func() error // compares the log with the tables
 }
 
@@ -71,6 +72,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"rules of the cluster", testRules},
 		{"power budgets", testBudgets},
 		{"what nodes have drawn", testDrawn},
+		{"what was drawn by the hour", testEnergyHours},
 		{"a step is all or nothing", testAtomic},
 		{"what is unknown is refused", testUnknown},
 		{"numbers are never reused", testNumbers},
