@@ -17,6 +17,21 @@ func (r *reader) budgets() (b journal.Budgets, err error) {
 	return b, err
 }
 
+// prices replaces the prices of energy; nil leaves them as they are.
+func (t *tx) prices(p *journal.Prices) error {
+	if p == nil {
+		return nil
+	}
+	return t.exec("INSERT OR REPLACE INTO prices (id, text, stated_by, stated_ns) VALUES (1, ?, ?, ?)", p.Text, p.By, nanos(p.At))
+}
+
+func (r *reader) prices() (p journal.Prices, err error) {
+	err = r.each("SELECT text, stated_by, stated_ns FROM prices", nil, func(s scanner) error {
+		return s.Scan(&p.Text, &p.By, instant{&p.At})
+	})
+	return p, err
+}
+
 // drawn adds to what a node has drawn.
 func (t *tx) drawn(d *journal.Drawn) error {
 	return t.exec(`INSERT INTO node_energy (node, joules) VALUES (?, ?)

@@ -49,6 +49,9 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if l.Budgets, err = r.budgets(); err != nil {
 		return err
 	}
+	if l.Prices, err = r.prices(); err != nil {
+		return err
+	}
 	if l.Drawn, err = r.drawn(); err != nil {
 		return err
 	}

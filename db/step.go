@@ -38,6 +38,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return every(s.Power, t.power) },
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },
+		func() error { return t.prices(s.Prices) },
 		func() error { return every(s.Reshape, t.reshape) },
 		func() error { return every(s.VJobs, t.vjob) },
 		func() error { return every(s.Gangs, t.gang) },

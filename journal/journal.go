@@ -33,6 +33,13 @@ type Budgets struct {
 	At   time.Time
 }
 
+// Prices are the prices of energy that administrators have stated through the API.
+type Prices struct {
+	Text string // CSV, as package energy/price reads it; "" is none
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
 // Drawn is energy that a node has drawn.
 type Drawn struct {
 	Node   cluster.NodeID
@@ -81,6 +88,7 @@ const (
 	EventNode      EventKind = "node"      // a node changed its state or fell silent
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
+	EventPrices    EventKind = "prices"    // the prices of energy were changed
 	EventAlarm     EventKind = "alarm"     // somebody should look
 )
 
@@ -199,6 +207,7 @@ type Step struct {
 	Power   []cycle.Record
 	Rules   *Rules   // in place of those before; nil: as they were
 	Budgets *Budgets // the same of budgets
+	Prices  *Prices  // and of prices
 	Plans   []Plan
 	Closed  []PlanChange
 	Actions []ActionChange
@@ -219,7 +228,7 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return len(s.Reshape) == 0 && len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && len(s.Plans) == 0 &&
+	return len(s.Reshape) == 0 && len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && len(s.Plans) == 0 &&
 		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
 		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.NodeHours) == 0 && len(s.VJobHours) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
 }
@@ -233,6 +242,7 @@ type Loaded struct {
 	Power    []cycle.Record // of nodes that have ever been switched, in order of their names
 	Rules    Rules
 	Budgets  Budgets
+	Prices   Prices
 	Drawn    []Drawn         // by each node so far, in order of their names
 	VJobs    []*cluster.VJob // those that are not terminal, in order
 	Gangs    []gang.Record   // of those vjobs

@@ -8,12 +8,17 @@ import (
 	"vjob/journal"
 )
 
-// stepEnergy takes in new budgets, and adds to what nodes have drawn.
+// stepEnergy takes in new budgets and prices, and adds to what nodes have drawn.
 func (s *Store) stepEnergy(step *journal.Step, u *undo) {
 	if step.Budgets != nil {
 		keep(u, &s.budgets)
 		s.budgets = *step.Budgets
 		s.budgets.At = utc(s.budgets.At)
+	}
+	if step.Prices != nil {
+		keep(u, &s.prices)
+		s.prices = *step.Prices
+		s.prices.At = utc(s.prices.At)
 	}
 	if len(step.Drawn) == 0 {
 		return

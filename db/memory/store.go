@@ -48,6 +48,7 @@ type Store struct {
 	power     map[cluster.NodeID]cycle.Record
 	rules     journal.Rules
 	budgets   journal.Budgets
+	prices    journal.Prices
 	drawn     map[cluster.NodeID]int64 // joules
 	nodeHours []journal.NodeHour       // in order
 	vjobHours []vjobHour               // in order
@@ -95,7 +96,7 @@ func (s *Store) Clone() *Store {
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
-		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, drawn: s.drawn,
+		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, prices: s.prices, drawn: s.drawn,
 		nodeHours: s.nodeHours, vjobHours: s.vjobHours, // made anew with each step
 		charges: s.charges, // made anew with each charge
 	}
@@ -139,7 +140,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	}
 	l := journal.Loaded{
 		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
-		Nodes: s.sortedNodes(), Power: s.sortedPower(), Rules: s.rules, Budgets: s.budgets, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
+		Nodes: s.sortedNodes(), Power: s.sortedPower(), Rules: s.rules, Budgets: s.budgets, Prices: s.prices, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
 	}
 	for i := range s.vjobs {
 		row := &s.vjobs[i]

@@ -1,3 +1,11 @@
+-- The prices of energy that administrators have stated: one row, or none.
+CREATE TABLE prices (
+  id        INTEGER PRIMARY KEY CHECK (id = 1),
+  text      TEXT NOT NULL,
+  stated_by TEXT NOT NULL,
+  stated_ns INTEGER
+) STRICT;
+
 -- What was drawn by the hour, in millijoules: by nodes, and of that by vjobs. The sums of
 -- both agree to the last one.
 

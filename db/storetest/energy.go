@@ -21,6 +21,21 @@ func testBudgets(t *testing.T, w *World) {
 	same(t, "no budgets", w.load(t).Budgets, journal.Budgets{By: "root", At: Start})
 }
 
+func testPrices(t *testing.T, w *World) {
+	same(t, "prices at first", w.load(t).Prices, journal.Prices{})
+	first := journal.Prices{Text: "time,EUR/MWh\n", By: "root", At: Start}
+	w.commit(t, journal.Step{Prices: &first})
+	w.reopen()
+	same(t, "prices", w.load(t).Prices, first)
+	err := w.Commit(t.Context(), journal.Step{Prices: &journal.Prices{Text: "x"}, Usage: []journal.Usage{{VJob: 99}}})
+	if err == nil {
+		t.Error("the account of an unknown vjob is accepted")
+	}
+	same(t, "prices after that", w.load(t).Prices, first)
+	w.commit(t, journal.Step{Prices: &journal.Prices{By: "root", At: Start}})
+	same(t, "no prices", w.load(t).Prices, journal.Prices{By: "root", At: Start})
+}
+
 func testDrawn(t *testing.T, w *World) {
 	same(t, "drawn at first", w.load(t).Drawn, []journal.Drawn(nil))
 	w.commit(t, journal.Step{Drawn: []journal.Drawn{{Node: "b", Joules: 3}, {Node: "a", Joules: 5}}})

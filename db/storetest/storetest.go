@@ -71,6 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"the power of nodes", testPower},
 		{"rules of the cluster", testRules},
 		{"power budgets", testBudgets},
+		{"prices of energy", testPrices},
 		{"what nodes have drawn", testDrawn},
 		{"what was drawn by the hour", testEnergyHours},
 		{"a step is all or nothing", testAtomic},

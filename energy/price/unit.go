@@ -21,11 +21,11 @@ var (
 
 // ParseUnit reads "EUR/MWh".
 func ParseUnit(s string) (Unit, error) {
-	of, energy, _ := strings.Cut(strings.TrimSpace(s), "/")
-	if _, known := per[energy]; !known || !counted.MatchString(of) {
+	of, unit, _ := strings.Cut(strings.TrimSpace(s), "/")
+	if _, known := per[unit]; !known || !counted.MatchString(of) {
 		return Unit{}, cluster.BadField("unit", s, "what is counted, for Wh, kWh, MWh or GWh: EUR/MWh or gCO2/kWh, for example")
 	}
-	return Unit{of, energy}, nil
+	return Unit{of, unit}, nil
 }
 
 // String is as it is parsed.

@@ -8,6 +8,7 @@ import (
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/journal"
 	"vjob/scheduler"
 )
 
@@ -61,6 +62,20 @@ func (r *run) withinBudget() {
 		if sum > l.Watts+1e-6 {
 			r.check.violate(23, "%s are drawn, the budget is %s", sum, l.Watts)
 		}
+	}
+}
+
+// energy checks that what nodes have drawn for vjobs is what vjobs have drawn.
+func (k *Checker) energy(step *journal.Step) {
+	left := int64(0)
+	for _, h := range step.NodeHours {
+		left += h.Millijoules - h.Unused
+	}
+	for _, h := range step.VJobHours {
+		left -= h.Millijoules
+	}
+	if left != 0 {
+		k.violate(24, "nodes have drawn %d mJ more for vjobs than vjobs have drawn", left)
 	}
 }
 

@@ -178,6 +178,7 @@ func (k *Checker) Committed(step journal.Step) {
 		k.tell("node %s %s, wanted %s", rec.Node, rec.Phase, rec.Want)
 		k.power[rec.Node] = rec
 	}
+	k.energy(&step)
 	k.attempts(step)
 	for _, change := range step.VJobs {
 		if change.State == cluster.Booting {
