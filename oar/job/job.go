@@ -36,9 +36,6 @@ func (v *View) State() state.State {
 // Of shows a vjob as a job of OAR. index gives the number of each node.
 func Of(v *View, index map[cluster.NodeID]int) rest.Job {
 	r, _ := RecordOf(v.Labels)
-	if r.CPUs == 0 {
-		r.CPUs = int64((v.Reserved.CPU + cluster.CPU - 1) / cluster.CPU)
-	}
 	name := cmp.Or(r.Name, v.Name)
 	j := rest.Job{
 		ID: int64(v.ID), ArrayID: int64(cmp.Or(v.Array, v.ID)), ArrayIndex: max(v.Index, 1),
@@ -96,7 +93,7 @@ func (r *Record) message(v *View, name string) string {
 		kind = "I"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", r.CPUs, date.FormatWalltime(v.Walltime), kind)
+	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (v.Reserved.CPU+cluster.CPU-1)/cluster.CPU, date.FormatWalltime(v.Walltime), kind)
 	for _, part := range []struct{ key, value string }{
 		{"N", name}, {"Q", other(r.Queue, DefaultQueue, "besteffort")}, {"P", other(v.Project, DefaultQueue)}, {"T", strings.Join(r.Types, "|")},
 	} {

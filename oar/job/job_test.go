@@ -14,7 +14,7 @@ import (
 func TestRecord(t *testing.T) {
 	r := job.Record{
 		Name: "run 1", Command: "sleep 1", Script: true, Directory: "/home/ann", Queue: "default", Types: []string{"besteffort", "deadline=2037-01-01 10:00"},
-		Properties: "mem > 64", Wanted: "/network_address=2", CPUs: 8, Interactive: true, Stdout: "o", Stderr: "e", Checkpoint: 60, Signal: 12, Resubmits: 3,
+		Properties: "mem > 64", Wanted: "/network_address=2", Interactive: true, Stdout: "o", Stderr: "e", Checkpoint: 60, Signal: 12, Resubmits: 3,
 		InitialRequest: "oarsub 'sleep 1'",
 	}
 	got, ok := job.RecordOf(r.Labels())
@@ -37,9 +37,9 @@ func TestMessage(t *testing.T) {
 		"R=3,W=2:0:0,J=B (waits: needs 6 CPU more)": {VJob: &cluster.VJob{Walltime: 2 * time.Hour, Reason: "waits: needs 6 CPU more"}, Reserved: cluster.Resources{CPU: 2500}},
 		"R=8,W=1:0:0,J=R,N=x,P=p1": {VJob: &cluster.VJob{
 			State: cluster.Running, Name: "other", Walltime: time.Hour, Reason: "runs",
-			Terms: cluster.Terms{Project: "p1", Reservation: at, Labels: (&job.Record{Name: "x", CPUs: 8, Queue: "default"}).Labels()},
-		}},
-		"R=1,W=0:0:0,J=I,Q=admin,T=noop": {VJob: &cluster.VJob{State: cluster.Running, Terms: cluster.Terms{Labels: (&job.Record{CPUs: 1, Interactive: true, Queue: "admin", Types: []string{"noop"}}).Labels()}}},
+			Terms: cluster.Terms{Project: "p1", Reservation: at, Labels: (&job.Record{Name: "x", Queue: "default"}).Labels()},
+		}, Reserved: cluster.Resources{CPU: 8000}},
+		"R=1,W=0:0:0,J=I,Q=admin,T=noop": {VJob: &cluster.VJob{State: cluster.Running, Terms: cluster.Terms{Labels: (&job.Record{Interactive: true, Queue: "admin", Types: []string{"noop"}}).Labels()}}, Reserved: cluster.Resources{CPU: 1000}},
 	} {
 		if j := job.Of(&v, nil); j.Message != want {
 			t.Errorf("%s, want %s", j.Message, want)

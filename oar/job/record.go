@@ -21,7 +21,6 @@ type Record struct {
 	Types          []string
 	Properties     string
 	Wanted         string // -l
-	CPUs           int64  // R= in the message
 	Interactive    bool
 	Stdout, Stderr string
 	Checkpoint     int64
@@ -43,7 +42,7 @@ func (r *Record) Labels() map[string]string {
 	for name, value := range map[string]string{
 		"name": r.Name, "command": r.Command, "directory": r.Directory, "queue": r.Queue, "types": strings.Join(r.Types, "\n"),
 		"properties": r.Properties, "wanted": r.Wanted, "stdout": r.Stdout, "stderr": r.Stderr, "initial_request": r.InitialRequest,
-		"cpus": number(r.CPUs), "checkpoint": number(r.Checkpoint), "signal": number(r.Signal), "resubmits": number(r.Resubmits),
+		"checkpoint": number(r.Checkpoint), "signal": number(r.Signal), "resubmits": number(r.Resubmits),
 		"interactive": word(r.Interactive), "script": word(r.Script),
 	} {
 		if value != "" {
@@ -64,7 +63,7 @@ func RecordOf(labels map[string]string) (r Record, ok bool) {
 	r = Record{
 		Name: of("name"), Command: of("command"), Script: of("script") != "", Directory: of("directory"), Queue: of("queue"),
 		Properties: of("properties"), Wanted: of("wanted"), Stdout: of("stdout"), Stderr: of("stderr"), InitialRequest: of("initial_request"),
-		CPUs: count("cpus"), Checkpoint: count("checkpoint"), Signal: count("signal"), Resubmits: count("resubmits"),
+		Checkpoint: count("checkpoint"), Signal: count("signal"), Resubmits: count("resubmits"),
 		Interactive: of("interactive") != "",
 	}
 	if types := of("types"); types != "" {

@@ -232,7 +232,6 @@ func (m *maker) place(world mapping.World) error {
 	if err != nil {
 		return err
 	}
-	m.Record.CPUs = int64((meanings[0].CPU() + cluster.CPU - 1) / cluster.CPU)
 	for i := range meanings {
 		specs := m.specs(meanings[i].VMs)
 		shape := wire.Shape{VMs: specs, WalltimeSeconds: m.walltime(meanings[i].Walltime), Rules: meanings[i].Rules}

@@ -30,7 +30,6 @@ type scheduleCase struct {
 
 // unscheduled are the schedules of OAR 2 that are not held against ours, with the reason.
 var unscheduled = map[string]string{
-	"s05": "waits: needs the scheduler to choose among alternatives",
 	"s07": "differs: a dependency on a job that there is not is refused",
 	"s13": "differs: a best-effort job starts at once, and is ended for the other; OAR looked at both together",
 	"s14": "waits: a submission of it is not written down; tests of scheduler end best-effort vjobs for others",

@@ -159,7 +159,11 @@ func judge(t *testing.T, s *submission.Result, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
 		r := &s.Record
-		got := fmt.Sprintf("R=%d,W=%s,", r.CPUs, date.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
+		var cpu int64
+		for _, vm := range s.VJob.VMs {
+			cpu += vm.CPUMilli
+		}
+		got := fmt.Sprintf("R=%d,W=%s,", (cpu+999)/1000, date.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
 		if !strings.HasPrefix(j.Message, got) {
 			t.Errorf("%s, want %s", got, j.Message)
 		}
