@@ -17,6 +17,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/queue"
+	"vjob/queue/arrangement"
 	"vjob/replay"
 	"vjob/scheduler"
 	"vjob/settings"
@@ -97,10 +98,18 @@ func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	e.Attempts = s.Limits.Attempts
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: rules.Policy(), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Energy: rations, Switching: switching(s),
+		Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Energy: rations, Switching: switching(s),
 		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
 	}, nil
+}
+
+// policyOf is the policy of all queues, with the gap that it leaves.
+func policyOf(s *settings.Settings, rules *arrangement.Rules) queue.Policy {
+	if s.Policy.Gap.Duration == 0 {
+		return rules.Policy()
+	}
+	return queue.Apart{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
 }
 
 // energyOf is what is known of power, and what is to be done with it.

@@ -29,16 +29,18 @@ type Job struct {
 	// Barred says why the vjob must not be started now, e.g. that it has just
 	// failed to; "" when nothing bars it. It does not hold up those behind it.
 	Barred string
+	// Gap is for how long after its walltime its room counts as taken; see [Apart].
+	Gap time.Duration
 	// Given is a verdict that stands before the policy is asked; nil: there is none.
 	Given *Verdict
 }
 
-// Left is how long the vjob may still run; it reports false if that has no end.
+// Left is how long the vjob may still run, with its gap; it reports false if that has no end.
 func (j *Job) Left() (left time.Duration, ends bool) {
 	if j.Walltime <= 0 {
 		return 0, false
 	}
-	return max(0, j.Walltime-j.Ran), true
+	return max(0, j.Walltime-j.Ran) + j.Gap, true
 }
 
 // Wish is what a policy wants of a vjob.

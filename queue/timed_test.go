@@ -114,6 +114,18 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
+			"conservative with OAR's gap: nobody starts until it is over, nor before what is booked",
+			queue.Apart{Policy: queue.Conservative{}, Gap: 61 * time.Second},
+			[]string{"1 running 2 60m ran 20m", "2 waiting 4 60m", "3 waiting 2 39m", "4 waiting 2 40m", "5 waiting 4 -"},
+			[]string{
+				"run - runs",
+				"stay 41m1s waits: its place in time has not come; starts in 41m1s at the latest; 1st in line",
+				"run - runs: there is room",
+				"stay 1h42m2s waits: its place in time has not come; starts in 1h42m2s at the latest; 2nd in line behind 2",
+				"stay 2h23m3s waits: its place in time has not come; starts in 2h23m3s at the latest; 3rd in line behind 2 and 4",
+			},
+		},
+		{
 			"conservative: without walltimes nobody passes",
 			queue.Conservative{},
 			[]string{"1 running 2 -", "2 waiting 3 10m", "3 waiting 1 1m"},

@@ -17,6 +17,7 @@ type Policy struct {
 	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
 	Suspend  string   `json:"suspend"` // disk, auto, memory; "" is what suits the policy
 	Overdue  string   `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
+	Gap      Duration `json:"gap"`     // for which the room of a vjob counts as taken after its walltime
 }
 
 // policy is the policy of that name with what the settings say of it; "" is that of

@@ -116,6 +116,7 @@ func (s *Settings) validateTiming() error {
 		{"policy.min_run", s.Policy.MinRun, 0, 24 * time.Hour},
 		{"policy.quantum", s.Policy.Quantum, 0, 24 * time.Hour},
 		{"policy.patience", s.Policy.Patience, 0, 24 * time.Hour},
+		{"policy.gap", s.Policy.Gap, 0, time.Hour},
 		{"reservations.horizon", s.Reserving.Horizon, 0, 3650 * 24 * time.Hour},
 		{"reservations.margin", s.Reserving.Margin, 0, 24 * time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},

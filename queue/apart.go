@@ -1,0 +1,38 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Apart is a policy that reckons with a gap after each vjob: its room is counted as free
+// only so long after its walltime. Nobody is made to wait for it when a vjob ends early,
+// for the gap is a margin of the reckoning and no rest of the nodes. OAR leaves 61 s, its
+// time for what goes on after a job.
+type Apart struct {
+	Policy
+	Gap time.Duration
+}
+
+var _ Policy = Apart{}
+
+// Keeps is what the policy says.
+func (a Apart) Keeps(j *cluster.VJob) bool { return Keeps(a.Policy, j) }
+
+// Select lets the policy choose among vjobs that seem to run for longer by the gap.
+func (a Apart) Select(m *Moment) []Verdict {
+	if a.Gap <= 0 {
+		return a.Policy.Select(m)
+	}
+	later := *m
+	later.Jobs, later.Booked = slices.Clone(m.Jobs), slices.Clone(m.Booked)
+	for i := range later.Jobs {
+		later.Jobs[i].Gap = a.Gap
+	}
+	for i := range later.Booked {
+		later.Booked[i].Length += a.Gap
+	}
+	return a.Policy.Select(&later)
+}
