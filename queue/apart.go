@@ -21,6 +21,9 @@ var _ Policy = Apart{}
 // Keeps is what the policy says.
 func (a Apart) Keeps(j *cluster.VJob) bool { return Keeps(a.Policy, j) }
 
+// Suspends is what the policy says.
+func (a Apart) Suspends() bool { return Suspends(a.Policy) }
+
 // Select lets the policy choose among vjobs that seem to run for longer by the gap.
 func (a Apart) Select(m *Moment) []Verdict {
 	if a.Gap <= 0 {

@@ -13,7 +13,7 @@ func world(now *scheduler.Snapshot) mapping.World {
 	for i := range now.Nodes {
 		n := &now.Nodes[i]
 		w.Nodes = append(w.Nodes, n.Node)
-		w.Free[n.ID] = len(n.VMs) == 0 && !n.Silent
+		w.Free[n.ID] = len(n.VMs) == 0 && !n.Silent && n.Hosts()
 	}
 	return w
 }

@@ -3,7 +3,6 @@ package oar_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"vjob/oar/mapping"
 	"vjob/oar/message"
 	"vjob/oar/request"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 	"vjob/oar/submission"
 )
@@ -88,19 +86,11 @@ func options(t *testing.T, args []string) (o script.Options) {
 // submit does what the daemon does with a submission before anything is stored.
 func submit(t *testing.T, user string, o script.Options, now time.Time) (submission.Result, error) {
 	t.Helper()
-	text := func(name string) string { v, _ := o.Value(name); return v }
-	number := func(name string) rest.Number { n, _ := strconv.Atoi(text(name)); return rest.Number(n) }
-	given := func(name string) rest.Switch { _, ok := o.Value(name); return rest.Switch(ok) }
 	site := submission.Site{
 		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: rules(t), Queues: []string{"admin"},
 		Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}
-	return submission.Make(&rest.Submission{
-		Resource: o.Values("resource"), Property: o.Values("property"), Type: o.Values("type"), Anterior: o.Values("anterior"),
-		Command: "sleep 1", Queue: text("queue"), Reservation: text("reservation"), Name: text("name"), Project: text("project"),
-		Stdout: text("stdout"), Stderr: text("stderr"), Notify: text("notify"), Interactive: given("I"), Hold: given("hold"),
-		Array: number("array"), Checkpoint: number("checkpoint"), Signal: number("signal"),
-	}, submission.Caller{Name: user}, &site, measured(), now)
+	return submission.Make(body(o), submission.Caller{Name: user}, &site, measured(), now)
 }
 
 // Submissions are taken or refused as by OAR, with its exit code; its rules say the

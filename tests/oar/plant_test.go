@@ -1,0 +1,235 @@
+package oar_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/api"
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/db/memory"
+	"vjob/hypervisor/simulated"
+	"vjob/oar/admission"
+	"vjob/oar/job"
+	"vjob/oar/mapping"
+	"vjob/oar/request"
+	"vjob/oar/rest"
+	"vjob/oar/script"
+	"vjob/oar/state"
+	"vjob/oar/submission"
+	"vjob/queue"
+	"vjob/queue/arrangement"
+	"vjob/queue/fairshare"
+	"vjob/queue/queues"
+	"vjob/queue/quota"
+	"vjob/queue/rank"
+	"vjob/scheduler"
+	"vjob/virtual"
+)
+
+// plant is the scheduler of the daemon in virtual time, with the language of oarsub in
+// front: what it schedules is the same at each run, to the second.
+type plant struct {
+	t     *testing.T
+	nodes []cluster.Node
+	shell *virtual.Shell
+	store *labelled
+	site  submission.Site
+	began time.Time
+	jobs  map[cluster.VJobID]*cluster.VJob
+}
+
+// labelled is a store that knows the labels of the nodes, which the simulated cluster
+// does not.
+type labelled struct {
+	memory.Store
+	nodes []cluster.Node
+}
+
+// SaveNodes writes the nodes with their labels.
+func (s *labelled) SaveNodes(ctx context.Context, _ []cluster.Node) ([]cluster.NodeID, error) {
+	return s.Store.SaveNodes(ctx, s.nodes)
+}
+
+// job is a vjob as it is stored.
+func (s *labelled) job(id cluster.VJobID) *cluster.VJob {
+	kept, _ := s.VJob(id)
+	return kept.VJob
+}
+
+// pause is the pause between two passes: the first of a plant is over when it is there, so
+// that the next looks at all that is submitted until then together, as OAR does.
+const pause = 10 * time.Millisecond
+
+// raise starts a scheduler over nodes that leaves a gap after each job.
+func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quota.Quota) *plant {
+	t.Helper()
+	policy, err := admission.Compile(admission.ForVMs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plant{t: t, nodes: nodes, jobs: map[cluster.VJobID]*cluster.VJob{}, site: submission.Site{
+		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: policy,
+		Queues: []string{"admin"}, Image: "simulated", Images: map[string]string{"simulated": "simulated"},
+	}}
+	p.store = &labelled{nodes: nodes}
+	rules := ordered(t, quotas)
+	config := simulated.Config{Profile: simulated.Lab}
+	for _, n := range nodes {
+		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
+	}
+	p.shell, err = virtual.New(virtual.Config{
+		Settings: scheduler.Settings{
+			Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
+			Reserving: scheduler.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
+			Planner:   ctxswitch.Repacker{}, Rest: pause, Backoff: 5 * time.Second,
+		},
+		Cluster: simulated.New(config), Store: p.store,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.began = p.shell.Now()
+	return p
+}
+
+// ordered are the queues of OAR, with conservative backfilling and nothing that goes
+// before the order of submission but a queue's priority.
+func ordered(t *testing.T, quotas []quota.Quota) arrangement.Rules {
+	t.Helper()
+	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := quota.New(quotas, list.Names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return arrangement.Rules{
+		Queues: list, Quotas: book, Rank: rank.Rules{Weights: rank.Weights{Queue: 1}, OldAge: time.Hour, Horizon: time.Hour},
+		Shares:   fairshare.Rules{HalfLife: 24 * time.Hour, CPU: 1, Share: 1},
+		Projects: arrangement.Projects{{Name: "yop", Users: []string{"each"}}, {Name: "projA", Users: []string{"each"}}},
+	}
+}
+
+// sub submits a job as oarsub does, and returns its number; the last word is the command.
+func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
+	p.t.Helper()
+	s := body(options(p.t, words[:len(words)-1]))
+	s.Command = words[len(words)-1]
+	world := mapping.World{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
+	for i, n := range p.shell.Snapshot().Nodes {
+		world.Nodes[i].State = n.State
+		world.Free[n.ID] = len(n.VMs) == 0 && n.Hosts()
+	}
+	r, err := submission.Make(s, submission.Caller{Name: user}, &p.site, world, p.shell.Now())
+	if err != nil {
+		return 0, err
+	}
+	sub, err := api.Submission(&r.VJob, mapping.MaxVMs)
+	if err != nil {
+		return 0, err
+	}
+	sub.Owner = user
+	if err := sub.Validate(scheduler.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Nodes); err != nil {
+		return 0, err
+	}
+	accepted, err := p.shell.Submit(sub)
+	if err != nil {
+		return 0, err
+	}
+	p.jobs[accepted.ID] = accepted
+	return accepted.ID, nil
+}
+
+// body is what the options of oarsub ask for.
+func body(o script.Options) *rest.Submission {
+	text := func(name string) string { v, _ := o.Value(name); return v }
+	number := func(name string) rest.Number { n, _ := strconv.Atoi(text(name)); return rest.Number(n) }
+	given := func(name string) rest.Switch { _, ok := o.Value(name); return rest.Switch(ok) }
+	return &rest.Submission{
+		Resource: o.Values("resource"), Property: o.Values("property"), Type: o.Values("type"), Anterior: o.Values("anterior"),
+		Command: "sleep 1", Queue: text("queue"), Reservation: text("reservation"), Name: text("name"), Project: text("project"),
+		Stdout: text("stdout"), Stderr: text("stderr"), Notify: text("notify"), Interactive: given("I"), Hold: given("hold"),
+		Array: number("array"), Checkpoint: number("checkpoint"), Signal: number("signal"),
+	}
+}
+
+// must is sub of a job that has to be taken.
+func (p *plant) must(user string, words ...string) cluster.VJobID {
+	p.t.Helper()
+	id, err := p.sub(user, words...)
+	if err != nil {
+		p.t.Fatalf("oarsub %q: %v", words, err)
+	}
+	return id
+}
+
+// run lets time go on.
+func (p *plant) run(d time.Duration) {
+	p.t.Helper()
+	if err := p.shell.Until(p.shell.Now().Add(d)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// lot is how a job stands.
+type lot struct {
+	State state.State
+	Start int64 // seconds after the beginning, -1 when that is not known
+	Nodes []string
+}
+
+func (l lot) String() string {
+	return fmt.Sprintf("%s from %d s on %s", l.State, l.Start, strings.Join(l.Nodes, "+"))
+}
+
+// lot of a job. One that has been started at the first look starts at 0.
+func (p *plant) lot(id cluster.VJobID) lot {
+	p.t.Helper()
+	status, live := p.shell.Snapshot().VJobs[id]
+	if !live {
+		return lot{State: state.Terminated, Start: -1}
+	}
+	v := job.View{VJob: p.jobs[id].Clone(), Planned: status.Promised}
+	v.VJob.State, v.Held = status.State, status.Held
+	l := lot{State: v.State(), Start: -1}
+	seen := map[cluster.NodeID]bool{}
+	for _, m := range status.Gang.Members {
+		node := m.Node
+		if m.Next != "" {
+			node = m.Next
+		}
+		if node != "" && !seen[node] {
+			seen[node] = true
+			l.Nodes = append(l.Nodes, string(node))
+		}
+	}
+	slices.Sort(l.Nodes)
+	switch {
+	case !status.State.Ready() || status.Promised:
+		l.Start = 0
+	case !p.jobs[id].Reservation.IsZero():
+		l.Start = int64(p.jobs[id].Reservation.Sub(p.began).Seconds())
+	case !status.Start.IsZero():
+		l.Start = int64(status.Start.Sub(p.began).Round(time.Second).Seconds())
+	}
+	return l
+}
+
+// even are nodes of so many processors each, called n01 and so on.
+func even(n int, cpus int64) (nodes []cluster.Node) {
+	for i := range n {
+		nodes = append(nodes, cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("n%02d", i+1)), Capacity: cluster.Resources{CPU: cluster.MilliCPU(cpus) * cluster.CPU, Memory: cluster.MiB(cpus) * 4 * cluster.GiB},
+			Labels: map[string]string{},
+		})
+	}
+	return nodes
+}
