@@ -51,15 +51,8 @@ var gaps = map[string]time.Duration{"s22": 2 * time.Second}
 
 // before is what was done to the platform before a case.
 var before = map[string]func(*plant){
-	"s15": func(p *plant) { p.absent("n04") },
-	"s16": func(p *plant) { p.absent("n04") },
-}
-
-func (p *plant) absent(node cluster.NodeID) {
-	p.t.Helper()
-	if err := p.shell.SetNode(node, cluster.Draining, "root"); err != nil {
-		p.t.Fatal(err)
-	}
+	"s15": func(p *plant) { p.set("n04", cluster.Draining) },
+	"s16": func(p *plant) { p.set("n04", cluster.Draining) },
 }
 
 // Jobs start in OAR's order, with its sizes, and at its times to the second.
@@ -117,7 +110,7 @@ func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 // With a node absent ALL waits for it, and BEST takes those that are there.
 func TestAbsent(t *testing.T) {
 	p := raise(t, fourNodes(), usualGap)
-	p.absent("n04")
+	p.set("n04", cluster.Draining)
 	p.run(time.Minute)
 	best := p.must("u1", "-l", "nodes=BEST,walltime=1", "sleep 3000")
 	all := p.must("u1", "-l", "nodes=ALL,walltime=1", "sleep 3000")
