@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ func (e *Executor) drive(p *pursuit) {
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		e.advancePlan(p)
 		e.giveWay(p)
-		turn := gang.Step(p.rec, e.scene(p))
+		turn := e.step(p)
 		p.wait = turn.Wait
 		for _, alarm := range turn.Alarms {
 			e.alarm(p, alarm)
@@ -51,7 +52,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 		return
 	}
 	a := p.todo[0]
-	if why := a.blocked(); why != "" {
+	if why := cmp.Or(a.blocked(), e.outside(p, a)); why != "" {
 		if !a.begun {
 			e.drop(p, journal.PlanDropped, why)
 		} else if p.retreat == "" {
@@ -124,6 +125,7 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 		e.tellSkew(p, before.Phase, skew)
 	}
 	p.turned()
+	e.stir(p)
 	e.show(p)
 	if rec.Phase.Stable() {
 		e.finish(p)
@@ -207,6 +209,7 @@ func (e *Executor) finish(p *pursuit) {
 		e.drop(p, journal.PlanDropped, "the vjob has ended")
 		delete(e.gangs, p.job.ID)
 		delete(e.restless, p.job.ID)
+		delete(e.containers, p.job.ID)
 	}
 }
 

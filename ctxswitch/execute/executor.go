@@ -73,7 +73,8 @@ type Executor struct {
 	dirty map[cluster.VJobID]bool
 	// restless gangs are under way, have calls whose effect is yet to be seen, or wait
 	// a while before they try again.
-	restless map[cluster.VJobID]*pursuit
+	restless   map[cluster.VJobID]*pursuit
+	containers map[cluster.VJobID]*pursuit // those of the gangs that others run in
 	// homes lists the vjobs that a look at a node could let go on: they have, or will
 	// have, a member there, or a call was made there for one. Some do no more.
 	homes map[cluster.NodeID]map[cluster.VJobID]bool
@@ -144,7 +145,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
-		drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
+		containers: map[cluster.VJobID]*pursuit{}, drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
 	}
 	for _, d := range loaded.Drawn {
 		e.drawn[d.Node] = d.Joules
@@ -192,6 +193,9 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	p := newPursuit(job.Clone(), rec, ran, e.now)
 	e.gangs[job.ID] = p
 	e.restless[job.ID] = p
+	if job.Container {
+		e.containers[job.ID] = p
+	}
 	e.dirty[job.ID] = true
 	e.settleHomes(p)
 	e.awaitEnd(p)

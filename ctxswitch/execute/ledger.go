@@ -39,7 +39,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	if call.Verb != hypervisor.Save {
 		need := e.room(p, call)
 		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
-		if !e.fits(at, call.VM, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
+		if !e.fits(at, p, call.VM, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
 			if p.denied.IsZero() {
 				p.denied = e.now
 			}
@@ -80,21 +80,25 @@ func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
 
 // fits reports whether a node has room for one more VM beside everything that is
 // there or on its way. A VM that needs no CPU is not refused for want of CPU.
-func (e *Executor) fits(at cluster.NodeID, vm cluster.VMID, need, taken cluster.Resources) bool {
+func (e *Executor) fits(at cluster.NodeID, p *pursuit, vm cluster.VMID, need, taken cluster.Resources) bool {
 	n, ok := e.nodes[at]
 	if !ok || !n.seen {
 		return false
 	}
-	free := n.Capacity.Minus(e.used(n, vm)).Minus(taken)
+	free := e.free(n, p, vm).Minus(taken)
 	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
 }
 
 // used is what counts on a node: every copy, since a paused one may have to go on
 // unless its gang stands still; and every VM that a call under way may bring there.
 func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
-	var sum cluster.Resources
+	return e.usedBy(n, except, func(*pursuit) bool { return true })
+}
+
+// usedBy is what counts on a node of some vjobs.
+func (e *Executor) usedBy(n *node, except cluster.VMID, whose func(p *pursuit) bool) (sum cluster.Resources) {
 	for id := range n.copies {
-		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) {
+		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) && whose(p) {
 			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}
@@ -103,7 +107,7 @@ func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
 		if _, there := n.copies[id]; there || id == except || !brings(o.call, n.ID) {
 			continue
 		}
-		if p, ok := e.gangs[id.VJob]; ok {
+		if p, ok := e.gangs[id.VJob]; ok && whose(p) {
 			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}

@@ -32,6 +32,9 @@ func (e *Executor) scene(p *pursuit) gang.Scene {
 // sight is one member: where copies of it were seen, which silent nodes may hold
 // one, and whether calls are still open.
 func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
+	if p.job.Container {
+		return e.roomAt(p, rank)
+	}
 	s := gang.Sight{
 		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
 	}

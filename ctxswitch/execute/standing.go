@@ -40,7 +40,7 @@ func (e *Executor) hasCPU(p *pursuit) bool {
 	}
 	for id, cpu := range wants {
 		n, ok := e.nodes[id]
-		if !ok || !n.seen || cpu > 0 && cpu > n.Capacity.Minus(e.used(n, cluster.VMID{})).CPU {
+		if !ok || !n.seen || cpu > 0 && cpu > e.free(n, p, cluster.VMID{}).CPU {
 			return false
 		}
 	}

@@ -1,0 +1,115 @@
+package execute
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// step asks the protocol for the next turn of a gang.
+func (e *Executor) step(p *pursuit) gang.Turn {
+	if p.job.Container {
+		return gang.Hollow(p.rec, e.scene(p), e.inside(p))
+	}
+	return gang.Step(p.rec, e.scene(p))
+}
+
+// roomAt is all that is to be seen of a member of a container: whether its node is lost.
+func (e *Executor) roomAt(p *pursuit, rank int) gang.Sight {
+	m := &p.rec.Members[rank]
+	return gang.Sight{Gone: m.Node != "" && e.fenced(m.Node)}
+}
+
+// inside says who has to leave before a container can give its room back, "" for nobody.
+func (e *Executor) inside(p *pursuit) string {
+	if p.rec.Phase != gang.Clearing {
+		return ""
+	}
+	n, first := 0, cluster.VJobID(0)
+	for id, q := range e.gangs {
+		if q.job.Inner == p.job.ID && !q.away() {
+			if n++; first == 0 || id < first {
+				first = id
+			}
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("vjob %s is still inside", first)
+	default:
+		return fmt.Sprintf("vjob %s and %d more are still inside", first, n-1)
+	}
+}
+
+// away reports whether a gang is on no node.
+func (p *pursuit) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
+
+// outside says why a vjob cannot begin inside its container, "" if it can.
+func (e *Executor) outside(p *pursuit, a *assignment) string {
+	if p.job.Inner == 0 {
+		return ""
+	}
+	switch a.gang.Kind {
+	case cluster.Boot, cluster.Resume, cluster.Unpause, cluster.Migrate:
+	case cluster.Suspend, cluster.Pause, cluster.Stop:
+		return "" // it makes room
+	}
+	c, live := e.gangs[p.job.Inner]
+	switch {
+	case !live:
+		return fmt.Sprintf("its container %s has ended", p.job.Inner)
+	case c.rec.Phase != gang.Active:
+		return fmt.Sprintf("its container %s is %s", c.job.ID, c.job.State)
+	default:
+		return ""
+	}
+}
+
+// stir wakes those whom it concerns that a gang has come to another phase: those inside
+// of a container, or the container that waits for them to leave.
+func (e *Executor) stir(p *pursuit) {
+	if p.job.Inner != 0 {
+		e.dirty[p.job.Inner] = true
+	}
+	if !p.job.Container {
+		return
+	}
+	for id, q := range e.gangs {
+		if q.job.Inner == p.job.ID {
+			e.dirty[id] = true
+		}
+	}
+}
+
+// free is what a VM of a vjob finds on a node: what is free there and no container keeps;
+// inside a container, what that one keeps there and nobody inside uses.
+func (e *Executor) free(n *node, p *pursuit, vm cluster.VMID) cluster.Resources {
+	free := n.Capacity.Minus(e.used(n, vm))
+	for id, c := range e.containers {
+		if id == p.job.ID {
+			continue
+		}
+		unused := c.keeps(n.ID).Minus(e.usedBy(n, vm, func(q *pursuit) bool { return q.job.Inner == id }))
+		if id == p.job.Inner {
+			return cluster.Resources{CPU: min(free.CPU, unused.CPU), Memory: min(free.Memory, unused.Memory)}
+		}
+		free = free.Minus(cluster.Resources{CPU: max(0, unused.CPU), Memory: max(0, unused.Memory)})
+	}
+	return free
+}
+
+// keeps is the room that a container has on a node.
+func (p *pursuit) keeps(node cluster.NodeID) (sum cluster.Resources) {
+	if p.rec.Phase != gang.Active && p.rec.Phase != gang.Clearing {
+		return sum
+	}
+	for rank, m := range p.rec.Members {
+		if m.Node == node {
+			sum = sum.Plus(p.job.VMs[rank].Reserved)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,68 @@
+package gang
+
+import (
+	"fmt"
+
+	"vjob/hypervisor"
+)
+
+// Hollow is [Step] for the gang of a container, which has no VMs: its members are room on
+// nodes that is kept for the VMs of those inside. Nothing is called, and nothing is to be
+// seen but whether a node is lost. All members are taken at once, when there is room for
+// all of them, and given back at once, when nobody is inside any more. A container that is
+// told to do anything else gives its room back, and waits again.
+func Hollow(rec Record, s Scene, inside string) Turn {
+	t := &turn{Scene: s, rec: rec.Clone()}
+	switch t.rec.Phase {
+	case Absent:
+	case Creating:
+		t.occupy()
+	case Active:
+		t.keepRoom()
+	case Clearing:
+		t.vacate(inside)
+	case Pausing, Paused, Saving, Saved, Restoring, Resuming, Moving, Shifting:
+		t.enter(Clearing, ThenWait, t.rec.Cause)
+	}
+	return Turn{Record: *t.rec, Changed: t.moved, Wait: t.wait, Alarms: t.alarms}
+}
+
+// occupy takes the room of all members.
+func (t *turn) occupy() {
+	if t.Retreat != "" {
+		t.enter(Clearing, ThenWait, t.Retreat)
+		return
+	}
+	for rank := range t.rec.Members {
+		m := &t.rec.Members[rank]
+		if !t.May(hypervisor.Call{Verb: hypervisor.Boot, VM: t.VJob.VMs[rank].ID, Node: m.Next}) {
+			t.waitFor(fmt.Sprintf("room on %s", m.Next))
+			return
+		}
+	}
+	for rank := range t.rec.Members {
+		m := &t.rec.Members[rank]
+		m.Node, m.Next = m.Next, ""
+	}
+	t.enter(Active, ThenNothing, "holds its room")
+}
+
+// keepRoom gives the room up as a whole when a part of it is lost.
+func (t *turn) keepRoom() {
+	for rank := range t.rec.Members {
+		if t.Sights[rank].Gone {
+			t.lose(fmt.Sprintf("its room on %s is gone", t.rec.Members[rank].Node))
+			return
+		}
+	}
+}
+
+// vacate gives the room back once nobody is inside.
+func (t *turn) vacate(inside string) {
+	if inside != "" {
+		t.waitFor(inside)
+		return
+	}
+	clear(t.rec.Members)
+	t.enter(Absent, t.rec.Then, t.rec.Cause)
+}
