@@ -92,6 +92,9 @@ type Booking struct {
 // Until is when the room is free again.
 func (b *Booking) Until() time.Time { return b.From.Add(b.Length) }
 
+// Covers reports whether the room is kept at an instant.
+func (b *Booking) Covers(at time.Time) bool { return !at.Before(b.From) && at.Before(b.Until()) }
+
 // Policy selects the vjobs that run. Implementations are values without state:
 // the same jobs and room give the same verdicts.
 type Policy interface {

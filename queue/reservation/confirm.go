@@ -1,7 +1,9 @@
 package reservation
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,11 +24,16 @@ type Request struct {
 	queue.Booking
 	Others []queue.Booking // those that are reserved, whether they run or not
 	Kept   []queue.Job     // what else runs and keeps its room until its end
+	// Room is an empty room in which all of these find places, as far as there are some; nil:
+	// only sums count.
+	Room func() queue.Room
+	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
+	// for none. Nil: there are no quotas.
+	Limit func(at time.Time) string
 }
 
 // Confirm says why a reservation cannot be given, as a *[cluster.FieldError]; nil: it can.
-// Only sums count: whether there are places for it on the empty cluster is for others
-// to find out.
+// There has to be room all the time, in sum, and places whenever another one begins.
 func (r *Request) Confirm() error {
 	zone := r.Now.Location()
 	wrong := func(want string) error {
@@ -37,20 +44,31 @@ func (r *Request) Confirm() error {
 		return cluster.BadField("walltime_seconds", r.Length, "more than 0: a reservation ends with its walltime")
 	case r.From.Before(r.Now.Add(-Grace)):
 		return wrong("an instant that is not past; it is " + r.Now.Format(time.RFC3339))
-	case r.Horizon > 0 && r.From.After(r.Now.Add(r.Horizon)):
+	case r.beyond(r.From):
 		return wrong("an instant until " + clock(r.Now.Add(r.Horizon), r.Now) + ": that is how far ahead may be reserved")
 	}
 	if r.From.Before(r.Now) {
 		r.From = r.Now
 	}
-	o := r.outlook()
-	at, free, lacks := o.Least(r.From, r.Length, r.Need)
+	lack, lacks := r.lacks(r.From)
 	if !lacks {
 		return nil
 	}
 	return &cluster.FieldError{
 		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "an instant from which on there is room",
-		Text: fmt.Sprintf("reservation: at %s only %s free%s; %s", clock(at, r.Now), r.share(free), r.beside(at), r.earliest(o)),
+		Text: fmt.Sprintf("reservation: at %s %s; %s", clock(lack.at, r.Now), r.words(lack), r.advice()),
+	}
+}
+
+// words tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
+func (r *Request) words(s short) string {
+	switch {
+	case s.limit != "":
+		return "it would be over " + s.limit
+	case s.pieces:
+		return fmt.Sprintf("the %s CPU and %s that are free%s lie in pieces too small for its VMs", s.free.CPU, s.free.Memory, r.beside(s.at))
+	default:
+		return "only " + r.share(s.free) + " free" + r.beside(s.at)
 	}
 }
 
@@ -83,7 +101,7 @@ func (r *Request) share(free cluster.Resources) string {
 func (r *Request) beside(at time.Time) string {
 	var names []string
 	for i := range r.Others {
-		if b := &r.Others[i]; !at.Before(b.From) && at.Before(b.Until()) {
+		if b := &r.Others[i]; b.Covers(at) {
 			names = append(names, b.VJob.String())
 		}
 	}
@@ -95,11 +113,8 @@ func (r *Request) beside(at time.Time) string {
 	default:
 		parts = append(parts, "reservations "+strings.Join(names[:len(names)-1], ", ")+" and "+names[len(names)-1])
 	}
-	for i := range r.Kept {
-		if left, ends := r.Kept[i].Left(); !ends || at.Before(r.Now.Add(left)) {
-			parts = append(parts, "what runs")
-			break
-		}
+	if slices.ContainsFunc(r.Kept, func(j queue.Job) bool { return r.keptAt(&j, at) }) {
+		parts = append(parts, "what runs")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -107,16 +122,10 @@ func (r *Request) beside(at time.Time) string {
 	return " beside " + strings.Join(parts, " and ")
 }
 
-func (r *Request) earliest(o *outlook.Outlook) string {
-	start, ok := o.From(r.From, r.Need, r.Length, true)
-	switch {
-	case !ok:
-		return "there is no later start either"
-	case r.Horizon > 0 && start.After(r.Now.Add(r.Horizon)):
-		return "the earliest start is beyond " + clock(r.Now.Add(r.Horizon), r.Now) + ", as far ahead as may be reserved"
-	default:
-		return "the earliest start is " + clock(roundUp(start), r.Now)
-	}
+// advice tells when it could begin instead.
+func (r *Request) advice() string {
+	start, why := r.earliest(r.From)
+	return cmp.Or(why, "the earliest start is "+clock(start, r.Now))
 }
 
 // roundUp is the next full minute.

@@ -42,7 +42,7 @@ type entry struct {
 // covers reports whether an instant lies in the time of a reservation that does not run.
 func (e *entry) covers(at, now time.Time) bool {
 	b := e.booking(now)
-	return e.phase != runs && !at.Before(b.From) && at.Before(b.Until())
+	return e.phase != runs && b.Covers(at)
 }
 
 // booking is the room that it needs yet. One that is late needs it from now on.

@@ -1,0 +1,132 @@
+package reservation
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// mostTrials bounds how often places are looked for: each trial packs the whole cluster.
+const mostTrials = 8
+
+// fragmented finds the first instant of the time from one on at which there are no places
+// for the vjob beside those that have theirs then, although there is room in sum; ok is
+// false if there is none. Who runs may be moved: only together they have to find places.
+func (r *Request) fragmented(from time.Time) (at time.Time, ok bool) {
+	if r.Room == nil {
+		return at, false
+	}
+	for _, at := range r.crowded(from) {
+		room := r.Room()
+		for i := range r.Kept {
+			if r.keptAt(&r.Kept[i], at) {
+				room.Take(r.Kept[i].ID)
+			}
+		}
+		for i := range r.Others {
+			if b := &r.Others[i]; b.Covers(at) {
+				room.Take(b.VJob)
+			}
+		}
+		if fits, _ := room.Take(r.VJob); !fits {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// crowded are the instants at which most is taken: the start, and when others begin.
+func (r *Request) crowded(from time.Time) []time.Time {
+	list := []time.Time{from}
+	for i := range r.Others {
+		if at := r.Others[i].From; at.After(from) && at.Before(from.Add(r.Length)) {
+			list = append(list, at)
+		}
+	}
+	slices.SortFunc(list, time.Time.Compare)
+	list = slices.CompactFunc(list, time.Time.Equal)
+	return list[:min(len(list), mostTrials)]
+}
+
+// keptAt reports whether a vjob that keeps its room may still run at an instant.
+func (r *Request) keptAt(j *queue.Job, at time.Time) bool {
+	left, ends := j.Left()
+	return !ends || at.Before(r.Now.Add(left))
+}
+
+// next is the first instant after one at which room is given back.
+func (r *Request) next(after time.Time) (at time.Time, ok bool) {
+	see := func(end time.Time) {
+		if end.After(after) && (!ok || end.Before(at)) {
+			at, ok = end, true
+		}
+	}
+	for i := range r.Kept {
+		if left, ends := r.Kept[i].Left(); ends {
+			see(r.Now.Add(left))
+		}
+	}
+	for i := range r.Others {
+		see(r.Others[i].Until())
+	}
+	return at, ok
+}
+
+// short is a moment at which a reservation lacks something, and what.
+type short struct {
+	at     time.Time
+	free   cluster.Resources // in sum
+	pieces bool              // that is enough, and lies in pieces that are too small
+	limit  string            // a quota that would be used up, in words
+}
+
+// lacks finds what stands against a reservation that begins at an instant, first in time.
+func (r *Request) lacks(from time.Time) (s short, so bool) {
+	if r.Limit != nil {
+		if limit := r.Limit(from); limit != "" {
+			return short{at: from, limit: limit}, true
+		}
+	}
+	o := r.outlook()
+	at, free, lacks := o.Least(from, r.Length, r.Need)
+	if lacks {
+		return short{at: at, free: free}, true
+	}
+	if at, so := r.fragmented(from); so {
+		return short{at: at, free: o.Free(at), pieces: true}, true
+	}
+	return s, false
+}
+
+// earliest is the first start from an instant on against which nothing stands, as far as
+// so many trials find one; else why there is none.
+func (r *Request) earliest(from time.Time) (start time.Time, why string) {
+	o := r.outlook()
+	for range mostTrials {
+		start, ok := o.From(from, r.Need, r.Length, true)
+		if !ok {
+			return start, "there is no later start either"
+		}
+		if start = roundUp(start); r.beyond(start) {
+			return start, "the earliest start is beyond " + clock(r.Now.Add(r.Horizon), r.Now) + ", as far ahead as may be reserved"
+		}
+		if _, lacks := r.lacks(start); !lacks {
+			return start, ""
+		}
+		ends, more := r.next(start)
+		switch {
+		case more:
+			from = ends
+		case r.Limit != nil: // it can change with the hour of the day
+			from = start.Add(time.Hour)
+		default:
+			return start, "there is no later start either"
+		}
+	}
+	return from, "there is no start before " + clock(from, r.Now) + " either"
+}
+
+// beyond reports whether an instant is further ahead than may be reserved.
+func (r *Request) beyond(at time.Time) bool { return r.Horizon > 0 && at.After(r.Now.Add(r.Horizon)) }
