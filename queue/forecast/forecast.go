@@ -2,8 +2,9 @@
 // up their walltimes and nobody is submitted, how much is used meanwhile, and why those
 // that wait do.
 //
-// All is reckoned in sums. It is pure. It refuses to know policies and nodes: in which
-// order vjobs wait, and which of them run, has been decided.
+// Room is reckoned in sums, and, as far as that does not take too long, in places on the
+// nodes, where all that run may be moved. It is pure. It refuses to know policies, and who
+// is on which node: in which order vjobs wait, and which of them run, has been decided.
 package forecast
 
 import (
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue/ceiling"
 	"vjob/queue/outlook"
 )
 
@@ -19,11 +21,13 @@ import (
 type Job struct {
 	ID       cluster.VJobID
 	Need     cluster.Resources
-	Left     time.Duration // of its walltime
-	Ends     bool          // it has a walltime
-	Runs     bool          // it does, or starts now
-	Since    time.Time     // when it last started, if it runs
-	Reserved time.Time     // its room is kept from then on; zero: it has no reservation
+	VMs      []cluster.Resources // each of them; none: it finds places wherever there is room
+	Parts    []ceiling.Part      // that it takes of quotas
+	Left     time.Duration       // of its walltime
+	Ends     bool                // it has a walltime
+	Runs     bool                // it does, or starts now
+	Since    time.Time           // when it last started, if it runs
+	Reserved time.Time           // its room is kept from then on; zero: it has no reservation
 	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
 	// waits for another, or it is left alone for a while.
 	Stuck  bool
@@ -62,7 +66,9 @@ type Schedule struct {
 
 // Of makes the forecast.
 func Of(s *Scene) Schedule {
-	f := &forecast{Scene: s, bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{})}
+	f := &forecast{
+		Scene: s, bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
+	}
 	f.running()
 	f.reserved()
 	f.waiting()
@@ -77,6 +83,7 @@ type forecast struct {
 	ends    []end // of what runs or is planned, in no order
 	sorted  int   // so many of them are in order
 	endless []cluster.VJobID
+	effort  int // that is left for places
 }
 
 // end is an instant at which a vjob gives its room back.
@@ -90,6 +97,9 @@ type end struct {
 func (f *forecast) plan(i int, start time.Time) {
 	j, b := &f.Jobs[i], &f.bars[i]
 	b.Start = start
+	for _, part := range j.Parts {
+		part.Of.Take(later(start, f.Now), j.Left, j.Ends, part.Amount)
+	}
 	if !j.Ends {
 		f.endless = append(f.endless, j.ID)
 		return
@@ -135,11 +145,12 @@ func (f *forecast) waiting() {
 			f.bars[i].Why = j.Reason
 			continue
 		}
-		start, ok := f.outlook.Earliest(j.Need, j.Left, j.Ends, true)
-		if f.Strict && ok && start.Before(before) {
-			start, ok = f.outlook.From(before, j.Need, j.Left, j.Ends)
+		from := f.Now
+		if f.Strict {
+			from = before
 		}
-		f.bars[i].Why = f.why(j, start, ok)
+		start, because, ok := f.earliest(j, from)
+		f.bars[i].Why = f.why(j, start, because, ok)
 		if !ok {
 			if f.Strict {
 				f.stop(i + 1)

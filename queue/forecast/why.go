@@ -14,8 +14,12 @@ const named = 3
 
 // why adds to the reason of the decision what has to end before a vjob can start: "needs
 // 6 CPU more; 12 and 15 end at 18:40 and 19:10: then there is room".
-func (f *forecast) why(j *Job, start time.Time, known bool) string {
+func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 	switch {
+	case known && b.limit != "":
+		return j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit
+	case !known && b.limit != "":
+		return j.Reason + "; it never comes to be within " + b.limit
 	case !known && len(f.endless) > 0:
 		return j.Reason + "; when there will be room cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
 	case !known: // it is not room that is missing
@@ -33,7 +37,11 @@ func (f *forecast) why(j *Job, start time.Time, known bool) string {
 	if len(ids) > 1 {
 		verb = " end at "
 	}
-	return j.Reason + "; " + list(ids) + verb + and(times) + ": then there is room"
+	then := ": then there is room"
+	if b.pieces {
+		then = ": then there are places for its VMs"
+	}
+	return j.Reason + "; " + list(ids) + verb + and(times) + then
 }
 
 func without(n int) string {

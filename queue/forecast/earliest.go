@@ -1,0 +1,136 @@
+package forecast
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// because is what a vjob waits for last, beside room in sum.
+type because struct {
+	limit  string // a quota, in words; "" is none
+	pieces bool   // places: the room lay in pieces too small for its VMs
+}
+
+// earliest is the first start from an instant on at which a vjob has room, is within its
+// quotas, and finds places.
+func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because, ok bool) {
+	if start, ok = f.within(j, from, &b); start.After(from) || !ok { // room may be there before
+		from, start = start, f.Now
+	} else {
+		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, true)
+	}
+	for tries := 0; ok; tries++ {
+		if start.Before(from) {
+			start, ok = f.outlook.From(from, j.Need, j.Left, j.Ends)
+			continue
+		}
+		if from, ok = f.within(j, start, &b); from.After(start) || !ok {
+			continue
+		}
+		end, again := f.next(start)
+		if !again || tries >= mostTries || f.fits(j, start) {
+			return start, b, true
+		}
+		from, b = end, because{pieces: true}
+	}
+	return start, b, false
+}
+
+// mostTries bounds for how many ends places are looked for.
+const mostTries = 64
+
+// within is when all quotas let a vjob begin, from an instant on.
+func (f *forecast) within(j *Job, from time.Time, b *because) (start time.Time, ok bool) {
+	start = from
+	for _, part := range j.Parts {
+		at, possible := part.Of.Earliest(start, j.Left, j.Ends, part.Amount)
+		if !possible {
+			*b = because{limit: part.Of.At(start).Name}
+			return start, false
+		}
+		if at.After(start) {
+			start, *b = at, because{limit: part.Of.At(at).Name}
+		}
+	}
+	return start, true
+}
+
+// next is the first instant after one at which somebody gives his room back.
+func (f *forecast) next(after time.Time) (at time.Time, ok bool) {
+	f.sort()
+	i, _ := slices.BinarySearchFunc(f.ends, after, func(e end, t time.Time) int {
+		if e.at.After(t) {
+			return 1
+		}
+		return -1
+	})
+	if i == len(f.ends) {
+		return at, false
+	}
+	return f.ends[i].at, true
+}
+
+// mostEffort bounds how much is spent on places, in VMs and nodes that are looked at: some
+// tenth of a second. Whoever comes after that is foretold by sums.
+const mostEffort = 10_000_000
+
+// fits reports whether there are places on the nodes for a vjob at an instant, beside all
+// that run then by the plan: the largest VMs first, each on the first node that has room.
+func (f *forecast) fits(j *Job, at time.Time) bool {
+	if len(j.VMs) == 0 || f.effort <= 0 {
+		return true
+	}
+	sizes := map[cluster.Resources]int{}
+	for i := range f.Jobs {
+		if b := &f.bars[i]; !b.Start.IsZero() && !b.Start.After(at) && (b.End.IsZero() || b.End.After(at)) {
+			f.effort -= count(sizes, f.Jobs[i].VMs)
+		}
+	}
+	f.effort -= count(sizes, j.VMs) + len(f.Jobs)
+	order := make([]cluster.Resources, 0, len(sizes))
+	for size := range sizes {
+		order = append(order, size)
+	}
+	slices.SortFunc(order, f.larger)
+	free := slices.Clone(f.Nodes)
+	for _, size := range order {
+		left := sizes[size]
+		for n := 0; n < len(free) && left > 0; n++ {
+			for ; left > 0 && size.Fits(free[n]); left-- {
+				free[n] = free[n].Minus(size)
+			}
+		}
+		f.effort -= len(free)
+		if left > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// count adds VMs to those of their size, and says how many they are.
+func count(sizes map[cluster.Resources]int, vms []cluster.Resources) int {
+	for _, size := range vms {
+		sizes[size]++
+	}
+	return len(vms)
+}
+
+// larger puts those first that take more of what the cluster has, of processors or memory.
+func (f *forecast) larger(a, b cluster.Resources) int {
+	share := func(r cluster.Resources) float64 {
+		return max(float64(r.CPU)/float64(max(1, f.Total.CPU)), float64(r.Memory)/float64(max(1, f.Total.Memory)))
+	}
+	switch x, y := share(a), share(b); {
+	case x > y:
+		return -1
+	case x < y:
+		return 1
+	case a.CPU != b.CPU:
+		return int(b.CPU - a.CPU)
+	default:
+		return int(b.Memory - a.Memory)
+	}
+}

@@ -1,0 +1,82 @@
+package quota
+
+import (
+	"time"
+
+	"vjob/queue/ceiling"
+)
+
+// Prospect is how quotas are going to limit those who wait. Those on CPU time are not in
+// it: when what was used will have been long enough ago is not foretold.
+type Prospect struct {
+	book     *Book
+	now      time.Time
+	until    time.Time
+	ceilings []*ceiling.Ceiling
+	index    map[measured]int
+	of       map[Who][]measured
+}
+
+// measured is what one group has of one measure of one quota.
+type measured struct {
+	key
+	measure Measure
+}
+
+// Prospect looks ahead from now until an instant; what then holds holds on.
+func (b *Book) Prospect(now, until time.Time) *Prospect {
+	return &Prospect{book: b, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
+}
+
+// Parts are what a vjob takes of the quotas that hold for it.
+func (p *Prospect) Parts(j *Job) (parts []ceiling.Part) {
+	list, known := p.of[j.Who]
+	if !known {
+		for _, i := range p.book.matching(j.Who) {
+			group, _ := p.book.quotas[i].group(j.Who)
+			for _, m := range []Measure{VMs, CPU, Memory} {
+				if p.book.quotas[i].limits(m) {
+					list = append(list, measured{key{i, group}, m})
+				}
+			}
+		}
+		p.of[j.Who] = list
+	}
+	need := j.need(0)
+	for _, k := range list {
+		if need[k.measure] > 0 {
+			parts = append(parts, ceiling.Part{Of: p.ceiling(k), Amount: need[k.measure]})
+		}
+	}
+	return parts
+}
+
+// limits reports whether the quota ever limits a measure.
+func (q *Quota) limits(m Measure) bool {
+	for _, l := range q.Limits.Values() {
+		if _, limited := l[m]; limited {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Prospect) ceiling(k measured) *ceiling.Ceiling {
+	if i, known := p.index[k]; known {
+		return p.ceilings[i]
+	}
+	q := &p.book.quotas[k.quota]
+	var steps []ceiling.Step
+	for at, changes := p.now, true; changes && at.Before(p.until); at, changes = q.Limits.Next(at) {
+		limits, window := q.Limits.At(at)
+		most, limited := limits[k.measure]
+		s := ceiling.Step{From: at, Most: most, Name: title(q.Name, window, k.group) + ": at most " + k.measure.text(most)}
+		if !limited {
+			s.Most = ceiling.Unlimited
+		}
+		steps = append(steps, s)
+	}
+	p.index[k] = len(p.ceilings)
+	p.ceilings = append(p.ceilings, ceiling.New(p.now, steps))
+	return p.ceilings[p.index[k]]
+}
