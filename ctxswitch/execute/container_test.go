@@ -12,11 +12,11 @@ import (
 
 // contained is a container, vjob 1, with room for two members on a, and vjob 2 of one
 // member, which is to run inside.
-func contained(t *testing.T, phase gang.Phase, others ...*cluster.VJob) *desk {
+func contained(t *testing.T, phase gang.Phase) *desk {
 	t.Helper()
 	box, inner := job(1, 2, cluster.Running), job(2, 1, cluster.Waiting)
 	box.Container, inner.Inner = true, 1
-	l := world(append([]*cluster.VJob{box, inner}, others...)...)
+	l := world(box, inner)
 	rec := at(1, phase, "a", "a")
 	if phase == gang.Absent {
 		box.State, rec = cluster.Waiting, gang.Record{VJob: 1, Members: make([]gang.Member, 2)}
