@@ -84,6 +84,7 @@ func TestPrunes(t *testing.T) {
 			now := started.Add(after)
 			want = append(want, pruned{after, journal.Horizon{
 				Events: now.Add(-24 * time.Hour), VJobs: now.Add(-48 * time.Hour), Charges: now.Add(-16 * 7 * 24 * time.Hour),
+				Energy: now.Add(-48 * time.Hour),
 			}, 3})
 		}
 		if !slices.Equal(s.prunes, want) {
