@@ -81,9 +81,7 @@ func (d *Driver) Close() error {
 	d.closing.Do(func() {
 		close(d.stop)
 		for _, h := range d.hosts {
-			for _, l := range []*line{h.control, h.bulk, h.eyes} {
-				l.close()
-			}
+			h.close()
 		}
 		joined := make(chan struct{})
 		go func() {

@@ -10,30 +10,47 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// host is one node. It has a connection for each kind of work, so that long calls
-// and calls to guests that hang do not keep us from looking.
+// host is one node. It has lines for each kind of work, so that long calls and calls to
+// guests that hang do not keep us from looking.
 type host struct {
 	Host
 	driver *Driver
 
-	control *line // short calls: pause, destroy, abort …
-	bulk    *line // long calls: boot, save, restore, migrate
-	eyes    *line // listings, and the events
+	control *trunk // short calls: pause, destroy, abort …
+	bulk    *trunk // long calls: boot, save, restore, migrate
+	eyes    *trunk // listings
+	jobs    *trunk // questions for jobs that are under way: QEMU may not answer
+	ears    *line  // events
 
-	events chan event    // from libvirt's loop, which must never wait, to listen
-	asking chan struct{} // questions for jobs that are under way
+	events chan event // from libvirt's loop, which must never wait, to listen
 	seen   memory
 }
 
+// How many calls of a kind a host gets at once.
+const (
+	controls  = 4
+	bulks     = 4
+	looks     = 2
+	questions = 2
+)
+
 func newHost(h Host, d *Driver) *host {
-	line := func(calls int) *line { return newLine(h.URI, calls, d.cfg.Timeouts, &d.running) }
+	trunk := func(lines int) *trunk { return newTrunk(h.URI, lines, d.cfg.Timeouts, &d.running) }
 	return &host{
 		Host: h, driver: d,
-		control: line(callsPerLine), bulk: line(callsPerLine), eyes: line(callsPerLine - questions),
+		control: trunk(controls), bulk: trunk(bulks), eyes: trunk(looks), jobs: trunk(questions),
+		ears:   newLine(h.URI, d.cfg.Timeouts, &d.running),
 		events: make(chan event, 1024),
-		asking: make(chan struct{}, questions),
 		seen:   newMemory(),
 	}
+}
+
+// close lets all connections go; calls under way keep theirs until they end.
+func (h *host) close() {
+	for _, t := range []*trunk{h.control, h.bulk, h.eyes, h.jobs} {
+		t.close()
+	}
+	h.ears.close()
 }
 
 // event is a lifecycle event, copied out of libvirt's callback.
@@ -50,7 +67,7 @@ func (h *host) watch() {
 	up := true // so that a host that is down from the start is told once
 	for h.open() {
 		ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
-		conn, err := h.eyes.acquire(ctx)
+		conn, err := h.ears.acquire(ctx)
 		cancel()
 		var registered *registration
 		if err == nil {
@@ -104,9 +121,8 @@ func (h *host) relook() {
 	h.driver.hint(h.Node)
 }
 
-// untilLost waits for the connection to break. It asks, which costs no call to the host,
-// instead of having libvirt call back: registering that on a connection that breaks just
-// then has crashed the program.
+// untilLost waits for the connection to break. It asks, which costs no call to the host;
+// libvirt would call back, but registering that is one more call that can break.
 func (h *host) untilLost(conn *libvirt.Connect) {
 	ask := time.NewTicker(500 * time.Millisecond)
 	defer ask.Stop()

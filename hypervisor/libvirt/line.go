@@ -20,7 +20,6 @@ import (
 type line struct {
 	uri      string
 	timeouts Timeouts
-	slots    chan struct{}   // calls that may be under way at once
 	running  *sync.WaitGroup // goroutines of the driver
 
 	mu      sync.Mutex
@@ -36,17 +35,12 @@ type line struct {
 const (
 	maxStuck   = 3
 	firstPause = 100 * time.Millisecond
-	// libvirtd serves five requests of one connection at a time, and while it does
-	// it does not read from that connection: not even our answers to its question
-	// whether we are alive, so that it would close the connection under calls that
-	// take long. Four calls leave it room to read.
-	callsPerLine = 4
 )
 
 var errClosed = errors.New("the driver is closed")
 
-func newLine(uri string, calls int, t Timeouts, running *sync.WaitGroup) *line {
-	return &line{uri: uri, timeouts: t, running: running, slots: make(chan struct{}, calls)}
+func newLine(uri string, t Timeouts, running *sync.WaitGroup) *line {
+	return &line{uri: uri, timeouts: t, running: running}
 }
 
 // acquire returns the connection with a reference of its own, which the caller
@@ -160,42 +154,5 @@ func (l *line) close() {
 	l.closed = true
 	if l.conn != nil {
 		l.drop()
-	}
-}
-
-// ask runs f on a line and waits for it or for the context, whichever ends first.
-// Once begun, f runs to its end in any case: cgo knows no context.
-func ask[T any](ctx context.Context, l *line, f func(*libvirt.Connect) (T, error)) (T, error) {
-	var none T
-	select {
-	case l.slots <- struct{}{}:
-	case <-ctx.Done():
-		return none, fmt.Errorf("%w: earlier calls to the host have not ended", hypervisor.ErrTimeout)
-	}
-	conn, err := l.acquire(ctx)
-	if err == nil && ctx.Err() != nil {
-		release(conn)
-		err = fmt.Errorf("%w: %w", hypervisor.ErrTimeout, ctx.Err())
-	}
-	if err != nil {
-		<-l.slots
-		return none, err
-	}
-	type answer struct {
-		value T
-		err   error
-	}
-	answered := make(chan answer, 1)
-	l.running.Go(func() {
-		defer func() { <-l.slots }()
-		defer release(conn)
-		value, err := f(conn)
-		answered <- answer{value, translate(err)}
-	})
-	select {
-	case a := <-answered:
-		return a.value, a.err
-	case <-ctx.Done():
-		return none, fmt.Errorf("%w: the call goes on", hypervisor.ErrTimeout)
 	}
 }

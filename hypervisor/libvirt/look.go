@@ -18,7 +18,7 @@ import (
 // in a millisecond, or hangs; then the job that was seen last counts.
 const jobPatience = time.Second
 
-// look lists the host on the connection that long calls do not use.
+// look lists the host, on lines that nothing else uses.
 func (h *host) look(ctx context.Context) (hypervisor.View, error) {
 	return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) {
 		// NOWAIT: a machine that is busy is listed without what only QEMU knows.
@@ -32,19 +32,18 @@ func (h *host) look(ctx context.Context) (hypervisor.View, error) {
 				_ = s.Domain.Free() // the reference is local
 			}
 		}()
-		return h.view(stats)
+		return h.view(ctx, stats)
 	})
 }
 
 // found is one machine of ours during a look.
 type found struct {
-	dom  *libvirt.Domain
 	uuid string
 	id   int
 	who  identity
 	copy hypervisor.Copy
-	job  chan jobAnswer
-	gone bool // it ended during the look
+	job  chan jobAnswer // closed without one when the question got no answer
+	gone bool           // it ended during the look
 }
 
 // jobAnswer is the job of a machine, or that there is no machine any more.
@@ -54,14 +53,18 @@ type jobAnswer struct {
 	cap  *cluster.MilliCPU // nil: it was not asked for
 }
 
-func (f *found) take(a jobAnswer) {
+// take notes an answer; without one what was known stays.
+func (f *found) take(a jobAnswer, answered bool) {
+	if !answered {
+		return
+	}
 	f.copy.Job, f.gone = a.job, a.gone
 	if a.cap != nil {
 		f.copy.Cap = *a.cap
 	}
 }
 
-func (h *host) view(stats []libvirt.DomainStats) (hypervisor.View, error) {
+func (h *host) view(ctx context.Context, stats []libvirt.DomainStats) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
 	var ours []*found
 	for _, s := range stats {
@@ -80,7 +83,7 @@ func (h *host) view(stats []libvirt.DomainStats) (hypervisor.View, error) {
 			ours = append(ours, f)
 		}
 	}
-	h.askJobs(ours)
+	h.askJobs(context.WithoutCancel(ctx), ours)
 	now := time.Now()
 	for _, f := range ours {
 		if f.gone && f.copy.State != hypervisor.CopyDead {
@@ -102,7 +105,7 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{dom: s.Domain, uuid: uuid, id: noID}
+	f := &found{uuid: uuid, id: noID}
 	if id, err := s.Domain.GetID(); err == nil && id < 1<<31 {
 		f.id = int(id)
 	}
@@ -141,33 +144,23 @@ func stateOf(s libvirt.DomainStats) hypervisor.CopyState {
 	}
 }
 
-// questions is how many machines of a host are asked for their jobs at once. They
-// share the connection with the listings.
-const questions = 2
-
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
-// that one that hangs does not hide the others.
-func (h *host) askJobs(ours []*found) {
+// that one that hangs does not hide the others, and outlives the look.
+func (h *host) askJobs(ctx context.Context, ours []*found) {
 	for _, f := range ours {
 		may, last := h.seen.mayAsk(f.uuid)
 		f.copy.Job = last
-		if !may || f.dom.Ref() != nil {
+		if !may {
 			continue
 		}
 		f.job = make(chan jobAnswer, 1)
-		dom, answer, uuid, most := f.dom, f.job, f.uuid, f.copy.Cap
+		answer, uuid, capped := f.job, f.uuid, f.copy.Cap > 0
 		h.driver.running.Go(func() {
-			defer dom.Free() //nolint:errcheck // the reference is local
 			defer h.seen.asked(uuid)
-			h.asking <- struct{}{}
-			defer func() { <-h.asking }()
-			a := jobOf(dom)
-			if most > 0 && !a.gone { // a cap can be lost; where none was given there is nothing to lose
-				if now, err := capNow(dom); err == nil {
-					a.cap = &now
-				}
+			defer close(answer)
+			if a, err := h.askJob(ctx, uuid, capped); err == nil {
+				answer <- a
 			}
-			answer <- a
 		})
 	}
 	patience := time.NewTimer(jobPatience)
@@ -177,19 +170,41 @@ func (h *host) askJobs(ours []*found) {
 			continue
 		}
 		select {
-		case a := <-f.job:
-			f.take(a)
+		case a, ok := <-f.job:
+			f.take(a, ok)
 		case <-patience.C:
 			for _, rest := range ours[i:] { // what has come by now
 				select {
-				case a := <-rest.job:
-					rest.take(a)
+				case a, ok := <-rest.job:
+					rest.take(a, ok)
 				default:
 				}
 			}
 			return
 		}
 	}
+}
+
+// askJob asks a machine for its job, and for its cap if it has one: a cap can be lost;
+// where none was given there is nothing to lose.
+func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+	return ask(ctx, h.jobs, func(conn *libvirt.Connect) (jobAnswer, error) {
+		dom, err := conn.LookupDomainByUUIDString(uuid)
+		if hasCode(err, libvirt.ERR_NO_DOMAIN) {
+			return jobAnswer{gone: true}, nil
+		}
+		if err != nil {
+			return jobAnswer{}, err
+		}
+		defer dom.Free() //nolint:errcheck // the reference is local
+		a := jobOf(dom)
+		if capped && !a.gone {
+			if now, err := capNow(dom); err == nil {
+				a.cap = &now
+			}
+		}
+		return a, nil
+	})
 }
 
 // jobOf is the job under way on a machine.

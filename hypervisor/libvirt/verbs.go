@@ -73,8 +73,8 @@ func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 }
 
 // onMachine does something to the machine of a VM.
-func (h *host) onMachine(ctx context.Context, l *line, vm cluster.VMID, f func(*libvirt.Domain) error) error {
-	_, err := ask(ctx, l, func(conn *libvirt.Connect) (struct{}, error) {
+func (h *host) onMachine(ctx context.Context, t *trunk, vm cluster.VMID, f func(*libvirt.Domain) error) error {
+	_, err := ask(ctx, t, func(conn *libvirt.Connect) (struct{}, error) {
 		return struct{}{}, h.withMachine(conn, vm, f)
 	})
 	return err
