@@ -22,6 +22,7 @@ import (
 	"vjob/notify/post"
 	"vjob/scheduler"
 	"vjob/settings"
+	"vjob/settings/steering"
 )
 
 // Daemon is a daemon that listens. [Daemon.Serve] makes it work.
@@ -118,7 +119,7 @@ func (d *Daemon) join() error {
 	}
 	store := &ringingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Fleet: buttons, Bounds: bounds(&d.settings),
+		Settings: core, Store: store, Driver: d.driver, Fleet: buttons, Bounds: steering.Bounds(&d.settings),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
 		PruneEvery: time.Hour, Retention: retention(&d.settings),

@@ -11,16 +11,12 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ctxswitch/execute"
-	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
-	"vjob/queue"
-	"vjob/queue/arrangement"
-	"vjob/replay"
 	"vjob/scheduler"
 	"vjob/settings"
+	"vjob/settings/steering"
 )
 
 // The drivers that settings can name.
@@ -49,90 +45,12 @@ func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, erro
 	return driver, nil
 }
 
-// costs are the estimates of actions. On real hosts they are those of the thesis,
-// which are on the safe side: deadlines are made of them.
-func costs(s *settings.Settings) (ctxswitch.Costs, error) {
-	if s.Driver == driverLibvirt {
-		return ctxswitch.ThesisCosts, nil
-	}
-	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
-	if err != nil {
-		return ctxswitch.Costs{}, err
-	}
-	return replay.Scaled(replay.Costs(profile), s.Simulated.Speed), nil
-}
-
-// suspension is where to vjobs are suspended: what the settings say, or what suits their
-// policy.
-func suspension(s *settings.Settings) (scheduler.Suspension, error) {
-	p, err := queue.ByName(s.Policy.Name)
-	if err != nil {
-		return scheduler.ToDisk, err
-	}
-	return scheduler.SuspensionNamed(s.Policy.Suspend, p)
-}
-
-// coreSettings are the settings of the loop's core.
+// coreSettings are the settings of the loop's core. Besides what replays have in common
+// with the daemon they say how long is planned, and which nodes can be switched.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
-	rules, err := s.Arrange()
-	if err != nil {
-		return scheduler.Settings{}, err
-	}
-	rations, err := energyOf(s)
-	if err != nil {
-		return scheduler.Settings{}, err
-	}
-	suspend, err := suspension(s)
-	if err != nil {
-		return scheduler.Settings{}, err
-	}
-	e := execute.DefaultSettings
-	if e.Costs, err = costs(s); err != nil {
-		return scheduler.Settings{}, err
-	}
-	e.Limits = gang.Limits{
-		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
-		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
-		Word: gang.DefaultLimits.Word,
-	}
-	e.Attempts = s.Limits.Attempts
-	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
-	return scheduler.Settings{
-		Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Planner: planner(s), Rules: string(s.Rules), Network: network(s), Energy: rations, Switching: switching(s),
-		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
-	}, nil
-}
-
-// policyOf is the policy of all queues, with the gap that it leaves.
-func policyOf(s *settings.Settings, rules *arrangement.Rules) queue.Policy {
-	if s.Policy.Gap.Duration == 0 {
-		return rules.Policy()
-	}
-	return queue.Apart{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
-}
-
-// energyOf is what is known of power, and what is to be done with it.
-func energyOf(s *settings.Settings) (e scheduler.Energy, err error) {
-	e = scheduler.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda}
-	if e.Zone, err = s.Zone(); err != nil {
-		return e, err
-	}
-	e.Budgets, err = s.Energy.Book(e.Zone)
-	return e, err
-}
-
-// network is what transfers share; nil if nothing is known of it.
-func network(s *settings.Settings) *ctxswitch.Network {
-	nics := s.NICs()
-	if nics == nil {
-		return nil
-	}
-	n := &ctxswitch.Network{NIC: nics, Uplink: map[string]cluster.Rate{}, Label: s.Network.Label, Dirty: s.Network.Dirty.Rate}
-	for rack, rate := range s.Network.Uplinks {
-		n.Uplink[rack] = rate.Rate
-	}
-	return n
+	core, err := steering.Core(s)
+	core.Planner, core.Switching = planner(s), switching(s)
+	return core, err
 }
 
 // planner looks for a better plan until its time is up.
@@ -141,20 +59,6 @@ func planner(s *settings.Settings) ctxswitch.Planner {
 		end := time.Now().Add(s.Timing.Plan.Duration)
 		return func() bool { return time.Now().After(end) }
 	}}
-}
-
-// bounds limits submissions; the default image stands first.
-func bounds(s *settings.Settings) scheduler.Bounds {
-	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
-	if usual := s.DefaultImage(); usual != "" {
-		b.Images = append(b.Images, usual)
-	}
-	for _, i := range s.Images {
-		if !i.Default {
-			b.Images = append(b.Images, i.ID)
-		}
-	}
-	return b
 }
 
 // retention is how long the history is kept.

@@ -7,7 +7,7 @@ import (
 )
 
 // policies are those that settings can name, in order of their names.
-var policies = []Policy{Conservative{}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
+var policies = []Policy{Conservative{}, DynamicEASY{Count: Observed}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
 
 // Suspends reports whether a policy suspends those that run for others that come before.
 // One made of others says so itself.
@@ -22,14 +22,22 @@ func Suspends(p Policy) bool {
 	}
 }
 
+// Names lists the policies that settings can name.
+func Names() []string {
+	names := make([]string, len(policies))
+	for i, p := range policies {
+		names[i] = p.Name()
+	}
+	return names
+}
+
 // ByName returns the policy that settings and commands call so; the error lists
 // the right names.
 func ByName(name string) (Policy, error) {
-	names := make([]string, len(policies))
-	for i, p := range policies {
-		if names[i] = p.Name(); names[i] == name {
+	for _, p := range policies {
+		if p.Name() == name {
 			return p, nil
 		}
 	}
-	return nil, cluster.BadField("policy", name, "one of "+strings.Join(names, ", "))
+	return nil, cluster.BadField("policy", name, "one of "+strings.Join(Names(), ", "))
 }

@@ -1,11 +1,6 @@
 package queue
 
-import (
-	"fmt"
-	"time"
-
-	"vjob/cluster"
-)
+import "time"
 
 // FirstFit is the dynamic scheduler of thesis §9.2: in order of priority, each
 // vjob runs for which there is room beside those chosen before it. So small vjobs
@@ -33,72 +28,10 @@ func (f FirstFit) Needs() Needs { return f.Count }
 
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.
-func (f FirstFit) Select(m *Moment) []Verdict {
-	w := begin(m)
-	f.spare(w)
-	f.walk(w)
-	if f.Patience > 0 && w.parks() {
-		if calm := f.wait(m, w); calm != nil {
-			return calm.foretell()
-		}
-	}
-	return w.foretell()
-}
+func (f FirstFit) Select(m *Moment) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
 
 func (FirstFit) walk(w *walk) {
-	for i, j := range w.jobs {
-		if w.passed(i) {
-			continue
-		}
-		ok, short := w.take(i)
-		switch {
-		case ok && j.State == cluster.Running:
-			w.settle(i, Run, "runs")
-		case ok:
-			w.settle(i, Run, "runs: there is room")
-		case j.State == cluster.Running:
-			w.settle(i, Park, "suspended to make room for "+w.ahead(i)+": "+short.String())
-		default:
-			w.refuse(i, short)
-		}
-	}
-}
-
-// spare lets those keep their room that have just begun.
-func (f FirstFit) spare(w *walk) {
-	for i, j := range w.jobs {
-		ran := w.Now.Sub(j.Since)
-		if w.settled[i] || j.State != cluster.Running || ran >= f.MinRun {
-			continue
-		}
-		if ok, _ := w.take(i); ok {
-			w.settle(i, Run, fmt.Sprintf("runs: it is left alone for %s yet", (f.MinRun-ran).Round(time.Second)))
-			w.verdicts[i].Again = j.Since.Add(f.MinRun)
-		}
-	}
-}
-
-// wait is the walk on which nobody is parked, if all who would start by that are going
-// to start soon enough anyway; nil if not.
-func (f FirstFit) wait(m *Moment, eager *walk) *walk {
-	w := begin(m)
-	if fit := w.takeRunning(); !fit && m.Urgent {
-		return nil
-	}
-	f.walk(w)
-	o := w.future()
 	for i := range w.jobs {
-		if eager.verdicts[i].Wish != Run || w.verdicts[i].Wish == Run {
-			continue
-		}
-		left, ends := w.jobs[i].Left()
-		start, ok := o.Earliest(w.jobs[i].Need, left, ends, true)
-		if !ok || start.Sub(m.Now) > f.Patience {
-			return nil
-		}
-		o.Reserve(start, w.jobs[i].Need, left, ends)
-		w.verdicts[i].Reason = "waits: there will be room by itself within " + start.Sub(m.Now).Round(time.Second).String() +
-			", sooner than a suspension pays"
+		w.let(i)
 	}
-	return w
 }

@@ -201,7 +201,7 @@ func TestByName(t *testing.T) {
 	}
 	_, err := queue.ByName("lifo")
 	var field *cluster.FieldError
-	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, easy, fcfs, firstfit, timeslices" {
+	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices" {
 		t.Errorf("lifo: %v", err)
 	}
 }

@@ -108,6 +108,24 @@ func (w *walk) refuse(i int, short Shortage) {
 	w.settle(i, Stay, "waits: "+short.Limit)
 }
 
+// let lets a vjob run if it fits; else it makes room, or waits for some.
+func (w *walk) let(i int) {
+	if w.passed(i) {
+		return
+	}
+	ok, short := w.take(i)
+	switch {
+	case ok && w.jobs[i].State == cluster.Running:
+		w.settle(i, Run, "runs")
+	case ok:
+		w.settle(i, Run, "runs: there is room")
+	case w.jobs[i].State == cluster.Running:
+		w.settle(i, Park, "suspended to make room for "+w.ahead(i)+": "+short.String())
+	default:
+		w.refuse(i, short)
+	}
+}
+
 // line is the place of the next one that waits: "3rd in line behind 12 and 15".
 func (w *walk) line() string {
 	place := ordinal(len(w.waiting)+1) + " in line"

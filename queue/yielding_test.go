@@ -15,7 +15,7 @@ import (
 // every is all policies, by name.
 func every(t *testing.T) (list []queue.Policy) {
 	t.Helper()
-	for _, name := range []string{"conservative", "easy", "fcfs", "firstfit", "timeslices"} {
+	for _, name := range []string{"conservative", "dynamic-easy", "easy", "fcfs", "firstfit", "timeslices"} {
 		p, err := queue.ByName(name)
 		if err != nil {
 			t.Fatal(err)

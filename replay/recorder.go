@@ -6,6 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/journal"
+	"vjob/scheduler"
 )
 
 // recorder makes a result of what the scheduler writes down.
@@ -18,13 +19,16 @@ type recorder struct {
 	begun   []journal.PlanID
 	early   map[cluster.VJobID][]journal.VJobChange // before we know the vjob
 	samples []Sample
-	open    int // vjobs that have not ended, and those not yet submitted
+	open    int // vjobs that have not ended
+	held    int // of these
 	ended   int
+	gone    func(id cluster.VJobID, at time.Duration) // is told of each vjob that has ended
+	changed time.Duration                             // when a vjob last changed its state
 }
 
 func newRecorder(o Options, start time.Time, nodes int, capacity cluster.Resources) *recorder {
 	return &recorder{
-		start: start, out: Result{Policy: o.Policy.Name(), Profile: o.Profile.Name, Nodes: nodes, Capacity: capacity},
+		start: start, out: Result{Policy: o.title(), Profile: o.Profile.Name, Nodes: nodes, Capacity: capacity},
 		vjobs: map[cluster.VJobID]*VJob{}, plans: map[journal.PlanID]*Switch{},
 		early: map[cluster.VJobID][]journal.VJobChange{},
 	}
@@ -32,9 +36,21 @@ func newRecorder(o Options, start time.Time, nodes int, capacity cluster.Resourc
 
 func (r *recorder) since(t time.Time) time.Duration { return t.Sub(r.start) }
 
-// submitted begins the record of a vjob, with what has happened to it already.
-func (r *recorder) submitted(now time.Time, job *cluster.VJob) {
-	j := &VJob{ID: job.ID, Name: job.Name, Submitted: r.since(now), Started: -1, Ended: -1}
+// refused keeps what the daemon did not take, and why.
+func (r *recorder) refused(now time.Time, s *scheduler.Submission, why error) {
+	r.out.Refused = append(r.out.Refused, Refusal{
+		Name: s.Name, Owner: s.Owner, Queue: s.Queue, At: r.since(now), VJobs: max(1, len(s.Array)), Why: why.Error(),
+	})
+	r.ended += max(1, len(s.Array))
+}
+
+// submitted begins the record of a vjob, with what has happened to it already. Alone it
+// would take that long.
+func (r *recorder) submitted(now time.Time, job *cluster.VJob, length time.Duration) {
+	j := &VJob{
+		ID: job.ID, Name: job.Name, Owner: job.Owner, Queue: job.Queue, Project: job.Project, Length: length,
+		Submitted: r.since(now), Started: -1, Ended: -1,
+	}
 	j.Spans = []Span{{State: cluster.Waiting, From: j.Submitted, To: -1}}
 	r.vjobs[job.ID] = j
 	r.order = append(r.order, job.ID)
@@ -70,9 +86,13 @@ func (r *recorder) committed(now time.Time, step *journal.Step) {
 
 func (r *recorder) change(now time.Time, c journal.VJobChange) {
 	j, at := r.vjobs[c.ID], r.since(now)
+	if j.Held != c.Held {
+		j.Held = c.Held
+		r.held += map[bool]int{true: 1, false: -1}[c.Held]
+	}
 	last := &j.Spans[len(j.Spans)-1]
 	if last.State != c.State {
-		last.To = at
+		last.To, r.changed = at, at
 		if last.From == at { // it took no time
 			j.Spans = j.Spans[:len(j.Spans)-1]
 		}
@@ -93,12 +113,36 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 		default: // nothing is counted
 		}
 	}
-	j.State, j.Reason = c.State, c.Reason
+	j.State, j.Reason, j.Outcome = c.State, c.Reason, c.Outcome
 	if c.State.Terminal() && j.Ended < 0 {
 		j.Ended = at
 		r.open--
 		r.ended++
+		if j.Held {
+			r.held--
+		}
+		r.gone(c.ID, at)
 	}
+}
+
+// forgotten is after how long without any change those that are left are taken for such
+// as wait for ever: windows in time come again within a week, and a month's budget within
+// one.
+const forgotten = 32 * 24 * time.Hour
+
+// settled reports whether every vjob has ended, or those that have not wait for people.
+func (r *recorder) settled(now time.Time) bool {
+	return r.open == r.held || r.since(now)-r.changed > forgotten && !r.busy()
+}
+
+// busy reports whether any vjob runs or is under way.
+func (r *recorder) busy() bool {
+	for _, j := range r.vjobs {
+		if !j.State.Terminal() && !j.State.Ready() {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *recorder) plan(p *journal.Plan) {

@@ -19,16 +19,23 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/settings/steering"
 	"vjob/virtual"
 	"vjob/workload"
 )
 
 // Options choose how a workload is run.
 type Options struct {
-	Policy  queue.Policy
+	// Base is the settings of a daemon: the order of its queues, its shares, quotas, rules
+	// and budgets. Nil: priorities as they were submitted, and Policy.
+	Base    *scheduler.Settings
+	Bounds  scheduler.Bounds // of submissions to that daemon; those beyond are refused
+	Title   string           // of the result; "" is the name of the policy
+	Policy  queue.Policy     // without a base
 	Suspend scheduler.Suspension
 	Profile simulated.Profile // durations of actions
 	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
+	Start   time.Time         // when the workload begins, for windows in time; zero is as it says itself
 	Locks   bool              // a lock manager lets running VMs migrate
 	Seed    uint64
 	// Transfers is how many saves, restores and migrations a node has at once; 0
@@ -37,6 +44,18 @@ type Options struct {
 	// Progress is told from time to time how many vjobs have ended, of how many,
 	// and the virtual time since the start. Nil is nobody.
 	Progress func(ended, all int, at time.Duration)
+}
+
+// title is how the result is called.
+func (o *Options) title() string {
+	switch {
+	case o.Title != "":
+		return o.Title
+	case o.Base != nil:
+		return o.Base.Policy.Name()
+	default:
+		return o.Policy.Name()
+	}
 }
 
 // image is what the VMs of a workload are made of.
@@ -58,10 +77,7 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.submitAll(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.drain(ctx); err != nil {
+	if err := r.serve(ctx); err != nil {
 		return nil, err
 	}
 	return r.recorder.result(r.shell.Now()), nil
@@ -76,7 +92,7 @@ func fits(w *workload.Workload, nodes []cluster.Node) error {
 	for i := range w.Jobs {
 		s := w.Jobs[i].Submission
 		if err := s.Validate(scheduler.Bounds{}, status); err != nil {
-			return fmt.Errorf("vjob %s: %w", s.Name, err)
+			return fmt.Errorf("%s: %w", w.Jobs[i].Describe(), err)
 		}
 	}
 	return nil
@@ -84,7 +100,9 @@ func fits(w *workload.Workload, nodes []cluster.Node) error {
 
 // run is one replay under way.
 type run struct {
-	jobs     []workload.Job
+	workload *workload.Workload
+	comers   *comers
+	numbers  []cluster.VJobID // of the jobs that were submitted; 0 is one that was refused
 	options  Options
 	cluster  *simulated.Cluster
 	shell    *virtual.Shell
@@ -95,7 +113,10 @@ type run struct {
 }
 
 func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error) {
-	cfg := simulated.Config{Profile: o.Profile, Seed: o.Seed, Locks: o.Locks}
+	cfg := simulated.Config{Profile: o.Profile, Seed: o.Seed, Locks: o.Locks, Start: o.Start}
+	if cfg.Start.IsZero() {
+		cfg.Start = w.Start
+	}
 	var total cluster.Resources
 	for _, n := range nodes {
 		cfg.Nodes = append(cfg.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
@@ -104,12 +125,13 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{jobs: w.Jobs, options: o, cluster: simulated.New(cfg)}
+	r := &run{workload: w, comers: newComers(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg)}
 	r.start = r.cluster.Now()
 	r.recorder = newRecorder(o, r.start, len(nodes), total)
+	r.recorder.gone = r.comers.gone
 	work := length(w)
 	r.limit = r.start.Add(min(20*work, maxLength)).Add(30 * 24 * time.Hour)
-	r.sampler = sampler{every: time.Second, next: r.start}
+	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
 	var err error
 	r.shell, err = virtual.New(virtual.Config{
 		Settings: r.settings(work), Cluster: r.cluster, Store: &memory.Store{},
@@ -125,68 +147,39 @@ const maxLength = 100 * 365 * 24 * time.Hour
 func length(w *workload.Workload) time.Duration {
 	var sum, last time.Duration
 	for i := range w.Jobs {
-		last = max(last, w.Jobs[i].At)
-		var longest time.Duration
-		for _, vm := range w.Jobs[i].Submission.VMs {
-			var own time.Duration
-			if vm.Payload.Program != nil {
-				for _, s := range vm.Payload.Program.Steps {
-					own += s.Duration
-				}
-			}
-			longest = max(longest, own)
+		j := &w.Jobs[i]
+		last = max(last, j.At)
+		for range max(1, len(j.Submission.Array)) {
+			sum = min(sum+j.Length(), maxLength/20)
 		}
-		sum = min(sum+longest, maxLength/20)
+		if j.Reserve != nil {
+			last = max(last, *j.Reserve)
+		}
 	}
 	return last + sum
 }
 
 // settings are those of the daemon, with times that suit a cluster on which
 // nothing goes wrong: nodes tell when something changes, so they need be looked at
-// only now and then.
+// only now and then. No plan depends on how fast this machine is.
 func (r *run) settings(work time.Duration) scheduler.Settings {
-	e := execute.DefaultSettings
-	e.Costs = Costs(r.options.Profile)
-	e.LookEvery = min(max(work/20_000, 5*time.Second), 5*time.Minute)
+	s := scheduler.Settings{Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Rest: time.Second, Backoff: 5 * time.Second}
+	if r.options.Base != nil {
+		s = *r.options.Base
+	}
+	s.Execute.Costs = steering.Costs(r.options.Profile)
+	s.Execute.LookEvery = min(max(work/20_000, 5*time.Second), 5*time.Minute)
 	if r.options.Transfers > 0 {
-		e.Transfers = r.options.Transfers
+		s.Execute.Transfers = r.options.Transfers
 	}
-	return scheduler.Settings{
-		Execute: e, Policy: r.options.Policy, Suspend: r.options.Suspend, Planner: ctxswitch.Repacker{}, Seed: r.options.Seed,
-		Rest: time.Second, Backoff: 5 * time.Second, Live: r.options.Locks,
-	}
-}
-
-// submitAll lets time go on from submission to submission.
-func (r *run) submitAll(ctx context.Context) error {
-	for i := range r.jobs {
-		if err := r.until(ctx, r.start.Add(r.jobs[i].At), nil); err != nil {
-			return err
-		}
-		s := r.jobs[i].Submission
-		for k := range s.VMs {
-			if s.VMs[k].Payload.Image == "" {
-				s.VMs[k].Payload.Image = image
-			}
-		}
-		job, err := r.shell.Submit(s) //nolint:contextcheck // nothing in virtual time blocks
-		if err != nil {
-			return fmt.Errorf("submit vjob %s: %w", s.Name, err)
-		}
-		r.recorder.submitted(r.shell.Now(), job)
-	}
-	return nil
-}
-
-// drain lets time go on until every vjob has ended and nothing of it is left.
-func (r *run) drain(ctx context.Context) error {
-	return r.until(ctx, r.limit, func() bool { return r.recorder.open == 0 })
+	s.Planner, s.Seed, s.Live = ctxswitch.Repacker{}, r.options.Seed, r.options.Locks
+	return s
 }
 
 // until lets time go on to an instant, or until done, and samples on the way.
-func (r *run) until(ctx context.Context, to time.Time, done func() bool) error {
+func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) bool) error {
 	for steps := 0; ; steps++ {
-		if done != nil && done() {
+		if done != nil && done(r.shell.Now()) {
 			return nil
 		}
 		if steps%256 == 0 {
@@ -194,7 +187,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func() bool) error {
 				return err
 			}
 			if r.options.Progress != nil {
-				all := len(r.jobs)
+				all := r.workload.VJobs()
 				r.options.Progress(r.recorder.ended, all, r.shell.Now().Sub(r.start))
 			}
 		}

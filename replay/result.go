@@ -16,22 +16,39 @@ type Result struct {
 	Capacity cluster.Resources
 	Total    time.Duration // until the last vjob had ended
 	VJobs    []VJob        // in order of submission
+	Refused  []Refusal     // likewise
 	Switches []Switch      // in order of their start
 	Samples  []Sample      // of what is used, in order of time
+}
+
+// Refusal is what the daemon would not have taken: a vjob, or a whole array.
+type Refusal struct {
+	Name  string
+	Owner string
+	Queue string // as it was submitted
+	At    time.Duration
+	VJobs int
+	Why   string
 }
 
 // VJob is one vjob of the workload.
 type VJob struct {
 	ID          cluster.VJobID
 	Name        string
+	Owner       string
+	Queue       string
+	Project     string
+	Length      time.Duration // that it takes alone, when its VMs always get what they need
 	Submitted   time.Duration
 	Started     time.Duration // when it first ran; negative when it never did
 	Ended       time.Duration // negative when it has not
 	State       cluster.State
 	Reason      string
-	Suspensions int // to disk
-	Standstills int // suspensions in memory
-	Migrations  int // changes of nodes by the whole vjob or some of its VMs
+	Outcome     cluster.Outcome
+	Held        bool // it waits for somebody to release it
+	Suspensions int  // to disk
+	Standstills int  // suspensions in memory
+	Migrations  int  // changes of nodes by the whole vjob or some of its VMs
 	Spans       []Span
 }
 
@@ -90,6 +107,9 @@ type Summary struct {
 	Total      time.Duration
 	Ended      int
 	Failed     int
+	Overdue    int // ended by their walltimes
+	Left       int // not ended: they wait for people, or for what never comes
+	Refused    int
 	Switches   int
 	Idle       int // switches of cost 0: nothing is copied
 	Boots      int
@@ -101,7 +121,7 @@ type Summary struct {
 	Migrations int
 	CostMiB    int64
 	Wait       spread.Spread // in seconds, from submission to the first start
-	Slowdown   spread.Spread // bounded: from submission to the end, against the time in Running
+	Slowdown   spread.Spread // bounded: from submission to the end, against what it takes alone
 	MeanTurn   time.Duration // from submission to the end
 	CPUUsed    float64       // share of the capacity until the end, 0..1
 	CPUDemand  float64       // likewise, may be more than 1
@@ -112,25 +132,30 @@ type Summary struct {
 func (r *Result) Summary() Summary {
 	s := Summary{Total: r.Total, Switches: len(r.Switches)}
 	var turn time.Duration
-	var waits, slowdowns []float64
+	var fates fates
 	for i := range r.VJobs {
 		j := &r.VJobs[i]
-		if j.Started >= 0 {
-			waits = append(waits, (j.Started - j.Submitted).Seconds())
-		}
+		fates.add(j)
 		if j.Ended >= 0 {
 			s.Ended++
 			turn += j.Ended - j.Submitted
-			slowdowns = append(slowdowns, spread.Slowdown((j.Ended-j.Submitted).Seconds(), j.Spent(cluster.Running).Seconds()))
+		} else {
+			s.Left++
 		}
 		if j.State == cluster.Failed {
 			s.Failed++
 		}
+		if j.Outcome == cluster.Overdue {
+			s.Overdue++
+		}
 	}
-	if n := time.Duration(len(r.VJobs)); n > 0 {
-		s.MeanTurn = turn / n
+	for i := range r.Refused {
+		s.Refused += r.Refused[i].VJobs
 	}
-	s.Wait, s.Slowdown = spread.Of(waits), spread.Of(slowdowns)
+	if s.Ended > 0 {
+		s.MeanTurn = turn / time.Duration(s.Ended)
+	}
+	s.Wait, s.Slowdown = spread.Of(fates.waits), spread.Of(fates.slowdowns)
 	for i := range r.Switches {
 		w := &r.Switches[i]
 		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends

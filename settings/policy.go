@@ -11,7 +11,7 @@ import (
 type Policy struct {
 	Name  string `json:"name"`
 	Needs string `json:"needs"` // reserved, observed, predicted, assumed; "" is what suits the policy
-	// MinRun and Patience keep First Fit from suspending in vain.
+	// MinRun and Patience keep First Fit and dynamic EASY from suspending in vain.
 	MinRun   Duration `json:"min_run"`
 	Patience Duration `json:"patience"`
 	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
@@ -31,6 +31,8 @@ func (s *Settings) policy(name string) (queue.Policy, error) {
 	switch p.(type) {
 	case queue.FirstFit:
 		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
+	case queue.DynamicEASY:
+		return queue.DynamicEASY{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
 	case queue.TimeSlices:
 		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
 	default:
@@ -74,11 +76,13 @@ func (s *Settings) validatePolicy() error {
 		if s.Policy.Needs != "" && s.Policy.count() != p.Needs() {
 			return cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
 		}
-		_, firstfit := p.(queue.FirstFit)
-		suspends = suspends || firstfit
+		switch p.(type) {
+		case queue.FirstFit, queue.DynamicEASY:
+			suspends = true
+		}
 	}
 	if !suspends && (s.Policy.MinRun.Duration > 0 || s.Policy.Patience.Duration > 0) {
-		return cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: they are for firstfit, and no queue has that")
+		return cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: they are for firstfit and dynamic-easy, and no queue has these")
 	}
 	return nil
 }

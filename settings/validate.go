@@ -83,7 +83,7 @@ func (s *Settings) validateChoices() error {
 	for _, c := range []choice{
 		{"log.format", s.Log.Format, "json text"},
 		{"log.level", s.Log.Level, "debug error info warn"},
-		{"policy.name", s.Policy.Name, "conservative easy fcfs firstfit timeslices"},
+		{"policy.name", s.Policy.Name, "conservative dynamic-easy easy fcfs firstfit timeslices"},
 		{"driver", s.Driver, "libvirt simulated"},
 		{"simulated.profile", s.Simulated.Profile, "bin-repacking lab thesis"},
 	} {

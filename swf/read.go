@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"vjob/cluster"
 )
@@ -26,7 +27,7 @@ func Read(in io.Reader, processors int64) (*Log, error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			b.log.Declared, b.log.Word = r.Processors()
-			return b.finish()
+			return b.finish(r.begin)
 		case errors.Is(err, errCutOff):
 			b.count(CutOff, record.Line)
 		case err != nil:
@@ -87,7 +88,7 @@ func (b *builder) add(r *Record) {
 			return
 		}
 	}
-	j := Job{Number: r.Number, Submit: r.Submit, Run: r.Run, Walltime: r.Walltime, Processors: width}
+	j := Job{Number: r.Number, Submit: r.Submit, Run: r.Run, Walltime: r.Walltime, Processors: width, Others: r.Others}
 	if r.Allocated > 0 && r.Allocated != width {
 		b.count(Requested, r.Line)
 	}
@@ -129,8 +130,9 @@ func (b *builder) repeats(number int64) bool {
 	return known
 }
 
-// finish sorts the jobs and has their time begin with the first one.
-func (b *builder) finish() (*Log, error) {
+// finish sorts the jobs and has their time begin with the first one. The log begins at
+// so many seconds of Unix time, if that is known.
+func (b *builder) finish(begin int64) (*Log, error) {
 	for _, n := range b.counts {
 		if n.Jobs > 0 {
 			b.log.Counts = append(b.log.Counts, n)
@@ -142,6 +144,9 @@ func (b *builder) finish() (*Log, error) {
 	}
 	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	first := jobs[0].Submit
+	if begin > 0 {
+		b.log.Start = time.Unix(begin+first, 0).UTC()
+	}
 	for i := range jobs {
 		jobs[i].Submit -= first
 	}

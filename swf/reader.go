@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"vjob/cluster"
 )
@@ -22,6 +23,7 @@ type Reader struct {
 	line int
 	// processors and nodes are what the comments say so far; 0 is nothing.
 	processors, nodes int64
+	begin             int64 // of the log, in seconds of Unix time, likewise
 }
 
 // NewReader begins to read a log, plain or compressed.
@@ -41,6 +43,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 const (
 	maxProcs = "MaxProcs"
 	maxNodes = "MaxNodes"
+	unixTime = "UnixStartTime" // when it begins
 )
 
 // Processors is what the log says that its machine has, as far as it is read, and by
@@ -102,6 +105,8 @@ func (r *Reader) comment(text []byte) {
 		r.processors = cmp.Or(r.processors, amount(value))
 	case maxNodes:
 		r.nodes = cmp.Or(r.nodes, amount(value))
+	case unixTime:
+		r.begin = cmp.Or(r.begin, min(amount(value), math.MaxInt32))
 	}
 }
 

@@ -20,6 +20,18 @@ type Record struct {
 	Requested int64 // processors
 	Walltime  int64 // seconds
 	Status    int64
+	Others
+}
+
+// Others are the fields that make no difference on one pool of processors. What is
+// missing, is no number, or is too large, is -1.
+type Others struct {
+	MemoryKiB int32 // for each processor: requested (field 10), or without that used (7)
+	User      int32
+	Group     int32
+	Queue     int32
+	Preceding int32 // the number of the job after whose end its user sent it
+	Think     int32 // seconds from then until its submission
 }
 
 // fields is how many numbers a line has.
@@ -49,6 +61,11 @@ func parse(line int, text []byte) (Record, error) {
 		{9, "requested time", &r.Walltime},
 		{11, "status", &r.Status},
 	}
+	used, requested := int32(-1), int32(-1)
+	r.Others = nothing
+	others := [fields + 1]*int32{
+		7: &used, 10: &requested, 12: &r.User, 13: &r.Group, 15: &r.Queue, 17: &r.Preceding, 18: &r.Think,
+	}
 	next, count := 0, 0
 	for {
 		text = bytes.TrimLeft(text, blanks)
@@ -69,13 +86,29 @@ func parse(line int, text []byte) (Record, error) {
 			}
 			*w.value = v
 			next++
+		} else if count <= fields && others[count] != nil {
+			*others[count] = small(text[:end])
 		}
 		text = text[end:]
+	}
+	if r.MemoryKiB = requested; requested <= 0 {
+		r.MemoryKiB = used
 	}
 	if count < fields {
 		return r, cluster.BadField(fmt.Sprintf("line %d", line), strconv.Itoa(count)+" fields", "the 18 of the Standard Workload Format")
 	}
 	return r, nil
+}
+
+// nothing is known.
+var nothing = Others{-1, -1, -1, -1, -1, -1}
+
+// small reads a number that makes no difference to most; -1 is what it cannot mean.
+func small(text []byte) int32 {
+	if v, ok := number(text); ok && 0 <= v && v <= math.MaxInt32 {
+		return int32(v)
+	}
+	return -1
 }
 
 const blanks = " \t\r\v\f"

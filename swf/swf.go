@@ -10,6 +10,8 @@
 // It refuses to know how jobs are scheduled.
 package swf
 
+import "time"
+
 // Job is one job that can be replayed. Times are in seconds from the first
 // submission.
 type Job struct {
@@ -18,6 +20,7 @@ type Job struct {
 	Run        int64 // how long it runs, 1 at least
 	Walltime   int64 // how long its user said that it may run; it never runs longer
 	Processors int64 // 1 at least
+	Others
 }
 
 // Log is the jobs of a log in the order of their submission; of those submitted
@@ -28,7 +31,8 @@ type Log struct {
 	Declared   int64 // by the log itself; 0 when it says nothing
 	// Word is where the log says it: MaxProcs, or without that MaxNodes.
 	Word   string
-	Lines  int // with jobs
+	Start  time.Time // of the first submission; zero when the log does not say when it begins
+	Lines  int       // with jobs
 	Counts []Count
 }
 

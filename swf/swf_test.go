@@ -50,6 +50,7 @@ var little = head +
 	"11 170 -1 5 9"
 
 func TestConventions(t *testing.T) {
+	none := swf.Others{MemoryKiB: -1, User: -1, Group: -1, Queue: -1, Preceding: -1, Think: -1}
 	for name, text := range map[string]string{
 		"plain": little, "compressed": packed(t, little), "other ends": strings.ReplaceAll(little, "\n", "\r\n"),
 		"marked": "\xef\xbb\xbf" + little, "in two": packed(t, little[:300]) + packed(t, little[300:]),
@@ -60,7 +61,7 @@ func TestConventions(t *testing.T) {
 		}
 		want := &swf.Log{
 			Jobs: []swf.Job{
-				{1, 0, 50, 60, 4}, {2, 0, 50, 60, 2}, {5, 20, 50, 60, 1}, {3, 30, 50, 50, 4}, {4, 40, 60, 60, 1}, {10, 60, 5, 315360000, 8}, {4, 70, 5, 60, 1},
+				{1, 0, 50, 60, 4, none}, {2, 0, 50, 60, 2, none}, {5, 20, 50, 60, 1, none}, {3, 30, 50, 50, 4, none}, {4, 40, 60, 60, 1, none}, {10, 60, 5, 315360000, 8, none}, {4, 70, 5, 60, 1, none},
 			},
 			Processors: 8, Declared: 8, Word: "MaxProcs", Lines: 11,
 			Counts: []swf.Count{
@@ -80,6 +81,23 @@ func TestConventions(t *testing.T) {
 		if !reflect.DeepEqual(log, want) {
 			t.Errorf("%s:\n%+v\nwant\n%+v", name, log, want)
 		}
+	}
+}
+
+// What makes no difference on a pool may be missing or senseless.
+func TestOthers(t *testing.T) {
+	text := "; UnixStartTime: 843480031\n" + head + "1 100 -1 50 4 -1 2048 4 60 -1 1 12 3 -1 2 -1 -1 -1\n" +
+		"2 130 -1 50 4 -1 2048 4 60 4096 1 many 3.0 -1 99999999999 -1 1 15\n"
+	log, err := swf.Read(strings.NewReader(text), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []swf.Others{{2048, 12, 3, 2, -1, -1}, {4096, -1, 3, -1, 1, 15}}
+	if got := []swf.Others{log.Jobs[0].Others, log.Jobs[1].Others}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if at := log.Start.Unix(); at != 843480131 {
+		t.Errorf("it begins at %d", at)
 	}
 }
 

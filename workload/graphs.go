@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler"
 	"vjob/settings/document"
 )
 
@@ -15,6 +15,7 @@ import (
 // by nobody.
 type graphsFile struct {
 	Title   string        `json:"title"`
+	Start   string        `json:"start"` // when it began, such as 2026-11-01T00:00:00+01:00
 	Cluster clusterFile   `json:"cluster"`
 	VJobs   []graphedVJob `json:"vjobs"`
 
@@ -38,28 +39,16 @@ type nodeFile struct {
 }
 
 type graphedVJob struct {
-	ID       string      `json:"id"`
-	Order    int         `json:"order"`
-	Submit   float64     `json:"submit"`
-	Priority int         `json:"priority"`
-	Walltime float64     `json:"walltime"`
-	Prologue float64     `json:"prologue"`
-	VMs      []component `json:"vms"`
+	ID     string  `json:"id"`
+	Order  int     `json:"order"`
+	Submit float64 `json:"submit"`
+	Queue  string  `json:"queue"`
+	graph
+	termKeys
+	Shapes []graph `json:"shapes"` // what it may be instead
 
 	Benchmark json.RawMessage `json:"benchmark"`
 	Dedicated json.RawMessage `json:"runtime_dedicated"`
-}
-
-// component is one VM and the work that it does once.
-type component struct {
-	ID        string   `json:"id"`
-	MemoryMiB float64  `json:"memory_mb"`
-	CPU       float64  `json:"cpu_reserved"`
-	Duration  float64  `json:"duration"`
-	After     []string `json:"after"`
-
-	Kernel    json.RawMessage `json:"kernel"`
-	Dedicated json.RawMessage `json:"active_dedicated"`
 }
 
 // ReadGraphs reads one YAML or JSON document: a cluster, and vjobs whose VMs
@@ -77,6 +66,10 @@ func ReadGraphs(name string, data []byte) (*Workload, error) {
 	if err != nil {
 		return nil, doc.Locate(err)
 	}
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		j.Line = doc.Line(fmt.Sprintf("vjobs[%d].id", j.source))
+	}
 	return w, nil
 }
 
@@ -85,6 +78,12 @@ func (f *graphsFile) workload() (*Workload, error) {
 		return nil, cluster.BadField("vjobs", "[]", "at least one vjob")
 	}
 	w := &Workload{Title: f.Title}
+	if f.Start != "" {
+		var err error
+		if w.Start, err = time.Parse(time.RFC3339, f.Start); err != nil {
+			return nil, cluster.BadField("start", f.Start, "a date and a time, such as 2026-11-01T00:00:00+01:00")
+		}
+	}
 	names := map[string]bool{}
 	for i, n := range f.Cluster.Nodes {
 		path := fmt.Sprintf("cluster.nodes[%d].", i)
@@ -110,106 +109,36 @@ func (f *graphsFile) workload() (*Workload, error) {
 		names["vjob "+list[i].ID] = true
 		w.Jobs = append(w.Jobs, job)
 	}
-	return w.sorted(), nil
+	if m := w.sorted(); m != nil {
+		return nil, cluster.Within(fmt.Sprintf("vjobs[%d]", m.source), m.err)
+	}
+	return w, nil
 }
 
-// job turns the graph into programs. Step 0 of each is the prologue, step 1 the
-// component; those without predecessors wait for the prologue of all the others.
-func (g *graphedVJob) job(path string) (Job, error) {
+func (g *graphedVJob) job(path string) (j Job, err error) {
 	if g.ID == "" {
-		return Job{}, cluster.BadField(path+"id", g.ID, "a name")
+		return j, cluster.BadField(path+"id", g.ID, "a name")
 	}
-	if len(g.VMs) == 0 || len(g.VMs) > maxMembers {
-		return Job{}, cluster.BadField(path+"vms", len(g.VMs), fmt.Sprintf("1 to %d VMs", maxMembers))
+	if j.At, err = seconds(path+"submit", g.Submit); err != nil {
+		return j, err
 	}
-	at, err := seconds(path+"submit", g.Submit)
-	if err != nil {
-		return Job{}, err
+	s := &j.Submission
+	s.Owner, s.Name, s.Queue = Owner, g.ID, g.Queue
+	if s.VMs, s.Walltime, err = g.work(path); err != nil {
+		return j, err
 	}
-	walltime, err := seconds(path+"walltime", g.Walltime)
-	if err != nil {
-		return Job{}, err
+	works := make([]work, len(g.Shapes))
+	for i := range g.Shapes {
+		works[i] = g.Shapes[i].work
 	}
-	prologue, err := seconds(path+"prologue", g.Prologue)
-	if err != nil {
-		return Job{}, err
+	if err := mold(path, s, works); err != nil {
+		return j, err
 	}
-	ranks := map[string]int{}
-	for rank, c := range g.VMs {
-		if _, taken := ranks[c.ID]; taken || c.ID == "" {
-			return Job{}, cluster.BadField(fmt.Sprintf("%svms[%d].id", path, rank), c.ID, "a name that no other VM of the vjob has")
-		}
-		ranks[c.ID] = rank
+	if err := g.apply(path, &j); err != nil {
+		return j, err
 	}
-	if err := g.acyclic(path, ranks); err != nil {
-		return Job{}, err
+	if err := j.check(); err != nil {
+		return j, cluster.Within(strings.TrimSuffix(path, "."), err)
 	}
-	s := scheduler.Submission{Owner: Owner, Name: g.ID, Priority: g.Priority, Walltime: walltime}
-	for rank := range g.VMs {
-		vm, err := g.member(fmt.Sprintf("%svms[%d].", path, rank), rank, ranks, prologue)
-		if err != nil {
-			return Job{}, err
-		}
-		s.VMs = append(s.VMs, vm)
-	}
-	return Job{At: at, Submission: s}, nil
-}
-
-func (g *graphedVJob) member(path string, rank int, ranks map[string]int, prologue time.Duration) (cluster.VM, error) {
-	c := g.VMs[rank]
-	size, err := resources(path, "cpu_reserved", c.CPU, c.MemoryMiB)
-	if err != nil {
-		return cluster.VM{}, err
-	}
-	length, err := seconds(path+"duration", c.Duration)
-	if err != nil {
-		return cluster.VM{}, err
-	}
-	work := cluster.Step{CPU: size.CPU, Duration: length}
-	for _, name := range c.After {
-		work.After = append(work.After, cluster.StepRef{Rank: ranks[name], Index: 1})
-	}
-	if len(c.After) == 0 {
-		for other := range g.VMs {
-			if other != rank {
-				work.After = append(work.After, cluster.StepRef{Rank: other, Index: 0})
-			}
-		}
-	}
-	program := &cluster.Program{Steps: []cluster.Step{{Duration: prologue}, work}}
-	return cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}}, nil
-}
-
-// acyclic refuses predecessors that do not exist, and graphs that never end.
-func (g *graphedVJob) acyclic(path string, ranks map[string]int) error {
-	const visiting, done = 1, 2
-	state := make([]int, len(g.VMs))
-	var visit func(rank int) error
-	visit = func(rank int) error {
-		state[rank] = visiting
-		for k, name := range g.VMs[rank].After {
-			field := fmt.Sprintf("%svms[%d].after[%d]", path, rank, k)
-			next, ok := ranks[name]
-			switch {
-			case !ok:
-				return cluster.BadField(field, name, "the id of a VM of the same vjob")
-			case state[next] == visiting:
-				return cluster.BadField(field, name, "predecessors without a cycle")
-			case state[next] == 0:
-				if err := visit(next); err != nil {
-					return err
-				}
-			}
-		}
-		state[rank] = done
-		return nil
-	}
-	for rank := range g.VMs {
-		if state[rank] == 0 {
-			if err := visit(rank); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return j, nil
 }

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,8 +21,19 @@ import (
 // traceLine is one vjob of a trace. Numbers that are not integers of seconds or
 // MiB are refused.
 type traceLine struct {
-	ID        string     `json:"id"`
-	Submit    int64      `json:"submit"`
+	ID     string `json:"id"`
+	Submit int64  `json:"submit"`
+	traceWork
+	termKeys
+	Shapes []traceWork     `json:"shapes"` // what it may be instead
+	User   *int64          `json:"user"`   // of a log: its owner, unless the line names one
+	Queue  json.RawMessage `json:"queue"`  // the name of a queue; a number is that of a log, and for people
+
+	MemoryFrom json.RawMessage `json:"memory_from"`
+}
+
+// traceWork is the VMs of a vjob and what they do.
+type traceWork struct {
 	Runtime   int64      `json:"runtime"`
 	Walltime  int64      `json:"walltime"`
 	VMs       int        `json:"vms"`
@@ -27,16 +41,13 @@ type traceLine struct {
 	MemoryMiB float64    `json:"memory_mb"`
 	Model     string     `json:"model"`
 	Active    [][2]int64 `json:"active"`
-	User      *int64     `json:"user"`
-
-	MemoryFrom json.RawMessage `json:"memory_from"`
-	Queue      json.RawMessage `json:"queue"`
 }
 
 // ReadTrace reads one line of JSON per vjob. runtime is the length of its
 // progress clock, in seconds of running with every active VM satisfied; VM k
 // needs its CPU while the clock is in active[k] = [from, to), or, where the line
 // has no active, as the line's model says (see [Phases]), and none otherwise.
+// shapes are what a moldable vjob may be instead, with the same keys.
 func ReadTrace(name string, r io.Reader) (*Workload, error) {
 	w := &Workload{Title: name}
 	names := map[string]bool{}
@@ -58,6 +69,7 @@ func ReadTrace(name string, r io.Reader) (*Workload, error) {
 			return nil, atLine(name, n, err)
 		}
 		names[job.Submission.Name] = true
+		job.Line = n
 		w.Jobs = append(w.Jobs, job)
 	}
 	if err := lines.Err(); err != nil {
@@ -66,7 +78,16 @@ func ReadTrace(name string, r io.Reader) (*Workload, error) {
 	if len(w.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, cluster.BadField("vjobs", "none", "at least one vjob"))
 	}
-	return w.sorted(), nil
+	if m := w.sorted(); m != nil {
+		return nil, atLine(name, w.lineOf(m.source), m.err)
+	}
+	return w, nil
+}
+
+// lineOf is the line of a job by its place in the file.
+func (w *Workload) lineOf(source int) int {
+	i := slices.IndexFunc(w.Jobs, func(j Job) bool { return j.source == source })
+	return w.Jobs[i].Line
 }
 
 func atLine(name string, line int, err error) error {
@@ -92,79 +113,133 @@ func parseLine(text []byte) (Job, error) {
 // jsonError names the key that is to blame, as far as it is known.
 func jsonError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return cluster.BadField(wrong.Field, wrong.Value, "a value of type "+wrong.Type.String())
+		field := strings.NewReplacer("traceWork.", "", "termKeys.", "").Replace(wrong.Field)
+		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return cluster.BadField(strings.Trim(key, `"`), "unknown key", "one of id, submit, runtime, walltime, vms, cpu, memory_mb, model, active, user, memory_from, queue")
+		return cluster.BadField(strings.Trim(key, `"`), "unknown key", "one of "+strings.Join(traceKeys(), ", "))
 	}
 	return cluster.BadField("syntax", err.Error(), "one JSON object a line")
 }
 
-func (l *traceLine) job() (Job, error) {
-	switch {
-	case l.ID == "":
-		return Job{}, cluster.BadField("id", l.ID, "a name")
-	case l.Runtime < 1:
-		return Job{}, cluster.BadField("runtime", l.Runtime, "seconds, 1 or more")
-	case l.VMs < 1 || l.VMs > maxMembers:
-		return Job{}, cluster.BadField("vms", l.VMs, fmt.Sprintf("1 to %d", maxMembers))
+// traceKeys are the keys of a line.
+func traceKeys() (keys []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
+		if !f.Anonymous {
+			keys = append(keys, f.Tag.Get("json"))
+		}
 	}
-	size, err := resources("", "cpu", l.CPU, l.MemoryMiB)
-	if err != nil {
-		return Job{}, err
+	return keys
+}
+
+func (l *traceLine) job() (j Job, err error) {
+	if l.ID == "" {
+		return j, cluster.BadField("id", l.ID, "a name")
 	}
-	at, err := seconds("submit", float64(l.Submit))
-	if err != nil {
-		return Job{}, err
+	if j.At, err = seconds("submit", float64(l.Submit)); err != nil {
+		return j, err
 	}
-	walltime, err := seconds("walltime", float64(l.Walltime))
-	if err != nil {
-		return Job{}, err
+	s := &j.Submission
+	s.Owner, s.Name = Owner, l.ID
+	if s.VMs, s.Walltime, err = l.work(""); err != nil {
+		return j, err
 	}
-	if _, err := seconds("runtime", float64(l.Runtime)); err != nil {
-		return Job{}, err
-	}
-	if err := l.fillActive(); err != nil {
-		return Job{}, err
-	}
-	s := scheduler.Submission{Owner: Owner, Name: l.ID, Walltime: walltime}
 	if l.User != nil {
 		s.Owner = fmt.Sprintf("user%d", *l.User)
 	}
-	for k := range l.VMs {
-		program := &cluster.Program{Lockstep: true, Steps: l.steps(k, size.CPU)}
-		s.VMs = append(s.VMs, cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}})
+	if err := l.queue(s); err != nil {
+		return j, err
 	}
-	return Job{At: at, Submission: s}, nil
+	works := make([]work, len(l.Shapes))
+	for i := range l.Shapes {
+		works[i] = l.Shapes[i].work
+	}
+	if err := mold("", s, works); err != nil {
+		return j, err
+	}
+	if err := l.apply("", &j); err != nil {
+		return j, err
+	}
+	return j, j.check()
 }
 
-func (l *traceLine) fillActive() (err error) {
-	if l.Active == nil {
-		l.Active, err = Phases(l.Model, l.VMs, l.Runtime)
-		return err
+// queue reads the name of the queue. Numbers are those of a log.
+func (l *traceLine) queue(s *scheduler.Submission) error {
+	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
+		return nil
 	}
-	if len(l.Active) != l.VMs {
-		return cluster.BadField("active", fmt.Sprintf("%d intervals", len(l.Active)), fmt.Sprintf("one for each of the %d VMs", l.VMs))
+	if err := json.Unmarshal(l.Queue, &s.Queue); err != nil {
+		return cluster.BadField("queue", string(l.Queue), "the name of a queue; a number is only for people")
 	}
-	for k, a := range l.Active {
-		if a[0] < 0 || a[1] < a[0] || a[1] > l.Runtime {
-			return cluster.BadField(fmt.Sprintf("active[%d]", k), a, fmt.Sprintf("[from, to] with 0 ≤ from ≤ to ≤ %d", l.Runtime))
+	return nil
+}
+
+// work makes the VMs.
+func (w *traceWork) work(path string) (vms []cluster.VM, walltime time.Duration, err error) {
+	switch {
+	case w.Runtime < 1 || w.Runtime > maxSeconds:
+		return nil, 0, cluster.BadField(path+"runtime", w.Runtime, fmt.Sprintf("seconds, from 1 to %.0f", maxSeconds))
+	case w.VMs < 1 || w.VMs > maxMembers:
+		return nil, 0, cluster.BadField(path+"vms", w.VMs, fmt.Sprintf("1 to %d", maxMembers))
+	}
+	size, err := resources(path, "cpu", w.CPU, w.MemoryMiB)
+	if err != nil {
+		return nil, 0, err
+	}
+	if walltime, err = seconds(path+"walltime", float64(w.Walltime)); err != nil {
+		return nil, 0, err
+	}
+	if err := w.fillActive(path); err != nil {
+		return nil, 0, err
+	}
+	return w.members(size), walltime, nil
+}
+
+// Members are the VMs of a vjob of a model, of equal size, that takes so many seconds.
+func Members(model string, n int, runtime int64, size cluster.Resources) ([]cluster.VM, error) {
+	w := traceWork{Runtime: runtime, VMs: n, Model: model}
+	if err := w.fillActive(""); err != nil {
+		return nil, err
+	}
+	return w.members(size), nil
+}
+
+func (w *traceWork) members(size cluster.Resources) []cluster.VM {
+	vms := make([]cluster.VM, w.VMs)
+	for k := range vms {
+		program := &cluster.Program{Lockstep: true, Steps: w.steps(k, size.CPU)}
+		vms[k] = cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}}
+	}
+	return vms
+}
+
+func (w *traceWork) fillActive(path string) (err error) {
+	if w.Active == nil {
+		w.Active, err = Phases(w.Model, w.VMs, w.Runtime)
+		return renamed(path+"model", err)
+	}
+	if len(w.Active) != w.VMs {
+		return cluster.BadField(path+"active", fmt.Sprintf("%d intervals", len(w.Active)), fmt.Sprintf("one for each of the %d VMs", w.VMs))
+	}
+	for k, a := range w.Active {
+		if a[0] < 0 || a[1] < a[0] || a[1] > w.Runtime {
+			return cluster.BadField(fmt.Sprintf("%sactive[%d]", path, k), a, fmt.Sprintf("[from, to] with 0 ≤ from ≤ to ≤ %d", w.Runtime))
 		}
 	}
 	return nil
 }
 
 // steps is the program of VM k: idle, active, idle, without empty stretches.
-func (l *traceLine) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
-	from, to := l.Active[k][0], l.Active[k][1]
+func (w *traceWork) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
+	from, to := w.Active[k][0], w.Active[k][1]
 	if from == to {
-		from, to = l.Runtime, l.Runtime
+		from, to = w.Runtime, w.Runtime
 	}
 	var steps []cluster.Step
 	for _, s := range []struct {
 		length int64
 		cpu    cluster.MilliCPU
-	}{{from, 0}, {to - from, cpu}, {l.Runtime - to, 0}} {
+	}{{from, 0}, {to - from, cpu}, {w.Runtime - to, 0}} {
 		if s.length > 0 {
 			steps = append(steps, cluster.Step{CPU: s.cpu, Duration: time.Duration(s.length) * time.Second})
 		}

@@ -26,14 +26,33 @@ import (
 // meant for.
 type Workload struct {
 	Title string
+	Start time.Time      // when it began; zero when the file does not say
 	Nodes []cluster.Node // none when the file does not say
 	Jobs  []Job          // in order of submission
 }
 
-// Job is one submission.
+// Job is one submission: a vjob, or an array of them. Instants are after the start of the
+// workload.
 type Job struct {
-	At         time.Duration // after the start of the workload
-	Submission scheduler.Submission
+	At         time.Duration
+	Submission scheduler.Submission // but for what depends on when it is run; see [Workload.Submission]
+	Deadline   *time.Duration       // nil is none
+	Reserve    *time.Duration       // it has its room from then on; nil is no reservation
+	After      []Link               // all must be met before it may start
+	Follows    *Following           // it comes after another one, instead of at its instant; nil: it does not
+	Inner      *int                 // the place of the container in which it runs; nil is none
+	Line       int                  // of the file, from 1; 0 is not known
+
+	waits  []string // After, as the file has it
+	inner  string   // likewise
+	source int      // its place in the file
+}
+
+// Following is a vjob that its user sends when he has seen the end of another one, and
+// thought for a while.
+type Following struct {
+	On    int // place among the jobs
+	Think time.Duration
 }
 
 // Owner is in whose name the vjobs of a workload are submitted when the file
@@ -102,29 +121,37 @@ func decompress(name string, data []byte) ([]byte, error) {
 func (w *Workload) VMs() int {
 	n := 0
 	for i := range w.Jobs {
-		n += len(w.Jobs[i].Submission.VMs)
+		s := &w.Jobs[i].Submission
+		n += len(s.VMs) * max(1, len(s.Array))
 	}
 	return n
 }
 
-// DropWalltimes makes every vjob unlimited: logged estimates are often barely
+// DropWalltimes makes every vjob unlimited that can be: logged estimates are often barely
 // longer than the run, and an overloaded cluster would end such vjobs early.
 func (w *Workload) DropWalltimes() {
 	for i := range w.Jobs {
-		w.Jobs[i].Submission.Walltime = 0
+		s := &w.Jobs[i].Submission
+		if w.Jobs[i].Reserve == nil && len(s.Shapes) == 0 { // which end with their walltimes
+			s.Walltime = 0
+		}
 	}
 }
 
-// sorted orders the jobs by submission; equal times keep the order of the file.
-func (w *Workload) sorted() *Workload {
+// sorted orders the jobs by submission, where equal times keep the order of the file, and
+// finds those that others name.
+func (w *Workload) sorted() *misplaced {
+	for i := range w.Jobs {
+		w.Jobs[i].source = i
+	}
 	slices.SortStableFunc(w.Jobs, func(a, b Job) int { return cmp.Compare(a.At, b.At) })
-	return w
+	return w.link()
 }
 
 // seconds turns a number of seconds of a file into a duration.
 func seconds(field string, s float64) (time.Duration, error) {
 	if s < 0 || s > maxSeconds || math.IsNaN(s) {
-		return 0, cluster.BadField(field, s, "seconds, 0 or more")
+		return 0, cluster.BadField(field, s, fmt.Sprintf("seconds, from 0 to %.0f", maxSeconds))
 	}
 	return time.Duration(math.Round(s * float64(time.Second))), nil
 }

@@ -6,21 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/energy"
-	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/queue/backfill"
 	"vjob/replay"
-	"vjob/scheduler"
 	"vjob/settings/document"
 	"vjob/swf"
 	"vjob/workload"
@@ -30,11 +27,17 @@ import (
 type replayFlags struct {
 	policies []string
 	svg      string
-	// of logs
+	starts   string
+	jobs     int
+	// of logs on a pool
 	processors int64
-	jobs       int
-	starts     string
-	// of workload files
+	// of logs as vjobs
+	fields []string
+	phases bool
+	// of workload files, and of logs as vjobs
+	settings    []string
+	start       string
+	all         bool
 	profile     string
 	cluster     string
 	noWalltimes bool
@@ -46,10 +49,12 @@ type replayFlags struct {
 	quantum     time.Duration
 }
 
-// The flags that have a meaning for one kind of file only.
+// The flags that have a meaning in one way to run a file only.
 var (
-	flagsOfLogs      = []string{"processors", "jobs", "starts"}
-	flagsOfWorkloads = []string{"profile", "cluster", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum"}
+	flagsOfPools = []string{"processors"}
+	flagsOfLogs  = []string{"fields", "phases"}
+	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum", "start", "all"}
+	nodesOfLogs  = []string{"cluster", "settings"} // one of them makes vjobs of the jobs of a log
 )
 
 func (a *app) replayCommand() *cobra.Command {
@@ -64,36 +69,48 @@ compressed by gzip, told apart by its content:
 A workload file describes vjobs: a document with a cluster and vjobs made of components
 (examples/nasgrid-8x9.json), or one line of JSON per vjob. It is run through the scheduler of the
 daemon, on nodes, with context switches; printed are the times of each vjob, how well the nodes
-were used, and every switch. Policies: those of the daemon, such as fcfs and firstfit.
+were used, and every switch. Policies: ` + strings.Join(queue.Names(), ", ") + `.
+
+With --settings the vjobs are run under the settings of a daemon: its queues, priorities, shares,
+quotas, rules and budgets. More than one file, or more than one policy, are compared: how long who
+waits, by queue and by user, and what changes.
 
 A log in the Standard Workload Format is run on one pool of processors, without nodes and
 switches; printed are waits, bounded slowdowns, the makespan, and how well the processors were used.
-Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
+Policies: ` + strings.Join(backfill.Names(), ", ") + `. With --cluster or --settings
+its jobs are made vjobs, a VM for each processor, and run as a workload file is.`,
 		Example: `  vjob replay examples/nasgrid-8x9.json --svg gantt.svg
-  vjob replay kth.jsonl.gz --cluster 50x2x3686MiB --policy firstfit
+  vjob replay kth.jsonl.gz --cluster 50x2x3686MiB --policy easy,dynamic-easy
   vjob replay KTH-SP2.swf.gz --policy fcfs,easy,conservative
-  vjob replay KTH-SP2.swf.gz --policy easy --processors 128 --jobs 5000 --starts starts.csv`,
+  vjob replay KTH-SP2.swf.gz --policy easy --processors 128 --jobs 5000 --starts starts.csv
+  vjob replay last-month.swf.gz --settings /etc/vjob/vjobd.yaml --settings new.yaml --fields user,queue`,
 		Args: arguments(1, "one workload file or log"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.replay(cmd.Context(), &f, cmd.Flags().Changed, args[0])
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side")
+	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side; with --settings theirs, unless this is given")
 	flags.StringVar(&f.svg, "svg", "", "draw the Gantt charts and the utilisation into this `FILE`")
-	flags.Int64Var(&f.processors, "processors", 0, "logs: size of the pool; 0 is what the log says (MaxProcs, else MaxNodes)")
-	flags.IntVar(&f.jobs, "jobs", 0, "logs: only the first `NUMBER` of jobs; 0 is all")
-	flags.StringVar(&f.starts, "starts", "", "logs: write the start of every job into this `FILE`, as CSV in seconds from the first submission")
-	flags.StringVar(&f.profile, "profile", "thesis", "workload files: durations of actions: thesis, bin-repacking or lab")
-	flags.StringVar(&f.cluster, "cluster", "", "workload files: nodes instead of the file's: `COUNTxCPUxMEMORY`, such as 50x2x3686MiB")
-	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "workload files: end no vjob at its walltime")
-	flags.BoolVar(&f.noLocks, "no-locks", false, "workload files: no lock manager: vjobs are paused to be moved")
-	flags.IntVar(&f.transfers, "transfers", 0, "workload files: saves, restores and migrations at once on one node; 0 is the default")
-	flags.StringVar(&f.watts, "watts", "150:250", "workload files: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
-	flags.StringVar(&f.suspend, "suspend", "", "workload files: where vjobs are suspended to: `disk, auto or memory`; auto for timeslices, else disk")
-	flags.DurationVar(&f.quantum, "quantum", queue.DefaultQuantum, "workload files: how long each slot of timeslices runs")
-	flags.Uint64Var(&f.seed, "seed", 0, "workload files: of everything that is left to chance")
+	flags.StringVar(&f.starts, "starts", "", "write the start of every job into this `FILE`, as CSV in seconds from the first submission")
+	flags.IntVar(&f.jobs, "jobs", 0, "only the first `NUMBER` of jobs; 0 is all")
+	flags.Int64Var(&f.processors, "processors", 0, "logs on a pool: its size; 0 is what the log says (MaxProcs, else MaxNodes)")
+	flags.StringArrayVar(&f.settings, "settings", nil, "run vjobs under the settings of a daemon in this `FILE`; several are compared with the first")
+	flags.StringVar(&f.cluster, "cluster", "", "nodes for vjobs, instead of those of the file or of the settings: `COUNTxCPUxMEMORY`, such as 50x2x3686MiB")
+	flags.StringSliceVar(&f.fields, "fields", []string{"user"}, "logs as vjobs: `FIELDS` that count: user, group, queue, preceding, think")
+	flags.BoolVar(&f.phases, "phases", false, "logs as vjobs: suppose that the VMs of a job need their CPU in phases, and memory")
+	flags.StringVar(&f.start, "start", "", "vjobs: `DATE` at which they begin, for windows in time; as if none is given what the file says, or 2026-01-01")
+	flags.StringVar(&f.profile, "profile", "thesis", "vjobs: durations of actions: thesis, bin-repacking or lab")
+	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "vjobs: end none at its walltime")
+	flags.BoolVar(&f.noLocks, "no-locks", false, "vjobs: no lock manager: they are paused to be moved")
+	flags.IntVar(&f.transfers, "transfers", 0, "vjobs: saves, restores and migrations at once on one node; 0 is the default")
+	flags.StringVar(&f.watts, "watts", "150:250", "vjobs: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
+	flags.StringVar(&f.suspend, "suspend", "", "vjobs: where they are suspended to: `disk, auto or memory`; auto for timeslices, else disk; with --settings as they say")
+	flags.DurationVar(&f.quantum, "quantum", queue.DefaultQuantum, "vjobs: how long each slot of timeslices runs")
+	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: of everything that is left to chance")
+	flags.BoolVar(&f.all, "all", false, "vjobs: print every vjob and every switch, also where there are many")
 	complete(cmd, "policy", backfill.Names()...)
+	complete(cmd, "fields", fieldNames...)
 	complete(cmd, "suspend", "disk", "auto", "memory")
 	complete(cmd, "profile", "thesis", "bin-repacking", "lab")
 	return cmd
@@ -103,6 +120,9 @@ Policies: ` + strings.Join(backfill.Names(), ", ") + `.`,
 func (a *app) replay(ctx context.Context, f *replayFlags, given func(flag string) bool, path string) error {
 	if len(f.policies) == 0 {
 		return cluster.BadField("--policy", "", "one at least")
+	}
+	if f.jobs < 0 {
+		return cluster.BadField("--jobs", f.jobs, "1 or more, or 0 for all")
 	}
 	svg, err := writable("--svg", f.svg, path, f.starts)
 	if err != nil {
@@ -118,72 +138,50 @@ func (a *app) replay(ctx context.Context, f *replayFlags, given func(flag string
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read %s: %w", name, err)
 		}
-		foreign, kind, other := flagsOfLogs, "a log", "a workload file"
 		log := swf.Looks(beginning) || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".swf")
-		if log {
-			foreign, kind, other = flagsOfWorkloads, other, kind
+		pool := log && !slices.ContainsFunc(nodesOfLogs, given)
+		if err := f.suits(given, name, log, pool); err != nil {
+			return err
 		}
-		for _, flag := range foreign {
-			if given(flag) {
-				return cluster.BadField("--"+flag, "given", fmt.Sprintf("%s with it: %s is %s", kind, name, other))
-			}
-		}
-		if log {
+		if pool {
 			return a.replayLog(ctx, f, b, name, svg, starts)
 		}
-		return a.replayWorkload(ctx, f, b, name, svg)
+		t := replayTargets{svg, starts}
+		if log {
+			return a.replayLogged(ctx, f, given, b, name, t)
+		}
+		data, err := document.ReadFrom(name, b)
+		if err != nil {
+			return err
+		}
+		w, err := workload.Parse(name, data)
+		if err != nil {
+			return err
+		}
+		return a.replayWorkload(ctx, f, given, &replayedWorkload{name: name, workload: w}, t)
 	})
 }
 
-func (a *app) replayWorkload(ctx context.Context, f *replayFlags, in io.Reader, name string, svg *target) error {
-	data, err := document.ReadFrom(name, in)
-	if err != nil {
-		return err
-	}
-	w, err := workload.Parse(name, data)
-	if err != nil {
-		return err
-	}
-	if f.noWalltimes {
-		w.DropWalltimes()
-	}
-	o, err := f.options(w)
-	if err != nil {
-		return err
-	}
-	power, err := parseWatts(f.watts)
-	if err != nil {
-		return err
-	}
-	var results []*replay.Result
-	for _, policy := range f.policies {
-		if o.Policy, err = queue.ByName(policy); err != nil {
-			return renamed(err, "--policy")
+// suits refuses flags that mean nothing for a file that is run so.
+func (f *replayFlags) suits(given func(flag string) bool, name string, log, pool bool) error {
+	for _, c := range []struct {
+		wrong bool
+		flags []string
+		want  string
+	}{
+		{!log, flagsOfLogs, "a log with it: " + name + " is a workload file"},
+		{!log, flagsOfPools, "a log with it: " + name + " is a workload file"},
+		{log && !pool, flagsOfPools, "no nodes beside it: --cluster and --settings say how many processors there are"},
+		{pool, flagsOfVJobs, "a workload file with it, or --cluster or --settings: " + name + " is a log"},
+		{pool, flagsOfLogs, "--cluster or --settings beside it: on a pool only times and processors count"},
+	} {
+		for _, flag := range c.flags {
+			if c.wrong && given(flag) {
+				return cluster.BadField("--"+flag, "given", c.want)
+			}
 		}
-		if err = f.suit(&o); err != nil {
-			return err
-		}
-		bar := a.progress(policy, "vjobs")
-		o.Progress = bar.show
-		r, err := replay.Run(ctx, w, o)
-		bar.end()
-		if err != nil {
-			return fmt.Errorf("replay %s with %s: %w", name, policy, err)
-		}
-		results = append(results, r)
 	}
-	title := w.Title
-	if title == name {
-		title = filepath.Base(name)
-	}
-	err = svg.write(func(w io.Writer) error { return chart.Write(w, replay.Figure(title, results)) })
-	if err != nil {
-		return err
-	}
-	if a.json() {
-		return printJSON(a.out, replayJSON(title, results, power), true)
-	}
-	return a.showReplay(title, results, power)
+	return nil
 }
 
 // parseWatts reads IDLE:FULL.
@@ -202,36 +200,6 @@ func parseWatts(s string) (p energy.Power, err error) {
 // load, so the mean load tells it.
 func drawn(r *replay.Result, s *replay.Summary, p energy.Power) energy.Joules {
 	return energy.Joules(float64(p.At(s.CPUUsed)) * float64(r.Nodes) * s.Total.Seconds())
-}
-
-// options are how a workload file is run.
-func (f *replayFlags) options(w *workload.Workload) (o replay.Options, err error) {
-	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
-	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
-		return o, renamed(err, "--profile")
-	}
-	if f.cluster != "" {
-		if o.Nodes, err = parseCluster(f.cluster); err != nil {
-			return o, err
-		}
-	}
-	if len(w.Nodes) == 0 && len(o.Nodes) == 0 {
-		return o, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
-	}
-	return o, nil
-}
-
-// suit adds to the options what depends on their policy.
-func (f *replayFlags) suit(o *replay.Options) (err error) {
-	if slots, ok := o.Policy.(queue.TimeSlices); ok {
-		slots.Quantum = f.quantum
-		o.Policy = slots
-	}
-	if f.quantum < queue.LeastQuantum {
-		return cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
-	}
-	o.Suspend, err = scheduler.SuspensionNamed(f.suspend, o.Policy)
-	return renamed(err, "--suspend")
 }
 
 // parseCluster reads COUNTxCPUxMEMORY.

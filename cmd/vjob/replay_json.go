@@ -31,6 +31,9 @@ type (
 		Suspends     int     `json:"suspends"`
 		Migrations   int     `json:"migrations"`
 		CostMiB      int64   `json:"cost_mib"`
+		Overdue      int     `json:"overdue"`     // ended by their walltimes
+		NeverEnded   int     `json:"never_ended"` // wait for people, or for what never comes
+		Refused      int     `json:"refused"`     // vjobs that the daemon would not take; they are not among the jobs
 	}
 	replayedRun struct {
 		Policy    string `json:"policy"`
@@ -42,12 +45,35 @@ type (
 		CPUDemand  float64          `json:"cpu_demand"` // share of the capacity
 		MemoryUsed float64          `json:"memory_used"`
 		MeanTurn   float64          `json:"mean_turnaround_s"`
+		Queues     []replayedGroup  `json:"queues"` // larger ones first
+		Users      []replayedGroup  `json:"users"`
+		Refusals   []refusal        `json:"refusals"`
 		VJobs      []replayedVJob   `json:"vjobs"`
 		Taken      []replayedSwitch `json:"context_switches"`
 		Samples    []replayedSample `json:"samples"`
 	}
+	replayedGroup struct {
+		Name         string  `json:"name"`
+		Jobs         int     `json:"jobs"`
+		MeanWait     float64 `json:"mean_wait_s"`
+		P95Wait      float64 `json:"p95_wait_s"`
+		MeanSlowdown float64 `json:"mean_bsld"`
+		P95Slowdown  float64 `json:"p95_bsld"`
+	}
+	refusal struct {
+		Name  string  `json:"name"`
+		Owner string  `json:"owner"`
+		Queue string  `json:"queue"`
+		At    float64 `json:"at_seconds"`
+		Jobs  int     `json:"jobs"` // more than one: an array
+		Why   string  `json:"why"`
+	}
 	replayedVJob struct {
 		Name        string         `json:"name"`
+		Owner       string         `json:"owner"`
+		Queue       string         `json:"queue"`
+		Project     string         `json:"project"`
+		Length      float64        `json:"length_seconds"` // that it takes alone
 		State       string         `json:"state"`
 		Reason      string         `json:"reason"`
 		Submitted   float64        `json:"submitted_seconds"`
@@ -108,20 +134,17 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 			Jobs: len(r.VJobs), MeanWait: s.Wait.Mean, MedianWait: s.Wait.Median, P95Wait: s.Wait.P95, MaxWait: s.Wait.Most,
 			MeanSlowdown: s.Slowdown.Mean, P95Slowdown: s.Slowdown.P95, Makespan: r.Total.Seconds(), Used: s.CPUUsed,
 			KWh: drawn(r, &s, power).KWh(), Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
+			Overdue: s.Overdue, NeverEnded: s.Left, Refused: s.Refused,
 		},
 		CPUDemand: s.CPUDemand, MemoryUsed: s.MemoryUsed, MeanTurn: s.MeanTurn.Seconds(),
+		Queues: groupsJSON(r.Groups(queueOf)), Users: groupsJSON(r.Groups(userOf)), Refusals: []refusal{},
 		VJobs: []replayedVJob{}, Taken: []replayedSwitch{}, Samples: []replayedSample{},
 	}
+	for _, x := range r.Refused {
+		run.Refusals = append(run.Refusals, refusal{x.Name, x.Owner, x.Queue, x.At.Seconds(), x.VJobs, x.Why})
+	}
 	for i := range r.VJobs {
-		j := &r.VJobs[i]
-		v := replayedVJob{
-			Name: j.Name, State: j.State.String(), Reason: j.Reason, Submitted: j.Submitted.Seconds(),
-			Started: never(j.Started), Ended: never(j.Ended), Suspensions: j.Suspensions, Standstills: j.Standstills, Spans: []replayedSpan{},
-		}
-		for _, x := range j.Spans {
-			v.Spans = append(v.Spans, replayedSpan{x.State.String(), x.From.Seconds(), x.To.Seconds()})
-		}
-		run.VJobs = append(run.VJobs, v)
+		run.VJobs = append(run.VJobs, vjobJSON(&r.VJobs[i]))
 	}
 	for i := range r.Switches {
 		w := &r.Switches[i]
@@ -134,6 +157,26 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 		run.Samples = append(run.Samples, replayedSample{x.At.Seconds(), int64(x.CPU), int64(x.Demand), int64(x.Memory)})
 	}
 	return run
+}
+
+func vjobJSON(j *replay.VJob) replayedVJob {
+	v := replayedVJob{
+		Name: j.Name, Owner: j.Owner, Queue: j.Queue, Project: j.Project, Length: j.Length.Seconds(),
+		State: j.State.String(), Reason: j.Reason, Submitted: j.Submitted.Seconds(),
+		Started: never(j.Started), Ended: never(j.Ended), Suspensions: j.Suspensions, Standstills: j.Standstills, Spans: []replayedSpan{},
+	}
+	for _, x := range j.Spans {
+		v.Spans = append(v.Spans, replayedSpan{x.State.String(), x.From.Seconds(), x.To.Seconds()})
+	}
+	return v
+}
+
+func groupsJSON(groups []replay.Group) []replayedGroup {
+	list := make([]replayedGroup, len(groups))
+	for i, g := range groups {
+		list[i] = replayedGroup{g.Name, g.VJobs, g.Wait.Mean, g.Wait.P95, g.Slowdown.Mean, g.Slowdown.P95}
+	}
+	return list
 }
 
 func never(d time.Duration) float64 {

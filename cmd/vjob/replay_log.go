@@ -21,8 +21,6 @@ func (f *replayFlags) checkLog() error {
 	switch {
 	case f.processors < 0:
 		return cluster.BadField("--processors", f.processors, "1 or more, or 0 for what the log says")
-	case f.jobs < 0:
-		return cluster.BadField("--jobs", f.jobs, "1 or more, or 0 for all")
 	case f.starts != "" && len(f.policies) != 1:
 		return cluster.BadField("--starts", f.starts, "one --policy with it: each has its own starts")
 	}

@@ -82,15 +82,8 @@ func (l *replayedLog) table(out io.Writer) error {
 	if err := logFigures(l.results).write(&b, 0); err != nil {
 		return err
 	}
-	if len(l.log.Counts) > 0 {
-		fmt.Fprintf(&b, "\nThe log has %s with jobs; of them:\n", count(l.log.Lines, "line"))
-		t := &table{heads: heads(">JOBS >FIRST_LINE WHAT")}
-		for _, c := range l.log.Counts {
-			t.row(strconv.Itoa(c.Jobs), strconv.Itoa(c.Line), c.Convention.String())
-		}
-		if err := t.write(&b, 0); err != nil {
-			return err
-		}
+	if err := writeConventions(&b, l.log); err != nil {
+		return err
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -11,32 +11,75 @@ import (
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/replay"
+	"vjob/swf"
 )
 
-// showReplay prints the totals and the vjobs with the policies side by side, then
-// the context switches of each.
-func (a *app) showReplay(title string, results []*replay.Result, power energy.Power) error {
+// replayedText is what is printed of vjobs that were run.
+type replayedText struct {
+	title   string
+	log     *swf.Log // whose jobs they are; nil: of a workload file
+	results []*replay.Result
+	power   energy.Power
+	all     bool // every vjob and every switch
+}
+
+// mostPrinted is how many vjobs or switches of one run are printed unless all are asked for.
+const mostPrinted = 100
+
+// showReplay prints the totals with the ways side by side, how those of each queue and
+// each user fared, then the vjobs and the context switches.
+func (a *app) showReplay(r *replayedText) error {
 	var b strings.Builder
-	first := results[0]
-	vms := fmt.Sprintf("%d vjobs on %d nodes with %s; actions as in profile %s", len(first.VJobs), first.Nodes, first.Capacity, first.Profile)
-	fmt.Fprintf(&b, "%s\n%s\n\n", clean(title), vms)
-	if err := totals(results, power).write(&b, 0); err != nil {
-		return err
+	first := r.results[0]
+	fmt.Fprintf(&b, "%s\n%s on %d nodes with %s; actions as in profile %s\n\n",
+		clean(r.title), count(len(first.VJobs)+refused(first), "vjob"), first.Nodes, first.Capacity, first.Profile)
+	tables := []func(*strings.Builder) error{
+		func(b *strings.Builder) error { return totals(r.results, r.power).write(b, 0) },
+		func(b *strings.Builder) error { return writeGroups(b, "QUEUE", r.results, queueOf) },
+		func(b *strings.Builder) error { return writeGroups(b, "USER", r.results, userOf) },
+		func(b *strings.Builder) error { return writeRefusals(b, r.results) },
+		func(b *strings.Builder) error { return writeConventions(b, r.log) },
+		r.vjobs, r.switches,
 	}
-	b.WriteByte('\n')
-	if err := vjobTimes(results).write(&b, 0); err != nil {
-		return err
-	}
-	for _, r := range results {
-		fmt.Fprintf(&b, "\n%s: %s\n", r.Policy, switchCount(len(r.Switches)))
-		if len(r.Switches) > 0 {
-			if err := switches(r).write(&b, 0); err != nil {
-				return err
-			}
+	for _, table := range tables {
+		if err := table(&b); err != nil {
+			return err
 		}
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
+}
+
+// vjobs prints the times of each vjob.
+func (r *replayedText) vjobs(b *strings.Builder) error {
+	if n := len(r.results[0].VJobs); n > mostPrinted && !r.all {
+		fmt.Fprintf(b, "\nThe times of the %d vjobs are told by --all, --starts and -o json.\n", n)
+		return nil
+	}
+	b.WriteByte('\n')
+	return vjobTimes(r.results).write(b, 0)
+}
+
+// switches prints the context switches.
+func (r *replayedText) switches(b *strings.Builder) error {
+	for _, x := range r.results {
+		fmt.Fprintf(b, "\n%s: %s\n", x.Policy, switchCount(len(x.Switches)))
+		if len(x.Switches) == 0 || len(x.Switches) > mostPrinted && !r.all {
+			continue
+		}
+		if err := switches(x).write(b, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused counts the vjobs that were.
+func refused(r *replay.Result) (n int) {
+	for i := range r.Refused {
+		n += r.Refused[i].VJobs
+	}
+	return n
 }
 
 // totals has one column per policy.
@@ -57,6 +100,14 @@ func totals(results []*replay.Result, power energy.Power) *table {
 	line("total time", func(s *replay.Summary) string { return replay.Clock(s.Total) })
 	line("vjobs ended", func(s *replay.Summary) string { return strconv.Itoa(s.Ended) })
 	line("of these failed", func(s *replay.Summary) string { return strconv.Itoa(s.Failed) })
+	some := func(name string, value func(s *replay.Summary) int) {
+		if slices.ContainsFunc(sums, func(s replay.Summary) bool { return value(&s) > 0 }) {
+			line(name, func(s *replay.Summary) string { return strconv.Itoa(value(s)) })
+		}
+	}
+	some("of these ended by their walltime", func(s *replay.Summary) int { return s.Overdue })
+	some("vjobs that never end", func(s *replay.Summary) int { return s.Left })
+	some("vjobs refused", func(s *replay.Summary) int { return s.Refused })
 	line("mean wait until the start", func(s *replay.Summary) string { return replay.Clock(seconds(s.Wait.Mean)) })
 	line("median", func(s *replay.Summary) string { return replay.Clock(seconds(s.Wait.Median)) })
 	line("95th percentile", func(s *replay.Summary) string { return replay.Clock(seconds(s.Wait.P95)) })
@@ -76,9 +127,7 @@ func totals(results []*replay.Result, power energy.Power) *table {
 	line("of these without cost", func(s *replay.Summary) string { return strconv.Itoa(s.Idle) })
 	line("cost of all", func(s *replay.Summary) string { return mib(s.CostMiB) })
 	line("boots", func(s *replay.Summary) string { return strconv.Itoa(s.Boots) })
-	if slices.ContainsFunc(sums, func(s replay.Summary) bool { return s.Pauses > 0 }) {
-		line("pauses, in memory", func(s *replay.Summary) string { return strconv.Itoa(s.Pauses) })
-	}
+	some("pauses, in memory", func(s *replay.Summary) int { return s.Pauses })
 	line("suspends", func(s *replay.Summary) string { return strconv.Itoa(s.Suspends) })
 	line("resumes (local)", func(s *replay.Summary) string { return fmt.Sprintf("%d (%d)", s.Resumes, s.Local) })
 	line("migrations", func(s *replay.Summary) string { return strconv.Itoa(s.Migrations) })
@@ -93,11 +142,22 @@ func vjobTimes(results []*replay.Result) *table {
 			t.heads = append(t.heads, column{r.Policy + " " + name, true})
 		}
 	}
+	others := make([]map[string]*replay.VJob, len(results))
+	for k, r := range results {
+		others[k] = map[string]*replay.VJob{}
+		for i := range r.VJobs {
+			others[k][r.VJobs[i].Name] = &r.VJobs[i]
+		}
+	}
 	for i := range results[0].VJobs {
 		j := &results[0].VJobs[i]
 		cells := []string{j.Name, replay.Clock(j.Submitted)}
-		for _, r := range results {
-			k := &r.VJobs[i]
+		for _, names := range others {
+			k := names[j.Name]
+			if k == nil {
+				cells = append(cells, "-", "refused", "-", "-")
+				continue
+			}
 			ended := replay.Clock(k.Ended)
 			if k.State == cluster.Failed {
 				ended += " failed"

@@ -297,7 +297,7 @@ func TestPoliciesObey(t *testing.T) {
 		}
 		list = append(list, queue.Job{VJob: &cluster.VJob{ID: j.ID, State: state, Walltime: time.Hour}, Need: j.Need})
 	}
-	for _, p := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}, queue.TimeSlices{Quantum: time.Hour}, queue.FirstFit{Patience: time.Minute}} {
+	for _, p := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}, queue.TimeSlices{Quantum: time.Hour}, queue.FirstFit{Patience: time.Minute}, queue.DynamicEASY{}, queue.DynamicEASY{Patience: time.Minute}} {
 		tally := b.Tally(noon, nil)
 		tally.Count(jobs[1])
 		m := &queue.Moment{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Room: func() queue.Room {

@@ -172,6 +172,8 @@ func TestReservationsBeginInTime(t *testing.T) {
 		queue.Conservative{},
 		queue.FirstFit{},
 		queue.FirstFit{MinRun: 9 * time.Second, Patience: 20 * time.Second},
+		queue.DynamicEASY{},
+		queue.DynamicEASY{MinRun: 9 * time.Second, Patience: 20 * time.Second},
 		queue.TimeSlices{Quantum: 7 * time.Second},
 	} {
 		given := 0

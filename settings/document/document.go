@@ -154,6 +154,9 @@ func (d *Document) Locate(err error) error {
 	return &Error{Document: d.Name, Line: p.line, Column: p.column, Field: field}
 }
 
+// Line is where a field stands, from 1; 0 is that the document does not have it.
+func (d *Document) Line(field string) int { return d.places[field].line }
+
 func (d *Document) syntax(err error) error {
 	e := &Error{Document: d.Name, Field: &cluster.FieldError{Field: "syntax", Value: "this", Want: err.Error()}}
 	if y, ok := errors.AsType[yaml.Error](err); ok {

@@ -16,8 +16,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/queue"
-	"vjob/replay"
 	"vjob/scheduler"
+	"vjob/settings/steering"
 	"vjob/swf"
 	"vjob/virtual"
 )
@@ -100,7 +100,7 @@ func newDay(t *testing.T, policy queue.Policy, lines ...budget.Line) *day {
 	}
 	d.cluster = simulated.New(config)
 	e := execute.DefaultSettings
-	e.Costs = replay.Costs(simulated.Thesis)
+	e.Costs = steering.Costs(simulated.Thesis)
 	d.since = d.cluster.Now()
 	d.shell, err = virtual.New(virtual.Config{
 		Settings: scheduler.Settings{

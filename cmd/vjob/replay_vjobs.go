@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"vjob/chart"
+	"vjob/cluster"
+	"vjob/hypervisor/simulated"
+	"vjob/queue"
+	"vjob/replay"
+	"vjob/scheduler"
+	"vjob/settings"
+	"vjob/settings/steering"
+	"vjob/swf"
+	"vjob/workload"
+)
+
+// replayedWorkload is vjobs that are to be run, and where they come from.
+type replayedWorkload struct {
+	name     string
+	workload *workload.Workload
+	log      *swf.Log // whose jobs they are; nil: of a workload file
+}
+
+// replayTargets are the files that are written beside the figures; nil is none.
+type replayTargets struct{ svg, starts *target }
+
+// replayWorkload runs vjobs in each way that is asked for, and prints what came of them.
+func (a *app) replayWorkload(ctx context.Context, f *replayFlags, given func(string) bool, in *replayedWorkload, t replayTargets) error {
+	w := in.workload
+	if f.noWalltimes {
+		w.DropWalltimes()
+	}
+	if 0 < f.jobs && f.jobs < len(w.Jobs) {
+		w.Jobs = w.Jobs[:f.jobs]
+	}
+	power, err := parseWatts(f.watts)
+	if err != nil {
+		return err
+	}
+	ways, err := a.ways(f, given, w)
+	if err != nil {
+		return err
+	}
+	if f.starts != "" && len(ways) != 1 {
+		return cluster.BadField("--starts", f.starts, "one --policy or --settings with it: each has its own starts")
+	}
+	results := make([]*replay.Result, len(ways))
+	for i := range ways {
+		bar := a.progress(ways[i].Title, "vjobs")
+		ways[i].Progress = bar.show
+		results[i], err = replay.Run(ctx, w, ways[i])
+		bar.end()
+		if err != nil {
+			return fmt.Errorf("replay %s with %s: %w", in.name, ways[i].Title, err)
+		}
+	}
+	title := w.Title
+	if title == "" || title == in.name {
+		title = filepath.Base(in.name)
+	}
+	if err := t.svg.write(func(w io.Writer) error { return chart.Write(w, replay.Figure(title, results)) }); err != nil {
+		return err
+	}
+	if err := t.starts.write(results[0].WriteStarts); err != nil {
+		return err
+	}
+	if a.json() {
+		return printJSON(a.out, replayJSON(title, results, power), true)
+	}
+	return a.showReplay(&replayedText{title: title, log: in.log, results: results, power: power, all: f.all})
+}
+
+// ways are how the vjobs are run: under each settings file, under each policy.
+func (a *app) ways(f *replayFlags, given func(string) bool, w *workload.Workload) (ways []replay.Options, err error) {
+	common, err := f.common(a)
+	if err != nil {
+		return nil, err
+	}
+	files, policies := f.settings, f.policies
+	if len(files) == 0 {
+		files = []string{""}
+	} else if !given("policy") {
+		policies = []string{""} // their own
+	}
+	for _, file := range files {
+		for _, policy := range policies {
+			way := common
+			if file == "" {
+				err = f.plain(&way, policy)
+			} else {
+				err = a.under(f, given, &way, file, policy)
+				if len(w.Nodes) > 0 || common.Nodes != nil {
+					way.Nodes = common.Nodes // beside which those of the settings count for nothing
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+			if len(way.Nodes) == 0 && len(w.Nodes) == 0 {
+				return nil, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
+			}
+			ways = append(ways, way)
+		}
+	}
+	return ways, nil
+}
+
+// common is what all ways have in common.
+func (f *replayFlags) common(a *app) (o replay.Options, err error) {
+	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
+	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
+		return o, renamed(err, "--profile")
+	}
+	if f.start != "" {
+		if o.Start, err = parseMoment("--start", f.start, a.now()); err != nil {
+			return o, err
+		}
+	}
+	if f.quantum < queue.LeastQuantum {
+		return o, cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
+	}
+	if f.cluster != "" {
+		o.Nodes, err = parseCluster(f.cluster)
+	}
+	return o, err
+}
+
+// plain is a way without settings.
+func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
+	if o.Policy, err = queue.ByName(policy); err != nil {
+		return renamed(err, "--policy")
+	}
+	if slots, ok := o.Policy.(queue.TimeSlices); ok {
+		slots.Quantum = f.quantum
+		o.Policy = slots
+	}
+	o.Title = policy
+	o.Suspend, err = scheduler.SuspensionNamed(f.suspend, o.Policy)
+	return renamed(err, "--suspend")
+}
+
+// under is a way under settings. A policy that is given takes the place of policy.name.
+func (a *app) under(f *replayFlags, given func(string) bool, o *replay.Options, file, policy string) error {
+	s, err := settings.Read(file, a.getenv)
+	if err != nil {
+		return err
+	}
+	if policy != "" {
+		if _, err := queue.ByName(policy); err != nil {
+			return renamed(err, "--policy")
+		}
+		s.Policy.Name = policy
+	}
+	if given("suspend") {
+		s.Policy.Suspend = f.suspend
+	}
+	if given("quantum") {
+		s.Policy.Quantum = settings.Duration{Duration: f.quantum}
+	}
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("%s with the policy %s: %w", file, policy, err)
+	}
+	core, err := steering.Core(&s)
+	if err != nil {
+		return err
+	}
+	o.Base, o.Bounds = &core, scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	o.Nodes = s.ClusterNodes()
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml")
+	o.Title = strings.TrimSpace(name + " " + policy)
+	return nil
+}

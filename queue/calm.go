@@ -1,0 +1,64 @@
+package queue
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+)
+
+// calm keeps policies that suspend from suspending in vain; see [FirstFit].
+type calm struct{ minRun, patience time.Duration }
+
+// choose goes a policy's way through the queue, once, or twice if somebody would be parked
+// who might be spared.
+func (c calm) choose(m *Moment, way func(*walk)) []Verdict {
+	w := begin(m)
+	c.spare(w)
+	way(w)
+	if c.patience > 0 && w.parks() {
+		if patient := c.wait(m, w, way); patient != nil {
+			return patient.foretell()
+		}
+	}
+	return w.foretell()
+}
+
+// spare lets those keep their room that have just begun.
+func (c calm) spare(w *walk) {
+	for i, j := range w.jobs {
+		ran := w.Now.Sub(j.Since)
+		if w.settled[i] || j.State != cluster.Running || ran >= c.minRun {
+			continue
+		}
+		if ok, _ := w.take(i); ok {
+			w.settle(i, Run, fmt.Sprintf("runs: it is left alone for %s yet", (c.minRun-ran).Round(time.Second)))
+			w.verdicts[i].Again = j.Since.Add(c.minRun)
+		}
+	}
+}
+
+// wait is the walk on which nobody is parked, if all who would start by that are going
+// to start soon enough anyway; nil if not.
+func (c calm) wait(m *Moment, eager *walk, way func(*walk)) *walk {
+	w := begin(m)
+	if fit := w.takeRunning(); !fit && m.Urgent {
+		return nil
+	}
+	way(w)
+	o := w.future()
+	for i := range w.jobs {
+		if eager.verdicts[i].Wish != Run || w.verdicts[i].Wish == Run {
+			continue
+		}
+		left, ends := w.jobs[i].Left()
+		start, ok := o.Earliest(w.jobs[i].Need, left, ends, true)
+		if !ok || start.Sub(m.Now) > c.patience {
+			return nil
+		}
+		o.Reserve(start, w.jobs[i].Need, left, ends)
+		w.verdicts[i].Reason = "waits: there will be room by itself within " + start.Sub(m.Now).Round(time.Second).String() +
+			", sooner than a suspension pays"
+	}
+	return w
+}

@@ -1,0 +1,48 @@
+package queue
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// DynamicEASY is EASY backfilling with vjobs that can be suspended (thesis chapter 5): in
+// order, the vjobs run for which there is room beside those before them, until there is
+// none for one that waits. Those behind it fill what is left, whatever their walltimes:
+// they cannot delay it, since they are suspended as soon as there is room for it beside
+// those before it. For nobody else anybody is suspended, so those that fill gaps do not
+// push each other out, as they do under [FirstFit].
+type DynamicEASY struct {
+	Count Needs // the CPU that VMs count for
+	// MinRun and Patience are those of [FirstFit].
+	MinRun, Patience time.Duration
+}
+
+var _ Policy = DynamicEASY{}
+
+// Name is "dynamic-easy".
+func (DynamicEASY) Name() string { return "dynamic-easy" }
+
+// Needs is what the field Count says.
+func (e DynamicEASY) Needs() Needs { return e.Count }
+
+// Select goes through the queue once, or twice if somebody would be parked who might be
+// spared.
+func (e DynamicEASY) Select(m *Moment) []Verdict { return calm{e.MinRun, e.Patience}.choose(m, e.walk) }
+
+func (DynamicEASY) walk(w *walk) {
+	head := 0
+	for ; head < len(w.jobs) && len(w.waiting) == 0; head++ {
+		w.let(head)
+	}
+	for i := head; i < len(w.jobs); i++ {
+		if w.jobs[i].State == cluster.Running {
+			w.let(i)
+		}
+	}
+	for i := head; i < len(w.jobs); i++ {
+		if w.jobs[i].State != cluster.Running {
+			w.let(i)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package replay
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteStarts writes when each vjob first ran, as CSV: its name, and seconds from the
+// start of the workload, in order of submission; nothing for those that never did.
+func (r *Result) WriteStarts(out io.Writer) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"job", "start"}) // the writer keeps the error
+	for i := range r.VJobs {
+		start := ""
+		if at := r.VJobs[i].Started; at >= 0 {
+			start = strconv.FormatFloat(at.Seconds(), 'f', -1, 64)
+		}
+		_ = w.Write([]string{r.VJobs[i].Name, start})
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return fmt.Errorf("write the starts: %w", err)
+	}
+	return nil
+}

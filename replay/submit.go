@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// serve submits the jobs as they come, and lets time go on until every vjob has ended and
+// nothing of it is left, or none ever will by itself.
+func (r *run) serve(ctx context.Context) error {
+	for {
+		next, to := r.comers.next(), r.limit
+		if next >= 0 {
+			to = r.start.Add(next)
+		}
+		err := r.until(ctx, to, func(now time.Time) bool {
+			return r.comers.next() != next || next < 0 && r.recorder.settled(now)
+		})
+		if err != nil {
+			return err
+		}
+		for _, i := range r.comers.due(r.shell.Now().Sub(r.start)) {
+			if err := r.submit(i); err != nil { //nolint:contextcheck // nothing in virtual time blocks
+				return err
+			}
+		}
+		if next < 0 && r.comers.next() < 0 {
+			break
+		}
+	}
+	for _, i := range r.comers.left() {
+		s := &r.workload.Jobs[i].Submission
+		r.recorder.refused(r.shell.Now(), s, fmt.Errorf("it comes after another vjob, which has never ended: %w", cluster.ErrConflict))
+	}
+	return nil
+}
+
+// submit submits a job as a user would. What the daemon would refuse is left out, and
+// kept with the reason.
+func (r *run) submit(i int) error {
+	w := r.workload
+	s, err := w.Submission(i, r.start, r.numbers)
+	if err == nil {
+		err = s.Validate(r.options.Bounds, nil)
+	}
+	var job *cluster.VJob
+	if err == nil {
+		fill(&s)
+		job, err = r.shell.Submit(s)
+	}
+	switch {
+	case errors.Is(err, cluster.ErrInvalid) || errors.Is(err, cluster.ErrConflict):
+		r.recorder.refused(r.shell.Now(), &s, err)
+		r.comers.ended(i, w.Jobs[i].At) // who would have come after it comes when he did
+		return nil
+	case err != nil:
+		return fmt.Errorf("submit %s: %w", w.Jobs[i].Describe(), err)
+	}
+	r.numbers[i] = job.ID
+	vjobs := s.VJobs(job.ID)
+	r.comers.begun(i, vjobs)
+	for _, one := range vjobs {
+		one.Queue, one.Project = job.Queue, job.Project
+		r.recorder.submitted(r.shell.Now(), one, w.Jobs[i].Length())
+	}
+	return nil
+}
+
+// fill gives all VMs their image.
+func fill(s *scheduler.Submission) {
+	fill := func(vms []cluster.VM) {
+		for k := range vms {
+			if vms[k].Payload.Image == "" {
+				vms[k].Payload.Image = image
+			}
+		}
+	}
+	fill(s.VMs)
+	for _, shape := range s.Shapes {
+		fill(shape.VMs)
+	}
+}

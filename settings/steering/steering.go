@@ -1,0 +1,119 @@
+// Package steering makes the settings of the scheduling loop of what an administrator
+// has written. The daemon and the replay of workloads take them from here, so that what
+// is tried is what will happen.
+//
+// It refuses to know who runs the loop, and on what.
+package steering
+
+import (
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor/simulated"
+	"vjob/queue"
+	"vjob/queue/arrangement"
+	"vjob/scheduler"
+	"vjob/settings"
+)
+
+// Core is the settings of the loop's core, but for its planner and for the nodes that can be
+// switched off and on.
+func Core(s *settings.Settings) (scheduler.Settings, error) {
+	rules, err := s.Arrange()
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	rations, err := energyOf(s)
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	suspend, err := suspension(s)
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	e := execute.DefaultSettings
+	if e.Costs, err = costs(s); err != nil {
+		return scheduler.Settings{}, err
+	}
+	e.Limits = gang.Limits{
+		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
+		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
+		Word: gang.DefaultLimits.Word,
+	}
+	e.Attempts = s.Limits.Attempts
+	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
+	return scheduler.Settings{
+		Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Rules: string(s.Rules), Network: network(s), Energy: rations,
+		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
+		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
+	}, nil
+}
+
+// Bounds limits submissions; the default image stands first.
+func Bounds(s *settings.Settings) scheduler.Bounds {
+	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	if usual := s.DefaultImage(); usual != "" {
+		b.Images = append(b.Images, usual)
+	}
+	for _, i := range s.Images {
+		if !i.Default {
+			b.Images = append(b.Images, i.ID)
+		}
+	}
+	return b
+}
+
+// policyOf is the policy of all queues, with the gap that it leaves.
+func policyOf(s *settings.Settings, rules *arrangement.Rules) queue.Policy {
+	if s.Policy.Gap.Duration == 0 {
+		return rules.Policy()
+	}
+	return queue.Apart{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
+}
+
+// energyOf is what is known of power, and what is to be done with it.
+func energyOf(s *settings.Settings) (e scheduler.Energy, err error) {
+	e = scheduler.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda}
+	if e.Zone, err = s.Zone(); err != nil {
+		return e, err
+	}
+	e.Budgets, err = s.Energy.Book(e.Zone)
+	return e, err
+}
+
+// network is what transfers share; nil if nothing is known of it.
+func network(s *settings.Settings) *ctxswitch.Network {
+	nics := s.NICs()
+	if nics == nil {
+		return nil
+	}
+	n := &ctxswitch.Network{NIC: nics, Uplink: map[string]cluster.Rate{}, Label: s.Network.Label, Dirty: s.Network.Dirty.Rate}
+	for rack, rate := range s.Network.Uplinks {
+		n.Uplink[rack] = rate.Rate
+	}
+	return n
+}
+
+// suspension is where to vjobs are suspended: what the settings say, or what suits their
+// policy.
+func suspension(s *settings.Settings) (scheduler.Suspension, error) {
+	p, err := queue.ByName(s.Policy.Name)
+	if err != nil {
+		return scheduler.ToDisk, err
+	}
+	return scheduler.SuspensionNamed(s.Policy.Suspend, p)
+}
+
+// costs are the estimates of actions. On real hosts they are those of the thesis,
+// which are on the safe side: deadlines are made of them.
+func costs(s *settings.Settings) (ctxswitch.Costs, error) {
+	if s.Driver == "libvirt" {
+		return ctxswitch.ThesisCosts, nil
+	}
+	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
+	if err != nil {
+		return ctxswitch.Costs{}, err
+	}
+	return Scaled(Costs(profile), s.Simulated.Speed), nil
+}

@@ -1,0 +1,61 @@
+package workload
+
+import (
+	"cmp"
+	"time"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// Submission is what is submitted for a job in a workload that begins at an instant, once
+// the jobs before it have their numbers; 0 is one that was refused. Who waits for that is
+// refused as well: the error names the field.
+func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (scheduler.Submission, error) {
+	j := &w.Jobs[job]
+	s := j.Submission
+	s.Terms = s.Clone()
+	if j.Deadline != nil {
+		s.Deadline = begin.Add(*j.Deadline)
+	}
+	if j.Reserve != nil {
+		s.Reservation = begin.Add(*j.Reserve)
+	}
+	for _, link := range j.After {
+		on := &w.Jobs[link.On].Submission
+		first := numbers[link.On]
+		if first == 0 {
+			return s, cluster.BadField("after", on.Name, "a vjob that was not refused itself")
+		}
+		array := len(on.Array) > 0 && link.Index == 0
+		s.After = append(s.After, cluster.Dependency{On: first + cluster.VJobID(max(0, link.Index-1)), When: link.When, Array: array})
+	}
+	if j.Inner != nil {
+		if s.Inner = numbers[*j.Inner]; s.Inner == 0 {
+			return s, cluster.BadField("inner", w.Jobs[*j.Inner].Submission.Name, "a container that was not refused itself")
+		}
+	}
+	return s, nil
+}
+
+// check is what can be said of a job without the cluster.
+func (j *Job) check() error {
+	s := j.Submission
+	s.Rules = "" // they may name nodes
+	if j.Reserve != nil {
+		s.Reservation = time.Unix(0, 0).Add(*j.Reserve)
+	}
+	if len(j.waits) > 0 {
+		s.After = []cluster.Dependency{{On: 1}}
+	}
+	return s.Validate(scheduler.Bounds{}, nil)
+}
+
+// VJobs counts the vjobs, those of arrays one by one.
+func (w *Workload) VJobs() int {
+	n := 0
+	for i := range w.Jobs {
+		n += cmp.Or(len(w.Jobs[i].Submission.Array), 1)
+	}
+	return n
+}
