@@ -19,6 +19,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/settings/steering"
 	"vjob/virtual"
 	"vjob/workload"
@@ -32,7 +33,7 @@ type Options struct {
 	Bounds  scheduler.Bounds // of submissions to that daemon; those beyond are refused
 	Title   string           // of the result; "" is the name of the policy
 	Policy  queue.Policy     // without a base
-	Suspend scheduler.Suspension
+	Suspend pass.Suspension
 	Profile simulated.Profile // durations of actions
 	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
 	Start   time.Time         // when the workload begins, for windows in time; zero is as it says itself
@@ -163,7 +164,9 @@ func length(w *workload.Workload) time.Duration {
 // nothing goes wrong: nodes tell when something changes, so they need be looked at
 // only now and then. No plan depends on how fast this machine is.
 func (r *run) settings(work time.Duration) scheduler.Settings {
-	s := scheduler.Settings{Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Rest: time.Second, Backoff: 5 * time.Second}
+	s := scheduler.Settings{Rest: time.Second, Settings: pass.Settings{
+		Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Backoff: 5 * time.Second,
+	}}
 	if r.options.Base != nil {
 		s = *r.options.Base
 	}

@@ -11,19 +11,9 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/journal"
-	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/quota"
+	"vjob/scheduler/pass"
 )
-
-// arrangement is the order of vjobs and who may run, or the plain one.
-func (s *Settings) arrangement() *arrangement.Rules {
-	if s.Arrangement != nil {
-		return s.Arrangement
-	}
-	plain := arrangement.Plain(s.Policy)
-	return &plain
-}
 
 // Route fills the queue and the project of a submission in, and says what stands against
 // it there. The error names the field.
@@ -102,46 +92,10 @@ func (c *Core) capacity() (sum cluster.Resources) {
 	return sum
 }
 
-// impose puts the quotas before the room: who would be over one even beside those alone
-// that run now is barred, and who would be beside those that are to start is refused.
-func (s *Settings) impose(m *queue.Moment, p *picture) {
-	rules := s.arrangement()
-	if rules.Quotas.Empty() {
-		return
-	}
-	tally, index := count(rules, p.reports, p.past, p.now)
-	for i := range m.Jobs {
-		if j := &m.Jobs[i]; j.Barred == "" {
-			j.Barred = tally.Refuses(index[j.ID])
-		}
-	}
-	room := m.Room
-	m.Room = func() queue.Room { return tally.Room(room(), index) }
-}
-
-// count counts those against the quotas that run, or are under way to or from there; who
-// is saved from where he stands still does not run.
-func count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
-	tally := rules.Quotas.Tally(now, past)
-	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
-	for i := range reports {
-		r := &reports[i]
-		jobs[i] = quota.Job{
-			ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
-			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
-		}
-		index[r.Job.ID] = &jobs[i]
-		if !r.Job.State.Ready() && !r.Record.Stands() || r.Bound == cluster.VMRunning {
-			tally.Count(&jobs[i])
-		}
-	}
-	return tally, index
-}
-
 // Standing is how queues, quotas and shares stand now.
 func (c *Core) Standing(now time.Time) arrangement.Standing {
 	c.now = now
-	tally, _ := count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
+	tally, _ := pass.Count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
 	return c.desk.Standing(now, tally)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/execute"
 )
 
 // OrderArray carries out what a user asks of every vjob of an array, and leaves those
@@ -42,39 +41,3 @@ func (c *Core) OrderArray(now time.Time, array cluster.VJobID, order Order, by s
 func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order, by string) error {
 	return l.ask(ctx, func(c *Core) error { return c.OrderArray(l.now(), array, order, by) })
 }
-
-// limitArrays bars the vjobs of arrays that would be more at once than their owners
-// want. Those that have begun count until they have ended.
-func (p *picture) limitArrays() {
-	left := map[cluster.VJobID]int{}
-	for i := range p.reports {
-		r := &p.reports[i]
-		if r.Job.AtOnce == 0 || r.Job.Array == 0 {
-			continue
-		}
-		if _, known := left[r.Job.Array]; !known {
-			left[r.Job.Array] = r.Job.AtOnce
-		}
-		if !waitsToBegin(r) {
-			left[r.Job.Array]--
-		}
-	}
-	if len(left) == 0 {
-		return
-	}
-	for i := range p.reports {
-		r := &p.reports[i]
-		n, limited := left[r.Job.Array]
-		if !limited || !waitsToBegin(r) || r.Job.Held || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
-			continue
-		}
-		if n <= 0 {
-			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.AtOnce)
-			continue
-		}
-		left[r.Job.Array]--
-	}
-}
-
-// waitsToBegin reports whether nothing was begun of a vjob.
-func waitsToBegin(r *execute.Report) bool { return r.Job.State == cluster.Waiting && r.Idle }

@@ -13,6 +13,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 )
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -69,8 +70,10 @@ func views(l journal.Loaded) map[cluster.NodeID]hypervisor.View {
 
 func settings() scheduler.Settings {
 	return scheduler.Settings{
-		Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{},
-		Rest: time.Millisecond, Backoff: time.Second,
+		Settings: pass.Settings{
+			Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: time.Second,
+		},
+		Rest: time.Millisecond,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/journal"
+	"vjob/scheduler/pass"
 )
 
 // BudgetsStatus is the power budgets, and what they mean now.
@@ -19,7 +20,7 @@ type BudgetsStatus struct {
 	By       string        // who has stated them last
 	At       time.Time
 	Limits   []LimitStatus // that hold now
-	Changes  []BudgetChange
+	Changes  []pass.LimitChange
 }
 
 // LimitStatus is a limit that holds now.
@@ -29,15 +30,6 @@ type LimitStatus struct {
 	Now            energy.Watts // drawn
 	Most           energy.Watts // drawn at most
 	Short          energy.Watts // by which it is exceeded even if nobody runs; 0: it is not
-}
-
-// BudgetChange is a change of the budgets that is to come, with what has to stop for it
-// of what runs now.
-type BudgetChange struct {
-	At     time.Time
-	From   time.Time // when those that have to stop are suspended
-	Limits []budget.Limit
-	Stops  []cluster.VJobID
 }
 
 // SetBudgets replaces the budgets that are stated through the API. The error is a
@@ -68,7 +60,7 @@ func (c *Core) CheckBudgets(lines []budget.Line) error {
 }
 
 func (c *Core) readBudgets(lines []budget.Line) (*budget.Book, error) {
-	book, err := budget.New(c.settings.Energy.zone(), lines)
+	book, err := budget.New(c.settings.zone(), lines)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +76,7 @@ func (c *Core) readBudgets(lines []budget.Line) (*budget.Book, error) {
 	return book, nil
 }
 
-func (s *Energy) zone() *time.Location {
+func (s *Settings) zone() *time.Location {
 	if s.Zone == nil {
 		return time.UTC
 	}
@@ -101,91 +93,16 @@ func (c *Core) takeUpEnergy(kept journal.Budgets) {
 	}
 	lines, err := budget.Read(kept.Text)
 	if err == nil {
-		c.book, err = budget.New(c.settings.Energy.zone(), lines)
+		c.book, err = budget.New(c.settings.zone(), lines)
 	}
 	if err != nil {
 		c.alarm(0, "the power budgets that were stated do not hold: "+err.Error())
 	}
-	c.limits = c.limitsAt(c.now)
+	c.limits = c.books().At(c.now)
 }
 
-// limitsAt are the limits of an instant.
-func (c *Core) limitsAt(t time.Time) []budget.Limit {
-	return budget.Tighter(c.settings.Energy.Budgets.At(t), c.book.At(t))
-}
-
-// nextLimits is when other limits hold than at an instant.
-func (c *Core) nextLimits(t time.Time) (next time.Time, ok bool) {
-	for _, b := range []*budget.Book{c.settings.Energy.Budgets, c.book} {
-		if at, changes := b.Next(t); changes && (!ok || at.Before(next)) {
-			next, ok = at, true
-		}
-	}
-	return next, ok
-}
-
-// Changes of budgets are foreseen for a day, and only the first ones.
-const (
-	foresight   = 24 * time.Hour
-	mostChanges = 6
-)
-
-// foresee gives a picture the limits that hold for it: those of now, and those that begin
-// so soon that what they stop has to be suspended now. It asks for a decision when that
-// changes.
-func (c *Core) foresee(p *picture) {
-	p.limits = c.limitsAt(c.now)
-	c.changes = nil
-	for t := c.now; len(c.changes) < mostChanges; {
-		next, ok := c.nextLimits(t)
-		if !ok || next.Sub(c.now) > foresight {
-			break
-		}
-		t = next
-		change := BudgetChange{At: t, From: t, Limits: c.limitsAt(t)}
-		if budget.Tightens(p.limits, change.Limits) {
-			change.Stops = c.stops(p, change.Limits)
-			change.From = t.Add(-c.lead(p, change.Stops))
-		}
-		c.changes = append(c.changes, change)
-		c.retry(t)
-		if !change.From.After(c.now) {
-			p.limits = budget.Tighter(p.limits, change.Limits)
-		} else {
-			c.retry(change.From)
-		}
-	}
-}
-
-// Suspensions for a budget begin early enough for all of them, twice as long as they are
-// estimated to take. Caps take moments.
-const (
-	leastLead = time.Minute
-	mostLead  = 2 * time.Hour
-)
-
-// lead is how long before a budget begins vjobs have to stop for it.
-func (c *Core) lead(p *picture, stops []cluster.VJobID) time.Duration {
-	saved := map[cluster.NodeID]time.Duration{}
-	longest := time.Duration(0)
-	for _, id := range stops {
-		r, ok := c.exec.Job(id)
-		if !ok {
-			continue
-		}
-		for i := range r.Job.VMs {
-			vm := &r.Job.VMs[i]
-			at, runs := p.intended.Host(vm.ID)
-			if !runs {
-				continue
-			}
-			takes := time.Duration(float64(c.settings.Execute.Costs.SuspendPer) * float64(vm.Reserved.Memory) / float64(cluster.GiB))
-			saved[at] += takes
-			longest = max(longest, takes, saved[at]/time.Duration(max(c.settings.Execute.Transfers, 1)))
-		}
-	}
-	return min(leastLead+2*longest, mostLead)
-}
+// books are the budgets that hold side by side.
+func (c *Core) books() budget.Books { return budget.Books{c.settings.Budgets, c.book} }
 
 // admits reports whether VMs may use so much more without a limit being exceeded.
 func (c *Core) admits(more map[cluster.NodeID]cluster.MilliCPU) bool {
@@ -225,9 +142,9 @@ func (c *Core) members(g budget.Group) []cluster.NodeID {
 // budgetsStatus is what the budgets are, and what they mean now.
 func (c *Core) budgetsStatus() BudgetsStatus {
 	s := BudgetsStatus{
-		Settings: c.settings.Energy.Budgets.Lines(), Stated: c.book.Lines(), By: c.budgets.By, At: c.budgets.At, Changes: c.changes,
+		Settings: c.settings.Budgets.Lines(), Stated: c.book.Lines(), By: c.budgets.By, At: c.budgets.At, Changes: c.changes,
 	}
-	for _, l := range c.limitsAt(c.now) {
+	for _, l := range c.books().At(c.now) {
 		status := LimitStatus{Limit: l}
 		idle := energy.Watts(0)
 		for _, id := range c.members(l.Group) {

@@ -1,12 +1,10 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/budget"
@@ -15,34 +13,21 @@ import (
 	"vjob/power"
 	"vjob/queue"
 	"vjob/queue/arrangement"
+	"vjob/ruling"
+	"vjob/scheduler/pass"
 )
 
 // Settings steer the core.
 type Settings struct {
-	Execute execute.Settings
-	Policy  queue.Policy
-	// Arrangement is the order of vjobs, and who may run: queues, shares and quotas.
-	// Nil: in order of the priorities that were submitted, and whoever.
-	Arrangement *arrangement.Rules
-	Planner     ctxswitch.Planner
-	Rules       string // of the settings, for all vjobs
-	Seed        uint64
+	pass.Settings
+	Rules string // of the settings, for all vjobs
 	// Rest is the least time between two decisions, so that a burst of events
 	// costs one.
-	Rest time.Duration
-	// Backoff is how long a vjob is left alone after its first failed attempt; it
-	// doubles with each further one, up to 64 times.
-	Backoff   time.Duration
-	Reserving Reserving
-	// Network is what transfers share; nil: nothing is known of it.
-	Network *ctxswitch.Network
-	Energy  Energy
+	Rest    time.Duration
+	Budgets *budget.Book   // of the settings, which hold beside those that are stated
+	Zone    *time.Location // in which the windows of budgets are read; nil is UTC
 	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
 	HoldOverdue bool
-	// Live lets VMs that a lock protects migrate while they run.
-	Live bool
-	// Suspend is where to vjobs are suspended.
-	Suspend Suspension
 	// Switching says which nodes can be switched off and on.
 	Switching Switching
 }
@@ -56,13 +41,13 @@ type Core struct {
 	desk     *arrangement.Desk
 	nextPlan journal.PlanID
 	now      time.Time
-	rules    journal.Rules    // stated through the API, beside those of the settings
-	broken   map[string]error // what is wrong with rules, by their text; see [Core.understood]
+	rules    journal.Rules // stated through the API, beside those of the settings
+	reader   *ruling.Reader
 
-	budgets journal.Budgets // stated through the API, beside those of the settings
-	book    *budget.Book    // the same, read
-	limits  []budget.Limit  // that are kept, as of the last decision
-	changes []BudgetChange  // that are to come
+	budgets journal.Budgets    // stated through the API, beside those of the settings
+	book    *budget.Book       // the same, read
+	limits  []budget.Limit     // that are kept, as of the last decision
+	changes []pass.LimitChange // that are to come
 	groups  map[budget.Group][]cluster.NodeID
 
 	decided   uint64                           // the executor's changes that the last decision has seen
@@ -89,38 +74,18 @@ type Core struct {
 
 // NewCore goes on from what the journal holds.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
-	settings.Arrangement = settings.arrangement()
+	settings.Arrangement = settings.Arranged()
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, broken: map[string]error{}, aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: ruling.NewReader(), aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
 	}
-	c.exec.Needs, c.exec.Expect = c.needs, settings.Policy.Needs() == queue.Predicted
+	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpEnergy(loaded.Budgets)
 	c.takeUp(loaded.Power)
 	c.kin = newKin(loaded)
 	c.exec.Ended = c.kin.note
 	return c
-}
-
-// needs counts a VM as the policy wants it counted (thesis §6.1.2). Those that cannot be
-// suspended when it turns out that they need more count for what they reserved, and so do
-// those with a reservation.
-func (c *Core) needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources {
-	need := job.VMs[rank].Reserved
-	if job.Yields != cluster.BySuspension || !job.Reservation.IsZero() {
-		return need
-	}
-	switch c.settings.Policy.Needs() {
-	case queue.Observed, queue.Predicted:
-		if seen {
-			need.CPU = cpu
-		}
-	case queue.Assumed:
-		need.CPU = cpu // 0 for a VM that never ran
-	case queue.Reserved:
-	}
-	return need
 }
 
 // Submitted takes in vjobs that the store has accepted.
@@ -333,11 +298,4 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	a.Spans = append(a.Spans, b.Spans...)
 	a.Reshape = append(a.Reshape, b.Reshape...)
 	return a
-}
-
-// asNoPlan finds out whether a planner has answered that there is no plan.
-func asNoPlan(err error) (*ctxswitch.NoPlan, bool) {
-	var no *ctxswitch.NoPlan
-	ok := errors.As(err, &no)
-	return no, ok
 }

@@ -1,98 +1,89 @@
 package scheduler
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
+	"vjob/scheduler/pass"
 )
 
-// decide takes one decision: the policy says which vjobs should run, the planner
+// decide takes a decision: the policy says which vjobs should run, the planner
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
 	c.settleKin()
 	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
-	p := c.picture()
+	facts := c.facts()
+	p := pass.See(&c.settings.Settings, facts)
+	c.retry(p.Again)
 	c.desk.Decided(c.now)
-	d, found, err := c.settings.decideWithout(p)
-	c.judge(p, found)
+	d, err := p.Decide()
+	c.judge(facts.Exiles, d.Suspects)
 	if err != nil {
 		c.despair(err)
 	} else {
 		c.missed = exile{}
 	}
-	if d.verdicts == nil {
+	if d.Verdicts == nil {
 		return // those of the last decision are as good as any
 	}
-	c.reshape(p, &d.plan)
-	c.ration(p, d.caps)
-	c.adopt(d.plan)
-	c.breaches = slices.Concat(p.unread, d.breaches)
-	c.remember(p, d.verdicts)
-	c.tellLate(p, d.verdicts)
-	for _, v := range d.verdicts {
-		if !v.Again.IsZero() {
-			c.retry(v.Again)
+	c.reshape(&d)
+	c.ration(p, &d)
+	c.adopt(d.Plan)
+	c.breaches = slices.Concat(p.Unread, d.Breaches)
+	c.remember(p, d.Verdicts)
+	c.tellLate(p, d.Verdicts)
+	for _, v := range d.Verdicts {
+		c.retry(v.Again)
+	}
+}
+
+// facts are what a decision is to be taken on.
+func (c *Core) facts() *pass.Facts {
+	nodes := c.exec.Nodes()
+	for i := range nodes {
+		nodes[i].State = c.standing(&nodes[i])
+	}
+	vjobs := c.arrange(c.exec.Jobs())
+	return &pass.Facts{
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Past: c.desk.Ledger(),
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(),
+		Waits: c.kin.waits, Exiles: c.exiles(vjobs),
+	}
+}
+
+// picture is what a decision would see now, to try things out on.
+func (c *Core) picture() *pass.Picture { return pass.See(&c.settings.Settings, c.facts()) }
+
+// reshape makes the shapes durable in which the plan starts moldable vjobs.
+func (c *Core) reshape(d *pass.Decision) {
+	for _, id := range slices.Sorted(maps.Keys(d.Shapes)) {
+		// The vjob is there and waits: the plan starts it.
+		if err := c.exec.Reshape(c.now, id, d.Shapes[id]); err != nil {
+			panic(fmt.Sprintf("scheduler: broken invariant: %v", err))
 		}
 	}
 }
 
-// decision is what is wanted of each vjob of a picture, and how to get there.
-type decision struct {
-	verdicts []queue.Verdict
-	plan     ctxswitch.Plan
-	why      string                                // why there is no plan; "" if there is one, or none is needed
-	breaches []string                              // of rules, as things stand
-	caps     map[cluster.VJobID][]cluster.MilliCPU // of their members; see [Settings.allot]
-	fault    error                                 // an error that is no verdict; nil: the decision is sound
-}
-
-// decide is the decision on a picture. It changes nothing.
-func (s *Settings) decide(p *picture) (d decision) {
-	wished, fault := s.consultWithin(p)
-	p.admit(wished)
-	d.fault, d.verdicts = fault, s.stand(p, wished)
-	for range maxRefusals {
-		goals, change := p.goals(d.verdicts)
-		problem := p.problem(s, goals)
-		d.breaches, d.why = ctxswitch.Breaches(problem), ""
-		if !change && len(d.breaches) == 0 && settled(problem) && !p.thorough {
-			break
+// ration has the executor keep to the limits of a decision, and give the shares.
+func (c *Core) ration(p *pass.Picture, d *pass.Decision) {
+	c.limits, c.changes = p.Limits, p.Changes
+	for i := range p.VJobs {
+		job := p.VJobs[i].Job
+		most, given := d.Caps[job.ID]
+		switch {
+		case given:
+			c.exec.SetCaps(c.now, job.ID, most)
+		case !d.Rationed:
+			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
 		}
-		plan, err := s.Planner.Plan(problem)
-		if err == nil && s.overdrawn(p, wished, plan.Target) {
-			d.verdicts = s.stand(p, wished)
-			continue
-		}
-		if err == nil {
-			d.plan = plan
-			break
-		}
-		d.why = err.Error()
-		no, ok := asNoPlan(err)
-		if !ok {
-			d.fault = err
-			break
-		}
-		if d.plan, ok = s.clearing(p, d.verdicts, no); ok {
-			d.why = ""
-			break
-		}
-		if !giveUp(p, wished, no) {
-			break
-		}
-		d.verdicts = s.stand(p, wished)
 	}
-	d.caps = s.allot(p, d.verdicts, d.plan.Target)
-	return d
 }
-
-// maxRefusals bounds how many vjobs one decision leaves out because the planner
-// finds no place for them although the policy thought there was one.
-const maxRefusals = 16
 
 // adopt writes a plan down and begins it.
 func (c *Core) adopt(plan ctxswitch.Plan) {
@@ -104,69 +95,21 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	c.decided = c.exec.Changes()
 }
 
-// retry asks for a decision at an instant.
+// retry asks for a decision at an instant; zero is never.
 func (c *Core) retry(at time.Time) {
+	if at.IsZero() {
+		return
+	}
 	if c.retryAt.IsZero() || at.Before(c.retryAt) {
 		c.retryAt = at
 	}
 }
 
-// settled reports whether the configuration needs no repair, rules aside: it is
-// viable, and nothing has to leave a draining node.
-func settled(p ctxswitch.Problem) bool {
-	if !p.Current.Viable() {
-		return false
-	}
-	for _, n := range p.Current.Nodes() {
-		if n.State != cluster.Draining {
-			continue
-		}
-		for _, vm := range p.Current.On(n.ID) {
-			if !p.Pinned[vm] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (p *picture) problem(s *Settings, goals []ctxswitch.Goal) ctxswitch.Problem {
-	return ctxswitch.Problem{
-		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
-		Live: p.live, Costs: s.Execute.Costs, Network: s.Network, Seed: p.seed,
-	}
-}
-
-// giveUp takes the wish back for a vjob that the planner cannot place: one that
-// was to start stays ready; if it stands still in memory, it is saved, to be resumed
-// elsewhere. It reports false when there is nothing to take back.
-func giveUp(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
-	last := -1
-	for i, r := range p.reports {
-		starts := r.Idle && !r.Blind && r.Job.State.Ready() && verdicts[i].Wish == queue.Run
-		if !starts {
-			continue
-		}
-		last = i
-		if r.Job.ID == no.VJob {
-			break
-		}
-	}
-	if last < 0 {
-		return false
-	}
-	verdicts[last] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
-	if p.reports[last].Job.State == cluster.Paused {
-		verdicts[last].Wish = queue.Park
-	}
-	return true
-}
-
 // remember keeps the verdicts for those who ask why.
-func (c *Core) remember(p *picture, verdicts []queue.Verdict) {
+func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
-	for i, r := range p.reports {
+	for i, r := range p.VJobs {
 		c.verdicts[r.Job.ID] = verdicts[i]
 		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !r.Job.Reservation.After(c.now) {
 			c.queueing = append(c.queueing, r.Job.ID)

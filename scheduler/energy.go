@@ -6,27 +6,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
-	"vjob/energy/budget"
 	"vjob/power/cycle"
 )
-
-// Energy is what is known of power, and what is to be done with it.
-type Energy struct {
-	// Power is what nodes draw, as far as it is known.
-	Power map[cluster.NodeID]energy.Power
-	// Yield is the most that VMs get of the CPU that they have reserved, unless their
-	// floor is more; 0 is all of it.
-	Yield float64
-	// Lambda trades yield for power: 1 is for yield, near 0 for power; 0 is 1.
-	Lambda  float64
-	Budgets *budget.Book   // of the settings, which hold beside those that are stated
-	Zone    *time.Location // in which the windows of budgets are read; nil is UTC
-}
-
-// rations reports whether shares of CPU are dealt out even without a budget.
-func (s *Energy) rations() bool {
-	return s.Yield > 0 && s.Yield < 1 || s.Lambda > 0 && s.Lambda < 1
-}
 
 // power is what a node draws.
 func (c *Core) power(n *execute.NodeReport) NodePower {

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/dpm"
 	"vjob/power/cycle"
-	"vjob/queue"
 )
 
 // Management switches nodes off that nothing needs, and on again: package dpm.
@@ -154,53 +152,19 @@ func (c *Core) whatIf(m *Management, world *dpm.Cluster) dpm.WhatIf {
 				empty = append(empty, h.ID)
 			}
 		}
-		if len(empty) > 0 && !c.canEmpty(empty) {
+		if len(empty) > 0 && !c.picture().Empties(empty) {
 			return nil, false
 		}
 		return even(on, from)
 	}
 }
 
-// canEmpty asks the planner whether all VMs find places when these nodes are drained.
-func (c *Core) canEmpty(nodes []cluster.NodeID) bool {
-	p := c.supposed()
-	holds := false
-	for _, id := range nodes {
-		n, _ := p.current.Node(id)
-		n.State = cluster.Draining
-		p.current.SetNode(n)
-		p.intended.SetNode(n)
-		holds = holds || len(p.current.On(id)) > 0
-	}
-	if !holds {
-		return true
-	}
-	verdicts := make([]queue.Verdict, len(p.reports))
-	for i, r := range p.reports {
-		if r.Job.State == cluster.Running {
-			verdicts[i].Wish = queue.Run
-		}
-	}
-	goals, _ := p.goals(verdicts)
-	err := error(nil)
-	well := unharmed(func() { _, err = ctxswitch.Repacker{}.Plan(p.problem(&c.settings, goals)) })
-	return well && err == nil
-}
-
-// unharmed does something and reports whether it went without a panic: vjobs with which no
-// decision can be taken are the business of others, and stop no power management.
-func unharmed(do func()) (well bool) {
-	defer func() { well = recover() == nil }()
-	do()
-	return true
-}
-
 // wakeFor switches nodes on for vjobs that wait: as few as let as many run as all would,
 // first those that are still being emptied, and the largest first. Nodes that are coming up already count.
 func (c *Core) wakeFor() {
-	p := c.supposed()
+	p := c.picture()
 	var off []cluster.Node
-	for _, n := range p.intended.Nodes() {
+	for _, n := range p.Nodes() {
 		s := c.switches[n.ID]
 		if s == nil || s.record.By != "" || c.decreed(n.ID) != cluster.Online {
 			continue
@@ -209,7 +173,7 @@ func (c *Core) wakeFor() {
 		case s.record.Phase == cycle.Off && s.record.Want == cycle.WantOff, s.record.Phase == cycle.Emptying, s.record.Phase == cycle.Stopping && s.record.Want == cycle.WantOff:
 			off = append(off, n)
 		case s.record.Phase != cycle.On && s.record.Phase != cycle.Stuck:
-			p.open(n.ID)
+			_ = p.Decree(n.ID, cluster.Online) // it was just listed
 		}
 	}
 	if len(off) == 0 {
@@ -221,61 +185,9 @@ func (c *Core) wakeFor() {
 			cmp.Compare(soon(a), soon(b)), cmp.Compare(b.Capacity.CPU, a.Capacity.CPU), cmp.Compare(b.Capacity.Memory, a.Capacity.Memory),
 		)
 	})
-	fewest := c.fewest(p, off)
-	for _, n := range off[:fewest] {
+	for _, n := range off[:p.Fewest(off)] {
 		c.wish(n.ID, cycle.WantOn, fmt.Sprintf("vjob %s waits for room", c.queueing[0]))
 	}
-}
-
-// fewest is how many of the nodes let as many vjobs run as all of them would.
-func (c *Core) fewest(p *picture, off []cluster.Node) int {
-	runs := func(n int) int {
-		for i, node := range off {
-			if node.State = cluster.Offline; i < n {
-				node.State = cluster.Online
-			}
-			p.current.SetNode(node)
-			p.intended.SetNode(node)
-		}
-		var verdicts []queue.Verdict
-		unharmed(func() { verdicts, _ = c.settings.consult(p) })
-		count := 0
-		for _, v := range verdicts {
-			if v.Wish == queue.Run {
-				count++
-			}
-		}
-		return count
-	}
-	goal := runs(len(off))
-	if runs(0) >= goal {
-		return 0
-	}
-	low, high := 0, len(off) // with low it is too few, with high enough
-	for high-low > 1 {
-		if mid := (low + high) / 2; runs(mid) >= goal {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
-}
-
-// supposed is a picture to try things out on.
-func (c *Core) supposed() *picture {
-	retry := c.retryAt
-	p := c.picture()
-	c.retryAt = retry
-	return p
-}
-
-// open lets a node take VMs in the picture.
-func (p *picture) open(id cluster.NodeID) {
-	n, _ := p.intended.Node(id)
-	n.State = cluster.Online
-	p.current.SetNode(n)
-	p.intended.SetNode(n)
 }
 
 // decreed is what was decreed of a node.

@@ -14,7 +14,7 @@ import (
 func (l *Loop) prune(ctx context.Context) (err error) {
 	var sum journal.Pruned
 	horizon := l.retention.Horizon(l.now())
-	horizon.Charges = l.now().Add(-l.settings.arrangement().Memory())
+	horizon.Charges = l.now().Add(-l.settings.Arranged().Memory())
 	for done, wrong := range l.store.Prune(ctx, horizon) {
 		sum, err = sum.Plus(done), wrong
 	}

@@ -11,6 +11,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 )
 
 // policies are those whose passes are measured.
@@ -50,7 +51,10 @@ func queued(policy queue.Policy, c *cloud, seen map[cluster.NodeID]hypervisor.Vi
 	set := execute.DefaultSettings
 	set.Costs = ctxswitch.ThesisCosts
 	core := scheduler.NewCore(scheduler.Settings{
-		Execute: set, Policy: policy, Live: true, Planner: ctxswitch.Repacker{}, Rest: time.Second, Backoff: time.Second,
+		Settings: pass.Settings{
+			Execute: set, Policy: policy, Live: true, Planner: ctxswitch.Repacker{}, Backoff: time.Second,
+		},
+		Rest: time.Second,
 	}, c.Loaded, epoch)
 	core.Drain()
 	for _, n := range c.Nodes {

@@ -57,7 +57,7 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 	if err := s.Validate(l.limits, l.snapshot.Load().Nodes); err != nil {
 		return nil, false, err
 	}
-	if err := s.Route(l.settings.arrangement()); err != nil {
+	if err := s.Route(l.settings.Arranged()); err != nil {
 		return nil, false, err
 	}
 	s.At = l.now().UTC()

@@ -8,15 +8,8 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/reservation"
+	"vjob/scheduler/pass"
 )
-
-// Reserving says how vjobs may reserve room.
-type Reserving struct {
-	Horizon time.Duration // how far ahead a reservation may begin; 0: however far
-	// Margin is how much earlier than it would have to others make room for a
-	// reservation.
-	Margin time.Duration
-}
 
 // validateReservation refuses what does not go with a reservation.
 func (s *Submission) validateReservation() error {
@@ -76,69 +69,19 @@ func (c *Core) confirm(now time.Time, s *Submission) error {
 				b.From = now
 			}
 			r.Others = append(r.Others, b)
-		case job.Reservation.IsZero() && runs && c.settings.keeps(job.VJob):
+		case job.Reservation.IsZero() && runs && c.settings.Keeps(job.VJob):
 			r.Kept = append(r.Kept, job)
 		}
 	}
 	return r.Confirm()
 }
 
-// keeps reports whether a vjob that runs keeps its room until its end.
-func (s *Settings) keeps(j *cluster.VJob) bool {
-	return queue.Yielding{Policy: s.Policy}.Keeps(j)
-}
-
-// leads are how long before a reservation vjobs have to be suspended for it: as long as
-// it takes to suspend all that make room on the busiest node, and the margin. Nobody is
-// started for less than a whole node takes. They are 0 if nothing is reserved.
-func (s *Settings) leads(p *picture) reservation.Leads {
-	if !p.reserved() {
-		return reservation.Leads{}
-	}
-	at := map[cluster.NodeID]time.Duration{}
-	for i := range p.reports {
-		r := &p.reports[i]
-		stands := r.Job.State == cluster.Paused // its memory has to be saved as well
-		if r.Job.State != cluster.Running && !stands || !r.Job.Reservation.IsZero() || s.keeps(r.Job) {
-			continue
-		}
-		for k := range r.Job.VMs {
-			if node := p.current.Place(r.Job.VMs[k].ID); node != "" {
-				at[node] += s.suspension(r.Job.VMs[k].Reserved.Memory)
-			}
-		}
-	}
-	var busiest, whole time.Duration
-	for _, n := range p.current.Nodes() {
-		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], s.suspension(n.Capacity.Memory))
-	}
-	if len(at) > 0 {
-		busiest += s.Reserving.Margin
-	}
-	return reservation.Leads{Park: busiest, Start: whole + s.Reserving.Margin}
-}
-
-// suspension is how long so much memory takes, if as many transfers go on at once as may.
-func (s *Settings) suspension(memory cluster.MiB) time.Duration {
-	return s.Execute.Costs.Duration(cluster.Suspend, memory, false) / time.Duration(max(1, s.Execute.Transfers))
-}
-
-// reserved reports whether a vjob waits for its reservation.
-func (p *picture) reserved() bool {
-	for i := range p.reports {
-		if job := p.reports[i].Job; !job.Reservation.IsZero() && job.State.Ready() {
-			return true
-		}
-	}
-	return false
-}
-
 // tellLate tells once of each reservation that has begun and cannot start.
-func (c *Core) tellLate(p *picture, verdicts []queue.Verdict) {
+func (c *Core) tellLate(p *pass.Picture, verdicts []queue.Verdict) {
 	late := map[cluster.VJobID]bool{}
-	for i, r := range p.reports {
+	for i, r := range p.VJobs {
 		job := r.Job
-		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(p.now) || verdicts[i].Wish == queue.Run {
+		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Wish == queue.Run {
 			continue
 		}
 		if late[job.ID] = true; !c.late[job.ID] {

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -40,36 +39,4 @@ func (c *Core) CheckRules(text string) error {
 		r, ok := c.exec.Job(vm.VJob)
 		return ok && vm.Rank >= 0 && vm.Rank < len(r.Job.VMs)
 	})
-}
-
-// understood says why rules cannot be kept that were once accepted: they name nodes
-// that are no longer there. Nodes come and go with a start of the daemon only.
-func (c *Core) understood(r ruling.Rules, nodes []cluster.Node) error {
-	key := r.Text
-	if r.VJob != 0 {
-		key = "of a vjob: " + key
-	}
-	err, known := c.broken[key]
-	if !known {
-		_, err = r.Compile(ruling.NewScene(nodes, nil))
-		c.broken[key] = err
-	}
-	return err
-}
-
-// ofCluster are the rules of the settings and of the API, and what is wrong with those
-// that are not understood any more.
-func (c *Core) ofCluster(nodes []cluster.Node) (list []ruling.Rules, unread []string) {
-	for _, text := range []string{c.settings.Rules, c.rules.Text} {
-		r := ruling.Rules{Text: text}
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		if err := c.understood(r, nodes); err != nil {
-			unread = append(unread, err.Error())
-			continue
-		}
-		list = append(list, r)
-	}
-	return list, unread
 }

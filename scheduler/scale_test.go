@@ -20,6 +20,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 )
 
 // cloud is a large cluster in racks, three quarters full: on every twentieth node a
@@ -140,12 +141,15 @@ func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
 	set := execute.DefaultSettings
 	set.Costs = ctxswitch.ThesisCosts
 	d.core = scheduler.NewCore(scheduler.Settings{
-		Execute: set, Policy: queue.FirstFit{Count: queue.Observed}, Rules: rules, Live: true,
-		Planner: ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
-			end := time.Now().Add(250 * time.Millisecond)
-			return func() bool { return time.Now().After(end) }
-		}},
-		Backoff: time.Second,
+		Settings: pass.Settings{
+			Execute: set, Policy: queue.FirstFit{Count: queue.Observed}, Live: true,
+			Planner: ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
+				end := time.Now().Add(250 * time.Millisecond)
+				return func() bool { return time.Now().After(end) }
+			}},
+			Backoff: time.Second,
+		},
+		Rules: rules,
 	}, c.Loaded, d.now)
 	d.core.Drain()
 	for _, n := range c.Nodes {

@@ -57,7 +57,7 @@ func (c *Core) SetWalltime(now time.Time, s Stretch) error {
 	}
 	changed := r.Job.Clone()
 	changed.Walltime = s.Walltime
-	if err := c.settings.arrangement().Admit(changed); err != nil && longer {
+	if err := c.settings.Arranged().Admit(changed); err != nil && longer {
 		return err
 	}
 	return c.exec.SetWalltime(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))

@@ -15,6 +15,7 @@ import (
 	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
 
@@ -38,8 +39,11 @@ func switchable(t *testing.T, manage *scheduler.Management) *plant {
 	var err error
 	p.shell, err = virtual.New(virtual.Config{
 		Settings: scheduler.Settings{
-			Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
-			Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: true, Switching: set,
+			Settings: pass.Settings{
+				Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
+				Backoff: 5 * time.Second, Live: true,
+			},
+			Rest: 100 * time.Millisecond, Switching: set,
 		},
 		Cluster: p.cluster, Store: p.store, Down: 3 * time.Second,
 		Crash: func(point string) bool { return p.crash != nil && p.crash(point) },

@@ -17,6 +17,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
 
@@ -41,8 +42,11 @@ func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 	})
 	cfg := virtual.Config{
 		Settings: scheduler.Settings{
-			Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: seed,
-			Rest: 100 * time.Millisecond, Backoff: 5 * time.Second,
+			Settings: pass.Settings{
+				Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: seed,
+				Backoff: 5 * time.Second,
+			},
+			Rest: 100 * time.Millisecond,
 		},
 		Cluster: s.cluster, Store: s.store, Down: 3 * time.Second,
 		Crash: func(point string) bool { return s.crash != nil && s.crash(point) },

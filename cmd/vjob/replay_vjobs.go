@@ -13,6 +13,7 @@ import (
 	"vjob/queue"
 	"vjob/replay"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/settings"
 	"vjob/settings/steering"
 	"vjob/swf"
@@ -140,7 +141,7 @@ func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
 		o.Policy = slots
 	}
 	o.Title = policy
-	o.Suspend, err = scheduler.SuspensionNamed(f.suspend, o.Policy)
+	o.Suspend, err = pass.SuspensionNamed(f.suspend, o.Policy)
 	return renamed(err, "--suspend")
 }
 

@@ -214,6 +214,27 @@ func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
+// Books hold side by side. Those that are nil are without lines.
+type Books []*Book
+
+// At are the limits of an instant, of each group the smallest one.
+func (b Books) At(t time.Time) (list []Limit) {
+	for _, book := range b {
+		list = Tighter(list, book.At(t))
+	}
+	return list
+}
+
+// Next is the first instant after t at which another line holds; false: there is none.
+func (b Books) Next(t time.Time) (next time.Time, ok bool) {
+	for _, book := range b {
+		if at, changes := book.Next(t); changes && (!ok || at.Before(next)) {
+			next, ok = at, true
+		}
+	}
+	return next, ok
+}
+
 // Tightens reports whether limits that come next allow any group less than those of now.
 func Tightens(now, next []Limit) bool {
 	for _, l := range next {

@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/arrangement"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/settings"
 )
 
@@ -24,7 +25,11 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	rations, err := energyOf(s)
+	zone, err := s.Zone()
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
+	budgets, err := s.Energy.Book(zone)
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -44,9 +49,14 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	e.Attempts = s.Limits.Attempts
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Rules: string(s.Rules), Network: network(s), Energy: rations,
-		Reserving: scheduler.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-		Rest:      s.Timing.Rest.Duration, Backoff: s.Timing.Backoff.Duration, Live: true, Suspend: suspend, HoldOverdue: s.Policy.Overdue == "suspend",
+		Settings: pass.Settings{
+			Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Network: network(s),
+			Energy:    pass.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda},
+			Reserving: pass.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
+			Backoff:   s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
+		},
+		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Zone: zone,
+		HoldOverdue: s.Policy.Overdue == "suspend",
 	}, nil
 }
 
@@ -72,16 +82,6 @@ func policyOf(s *settings.Settings, rules *arrangement.Rules) queue.Policy {
 	return queue.Apart{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
 }
 
-// energyOf is what is known of power, and what is to be done with it.
-func energyOf(s *settings.Settings) (e scheduler.Energy, err error) {
-	e = scheduler.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda}
-	if e.Zone, err = s.Zone(); err != nil {
-		return e, err
-	}
-	e.Budgets, err = s.Energy.Book(e.Zone)
-	return e, err
-}
-
 // network is what transfers share; nil if nothing is known of it.
 func network(s *settings.Settings) *ctxswitch.Network {
 	nics := s.NICs()
@@ -97,12 +97,12 @@ func network(s *settings.Settings) *ctxswitch.Network {
 
 // suspension is where to vjobs are suspended: what the settings say, or what suits their
 // policy.
-func suspension(s *settings.Settings) (scheduler.Suspension, error) {
+func suspension(s *settings.Settings) (pass.Suspension, error) {
 	p, err := queue.ByName(s.Policy.Name)
 	if err != nil {
-		return scheduler.ToDisk, err
+		return pass.ToDisk, err
 	}
-	return scheduler.SuspensionNamed(s.Policy.Suspend, p)
+	return pass.SuspensionNamed(s.Policy.Suspend, p)
 }
 
 // costs are the estimates of actions. On real hosts they are those of the thesis,

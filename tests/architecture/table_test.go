@@ -57,7 +57,8 @@ var table = []row{
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
-	{"scheduler", of("cluster", "energy", "energy/budget", "energy/price", "energy/account", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/mold", "queue/outlook", "queue/quota", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
+	{"scheduler/pass", of("cluster", "energy", "energy/budget", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/mold", "queue/outlook", "queue/quota", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "ruling"), "how plans are carried out, what is written down, and when the next pass is due"},
+	{"scheduler", of("cluster", "energy", "energy/budget", "energy/price", "energy/account", "queue", "queue/arrangement", "queue/forecast", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "scheduler/pass", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -93,7 +94,7 @@ var table = []row{
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
 	{"settings", of("cluster", "energy", "energy/budget", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
-	{"settings/steering", of("cluster", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang", "hypervisor/simulated", "queue", "queue/arrangement", "scheduler", "settings"), "who runs the loop, and on what"},
+	{"settings/steering", of("cluster", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang", "hypervisor/simulated", "queue", "queue/arrangement", "scheduler", "scheduler/pass", "settings"), "who runs the loop, and on what"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"swf", of("cluster"), "how jobs are scheduled"},
 	{"workload/logged", of("cluster", "scheduler", "swf", "workload"), "how vjobs are scheduled"},
@@ -107,7 +108,7 @@ var table = []row{
 	{"replay/spread", nil, "what the values are"},
 	{"replay/pool", of("cluster", "queue/backfill", "chart", "swf", "replay/spread"), "nodes, VMs, and how a discipline decides"},
 	{"virtual", of("cluster", "hypervisor", "hypervisor/simulated", "ctxswitch/execute", "journal", "scheduler", "power", "power/cycle"), "what is replayed, and what is checked"},
-	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "db/memory", "settings/steering", "workload", "chart", "virtual", "replay/spread"), "real time, and the disk"},
+	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/pass", "db/memory", "settings/steering", "workload", "chart", "virtual", "replay/spread"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
 	{"cmd/vjob", everything, "nothing: it reads flags and asks the API"},
@@ -117,7 +118,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "virtual",
+var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/pass", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",

@@ -17,6 +17,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/settings/steering"
 	"vjob/swf"
 	"vjob/virtual"
@@ -104,8 +105,11 @@ func newDay(t *testing.T, policy queue.Policy, lines ...budget.Line) *day {
 	d.since = d.cluster.Now()
 	d.shell, err = virtual.New(virtual.Config{
 		Settings: scheduler.Settings{
-			Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Rest: time.Second, Backoff: 5 * time.Second, Live: true,
-			Energy: scheduler.Energy{Power: power, Budgets: book},
+			Settings: pass.Settings{
+				Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true,
+				Energy: pass.Energy{Power: power},
+			},
+			Rest: time.Second, Budgets: book,
 		},
 		Cluster: d.cluster, Store: d.store,
 		Committed: func(_ time.Time, step journal.Step) { d.committed(&step) },

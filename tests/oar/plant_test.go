@@ -30,6 +30,7 @@ import (
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
 
@@ -86,9 +87,12 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	}
 	p.shell, err = virtual.New(virtual.Config{
 		Settings: scheduler.Settings{
-			Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
-			Reserving: scheduler.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
-			Planner:   ctxswitch.Repacker{}, Rest: pause, Backoff: 5 * time.Second,
+			Settings: pass.Settings{
+				Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
+				Reserving: pass.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
+				Planner:   ctxswitch.Repacker{}, Backoff: 5 * time.Second,
+			},
+			Rest: pause,
 		},
 		Cluster: simulated.New(config), Store: p.store,
 	})

@@ -19,6 +19,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 	config "vjob/settings"
 	"vjob/settings/document"
 	"vjob/tests/sim"
@@ -190,13 +191,16 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	limits.Costs = costs
 	limits.Settle, limits.Limits.StopGrace = 20*time.Second, 10*time.Second
 	set = scheduler.Settings{
-		Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: 1,
-		Rest: 100 * time.Millisecond, Backoff: 10 * time.Second, Live: s.options["live"] == "yes",
+		Settings: pass.Settings{
+			Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: 1,
+			Backoff: 10 * time.Second, Live: s.options["live"] == "yes",
+		},
+		Rest: 100 * time.Millisecond,
 	}
 	if s.options["policy"] == "fcfs" {
 		set.Policy = queue.FCFS{}
 	}
-	if set.Suspend, err = scheduler.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
+	if set.Suspend, err = pass.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
 		return set, down, err
 	}
 	if n, ok := s.options["losses"]; ok {

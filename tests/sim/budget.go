@@ -44,7 +44,7 @@ func (r *run) ration(settings *scheduler.Settings) {
 	if err != nil {
 		panic(fmt.Sprintf("budgets of seed %d: %v", r.opts.Seed, err))
 	}
-	settings.Energy.Budgets = book
+	settings.Budgets = book
 	r.book = book
 }
 

@@ -7,6 +7,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/pass"
 )
 
 // Settings are those of the scheduler in a run.
@@ -20,8 +21,11 @@ func Settings(opts Options) scheduler.Settings {
 	}
 	policy := policies[opts.Seed%uint64(len(policies))]
 	set := scheduler.Settings{
-		Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed,
-		Rest: 100 * time.Millisecond, Backoff: 5 * time.Second, Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
+		Settings: pass.Settings{
+			Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed, Backoff: 5 * time.Second,
+			Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
+		},
+		Rest: 100 * time.Millisecond,
 	}
 	if arranged(opts) {
 		rules, err := arrange(policy)
@@ -46,7 +50,7 @@ var policies = []queue.Policy{
 }
 
 // suspensions are where the vjobs of the runs are suspended to, with every policy each.
-var suspensions = []scheduler.Suspension{scheduler.ToDisk, scheduler.Auto, scheduler.InMemory}
+var suspensions = []pass.Suspension{pass.ToDisk, pass.Auto, pass.InMemory}
 
 // Costs estimate the lab profile.
 var Costs = ctxswitch.Costs{

@@ -1,8 +1,6 @@
-package scheduler
+package pass
 
 import (
-	"fmt"
-
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
@@ -10,28 +8,6 @@ import (
 	"vjob/queue/mold"
 	"vjob/queue/outlook"
 )
-
-// validateShapes checks each alternative as if it were the vjob.
-func (s *Submission) validateShapes(b Bounds, nodes []NodeStatus) error {
-	if len(s.Shapes) == 0 {
-		return nil
-	}
-	if s.Idempotent {
-		return cluster.BadField("idempotent", true, "false beside shapes: another attempt has one shape")
-	}
-	for i, shape := range s.Shapes[1:] {
-		if shape.Walltime <= 0 {
-			return cluster.BadField(fmt.Sprintf("shapes[%d].walltime_seconds", i), shape.Walltime, "more than 0: the alternative that ends first is taken")
-		}
-		one := *s
-		one.VMs, one.Walltime, one.Rules, one.Shapes = shape.VMs, shape.Walltime, shape.Rules, nil
-		if err := one.Validate(b, nodes); err != nil {
-			return cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
-		}
-	}
-	s.Shapes[0].VMs = s.VMs // with their images
-	return nil
-}
 
 // moldable reports whether a vjob may still become another of its shapes: nothing was
 // ever made of it.
@@ -41,19 +17,19 @@ func moldable(r *execute.Report) bool {
 
 // mold gives the moldable vjobs of a picture the shapes that end first, each beside those
 // before it. They become durable when the vjobs start.
-func (c *Core) mold(p *picture) {
+func (p *Picture) mold() {
 	last := -1
-	for i := range p.reports {
-		if moldable(&p.reports[i]) {
+	for i := range p.VJobs {
+		if moldable(&p.VJobs[i]) {
 			last = i
 		}
 	}
 	if last < 0 {
 		return
 	}
-	o := c.outlook(p)
-	for i := range p.reports[:last+1] {
-		r := &p.reports[i]
+	o := p.outlook()
+	for i := range p.VJobs[:last+1] {
+		r := &p.VJobs[i]
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
 			continue
 		}
@@ -80,7 +56,7 @@ func (c *Core) mold(p *picture) {
 }
 
 // outlook is what is free beside all that runs, and what is reserved.
-func (c *Core) outlook(p *picture) *outlook.Outlook {
+func (p *Picture) outlook() *outlook.Outlook {
 	var total cluster.Resources
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
@@ -89,8 +65,8 @@ func (c *Core) outlook(p *picture) *outlook.Outlook {
 	}
 	o := outlook.New(p.now, total, cluster.Resources{})
 	for _, reserved := range []bool{false, true} {
-		for i := range p.reports {
-			r := &p.reports[i]
+		for i := range p.VJobs {
+			r := &p.VJobs[i]
 			job := queue.Job{VJob: r.Job, Ran: r.Ran}
 			left, ends := job.Left()
 			switch runs := r.Bound == cluster.VMRunning; {
@@ -104,16 +80,13 @@ func (c *Core) outlook(p *picture) *outlook.Outlook {
 	return o
 }
 
-// reshape makes the shapes durable that vjobs have in a plan.
-func (c *Core) reshape(p *picture, plan *ctxswitch.Plan) {
+// shapes are those in which a plan starts moldable vjobs.
+func (p *Picture) shapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
+	starts := map[cluster.VJobID]int{}
 	for _, g := range plan.Gangs {
-		shape, molded := p.molded[g.VJob]
-		if !molded || g.Kind != cluster.Boot {
-			continue
-		}
-		// The vjob is there and waits: the plan starts it.
-		if err := c.exec.Reshape(c.now, g.VJob, shape); err != nil {
-			panic(fmt.Sprintf("scheduler: broken invariant: %v", err))
+		if shape, molded := p.molded[g.VJob]; molded && g.Kind == cluster.Boot {
+			starts[g.VJob] = shape
 		}
 	}
+	return starts
 }

@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"slices"
@@ -31,11 +31,11 @@ func applicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resources) 
 }
 
 // lined goes through the vjobs with their places in the line; -1: elsewhere.
-func (p *picture) lined(yield func(report, place int) bool) {
+func (p *Picture) lined(yield func(report, place int) bool) {
 	next := 0
-	for i := range p.reports {
+	for i := range p.VJobs {
 		at := -1
-		if next < len(p.line) && p.line[next].VJob == p.reports[i].Job.ID {
+		if next < len(p.line) && p.line[next].VJob == p.VJobs[i].Job.ID {
 			at = next
 			next++
 		}
@@ -46,7 +46,7 @@ func (p *picture) lined(yield func(report, place int) bool) {
 }
 
 // admit has the planner know of those in the line that are to run.
-func (p *picture) admit(verdicts []queue.Verdict) {
+func (p *Picture) admit(verdicts []queue.Verdict) {
 	for i, at := range p.lined {
 		if at < 0 || verdicts[i].Wish != queue.Run {
 			continue
@@ -67,8 +67,8 @@ func (p *picture) admit(verdicts []queue.Verdict) {
 }
 
 // job is what policies know of a vjob, given its place in the line.
-func (p *picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
-	r := &p.reports[i]
+func (p *Picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
+	r := &p.VJobs[i]
 	job := queue.Job{
 		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
 	}

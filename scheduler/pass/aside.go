@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"fmt"
@@ -11,39 +11,30 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/journal"
 	"vjob/queue"
 	"vjob/ruling"
 )
 
-// exile is a vjob that is set aside: a decision with it has failed, by an error that is
-// no verdict or by a panic, and those without it go on.
-type exile struct {
-	version int       // of the vjob then; a changed one is tried at once
-	until   time.Time // when it is tried again
-	times   int       // in a row
-	why     string
+// Suspect is a vjob with which a decision has failed.
+type Suspect struct {
+	VJob cluster.VJobID
+	Why  string
 }
 
-// suspect is a vjob with which a decision has failed.
-type suspect struct {
-	vjob cluster.VJobID
-	why  string
-}
-
-// decideWithout takes a decision. Where it fails, the vjobs are found with which it does,
-// and it is taken without them. The error is that it fails without any vjob as well.
-func (s *Settings) decideWithout(p *picture) (d decision, found []suspect, err error) {
-	d, fault := s.try(p)
+// Decide takes a decision. Where it fails, by an error that is no verdict or by a panic,
+// the vjobs are found with which it does, and it is taken without them. The error is that
+// it fails without any vjob as well.
+func (p *Picture) Decide() (d Decision, err error) {
+	d, fault := p.try()
 	if fault == nil {
-		return d, nil, nil
+		return d, nil
 	}
-	h := hunt{settings: s, picture: p, tries: mostTries}
+	h := hunt{picture: p, tries: mostTries}
 	culprits := h.culprits()
 	if len(culprits) == 0 {
-		return d, nil, fault
+		return d, fault
 	}
-	reasons := map[cluster.VJobID]string{}
+	reasons, found := map[cluster.VJobID]string{}, make([]Suspect, 0, len(culprits))
 	for i, id := range culprits {
 		others := slices.Delete(slices.Clone(culprits), i, i+1)
 		why := fault
@@ -51,21 +42,22 @@ func (s *Settings) decideWithout(p *picture) (d decision, found []suspect, err e
 			why = own // with this one alone
 		}
 		reasons[id] = why.Error()
-		found = append(found, suspect{id, reasons[id]})
+		found = append(found, Suspect{id, reasons[id]})
 	}
 	p.setAside(reasons)
-	d, err = s.try(p)
-	return d, found, err
+	d, err = p.try()
+	d.Suspects = found
+	return d, err
 }
 
 // try takes a decision and tells of a panic as an error.
-func (s *Settings) try(p *picture) (d decision, fault error) {
+func (p *Picture) try() (d Decision, fault error) {
 	defer func() {
 		if r := recover(); r != nil {
 			fault = fmt.Errorf("panic: %v in %s", r, origin(string(debug.Stack())))
 		}
 	}()
-	d = s.decide(p)
+	d = p.decide()
 	return d, d.fault
 }
 
@@ -83,9 +75,8 @@ func origin(stack string) string {
 
 // hunt looks for the vjobs with which a decision fails, by trying without some.
 type hunt struct {
-	settings *Settings
-	picture  *picture
-	tries    int // that are left
+	picture *Picture
+	tries   int // that are left
 }
 
 // mostTries bounds the hunt: it finds one vjob among a million, or some dozen among
@@ -95,8 +86,8 @@ const mostTries = 64
 // culprits are few vjobs without which a decision succeeds; none: it fails without any.
 func (h *hunt) culprits() []cluster.VJobID {
 	var suspects []cluster.VJobID
-	for i := range h.picture.reports {
-		if id := h.picture.reports[i].Job.ID; h.picture.aside[id] == "" {
+	for i := range h.picture.VJobs {
+		if id := h.picture.VJobs[i].Job.ID; h.picture.aside[id] == "" {
 			suspects = append(suspects, id)
 		}
 	}
@@ -134,7 +125,7 @@ func (h *hunt) fails(without []cluster.VJobID) bool {
 }
 
 // try takes a decision without some vjobs, and leaves the picture as it is.
-func (h *hunt) try(without []cluster.VJobID) (decision, error) {
+func (h *hunt) try(without []cluster.VJobID) (Decision, error) {
 	h.tries--
 	trial := h.picture.copy()
 	trial.thorough = true
@@ -143,11 +134,11 @@ func (h *hunt) try(without []cluster.VJobID) (decision, error) {
 		reasons[id] = "it is not looked at"
 	}
 	trial.setAside(reasons)
-	return h.settings.try(trial)
+	return trial.try()
 }
 
 // copy is the picture with those parts of its own that [picture.setAside] changes.
-func (p *picture) copy() *picture {
+func (p *Picture) copy() *Picture {
 	c := *p
 	c.current, c.intended = p.current.Clone(), p.intended.Clone()
 	c.pinned, c.confined, c.aside = maps.Clone(p.pinned), maps.Clone(p.confined), maps.Clone(p.aside)
@@ -155,15 +146,15 @@ func (p *picture) copy() *picture {
 }
 
 // setAside takes vjobs out of the picture. What runs of them stays where it is.
-func (p *picture) setAside(without map[cluster.VJobID]string) {
+func (p *Picture) setAside(without map[cluster.VJobID]string) {
 	if len(without) == 0 {
 		return
 	}
 	maps.Copy(p.aside, without)
 	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r ruling.Rules) bool { return without[r.VJob] != "" })
 	p.line = slices.DeleteFunc(slices.Clone(p.line), func(a ctxswitch.Applicant) bool { return without[a.VJob] != "" })
-	for i := range p.reports {
-		if job := p.reports[i].Job; without[job.ID] != "" {
+	for i := range p.VJobs {
+		if job := p.VJobs[i].Job; without[job.ID] != "" {
 			for k := range job.VMs {
 				p.confine(job.VMs[k].ID)
 			}
@@ -172,7 +163,7 @@ func (p *picture) setAside(without map[cluster.VJobID]string) {
 }
 
 // confine leaves a VM where it runs or stands still, and forgets it if it is nowhere.
-func (p *picture) confine(vm cluster.VMID) {
+func (p *Picture) confine(vm cluster.VMID) {
 	for _, c := range []*cluster.Configuration{p.current, p.intended} {
 		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
 			p.pinned[vm], p.confined[vm] = true, true
@@ -183,7 +174,7 @@ func (p *picture) confine(vm cluster.VMID) {
 }
 
 // ofExile is the verdict on a vjob that is set aside.
-func (p *picture) ofExile(r *execute.Report) queue.Verdict {
+func (p *Picture) ofExile(r *execute.Report) queue.Verdict {
 	why := "it is set aside: " + p.aside[r.Job.ID]
 	switch {
 	case !r.Idle || r.Blind:
@@ -195,64 +186,12 @@ func (p *picture) ofExile(r *execute.Report) queue.Verdict {
 	}
 }
 
-// exiles takes those out of the picture whose time has not come again.
-func (c *Core) exiles(p *picture) {
-	without := map[cluster.VJobID]string{}
-	for i := range p.reports {
-		job := p.reports[i].Job
-		e, known := c.aside[job.ID]
-		if !known || e.version != job.Version || !c.now.Before(e.until) {
-			continue
-		}
-		without[job.ID] = fmt.Sprintf("%s; next try in %s", e.why, e.until.Sub(c.now).Round(time.Second))
-		c.retry(e.until)
+// banish takes those out of the picture whose time has not come again.
+func (p *Picture) banish(exiles map[cluster.VJobID]Exile) {
+	without := make(map[cluster.VJobID]string, len(exiles))
+	for id, e := range exiles {
+		without[id] = fmt.Sprintf("%s; next try in %s", e.Why, e.Until.Sub(p.now).Round(time.Second))
+		p.again(e.Until)
 	}
 	p.setAside(without)
-}
-
-// judge remembers with whom the decision on a picture failed, and forgets those with
-// whom it did not.
-func (c *Core) judge(p *picture, found []suspect) {
-	for id := range c.aside {
-		if p.aside[id] == "" {
-			delete(c.aside, id)
-		}
-	}
-	for _, s := range found {
-		r, ok := c.exec.Job(s.vjob)
-		if !ok {
-			continue
-		}
-		e := exile{version: r.Job.Version, times: c.aside[s.vjob].times + 1, why: s.why}
-		pause := c.backoff(e.times)
-		e.until = c.now.Add(pause)
-		c.aside[s.vjob] = e
-		c.retry(e.until)
-		c.alarm(s.vjob, fmt.Sprintf("vjob %s is set aside for %s, no decision can be taken with it: %s", s.vjob, pause, s.why))
-	}
-}
-
-// despair tells that no decision can be taken, not oftener than it tries by itself.
-func (c *Core) despair(err error) {
-	if c.now.Before(c.missed.until) {
-		c.retry(c.missed.until)
-		return
-	}
-	c.missed.times++
-	pause := c.backoff(c.missed.times)
-	c.missed.until = c.now.Add(pause)
-	c.retry(c.missed.until)
-	c.alarm(0, fmt.Sprintf("no decision can be taken, next try in %s: %s", pause, err))
-}
-
-func (c *Core) alarm(id cluster.VJobID, text string) {
-	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
-}
-
-// backoff is how long a vjob is left alone after so many failures in a row.
-func (c *Core) backoff(failures int) time.Duration {
-	if failures == 0 {
-		return 0
-	}
-	return c.settings.Backoff << min(failures-1, 6)
 }

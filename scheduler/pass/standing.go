@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"cmp"
@@ -43,19 +43,19 @@ func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 // stand already, as many as there is memory for beside those that run. Whoever is
 // expected to go on first comes first, then the order of priority. What was wished is
 // not changed.
-func (s *Settings) stand(p *picture, wished []queue.Verdict) []queue.Verdict {
-	list, may := s.standers(p, wished)
+func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
+	list, may := p.standers(wished)
 	if len(list) == 0 {
 		return wished
 	}
 	verdicts := slices.Clone(wished)
 	var room *ctxswitch.Packing
 	if may {
-		room = s.beside(p, wished)
+		room = p.beside(wished)
 	}
 	for _, i := range list {
-		job, v := p.reports[i].Job, &verdicts[i]
-		may := s.mayStand(job)
+		job, v := p.VJobs[i].Job, &verdicts[i]
+		may := p.settings.mayStand(job)
 		switch fits := may && room.Stand(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Wish = queue.Pause
@@ -73,11 +73,11 @@ func (s *Settings) stand(p *picture, wished []queue.Verdict) []queue.Verdict {
 // standers are those that are to be suspended, and those that stand still and could go on
 // standing, in the order in which they are looked at; may tells whether any of them may
 // stand.
-func (s *Settings) standers(p *picture, wished []queue.Verdict) (list []int, may bool) {
-	for i := range p.reports {
+func (p *Picture) standers(wished []queue.Verdict) (list []int, may bool) {
+	for i := range p.VJobs {
 		if p.suspends(i, wished[i].Wish) {
 			list = append(list, i)
-			may = may || s.mayStand(p.reports[i].Job)
+			may = may || p.settings.mayStand(p.VJobs[i].Job)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
@@ -97,8 +97,8 @@ func (s *Settings) mayStand(job *cluster.VJob) bool {
 
 // suspends reports whether a vjob that nothing keeps from it is to be suspended, or
 // stands still and waits. What stands still and cannot go on there is saved in any case.
-func (p *picture) suspends(i int, wish queue.Wish) bool {
-	r := &p.reports[i]
+func (p *Picture) suspends(i int, wish queue.Wish) bool {
+	r := &p.VJobs[i]
 	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
@@ -110,16 +110,16 @@ func (p *picture) suspends(i int, wish queue.Wish) bool {
 // could not be saved for them, as when there is no space for images. Without them he may
 // go on, and be done; else everybody would wait for ever. It is for one decision: until
 // the next try to save him the others come first again.
-func (p *picture) spare() {
-	stuck := slices.IndexFunc(p.reports, func(r execute.Report) bool {
+func (p *Picture) spare() {
+	stuck := slices.IndexFunc(p.VJobs, func(r execute.Report) bool {
 		return r.Job.State == cluster.Paused && r.Failures > 0 && !r.Job.Held && r.Idle && !r.Blind && p.barred[r.Job.ID] == ""
 	})
 	if stuck < 0 {
 		return
 	}
-	why := fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.reports[stuck].Job.ID)
-	for i := range p.reports {
-		job := p.reports[i].Job
+	why := fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.VJobs[stuck].Job.ID)
+	for i := range p.VJobs {
+		job := p.VJobs[i].Job
 		if job.State.Ready() && job.State != cluster.Paused && p.barred[job.ID] == "" {
 			p.barred[job.ID] = why
 		}
@@ -130,15 +130,15 @@ func (p *picture) spare() {
 // or have a reservation that is near. To it those are added that stand still. As for
 // policies, those that are on their way out have left: their room comes back by itself,
 // and nobody is saved for it.
-func (s *Settings) beside(p *picture, wished []queue.Verdict) *ctxswitch.Packing {
+func (p *Picture) beside(wished []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Line: ctxswitch.NewLine(p.line), Rules: p.rules, Avoid: p.avoid, Pinned: p.confined,
 		Needs: needs(p.intended),
 	})
 	var standing []cluster.VJobID
-	lead := s.leads(p).Park
-	for i := range p.reports {
-		r := &p.reports[i]
+	lead := p.leads().Park
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
 		switch busy := !r.Idle || r.Blind; {
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
@@ -158,9 +158,9 @@ func (s *Settings) beside(p *picture, wished []queue.Verdict) *ctxswitch.Packing
 // clearing is the plan with all who stand still, or are to, saved to disk: they can be
 // in the way of those that start by where they stand, not only by their memory. The
 // verdicts are changed only if there is such a plan.
-func (s *Settings) clearing(p *picture, verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
+func (p *Picture) clearing(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
 	saved, some := slices.Clone(verdicts), false
-	for i, r := range p.reports {
+	for i, r := range p.VJobs {
 		if r.Job.ID == no.VJob && r.Job.State == cluster.Paused {
 			return plan, false // it cannot go on where it stands: it is the one to be saved
 		}
@@ -172,7 +172,7 @@ func (s *Settings) clearing(p *picture, verdicts []queue.Verdict, no *ctxswitch.
 		return plan, false
 	}
 	goals, _ := p.goals(saved)
-	plan, err := s.Planner.Plan(p.problem(s, goals))
+	plan, err := p.settings.Planner.Plan(p.problem(goals))
 	if err != nil {
 		return plan, false
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"vjob/cluster"
@@ -8,8 +8,8 @@ import (
 
 // goals translates the verdicts for the planner, in order; change tells
 // whether any vjob is to change its state.
-func (p *picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
-	for i, r := range p.reports {
+func (p *Picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
+	for i, r := range p.VJobs {
 		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
 			continue
 		}

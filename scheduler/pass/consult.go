@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"cmp"
@@ -12,19 +12,19 @@ import (
 
 // consult asks the policy, in the order of the picture. The error is a room that can
 // judge nobody.
-func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
+func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
 	var rooms []*ctxswitch.Packing
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.reports)), Room: func() queue.Room {
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: func() queue.Room {
 		rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
 			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
 		}))
 		return rooms[len(rooms)-1]
 	}}
-	verdicts, whose := make([]queue.Verdict, len(p.reports)), make([]int, 0, len(p.reports))
+	verdicts, whose := make([]queue.Verdict, len(p.VJobs)), make([]int, 0, len(p.VJobs))
 	for i, at := range p.lined {
-		r := &p.reports[i]
+		r := &p.VJobs[i]
 		if p.aside[r.Job.ID] != "" {
 			verdicts[i] = p.ofExile(r)
 			continue
@@ -36,8 +36,8 @@ func (s *Settings) consult(p *picture) (verdicts []queue.Verdict, fault error) {
 			m.Total = m.Total.Plus(n.Capacity)
 		}
 	}
-	s.impose(m, p)
-	for k, v := range reservation.Select(queue.Yielding{Policy: s.Policy}, m, s.leads(p)) {
+	p.impose(m)
+	for k, v := range reservation.Select(queue.Yielding{Policy: p.settings.Policy}, m, p.leads()) {
 		verdicts[whose[k]] = v
 	}
 	for _, room := range rooms {

@@ -1,4 +1,4 @@
-package scheduler
+package pass
 
 import (
 	"fmt"
@@ -37,9 +37,9 @@ func anywhere(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) ratio
 }
 
 // ration states who would run as the verdicts are, where the configuration has them.
-func (s *Settings) ration(p *picture, at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
+func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
 	q := &rationing{limits: limits, nodes: map[cluster.NodeID]int{}}
-	q.Most, q.Lambda = s.Energy.Yield, s.Energy.Lambda
+	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
 	if q.Most <= 0 {
 		q.Most = 1
 	}
@@ -49,7 +49,7 @@ func (s *Settings) ration(p *picture, at *cluster.Configuration, verdicts []queu
 	nodes := at.Nodes()
 	q.Limits = make([]ration.Limit, len(limits))
 	for _, n := range nodes {
-		power, known := s.Energy.Power[n.ID]
+		power, known := p.settings.Energy.Power[n.ID]
 		if !known {
 			continue
 		}
@@ -67,22 +67,22 @@ func (s *Settings) ration(p *picture, at *cluster.Configuration, verdicts []queu
 			q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
 		}
 	}
-	q.Nodes = append(q.Nodes, anywhere(nodes, s.Energy.Power))
-	for _, i := range s.rationOrder(p, verdicts) {
+	q.Nodes = append(q.Nodes, anywhere(nodes, p.settings.Energy.Power))
+	for _, i := range p.rationOrder(verdicts) {
 		q.jobs = append(q.jobs, i)
-		q.Jobs = append(q.Jobs, q.job(p, &p.reports[i], at))
+		q.Jobs = append(q.Jobs, q.job(p, &p.VJobs[i], at))
 	}
 	return q
 }
 
 // rationOrder lists those that are to run: in the order of the queue where the policy
 // suspends for those before, else those that run come first.
-func (s *Settings) rationOrder(p *picture, verdicts []queue.Verdict) (list []int) {
+func (p *Picture) rationOrder(verdicts []queue.Verdict) (list []int) {
 	var later []int
-	for i := range p.reports {
-		switch r := &p.reports[i]; {
+	for i := range p.VJobs {
+		switch r := &p.VJobs[i]; {
 		case verdicts[i].Wish != queue.Run:
-		case !queue.Suspends(s.Policy) && r.Job.State.Ready() && r.Idle:
+		case !queue.Suspends(p.settings.Policy) && r.Job.State.Ready() && r.Idle:
 			later = append(later, i)
 		default:
 			list = append(list, i)
@@ -92,7 +92,7 @@ func (s *Settings) rationOrder(p *picture, verdicts []queue.Verdict) (list []int
 }
 
 // job is one vjob, as far as its power goes.
-func (q *rationing) job(p *picture, r *execute.Report, at *cluster.Configuration) ration.Job {
+func (q *rationing) job(p *Picture, r *execute.Report, at *cluster.Configuration) ration.Job {
 	j := ration.Job{Floor: floorOf(r.Job), Fixed: !r.Idle || r.Blind || p.aside[r.Job.ID] != ""}
 	for rank := range r.Job.VMs {
 		if rank < len(r.Record.Members) && r.Record.Members[rank].Ended {
@@ -127,14 +127,8 @@ func floorOf(job *cluster.VJob) float64 {
 }
 
 // rationed reports whether shares of CPU are dealt out on a picture.
-func (s *Settings) rationed(p *picture) bool {
-	return len(s.Energy.Power) > 0 && (len(p.limits) > 0 || s.Energy.rations())
-}
-
-// suppose has the cluster draw at most so much, in place of its own budgets.
-func (p *picture) suppose(most energy.Watts) {
-	p.limits = slices.DeleteFunc(slices.Clone(p.limits), func(l budget.Limit) bool { return l.Group == budget.Group{} })
-	p.limits = append(p.limits, budget.Limit{Watts: most})
+func (p *Picture) rationed() bool {
+	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.rations())
 }
 
 // mostPasses bounds how often the policy is asked again because there is no power for
@@ -143,9 +137,9 @@ const mostPasses = 8
 
 // consultWithin asks the policy who is to run within the limits. Those that wait and for
 // which there is no power take no room from others.
-func (s *Settings) consultWithin(p *picture) (verdicts []queue.Verdict, fault error) {
-	verdicts, fault = s.consult(p)
-	if len(p.limits) == 0 || len(s.Energy.Power) == 0 {
+func (p *Picture) consultWithin() (verdicts []queue.Verdict, fault error) {
+	verdicts, fault = p.consult()
+	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 {
 		return verdicts, fault
 	}
 	p.stopped = map[cluster.VJobID]bool{}
@@ -155,19 +149,19 @@ func (s *Settings) consultWithin(p *picture) (verdicts []queue.Verdict, fault er
 	poor := map[int]queue.Verdict{}
 	for range mostPasses {
 		more := false
-		for i, v := range s.afford(p, verdicts) {
+		for i, v := range p.afford(verdicts) {
 			verdicts[i] = v
 			if v.Wish == queue.Stay {
 				poor[i], more = v, true
-				p.barred[p.reports[i].Job.ID] = v.Reason
+				p.barred[p.VJobs[i].Job.ID] = v.Reason
 			}
 		}
 		if !more {
 			break
 		}
-		verdicts, fault = s.consult(p)
+		verdicts, fault = p.consult()
 	}
-	for i, v := range s.afford(p, verdicts) {
+	for i, v := range p.afford(verdicts) {
 		verdicts[i] = v
 	}
 	for i, v := range poor {
@@ -180,14 +174,14 @@ func (s *Settings) consultWithin(p *picture) (verdicts []queue.Verdict, fault er
 
 // afford are the verdicts on those whose floors the limits do not pay for, as far as is
 // known before they have places.
-func (s *Settings) afford(p *picture, verdicts []queue.Verdict) map[int]queue.Verdict {
+func (p *Picture) afford(verdicts []queue.Verdict) map[int]queue.Verdict {
 	poor := map[int]queue.Verdict{}
-	q := s.ration(p, p.intended, verdicts, p.limits)
+	q := p.ration(p.intended, verdicts, p.Limits)
 	_, refusals := q.Choose()
 	for k, i := range q.jobs {
 		if r, refused := refusals[k]; refused {
-			poor[i] = q.refusal(&p.reports[i], r)
-			p.stopped[p.reports[i].Job.ID] = true
+			poor[i] = q.refusal(&p.VJobs[i], r)
+			p.stopped[p.VJobs[i].Job.ID] = true
 		}
 	}
 	return poor
@@ -209,15 +203,15 @@ func (q *rationing) refusal(r *execute.Report, why ration.Refusal) queue.Verdict
 
 // overdrawn takes the wish back for those that are to start and for which there is no
 // power where a plan puts them. It reports false if there are none.
-func (s *Settings) overdrawn(p *picture, verdicts []queue.Verdict, target *cluster.Configuration) (some bool) {
-	if len(p.limits) == 0 || len(s.Energy.Power) == 0 || target == nil {
+func (p *Picture) overdrawn(verdicts []queue.Verdict, target *cluster.Configuration) (some bool) {
+	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 || target == nil {
 		return false
 	}
-	q := s.ration(p, target, verdicts, p.limits)
+	q := p.ration(target, verdicts, p.Limits)
 	_, refusals := q.Choose()
 	for k, i := range q.jobs {
-		if r, refused := refusals[k]; refused && p.reports[i].Job.State.Ready() {
-			verdicts[i], some = q.refusal(&p.reports[i], r), true
+		if r, refused := refusals[k]; refused && p.VJobs[i].Job.State.Ready() {
+			verdicts[i], some = q.refusal(&p.VJobs[i], r), true
 		}
 	}
 	return some
@@ -226,26 +220,26 @@ func (s *Settings) overdrawn(p *picture, verdicts []queue.Verdict, target *clust
 // allot are the caps of vjobs once the verdicts are carried out: the shares of those that
 // run, and next to nothing for those that have to stop for a budget, so that it is kept
 // before they have.
-func (s *Settings) allot(p *picture, verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
+func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
 	caps := map[cluster.VJobID][]cluster.MilliCPU{}
-	if !s.rationed(p) {
+	if !p.rationed() {
 		return caps
 	}
 	for i, v := range verdicts {
-		if r := &p.reports[i]; v.Wish != queue.Run && p.stopped[r.Job.ID] && r.Job.State == cluster.Running {
+		if r := &p.VJobs[i]; v.Wish != queue.Run && p.stopped[r.Job.ID] && r.Job.State == cluster.Running {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
 		}
 	}
 	if target == nil {
 		target = p.current
 	}
-	q := s.ration(p, target, verdicts, p.limits)
+	q := p.ration(target, verdicts, p.Limits)
 	runs := make([]bool, len(q.Jobs))
 	for k := range runs {
 		runs[k] = true
 	}
 	for k, yield := range q.Share(runs) {
-		job := p.reports[q.jobs[k]].Job
+		job := p.VJobs[q.jobs[k]].Job
 		list := make([]cluster.MilliCPU, len(job.VMs))
 		for rank := range list {
 			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.LeastCap)
@@ -253,42 +247,4 @@ func (s *Settings) allot(p *picture, verdicts []queue.Verdict, target *cluster.C
 		caps[job.ID] = list
 	}
 	return caps
-}
-
-// ration has the executor keep to the limits of a decision, and give the shares.
-func (c *Core) ration(p *picture, caps map[cluster.VJobID][]cluster.MilliCPU) {
-	c.limits = p.limits
-	rationed := c.settings.rationed(p)
-	for i := range p.reports {
-		job := p.reports[i].Job
-		most, given := caps[job.ID]
-		switch {
-		case given:
-			c.exec.SetCaps(c.now, job.ID, most)
-		case !rationed:
-			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
-		}
-	}
-}
-
-// stops are those that run now and would have to stop under other limits.
-func (c *Core) stops(p *picture, limits []budget.Limit) (list []cluster.VJobID) {
-	if len(c.settings.Energy.Power) == 0 {
-		return nil
-	}
-	verdicts := make([]queue.Verdict, len(p.reports))
-	for i := range p.reports {
-		if p.reports[i].Bound == cluster.VMRunning {
-			verdicts[i].Wish = queue.Run
-		}
-	}
-	q := c.settings.ration(p, p.intended, verdicts, limits)
-	runs, _ := q.Choose()
-	for k, i := range q.jobs {
-		if !runs[k] {
-			list = append(list, p.reports[i].Job.ID)
-		}
-	}
-	slices.Sort(list)
-	return list
 }

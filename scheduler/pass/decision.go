@@ -1,0 +1,126 @@
+package pass
+
+import (
+	"errors"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// Decision is what is wanted of each vjob of a picture, and how to get there.
+type Decision struct {
+	// Verdicts are those on the vjobs of the picture, in its order; nil: there are none.
+	Verdicts []queue.Verdict
+	Plan     ctxswitch.Plan
+	Why      string   // why there is no plan; "" if there is one, or none is needed
+	Breaches []string // of rules, as things stand
+	// Shapes are those in which the plan starts moldable vjobs.
+	Shapes map[cluster.VJobID]int
+	// Caps are the shares of CPU of the members of vjobs that run, or are about to. Where
+	// nothing is rationed there are none, and those of before are lifted.
+	Caps     map[cluster.VJobID][]cluster.MilliCPU
+	Rationed bool
+	// Suspects are those that were left out, because a decision with them fails.
+	Suspects []Suspect
+
+	fault error // that is no verdict; nil: the decision is sound
+}
+
+// decide takes a decision. It may fail, and it may panic.
+func (p *Picture) decide() (d Decision) {
+	wished, fault := p.consultWithin()
+	p.admit(wished)
+	d.fault, d.Verdicts = fault, p.stand(wished)
+	for range maxRefusals {
+		goals, change := p.goals(d.Verdicts)
+		problem := p.problem(goals)
+		d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
+		if !change && len(d.Breaches) == 0 && settled(problem) && !p.thorough {
+			break
+		}
+		plan, err := p.settings.Planner.Plan(problem)
+		if err == nil && p.overdrawn(wished, plan.Target) {
+			d.Verdicts = p.stand(wished)
+			continue
+		}
+		if err == nil {
+			d.Plan = plan
+			break
+		}
+		d.Why = err.Error()
+		var no *ctxswitch.NoPlan
+		if !errors.As(err, &no) {
+			d.fault = err
+			break
+		}
+		cleared := false
+		if d.Plan, cleared = p.clearing(d.Verdicts, no); cleared {
+			d.Why = ""
+			break
+		}
+		if !p.giveUp(wished, no) {
+			break
+		}
+		d.Verdicts = p.stand(wished)
+	}
+	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
+	d.Caps = p.allot(d.Verdicts, d.Plan.Target)
+	return d
+}
+
+// maxRefusals bounds how many vjobs one decision leaves out because the planner
+// finds no place for them although the policy thought there was one.
+const maxRefusals = 16
+
+// settled reports whether the configuration needs no repair, rules aside: it is
+// viable, and nothing has to leave a draining node.
+func settled(p ctxswitch.Problem) bool {
+	if !p.Current.Viable() {
+		return false
+	}
+	for _, n := range p.Current.Nodes() {
+		if n.State != cluster.Draining {
+			continue
+		}
+		for _, vm := range p.Current.On(n.ID) {
+			if !p.Pinned[vm] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// problem states the goals for the planner.
+func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
+	return ctxswitch.Problem{
+		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
+		Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Seed: p.settings.Seed,
+	}
+}
+
+// giveUp takes the wish back for a vjob that the planner cannot place: one that
+// was to start stays ready; if it stands still in memory, it is saved, to be resumed
+// elsewhere. It reports false when there is nothing to take back.
+func (p *Picture) giveUp(verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
+	last := -1
+	for i, r := range p.VJobs {
+		starts := r.Idle && !r.Blind && r.Job.State.Ready() && verdicts[i].Wish == queue.Run
+		if !starts {
+			continue
+		}
+		last = i
+		if r.Job.ID == no.VJob {
+			break
+		}
+	}
+	if last < 0 {
+		return false
+	}
+	verdicts[last] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
+	if p.VJobs[last].Job.State == cluster.Paused {
+		verdicts[last].Wish = queue.Park
+	}
+	return true
+}

@@ -1,0 +1,47 @@
+package pass
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy/budget"
+	"vjob/queue/quota"
+	"vjob/ruling"
+)
+
+// Facts are what is known when a pass begins.
+type Facts struct {
+	Now time.Time
+	// VJobs are those that have not ended, in the order in which they are looked at.
+	VJobs []execute.Report
+	// Nodes are in the states in which they count for placing VMs.
+	Nodes []execute.NodeReport
+	Books Books
+	// Past is what quotas count that was used before.
+	Past *quota.Ledger
+	// Rules are those of the cluster, as texts, and Reader tells which rules can be
+	// kept at all on these nodes.
+	Rules  []string
+	Reader *ruling.Reader
+	// Budgets of power hold side by side.
+	Budgets budget.Books
+	Waits   map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
+	Exiles  map[cluster.VJobID]Exile
+}
+
+// Books tell of single VMs what is booked for them. The executor keeps them.
+type Books interface {
+	// Need is what a VM counts for.
+	Need(vm cluster.VMID) cluster.Resources
+	// Destination is the node on which a VM under way will be; "" is none.
+	Destination(vm cluster.VMID) cluster.NodeID
+	// Holds are the nodes on which a VM under way has, or was promised, room.
+	Holds(vm cluster.VMID) []cluster.NodeID
+}
+
+// Exile is why a vjob is set aside, since a decision with it has failed, and until when.
+type Exile struct {
+	Why   string
+	Until time.Time
+}

@@ -1,0 +1,78 @@
+package pass
+
+import (
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// What would be with other nodes, for those who switch them off and on.
+
+// Empties reports whether all VMs find places while nodes are drained. The picture has
+// them drained afterwards.
+func (p *Picture) Empties(nodes []cluster.NodeID) bool {
+	holds := false
+	for _, id := range nodes {
+		n, _ := p.current.Node(id)
+		n.State = cluster.Draining
+		p.setNode(n)
+		holds = holds || len(p.current.On(id)) > 0
+	}
+	if !holds {
+		return true
+	}
+	verdicts := make([]queue.Verdict, len(p.VJobs))
+	for i, r := range p.VJobs {
+		if r.Job.State == cluster.Running {
+			verdicts[i].Wish = queue.Run
+		}
+	}
+	goals, _ := p.goals(verdicts)
+	err := error(nil)
+	well := unharmed(func() { _, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
+	return well && err == nil
+}
+
+// unharmed does something and reports whether it went without a panic: vjobs with which no
+// decision can be taken are the business of others, and stop no power management.
+func unharmed(do func()) (well bool) {
+	defer func() { well = recover() == nil }()
+	do()
+	return true
+}
+
+// Fewest is how many of the nodes, from the first on, let as many vjobs run as all of them
+// would. The picture has some of them online afterwards.
+func (p *Picture) Fewest(off []cluster.Node) int {
+	goal := p.runs(off, len(off))
+	if p.runs(off, 0) >= goal {
+		return 0
+	}
+	low, high := 0, len(off) // with low it is too few, with high enough
+	for high-low > 1 {
+		if mid := (low + high) / 2; p.runs(off, mid) >= goal {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// runs is how many vjobs would run with the first of some nodes online, and the others not.
+func (p *Picture) runs(nodes []cluster.Node, online int) (count int) {
+	for i, n := range nodes {
+		if n.State = cluster.Offline; i < online {
+			n.State = cluster.Online
+		}
+		p.setNode(n)
+	}
+	var verdicts []queue.Verdict
+	unharmed(func() { verdicts, _ = p.consult() })
+	for _, v := range verdicts {
+		if v.Wish == queue.Run {
+			count++
+		}
+	}
+	return count
+}
