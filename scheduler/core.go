@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/arrangement"
 	"vjob/ruling"
+	"vjob/scheduler/kin"
 	"vjob/scheduler/pass"
 )
 
@@ -62,7 +63,7 @@ type Core struct {
 	aside     map[cluster.VJobID]exile         // no decision could be taken with them
 	missed    exile                            // there could not even without anybody; its zero value: there could
 	late      map[cluster.VJobID]bool          // reservations that cannot begin in time, of which people are told
-	kin       kin                              // who waits for whom
+	kin       *kin.Register                    // who waits for whom
 	out       journal.Step                     // written by the core itself
 
 	switches map[cluster.NodeID]*switched // nodes that can be switched off and on
@@ -83,8 +84,8 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpEnergy(loaded.Budgets)
 	c.takeUp(loaded.Power)
-	c.kin = newKin(loaded)
-	c.exec.Ended = c.kin.note
+	c.kin = kin.New(&loaded)
+	c.exec.Ended = c.kin.Note
 	return c
 }
 
@@ -92,15 +93,31 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 	c.now = now
 	for _, job := range jobs {
-		if c.kin.ended(job.ID) || !c.exec.Add(now, job) {
+		if c.kin.Ended(job.ID) || !c.exec.Add(now, job) {
 			continue // this comes late: it was loaded meanwhile
 		}
 		if len(job.After) > 0 && job.Replaces == 0 {
-			c.kin.waits[job.ID] = ""
+			c.kin.Wait(job.ID)
 		}
 		c.desk.Put(job, false)
 	}
 }
+
+// Recall takes in what the store knows of vjobs that ended before others were submitted
+// that wait for them.
+func (c *Core) Recall(past ...journal.Past) { c.kin.Recall(past...) }
+
+// Again takes in the next attempts that the store has written for vjobs that failed.
+func (c *Core) Again(now time.Time, jobs ...*cluster.VJob) {
+	for _, job := range jobs {
+		c.kin.Again(job)
+	}
+	c.Submitted(now, jobs...)
+}
+
+// Failed are the vjobs of which the last step asked for another attempt. They are given
+// once.
+func (c *Core) Failed() []cluster.VJobID { return c.kin.Failed() }
 
 // Replied takes in the reply to a call.
 func (c *Core) Replied(now time.Time, r execute.Reply) {

@@ -15,7 +15,7 @@ import (
 // decide takes a decision: the policy says which vjobs should run, the planner
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
-	c.settleKin()
+	c.out.Freed = append(c.out.Freed, c.kin.Settle(c.now, c.exec)...)
 	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
@@ -53,7 +53,7 @@ func (c *Core) facts() *pass.Facts {
 	return &pass.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Past: c.desk.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(),
-		Waits: c.kin.waits, Exiles: c.exiles(vjobs),
+		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
 	}
 }
 

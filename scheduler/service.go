@@ -1,5 +1,6 @@
 // Package scheduler is the loop: observe, decide, plan, execute. Its core is
-// pure and single-threaded; a thin shell gives it time, looks and replies, and
+// pure and single-threaded: it gathers what is known, has package pass decide, and
+// writes down what comes of it. A thin shell gives it time, looks and replies, and
 // carries out what it asks for.
 package scheduler
 

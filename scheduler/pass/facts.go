@@ -13,7 +13,8 @@ import (
 // Facts are what is known when a pass begins.
 type Facts struct {
 	Now time.Time
-	// VJobs are those that have not ended, in the order in which they are looked at.
+	// VJobs are those that have not ended, in the order in which they are looked at. The
+	// picture takes the list over.
 	VJobs []execute.Report
 	// Nodes are in the states in which they count for placing VMs.
 	Nodes []execute.NodeReport
