@@ -193,6 +193,9 @@ func (d *Dialect) suspend(ctx context.Context, who api.Subject, kept *journal.Ke
 		return d.hold(ctx, who, kept)
 	}
 	err := d.service.Order(ctx, who, kept.ID, scheduler.OrderSuspend)
+	if errors.Is(err, cluster.ErrConflict) { // one that is to go on, and has not begun to, is kept as it is
+		err = d.service.Order(ctx, who, kept.ID, scheduler.OrderHold)
+	}
 	if errors.Is(err, cluster.ErrConflict) {
 		return cannot("hold", kept.ID, "the job is not in the right state."), nil
 	}
