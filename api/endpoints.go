@@ -93,6 +93,7 @@ func endpoints() []endpoint {
 	table = append(table, nodeEndpoints()...)
 	table = append(table, standingEndpoints()...)
 	table = append(table, ruleEndpoints()...)
+	table = append(table, energyEndpoints()...)
 	table = append(table, whatIfEndpoint(), scheduleEndpoint())
 	return append(table, accountEndpoints()...)
 }

@@ -40,6 +40,11 @@ type Scheduler interface {
 	SetBudgets(ctx context.Context, lines []budget.Line, by string) error
 	// CheckBudgets says what is wrong with such budgets, and changes nothing.
 	CheckBudgets(ctx context.Context, lines []budget.Line) error
+	// SetPrices replaces the prices of energy, CSV; what is wrong with them is a
+	// *cluster.FieldError.
+	SetPrices(ctx context.Context, text, by string) error
+	// CheckPrices says what is wrong with such prices, and changes nothing.
+	CheckPrices(ctx context.Context, text string) error
 	// CheckRules says what is wrong with such rules, and changes nothing.
 	CheckRules(ctx context.Context, text string) error
 	// Suppose says what would be decided if things were otherwise.
@@ -63,6 +68,8 @@ type Reader interface {
 	// Plans lists the latest plans before the given one, or of all when it is 0.
 	Plans(ctx context.Context, limit int, before journal.PlanID) ([]journal.PlanRow, error)
 	Plan(ctx context.Context, id journal.PlanID) (journal.PlanDetail, error)
+	// Energy adds up what was drawn, by the hour.
+	Energy(ctx context.Context, f journal.EnergyFilter) ([]journal.EnergyRow, error)
 }
 
 // Accounts keeps users and tokens.

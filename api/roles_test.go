@@ -23,6 +23,7 @@ var bodies = map[string]string{
 	"switchNode":  `{"power":"off"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
 	"setBudgets":  `{"budgets":[]}`,
+	"setPrices":   `{"csv":""}`,
 	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
 	"supposeThat": `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
 	"createToken": `{"expires_in_seconds":60}`,
@@ -33,7 +34,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets",
+		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

@@ -21,6 +21,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/db"
 	"vjob/energy/budget"
+	"vjob/energy/price"
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue"
@@ -98,6 +99,21 @@ func (l *loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) e
 
 func (l *loop) CheckBudgets(_ context.Context, lines []budget.Line) error {
 	_, err := budget.New(time.UTC, lines)
+	return err
+}
+
+func (l *loop) SetPrices(ctx context.Context, text, by string) error {
+	if err := l.CheckPrices(ctx, text); err != nil {
+		return err
+	}
+	return l.note("prices %q by %s", text, by)
+}
+
+func (l *loop) CheckPrices(_ context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := price.Parse(text)
 	return err
 }
 

@@ -66,6 +66,9 @@ func Submission(w *wire.Submission, vms int) (scheduler.Submission, error) {
 	if s.Terms, err = terms(&w.Terms, vms); err != nil {
 		return scheduler.Submission{}, err
 	}
+	if s.Flexible > 0 && s.Walltime == 0 {
+		return scheduler.Submission{}, cluster.BadField("flexible_seconds", w.FlexibleSeconds, "0, or a walltime as well: what a start costs depends on how long it runs")
+	}
 	if len(s.Shapes) > 0 {
 		if s.Walltime == 0 {
 			return scheduler.Submission{}, cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken")
@@ -174,16 +177,13 @@ func checkEnv(path string, env map[string]string) error {
 // program checks the steps of a simulated guest; nil when there are none.
 func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
 	steps := v.Steps
-	if v.ExitCode != nil && (len(steps) == 0 || *v.ExitCode < 0 || *v.ExitCode > 255) {
-		return nil, cluster.BadField(strings.TrimSuffix(path, ".steps")+".exit_code", *v.ExitCode, "from 0 to 255, beside steps")
-	}
 	if len(steps) == 0 {
 		return nil, nil
 	}
 	if len(steps) > maxSteps {
 		return nil, cluster.BadField(path, len(steps), fmt.Sprintf("at most %d steps", maxSteps))
 	}
-	p := &cluster.Program{Steps: make([]cluster.Step, len(steps)), Exit: v.ExitCode}
+	p := &cluster.Program{Steps: make([]cluster.Step, len(steps))}
 	for i, step := range steps {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		err := firstOf(

@@ -21,6 +21,7 @@ const (
 	maxLabels     = 64
 	maxLabel      = 8 << 10 // bytes
 	maxMinRun     = 30 * 86_400
+	maxFlexible   = 30 * 86_400
 	wantCondition = "afterok, afterany, afternotok or after"
 )
 
@@ -32,13 +33,19 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = cluster.Terms{
 		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), Floor: w.Floor,
 		BestEffort: w.BestEffort, MinRun: time.Duration(w.MinRunSeconds) * time.Second, Reservation: at(w.Reservation),
-		AtOnce: w.AtOnce, Led: w.Led, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
+		Flexible: time.Duration(w.FlexibleSeconds) * time.Second,
+		AtOnce:   w.AtOnce, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
 		Notify: w.Notify, Labels: w.Labels,
 	}
 	steps := []func() error{
 		func() error { return checkTermNames(w) },
 		func() error { return check(w.Floor >= 0 && w.Floor <= 1, "floor", w.Floor, "from 0 to 1") },
 		func() error { return inRange("min_run_seconds", w.MinRunSeconds, 0, maxMinRun) },
+		func() error { return inRange("flexible_seconds", w.FlexibleSeconds, 0, maxFlexible) },
+		func() error {
+			both := w.FlexibleSeconds > 0 && w.Reservation != nil
+			return check(!both, "flexible_seconds", w.FlexibleSeconds, "0: a vjob with a reservation starts when that begins")
+		},
 		func() error { return check(w.AtOnce >= 0, "at_once", w.AtOnce, "1 or more, or 0 for all") },
 		func() error { return check(w.Inner >= 0, "inner", w.Inner, "the number of a container") },
 		func() (err error) { t.Yields, err = named(w.Yields, cluster.ParseYielding); return err },
@@ -177,7 +184,8 @@ func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{
 		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.Floor,
 		BestEffort: t.BestEffort, MinRunSeconds: int64(t.MinRun / time.Second), Reservation: instant(t.Reservation),
-		AtOnce: t.AtOnce, Led: t.Led, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
+		FlexibleSeconds: int64(t.Flexible / time.Second),
+		AtOnce:          t.AtOnce, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
 	}
 	if t.Yields != 0 {
 		w.Yields = t.Yields.String()

@@ -17,14 +17,14 @@ func termed(t wire.Terms) *wire.Submission {
 func TestTerms(t *testing.T) {
 	when := time.Date(2026, 12, 1, 8, 0, 0, 0, time.FixedZone("", 3600))
 	s, err := api.Submission(termed(wire.Terms{
-		Queue: "night", Deadline: &when, Yields: "end", Unmet: "hold", MinRunSeconds: 60, After: []wire.Dependency{{On: 12}, {On: 13, When: "afternotok"}},
+		Queue: "night", Deadline: &when, Yields: "end", Unmet: "hold", MinRunSeconds: 60, FlexibleSeconds: 7200, After: []wire.Dependency{{On: 12}, {On: 13, When: "afternotok"}},
 		Shapes: []wire.Shape{{Count: 1, Template: &wire.VMSpec{CPUMilli: 2000, MemoryMiB: 512}, WalltimeSeconds: 7200}},
 	}), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch {
-	case s.Queue != "night", !s.Deadline.Equal(when), s.Yields != cluster.ByEnd, s.Unmet != cluster.UnmetHolds, s.MinRun != time.Minute,
+	case s.Queue != "night", !s.Deadline.Equal(when), s.Yields != cluster.ByEnd, s.Unmet != cluster.UnmetHolds, s.MinRun != time.Minute, s.Flexible != 2*time.Hour,
 		len(s.After) != 2, s.After[0] != cluster.Dependency{On: 12}, s.After[1].When != cluster.AfterNotOK:
 		t.Errorf("%+v", s.Terms)
 	case len(s.Shapes) != 2, len(s.Shapes[0].VMs) != 2, s.Shapes[0].Walltime != time.Hour, len(s.Shapes[1].VMs) != 1, s.Shapes[1].Walltime != 2*time.Hour:
@@ -39,6 +39,7 @@ func TestBadTerms(t *testing.T) {
 		"project":                    {Project: "-x"},
 		"floor":                      {Floor: 1.5},
 		"min_run_seconds":            {MinRunSeconds: -1},
+		"flexible_seconds":           {FlexibleSeconds: 31 * 86_400},
 		"yields":                     {Yields: "perhaps"},
 		"unmet":                      {Unmet: "cry"},
 		"after[0].when":              {After: []wire.Dependency{{On: 1, When: "before"}}},

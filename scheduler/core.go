@@ -8,6 +8,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/budget"
+	"vjob/energy/price"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/power"
@@ -26,6 +27,7 @@ type Settings struct {
 	// costs one.
 	Rest    time.Duration
 	Budgets *budget.Book   // of the settings, which hold beside those that are stated
+	Prices  *price.Series  // of the settings; those that are stated stand in their place
 	Zone    *time.Location // in which the windows of budgets are read; nil is UTC
 	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
 	HoldOverdue bool
@@ -47,6 +49,8 @@ type Core struct {
 
 	budgets journal.Budgets    // stated through the API, beside those of the settings
 	book    *budget.Book       // the same, read
+	prices  journal.Prices     // stated through the API, in place of those of the settings
+	series  *price.Series      // the same, read
 	limits  []budget.Limit     // that are kept, as of the last decision
 	changes []pass.LimitChange // that are to come
 	groups  map[budget.Group][]cluster.NodeID
@@ -83,6 +87,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpEnergy(loaded.Budgets)
+	c.takeUpPrices(loaded.Prices)
 	c.takeUp(loaded.Power)
 	c.kin = kin.New(&loaded)
 	c.exec.Ended = c.kin.Note
@@ -300,6 +305,11 @@ func mergeSteps(a, b journal.Step) journal.Step {
 	if b.Budgets != nil {
 		a.Budgets = b.Budgets
 	}
+	if b.Prices != nil {
+		a.Prices = b.Prices
+	}
+	a.NodeHours = append(a.NodeHours, b.NodeHours...)
+	a.VJobHours = append(a.VJobHours, b.VJobHours...)
 	a.Plans = append(a.Plans, b.Plans...)
 	a.Closed = append(a.Closed, b.Closed...)
 	a.Actions = append(a.Actions, b.Actions...)

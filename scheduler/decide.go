@@ -52,7 +52,7 @@ func (c *Core) facts() *pass.Facts {
 	vjobs := c.arrange(c.exec.Jobs())
 	return &pass.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Past: c.desk.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(),
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(), Prices: c.pricesStatus().Series,
 		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
 	}
 }
@@ -111,7 +111,8 @@ func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
 		c.verdicts[r.Job.ID] = verdicts[i]
-		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !r.Job.Reservation.After(c.now) {
+		_, later := p.Later[r.Job.ID]
+		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !later && !r.Job.Reservation.After(c.now) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}
 	}

@@ -55,6 +55,7 @@ type Snapshot struct {
 	Nodes   []NodeStatus
 	Rules   RulesStatus
 	Budgets BudgetsStatus
+	Prices  PricesStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way
 }

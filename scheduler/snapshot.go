@@ -16,7 +16,7 @@ func (c *Core) Snapshot() *Snapshot {
 		VJobs: map[cluster.VJobID]VJobStatus{},
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
 	}
-	s.Budgets = c.budgetsStatus()
+	s.Budgets, s.Prices = c.budgetsStatus(), c.pricesStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,

@@ -19,6 +19,9 @@ type Energy struct {
 	Yield   float64  `json:"yield"`  // of bounded-yield
 	Lambda  float64  `json:"lambda"` // of mixed
 	Budgets []Budget `json:"budgets"`
+	Prices  string   `json:"prices"` // a file with what energy costs
+	// ShiftSaves is the part of the cost at once that a later start has to save.
+	ShiftSaves float64 `json:"shift_saves"`
 
 	Models map[string]PowerModel `json:"models"` // by name
 	Label  string                `json:"label"`  // of nodes, which names their model
@@ -198,6 +201,9 @@ func (s *Settings) validateEnergy() error {
 		if err := s.knownModel(fmt.Sprintf("nodes[%d].power_model", i), s.model(&s.Nodes[i])); err != nil {
 			return err
 		}
+	}
+	if err := s.validatePrices(); err != nil {
+		return err
 	}
 	return s.validateRations()
 }

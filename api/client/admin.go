@@ -66,6 +66,28 @@ func (c *Client) SetBudgets(ctx context.Context, change wire.BudgetsChange) erro
 	return err
 }
 
+// Prices are what energy costs.
+func (c *Client) Prices(ctx context.Context) (wire.Prices, error) {
+	return get[wire.Prices](ctx, c, "/v1/prices", nil)
+}
+
+// SetPrices replaces or checks them (administrators).
+func (c *Client) SetPrices(ctx context.Context, change wire.PricesChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/prices", body: change, repeatable: true}, nil)
+	return err
+}
+
+// Energy is who has drawn how much in a time; nil is a week before its end, and now.
+func (c *Client) Energy(ctx context.Context, from, to *time.Time, by string) (wire.EnergyAccount, error) {
+	query := url.Values{"by": {by}}
+	for key, at := range map[string]*time.Time{"from": from, "to": to} {
+		if at != nil {
+			query.Set(key, at.UTC().Format(time.RFC3339))
+		}
+	}
+	return get[wire.EnergyAccount](ctx, c, "/v1/energy", query)
+}
+
 // WhatIf says what would be decided if things were otherwise, and changes nothing.
 func (c *Client) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Forecast, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &forecast)

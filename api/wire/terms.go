@@ -13,6 +13,10 @@ type Terms struct {
 	Yields        string `json:"yields,omitempty"`          // how it makes room: suspend, end or never; "" is suspend
 	MinRunSeconds int64  `json:"min_run_seconds,omitempty"` // for so long after each start it makes no room
 
+	// FlexibleSeconds is by how much after its submission it may be started for a lower
+	// price of its energy; then it needs a walltime.
+	FlexibleSeconds int64 `json:"flexible_seconds,omitempty"`
+
 	Reservation *time.Time `json:"reservation,omitempty"` // its room is kept free from then on
 
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start
@@ -20,7 +24,6 @@ type Terms struct {
 
 	AtOnce int `json:"at_once,omitempty"` // how many vjobs of its array run at once; 0 is all
 
-	Led        bool  `json:"led,omitempty"`        // it ends when the guest of its first VM has shut itself down
 	Idempotent bool  `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool  `json:"container,omitempty"`  // others may run in its room
 	Inner      int64 `json:"inner,omitempty"`      // the container in which it runs

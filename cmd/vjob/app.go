@@ -75,7 +75,7 @@ func (a *app) root() *cobra.Command {
 	complete(root, "output", formatTable, formatJSON)
 	root.AddCommand(
 		a.submitCommand(), a.listCommand(), a.ganttCommand(), a.showCommand(), a.deleteCommand(), a.walltimeCommand(), a.holdCommand(), a.releaseCommand(),
-		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.queuesCommand(), a.quotasCommand(), a.sharesCommand(), a.rulesCommand(), a.budgetCommand(), a.plansCommand(), a.eventsCommand(),
+		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.queuesCommand(), a.quotasCommand(), a.sharesCommand(), a.rulesCommand(), a.budgetCommand(), a.priceCommand(), a.plansCommand(), a.eventsCommand(),
 		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(),
 		a.planCommand(), a.energyCommand(), a.checkCommand(), a.oarCommand(), a.versionCommand(),
 	)

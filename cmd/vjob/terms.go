@@ -17,10 +17,11 @@ type termFlags struct {
 	floor                    float64
 	bestEffort               bool
 	yields, minRun           string
+	flexible                 string
 	reserve                  string
 	after                    []string
 	unmet                    string
-	led, idempotent          bool
+	idempotent               bool
 	notify                   []string
 	labels                   []string
 }
@@ -36,7 +37,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
 	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
 	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
-	flags.BoolVar(&f.led, "led", false, "it ends when the guest of its first VM has shut itself down")
+	flags.StringVar(&f.flexible, "flexible", "", "`TIME` by which its start may be put off for a lower price of energy, such as 6h")
 	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
 	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
 	flags.StringArrayVar(&f.notify, "notify", nil, "`WHO` is told of its states: mail:NAME@HOST or https://…; may be repeated")
@@ -52,7 +53,6 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 	setIf(given("best-effort"), &t.BestEffort, f.bestEffort)
 	setIf(given("yields"), &t.Yields, f.yields)
 	setIf(given("unmet"), &t.Unmet, f.unmet)
-	setIf(given("led"), &t.Led, f.led)
 	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
 	setIf(given("notify"), &t.Notify, f.notify)
 	if given("min-run") {
@@ -61,6 +61,13 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 			return err
 		}
 		t.MinRunSeconds = int64(d / time.Second)
+	}
+	if given("flexible") {
+		d, err := parseWalltime("--flexible", f.flexible)
+		if err != nil {
+			return err
+		}
+		t.FlexibleSeconds = int64(d / time.Second)
 	}
 	if t.Deadline, err = momentFlag("--deadline", f.deadline, t.Deadline, now); err != nil {
 		return err

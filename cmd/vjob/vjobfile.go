@@ -22,6 +22,7 @@ type vjobFile struct {
 	VMs             []vmFile         `json:"vms"`
 	Rules           document.Passage `json:"rules"` // a script, or a list
 	MinRun          string           `json:"min_run"`
+	Flexible        string           `json:"flexible"`
 	Array           int              `json:"array"`
 	Parameters      []string         `json:"parameters"`
 	wire.Terms
@@ -56,6 +57,19 @@ func parseVJobFile(name string, data []byte) (wire.Submission, error) {
 	return s, nil
 }
 
+// inWords reads a time that can be told in words or in seconds, and not in both.
+func inWords(field, text string, seconds *int64) error {
+	if text == "" {
+		return nil
+	}
+	if *seconds != 0 {
+		return twice(field, field+"_seconds")
+	}
+	d, err := parseWalltime(field, text)
+	*seconds = int64(d / time.Second)
+	return err
+}
+
 func (f *vjobFile) submission() (s wire.Submission, err error) {
 	s = wire.Submission{
 		Name: f.Name, Priority: f.Priority, WalltimeSeconds: f.WalltimeSeconds, Hold: f.Hold, Count: f.Count, Rules: string(f.Rules),
@@ -64,25 +78,15 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 	if s.Shapes, err = f.shapes(); err != nil {
 		return s, err
 	}
-	if f.MinRun != "" {
-		if f.MinRunSeconds != 0 {
-			return s, twice("min_run", "min_run_seconds")
-		}
-		d, err := parseWalltime("min_run", f.MinRun)
-		if err != nil {
+	for _, t := range []struct {
+		field, text string
+		seconds     *int64
+	}{
+		{"min_run", f.MinRun, &s.MinRunSeconds}, {"flexible", f.Flexible, &s.FlexibleSeconds}, {"walltime", f.Walltime, &s.WalltimeSeconds},
+	} {
+		if err := inWords(t.field, t.text, t.seconds); err != nil {
 			return s, err
 		}
-		s.MinRunSeconds = int64(d / time.Second)
-	}
-	if f.Walltime != "" {
-		if f.WalltimeSeconds != 0 {
-			return s, twice("walltime", "walltime_seconds")
-		}
-		d, err := parseWalltime("walltime", f.Walltime)
-		if err != nil {
-			return s, err
-		}
-		s.WalltimeSeconds = int64(d / time.Second)
 	}
 	switch {
 	case f.Template == nil && len(f.VMs) == 0:

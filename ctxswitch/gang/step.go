@@ -121,11 +121,8 @@ func (t *turn) noteEndings() bool {
 			return true
 		}
 	}
-	switch {
-	case t.moved && t.allEnded():
+	if t.moved && t.allEnded() {
 		t.enter(Clearing, ThenComplete, "all its VMs have shut themselves down")
-	case t.moved && t.VJob.Led && t.rec.Members[0].Ended:
-		t.enter(Clearing, ThenComplete, "its first VM has shut itself down")
 	}
 	return t.moved || unclear
 }

@@ -122,6 +122,7 @@ type TrueNode struct {
 	ID         cluster.NodeID
 	Capacity   cluster.Resources
 	Faults     []FaultKind
+	Boots      bool // it was switched on, and will answer
 	MemoryUsed cluster.MiB
 	CPUNeeded  cluster.MilliCPU // by running guests
 	CPUUsed    cluster.MilliCPU // by them, under their caps; at most what the node has
@@ -131,7 +132,7 @@ type TrueNode struct {
 func (c *Cluster) Truth() Truth {
 	t := Truth{DiskEpochs: maps.Clone(c.epochs)}
 	for _, h := range c.order {
-		n := TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed()}
+		n := TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed(), Boots: !h.up() && c.boots(h)}
 		for k := range lastingKinds {
 			if h.has(k) {
 				n.Faults = append(n.Faults, k)

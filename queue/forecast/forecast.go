@@ -28,6 +28,9 @@ type Job struct {
 	Runs     bool                // it does, or starts now
 	Since    time.Time           // when it last started, if it runs
 	Reserved time.Time           // its room is kept from then on; zero: it has no reservation
+	// NotBefore is an instant before which it does not start, whatever room there is, and
+	// keeps nobody else; zero: there is none.
+	NotBefore time.Time
 	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
 	// waits for another, or it is left alone for a while.
 	Stuck  bool
@@ -149,8 +152,10 @@ func (f *forecast) waiting() {
 		if f.Strict {
 			from = before
 		}
-		start, because, ok := f.earliest(j, from)
-		f.bars[i].Why = f.why(j, start, because, ok)
+		start, because, ok := f.earliest(j, later(from, j.NotBefore))
+		if f.bars[i].Why = f.why(j, start, because, ok); ok && start.Equal(j.NotBefore) {
+			f.bars[i].Why = j.Reason
+		}
 		if !ok {
 			if f.Strict {
 				f.stop(i + 1)
@@ -160,7 +165,9 @@ func (f *forecast) waiting() {
 		}
 		f.outlook.Reserve(start, j.Need, j.Left, j.Ends)
 		f.plan(i, start)
-		before = start
+		if j.NotBefore.IsZero() {
+			before = start
+		}
 	}
 }
 

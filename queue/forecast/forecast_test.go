@@ -29,6 +29,8 @@ func TestWhy(t *testing.T) {
 	reserved.Reserved, reserved.Reason = noon.Add(2*time.Hour), "waits for its reservation"
 	held := job(6, 1, 1)
 	held.Stuck, held.Reason = true, "is held"
+	late := job(2, 8, 60)
+	late.NotBefore, late.Reason = noon.Add(2*time.Hour), "waits for a lower price"
 	for _, c := range []struct {
 		name   string
 		strict bool
@@ -60,6 +62,11 @@ func TestWhy(t *testing.T) {
 				"12:30 13:30 waits: it is 2; 1 ends at 12:30: then there is room",
 				"13:30 13:40 waits: it is 3; 2 ends at 13:30: then there is room",
 			},
+		},
+		{
+			"one that starts later keeps nobody", true,
+			[]forecast.Job{runs(job(1, 8, 30)), late, job(3, 2, 10), job(4, 10, 5)},
+			[]string{"12:00 12:30 runs", "14:00 15:00 waits for a lower price", "12:30 12:40 waits: it is 3; 1 ends at 12:30: then there is room", "12:40 12:45 waits: it is 4; 1 and 3 end at 12:30 and 12:40: then there is room"},
 		},
 		{
 			"what has no end", false,

@@ -6,6 +6,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/energy/budget"
+	"vjob/energy/price"
 	"vjob/queue/quota"
 	"vjob/ruling"
 )
@@ -27,6 +28,7 @@ type Facts struct {
 	Reader *ruling.Reader
 	// Budgets of power hold side by side.
 	Budgets budget.Books
+	Prices  *price.Series             // of energy; nil: nobody knows them
 	Waits   map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
 	Exiles  map[cluster.VJobID]Exile
 }

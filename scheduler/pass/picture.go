@@ -26,6 +26,8 @@ type Picture struct {
 	// Limits of power are those that the decision keeps, and Changes of them are to come.
 	Limits  []budget.Limit
 	Changes []LimitChange
+	// Later are the flexible vjobs that wait for a lower price of energy, until then.
+	Later map[cluster.VJobID]time.Time
 	// Again is when a picture without any news would be another; zero: never.
 	Again time.Time
 
@@ -55,7 +57,7 @@ type Picture struct {
 // back; vjobs under way count on every node that they were promised.
 func See(settings *Settings, f *Facts) *Picture {
 	p := &Picture{
-		VJobs: f.VJobs, settings: settings, now: f.Now, past: f.Past,
+		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, settings: settings, now: f.Now, past: f.Past,
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
 		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, off: map[cluster.NodeID]bool{},
@@ -83,6 +85,7 @@ func See(settings *Settings, f *Facts) *Picture {
 	}
 	p.spare()
 	p.banish(f.Exiles)
+	p.shift(f.Prices)
 	p.limit(f.Budgets)
 	p.limitArrays()
 	return p

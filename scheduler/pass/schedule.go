@@ -20,7 +20,11 @@ func (p *Picture) Scene(decided map[cluster.VJobID]queue.Verdict) *forecast.Scen
 	for i, at := range p.lined {
 		job := p.job(i, at, counts)
 		v, known := decided[job.ID]
-		s.Jobs = append(s.Jobs, foreseen(&job, p.aside[job.ID] != "", v, known))
+		f := foreseen(&job, p.aside[job.ID] != "", v, known)
+		if later, waits := p.Later[job.ID]; waits && !f.Runs {
+			f.NotBefore, f.Stuck = later, false
+		}
+		s.Jobs = append(s.Jobs, f)
 	}
 	return s
 }

@@ -101,6 +101,9 @@ type Energy struct {
 	Yield float64
 	// Lambda trades yield for power: 1 is for yield, near 0 for power; 0 is 1.
 	Lambda float64
+	// ShiftSaves is the part of the cost of a start at once that a later one has to save
+	// for a flexible vjob to wait for it, from 0 to 1.
+	ShiftSaves float64
 }
 
 // rations reports whether shares of CPU are dealt out even without a budget.

@@ -33,6 +33,10 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
+	prices, err := s.Energy.Series()
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
 	suspend, err := suspension(s)
 	if err != nil {
 		return scheduler.Settings{}, err
@@ -51,11 +55,11 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	return scheduler.Settings{
 		Settings: pass.Settings{
 			Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Network: network(s),
-			Energy:    pass.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda},
+			Energy:    pass.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
 			Reserving: pass.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 			Backoff:   s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
 		},
-		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Zone: zone,
+		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
 		HoldOverdue: s.Policy.Overdue == "suspend",
 	}, nil
 }

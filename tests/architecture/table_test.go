@@ -58,8 +58,8 @@ var table = []row{
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "power"), "who wanted the plan, and why"},
 	{"scheduler/kin", of("cluster", "ctxswitch/execute", "ctxswitch/gang", "journal"), "what else keeps a vjob from running"},
-	{"scheduler/pass", of("cluster", "energy", "energy/budget", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/mold", "queue/outlook", "queue/quota", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "ruling"), "how plans are carried out, what is written down, and when the next pass is due"},
-	{"scheduler", of("cluster", "energy", "energy/budget", "energy/price", "energy/account", "queue", "queue/arrangement", "queue/forecast", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "scheduler/kin", "scheduler/pass", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
+	{"scheduler/pass", of("cluster", "energy", "energy/budget", "energy/price", "energy/ration", "queue", "queue/arrangement", "queue/forecast", "queue/mold", "queue/outlook", "queue/quota", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "ruling"), "how plans are carried out, what is written down, and when the next pass is due"},
+	{"scheduler", of("cluster", "energy", "energy/budget", "energy/price", "queue", "queue/arrangement", "queue/forecast", "queue/rank", "queue/reservation", "hypervisor", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "ruling", "scheduler/kin", "scheduler/pass", "power", "power/cycle", "energy/dpm"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -76,7 +76,6 @@ var table = []row{
 	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
 	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script", "spelling"), "what runs at present, but for the nodes that are free"},
 	{"oar/script", of("oar/message", "spelling"), "what options mean"},
-	{"oar/starter", of("cluster", "oar/date"), "how VMs get what they run"},
 	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
 	{"oar/jobtype", of("oar/message", "oar/date", "spelling"), "what a type makes of a job"},
 	{"oar/admission", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/jobtype"), "which queues and nodes there are"},
@@ -89,13 +88,13 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "oar/starter", "notify"), "how a vjob is stored, and over which way it is asked for"},
+	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "notify"), "how a vjob is stored, and over which way it is asked for"},
 	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "energy/budget", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "energy/account", "energy/budget", "energy/price", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("cluster", "spelling"), "what the documents mean"},
-	{"settings", of("cluster", "energy", "energy/budget", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
+	{"settings", of("cluster", "energy", "energy/budget", "energy/price", "queue", "queue/arrangement", "queue/calendar", "queue/fairshare", "queue/quota", "queue/queues", "queue/rank", "oar/admission", "oar/mapping", "oar/request", "oar/submission", "settings/document", "ruling", "spelling", "power/command", "energy/dpm"), "what is made of it"},
 	{"settings/steering", of("cluster", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang", "hypervisor/simulated", "queue", "queue/arrangement", "scheduler", "scheduler/pass", "settings"), "who runs the loop, and on what"},
 	{"workload", of("cluster", "scheduler", "settings/document"), "how vjobs are scheduled"},
 	{"swf", of("cluster"), "how jobs are scheduled"},
@@ -123,7 +122,7 @@ var table = []row{
 var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/kin", "scheduler/pass", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
-	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/starter", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
 	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission", "notify")
 
 // shells are the files of pure packages that are not: they give the core time and

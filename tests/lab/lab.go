@@ -121,7 +121,6 @@ func (l *Lab) Stop() {
 		}
 		for _, h := range l.hosts {
 			h.powerOff()
-			h.removeGroups()
 			if h.relay != nil {
 				h.relay.close()
 			}

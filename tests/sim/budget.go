@@ -3,23 +3,25 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/scheduler"
 )
 
-// Every third run in which no node is switched has a power budget: what one vjob of four VMs takes at its floor, and
-// more by the minute.
+// Every third run has a power budget: what one vjob of four VMs takes at its floor beside a
+// node that boots, and more by the minute.
 const (
 	rationedRuns = 3
 	simPerCPU    = 50 // watts
 )
 
-func (o *Options) rationed() bool { return o.Seed%rationedRuns == 1 && !o.Power }
+func (o *Options) rationed() bool { return o.Seed%rationedRuns == 1 }
 
 // ration gives the scheduler of a run a budget, if it is one of those.
 func (r *run) ration(settings *scheduler.Settings) {
@@ -29,10 +31,11 @@ func (r *run) ration(settings *scheduler.Settings) {
 	chance := rand.New(rand.NewPCG(r.opts.Seed, 0xb0d6e7))
 	settings.Energy.Power = map[cluster.NodeID]energy.Power{}
 	nodes := r.cluster.Nodes()
+	power := r.opts.power()
 	for _, n := range nodes {
-		settings.Energy.Power[n.ID] = simPower
+		settings.Energy.Power[n.ID] = power
 	}
-	least := energy.Watts(len(nodes))*simPower.Idle + 4*simPerCPU*simFloor
+	least := energy.Watts(len(nodes))*power.Idle + 4*simPerCPU*simFloor + max(0, power.On.Power()-power.Idle)
 	lines := []budget.Line{{Watts: least + energy.Watts(chance.IntN(300))}}
 	at := r.cluster.Now().UTC()
 	for range 3 {
@@ -54,10 +57,11 @@ func (r *run) withinBudget() {
 	if !r.opts.quiet() || r.opts.Crashes > 0 || r.opts.CrashAt > 0 {
 		return
 	}
+	power := r.opts.power()
 	for _, l := range r.book.At(r.cluster.Now()) {
 		sum := energy.Watts(0)
 		for _, n := range r.cluster.Truth().Nodes {
-			sum += simPower.At(float64(n.CPUUsed) / float64(n.Capacity.CPU))
+			sum += truly(&power, &n)
 		}
 		if sum > l.Watts+1e-6 {
 			r.check.violate(23, "%s are drawn, the budget is %s", sum, l.Watts)
@@ -79,7 +83,25 @@ func (k *Checker) energy(step *journal.Step) {
 	}
 }
 
-var simPower = energy.Power{Idle: 50, Full: 50 + 2*simPerCPU}
+// truly is what a node draws, whatever anybody believes.
+func truly(power *energy.Power, n *simulated.TrueNode) energy.Watts {
+	switch {
+	case n.Boots:
+		return power.On.Power()
+	case slices.Contains(n.Faults, simulated.PowerLoss):
+		return power.Standby
+	default:
+		return power.At(float64(n.CPUUsed) / float64(n.Capacity.CPU))
+	}
+}
+
+// power is what every node of a run draws. One that boots draws less than an idle one, or
+// more than one with a VM on it, or more than any.
+func (o *Options) power() energy.Power {
+	p := energy.Power{Idle: 50, Full: 50 + 2*simPerCPU, Standby: 4}
+	p.On = energy.Switch{Time: simulated.DefaultBoot, Energy: []energy.Watts{30, 110, 170}[o.Seed/rationedRuns%3].Over(simulated.DefaultBoot)}
+	return p
+}
 
 // simFloor is with how much of their CPU vjobs are content in such a run.
 const simFloor = 0.5

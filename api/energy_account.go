@@ -1,0 +1,121 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/energy/account"
+	"vjob/journal"
+)
+
+func energyEndpoints() []endpoint {
+	return []endpoint{
+		{
+			method: "GET", path: "/v1/energy", operation: "getEnergy",
+			summary: "Who has drawn how much energy over a time, and what that has cost; users see what their own vjobs have drawn",
+			least:   known, verb: Read, status: 200, result: wire.EnergyAccount{}, handle: (*Server).energyAccount,
+			query: []param{
+				{name: "from", kind: "string", what: "an instant, RFC 3339; the hours of UTC count that begin in the time; a week before its end when not given"},
+				{name: "to", kind: "string", what: "its end; now when not given"},
+				{name: "by", kind: "string", what: "owner, project, queue, vjob or node (administrators); owner when not given"},
+			},
+		},
+		{
+			method: "GET", path: "/v1/prices", operation: "getPrices", summary: "What energy costs, in money or in carbon",
+			least: known, verb: Read, status: 200, result: wire.Prices{}, handle: (*Server).prices,
+		},
+		{
+			method: "PUT", path: "/v1/prices", operation: "setPrices", summary: "Replace the prices of energy that were stated, or check others",
+			least: administrator, verb: Change, body: wire.PricesChange{}, status: 204, handle: (*Server).setPrices,
+		},
+	}
+}
+
+// Energy is told of a year at most, and of a month by vjobs and by nodes.
+const (
+	usualPeriod = 7 * 24 * time.Hour
+	mostPeriod  = 366 * 24 * time.Hour
+	mostOfMany  = 32 * 24 * time.Hour
+)
+
+// energyAccount answers GET /v1/energy.
+func (s *Server) energyAccount(c *gin.Context, who Subject) error {
+	f, err := s.energyFilter(c, who)
+	if err != nil {
+		return err
+	}
+	rows, err := s.reader.Energy(c.Request.Context(), f)
+	if err != nil {
+		return err
+	}
+	prices := s.snapshot().Prices.Series
+	a, unit := account.Of(rows, prices), prices.Unit().Of
+	out := wire.EnergyAccount{From: f.From, Until: f.To, By: string(f.By), Unit: unit, Lines: make([]wire.EnergyLine, len(a.Lines)), Total: wireEnergy(&a.Total, unit)}
+	for i := range a.Lines {
+		out.Lines[i] = wireEnergy(&a.Lines[i], unit)
+	}
+	if f.By != journal.ByNode && f.Owner == "" {
+		unused := wireEnergy(&a.Unused, unit)
+		out.Unused = &unused
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+func wireEnergy(l *account.Line, unit string) wire.EnergyLine {
+	w := wire.EnergyLine{Name: l.Name, Joules: round(float64(l.Energy), 1e3)}
+	if unit == "" {
+		return w
+	}
+	cost, once := round(l.Cost, 1e6), round(l.AtOnce, 1e6)
+	w.Cost, w.CostAtOnce, w.UnpricedJoules = &cost, &once, round(float64(l.Energy-l.Priced), 1e3)
+	return w
+}
+
+// round keeps a part of a unit for JSON.
+func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
+
+// energyFilter reads what is asked for. Hours count that begin in the time.
+func (s *Server) energyFilter(c *gin.Context, who Subject) (f journal.EnergyFilter, err error) {
+	f.Owner, f.By = who.visible(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
+	if !slices.Contains([]journal.EnergyBy{journal.ByOwner, journal.ByProject, journal.ByQueue, journal.ByVJob, journal.ByNode}, f.By) {
+		return f, cluster.BadField("by", string(f.By), "owner, project, queue, vjob or node")
+	}
+	if f.By == journal.ByNode && f.Owner != "" {
+		return f, fmt.Errorf("by: what nodes draw is shown to administrators: %w", cluster.ErrForbidden)
+	}
+	if f.To, err = queryInstant(c, "to", s.now()); err != nil {
+		return f, err
+	}
+	if f.From, err = queryInstant(c, "from", f.To.Add(-usualPeriod)); err != nil {
+		return f, err
+	}
+	most := mostPeriod
+	if f.By == journal.ByVJob || f.By == journal.ByNode {
+		most = mostOfMany
+	}
+	if !f.From.Before(f.To) || f.To.Sub(f.From) > most {
+		return f, cluster.BadField("from", f.From.Format(time.RFC3339), fmt.Sprintf("before %s, by at most %d days", f.To.Format(time.RFC3339), most/(24*time.Hour)))
+	}
+	return f, nil
+}
+
+// queryInstant reads an instant, or the default when there is none. Years are those that
+// the database can keep.
+func queryInstant(c *gin.Context, key string, otherwise time.Time) (time.Time, error) {
+	text, ok := c.GetQuery(key)
+	if !ok {
+		return otherwise.UTC(), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
+		return t, cluster.BadField(key, text, "an instant such as 2026-11-22T00:00:00Z")
+	}
+	return t.UTC(), nil
+}

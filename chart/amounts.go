@@ -1,0 +1,67 @@
+package chart
+
+import (
+	"fmt"
+	"io"
+)
+
+// Amounts is a picture of amounts by name as bars, the first at the top.
+type Amounts struct {
+	Title    string
+	Subtitle string
+	Unit     string
+	Amounts  []Amount
+}
+
+// Amount is one of them, 0 or more.
+type Amount struct {
+	Name  string
+	Value float64
+	Text  string // at its end
+	Aside bool   // it is of another kind than the others
+}
+
+const (
+	barsWidth  = 620.0
+	barsLabels = 180.0
+	barsStep   = 26.0
+	barHeight  = 18.0
+)
+
+// WriteAmounts draws the picture.
+func WriteAmounts(w io.Writer, b *Amounts) error {
+	c := &canvas{}
+	left, top := margin+barsLabels, headHeight
+	bottom := top + barsStep*float64(max(len(b.Amounts), 1))
+	c.open(left+barsWidth+barsLabels+margin, bottom+axisHeight+margin, b.Title, b.Subtitle)
+	c.text(margin, 34, "h1", "start", b.Title)
+	c.text(margin, 54, "sub", "start", b.Subtitle)
+	most := 0.0
+	for _, bar := range b.Amounts {
+		most = max(most, bar.Value)
+	}
+	x := valueAxis(most, barsWidth)
+	for v := 0.0; v <= x.limit*1.0001; v += x.step {
+		at := left + v*x.perUnit
+		c.line(at, top, at, bottom, "grid")
+		c.text(at, bottom+16, "label", "middle", number(v))
+	}
+	c.text(left+barsWidth/2, bottom+34, "label", "middle", b.Unit)
+	for i, bar := range b.Amounts {
+		y, colour := top+barsStep*float64(i)+(barsStep-barHeight)/2, spectrum[0]
+		if bar.Aside {
+			colour = spectrum[len(spectrum)-1]
+		}
+		long := bar.Value * x.perUnit
+		c.text(left-8, y+barHeight-5, "label", "end", shorten(bar.Name, 24))
+		c.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"><title>%s</title></rect>`+"\n",
+			number(left), number(y), number(long), number(barHeight), colour, escape(bar.Name+": "+bar.Text))
+		c.text(left+long+6, y+barHeight-5, "label", "start", bar.Text)
+	}
+	c.line(left, top, left, bottom, "axis")
+	c.close()
+	if _, err := io.WriteString(w, c.String()); err != nil {
+		return fmt.Errorf("write the chart: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package settings
+
+import (
+	"errors"
+	"os"
+
+	"vjob/cluster"
+	"vjob/energy/price"
+)
+
+// Series is the prices of energy of the file that the settings name; nil: they name none.
+// The error names the setting, the file, and what in it is wrong.
+func (e *Energy) Series() (*price.Series, error) {
+	if e.Prices == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(e.Prices)
+	if err != nil {
+		return nil, cluster.BadField("energy.prices", e.Prices, "a file with prices that can be read")
+	}
+	series, err := price.Parse(string(data))
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+		inner := *bad
+		inner.Field = "energy.prices: " + e.Prices + ": " + bad.Field
+		return nil, &inner
+	}
+	return series, err
+}
+
+// validatePrices checks what energy costs.
+func (s *Settings) validatePrices() error {
+	if v := s.Energy.ShiftSaves; !(v >= 0 && v <= 1) {
+		return cluster.BadField("energy.shift_saves", v, "from 0 to 1")
+	}
+	_, err := s.Energy.Series()
+	return err
+}
