@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -124,6 +125,22 @@ func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]jo
 // Events are the latest events of a vjob that the subject may see.
 func (v *Service) Events(ctx context.Context, who Subject, id cluster.VJobID) ([]journal.Event, error) {
 	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.visible(), VJob: id, Limit: shownEvents, Latest: true})
+}
+
+// Said is the last of what the guest of a VM has printed; nothing if it never printed.
+func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
+	if v.server.console == nil {
+		return nil, nil
+	}
+	text, err := v.server.console.Console(ctx, vm)
+	if errors.Is(err, cluster.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	return lastBytes(text, saidBytes)
 }
 
 // Order asks something of a vjob that the subject may change.

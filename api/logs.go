@@ -18,6 +18,34 @@ const (
 	maxTailSize = 16 << 20 // bytes of all of them
 )
 
+// saidBytes is how much of the end of a console is looked at.
+const saidBytes = 4 << 10
+
+// lastBytes reads to the end and keeps the last n bytes. A file is not read before them.
+func lastBytes(r io.Reader, n int64) ([]byte, error) {
+	if file, ok := r.(io.Seeker); ok {
+		if _, err := file.Seek(-n, io.SeekEnd); err != nil {
+			_, err = file.Seek(0, io.SeekStart) // it is shorter than that
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	var kept []byte
+	piece := make([]byte, 32<<10)
+	for {
+		got, err := r.Read(piece)
+		kept = append(kept, piece[:got]...)
+		kept = kept[max(0, int64(len(kept))-n):]
+		switch {
+		case errors.Is(err, io.EOF):
+			return kept, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
 // copyLog streams text to the caller, the last tail lines only when that is not
 // 0. Each piece has to be taken in the time for writing.
 func (s *Server) copyLog(c *gin.Context, text io.Reader, tail int) error {

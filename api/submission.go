@@ -177,13 +177,16 @@ func checkEnv(path string, env map[string]string) error {
 // program checks the steps of a simulated guest; nil when there are none.
 func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
 	steps := v.Steps
+	if v.ExitCode != nil && (len(steps) == 0 || *v.ExitCode < 0 || *v.ExitCode > 255) {
+		return nil, cluster.BadField(strings.TrimSuffix(path, ".steps")+".exit_code", *v.ExitCode, "from 0 to 255, beside steps")
+	}
 	if len(steps) == 0 {
 		return nil, nil
 	}
 	if len(steps) > maxSteps {
 		return nil, cluster.BadField(path, len(steps), fmt.Sprintf("at most %d steps", maxSteps))
 	}
-	p := &cluster.Program{Steps: make([]cluster.Step, len(steps))}
+	p := &cluster.Program{Steps: make([]cluster.Step, len(steps)), Exit: v.ExitCode}
 	for i, step := range steps {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		err := firstOf(

@@ -2,38 +2,9 @@ package cluster
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
-
-// The variables that tell the guests of an array which of its vjobs they work for.
-const (
-	EnvArrayID    = "VJOB_ARRAY_ID"    // the number of the array: that of its first vjob
-	EnvArrayIndex = "VJOB_ARRAY_INDEX" // the place in it, from 1
-	EnvParameter  = "VJOB_PARAMETER"   // as it was given
-)
-
-// Payload is what runs in the member of a rank. The payload of an array is kept once
-// for all; here it becomes that of one of its vjobs, whose parameter follows the words
-// of the command.
-func (j *VJob) Payload(rank int) Payload {
-	p := j.VMs[rank].Payload
-	if j.Array == 0 {
-		return p
-	}
-	p.Env = maps.Clone(p.Env)
-	if p.Env == nil {
-		p.Env = map[string]string{}
-	}
-	p.Env[EnvArrayID], p.Env[EnvArrayIndex], p.Env[EnvParameter] = j.Array.String(), strconv.Itoa(j.Index), j.Parameter
-	if words, err := Words(j.Parameter); err == nil && len(p.Command) > 0 {
-		p.Command = slices.Concat(p.Command, words)
-	}
-	return p
-}
 
 // MemberName is what the vjob at an index of a named array is called: "sweep[7]".
 func MemberName(array string, index int) string {

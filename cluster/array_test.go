@@ -76,8 +76,12 @@ func TestPayloadOfArray(t *testing.T) {
 		t.Errorf("what all members share was changed: %v, %q", env, words)
 	}
 	job.Array = 0
-	if p := job.Payload(0); len(p.Command) != 1 || len(p.Env) != 1 {
+	if p := job.Payload(0); len(p.Command) != 1 || p.Env["VJOB_ID"] != "9" || p.Env["VJOB_RANK"] != "0" || p.Env["VJOB_VMS"] != "1" || len(p.Env) != 4 {
 		t.Errorf("a vjob of no array got %+v", p)
+	}
+	job.VMs[0].Payload.Command = nil
+	if p := job.Payload(0); len(p.Env) != 1 {
+		t.Errorf("a guest that runs nothing is told %v", p.Env)
 	}
 }
 

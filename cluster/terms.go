@@ -31,6 +31,10 @@ type Terms struct {
 	// AtOnce is how many vjobs of its array run or are suspended at once; 0 is all.
 	AtOnce int `json:"at_once,omitempty"`
 
+	// Led is that its first VM works for all: when that one's guest has shut itself down
+	// the vjob has ended, and the others are ended with it.
+	Led bool `json:"led,omitempty"`
+
 	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool   `json:"container,omitempty"`  // others may run in its room
 	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs; 0 is none

@@ -68,6 +68,9 @@ type Program struct {
 	// while every member runs and gets all the CPU that its step needs. Without
 	// it each member progresses by itself, at its yield.
 	Lockstep bool `json:"lockstep,omitempty"`
+	// Exit is what the guest says at the end that its work exited with; nil: it says
+	// nothing.
+	Exit *int `json:"exit,omitempty"`
 }
 
 // Step is one stretch of a simulated guest's work.

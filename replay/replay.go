@@ -42,6 +42,9 @@ type Options struct {
 	// Transfers is how many saves, restores and migrations a node has at once; 0
 	// is the default.
 	Transfers int
+	// Rounds is how long cheaper plans are looked for than the first one found; 0 is the
+	// planner's default.
+	Rounds int
 	// Progress is told from time to time how many vjobs have ended, of how many,
 	// and the virtual time since the start. Nil is nobody.
 	Progress func(ended, all int, at time.Duration)
@@ -175,7 +178,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 	if r.options.Transfers > 0 {
 		s.Execute.Transfers = r.options.Transfers
 	}
-	s.Planner, s.Seed, s.Live = ctxswitch.Repacker{}, r.options.Seed, r.options.Locks
+	s.Planner, s.Seed, s.Live = ctxswitch.Repacker{Rounds: r.options.Rounds}, r.options.Seed, r.options.Locks
 	return s
 }
 

@@ -49,8 +49,11 @@ func (r *run) submit(i int) error {
 		err = s.Validate(r.options.Bounds, nil)
 	}
 	var job *cluster.VJob
+	fill(&s)
+	if err == nil && !s.Reservation.IsZero() {
+		err = r.shell.Confirm(s)
+	}
 	if err == nil {
-		fill(&s)
 		job, err = r.shell.Submit(s)
 	}
 	switch {

@@ -127,6 +127,19 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 	return job, nil
 }
 
+// Confirm says why a submission would be refused beside all that there is, its reservation
+// among it; it submits nothing.
+func (s *Shell) Confirm(sub scheduler.Submission) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if s.cfg.Settings.Arrangement == nil {
+		sub.Queue = "" // any name is as good as another
+	}
+	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, scheduler.Bounds{})
+	return err
+}
+
 // Order asks something of a vjob now.
 func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
 	if s.core == nil {

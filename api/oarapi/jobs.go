@@ -83,7 +83,21 @@ func (d *Dialect) full(ctx context.Context, who api.Subject, kept *journal.Kept)
 	for _, e := range events {
 		v.Events = append(v.Events, rest.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: e.Text})
 	}
-	return job.Of(&v, numbers(now)), nil
+	v.Exit, err = d.exit(ctx, kept)
+	return job.Of(&v, numbers(now)), err
+}
+
+// exit is what the command of a job that has ended exited with, as its first VM has said
+// on its console; nil if it did not, or that is not kept any more.
+func (d *Dialect) exit(ctx context.Context, kept *journal.Kept) (*int, error) {
+	if kept.Outcome != cluster.Completed {
+		return nil, nil
+	}
+	said, err := d.service.Said(ctx, cluster.VMID{VJob: kept.ID})
+	if code, ok := cluster.ExitCode(said); ok {
+		return &code, err
+	}
+	return nil, err
 }
 
 // view is what is known of a vjob.

@@ -192,11 +192,15 @@ func (d *Dialect) suspend(ctx context.Context, who api.Subject, kept *journal.Ke
 	if s := d.stateOf(kept); s == state.Waiting || s == state.ToLaunch || s == state.Hold {
 		return d.hold(ctx, who, kept)
 	}
-	err := d.service.Order(ctx, who, kept.ID, scheduler.OrderSuspend)
-	if errors.Is(err, cluster.ErrConflict) {
-		return cannot("hold", kept.ID, "the job is not in the right state."), nil
+	// One that is to go on, and has not begun to, is kept as it is. It may begin between
+	// the two orders.
+	for _, given := range []scheduler.Order{scheduler.OrderSuspend, scheduler.OrderHold, scheduler.OrderSuspend} {
+		err := d.service.Order(ctx, who, kept.ID, given)
+		if !errors.Is(err, cluster.ErrConflict) {
+			return held(kept.ID), err
+		}
 	}
-	return held(kept.ID), err
+	return cannot("hold", kept.ID, "the job is not in the right state."), nil
 }
 
 func (d *Dialect) resume(ctx context.Context, who api.Subject, kept *journal.Kept) (reply, error) {

@@ -24,6 +24,7 @@ type Terms struct {
 
 	AtOnce int `json:"at_once,omitempty"` // how many vjobs of its array run at once; 0 is all
 
+	Led        bool  `json:"led,omitempty"`        // it ends when the guest of its first VM has shut itself down
 	Idempotent bool  `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool  `json:"container,omitempty"`  // others may run in its room
 	Inner      int64 `json:"inner,omitempty"`      // the container in which it runs

@@ -40,6 +40,8 @@ type VMSpec struct {
 	Script    string            `json:"script,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 	Steps     []Step            `json:"steps,omitempty"` // simulated guests: what they compute
+	// ExitCode is what simulated guests say at the end that their work exited with.
+	ExitCode *int `json:"exit_code,omitempty"`
 }
 
 // Step is one stretch of a simulated guest's work.

@@ -21,7 +21,7 @@ type termFlags struct {
 	reserve                  string
 	after                    []string
 	unmet                    string
-	idempotent               bool
+	led, idempotent          bool
 	notify                   []string
 	labels                   []string
 }
@@ -37,6 +37,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
 	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
 	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
+	flags.BoolVar(&f.led, "led", false, "it ends when the guest of its first VM has shut itself down")
 	flags.StringVar(&f.flexible, "flexible", "", "`TIME` by which its start may be put off for a lower price of energy, such as 6h")
 	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
 	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
@@ -53,6 +54,7 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 	setIf(given("best-effort"), &t.BestEffort, f.bestEffort)
 	setIf(given("yields"), &t.Yields, f.yields)
 	setIf(given("unmet"), &t.Unmet, f.unmet)
+	setIf(given("led"), &t.Led, f.led)
 	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
 	setIf(given("notify"), &t.Notify, f.notify)
 	if given("min-run") {

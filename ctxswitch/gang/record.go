@@ -85,7 +85,7 @@ const (
 	ThenTerminate      // Clearing: somebody has ended the vjob
 	ThenFail           // Clearing: the vjob has failed
 	ThenBack           // Resuming after an aborted pause: nothing was restored, nobody moved
-	ThenComplete       // Clearing: all guests have shut themselves down
+	ThenComplete       // Clearing: all guests have shut themselves down, or the one that works for all
 	ThenExpire         // Clearing: the walltime of the vjob is over
 	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again
 )

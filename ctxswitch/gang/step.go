@@ -121,8 +121,11 @@ func (t *turn) noteEndings() bool {
 			return true
 		}
 	}
-	if t.moved && t.allEnded() {
+	switch {
+	case t.moved && t.allEnded():
 		t.enter(Clearing, ThenComplete, "all its VMs have shut themselves down")
+	case t.moved && t.VJob.Led && t.rec.Members[0].Ended:
+		t.enter(Clearing, ThenComplete, "its first VM has shut itself down")
 	}
 	return t.moved || unclear
 }

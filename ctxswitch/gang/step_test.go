@@ -161,6 +161,7 @@ func TestStep(t *testing.T) {
 			s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c"}}
 		}
 	}
+	led := func(s *stage) { s.scene.VJob.Led = true }
 	full := func(s *stage) { s.full = true }
 	noSpace := func(s *stage) {
 		s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
@@ -183,6 +184,10 @@ func TestStep(t *testing.T) {
 		{"runs", on(gang.Active, 0).has("0@a running", "1@b running"), "active"},
 		{"one guest has ended", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseShutdown)), "active"},
 		{"all guests have ended", on(gang.Active, 0).with(gone(0, hypervisor.CauseShutdown)).with(gone(1, hypervisor.CauseShutdown)), "clearing(complete)"},
+		{"the one that works for all has ended", on(gang.Active, 0).has("1@b running").with(led).with(gone(0, hypervisor.CauseShutdown)), "clearing(complete)"},
+		{"one that does not has ended", on(gang.Active, 0).has("0@a running").with(led).with(gone(1, hypervisor.CauseShutdown)), "active"},
+		{"it has ended while the other boots", on(gang.Creating, 0).next("a", "b").with(led).with(gone(0, hypervisor.CauseShutdown)).with(busy(1)), "clearing(complete)"},
+		{"it has ended while the gang is to be paused", on(gang.Pausing, gang.ThenSave).has("1@b running").with(led).with(gone(0, hypervisor.CauseShutdown)), "clearing(complete)"},
 		{"a guest crashed: the gang is lost as a whole", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"absence is not an end", on(gang.Active, 0).has("0@a running"), "clearing(wait) !"},
 		{"a look can be faster than the word of an end", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.scene.Sights[1].Absent = 0 }), "active"},

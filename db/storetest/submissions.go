@@ -31,7 +31,7 @@ func testSubmission(t *testing.T, w *World) {
 	s.Terms = cluster.Terms{
 		Queue: "night", Project: "physics", Deadline: Start.Add(time.Hour), Floor: 0.5,
 		BestEffort: true, Yields: cluster.ByEnd, MinRun: time.Minute, Flexible: time.Hour, Reservation: Start.Add(time.Minute),
-		Unmet: cluster.UnmetHolds, Idempotent: true, Container: true, Inner: 3,
+		Unmet: cluster.UnmetHolds, Led: true, Idempotent: true, Container: true, Inner: 3,
 		Shapes: []cluster.Shape{{VMs: s.VMs[:1], Walltime: time.Hour, Rules: "ban($VMS, n1);"}},
 		Notify: []string{"mail:alice@example.org"}, Labels: map[string]string{"types": "besteffort"},
 	}

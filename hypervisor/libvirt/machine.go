@@ -40,7 +40,7 @@ var errStranger = errors.New("not a machine of ours")
 
 // machineName is the name of a VM's machine on every host, in its console and to
 // itself: "vjob-12-3".
-func machineName(vm cluster.VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Rank) }
+func machineName(vm cluster.VMID) string { return cluster.GuestName(vm) }
 
 // machineUUID is the same on every host, as migrations need it, and for every
 // incarnation, so that a host never holds two copies of one VM.

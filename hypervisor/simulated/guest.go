@@ -159,6 +159,9 @@ func (c *Cluster) progress(m *machine) {
 		left, finite := m.remaining()
 		if m.Mem.Stage == working && !finite && c.finished(m) {
 			m.Mem.Stage, m.Mem.Done, m.Mem.Length = stopping, 0, c.spread(c.cfg.Profile.Shutdown)
+			if exit := m.program().Exit; exit != nil {
+				c.print(m, "%s%d", cluster.ExitMark, *exit)
+			}
 			c.print(m, "shutting down")
 			continue
 		}

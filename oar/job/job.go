@@ -22,6 +22,7 @@ type View struct {
 	Planned        bool      // the present plan boots it, and has not begun to
 	Nodes          []cluster.NodeID
 	Events         []rest.Event
+	Exit           *int // of the command, if it is known
 }
 
 // DefaultQueue is what OAR calls the queue of a job that names none.
@@ -50,6 +51,10 @@ func Of(v *View, index map[cluster.NodeID]int) rest.Job {
 	}
 	if name != "" {
 		j.Name = &name
+	}
+	if v.Exit != nil {
+		status := *v.Exit << 8 // as wait(2) has it
+		j.ExitCode = &status
 	}
 	if r.Interactive {
 		j.Type = "INTERACTIVE"

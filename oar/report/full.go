@@ -29,7 +29,7 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		name = *j.Name
 	}
 	if j.ExitCode != nil {
-		exit = fmt.Sprint(*j.ExitCode)
+		exit = fmt.Sprintf("%d (%d,%d,%d)", *j.ExitCode, *j.ExitCode>>8, *j.ExitCode&127, *j.ExitCode&128)
 	}
 	if j.Scheduled != 0 {
 		start = date(j.Scheduled, now)

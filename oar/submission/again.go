@@ -8,6 +8,7 @@ import (
 	"vjob/oar/job"
 	"vjob/oar/message"
 	"vjob/oar/rest"
+	"vjob/oar/starter"
 )
 
 // Again fills a submission in from a job that has ended; what the submission says
@@ -23,7 +24,7 @@ func Again(j *cluster.VJob, s *rest.Submission) error {
 	if s.Command == "" {
 		s.Command = r.Command
 		if r.Script && len(j.VMs) > 0 {
-			s.Script = j.VMs[0].Payload.Script
+			s.Script, _ = starter.Script(j.VMs[0].Payload.Script)
 		}
 		if j.Parameter != "" {
 			s.Command += " " + j.Parameter

@@ -68,8 +68,8 @@ func Make(s *rest.Submission, by Caller, site *Site, world mapping.World, now ti
 		m.parameters,
 		func() error { return m.read(by) },
 		m.admit,
-		func() error { return m.place(world) },
 		m.record,
+		func() error { return m.place(world) },
 		m.terms,
 	} {
 		if err := step(); err != nil {
@@ -233,7 +233,7 @@ func (m *maker) place(world mapping.World) error {
 		return err
 	}
 	for i := range meanings {
-		specs := m.specs(meanings[i].VMs)
+		specs := m.specs(meanings[i].VMs, meanings[i].Walltime)
 		shape := wire.Shape{VMs: specs, WalltimeSeconds: m.walltime(meanings[i].Walltime), Rules: meanings[i].Rules}
 		if i == 0 {
 			m.VJob.VMs, m.VJob.WalltimeSeconds, m.VJob.Rules = shape.VMs, shape.WalltimeSeconds, shape.Rules

@@ -8,7 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/oar/date"
+	"vjob/oar/starter"
 )
 
 // The kinds of images.
@@ -17,83 +17,66 @@ const (
 	kernel    = "kernel"
 )
 
-// specs are VMs that all run the same: the command, or the script that it names. Each
-// VM has the words of the command behind the script's name as its arguments.
-func (m *maker) specs(sizes []cluster.Resources) []wire.VMSpec {
-	image := cmp.Or(m.job.Image, m.site.Image)
-	kind := m.site.Images[image]
+// specs are VMs of which the first runs the command, or the script that it names, as in
+// OAR, and the others wait. A kernel has no shell: each gets the words of the command.
+func (m *maker) specs(sizes []cluster.Resources, walltime time.Duration) []wire.VMSpec {
+	kind := m.site.Images[cmp.Or(m.job.Image, m.site.Image)]
 	list := make([]wire.VMSpec, len(sizes))
+	first := ""
+	if m.runs() && kind != kernel {
+		first, m.VJob.Led = m.starter(sizes, walltime), true
+	}
 	for i, size := range sizes {
 		v := &list[i]
 		v.CPUMilli, v.MemoryMiB, v.Image = int64(size.CPU), int64(size.Memory), m.job.Image
 		switch {
-		case m.asked.Command == "":
+		case !m.runs():
 		case kind == kernel:
-			v.Command = strings.Fields(m.asked.Command) // they become arguments of the kernel
-		case m.asked.Script != "":
-			v.Script, v.Env = withArguments(m.asked.Script, m.asked.Command, m.Array), m.environment()
-		case m.Array:
-			v.Command, v.Env = []string{"/bin/sh", "-c", arrayed + `eval "$OAR_COMMAND $VJOB_PARAMETER"`}, m.environment()
-			v.Env["OAR_COMMAND"] = m.asked.Command
+			v.Command = strings.Fields(m.asked.Command)
+		case i == 0:
+			v.Script = first
 		default:
-			v.Command, v.Env = []string{"/bin/sh", "-c", m.asked.Command}, m.environment()
+			v.Script = starter.Other
 		}
-		if kind == simulated {
-			v.Steps = work(m.asked.Command, v.CPUMilli)
+		if kind == simulated && m.runs() && !m.job.Interactive {
+			v.Steps, v.ExitCode = work(m.asked.Command, v.CPUMilli)
 		}
 	}
 	return list
 }
 
-// environment is what of OAR's variables is known before a job has a number.
-func (m *maker) environment() map[string]string {
-	env := map[string]string{"OAR_PROJECT_NAME": cmp.Or(m.job.Project, "default")}
-	for name, option := range map[string]string{"OAR_JOB_NAME": "name", "OAR_WORKDIR": directory} {
-		if v := m.value(option); v != "" {
-			env[name] = v
-		}
+// runs reports whether the job runs anything: a reservation and one of type noop need not.
+func (m *maker) runs() bool { return m.asked.Command != "" || m.job.Interactive }
+
+// starter is the script of the first VM.
+func (m *maker) starter(sizes []cluster.Resources, walltime time.Duration) string {
+	j := starter.Job{
+		Command: m.asked.Command, Script: m.asked.Script, Interactive: m.job.Interactive,
+		Name: m.value("name"), Project: m.job.Project, User: m.job.User, Directory: m.value(directory),
+		Stdout: m.Record.Stdout, Stderr: m.Record.Stderr, Walltime: walltime,
 	}
-	if a := m.job.Request.Alternatives; len(a) == 1 && a[0].Walltime > 0 {
-		env["OAR_JOB_WALLTIME"] = date.FormatWalltime(a[0].Walltime)
-		env["OAR_JOB_WALLTIME_SECONDS"] = strconv.FormatInt(int64(a[0].Walltime/time.Second), 10)
+	for _, size := range sizes {
+		j.CPUs = append(j.CPUs, size.CPU)
 	}
-	return env
+	return j.First()
 }
 
-// arrayed gives a sub-job OAR's variables of its array. All have the same command, which
-// the parameters follow as they stand: they are for the shell.
-const arrayed = "export OAR_ARRAY_ID=$VJOB_ARRAY_ID OAR_ARRAY_INDEX=$VJOB_ARRAY_INDEX OAR_JOB_INDEX=$VJOB_ARRAY_INDEX; "
-
-// withArguments gives a script for a shell its arguments. One for another interpreter
-// has none.
-func withArguments(text, command string, array bool) string {
-	_, arguments, _ := strings.Cut(strings.TrimSpace(command), " ")
-	first, body, _ := strings.Cut(text, "\n")
-	words := strings.Fields(strings.TrimPrefix(first, "#!"))
-	switch {
-	case !strings.HasPrefix(first, "#!"), len(words) == 0, !strings.HasSuffix(words[0], "sh"):
-		return text
-	case array:
-		return first + "\n" + arrayed + `eval "set -- ` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(arguments) + ` $VJOB_PARAMETER"` + "\n" + body
-	case arguments == "":
-		return text
-	}
-	return first + "\nset -- " + arguments + "\n" + body
-}
-
-// work is what a simulated guest computes for a command: for "sleep N" N seconds on all
-// of its processors, for any other one second, and without a command nothing until the
-// walltime is over.
-func work(command string, cpu int64) []wire.Step {
-	words := strings.Fields(command)
-	if len(words) == 0 {
-		return nil
-	}
-	seconds := 1.0
-	if len(words) == 2 && (words[0] == "sleep" || words[0] == "/bin/sleep") {
-		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n >= 0 && n <= 1e8 {
+// work is what a simulated guest computes for a command, and what that exits with: for
+// "sleep N" N seconds on all of its processors, for any other one second; "exit N" and
+// "false" fail.
+func work(command string, cpu int64) (steps []wire.Step, exit *int) {
+	seconds, code := 1.0, 0
+	switch words := append(strings.Fields(command), "", ""); words[0] {
+	case "sleep", "/bin/sleep":
+		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n >= 0 && n <= 1e8 && words[2] == "" {
 			seconds = n
 		}
+	case "false", "/bin/false":
+		code = 1
+	case "exit":
+		if n, err := strconv.Atoi(words[1]); err == nil && n >= 0 && n <= 255 {
+			code = n
+		}
 	}
-	return []wire.Step{{CPUMilli: cpu, Seconds: seconds}}
+	return []wire.Step{{CPUMilli: cpu, Seconds: seconds}}, &code
 }

@@ -2,7 +2,6 @@ package submission_test
 
 import (
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,18 +52,14 @@ func TestRuns(t *testing.T) {
 				s.Array = 1
 			}
 			vm := made(t, s)
-			words := vm.Command
-			if vm.Script != "" {
-				words = []string{"/bin/sh", "-c", strings.TrimPrefix(vm.Script, "#!/bin/sh\n"), "job"}
-			}
-			c := exec.CommandContext(t.Context(), words[0], words[1:]...)
-			c.Env = []string{"PATH=/bin:/usr/bin", "HOME=/home/ann", "VJOB_ARRAY_ID=7", "VJOB_ARRAY_INDEX=3", "VJOB_PARAMETER=" + tt.parameters}
-			for name, value := range vm.Env {
-				c.Env = append(c.Env, name+"="+value)
+			c := exec.CommandContext(t.Context(), "/bin/sh", "-c", vm.Script)
+			c.Env = []string{
+				"PATH=/bin:/usr/bin", "HOME=/home/ann", "VJOB_DIR=" + t.TempDir(),
+				"VJOB_ID=9", "VJOB_ARRAY_ID=7", "VJOB_ARRAY_INDEX=3", "VJOB_PARAMETER=" + tt.parameters,
 			}
 			out, err := c.CombinedOutput()
-			if err != nil || string(out) != tt.want {
-				t.Errorf("%q printed %q, want %q: %v", words, out, tt.want, err)
+			if want := tt.want + cluster.ExitMark + "0\n"; err != nil || string(out) != want {
+				t.Errorf("%s\nprinted %q, want %q: %v", vm.Script, out, want, err)
 			}
 		})
 	}

@@ -76,6 +76,7 @@ var table = []row{
 	{"oar/request", of("oar/message", "oar/date", "oar/property"), "what levels mean, and how many there are"},
 	{"oar/mapping", of("cluster", "oar/message", "oar/property", "oar/request", "repack/script", "spelling"), "what runs at present, but for the nodes that are free"},
 	{"oar/script", of("oar/message", "spelling"), "what options mean"},
+	{"oar/starter", of("cluster", "oar/date"), "how VMs get what they run"},
 	{"oar/paramfile", of("oar/message"), "what is run with the parameters"},
 	{"oar/jobtype", of("oar/message", "oar/date", "spelling"), "what a type makes of a job"},
 	{"oar/admission", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/jobtype"), "which queues and nodes there are"},
@@ -88,7 +89,7 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "notify"), "how a vjob is stored, and over which way it is asked for"},
+	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "oar/starter", "notify"), "how a vjob is stored, and over which way it is asked for"},
 	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
 	{"api", of("cluster", "energy", "energy/account", "energy/budget", "energy/price", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
@@ -122,7 +123,7 @@ var table = []row{
 var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/kin", "scheduler/pass", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
-	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
+	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/starter", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
 	"oar/getopt", "oar/rest", "oar/job", "oar/report", "oar/submission", "notify")
 
 // shells are the files of pure packages that are not: they give the core time and

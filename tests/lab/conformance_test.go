@@ -38,7 +38,7 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 	nodes := l.Hosts()
 	return conformance.Harness{
 		Driver: driver, Nodes: nodes, Machine: machine, Memory: 32, Huge: cluster.TiB,
-		Life: time.Second, Counter: newestCount, Locks: locks,
+		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(),
 		Strangers:   map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
 		CallTimeout: patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
 		Hooks: hooks(l, driver),

@@ -116,7 +116,6 @@ dynamic_ownership = 0
 remember_owner = 0
 security_driver = "none"
 security_default_confined = 0
-cgroup_controllers = [ ]
 namespaces = [ ]
 stdio_handler = "file"
 migration_address = "0.0.0.0"
@@ -127,7 +126,7 @@ keepalive_count = 3
 	if h.lab.opts.Locks {
 		conf += "lock_manager = \"lockd\"\n"
 	}
-	return conf
+	return conf + h.controllers()
 }
 
 const startLocks = "virtlockd -d -p /run/libvirt/virtlockd.pid"
@@ -150,6 +149,7 @@ func (h *host) bootScript() string {
 	for _, name := range []string{"passwd", "group", "hosts"} {
 		fmt.Fprintf(&script, "mount --bind %s/%s /etc/%s\n", h.dir, name, name)
 	}
+	script.WriteString(h.mountGroups())
 	if h.lab.opts.Locks {
 		script.WriteString(startLocks + "\n")
 	}
@@ -172,6 +172,9 @@ func (h *host) powerOn() error {
 	}
 	defer log.Close() //nolint:errcheck // the child has its own
 	if err := empty(filepath.Join(h.dir, "run")); err != nil {
+		return err
+	}
+	if err := h.makeGroups(); err != nil {
 		return err
 	}
 	cmd := command("nsenter", "--net=/run/netns/"+h.lab.net.host(h.name), tool("unshare"),

@@ -121,6 +121,7 @@ func (l *Lab) Stop() {
 		}
 		for _, h := range l.hosts {
 			h.powerOff()
+			h.removeGroups()
 			if h.relay != nil {
 				h.relay.close()
 			}

@@ -126,5 +126,6 @@ func clearStale(tb testing.TB) {
 		tb.Logf("lab: clearing what process %d left: %s", pid, lab)
 		network{lab}.remove()
 		removeDir(filepath.Join(os.TempDir(), lab))
+		clearGroups(lab)
 	}
 }

@@ -75,6 +75,26 @@ func withoutRules(out string) string {
 	return b.String()
 }
 
+// What a command exits with is shown once its job has ended, and only then.
+func TestExitCodes(t *testing.T) {
+	x := open(t)
+	for command, want := range map[string]string{"exit 3": "768 (3,0,0)", "sleep 1": "0 (0,0,0)"} {
+		id := x.sub("alice", "-l", "nodes=2/core=1", command)
+		x.until(id, "Terminated")
+		r := x.run("alice", "oarstat", "-f", "-j", id)
+		if !strings.Contains(r.out, "exit_code = "+want+"\n") {
+			t.Errorf("%s: %s", command, r.out)
+		}
+	}
+	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
+	x.until(id, "Running")
+	x.run("alice", "oardel", id)
+	x.until(id, "Terminated")
+	if r := x.run("alice", "oarstat", "-f", "-j", id); !strings.Contains(r.out, "exit_code = \n") {
+		t.Errorf("deleted: %s", r.out)
+	}
+}
+
 // The log of states that OAR wrote is lived through: holds, suspensions, resumptions
 // and deletions, by those who may and those who may not.
 func TestStateLog(t *testing.T) {

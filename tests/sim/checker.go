@@ -298,9 +298,13 @@ func (k *Checker) transition(c journal.VJobChange) {
 }
 
 // allDone checks I7 for a vjob that is said to have ended by itself: every one of
-// its guests has shut itself down in the vjob's present life.
+// its guests has shut itself down in the vjob's present life, or the first if that one
+// works for all.
 func (k *Checker) allDone(id cluster.VJobID) {
 	for rank := range k.gangs[id].Members {
+		if rank > 0 && k.ties.led[id] {
+			return
+		}
 		vm := cluster.VMID{VJob: id, Rank: rank}
 		if k.done[vm] != k.gangs[id].Incarnation {
 			k.violate(7, "vjob %s has terminated, but the guest of %s has not ended its work", id, vm)

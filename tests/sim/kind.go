@@ -22,6 +22,7 @@ func (r *run) kind(sub *scheduler.Submission) {
 		sub.Yields = cluster.ByEnd
 	}
 	sub.MinRun = time.Duration(r.chance.IntN(3)) * 30 * time.Second
+	sub.Led = sub.MinRun > 30*time.Second && !sub.Idempotent // no draw of its own, so that seeds stay what they were
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]
@@ -48,18 +49,19 @@ type ties struct {
 	arrays   map[cluster.VJobID]cluster.VJobID       // of the vjobs that are of one
 	owner    map[cluster.VJobID]string
 	replaced map[cluster.VJobID]bool // failed, and there is another attempt
+	led      map[cluster.VJobID]bool // the first VM works for all
 }
 
 func newTies() ties {
 	return ties{
-		map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]string{}, map[cluster.VJobID]bool{},
+		map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]string{}, map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{},
 	}
 }
 
 // tie tells the checker for whom vjobs wait that were acknowledged.
 func (k *Checker) tie(jobs ...*cluster.VJob) {
 	for _, job := range jobs {
-		k.ties.owner[job.ID] = job.Owner
+		k.ties.owner[job.ID], k.ties.led[job.ID] = job.Owner, job.Led
 		if job.Array != 0 {
 			k.ties.arrays[job.ID] = job.Array
 		}

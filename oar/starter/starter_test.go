@@ -1,0 +1,137 @@
+package starter_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/oar/starter"
+)
+
+// ran is what came of a job that a shell has run.
+type ran struct {
+	out, err string
+	exit     int
+	dir      string // of the starter
+}
+
+// run runs the script of a first VM as vjob 12, with more variables beside it.
+func run(t *testing.T, script string, env ...string) ran {
+	t.Helper()
+	r := ran{dir: t.TempDir()}
+	c := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+	c.Env = append([]string{"PATH=/bin:/usr/bin", "VJOB_ID=12", "VJOB_RANK=0", "VJOB_DIR=" + r.dir}, env...)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	r.exit, r.out, r.err = c.ProcessState.ExitCode(), out.String(), errs.String()
+	return r
+}
+
+// A job finds OAR's variables, and the file of nodes has a line for each core.
+func TestVariables(t *testing.T) {
+	j := starter.Job{
+		Command: `echo "$OAR_JOB_ID $OAR_JOBID $OAR_ARRAY_ID $OAR_ARRAY_INDEX $OAR_JOB_NAME $OAR_PROJECT_NAME $OAR_USER $OAR_WORKDIR $OAR_JOB_WALLTIME $OAR_JOB_WALLTIME_SECONDS $OAR_STDOUT"; cat "$OAR_NODEFILE"; wc -l <"$OAR_FILE_NODES"; grep -c "host = 'vjob-12-2'" "$OAR_RESOURCE_PROPERTIES_FILE"`,
+		Name:    "it's", Project: "", User: "ann", Directory: "/nowhere/at all", Stdout: "out.%jobname%.%jobid%", Walltime: 90 * time.Minute,
+		CPUs: []cluster.MilliCPU{2000, 2000, 500},
+	}
+	want := "12 12 12 1 it's default ann /nowhere/at all 1:30:0 5400 /nowhere/at all/out.it's.12\nvjob-12-0\nvjob-12-0\nvjob-12-1\nvjob-12-1\nvjob-12-2\n5\n1\nvjob: exit code 0\n"
+	if r := run(t, j.First()); r.out != want || r.exit != 0 {
+		t.Errorf("exit %d:\n%s\nwant\n%s%s", r.exit, r.out, want, r.err)
+	}
+	r := run(t, (&starter.Job{Command: "echo $OAR_ARRAY_ID $OAR_ARRAY_INDEX $OAR_JOB_INDEX", CPUs: j.CPUs}).First(), "VJOB_ARRAY_ID=10", "VJOB_ARRAY_INDEX=3", "VJOB_PARAMETER=a 'b  c'")
+	if r.out != "10 3 3 a b  c\nvjob: exit code 0\n" {
+		t.Errorf("%q %s", r.out, r.err)
+	}
+}
+
+// The exit code is that of the command, however it ends, and is said on the console.
+func TestExit(t *testing.T) {
+	dir := t.TempDir()
+	for _, directory := range []string{"", dir} {
+		for command, want := range map[string]int{
+			"true": 0, "false": 1, "exit 99": 99, "kill -9 $$": 137, "nosuchprogram 2>/dev/null": 127, "if": 2, "exec false": 1, "set -e; false; exit 3": 1,
+		} {
+			r := run(t, (&starter.Job{Command: command, Directory: directory, Stdout: "o", Stderr: "e", CPUs: []cluster.MilliCPU{1000}}).First())
+			code, ok := cluster.ExitCode([]byte(r.out))
+			if r.exit != want || code != want || !ok {
+				t.Errorf("%q in %q: exit %d, said %d, want %d: %s%s", command, directory, r.exit, code, want, r.out, r.err)
+			}
+		}
+	}
+}
+
+// Where the directory is there the output goes to its files as well, apart.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	j := starter.Job{Command: "pwd; echo oops >&2; exit 4", Directory: dir, Stdout: "x.%jobid%.out", Stderr: filepath.Join(dir, "y.%jobid%.err"), CPUs: []cluster.MilliCPU{1000}}
+	r := run(t, j.First())
+	if r.out != dir+"\nvjob: exit code 4\n" || r.err != "oops\n" || r.exit != 4 {
+		t.Errorf("%+v", r)
+	}
+	for name, want := range map[string]string{"x.12.out": dir + "\n", "y.12.err": "oops\n"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// A script is run as a file by its own interpreter, with its arguments, and comes back.
+func TestScript(t *testing.T) {
+	text := "#!/usr/bin/env -S sh -e\nprintf '<%s>' \"$@\"\necho \"$0\"\nOAR_END_OF_SCRIPT\n"
+	j := starter.Job{Script: text, Command: `./job.sh "a b" '$HOME'`, CPUs: []cluster.MilliCPU{1000}}
+	r := run(t, j.First(), "VJOB_PARAMETER=7")
+	if !strings.HasPrefix(r.out, "<a b><$HOME><7>"+r.dir+"/oar/script\n") || r.exit != 127 {
+		t.Errorf("%+v", r)
+	}
+	if got, ok := starter.Script(j.First()); !ok || got != text {
+		t.Errorf("%q, %v", got, ok)
+	}
+	if got, ok := starter.Script((&starter.Job{Command: "x"}).First()); ok {
+		t.Errorf("a command has the script %q", got)
+	}
+}
+
+// A shell on a line that a VM does not have waits for nobody.
+func TestShell(t *testing.T) {
+	j := starter.Job{Interactive: true, CPUs: []cluster.MilliCPU{1000}}
+	if r := run(t, strings.Replace(j.First(), "while :; do sleep 86400; done", "echo no line", 1), "VJOB_LINE=/nowhere"); r.out != "no line\nvjob: exit code 0\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Whatever a command, a script and names hold stays within its place.
+func FuzzStarter(f *testing.F) {
+	f.Add("echo a", "#!/bin/sh\ntrue", "n'$(touch hacked)", "/tmp/'; touch hacked; '")
+	f.Add("'", "OAR_END_OF_SCRIPT\nOAR_END_OF_SCRIPT_", "`x`", "$(x)")
+	f.Fuzz(func(t *testing.T, command, script, name, directory string) {
+		clean := func(s string) string {
+			return strings.Map(func(r rune) rune {
+				if r < ' ' && r != '\n' && r != '\t' {
+					return -1
+				}
+				return r
+			}, strings.ToValidUTF8(s, "?"))
+		}
+		j := starter.Job{Command: clean(command), Script: clean(script), Name: clean(name), Directory: clean(directory), CPUs: []cluster.MilliCPU{1000}}
+		first := j.First()
+		if got, ok := starter.Script(first); j.Script != "" && (!ok || got != strings.TrimSuffix(j.Script, "\n")+"\n") {
+			t.Fatalf("the script %q came back as %q", j.Script, got)
+		}
+		// A shell that only reads it finds every quote closed, unless the work itself is not.
+		c := exec.CommandContext(t.Context(), "/bin/sh", "-n", "-c", first)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s\n%s", first, out)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+//go:build libvirt_dlopen
+
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// hierarchies are the control groups, in version 1, that libvirt needs to cap a guest's
+// CPU and to tell how much it has used; control is where Linux keeps them.
+var hierarchies = []string{"cpu", "cpuacct"}
+
+const control = "/sys/fs/cgroup"
+
+// CanCap reports whether the hosts of a lab can cap the CPU of their guests here: as root
+// on a machine whose control groups for CPU have hierarchies of their own. Version 2
+// would want us to move all else into groups first.
+func CanCap() bool {
+	for _, name := range hierarchies {
+		if _, err := os.Stat(filepath.Join(control, name, "tasks")); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// groups are the control groups that a host takes for the roots of all, by hierarchy, so
+// that machines of the same name on two hosts do not meet.
+func (h *host) groups() map[string]string {
+	groups := map[string]string{}
+	if CanCap() {
+		for _, name := range hierarchies {
+			groups[name] = filepath.Join(control, name, filepath.Base(h.lab.dir)+"-"+h.name)
+		}
+	}
+	return groups
+}
+
+// makeGroups makes the groups of the host anew.
+func (h *host) makeGroups() error {
+	for _, group := range h.groups() {
+		removeGroup(group)
+		if err := os.Mkdir(group, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mountGroups is the part of the boot script that makes the groups the host's roots. An
+// empty hierarchy of version 2 beside them confuses libvirt.
+func (h *host) mountGroups() string {
+	groups := h.groups()
+	if len(groups) == 0 {
+		return ""
+	}
+	var script strings.Builder
+	for _, name := range hierarchies {
+		fmt.Fprintf(&script, "mount --bind %s %s\n", groups[name], filepath.Join(control, name))
+	}
+	script.WriteString("! mountpoint -q " + control + "/unified || umount " + control + "/unified\n")
+	return script.String()
+}
+
+// controllers are those that libvirt may use.
+func (h *host) controllers() string {
+	if !CanCap() {
+		return "cgroup_controllers = [ ]\n"
+	}
+	return fmt.Sprintf("cgroup_controllers = [ \"%s\" ]\n", strings.Join(hierarchies, `", "`))
+}
+
+func (h *host) removeGroups() {
+	for _, group := range h.groups() {
+		removeGroup(group)
+	}
+}
+
+// clearGroups removes what a lab has left.
+func clearGroups(lab string) {
+	for _, name := range hierarchies {
+		groups, _ := filepath.Glob(filepath.Join(control, name, lab+"-*")) // the pattern is good
+		for _, group := range groups {
+			removeGroup(group)
+		}
+	}
+}
+
+// removeGroup removes a group with all below it, whose processes have ended: groups go
+// one by one, the innermost first, and their files with them.
+func removeGroup(group string) {
+	below, _ := filepath.Glob(filepath.Join(group, "*", ".")) // directories; the pattern is good
+	for _, dir := range below {
+		removeGroup(filepath.Clean(dir))
+	}
+	_ = os.Remove(group) // best effort: an empty group harms nobody
+}
