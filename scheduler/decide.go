@@ -19,6 +19,9 @@ func (c *Core) decide() {
 	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
+	if c.clearInside(facts.VJobs) {
+		facts = c.facts()
+	}
 	p := pass.See(&c.settings.Settings, facts)
 	c.retry(p.Again)
 	c.desk.Decided(c.now)
@@ -112,7 +115,7 @@ func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 	for i, r := range p.VJobs {
 		c.verdicts[r.Job.ID] = verdicts[i]
 		_, later := p.Later[r.Job.ID]
-		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !later && !r.Job.Reservation.After(c.now) {
+		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !later && r.Job.Inner == 0 && !r.Job.Reservation.After(c.now) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}
 	}

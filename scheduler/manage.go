@@ -53,10 +53,10 @@ func (c *Core) manage(decided bool) {
 	}
 }
 
-// samples are the VMs that run, with what they need.
+// samples are the VMs that run, with what they need; a container stands for those inside.
 func (c *Core) samples() (list []dpm.Sample) {
 	for _, r := range c.exec.Jobs() {
-		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved {
+		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
 			continue
 		}
 		for rank, m := range r.Record.Members {

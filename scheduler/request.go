@@ -61,10 +61,10 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 		return nil, false, err
 	}
 	s.At = l.now().UTC()
-	if !s.Reservation.IsZero() {
+	if s.claims() {
 		l.reserving.Lock()
 		defer l.reserving.Unlock()
-		if err := l.confirm(ctx, &s); err != nil {
+		if err := l.admit(ctx, &s); err != nil {
 			return nil, false, err
 		}
 	}

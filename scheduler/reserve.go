@@ -29,10 +29,10 @@ func (s *Submission) validateReservation() error {
 	return nil
 }
 
-// confirm makes sure that there is room for the reservation of a submission, unless it
+// admit makes sure that there is room for what a submission asks for at once, unless it
 // repeats an earlier one. Until the vjob is written and known to the core, no other
 // reservation may be confirmed.
-func (l *Loop) confirm(ctx context.Context, s *Submission) error {
+func (l *Loop) admit(ctx context.Context, s *Submission) error {
 	if s.Key != "" {
 		if known, err := l.store.Known(ctx, s.Owner, s.Key); known || err != nil {
 			return err
@@ -42,13 +42,30 @@ func (l *Loop) confirm(ctx context.Context, s *Submission) error {
 		if l.stale { // one that was just confirmed may be missing
 			return fmt.Errorf("confirm the reservation: %w", cluster.ErrUnavailable)
 		}
-		return c.confirm(l.now(), s)
+		return c.Admit(l.now(), s)
 	})
 }
 
-// confirm says why a reservation cannot be given beside those that there are.
-func (c *Core) confirm(now time.Time, s *Submission) error {
+// Admit says why a submission cannot have the room that it asks for at once: that of its
+// reservation, or that inside its container. The error names the field.
+func (c *Core) Admit(now time.Time, s *Submission) error {
 	c.now = now
+	switch {
+	case s.Inner != 0:
+		return c.admitInside(s)
+	case !s.Reservation.IsZero():
+		return c.confirm(s)
+	default:
+		return nil
+	}
+}
+
+// claims reports whether a submission asks for room at once.
+func (s *Submission) claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }
+
+// confirm says why a reservation cannot be given beside those that there are.
+func (c *Core) confirm(s *Submission) error {
+	now := c.now
 	r := reservation.Request{Now: now, Horizon: c.settings.Reserving.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)

@@ -94,10 +94,8 @@ func (c *Core) bend(p *pass.Picture, s Supposition, b Bounds) (supposed cluster.
 	if err := s.Submit.Route(c.settings.Arrangement); err != nil {
 		return 0, err
 	}
-	if !s.Submit.Reservation.IsZero() {
-		if err := c.confirm(c.now, s.Submit); err != nil {
-			return 0, err
-		}
+	if err := c.Admit(c.now, s.Submit); err != nil {
+		return 0, err
 	}
 	return c.add(p, s.Submit), nil
 }

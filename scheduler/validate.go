@@ -36,11 +36,8 @@ func (s *Submission) Validate(b Bounds, nodes []NodeStatus) error {
 			return err
 		}
 	}
-	switch {
-	case s.Container:
-		return cluster.BadField("container", true, "false: vjobs that others run in are not possible yet")
-	case s.Inner != 0:
-		return cluster.BadField("inner", s.Inner, "none: vjobs that others run in are not possible yet")
+	if err := s.validateContainer(); err != nil {
+		return err
 	}
 	if err := s.validateReservation(); err != nil {
 		return err
@@ -111,20 +108,7 @@ func (s *Submission) fitsCluster(nodes []NodeStatus) error {
 // one for which there are no places even then would wait for ever, and with FCFS
 // everybody behind it.
 func (s *Submission) findsPlaces(nodes []NodeStatus) error {
-	job := s.VJob(1)
-	empty := cluster.NewConfiguration()
-	for _, n := range nodes {
-		n.State = cluster.Online
-		empty.SetNode(n.Node)
-	}
-	for _, vm := range job.VMs {
-		empty.SetWaiting(vm.ID, vm.Reserved)
-	}
-	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
-	if s.Rules != "" {
-		p.Rules = []ruling.Rules{{VJob: job.ID, Text: s.Rules}}
-	}
-	why := ctxswitch.Hopeless(p)
+	why := hopeless(s.VJob(1), s.Rules, declared(nodes))
 	switch {
 	case why == "":
 		return nil
@@ -135,6 +119,24 @@ func (s *Submission) findsPlaces(nodes []NodeStatus) error {
 		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(s.VMs)), fmt.Sprintf(
 			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), why))
 	}
+}
+
+// hopeless says why there are no places for a vjob although nobody else is there, "" if
+// there are.
+func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
+	empty := cluster.NewConfiguration()
+	for _, n := range nodes {
+		n.State = cluster.Online
+		empty.SetNode(n)
+	}
+	for _, vm := range job.VMs {
+		empty.SetWaiting(vm.ID, vm.Reserved)
+	}
+	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
+	if rules != "" {
+		p.Rules = []ruling.Rules{{VJob: job.ID, Text: rules}}
+	}
+	return ctxswitch.Hopeless(p)
 }
 
 func largest(nodes []NodeStatus) cluster.Resources {

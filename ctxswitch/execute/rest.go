@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,6 +72,11 @@ func (e *Executor) Tied(id cluster.NodeID) string {
 	}
 	if len(n.strangers) > 0 {
 		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+	}
+	for _, job := range slices.Sorted(maps.Keys(e.containers)) {
+		if c := e.containers[job]; !c.keeps(id).IsZero() {
+			return fmt.Sprintf("container %s has room there", job)
+		}
 	}
 	if e.Shared(id) {
 		return ""

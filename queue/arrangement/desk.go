@@ -32,6 +32,8 @@ type entry struct {
 	of   *holder
 	need cluster.Resources // reserved
 	rank rank.Job
+	// Inner: it runs inside a container.
+	inner bool
 }
 
 // holder is an account with vjobs.
@@ -109,7 +111,7 @@ func (d *Desk) enter(j *cluster.VJob) *entry {
 	}
 	h.vjobs++
 	need := j.Reserved()
-	return &entry{who: who, of: h, need: need, rank: rank.Job{
+	return &entry{who: who, of: h, need: need, inner: j.Inner != 0, rank: rank.Job{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
 		Queue: d.rules.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
 	}}

@@ -20,10 +20,10 @@ type Usage struct {
 // Charge counts that a vjob of the desk has run, until an instant, for so long, and what
 // it took of memory meanwhile, in MiB·s. It returns what is to be kept, so that
 // [Desk.Restore] can count it again: for both it counts from the beginning of its hour
-// on. A vjob that is not there is passed over.
+// on. A vjob that is not there is passed over, and one inside a container, which counts.
 func (d *Desk) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory int64) (u Usage, ok bool) {
 	e, known := d.jobs[id]
-	if !known {
+	if !known || e.inner {
 		return Usage{}, false
 	}
 	u = Usage{

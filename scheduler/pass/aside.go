@@ -21,10 +21,19 @@ type Suspect struct {
 	Why  string
 }
 
-// Decide takes a decision. Where it fails, by an error that is no verdict or by a panic,
+// Decide takes a decision, on the vjobs inside containers as well.
+func (p *Picture) Decide() (d Decision, err error) {
+	d, err = p.decideOne()
+	if d.Verdicts != nil {
+		p.include(&d)
+	}
+	return d, err
+}
+
+// decideOne takes a decision on one picture. Where it fails, by an error that is no verdict or by a panic,
 // the vjobs are found with which it does, and it is taken without them. The error is that
 // it fails without any vjob as well.
-func (p *Picture) Decide() (d Decision, err error) {
+func (p *Picture) decideOne() (d Decision, err error) {
 	d, fault := p.try()
 	if fault == nil {
 		return d, nil

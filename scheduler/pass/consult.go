@@ -13,6 +13,9 @@ import (
 // consult asks the policy, in the order of the picture. The error is a room that can
 // judge nobody.
 func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
+	if p.closed != "" {
+		return p.evict(), nil
+	}
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
 	var rooms []*ctxswitch.Packing

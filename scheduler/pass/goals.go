@@ -18,6 +18,9 @@ func (p *Picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		switch wish := verdicts[i].Wish; {
 		case wish == queue.Run:
 			wanted = true
+		case wish == queue.Park && !barred && state == cluster.Running && r.Job.Container:
+			p.loosen(r.Job)
+			want, wanted = cluster.VMTerminated, true // it gives its room back, and waits
 		case wish == queue.Park && !barred && state == cluster.Running && queue.Ends(r.Job):
 			want, wanted = cluster.VMTerminated, true
 		case wish == queue.Park && !barred && (state == cluster.Running || state == cluster.Paused):
@@ -31,4 +34,11 @@ func (p *Picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		}
 	}
 	return goals, change
+}
+
+// loosen lets the planner dispose of the room of a container.
+func (p *Picture) loosen(job *cluster.VJob) {
+	for i := range job.VMs {
+		delete(p.pinned, job.VMs[i].ID)
+	}
 }

@@ -51,11 +51,27 @@ type Picture struct {
 	confined map[cluster.VMID]bool     // those of them that run
 	molded   map[cluster.VJobID]int    // the shapes that moldable vjobs have here
 	thorough bool                      // the planner is asked even if nothing is to change
+	closed   string                    // why nobody may run in it, if it is of a container; "": they may
+	inside   []inside                  // the pictures of containers
 }
 
-// See makes a picture of what is known. Silent nodes take nothing and give nothing
-// back; vjobs under way count on every node that they were promised.
+// See makes a picture of what is known, and one of the room of each container in it.
 func See(settings *Settings, f *Facts) *Picture {
+	own, inner := parted(f.VJobs)
+	g := *f
+	g.VJobs = own
+	p := see(settings, &g)
+	for i := range p.VJobs {
+		if c := &p.VJobs[i]; c.Job.Container {
+			p.inside = append(p.inside, p.lookInside(f, c, inner[c.Job.ID]))
+		}
+	}
+	return p
+}
+
+// see makes a picture of what is known. Silent nodes take nothing and give nothing
+// back; vjobs under way count on every node that they were promised.
+func see(settings *Settings, f *Facts) *Picture {
 	p := &Picture{
 		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, settings: settings, now: f.Now, past: f.Past,
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
@@ -189,6 +205,9 @@ func (p *Picture) place(r *execute.Report, books Books) {
 		case r.Job.State == cluster.Running:
 			p.current.SetRunning(vm, need, m.Node)
 			p.intended.SetRunning(vm, need, m.Node)
+			if r.Job.Container { // those inside are there
+				p.pinned[vm], p.confined[vm] = true, true
+			}
 		case r.Job.State == cluster.Paused:
 			p.current.SetPaused(vm, need, m.Node)
 			p.intended.SetPaused(vm, need, m.Node)

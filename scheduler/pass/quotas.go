@@ -28,7 +28,8 @@ func (p *Picture) impose(m *queue.Moment) {
 }
 
 // Count counts those against the quotas that run, or are under way to or from there; who
-// is saved from where he stands still does not run.
+// is saved from where he stands still does not run. A container counts, and those inside
+// do not.
 func Count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
 	tally := rules.Quotas.Tally(now, past)
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
@@ -39,6 +40,9 @@ func Count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, 
 			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
 		}
 		index[r.Job.ID] = &jobs[i]
+		if r.Job.Inner != 0 {
+			continue
+		}
 		if !r.Job.State.Ready() && !r.Record.Stands() || r.Bound == cluster.VMRunning {
 			tally.Count(&jobs[i])
 		}

@@ -45,7 +45,7 @@ func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 // not changed.
 func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
 	list, may := p.standers(wished)
-	if len(list) == 0 {
+	if len(list) == 0 || p.closed != "" {
 		return wished
 	}
 	verdicts := slices.Clone(wished)

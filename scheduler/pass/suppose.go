@@ -22,6 +22,9 @@ func (p *Picture) Apart() *Picture {
 	for i := range p.VJobs {
 		p.VJobs[i].Job = p.VJobs[i].Job.Clone()
 	}
+	for i := range p.inside {
+		p.inside[i].Apart()
+	}
 	return p
 }
 
@@ -36,6 +39,9 @@ func (p *Picture) Decree(id cluster.NodeID, state cluster.NodeState) error {
 	}
 	n.State = state
 	p.setNode(n)
+	for i := range p.inside {
+		_ = p.inside[i].Decree(id, state) // the container need not be there
+	}
 	return nil
 }
 
@@ -61,6 +67,11 @@ func (p *Picture) Draw(most energy.Watts) {
 // Remove takes a vjob out of the picture, with its room. It fails with ErrNotFound.
 func (p *Picture) Remove(id cluster.VJobID) error {
 	i := slices.IndexFunc(p.VJobs, func(r execute.Report) bool { return r.Job.ID == id })
+	for k := range p.inside {
+		if i < 0 && p.inside[k].Remove(id) == nil {
+			return nil
+		}
+	}
 	if i < 0 {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
@@ -71,12 +82,19 @@ func (p *Picture) Remove(id cluster.VJobID) error {
 	p.rules = slices.DeleteFunc(p.rules, func(r ruling.Rules) bool { return r.VJob == id })
 	p.line = slices.DeleteFunc(p.line, func(a ctxswitch.Applicant) bool { return a.VJob == id })
 	p.VJobs = slices.Delete(p.VJobs, i, i+1)
+	p.inside = slices.DeleteFunc(p.inside, func(q inside) bool { return q.container.ID == id })
 	return nil
 }
 
 // Add puts a vjob that nobody has submitted into the picture, before those from a place
-// on.
+// on; into that of its container at the end.
 func (p *Picture) Add(job *cluster.VJob, at int) {
+	for i := range p.inside {
+		if q := &p.inside[i]; q.container.ID == job.Inner {
+			q.Add(job, len(q.VJobs))
+			return
+		}
+	}
 	a := applicant(job, func(vm cluster.VMID) cluster.Resources { return p.settings.Needs(job, vm.Rank, 0, false) })
 	a.Rules = job.Rules
 	p.VJobs = slices.Insert(p.VJobs, at, execute.Report{
