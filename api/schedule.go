@@ -40,7 +40,7 @@ func wireSchedule(f *scheduler.Foreseen, who Subject) wire.Schedule {
 		w.VJobs = append(w.VJobs, wire.Slot{
 			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),
 			CPUMilli: int64(j.Need.CPU), MemoryMiB: int64(j.Need.Memory), Runs: j.Runs,
-			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Why: b.Why,
+			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: b.Why,
 		})
 	}
 	for i, u := range f.Use {

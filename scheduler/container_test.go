@@ -149,7 +149,7 @@ func TestRefusalsInside(t *testing.T) {
 			{"a container", func(s *scheduler.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
 			{"too long", func(s *scheduler.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
 			{"too many", func(s *scheduler.Submission) { s.VMs = small(3) }, `vms: "3 VMs" is wrong: want VMs that find places in the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
-			{"too large", func(s *scheduler.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1025 MiB is wrong: want at most what one VM of container 1 has"},
+			{"too large", func(s *scheduler.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB is wrong: want at most what one VM of container 1 has"},
 			{"alternatives", func(s *scheduler.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: 2 is wrong: want no alternatives beside inner"},
 			{"reservation", func(s *scheduler.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "is wrong: want none beside inner: the container can have one"},
 			{"a container without end", func(s *scheduler.Submission) { s.Inner, s.Container = 0, true }, "walltime_seconds: 0s is wrong: want more than 0: a container ends with its walltime"},

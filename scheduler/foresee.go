@@ -6,6 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/forecast"
+	"vjob/scheduler/pass"
 )
 
 // Foreseen is the schedule of all vjobs that have not ended, as it is going to be.
@@ -13,7 +14,7 @@ type Foreseen struct {
 	At    time.Time
 	Total cluster.Resources // of the nodes that take VMs
 	Nodes int               // of them
-	VJobs []*cluster.VJob   // in the order of their turns
+	VJobs []*cluster.VJob   // in the order of their turns; those inside a container behind it
 	Jobs  []forecast.Job    // what was reckoned with of each
 	forecast.Schedule
 }
@@ -25,14 +26,26 @@ func (c *Core) Foresee(now time.Time) (answer func() Foreseen, err error) {
 	if !c.exec.Surveyed() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	p := c.picture()
-	scene := p.Scene(c.verdicts)
-	f := Foreseen{At: now, Total: scene.Total, Nodes: len(scene.Nodes), Jobs: scene.Jobs}
-	for i := range p.VJobs {
-		f.VJobs = append(f.VJobs, p.VJobs[i].Job.Clone())
+	scenes := c.picture().Scenes(c.verdicts)
+	return func() Foreseen { return foresee(now, scenes) }, nil
+}
+
+// foresee puts the schedules of the cluster and of the containers together: those inside
+// come behind their container.
+func foresee(now time.Time, scenes []*pass.Scene) Foreseen {
+	whole := scenes[0]
+	f := Foreseen{At: now, Total: whole.Total, Nodes: len(whole.Nodes)}
+	inside := map[cluster.VJobID]*pass.Scene{}
+	for _, s := range scenes[1:] {
+		inside[s.Inside] = s
 	}
-	return func() Foreseen {
-		f.Schedule = forecast.Of(scene)
-		return f
-	}, nil
+	own := forecast.Of(&whole.Scene)
+	f.Use = own.Use
+	for i, job := range whole.VJobs {
+		f.VJobs, f.Jobs, f.Bars = append(f.VJobs, job), append(f.Jobs, whole.Jobs[i]), append(f.Bars, own.Bars[i])
+		if s := inside[job.ID]; s != nil {
+			f.VJobs, f.Jobs, f.Bars = append(f.VJobs, s.VJobs...), append(f.Jobs, s.Jobs...), append(f.Bars, forecast.Of(&s.Scene).Bars...)
+		}
+	}
+	return f
 }

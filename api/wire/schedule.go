@@ -26,7 +26,8 @@ type Slot struct {
 	Start     *time.Time `json:"start,omitempty"` // absent: that cannot be known
 	End       *time.Time `json:"end,omitempty"`   // absent: it has no walltime, or that cannot be known
 	Reserved  bool       `json:"reserved,omitempty"`
-	Why       string     `json:"why"` // it runs or waits, with what it waits for
+	Inner     int64      `json:"inner,omitempty"` // the container in which it runs
+	Why       string     `json:"why"`             // it runs or waits, with what it waits for
 }
 
 // Use is what is in use from an instant until the next.

@@ -28,8 +28,9 @@ func (a *app) ganttCommand() *cobra.Command {
 		Use:   "gantt",
 		Short: "show when vjobs are going to start and end, and how much is used meanwhile",
 		Long: `Shows the schedule as it is going to be if all vjobs use up their walltimes and nobody
-submits another: each vjob as a bar from now on, and what is used of the cluster. It is
-reckoned in sums of processors and memory.`,
+submits another: each vjob as a bar from now on, those inside a container behind it, and
+what is used of the cluster. Quotas count, and places on the nodes as far as that can be
+told in a moment.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.gantt(cmd, &f) },
 	}
@@ -137,7 +138,7 @@ func (g *gantt) text() string {
 	g.line(&b, "ID", "NAME", "START", "END", g.axis())
 	for i := range g.rows {
 		r := &g.rows[i]
-		g.line(&b, strconv.FormatInt(r.ID, 10), dash(r.Name), g.clock(r.Start), g.clock(r.End), g.bar(r))
+		g.line(&b, strconv.FormatInt(r.ID, 10), slotName(r), g.clock(r.Start), g.clock(r.End), g.bar(r))
 	}
 	if g.hidden > 0 {
 		fmt.Fprintf(&b, "and %s more; -n 0 shows all\n", count(g.hidden, "vjob"))
@@ -154,6 +155,14 @@ func (g *gantt) text() string {
 		g.line(&b, "", m.name, "", "of "+m.of, g.level(m.most, m.used))
 	}
 	return b.String()
+}
+
+// slotName is its name, set in where it runs inside a container.
+func slotName(s *wire.Slot) string {
+	if s.Inner != 0 {
+		return "└ " + dash(s.Name)
+	}
+	return dash(s.Name)
 }
 
 // line is one line: the labels, then the plot.

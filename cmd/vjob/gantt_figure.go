@@ -49,6 +49,9 @@ func slotRow(s *wire.Schedule, slot *wire.Slot, end time.Duration) chart.Row {
 	if slot.Name == "" {
 		row.Label = fmt.Sprint(slot.ID)
 	}
+	if slot.Inner != 0 {
+		row.Label = "└ " + row.Label
+	}
 	text := fmt.Sprintf("vjob %d: %s", slot.ID, slot.Why)
 	if slot.Start == nil {
 		row.Spans = []chart.Span{{State: "waiting", To: end, Text: text}}

@@ -50,6 +50,8 @@ func (a *app) showVJob(j *wire.VJobDetail) error {
 		{"project", j.Project},
 		{"deadline", strings.TrimPrefix(moment(j.Terms.Deadline), "-")},
 		{"priority", rankLine(&j.VJob)},
+		{"container", containerLine(&j.Terms)},
+		{"reserved", strings.TrimPrefix(moment(j.Terms.Reservation), "-")},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", count(j.VMCount, "VM"), cpu(j.CPUMilli), mib(j.MemoryMiB))},
@@ -111,6 +113,18 @@ func afterLine(after []wire.Dependency) string {
 		}
 	}
 	return strings.Join(list, " ")
+}
+
+// containerLine is in which container it runs, or that it is one.
+func containerLine(t *wire.Terms) string {
+	switch {
+	case t.Container:
+		return "holds its room for vjobs inside: vjob submit --inner"
+	case t.Inner != 0:
+		return fmt.Sprintf("inside %d", t.Inner)
+	default:
+		return ""
+	}
 }
 
 // replaced is the one that failed and of which it is the next attempt.

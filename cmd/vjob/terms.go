@@ -22,6 +22,8 @@ type termFlags struct {
 	after                    []string
 	unmet                    string
 	led, idempotent          bool
+	container                bool
+	inner                    int64
 	notify                   []string
 	labels                   []string
 }
@@ -32,6 +34,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.project, "project", "", "`PROJECT` for which it counts")
 	flags.StringVar(&f.deadline, "deadline", "", "`TIME` by which it should have ended, such as 'tomorrow 08:00' or +6h")
 	flags.StringVar(&f.reserve, "reserve", "", "`TIME` from which its room is kept free, such as 'tomorrow 08:00'")
+	flags.StringVar(&f.reserve, "at", "", "as --reserve")
 	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated")
 	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
@@ -40,6 +43,8 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.led, "led", false, "it ends when the guest of its first VM has shut itself down")
 	flags.StringVar(&f.flexible, "flexible", "", "`TIME` by which its start may be put off for a lower price of energy, such as 6h")
 	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
+	flags.BoolVar(&f.container, "container", false, "hold room for other vjobs, which are submitted with --inner; nothing else runs in it")
+	flags.Int64Var(&f.inner, "inner", 0, "run inside the `CONTAINER` of this number")
 	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
 	flags.StringArrayVar(&f.notify, "notify", nil, "`WHO` is told of its states: mail:NAME@HOST or https://…; may be repeated")
 	flags.StringArrayVar(&f.labels, "label", nil, "`NAME=VALUE` that is kept with it; may be repeated")
@@ -56,6 +61,8 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 	setIf(given("unmet"), &t.Unmet, f.unmet)
 	setIf(given("led"), &t.Led, f.led)
 	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
+	setIf(given("container"), &t.Container, f.container)
+	setIf(given("inner"), &t.Inner, f.inner)
 	setIf(given("notify"), &t.Notify, f.notify)
 	if given("min-run") {
 		d, err := parseWalltime("--min-run", f.minRun)

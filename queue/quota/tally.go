@@ -141,6 +141,19 @@ func (t *Tally) Refuses(j *Job) string {
 	return ""
 }
 
+// Exhausted reports whether a quota on CPU time stands in the way of a vjob: when it will
+// not any more depends on what was used, and when.
+func (t *Tally) Exhausted(j *Job) bool {
+	for _, i := range t.concerned(j.Who) {
+		c := &t.counters[i]
+		need := j.need(t.book.quotas[c.quota].Within)
+		if limit, limited := c.limits[CPUTime]; limited && !t.counted[j.ID] && c.used[CPUTime]+need[CPUTime] > limit {
+			return true
+		}
+	}
+	return false
+}
+
 // Room is a room that asks the quotas first. What is counted stays so; each room counts
 // those that it takes by itself. Vjobs that are not among the jobs have no quotas.
 func (t *Tally) Room(inner queue.Room, jobs map[cluster.VJobID]*Job) queue.Room {

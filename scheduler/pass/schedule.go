@@ -1,32 +1,97 @@
 package pass
 
 import (
+	"time"
+
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/forecast"
+	"vjob/queue/quota"
 )
 
-// Scene is what a forecast of all vjobs starts from, given what was last decided of them.
-// Its vjobs are in the order of the picture.
-func (p *Picture) Scene(decided map[cluster.VJobID]queue.Verdict) *forecast.Scene {
-	s := &forecast.Scene{Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name()}
+// Scene is what a forecast of vjobs starts from.
+type Scene struct {
+	forecast.Scene
+	VJobs  []*cluster.VJob
+	Inside cluster.VJobID // the container in which they run; 0: on the cluster
+}
+
+// Scenes are what forecasts start from, given what was last decided of the vjobs: that of
+// the cluster, then those of the containers. The vjobs are copies, in the order of the
+// picture.
+func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
+	scenes := []*Scene{p.scene(decided)}
+	for i := range p.inside {
+		s := p.inside[i].scene(decided)
+		s.Inside = p.inside[i].container.ID
+		scenes = append(scenes, s)
+	}
+	return scenes
+}
+
+func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
+	s := &Scene{Scene: forecast.Scene{Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name()}}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
 			s.Nodes = append(s.Nodes, n.Capacity)
 			s.Total = s.Total.Plus(n.Capacity)
 		}
 	}
-	counts := needs(p.intended)
+	counts, quotas := needs(p.intended), p.quotas()
 	for i, at := range p.lined {
 		job := p.job(i, at, counts)
 		v, known := decided[job.ID]
-		f := foreseen(&job, p.aside[job.ID] != "", v, known)
+		f := foreseen(&job, p.aside[job.ID] != "" || p.closed != "", v, known)
 		if later, waits := p.Later[job.ID]; waits && !f.Runs {
 			f.NotBefore, f.Stuck = later, false
 		}
-		s.Jobs = append(s.Jobs, f)
+		f.VMs = p.sizes(i, at, counts)
+		quotas.note(&f)
+		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.Clone())
 	}
 	return s
+}
+
+// sizes are what the VMs of a vjob count for, given its place in the line.
+func (p *Picture) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+	if at >= 0 {
+		return p.line[at].Needs
+	}
+	for k := range p.VJobs[i].Job.VMs {
+		if need, counts := counts[p.VJobs[i].Job.VMs[k].ID]; counts {
+			list = append(list, need)
+		}
+	}
+	return list
+}
+
+// quotas are how quotas limit those who wait.
+type quotas struct {
+	prospect *quota.Prospect // nil: there are none
+	tally    *quota.Tally
+	index    map[cluster.VJobID]*quota.Job
+}
+
+// ahead is how far changes of quotas are foretold.
+const ahead = 7 * 24 * time.Hour
+
+func (p *Picture) quotas() (q quotas) {
+	rules := p.settings.Arranged()
+	if rules.Quotas.Empty() {
+		return q
+	}
+	q.prospect = rules.Quotas.Prospect(p.now, p.now.Add(ahead))
+	q.tally, q.index = Count(rules, p.VJobs, p.past, p.now)
+	return q
+}
+
+// note tells the forecast what a vjob takes of quotas.
+func (q quotas) note(f *forecast.Job) {
+	if q.prospect == nil {
+		return
+	}
+	f.Parts = q.prospect.Parts(q.index[f.ID])
+	f.Stuck = f.Stuck || !f.Runs && q.tally.Exhausted(q.index[f.ID])
 }
 
 // foreseen is what the forecast is told of a vjob.
