@@ -70,12 +70,18 @@ func (c *Core) confirm(s *Submission) error {
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}
-	for _, n := range c.exec.Nodes() {
+	p, last := c.picture(), cluster.VJobID(0)
+	for _, n := range c.exec.Nodes() { // those that are switched off are woken in time
+		_ = p.Decree(n.ID, n.State) // it was just listed
 		if n.Hosts() {
 			r.Total = r.Total.Plus(n.Capacity)
 		}
 	}
 	for _, report := range c.exec.Jobs() {
+		last = max(last, report.Job.ID)
+		if report.Job.Inner != 0 {
+			continue // its container counts
+		}
 		job := queue.Job{VJob: report.Job, Ran: report.Ran, Need: report.Job.Reserved()}
 		left, _ := job.Left()
 		runs := report.Bound == cluster.VMRunning
@@ -90,6 +96,9 @@ func (c *Core) confirm(s *Submission) error {
 			r.Kept = append(r.Kept, job)
 		}
 	}
+	job := s.VJob(last + 1)
+	r.VJob, r.Limit = job.ID, p.Limit(job)
+	r.Room = p.Places(job)
 	return r.Confirm()
 }
 

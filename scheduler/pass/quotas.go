@@ -18,6 +18,7 @@ func (p *Picture) impose(m *queue.Moment) {
 		return
 	}
 	tally, index := Count(rules, p.VJobs, p.past, p.now)
+	p.promised(tally, index)
 	for i := range m.Jobs {
 		if j := &m.Jobs[i]; j.Barred == "" {
 			j.Barred = tally.Refuses(index[j.ID])
@@ -35,10 +36,7 @@ func Count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, 
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
 	for i := range reports {
 		r := &reports[i]
-		jobs[i] = quota.Job{
-			ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
-			Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
-		}
+		jobs[i] = quotaJob(rules, r)
 		index[r.Job.ID] = &jobs[i]
 		if r.Job.Inner != 0 {
 			continue
@@ -48,4 +46,12 @@ func Count(rules *arrangement.Rules, reports []execute.Report, past quota.Past, 
 		}
 	}
 	return tally, index
+}
+
+// quotaJob is what quotas know of a vjob.
+func quotaJob(rules *arrangement.Rules, r *execute.Report) quota.Job {
+	return quota.Job{
+		ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
+		Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
+	}
 }
