@@ -87,6 +87,8 @@ func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
 	switch {
 	case left > 0:
 		v.Again, v.Reason = j.Since.Add(j.MinRun), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
+	case j.Container:
+		v.Reason = "runs: it holds its room for those inside"
 	case j.Yields == cluster.Never:
 		v.Reason = "runs: it never makes room"
 	case j.Yields == cluster.ByEnd && !j.BestEffort && Keeps(p, j.VJob):

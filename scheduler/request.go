@@ -61,7 +61,7 @@ func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, cre
 		return nil, false, err
 	}
 	s.At = l.now().UTC()
-	if s.claims() {
+	if s.Claims() {
 		l.reserving.Lock()
 		defer l.reserving.Unlock()
 		if err := l.admit(ctx, &s); err != nil {

@@ -60,8 +60,8 @@ func (c *Core) Admit(now time.Time, s *Submission) error {
 	}
 }
 
-// claims reports whether a submission asks for room at once.
-func (s *Submission) claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }
+// Claims reports whether a submission asks for room at once: see [Core.Admit].
+func (s *Submission) Claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }
 
 // confirm says why a reservation cannot be given beside those that there are.
 func (c *Core) confirm(s *Submission) error {

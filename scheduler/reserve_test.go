@@ -13,6 +13,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/journal"
+	"vjob/queue"
 	"vjob/scheduler"
 )
 
@@ -164,5 +165,55 @@ func TestReservationThatIsLate(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		p.expect("with it", job.ID, cluster.Running)
+	})
+}
+
+// A quota that would be used up at its time refuses a reservation; one that is confirmed
+// begins even if its owner has used the quota up since.
+func TestReservationsUnderQuotas(t *testing.T) {
+	with(t, arranged(t, 2000, 4000), func(p *plant) { // at midnight
+		if _, err := p.reserve("", 2, 2*time.Hour, time.Hour); err == nil ||
+			!strings.Contains(err.Error(), "at 02:00 it would be over quota cpus of user u: 0 of 2 CPU are used, it needs 4; the earliest start is 06:00") {
+			t.Errorf("by night: %v", err)
+		}
+		job, err := p.reserve("", 1, 2*time.Hour, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.reserve("", 1, 150*time.Minute, time.Hour); err == nil || !strings.Contains(err.Error(), "2 of 2 CPU are used, it needs 2") {
+			t.Errorf("beside the first: %v", err)
+		}
+		other, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		p.expect("before", other.ID, cluster.Running)
+		time.Sleep(time.Hour + time.Minute)
+		p.expect("at its time", job.ID, cluster.Running)
+	})
+}
+
+// Room in sum is not enough where what keeps its room leaves it in pieces.
+func TestReservationsFindPlaces(t *testing.T) {
+	set := settings()
+	set.Policy = queue.EASY{}
+	with(t, set, func(p *plant) {
+		half := wide(2)
+		for i := range half {
+			half[i].Reserved = cluster.Resources{CPU: 1200, Memory: 128}
+		}
+		s := scheduler.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
+		if _, _, err := p.loop.Submit(p.t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		whole := scheduler.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
+		whole.VMs[0].Reserved.CPU = 1500
+		whole.Reservation = time.Now().Add(time.Hour)
+		_, _, err := p.loop.Submit(p.t.Context(), whole)
+		if err == nil || !strings.Contains(err.Error(), "the 1.6 CPU and 3.8 GiB that are free beside what runs lie in pieces too small for its VMs; the earliest start is 02:01") {
+			t.Error(err)
+		}
 	})
 }

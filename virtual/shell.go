@@ -108,6 +108,14 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 			return nil, err
 		}
 	}
+	if sub.Claims() {
+		if s.core == nil {
+			return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+		}
+		if err := s.core.Admit(s.now, &sub); err != nil {
+			return nil, err
+		}
+	}
 	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
 	if err != nil {
 		if s.core != nil {

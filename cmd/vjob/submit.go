@@ -99,6 +99,9 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if err := f.terms.override(cmd, &s.Terms, a.now()); err != nil {
 		return err
 	}
+	if s.Container && cmd.ArgsLenAtDash() >= 0 {
+		return cluster.BadField("--container", true, "no command beside it: nothing runs in a container but vjobs submitted with --inner")
+	}
 	if err := f.array.override(a, &s); err != nil {
 		return err
 	}

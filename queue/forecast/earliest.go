@@ -11,6 +11,7 @@ import (
 type because struct {
 	limit  string // a quota, in words; "" is none
 	pieces bool   // places: the room lay in pieces too small for its VMs
+	late   bool   // it could not come to its end in time
 }
 
 // earliest is the first start from an instant on at which a vjob has room, is within its
@@ -22,6 +23,9 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because,
 		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, true)
 	}
 	for tries := 0; ok; tries++ {
+		if f.tooLate(j, later(start, from)) {
+			return start, because{late: true}, false
+		}
 		if start.Before(from) {
 			start, ok = f.outlook.From(from, j.Need, j.Left, j.Ends)
 			continue
@@ -36,6 +40,11 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because,
 		from, b = end, because{pieces: true}
 	}
 	return start, b, false
+}
+
+// tooLate reports whether a vjob that starts at an instant would not have ended in time.
+func (f *forecast) tooLate(j *Job, start time.Time) bool {
+	return !f.Until.IsZero() && (!j.Ends || start.Add(j.Left).After(f.Until))
 }
 
 // mostTries bounds for how many ends places are looked for.

@@ -125,6 +125,23 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 	}
 }
 
+// Nobody is foretold who would not have ended in time.
+func TestUntil(t *testing.T) {
+	s := forecast.Of(&forecast.Scene{
+		Now: noon, Total: cpus(2), Until: noon.Add(time.Hour),
+		Jobs: []forecast.Job{runs(job(1, 2, 30)), job(2, 2, 40), job(3, 2, 20), job(4, 1, 0), job(5, 1, 11)},
+	})
+	for i, want := range []string{
+		"12:00 12:30 runs", "- - waits: it is 2; it cannot come to its end before 13:00",
+		"12:30 12:50 waits: it is 3; 1 ends at 12:30: then there is room", "- - waits: it is 4; it cannot come to its end before 13:00",
+		"- - waits: it is 5; it cannot come to its end before 13:00",
+	} {
+		if got := clock(s.Bars[i].Start) + " " + clock(s.Bars[i].End) + " " + s.Bars[i].Why; got != want {
+			t.Errorf("%d:\n got %s\nwant %s", i+1, got, want)
+		}
+	}
+}
+
 func parts(j *forecast.Job) (list []int64) {
 	for _, vm := range j.VMs {
 		list = append(list, int64(vm.CPU/1000))

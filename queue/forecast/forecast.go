@@ -43,6 +43,8 @@ type Scene struct {
 	Total cluster.Resources   // of the nodes that take VMs
 	Nodes []cluster.Resources // each of them
 	Jobs  []Job               // those that wait in the order of their turns
+	// Until is when all has to have ended; zero: whenever.
+	Until time.Time
 	// Strict: nobody starts before one that comes before.
 	Strict bool
 }

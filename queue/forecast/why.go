@@ -20,6 +20,8 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 		return j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit
 	case !known && b.limit != "":
 		return j.Reason + "; it never comes to be within " + b.limit
+	case b.late:
+		return j.Reason + "; it cannot come to its end before " + f.clock(f.Until)
 	case !known && len(f.endless) > 0:
 		return j.Reason + "; when there will be room cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
 	case !known: // it is not room that is missing

@@ -20,6 +20,7 @@ import (
 type inside struct {
 	*Picture
 	container *cluster.VJob
+	left      time.Duration // of its walltime
 }
 
 // parted are the vjobs that run on the cluster itself, and by their containers the others.
@@ -57,7 +58,7 @@ func (p *Picture) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report
 		q.fitInTime(c.Job, left)
 	}
 	p.again(q.Again)
-	return inside{q, c.Job}
+	return inside{q, c.Job, left}
 }
 
 // closed says why nobody may run inside a container now, "" if vjobs may.
@@ -164,7 +165,6 @@ func (q *inside) share(d *Decision, verdicts []queue.Verdict) {
 	if !given || q.container.VMs[0].Reserved.CPU == 0 {
 		return
 	}
-	delete(d.Caps, q.container.ID) // it has no VMs
 	for i, v := range verdicts {
 		job := q.VJobs[i].Job
 		if v.Wish != queue.Run && job.State != cluster.Running {

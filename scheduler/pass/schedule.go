@@ -22,8 +22,9 @@ type Scene struct {
 func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
 	scenes := []*Scene{p.scene(decided)}
 	for i := range p.inside {
-		s := p.inside[i].scene(decided)
-		s.Inside = p.inside[i].container.ID
+		q := &p.inside[i]
+		s := q.scene(decided)
+		s.Inside, s.Until = q.container.ID, p.now.Add(q.left)
 		scenes = append(scenes, s)
 	}
 	return scenes

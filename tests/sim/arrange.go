@@ -91,9 +91,12 @@ func (r *run) inQuota(step journal.Step) {
 			continue // it counts already, or does not start
 		}
 		own, _ := r.store.VJob(c.ID)
+		if own.Inner != 0 || !own.Reservation.IsZero() {
+			continue // its container counts; a reservation was confirmed
+		}
 		sum := 0
 		for _, row := range r.store.VJobs() {
-			if row.Owner == own.Owner && (row.ID == c.ID || active(row.ID)) {
+			if row.Owner == own.Owner && (row.ID == c.ID || active(row.ID)) && row.Inner == 0 {
 				sum += row.Size
 			}
 		}

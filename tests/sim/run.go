@@ -105,6 +105,7 @@ type run struct {
 	pruner  pruner
 	book    *budget.Book // nil: no budget
 	presser presser
+	timer   timer
 }
 
 // Run runs one seed.
@@ -112,6 +113,7 @@ func Run(opts Options) (Result, error) {
 	r := &run{
 		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
 		killed: map[cluster.NodeID]bool{}, stood: map[cluster.VJobID]bool{}, pruner: newPruner(opts.Seed),
+		timer: newTimer(opts.Seed),
 	}
 	if err := r.build(); err != nil {
 		return Result{}, err
@@ -268,8 +270,13 @@ func (r *run) step(to time.Time) error {
 	if r.stuck > 1_000 {
 		return fmt.Errorf("time does not go on at %s", before)
 	}
+	if r.check.changed {
+		r.inShape()
+		r.isInside()
+	}
 	r.check.Look()
 	r.withinBudget()
+	r.inTime()
 	r.prune()
 	r.press()
 	if err == nil && len(r.check.violations) > 0 {
@@ -302,11 +309,15 @@ func (r *run) submit() error {
 	}
 	r.whose(&sub)
 	r.kind(&sub)
+	r.time(&sub)
 	if r.opts.rationed() {
 		sub.Floor = simFloor
 	}
+	if err := sub.Validate(scheduler.Bounds{}, nil); err != nil {
+		return err
+	}
 	job, err := r.shell.Submit(sub)
-	if err != nil && r.opts.Unwritten > 0 {
+	if err != nil && (r.opts.Unwritten > 0 || sub.Claims() && !errors.Is(err, cluster.ErrConflict)) {
 		return nil // not acknowledged; it may be there all the same
 	}
 	if err != nil {
@@ -314,6 +325,7 @@ func (r *run) submit() error {
 	}
 	members := sub.VJobs(job.ID)
 	r.check.tie(members...)
+	r.timer.note(members)
 	for _, member := range members {
 		r.check.acked = append(r.check.acked, member.ID)
 	}

@@ -27,6 +27,9 @@ func Settings(opts Options) scheduler.Settings {
 		},
 		Rest: 100 * time.Millisecond,
 	}
+	if opts.timed() {
+		set.Reserving.Margin = 20 * time.Second
+	}
 	if arranged(opts) {
 		rules, err := arrange(policy)
 		if err != nil {
