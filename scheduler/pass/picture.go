@@ -107,8 +107,11 @@ func see(settings *Settings, f *Facts) *Picture {
 	return p
 }
 
-// again notes that the picture would be another at an instant.
+// again notes that the picture would be another at an instant; zero is none.
 func (p *Picture) again(at time.Time) {
+	if at.IsZero() {
+		return
+	}
 	if p.Again.IsZero() || at.Before(p.Again) {
 		p.Again = at
 	}

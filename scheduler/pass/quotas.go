@@ -11,7 +11,8 @@ import (
 )
 
 // impose puts the quotas before the room: who would be over one even beside those alone
-// that run now is barred, and who would be beside those that are to start is refused.
+// that run now is barred, and who would be beside those that are to start is refused. Reservations
+// were asked when they were confirmed.
 func (p *Picture) impose(m *queue.Moment) {
 	rules := p.settings.Arranged()
 	if rules.Quotas.Empty() {
@@ -20,7 +21,7 @@ func (p *Picture) impose(m *queue.Moment) {
 	tally, index := Count(rules, p.VJobs, p.past, p.now)
 	p.promised(tally, index)
 	for i := range m.Jobs {
-		if j := &m.Jobs[i]; j.Barred == "" {
+		if j := &m.Jobs[i]; j.Barred == "" && j.Reservation.IsZero() {
 			j.Barred = tally.Refuses(index[j.ID])
 		}
 	}

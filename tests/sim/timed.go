@@ -127,8 +127,9 @@ func (r *run) inTime() {
 	}
 }
 
-// lateness is how long after its time a reservation may begin: a decision, and a commit.
-const lateness = 2 * time.Second
+// lateness is how long after its time a reservation may begin: as long as it takes to move
+// those that keep their room but stand where it wants to be.
+const lateness = 20 * time.Second
 
 // inShape checks that a moldable vjob has the copies of one of its shapes and no others.
 func (r *run) inShape() {
