@@ -130,6 +130,9 @@ func Run(opts Options) (Result, error) {
 	}, nil
 }
 
+// cramped reports whether not all vjobs fit into the image store of a run.
+func (o *Options) cramped() bool { return o.Seed%4 == 0 }
+
 // build makes a small cluster that a few vjobs overload.
 func (r *run) build() error {
 	nodes := make([]simulated.Node, 2+r.chance.IntN(4))
@@ -143,7 +146,7 @@ func (r *run) build() error {
 	config := simulated.Config{
 		Nodes: nodes, Profile: simulated.Lab, Seed: r.opts.Seed, Locks: r.opts.Locks, Faults: r.opts.Faults,
 	}
-	if r.opts.Seed%4 == 0 { // an image store that not all vjobs fit into
+	if r.opts.cramped() {
 		config.Pools = map[string]cluster.MiB{simulated.SharedPool: 3072}
 	}
 	r.cluster = simulated.New(config)

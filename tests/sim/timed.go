@@ -110,10 +110,10 @@ func (t *timer) note(jobs []*cluster.VJob) {
 	}
 }
 
-// inTime checks that no reservation begins before its time; and where nothing goes wrong
-// and nobody meddles, that it begins then.
+// inTime checks that no reservation begins before its time; and where nothing goes wrong,
+// nobody meddles, and there is power and space for images, that it begins then.
 func (r *run) inTime() {
-	strict := r.opts.quiet() && r.opts.Static && r.opts.Crashes == 0 && r.opts.CrashAt == 0 && !r.opts.rationed()
+	strict := r.opts.quiet() && r.opts.Static && r.opts.Crashes == 0 && r.opts.CrashAt == 0 && !r.opts.rationed() && !r.opts.cramped()
 	for id, at := range r.timer.begins {
 		c, known := r.check.jobs[id]
 		now := r.shell.Now()
