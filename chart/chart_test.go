@@ -62,7 +62,13 @@ func sample() *chart.Figure {
 func TestGolden(t *testing.T) {
 	single := sample()
 	single.Runs = single.Runs[1:]
-	for name, f := range map[string]*chart.Figure{"two": sample(), "one": single, "empty": {Title: "nothing"}} {
+	compared := sample()
+	for i := range compared.Runs {
+		compared.Runs[i].Rows = nil
+	}
+	groups := []chart.BarGroup{{Label: "ann <&>", Values: []float64{12.5, 0}}, {Label: "bob", Values: []float64{-1, 3}}}
+	compared.Bars = []chart.Bars{{Title: "Mean wait", Unit: "min", Groups: groups}, {Title: "Slowdown", Groups: groups[:1]}, {Title: "Others", Groups: groups[1:]}}
+	for name, f := range map[string]*chart.Figure{"two": sample(), "one": single, "empty": {Title: "nothing"}, "compared": compared} {
 		var got, again bytes.Buffer
 		if err := errors.Join(chart.Write(&got, f), chart.Write(&again, f)); err != nil {
 			t.Fatal(err)

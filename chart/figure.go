@@ -16,7 +16,8 @@ import (
 type Figure struct {
 	Title    string
 	Subtitle string
-	Runs     []Run // side by side
+	Runs     []Run  // side by side
+	Bars     []Bars // under them, in which they are compared; none if empty
 }
 
 // Run is one column of the figure.
@@ -105,6 +106,7 @@ func newLayout(f *Figure) layout {
 	if l.series > 0 {
 		l.height += axisHeight - seriesGap/2
 	}
+	l.height += barsHeight(f)
 	return l
 }
 
@@ -122,6 +124,9 @@ func Write(w io.Writer, f *Figure) error {
 	c.text(margin, 54, "sub", "start", f.Subtitle)
 	for i := range f.Runs {
 		c.run(&l, &f.Runs[i], l.left(i))
+	}
+	if len(f.Bars) > 0 {
+		c.bars(f, margin, l.height-margin-legendSize-barsHeight(f), l.width-2*margin)
 	}
 	c.legend(margin, l.height-margin/2-legendSize/2, f)
 	c.close()

@@ -42,7 +42,7 @@ func (c calm) spare(w *walk) {
 // to start soon enough anyway; nil if not.
 func (c calm) wait(m *Moment, eager *walk, way func(*walk)) *walk {
 	w := begin(m)
-	if fit := w.takeRunning(); !fit && m.Urgent {
+	if fit := w.takeRunning(); !fit {
 		return nil
 	}
 	way(w)

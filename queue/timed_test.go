@@ -101,6 +101,60 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
+			"dynamic easy: gaps are filled without walltimes, and for the first in line they are cleared",
+			queue.DynamicEASY{},
+			[]string{"1 running 2 60m ran 20m", "2 running 1 - ran 40m", "3 waiting 2 60m", "4 waiting 1 -", "5 waiting 1 1m"},
+			[]string{
+				"run - runs",
+				"run - runs",
+				"stay 40m0s waits: needs 1 CPU more; 1st in line",
+				"run - runs: there is room",
+				"stay 1h40m0s waits: needs 1 CPU more; 2nd in line behind 3",
+			},
+		},
+		{
+			"dynamic easy: who fills a gap is suspended for the first in line, and for nobody else",
+			queue.DynamicEASY{},
+			[]string{"1 running 2 60m ran 20m", "2 waiting 3 60m", "3 waiting 1 60m", "4 running 1 - ran 1m", "5 running 1 - ran 1m"},
+			[]string{
+				"run - runs",
+				"stay - waits: needs 1 CPU more; 1st in line",
+				"stay 40m0s waits: needs 1 CPU more; 2nd in line behind 2",
+				"run - runs",
+				"run - runs",
+			},
+		},
+		{
+			"dynamic easy: before the first in line, everybody has his room",
+			queue.DynamicEASY{},
+			[]string{"1 running 1 60m ran 20m", "2 waiting 2 60m", "3 running 1 - ran 1m", "4 running 2 - ran 1m"},
+			[]string{
+				"run - runs",
+				"run - runs: there is room",
+				"run - runs",
+				"park - suspended to make room for 1, 2 and 3: needs 2 CPU more",
+			},
+		},
+		{
+			"dynamic easy: nobody is suspended for who need not wait long, unless those that run do not fit",
+			queue.DynamicEASY{Patience: time.Hour},
+			[]string{"1 running 1 60m ran 20m", "2 waiting 3 60m", "3 running 3 60m ran 20m"},
+			[]string{
+				"run - runs",
+				"stay 40m0s waits: there will be room by itself within 40m0s, sooner than a suspension pays",
+				"run - runs",
+			},
+		},
+		{
+			"dynamic easy: those that no longer fit together are not waited for",
+			queue.DynamicEASY{Patience: time.Hour},
+			[]string{"1 running 3 60m ran 20m", "2 running 2 60m ran 20m"},
+			[]string{
+				"run - runs",
+				"park - suspended to make room for 1: needs 1 CPU more",
+			},
+		},
+		{
 			"conservative: nobody delays anybody before",
 			queue.Conservative{},
 			[]string{"1 running 2 60m", "2 waiting 3 10m", "3 waiting 4 10m", "4 waiting 2 60m", "5 waiting 2 61m", "6 waiting 1 10m"},

@@ -1,30 +1,77 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/chart"
 	"vjob/cluster"
 )
 
-// Figure is the picture of one or more results of the same workload.
+// rows is how many vjobs a figure shows at most.
+const rows = 300
+
+// Figure is the picture of one or more results of the same workload. Of many vjobs it
+// shows some, evenly spaced. If there are several results, and several queues or users,
+// they are compared by these.
 func Figure(title string, results []*Result) *chart.Figure {
 	f := &chart.Figure{Title: title}
 	for _, r := range results {
-		f.Subtitle = fmt.Sprintf("%d vjobs on %d nodes with %s; actions as in profile %q", len(r.VJobs), r.Nodes, r.Capacity, r.Profile)
-		f.Runs = append(f.Runs, r.chart())
+		n := len(r.VJobs)
+		step := max(1, (n+rows-1)/rows)
+		f.Subtitle = fmt.Sprintf("%d vjobs on %d nodes with %s; actions as in profile %q", n, r.Nodes, r.Capacity, r.Profile)
+		if step > 1 {
+			f.Subtitle += fmt.Sprintf("; 1 of %d is shown", step)
+		}
+		f.Runs = append(f.Runs, r.chart(step))
+	}
+	if len(results) > 1 {
+		f.Bars = append(f.Bars, bars(results, "queue", func(j *VJob) string { return j.Queue })...)
+		f.Bars = append(f.Bars, bars(results, "user", func(j *VJob) string { return j.Owner })...)
 	}
 	return f
 }
 
-func (r *Result) chart() chart.Run {
+// barred is how many groups are compared in a figure: the largest.
+const barred = 12
+
+// bars compare how long those of each group wait, and how much longer than alone they
+// take; nothing if there is but one group.
+func bars(results []*Result, noun string, name func(*VJob) string) []chart.Bars {
+	first := results[0].Groups(name)
+	if len(first) < 2 {
+		return nil
+	}
+	waits := chart.Bars{Title: "Mean wait by " + noun, Unit: "min"}
+	slowdowns := chart.Bars{Title: "Mean bounded slowdown by " + noun}
+	groups := make([][]Group, len(results))
+	for i, r := range results {
+		groups[i] = r.Groups(name)
+	}
+	for _, g := range first[:min(len(first), barred)] {
+		wait, slowdown := chart.BarGroup{Label: cmp.Or(g.Name, "-")}, chart.BarGroup{Label: cmp.Or(g.Name, "-")}
+		for _, of := range groups {
+			w, s := -1.0, -1.0 // nobody of it is there
+			if i := slices.IndexFunc(of, func(o Group) bool { return o.Name == g.Name }); i >= 0 {
+				w, s = of[i].Wait.Mean/60, of[i].Slowdown.Mean
+			}
+			wait.Values, slowdown.Values = append(wait.Values, w), append(slowdown.Values, s)
+		}
+		waits.Groups, slowdowns.Groups = append(waits.Groups, wait), append(slowdowns.Groups, slowdown)
+	}
+	return []chart.Bars{waits, slowdowns}
+}
+
+// chart is one column of the figure, with every step-th vjob.
+func (r *Result) chart(step int) chart.Run {
 	s := r.Summary()
 	run := chart.Run{
 		Title: r.Policy, End: r.Total,
 		Note: fmt.Sprintf("total %s · %d context switches · CPU used %.0f %%", Clock(r.Total), s.Switches, 100*s.CPUUsed),
 	}
-	for i := range r.VJobs {
+	for i := 0; i < len(r.VJobs); i += step {
 		j := &r.VJobs[i]
 		row := chart.Row{Label: j.Name}
 		for _, span := range j.Spans {

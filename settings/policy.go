@@ -32,7 +32,12 @@ func (s *Settings) policy(name string) (queue.Policy, error) {
 	case queue.FirstFit:
 		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
 	case queue.DynamicEASY:
-		return queue.DynamicEASY{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
+		if s.Policy.Needs == "" {
+			count = queue.Assumed // whom that deceives is left alone for MinRun
+		}
+		return queue.DynamicEASY{
+			Count: count, MinRun: cmp.Or(s.Policy.MinRun.Duration, queue.DefaultCalm), Patience: cmp.Or(s.Policy.Patience.Duration, queue.DefaultCalm),
+		}, nil
 	case queue.TimeSlices:
 		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
 	default:

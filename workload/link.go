@@ -37,6 +37,9 @@ func (w *Workload) link() *misplaced {
 			if err == nil {
 				err = w.before(places, i, link.On)
 			}
+			if owner := w.Jobs[link.On].Submission.Owner; err == nil && owner != j.Submission.Owner {
+				err = cluster.BadField("", text, fmt.Sprintf("a vjob of the same owner: that one is of %s, this of %s", owner, j.Submission.Owner))
+			}
 			if err != nil {
 				return &misplaced{j.source, renamed(fmt.Sprintf("after[%d]", k), err)}
 			}

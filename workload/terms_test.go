@@ -26,10 +26,10 @@ func TestTerms(t *testing.T) {
 		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"}`
 	sweep := `"array":3,"at_once":2,"best_effort":true`
 	moldable := `"shapes":[{"runtime":5,"walltime":15,"vms":2,"cpu":1,"memory_mb":32,"model":"ED"}]`
-	trace := one("first", 0, `,"reserve":30`) + one("sweep", 0, ","+sweep) + one("last", 10, ","+keys) + one("soft", 10, ","+moldable)
+	trace := one("first", 0, `,"owner":"ann","reserve":30`) + one("sweep", 0, `,"owner":"ann",`+sweep) + one("last", 10, ","+keys) + one("soft", 10, ","+moldable)
 	const vms = `"walltime":20,"vms":[{"id":"x","memory_mb":64,"cpu_reserved":1,"duration":10}]`
 	const less = `"walltime":15,"vms":[{"id":"x","memory_mb":32,"cpu_reserved":1,"duration":5},{"id":"y","memory_mb":32,"cpu_reserved":1,"duration":5}]`
-	graphs := `{"vjobs":[{"id":"last","submit":10,` + keys + "," + vms + `},{"id":"first","reserve":30,` + vms + `},{"id":"sweep",` + sweep + "," + vms +
+	graphs := `{"vjobs":[{"id":"last","submit":10,` + keys + "," + vms + `},{"id":"first","owner":"ann","reserve":30,` + vms + `},{"id":"sweep","owner":"ann",` + sweep + "," + vms +
 		`},{"id":"soft","submit":10,"shapes":[{` + less + `}],` + vms + `}]}`
 	begin := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for form, text := range map[string]string{"trace": trace, "graphs": graphs} {
@@ -83,6 +83,7 @@ func TestTermErrors(t *testing.T) {
 		`,"after":["afterok:none"]`:              `f:2:1: after[0]: "afterok:none": want the id of a vjob of this file, with a condition (afterok, afterany, afternotok or after) and a colon before it, or without`,
 		`,"after":["a","a[1]"]`:                  `f:2:1: after[1]: "a[1]": want no [] behind it: a is no array`,
 		`,"after":["many[4]"]`:                   `f:2:1: after[0]: "many[4]": want a place from 1 to 3 in the array many`,
+		`,"owner":"eve","after":["a"]`:           `f:2:1: after[0]: "a": want a vjob of the same owner: that one is of replay, this of eve`,
 		`,"inner":"a"`:                           `f:2:1: inner: "a": want the id of a container that is submitted before it`,
 		`,"array":1000000`:                       `f:2:1: array: 1000000: want 1 to 100000 vjobs, or 0 for one that is no array`,
 		`,"array":-1`:                            `f:2:1: array: -1: want 1 to 100000 vjobs, or 0 for one that is no array`,

@@ -47,13 +47,15 @@ type replayFlags struct {
 	seed        uint64
 	suspend     string
 	quantum     time.Duration
+	minRun      time.Duration
+	patience    time.Duration
 }
 
 // The flags that have a meaning in one way to run a file only.
 var (
 	flagsOfPools = []string{"processors"}
 	flagsOfLogs  = []string{"fields", "phases"}
-	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum", "start", "all"}
+	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum", "min-run", "patience", "start", "all"}
 	nodesOfLogs  = []string{"cluster", "settings"} // one of them makes vjobs of the jobs of a log
 )
 
@@ -107,6 +109,8 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 	flags.StringVar(&f.watts, "watts", "150:250", "vjobs: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
 	flags.StringVar(&f.suspend, "suspend", "", "vjobs: where they are suspended to: `disk, auto or memory`; auto for timeslices, else disk; with --settings as they say")
 	flags.DurationVar(&f.quantum, "quantum", queue.DefaultQuantum, "vjobs: how long each slot of timeslices runs")
+	flags.DurationVar(&f.minRun, "min-run", 0, "vjobs: how long firstfit and dynamic-easy leave alone whom they have started or resumed; 0 is what suits the policy")
+	flags.DurationVar(&f.patience, "patience", 0, "vjobs: how long with them somebody waits for room that becomes free by itself before others are suspended; likewise")
 	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: of everything that is left to chance")
 	flags.BoolVar(&f.all, "all", false, "vjobs: print every vjob and every switch, also where there are many")
 	complete(cmd, "policy", backfill.Names()...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -125,6 +126,9 @@ func (f *replayFlags) common(a *app) (o replay.Options, err error) {
 	if f.quantum < queue.LeastQuantum {
 		return o, cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
 	}
+	if f.minRun < 0 || f.patience < 0 {
+		return o, cluster.BadField("--min-run and --patience", min(f.minRun, f.patience), "0 or more")
+	}
 	if f.cluster != "" {
 		o.Nodes, err = parseCluster(f.cluster)
 	}
@@ -136,9 +140,16 @@ func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
 	if o.Policy, err = queue.ByName(policy); err != nil {
 		return renamed(err, "--policy")
 	}
-	if slots, ok := o.Policy.(queue.TimeSlices); ok {
-		slots.Quantum = f.quantum
-		o.Policy = slots
+	switch p := o.Policy.(type) {
+	case queue.TimeSlices:
+		p.Quantum = f.quantum
+		o.Policy = p
+	case queue.FirstFit:
+		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
+		o.Policy = p
+	case queue.DynamicEASY:
+		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
+		o.Policy = p
 	}
 	o.Title = policy
 	o.Suspend, err = pass.SuspensionNamed(f.suspend, o.Policy)
@@ -159,6 +170,12 @@ func (a *app) under(f *replayFlags, given func(string) bool, o *replay.Options, 
 	}
 	if given("suspend") {
 		s.Policy.Suspend = f.suspend
+	}
+	if given("min-run") {
+		s.Policy.MinRun = settings.Duration{Duration: f.minRun}
+	}
+	if given("patience") {
+		s.Policy.Patience = settings.Duration{Duration: f.patience}
 	}
 	if given("quantum") {
 		s.Policy.Quantum = settings.Duration{Duration: f.quantum}

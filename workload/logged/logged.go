@@ -54,7 +54,7 @@ func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
 			return nil, err
 		}
 		if on, known := numbers[int64(j.Preceding)]; known {
-			m.follow(&job, j, on)
+			m.follow(&job, j, on, w.Jobs[on].Submission.Owner == job.Submission.Owner)
 		}
 		if _, repeated := numbers[j.Number]; repeated {
 			job.Submission.Name += fmt.Sprintf(".%d", i+1)
@@ -65,9 +65,9 @@ func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
 	return w, nil
 }
 
-// follow lets a job come after another one.
-func (m *Mapping) follow(job *workload.Job, j *swf.Job, on int) {
-	if m.Fields.Preceding {
+// follow lets a job come after another one. Only for those of the same user it can wait.
+func (m *Mapping) follow(job *workload.Job, j *swf.Job, on int, same bool) {
+	if m.Fields.Preceding && same {
 		job.After = []workload.Link{{On: on, When: cluster.AfterAny}}
 	}
 	if m.Fields.Think {

@@ -46,7 +46,7 @@ func mapped(t *testing.T, m logged.Mapping, lines ...string) *workload.Workload 
 // TestMapping makes vjobs of everything that a log can say.
 func TestMapping(t *testing.T) {
 	lines := []string{
-		"; UnixStartTime: 1000000\n", job("7 100 50 2 60 2097152 3 4 5 -1 -1"), job("8 110 50 1 60 -1 -1 -1 -1 7 30"), job("8 120 50 1 60 1 3 4 5 99 30"),
+		"; UnixStartTime: 1000000\n", job("7 100 50 2 60 2097152 3 4 5 -1 -1"), job("8 110 50 1 60 -1 3 -1 -1 7 30"), job("8 120 50 1 60 1 9 4 5 7 -1"),
 	}
 	w := mapped(t, logged.Mapping{Share: 1500, Fields: logged.Fields{User: true, Group: true, Queue: true, Preceding: true, Think: true}}, lines...)
 	type row struct {
@@ -67,8 +67,8 @@ func TestMapping(t *testing.T) {
 	}
 	want := []row{
 		{"j7", "user3", "group4", "queue5", 1500, 2, 0, nil, nil},
-		{"j8", workload.Owner, "", "", 1500, 1, 10 * time.Second, []workload.Link{{On: 0, When: cluster.AfterAny}}, &workload.Following{On: 0, Think: 30 * time.Second}},
-		{"j8.3", "user3", "group4", "queue5", 64, 1, 20 * time.Second, nil, nil},
+		{"j8", "user3", "", "", 1500, 1, 10 * time.Second, []workload.Link{{On: 0, When: cluster.AfterAny}}, &workload.Following{On: 0, Think: 30 * time.Second}},
+		{"j8.3", "user9", "group4", "queue5", 64, 1, 20 * time.Second, nil, &workload.Following{On: 0}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
 		t.Error(diff)
