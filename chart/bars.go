@@ -18,8 +18,8 @@ type BarGroup struct {
 
 // sizes in pixels.
 const (
-	barHeight   = 11.0
-	barGap      = 8.0 // between groups
+	groupBar    = 11.0
+	groupGap    = 8.0 // between groups
 	barHead     = 30.0
 	barsGap     = 46.0 // between one set of bars and the next, side by side
 	barLabels   = 96.0
@@ -34,7 +34,7 @@ func barsHeight(f *Figure) (height float64) {
 		for _, b := range pair {
 			most = max(most, len(b.Groups))
 		}
-		height += barHead + float64(most)*(float64(len(f.Runs))*barHeight+barGap)
+		height += barHead + float64(most)*(float64(len(f.Runs))*groupBar+groupGap)
 	}
 	if height > 0 {
 		height += barsPadding + legendStep*float64(len(f.Runs))
@@ -71,20 +71,20 @@ func (c *canvas) barSet(f *Figure, b *Bars, x, y, width float64) (bottom float64
 	c.text(x+width, y+14, "note", "end", b.Unit)
 	y += barHead
 	for _, g := range b.Groups {
-		c.text(x+barLabels-8, y+float64(len(f.Runs))*barHeight/2+4, "label", "end", shorten(g.Label, 13))
+		c.text(x+barLabels-8, y+float64(len(f.Runs))*groupBar/2+4, "label", "end", shorten(g.Label, 13))
 		for i, v := range g.Values {
 			if v >= 0 {
 				c.stroke(x+barLabels, y, max(narrow, v*scale), i, g.Label+", "+f.Runs[i].Title+": "+number(v)+" "+b.Unit)
-				c.text(x+barLabels+max(narrow, v*scale)+5, y+barHeight-2, "label", "start", number(v))
+				c.text(x+barLabels+max(narrow, v*scale)+5, y+groupBar-2, "label", "start", number(v))
 			}
-			y += barHeight
+			y += groupBar
 		}
-		y += barGap
+		y += groupGap
 	}
 	return y
 }
 
 func (c *canvas) stroke(x, y, width float64, run int, text string) {
 	c.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"><title>%s</title></rect>`+"\n",
-		number(x), number(y), number(width), number(barHeight-1.5), spectrum[run%len(spectrum)], escape(text))
+		number(x), number(y), number(width), number(groupBar-1.5), spectrum[run%len(spectrum)], escape(text))
 }
