@@ -14,6 +14,7 @@ package conformance
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,9 @@ type Harness struct {
 	Locks bool
 	// Caps says that nodes can limit what a guest gets of CPU.
 	Caps bool
+	// Line types on the line of a guest and reads what it answers; nil: the guests of the
+	// harness answer nothing there.
+	Line func(line io.ReadWriter) error
 	// Strangers are machines on Nodes that are none of ours; nil: none are there.
 	Strangers map[cluster.NodeID][]string
 
@@ -110,7 +114,7 @@ func Run(t *testing.T, h Harness) {
 	h = h.withDefaults(t)
 	var missed []string
 	job := h.VJob
-	for _, tables := range [][]caseOf{lifeCases, saveCases, restoreCases, migrateCases, nodeCases, capCases} {
+	for _, tables := range [][]caseOf{lifeCases, saveCases, restoreCases, migrateCases, nodeCases, capCases, attachCases} {
 		for _, c := range tables {
 			job++
 			name := c.name + " (" + c.row + ")"

@@ -123,7 +123,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 }
 
 func (c Config) devices(vm cluster.VMID) *libvirtxml.DomainDeviceList {
-	port := uint(0)
+	console, typing := uint(0), uint(1)
 	list := &libvirtxml.DomainDeviceList{
 		Emulator:    c.Emulator,
 		Controllers: []libvirtxml.DomainController{{Type: "usb", Model: "none"}},
@@ -132,7 +132,11 @@ func (c Config) devices(vm cluster.VMID) *libvirtxml.DomainDeviceList {
 			Source: &libvirtxml.DomainChardevSource{File: &libvirtxml.DomainChardevSourceFile{
 				Path: c.consolePath(vm), Append: "on",
 			}},
-			Target: &libvirtxml.DomainSerialTarget{Port: &port},
+			Target: &libvirtxml.DomainSerialTarget{Port: &console},
+		}, {
+			// Somebody may type here; see [Driver.Attach].
+			Source: &libvirtxml.DomainChardevSource{Pty: &libvirtxml.DomainChardevSourcePty{}},
+			Target: &libvirtxml.DomainSerialTarget{Port: &typing},
 		}},
 		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "none"},
 	}

@@ -1,6 +1,8 @@
 package simulated_test
 
 import (
+	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,7 +27,7 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
-		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true,
+		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Line: echoes,
 		Strangers:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
 		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
 		Hooks: hooks(d),
@@ -51,6 +53,25 @@ func newestCount(console []byte) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(m[1]+m[2], 10, 64)
 	return n, err == nil
+}
+
+// echoes types a word and waits until the guest says it again.
+func echoes(line io.ReadWriter) error {
+	typed := make(chan error, 1)
+	go func() { // a line holds nothing: what is typed is answered key by key
+		_, err := io.WriteString(line, "hallo\r")
+		typed <- err
+	}()
+	var seen strings.Builder
+	for strings.Count(seen.String(), "hallo") < 2 { // as it is typed, and as the answer
+		piece := make([]byte, 256)
+		n, err := line.Read(piece)
+		seen.Write(piece[:n])
+		if err != nil {
+			return fmt.Errorf("after %q: %w", seen.String(), err)
+		}
+	}
+	return <-typed
 }
 
 func hooks(d *simulated.Driver) conformance.Hooks {

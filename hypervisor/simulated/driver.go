@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -40,10 +41,13 @@ type Driver struct {
 	waiting map[hypervisor.OpID]chan answer
 	closed  bool
 	broken  error // the state file cannot be written
+	// attached are the lines on which somebody may type.
+	attached map[cluster.VMID]net.Conn
 
 	saved time.Time // when the state file was written; the engine's goroutine owns it
 	stale bool      // something happened since; likewise
 
+	lines sync.WaitGroup // goroutines that serve lines
 	hints chan cluster.NodeID
 	nudge chan struct{} // the agenda may have changed
 	quit  chan struct{}
@@ -70,11 +74,11 @@ func Open(s Settings) (*Driver, error) {
 	}
 	d := &Driver{
 		speed: s.Speed, file: s.StateFile, real: time.Now(),
-		waiting: map[hypervisor.OpID]chan answer{},
-		hints:   make(chan cluster.NodeID, hintsKept),
-		nudge:   make(chan struct{}, 1),
-		quit:    make(chan struct{}),
-		done:    make(chan struct{}),
+		waiting: map[hypervisor.OpID]chan answer{}, attached: map[cluster.VMID]net.Conn{},
+		hints: make(chan cluster.NodeID, hintsKept),
+		nudge: make(chan struct{}, 1),
+		quit:  make(chan struct{}),
+		done:  make(chan struct{}),
 	}
 	if d.speed == 0 {
 		d.speed = 1
@@ -233,11 +237,15 @@ func (d *Driver) Close() error {
 	d.mu.Lock()
 	first := !d.closed
 	d.closed = true
+	for _, line := range d.attached {
+		_ = line.Close()
+	}
 	d.mu.Unlock()
 	if first {
 		close(d.quit)
 	}
 	<-d.done
+	d.lines.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.broken

@@ -1,0 +1,141 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+var _ hypervisor.Attacher = (*Driver)(nil)
+
+// secondLine is the alias of the serial port on which somebody may type.
+const secondLine = "serial1"
+
+// Attach opens the second serial port of a machine, /dev/ttyS1 of its guest. It has a
+// connection of its own, on which one goroutine makes all calls.
+func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
+	h, err := d.host(node)
+	if err != nil {
+		return nil, err
+	}
+	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
+	t.reader, t.shown = io.Pipe()
+	opened := make(chan error, 1)
+	d.running.Go(func() { t.run(h, vm, opened) })
+	select {
+	case err = <-opened:
+	case <-ctx.Done():
+		err = fmt.Errorf("%w: the line is still being opened", hypervisor.ErrTimeout)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("attach to %s on %s: %w", vm, node, err), t.Close())
+	}
+	return t, nil
+}
+
+// typing is a line to a guest.
+type typing struct {
+	reader *io.PipeReader
+	shown  *io.PipeWriter
+	typed  chan []byte
+	left   chan struct{} // closed by Close
+	once   sync.Once
+}
+
+// Read reads what the guest shows.
+func (t *typing) Read(p []byte) (int, error) { return t.reader.Read(p) }
+
+// Write types.
+func (t *typing) Write(p []byte) (int, error) {
+	select {
+	case t.typed <- append([]byte(nil), p...):
+		return len(p), nil
+	case <-t.left:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+// Close leaves the guest as it is.
+func (t *typing) Close() error {
+	t.once.Do(func() { close(t.left) })
+	return t.reader.Close()
+}
+
+// glance is how often a line is looked at for something new.
+const glance = 20 * time.Millisecond
+
+// run opens the line, says how that went, and lets bytes go both ways until either side
+// is gone.
+func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
+	defer func() { _ = t.shown.Close() }() // the reader is told that it is over
+	conn, err := libvirt.NewConnect(h.URI)
+	if err != nil {
+		opened <- fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, translate(err))
+		return
+	}
+	defer release(conn)
+	// Without it nobody notices a host that is gone.
+	_ = conn.SetKeepAlive(h.driver.cfg.Timeouts.KeepaliveSeconds, uint(h.driver.cfg.Timeouts.KeepaliveCount))
+	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
+	if err != nil {
+		opened <- translate(err)
+		return
+	}
+	defer func() { _ = stream.Free() }()
+	err = h.withMachine(conn, vm, func(m *libvirt.Domain) error {
+		return m.OpenConsole(secondLine, stream, libvirt.DOMAIN_CONSOLE_FORCE)
+	})
+	if err != nil {
+		opened <- translate(err)
+		return
+	}
+	opened <- nil
+	t.pump(h, stream)
+	_ = stream.Abort()
+}
+
+// pump lets bytes go both ways.
+func (t *typing) pump(h *host, stream *libvirt.Stream) {
+	piece := make([]byte, 16<<10)
+	var waiting []byte
+	for h.open() {
+		n, err := stream.Recv(piece)
+		if err != nil {
+			return
+		}
+		if n > 0 {
+			if _, err := t.shown.Write(piece[:n]); err != nil {
+				return
+			}
+			continue
+		}
+		typed := t.typed
+		if len(waiting) > 0 {
+			n, err := stream.Send(waiting)
+			if err != nil {
+				return
+			}
+			waiting = waiting[max(n, 0):]
+			typed = nil
+		}
+		timer := time.NewTimer(glance)
+		select {
+		case <-t.left:
+			timer.Stop()
+			return
+		case waiting = <-typed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
