@@ -140,6 +140,12 @@ func vjobEndpoints() []endpoint {
 			},
 		},
 	}
+	table = append(table, endpoint{
+		method: "GET", path: "/v1/vjobs/:id/console", operation: "attachVJob",
+		summary: "Type in a member: with Upgrade: " + wire.ConsoleProtocol + " the connection becomes its second serial line, bytes both ways (owners only)",
+		least:   known, verb: Change, status: 101, media: "application/octet-stream", streams: true, handle: (*Server).attach,
+		query: []param{{name: "rank", kind: "integer", what: "of the member, 0 when not given"}},
+	})
 	for _, o := range []struct {
 		order   scheduler.Order
 		summary string

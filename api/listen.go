@@ -134,6 +134,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		err = errors.Join(err, server.Close())
 	}
 	serving.Wait()
+	s.lines.Wait()
 	return err
 }
 

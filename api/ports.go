@@ -96,6 +96,12 @@ type Console interface {
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
 }
 
+// Attacher opens lines on which somebody can type in a VM. One that is not on the node, or
+// has no line, is cluster.ErrConflict.
+type Attacher interface {
+	Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error)
+}
+
 // Catalogue is the administrator's list of images.
 type Catalogue interface {
 	Images(ctx context.Context) ([]wire.Image, error)

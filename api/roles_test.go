@@ -43,6 +43,10 @@ func oracle(r api.Route, who string) int {
 		return r.Status
 	case who == "":
 		return http.StatusUnauthorized
+	case r.Operation == "attachVJob" && who == "root":
+		return http.StatusForbidden // nobody but the owner types in a VM
+	case r.Operation == "attachVJob" && who == "alice":
+		return http.StatusBadRequest // she does not ask for the connection to become a line
 	case who == "root":
 		return r.Status
 	case slices.Contains(reserved, r.Operation):

@@ -27,6 +27,7 @@ type Config struct {
 	Reader    Reader
 	Accounts  Accounts
 	Console   Console   // nil: no logs
+	Attacher  Attacher  // nil: nobody can type in a VM
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""
@@ -86,6 +87,8 @@ type Server struct {
 	reader     Reader
 	accounts   Accounts
 	console    Console
+	attacher   Attacher
+	lines      sync.WaitGroup // connections that are lines to guests
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
@@ -117,7 +120,7 @@ func New(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
+		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
 		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),

@@ -361,6 +361,10 @@ const (
 	CodeInternal        = "internal"           // a fault of the server
 )
 
+// ConsoleProtocol is what a connection becomes that is a line to a guest: bytes both
+// ways, nothing around them.
+const ConsoleProtocol = "vjob-console"
+
 // KeyHeader names the request header of POST /v1/vjobs that makes repeating a
 // submission safe: the same key of the same owner is the same vjob.
 const KeyHeader = "Idempotency-Key"

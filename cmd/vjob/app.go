@@ -39,6 +39,7 @@ type app struct {
 	streams
 	server string
 	output string
+	typed  chan []byte // see keys
 }
 
 // The output formats.
@@ -75,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	complete(root, "output", formatTable, formatJSON)
 	root.AddCommand(
 		a.submitCommand(), a.listCommand(), a.ganttCommand(), a.showCommand(), a.deleteCommand(), a.walltimeCommand(), a.holdCommand(), a.releaseCommand(),
-		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.nodesCommand(), a.queuesCommand(), a.quotasCommand(), a.sharesCommand(), a.rulesCommand(), a.budgetCommand(), a.priceCommand(), a.plansCommand(), a.eventsCommand(),
+		a.suspendCommand(), a.resumeCommand(), a.logsCommand(), a.consoleCommand(), a.nodesCommand(), a.queuesCommand(), a.quotasCommand(), a.sharesCommand(), a.rulesCommand(), a.budgetCommand(), a.priceCommand(), a.plansCommand(), a.eventsCommand(),
 		a.imagesCommand(), a.watchCommand(), a.usersCommand(), a.adminCommand(), a.whoamiCommand(), a.replayCommand(),
 		a.planCommand(), a.energyCommand(), a.checkCommand(), a.oarCommand(), a.versionCommand(),
 	)

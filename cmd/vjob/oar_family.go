@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/api/client"
 	"vjob/oar/command"
 )
 
@@ -25,9 +24,7 @@ func oarName(program string) (name string, ok bool) {
 func (a *app) oar(ctx context.Context, name string, line []string) int {
 	return command.Run(ctx, name, line, command.World{
 		Out: a.out, Err: a.err, Getenv: a.getenv, Now: a.now, Version: version(), Client: a.client, Pause: sleep,
-		Attach: func(ctx context.Context, c *client.Client, job int64) error {
-			return followLogs(ctx, c, job, 0, 0, &cleanWriter{to: a.out})
-		},
+		Attach: a.work,
 	})
 }
 

@@ -31,15 +31,15 @@ func (d *Driver) Attach(_ context.Context, vm cluster.VMID, node cluster.NodeID)
 		_ = before.Close() // who comes later takes the line over
 	}
 	d.attached[vm] = far
-	d.lines.Go(func() { d.serve(far, vm, node) })
+	d.lines.Go(func() { d.serve(far, vm, node) }) //nolint:contextcheck // the line outlives its opening
 	return near, nil
 }
 
-// stands is the copy of a VM on a node; mu is held.
+// stands is the copy of a VM on a node that has not begun to shut down; mu is held.
 func (d *Driver) stands(vm cluster.VMID, node cluster.NodeID) (runs, there bool) {
 	d.cluster.run(d.virtual())
 	m := d.cluster.on(node, vm)
-	if m == nil || m.State == hypervisor.CopyDead {
+	if m == nil || m.State == hypervisor.CopyDead || m.Mem.Stage == stopping {
 		return false, false
 	}
 	return m.State == hypervisor.CopyRunning, true

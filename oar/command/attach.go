@@ -2,11 +2,13 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
+	"vjob/cluster"
 	"vjob/oar/rest"
 	"vjob/oar/state"
 )
@@ -14,8 +16,11 @@ import (
 // look is the pause between two looks at a job that has not started.
 const look = time.Second
 
-// interactive waits for the start of a job and shows its console. Whoever breaks off
-// ends the job, as leaving the shell of OAR's does.
+// ErrLeft is what Attach returns when somebody has left a line that goes on.
+var ErrLeft = errors.New("left")
+
+// interactive waits for the start of a job and lets its owner work in its first VM.
+// Whoever leaves or breaks off ends the job, as leaving the shell of OAR's does.
 func interactive(ctx context.Context, r *run, id int64) error {
 	r.print("# Interactive mode: waiting...\n")
 	c, err := r.client()
@@ -31,7 +36,7 @@ func interactive(ctx context.Context, r *run, id int64) error {
 		switch {
 		case j.State == string(state.Running), j.State == string(state.Terminated) && j.Started != 0:
 			r.print("# Starting...\n")
-			return r.leave(ctx, id, r.Attach(ctx, c, id))
+			return r.leave(ctx, id, r.work(ctx, id))
 		case !state.State(j.State).Active():
 			return stopped(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
 		case j.Scheduled != 0 && j.Scheduled != told:
@@ -58,10 +63,43 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
 		r.tell(fmt.Sprintf("# Job %d is deleted: nobody is attached any more.", id))
 	}
+	if errors.Is(err, ErrLeft) {
+		return nil
+	}
 	return stopped(1, "# Error: %v", err)
 }
 
-// connect is oarsub -C: it shows the console of a job that runs.
+// work attaches to a job until it ends or its user leaves. A job that is suspended, or
+// moves, is attached to again when it goes on.
+func (r *run) work(ctx context.Context, id int64) error {
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	told := ""
+	for {
+		err := r.Attach(ctx, c, id)
+		if err != nil && !errors.Is(err, cluster.ErrConflict) { // it does not run any more, or not yet
+			return err
+		}
+		var j rest.Detail
+		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
+			return err
+		}
+		switch s := state.State(j.State); {
+		case !s.Active(), s == state.Finishing:
+			return nil
+		case s != state.Running && j.State != told:
+			told = j.State
+			r.tell(fmt.Sprintf("# Job %d is %s: it is attached to again when it goes on.", id, told))
+		}
+		if !r.Pause(ctx, look) {
+			return ctx.Err()
+		}
+	}
+}
+
+// connect is oarsub -C: it attaches to a job that runs, which goes on when one leaves.
 func connect(ctx context.Context, r *run) error {
 	if slices.Contains(r.given.Values("type"), "noop") {
 		return errNoop
@@ -70,24 +108,22 @@ func connect(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	text := r.value("connect")
-	if text == "" {
+	id, ok := number(r.value("connect"))
+	switch {
+	case r.value("connect") == "":
 		var page rest.Page[rest.Item]
 		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(state.Running)}, "limit": {"2"}}, &page); err != nil {
 			return err
 		}
-		switch len(page.Items) {
-		case 0:
+		if len(page.Items) == 0 {
 			r.print("No running jobs\n")
 			return nil
-		case 1:
-			return r.Attach(ctx, c, page.Items[0].ID)
 		}
-		return stopped(20, "# Error: several jobs are running: say which, such as -C %d", page.Items[0].ID)
-	}
-	id, ok := number(text)
-	if !ok {
-		return stopped(1, "Value %q invalid for option connect (number expected)", text)
+		if id = page.Items[0].ID; len(page.Items) > 1 {
+			return stopped(20, "# Error: several jobs are running: say which, such as -C %d", id)
+		}
+	case !ok:
+		return stopped(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
 	}
 	var j rest.Detail
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
@@ -99,7 +135,15 @@ func connect(ctx context.Context, r *run) error {
 	if j.State != string(state.Running) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
-	return r.Attach(ctx, c, id)
+	switch err := r.work(ctx, id); {
+	case errors.Is(err, ErrLeft):
+		r.tell(fmt.Sprintf("# Left: job %d goes on.", id))
+		return nil
+	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):
+		return stopped(20, "# Error: job %d: you are not the right user.", id)
+	default:
+		return err
+	}
 }
 
 // errNoop: a job of type noop runs nothing.

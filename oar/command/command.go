@@ -25,7 +25,8 @@ type World struct {
 	Version  string
 	// Client speaks to the daemon.
 	Client func() (*client.Client, error)
-	// Attach shows the console of the first VM of a job until it ends.
+	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
+	// suspended, or they leave: then it returns [ErrLeft].
 	Attach func(ctx context.Context, c *client.Client, job int64) error
 	// Pause waits, or returns false when the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool

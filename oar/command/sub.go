@@ -16,8 +16,8 @@ import (
 )
 
 var subOptions = with(
-	getopt.Option{Name: "interactive", Letter: "I", Meaning: "wait for the start and show the console"},
-	getopt.Option{Name: "connect", Letter: "C", Takes: getopt.Maybe, Meaning: "show the console of a job that runs"},
+	getopt.Option{Name: "interactive", Letter: "I", Meaning: "wait for the start and work in the first VM; leaving ends the job"},
+	getopt.Option{Name: "connect", Letter: "C", Takes: getopt.Maybe, Meaning: "work in the first VM of a job that runs"},
 	getopt.Option{Name: "resource", Letter: "l", Takes: getopt.Text, Meaning: "what is asked for, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
 	getopt.Option{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "properties that the nodes must have"},
 	getopt.Option{Name: "queue", Letter: "q", Takes: getopt.Text, Meaning: "the queue"},

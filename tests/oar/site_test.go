@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"regexp"
@@ -26,6 +25,7 @@ type site struct {
 	tokens map[string]string // by user; root has none, and comes over the socket
 	env    map[string]string
 	root   *client.Client
+	attach func(ctx context.Context, c *client.Client, job int64) error // in place of a terminal; nil: it is left at once
 }
 
 // open starts a daemon with 16 nodes of 4 processors in two clusters, whose actions
@@ -101,9 +101,11 @@ func (x *site) run(user, name string, line ...string) result {
 		Out: &out, Err: &errs, Now: time.Now, Version: "test",
 		Getenv: func(k string) string { return x.env[k] },
 		Client: func() (*client.Client, error) { return x.client(user), nil },
-		Attach: func(_ context.Context, _ *client.Client, job int64) error {
-			_, err := fmt.Fprintf(&out, "console of %d\n", job)
-			return err
+		Attach: func(ctx context.Context, c *client.Client, job int64) error {
+			if x.attach != nil {
+				return x.attach(ctx, c, job)
+			}
+			return command.ErrLeft
 		},
 		Pause: func(ctx context.Context, _ time.Duration) bool {
 			time.Sleep(20 * time.Millisecond)

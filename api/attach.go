@@ -1,0 +1,133 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// attachTime is how long it may take to open a line.
+const attachTime = 20 * time.Second
+
+// attach answers GET /v1/vjobs/{id}/console: the connection becomes a line to a guest,
+// bytes both ways, until either side is gone. Nobody but the owner types in a VM.
+func (s *Server) attach(c *gin.Context, who Subject) error {
+	kept, err := s.vjob(c, who, Change)
+	if err != nil {
+		return err
+	}
+	if kept.Owner != who.Name {
+		return fmt.Errorf("vjob %s belongs to %s, who alone may type in it: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
+	}
+	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
+	if err != nil {
+		return err
+	}
+	if asked := c.GetHeader("Upgrade"); !strings.EqualFold(asked, wire.ConsoleProtocol) {
+		return cluster.BadField("Upgrade", asked, wire.ConsoleProtocol+", over HTTP/1.1")
+	}
+	vm := cluster.VMID{VJob: kept.ID, Rank: int(rank)}
+	line, err := s.line(c.Request.Context(), vm)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = line.Close() }()
+	conn, read, err := http.NewResponseController(c.Writer).Hijack()
+	if err != nil {
+		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
+	}
+	s.lines.Add(1)
+	defer s.lines.Done()
+	defer func() { _ = conn.Close() }()
+	s.join(c, conn, read.Reader, line)
+	return nil
+}
+
+// line opens the line of a VM that runs.
+func (s *Server) line(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
+	if s.attacher == nil {
+		return nil, fmt.Errorf("the hypervisors of this site have no lines on which to type: %w", cluster.ErrUnavailable)
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachTime)
+	defer cancel()
+	for looks := 0; ; looks++ {
+		status, live := s.snapshot().VJobs[vm.VJob]
+		switch {
+		case live && status.State == cluster.Running && vm.Rank < len(status.Gang.Members):
+			return s.attacher.Attach(ctx, vm, status.Gang.Members[vm.Rank].Node)
+		case looks == snapshotLooks || ctx.Err() != nil:
+			return nil, fmt.Errorf("vjob %s does not run now: %w", vm.VJob, cluster.ErrConflict)
+		}
+		time.Sleep(snapshotPause)
+	}
+}
+
+// What is shown of the loop can be behind what is stored by a moment: a vjob that has just
+// been seen to run is looked for so often, with a pause.
+const (
+	snapshotLooks = 20
+	snapshotPause = 10 * time.Millisecond
+)
+
+// join lets bytes go both ways. The credentials are looked at again from time to time,
+// as those of a stream are.
+func (s *Server) join(c *gin.Context, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
+	_ = conn.SetDeadline(time.Time{}) // those of the request are over
+	out := &punctual{conn, s.limits.WriteTime}
+	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
+		return
+	}
+	over, copying := make(chan struct{}, 2), sync.WaitGroup{}
+	copied := func(to io.Writer, from io.Reader) {
+		_, _ = io.Copy(to, from) // either end may go at any time
+		over <- struct{}{}
+	}
+	copying.Go(func() { copied(line, typed) })
+	copying.Go(func() { copied(out, line) })
+	s.untilOver(c, over)
+	_, _ = conn.Close(), line.Close()
+	copying.Wait()
+}
+
+// untilOver waits until one end is gone, the server stops or the caller is nobody any more.
+func (s *Server) untilOver(c *gin.Context, over <-chan struct{}) {
+	pulse := time.NewTicker(s.heartbeat)
+	defer pulse.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-s.stop:
+			return
+		case <-pulse.C:
+			if who, err := s.authenticate(c.Request); err != nil || who.Name == "" {
+				return
+			}
+		}
+	}
+}
+
+// punctual is a connection whose other end has a time to take each piece.
+type punctual struct {
+	net.Conn
+	each time.Duration
+}
+
+// Write writes one piece.
+func (p *punctual) Write(b []byte) (int, error) {
+	if err := p.SetWriteDeadline(time.Now().Add(p.each)); err != nil {
+		return 0, err
+	}
+	return p.Conn.Write(b)
+}

@@ -1,0 +1,128 @@
+package oar_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vjob/api/client"
+	"vjob/cluster"
+	"vjob/oar/command"
+)
+
+// types types on the line of a job and returns all that is shown until the line is over.
+func types(ctx context.Context, c *client.Client, job int64, text string) (shown string, err error) {
+	line, err := c.Attach(ctx, job, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = line.Close() }()
+	typed := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(line, text)
+		typed <- err
+	}()
+	all, err := io.ReadAll(line)
+	return string(all), errors.Join(err, <-typed)
+}
+
+// An interactive job is told when it starts, is typed in, and ends with its shell.
+func TestInteractive(t *testing.T) {
+	x := open(t)
+	shown := ""
+	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
+		text, err := types(ctx, c, job, "hallo\rexit\r")
+		shown += text
+		return err
+	}
+	r := x.run("alice", "oarsub", "-I", "-l", "nodes=2/core=1")
+	if r.code != 0 || !strings.Contains(r.out, "# Interactive mode: waiting...\n") || !strings.Contains(r.out, "# Starting...\n") {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(shown, "vjob-1-0$ hallo\r\nhallo\r\n") {
+		t.Errorf("shown: %q", shown)
+	}
+	x.until("1", "Terminated")
+}
+
+// Who leaves an interactive job ends it; a job that was only attached to goes on.
+func TestLeave(t *testing.T) {
+	x := open(t)
+	if r := x.run("alice", "oarsub", "-I", "-l", "core=1"); r.code != 0 || !strings.Contains(r.err, "# Job 1 is deleted") {
+		t.Errorf("%+v", r)
+	}
+	x.until("1", "Terminated")
+	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
+	x.until(id, "Running")
+	if r := x.run("alice", "oarsub", "-C", id); r.code != 0 || !strings.Contains(r.err, "goes on") {
+		t.Errorf("%+v", r)
+	}
+	x.until(id, "Running")
+}
+
+// A job that is suspended while somebody is attached is attached to again when it goes on.
+func TestAttachAgain(t *testing.T) {
+	x := open(t)
+	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
+	x.until(id, "Running")
+	times := 0
+	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
+		if times++; times > 1 {
+			_, err := types(ctx, c, job, "exit\r")
+			return err
+		}
+		line, err := c.Attach(ctx, job, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = line.Close() }()
+		x.run("root", "oarhold", "-r", id) //nolint:contextcheck // somebody else
+		_, err = io.Copy(io.Discard, line) // until it is saved
+		x.until(id, "Suspended")           //nolint:contextcheck // likewise
+		x.run("root", "oarresume", id)     //nolint:contextcheck // likewise
+		return err
+	}
+	if r := x.run("alice", "oarsub", "-C", id); r.code != 0 || times < 2 {
+		t.Errorf("attached %d times: %+v", times, r)
+	}
+	x.until(id, "Terminated")
+}
+
+// Nobody but the owner types in a VM, be it an administrator, and nobody in one that does
+// not run.
+func TestForeignLine(t *testing.T) {
+	x := open(t)
+	id := x.sub("alice", "-l", "nodes=16", "sleep 1000000")
+	x.until(id, "Running")
+	waits := x.sub("alice", "-l", "nodes=16", "sleep 1")
+	number := func(id string) int64 { n, _ := strconv.ParseInt(id, 10, 64); return n }
+	for _, c := range []struct {
+		user, id string
+		rank     int
+		want     error
+	}{
+		{"bob", id, 0, cluster.ErrNotFound},
+		{"root", id, 0, cluster.ErrForbidden},
+		{"alice", waits, 0, cluster.ErrConflict},
+		{"alice", id, 16, cluster.ErrInvalid},
+		{"alice", "99999", 0, cluster.ErrNotFound},
+	} {
+		if line, err := x.client(c.user).Attach(t.Context(), number(c.id), c.rank); !errors.Is(err, c.want) {
+			t.Errorf("%s attaches to %s.%d: %v, %v, want %v", c.user, c.id, c.rank, line, err, c.want)
+		}
+	}
+	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
+		line, err := c.Attach(ctx, job, 0)
+		if err == nil {
+			_ = line.Close()
+			err = command.ErrLeft
+		}
+		return err
+	}
+	if r := x.run("root", "oarsub", "-C", id); r.code != 20 {
+		t.Errorf("root: %+v", r)
+	}
+}
