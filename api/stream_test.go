@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"math"
 	"math/big"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,11 +67,38 @@ func (b *bench) client(server, who string) *client.Client {
 
 func (b *bench) happen(events ...journal.Event) {
 	b.tb.Helper()
+	b.must(b.write(events...))
+}
+
+// write is for other goroutines than that of the test.
+func (b *bench) write(events ...journal.Event) error {
 	for i := range events {
 		events[i].At = epoch
 	}
-	b.must(b.loop.Commit(b.tb.Context(), journal.Step{Events: events}))
+	err := b.loop.Commit(b.tb.Context(), journal.Step{Events: events})
 	b.Notify()
+	return err
+}
+
+// meanwhile writes so many of the same events beside the test, one batch after the other.
+// The test waits for what is returned, or its context ends beneath a write that others
+// can already read.
+func (b *bench) meanwhile(turns int, events ...journal.Event) (done func()) {
+	var writing sync.WaitGroup
+	stop := make(chan struct{})
+	writing.Go(func() {
+		for range turns {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			if err := b.write(slices.Clone(events)...); err != nil {
+				b.tb.Errorf("write %+v: %v", events, err)
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(stop); writing.Wait() })
 }
 
 func TestFollow(t *testing.T) {
@@ -80,15 +109,11 @@ func TestFollow(t *testing.T) {
 	_, address := b.serve()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	go func() {
-		for range 10 {
-			time.Sleep(40 * time.Millisecond)
-			b.happen(
-				journal.Event{Kind: journal.EventState, VJob: 2, State: "running", Text: "not for alice"},
-				journal.Event{Kind: journal.EventState, VJob: 1, State: "running", Text: "for alice"},
-			)
-		}
-	}()
+	written := b.meanwhile(10,
+		journal.Event{Kind: journal.EventState, VJob: 2, State: "running", Text: "not for alice"},
+		journal.Event{Kind: journal.EventState, VJob: 1, State: "running", Text: "for alice"},
+	)
+	defer written()
 	var seen []int64
 	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{}) {
 		if err != nil {
@@ -101,6 +126,7 @@ func TestFollow(t *testing.T) {
 			break
 		}
 	}
+	written()
 	all, err := b.client(address, "alice").Events(t.Context(), client.EventQuery{})
 	if err != nil || len(all.Events) != 12 || !slices.IsSorted(seen) {
 		t.Errorf("streamed %v, kept %d, %v", seen, len(all.Events), err)
@@ -110,11 +136,9 @@ func TestFollow(t *testing.T) {
 			t.Errorf("streamed %v, kept %+v", seen, e)
 		}
 	}
-	// From now on: nothing of the past.
-	go func() {
-		time.Sleep(100 * time.Millisecond)
-		b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
-	}()
+	// From now on: nothing of the past. When that is, nobody knows but the server.
+	written = b.meanwhile(math.MaxInt, journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
+	defer written()
 	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
 		if err != nil || e.Text != "new" {
 			t.Errorf("a stream from now on begins with %+v, %v", e, err)
