@@ -63,7 +63,6 @@ type Core struct {
 	verdicts  map[cluster.VJobID]queue.Verdict // what was last decided of each vjob
 	breaches  []string                         // of rules, as the last decision saw them
 	queueing  []cluster.VJobID                 // those that wait, in order
-	nowhere   []gang.Member                    // that snapshots share; it never changes
 	aside     map[cluster.VJobID]exile         // no decision could be taken with them
 	missed    exile                            // there could not even without anybody; its zero value: there could
 	late      map[cluster.VJobID]bool          // reservations that cannot begin in time, of which people are told

@@ -2,10 +2,8 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 	"vjob/queue"
 )
 
@@ -25,7 +23,7 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
-			State: r.Job.State, Held: r.Job.Held, Gang: c.gangShown(r.Record), Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
+			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(),
 		}
 		status.Queue = c.desk.Queue(r.Job.ID)
@@ -61,18 +59,4 @@ func (c *Core) Snapshot() *Snapshot {
 		})
 	}
 	return s
-}
-
-// gangShown is a gang record that nobody changes. Members that are nowhere are the same
-// list for all: in a long queue they are nearly all there is.
-func (c *Core) gangShown(r *gang.Record) gang.Record {
-	if r.Phase != gang.Absent || slices.ContainsFunc(r.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
-		return *r.Clone()
-	}
-	if n := len(r.Members); n > len(c.nowhere) {
-		c.nowhere = make([]gang.Member, n)
-	}
-	shown := *r
-	shown.Members = c.nowhere[:len(r.Members):len(r.Members)]
-	return shown
 }

@@ -30,7 +30,7 @@ type capping struct {
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
 	e.now = now
 	p, known := e.gangs[id]
-	if !known || len(most) != len(p.caps) {
+	if !known || len(most) != len(p.job.VMs) {
 		return
 	}
 	if !p.rationed {
@@ -38,8 +38,9 @@ func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.Mill
 		e.dirty[id] = true
 	}
 	for rank := range most {
-		if p.caps[rank].most != most[rank] {
-			p.caps[rank].most, p.caps[rank].tries = most[rank], 0
+		if p.trail(rank).cap.most != most[rank] {
+			w := &p.track(rank).cap
+			w.most, w.tries = most[rank], 0
 			e.dirty[id] = true
 		}
 	}
@@ -51,16 +52,17 @@ func (e *Executor) recap(p *pursuit) {
 	if !p.rationed {
 		return
 	}
-	for rank := range p.caps {
+	for rank := range p.job.VMs {
 		id := p.job.VMs[rank].ID
 		for _, name := range e.where[id] {
 			n := e.nodes[name]
 			c := n.copies[id]
-			if c.Cap == p.caps[rank].most {
-				p.caps[rank].tries = 0
+			w := &p.track(rank).cap
+			if c.Cap == w.most {
+				w.tries = 0
 				continue
 			}
-			fresh := n.seen && n.began > p.caps[rank].ended
+			fresh := n.seen && n.began > w.ended
 			if fresh && c.State != hypervisor.CopyDead && c.Job == hypervisor.JobNone && !n.capping(id) {
 				e.setCap(p, rank, name, &c)
 			}
@@ -75,7 +77,7 @@ func (e *Executor) recapDue() {
 	}
 	e.capsDue = time.Time{}
 	for id, p := range e.gangs {
-		if slices.ContainsFunc(p.caps, func(c capping) bool { return c.tries > 0 }) {
+		if slices.ContainsFunc(p.trails, func(t trail) bool { return t.cap.tries > 0 }) {
 			e.dirty[id] = true
 		}
 	}
@@ -83,7 +85,7 @@ func (e *Executor) recapDue() {
 
 // setCap sets the cap of one copy, if its time has come and there is the power for it.
 func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor.Copy) {
-	w := &p.caps[rank]
+	w := &p.track(rank).cap
 	if w.tries > 0 && e.now.Before(w.rest()) {
 		e.capsDue = sooner(e.capsDue, w.rest())
 		return
@@ -119,9 +121,9 @@ func (e *Executor) refused(p *pursuit, call *hypervisor.Call, err error) {
 // uncap notes the end of a call for a cap at a logical time. If it was in vain, the next
 // one comes later.
 func (e *Executor) uncap(p *pursuit, rank int, at uint64) {
-	if rank < len(p.caps) {
-		p.caps[rank].ended = at
-		e.capsDue = sooner(e.capsDue, p.caps[rank].rest())
+	if t := p.track(rank); t != nil {
+		t.cap.ended = at
+		e.capsDue = sooner(e.capsDue, t.cap.rest())
 	}
 }
 
@@ -147,7 +149,7 @@ func (p *pursuit) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 // carry gives the calls that create copies their caps.
 func (p *pursuit) carry(call *hypervisor.Call) {
 	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
-		call.Cap = p.caps[call.VM.Rank].most
+		call.Cap = p.trail(call.VM.Rank).cap.most
 	}
 }
 
@@ -160,9 +162,9 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 		return 0
 	}
 	for vm, c := range n.copies {
-		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.caps) {
+		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) {
 			most := p.ceiling(vm.Rank, c.Cap)
-			if w := &p.caps[vm.Rank]; n.began <= w.ended || n.capping(vm) {
+			if w := p.trail(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
 				most = max(most, p.ceiling(vm.Rank, w.asked))
 			}
 			sum += most
@@ -172,7 +174,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	for _, o := range n.ops {
 		vm := o.call.VM
 		p, ok := e.gangs[vm.VJob]
-		if _, there := n.copies[vm]; ok && !there && !coming[vm] && vm.Rank < len(p.caps) && brings(o.call, id) {
+		if _, there := n.copies[vm]; ok && !there && !coming[vm] && vm.Rank < len(p.job.VMs) && brings(o.call, id) {
 			coming[vm] = true
 			sum += p.brought(&o.call)
 		}
@@ -182,11 +184,11 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 		if !ok {
 			continue
 		}
-		for rank := range p.caps {
-			vm := p.job.VMs[rank].ID
-			at, touched := p.touched[rank][id]
+		for rank := range p.trails {
+			vm, t := p.job.VMs[rank].ID, &p.trails[rank]
+			at, touched := t.touched[id]
 			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] && !p.rec.Members[rank].Ended {
-				sum += p.ceiling(rank, p.caps[rank].most)
+				sum += p.ceiling(rank, t.cap.most)
 			}
 		}
 	}
@@ -197,7 +199,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 func (p *pursuit) brought(call *hypervisor.Call) cluster.MilliCPU {
 	most := call.Cap
 	if call.Verb == hypervisor.Migrate || most == 0 {
-		most = p.caps[call.VM.Rank].most
+		most = p.trail(call.VM.Rank).cap.most
 	}
 	return p.ceiling(call.VM.Rank, most)
 }

@@ -100,8 +100,8 @@ func (e *Executor) giveWay(p *pursuit) {
 
 // keepDenied keeps the time of the first refusal as long as nothing is under way.
 func (e *Executor) keepDenied(p *pursuit) time.Time {
-	for rank := range p.held {
-		if len(p.held[rank]) > 0 {
+	for i := range p.trails {
+		if len(p.trails[i].held) > 0 {
 			return time.Time{}
 		}
 	}

@@ -68,9 +68,11 @@ type Executor struct {
 	mute  map[cluster.NodeID]*node
 	store storeSight
 	gangs map[cluster.VJobID]*pursuit
-	ops   map[hypervisor.OpID]*op
-	plans map[journal.PlanID]*run
-	dirty map[cluster.VJobID]bool
+	// nowhere is the members of gangs that have not begun; it never changes.
+	nowhere []gang.Member
+	ops     map[hypervisor.OpID]*op
+	plans   map[journal.PlanID]*run
+	dirty   map[cluster.VJobID]bool
 	// restless gangs are under way, have calls whose effect is yet to be seen, or wait
 	// a while before they try again.
 	restless   map[cluster.VJobID]*pursuit
@@ -187,6 +189,9 @@ func (e *Executor) Add(now time.Time, job *cluster.VJob) bool {
 
 func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	rec.VJob = job.ID
+	if !slices.ContainsFunc(rec.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
+		rec.Members = e.nobody(len(job.VMs))
+	}
 	for len(rec.Members) < len(job.VMs) {
 		rec.Members = append(rec.Members, gang.Member{})
 	}
@@ -200,6 +205,15 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	e.settleHomes(p)
 	e.awaitEnd(p)
 	e.changes++
+}
+
+// nobody is so many members that are nowhere. All gangs share them that have not begun:
+// in a long queue they are nearly all there is.
+func (e *Executor) nobody(n int) []gang.Member {
+	if n > len(e.nowhere) {
+		e.nowhere = make([]gang.Member, n)
+	}
+	return e.nowhere[:n:n]
 }
 
 // Tick lets time pass: deadlines, looks that are due, patience.
@@ -266,10 +280,11 @@ func (e *Executor) wake() time.Time {
 		}
 	}
 	for _, p := range e.restless {
-		for rank := range p.tries {
-			sooner(p.pace(rank))
-			if !p.absent[rank].IsZero() {
-				sooner(p.absent[rank].Add(e.settings.Limits.Word))
+		for i := range p.trails {
+			t := &p.trails[i]
+			sooner(t.pace())
+			if !t.absent.IsZero() {
+				sooner(t.absent.Add(e.settings.Limits.Word))
 			}
 		}
 		if !p.denied.IsZero() {

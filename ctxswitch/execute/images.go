@@ -62,7 +62,7 @@ func (p *pursuit) shun(before, after *gang.Record) {
 	for rank := range before.Members {
 		next := before.Members[rank].Next
 		stays := moves && after.Members[rank].Next == "" && after.Members[rank].Node != next
-		if next == "" || p.errs[rank] == nil || !gaveUp && !stays {
+		if next == "" || p.trail(rank).err == nil || !gaveUp && !stays {
 			continue
 		}
 		if p.shunned == nil {

@@ -38,7 +38,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	}
 	if call.Verb != hypervisor.Save {
 		need := e.room(p, call)
-		load := p.ceiling(call.VM.Rank, p.caps[call.VM.Rank].most)
+		load := p.ceiling(call.VM.Rank, p.trail(call.VM.Rank).cap.most)
 		if !e.fits(at, p, call.VM, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
 			if p.denied.IsZero() {
 				p.denied = e.now

@@ -161,8 +161,7 @@ func (e *Executor) settle(o *op) {
 		}
 	}
 	if p := e.gangs[o.call.VM.VJob]; p != nil && o.call.Verb != hypervisor.Cap {
-		p.errs[o.call.VM.Rank] = hypervisor.ErrTimeout
-		p.time(o.call.Verb, o.began, e.now)
+		p.learn(o.call, Reply{Err: hypervisor.ErrTimeout, Began: o.began, Ended: e.now})
 	}
 	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
 }
@@ -208,12 +207,15 @@ func writesStore(v hypervisor.Verb) bool {
 
 // learn keeps what a reply says beyond success.
 func (p *pursuit) learn(call hypervisor.Call, r Reply) {
-	rank := call.VM.Rank
-	if errors.Is(r.Err, ErrNotTried) {
-		p.tries[rank]--
+	t := p.track(call.VM.Rank)
+	switch {
+	case t == nil:
+		return
+	case errors.Is(r.Err, ErrNotTried):
+		t.tries--
 		return
 	}
-	p.errs[rank] = r.Err
+	t.err = r.Err
 	p.time(call.Verb, r.Began, r.Ended)
 	if r.Err == nil && call.Verb == hypervisor.Seal {
 		if p.sealed == nil {

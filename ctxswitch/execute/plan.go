@@ -174,7 +174,7 @@ func (a *assignment) last(rank int) *ctxswitch.Action {
 
 // stays reports whether a member has given its migration up.
 func (p *pursuit) stays(rank int) bool {
-	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.errs[rank] != nil
+	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.trail(rank).err != nil
 }
 
 // released reports whether what a call waits for in its plan is done. Without a

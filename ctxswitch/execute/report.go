@@ -134,16 +134,16 @@ func (e *Executor) isBlind(p *pursuit) bool {
 		return id != "" && (!ok || n.silent())
 	}
 	for rank := range p.rec.Members {
-		m := &p.rec.Members[rank]
+		m, t := &p.rec.Members[rank], p.trail(rank)
 		if silent(m.Node) || silent(m.Next) {
 			return true
 		}
-		for id := range p.held[rank] {
+		for id := range t.held {
 			if silent(id) {
 				return true
 			}
 		}
-		for id := range p.touched[rank] {
+		for id := range t.touched {
 			if silent(id) {
 				return true
 			}

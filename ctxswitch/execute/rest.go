@@ -105,9 +105,10 @@ func (e *Executor) order() []cluster.VJobID {
 func (e *Executor) binds(p *pursuit, n *node) string {
 	still := p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved
 	for rank, m := range p.rec.Members {
-		_, touched := p.touched[rank][n.ID]
+		t := p.trail(rank)
+		_, touched := t.touched[n.ID]
 		switch {
-		case m.Next == n.ID, m.Node == n.ID && !still, p.held[rank][n.ID] > 0, touched && n.began <= p.touched[rank][n.ID]:
+		case m.Next == n.ID, m.Node == n.ID && !still, t.held[n.ID] > 0, touched && n.began <= t.touched[n.ID]:
 			return "has a member there, or may have"
 		}
 	}

@@ -35,8 +35,9 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	if p.job.Container {
 		return e.roomAt(p, rank)
 	}
+	t := p.trail(rank)
 	s := gang.Sight{
-		Tries: p.tries[rank], Err: p.errs[rank], Sealed: p.sealed, More: p.moreHops(rank),
+		Tries: t.tries, Err: t.err, Sealed: p.sealed, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
 	for _, name := range e.where[id] {
@@ -56,10 +57,10 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 		case !known || !n.seen:
 			s.Blind = append(s.Blind, name)
 			continue
-		case p.held[rank][name] > 0 || n.began <= p.touched[rank][name]:
+		case t.held[name] > 0 || n.began <= t.touched[name]:
 			s.Busy = true
 		default:
-			delete(p.touched[rank], name) // its effect, if any, has been seen
+			delete(t.touched, name) // its effect, if any, has been seen
 		}
 		for _, ending := range n.endings {
 			if ending.VM == id && ending.Stamp.Incarnation == p.rec.Incarnation {
@@ -67,7 +68,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 			}
 		}
 	}
-	s.Rests = !s.Busy && e.now.Before(p.pace(rank))
+	s.Rests = !s.Busy && e.now.Before(t.pace())
 	s.Busy = s.Busy || s.Rests
 	s.Absent = e.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
 	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
@@ -79,13 +80,16 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 // absent keeps since when a member that should have a copy is not seen.
 func (e *Executor) absent(p *pursuit, rank int, missing bool) time.Duration {
 	if m := &p.rec.Members[rank]; !missing || m.Ended || m.Node == "" {
-		p.absent[rank] = time.Time{}
+		if p.trails != nil {
+			p.trails[rank].absent = time.Time{}
+		}
 		return 0
 	}
-	if p.absent[rank].IsZero() {
-		p.absent[rank] = e.now
+	t := p.track(rank)
+	if t.absent.IsZero() {
+		t.absent = e.now
 	}
-	return e.now.Sub(p.absent[rank])
+	return e.now.Sub(t.absent)
 }
 
 // late reports whether a job on a copy of a member lasts far longer than a call
@@ -98,7 +102,7 @@ func (e *Executor) late(p *pursuit, rank int, job hypervisor.Job) bool {
 	if !ok {
 		return false
 	}
-	since := p.tried[rank]
+	since := p.trail(rank).tried
 	if since.IsZero() {
 		since = p.born
 	}
@@ -120,10 +124,11 @@ func (e *Executor) haunts(p *pursuit, rank int) []cluster.NodeID {
 			set[id] = true
 		}
 	}
-	for id := range p.held[rank] {
+	t := p.trail(rank)
+	for id := range t.held {
 		set[id] = true
 	}
-	for id := range p.touched[rank] {
+	for id := range t.touched {
 		set[id] = true
 	}
 	return slices.Sorted(maps.Keys(set))

@@ -58,7 +58,8 @@ func (p *Phase) UnmarshalText(b []byte) error {
 // Stable reports whether nothing is under way.
 func (p Phase) Stable() bool { return p == Absent || p == Active || p == Paused || p == Saved }
 
-// Record is all that is durable about the gang of one vjob.
+// Record is all that is durable about the gang of one vjob. Its members never change: what
+// changes makes another record, so those that have not begun may share them.
 type Record struct {
 	VJob        cluster.VJobID
 	Phase       Phase

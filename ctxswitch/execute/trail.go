@@ -1,0 +1,112 @@
+package execute
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// trail is what was lately done for one member of a vjob, and what became of it. A restart
+// may forget it.
+type trail struct {
+	// Of the present phase:
+	tries int
+	tried time.Time // when the last call was issued
+	err   error     // of the last call
+
+	absent time.Time // since when no copy is seen where one should be; zero when one is
+	cap    capping
+
+	held    map[cluster.NodeID]int    // calls under way on a node
+	touched map[cluster.NodeID]uint64 // logical time at which the last call there ended
+}
+
+// trail is that of a member, to be read: an empty one if nothing was ever done for its
+// vjob. Maps are shared.
+func (p *pursuit) trail(rank int) trail {
+	if rank >= len(p.trails) {
+		return trail{}
+	}
+	return p.trails[rank]
+}
+
+// track is the trail of a member, to be written; nil: the vjob has no such member. A queue
+// may hold a hundred thousand vjobs with none.
+func (p *pursuit) track(rank int) *trail {
+	if rank >= len(p.job.VMs) {
+		return nil
+	}
+	if p.trails == nil {
+		p.trails = make([]trail, len(p.job.VMs))
+	}
+	return &p.trails[rank]
+}
+
+// hold notes a call that was issued.
+func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
+	t := p.track(call.VM.Rank)
+	if t == nil {
+		return
+	}
+	t.tries++
+	t.tried = at
+	if t.held == nil {
+		t.held = map[cluster.NodeID]int{}
+	}
+	t.held[call.Node]++
+	if call.To != "" {
+		t.held[call.To]++
+	}
+}
+
+// release notes the end of a call at a logical time.
+func (p *pursuit) release(call hypervisor.Call, at uint64) {
+	t := p.track(call.VM.Rank)
+	if t == nil {
+		return
+	}
+	if t.touched == nil {
+		t.touched = map[cluster.NodeID]uint64{}
+	}
+	for _, n := range []cluster.NodeID{call.Node, call.To} {
+		if n == "" {
+			continue
+		}
+		if t.held[n] > 1 {
+			t.held[n]--
+		} else {
+			delete(t.held, n)
+		}
+		t.touched[n] = at
+	}
+	if writesStore(call.Verb) {
+		p.store = at
+	}
+	p.denied = time.Time{} // its patience begins when nothing is under way any more
+}
+
+// waitsFor reports whether a look at the node could let the gang go on.
+func (p *pursuit) waitsFor(node cluster.NodeID) bool {
+	for rank := range p.rec.Members {
+		m, t := &p.rec.Members[rank], p.trail(rank)
+		if m.Node == node || m.Next == node || t.held[node] > 0 {
+			return true
+		}
+		if _, ok := t.touched[node]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// pace is until when a member is left alone: after a few calls in one phase that
+// did not do, the next ones come at growing intervals.
+func (t *trail) pace() time.Time {
+	const free = 4
+	over := t.tries - free
+	if over < 0 {
+		return time.Time{}
+	}
+	return t.tried.Add(time.Second << min(over, 5))
+}
