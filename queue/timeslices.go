@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -55,12 +56,10 @@ func (s TimeSlices) Select(m *Moment) []Verdict {
 	w := begin(m)
 	slots := s.pack(w)
 	turn, until := s.turn(w, slots)
-	for i := range w.jobs {
-		w.passed(i) // what is under way keeps its room whatever the slot
-	}
+	in := w.seat(slots[turn])
 	for k := range slots { // the slot whose turn it is, then those that come next
 		for _, i := range slots[(turn+k)%len(slots)].jobs {
-			s.seat(w, i, k, ofSlots(turn, len(slots)))
+			s.settle(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
 			if len(slots) > 1 {
 				w.verdicts[i].Again = until
 			}
@@ -81,9 +80,28 @@ func (s TimeSlices) Select(m *Moment) []Verdict {
 	return w.verdicts
 }
 
-// seat settles a vjob whose slot has its turn after so many others.
-func (TimeSlices) seat(w *walk, i, turns int, which string) {
-	ok, short := w.take(i)
+// seat prepares the room for the slot whose turn it is. What is under way keeps its room
+// whatever the slot; where nothing is, the slot is in the room as it was packed, and what
+// is reported is that all of it is in.
+func (w *walk) seat(turn *slot) (in bool) {
+	if !slices.ContainsFunc(w.jobs, func(j Job) bool { return j.Busy && j.Bound == Run }) {
+		w.room = turn.room
+		return true
+	}
+	w.room = w.Room()
+	for i := range w.jobs {
+		w.passed(i)
+	}
+	return false
+}
+
+// settle settles a vjob whose slot has its turn after so many others, and that may be in
+// the room already.
+func (TimeSlices) settle(w *walk, i, turns int, in bool, which string) {
+	ok, short := in, Shortage{}
+	if !in {
+		ok, short = w.take(i)
+	}
 	switch {
 	case ok && turns == 0:
 		w.settle(i, Run, "runs: it is the turn of its slot"+which)
@@ -108,7 +126,7 @@ func ofSlots(turn, n int) string {
 // pack puts each vjob into the first slot with room for it. There is one slot at
 // least.
 func (s TimeSlices) pack(w *walk) []*slot {
-	slots := []*slot{{room: w.Room()}}
+	slots := []*slot{{room: w.room}}
 	for i, j := range w.jobs {
 		if w.settled[i] {
 			continue

@@ -92,13 +92,16 @@ func (e *Executor) absent(p *pursuit, rank int, missing bool) time.Duration {
 	return e.now.Sub(t.absent)
 }
 
+// verbs are those of the calls that make the jobs on copies.
+var verbs = map[hypervisor.Job]hypervisor.Verb{
+	hypervisor.JobSaving: hypervisor.Save, hypervisor.JobRestoring: hypervisor.Restore,
+	hypervisor.JobOutgoing: hypervisor.Migrate, hypervisor.JobIncoming: hypervisor.Migrate,
+}
+
 // late reports whether a job on a copy of a member lasts far longer than a call
 // of its kind may.
 func (e *Executor) late(p *pursuit, rank int, job hypervisor.Job) bool {
-	verb, ok := map[hypervisor.Job]hypervisor.Verb{
-		hypervisor.JobSaving: hypervisor.Save, hypervisor.JobRestoring: hypervisor.Restore,
-		hypervisor.JobOutgoing: hypervisor.Migrate, hypervisor.JobIncoming: hypervisor.Migrate,
-	}[job]
+	verb, ok := verbs[job]
 	if !ok {
 		return false
 	}
@@ -117,21 +120,16 @@ func (e *Executor) fenced(id cluster.NodeID) bool {
 
 // haunts are the nodes where a copy of a member may be, in order.
 func (e *Executor) haunts(p *pursuit, rank int) []cluster.NodeID {
-	set := map[cluster.NodeID]bool{}
-	m := &p.rec.Members[rank]
-	for _, id := range []cluster.NodeID{m.Node, m.Next} {
+	var list []cluster.NodeID
+	m, t := &p.rec.Members[rank], p.trail(rank)
+	for _, id := range [...]cluster.NodeID{m.Node, m.Next} {
 		if id != "" {
-			set[id] = true
+			list = append(list, id)
 		}
 	}
-	t := p.trail(rank)
-	for id := range t.held {
-		set[id] = true
-	}
-	for id := range t.touched {
-		set[id] = true
-	}
-	return slices.Sorted(maps.Keys(set))
+	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.held)), maps.Keys(t.touched))
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // space says what is missing on the image stores for a gang that is about to be
