@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -44,8 +43,8 @@ func (c *Core) manage(decided bool) {
 		c.manager.noted = c.now
 		c.manager.past.Note(c.now, c.samples())
 	}
-	if decided && len(c.queueing) > 0 {
-		c.wakeFor()
+	if decided {
+		c.wakeFor(m)
 	}
 	if !c.now.Before(c.manager.next) {
 		c.manager.next = c.now.Add(m.Every)
@@ -71,7 +70,7 @@ func (c *Core) samples() (list []dpm.Sample) {
 // review asks the paper's rules which nodes to switch.
 func (c *Core) review(m *Management) {
 	world := dpm.Cluster{
-		Now: c.now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: c.manager.past, Waits: len(c.queueing) > 0,
+		Now: c.now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: c.manager.past, Waits: len(c.queueing) > 0 || c.soon(m) != nil,
 	}
 	for _, n := range c.exec.Nodes() {
 		if h, counts := c.hostOf(&n, m); counts {
@@ -156,37 +155,6 @@ func (c *Core) whatIf(m *Management, world *dpm.Cluster) dpm.WhatIf {
 			return nil, false
 		}
 		return even(on, from)
-	}
-}
-
-// wakeFor switches nodes on for vjobs that wait: as few as let as many run as all would,
-// first those that are still being emptied, and the largest first. Nodes that are coming up already count.
-func (c *Core) wakeFor() {
-	p := c.picture()
-	var off []cluster.Node
-	for _, n := range p.Nodes() {
-		s := c.switches[n.ID]
-		if s == nil || s.record.By != "" || c.decreed(n.ID) != cluster.Online {
-			continue
-		}
-		switch {
-		case s.record.Phase == cycle.Off && s.record.Want == cycle.WantOff, s.record.Phase == cycle.Emptying, s.record.Phase == cycle.Stopping && s.record.Want == cycle.WantOff:
-			off = append(off, n)
-		case s.record.Phase != cycle.On && s.record.Phase != cycle.Stuck:
-			_ = p.Decree(n.ID, cluster.Online) // it was just listed
-		}
-	}
-	if len(off) == 0 {
-		return
-	}
-	slices.SortStableFunc(off, func(a, b cluster.Node) int {
-		soon := func(n cluster.Node) int { return int(c.switches[n.ID].record.Phase) } // the less far on its way, the sooner back
-		return cmp.Or(
-			cmp.Compare(soon(a), soon(b)), cmp.Compare(b.Capacity.CPU, a.Capacity.CPU), cmp.Compare(b.Capacity.Memory, a.Capacity.Memory),
-		)
-	})
-	for _, n := range off[:p.Fewest(off)] {
-		c.wish(n.ID, cycle.WantOn, fmt.Sprintf("vjob %s waits for room", c.queueing[0]))
 	}
 }
 

@@ -136,6 +136,39 @@ func TestIdleNodesGoOffAndComeBackForWhatWaits(t *testing.T) {
 	}
 }
 
+// Nodes that are off are up when a reservation begins that needs them, and stay on until then.
+func TestNodesWakeForAReservation(t *testing.T) {
+	p := switchable(t, managed())
+	p.run(15 * time.Minute)
+	if off := p.count(cycle.Off); off != 3 {
+		t.Fatalf("%d are off", off)
+	}
+	sub := scheduler.Submission{Owner: "u", Walltime: time.Hour, VMs: make([]cluster.VM, 6)}
+	for i := range sub.VMs {
+		sub.VMs[i] = cluster.VM{
+			Reserved: cluster.Resources{CPU: 1000, Memory: 256},
+			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
+		}
+	}
+	sub.Reservation = p.shell.Now().Add(time.Hour)
+	job, err := p.shell.Submit(sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.run(50 * time.Minute)
+	if off := p.count(cycle.Off); off != 3 {
+		t.Errorf("ten minutes before, %d are off", off)
+	}
+	p.run(9 * time.Minute)
+	if on := p.count(cycle.On); on != 3 {
+		t.Errorf("a minute before, %d are on", on)
+	}
+	p.run(time.Minute + 5*time.Second)
+	if state := p.state(job.ID); state != cluster.Running {
+		t.Errorf("five seconds after its reservation has begun it is %s", state)
+	}
+}
+
 // What people want of a node, power management leaves alone.
 func TestPeopleWinOverPowerManagement(t *testing.T) {
 	p := switchable(t, managed())

@@ -1,12 +1,21 @@
 package pass
 
 import (
+	"time"
+
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
 )
 
 // What would be with other nodes, for those who switch them off and on.
+
+// Forward has the picture decided on as if an instant had come; what runs still does.
+func (p *Picture) Forward(to time.Time) {
+	if to.After(p.now) {
+		p.now = to
+	}
+}
 
 // Empties reports whether all VMs find places while nodes are drained. The picture has
 // them drained afterwards.
