@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
@@ -257,4 +258,38 @@ func hops(t *testing.T, live bool) {
 	if got := d.progress(1, 2); got != "done done; done" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// A member that goes over many pivots may take more hops than a call has tries.
+func TestManyHops(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	for _, id := range []cluster.NodeID{"d", "e", "f"} {
+		n := l.Nodes[0]
+		n.ID = id
+		l.Nodes = append(l.Nodes, n)
+	}
+	d := sit(t, settings(), l)
+	d.settle()
+	var actions []ctxswitch.Action
+	var ids []ctxswitch.ActionID
+	way := []cluster.NodeID{"a", "b", "c", "d", "e", "f"}
+	for i, to := range way[1:] {
+		a := act(cluster.Migrate, 1, 0, way[i], to)
+		if i > 0 {
+			a = act(cluster.Migrate, 1, 0, way[i], to, ctxswitch.ActionID(i-1))
+		}
+		a.Live = true
+		actions, ids = append(actions, a), append(ids, ctxswitch.ActionID(i))
+	}
+	d.adopt([]ctxGang{group(cluster.Migrate, 1, ids...)}, actions...)
+	for i := 0; i < len(d.calls) && i < 20; i++ {
+		d.gone(1, 0, d.calls[i].Node)
+		d.has(1, 0, d.calls[i].To, hypervisor.CopyRunning)
+		d.reply(d.calls[i].Op, nil)
+	}
+	if len(d.calls) != len(way)-1 {
+		t.Errorf("%d calls for %d hops", len(d.calls), len(way)-1)
+	}
+	d.isIn(gang.Active)
 }
