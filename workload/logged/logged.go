@@ -1,8 +1,8 @@
 // Package logged makes vjobs of the jobs of a log: of each processor that a job had, one
-// VM. A log says little about what a job needs, so some of it is supposed; package
-// comments and docs/replay.md say what.
+// VM. A log says little about what a job needs, so some of it is supposed: [Mapping] and
+// docs/replay.md say what.
 //
-// It is pure. It refuses to know how vjobs are scheduled.
+// It refuses to know how vjobs are scheduled.
 package logged
 
 import (
