@@ -25,7 +25,7 @@ policy: {name: conservative}
 limits: {requests_per_second: 0}
 nodes: [{name: "node-[1-16]", cpu: 4, memory: 32GiB}]
 END
-for name in sub stat; do ln -s "$PWD/bin/vjob" "$dir/oar$name"; done
+for name in sub stat; do ln -s "$PWD/bin/vjob-oar" "$dir/oar$name"; done
 bin/vjobd --settings "$dir/settings.yaml" >"$dir/log" 2>&1 &
 pid=$!
 for _ in $(seq 100); do

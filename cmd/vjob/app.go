@@ -39,7 +39,6 @@ type app struct {
 	streams
 	server string
 	output string
-	typed  chan []byte // see keys
 }
 
 // The output formats.

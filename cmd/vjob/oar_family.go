@@ -24,7 +24,7 @@ func oarName(program string) (name string, ok bool) {
 func (a *app) oar(ctx context.Context, name string, line []string) int {
 	return command.Run(ctx, name, line, command.World{
 		Out: a.out, Err: a.err, Getenv: a.getenv, Now: a.now, Version: version(), Client: a.client, Pause: sleep,
-		Attach: a.work,
+		Attach: a.terminal().Work,
 	})
 }
 

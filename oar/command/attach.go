@@ -11,13 +11,11 @@ import (
 	"vjob/cluster"
 	"vjob/oar/rest"
 	"vjob/oar/state"
+	"vjob/terminal"
 )
 
 // look is the pause between two looks at a job that has not started.
 const look = time.Second
-
-// ErrLeft is what Attach returns when somebody has left a line that goes on.
-var ErrLeft = errors.New("left")
 
 // interactive waits for the start of a job and lets its owner work in its first VM.
 // Whoever leaves or breaks off ends the job, as leaving the shell of OAR's does.
@@ -63,7 +61,7 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
 		r.tell(fmt.Sprintf("# Job %d is deleted: nobody is attached any more.", id))
 	}
-	if errors.Is(err, ErrLeft) {
+	if errors.Is(err, terminal.ErrLeft) {
 		return nil
 	}
 	return stopped(1, "# Error: %v", err)
@@ -136,7 +134,7 @@ func connect(ctx context.Context, r *run) error {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
 	switch err := r.work(ctx, id); {
-	case errors.Is(err, ErrLeft):
+	case errors.Is(err, terminal.ErrLeft):
 		r.tell(fmt.Sprintf("# Left: job %d goes on.", id))
 		return nil
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):

@@ -26,7 +26,7 @@ type World struct {
 	// Client speaks to the daemon.
 	Client func() (*client.Client, error)
 	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
-	// suspended, or they leave: then it returns [ErrLeft].
+	// suspended, or they leave: then it returns [terminal.ErrLeft].
 	Attach func(ctx context.Context, c *client.Client, job int64) error
 	// Pause waits, or returns false when the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool

@@ -90,7 +90,8 @@ var table = []row{
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "oar/starter", "notify"), "how a vjob is stored, and over which way it is asked for"},
-	{"oar/command", of("cluster", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
+	{"terminal", of("cluster", "api/client"), "what runs in a VM"},
+	{"oar/command", of("cluster", "terminal", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
 	{"api", of("cluster", "energy", "energy/account", "energy/budget", "energy/price", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/job", "oar/mapping", "oar/message", "oar/report", "oar/rest", "oar/state", "oar/submission", "api/wire", "api"), "what package oar/submission decides"},
 
@@ -113,6 +114,7 @@ var table = []row{
 	{"replay", of("cluster", "queue", "hypervisor", "hypervisor/simulated", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/pass", "db/memory", "settings/steering", "workload", "chart", "virtual", "replay/spread"), "real time, and the disk"},
 	{"daemon", everything, "nothing: it joins the parts, and decides nothing"},
 	{"cmd/vjobd", everything, "nothing: it reads flags and runs the daemon"},
+	{"cmd/vjob-oar", of("api/client", "oar/command", "terminal"), "nothing: it reads the name and asks the API"},
 	{"cmd/vjob", everything, "nothing: it reads flags and asks the API"},
 	{"tests/sim", everything, "real time"},
 	{"tests/lab", of("cluster", "hypervisor", "hypervisor/libvirt"), "what is tested on its hosts"},

@@ -16,6 +16,7 @@ import (
 	"vjob/daemon"
 	"vjob/oar/command"
 	"vjob/settings"
+	"vjob/terminal"
 )
 
 // site is a daemon with the platform of the cases, and users who call OAR's commands.
@@ -105,7 +106,7 @@ func (x *site) run(user, name string, line ...string) result {
 			if x.attach != nil {
 				return x.attach(ctx, c, job)
 			}
-			return command.ErrLeft
+			return terminal.ErrLeft
 		},
 		Pause: func(ctx context.Context, _ time.Duration) bool {
 			time.Sleep(20 * time.Millisecond)
