@@ -83,7 +83,7 @@ func (e *Executor) advancePlan(p *pursuit) {
 					continue
 				}
 				if may {
-					p.tries[rank] = 0 // each hop has its own
+					p.track(rank).tries = 0 // each hop has its own
 					e.commit(p, p.rec.Hop(rank, act.To))
 				}
 			}
