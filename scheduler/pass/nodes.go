@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -17,17 +18,15 @@ func (p *Picture) Forward(to time.Time) {
 	}
 }
 
-// Empties reports whether all VMs find places while nodes are drained. The picture has
-// them drained afterwards.
+// Empties reports whether all VMs find places elsewhere while nodes are drained. The
+// picture has them drained afterwards.
 func (p *Picture) Empties(nodes []cluster.NodeID) bool {
-	holds := false
 	for _, id := range nodes {
 		n, _ := p.current.Node(id)
 		n.State = cluster.Draining
 		p.setNode(n)
-		holds = holds || len(p.current.On(id)) > 0
 	}
-	if !holds {
+	if empty(p.current, nodes) {
 		return true
 	}
 	verdicts := make([]queue.Verdict, len(p.VJobs))
@@ -37,9 +36,14 @@ func (p *Picture) Empties(nodes []cluster.NodeID) bool {
 		}
 	}
 	goals, _ := p.goals(verdicts)
-	err := error(nil)
-	well := unharmed(func() { _, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
-	return well && err == nil
+	plan, err := ctxswitch.Plan{}, error(nil)
+	well := unharmed(func() { plan, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
+	// Where there is no room for a VM, the planner leaves it on a node that is drained.
+	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes)
+}
+
+func empty(c *cluster.Configuration, nodes []cluster.NodeID) bool {
+	return !slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return len(c.On(id)) > 0 })
 }
 
 // unharmed does something and reports whether it went without a panic: vjobs with which no
