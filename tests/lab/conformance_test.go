@@ -38,7 +38,7 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 	nodes := l.Hosts()
 	return conformance.Harness{
 		Driver: driver, Nodes: nodes, Machine: machine, Memory: 32, Huge: cluster.TiB,
-		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(),
+		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Line: echoes,
 		Strangers:   map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
 		CallTimeout: patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
 		Hooks: hooks(l, driver),
@@ -63,6 +63,19 @@ func newestCount(console []byte) (int64, bool) {
 		return 0, false
 	}
 	return int64(counts[len(counts)-1].N), true
+}
+
+// echoes types a word and waits until the guest shows it again.
+func echoes(line io.ReadWriter) error {
+	const word = "hallo"
+	if _, err := io.WriteString(line, word); err != nil {
+		return err
+	}
+	seen := make([]byte, len(word))
+	if _, err := io.ReadFull(line, seen); err != nil || string(seen) != word {
+		return fmt.Errorf("typed %q, saw %q, %w", word, seen, err)
+	}
+	return nil
 }
 
 // on makes a hook of a fault of the lab, which fails the test by itself.
