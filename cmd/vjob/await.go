@@ -17,12 +17,9 @@ const (
 )
 
 // checkWait refuses what cannot be waited for.
-func checkWait(until string, s *wire.Submission) error {
-	switch {
-	case until != "" && until != waitStart && until != waitEnd:
+func checkWait(until string) error {
+	if until != "" && until != waitStart && until != waitEnd {
 		return cluster.BadField("--wait", until, waitStart+" or "+waitEnd)
-	case until != "" && (s.Array > 0 || len(s.Parameters) > 0):
-		return cluster.BadField("--wait", until, "a single vjob: an array is waited for by one that comes after it")
 	}
 	return nil
 }
@@ -35,30 +32,29 @@ func (e *failedError) Error() string {
 	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
 }
 
-// await waits for the start or the end of a vjob; a timeout of 0 waits for ever. People
-// are told meanwhile why it waits, and for how long at most.
-func (a *app) await(ctx context.Context, c *client.Client, id int64, until string, timeout time.Duration) error {
+// wait is for what somebody waits.
+type wait struct {
+	until   string        // waitStart or waitEnd
+	timeout time.Duration // the longest; 0 is for ever
+	// look is how it stands now: whether it is over, and a line for people while it is not.
+	look func(ctx context.Context) (over bool, line string, err error)
+}
+
+// await waits. People are told meanwhile how it stands.
+func (a *app) await(ctx context.Context, w wait) error {
 	patience := ctx
-	if timeout > 0 {
+	if w.timeout > 0 {
 		var cancel context.CancelFunc
-		patience, cancel = context.WithTimeout(ctx, timeout)
+		patience, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
 	told := ""
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		job, err := c.VJob(ctx, id)
-		if err != nil {
+		over, line, err := w.look(ctx)
+		if over || err != nil {
 			return err
 		}
-		switch over := job.State == cluster.Terminated.String() || until == waitStart && job.Started != nil; {
-		case job.State == cluster.Failed.String():
-			return &failedError{job.VJob}
-		case over && a.json():
-			return printJSON(a.out, job, true)
-		case over:
-			return nil
-		}
-		if line := standsLine(&job.VJob); line != told && a.width() > 0 && !a.json() {
+		if line != told && a.width() > 0 && !a.json() {
 			told = line
 			_, _ = fmt.Fprintln(a.err, line)
 		}
@@ -68,8 +64,55 @@ func (a *app) await(ctx context.Context, c *client.Client, id int64, until strin
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("vjob %d is still %s after %s: %w", id, job.State, timeout, errTimeout)
+		return fmt.Errorf("%s: still so after %s: %w", line, w.timeout, errTimeout)
 	}
+}
+
+// awaitVJob waits for the start or the end of a vjob; one that fails is an error.
+func (a *app) awaitVJob(ctx context.Context, c *client.Client, id int64, until string, timeout time.Duration) error {
+	return a.await(ctx, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
+		job, err := c.VJob(ctx, id)
+		if err != nil {
+			return false, "", err
+		}
+		over := job.State == cluster.Terminated.String() || until == waitStart && job.Started != nil
+		switch {
+		case job.State == cluster.Failed.String():
+			return false, "", &failedError{job.VJob}
+		case over && a.json():
+			return true, "", printJSON(a.out, job, true)
+		}
+		return over, standsLine(&job.VJob), nil
+	}})
+}
+
+// awaitArray waits until all vjobs of an array have started or ended. That some have
+// failed is an error, once all have ended.
+func (a *app) awaitArray(ctx context.Context, c *client.Client, id int64, until string, timeout time.Duration) error {
+	return a.await(ctx, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
+		page, err := c.VJobs(ctx, client.VJobQuery{Array: id, Fold: true})
+		if err == nil && (len(page.VJobs) == 0 || page.VJobs[0].Members == nil) {
+			err = fmt.Errorf("array %d: %w", id, cluster.ErrNotFound)
+		}
+		if err != nil {
+			return false, "", err
+		}
+		array := page.VJobs[0]
+		for state := cluster.Waiting; state <= cluster.Failed; state++ {
+			begun := state != cluster.Waiting && state != cluster.Booting
+			if array.Members.States[state.String()] > 0 && !state.Terminal() && (until == waitEnd || !begun) {
+				return false, fmt.Sprintf("array %d is %s", id, members(array.Members)), nil
+			}
+		}
+		failed := array.Members.States[cluster.Failed.String()]
+		switch {
+		case failed > 0:
+			return false, "", fmt.Errorf("%d vjobs of array %d failed: vjob list --array %d --state failed tells which", failed, id, id)
+		case a.json():
+			return true, "", printJSON(a.out, array, true)
+		}
+		return true, "", nil
+	}})
 }
 
 // standsLine is how a vjob stands that is waited for.

@@ -180,8 +180,7 @@ func TestExitCodes(t *testing.T) {
 	s.ok("submit", "--name", "long", "--steps", "9h@1")
 	s.fails(exitConflict, "long", "submit", "--name", "long")
 	s.fails(exitInput, "start or end", "submit", "--steps", "1s@1", "--wait=soon")
-	s.fails(exitInput, "a single vjob", "submit", "--steps", "1s@1", "--array", "3", "--wait")
-	s.fails(exitTimeout, "vjob 2 is still", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
+	s.fails(exitTimeout, "still so after 1ns", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
 	if out := s.ok("submit", "--name", "short", "--steps", "1s@1", "--wait"); out != "3\n" {
 		t.Errorf("printed %q", out)
 	}
@@ -195,6 +194,15 @@ func TestExitCodes(t *testing.T) {
 	if again := s.run("submit", "--name", "once", "--idempotency-key", "k", "--hold"); again.out != first || !strings.Contains(again.err, "used before") {
 		t.Errorf("again: %+v, first %q", again, first)
 	}
+
+	if out := s.ok("submit", "--name", "sweep", "--array", "3", "--steps", "1s@1", "--wait"); out != "6\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("list", "--array", "6", "--state", "terminated"); strings.Count(out, "sweep[") != 3 {
+		t.Errorf("not all have ended:\n%s", out)
+	}
+	s.ok("submit", "--array", "2", "--steps", "1s@1", "--wait=start")
+	s.fails(exitTimeout, "array 11 is", "submit", "--array", "2", "--hold", "--wait", "--timeout", "1ns")
 
 	s.ok("users", "add", "bob")
 	s.fails(exitConflict, "bob", "users", "add", "bob")

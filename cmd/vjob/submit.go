@@ -82,7 +82,7 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	f.terms.register(flags)
 	f.array.register(flags)
 	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
-	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob has started, with --wait=start, or ended; fails if the vjob does")
+	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob, or all of the array, has started, with --wait=start, or ended; fails if it does")
 	flags.Lookup("wait").NoOptDefVal = waitEnd
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
 	return cmd
@@ -105,7 +105,7 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if err := f.array.override(a, &s); err != nil {
 		return err
 	}
-	if err := checkWait(f.wait, &s); err != nil {
+	if err := checkWait(f.wait); err != nil {
 		return err
 	}
 	c, err := a.client()
@@ -130,7 +130,10 @@ func (a *app) submit(cmd *cobra.Command, f *submission, args []string) error {
 	if f.wait == "" {
 		return nil
 	}
-	return a.await(cmd.Context(), c, job.ID, f.wait, f.timeout)
+	if job.Array != 0 {
+		return a.awaitArray(cmd.Context(), c, job.Array, f.wait, f.timeout)
+	}
+	return a.awaitVJob(cmd.Context(), c, job.ID, f.wait, f.timeout)
 }
 
 // submissionOf reads the vjob from the file or the flags.
