@@ -1,0 +1,75 @@
+package post_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/notify"
+	"vjob/notify/post"
+)
+
+// certificate is one for 127.0.0.1, and what trusts it.
+func certificate(t *testing.T) (server, client *tls.Config) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return &tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS12}, &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+}
+
+// Mails reach servers that want TLS and a password, and neither a password nor a mail is
+// ever said in the clear to one that does not protect it.
+func TestSecurity(t *testing.T) {
+	server, trusts := certificate(t)
+	starttls := func(b *letterbox) { b.secrets, b.login = server, "vjob:s3cret" }
+	implicit := func(b *letterbox) { starttls(b); b.secret = true }
+	for _, tt := range []struct {
+		name  string
+		box   func(*letterbox)
+		mail  post.Mail
+		fails string // "": the mail arrives
+	}{
+		{"STARTTLS", starttls, post.Mail{Security: post.StartTLS, User: "vjob", Password: "s3cret", Roots: trusts}, ""},
+		{"TLS", implicit, post.Mail{Security: post.TLS, User: "vjob", Password: "s3cret", Roots: trusts}, ""},
+		{"STARTTLS without a password", func(b *letterbox) { b.secrets = server }, post.Mail{Security: post.StartTLS, Roots: trusts}, ""},
+		{"a wrong password", starttls, post.Mail{Security: post.StartTLS, User: "vjob", Password: "guess", Roots: trusts}, "535"},
+		{"no password where one is wanted", implicit, post.Mail{Security: post.TLS, Roots: trusts}, "530"},
+		{"a server without STARTTLS", func(b *letterbox) { b.login = "vjob:s3cret" }, post.Mail{Security: post.StartTLS, User: "vjob", Password: "s3cret", Roots: trusts}, "mail server"},
+		{"a certificate that nobody trusts", starttls, post.Mail{Security: post.StartTLS, User: "vjob", Password: "s3cret"}, "certificate"},
+		{"likewise from the first byte", implicit, post.Mail{Security: post.TLS, User: "vjob", Password: "s3cret"}, "certificate"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			box := newLetterbox(t, tt.box)
+			m := tt.mail
+			m.Server, m.From = box.listener.Addr().String(), "vjob@example.org"
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err := m.Carry(ctx, notify.Address{Mail: "ann@example.org"}, &notify.Message{Seq: 7, VJob: 12, Host: "frontal"})
+			switch {
+			case tt.fails == "" && err != nil:
+				t.Fatal(err)
+			case tt.fails == "":
+				if text := <-box.mails; !strings.Contains(text, "To: ann@example.org\r\n") {
+					t.Errorf("%q", text)
+				}
+			case err == nil || !strings.Contains(err.Error(), tt.fails):
+				t.Errorf("%v, want %q", err, tt.fails)
+			case len(box.mails) > 0:
+				t.Error("a mail was taken all the same")
+			}
+			box.mu.Lock()
+			defer box.mu.Unlock()
+			for _, line := range box.clear {
+				if verb := strings.Fields(line + " x")[0]; verb != "EHLO" && verb != "STARTTLS" && verb != "QUIT" && verb != "*" {
+					t.Errorf("said in the clear: %q", line)
+				}
+			}
+		})
+	}
+}
