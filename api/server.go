@@ -8,6 +8,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -37,6 +38,9 @@ type Config struct {
 	Now      func() time.Time // nil: time.Now
 	Limits   Limits
 	Dialects []Dialect // beside /v1
+	// Admit has a submission follow the rules of this site, which may change or refuse it;
+	// nil: there are none. Dialects see to it themselves.
+	Admit func(ctx context.Context, who Subject, body *wire.Submission) error
 	// Notifiable says why nobody can be told at an address; nil: everybody can.
 	Notifiable func(notify.Address) error
 	// HeartbeatEvery is the pause between signs of life on event streams, and
@@ -92,8 +96,9 @@ type Server struct {
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
-	notifiable func(notify.Address) error // nil: everybody can be told
-	copying    sync.Mutex                 // held while a back-up is made
+	admission  func(context.Context, Subject, *wire.Submission) error // nil: no rules
+	notifiable func(notify.Address) error                             // nil: everybody can be told
+	copying    sync.Mutex                                             // held while a back-up is made
 	log        *slog.Logger
 	now        func() time.Time
 	limits     Limits
@@ -120,7 +125,7 @@ func New(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
+		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
 		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),

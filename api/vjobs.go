@@ -106,6 +106,11 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 	if err := s.readBody(c, &body); err != nil {
 		return nil, false, err
 	}
+	if s.admission != nil {
+		if err := s.admission(c.Request.Context(), who, &body); err != nil {
+			return nil, false, err
+		}
+	}
 	return s.take(c.Request.Context(), who, key, &body)
 }
 

@@ -127,7 +127,7 @@ func (d *Daemon) join() error {
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
-		Dialects: []api.Dialect{oar}, Notifiable: notifiable(&d.settings),
+		Dialects: []api.Dialect{oar}, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
 	})
 	if err != nil {
 		return err

@@ -2,9 +2,12 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
+	"vjob/api"
 	"vjob/api/oarapi"
+	"vjob/api/wire"
 	"vjob/oar/rest"
 	"vjob/settings"
 )
@@ -16,6 +19,15 @@ func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 		return nil, err
 	}
 	return oarapi.New(oarapi.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
+}
+
+// admit is what submissions in our own language have to follow: the rules that an
+// administrator has stated. Those that OAR has by itself are about its language.
+func admit(s *settings.Settings, d *oarapi.Dialect) func(context.Context, api.Subject, *wire.Submission) error {
+	if len(s.OAR.Admission) == 0 {
+		return nil
+	}
+	return d.Admit
 }
 
 // oarVersion is the version of OAR whose commands and calls these are like.

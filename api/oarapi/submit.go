@@ -124,6 +124,16 @@ func understood(r *submission.Result, err error) error {
 	return &message.Error{Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Text: err.Error()}
 }
 
+// Admit has a submission in our own language follow the rules of admission, before it is
+// checked: see [submission.Admit].
+func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission) error {
+	by, err := d.caller(ctx, who, body.Reservation != nil)
+	if err != nil {
+		return err
+	}
+	return submission.Admit(body, by, &d.Site, world(d.service.Snapshot()))
+}
+
 // caller is who submits, with what they have already as far as rules count it.
 func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (submission.Caller, error) {
 	by := submission.Caller{Name: who.Name}

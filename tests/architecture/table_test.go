@@ -89,7 +89,7 @@ var table = []row{
 
 	{"api/wire", nil, "everything: it is JSON"},
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
-	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "oar/starter", "notify"), "how a vjob is stored, and over which way it is asked for"},
+	{"oar/submission", of("cluster", "api/wire", "oar/admission", "oar/date", "oar/job", "oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/request", "oar/rest", "oar/script", "oar/starter", "notify", "ruling"), "how a vjob is stored, and over which way it is asked for"},
 	{"terminal", of("cluster", "api/client"), "what runs in a VM"},
 	{"oar/command", of("cluster", "terminal", "oar/date", "oar/getopt", "oar/message", "oar/report", "oar/rest", "oar/script", "oar/state", "api/wire", "api/client"), "what a request means: the daemon says it"},
 	{"api", of("cluster", "energy", "energy/account", "energy/budget", "energy/price", "queue/arrangement", "queue/quota", "queue/rank", "ctxswitch", "ctxswitch/gang", "journal", "scheduler", "notify", "api/wire", "power/cycle"), "the store and the drivers"},
