@@ -118,7 +118,8 @@ type gauges struct {
 	loop                              Scheduler
 	ready, vjobs, held, nodes, silent *prometheus.Desc
 	cpu, memory, actions              *prometheus.Desc
-	watts, joules                     *prometheus.Desc
+	watts, joules, phases, drawn      *prometheus.Desc
+	budgets, price                    *prometheus.Desc
 	queues                            *prometheus.Desc
 }
 
@@ -140,6 +141,10 @@ func newGauges(loop Scheduler) *gauges {
 		memory:  desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
 		watts:   desc("power_watts", "Power drawn by all nodes of which it is known: now, and at most while VMs use what they may.", "of"),
 		joules:  desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
+		phases:  desc("power_nodes", "Nodes that can be switched off and on, by how far they have come.", "phase"),
+		drawn:   desc("power_phase_watts", "Power drawn now by nodes that can be switched, by how far they have come.", "phase"),
+		budgets: desc("budget_watts", "Power budgets by group: the limit, what is drawn now and at most, and the headroom that is left then; below 0 it is exceeded.", "group", "of"),
+		price:   desc("energy_price", "What energy costs now.", "unit"),
 		actions: desc("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
@@ -198,6 +203,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.memory, float64(used.Memory), "used")
 	gauge(g.memory, float64(has.Memory-used.Memory), "free")
 	g.energy(ch, now.Nodes)
+	g.switched(ch, now.Nodes)
+	g.limits(ch, now)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

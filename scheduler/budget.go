@@ -153,11 +153,11 @@ func (c *Core) budgetsStatus() BudgetsStatus {
 			status.Now += n.Watts
 			status.Most += c.mostOf(id, 0)
 			power := c.settings.Energy.Power[id]
+			alone := power.Standby
 			if n.On {
-				idle += power.Idle
-			} else {
-				idle += power.Standby
+				alone = power.Idle
 			}
+			idle += max(alone, c.least(id))
 		}
 		for _, id := range c.exec.Names() {
 			if n, _ := c.exec.Node(id); l.Group.Has(n.Labels) {

@@ -7,6 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
@@ -47,12 +48,13 @@ type Core struct {
 	rules    journal.Rules // stated through the API, beside those of the settings
 	reader   *ruling.Reader
 
-	budgets journal.Budgets    // stated through the API, beside those of the settings
-	book    *budget.Book       // the same, read
-	prices  journal.Prices     // stated through the API, in place of those of the settings
-	series  *price.Series      // the same, read
-	limits  []budget.Limit     // that are kept, as of the last decision
-	changes []pass.LimitChange // that are to come
+	budgets journal.Budgets                 // stated through the API, beside those of the settings
+	book    *budget.Book                    // the same, read
+	prices  journal.Prices                  // stated through the API, in place of those of the settings
+	series  *price.Series                   // the same, read
+	limits  []budget.Limit                  // that are kept, as of the last decision
+	changes []pass.LimitChange              // that are to come
+	kept    map[cluster.NodeID]energy.Watts // for nodes that shall come on, as of the last decision
 	groups  map[budget.Group][]cluster.NodeID
 
 	decided   uint64                           // the executor's changes that the last decision has seen

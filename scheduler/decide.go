@@ -53,9 +53,10 @@ func (c *Core) facts() *pass.Facts {
 		nodes[i].State = c.standing(&nodes[i])
 	}
 	vjobs := c.arrange(c.exec.Jobs())
+	least, wanted := c.switching()
 	return &pass.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Past: c.desk.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(), Prices: c.pricesStatus().Series,
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(), Prices: c.pricesStatus().Series, Least: least, Wanted: wanted,
 		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
 	}
 }
@@ -75,7 +76,7 @@ func (c *Core) reshape(d *pass.Decision) {
 
 // ration has the executor keep to the limits of a decision, and give the shares.
 func (c *Core) ration(p *pass.Picture, d *pass.Decision) {
-	c.limits, c.changes = p.Limits, p.Changes
+	c.limits, c.changes, c.kept = p.Limits, p.Changes, p.Kept
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		most, given := d.Caps[job.ID]

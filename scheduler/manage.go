@@ -45,6 +45,7 @@ func (c *Core) manage(decided bool) {
 	}
 	if decided {
 		c.wakeFor(m)
+		c.shed()
 	}
 	if !c.now.Before(c.manager.next) {
 		c.manager.next = c.now.Add(m.Every)
@@ -83,6 +84,9 @@ func (c *Core) review(m *Management) {
 	seed := rand.NewPCG(c.settings.Seed, uint64(c.now.UnixNano()))
 	advice := m.Decide(&world, c.whatIf(m, &world), rand.New(seed))
 	for _, change := range advice.On {
+		if !c.affordsOn(change.Host) {
+			continue // it would take the power from those for whom it is to come on
+		}
 		c.wish(change.Host, cycle.WantOn, change.Why)
 	}
 	for _, change := range advice.Off {

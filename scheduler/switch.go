@@ -8,6 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/energy"
 	"vjob/journal"
 	"vjob/power"
 	"vjob/power/cycle"
@@ -65,15 +66,18 @@ func (c *Core) follow(r cycle.Record) {
 
 // rest tells the executor whether a node is in use.
 func (c *Core) rest(r cycle.Record) {
-	every := time.Duration(0)
+	every, draws, p := time.Duration(0), energy.Watts(0), c.settings.Energy.Power[r.Node]
 	switch r.Phase {
 	case cycle.Stopping, cycle.Starting:
 		every = min(c.settings.Switching.Limits.Poll, slowLook)
+		if draws = p.On.Power(); r.Phase == cycle.Stopping {
+			draws = p.Off.Power()
+		}
 	case cycle.Off, cycle.Stuck:
 		every = slowLook
 	case cycle.On, cycle.Emptying:
 	}
-	c.exec.Rest(c.now, r.Node, every)
+	c.exec.Rest(c.now, r.Node, every, draws)
 }
 
 // switchNodes takes every node a step on its way off or on.

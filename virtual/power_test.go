@@ -25,7 +25,7 @@ type plant struct {
 	presses []power.Ask
 }
 
-func switchable(t *testing.T, manage *scheduler.Management) *plant {
+func switchable(t *testing.T, manage *scheduler.Management, change ...func(*scheduler.Settings)) *plant {
 	t.Helper()
 	p := &plant{scene: scene{t: t, store: &memory.Store{}}}
 	config := simulated.Config{Profile: simulated.Lab, Locks: true}
@@ -36,16 +36,19 @@ func switchable(t *testing.T, manage *scheduler.Management) *plant {
 		set.Nodes = append(set.Nodes, id)
 	}
 	p.cluster = simulated.New(config)
+	settings := scheduler.Settings{
+		Settings: pass.Settings{
+			Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
+			Backoff: 5 * time.Second, Live: true,
+		},
+		Rest: 100 * time.Millisecond, Switching: set,
+	}
+	for _, f := range change {
+		f(&settings)
+	}
 	var err error
 	p.shell, err = virtual.New(virtual.Config{
-		Settings: scheduler.Settings{
-			Settings: pass.Settings{
-				Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
-				Backoff: 5 * time.Second, Live: true,
-			},
-			Rest: 100 * time.Millisecond, Switching: set,
-		},
-		Cluster: p.cluster, Store: p.store, Down: 3 * time.Second,
+		Settings: settings, Cluster: p.cluster, Store: p.store, Down: 3 * time.Second,
 		Crash: func(point string) bool { return p.crash != nil && p.crash(point) },
 		Pressed: func(_ time.Time, ask power.Ask) {
 			if ask.Verb != power.Look {

@@ -43,6 +43,9 @@ func (e *Executor) redraw(n *node) {
 	}
 	n.draw.watts, n.draw.shares = power.Standby, n.draw.shares[:0]
 	if !n.on() {
+		if n.rests > 0 {
+			n.draw.watts = max(power.Standby, n.dark)
+		}
 		return
 	}
 	uses, all := n.uses()
@@ -136,8 +139,6 @@ func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watt
 	switch {
 	case !known || !modelled:
 		return 0
-	case n.rests > 0 && !n.seen:
-		return power.Idle // it may come up at any time, and no budget is to be exceeded by that
 	case !n.on() && more <= 0:
 		return power.Standby
 	}

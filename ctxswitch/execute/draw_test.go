@@ -101,3 +101,28 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 		t.Errorf("b may draw %s once it is used, want 125 W", most)
 	}
 }
+
+// A node that is being switched on draws for that until it answers, and is charged for it.
+func TestBootingDraws(t *testing.T) {
+	l := world()
+	d := sit(t, settings(), l)
+	lit(d)
+	d.settle()
+	d.dead["b"] = true
+	d.exec.Rest(d.now, "b", time.Minute, 0)
+	d.pass(10 * time.Minute)
+	if n, _ := d.exec.Node("b"); n.Watts != 5 {
+		t.Errorf("off it draws %s", n.Watts)
+	}
+	before, _ := d.drawn()
+	d.exec.Rest(d.now, "b", time.Minute, 170)
+	d.pass(10 * time.Minute)
+	after, _ := d.drawn()
+	near(t, "node b while it boots", after["b"]-before["b"], 170*600)
+	d.exec.Rest(d.now, "b", 0, 0)
+	d.dead["b"] = false
+	d.pass(10 * time.Minute)
+	if n, _ := d.exec.Node("b"); n.Watts != 100 {
+		t.Errorf("idle it draws %s", n.Watts)
+	}
+}

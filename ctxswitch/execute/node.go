@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -25,7 +26,8 @@ type node struct {
 	// rests is how often a node is looked at that is being switched off or on, or is
 	// off; 0: it is in use. See [Executor.Rest].
 	rests     time.Duration
-	strangers []string // machines that are none of ours, of the last look that succeeded
+	dark      energy.Watts // that it draws meanwhile, while it does not answer
+	strangers []string     // machines that are none of ours, of the last look that succeeded
 
 	looking bool
 	started uint64 // logical time of the look under way

@@ -8,18 +8,20 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/energy"
 )
 
 // Rest says that a node is being switched off or on, or is off: it holds nothing and is
 // given nothing, so its silence is no matter, and it is looked at only so often. 0: it
-// is in use again. The caller has asked [Executor.Holding] before.
-func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration) {
+// is in use again. Until it answers it draws what is said, and no less than when it is off.
+// The caller has asked [Executor.Holding] before.
+func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
 	e.now = now
 	n, ok := e.nodes[id]
-	if !ok || n.rests == every {
+	if !ok || n.rests == every && n.dark == draws {
 		return
 	}
-	n.rests = every
+	n.rests, n.dark = every, draws
 	e.hear(n)
 	e.redraw(n)
 	e.changes++

@@ -16,6 +16,9 @@ type Node struct {
 	Power energy.Power
 	CPU   float64 // capacity, in the unit of the VMs
 	Off   bool    // it draws its standby power, whoever is there
+	// Least is what it draws at least, whatever its load: it is being switched, or is about
+	// to be.
+	Least energy.Watts
 }
 
 // VM is one member of a job, on the node with that index.
@@ -79,9 +82,9 @@ func (p *Problem) ledger() *ledger {
 // draws is what a node draws under a load.
 func (n *Node) draws(load float64) energy.Watts {
 	if n.Off {
-		return n.Power.Standby
+		return max(n.Least, n.Power.Standby)
 	}
-	return n.Power.At(load / max(n.CPU, math.SmallestNonzeroFloat64))
+	return max(n.Least, n.Power.At(load/max(n.CPU, math.SmallestNonzeroFloat64)))
 }
 
 // put adds load to a node.

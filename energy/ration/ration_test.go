@@ -225,3 +225,24 @@ func toFloats(list []energy.Watts) (out []float64) {
 	}
 	return out
 }
+
+// What a node draws at least, since it is being switched, is no power for others, and
+// comes on top of nothing.
+func TestLeast(t *testing.T) {
+	for _, c := range []struct {
+		least energy.Watts
+		off   bool
+		runs  bool
+	}{{0, false, true}, {150, false, true}, {151, false, false}, {0, true, true}, {170, true, false}} {
+		p := ration.Problem{
+			Nodes: []ration.Node{
+				{Power: energy.Power{Idle: 100, Full: 200}, CPU: 1},
+				{Power: energy.Power{Idle: 50, Full: 60, Standby: 4}, CPU: 1, Off: c.off, Least: c.least},
+			},
+			Jobs: []ration.Job{{Floor: 0.5, VMs: []ration.VM{{CPU: 1}}}}, Limits: []ration.Limit{{Watts: 300, Nodes: []int{0, 1}}}, Most: 1, Lambda: 1,
+		}
+		if runs, _ := p.Choose(); runs[0] != c.runs {
+			t.Errorf("at least %s, off %v: it runs: %v", c.least, c.off, runs[0])
+		}
+	}
+}

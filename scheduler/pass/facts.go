@@ -5,6 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/queue/quota"
@@ -28,9 +29,12 @@ type Facts struct {
 	Reader *ruling.Reader
 	// Budgets of power hold side by side.
 	Budgets budget.Books
-	Prices  *price.Series             // of energy; nil: nobody knows them
-	Waits   map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
-	Exiles  map[cluster.VJobID]Exile
+	// Least is what nodes draw at least, whatever runs there, since they are being switched.
+	Least  map[cluster.NodeID]energy.Watts
+	Wanted []Wanted                  // nodes that are off and shall come on, in order
+	Prices *price.Series             // of energy; nil: nobody knows them
+	Waits  map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
+	Exiles map[cluster.VJobID]Exile
 }
 
 // Books tell of single VMs what is booked for them. The executor keeps them.

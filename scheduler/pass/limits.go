@@ -6,7 +6,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/budget"
-	"vjob/queue"
 )
 
 // LimitChange is a change of the budgets that is to come, with what has to stop for it
@@ -58,13 +57,7 @@ func (p *Picture) stops(limits []budget.Limit) (list []int) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
-	verdicts := make([]queue.Verdict, len(p.VJobs))
-	for i := range p.VJobs {
-		if p.VJobs[i].Bound == cluster.VMRunning {
-			verdicts[i].Wish = queue.Run
-		}
-	}
-	q := p.ration(p.intended, verdicts, limits)
+	q := p.ration(p.intended, p.goingOn(), limits)
 	runs, _ := q.Choose()
 	for k, i := range q.jobs {
 		if !runs[k] {

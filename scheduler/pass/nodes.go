@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -55,8 +56,12 @@ func unharmed(do func()) (well bool) {
 }
 
 // Fewest is how many of the nodes, from the first on, let as many vjobs run as all of them
-// would. The picture has some of them online afterwards.
+// would; under limits of power, which nodes use up by being on, as let the most run. The
+// picture has some of them online afterwards.
 func (p *Picture) Fewest(off []cluster.Node) int {
+	if len(p.Limits) > 0 {
+		return most(len(off), func(n int) int { return p.runs(off, n) })
+	}
 	goal := p.runs(off, len(off))
 	if p.runs(off, 0) >= goal {
 		return 0
@@ -72,16 +77,35 @@ func (p *Picture) Fewest(off []cluster.Node) int {
 	return high
 }
 
+// most is the least number with the largest value, of 0 to n; of many numbers only some are
+// tried, each half as large again as the one before.
+func most(n int, value func(int) int) (best int) {
+	for i, largest := 0, -1; i <= n; i++ {
+		if v := value(i); v > largest {
+			best, largest = i, v
+		}
+		if i < n {
+			i = min(i+i/2, n-1)
+		}
+	}
+	return best
+}
+
 // runs is how many vjobs would run with the first of some nodes online, and the others not.
+// Those that are online draw power for it.
 func (p *Picture) runs(nodes []cluster.Node, online int) (count int) {
+	was := p.off
+	p.off = maps.Clone(was)
+	defer func() { p.off = was }()
 	for i, n := range nodes {
 		if n.State = cluster.Offline; i < online {
 			n.State = cluster.Online
+			delete(p.off, n.ID)
 		}
 		p.setNode(n)
 	}
 	var verdicts []queue.Verdict
-	unharmed(func() { verdicts, _ = p.consult() })
+	unharmed(func() { verdicts, _ = p.consultWithin() })
 	for _, v := range verdicts {
 		if v.Wish == queue.Run {
 			count++

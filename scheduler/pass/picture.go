@@ -10,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/queue"
 	"vjob/queue/quota"
@@ -28,6 +29,8 @@ type Picture struct {
 	Changes []LimitChange
 	// Later are the flexible vjobs that wait for a lower price of energy, until then.
 	Later map[cluster.VJobID]time.Time
+	// Kept is the power that is kept for nodes that shall come on.
+	Kept map[cluster.NodeID]energy.Watts
 	// Again is when a picture without any news would be another; zero: never.
 	Again time.Time
 
@@ -44,15 +47,16 @@ type Picture struct {
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
-	barred   map[cluster.VJobID]string // not to be started now, and why
-	off      map[cluster.NodeID]bool   // nodes that draw no power for being on
-	stopped  map[cluster.VJobID]bool   // for the limits
-	aside    map[cluster.VJobID]string // no decision can be taken with them, and why
-	confined map[cluster.VMID]bool     // those of them that run
-	molded   map[cluster.VJobID]int    // the shapes that moldable vjobs have here
-	thorough bool                      // the planner is asked even if nothing is to change
-	closed   string                    // why nobody may run in it, if it is of a container; "": they may
-	inside   []inside                  // the pictures of containers
+	barred   map[cluster.VJobID]string       // not to be started now, and why
+	off      map[cluster.NodeID]bool         // nodes that draw no power for being on
+	least    map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
+	stopped  map[cluster.VJobID]bool         // for the limits
+	aside    map[cluster.VJobID]string       // no decision can be taken with them, and why
+	confined map[cluster.VMID]bool           // those of them that run
+	molded   map[cluster.VJobID]int          // the shapes that moldable vjobs have here
+	thorough bool                            // the planner is asked even if nothing is to change
+	closed   string                          // why nobody may run in it, if it is of a container; "": they may
+	inside   []inside                        // the pictures of containers
 }
 
 // See makes a picture of what is known, and one of the room of each container in it.
@@ -73,10 +77,10 @@ func See(settings *Settings, f *Facts) *Picture {
 // back; vjobs under way count on every node that they were promised.
 func see(settings *Settings, f *Facts) *Picture {
 	p := &Picture{
-		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, settings: settings, now: f.Now, past: f.Past,
+		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, Kept: map[cluster.NodeID]energy.Watts{}, settings: settings, now: f.Now, past: f.Past,
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
 		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
-		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, off: map[cluster.NodeID]bool{},
+		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{}, molded: map[cluster.VJobID]int{},
 	}
 	for i := range f.Nodes {
@@ -102,7 +106,9 @@ func see(settings *Settings, f *Facts) *Picture {
 	p.spare()
 	p.banish(f.Exiles)
 	p.shift(f.Prices)
+	maps.Copy(p.least, f.Least)
 	p.limit(f.Budgets)
+	p.keep(f.Wanted)
 	p.limitArrays()
 	return p
 }

@@ -59,7 +59,7 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 				q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
 			}
 		}
-		q.Nodes = append(q.Nodes, ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID]})
+		q.Nodes = append(q.Nodes, ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]})
 	}
 	for i, l := range limits {
 		q.Limits[i].Watts = l.Watts

@@ -72,6 +72,18 @@ func TestPower(t *testing.T) {
 	t.Logf("seeds %d to %d: %+v", *first, *first+uint64(*seeds/80)-1, sum)
 }
 
+// TestBudgetChangesWhileANodeBoots runs the seed that once drew 610 of 549 W: a node that
+// booted was not counted when the budget fell.
+func TestBudgetChangesWhileANodeBoots(t *testing.T) {
+	opts := sim.Calm(430)
+	opts.Power, opts.Manage = true, true
+	if run(t, opts).Counts.Presses == 0 {
+		t.Error("no node was switched")
+	}
+	opts.Manage = false
+	run(t, opts)
+}
+
 func run(t *testing.T, opts sim.Options) sim.Result {
 	t.Helper()
 	if *trace {
