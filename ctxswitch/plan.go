@@ -118,6 +118,11 @@ func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
 type NoPlan struct { //nolint:errname // it is a verdict before it is an error, and reads as one
 	VJob   cluster.VJobID // the first vjob that could not be given its state; 0 when none in particular
 	Reason string
+	// Also are the others for which there is no room beside those before them that have
+	// some, each with its own reason.
+	Also []*NoPlan
+	// Unclear: it is not known whose goal stands in the way; VJob is the last, as it can wait.
+	Unclear bool
 }
 
 // Error is the reason.

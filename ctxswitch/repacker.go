@@ -88,9 +88,9 @@ func Hopeless(p Problem) string {
 	return strings.Join(result.Why, "; ")
 }
 
-// refusal says which vjob asks for one too many: in order of priority, the first
-// for which there is no room beside those before it; or if there is room for each,
-// the last, as it can wait.
+// refusal says which vjobs ask for too much: in order of priority, those for which there
+// is no room beside those before them; or if there is room for each, the last, as it can
+// wait.
 func (s *survey) refusal(why string) *NoPlan {
 	needs := map[cluster.VMID]cluster.Resources{}
 	for _, vm := range s.Current.VMs() {
@@ -100,19 +100,24 @@ func (s *survey) refusal(why string) *NoPlan {
 	}
 	room := NewPacking(Stock{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs})
 	var last cluster.VJobID
+	var refused []*NoPlan
 	for _, g := range s.Gangs {
 		if g.Want != cluster.VMRunning || len(s.staff[g.VJob]) == 0 {
 			continue
 		}
 		last = g.VJob
 		if ok, short := room.Take(g.VJob); !ok {
-			return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: no place for its VMs: %s", g.VJob, short)}
+			refused = append(refused, &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: no place for its VMs: %s", g.VJob, short)})
 		}
+	}
+	if len(refused) > 0 {
+		refused[0].Also = refused[1:]
+		return refused[0]
 	}
 	if last == 0 && len(s.Gangs) > 0 {
 		last = s.Gangs[len(s.Gangs)-1].VJob
 	}
-	return &NoPlan{VJob: last, Reason: fmt.Sprintf("vjob %s: %s", last, why)}
+	return &NoPlan{VJob: last, Reason: fmt.Sprintf("vjob %s: %s", last, why), Unclear: true}
 }
 
 // repacking is a survey as the problem of the bin repacking paper.

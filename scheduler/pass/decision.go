@@ -32,36 +32,7 @@ func (p *Picture) decide() (d Decision) {
 	wished, fault := p.consultWithin()
 	p.admit(wished)
 	d.fault, d.Verdicts = fault, p.stand(wished)
-	for range maxRefusals {
-		goals, change := p.goals(d.Verdicts)
-		problem := p.problem(goals)
-		d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
-		if !change && len(d.Breaches) == 0 && settled(problem) && !p.thorough {
-			break
-		}
-		plan, err := p.settings.Planner.Plan(problem)
-		if err == nil && p.overdrawn(wished, plan.Target) {
-			d.Verdicts = p.stand(wished)
-			continue
-		}
-		if err == nil {
-			d.Plan = plan
-			break
-		}
-		d.Why = err.Error()
-		var no *ctxswitch.NoPlan
-		if !errors.As(err, &no) {
-			d.fault = err
-			break
-		}
-		cleared := false
-		if d.Plan, cleared = p.clearing(d.Verdicts, no); cleared {
-			d.Why = ""
-			break
-		}
-		if !p.giveUp(wished, no) {
-			break
-		}
+	for s := newSieve(p, wished); p.attempt(&d, s); {
 		d.Verdicts = p.stand(wished)
 	}
 	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
@@ -69,9 +40,34 @@ func (p *Picture) decide() (d Decision) {
 	return d
 }
 
-// maxRefusals bounds how many vjobs one decision leaves out because the planner
-// finds no place for them although the policy thought there was one.
-const maxRefusals = 16
+// attempt looks for a plan by the verdicts. It reports whether to try again, with other
+// wishes.
+func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
+	goals, change := p.goals(d.Verdicts)
+	problem := p.problem(goals)
+	d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
+	if !change && len(d.Breaches) == 0 && settled(problem) && !p.thorough {
+		return s.more()
+	}
+	plan, err := p.settings.Planner.Plan(problem)
+	var no *ctxswitch.NoPlan
+	switch {
+	case err == nil && (p.overdrawn(s.wished, plan.Target) || s.more()):
+		return true
+	case err == nil:
+		d.Plan = plan
+		return false
+	case !errors.As(err, &no):
+		d.Why, d.fault = err.Error(), err
+		return false
+	}
+	if plan, cleared := p.clearing(d.Verdicts, no); cleared {
+		d.Plan = plan
+		return false
+	}
+	d.Why = err.Error()
+	return s.giveUp(no)
+}
 
 // settled reports whether the configuration needs no repair, rules aside: it is
 // viable, and nothing has to leave a draining node.
@@ -98,29 +94,4 @@ func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
 		Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Seed: p.settings.Seed,
 	}
-}
-
-// giveUp takes the wish back for a vjob that the planner cannot place: one that
-// was to start stays ready; if it stands still in memory, it is saved, to be resumed
-// elsewhere. It reports false when there is nothing to take back.
-func (p *Picture) giveUp(verdicts []queue.Verdict, no *ctxswitch.NoPlan) bool {
-	last := -1
-	for i, r := range p.VJobs {
-		starts := r.Idle && !r.Blind && r.Job.State.Ready() && verdicts[i].Wish == queue.Run
-		if !starts {
-			continue
-		}
-		last = i
-		if r.Job.ID == no.VJob {
-			break
-		}
-	}
-	if last < 0 {
-		return false
-	}
-	verdicts[last] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
-	if p.VJobs[last].Job.State == cluster.Paused {
-		verdicts[last].Wish = queue.Park
-	}
-	return true
 }
