@@ -61,8 +61,11 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
 		r.tell(fmt.Sprintf("# Job %d is deleted: nobody is attached any more.", id))
 	}
-	if errors.Is(err, terminal.ErrLeft) {
+	switch {
+	case errors.Is(err, terminal.ErrLeft):
 		return nil
+	case errors.Is(err, context.Canceled):
+		return stopped(1, "# Error: broken off.")
 	}
 	return stopped(1, "# Error: %v", err)
 }

@@ -30,7 +30,7 @@ var subOptions = with(
 	getopt.Option{Name: "name", Letter: "n", Takes: getopt.Text, Meaning: "a name"},
 	getopt.Option{Name: "project", Takes: getopt.Text, Meaning: "the project for which the job counts"},
 	getopt.Option{Name: "directory", Letter: "d", Takes: getopt.Text, Meaning: "the directory, OAR_WORKDIR of the job"},
-	getopt.Option{Name: "stdout", Letter: "O", Takes: getopt.Text, Meaning: "name of the file of output; what a VM prints is on its console"},
+	getopt.Option{Name: "stdout", Letter: "O", Takes: getopt.Text, Meaning: "the file of output, where the VM has the directory; it is on the console in any case"},
 	getopt.Option{Name: "stderr", Letter: "E", Takes: getopt.Text, Meaning: "likewise"},
 	getopt.Option{Name: "notify", Takes: getopt.Text, Meaning: "who is told: [TAG, …]mail:NAME@HOST, or [TAG, …]https://…"},
 	getopt.Option{Name: "hold", Meaning: "do not start before oarresume"},
