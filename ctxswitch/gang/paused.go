@@ -10,27 +10,10 @@ import (
 // of each member. Somebody else's hand, or a call that came late, may have let a member
 // go on: it is paused again, since its room is given to others and its gang stands.
 func (t *turn) paused() {
-	for rank := range t.rec.Members {
-		if !t.live(rank) || t.Sights[rank].Busy {
-			continue
-		}
-		own := t.own(rank)
-		switch {
-		case len(own) > 1:
-			if !t.oneOf(rank, own) {
-				return
-			}
-		case own[0].Job != hypervisor.JobNone:
-			t.underWay(rank, own[0])
-		case own[0].State == hypervisor.CopyRunning:
-			t.alarms = append(t.alarms, fmt.Sprintf("%s ran on %s although its gang stands still: it is paused again", own[0].VM, own[0].Node))
-			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
-		case own[0].Node != t.rec.Members[rank].Node:
-			t.rec.Members[rank].Node = own[0].Node // a migration that ended by itself
-			t.moved = true
-		}
-	}
-	t.discardUnused()
+	t.keep(hypervisor.CopyRunning, func(rank int, f Found) {
+		t.alarms = append(t.alarms, fmt.Sprintf("%s ran on %s although its gang stands still: it is paused again", f.VM, f.Node))
+		t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
+	})
 }
 
 // stand makes the gang stay in memory as it stands there. What was written of it is

@@ -209,6 +209,14 @@ func (t *turn) boot(rank int) {
 // active keeps a running gang as the record says: one running copy of each
 // member. What a cut migration or a late call left behind is put right here.
 func (t *turn) active() {
+	t.keep(hypervisor.CopyPaused, func(rank int, f Found) {
+		t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: f.Node})
+	})
+}
+
+// keep keeps one copy of each member of a gang that rests. One that is found in the wrong
+// state is put right.
+func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 	for rank := range t.rec.Members {
 		if !t.live(rank) || t.Sights[rank].Busy {
 			continue
@@ -221,8 +229,8 @@ func (t *turn) active() {
 			}
 		case own[0].Job != hypervisor.JobNone:
 			t.underWay(rank, own[0])
-		case own[0].State == hypervisor.CopyPaused:
-			t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
+		case own[0].State == wrong:
+			right(rank, own[0])
 		case own[0].Node != t.rec.Members[rank].Node:
 			t.rec.Members[rank].Node = own[0].Node // a migration that ended by itself
 			t.moved = true
