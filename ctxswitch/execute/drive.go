@@ -160,8 +160,9 @@ func (e *Executor) show(p *pursuit) {
 	if next == p.job.State {
 		return
 	}
-	p.job.Outcome = how
-	if err := p.job.Become(next, p.rec.Cause); err != nil {
+	job := p.changing()
+	job.Outcome = how
+	if err := job.Become(next, p.rec.Cause); err != nil {
 		panic(fmt.Sprintf("execute: broken invariant: %v", err))
 	}
 	if next == cluster.Running && p.started.IsZero() {
@@ -317,8 +318,9 @@ func (e *Executor) hold(p *pursuit, held bool, reason string) {
 	if p.job.Held == held {
 		return
 	}
-	p.job.Held, p.job.Reason = held, reason
-	p.job.Version++
+	job := p.changing()
+	job.Held, job.Reason = held, reason
+	job.Version++
 	e.changes++
 	e.writeJob(p)
 	e.event(journal.Event{

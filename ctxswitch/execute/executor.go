@@ -195,7 +195,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	for len(rec.Members) < len(job.VMs) {
 		rec.Members = append(rec.Members, gang.Member{})
 	}
-	p := newPursuit(job.Clone(), rec, ran, e.now)
+	p := newPursuit(job, rec, ran, e.now)
 	e.gangs[job.ID] = p
 	e.restless[job.ID] = p
 	if job.Container {

@@ -14,7 +14,7 @@ import (
 // pursuit is one vjob with its gang record and everything about it that a
 // restart may forget.
 type pursuit struct {
-	job *cluster.VJob
+	job *cluster.VJob // it never changes: see [pursuit.changing]
 	rec gang.Record
 
 	todo []*assignment // gangs of plans, in order; todo[0] is the one under way or next
@@ -72,6 +72,14 @@ func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.
 		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
 	return p
+}
+
+// changing replaces the vjob by one that is to be changed at once. Others hold the one
+// before, and see it as it was; what its owner has said is shared.
+func (p *pursuit) changing() *cluster.VJob {
+	job := *p.job
+	p.job = &job
+	return p.job
 }
 
 // turned resets what belongs to one phase.

@@ -13,10 +13,10 @@ import (
 )
 
 // Report is one vjob as the executor has it, for those who decide and those who
-// watch. Job and Record are not to be changed.
+// watch.
 type Report struct {
-	Job    *cluster.VJob
-	Record *gang.Record
+	Job    *cluster.VJob // as it was then: it never changes
+	Record *gang.Record  // the executor's own, which it changes, and nobody else
 	// Idle: nothing is under way or promised; a new plan may dispose of the vjob.
 	Idle bool
 	// Bound tells what a vjob that is not idle is on its way to.

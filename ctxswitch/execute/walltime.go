@@ -56,7 +56,7 @@ func (e *Executor) SetWalltime(now time.Time, id cluster.VJobID, walltime time.D
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	p.job.Walltime = walltime
+	p.changing().Walltime = walltime
 	e.awaitEnd(p)
 	e.changes++
 	e.out.Step.Spans = append(e.out.Step.Spans, journal.WalltimeChange{ID: id, Walltime: walltime})

@@ -48,7 +48,7 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		}
 		f.VMs = p.sizes(i, at, counts)
 		quotas.note(&f)
-		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.Clone())
+		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
 	return s
 }

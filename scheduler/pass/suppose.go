@@ -15,12 +15,13 @@ import (
 
 // What could be otherwise in a picture, for those who ask before they act.
 
-// Apart is the picture with vjobs and a past of its own, that nobody else changes: it can
+// Apart is the picture with records and a past of its own, that nobody else changes: it can
 // be decided on beside the loop.
 func (p *Picture) Apart() *Picture {
 	p.past = p.past.Clone()
 	for i := range p.VJobs {
-		p.VJobs[i].Job = p.VJobs[i].Job.Clone()
+		record := *p.VJobs[i].Record
+		p.VJobs[i].Record = &record
 	}
 	for i := range p.inside {
 		p.inside[i].Apart()

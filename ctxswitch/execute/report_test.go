@@ -1,0 +1,38 @@
+package execute_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+)
+
+// Whoever was told of a vjob, or has told the executor of it, keeps it as it was.
+func TestVJobsStayAsTheyWere(t *testing.T) {
+	loaded := job(1, 2, cluster.Running)
+	l := world(loaded)
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+	d := sit(t, settings(), l)
+	d.settle()
+	for name, change := range map[string]func() error{
+		"held":      func() error { return d.exec.Hold(d.now, 1, true, "held") },
+		"stretched": func() error { return d.exec.SetWalltime(d.now, 1, time.Hour, "stretched") },
+		"cleared":   func() error { return d.exec.Clear(d.now, 1, gang.ThenWait, "cleared") },
+	} {
+		before, _ := d.exec.Job(1)
+		was := before.Job.Clone()
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		d.exec.Drain()
+		after, _ := d.exec.Job(1)
+		if !reflect.DeepEqual(before.Job, was) || reflect.DeepEqual(after.Job, was) {
+			t.Errorf("%s: was %+v, is shown as %+v, is %+v", name, was, before.Job, after.Job)
+		}
+	}
+	if !reflect.DeepEqual(loaded, job(1, 2, cluster.Running)) {
+		t.Errorf("the journal's is %+v", loaded)
+	}
+}
