@@ -163,3 +163,28 @@ func TestRefusalsInside(t *testing.T) {
 		}
 	})
 }
+
+// Nobody inside is given more time than its container has, and a container keeps an end.
+func TestWalltimeInside(t *testing.T) {
+	in(t, func(p *plant) {
+		box := p.box(2, time.Hour)
+		time.Sleep(time.Minute)
+		inner := p.inner(box.ID, 1, 10*time.Minute)
+		for _, c := range []struct {
+			id       cluster.VJobID
+			walltime time.Duration
+			want     string
+		}{
+			{inner.ID, 50 * time.Minute, ""},
+			{inner.ID, 2 * time.Hour, "its container 1 holds its room for 59m"},
+			{box.ID, 0, "a container ends with its walltime"},
+			{box.ID, 3 * time.Hour, ""},
+			{inner.ID, 2 * time.Hour, ""},
+		} {
+			err := p.loop.SetWalltime(p.t.Context(), scheduler.Stretch{VJob: c.id, Walltime: c.walltime, By: "op", Admin: true})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s for vjob %s: %v, want %q", c.walltime, c.id, err, c.want)
+			}
+		}
+	})
+}

@@ -45,7 +45,7 @@ func (p *Picture) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report
 	g.Rules, g.Budgets = nil, nil
 	s.Arrangement, s.Energy = nil, Energy{} // the container is what counts
 	left := max(0, c.Job.Walltime-c.Ran)
-	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), roomOf(f.Nodes, c, vjobs)
+	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), roomOf(f.Nodes, c)
 	for i, r := range vjobs {
 		if r.Job.Walltime == 0 { // it may run until the container ends
 			r.Job = r.Job.Clone()
@@ -75,28 +75,18 @@ func closed(c *execute.Report) string {
 	}
 }
 
-// roomOf is the room of a container, node by node. Nodes on which there are only images of
-// those inside have none.
-func roomOf(nodes []execute.NodeReport, c *execute.Report, vjobs []execute.Report) (list []execute.NodeReport) {
-	has, images := map[cluster.NodeID]cluster.Resources{}, map[cluster.NodeID]bool{}
+// roomOf is the room of a container, node by node. All other nodes have none there: rules
+// may name them, and images lie there.
+func roomOf(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
+	has := map[cluster.NodeID]cluster.Resources{}
 	if c.Record.Phase == gang.Active || c.Record.Phase == gang.Clearing {
 		for rank, m := range c.Record.Members {
 			has[m.Node] = has[m.Node].Plus(c.Job.VMs[rank].Reserved)
 		}
 	}
-	for i := range vjobs {
-		for _, m := range vjobs[i].Record.Members {
-			if m.Image != nil {
-				images[m.Image.Node] = true
-			}
-		}
-	}
-	for i := range nodes {
-		room, holds := has[nodes[i].ID]
-		if n := nodes[i]; holds || images[n.ID] {
-			n.Capacity = room
-			list = append(list, n)
-		}
+	list := slices.Clone(nodes)
+	for i := range list {
+		list[i].Capacity = has[list[i].ID]
 	}
 	return list
 }
