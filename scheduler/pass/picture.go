@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -76,24 +75,7 @@ func See(settings *Settings, f *Facts) *Picture {
 // see makes a picture of what is known. Silent nodes take nothing and give nothing
 // back; vjobs under way count on every node that they were promised.
 func see(settings *Settings, f *Facts) *Picture {
-	p := &Picture{
-		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, Kept: map[cluster.NodeID]energy.Watts{}, settings: settings, now: f.Now, past: f.Past,
-		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(), avoid: map[cluster.VMID][]cluster.NodeID{},
-		pinned: map[cluster.VMID]bool{}, claims: map[cluster.NodeID]cluster.Resources{},
-		live: map[cluster.VMID]bool{}, barred: map[cluster.VJobID]string{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
-		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{}, molded: map[cluster.VJobID]int{},
-	}
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		p.off[n.ID] = !n.On
-		p.current.SetNode(n.Node)
-		p.intended.SetNode(n.Node)
-		if settings.Live {
-			for vm := range n.Locked {
-				p.live[vm] = true
-			}
-		}
-	}
+	p := blank(settings, f)
 	nodes := p.current.Nodes()
 	p.read(f, nodes)
 	p.mold()
@@ -113,6 +95,31 @@ func see(settings *Settings, f *Facts) *Picture {
 	return p
 }
 
+// blank is a picture in which nobody has a place yet.
+func blank(settings *Settings, f *Facts) *Picture {
+	p := &Picture{
+		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, Kept: map[cluster.NodeID]energy.Watts{},
+		settings: settings, now: f.Now, past: f.Past,
+		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
+		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
+		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
+		barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
+		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
+	}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		p.off[n.ID] = !n.On
+		p.current.SetNode(n.Node)
+		p.intended.SetNode(n.Node)
+		if settings.Live {
+			for vm := range n.Locked {
+				p.live[vm] = true
+			}
+		}
+	}
+	return p
+}
+
 // again notes that the picture would be another at an instant; zero is none.
 func (p *Picture) again(at time.Time) {
 	if at.IsZero() {
@@ -121,39 +128,6 @@ func (p *Picture) again(at time.Time) {
 	if p.Again.IsZero() || at.Before(p.Again) {
 		p.Again = at
 	}
-}
-
-// read takes in the rules of the cluster, but those that cannot be kept any more.
-func (p *Picture) read(f *Facts, nodes []cluster.Node) {
-	for _, text := range f.Rules {
-		r := ruling.Rules{Text: text}
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		if err := f.Reader.Wrong(r, nodes); err != nil {
-			p.Unread = append(p.Unread, err.Error())
-			continue
-		}
-		p.rules = append(p.rules, r)
-	}
-}
-
-// state puts the rules of a vjob into the picture. A vjob with rules that cannot be
-// understood any more goes on without them if it runs, and else does not start.
-func (p *Picture) state(r *execute.Report, reader *ruling.Reader, nodes []cluster.Node) {
-	if r.Job.Rules == "" {
-		return
-	}
-	rules := ruling.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
-	if err := reader.Wrong(rules, nodes); err != nil {
-		p.barred[r.Job.ID] = err.Error()
-		return
-	}
-	if last := len(p.line) - 1; last >= 0 && p.line[last].VJob == r.Job.ID {
-		p.line[last].Rules = r.Job.Rules
-		return
-	}
-	p.rules = append(p.rules, rules)
 }
 
 // bar keeps a vjob from starting that has just failed, misses an image or waits for
