@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -121,8 +122,15 @@ func understood(r *submission.Result, err error) error {
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}
-	return &message.Error{Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Text: err.Error()}
+	line := "# There are not enough resources for your request"
+	if errors.As(err, &bad) && !ofResources.MatchString(bad.Field) {
+		line = "# Error: the job cannot be taken as it is."
+	}
+	return &message.Error{Exit: message.ExitResources, OAR: line, Text: err.Error()}
 }
+
+// ofResources are the fields of a vjob that say how much it wants, and where.
+var ofResources = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
 
 // Admit has a submission in our own language follow the rules of admission, before it is
 // checked: see [submission.Admit].

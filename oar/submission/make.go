@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -171,6 +172,8 @@ func (m *maker) exclusive() error {
 		return &message.Error{Exit: exitInteractive, OAR: "# Error: a parameter file-based array job cannot be interactive.", Text: "leave out -I"}
 	case j.Interactive && m.Array:
 		return &message.Error{Exit: message.ExitResources, OAR: "# Error: an array job cannot be interactive.", Text: "leave out -I or --array"}
+	case strings.ContainsFunc(m.asked.Command, unprintable) || strings.ContainsFunc(m.asked.Script, unprintable):
+		return &message.Error{Exit: message.ExitUsage, OAR: "# Error: the command has characters that nobody can see.", Text: "want text without control characters"}
 	case m.asked.Command == "" && !j.Interactive && !reserved && !noop && m.asked.Resubmit == 0:
 		return &message.Error{
 			Exit: message.ExitUsage, OAR: "# Error: command or interactive flag or advance reservation time or connection directive must be provided.",
@@ -179,6 +182,9 @@ func (m *maker) exclusive() error {
 	}
 	return nil
 }
+
+// unprintable are control characters but those that part words and lines.
+func unprintable(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }
 
 // reservation reads -r; its end says how long, unless the request does.
 func (m *maker) reservation() (err error) {
@@ -231,6 +237,10 @@ func (m *maker) place(world mapping.World) error {
 	meanings, err := mapping.Place(want, world, m.site.Mapping)
 	if err != nil {
 		return err
+	}
+	if m.Reservation && len(meanings) > 1 {
+		m.warn("of several -l the first is reserved.")
+		meanings = meanings[:1]
 	}
 	for i := range meanings {
 		specs := m.specs(meanings[i].VMs, meanings[i].Walltime)

@@ -135,6 +135,10 @@ func TestBadREST(t *testing.T) {
 		{"alice", "POST", "/jobs", `{"resource":"nodes=1"}`, 400, 5, "command"},
 		{"alice", "POST", "/jobs", `{"resource":"` + huge + `","command":"id"}`, 413, 8, "bytes"},
 		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"id","notify":"http://169.254.169.254/"}`, 400, 8, "allows to be called"},
+		{"alice", "POST", "/jobs", `{"resource":["nodes=1,walltime=1","nodes=2,walltime=1"],"type":"idempotent","command":"id"}`, 400, 8, "cannot be taken as it is"},
+		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"id","anterior":4711}`, 400, 8, "cannot be taken as it is"},
+		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"a\u0001b"}`, 400, 5, "control characters"},
+		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"job.sh","script":"#!/bin/sh\n\u001b[2J"}`, 400, 5, "control characters"},
 		{"alice", "POST", "/resources/node-1/state", `{"state":"Absent"}`, 403, 254, ""},
 		{"alice", "POST", "/jobs/" + job, `{"method":"explode"}`, 400, 8, "delete"},
 	} {
@@ -180,6 +184,17 @@ func TestReservationRefused(t *testing.T) {
 	r := x.run("bob", "oarsub", "-r", at, "-l", "nodes=8,walltime=1", "sleep 1")
 	if r.code != 10 || !strings.HasPrefix(r.out, "# Advance reservation request: waiting for validation...\n# Reservation not valid --> KO (This reservation could run at ") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+	}
+}
+
+// Of several -l a reservation has the first.
+func TestReservedShape(t *testing.T) {
+	x := open(t)
+	x.env["TZ"] = "UTC"
+	at := time.Now().UTC().Add(3 * time.Hour).Format(time.DateTime)
+	id := x.sub("alice", "-r", at, "-l", "nodes=2,walltime=1", "-l", "nodes=1,walltime=2", "sleep 1")
+	if r := x.run("alice", "oarstat", "-f", "-j", id); !strings.Contains(r.out, "message = R=8,W=1:0:0,J=R") {
+		t.Error(r.out)
 	}
 }
 
