@@ -45,7 +45,7 @@ type Scene struct {
 	Jobs  []Job               // those that wait in the order of their turns
 	// Until is when all has to have ended; zero: whenever.
 	Until time.Time
-	// Strict: nobody starts before one that comes before.
+	// Strict: nobody starts before one that comes before, unless that waits for a quota.
 	Strict bool
 }
 
@@ -159,7 +159,7 @@ func (f *forecast) waiting() {
 			f.bars[i].Why = j.Reason
 		}
 		if !ok {
-			if f.Strict {
+			if f.Strict && because.limit == "" {
 				f.stop(i + 1)
 				return
 			}
@@ -167,7 +167,7 @@ func (f *forecast) waiting() {
 		}
 		f.outlook.Reserve(start, j.Need, j.Left, j.Ends)
 		f.plan(i, start)
-		if j.NotBefore.IsZero() {
+		if j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
 			before = start
 		}
 	}
