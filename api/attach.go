@@ -43,12 +43,12 @@ func (s *Server) attach(c *gin.Context, who Subject) error {
 		return err
 	}
 	defer func() { _ = line.Close() }()
+	s.lines.Add(1) // before the server stops waiting for the connection
+	defer s.lines.Done()
 	conn, read, err := http.NewResponseController(c.Writer).Hijack()
 	if err != nil {
 		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
 	}
-	s.lines.Add(1)
-	defer s.lines.Done()
 	defer func() { _ = conn.Close() }()
 	s.join(c, conn, read.Reader, line)
 	return nil

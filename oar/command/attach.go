@@ -17,6 +17,9 @@ import (
 // look is the pause between two looks at a job that has not started.
 const look = time.Second
 
+// patience is how often a job that seems to run may refuse to be attached to.
+const patience = 30
+
 // interactive waits for the start of a job and lets its owner work in its first VM.
 // Whoever leaves or breaks off ends the job, as leaving the shell of OAR's does.
 func interactive(ctx context.Context, r *run, id int64) error {
@@ -78,10 +81,15 @@ func (r *run) work(ctx context.Context, id int64) error {
 		return err
 	}
 	told := ""
-	for {
+	for refusals := 0; ; {
 		err := r.Attach(ctx, c, id)
-		if err != nil && !errors.Is(err, cluster.ErrConflict) { // it does not run any more, or not yet
+		switch {
+		case err == nil:
+			refusals = 0
+		case !errors.Is(err, cluster.ErrConflict) || refusals == patience:
 			return err
+		default: // it does not run any more, or not yet
+			refusals++
 		}
 		var j rest.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
@@ -90,9 +98,12 @@ func (r *run) work(ctx context.Context, id int64) error {
 		switch s := state.State(j.State); {
 		case !s.Active(), s == state.Finishing:
 			return nil
-		case s != state.Running && j.State != told:
-			told = j.State
-			r.tell(fmt.Sprintf("# Job %d is %s: it is attached to again when it goes on.", id, told))
+		case s != state.Running:
+			refusals = 0
+			if told != j.State {
+				told = j.State
+				r.tell(fmt.Sprintf("# Job %d is %s: it is attached to again when it goes on.", id, told))
+			}
 		}
 		if !r.Pause(ctx, look) {
 			return ctx.Err()
@@ -132,6 +143,9 @@ func connect(ctx context.Context, r *run) error {
 	}
 	if slices.Contains(j.Types, "noop") {
 		return errNoop
+	}
+	if slices.Contains(j.Types, "container") {
+		return stopped(20, "# Error: job %d is a container: nothing runs in it but other jobs.", id)
 	}
 	if j.State != string(state.Running) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)

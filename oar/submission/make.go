@@ -168,6 +168,8 @@ func (m *maker) exclusive() error {
 		return &message.Error{Exit: message.ExitReservation, OAR: "# Error: a reservation cannot be interactive.", Text: "leave out -I or -r"}
 	case j.Interactive && noop:
 		return &message.Error{Exit: exitNoop, OAR: "# Error: a noop job cannot be interactive.", Text: "leave out -I or -t noop"}
+	case j.Interactive && slices.Contains(j.Types, container):
+		return &message.Error{Exit: exitNoop, OAR: "# Error: a container cannot be interactive.", Text: "nothing runs in it but other jobs: submit one with -t inner= and -I"}
 	case j.Interactive && m.asked.ParamFile != "":
 		return &message.Error{Exit: exitInteractive, OAR: "# Error: a parameter file-based array job cannot be interactive.", Text: "leave out -I"}
 	case j.Interactive && m.Array:

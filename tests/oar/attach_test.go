@@ -91,6 +91,24 @@ func TestAttachAgain(t *testing.T) {
 	x.until(id, "Terminated")
 }
 
+// A job to which nobody can attach though it runs is given up, and a container is none.
+func TestNoLine(t *testing.T) {
+	x := open(t)
+	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
+	x.until(id, "Running")
+	x.attach = func(context.Context, *client.Client, int64) error { return cluster.ErrConflict }
+	if r := x.run("alice", "oarsub", "-C", id); r.code != 1 {
+		t.Errorf("%+v", r)
+	}
+	box := x.sub("alice", "-l", "core=1", "-t", "container", "true")
+	x.until(box, "Running")
+	for _, line := range [][]string{{"-C", box}, {"-I", "-t", "container", "-l", "core=1"}} {
+		if r := x.run("alice", "oarsub", line...); r.code != 20 && r.code != 17 || !strings.Contains(r.err, "container") {
+			t.Errorf("%q: %+v", line, r)
+		}
+	}
+}
+
 // Nobody but the owner types in a VM, be it an administrator, and nobody in one that does
 // not run.
 func TestForeignLine(t *testing.T) {
