@@ -7,7 +7,7 @@ import (
 )
 
 // policies are those that settings can name, in order of their names.
-var policies = []Policy{Conservative{}, DynamicEASY{Count: Assumed, MinRun: DefaultCalm, Patience: DefaultCalm}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
+var policies = []Policy{Conservative{}, DynamicEASY{Count: Assumed, MinRun: DefaultCalm, Patience: DefaultCalm, Due: 1}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
 
 // Suspends reports whether a policy suspends those that run for others that come before.
 // One made of others says so itself.

@@ -16,6 +16,10 @@ type DynamicEASY struct {
 	Count Needs // the CPU that VMs count for
 	// MinRun and Patience are those of [FirstFit].
 	MinRun, Patience time.Duration
+	// Due, if more than 0, lets a vjob come before all others once it has waited for Due
+	// times its walltime, whatever its place: so short ones have their turn soon, and long
+	// ones, for whom that is little, not much later.
+	Due float64
 }
 
 var _ Policy = DynamicEASY{}
@@ -33,7 +37,48 @@ func (e DynamicEASY) Needs() Needs { return e.Count }
 
 // Select goes through the queue once, or twice if somebody would be parked who might be
 // spared.
-func (e DynamicEASY) Select(m *Moment) []Verdict { return calm{e.MinRun, e.Patience}.choose(m, e.walk) }
+func (e DynamicEASY) Select(m *Moment) []Verdict {
+	order, inner := e.dueFirst(m), *m
+	inner.Jobs = make([]Job, len(order))
+	for k, i := range order {
+		inner.Jobs[k] = m.Jobs[i]
+	}
+	verdicts := make([]Verdict, len(m.Jobs))
+	for k, v := range (calm{e.MinRun, e.Patience}).choose(&inner, e.walk) {
+		verdicts[order[k]] = v
+	}
+	for i := range verdicts {
+		v, at := &verdicts[i], e.due(&m.Jobs[i])
+		if v.Wish != Run && at.After(m.Now) && (v.Again.IsZero() || at.Before(v.Again)) {
+			v.Again = at
+		}
+	}
+	return verdicts
+}
+
+// due is when a vjob that waits comes before all others; zero is never.
+func (e DynamicEASY) due(j *Job) time.Time {
+	const never = float64(100 * 365 * 24 * time.Hour)
+	wait := e.Due * float64(j.Walltime)
+	if wait <= 0 || wait > never || j.State.Terminal() {
+		return time.Time{}
+	}
+	return j.Submitted.Add(j.Ran + time.Duration(wait))
+}
+
+// dueFirst is the order of the queue, with those before it that have waited for long
+// enough. While it runs nobody has waited less, so nobody loses his place by running.
+func (e DynamicEASY) dueFirst(m *Moment) []int {
+	due, rest := make([]int, 0, len(m.Jobs)), []int(nil)
+	for i := range m.Jobs {
+		if at := e.due(&m.Jobs[i]); !at.IsZero() && !at.After(m.Now) {
+			due = append(due, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(due, rest...)
+}
 
 func (DynamicEASY) walk(w *walk) {
 	head := 0

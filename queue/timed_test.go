@@ -311,3 +311,37 @@ func TestTimeSlices(t *testing.T) {
 		})
 	}
 }
+
+// Who has waited for as long as it may run comes first, also while it runs; the others are
+// told when their turn comes.
+func TestDue(t *testing.T) {
+	m := moment(t, 4*cluster.CPU, "1 running 3 60m ran 20m", "2 waiting 4 60m", "3 running 1 30m ran 10m", "4 waiting 2 20m", "5 waiting 1 -")
+	for i, ago := range []time.Duration{20 * time.Minute, 50 * time.Minute, 40 * time.Minute, 25 * time.Minute, 9 * time.Hour} {
+		m.Jobs[i].Submitted = noon.Add(-ago)
+	}
+	verdicts := queue.DynamicEASY{Due: 1}.Select(m)
+	for i, want := range []struct {
+		wish  queue.Wish
+		again time.Duration // from noon on; 0 is never
+	}{
+		{queue.Park, time.Hour}, // it has run for all of 20 minutes
+		{queue.Stay, 10 * time.Minute},
+		{queue.Run, 0},
+		{queue.Run, 0},
+		{queue.Run, 0}, // in the gap: without a walltime nothing is ever due
+	} {
+		v := verdicts[i]
+		again := time.Duration(0)
+		if !v.Again.IsZero() {
+			again = v.Again.Sub(noon)
+		}
+		if v.Wish != want.wish || again != want.again {
+			t.Errorf("%s: %s again in %s (%s), want %s, %s", m.Jobs[i].ID, v.Wish, again, v.Reason, want.wish, want.again)
+		}
+	}
+	for i, v := range (queue.DynamicEASY{}).Select(m) {
+		if !v.Again.IsZero() || (v.Wish == queue.Run) != (m.Jobs[i].ID == 1 || m.Jobs[i].ID == 3) {
+			t.Errorf("%s without turns: %s", m.Jobs[i].ID, v.Reason)
+		}
+	}
+}

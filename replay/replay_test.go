@@ -100,7 +100,14 @@ func TestThesisExperiment(t *testing.T) {
 	if got := dynamic.Total; got > static.Total*3/4 {
 		t.Errorf("firstfit took %s, want less than three quarters of the %s of fcfs", got, static.Total)
 	}
-	for _, r := range []*replay.Result{static, dynamic} {
+	calm := run(t, "dynamic-easy")
+	if got := calm.Total; got > 120*time.Minute || got < 101*time.Minute {
+		t.Errorf("dynamic-easy took %s, want hardly more than the 101 minutes of the longest vjob alone, and not less", got)
+	}
+	if a, b := calm.Summary().Suspends, dynamic.Summary().Suspends; a >= b {
+		t.Errorf("dynamic-easy suspended %d VMs, firstfit %d", a, b)
+	}
+	for _, r := range []*replay.Result{static, dynamic, calm} {
 		for _, j := range r.VJobs {
 			if j.State.String() != "terminated" {
 				t.Errorf("%s: %s is %s: %s", r.Policy, j.Name, j.State, j.Reason)

@@ -14,6 +14,7 @@ type Policy struct {
 	// MinRun and Patience keep First Fit and dynamic EASY from suspending in vain.
 	MinRun   Duration `json:"min_run"`
 	Patience Duration `json:"patience"`
+	Due      float64  `json:"due"`     // of dynamic EASY
 	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
 	Suspend  string   `json:"suspend"` // disk, auto, memory; "" is what suits the policy
 	Overdue  string   `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
@@ -37,6 +38,7 @@ func (s *Settings) policy(name string) (queue.Policy, error) {
 		}
 		return queue.DynamicEASY{
 			Count: count, MinRun: cmp.Or(s.Policy.MinRun.Duration, queue.DefaultCalm), Patience: cmp.Or(s.Policy.Patience.Duration, queue.DefaultCalm),
+			Due: s.Policy.Due,
 		}, nil
 	case queue.TimeSlices:
 		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
@@ -71,6 +73,9 @@ func (s *Settings) validatePolicy() error {
 		if err := c.check(); c.value != "" && err != nil {
 			return err
 		}
+	}
+	if d := s.Policy.Due; !(d >= 0 && d <= 1000) {
+		return cluster.BadField("policy.due", d, "between 0 and 1000")
 	}
 	suspends := false
 	for _, q := range s.Queues {

@@ -104,6 +104,7 @@ func TestErrors(t *testing.T) {
 		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},
+		{"due", "policy: {due: -1}\n", `s.yaml:1:15: policy.due: -1: want between 0 and 1000`},
 		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, predicted, reserved`},
 		{"suspend", "policy: {suspend: ram}\n", `s.yaml:1:19: policy.suspend: "ram": want one of auto, disk, memory`},
 		{"quantum", "policy: {quantum: 5s}\n", `s.yaml:1:19: policy.quantum: 5s: want at least 20s, to be large against a switch; or 0 for an hour`},
