@@ -72,8 +72,19 @@ func (c *Core) readBudgets(lines []budget.Line) (*budget.Book, error) {
 		if !slices.ContainsFunc(c.exec.Names(), func(id cluster.NodeID) bool { n, _ := c.exec.Node(id); return l.Group.Has(n.Labels) }) {
 			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].group", i), l.Group, "a label and a value that some node has")
 		}
+		if off := c.allOff(l.Group); l.Watts < off {
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), l.Watts.String(), fmt.Sprintf("at least %s, which its nodes draw when they are all off", off))
+		}
 	}
 	return book, nil
+}
+
+// allOff is what the nodes of a group draw when all of them are off.
+func (c *Core) allOff(g budget.Group) (sum energy.Watts) {
+	for _, id := range c.members(g) {
+		sum += c.settings.Energy.Power[id].Standby
+	}
+	return sum
 }
 
 func (s *Settings) zone() *time.Location {

@@ -105,6 +105,23 @@ func TestBudgetsCapThenSuspend(t *testing.T) {
 	}
 }
 
+// Less than nodes draw that are off is no budget, and nothing is changed by it.
+func TestBudgetBelowStandby(t *testing.T) {
+	l := state2()
+	set := lit(&l)
+	for id, p := range set.Energy.Power {
+		p.Standby = 8
+		set.Energy.Power[id] = p
+	}
+	r := mount(t, set, l)
+	for watts, ok := range map[energy.Watts]bool{16: true, 15.9: false, 0: false} {
+		err := r.core.CheckBudgets([]budget.Line{{Watts: watts}})
+		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "budgets[0].watts") {
+			t.Errorf("%s: %v", watts, err)
+		}
+	}
+}
+
 // What a budget that is to come stops is suspended before it begins, and known before.
 func TestBudgetsAreForeseen(t *testing.T) {
 	l := state2()

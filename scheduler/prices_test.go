@@ -59,7 +59,7 @@ func TestFlexibleVJobsWaitForTheCheapestHour(t *testing.T) {
 		t.Fatalf("started: 3 %v, 4 %v", r.started(3), r.started(4))
 	}
 	// A node of four processors draws 300 W when they are busy.
-	const want = "waits: until 2026-01-01 02:00 UTC, when its energy costs 0.15 EUR instead of 0.75 at once (80 % less)"
+	const want = "waits: until 2026-01-01 02:00 UTC, when its energy costs 0.075 EUR instead of 0.375 at once (80 % less)"
 	got := r.core.Snapshot().VJobs[3].Reason
 	if got != want {
 		t.Errorf("it says %q, want %q", got, want)
@@ -93,7 +93,7 @@ func TestWhoDoesNotWaitForAPrice(t *testing.T) {
 		},
 		"a deadline":       func(j *cluster.VJob) string { j.Deadline = j.Submitted.Add(time.Hour); return hourly(10, 1, 1, 1, 1) },
 		"no walltime":      func(j *cluster.VJob) string { j.Walltime = 0; return hourly(10, 1, 1, 1, 1) },
-		"nothing is known": func(j *cluster.VJob) string { j.Walltime = 9 * time.Hour; return hourly(10, 1, 1, 1, 1) },
+		"nothing is known": func(j *cluster.VJob) string { j.Walltime = 20 * time.Hour; return hourly(10, 1, 1, 1, 1) },
 	} {
 		l := state2()
 		set := lit(&l)

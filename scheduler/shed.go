@@ -20,6 +20,9 @@ func (c *Core) shed() {
 	var empty []cluster.Node
 	for _, n := range p.Nodes() {
 		s := c.switches[n.ID]
+		if s != nil && s.record.Want == cycle.WantOff && (s.record.Phase == cycle.Emptying || s.record.Phase == cycle.Stopping) {
+			p.Darken(n.ID) // others need not go off for what it will soon leave
+		}
 		if s == nil || s.record.By != "" || s.record.Phase != cycle.On || s.record.Want != cycle.WantOn || n.State != cluster.Online {
 			continue
 		}

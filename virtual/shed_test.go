@@ -39,7 +39,7 @@ func TestNodesGoOffForTheirIdlePower(t *testing.T) {
 		t.Fatalf("it is %s: %s", p.state(job), why)
 	}
 	p.run(3 * time.Minute)
-	if p.state(job) != cluster.Running || p.count(cycle.Off) == 0 {
+	if p.state(job) != cluster.Running || p.count(cycle.Off) != 2 {
 		t.Fatalf("it is %s: %s; %d nodes are off", p.state(job), p.shell.Snapshot().VJobs[job].Reason, p.count(cycle.Off))
 	}
 	if p.run(2 * time.Hour); p.state(job) != cluster.Terminated {

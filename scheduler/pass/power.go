@@ -58,6 +58,12 @@ func (p *Picture) excess(verdicts []queue.Verdict) (sum energy.Watts) {
 	return sum
 }
 
+// Darken has a node be off that is on its way there, and still draws power.
+func (p *Picture) Darken(id cluster.NodeID) {
+	p.off[id] = true
+	delete(p.least, id)
+}
+
 // Dispensable is how many of some nodes, from the first on, are better off: more vjobs run
 // with the power that these draw for being on. 0 is none. All of them are empty.
 func (p *Picture) Dispensable(empty []cluster.Node) int {

@@ -23,7 +23,7 @@ func (p *Picture) shift(prices *price.Series) {
 		if !p.shiftable(r) {
 			continue
 		}
-		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Lasts: r.Job.Walltime}
+		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Lasts: r.Job.Walltime / usual}
 		choice := prices.Start(load, p.now, latestStart(r.Job), p.settings.Energy.ShiftSaves)
 		if !choice.Waits(p.now) {
 			continue
@@ -33,6 +33,10 @@ func (p *Picture) shift(prices *price.Series) {
 		p.again(choice.At)
 	}
 }
+
+// usual is the part of their walltimes that vjobs are reckoned to run: how long they will is
+// not known, and any length as likely. On a real log whole walltimes save nothing.
+const usual = 2
 
 // shiftable reports whether a vjob could wait for a lower price: it has never started, and
 // nothing else keeps it.

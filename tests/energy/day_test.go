@@ -13,6 +13,7 @@ import (
 	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/energy/price"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/queue"
@@ -31,17 +32,20 @@ const (
 	dayLog    = "../traces/testdata/swf/KTH-SP2.swf.gz"
 	dayMemory = 256
 	dayFloor  = 0.6
+	dayMargin = 10 * time.Minute // of walltimes, for booting
 )
 
 var dayPower = energy.Power{Idle: 60, Full: 300}
 
 // day is one run.
 type day struct {
-	t       *testing.T
-	cluster *simulated.Cluster
-	shell   *virtual.Shell
-	store   *memory.Store
-	book    *budget.Book
+	t        *testing.T
+	cluster  *simulated.Cluster
+	shell    *virtual.Shell
+	store    *memory.Store
+	book     *budget.Book
+	prices   *price.Series // stated as the day begins; nil: none
+	flexible time.Duration // of every vjob
 
 	most          energy.Watts // drawn at any instant
 	joules        energy.Joules
@@ -86,13 +90,13 @@ func busiest(t *testing.T) []swf.Job {
 	return jobs
 }
 
-func newDay(t *testing.T, policy queue.Policy, lines ...budget.Line) *day {
+func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...budget.Line) *day {
 	t.Helper()
 	book, err := budget.New(time.UTC, lines)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &day{t: t, store: &memory.Store{}, book: book}
+	d := &day{t: t, store: &memory.Store{}, book: book, prices: prices}
 	config, power := simulated.Config{Profile: simulated.Thesis, Locks: true, Seed: 1}, map[cluster.NodeID]energy.Power{}
 	for i := range dayNodes {
 		id := cluster.NodeID(fmt.Sprintf("n%02d", i+1))
@@ -107,9 +111,9 @@ func newDay(t *testing.T, policy queue.Policy, lines ...budget.Line) *day {
 		Settings: scheduler.Settings{
 			Settings: pass.Settings{
 				Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true,
-				Energy: pass.Energy{Power: power},
+				Energy: pass.Energy{Power: power, ShiftSaves: 0.05},
 			},
-			Rest: time.Second, Budgets: book,
+			Rest: time.Second, Budgets: book, Prices: prices,
 		},
 		Cluster: d.cluster, Store: d.store,
 		Committed: func(_ time.Time, step journal.Step) { d.committed(&step) },
@@ -180,6 +184,9 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := scheduler.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.Floor = dayFloor
+		if sub.Flexible = d.flexible; d.prices != nil {
+			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
+		}
 		for rank := range sub.VMs {
 			sub.VMs[rank] = cluster.VM{
 				Reserved: cluster.Resources{CPU: cluster.CPU, Memory: dayMemory},
@@ -229,7 +236,7 @@ func TestADayUnderABudget(t *testing.T) {
 	}
 	t.Log("| policy | all jobs done | drawn at most | energy | above | context switches | suspensions | caps | yield |")
 	for _, c := range runs {
-		d := newDay(t, c.policy, c.lines...)
+		d := newDay(t, c.policy, nil, c.lines...)
 		long := d.run(jobs)
 		t.Logf("| %s | %s | %s | %.0f kWh | %d | %d | %d | %d | %.3f |", c.name, long.Round(time.Minute), d.most, d.joules.KWh(), d.above,
 			d.switches, d.suspensions, d.capped, min(1, float64(d.got)/float64(d.wanted)))
