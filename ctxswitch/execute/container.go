@@ -89,16 +89,22 @@ func (e *Executor) stir(p *pursuit) {
 func (e *Executor) free(n *node, p *pursuit, vm cluster.VMID) cluster.Resources {
 	free := n.Capacity.Minus(e.used(n, vm))
 	for id, c := range e.containers {
-		if id == p.job.ID {
+		if id == p.job.ID || id == p.job.Inner {
 			continue
 		}
-		unused := c.keeps(n.ID).Minus(e.usedBy(n, vm, func(q *pursuit) bool { return q.job.Inner == id }))
-		if id == p.job.Inner {
-			return cluster.Resources{CPU: min(free.CPU, unused.CPU), Memory: min(free.Memory, unused.Memory)}
-		}
+		unused := e.unused(c, n, vm)
 		free = free.Minus(cluster.Resources{CPU: max(0, unused.CPU), Memory: max(0, unused.Memory)})
 	}
+	if c, inside := e.containers[p.job.Inner]; inside {
+		unused := e.unused(c, n, vm)
+		free = cluster.Resources{CPU: min(free.CPU, unused.CPU), Memory: min(free.Memory, unused.Memory)}
+	}
 	return free
+}
+
+// unused is what a container keeps on a node and no other VM inside uses.
+func (e *Executor) unused(c *pursuit, n *node, vm cluster.VMID) cluster.Resources {
+	return c.keeps(n.ID).Minus(e.usedBy(n, vm, func(q *pursuit) bool { return q.job.Inner == c.job.ID }))
 }
 
 // keeps is the room that a container has on a node.
