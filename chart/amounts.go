@@ -34,8 +34,7 @@ func WriteAmounts(w io.Writer, b *Amounts) error {
 	left, top := margin+barsLabels, headHeight
 	bottom := top + barsStep*float64(max(len(b.Amounts), 1))
 	c.open(left+barsWidth+barsLabels+margin, bottom+axisHeight+margin, b.Title, b.Subtitle)
-	c.text(margin, 34, "h1", "start", b.Title)
-	c.text(margin, 54, "sub", "start", b.Subtitle)
+	c.head(b.Title, b.Subtitle)
 	most := 0.0
 	for _, bar := range b.Amounts {
 		most = max(most, bar.Value)

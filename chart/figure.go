@@ -120,8 +120,7 @@ func Write(w io.Writer, f *Figure) error {
 	l := newLayout(f)
 	c := &canvas{}
 	c.open(l.width, l.height, f.Title, f.Subtitle)
-	c.text(margin, 34, "h1", "start", f.Title)
-	c.text(margin, 54, "sub", "start", f.Subtitle)
+	c.head(f.Title, f.Subtitle)
 	for i := range f.Runs {
 		c.run(&l, &f.Runs[i], l.left(i))
 	}

@@ -37,8 +37,7 @@ func WriteScatter(w io.Writer, s *Scatter) error {
 	left, top := margin+labelWidth, headHeight
 	height := top + max(scatterHeight, legendStep*float64(len(s.Groups))) + axisHeight + margin
 	c.open(left+scatterWidth+legendWidth+margin, height, s.Title, s.Subtitle)
-	c.text(margin, 34, "h1", "start", s.Title)
-	c.text(margin, 54, "sub", "start", s.Subtitle)
+	c.head(s.Title, s.Subtitle)
 	mostX, mostY := 0.0, 0.0
 	for _, g := range s.Groups {
 		for _, p := range g.Points {

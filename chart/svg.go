@@ -18,6 +18,12 @@ func (c *canvas) open(width, height float64, title, description string) {
 	c.rect(0, 0, width, height, "paper")
 }
 
+// head is what stands above a picture.
+func (c *canvas) head(title, subtitle string) {
+	c.text(margin, 34, "h1", "start", title)
+	c.text(margin, 54, "sub", "start", subtitle)
+}
+
 func (c *canvas) close() { c.WriteString("</svg>\n") }
 
 func (c *canvas) rect(x, y, width, height float64, class string) {

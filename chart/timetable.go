@@ -83,8 +83,7 @@ func WriteTimetable(w io.Writer, t *Timetable) error {
 	c := &canvas{}
 	c.open(l.width, l.height, t.Title, t.Subtitle)
 	c.printf("<style>%s</style>\n", actionStyles())
-	c.text(margin, 34, "h1", "start", t.Title)
-	c.text(margin, 54, "sub", "start", t.Subtitle)
+	c.head(t.Title, t.Subtitle)
 	c.text(l.width-margin, 54, "note", "end", t.Note)
 	c.actionLegend(margin+labelWidth, headHeight+legendSize/2, t) // above: the end may be far away
 	x, y := margin+labelWidth, headHeight+legendSize+titleHeight

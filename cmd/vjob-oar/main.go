@@ -8,24 +8,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"vjob/api/client"
+	"vjob/cmd/program"
 	"vjob/oar/command"
 	"vjob/terminal"
 )
 
 func main() {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := program.Context()
 	code := run(ctx, os.Args)
 	stop()
 	os.Exit(code)
@@ -44,8 +38,8 @@ func run(ctx context.Context, line []string) int {
 	}
 	t := terminal.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	return command.Run(ctx, name, line, command.World{
-		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: version(),
-		Client: connect, Attach: t.Work, Pause: pause,
+		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
+		Client: connect, Attach: t.Work, Pause: program.Sleep,
 	})
 }
 
@@ -55,24 +49,6 @@ func connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Agent = "vjob-oar/" + version()
+	s.Agent = "vjob-oar/" + program.Version()
 	return client.New(s)
-}
-
-// version is that of the module.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
-// pause waits, or returns false when the context ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
+	"vjob/cmd/program"
 )
 
 // streams are the outside of a command, so that tests can take its place.
@@ -53,7 +53,7 @@ func (a *app) root() *cobra.Command {
 		Use:           "vjob",
 		Short:         "submit, follow and steer vjobs: groups of VMs that run together",
 		Long:          rootHelp,
-		Version:       version(),
+		Version:       program.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
@@ -100,7 +100,7 @@ func (a *app) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Agent = "vjob/" + version()
+	s.Agent = "vjob/" + program.Version()
 	return client.New(s)
 }
 
@@ -116,16 +116,4 @@ func (a *app) colours() bool {
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	// The error says that there is no such flag, which the tests would show.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// sleep waits, or returns false when the context ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/cmd/program"
 )
 
 // Until when `vjob submit` waits.
@@ -58,7 +59,7 @@ func (a *app) await(ctx context.Context, w wait) error {
 			told = line
 			_, _ = fmt.Fprintln(a.err, line)
 		}
-		if sleep(patience, pause) {
+		if program.Sleep(patience, pause) {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cluster"
+	"vjob/cmd/program"
 	"vjob/energy"
 	"vjob/energy/format"
 )
@@ -101,7 +102,7 @@ func (a *app) energySolve(ctx context.Context, f *energyFlags) error {
 			allocated++
 		}
 	}
-	err = out.write(func(w io.Writer) error { return format.WriteAllocations(w, "vjob "+version(), list) })
+	err = out.write(func(w io.Writer) error { return format.WriteAllocations(w, "vjob "+program.Version(), list) })
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
+	"vjob/cmd/program"
 )
 
 func (a *app) logsCommand() *cobra.Command {
@@ -92,7 +93,7 @@ func followLogs(ctx context.Context, c *client.Client, id int64, rank, tail int,
 			return err
 		}
 		seen = max(seen, skip.seen)
-		if ended || !sleep(ctx, time.Second) {
+		if ended || !program.Sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vjob/cmd/program"
 	"vjob/oar/command"
 )
 
 // oarName is the command of OAR's by whose name the program was called: oarsub is
 // sub. Links of these names to vjob make it answer as them.
-func oarName(program string) (name string, ok bool) {
-	name, ok = strings.CutPrefix(filepath.Base(program), "oar")
+func oarName(called string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(filepath.Base(called), "oar")
 	if ok {
 		_, ok = command.Summary(name)
 	}
@@ -23,7 +24,7 @@ func oarName(program string) (name string, ok bool) {
 // oar carries out one of OAR's commands and returns its exit code.
 func (a *app) oar(ctx context.Context, name string, line []string) int {
 	return command.Run(ctx, name, line, command.World{
-		Out: a.out, Err: a.err, Getenv: a.getenv, Now: a.now, Version: version(), Client: a.client, Pause: sleep,
+		Out: a.out, Err: a.err, Getenv: a.getenv, Now: a.now, Version: program.Version(), Client: a.client, Pause: program.Sleep,
 		Attach: a.terminal().Work,
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"vjob/chart"
 	"vjob/cluster"
+	"vjob/cmd/program"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/solve"
@@ -131,7 +132,7 @@ func (a *app) plan(ctx context.Context, f *planFlags) error {
 		err = errors.Join(
 			svg.write(func(w io.Writer) error { return chart.WriteTimetable(w, planFigure(in, s)) }),
 			out.write(func(w io.Writer) error {
-				return format.WritePlan(w, in, &format.PlanFile{Instance: in.Name, Solver: "vjob " + version(), Plan: s.result.Plan})
+				return format.WritePlan(w, in, &format.PlanFile{Instance: in.Name, Solver: "vjob " + program.Version(), Plan: s.result.Plan})
 			}),
 		)
 		if err != nil {

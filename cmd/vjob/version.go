@@ -3,27 +3,11 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// version is what the build recorded: a tag, or the commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return "development"
-}
+	"vjob/cmd/program"
+)
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -32,9 +16,9 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if a.json() {
-				return printJSON(a.out, map[string]string{"version": version(), "go": runtime.Version()}, true)
+				return printJSON(a.out, map[string]string{"version": program.Version(), "go": runtime.Version()}, true)
 			}
-			_, err := fmt.Fprintf(a.out, "vjob %s (%s)\n", version(), runtime.Version())
+			_, err := fmt.Fprintf(a.out, "vjob %s (%s)\n", program.Version(), runtime.Version())
 			return err
 		},
 	}
