@@ -13,6 +13,7 @@ import (
 	"vjob/power/cycle"
 	"vjob/queue/arrangement"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // Scheduler is the loop, as the API sees it. What it returns wraps the sentinels
@@ -20,7 +21,7 @@ import (
 type Scheduler interface {
 	// Submit accepts a vjob; it is durable on return. created is false when the
 	// owner used the key before: the vjob is then the one of that time.
-	Submit(ctx context.Context, s scheduler.Submission) (job *cluster.VJob, created bool, err error)
+	Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error)
 	// Order asks something of a vjob in the name of somebody; it is durable on
 	// return, and carried out later.
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error

@@ -28,6 +28,7 @@ import (
 	"vjob/queue/forecast"
 	"vjob/ruling"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // loop stands in for the scheduler: submissions are kept for real, orders are
@@ -40,7 +41,7 @@ type loop struct {
 	snap   *scheduler.Snapshot
 }
 
-func (l *loop) Submit(ctx context.Context, s scheduler.Submission) (*cluster.VJob, bool, error) {
+func (l *loop) Submit(ctx context.Context, s intake.Submission) (*cluster.VJob, bool, error) {
 	if l.fail != nil {
 		return nil, false, l.fail
 	}
@@ -236,7 +237,7 @@ func (b *bench) token(user string, expires time.Time) string {
 func (b *bench) populate() {
 	b.tb.Helper()
 	for _, owner := range []string{"alice", "bob"} {
-		_, _, err := b.loop.DB.Submit(b.tb.Context(), scheduler.Submission{
+		_, _, err := b.loop.DB.Submit(b.tb.Context(), intake.Submission{
 			Owner: owner, Name: "sim", At: epoch,
 			VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
 		})

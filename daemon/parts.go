@@ -15,6 +15,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/settings"
 	"vjob/settings/steering"
 )
@@ -105,7 +106,7 @@ func (s *ringingStore) Commit(ctx context.Context, step journal.Step) error {
 }
 
 // Submit rings after a new vjob, whose submission is an event.
-func (s *ringingStore) Submit(ctx context.Context, sub scheduler.Submission) (*cluster.VJob, bool, error) {
+func (s *ringingStore) Submit(ctx context.Context, sub intake.Submission) (*cluster.VJob, bool, error) {
 	job, created, err := s.Store.Submit(ctx, sub)
 	if created {
 		s.ring()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // spec is what of a submission is opaque to queries and never changes: what runs
@@ -18,7 +18,7 @@ type spec struct {
 }
 
 // encodeSpec returns the spec as JSON and the payload of each VM by index.
-func encodeSpec(s *scheduler.Submission) (text string, payloads []int, err error) {
+func encodeSpec(s *intake.Submission) (text string, payloads []int, err error) {
 	sp := spec{Payloads: []json.RawMessage{}, Rules: s.Rules, Terms: s.Terms}
 	known := map[string]int{}
 	payloads = make([]int, len(s.VMs))

@@ -11,13 +11,13 @@ import (
 	"vjob/cluster"
 	"vjob/db/internal/check"
 	"vjob/journal"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // Submit writes a new vjob, or all of an array, with VMs, gangs and first events, and
 // returns after the commit. When the context ends first it may have been written
 // all the same: the same submission with the same key then finds it.
-func (d *DB) Submit(ctx context.Context, s scheduler.Submission) (job *cluster.VJob, created bool, err error) {
+func (d *DB) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error) {
 	n := newVJob{submission: &s}
 	if err := n.prepare(); err != nil {
 		return nil, false, fmt.Errorf("submit: %w", err)
@@ -37,7 +37,7 @@ func (d *DB) Submit(ctx context.Context, s scheduler.Submission) (job *cluster.V
 // newVJob is a submission on its way into the tables. What can be computed before
 // is, since the writer is the one place where everybody waits.
 type newVJob struct {
-	submission  *scheduler.Submission
+	submission  *intake.Submission
 	fingerprint [sha256.Size]byte
 	spec        string
 	payloads    []int

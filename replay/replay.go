@@ -19,6 +19,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/settings/steering"
 	"vjob/virtual"
@@ -30,9 +31,9 @@ type Options struct {
 	// Base is the settings of a daemon: the order of its queues, its shares, quotas, rules
 	// and budgets. Nil: priorities as they were submitted, and Policy.
 	Base    *scheduler.Settings
-	Bounds  scheduler.Bounds // of submissions to that daemon; those beyond are refused
-	Title   string           // of the result; "" is the name of the policy
-	Policy  queue.Policy     // without a base
+	Bounds  intake.Bounds // of submissions to that daemon; those beyond are refused
+	Title   string        // of the result; "" is the name of the policy
+	Policy  queue.Policy  // without a base
 	Suspend pass.Suspension
 	Profile simulated.Profile // durations of actions
 	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
@@ -89,13 +90,9 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 
 // fits refuses a workload with a vjob that could never run on the nodes.
 func fits(w *workload.Workload, nodes []cluster.Node) error {
-	status := make([]scheduler.NodeStatus, len(nodes))
-	for i, n := range nodes {
-		status[i].Node = n
-	}
 	for i := range w.Jobs {
 		s := w.Jobs[i].Submission
-		if err := s.Validate(scheduler.Bounds{}, status); err != nil {
+		if err := s.Validate(intake.Bounds{}, nodes); err != nil {
 			return fmt.Errorf("%s: %w", w.Jobs[i].Describe(), err)
 		}
 	}

@@ -15,17 +15,6 @@ import (
 	"vjob/scheduler/pass"
 )
 
-// Route fills the queue and the project of a submission in, and says what stands against
-// it there. The error names the field.
-func (s *Submission) Route(rules *arrangement.Rules) error {
-	job := s.VJob(0)
-	if err := rules.Admit(job); err != nil {
-		return err
-	}
-	s.Queue, s.Project = job.Queue, job.Project
-	return nil
-}
-
 // openDesk is the desk with the vjobs and the charges of the journal.
 func openDesk(rules *arrangement.Rules, loaded *journal.Loaded) *arrangement.Desk {
 	desk := arrangement.NewDesk(*rules)

@@ -15,6 +15,7 @@ import (
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // arranged are settings with fair share and a quota on processors by user: so many, and
@@ -113,7 +114,7 @@ func TestSupposeOrder(t *testing.T) {
 	r := mount(t, arranged(t, 6000, 8000), l)
 	r.drain()
 	some := func(owner, in string, vms int) scheduler.Supposition {
-		s := scheduler.Submission{Owner: owner}
+		s := intake.Submission{Owner: owner}
 		s.Queue = in
 		for range vms {
 			s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 64}})

@@ -16,6 +16,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/power"
+	"vjob/scheduler/intake"
 )
 
 // Loop is the shell around the core: it owns the clock, commits the core's steps
@@ -41,7 +42,7 @@ type Loop struct {
 	failures int           // of commits and loads in a row; owned by the loop
 	granted  []chan error  // requests that wait for the next commit; owned by the loop
 	snapshot atomic.Pointer[Snapshot]
-	limits   Bounds
+	limits   intake.Bounds
 
 	// reserving is held from the confirmation of a reservation until the core knows it.
 	reserving sync.Mutex
@@ -56,7 +57,7 @@ type LoopConfig struct {
 	Store    Store
 	Driver   hypervisor.Driver
 	Fleet    power.Fleet // the power drivers of nodes; nil is none
-	Bounds   Bounds
+	Bounds   intake.Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between

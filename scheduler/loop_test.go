@@ -14,6 +14,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // plant is a whole loop over a simulated cluster, on the clock of a synctest
@@ -55,7 +56,7 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 		t.Fatal(err)
 	}
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: p.store, Driver: p.driver, Bounds: scheduler.Bounds{VMs: 4},
+		Settings: set, Store: p.store, Driver: p.driver, Bounds: intake.Bounds{VMs: 4},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -80,7 +81,7 @@ func (p *plant) close() {
 
 // submit submits a vjob of one VM that computes for a minute.
 func (p *plant) submit(key string) (*cluster.VJob, bool, error) {
-	return p.loop.Submit(p.t.Context(), scheduler.Submission{
+	return p.loop.Submit(p.t.Context(), intake.Submission{
 		Owner: "u", Key: key, VMs: []cluster.VM{{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 			Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/queue"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 func shape(nodes int, walltime time.Duration) cluster.Shape {
@@ -18,7 +17,7 @@ func shape(nodes int, walltime time.Duration) cluster.Shape {
 
 // mold submits a vjob with several shapes.
 func (p *plant) mold(shapes ...cluster.Shape) (*cluster.VJob, error) {
-	s := scheduler.Submission{Owner: "u", VMs: shapes[0].VMs, Walltime: shapes[0].Walltime}
+	s := intake.Submission{Owner: "u", VMs: shapes[0].VMs, Walltime: shapes[0].Walltime}
 	s.Shapes = shapes
 	job, _, err := p.loop.Submit(p.t.Context(), s)
 	return job, err
@@ -40,7 +39,7 @@ func TestMold(t *testing.T) {
 			set := settings()
 			set.Policy = queue.EASY{}
 			with(t, set, func(p *plant) {
-				if _, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(1), Walltime: 30 * time.Minute}); err != nil {
+				if _, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: wide(1), Walltime: 30 * time.Minute}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
@@ -69,21 +68,4 @@ func TestMold(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestShapesAreChecked(t *testing.T) {
-	in(t, func(p *plant) {
-		for _, c := range []struct {
-			name   string
-			shapes []cluster.Shape
-			want   string
-		}{
-			{"too large", []cluster.Shape{shape(1, time.Hour), shape(3, time.Hour)}, "shapes[0].vms: 6 CPU, 1.5 GiB is wrong: want at most what the cluster has: 4 CPU, 4 GiB"},
-			{"no walltime", []cluster.Shape{shape(1, time.Hour), shape(2, 0)}, "shapes[0].walltime_seconds: 0s is wrong: want more than 0: the alternative that ends first is taken"},
-		} {
-			if _, err := p.mold(c.shapes...); !errors.Is(err, cluster.ErrInvalid) || err.Error() != c.want {
-				t.Errorf("%s: %v", c.name, err)
-			}
-		}
-	})
 }

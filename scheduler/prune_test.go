@@ -15,6 +15,7 @@ import (
 	"vjob/db/memory"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // prunedStore is a store that is asked to prune, and whose batches take 45 seconds.
@@ -60,7 +61,7 @@ func pruning(t *testing.T, store scheduler.Store, every time.Duration, f func(*s
 	var log strings.Builder
 	l := scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: settings(), Store: store, Driver: &sweptDriver{}, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now,
-		Bounds: scheduler.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
+		Bounds: intake.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
 		PruneEvery: every, Retention: journal.Retention{Events: 24 * time.Hour, VJobs: 48 * time.Hour},
 	})
 	ctx, stop := context.WithCancel(t.Context())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/scheduler/intake"
 )
 
 // What others ask of the loop: each request runs in its goroutine.
@@ -53,8 +54,8 @@ func (l *Loop) answer(err error) {
 // Submit checks a submission against the cluster and the bounds, writes it down
 // and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
 // returns the vjob of the first time and created false.
-func (l *Loop) Submit(ctx context.Context, s Submission) (job *cluster.VJob, created bool, err error) {
-	if err := s.Validate(l.limits, l.snapshot.Load().Nodes); err != nil {
+func (l *Loop) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error) {
+	if err := s.Validate(l.limits, l.snapshot.Load().Declared()); err != nil {
 		return nil, false, err
 	}
 	if err := s.Route(l.settings.Arranged()); err != nil {

@@ -8,31 +8,14 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/reservation"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 )
-
-// validateReservation refuses what does not go with a reservation.
-func (s *Submission) validateReservation() error {
-	if s.Reservation.IsZero() {
-		return nil
-	}
-	switch {
-	case len(s.Array) > 0:
-		return cluster.BadField("array", len(s.Array), "no array beside a reservation: one vjob has it")
-	case len(s.Shapes) > 0:
-		return cluster.BadField("shapes", len(s.Shapes), "no alternatives beside a reservation: it is one shape that is reserved")
-	case len(s.After) > 0:
-		return cluster.BadField("after", len(s.After), "no dependencies beside a reservation: it begins at its time")
-	case s.BestEffort:
-		return cluster.BadField("best_effort", true, "false beside a reservation: best-effort vjobs have no room of their own")
-	}
-	return nil
-}
 
 // admit makes sure that there is room for what a submission asks for at once, unless it
 // repeats an earlier one. Until the vjob is written and known to the core, no other
 // reservation may be confirmed.
-func (l *Loop) admit(ctx context.Context, s *Submission) error {
+func (l *Loop) admit(ctx context.Context, s *intake.Submission) error {
 	if s.Key != "" {
 		if known, err := l.store.Known(ctx, s.Owner, s.Key); known || err != nil {
 			return err
@@ -48,7 +31,7 @@ func (l *Loop) admit(ctx context.Context, s *Submission) error {
 
 // Admit says why a submission cannot have the room that it asks for at once: that of its
 // reservation, or that inside its container. The error names the field.
-func (c *Core) Admit(now time.Time, s *Submission) error {
+func (c *Core) Admit(now time.Time, s *intake.Submission) error {
 	c.now = now
 	switch {
 	case s.Inner != 0:
@@ -60,11 +43,8 @@ func (c *Core) Admit(now time.Time, s *Submission) error {
 	}
 }
 
-// Claims reports whether a submission asks for room at once: see [Core.Admit].
-func (s *Submission) Claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }
-
 // confirm says why a reservation cannot be given beside those that there are.
-func (c *Core) confirm(s *Submission) error {
+func (c *Core) confirm(s *intake.Submission) error {
 	now := c.now
 	r := reservation.Request{Now: now, Horizon: c.settings.Reserving.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
 	for i := range s.VMs {

@@ -15,11 +15,12 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // reserve asks for a reservation of one VM with 2 CPU on each of so many nodes.
 func (p *plant) reserve(key string, nodes int, in, walltime time.Duration) (*cluster.VJob, error) {
-	s := scheduler.Submission{Owner: "u", Key: key, Walltime: walltime}
+	s := intake.Submission{Owner: "u", Key: key, Walltime: walltime}
 	s.Reservation = time.Now().Add(in)
 	s.VMs = wide(nodes)
 	job, _, err := p.loop.Submit(p.t.Context(), s)
@@ -41,7 +42,7 @@ func TestReservationBeginsInTime(t *testing.T) {
 	set := settings()
 	set.Execute.Costs, set.Reserving.Margin = ctxswitch.ThesisCosts, 10*time.Second
 	with(t, set, func(p *plant) {
-		other, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(2)})
+		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: wide(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestReservationsUnderQuotas(t *testing.T) {
 		if _, err := p.reserve("", 1, 150*time.Minute, time.Hour); err == nil || !strings.Contains(err.Error(), "2 of 2 CPU are used, it needs 2") {
 			t.Errorf("beside the first: %v", err)
 		}
-		other, _, err := p.loop.Submit(p.t.Context(), scheduler.Submission{Owner: "u", VMs: wide(1)})
+		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: wide(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,12 +204,12 @@ func TestReservationsFindPlaces(t *testing.T) {
 		for i := range half {
 			half[i].Reserved = cluster.Resources{CPU: 1200, Memory: 128}
 		}
-		s := scheduler.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
+		s := intake.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
 		if _, _, err := p.loop.Submit(p.t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		whole := scheduler.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
+		whole := intake.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
 		whole.VMs[0].Reserved.CPU = 1500
 		whole.Reservation = time.Now().Add(time.Hour)
 		_, _, err := p.loop.Submit(p.t.Context(), whole)

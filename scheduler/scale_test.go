@@ -20,6 +20,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 )
 
@@ -308,7 +309,7 @@ func BenchmarkScaleCommit(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, job := range d.VJobs {
-		if _, _, err := store.Submit(b.Context(), scheduler.Submission{Owner: job.Owner, VMs: job.VMs, Rules: job.Rules}); err != nil {
+		if _, _, err := store.Submit(b.Context(), intake.Submission{Owner: job.Owner, VMs: job.VMs, Rules: job.Rules}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -60,6 +60,15 @@ type Snapshot struct {
 	Running []ActionStatus // actions under way
 }
 
+// Declared are the nodes without what is seen of them.
+func (s *Snapshot) Declared() []cluster.Node {
+	list := make([]cluster.Node, len(s.Nodes))
+	for i := range s.Nodes {
+		list[i] = s.Nodes[i].Node
+	}
+	return list
+}
+
 // RulesStatus is the rules of the cluster.
 type RulesStatus struct {
 	Settings string        // those of the settings

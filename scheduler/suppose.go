@@ -12,6 +12,7 @@ import (
 	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/rank"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 )
 
@@ -20,7 +21,7 @@ type Supposition struct {
 	Nodes  map[cluster.NodeID]cluster.NodeState // nodes in another state
 	Rules  *string                              // other rules in place of those that were stated
 	Budget *energy.Watts                        // what the cluster may draw, in place of its budgets
-	Submit *Submission                          // one vjob more
+	Submit *intake.Submission                   // one vjob more
 	Delete []cluster.VJobID                     // vjobs less
 }
 
@@ -43,7 +44,7 @@ type Lot struct {
 // Suppose prepares the answer to what would be decided if things were otherwise; the
 // answer itself takes a while and needs the core no more. Nothing is changed. The
 // error is a supposition that makes no sense.
-func (c *Core) Suppose(now time.Time, s Supposition, b Bounds) (answer func() Forecast, err error) {
+func (c *Core) Suppose(now time.Time, s Supposition, b intake.Bounds) (answer func() Forecast, err error) {
 	c.now = now
 	if !c.exec.Surveyed() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
@@ -58,7 +59,7 @@ func (c *Core) Suppose(now time.Time, s Supposition, b Bounds) (answer func() Fo
 
 // bend makes a picture one of the supposition, and tells the vjob in it that nobody has
 // submitted; 0: there is none.
-func (c *Core) bend(p *pass.Picture, s Supposition, b Bounds) (supposed cluster.VJobID, err error) {
+func (c *Core) bend(p *pass.Picture, s Supposition, b intake.Bounds) (supposed cluster.VJobID, err error) {
 	for id, state := range s.Nodes {
 		if err := p.Decree(id, state); err != nil {
 			return 0, err
@@ -84,11 +85,7 @@ func (c *Core) bend(p *pass.Picture, s Supposition, b Bounds) (supposed cluster.
 	if s.Submit == nil {
 		return 0, nil
 	}
-	nodes := make([]NodeStatus, 0)
-	for _, n := range p.Nodes() {
-		nodes = append(nodes, NodeStatus{Node: n})
-	}
-	if err := s.Submit.Validate(b, nodes); err != nil {
+	if err := s.Submit.Validate(b, p.Nodes()); err != nil {
 		return 0, err
 	}
 	if err := s.Submit.Route(c.settings.Arrangement); err != nil {
@@ -102,7 +99,7 @@ func (c *Core) bend(p *pass.Picture, s Supposition, b Bounds) (supposed cluster.
 
 // add puts a vjob that nobody has submitted into the picture, in its place in the
 // order.
-func (c *Core) add(p *pass.Picture, s *Submission) cluster.VJobID {
+func (c *Core) add(p *pass.Picture, s *intake.Submission) cluster.VJobID {
 	last := cluster.VJobID(0)
 	for i := range p.VJobs {
 		last = max(last, p.VJobs[i].Job.ID)

@@ -16,6 +16,7 @@ import (
 	"vjob/queue/calendar"
 	"vjob/queue/quota"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
@@ -110,7 +111,7 @@ func TestEstimatesOfADay(t *testing.T) {
 // two of which fit on one node, whatever the sums say.
 func (s *scene) draw(rng *rand.Rand) cluster.VJobID {
 	s.t.Helper()
-	sub := scheduler.Submission{Owner: string(rune('a' + rng.IntN(3))), Walltime: time.Duration(20+rng.IntN(100)) * time.Minute}
+	sub := intake.Submission{Owner: string(rune('a' + rng.IntN(3))), Walltime: time.Duration(20+rng.IntN(100)) * time.Minute}
 	work := time.Duration(float64(sub.Walltime-2*time.Minute) * (0.3 + 0.7*rng.Float64()))
 	cpu, vms := cluster.MilliCPU(1000), 1+rng.IntN(4)
 	if rng.IntN(2) == 0 {

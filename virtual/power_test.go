@@ -15,6 +15,7 @@ import (
 	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
@@ -99,7 +100,7 @@ func (p *plant) phase(id cluster.NodeID) cycle.Phase {
 // hour is a vjob of so many VMs of 1 CPU that need half of it for an hour.
 func (p *plant) hour(vms int) cluster.VJobID {
 	p.t.Helper()
-	sub := scheduler.Submission{Owner: "u", Name: fmt.Sprint(p.shell.Now().Unix()), VMs: make([]cluster.VM, vms)}
+	sub := intake.Submission{Owner: "u", Name: fmt.Sprint(p.shell.Now().Unix()), VMs: make([]cluster.VM, vms)}
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},
@@ -146,7 +147,7 @@ func TestNodesWakeForAReservation(t *testing.T) {
 	if off := p.count(cycle.Off); off != 3 {
 		t.Fatalf("%d are off", off)
 	}
-	sub := scheduler.Submission{Owner: "u", Walltime: time.Hour, VMs: make([]cluster.VM, 6)}
+	sub := intake.Submission{Owner: "u", Walltime: time.Hour, VMs: make([]cluster.VM, 6)}
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},

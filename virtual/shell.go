@@ -18,6 +18,7 @@ import (
 	"vjob/journal"
 	"vjob/power"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // Store is what the shell needs of a store: the memory store and SQLite serve.
@@ -101,7 +102,7 @@ func (s *Shell) start() error {
 
 // Submit submits a vjob now. It is acknowledged when no error comes back, also
 // while the scheduler is dead: the store is all that it takes.
-func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
+func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
 	if rules := s.cfg.Settings.Arrangement; rules != nil {
 		if err := sub.Route(rules); err != nil {
@@ -137,14 +138,14 @@ func (s *Shell) Submit(sub scheduler.Submission) (*cluster.VJob, error) {
 
 // Confirm says why a submission would be refused beside all that there is, its reservation
 // among it; it submits nothing.
-func (s *Shell) Confirm(sub scheduler.Submission) error {
+func (s *Shell) Confirm(sub intake.Submission) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
 	if s.cfg.Settings.Arrangement == nil {
 		sub.Queue = "" // any name is as good as another
 	}
-	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, scheduler.Bounds{})
+	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, intake.Bounds{})
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
@@ -71,7 +72,7 @@ func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 
 func (s *scene) submit(name string) cluster.VJobID {
 	s.t.Helper()
-	job, err := s.shell.Submit(scheduler.Submission{Owner: "u", Name: name, VMs: []cluster.VM{{
+	job, err := s.shell.Submit(intake.Submission{Owner: "u", Name: name, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Minute}}}},
 	}}})

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // Submission is what is submitted for a job in a workload that begins at an instant, once
 // the jobs before it have their numbers; 0 is one that was refused. Who waits for that is
 // refused as well: the error names the field.
-func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (scheduler.Submission, error) {
+func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (intake.Submission, error) {
 	j := &w.Jobs[job]
 	s := j.Submission
 	s.Terms = s.Clone()
@@ -48,7 +48,7 @@ func (j *Job) check() error {
 	if len(j.waits) > 0 {
 		s.After = []cluster.Dependency{{On: 1}}
 	}
-	return s.Validate(scheduler.Bounds{}, nil)
+	return s.Validate(intake.Bounds{}, nil)
 }
 
 // VJobs counts the vjobs, those of arrays one by one.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/settings/document"
 )
 
@@ -164,7 +164,7 @@ func (l *traceLine) job() (j Job, err error) {
 }
 
 // queue reads the name of the queue. Numbers are those of a log.
-func (l *traceLine) queue(s *scheduler.Submission) error {
+func (l *traceLine) queue(s *intake.Submission) error {
 	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
 		return nil
 	}

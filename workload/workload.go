@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/settings/document"
 )
 
@@ -35,13 +35,13 @@ type Workload struct {
 // workload.
 type Job struct {
 	At         time.Duration
-	Submission scheduler.Submission // but for what depends on when it is run; see [Workload.Submission]
-	Deadline   *time.Duration       // nil is none
-	Reserve    *time.Duration       // it has its room from then on; nil is no reservation
-	After      []Link               // all must be met before it may start
-	Follows    *Following           // it comes after another one, instead of at its instant; nil: it does not
-	Inner      *int                 // the place of the container in which it runs; nil is none
-	Line       int                  // of the file, from 1; 0 is not known
+	Submission intake.Submission // but for what depends on when it is run; see [Workload.Submission]
+	Deadline   *time.Duration    // nil is none
+	Reserve    *time.Duration    // it has its room from then on; nil is no reservation
+	After      []Link            // all must be met before it may start
+	Follows    *Following        // it comes after another one, instead of at its instant; nil: it does not
+	Inner      *int              // the place of the container in which it runs; nil is none
+	Line       int               // of the file, from 1; 0 is not known
 
 	waits  []string // After, as the file has it
 	inner  string   // likewise

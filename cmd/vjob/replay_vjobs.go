@@ -13,7 +13,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/replay"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/settings"
 	"vjob/settings/steering"
@@ -187,7 +187,7 @@ func (a *app) under(f *replayFlags, given func(string) bool, o *replay.Options, 
 	if err != nil {
 		return err
 	}
-	o.Base, o.Bounds = &core, scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	o.Base, o.Bounds = &core, intake.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
 	o.Nodes = s.ClusterNodes()
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml")
 	o.Title = strings.TrimSpace(name + " " + policy)

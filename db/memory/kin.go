@@ -10,11 +10,11 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/db/internal/check"
 	"vjob/journal"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // find refuses dependencies on vjobs that the owner does not have.
-func (s *Store) find(sub *scheduler.Submission) error {
+func (s *Store) find(sub *intake.Submission) error {
 	for i, d := range sub.After {
 		at, ok := s.at(d.On)
 		ok = ok && s.vjobs[at].Owner == sub.Owner

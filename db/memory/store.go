@@ -23,6 +23,7 @@ import (
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // ErrWritten lets the write happen and loses the reply, when FailNext returns or
@@ -176,7 +177,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 }
 
 // Submit writes a new vjob with its gang and its first event.
-func (s *Store) Submit(ctx context.Context, sub scheduler.Submission) (job *cluster.VJob, created bool, err error) {
+func (s *Store) Submit(ctx context.Context, sub intake.Submission) (job *cluster.VJob, created bool, err error) {
 	if err := errors.Join(ctx.Err(), check.Submission(&sub)); err != nil {
 		return nil, false, fmt.Errorf("submit: %w", err)
 	}
@@ -201,7 +202,7 @@ func (s *Store) Known(_ context.Context, owner, key string) (bool, error) {
 	return known, nil
 }
 
-func (s *Store) submit(sub *scheduler.Submission) (*cluster.VJob, bool, error) {
+func (s *Store) submit(sub *intake.Submission) (*cluster.VJob, bool, error) {
 	body, err := check.Fingerprint(sub)
 	if err != nil {
 		return nil, false, err

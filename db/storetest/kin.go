@@ -7,11 +7,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/journal"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // after is a submission of one VM that waits for others.
-func after(name string, on ...cluster.Dependency) scheduler.Submission {
+func after(name string, on ...cluster.Dependency) intake.Submission {
 	s := Submission(name, 1)
 	s.After = on
 	return s

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/journal"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 func testEmpty(t *testing.T, w *World) {
@@ -122,9 +122,9 @@ func testNames(t *testing.T, w *World) {
 }
 
 func testBadSubmissions(t *testing.T, w *World) {
-	cases := map[string]func(*scheduler.Submission){
-		"no owner": func(s *scheduler.Submission) { s.Owner = "" },
-		"no VMs":   func(s *scheduler.Submission) { s.VMs = nil },
+	cases := map[string]func(*intake.Submission){
+		"no owner": func(s *intake.Submission) { s.Owner = "" },
+		"no VMs":   func(s *intake.Submission) { s.VMs = nil },
 	}
 	for name, spoil := range cases {
 		s := Submission("bad", 1)

@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/arrangement"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/settings"
 )
@@ -65,8 +66,8 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 }
 
 // Bounds limits submissions; the default image stands first.
-func Bounds(s *settings.Settings) scheduler.Bounds {
-	b := scheduler.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+func Bounds(s *settings.Settings) intake.Bounds {
+	b := intake.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
 	if usual := s.DefaultImage(); usual != "" {
 		b.Images = append(b.Images, usual)
 	}

@@ -81,6 +81,25 @@ func TestTableHasNoUpwardArrow(t *testing.T) {
 	}
 }
 
+// An arrow that nobody follows any more is an invitation to follow it again.
+func TestEachArrowIsUsed(t *testing.T) {
+	used := map[[2]string]bool{}
+	for _, s := range sources(t) {
+		for _, p := range s.imports(t) {
+			if pkg, ok := ours(p); ok && !s.test {
+				used[[2]string{s.dir(), pkg}] = true
+			}
+		}
+	}
+	for _, r := range table {
+		for _, pkg := range r.may {
+			if pkg != everything[0] && !used[[2]string{r.pkg, pkg}] {
+				t.Errorf("%s may import %s and does not: take it out of tests/architecture/table_test.go, then run: go test ./tests/architecture -update", r.pkg, pkg)
+			}
+		}
+	}
+}
+
 const (
 	begin = "<!-- import table: written by go test ./tests/architecture -update -->\n"
 	end   = "<!-- end of import table -->\n"

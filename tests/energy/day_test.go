@@ -18,6 +18,7 @@ import (
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/settings/steering"
 	"vjob/swf"
@@ -182,7 +183,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 	start := d.cluster.Now()
 	for i, j := range jobs {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
-		sub := scheduler.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
+		sub := intake.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.Floor = dayFloor
 		if sub.Flexible = d.flexible; d.prices != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin

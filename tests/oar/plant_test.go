@@ -30,6 +30,7 @@ import (
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
 	"vjob/virtual"
 )
@@ -141,7 +142,7 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 		return 0, err
 	}
 	sub.Owner = user
-	if err := sub.Validate(scheduler.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Nodes); err != nil {
+	if err := sub.Validate(intake.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
 		return 0, err
 	}
 	accepted, err := p.shell.Submit(sub)

@@ -13,7 +13,7 @@ import (
 	"vjob/queue/queues"
 	"vjob/queue/quota"
 	"vjob/queue/rank"
-	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // arranged reports whether a run has users, queues, shares and quotas: every fifth has.
@@ -49,7 +49,7 @@ func arrange(p queue.Policy) (*arrangement.Rules, error) {
 }
 
 // whose says on whose behalf a vjob is submitted, and to which queue.
-func (r *run) whose(sub *scheduler.Submission) {
+func (r *run) whose(sub *intake.Submission) {
 	if !arranged(r.opts) {
 		return
 	}

@@ -23,6 +23,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 	"vjob/virtual"
 )
 
@@ -290,7 +291,7 @@ func (r *run) step(to time.Time) error {
 
 // submit submits a vjob of one to four VMs that compute for a few minutes.
 func (r *run) submit() error {
-	sub := scheduler.Submission{
+	sub := intake.Submission{
 		Owner: "u", Name: fmt.Sprintf("job%d", len(r.check.acked)+1), Priority: r.chance.IntN(3),
 		VMs: make([]cluster.VM, 1+r.chance.IntN(4)),
 	}
@@ -316,7 +317,7 @@ func (r *run) submit() error {
 	if r.opts.rationed() {
 		sub.Floor = simFloor
 	}
-	if err := sub.Validate(scheduler.Bounds{}, nil); err != nil {
+	if err := sub.Validate(intake.Bounds{}, nil); err != nil {
 		return err
 	}
 	job, err := r.shell.Submit(sub)

@@ -1,9 +1,15 @@
-package scheduler
+// Package intake takes vjobs in: what people ask for, what is wrong with it by itself,
+// and the vjobs that it becomes. It is the first of the checks: here a submission is held
+// against the bounds and the empty cluster, then against its queue and its project, and
+// only package scheduler holds it against what runs and is reserved. It refuses to know
+// who asks, over which way, and how a vjob is stored.
+package intake
 
 import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue/arrangement"
 )
 
 // Submission is a vjob as a user asks for it. VMs carry no identity yet: their
@@ -53,3 +59,18 @@ func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	}
 	return job
 }
+
+// Route fills the queue and the project of a submission in, and says what stands against
+// it there. The error names the field.
+func (s *Submission) Route(rules *arrangement.Rules) error {
+	job := s.VJob(0)
+	if err := rules.Admit(job); err != nil {
+		return err
+	}
+	s.Queue, s.Project = job.Queue, job.Project
+	return nil
+}
+
+// Claims reports whether a submission asks for room at once, that of a reservation or that
+// inside a container, which somebody has to confirm who knows what runs.
+func (s *Submission) Claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }

@@ -1,0 +1,118 @@
+package intake_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/scheduler/intake"
+)
+
+// good is a submission with nothing wrong in it.
+func good() *intake.Submission {
+	s := &intake.Submission{Owner: "u", Name: "cfd", Walltime: time.Hour}
+	for range 2 {
+		s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: 1000, Memory: 512}})
+	}
+	s.Rules = "spread($VMS); fence(VM1, n1);"
+	return s
+}
+
+var (
+	bounds = intake.Bounds{VMs: 4, Images: []string{"debian", "tiny"}}
+	house  = []cluster.Node{
+		{ID: "n1", Capacity: cluster.Resources{CPU: 2000, Memory: 2048}},
+		{ID: "n2", Capacity: cluster.Resources{CPU: 4000, Memory: 1024}},
+	}
+)
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(s *intake.Submission)
+		field string // that the error names
+	}{
+		{"no VMs", func(s *intake.Submission) { s.VMs, s.Rules = nil, "" }, "vms"},
+		{"too many VMs", func(s *intake.Submission) { s.VMs = make([]cluster.VM, 5) }, "vms"},
+		{"negative walltime", func(s *intake.Submission) { s.Walltime = -1 }, "walltime_seconds"},
+		{"negative CPU", func(s *intake.Submission) { s.VMs[1].Reserved.CPU = -1 }, "vms[1].cpu_milli"},
+		{"no memory", func(s *intake.Submission) { s.VMs[0].Reserved.Memory = 0 }, "vms[0].memory_mib"},
+		{"negative memory", func(s *intake.Submission) { s.VMs[0].Reserved.Memory = -512 }, "vms[0].memory_mib"},
+		{"unknown image", func(s *intake.Submission) { s.VMs[1].Payload.Image = "windows" }, "vms[1].image"},
+		{"larger than any node", func(s *intake.Submission) { s.VMs[1].Reserved.Memory = 4096 }, "vms[1]"},
+		{"as much CPU as one node and memory as another", func(s *intake.Submission) {
+			s.VMs[0].Reserved = cluster.Resources{CPU: 4000, Memory: 2048}
+		}, "vms[0]"},
+		{"larger than the cluster", func(s *intake.Submission) {
+			s.VMs = make([]cluster.VM, 4)
+			for i := range s.VMs {
+				s.VMs[i].Reserved = cluster.Resources{CPU: 1000, Memory: 1024}
+			}
+		}, "vms"},
+		{"spread over more VMs than nodes", func(s *intake.Submission) {
+			s.VMs = append(s.VMs, s.VMs[0])
+			s.Rules = "spread($VMS);"
+		}, "rules"},
+		{"gathered, and too many for one node", func(s *intake.Submission) {
+			s.VMs = append(s.VMs, s.VMs[0], s.VMs[0])
+			s.Rules = "gather($VMS); fence($VMS, n1);"
+		}, "rules"},
+		{"banned from every node", func(s *intake.Submission) {
+			s.Rules = "ban($VMS, {n1, n2});"
+		}, "rules"},
+		{"enough in sum, but not on single nodes", func(s *intake.Submission) {
+			s.Rules = ""
+			s.VMs = make([]cluster.VM, 3)
+			for i := range s.VMs {
+				s.VMs[i].Reserved = cluster.Resources{CPU: 2000, Memory: 700}
+			}
+		}, "vms"},
+		{"unknown rule", func(s *intake.Submission) { s.Rules = "near($VMS);" }, "rules"},
+		{"spread with nodes", func(s *intake.Submission) { s.Rules = "spread($VMS, n1);" }, "rules"},
+		{"fence without nodes", func(s *intake.Submission) { s.Rules = "fence($VMS);" }, "rules"},
+		{"rank that is not there", func(s *intake.Submission) { s.Rules = "spread({VM0, VM2});" }, "rules"},
+		{"unknown node", func(s *intake.Submission) { s.Rules = "fence($VMS, n9);" }, "rules"},
+		{"a rule about nodes", func(s *intake.Submission) { s.Rules = "capacity(n1, 1);" }, "rules"},
+		{"no rule at all", func(s *intake.Submission) { s.Rules = "}" }, "rules"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := good()
+			c.spoil(s)
+			err := s.Validate(bounds, house)
+			var field *cluster.FieldError
+			if !errors.As(err, &field) || field.Field != c.field || !errors.Is(err, cluster.ErrInvalid) {
+				t.Errorf("got %v, want the field %s named", err, c.field)
+			}
+		})
+	}
+}
+
+func TestValidateFillsTheDefaultImageIn(t *testing.T) {
+	s := good()
+	s.VMs[1].Payload.Image = "tiny"
+	if err := s.Validate(bounds, house); err != nil {
+		t.Fatal(err)
+	}
+	if s.VMs[0].Payload.Image != "debian" || s.VMs[1].Payload.Image != "tiny" {
+		t.Errorf("got %q and %q", s.VMs[0].Payload.Image, s.VMs[1].Payload.Image)
+	}
+	free := good()
+	free.Rules = ""
+	if err := free.Validate(intake.Bounds{}, nil); err != nil {
+		t.Errorf("without bounds and nodes: %v", err)
+	}
+}
+
+// A submission becomes a vjob with its ranks.
+func TestSubmissionBecomesVJob(t *testing.T) {
+	job := good().VJob(7)
+	if job.Rules != "spread($VMS); fence(VM1, n1);" {
+		t.Errorf("its rules are %s", job.Rules)
+	}
+	for rank, vm := range job.VMs {
+		if vm.ID != (cluster.VMID{VJob: 7, Rank: rank}) {
+			t.Errorf("rank %d is %s", rank, vm.ID)
+		}
+	}
+}
