@@ -16,9 +16,9 @@ type DynamicEASY struct {
 	Count Needs // the CPU that VMs count for
 	// MinRun and Patience are those of [FirstFit].
 	MinRun, Patience time.Duration
-	// Due, if more than 0, lets a vjob come before all others once it has waited for Due
-	// times its walltime, whatever its place: so short ones have their turn soon, and long
-	// ones, for whom that is little, not much later.
+	// Due, if more than 0, lets a vjob come before all others but those of a higher level
+	// once it has waited for Due times its walltime: so short ones have their turn soon, and
+	// long ones, for whom that is little, not much later.
 	Due float64
 }
 
@@ -54,30 +54,6 @@ func (e DynamicEASY) Select(m *Moment) []Verdict {
 		}
 	}
 	return verdicts
-}
-
-// due is when a vjob that waits comes before all others; zero is never.
-func (e DynamicEASY) due(j *Job) time.Time {
-	const never = float64(100 * 365 * 24 * time.Hour)
-	wait := e.Due * float64(j.Walltime)
-	if wait <= 0 || wait > never || j.State.Terminal() {
-		return time.Time{}
-	}
-	return j.Submitted.Add(j.Ran + time.Duration(wait))
-}
-
-// dueFirst is the order of the queue, with those before it that have waited for long
-// enough. While it runs nobody has waited less, so nobody loses his place by running.
-func (e DynamicEASY) dueFirst(m *Moment) []int {
-	due, rest := make([]int, 0, len(m.Jobs)), []int(nil)
-	for i := range m.Jobs {
-		if at := e.due(&m.Jobs[i]); !at.IsZero() && !at.After(m.Now) {
-			due = append(due, i)
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	return append(due, rest...)
 }
 
 func (DynamicEASY) walk(w *walk) {

@@ -26,9 +26,16 @@ type Job struct {
 	Since time.Time
 	// Need is what its VMs count for in sum.
 	Need cluster.Resources
+	// Level is that of its queue: however long others have waited, they do not come before
+	// those of a higher one on that account.
+	Level int
 	// Barred says why the vjob must not be started now, e.g. that it has just
 	// failed to; "" when nothing bars it. It does not hold up those behind it.
 	Barred string
+	// Stays says why a vjob that runs cannot be suspended now, e.g. that there is no room for
+	// its images; "" when nothing keeps it from that. It keeps its room meanwhile, also if
+	// it is held.
+	Stays string
 	// Gap is for how long after its walltime its room counts as taken; see [Apart].
 	Gap time.Duration
 	// Given is a verdict that stands before the policy is asked; nil: there is none.

@@ -79,12 +79,14 @@ func split(p Policy, m *Moment) *shares {
 // keeps reports whether a vjob that runs makes no room, by its own terms: also one that
 // would have to start anew, where others would be suspended for a while in any case.
 func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
-	if j.State != cluster.Running || j.Busy || j.Held || j.Given != nil {
+	if j.State != cluster.Running || j.Busy || j.Held && j.Stays == "" || j.Given != nil {
 		return v, false
 	}
 	v.Wish = Run
 	left := j.MinRun - now.Sub(j.Since)
 	switch {
+	case j.Stays != "":
+		v.Reason = "runs: " + j.Stays
 	case left > 0:
 		v.Again, v.Reason = j.Since.Add(j.MinRun), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
 	case j.Container:

@@ -55,7 +55,7 @@ func (c *Core) facts() *pass.Facts {
 	vjobs := c.arrange(c.exec.Jobs())
 	least, wanted := c.switching()
 	return &pass.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Past: c.desk.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), Past: c.desk.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(), Prices: c.pricesStatus().Series, Least: least, Wanted: wanted,
 		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
 	}

@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -130,36 +129,4 @@ func (e *Executor) haunts(p *pursuit, rank int) []cluster.NodeID {
 	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.held)), maps.Keys(t.touched))
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-// space says what is missing on the image stores for a gang that is about to be
-// saved, beside what the gangs that are being saved still need.
-func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string {
-	if !e.store.seen {
-		return "the image store has not been seen"
-	}
-	pools := map[string]cluster.MiB{}
-	for name, mib := range need {
-		pools[e.store.Free[name].Pool] += mib
-	}
-	for _, other := range e.restless {
-		if other == p || other.rec.Phase != gang.Saving && (other.rec.Phase != gang.Pausing || other.rec.Then != gang.ThenSave) {
-			continue
-		}
-		for rank, m := range other.rec.Members {
-			if m.Image == nil && !m.Ended {
-				pools[e.store.Free[m.Node].Pool] += other.job.VMs[rank].Reserved.Memory
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(need)) {
-		room, known := e.store.Free[name]
-		if !known {
-			return fmt.Sprintf("the image store of %s has not been seen", name)
-		}
-		if wants := pools[room.Pool] + e.settings.Limits.Margin; wants > room.Free {
-			return fmt.Sprintf("the image store of %s has %s free, the images need %s", name, room.Free, wants)
-		}
-	}
-	return ""
 }

@@ -64,6 +64,14 @@ func (r *Rules) Who(j *cluster.VJob) quota.Who {
 	return quota.Who{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
 }
 
+// Level is the priority of a vjob's queue, as far as it counts for the order of vjobs.
+func (r *Rules) Level(j *cluster.VJob) int {
+	if r.Rank.Queue == 0 {
+		return 0
+	}
+	return r.Queues.Of(j.Queue).Priority
+}
+
 // account is that of a vjob in the tree of shares: its owner's within its project, or
 // beside the projects if it has none.
 func account(user, project string) fairshare.Path {

@@ -89,7 +89,7 @@ func later(a, b time.Time) time.Time {
 
 // keeps reports whether a vjob that runs keeps its room until its end.
 func (b *book) keeps(j *queue.Job) bool {
-	return !j.Reservation.IsZero() || queue.Yielding{Policy: b.policy}.Keeps(j.VJob)
+	return !j.Reservation.IsZero() || j.Stays != "" || queue.Yielding{Policy: b.policy}.Keeps(j.VJob)
 }
 
 // place gives a vjob its room before others; one that does not wait for it occupies it

@@ -29,11 +29,11 @@ type Decision struct {
 
 // decide takes a decision. It may fail, and it may panic.
 func (p *Picture) decide() (d Decision) {
-	wished, fault := p.consultWithin()
+	wished, fault := p.wish()
 	p.admit(wished)
-	d.fault, d.Verdicts = fault, p.stand(wished)
+	d.fault, d.Verdicts = fault, p.settle(wished)
 	for s := newSieve(p, wished); p.attempt(&d, s); {
-		d.Verdicts = p.stand(wished)
+		d.Verdicts = p.settle(wished)
 	}
 	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
 	d.Caps = p.allot(d.Verdicts, d.Plan.Target)

@@ -8,6 +8,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
+	"vjob/hypervisor"
 	"vjob/queue/quota"
 	"vjob/ruling"
 )
@@ -21,6 +22,9 @@ type Facts struct {
 	// Nodes are in the states in which they count for placing VMs.
 	Nodes []execute.NodeReport
 	Books Books
+	// Images is the room for images where each node saves, beside what is promised.
+	// Of nodes that are not in it nobody knows.
+	Images map[cluster.NodeID]hypervisor.Space
 	// Past is what quotas count that was used before.
 	Past *quota.Ledger
 	// Rules are those of the cluster, as texts, and Reader tells which rules can be

@@ -71,6 +71,10 @@ func (p *Picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queu
 	r := &p.VJobs[i]
 	job := queue.Job{
 		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
+		Stays: p.stays[r.Job.ID],
+	}
+	if rules := p.settings.Arrangement; rules != nil {
+		job.Level = rules.Level(r.Job)
 	}
 	if at >= 0 {
 		job.Need = p.line[at].Total

@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/quota"
 	"vjob/ruling"
@@ -46,6 +47,8 @@ type Picture struct {
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
+	images   map[cluster.NodeID]hypervisor.Space
+	stays    map[cluster.VJobID]string       // not to be saved now, and why
 	barred   map[cluster.VJobID]string       // not to be started now, and why
 	off      map[cluster.NodeID]bool         // nodes that draw no power for being on
 	least    map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
@@ -82,7 +85,7 @@ func see(settings *Settings, f *Facts) *Picture {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		p.bar(r, f.Waits[r.Job.ID])
-		p.place(r, f.Books)
+		p.place(r, p.inPlace(r, f.Books))
 		p.state(r, f.Reader, nodes)
 	}
 	p.spare()
@@ -103,7 +106,7 @@ func blank(settings *Settings, f *Facts) *Picture {
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
-		barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
+		images: f.Images, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
 	}
 	for i := range f.Nodes {

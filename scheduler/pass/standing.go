@@ -117,7 +117,11 @@ func (p *Picture) spare() {
 	if stuck < 0 {
 		return
 	}
-	why := fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.VJobs[stuck].Job.ID)
+	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.VJobs[stuck].Job.ID))
+}
+
+// barOthers bars those from starting that are not in memory, and says why.
+func (p *Picture) barOthers(why string) {
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		if job.State.Ready() && job.State != cluster.Paused && p.barred[job.ID] == "" {
@@ -169,6 +173,9 @@ func (p *Picture) clearing(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan
 		}
 	}
 	if !some {
+		return plan, false
+	}
+	if len(p.lacks(saved)) > 0 {
 		return plan, false
 	}
 	goals, _ := p.goals(saved)

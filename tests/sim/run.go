@@ -22,6 +22,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
+	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 	"vjob/virtual"
@@ -45,7 +46,8 @@ type Options struct {
 	Static    bool // the users change nothing after their submissions
 	// Keep, when positive, is how long the history is kept: what is older is deleted
 	// now and then, and nothing else may come of it.
-	Keep time.Duration
+	Keep   time.Duration
+	Policy queue.Policy // nil: the seed chooses
 	// Power: somebody switches nodes off and on.
 	Power bool
 	// Manage: power management does so as well.

@@ -19,7 +19,7 @@ func Settings(opts Options) scheduler.Settings {
 	if opts.Seed%3 == 1 {
 		limits.Limits.MaxLosses = 0 // so that vjobs fail
 	}
-	policy := policies[opts.Seed%uint64(len(policies))]
+	policy := opts.policy()
 	set := scheduler.Settings{
 		Settings: pass.Settings{
 			Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed, Backoff: 5 * time.Second,
@@ -40,7 +40,31 @@ func Settings(opts Options) scheduler.Settings {
 	return set
 }
 
-// policies are those of the runs: the first ones that suspend most.
+// policy is the one that is given, or else that of the seed.
+func (o *Options) policy() queue.Policy {
+	if o.Policy != nil {
+		return o.Policy
+	}
+	return PolicyOf(o.Seed, "")
+}
+
+// PolicyOf is the policy that a seed draws, of those with a name; "" is any. It is nil if
+// there is none.
+func PolicyOf(seed uint64, name string) queue.Policy {
+	var list []queue.Policy
+	for _, p := range policies {
+		if name == "" || p.Name() == name {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[seed%uint64(len(list))]
+}
+
+// policies are those of the runs. There are eleven, so that each goes with everything else
+// that seeds draw, by twos, threes, fives and sevens.
 var policies = []queue.Policy{
 	queue.FirstFit{},
 	queue.FirstFit{Count: queue.Assumed},
@@ -50,6 +74,9 @@ var policies = []queue.Policy{
 	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
 	queue.EASY{},
 	queue.Conservative{},
+	queue.DynamicEASY{Count: queue.Assumed, MinRun: 20 * time.Second, Patience: 30 * time.Second, Due: 1},
+	queue.DynamicEASY{Count: queue.Observed},
+	queue.Apart{Policy: queue.Conservative{}, Gap: 10 * time.Second},
 }
 
 // suspensions are where the vjobs of the runs are suspended to, with every policy each.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vjob/journal"
+	"vjob/queue"
 	"vjob/tests/sim"
 )
 
@@ -17,6 +18,7 @@ var (
 	apart = flag.Int("apart", 8/slower, "how many runs TestEveryStep takes apart")
 	steps = flag.Int("steps", 120, "at how many steps it does so, if there are more; 0: at each")
 	first = flag.Uint64("seed", 1, "the first seed")
+	only  = flag.String("policy", "", "draw policies of this name only")
 	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
 )
 
@@ -76,7 +78,7 @@ func TestPower(t *testing.T) {
 // booted was not counted when the budget fell.
 func TestBudgetChangesWhileANodeBoots(t *testing.T) {
 	opts := sim.Calm(430)
-	opts.Power, opts.Manage = true, true
+	opts.Power, opts.Manage, opts.Policy = true, true, queue.EASY{}
 	if run(t, opts).Counts.Presses == 0 {
 		t.Error("no node was switched")
 	}
@@ -84,10 +86,25 @@ func TestBudgetChangesWhileANodeBoots(t *testing.T) {
 	run(t, opts)
 }
 
+// TestImagesFindNoRoom runs the seed in which a vjob that stood still in memory could not be
+// saved, since the image store was full, nor go on where it stood: it had come to need more
+// CPU than its node has. Everybody waited for ever.
+func TestImagesFindNoRoom(t *testing.T) {
+	for _, opts := range []sim.Options{sim.Calm(628), sim.Harsh(628)} {
+		opts.Power, opts.Policy = true, queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second}
+		run(t, opts)
+		opts.Manage = true
+		run(t, opts)
+	}
+}
+
 func run(t *testing.T, opts sim.Options) sim.Result {
 	t.Helper()
 	if *trace {
 		opts.Trace = func(line string) { t.Log(line) }
+	}
+	if opts.Policy == nil {
+		opts.Policy = sim.PolicyOf(opts.Seed, *only)
 	}
 	result, err := sim.Run(opts)
 	if err != nil {

@@ -1,0 +1,65 @@
+package execute
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// Space is the room for images where each node saves: what is free beside what gangs that
+// are being saved still need, and what stays free in any case. Nodes whose store has not
+// been seen are not in it.
+func (e *Executor) Space() map[cluster.NodeID]hypervisor.Space {
+	spaces := map[cluster.NodeID]hypervisor.Space{}
+	if !e.store.seen {
+		return spaces
+	}
+	promised := e.promised(nil)
+	for id, room := range e.store.Free {
+		room.Free = max(0, room.Free-promised[room.Pool]-e.settings.Limits.Margin)
+		spaces[id] = room
+	}
+	return spaces
+}
+
+// space says what is missing on the image stores for a gang that is about to be
+// saved, beside what the gangs that are being saved still need.
+func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string {
+	if !e.store.seen {
+		return "the image store has not been seen"
+	}
+	pools := e.promised(p)
+	for name, mib := range need {
+		pools[e.store.Free[name].Pool] += mib
+	}
+	for _, name := range slices.Sorted(maps.Keys(need)) {
+		room, known := e.store.Free[name]
+		if !known {
+			return fmt.Sprintf("the image store of %s has not been seen", name)
+		}
+		if wants := pools[room.Pool] + e.settings.Limits.Margin; wants > room.Free {
+			return fmt.Sprintf("the image store of %s has %s free, the images need %s", name, room.Free, wants)
+		}
+	}
+	return ""
+}
+
+// promised is what gangs that are being saved still need in each pool, but for one of them.
+func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
+	pools := map[string]cluster.MiB{}
+	for _, p := range e.restless {
+		if p == but || p.rec.Phase != gang.Saving && (p.rec.Phase != gang.Pausing || p.rec.Then != gang.ThenSave) {
+			continue
+		}
+		for rank, m := range p.rec.Members {
+			if m.Image == nil && !m.Ended {
+				pools[e.store.Free[m.Node].Pool] += p.job.VMs[rank].Reserved.Memory
+			}
+		}
+	}
+	return pools
+}

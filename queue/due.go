@@ -1,0 +1,62 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// due is when a vjob that waits comes before others; zero is never.
+func (e DynamicEASY) due(j *Job) time.Time {
+	const never = float64(100 * 365 * 24 * time.Hour)
+	wait := e.Due * float64(j.Walltime)
+	if wait <= 0 || wait > never || j.State.Terminal() {
+		return time.Time{}
+	}
+	return j.Submitted.Add(j.Ran + time.Duration(wait))
+}
+
+// dueFirst is the order of the queue in which those that have waited for long enough have
+// come forward, as far as nobody of a higher level is before them. While one runs it has
+// waited no less, so nobody loses his place by running.
+func (e DynamicEASY) dueFirst(m *Moment) []int {
+	turns, last := make([]turn, len(m.Jobs)), map[int]int{} // the furthest place of each level
+	for i := range m.Jobs {
+		j, t := &m.Jobs[i], turn{job: i, place: i + 1}
+		t.level = j.Level
+		if at := e.due(j); !at.IsZero() && !at.After(m.Now) {
+			t.due, t.place = true, 0
+			for level, place := range last {
+				if level > j.Level {
+					t.place = max(t.place, place)
+				}
+			}
+		}
+		last[j.Level] = max(last[j.Level], t.place)
+		turns[i] = t
+	}
+	slices.SortFunc(turns, turn.compare)
+	order := make([]int, len(turns))
+	for k := range turns {
+		order[k] = turns[k].job
+	}
+	return order
+}
+
+// turn is when a vjob is looked at.
+type turn struct {
+	job, level int
+	place      int // one that is due comes behind whoever has this place by the order
+	due        bool
+}
+
+func (t turn) compare(o turn) int {
+	switch {
+	case t.place != o.place:
+		return cmp.Compare(t.place, o.place)
+	case t.due && o.due:
+		return cmp.Or(cmp.Compare(o.level, t.level), cmp.Compare(t.job, o.job))
+	default: // the one who has the place comes first
+		return cmp.Compare(t.job, o.job)
+	}
+}

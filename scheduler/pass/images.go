@@ -1,0 +1,214 @@
+package pass
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/queue"
+)
+
+// Room for images is given away like any other: who has none cannot be saved, and nobody
+// is promised what would only be free if he were.
+
+// shelf is the room for images that one decision can give away.
+type shelf struct {
+	spaces map[cluster.NodeID]hypervisor.Space
+	taken  map[string]cluster.MiB // of each pool
+}
+
+func newShelf(spaces map[cluster.NodeID]hypervisor.Space) *shelf {
+	return &shelf{spaces, map[string]cluster.MiB{}}
+}
+
+// put takes the room that the images of a vjob need, or says what is missing: then it
+// takes nothing. A node of which nobody knows is asked when the time has come.
+func (s *shelf) put(r *execute.Report) (lack string) {
+	need := map[string]cluster.MiB{}
+	for rank, m := range r.Record.Members {
+		space, known := s.spaces[m.Node]
+		if m.Ended || !known {
+			continue
+		}
+		need[space.Pool] += r.Job.VMs[rank].Reserved.Memory
+		if free := max(0, space.Free-s.taken[space.Pool]); need[space.Pool] > free {
+			lack = fmt.Sprintf("the image store of %s has room for %s more, its images need %s", m.Node, free, s.whole(r, space.Pool))
+		}
+	}
+	if lack == "" {
+		for pool, mib := range need {
+			s.taken[pool] += mib
+		}
+	}
+	return lack
+}
+
+// whole is what all images of a vjob need in a pool.
+func (s *shelf) whole(r *execute.Report, pool string) (sum cluster.MiB) {
+	for rank, m := range r.Record.Members {
+		if space, known := s.spaces[m.Node]; known && space.Pool == pool && !m.Ended {
+			sum += r.Job.VMs[rank].Reserved.Memory
+		}
+	}
+	return sum
+}
+
+// wish asks the policy who is to run. Who would have to be saved for that and cannot be
+// keeps his room, and the policy is asked again.
+func (p *Picture) wish() (wished []queue.Verdict, fault error) {
+	wished, fault = p.consultWithin()
+	first, tried := wished, map[int]bool{}
+	for range mostPasses {
+		lacks, news := p.lacks(p.stand(wished)), false
+		for i, lack := range lacks {
+			if job := p.VJobs[i].Job; p.stays[job.ID] == "" {
+				p.stays[job.ID], news = "it cannot be suspended: "+lack, true
+			}
+		}
+		if i := p.stuck(lacks, tried); i >= 0 {
+			tried[i] = true
+			if own, ok := p.goFirst(i); ok {
+				wished, news = own, true
+				continue
+			}
+		}
+		if !news {
+			break
+		}
+		wished, fault = p.consultWithin()
+	}
+	p.tellKept(first, wished)
+	return wished, fault
+}
+
+// lacks are those that are to be saved and cannot be, with what is missing: who was
+// suspended by people has his images first, then the order counts.
+func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
+	list, shelf := map[int]string{}, newShelf(p.images)
+	for _, held := range []bool{true, false} {
+		for i := range p.VJobs {
+			r := &p.VJobs[i]
+			if r.Job.Held != held || !p.saves(i, verdicts[i].Wish) {
+				continue
+			}
+			if lack := shelf.put(r); lack != "" {
+				list[i] = lack
+			}
+		}
+	}
+	return list
+}
+
+// saves reports whether a vjob is to go to disk by a wish. Who has to stop for a budget is
+// left to the executor: he draws next to nothing meanwhile.
+func (p *Picture) saves(i int, wish queue.Wish) bool {
+	r := &p.VJobs[i]
+	if wish != queue.Park || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" || p.stopped[r.Job.ID] {
+		return false
+	}
+	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
+}
+
+// stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
+// nobody is, or that was tried.
+func (p *Picture) stuck(lacks map[int]string, tried map[int]bool) int {
+	for _, i := range slices.Sorted(maps.Keys(lacks)) {
+		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// goFirst asks the policy without those that want the memory of one that stands still. It
+// reports false if that does not let it go on; then they are back.
+func (p *Picture) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
+	id, before := p.VJobs[stuck].Job.ID, p.barred
+	p.barred = maps.Clone(before)
+	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.stays[id]))
+	wished, fault := p.consultWithin()
+	if fault != nil || wished[stuck].Wish != queue.Run {
+		p.barred = before
+		return nil, false
+	}
+	return wished, true
+}
+
+// settle settles who stands still in memory, and leaves those where they are that cannot
+// be saved.
+func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
+	verdicts := p.stand(wished)
+	lacks := p.lacks(verdicts)
+	if len(lacks) == 0 {
+		return verdicts
+	}
+	verdicts = slices.Clone(verdicts)
+	for i, lack := range lacks {
+		v := &verdicts[i]
+		if v.Wish = queue.Run; p.VJobs[i].Job.State == cluster.Paused {
+			v.Wish = queue.Stay
+		}
+		v.Reason += "; it cannot be suspended to disk: " + lack
+		v.Again = p.now.Add(shelfAgain)
+	}
+	return verdicts
+}
+
+// shelfAgain is how long after it was found to be missing room for images is looked for
+// again, if nothing else happens.
+const shelfAgain = time.Minute
+
+// tellKept tells those that would have started whom they cannot have suspended for it.
+func (p *Picture) tellKept(first, wished []queue.Verdict) {
+	var who string
+	for i := range p.VJobs {
+		if why := p.stays[p.VJobs[i].Job.ID]; why != "" && who == "" {
+			who = fmt.Sprintf("; vjob %s keeps its room: %s", p.VJobs[i].Job.ID, why)
+			wished[i].Again = p.now.Add(shelfAgain)
+		}
+	}
+	for i := range wished {
+		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Wish == queue.Run && wished[i].Wish == queue.Stay && p.barred[r.Job.ID] == "" {
+			wished[i].Reason += who
+		}
+	}
+}
+
+// inPlace is what the VMs of a vjob count for that stands still and cannot be saved: where
+// it is asked for more CPU than its nodes have, it goes on with what they have, and moves
+// once it runs. Otherwise it would stand there for ever, in the way of all others.
+func (p *Picture) inPlace(r *execute.Report, books Books) Books {
+	if r.Job.State != cluster.Paused || newShelf(p.images).put(r) == "" {
+		return books
+	}
+	wants := map[cluster.NodeID]cluster.MilliCPU{}
+	for rank, m := range r.Record.Members {
+		if !m.Ended {
+			wants[m.Node] += books.Need(r.Job.VMs[rank].ID).CPU
+		}
+	}
+	return squeezed{books, p.current, r.Record.Members, wants}
+}
+
+// squeezed are books by which the VMs of one vjob share the CPU of the nodes on which they
+// stand.
+type squeezed struct {
+	Books
+	nodes   *cluster.Configuration
+	members []gang.Member
+	wants   map[cluster.NodeID]cluster.MilliCPU
+}
+
+// Need implements [Books].
+func (s squeezed) Need(vm cluster.VMID) cluster.Resources {
+	need, at := s.Books.Need(vm), s.members[vm.Rank].Node
+	if n, known := s.nodes.Node(at); known && s.wants[at] > n.Capacity.CPU {
+		need.CPU = need.CPU * n.Capacity.CPU / s.wants[at]
+	}
+	return need
+}

@@ -1,0 +1,157 @@
+package pass_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/queue"
+	"vjob/scheduler/pass"
+)
+
+// duo is a node of 4 CPU and 8 GiB on which vjob 2 is, with a VM of each size, and that
+// vjob 1 wants for itself, which comes before.
+func duo(state cluster.State, phase gang.Phase, sizes ...cluster.Resources) (*world, func() *pass.Facts) {
+	w := &world{nodes: []cluster.Node{{ID: "n0", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}}}}
+	first := &cluster.VJob{ID: 1, Owner: "u", VMs: []cluster.VM{{ID: cluster.VMID{VJob: 1}, Reserved: w.nodes[0].Capacity}}}
+	second := &cluster.VJob{ID: 2, Owner: "u"}
+	m := member{job: second}
+	for rank, size := range sizes {
+		second.VMs = append(second.VMs, cluster.VM{ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: size})
+		m.at = append(m.at, "n0")
+	}
+	w.jobs = []member{{job: first}, m}
+	return w, func() *pass.Facts {
+		f := w.facts()
+		r := &f.VJobs[1]
+		r.Job.State, r.Record.Phase = state, phase
+		if phase == gang.Paused {
+			r.Bound = cluster.VMPaused
+		}
+		return f
+	}
+}
+
+func store(free cluster.MiB) map[cluster.NodeID]hypervisor.Space {
+	return map[cluster.NodeID]hypervisor.Space{"n0": {Pool: "p", Free: free}}
+}
+
+// Who runs is suspended for another only if there is room for its images.
+func TestSuspensionsNeedRoomForImages(t *testing.T) {
+	small := cluster.Resources{CPU: 1000, Memory: 1024}
+	for _, c := range []struct {
+		name   string
+		free   cluster.MiB
+		hold   bool
+		change func(w *world)
+		want   [2]queue.Wish
+		why    string // of the first, or of the second if that is held
+	}{
+		{"there is room", 2048, false, nil, [2]queue.Wish{queue.Run, queue.Park}, "runs: there is room"},
+		{"there is none", 2047, false, nil, [2]queue.Wish{queue.Stay, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the image store of n0 has room for 2 GiB more"},
+		{
+			"it needs none, since it is ended", 0, false,
+			func(w *world) { w.jobs[1].job.Yields = cluster.ByEnd },
+			[2]queue.Wish{queue.Run, queue.Park},
+			"",
+		},
+		{
+			"somebody has suspended it", 1000, true, nil,
+			[2]queue.Wish{queue.Stay, queue.Run},
+			"runs: it cannot be suspended: the image store of n0 has room for 1000 MiB more, its images need 2 GiB",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, facts := duo(cluster.Running, gang.Active, small, small)
+			if c.change != nil {
+				c.change(w)
+			}
+			f := facts()
+			f.Images, f.VJobs[1].Job.Held = store(c.free), c.hold
+			d := decide(t, pass.See(settings(), f))
+			if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != c.want {
+				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
+			}
+			who := 0
+			if c.hold {
+				who = 1
+			}
+			if !strings.Contains(d.Verdicts[who].Reason, c.why) {
+				t.Errorf("%q, want %q", d.Verdicts[who].Reason, c.why)
+			}
+			if d.Why != "" {
+				t.Error("no plan: " + d.Why)
+			}
+		})
+	}
+}
+
+// Who stands still and cannot be saved goes on before the one that wants its memory, also
+// if its node has less CPU than it wants; unless it may not.
+func TestWhoStandsAndCannotBeSaved(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cpu  cluster.MilliCPU // of each of its two VMs
+		free cluster.MiB
+		hold bool
+		want [2]queue.Wish
+	}{
+		{"it goes to disk", 1000, 8192, false, [2]queue.Wish{queue.Run, queue.Park}},
+		{"it goes on", 1000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
+		{"it goes on with less CPU", 4000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
+		{"it may not", 1000, 100, true, [2]queue.Wish{queue.Stay, queue.Stay}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			vm := cluster.Resources{CPU: c.cpu, Memory: 1024}
+			_, facts := duo(cluster.Paused, gang.Paused, vm, vm)
+			f := facts()
+			f.Images, f.VJobs[1].Job.Held = store(c.free), c.hold
+			set := settings()
+			set.Suspend = pass.Auto
+			d := decide(t, pass.See(set, f))
+			if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != c.want {
+				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
+			}
+			for _, v := range d.Verdicts {
+				if c.free == 100 && !c.hold && v.Wish == queue.Stay && !strings.Contains(v.Reason, "goes on first: it cannot be suspended: the image store of n0") {
+					t.Error(v.Reason)
+				}
+			}
+		})
+	}
+}
+
+// Whatever there is room for, all that are saved by one decision find it together.
+func TestImagesOfADecisionFindRoom(t *testing.T) {
+	kept, saved := 0, 0
+	seeds(t, func(rng *rand.Rand, w *world) {
+		f := w.facts()
+		free := cluster.MiB(rng.IntN(16384))
+		f.Images = map[cluster.NodeID]hypervisor.Space{}
+		for _, n := range w.nodes {
+			f.Images[n.ID] = hypervisor.Space{Pool: "p", Free: free}
+		}
+		p := pass.See(settings(), f)
+		d := decide(t, p)
+		for i, v := range d.Verdicts {
+			if strings.Contains(v.Reason, "cannot be suspended") && v.Wish == queue.Run {
+				kept++
+			}
+			if r := &p.VJobs[i]; r.Idle && v.Wish == queue.Park && r.Job.State == cluster.Running {
+				saved++
+				for _, vm := range r.Job.VMs {
+					free -= vm.Reserved.Memory
+				}
+			}
+		}
+		if free < 0 {
+			t.Errorf("%s too much is saved: %+v", -free, d.Verdicts)
+		}
+	})
+	if kept < 10 || saved < 20 {
+		t.Errorf("only %d were kept and %d saved", kept, saved)
+	}
+}
