@@ -10,7 +10,7 @@ SEED        ?= 1
 COUNT       ?= 6
 LIMIT       ?= 10s
 PREFIX      ?= /usr/local
-OAR          = sub stat del hold resume nodes nodesetting property queue walltime accounting
+OAR          = sub stat del hold resume nodes nodesetting property queue notify removeresource walltime accounting
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 

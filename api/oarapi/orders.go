@@ -14,6 +14,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/oar/job"
+	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/state"
 	"vjob/scheduler"
@@ -37,7 +38,7 @@ func orders() []order {
 		{"holds", "Hold", "Keep a job that waits from being started", (*Dialect).hold},
 		{"rholds", "HoldRunning", "Suspend a job that runs, and hold it", (*Dialect).suspend},
 		{"resumptions", "Resume", "Let a held or suspended job go on", (*Dialect).resume},
-		{"checkpoints", "Checkpoint", "Not offered: a job that makes room is suspended with all its memory", (*Dialect).signal},
+		{"checkpoints", "Checkpoint", "Not offered: a job that makes room is suspended with all its memory", (*Dialect).checkpoint},
 	}
 }
 
@@ -59,7 +60,7 @@ func (d *Dialect) orderOperations() []api.Operation {
 	for _, path := range []string{"signals", "signal"} {
 		list = append(list, api.Operation{
 			Method: "POST", Path: "/jobs/:id/" + path + "/:signal", Name: "oar" + map[string]string{"signals": "Signal", "signal": "SignalJob"}[path],
-			Summary: "Not offered: nothing reaches into a VM", Verb: api.Change, Result: rest.Done{}, Handle: d.ordered((*Dialect).signal),
+			Summary: "Not offered: nothing reaches into a VM", Verb: api.Change, Result: rest.Done{}, Handle: d.signal,
 		})
 	}
 	return list
@@ -156,7 +157,7 @@ func (d *Dialect) remove(ctx context.Context, who api.Subject, kept *journal.Kep
 	text := fmt.Sprintf("Deleting the job = %s ...", kept.ID)
 	err := d.service.Order(ctx, who, kept.ID, scheduler.OrderDelete)
 	if kept.State.Terminal() || errors.Is(err, cluster.ErrConflict) {
-		return reply{"Job already killed", text + "This job was already killed.\n", "", 6}, nil
+		return reply{"Job already killed", text + "ERROR.\n", fmt.Sprintf("Cannot frag %s ; This job was already killed.\n", kept.ID), 6}, nil
 	}
 	return reply{"Delete request registered", fmt.Sprintf("%sREGISTERED.\nThe job(s) [ %s ] will be deleted in the near future.\n", text, kept.ID), "", 0}, err
 }
@@ -222,14 +223,31 @@ func (d *Dialect) resume(ctx context.Context, who api.Subject, kept *journal.Kep
 	return reply{"Resume request registered", fmt.Sprintf("[%s] Resume request was sent to the OAR server.\n", kept.ID), "", 0}, err
 }
 
-// signal says that nothing reaches into a VM; of a job that does not run, what OAR says.
-func (d *Dialect) signal(_ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
-	if s := d.stateOf(kept); s != state.Running {
-		return reply{"Job not running", "", fmt.Sprintf("The job %s is not running: its state is %s.\n", kept.ID, s), 5}, nil
+// checkpoint answers that nothing reaches into a VM; of a job that does not run, what OAR
+// does.
+func (d *Dialect) checkpoint(_ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
+	return d.unreached(kept, fmt.Sprintf("Checkpointing the job %s ...ERROR.\n", kept.ID), "checkpoint"), nil
+}
+
+// signal answers likewise.
+func (d *Dialect) signal(c *gin.Context, who api.Subject) error {
+	number := message.Harmless(c.Param("signal"))
+	return d.ordered(func(d *Dialect, _ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
+		return d.unreached(kept, fmt.Sprintf("Signaling the job %s with %s signal.\nERROR.\n", kept.ID, number), "signal"), nil
+	})(c, who)
+}
+
+func (d *Dialect) unreached(kept *journal.Kept, output, what string) reply {
+	r, _ := job.RecordOf(kept.Labels)
+	switch s := d.stateOf(kept); {
+	case s != state.Running:
+		return reply{"Job not running", output, fmt.Sprintf("Cannot %s %s ; This job is not running.\n", what, kept.ID), 5}
+	case r.Interactive:
+		return reply{"Job interactive", output, fmt.Sprintf("Cannot %s %s ; The job is Interactive.\n", what, kept.ID), 7}
 	}
 	return reply{
-		"Not offered", "", "Signals and checkpoints are not offered: nothing reaches into a VM. A job that makes room is suspended with all its memory and goes on later.\n", 5,
-	}, nil
+		"Not offered", output, "Signals and checkpoints are not offered: nothing reaches into a VM. A job that makes room is suspended with all its memory and goes on later.\n", 5,
+	}
 }
 
 func cannot(what string, id cluster.VJobID, why string) reply {

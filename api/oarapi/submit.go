@@ -122,7 +122,7 @@ func understood(r *submission.Result, err error) error {
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}
-	line := "# There are not enough resources for your request"
+	line := message.NotEnough
 	if errors.As(err, &bad) && !ofResources.MatchString(bad.Field) {
 		line = "# Error: the job cannot be taken as it is."
 	}

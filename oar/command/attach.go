@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
+	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/state"
 	"vjob/terminal"
@@ -123,8 +125,12 @@ func connect(ctx context.Context, r *run) error {
 	id, ok := number(r.value("connect"))
 	switch {
 	case r.value("connect") == "":
+		who, err := r.whoami(ctx)
+		if err != nil {
+			return err
+		}
 		var page rest.Page[rest.Item]
-		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(state.Running)}, "limit": {"2"}}, &page); err != nil {
+		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(state.Running)}, "user": {who.Name}}, &page); err != nil {
 			return err
 		}
 		if len(page.Items) == 0 {
@@ -132,7 +138,8 @@ func connect(ctx context.Context, r *run) error {
 			return nil
 		}
 		if id = page.Items[0].ID; len(page.Items) > 1 {
-			return stopped(20, "# Error: several jobs are running: say which, such as -C %d", id)
+			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", several(page.Items))
+			return nil
 		}
 	case !ok:
 		return stopped(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
@@ -159,6 +166,18 @@ func connect(ctx context.Context, r *run) error {
 	default:
 		return err
 	}
+}
+
+// several lists jobs with their names.
+func several(jobs []rest.Item) string {
+	words := make([]string, len(jobs))
+	for i, j := range jobs {
+		words[i] = fmt.Sprint(j.ID)
+		if j.Name != nil {
+			words[i] += " (" + message.Harmless(*j.Name) + ")"
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // errNoop: a job of type noop runs nothing.

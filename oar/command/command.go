@@ -53,6 +53,8 @@ func commands() []command {
 		{"nodesetting", "let nodes take VMs, or move all off them", "", nodesettingOptions, nodesetting},
 		{"property", "show the properties of nodes", "", propertyOptions, property},
 		{"queue", "show the queues", "", queueOptions, queue},
+		{"notify", "show the queues, as OAR 2.5 does", "", notifyOptions, notify},
+		{"removeresource", "not offered: nodes stand in the settings of vjobd", "ID", nil, removeresource},
 		{"walltime", "not offered: a walltime stays as it was asked for", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
 		{"accounting", "nothing to do: what was used is counted at once", "", accountingOptions, accounting},
 	}

@@ -177,6 +177,26 @@ func wished(r *run) (string, error) {
 	return "", unusable(1, "")
 }
 
+// removeresource is oarremoveresource.
+func removeresource(ctx context.Context, r *run) error {
+	if len(r.arguments) != 1 {
+		return unusable(2, "")
+	}
+	if _, ok := number(r.arguments[0]); !ok {
+		return unusable(2, fmt.Sprintf("%q is no number of a resource: see oarnodes", r.arguments[0]))
+	}
+	list, err := r.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	r.print("Resource to remove: %s\n", r.arguments[0])
+	dead := slices.ContainsFunc(list, func(n rest.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
+	if !dead {
+		return stopped(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
+	}
+	return r.settled(ctx, "Nodes stand in the settings of vjobd: take it out there and start it again")
+}
+
 // waits is how often a node that is emptied is looked at, a second apart.
 const waits = 900
 

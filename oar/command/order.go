@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/oar/getopt"
+	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/state"
 )
@@ -29,18 +29,25 @@ var (
 	resumeOptions = []getopt.Option{byArray, bySQL}
 )
 
-// targets are the jobs that are named; wrong is what one that is no number exits with.
-func (r *run) targets(none, wrong int) (ids []int64, err error) {
+// targets are the jobs that are named. One that is no number is told, and left out;
+// wrong is what the command exits with then.
+func (r *run) targets(wrong int) (ids []int64, err error) {
 	if r.has("sql") {
 		return nil, stopped(1, "SQL is not offered: name the jobs, or arrays with --array")
 	}
 	if len(r.arguments) == 0 {
-		return nil, unusable(none, "")
+		return nil, unusable(1, "")
+	}
+	kind := "job"
+	if r.has("array") {
+		kind = "job array"
 	}
 	for _, text := range r.arguments {
 		id, ok := number(text)
 		if !ok {
-			return nil, stopped(wrong, "[ERROR] \"%s\" is not a valid job identifier", text)
+			r.tell(fmt.Sprintf("[ERROR] \"%.80s\" is not a valid %s identifier", text, kind))
+			r.exit = wrong
+			continue
 		}
 		ids = append(ids, id)
 	}
@@ -76,8 +83,8 @@ func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error
 }
 
 // each asks the same of each job, and keeps the exit code of the last that failed.
-// foreign tells of one that there is not, or that is somebody else's.
-func (r *run) each(ctx context.Context, ids []int64, method, path string, foreign func(int64) string, tell func(*rest.Done)) error {
+// foreign is what is printed, and told, of one that there is not, or that is somebody else's.
+func (r *run) each(ctx context.Context, ids []int64, method, path string, foreign func(int64) (printed, told string), tell func(*rest.Done)) error {
 	c, err := r.client()
 	if err != nil {
 		return err
@@ -87,26 +94,28 @@ func (r *run) each(ctx context.Context, ids []int64, method, path string, foreig
 		err := c.Do(ctx, method, jobPath(id)+path, nil, &d)
 		switch {
 		case errors.Is(err, cluster.ErrNotFound), errors.Is(err, cluster.ErrForbidden):
-			r.tell(foreign(id))
+			printed, told := foreign(id)
+			r.print("%s", printed)
+			r.tell(told)
 			r.exit = 1
 			continue
 		case err != nil:
 			return err
 		}
+		tell(&d)
 		if d.Errors != "" {
 			r.tell(d.Errors)
 		}
 		if d.Exit != 0 {
 			r.exit = d.Exit
 		}
-		tell(&d)
 	}
 	return nil
 }
 
 // del is oardel.
 func del(ctx context.Context, r *run) error {
-	ids, err := r.targets(1, 4)
+	ids, err := r.targets(4)
 	if err != nil {
 		return err
 	}
@@ -116,15 +125,21 @@ func del(ctx context.Context, r *run) error {
 	if ids, err = r.members(ctx, ids); err != nil {
 		return err
 	}
-	foreign := func(id int64) string { return fmt.Sprintf("Cannot frag %d ; You are not the right user.", id) }
+	foreign := func(doing, what string) func(int64) (string, string) {
+		return func(id int64) (string, string) {
+			return fmt.Sprintf(doing, id), fmt.Sprintf("Cannot %s %d ; You are not the right user.", what, id)
+		}
+	}
+	printed := func(d *rest.Done) { r.print("%s", d.Output) }
 	if r.has("checkpoint") {
-		return r.each(ctx, ids, "POST", "/checkpoints/new", foreign, func(*rest.Done) {})
+		return r.each(ctx, ids, "POST", "/checkpoints/new", foreign("Checkpointing the job %d ...ERROR.\n", "checkpoint"), printed)
 	}
 	if signal, given := r.given.Value("signal"); given {
-		return r.each(ctx, ids, "POST", "/signals/"+url.PathEscape(signal), foreign, func(*rest.Done) {})
+		doing := "Signaling the job %d with " + strings.ReplaceAll(message.Harmless(signal), "%", "%%") + " signal.\nERROR.\n"
+		return r.each(ctx, ids, "POST", "/signals/"+url.PathEscape(signal), foreign(doing, "signal"), printed)
 	}
 	var registered []string
-	err = r.each(ctx, ids, "DELETE", "", foreign, func(d *rest.Done) {
+	err = r.each(ctx, ids, "DELETE", "", foreign("Deleting the job = %d ...ERROR.\n", "frag"), func(d *rest.Done) {
 		line, _, _ := strings.Cut(d.Output, "\n")
 		r.print("%s\n", line)
 		if d.Exit == 0 {
@@ -143,8 +158,8 @@ func force(ctx context.Context, r *run, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	var who wire.Identity
-	if err := c.Get(ctx, "/v1/whoami", nil, &who); err != nil {
+	who, err := r.whoami(ctx)
+	if err != nil {
 		return err
 	}
 	option := "-b"
@@ -184,7 +199,7 @@ func hold(ctx context.Context, r *run) error {
 func resume(ctx context.Context, r *run) error { return r.steer(ctx, "/resumptions/new", "resume") }
 
 func (r *run) steer(ctx context.Context, path, what string) error {
-	ids, err := r.targets(1, 2)
+	ids, err := r.targets(2)
 	if err != nil {
 		return err
 	}
@@ -192,6 +207,8 @@ func (r *run) steer(ctx context.Context, path, what string) error {
 		return err
 	}
 	return r.each(ctx, ids, "POST", path,
-		func(id int64) string { return fmt.Sprintf(`/!\ Cannot %s %d: this job does not exist.`, what, id) },
+		func(id int64) (string, string) {
+			return "", fmt.Sprintf(`/!\ Cannot %s %d: this job does not exist.`, what, id)
+		},
 		func(d *rest.Done) { r.print("%s", d.Output) })
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"vjob/api/client"
+	"vjob/api/wire"
 	"vjob/oar/message"
 	"vjob/oar/report"
 	"vjob/oar/rest"
@@ -50,6 +52,15 @@ func (r *run) client() (c *client.Client, err error) {
 		r.server, err = r.Client()
 	}
 	return r.server, err
+}
+
+// whoami is who calls, as the daemon knows them.
+func (r *run) whoami(ctx context.Context) (who wire.Identity, err error) {
+	c, err := r.client()
+	if err == nil {
+		err = c.Get(ctx, "/v1/whoami", nil, &who)
+	}
+	return who, err
 }
 
 // stop ends a command with an exit code; the text goes beside the output.

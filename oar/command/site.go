@@ -7,10 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"vjob/api/wire"
 	"vjob/oar/getopt"
-	"vjob/oar/report"
-	"vjob/oar/rest"
 )
 
 var propertyOptions = []getopt.Option{
@@ -51,40 +48,6 @@ func property(ctx context.Context, r *run) error {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		r.print("%s\n", name)
 	}
-	return nil
-}
-
-var queueOptions = []getopt.Option{
-	{Name: "list", Letter: "l", Meaning: "list the queues"},
-	{Name: "enable", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
-	{Name: "disable", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
-	{Name: "enable-all", Letter: "E", Meaning: "likewise"},
-	{Name: "disable-all", Letter: "D", Meaning: "likewise"},
-	{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
-	{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
-}
-
-// queue is oarqueue.
-func queue(ctx context.Context, r *run) error {
-	c, err := r.client()
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(queueOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) }) {
-		var who wire.Identity
-		if err := c.Get(ctx, "/v1/whoami", nil, &who); err != nil {
-			return err
-		}
-		if who.Role != "admin" {
-			return stopped(8, "You must be oar or root to change queues")
-		}
-		return stopped(1, "Queues stand in the settings of vjobd: change them there and start it again")
-	}
-	var page rest.Page[rest.Queue]
-	if err := c.Get(ctx, "/oarapi/queues", nil, &page); err != nil {
-		return err
-	}
-	r.print("%s", report.Queues(page.Items))
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/url"
-	"os/user"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ var statOptions = with(
 
 // stat is oarstat.
 func stat(ctx context.Context, r *run) error {
-	query, err := asked(r)
+	query, err := asked(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -69,6 +68,8 @@ func stat(ctx context.Context, r *run) error {
 		return err
 	case r.has("state"):
 		r.print("%s", report.States(jobs))
+	case len(jobs) == 0 && r.has("array") && (r.has("events") || r.has("properties")):
+		return errNone
 	case r.has("events"):
 		r.print("%s", report.Events(jobs, now))
 	case r.has("properties"):
@@ -98,6 +99,8 @@ func layout(r *run) report.Layout {
 	switch {
 	case r.has("compact"):
 		return report.Compact
+	case r.has("array") && format(r) == 1:
+		return report.ClassicArrays
 	case r.has("array"):
 		return report.Arrays
 	case format(r) == 1:
@@ -111,8 +114,11 @@ func format(r *run) int {
 	return n
 }
 
+// errNone: events and properties are those of jobs that are named.
+var errNone = stopped(1, "No job ids specified")
+
 // asked checks which options go together, and makes the query of them.
-func asked(r *run) (url.Values, error) {
+func asked(ctx context.Context, r *run) (url.Values, error) {
 	query := url.Values{"limit": {"100000"}}
 	array, arrayed := r.given.Value("array")
 	exports := 0
@@ -134,8 +140,8 @@ func asked(r *run) (url.Values, error) {
 		return nil, stopped(2, "-J, -Y, -D and -X exclude each other")
 	case r.has("state") && !r.has("job"):
 		return nil, stopped(1, "--state can only be used with an id")
-	case r.has("events") && !r.has("job"):
-		return nil, stopped(1, "No job ids specified")
+	case (r.has("events") || r.has("properties")) && !r.has("job") && array == "":
+		return nil, errNone
 	case r.has("format") && (format(r) < 1 || format(r) > 3):
 		return nil, stopped(1, "Value %q invalid for option format (1, 2 or 3 expected)", r.value("format"))
 	case len(r.arguments) > 0:
@@ -148,7 +154,14 @@ func asked(r *run) (url.Values, error) {
 		query.Set("array", array)
 	}
 	if name, given := r.given.Value("user"); given {
-		query.Set("user", cmp.Or(name, login()))
+		if name == "" {
+			who, err := r.whoami(ctx)
+			if err != nil {
+				return nil, err
+			}
+			name = who.Name
+		}
+		query.Set("user", name)
 	}
 	ids, err := jobs(r)
 	if err == nil && ids != "" {
@@ -249,13 +262,4 @@ func used(ctx context.Context, r *run, query url.Values) error {
 	}
 	r.print("%s", report.Accounting(page.Items, r.Now()))
 	return nil
-}
-
-// login is the name of the user who calls.
-func login() string {
-	u, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return u.Username
 }

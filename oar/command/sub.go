@@ -85,20 +85,22 @@ func exclusive(r *run) error {
 	noop := slices.ContainsFunc(types, func(t string) bool { return t == "noop" || strings.HasPrefix(t, "noop=") })
 	array, isArray := r.given.Value("array")
 	switch {
-	case r.has("interactive") && noop:
-		return stopped(17, "# Error: a noop job cannot be interactive.")
+	case r.has("resubmit") && len(r.arguments) == 0:
+		return nil
+	case len(r.arguments) != 1 && !r.has("interactive") && !r.has("reservation") && !noop:
+		return unusable(5, "")
 	case r.has("interactive") && r.has("reservation"):
 		return unusable(7, "# Error: a reservation cannot be interactive.")
+	case r.has("reservation") && r.value("reservation") == "":
+		return stopped(7, `# Error: syntax error in <start date> for the -r or --reservation option. It takes a date as argument with the format: "YYYY-MM-DD hh:mm:ss".`)
+	case r.has("interactive") && noop:
+		return stopped(17, "# Error: a noop job cannot be interactive.")
 	case r.has("interactive") && r.has("array-param-file"):
 		return unusable(9, "# Error: a parameter file-based array job cannot be interactive.")
-	case r.has("interactive") && isArray:
+	case r.has("interactive") && isArray && strings.TrimLeft(array, "+0") != "1":
 		return unusable(8, "# Error: an array job cannot be interactive.")
 	case isArray && (strings.HasPrefix(array, "-") || strings.Trim(array, "0+") == ""):
 		return unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
-	case r.has("resubmit") && len(r.arguments) == 0:
-		return nil
-	case len(r.arguments) > 1, len(r.arguments) == 0 && !r.has("interactive") && !r.has("reservation") && !noop:
-		return unusable(5, "")
 	}
 	return nil
 }

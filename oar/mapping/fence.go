@@ -26,7 +26,7 @@ func Fence(filters []property.Filter, world World, site Site) (string, error) {
 		}
 	}
 	if len(nodes) == 0 {
-		return "", &message.Error{Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Text: "no node has the properties that rules of admission ask for"}
+		return "", &message.Error{Exit: message.ExitResources, OAR: message.NotEnough, Text: "no node has the properties that rules of admission ask for"}
 	}
 	slices.SortFunc(nodes, byName)
 	return "fence($VMS, " + set(nodes) + ");\n", nil

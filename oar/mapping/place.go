@@ -163,7 +163,7 @@ func (p *placer) labels(s *Shape) ([]string, error) {
 				text += "; did you mean " + near + "?"
 			}
 			return nil, &message.Error{
-				Exit: message.ExitResources, OAR: fmt.Sprintf("# Bad resource request (ERROR: column %q does not exist)", l.Name),
+				Exit: message.ExitResources, OAR: fmt.Sprintf("%s (ERROR: column %q does not exist)", message.Bad, l.Name),
 				Place: p.source.At(l.Span), Text: text,
 			}
 		}

@@ -33,6 +33,6 @@ func (p *placer) tooFew(s *Shape, all *region, size cluster.Resources, counts []
 // lack is OAR's refusal of more than there is.
 func (p *placer) lack(at message.Span, text string) error {
 	return &message.Error{
-		Exit: message.ExitResources, OAR: "# There are not enough resources for your request", Place: p.source.At(at), Text: text,
+		Exit: message.ExitResources, OAR: message.NotEnough, Place: p.source.At(at), Text: text,
 	}
 }

@@ -63,7 +63,10 @@ func (f *former) shape(g request.Group) (Shape, error) {
 		case u == before && u != Label:
 			return s, f.bad(l, "%s and %s mean the same: want one of them", g.Levels[i-1].Name, l.Name)
 		case l.Count == "0":
-			return s, f.bad(l, "this asks for nothing: want 1 or more, ALL, BEST or BESTHALF")
+			return s, &message.Error{
+				Exit: message.ExitResources, OAR: message.NotEnough, Place: f.source.At(l.Span),
+				Text: "this asks for nothing: want 1 or more, ALL, BEST or BESTHALF",
+			}
 		case u == Label:
 			s.Labels = append(s.Labels, l)
 		case s.Unit == Label:
@@ -125,7 +128,7 @@ func (f *former) part(l, outer request.Level, above cluster.MilliCPU) (cluster.M
 func (f *former) bad(l request.Level, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &message.Error{
-		Exit: message.ExitResources, OAR: "# Bad resource request (" + l.String() + ")",
+		Exit: message.ExitResources, OAR: message.Bad + " (" + l.String() + ")",
 		Place: f.source.At(l.Span), Text: text,
 	}
 }

@@ -18,11 +18,22 @@ type Error struct {
 	Text  string // what is wrong, and what would be right
 }
 
-// Error is OAR's line, then the place and what is wrong, then the excerpt.
+// What OAR says when the resources cannot be had; the beginning of what it says when they
+// cannot be read; and what it says after either.
+const (
+	NotEnough = "# There are not enough resources for your request"
+	Bad       = "# Bad resource request"
+	verify    = "# Error: please verify your job submission syntax."
+)
+
+// Error is OAR's line or lines, then the place and what is wrong, then the excerpt.
 func (e *Error) Error() string {
 	told := told(e.Place, e.Text)
-	if e.OAR == "" {
+	switch {
+	case e.OAR == "":
 		return told
+	case e.OAR == NotEnough, strings.HasPrefix(e.OAR, Bad):
+		return Line(e.OAR) + "\n" + verify + "\n" + told
 	}
 	return Line(e.OAR) + "\n" + told
 }

@@ -265,7 +265,7 @@ func (p *parser) fail(at message.Span, format string, args ...any) error {
 // refuse has a line like that in which OAR passes on what its database says.
 func refuse(src message.Source, at message.Span, oar, text string) error {
 	return &message.Error{
-		Exit: message.ExitResources, OAR: "# Bad resource request (ERROR: " + oar + ")",
+		Exit: message.ExitResources, OAR: message.Bad + " (ERROR: " + oar + ")",
 		Place: src.At(at), Text: text,
 	}
 }

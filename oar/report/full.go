@@ -10,17 +10,19 @@ import (
 	"vjob/oar/rest"
 )
 
-// Full is all that is known of jobs, in blocks for people.
+// Full is all that is known of jobs, in blocks for people. What has not happened yet has no
+// line.
 func Full(jobs []rest.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
 		full(&b, &jobs[i], now)
+		b.WriteByte('\n')
 	}
 	return b.String()
 }
+
+// unless are the keys of lines that are left out while they are empty.
+var unless = map[string]bool{"exit_code": true, "startTime": true, "stopTime": true}
 
 func full(b *strings.Builder, j *rest.Job, now time.Time) {
 	fmt.Fprintf(b, "Job_Id: %d\n", j.ID)
@@ -33,10 +35,6 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 	}
 	if j.Scheduled != 0 {
 		start = date(j.Scheduled, now)
-	}
-	var events []string
-	for _, e := range j.Events {
-		events = append(events, date(e.At, now)+": "+e.Type+": "+e.Text)
 	}
 	for _, line := range [][2]string{
 		{"array_id", fmt.Sprint(j.ArrayID)},
@@ -69,9 +67,14 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		{"message", j.Message},
 		{"scheduledStart", start},
 		{"resubmit_job_id", fmt.Sprint(j.Resubmits)},
-		{"events", strings.Join(events, "; ")},
+		{"events", ""},
 	} {
-		fmt.Fprintf(b, "    %s = %s\n", line[0], message.Harmless(line[1]))
+		if line[1] != "" || !unless[line[0]] {
+			fmt.Fprintf(b, "    %s = %s\n", line[0], message.Harmless(line[1]))
+		}
+	}
+	for _, e := range j.Events {
+		fmt.Fprintf(b, "%s> %s: %s\n", date(e.At, now), e.Type, message.Harmless(e.Text))
 	}
 }
 

@@ -14,11 +14,11 @@ func Nodes(nodes []rest.Resource) string {
 	for i := range nodes {
 		n := &nodes[i]
 		fmt.Fprintf(&b, "network_address: %s\n", n.Node)
-		fmt.Fprintf(&b, "    resource_id: %d\n    state: %s\n", n.ID, n.State)
+		fmt.Fprintf(&b, "resource_id: %d\nstate: %s\n", n.ID, n.State)
 		if len(n.Jobs) > 0 {
-			fmt.Fprintf(&b, "    jobs: %s\n", join(n.Jobs, ", "))
+			fmt.Fprintf(&b, "jobs: %s\n", join(n.Jobs, ", "))
 		}
-		fmt.Fprintf(&b, "    properties: %s\n", n.Properties())
+		fmt.Fprintf(&b, "properties: %s\n\n", n.Properties())
 	}
 	return b.String()
 }
@@ -27,7 +27,7 @@ func Nodes(nodes []rest.Resource) string {
 func NodeStates(nodes []rest.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
-		fmt.Fprintf(&b, "%s\n    %d: %s\n", nodes[i].Node, nodes[i].ID, nodes[i].State)
+		fmt.Fprintf(&b, "%s:\n    %d: %s\n", nodes[i].Node, nodes[i].ID, nodes[i].State)
 	}
 	return b.String()
 }
@@ -41,11 +41,11 @@ func NodeNames(nodes []rest.Resource) string {
 	return b.String()
 }
 
-// Queues are queues, in blocks.
-func Queues(list []rest.Queue) string {
+// Queues are queues, in blocks; policy is the word for theirs.
+func Queues(list []rest.Queue, policy string) string {
 	var b strings.Builder
 	for _, q := range list {
-		fmt.Fprintf(&b, "%s\n\tpriority = %d\n\tpolicy = %s\n\tstate = %s\n", q.Name, q.Priority, q.Policy, q.State)
+		fmt.Fprintf(&b, "%s\n\tpriority = %d\n\t%s = %s\n\tstate = %s\n", q.Name, q.Priority, policy, q.Policy, q.State)
 	}
 	return b.String()
 }
@@ -53,14 +53,11 @@ func Queues(list []rest.Queue) string {
 // Accounting is a table of what users have used.
 func Accounting(list []rest.Usage, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-11s %-20s %-17s %15s %15s\n", "User", "First window starts", "Last window ends", "Asked (seconds)", "Used (seconds)")
-	fmt.Fprintf(&b, "%s %s %s %s %s\n", strings.Repeat("-", 11), strings.Repeat("-", 20), strings.Repeat("-", 17), strings.Repeat("-", 15), strings.Repeat("-", 15))
+	b.WriteString(`User       First window starts  Last window ends     Asked (seconds)  Used (seconds)
+---------- -------------------- -------------------- ---------------- ----------------
+`)
 	for _, u := range list {
-		fmt.Fprintf(&b, "%-11s %-20s %-17s %15d %15d\n", u.User, day(u.First, now), day(u.Last, now), u.Asked, u.Used)
+		fmt.Fprintf(&b, "%-10.10s %-19s  %-19s  %16d %16d\n", u.User, date(u.First, now), date(u.Last, now), u.Asked, u.Used)
 	}
 	return b.String()
-}
-
-func day(at int64, now time.Time) string {
-	return time.Unix(at, 0).In(now.Location()).Format(time.DateOnly)
 }

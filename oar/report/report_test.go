@@ -84,6 +84,7 @@ func TestFormats(t *testing.T) {
 	show("oarstat of nothing", report.Table(nil, report.Short, noon))
 	show("oarstat --format 1", report.Table(list, report.Classic, noon))
 	show("oarstat --array", report.Table(list, report.Arrays, noon))
+	show("oarstat --array --format 1", report.Table(list, report.ClassicArrays, noon))
 	show("oarstat -c", report.Table(list, report.Compact, noon))
 	show("oarstat -s", report.States(list))
 	show("oarstat -s -J", data(report.StatesJSON(list)))
@@ -109,7 +110,7 @@ func TestFormats(t *testing.T) {
 	show("oarnodes", report.Nodes(nodes()))
 	show("oarnodes -s", report.NodeStates(nodes()))
 	show("oarnodes -l", report.NodeNames(nodes()))
-	show("oarqueue", report.Queues([]rest.Queue{{Name: "default", Priority: 2, Policy: "conservative", State: "Active"}}))
+	show("oarqueue", report.Queues([]rest.Queue{{Name: "default", Priority: 2, Policy: "conservative", State: "Active"}}, "policy"))
 	if i := strings.IndexFunc(b.String(), func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }); i >= 0 {
 		t.Errorf("a terminal would obey %q", b.String()[i:i+10])
 	}

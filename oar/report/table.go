@@ -15,10 +15,11 @@ type Layout uint8
 
 // The layouts.
 const (
-	Short   Layout = iota // what oarstat prints by itself, format 2 and 3
-	Classic               // format 1: names and dates of submission
-	Arrays                // with the place of each job in its array
-	Compact               // an array is one line
+	Short         Layout = iota // what oarstat prints by itself, format 2 and 3
+	Classic                     // format 1: names and dates of submission
+	Arrays                      // with the place of each job in its array
+	ClassicArrays               // likewise, in format 1
+	Compact                     // an array is one line
 )
 
 // Table is jobs as a table; nothing when there are none.
@@ -47,6 +48,9 @@ var heads = map[Layout]string{
 	Classic: `Job id     Name           User           Submission Date     S Queue
 ---------- -------------- -------------- ------------------- - ----------
 `,
+	ClassicArrays: `Job id    A. id     A. index  Name       User     Submission Date     S Queue
+--------- --------- --------- ---------- -------- ------------------- - --------
+`,
 	Arrays: `Job id    A. id     index S User     Duration   System message
 --------- --------- ----- - -------- ---------- --------------------------------
 `,
@@ -57,13 +61,14 @@ func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
 	if j.ID == 0 { // of an array; see compacted
 		id, letter = fmt.Sprintf("%d@%d", j.ArrayIndex, j.ArrayID), "-"
 	}
-	lasts, text := Duration(j, now), message.Harmless(j.Message)
+	lasts, text, name := Duration(j, now), message.Harmless(j.Message), ""
+	if j.Name != nil {
+		name = message.Harmless(*j.Name)
+	}
 	switch layout {
+	case ClassicArrays:
+		fmt.Fprintf(b, "%-9.9s %-9.9s %-9.9s %-10.10s %-8.8s %-19.19s %1.1s %-8.8s\n", id, fmt.Sprint(j.ArrayID), fmt.Sprint(j.ArrayIndex), name, j.Owner, date(j.Submitted, now), letter, j.Queue)
 	case Classic:
-		name := ""
-		if j.Name != nil {
-			name = message.Harmless(*j.Name)
-		}
 		fmt.Fprintf(b, "%-10.10s %-14.14s %-14.14s %-19.19s %1.1s %-10.10s\n", id, name, j.Owner, date(j.Submitted, now), letter, j.Queue)
 	case Arrays:
 		fmt.Fprintf(b, "%-9.9s %-9.9s %-5.5s %1.1s %-8.8s %10.10s %s\n", id, fmt.Sprint(j.ArrayID), fmt.Sprint(j.ArrayIndex), letter, j.Owner, lasts, text)

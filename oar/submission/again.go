@@ -16,7 +16,13 @@ import (
 func Again(j *cluster.VJob, s *rest.Submission) error {
 	r, ok := job.RecordOf(j.Labels)
 	if !ok {
-		return &message.Error{Exit: 4, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("job %s was not submitted by oarsub; only its owner knows how", j.ID)}
+		return &message.Error{Exit: exitResubmit, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("job %s was not submitted by oarsub; only its owner knows how", j.ID)}
+	}
+	if r.Interactive || !j.Reservation.IsZero() {
+		return &message.Error{
+			Exit: exitResubmit, OAR: "# Error: an interactive job or a reservation cannot be resubmitted.",
+			Text: fmt.Sprintf("submit what job %s asked for anew", j.ID),
+		}
 	}
 	if len(s.Resource) == 0 {
 		s.Resource = strings.Split(r.Wanted, " | ")

@@ -50,7 +50,7 @@ type Result struct {
 	Said        []string // lines for the output of oarsub, before the numbers of jobs
 	Warned      []string // lines beside it
 	VJob        wire.Submission
-	Array       bool // of sub-jobs
+	Array       bool // of more than one sub-job
 	Reservation bool
 	Record      job.Record
 }
@@ -110,7 +110,7 @@ func (m *maker) parameters() error {
 				Text: fmt.Sprintf("the array has %s; want 1 to %d", text, paramfile.MaxLines),
 			}
 		}
-		m.VJob.Array, m.Array = n, true
+		m.VJob.Array, m.Array = n, n > 1
 	}
 	if m.asked.ParamFile == "" {
 		return nil
@@ -119,7 +119,7 @@ func (m *maker) parameters() error {
 	if err != nil {
 		return err
 	}
-	m.VJob.Array, m.Array = len(lines), true
+	m.VJob.Array, m.Array = len(lines), len(lines) > 1
 	for _, l := range lines {
 		m.VJob.Parameters = append(m.VJob.Parameters, l.Text)
 	}

@@ -129,7 +129,12 @@ func (m *maker) notify() error {
 		m.warn("this site sends no mails.")
 	}
 	switch {
-	case strings.Contains(text, "exec:"):
+	case execs.MatchString(text) && !harmless.MatchString(text):
+		return &message.Error{
+			Exit: exitInsecure, OAR: "# Error: insecure characters found in notification method (the allowed regexp is: [a-zA-Z0-9_.\\/ -]+).",
+			Text: "and exec: is not offered: no program of a user runs on the server; want mail:NAME@HOST, or a web address",
+		}
+	case execs.MatchString(text):
 		return unnotified("exec: is not offered: no program of a user runs on the server; want mail:NAME@HOST, or a web address")
 	case err != nil:
 		return unnotified(err.Error())
@@ -137,6 +142,13 @@ func (m *maker) notify() error {
 	m.VJob.Notify = []string{text}
 	return nil
 }
+
+// What OAR calls a notification by a program, and one without characters that a shell
+// takes for its own.
+var (
+	execs    = regexp.MustCompile(`exec\s*:.`)
+	harmless = regexp.MustCompile(`exec\s*:[a-zA-Z0-9_./ -]+$`)
+)
 
 func unnotified(why string) error {
 	return &message.Error{Exit: exitNotify, OAR: "# Error: bad syntax for the notify option", Text: why}

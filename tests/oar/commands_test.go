@@ -54,7 +54,7 @@ var trials = map[string]trial{
 	"x238": {"root", "oarproperty|-a|state", 1, "OAR system property"},
 	"x245": {"alice", "oarstat|-s|-j|<waiting>", 0, "Waiting"},
 	"x247": {"alice", "oarstat|--properties|--job|<waiting>|-Y|-J", 2, ""},
-	"x248": {"alice", "oarstat|--events|--array|20", 1, "No job ids specified"},
+	"x248": {"alice", "oarstat|--events|--array|99999", 1, "No job ids specified"},
 	"x250": {"alice", "oarstat|--accounting|1970-error, 1970-01-20", 1, "Bad syntax for --accounting"},
 }
 

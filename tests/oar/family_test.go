@@ -90,7 +90,7 @@ func TestExitCodes(t *testing.T) {
 	x.until(id, "Running")
 	x.run("alice", "oardel", id)
 	x.until(id, "Terminated")
-	if r := x.run("alice", "oarstat", "-f", "-j", id); !strings.Contains(r.out, "exit_code = \n") {
+	if r := x.run("alice", "oarstat", "-f", "-j", id); strings.Contains(r.out, "exit_code") {
 		t.Errorf("deleted: %s", r.out)
 	}
 }
@@ -121,10 +121,10 @@ func TestStateLog(t *testing.T) {
 	x.until(next, "Running") // in the room of the one that is suspended
 	is(x.run("alice", "oarresume", wide), 1, "", `/!\ Cannot resume `+wide+": only oar or root user can resume Suspended jobs.\n")
 	is(x.run("alice", "oarresume", next), 1, "", `/!\ Cannot resume `+next+": the job is not in the Hold or Suspended state.\n")
-	is(x.run("bob", "oardel", next), 1, "", "Cannot frag "+next+" ; You are not the right user.\n")
+	is(x.run("bob", "oardel", next), 1, "Deleting the job = "+next+" ...ERROR.\n", "Cannot frag "+next+" ; You are not the right user.\n")
 	is(x.run("alice", "oardel", next), 0, "Deleting the job = "+next+" ...REGISTERED.\nThe job(s) [ "+next+" ] will be deleted in the near future.\n", "")
 	x.until(next, "Terminated")
-	is(x.run("alice", "oardel", next), 6, "Deleting the job = "+next+" ...This job was already killed.\n", "")
+	is(x.run("alice", "oardel", next), 6, "Deleting the job = "+next+" ...ERROR.\n", "Cannot frag "+next+" ; This job was already killed.\n")
 	is(x.run("root", "oarresume", wide), 0, "["+wide+"] Resume request was sent to the OAR server.\n", "")
 	x.until(wide, "Running")
 	held := x.sub("alice", "--hold", "-l", "core=1", "sleep 1")

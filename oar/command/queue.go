@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"slices"
+
+	"vjob/oar/getopt"
+	"vjob/oar/report"
+	"vjob/oar/rest"
+)
+
+var (
+	queueOptions = []getopt.Option{
+		{Name: "list", Letter: "l", Meaning: "list the queues"},
+		{Name: "enable", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
+		{Name: "disable", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "enable-all", Letter: "E", Meaning: "likewise"},
+		{Name: "disable-all", Letter: "D", Meaning: "likewise"},
+		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+	}
+	notifyOptions = []getopt.Option{
+		{Name: "list-queues", Letter: "l", Meaning: "list the queues"},
+		{Name: "enable-queue", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
+		{Name: "disable-queue", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "Enable-all-queues", Letter: "E", Meaning: "likewise"},
+		{Name: "Disable-all-queues", Letter: "D", Meaning: "likewise"},
+		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+	}
+)
+
+// queue is oarqueue.
+func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOptions[1:], "policy") }
+
+// notify is oarnotify, as far as it is about queues. What else it can, waking OAR's server
+// up, is not needed: the loop of vjobd sees for itself that something has changed.
+func notify(ctx context.Context, r *run) error {
+	changes := slices.ContainsFunc(notifyOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) })
+	if !r.has("list-queues") && !changes {
+		return nil
+	}
+	return r.queues(ctx, notifyOptions[1:], "scheduler")
+}
+
+// queues lists the queues, unless one of the options that would change them is given. Their
+// policy goes by the word that the version of OAR has for it.
+func (r *run) queues(ctx context.Context, changes []getopt.Option, policy string) error {
+	if slices.ContainsFunc(changes, func(o getopt.Option) bool { return r.has(o.Name) }) {
+		return r.settled(ctx, "Queues stand in the settings of vjobd: change them there and start it again")
+	}
+	c, err := r.client()
+	if err != nil {
+		return err
+	}
+	var page rest.Page[rest.Queue]
+	if err := c.Get(ctx, "/oarapi/queues", nil, &page); err != nil {
+		return err
+	}
+	r.print("%s", report.Queues(page.Items, policy))
+	return nil
+}
+
+// settled refuses what only administrators may ask, and stands in the settings.
+func (r *run) settled(ctx context.Context, why string) error {
+	who, err := r.whoami(ctx)
+	switch {
+	case err != nil:
+		return err
+	case who.Role != "admin":
+		return stopped(8, "You must be oar or root to change what the site has")
+	}
+	return stopped(1, "%s", why)
+}

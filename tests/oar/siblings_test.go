@@ -1,0 +1,167 @@
+package oar_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// siblings are command lines beside those that were written down: what OAR's manual and
+// programs say of the options next to them. The lines of rules of admission are left out
+// of the output; N stands for a number.
+var siblings = []struct {
+	line string
+	exit int
+	out  string // the whole of it; Usage: its beginning
+	err  string // its first line
+}{
+	// How much there is to be run.
+	{"oarsub", 5, "Usage: oarsub", ""},
+	{"oarsub|sleep 1|sleep 2", 5, "Usage: oarsub", ""},
+	{"oarsub|-t|noop", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|noop=standby|-l|nodes=1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-h", 0, "Usage: oarsub", ""},
+	{"oarsub|--resource", 1, "", "Option resource requires an argument"},
+	{"oarsub|-x|sleep 1", 1, "", "Unknown option: x"},
+	// Arrays.
+	{"oarsub|--array|1|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|--array|2|sleep 1", 0, "OAR_JOB_ID=N\nOAR_JOB_ID=N\nOAR_ARRAY_ID=N\n", ""},
+	{"oarsub|--array=2|-l|nodes=1,walltime=1|-l|nodes=2,walltime=0:30|sleep 1", 0, "OAR_JOB_ID=N\nOAR_JOB_ID=N\nOAR_ARRAY_ID=N\n", ""},
+	{"oarsub|--array|x|sleep 1", 1, "", `Value "x" invalid for option array (number expected)`},
+	{"oarsub|--array|2.5|sleep 1", 1, "", `Value "2.5" invalid for option array (number expected)`},
+	{"oarsub|-I|--array|0", 8, "Usage: oarsub", "# Error: an array job cannot be interactive."},
+	{"oarsub|--array-param-file|one.txt|./prog", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|--array-param-file|comments.txt|./prog", 0, "OAR_JOB_ID=N\nOAR_JOB_ID=N\nOAR_ARRAY_ID=N\n", ""},
+	{"oarsub|--array-param-file|only-comments.txt|./prog", 6, "", "# Error: an array job must have a positive number of sub-jobs."},
+	{"oarsub|--array-param-file|nofile.txt|./prog", 12, "", "[ERROR] Cannot open the parameter file nofile.txt."},
+	{"oarsub|--array-param-file|params.txt", 5, "Usage: oarsub", ""},
+	// Interactive jobs, reservations, connections.
+	{"oarsub|-I|-r|2037-01-01 10:00:00", 7, "Usage: oarsub", "# Error: a reservation cannot be interactive."},
+	{"oarsub|-I|-t|noop=standby", 17, "", "# Error: a noop job cannot be interactive."},
+	{"oarsub|-r|2037-02-30 10:00:00|sleep 1", 7, "", "# Error: syntax error in <start date>"},
+	{"oarsub|-r||sleep 1", 7, "", "# Error: syntax error in <start date>"},
+	{"oarsub|-r|25:00|sleep 1", 7, "", "# Error: syntax error in <start date>"},
+	{"oarsub|-r|10:60|sleep 1", 7, "", "# Error: syntax error in <start date>"},
+	{"oarsub|-r|2037-01-01|sleep 1", 7, "", "# Error: syntax error in <start date>"},
+	{"oarsub|-r|2037-01-01 01:00:00, 2037-01-40 02:00:00|sleep 1", 7, "", "# Error: syntax error in <end date>"},
+	{"oarsub|-C|99999", 20, "", "# Error: job 99999"},
+	{"oarsub|-C|x", 1, "", `Value "x" invalid for option connect (number expected)`},
+	// What rules of admission refuse.
+	{"oarsub|-t|cosystem|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|deploy=standby|-l|nodes=1|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|timesharing=*,user|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|timesharing=name,user|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|timesharing=*|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: timesharing=*"},
+	{"oarsub|-t|token|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: token"},
+	{"oarsub|-t|token:x|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: token:x"},
+	{"oarsub|-t|idempotent|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|bogus|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: bogus"},
+	{"oarsub|-t|placeholder=night|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|placeholder|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: placeholder"},
+	{"oarsub|-t|postpone=soon|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: postpone=soon"},
+	{"oarsub|-t|deadline=2037-01-01 10:00:00|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-t|state=strict|sleep 1", 254, "", "[ADMISSION RULE] Error: unknown job type: state=strict"},
+	{"oarsub|-t|inner=nosuch|sleep 1", 254, "", "[ADMISSION RULE] Error: job type cannot be used: inner=nosuch"},
+	{"oarsub|-l|state=1|sleep 1", 254, "", "[ADMISSION RULE] 'state' resource is not allowed"},
+	{"oarsub|-t|deploy|-l|nodes=1/core=1|sleep 1", 254, "", "[ADMISSION RULE] 'core' resource is not allowed with a deploy job"},
+	// Resources that there are not.
+	{"oarsub|-l|nodes=0|sleep 1", 8, "", "# There are not enough resources for your request\n# Error: please verify your job submission syntax.\n"},
+	{"oarsub|-l|nodes=99999999999999999999|sleep 1", 8, "", "# There are not enough resources for your request"},
+	{"oarsub|-l|{cluster='nosuch'}/nodes=1|sleep 1", 8, "", "# There are not enough resources for your request"},
+	{"oarsub|-l|nosuch=1|sleep 1", 8, "", "# Bad resource request"},
+	{"oarsub|-p|nosuch = 'x'|sleep 1", 8, "", "# Bad resource request"},
+	{"oarsub|-p|cluster = 'azur'; drop table jobs|sleep 1", 8, "", "# Bad resource request"},
+	{"oarsub|-p|{1=1} OR 1=1|sleep 1", 8, "", "# Bad resource request"},
+	{"oarsub|-l||sleep 1", 18, "", "# Error: cannot recognize --  -- resource"},
+	{"oarsub|-l|nodes=2,walltime=1h|sleep 1", 18, "", "# Error: cannot recognize -- ,walltime=1h -- resource"},
+	// Files, names, signals, dependencies.
+	{"oarsub|-E|a;b|sleep 1", 243, "", "# Error: invalid stderr file name (bad character)"},
+	{"oarsub|-O|a`b|sleep 1", 244, "", "# Error: invalid stdout file name (bad character)"},
+	{"oarsub|-O|/tmp/%jobid%.out|-E|err-%jobid%|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|--notify|bogus|sleep 1", 250, "", "# Error: bad syntax for the notify option"},
+	{"oarsub|--notify|exec:/bin/x;rm|sleep 1", 16, "", `# Error: insecure characters found in notification method (the allowed regexp is: [a-zA-Z0-9_.\/ -]+).`},
+	{"oarsub|--notify|[NOSUCH]mail:a@b.c|sleep 1", 250, "", "# Error: bad syntax for the notify option"},
+	{"oarsub|--notify|[RUNNING, END]mail:a@b.c|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: this site sends no mails."},
+	{"oarsub|--checkpoint|x|sleep 1", 1, "", `Value "x" invalid for option checkpoint (number expected)`},
+	{"oarsub|--resubmit|x", 1, "", `Value "x" invalid for option resubmit (number expected)`},
+	{"oarsub|-q|besteffort|-t|idempotent|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
+	{"oarsub|-X|sleep 1", 1, "", "XML is not offered"},
+	{"oarsub|-J|sleep 1", 0, "{\n   \"job_id\" : N\n}\n", ""},
+	{"oarsub|-S|./nofile.sh", 12, "", "[ERROR] Cannot open the script ./nofile.sh."},
+	// The other commands.
+	{"oardel", 1, "Usage: oardel", ""},
+	{"oardel|abc", 4, "", `[ERROR] "abc" is not a valid job identifier`},
+	{"oardel|-1", 1, "", "Unknown option: 1"},
+	{"oardel|0", 4, "", `[ERROR] "0" is not a valid job identifier`},
+	{"oardel|--array|abc", 4, "", `[ERROR] "abc" is not a valid job array identifier`},
+	{"oardel|99999", 1, "Deleting the job = N ...ERROR.\n", "Cannot frag 99999 ; You are not the right user."},
+	{"oardel|-c|99999", 1, "Checkpointing the job N ...ERROR.\n", "Cannot checkpoint 99999 ; You are not the right user."},
+	{"oardel|-s|USR1|99999", 1, "Signaling the job N with USRN signal.\nERROR.\n", "Cannot signal 99999 ; You are not the right user."},
+	{"oardel|-b|1", 8, "", "You must be oar or root to use the -b option"},
+	{"oardel|--force-terminate-finishing-job|1", 8, "", "You must be oar or root to use the --force-terminate-finishing-job option"},
+	{"oarhold|abc", 2, "", `[ERROR] "abc" is not a valid job identifier`},
+	{"oarhold|99999", 1, "", `/!\ Cannot hold 99999: this job does not exist.`},
+	{"oarhold|-r|99999", 1, "", `/!\ Cannot hold 99999: this job does not exist.`},
+	{"oarresume|abc", 2, "", `[ERROR] "abc" is not a valid job identifier`},
+	{"oarresume|99999", 1, "", `/!\ Cannot resume 99999: this job does not exist.`},
+	{"oarstat|-s", 1, "", "--state can only be used with an id"},
+	{"oarstat|-j", 255, "", "No job id provided in command line or environment variables"},
+	{"oarstat|-j|1|--array|1", 1, "", `/!\ ERROR: Conflicting Job IDs and Array IDs (--array and -j cannot be used together)`},
+	{"oarstat|-c|-f", 1, "", "Compact view cannot be used with exports or full view"},
+	{"oarstat|-c|-J", 1, "", "Compact view cannot be used with exports or full view"},
+	{"oarstat|--sql|1=1|-p", 1, "", "Options --sql and -p cannot be used together"},
+	{"oarstat|-g|yesterday", 1, "", "Bad syntax for --gantt"},
+	{"oarstat|-g|2026-11-20 10:00:00, 2026-11-19 10:00:00", 1, "", "Bad syntax for --gantt"},
+	{"oarstat|--accounting|2026-11-20", 1, "", "Bad syntax for --accounting"},
+	{"oarstat|--format|7", 1, "", `Value "7" invalid for option format (1, 2 or 3 expected)`},
+	{"oarstat|-j|abc", 1, "", `Value "abc" invalid for option job (number expected)`},
+	{"oarstat|-e", 1, "", "No job ids specified"},
+	{"oarstat|-p", 1, "", "No job ids specified"},
+	{"oarstat|-u|nobody", 0, "", ""},
+	{"oarstat|-V", 0, "OAR version: N.N.N (vjob test)\n", ""},
+	{"oarnodes|nosuch", 0, "", `/!\ No nodes to display...`},
+	{"oarnodes|-s|-r|1", 0, "node-N:\n    N: Alive\n", ""},
+	{"oarnodesetting|-h|node-1|-s|Absent", 254, "", ""},
+	{"oarwalltime|1", 2, "", "FUNCTIONALITY IS DISABLED"},
+	{"oarwalltime|1|+1:0:0", 5, "", "FUNCTIONALITY IS DISABLED"},
+	{"oarwalltime|1|soon", 1, "", `"soon" is no walltime`},
+	{"oarwalltime", 1, "Usage: oarwalltime", ""},
+	{"oarqueue|-D", 8, "", "You must be oar or root"},
+	{"oarnotify|-D", 8, "", "You must be oar or root"},
+	{"oarnotify|Term", 0, "", ""},
+	{"oarremoveresource", 2, "Usage: oarremoveresource", ""},
+	{"oarremoveresource|1", 2, "Resource to remove: N\n", `/!\ The state of the resource 1 must be set to Dead before.`},
+	{"oaraccounting", 0, "", ""},
+}
+
+// What stands next to the cases that were written down is answered in the same way.
+func TestSiblings(t *testing.T) {
+	x := open(t)
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"one.txt": "1\n", "params.txt": "1\n2\n", "comments.txt": "# first\n\n1 a\n  \n2 b # why\n", "only-comments.txt": "# nothing\n\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.until(x.sub("bob", "sleep 1000000"), "Running")
+	for i, s := range siblings {
+		t.Run(fmt.Sprintf("%03d %s", i, s.line), func(t *testing.T) {
+			words := strings.Split(s.line, "|")
+			r := x.run("alice", words[0], words[1:]...)
+			if r.code != s.exit {
+				t.Errorf("exit %d, want %d", r.code, s.exit)
+			}
+			switch out := digits.ReplaceAllString(withoutRules(r.out), "N"); {
+			case strings.HasPrefix(s.out, "Usage: ") && strings.HasPrefix(out, s.out):
+			case out != s.out:
+				t.Errorf("printed %q, want %q", out, s.out)
+			}
+			if !strings.HasPrefix(r.err, s.err) {
+				t.Errorf("told %q, want %q", r.err, s.err)
+			}
+		})
+	}
+}
