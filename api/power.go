@@ -9,7 +9,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/power/cycle"
-	"vjob/scheduler"
+	"vjob/scheduler/switchboard"
 )
 
 // setPower answers POST /v1/nodes/{name}/power.
@@ -38,7 +38,7 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 }
 
 // wireSwitch shows how far a node is on its way off or on; administrators also read what is wrong.
-func wireSwitch(p *scheduler.Switch, who Subject) *wire.NodeSwitch {
+func wireSwitch(p *switchboard.Switch, who Subject) *wire.NodeSwitch {
 	if p == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, erro
 // with the daemon they say how long is planned, and which nodes can be switched.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	core, err := steering.Core(s)
-	core.Planner, core.Switching = planner(s), switching(s)
+	core.Planner, core.Switching, core.Caretaking = planner(s), switching(s), caretaking(s)
 	return core, err
 }
 

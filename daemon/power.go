@@ -13,7 +13,8 @@ import (
 	"vjob/power/ipmi"
 	"vjob/power/redfish"
 	"vjob/power/wol"
-	"vjob/scheduler"
+	"vjob/scheduler/caretaker"
+	"vjob/scheduler/switchboard"
 	"vjob/settings"
 )
 
@@ -66,18 +67,23 @@ func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error)
 	return nil, nil //nolint:nilnil // settings are only checked, and there is nothing to check
 }
 
-// switching is what the loop is told of it.
-func switching(s *settings.Settings) scheduler.Switching {
-	l, m := &s.Switching.Limits, &s.Switching.Manage
-	var manage *scheduler.Management
-	if m.Enabled {
-		manage = &scheduler.Management{Settings: m.DPM(), Every: m.Every.Duration, Boot: m.Boot.Duration}
-	}
-	return scheduler.Switching{
-		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration, Manage: manage,
+// switching is what the loop is told of switching nodes.
+func switching(s *settings.Settings) switchboard.Settings {
+	l := &s.Switching.Limits
+	return switchboard.Settings{
+		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration,
 		Limits: cycle.Limits{
 			Empty: l.Empty.Duration, Off: l.Off.Duration, On: l.On.Duration, Quiet: l.Quiet.Duration,
 			Poll: l.Poll.Duration, Pause: l.Pause.Duration, Tries: l.Tries,
 		},
 	}
+}
+
+// caretaking is what the loop is told of when to do that by itself; nil is never.
+func caretaking(s *settings.Settings) *caretaker.Settings {
+	m := &s.Switching.Manage
+	if !m.Enabled {
+		return nil
+	}
+	return &caretaker.Settings{Settings: m.DPM(), Every: m.Every.Duration, Boot: m.Boot.Duration}
 }

@@ -198,41 +198,6 @@ type Reshape struct {
 	Reserved []cluster.Resources // by each of its VMs
 }
 
-// Step is everything that one step of the scheduler writes, in one transaction.
-type Step struct {
-	Reshape []Reshape // before what follows
-	VJobs   []VJobChange
-	Gangs   []gang.Record
-	Nodes   []cluster.Node
-	Power   []cycle.Record
-	Rules   *Rules   // in place of those before; nil: as they were
-	Budgets *Budgets // the same of budgets
-	Prices  *Prices  // and of prices
-	Plans   []Plan
-	Closed  []PlanChange
-	Actions []ActionChange
-	Skews   []SkewChange
-	Intents []Intent
-	Results []Result
-	Usage   []Usage
-	Drawn   []Drawn // added to what there is
-	// NodeHours and VJobHours are added as well.
-	NodeHours []NodeHour
-	VJobHours []VJobHour
-	Charges   []Charge
-	Events    []Event
-	Freed     []cluster.VJobID // that wait for no others any more
-	Again     []Attempt
-	Spans     []WalltimeChange
-}
-
-// Empty reports whether there is nothing to commit.
-func (s *Step) Empty() bool {
-	return len(s.Reshape) == 0 && len(s.Freed) == 0 && len(s.Again) == 0 && len(s.Spans) == 0 && len(s.VJobs) == 0 && len(s.Gangs) == 0 && len(s.Nodes) == 0 && len(s.Power) == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && len(s.Plans) == 0 &&
-		len(s.Closed) == 0 && len(s.Actions) == 0 && len(s.Skews) == 0 && len(s.Intents) == 0 &&
-		len(s.Results) == 0 && len(s.Usage) == 0 && len(s.Drawn) == 0 && len(s.NodeHours) == 0 && len(s.VJobHours) == 0 && len(s.Charges) == 0 && len(s.Events) == 0
-}
-
 // Loaded is what the scheduler knows when it starts.
 type Loaded struct {
 	Epoch    int64 // of this start, larger than any before; durable already

@@ -7,7 +7,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
-	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
@@ -16,8 +15,11 @@ import (
 	"vjob/queue"
 	"vjob/queue/arrangement"
 	"vjob/ruling"
+	"vjob/scheduler/caretaker"
 	"vjob/scheduler/kin"
 	"vjob/scheduler/pass"
+	"vjob/scheduler/switchboard"
+	"vjob/scheduler/wattage"
 )
 
 // Settings steer the core.
@@ -33,7 +35,9 @@ type Settings struct {
 	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
 	HoldOverdue bool
 	// Switching says which nodes can be switched off and on.
-	Switching Switching
+	Switching switchboard.Settings
+	// Caretaking says when that is done; nil: only people switch nodes.
+	Caretaking *caretaker.Settings
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one
@@ -48,14 +52,8 @@ type Core struct {
 	rules    journal.Rules // stated through the API, beside those of the settings
 	reader   *ruling.Reader
 
-	budgets journal.Budgets                 // stated through the API, beside those of the settings
-	book    *budget.Book                    // the same, read
-	prices  journal.Prices                  // stated through the API, in place of those of the settings
-	series  *price.Series                   // the same, read
-	limits  []budget.Limit                  // that are kept, as of the last decision
-	changes []pass.LimitChange              // that are to come
-	kept    map[cluster.NodeID]energy.Watts // for nodes that shall come on, as of the last decision
-	groups  map[budget.Group][]cluster.NodeID
+	prices journal.Prices // stated through the API, in place of those of the settings
+	series *price.Series  // the same, read
 
 	decided   uint64                           // the executor's changes that the last decision has seen
 	decidedAt time.Time                        // zero before the first decision
@@ -71,11 +69,9 @@ type Core struct {
 	kin       *kin.Register                    // who waits for whom
 	out       journal.Step                     // written by the core itself
 
-	switches map[cluster.NodeID]*switched // nodes that can be switched off and on
-	moving   map[cluster.NodeID]bool      // those of them that are off, or on their way
-	asks     []power.Ask                  // for their power drivers
-	powerAt  time.Time                    // when time alone takes a switch further
-	manager  *manager                     // nil: nothing was managed since the start
+	board     *switchboard.Board
+	watts     *wattage.Guard
+	caretaker *caretaker.Caretaker // nil: only people switch nodes
 }
 
 // NewCore goes on from what the journal holds.
@@ -87,9 +83,8 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		rules: loaded.Rules, reader: ruling.NewReader(), aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
-	c.takeUpEnergy(loaded.Budgets)
+	c.takeUpPower(&loaded)
 	c.takeUpPrices(loaded.Prices)
-	c.takeUp(loaded.Power)
 	c.kin = kin.New(&loaded)
 	c.exec.Ended = c.kin.Note
 	return c
@@ -156,21 +151,27 @@ func (c *Core) Tick(now time.Time) {
 	c.endOverdue()
 }
 
+// Effects are what the core wants written down, and done after that.
+type Effects struct {
+	execute.Effects
+	Asks []power.Ask // of power drivers
+}
+
 // Drain decides if it is time to, and returns what is to be done.
-func (c *Core) Drain() execute.Effects {
+func (c *Core) Drain() Effects {
 	effects := c.drain()
 	c.switchNodes()
 	decided := c.due()
 	if decided {
 		c.decide()
-		effects = merge(effects, c.drain())
+		then := c.drain()
+		effects.Append(&then)
 	}
-	c.manage(decided)
-	effects.Step = mergeSteps(effects.Step, c.out)
-	effects.Asks = c.asks
-	c.out, c.asks = journal.Step{}, nil
+	c.takeCare(decided)
+	effects.Step.Append(&c.out)
+	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
-	return effects
+	return Effects{Effects: effects, Asks: c.board.Fetch()}
 }
 
 // due reports whether something has changed since the last decision, long enough
@@ -206,9 +207,9 @@ func (c *Core) wake(next time.Time) time.Time {
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)
 	}
-	sooner(c.powerAt)
-	if c.manager != nil {
-		sooner(c.manager.next)
+	sooner(c.board.Wake())
+	if c.caretaker != nil {
+		sooner(c.caretaker.Next())
 	}
 	sooner(c.exec.NextEnd())
 	sooner(c.desk.Next())
@@ -275,55 +276,10 @@ func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState
 	}
 	n.State = state
 	c.exec.SetNode(now, n.Node)
-	c.yieldTo(id, state)
+	c.board.Decreed(now, id, state)
 	c.out.Nodes = append(c.out.Nodes, n.Node)
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
 	})
 	return nil
-}
-
-// merge puts the effects of two drains together, in order.
-func merge(a, b execute.Effects) execute.Effects {
-	a.Step = mergeSteps(a.Step, b.Step)
-	a.Chains = append(a.Chains, b.Chains...)
-	a.Looks = append(a.Looks, b.Looks...)
-	a.LookStore = a.LookStore || b.LookStore
-	if a.Wake.IsZero() || !b.Wake.IsZero() && b.Wake.Before(a.Wake) {
-		a.Wake = b.Wake
-	}
-	return a
-}
-
-func mergeSteps(a, b journal.Step) journal.Step {
-	a.VJobs = append(a.VJobs, b.VJobs...)
-	a.Gangs = append(a.Gangs, b.Gangs...)
-	a.Nodes = append(a.Nodes, b.Nodes...)
-	a.Power = append(a.Power, b.Power...)
-	if b.Rules != nil {
-		a.Rules = b.Rules
-	}
-	if b.Budgets != nil {
-		a.Budgets = b.Budgets
-	}
-	if b.Prices != nil {
-		a.Prices = b.Prices
-	}
-	a.NodeHours = append(a.NodeHours, b.NodeHours...)
-	a.VJobHours = append(a.VJobHours, b.VJobHours...)
-	a.Plans = append(a.Plans, b.Plans...)
-	a.Closed = append(a.Closed, b.Closed...)
-	a.Actions = append(a.Actions, b.Actions...)
-	a.Skews = append(a.Skews, b.Skews...)
-	a.Intents = append(a.Intents, b.Intents...)
-	a.Results = append(a.Results, b.Results...)
-	a.Usage = append(a.Usage, b.Usage...)
-	a.Drawn = append(a.Drawn, b.Drawn...)
-	a.Charges = append(a.Charges, b.Charges...)
-	a.Events = append(a.Events, b.Events...)
-	a.Freed = append(a.Freed, b.Freed...)
-	a.Again = append(a.Again, b.Again...)
-	a.Spans = append(a.Spans, b.Spans...)
-	a.Reshape = append(a.Reshape, b.Reshape...)
-	return a
 }

@@ -50,13 +50,13 @@ func (c *Core) decide() {
 func (c *Core) facts() *pass.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
-		nodes[i].State = c.standing(&nodes[i])
+		nodes[i].State = c.stateOf(&nodes[i])
 	}
 	vjobs := c.arrange(c.exec.Jobs())
-	least, wanted := c.switching()
 	return &pass.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), Past: c.desk.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.books(), Prices: c.pricesStatus().Series, Least: least, Wanted: wanted,
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.watts.Books(), Prices: c.pricesStatus().Series,
+		Least: c.board.Draws(), Wanted: c.wanted(),
 		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
 	}
 }
@@ -76,7 +76,7 @@ func (c *Core) reshape(d *pass.Decision) {
 
 // ration has the executor keep to the limits of a decision, and give the shares.
 func (c *Core) ration(p *pass.Picture, d *pass.Decision) {
-	c.limits, c.changes, c.kept = p.Limits, p.Changes, p.Kept
+	c.watts.Adopt(p)
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		most, given := d.Caps[job.ID]

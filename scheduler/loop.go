@@ -290,7 +290,7 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 }
 
 // start makes the calls and looks that were asked for, side by side.
-func (l *Loop) start(ctx context.Context, effects execute.Effects) {
+func (l *Loop) start(ctx context.Context, effects Effects) {
 	for _, chain := range effects.Chains {
 		l.workers.Go(func() { l.runChain(ctx, chain) })
 	}

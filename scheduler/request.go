@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/energy/budget"
 	"vjob/scheduler/intake"
 )
 
@@ -108,6 +109,16 @@ func (l *Loop) SetRules(ctx context.Context, text, by string) error {
 // CheckRules says what is wrong with rules that are to be those of the cluster.
 func (l *Loop) CheckRules(ctx context.Context, text string) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
+}
+
+// SetBudgets replaces the power budgets that are stated through the API.
+func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetBudgets(l.now(), lines, by) })
+}
+
+// CheckBudgets says what is wrong with budgets that are to be stated.
+func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Line) error {
+	return l.ask(ctx, func(c *Core) error { return c.CheckBudgets(lines) })
 }
 
 // Suppose says what would be decided if things were otherwise, and changes nothing.

@@ -12,6 +12,8 @@ import (
 	"vjob/energy"
 	"vjob/journal"
 	"vjob/queue/rank"
+	"vjob/scheduler/switchboard"
+	"vjob/scheduler/wattage"
 )
 
 // Order is what a user or an administrator asks of one vjob after its submission.
@@ -34,16 +36,8 @@ type NodeStatus struct {
 	Silent  bool      // does not answer
 	Since   time.Time // of Silent or of the last change
 	Problem string    // what the last look said, when it failed
-	Power   NodePower
-	Switch  *Switch // nil: it cannot be switched off and on
-}
-
-// NodePower is what a node draws, as far as it is known.
-type NodePower struct {
-	Known bool
-	Now   energy.Watts // by the load that was last seen
-	Most  energy.Watts // that it draws while every VM there may use what its cap, or its reservation, allows
-	Drawn energy.Joules
+	Power   wattage.Node
+	Switch  *switchboard.Switch // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant, for those who watch. It is
@@ -54,7 +48,7 @@ type Snapshot struct {
 	Policy  string
 	Nodes   []NodeStatus
 	Rules   RulesStatus
-	Budgets BudgetsStatus
+	Budgets wattage.Budgets
 	Prices  PricesStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way

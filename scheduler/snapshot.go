@@ -14,11 +14,11 @@ func (c *Core) Snapshot() *Snapshot {
 		VJobs: map[cluster.VJobID]VJobStatus{},
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
 	}
-	s.Budgets, s.Prices = c.budgetsStatus(), c.pricesStatus()
+	s.Budgets, s.Prices = c.watts.Budgets(c.now), c.pricesStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,
-			Power: c.power(&n), Switch: c.switchOf(n.ID),
+			Power: c.watts.Node(&n), Switch: c.board.Switch(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {

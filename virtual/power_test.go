@@ -15,8 +15,10 @@ import (
 	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/scheduler"
+	"vjob/scheduler/caretaker"
 	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
+	"vjob/scheduler/switchboard"
 	"vjob/virtual"
 )
 
@@ -26,11 +28,11 @@ type plant struct {
 	presses []power.Ask
 }
 
-func switchable(t *testing.T, manage *scheduler.Management, change ...func(*scheduler.Settings)) *plant {
+func switchable(t *testing.T, manage *caretaker.Settings, change ...func(*scheduler.Settings)) *plant {
 	t.Helper()
 	p := &plant{scene: scene{t: t, store: &memory.Store{}}}
 	config := simulated.Config{Profile: simulated.Lab, Locks: true}
-	set := scheduler.Switching{Limits: cycle.DefaultLimits, Reply: time.Second, Manage: manage}
+	set := switchboard.Settings{Limits: cycle.DefaultLimits, Reply: time.Second}
 	for i := range 4 {
 		id := cluster.NodeID(fmt.Sprintf("n%d", i+1))
 		config.Nodes = append(config.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 2000, Memory: 2048}})
@@ -42,7 +44,7 @@ func switchable(t *testing.T, manage *scheduler.Management, change ...func(*sche
 			Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
 			Backoff: 5 * time.Second, Live: true,
 		},
-		Rest: 100 * time.Millisecond, Switching: set,
+		Rest: 100 * time.Millisecond, Switching: set, Caretaking: manage,
 	}
 	for _, f := range change {
 		f(&settings)
@@ -69,8 +71,8 @@ func switchable(t *testing.T, manage *scheduler.Management, change ...func(*sche
 }
 
 // managed is power management with short windows.
-func managed() *scheduler.Management {
-	m := &scheduler.Management{Settings: dpm.Default, Every: time.Minute, Boot: 2 * time.Minute}
+func managed() *caretaker.Settings {
+	m := &caretaker.Settings{Settings: dpm.Default, Every: time.Minute, Boot: 2 * time.Minute}
 	m.OffWindow, m.OnWindow, m.MinOn = 5*time.Minute, time.Minute, time.Minute
 	return m
 }

@@ -335,7 +335,7 @@ func (s *Shell) commit(step journal.Step) bool {
 
 // look makes the looks of a drain. Looks that take no time are answered at once,
 // and then there may be more to carry out; it reports that.
-func (s *Shell) look(effects execute.Effects) (more bool) {
+func (s *Shell) look(effects scheduler.Effects) (more bool) {
 	for _, node := range effects.Looks {
 		if s.later(func() {
 			view, err := s.cfg.Cluster.Look(s.now, node)

@@ -20,7 +20,6 @@ import (
 	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/journal"
-	"vjob/power"
 )
 
 // ErrNotTried is the reply to the calls of a chain behind one that failed.
@@ -118,8 +117,18 @@ type Effects struct {
 	Chains    []Chain
 	Looks     []cluster.NodeID
 	LookStore bool
-	Asks      []power.Ask // of power drivers
-	Wake      time.Time   // Tick is wanted by then; zero when there is nothing to wait for
+	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
+}
+
+// Append adds the effects of a later drain.
+func (e *Effects) Append(later *Effects) {
+	e.Step.Append(&later.Step)
+	e.Chains = append(e.Chains, later.Chains...)
+	e.Looks = append(e.Looks, later.Looks...)
+	e.LookStore = e.LookStore || later.LookStore
+	if e.Wake.IsZero() || !later.Wake.IsZero() && later.Wake.Before(e.Wake) {
+		e.Wake = later.Wake
+	}
 }
 
 // Chain is calls to be made in order, each after the one before ended well; the

@@ -56,11 +56,14 @@ var table = []row{
 	{"energy/account", of("energy", "energy/price", "journal"), "how energy is written down"},
 	{"notify", of("cluster", "journal"), "how messages travel"},
 	{"notify/post", of("cluster", "journal", "notify"), "who is told what"},
-	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "power", "journal"), "who wanted the plan, and why"},
+	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
 	{"scheduler/intake", of("cluster", "queue/arrangement", "ruling", "ctxswitch"), "what runs, who asks, and how a vjob is stored"},
 	{"scheduler/kin", of("cluster", "ctxswitch/gang", "journal", "ctxswitch/execute"), "what else keeps a vjob from running"},
 	{"scheduler/pass", of("cluster", "energy", "energy/price", "queue/outlook", "queue", "queue/reservation", "queue/forecast", "queue/mold", "energy/ration", "energy/budget", "queue/quota", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute"), "how plans are carried out, what is written down, and when the next pass is due"},
-	{"scheduler", of("cluster", "energy", "energy/dpm", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass"), "which store, driver and front it has"},
+	{"scheduler/switchboard", of("cluster", "energy", "power", "power/cycle", "journal"), "why a node is wanted off, and how much power there is"},
+	{"scheduler/wattage", of("cluster", "energy", "energy/budget", "journal", "ctxswitch/execute", "scheduler/pass"), "who runs, and how a decision shares the power out"},
+	{"scheduler/caretaker", of("cluster", "energy", "energy/dpm", "ctxswitch/gang", "power/cycle", "ctxswitch/execute", "scheduler/pass", "scheduler/switchboard"), "how a node is switched"},
+	{"scheduler", of("cluster", "energy", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -93,7 +96,7 @@ var table = []row{
 	{"oar/submission", of("cluster", "ruling", "notify", "oar/message", "oar/date", "oar/property", "oar/request", "oar/mapping", "oar/script", "oar/starter", "oar/paramfile", "oar/jobtype", "oar/admission", "oar/rest", "oar/job", "api/wire"), "how a vjob is stored, and over which way it is asked for"},
 	{"terminal", of("cluster", "api/client"), "what runs in a VM"},
 	{"oar/command", of("cluster", "oar/message", "oar/date", "oar/script", "oar/state", "oar/getopt", "oar/rest", "oar/report", "api/wire", "api/client", "terminal"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "energy/budget", "queue/rank", "queue/quota", "queue/arrangement", "ctxswitch", "power/cycle", "journal", "energy/account", "notify", "scheduler/intake", "scheduler", "api/wire"), "the store and the drivers"},
+	{"api", of("cluster", "energy", "energy/budget", "queue/rank", "queue/quota", "queue/arrangement", "ctxswitch", "power/cycle", "journal", "energy/account", "notify", "scheduler/intake", "scheduler/switchboard", "scheduler", "api/wire"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/message", "oar/mapping", "oar/state", "oar/rest", "oar/job", "oar/report", "api/wire", "oar/submission", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("spelling", "cluster"), "what the documents mean"},
@@ -124,7 +127,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "virtual",
+var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/starter", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",

@@ -11,6 +11,7 @@ import (
 	"vjob/power"
 	"vjob/power/cycle"
 	"vjob/scheduler"
+	"vjob/scheduler/caretaker"
 )
 
 // presser is whoever switches nodes off and on while a run goes on. It has chances of
@@ -42,8 +43,8 @@ func (r *run) switchable(settings *scheduler.Settings) {
 		p.Nodes = append(p.Nodes, n.ID)
 	}
 	if r.opts.Manage {
-		p.Manage = &scheduler.Management{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
-		m := &p.Manage.Settings
+		settings.Caretaking = &caretaker.Settings{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
+		m := &settings.Caretaking.Settings
 		m.OffWindow, m.OnWindow, m.MinOn, m.Factor = 3*time.Minute, time.Minute, time.Minute, 1
 	}
 }

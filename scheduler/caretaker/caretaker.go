@@ -1,0 +1,120 @@
+// Package caretaker decides which nodes are to be on. It switches off what nothing needs
+// by the rules of package energy/dpm, wakes nodes for those that wait for room or whose
+// reservations are near, and sheds empty ones whose power somebody waits for. What it may
+// not touch is what people have asked for.
+//
+// It refuses to know how a node is switched: the switchboard does.
+package caretaker
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/energy"
+	"vjob/energy/dpm"
+	"vjob/power/cycle"
+	"vjob/scheduler/pass"
+	"vjob/scheduler/switchboard"
+)
+
+// Settings say when nodes are switched.
+type Settings struct {
+	dpm.Settings
+	Every time.Duration // between two reviews of all nodes
+	// Boot is expected of nodes of which no power model is known.
+	Boot time.Duration
+}
+
+// House is what a caretaker looks after.
+type House struct {
+	Exec   *execute.Executor
+	Board  *switchboard.Board
+	Power  Power
+	Models map[cluster.NodeID]energy.Power
+	Margin time.Duration // by which room for reservations is cleared before they begin
+	Seed   uint64
+}
+
+// Power tells of the limits of power. Package wattage implements it.
+type Power interface {
+	// Limited reports whether any limit holds.
+	Limited() bool
+	// Affords reports whether the limits leave the power for switching a node on.
+	Affords(id cluster.NodeID) bool
+}
+
+// Scene is what there is at one instant.
+type Scene struct {
+	Now     time.Time
+	Decided bool                 // a decision has just been taken
+	Waiting []cluster.VJobID     // those that wait for room, in order
+	Picture func() *pass.Picture // what a decision would see now, to try things out on
+}
+
+// Caretaker remembers how busy the nodes were. A restart forgets it, and then nothing goes
+// off before demand is known again. It belongs to the core of the loop.
+type Caretaker struct {
+	settings Settings
+	House
+	past  *dpm.History
+	noted time.Time
+	next  time.Time // review
+	again time.Time // when a decision is wanted
+}
+
+// New makes a caretaker.
+func New(s *Settings, h House) *Caretaker {
+	return &Caretaker{settings: *s, House: h, past: dpm.NewHistory(s.RiskWindow)}
+}
+
+// Next is when it wants to look at all nodes again; zero before its first turn.
+func (k *Caretaker) Next() time.Time { return k.next }
+
+// Tend takes a turn: it wakes nodes after a decision, and now and then looks at what all
+// nodes have to do. It returns when it wants a decision because of a reservation; zero is
+// never.
+func (k *Caretaker) Tend(s *Scene) (again time.Time) {
+	k.again = time.Time{}
+	if k.next.IsZero() {
+		k.next = s.Now.Add(k.settings.Every)
+	}
+	if k.noted.IsZero() || s.Now.Sub(k.noted) >= dpm.Slot/4 {
+		k.noted = s.Now
+		k.past.Note(s.Now, k.samples())
+	}
+	if s.Decided {
+		k.wake(s)
+		k.shed(s)
+	}
+	if !s.Now.Before(k.next) {
+		k.next = s.Now.Add(k.settings.Every)
+		k.review(s)
+	}
+	return k.again
+}
+
+// samples are the VMs that run, with what they need; a container stands for those inside.
+func (k *Caretaker) samples() (list []dpm.Sample) {
+	for _, r := range k.Exec.Jobs() {
+		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
+			continue
+		}
+		for rank, m := range r.Record.Members {
+			if vm := r.Job.VMs[rank].ID; m.Node != "" && !m.Ended {
+				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: k.Exec.Demand(vm)})
+			}
+		}
+	}
+	return list
+}
+
+// switchable is the record of a node about which nobody in person decides; nil: it is left
+// alone.
+func (k *Caretaker) switchable(id cluster.NodeID) *cycle.Record {
+	if r := k.Board.Record(id); r != nil && r.By == "" {
+		return r
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy/budget"
+	"vjob/journal"
+	"vjob/power"
+	"vjob/power/cycle"
+	"vjob/scheduler/caretaker"
+	"vjob/scheduler/pass"
+	"vjob/scheduler/switchboard"
+	"vjob/scheduler/wattage"
+)
+
+// takeUpPower goes on with what the journal says of the power of nodes, and of the budgets.
+func (c *Core) takeUpPower(loaded *journal.Loaded) {
+	s, models := &c.settings, c.settings.Energy.Power
+	c.exec.Power = models
+	c.board = switchboard.New(&s.Switching, models, loaded.Power, c.exec, &c.out, c.now)
+	var err error
+	c.watts, err = wattage.New(wattage.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, c.exec, c.board, &c.out, c.now)
+	if err != nil {
+		c.alarm(0, "the power budgets that were stated do not hold: "+err.Error())
+	}
+	if len(models) > 0 {
+		c.exec.Admits = c.watts.Admits
+	}
+	if s.Caretaking != nil {
+		c.caretaker = caretaker.New(s.Caretaking, caretaker.House{
+			Exec: c.exec, Board: c.board, Power: c.watts, Models: models, Margin: s.Reserving.Margin, Seed: s.Seed,
+		})
+	}
+}
+
+func (s *Settings) zone() *time.Location {
+	if s.Zone == nil {
+		return time.UTC
+	}
+	return s.Zone
+}
+
+// switchNodes takes every node on its way off or on as far as it can go.
+func (c *Core) switchNodes() {
+	if c.exec.Surveyed() && c.board.Step(c.now, c.watts.Affords) {
+		c.retry(c.now)
+	}
+}
+
+// takeCare lets the caretaker have its turn, once it is known what waits.
+func (c *Core) takeCare(decided bool) {
+	if c.caretaker == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
+		return
+	}
+	c.retry(c.caretaker.Tend(&caretaker.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, Picture: c.picture}))
+}
+
+// stateOf is how a node counts for placing VMs.
+func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
+	state := c.board.State(n.ID, n.State)
+	if n.Silent && state == cluster.Online {
+		state = cluster.Draining
+	}
+	return state
+}
+
+// wanted are the nodes for which a decision keeps power, since they shall come on.
+func (c *Core) wanted() (list []pass.Wanted) {
+	for _, id := range c.board.Awaited() {
+		list = append(list, pass.Wanted{Node: id, Watts: c.board.Booting(id)})
+	}
+	return list
+}
+
+// SetPower lets somebody switch a node off or on. Off waits until the node is empty,
+// however long that takes.
+func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by string) error {
+	c.now = now
+	n, known := c.exec.Node(id)
+	if !known {
+		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+	}
+	return c.board.Order(now, &n.Node, n.Silent, want, by)
+}
+
+// Pressed takes in what the power driver of a node has answered.
+func (c *Core) Pressed(now time.Time, ask power.Ask, state power.State, err error) {
+	c.now = now
+	c.board.Answered(now, ask, state, err)
+}
+
+// SetBudgets replaces the budgets that are stated through the API. The error is a
+// *cluster.FieldError, and nothing is changed then.
+func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
+	c.now = now
+	changed, err := c.watts.State(now, lines, by)
+	if changed {
+		c.retry(now)
+	}
+	return err
+}
+
+// CheckBudgets says what is wrong with budgets that are to be stated.
+func (c *Core) CheckBudgets(lines []budget.Line) error { return c.watts.Check(lines) }
