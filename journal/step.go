@@ -36,11 +36,11 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	return s.Rules == nil && s.Budgets == nil && s.Prices == nil && 0 ==
-		len(s.Reshape)+len(s.VJobs)+len(s.Gangs)+len(s.Nodes)+len(s.Power)+
-			len(s.Plans)+len(s.Closed)+len(s.Actions)+len(s.Skews)+len(s.Intents)+len(s.Results)+
-			len(s.Usage)+len(s.Drawn)+len(s.NodeHours)+len(s.VJobHours)+len(s.Charges)+
-			len(s.Events)+len(s.Freed)+len(s.Again)+len(s.Spans)
+	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
+		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
+		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans)
+	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil
 }
 
 // Append adds what a later step writes, so that both are one transaction.
