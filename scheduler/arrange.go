@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"sort"
@@ -86,10 +85,4 @@ func (c *Core) Standing(now time.Time) arrangement.Standing {
 	c.now = now
 	tally, _ := pass.Count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
 	return c.desk.Standing(now, tally)
-}
-
-// Standing is how queues, quotas and shares stand now.
-func (l *Loop) Standing(ctx context.Context) (s arrangement.Standing, err error) {
-	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
-	return s, err
 }

@@ -1,12 +1,20 @@
+// Package scheduler is the loop: observe, decide, plan, execute. Its core is pure and
+// single-threaded: it gathers what is known, has package pass decide, and writes down what
+// comes of it. A thin shell gives it time, looks and replies, and carries out what it asks
+// for.
+//
+// To read it: [Core.Drain] is one step, decide.go what happens when a decision is due, and
+// [Loop.Run] is the shell around them. What the core knows has rooms of its own: kin (who
+// waits for whom), intake (what is asked for), switchboard, wattage and caretaker (the
+// power of nodes). Requests of people come in through request.go; each has its method of
+// the core beside its noun.
 package scheduler
 
 import (
-	"fmt"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
-	"vjob/ctxswitch/gang"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
@@ -45,33 +53,36 @@ type Settings struct {
 // the replay of traces run the very same code.
 type Core struct {
 	settings Settings
-	exec     *execute.Executor
-	desk     *arrangement.Desk
-	nextPlan journal.PlanID
 	now      time.Time
-	rules    journal.Rules // stated through the API, beside those of the settings
-	reader   *ruling.Reader
+	out      journal.Step // written by the core itself
 
+	exec      *execute.Executor    // what runs, and on the way there
+	desk      *arrangement.Desk    // in which order vjobs are looked at
+	kin       *kin.Register        // who waits for whom
+	board     *switchboard.Board   // which nodes are off, or on their way
+	watts     *wattage.Guard       // what may be drawn
+	caretaker *caretaker.Caretaker // which nodes are to be on; nil: only people switch them
+
+	rules  journal.Rules // stated through the API, beside those of the settings
+	reader *ruling.Reader
 	prices journal.Prices // stated through the API, in place of those of the settings
 	series *price.Series  // the same, read
 
-	decided   uint64                           // the executor's changes that the last decision has seen
+	// The last decision: when it was, what it saw and what it said.
+	decided   uint64                           // the executor's changes that it has seen
 	decidedAt time.Time                        // zero before the first decision
-	respite   time.Duration                    // from the last decision to the next one at least
+	respite   time.Duration                    // from then to the next one at least
 	judged    bool                             // the last drain has decided
-	retryAt   time.Time                        // when a vjob comes out of its back-off
-	verdicts  map[cluster.VJobID]queue.Verdict // what was last decided of each vjob
-	breaches  []string                         // of rules, as the last decision saw them
+	verdicts  map[cluster.VJobID]queue.Verdict // of each vjob
+	breaches  []string                         // of rules, as it saw them
 	queueing  []cluster.VJobID                 // those that wait, in order
-	aside     map[cluster.VJobID]exile         // no decision could be taken with them
-	missed    exile                            // there could not even without anybody; its zero value: there could
-	late      map[cluster.VJobID]bool          // reservations that cannot begin in time, of which people are told
-	kin       *kin.Register                    // who waits for whom
-	out       journal.Step                     // written by the core itself
+	nextPlan  journal.PlanID
 
-	board     *switchboard.Board
-	watts     *wattage.Guard
-	caretaker *caretaker.Caretaker // nil: only people switch nodes
+	// What makes the next one necessary, or goes wrong in it.
+	retryAt time.Time                // when a vjob comes out of its back-off
+	aside   map[cluster.VJobID]exile // no decision could be taken with them
+	missed  exile                    // there could not even without anybody; its zero value: there could
+	late    map[cluster.VJobID]bool  // reservations that cannot begin in time, of which people are told
 }
 
 // NewCore goes on from what the journal holds.
@@ -219,67 +230,3 @@ func (c *Core) wake(next time.Time) time.Time {
 // changed reports whether something has changed since the last decision: what the
 // executor has, or by time alone the order of the vjobs or a quota.
 func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.desk.Stirs(c.now) }
-
-// Order carries out what a user asks of a vjob. It fails with ErrNotFound or
-// ErrConflict and then changes nothing.
-func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) error {
-	c.now = now
-	r, ok := c.exec.Job(id)
-	if !ok {
-		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
-	}
-	state, held := r.Job.State, r.Job.Held
-	refuse := func(why string) error {
-		return fmt.Errorf("vjob %s is %s: %s: %w", id, state, why, cluster.ErrConflict)
-	}
-	switch order {
-	case OrderDelete:
-		return c.exec.Clear(now, id, gang.ThenTerminate, "deleted by "+by)
-	case OrderHold:
-		if !state.Ready() {
-			return refuse("only one that waits can be held; suspend it instead")
-		}
-		return c.exec.Hold(now, id, true, "held by "+by)
-	case OrderRelease:
-		if !held {
-			return refuse("it is not held")
-		}
-		return c.exec.Hold(now, id, false, "released by "+by)
-	case OrderSuspend:
-		if state.Ready() || state.Terminal() || state == cluster.Stopping {
-			return refuse("only one that runs can be suspended")
-		}
-		return c.exec.Hold(now, id, true, "suspended by "+by)
-	case OrderResume:
-		if !held {
-			return refuse("nobody has suspended or held it; it runs when its turn comes")
-		}
-		return c.exec.Hold(now, id, false, "resumed by "+by)
-	default:
-		return cluster.BadField("order", string(order), "hold, release, suspend, resume or delete")
-	}
-}
-
-// SetNode changes what is decreed of a node: online, draining, offline or down.
-// A node that still holds VMs cannot be called offline.
-func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
-	c.now = now
-	n, ok := c.exec.Node(id)
-	switch {
-	case !ok:
-		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
-	case state == cluster.Offline && len(n.VMs) > 0:
-		return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
-			id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
-	case n.State == state:
-		return nil
-	}
-	n.State = state
-	c.exec.SetNode(now, n.Node)
-	c.board.Decreed(now, id, state)
-	c.out.Nodes = append(c.out.Nodes, n.Node)
-	c.out.Events = append(c.out.Events, journal.Event{
-		At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
-	})
-	return nil
-}

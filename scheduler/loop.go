@@ -12,10 +12,10 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/execute"
 	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/power"
+	"vjob/scheduler/chore"
 	"vjob/scheduler/intake"
 )
 
@@ -30,11 +30,8 @@ type Loop struct {
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
+	chores   []chore.Chore
 	at       func(point string)
-
-	sweepEvery, keepConsoles time.Duration
-	pruneEvery               time.Duration
-	retention                journal.Retention
 
 	events   chan func(*Core) error
 	stale    bool          // the core must be made anew; owned by the loop
@@ -80,12 +77,19 @@ func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
-		sweepEvery: cfg.SweepEvery, keepConsoles: cfg.KeepConsoles,
-		pruneEvery: cfg.PruneEvery, retention: cfg.Retention,
 		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
 	}
 	if l.at == nil {
 		l.at = func(string) {}
+	}
+	horizon := func() journal.Horizon {
+		h := cfg.Retention.Horizon(l.now())
+		h.Charges = l.now().Add(-l.settings.Arranged().Memory())
+		return h
+	}
+	l.chores = []chore.Chore{
+		chore.Sweep(l.driver, l.live, cfg.SweepEvery, cfg.KeepConsoles),
+		chore.Prune(l.store, horizon, cfg.PruneEvery, l.log),
 	}
 	l.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
 	return l
@@ -167,12 +171,10 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(
-		l.addChore(ctx, timers, "sweep", l.sweepEvery, l.sweep),
-		l.addChore(ctx, timers, "prune", l.pruneEvery, l.prune),
-	)
-	if err != nil {
-		return nil, err
+	for i := range l.chores {
+		if err := l.chores[i].Add(ctx, timers, l.log); err != nil {
+			return nil, err
+		}
 	}
 	timers.Start()
 	return timers, nil
@@ -287,64 +289,6 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 		}
 		l.log.Error("load failed", slog.Any("error", err))
 	}
-}
-
-// start makes the calls and looks that were asked for, side by side.
-func (l *Loop) start(ctx context.Context, effects Effects) {
-	for _, chain := range effects.Chains {
-		l.workers.Go(func() { l.runChain(ctx, chain) })
-	}
-	for _, ask := range effects.Asks {
-		l.workers.Go(func() { l.press(ctx, ask) })
-	}
-	for _, node := range effects.Looks {
-		l.workers.Go(func() { l.look(ctx, node) })
-	}
-	if effects.LookStore {
-		l.workers.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
-			defer cancel()
-			store, err := l.driver.LookStore(ctx)
-			l.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
-		})
-	}
-}
-
-func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
-	ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
-	defer cancel()
-	view, err := l.driver.Look(ctx, node)
-	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
-}
-
-// runChain makes the calls of a chain one after another while they end well.
-func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
-	replies := make([]execute.Reply, len(chain.Calls))
-	failed := false
-	for i, call := range chain.Calls {
-		replies[i] = execute.Reply{Op: call.Op, Err: execute.ErrNotTried, Began: l.now(), Ended: l.now()}
-		if failed {
-			continue
-		}
-		func() {
-			ctx, cancel := context.WithTimeout(ctx, chain.Deadline[i])
-			defer cancel()
-			l.at("before " + call.Verb.String())
-			replies[i].Receipt, replies[i].Err = l.driver.Do(ctx, call)
-			l.at("after " + call.Verb.String())
-			if errors.Is(replies[i].Err, context.DeadlineExceeded) || errors.Is(replies[i].Err, context.Canceled) {
-				replies[i].Err = fmt.Errorf("%s %s: %w", call.Verb, call.VM, hypervisor.ErrTimeout)
-			}
-			replies[i].Ended = l.now()
-		}()
-		failed = replies[i].Err != nil
-	}
-	l.post(func(c *Core) error {
-		for _, r := range replies {
-			c.Replied(l.now(), r)
-		}
-		return nil
-	})
 }
 
 // Snapshot is the loop as it was after its last step.

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -65,15 +64,4 @@ func (c *Core) pricesStatus() PricesStatus {
 		return PricesStatus{Series: c.settings.Prices}
 	}
 	return PricesStatus{Series: c.series, By: c.prices.By, At: c.prices.At}
-}
-
-// SetPrices replaces the prices of energy that are stated through the API.
-func (l *Loop) SetPrices(ctx context.Context, text, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetPrices(l.now(), text, by) })
-}
-
-// CheckPrices says what is wrong with prices that are to be stated.
-func (*Loop) CheckPrices(_ context.Context, text string) error {
-	_, err := readPrices(text)
-	return err
 }

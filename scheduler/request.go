@@ -7,6 +7,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/budget"
+	"vjob/power/cycle"
+	"vjob/queue/arrangement"
 	"vjob/scheduler/intake"
 )
 
@@ -96,9 +98,24 @@ func (l *Loop) Order(ctx context.Context, id cluster.VJobID, order Order, by str
 	return l.ask(ctx, func(c *Core) error { return c.Order(l.now(), id, order, by) })
 }
 
+// OrderArray carries out what a user asks of every vjob of an array, in one step.
+func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.OrderArray(l.now(), array, order, by) })
+}
+
+// SetWalltime gives a vjob another walltime.
+func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
+}
+
 // SetNode changes what is decreed of a node.
 func (l *Loop) SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
 	return l.ask(ctx, func(c *Core) error { return c.SetNode(l.now(), node, state, by) })
+}
+
+// SetPower switches a node off or on, in the name of somebody.
+func (l *Loop) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetPower(l.now(), node, want, by) })
 }
 
 // SetRules replaces the rules of the cluster that are stated through the API.
@@ -119,6 +136,23 @@ func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) e
 // CheckBudgets says what is wrong with budgets that are to be stated.
 func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Line) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckBudgets(lines) })
+}
+
+// SetPrices replaces the prices of energy that are stated through the API.
+func (l *Loop) SetPrices(ctx context.Context, text, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetPrices(l.now(), text, by) })
+}
+
+// CheckPrices says what is wrong with prices that are to be stated.
+func (*Loop) CheckPrices(_ context.Context, text string) error {
+	_, err := readPrices(text)
+	return err
+}
+
+// Standing is how queues, quotas and shares stand now.
+func (l *Loop) Standing(ctx context.Context) (s arrangement.Standing, err error) {
+	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
+	return s, err
 }
 
 // Suppose says what would be decided if things were otherwise, and changes nothing.
@@ -145,4 +179,22 @@ func (l *Loop) Foresee(ctx context.Context) (Foreseen, error) {
 		return Foreseen{}, err
 	}
 	return answer(), nil // beside the loop, which goes on
+}
+
+// live tells the vjobs that have not ended. It asks the loop, and so waits until the
+// journal has been loaded and a commit has been made: the snapshot that follows holds
+// nobody as ended whose end could still be lost with a commit that fails, as the core
+// itself might. A vjob that the store accepts meanwhile, or has accepted and not yet told
+// the loop, is missing from it. It counts as live all the same: nothing is made for a vjob
+// before the loop knows it, and what is made from now on is younger than
+// hypervisor.SweepAge, which no sweep touches.
+func (l *Loop) live(ctx context.Context) (func(cluster.VJobID) bool, error) {
+	if err := l.ask(ctx, func(*Core) error { return nil }); err != nil {
+		return nil, fmt.Errorf("list the live vjobs: %w", err)
+	}
+	known := l.snapshot.Load().VJobs
+	return func(id cluster.VJobID) bool {
+		status, ok := known[id]
+		return ok && !status.State.Terminal()
+	}, nil
 }

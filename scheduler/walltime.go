@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -73,9 +72,4 @@ func span(d time.Duration) string {
 		return "unlimited"
 	}
 	return d.String()
-}
-
-// SetWalltime gives a vjob another walltime.
-func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
 }

@@ -63,7 +63,8 @@ var table = []row{
 	{"scheduler/switchboard", of("cluster", "energy", "power", "power/cycle", "journal"), "why a node is wanted off, and how much power there is"},
 	{"scheduler/wattage", of("cluster", "energy", "energy/budget", "journal", "ctxswitch/execute", "scheduler/pass"), "who runs, and how a decision shares the power out"},
 	{"scheduler/caretaker", of("cluster", "energy", "energy/dpm", "ctxswitch/gang", "power/cycle", "ctxswitch/execute", "scheduler/pass", "scheduler/switchboard"), "how a node is switched"},
-	{"scheduler", of("cluster", "energy", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker"), "which store, driver and front it has"},
+	{"scheduler/chore", of("cluster", "journal"), "what is decided, and which vjobs are live"},
+	{"scheduler", of("cluster", "energy", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "scheduler/chore"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -135,7 +136,7 @@ var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", 
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/chore.go", "scheduler/loop.go", "scheduler/press.go", "scheduler/prune.go", "scheduler/request.go", "repack/solve/party.go")
+var shells = of("scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/party.go")
 
 // everything marks what only wires and so may import all.
 var everything = []string{"*"}

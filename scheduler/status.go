@@ -1,7 +1,3 @@
-// Package scheduler is the loop: observe, decide, plan, execute. Its core is
-// pure and single-threaded: it gathers what is known, has package pass decide, and
-// writes down what comes of it. A thin shell gives it time, looks and replies, and
-// carries out what it asks for.
 package scheduler
 
 import (
@@ -14,18 +10,6 @@ import (
 	"vjob/queue/rank"
 	"vjob/scheduler/switchboard"
 	"vjob/scheduler/wattage"
-)
-
-// Order is what a user or an administrator asks of one vjob after its submission.
-type Order string
-
-// The orders.
-const (
-	OrderHold    Order = "hold"    // a ready vjob is not chosen until released
-	OrderRelease Order = "release" // takes a hold back
-	OrderSuspend Order = "suspend" // a running vjob is suspended, and held
-	OrderResume  Order = "resume"  // a suspended and held vjob may run again
-	OrderDelete  Order = "delete"  // the vjob ends; its copies and images are removed
 )
 
 // NodeStatus is a node as the loop sees it now.

@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/hypervisor"
+	"vjob/power"
+)
+
+// start makes the calls and looks that were asked for, side by side.
+func (l *Loop) start(ctx context.Context, effects Effects) {
+	for _, chain := range effects.Chains {
+		l.workers.Go(func() { l.runChain(ctx, chain) })
+	}
+	for _, ask := range effects.Asks {
+		l.workers.Go(func() { l.press(ctx, ask) })
+	}
+	for _, node := range effects.Looks {
+		l.workers.Go(func() { l.look(ctx, node) })
+	}
+	if effects.LookStore {
+		l.workers.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+			defer cancel()
+			store, err := l.driver.LookStore(ctx)
+			l.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
+		})
+	}
+}
+
+func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
+	ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+	defer cancel()
+	view, err := l.driver.Look(ctx, node)
+	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
+}
+
+// runChain makes the calls of a chain one after another while they end well.
+func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
+	replies := make([]execute.Reply, len(chain.Calls))
+	failed := false
+	for i, call := range chain.Calls {
+		replies[i] = execute.Reply{Op: call.Op, Err: execute.ErrNotTried, Began: l.now(), Ended: l.now()}
+		if failed {
+			continue
+		}
+		func() {
+			ctx, cancel := context.WithTimeout(ctx, chain.Deadline[i])
+			defer cancel()
+			l.at("before " + call.Verb.String())
+			replies[i].Receipt, replies[i].Err = l.driver.Do(ctx, call)
+			l.at("after " + call.Verb.String())
+			if errors.Is(replies[i].Err, context.DeadlineExceeded) || errors.Is(replies[i].Err, context.Canceled) {
+				replies[i].Err = fmt.Errorf("%s %s: %w", call.Verb, call.VM, hypervisor.ErrTimeout)
+			}
+			replies[i].Ended = l.now()
+		}()
+		failed = replies[i].Err != nil
+	}
+	l.post(func(c *Core) error {
+		for _, r := range replies {
+			c.Replied(l.now(), r)
+		}
+		return nil
+	})
+}
+
+// press asks the power driver of a node for what the core wants, which is written
+// down by then.
+func (l *Loop) press(ctx context.Context, ask power.Ask) {
+	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
+	if driver := l.fleet[ask.Node]; driver != nil {
+		ctx, cancel := context.WithTimeout(ctx, l.settings.Switching.Reply)
+		defer cancel()
+		l.at("before power " + ask.Verb.String())
+		state, err = power.Do(ctx, driver, ask.Verb)
+		l.at("after power " + ask.Verb.String())
+	}
+	l.post(func(c *Core) error { c.Pressed(l.now(), ask, state, err); return nil })
+}
