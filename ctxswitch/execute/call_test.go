@@ -127,6 +127,32 @@ func TestCallsNotTried(t *testing.T) {
 	d.isIn(gang.Saving)
 }
 
+// What was paused before a restart stood still in between: that counts for the skew, however
+// soon the last pause is made after it.
+func TestARestartForgetsNoSkew(t *testing.T) {
+	most := settings().Limits.MaxSkew
+	for _, c := range []struct {
+		name string
+		down time.Duration // since the first pause
+		want gang.Phase
+	}{
+		{"a short while", most / 2, gang.Saving},
+		{"too long", most + time.Second, gang.Resuming},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := world(job(1, 2, cluster.Suspending))
+			rec := at(1, gang.Pausing, "a", "b")
+			rec.Then, rec.Since = gang.ThenSave, start.Add(-c.down)
+			l.Gangs = append(l.Gangs, rec)
+			d := sit(t, settings(), l)
+			d.has(1, 0, "a", hypervisor.CopyPaused)
+			d.has(1, 1, "b", hypervisor.CopyPaused)
+			d.settle()
+			d.isIn(c.want)
+		})
+	}
+}
+
 // After a restart every open call may still be under way.
 func TestOpenCallsAfterARestart(t *testing.T) {
 	set := settings()

@@ -263,6 +263,7 @@ func TestStep(t *testing.T) {
 		// Restoring (15-19).
 		{"restores in parallel", on(gang.Restoring, 0).imaged(0, 1).next("c", "d"), "restoring; restore 0@c g1.a1; restore 1@d g1.a1"},
 		{"keeps one that is there", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused"), "restoring; restore 1@d g1.a1"},
+		{"what is left of a guest that crashed there goes", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c dead", "1@d paused"), "restoring; destroy 0@c"},
 		{"removes the old link before a new attempt", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 1, errors.New("x"))), "restoring; revoke 1@b g1.a1 then restore 1@d g1.a1"},
 		{"all paused: marks the images as used", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused"), "resuming"},
 		{"bit rot: lost", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "clearing(wait) !"},
