@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/journal"
 	"vjob/queue"
+	"vjob/queue/arrangement"
+	"vjob/queue/calendar"
+	"vjob/queue/quota"
 )
 
 // Sixteen processors: vjob 1 has four of them for another half an hour, and what is
@@ -56,5 +60,40 @@ func TestForesee(t *testing.T) {
 	}
 	if r.drain(); len(r.plans) != plans {
 		t.Error("foreseeing changes something")
+	}
+}
+
+// Six CPU-hours a day, of which three were used twenty hours ago, and vjob 1 may still use
+// two: who needs four waits until the three are a day old.
+func TestForeseeCPUTime(t *testing.T) {
+	set := settings()
+	set.Policy = queue.EASY{}
+	rules := arrangement.Plain(set.Policy)
+	book, err := quota.New([]quota.Quota{{
+		Name: "hours", User: quota.Each, Within: 24 * time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 6 * 3_600_000}),
+	}}, rules.Queues.Names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules.Quotas, set.Arrangement = book, &rules
+	l := state(4, 0)
+	l.VJobs[0].Walltime = time.Hour
+	l.Ran = map[cluster.VJobID]time.Duration{1: 30 * time.Minute}
+	l.Charges = []journal.Charge{{User: l.VJobs[0].Owner, Queue: "batch", Hour: epoch.Add(-20 * time.Hour), CPUTime: 3 * 3_600_000}}
+	r := mount(t, set, l)
+	r.drain()
+	job := &cluster.VJob{ID: 2, Owner: l.VJobs[0].Owner, Walltime: time.Hour, Submitted: r.now}
+	job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: 2}, Reserved: cluster.Resources{CPU: 4000, Memory: 1024}}}
+	r.core.Submitted(r.now, job)
+	r.at(time.Second)
+	answer, err := r.core.Foresee(r.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bar := answer().Bars[1]
+	const why = "waits: quota hours of user u: 5 of 6 CPU-hours are used (2 of them promised to what runs), it needs 4; 3 come free at 05:00; " +
+		"from 05:00 on it is within quota hours of user u: at most 6 CPU-hours"
+	if want := epoch.Add(5 * time.Hour); !bar.Start.Equal(want) || bar.Why != why {
+		t.Errorf("%s: %s", bar.Start, bar.Why)
 	}
 }

@@ -51,7 +51,7 @@ func (d *Desk) Decided(now time.Time) {
 	w.seen = append(w.seen[:0], d.Order(now)...)
 	w.doubt, w.stirred = false, false
 	if w.turned.IsZero() || !now.Before(w.turned) {
-		w.turned = d.rules.turn(now)
+		w.turned, _ = d.rules.Quotas.Next(now)
 	}
 	if hour := now.Truncate(time.Hour); !hour.Equal(w.hour) {
 		w.hour = hour
@@ -85,16 +85,4 @@ func (d *Desk) Next() time.Time {
 		return w.turned
 	}
 	return w.aged
-}
-
-// turn is when the next window of a quota begins or ends, or an hour is over within
-// which CPU time was counted; zero if that never happens.
-func (r *Rules) turn(now time.Time) time.Time {
-	next, changes := r.Quotas.Next(now)
-	if r.Quotas.Within() > 0 {
-		if hour := now.Truncate(time.Hour).Add(time.Hour); !changes || hour.Before(next) {
-			return hour
-		}
-	}
-	return next
 }

@@ -31,12 +31,6 @@ type Ceiling struct {
 	used  *profile.Profile // what is left of plenty
 }
 
-// Part is what somebody takes of a ceiling.
-type Part struct {
-	Of     *Ceiling
-	Amount int64
-}
-
 // plenty is more than anybody uses.
 const plenty = 1 << 52
 

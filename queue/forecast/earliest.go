@@ -54,7 +54,7 @@ const mostTries = 64
 func (f *forecast) within(j *Job, from time.Time, b *because) (start time.Time, ok bool) {
 	start = from
 	for _, part := range j.Parts {
-		at, possible := part.Of.Earliest(start, j.Left, j.Ends, part.Amount)
+		at, possible := part.Earliest(start, j.Left, j.Ends)
 		if !possible {
 			*b = because{limit: part.Of.At(start).Name}
 			return start, false

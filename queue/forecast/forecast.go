@@ -103,7 +103,7 @@ func (f *forecast) plan(i int, start time.Time) {
 	j, b := &f.Jobs[i], &f.bars[i]
 	b.Start = start
 	for _, part := range j.Parts {
-		part.Of.Take(later(start, f.Now), j.Left, j.Ends, part.Amount)
+		part.Take(later(start, f.Now), j.Left, j.Ends)
 	}
 	if !j.Ends {
 		f.endless = append(f.endless, j.ID)

@@ -112,11 +112,4 @@ func and(words []string) string {
 	return words[0]
 }
 
-// clock tells an instant to people: with its date if it is of another day.
-func (f *forecast) clock(at time.Time) string {
-	at = at.In(f.Now.Location())
-	if at.YearDay() == f.Now.YearDay() && at.Year() == f.Now.Year() {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
-}
+func (f *forecast) clock(at time.Time) string { return cluster.Clock(at, f.Now) }

@@ -1,8 +1,11 @@
 package quota
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	"vjob/queue/ceiling"
 )
 
 // Ledger is the CPU time that was used, hour by hour. It belongs to one goroutine. The
@@ -50,6 +53,35 @@ func (l *Ledger) CPUTime(group Who, since time.Time) (sum int64) {
 		}
 	}
 	return sum
+}
+
+// Hour is CPU time that was used within an hour of UTC.
+type Hour struct {
+	From    time.Time
+	CPUTime int64 // milliseconds of one processor
+}
+
+// fades is when an hour is not counted any more.
+func (h *Hour) fades(within time.Duration) time.Time {
+	return ceiling.Fades(h.From.Add(time.Hour), within)
+}
+
+// Hours are those in which a group has used something since an instant, in order.
+func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
+	sums := map[time.Time]int64{}
+	for w, page := range l.pages {
+		if !group.has(w) {
+			continue
+		}
+		from, _ := slices.BinarySearchFunc(page, since.Truncate(time.Hour), byHour)
+		for _, line := range page[from:] {
+			sums[line.hour] += line.cpuTime
+		}
+	}
+	for _, from := range slices.SortedFunc(maps.Keys(sums), time.Time.Compare) {
+		hours = append(hours, Hour{from, sums[from]})
+	}
+	return hours
 }
 
 // Forget drops the hours that are over before an instant.

@@ -6,10 +6,11 @@ import (
 	"vjob/queue/ceiling"
 )
 
-// Prospect is how quotas are going to limit those who wait. Those on CPU time are not in
-// it: when what was used will have been long enough ago is not foretold.
+// Prospect is how quotas are going to limit those who wait, if those that run use up their
+// walltimes.
 type Prospect struct {
 	book     *Book
+	past     Past
 	now      time.Time
 	until    time.Time
 	ceilings []*ceiling.Ceiling
@@ -24,8 +25,9 @@ type measured struct {
 }
 
 // Prospect looks ahead from now until an instant; what then holds holds on.
-func (b *Book) Prospect(now, until time.Time) *Prospect {
-	return &Prospect{book: b, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
+// Past may be nil if nothing was used before.
+func (b *Book) Prospect(now, until time.Time, past Past) *Prospect {
+	return &Prospect{book: b, past: past, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
 }
 
 // Parts are what a vjob takes of the quotas that hold for it.
@@ -34,7 +36,7 @@ func (p *Prospect) Parts(j *Job) (parts []ceiling.Part) {
 	if !known {
 		for _, i := range p.book.matching(j.Who) {
 			group, _ := p.book.quotas[i].group(j.Who)
-			for _, m := range []Measure{VMs, CPU, Memory} {
+			for _, m := range []Measure{VMs, CPU, Memory, CPUTime} {
 				if p.book.quotas[i].limits(m) {
 					list = append(list, measured{key{i, group}, m})
 				}
@@ -43,10 +45,16 @@ func (p *Prospect) Parts(j *Job) (parts []ceiling.Part) {
 		p.of[j.Who] = list
 	}
 	need := j.need(0)
+	need[CPUTime] = need[CPU] // in a second
 	for _, k := range list {
-		if need[k.measure] > 0 {
-			parts = append(parts, ceiling.Part{Of: p.ceiling(k), Amount: need[k.measure]})
+		if need[k.measure] == 0 {
+			continue
 		}
+		part := ceiling.Part{Of: p.ceiling(k), Amount: need[k.measure]}
+		if k.measure == CPUTime {
+			part.Within = p.book.quotas[k.quota].Within
+		}
+		parts = append(parts, part)
 	}
 	return parts
 }
@@ -77,6 +85,12 @@ func (p *Prospect) ceiling(k measured) *ceiling.Ceiling {
 		steps = append(steps, s)
 	}
 	p.index[k] = len(p.ceilings)
-	p.ceilings = append(p.ceilings, ceiling.New(p.now, steps))
-	return p.ceilings[p.index[k]]
+	c := ceiling.New(p.now, steps)
+	if k.measure == CPUTime && p.past != nil {
+		for _, h := range p.past.Hours(k.group, p.now.Add(-q.Within)) {
+			c.Take(p.now, h.fades(q.Within).Sub(p.now), true, h.CPUTime)
+		}
+	}
+	p.ceilings = append(p.ceilings, c)
+	return c
 }

@@ -172,11 +172,22 @@ func (b *Book) Within() (longest time.Duration) {
 	return longest
 }
 
-// Next is when time alone changes a limit; it reports false if that never happens.
+// Next is when time alone changes a limit, or an hour is counted no more; it reports false
+// if that never happens.
 func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
-	for i := range b.quotas {
-		if t, changes := b.quotas[i].Limits.Next(now); changes && (!ok || t.Before(change)) {
+	see := func(t time.Time) {
+		if !ok || t.Before(change) {
 			change, ok = t, true
+		}
+	}
+	for i := range b.quotas {
+		q := &b.quotas[i]
+		if t, changes := q.Limits.Next(now); changes {
+			see(t)
+		}
+		if q.Within > 0 {
+			oldest := Hour{From: now.Add(-q.Within).Truncate(time.Hour)}
+			see(oldest.fades(q.Within))
 		}
 	}
 	return change, ok
@@ -253,6 +264,9 @@ func (m Measure) number(n int64) string {
 	case Memory:
 		return cluster.MiB(n).String()
 	case CPUTime:
+		if hours := float64(n) / hour; hours > 0 && hours < 0.1 {
+			return fmt.Sprintf("%.1g", hours)
+		}
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/hour), ".0")
 	default:
 		return strconv.FormatInt(n, 10)

@@ -169,7 +169,7 @@ func TestRefuses(t *testing.T) {
 			[]quota.Quota{{Name: "hours", User: quota.Each, Within: 7 * day, Limits: always(quota.Limits{quota.CPUTime: 100 * 3_600_000})}},
 			noon,
 			[]string{"1 ann p batch 4 20h"},
-			"2 ann p batch 3 3h30m", "quota hours of user ann: 90 of 100 CPU-hours are used, it needs 10.5",
+			"2 ann p batch 3 3h30m", "quota hours of user ann: 90 of 100 CPU-hours are used (80 of them promised to what runs), it needs 10.5; 10 come free at 2026-11-28 08:00",
 		}, // with 10 of the past
 		{
 			"CPU time just so",
@@ -182,7 +182,7 @@ func TestRefuses(t *testing.T) {
 			"CPU time without an end",
 			[]quota.Quota{{Name: "hours", User: quota.Each, Within: day, Limits: always(quota.Limits{quota.CPUTime: 30 * 3_600_000})}},
 			noon,
-			nil, "2 ann p batch 1 -", "quota hours of user ann: 10 of 30 CPU-hours are used, it needs 24",
+			nil, "2 ann p batch 1 -", "quota hours of user ann: 10 of 30 CPU-hours are used, it needs 24; 10 come free at 2026-11-22 08:00",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -263,6 +263,10 @@ func TestNext(t *testing.T) {
 	}
 	if _, ok := book(t, quota.Quota{Name: "a", Limits: always(cpus(1))}).Next(noon); ok {
 		t.Error("a limit that never changes changes")
+	}
+	slides := quota.Quota{Name: "hours", Within: 90 * time.Minute, Limits: always(quota.Limits{quota.CPUTime: 1})}
+	if next, ok := book(t, slides).Next(noon); !ok || !next.Equal(noon.Add(30*time.Minute)) {
+		t.Errorf("what was used before 11:00 counts until %s, %v", next, ok)
 	}
 }
 

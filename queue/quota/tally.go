@@ -37,6 +37,8 @@ func (j *Job) need(within time.Duration) amount {
 type Past interface {
 	// CPUTime is what all of a group have used since an instant, in milliseconds.
 	CPUTime(group Who, since time.Time) int64
+	// Hours are the hours in which that was, in order.
+	Hours(group Who, since time.Time) []Hour
 }
 
 // Tally counts at one instant. It belongs to one goroutine.
@@ -61,6 +63,9 @@ type counter struct {
 	title  string // of the quota, with its window and the group
 	limits Limits
 	used   amount
+	before int64  // used[CPUTime] without those that run
+	frees  string // what comes free next, in words, once somebody has looked
+	looked bool
 }
 
 // Tally begins to count; past may be nil if nothing was used before.
@@ -99,7 +104,8 @@ func (t *Tally) counter(k key) int {
 	limits, window := q.Limits.At(t.now)
 	c.limits, c.title = limits, title(q.Name, window, k.group)
 	if q.Within > 0 && t.past != nil {
-		c.used[CPUTime] = t.past.CPUTime(k.group, t.now.Add(-q.Within))
+		c.before = t.past.CPUTime(k.group, t.now.Add(-q.Within))
+		c.used[CPUTime] = c.before
 	}
 	t.index[k] = len(t.counters)
 	t.counters = append(t.counters, c)
@@ -134,24 +140,35 @@ func (t *Tally) Refuses(j *Job) string {
 		for m := range measures {
 			limit, limited := c.limits[m]
 			if limited && need[m] > 0 && c.used[m]+need[m] > limit {
-				return c.title + ": " + m.number(c.used[m]) + " of " + m.text(limit) + " are used, it needs " + m.number(need[m])
+				return c.title + ": " + m.number(c.used[m]) + " of " + m.text(limit) + " are used" + c.promised(m) + ", it needs " + m.number(need[m]) + t.frees(c, m)
 			}
 		}
 	}
 	return ""
 }
 
-// Exhausted reports whether a quota on CPU time stands in the way of a vjob: when it will
-// not any more depends on what was used, and when.
-func (t *Tally) Exhausted(j *Job) bool {
-	for _, i := range t.concerned(j.Who) {
-		c := &t.counters[i]
-		need := j.need(t.book.quotas[c.quota].Within)
-		if limit, limited := c.limits[CPUTime]; limited && !t.counted[j.ID] && c.used[CPUTime]+need[CPUTime] > limit {
-			return true
+// promised says how much of what counts as used is what those that run may still use:
+// " (7 of them promised to what runs)".
+func (c *counter) promised(m Measure) string {
+	if m != CPUTime || c.used[m] <= c.before {
+		return ""
+	}
+	return " (" + m.number(c.used[m]-c.before) + " of them promised to what runs)"
+}
+
+// frees says when some of what was used comes free by itself: "; 3 come free at 18:00".
+func (t *Tally) frees(c *counter, m Measure) string {
+	if m != CPUTime {
+		return ""
+	}
+	if !c.looked && t.past != nil {
+		c.looked = true
+		within := t.book.quotas[c.quota].Within
+		if hours := t.past.Hours(c.group, t.now.Add(-within)); len(hours) > 0 {
+			c.frees = "; " + m.number(hours[0].CPUTime) + " come free at " + cluster.Clock(hours[0].fades(within), t.now)
 		}
 	}
-	return false
+	return c.frees
 }
 
 // Room is a room that asks the quotas first. What is counted stays so; each room counts

@@ -45,7 +45,7 @@ func (r *Request) Confirm() error {
 	case r.From.Before(r.Now.Add(-Grace)):
 		return wrong("an instant that is not past; it is " + r.Now.Format(time.RFC3339))
 	case r.beyond(r.From):
-		return wrong("an instant until " + clock(r.Now.Add(r.Horizon), r.Now) + ": that is how far ahead may be reserved")
+		return wrong("an instant until " + cluster.Clock(r.Now.Add(r.Horizon), r.Now) + ": that is how far ahead may be reserved")
 	}
 	if r.From.Before(r.Now) {
 		r.From = r.Now
@@ -56,7 +56,7 @@ func (r *Request) Confirm() error {
 	}
 	return &cluster.FieldError{
 		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "an instant from which on there is room",
-		Text: fmt.Sprintf("reservation: at %s %s; %s", clock(lack.at, r.Now), r.words(lack), r.advice()),
+		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.words(lack), r.advice()),
 	}
 }
 
@@ -125,7 +125,7 @@ func (r *Request) beside(at time.Time) string {
 // advice tells when it could begin instead.
 func (r *Request) advice() string {
 	start, why := r.earliest(r.From)
-	return cmp.Or(why, "the earliest start is "+clock(start, r.Now))
+	return cmp.Or(why, "the earliest start is "+cluster.Clock(start, r.Now))
 }
 
 // roundUp is the next full minute.

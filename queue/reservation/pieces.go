@@ -110,7 +110,7 @@ func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 			return start, "there is no later start either"
 		}
 		if start = roundUp(start); r.beyond(start) {
-			return start, "the earliest start is beyond " + clock(r.Now.Add(r.Horizon), r.Now) + ", as far ahead as may be reserved"
+			return start, "the earliest start is beyond " + cluster.Clock(r.Now.Add(r.Horizon), r.Now) + ", as far ahead as may be reserved"
 		}
 		if _, lacks := r.lacks(start); !lacks {
 			return start, ""
@@ -125,7 +125,7 @@ func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 			return start, "there is no later start either"
 		}
 	}
-	return from, "there is no start before " + clock(from, r.Now) + " either"
+	return from, "there is no start before " + cluster.Clock(from, r.Now) + " either"
 }
 
 // beyond reports whether an instant is further ahead than may be reserved.

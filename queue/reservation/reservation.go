@@ -159,10 +159,10 @@ func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
 		return queue.Verdict{Wish: queue.Run, Reason: "runs: its reservation begins"}, true
 	case e.phase == due:
 		return queue.Verdict{Reason: fmt.Sprintf("waits: its reservation began at %s, but it cannot start: %s",
-			clock(e.Reservation, b.Now), fits.short)}, true
+			cluster.Clock(e.Reservation, b.Now), fits.short)}, true
 	}
 	v = queue.Verdict{Start: e.Reservation, Again: e.Reservation, Reason: fmt.Sprintf("waits for its reservation at %s, in %s",
-		clock(e.Reservation, b.Now), e.Reservation.Sub(b.Now).Round(time.Second))}
+		cluster.Clock(e.Reservation, b.Now), e.Reservation.Sub(b.Now).Round(time.Second))}
 	if e.phase == near {
 		v.Reason += ", for which room is being made"
 	} else if b.leads.Park > 0 {
@@ -178,7 +178,7 @@ func (b *book) explain(verdicts []queue.Verdict) {
 		return
 	}
 	e := &b.entries[i]
-	whose := fmt.Sprintf("the reservation of vjob %s at %s", e.ID, clock(e.Reservation, b.Now))
+	whose := fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, b.Now))
 	for k := range verdicts {
 		switch j, v := &b.Jobs[k], &verdicts[k]; {
 		case v.Wish != queue.Park || j.Busy || j.Held:
@@ -188,13 +188,4 @@ func (b *book) explain(verdicts []queue.Verdict) {
 			v.Reason += "; room is made for " + whose
 		}
 	}
-}
-
-// clock tells an instant to people: with its date if it is of another day.
-func clock(at, now time.Time) string {
-	at = at.In(now.Location())
-	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
 }

@@ -172,7 +172,7 @@ func (r *room) hasToGo(j *queue.Job, starts bool) *entry {
 
 // inTheWay is the shortage of those for whom a reservation leaves no room.
 func (e *entry) inTheWay(now time.Time) queue.Shortage {
-	return queue.Shortage{Rule: fmt.Sprintf("the reservation of vjob %s at %s", e.ID, clock(e.Reservation, now))}
+	return queue.Shortage{Rule: fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, now))}
 }
 
 // forGood is longer than anything runs that has no walltime.

@@ -69,8 +69,7 @@ func (p *Picture) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (l
 // quotas are how quotas limit those who wait.
 type quotas struct {
 	prospect *quota.Prospect // nil: there are none
-	tally    *quota.Tally
-	index    map[cluster.VJobID]*quota.Job
+	jobs     map[cluster.VJobID]quota.Job
 }
 
 // ahead is how far changes of quotas are foretold.
@@ -81,8 +80,10 @@ func (p *Picture) quotas() (q quotas) {
 	if rules.Quotas.Empty() {
 		return q
 	}
-	q.prospect = rules.Quotas.Prospect(p.now, p.now.Add(ahead))
-	q.tally, q.index = Count(rules, p.VJobs, p.past, p.now)
+	q.prospect, q.jobs = rules.Quotas.Prospect(p.now, p.now.Add(ahead), p.past), map[cluster.VJobID]quota.Job{}
+	for i := range p.VJobs {
+		q.jobs[p.VJobs[i].Job.ID] = quotaJob(rules, &p.VJobs[i])
+	}
 	return q
 }
 
@@ -91,8 +92,8 @@ func (q quotas) note(f *forecast.Job) {
 	if q.prospect == nil {
 		return
 	}
-	f.Parts = q.prospect.Parts(q.index[f.ID])
-	f.Stuck = f.Stuck || !f.Runs && q.tally.Exhausted(q.index[f.ID])
+	job := q.jobs[f.ID]
+	f.Parts = q.prospect.Parts(&job)
 }
 
 // foreseen is what the forecast is told of a vjob.

@@ -1,0 +1,13 @@
+package cluster
+
+import "time"
+
+// Clock tells an instant to people, in the zone of now: with its date if it is of another
+// day.
+func Clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
