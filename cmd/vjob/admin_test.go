@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vjob/cmd/vjob/cli"
 	"vjob/db"
 )
 
@@ -22,13 +23,13 @@ func TestBackup(t *testing.T) {
 		t.Errorf("%v %v", info, err)
 	}
 	before, _ := os.ReadFile(path)
-	s.fails(exitConflict, "copy.db: the file exists", "admin", "backup", path)
+	s.fails(cli.ExitConflict, "copy.db: the file exists", "admin", "backup", path)
 	if after, _ := os.ReadFile(path); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
-	s.fails(exitInternal, "no such file", "admin", "backup", filepath.Join(dir, "none", "copy.db"))
-	s.fails(exitInput, "the file to write", "admin", "backup")
-	s.fails(exitInput, "unknown command", "admin", "bakup")
+	s.fails(cli.ExitInternal, "no such file", "admin", "backup", filepath.Join(dir, "none", "copy.db"))
+	s.fails(cli.ExitInput, "the file to write", "admin", "backup")
+	s.fails(cli.ExitInput, "unknown command", "admin", "bakup")
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
@@ -41,16 +42,3 @@ func TestBackup(t *testing.T) {
 		t.Errorf("%+v %v", job, err)
 	}
 }
-
-// TestKeepFails: a copy that was cut short leaves nothing.
-func TestKeepFails(t *testing.T) {
-	dir := t.TempDir()
-	err := keep(filepath.Join(dir, "copy.db"), iotestErr{})
-	if left, _ := os.ReadDir(dir); err == nil || len(left) != 0 {
-		t.Errorf("%v, left behind: %v", err, left)
-	}
-}
-
-type iotestErr struct{}
-
-func (iotestErr) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }

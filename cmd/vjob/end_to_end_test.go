@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/replay"
 	"vjob/daemon"
 	"vjob/settings"
 )
@@ -104,8 +106,8 @@ func TestWholeWay(t *testing.T) {
 	s.waitFor("suspended", "list")
 	s.ok("resume", "low")
 	s.waitFor("running", "list")
-	s.fails(exitConflict, "suspend it instead", "hold", "low")
-	s.fails(exitConflict, "", "release", "low")
+	s.fails(cli.ExitConflict, "suspend it instead", "hold", "low")
+	s.fails(cli.ExitConflict, "", "release", "low")
 	s.ok("delete", "low", "1")
 	s.waitFor("terminated", "list", "--all", "--name", "low")
 	if out := s.ok("list"); strings.Count(out, "\n") != 1 {
@@ -156,31 +158,31 @@ func TestRulesAndWhatIf(t *testing.T) {
 	if out := s.ok("plan", "--what-if", "--drain", "n2", "-o", "json"); !strings.Contains(out, `"nodes"`) {
 		t.Errorf("what if:\n%s", out)
 	}
-	s.fails(exitInput, "there is no node n99", "submit", "--rule", "ban($VMS, n99)")
-	s.fails(exitInput, "only an administrator can state it", "submit", "--rule", "capacity(n1, 2)")
-	s.fails(exitInput, "what is supposed", "plan", "--what-if")
-	s.fails(exitInput, "--what-if", "plan", "--drain", "n1")
-	s.fails(exitNotFound, "n99", "plan", "--what-if", "--drain", "n99")
+	s.fails(cli.ExitInput, "there is no node n99", "submit", "--rule", "ban($VMS, n99)")
+	s.fails(cli.ExitInput, "only an administrator can state it", "submit", "--rule", "capacity(n1, 2)")
+	s.fails(cli.ExitInput, "what is supposed", "plan", "--what-if")
+	s.fails(cli.ExitInput, "--what-if", "plan", "--drain", "n1")
+	s.fails(cli.ExitNotFound, "n99", "plan", "--what-if", "--drain", "n99")
 	s.ok("delete", "ruled")
 }
 
 func TestExitCodes(t *testing.T) {
 	s, d := live(t)
-	s.fails(exitNotFound, "99", "show", "99")
-	s.fails(exitNotFound, `vjob "nobody": not found`, "delete", "nobody")
-	s.fails(exitNotFound, "n9", "nodes", "drain", "n9")
-	s.fails(exitNotFound, "", "plans", "show", "99")
-	s.fails(exitInput, "nothing to submit", "submit")
-	s.fails(exitInput, "a name that is not a number", "submit", "--name", "17")
-	s.fails(exitInput, "image", "submit", "--image", "nope")
-	s.fails(exitInput, "at most what one node has", "submit", "--cpu", "64")
-	s.fails(exitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")
-	s.fails(exitInput, "there is no node n9", "submit", "--ban", "n9")
+	s.fails(cli.ExitNotFound, "99", "show", "99")
+	s.fails(cli.ExitNotFound, `vjob "nobody": not found`, "delete", "nobody")
+	s.fails(cli.ExitNotFound, "n9", "nodes", "drain", "n9")
+	s.fails(cli.ExitNotFound, "", "plans", "show", "99")
+	s.fails(cli.ExitInput, "nothing to submit", "submit")
+	s.fails(cli.ExitInput, "a name that is not a number", "submit", "--name", "17")
+	s.fails(cli.ExitInput, "image", "submit", "--image", "nope")
+	s.fails(cli.ExitInput, "at most what one node has", "submit", "--cpu", "64")
+	s.fails(cli.ExitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")
+	s.fails(cli.ExitInput, "there is no node n9", "submit", "--ban", "n9")
 
 	s.ok("submit", "--name", "long", "--steps", "9h@1")
-	s.fails(exitConflict, "long", "submit", "--name", "long")
-	s.fails(exitInput, "start or end", "submit", "--steps", "1s@1", "--wait=soon")
-	s.fails(exitTimeout, "still so after 1ns", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
+	s.fails(cli.ExitConflict, "long", "submit", "--name", "long")
+	s.fails(cli.ExitInput, "start or end", "submit", "--steps", "1s@1", "--wait=soon")
+	s.fails(cli.ExitTimeout, "still so after 1ns", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
 	if out := s.ok("submit", "--name", "short", "--steps", "1s@1", "--wait"); out != "3\n" {
 		t.Errorf("printed %q", out)
 	}
@@ -202,10 +204,10 @@ func TestExitCodes(t *testing.T) {
 		t.Errorf("not all have ended:\n%s", out)
 	}
 	s.ok("submit", "--array", "2", "--steps", "1s@1", "--wait=start")
-	s.fails(exitTimeout, "array 11 is", "submit", "--array", "2", "--hold", "--wait", "--timeout", "1ns")
+	s.fails(cli.ExitTimeout, "array 11 is", "submit", "--array", "2", "--hold", "--wait", "--timeout", "1ns")
 
 	s.ok("users", "add", "bob")
-	s.fails(exitConflict, "bob", "users", "add", "bob")
+	s.fails(cli.ExitConflict, "bob", "users", "add", "bob")
 	secret := strings.TrimSpace(s.ok("users", "token", "bob", "--expires", "1d"))
 	bob := &shell{t: t, env: map[string]string{
 		"VJOB_SERVER": "http://" + d.Addresses()[1].String(), "VJOB_TOKEN": secret, "HOME": t.TempDir(),
@@ -213,24 +215,24 @@ func TestExitCodes(t *testing.T) {
 	if out := bob.ok("whoami"); out != "bob, role user, by token\n" {
 		t.Errorf("whoami: %q", out)
 	}
-	bob.fails(exitNotFound, "", "show", "1")
-	bob.fails(exitNotFound, "", "delete", "1")
-	bob.fails(exitNotAllowed, "", "nodes", "drain", "n1")
-	bob.fails(exitNotAllowed, "", "users")
+	bob.fails(cli.ExitNotFound, "", "show", "1")
+	bob.fails(cli.ExitNotFound, "", "delete", "1")
+	bob.fails(cli.ExitNotAllowed, "", "nodes", "drain", "n1")
+	bob.fails(cli.ExitNotAllowed, "", "users")
 	s.ok("users", "revoke", "1")
-	bob.fails(exitNotAllowed, "", "list")
-	s.fails(exitNotFound, "token 77", "users", "revoke", "77")
+	bob.fails(cli.ExitNotAllowed, "", "list")
+	s.fails(cli.ExitNotFound, "token 77", "users", "revoke", "77")
 	s.ok("users", "delete", "bob")
 
 	nobody := &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix:///none/s", "HOME": t.TempDir()}}
-	nobody.fails(exitInternal, "is vjobd running there?", "list")
+	nobody.fails(cli.ExitInternal, "is vjobd running there?", "list")
 }
 
 func TestNodes(t *testing.T) {
 	s, _ := live(t)
 	s.ok("submit", "--name", "a", "--vms", "2", "--mem", "256MiB", "--steps", "9h@1", "--spread")
 	s.waitFor("running", "list")
-	s.fails(exitConflict, "n1", "nodes", "offline", "n1")
+	s.fails(cli.ExitConflict, "n1", "nodes", "offline", "n1")
 	s.ok("delete", "a")
 	s.waitFor("terminated", "list", "-a")
 	s.ok("nodes", "drain", "n1")
@@ -248,13 +250,13 @@ func TestFollow(t *testing.T) {
 	s.ok("submit", "--name", "a", "--steps", "9h@1")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	for _, format := range []string{formatTable, formatJSON} {
+	for _, format := range []string{cli.FormatTable, cli.FormatJSON} {
 		var out, errs bytes.Buffer
-		code := run(ctx, streams{
-			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, width: func() int { return 0 },
-			getenv: func(k string) string { return s.env[k] },
+		code := run(ctx, cli.Streams{
+			In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Width: func() int { return 0 },
+			Getenv: func(k string) string { return s.env[k] },
 		}, []string{"events", "--follow", "-o", format})
-		if format == formatTable && (code != exitOK || !strings.Contains(out.String(), "submitted")) {
+		if format == cli.FormatTable && (code != cli.ExitOK || !strings.Contains(out.String(), "submitted")) {
 			t.Errorf("exit %d: %s%s", code, out.String(), errs.String())
 		}
 	}
@@ -276,11 +278,11 @@ func TestWatchEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, streams{
-		in: in, out: &out, err: &errs, now: time.Now, width: func() int { return 80 },
-		getenv: func(k string) string { return s.env[k] },
+	code := run(ctx, cli.Streams{
+		In: in, Out: &out, Err: &errs, Now: time.Now, Width: func() int { return 80 },
+		Getenv: func(k string) string { return s.env[k] },
 	}, []string{"watch"})
-	if code != exitOK || ctx.Err() != nil {
+	if code != cli.ExitOK || ctx.Err() != nil {
 		t.Errorf("exit %d, %v: %s", code, ctx.Err(), errs.String())
 	}
 }
@@ -314,7 +316,7 @@ func TestReplay(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
 		t.Errorf("picture: %v", err)
 	}
-	var got replayed
+	var got replay.Replayed
 	if err := json.Unmarshal([]byte(s.ok("replay", "testdata/small.json", "-o", "json", "--policy", "fcfs")), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/watch"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -45,9 +48,9 @@ type result struct {
 func (s *shell) run(args ...string) result {
 	s.t.Helper()
 	var out, errs bytes.Buffer
-	code := run(s.t.Context(), streams{
-		in: strings.NewReader(s.input), out: &out, err: &errs, now: func() time.Time { return noon },
-		getenv: func(k string) string { return s.env[k] }, width: func() int { return s.width },
+	code := run(s.t.Context(), cli.Streams{
+		In: strings.NewReader(s.input), Out: &out, Err: &errs, Now: func() time.Time { return noon },
+		Getenv: func(k string) string { return s.env[k] }, Width: func() int { return s.width },
 	}, args)
 	return result{code, out.String(), errs.String()}
 }
@@ -56,7 +59,7 @@ func (s *shell) run(args ...string) result {
 func (s *shell) ok(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
-	if r.code != exitOK {
+	if r.code != cli.ExitOK {
 		s.t.Fatalf("vjob %s: exit %d: %s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r.out
@@ -263,11 +266,10 @@ func TestWidths(t *testing.T) {
 		status.Nodes = append(status.Nodes, status.Nodes[0])
 		status.Running = append(status.Running, status.Running[0])
 	}
-	sc := scene{status: status, events: answers["/v1/events"].(wire.EventList).Events}
+	events := answers["/v1/events"].(wire.EventList).Events
 	for _, width := range []int{40, 60, 80, 100, 132, 160, 240} {
 		for _, height := range []int{24, 40, 60, 0} {
-			f := frame{width: width, height: height}
-			text := f.draw(&sc)
+			text := watch.Draw(width, height, status, events)
 			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 			if height > 0 && len(lines) > height {
 				t.Errorf("%d×%d: %d lines", width, height, len(lines))
@@ -279,10 +281,8 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
-	f := frame{width: 80, height: 30}
-	golden(t, "frame-80x30", f.draw(&sc))
-	f = frame{width: 160, height: 40}
-	golden(t, "frame-160x40", f.draw(&sc))
+	golden(t, "frame-80x30", watch.Draw(80, 30, status, events))
+	golden(t, "frame-160x40", watch.Draw(160, 40, status, events))
 }
 
 // TestColours paints on a terminal only, and not when NO_COLOR says so.
@@ -315,7 +315,7 @@ func TestNothingRaw(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for _, line := range []string{"list", "list -o json", "show 12", "watch --once", "watch -o json", "logs 12", "events", "show nothing\x1b[2J"} {
 		r := s.run(strings.Fields(line)...)
-		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && c != '\t' && unsafeRune(c) }); i >= 0 {
+		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && c != '\t' && plain.UnsafeRune(c) }); i >= 0 {
 			t.Errorf("%s: %q", line, (r.out + r.err)[i:])
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
 )
 
 // longList serves so many vjobs page by page; the page that begins at broken is refused.
@@ -40,12 +42,12 @@ func TestListPages(t *testing.T) {
 	for _, c := range []struct{ total, limit, want int }{
 		{0, 0, 0},
 		{1, 0, 1},
-		{pageSize, 0, pageSize},
-		{pageSize + 1, 0, pageSize + 1},
-		{8*pageSize + 7, 0, 8*pageSize + 7},
-		{3 * pageSize, 10, 10},
-		{3 * pageSize, pageSize + 1, pageSize + 1},
-		{3 * pageSize, 9 * pageSize, 3 * pageSize},
+		{fetch.PageSize, 0, fetch.PageSize},
+		{fetch.PageSize + 1, 0, fetch.PageSize + 1},
+		{8*fetch.PageSize + 7, 0, 8*fetch.PageSize + 7},
+		{3 * fetch.PageSize, 10, 10},
+		{3 * fetch.PageSize, fetch.PageSize + 1, fetch.PageSize + 1},
+		{3 * fetch.PageSize, 9 * fetch.PageSize, 3 * fetch.PageSize},
 	} {
 		s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, c.total, -1).URL}}
 		var got wire.VJobList
@@ -61,8 +63,8 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*pageSize, 5*pageSize).URL}}
-	if r := s.run("list"); r.code == exitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*fetch.PageSize, 5*fetch.PageSize).URL}}
+	if r := s.run("list"); r.code == cli.ExitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
 		t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
 	}
 }

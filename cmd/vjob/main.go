@@ -2,38 +2,54 @@
 // through the REST API of vjobd, replays workloads in virtual time, and makes and
 // checks plans from files.
 //
-// There is one file per command. The package refuses to know how the daemon does
-// anything.
+// It joins the commands; the packages below have them, a file for each.
 package main
 
 import (
 	"context"
 	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"vjob/cmd/program"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy"
+	"vjob/cmd/vjob/oar"
+	"vjob/cmd/vjob/plan"
+	"vjob/cmd/vjob/replay"
+	"vjob/cmd/vjob/site"
+	"vjob/cmd/vjob/vjobs"
+	"vjob/cmd/vjob/watch"
 )
 
 func main() {
 	ctx, stop := program.Context()
 	var code int
-	if name, ok := oarName(os.Args[0]); ok {
-		a := &app{streams: standardStreams()}
-		code = a.oar(ctx, name, os.Args[1:])
+	if name, ok := oar.Called(os.Args[0]); ok {
+		a := &cli.App{Streams: cli.Standard()}
+		code = oar.Run(ctx, a, name, os.Args[1:])
 	} else {
-		code = run(ctx, standardStreams(), os.Args[1:])
+		code = run(ctx, cli.Standard(), os.Args[1:])
 	}
 	stop()
 	os.Exit(code)
 }
 
 // run carries out one command line and returns its exit code.
-func run(ctx context.Context, s streams, args []string) int {
-	a := &app{streams: s}
-	root := a.root()                          //nolint:contextcheck // cobra hands the context to the commands
+func run(ctx context.Context, s cli.Streams, args []string) int {
+	a := &cli.App{Streams: s}
+	root := a.Root(commands(a)...)            //nolint:contextcheck // cobra hands the context to the commands
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		a.complain(err)
+		a.Complain(err)
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
+}
+
+// commands are all commands of vjob; each package below has those about its noun.
+func commands(a *cli.App) []*cobra.Command {
+	single := []*cobra.Command{watch.Command(a), energy.Command(a), replay.Command(a), oar.Command(a), versionCommand(a)}
+	return slices.Concat(vjobs.Commands(a), site.Commands(a), plan.Commands(a), single)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
 )
 
 // oarCases are the requests that OAR's own parser was asked to read.
@@ -62,7 +63,7 @@ func TestOARParseReadsWhatOARReads(t *testing.T) {
 			for _, l := range c.L {
 				args = append(args, "-l", l)
 			}
-			s := &shell{t: t, env: map[string]string{nodesVariable: c.Nodes}}
+			s := &shell{t: t, env: map[string]string{"OARSUB_NODES_RESOURCES": c.Nodes}}
 			r := s.run(args...)
 			if !c.OAR2.OK {
 				if r.code != c.OAR2.Exit || r.out != "" || !strings.HasPrefix(r.err, strings.Join(c.OAR2.Stderr, "\n")+"\n") || !strings.Contains(r.err, "^") {
@@ -70,7 +71,7 @@ func TestOARParseReadsWhatOARReads(t *testing.T) {
 				}
 				return
 			}
-			if r.code != exitOK {
+			if r.code != cli.ExitOK {
 				t.Fatalf("exit %d: %s", r.code, r.err)
 			}
 			var got map[string]any
@@ -105,7 +106,7 @@ func TestOARParseExplains(t *testing.T) {
 	} {
 		r := s.run(append([]string{"oar", "parse"}, args...)...)
 		fmt.Fprintf(&b, "$ vjob oar parse %q\n%s%s", args, r.out, r.err)
-		if r.code != exitOK {
+		if r.code != cli.ExitOK {
 			fmt.Fprintf(&b, "exit %d\n", r.code)
 		}
 		b.WriteString("\n")
@@ -160,11 +161,11 @@ func TestOARParseRefusesMuch(t *testing.T) {
 }
 
 func TestOARParseNeedsNoServer(t *testing.T) {
-	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": "http://127.0.0.1:1", defaultVariable: "/nodes=2"}}
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": "http://127.0.0.1:1", "OARSUB_DEFAULT_RESOURCES": "/nodes=2"}}
 	if out := s.ok("oar", "parse"); !strings.Contains(out, "on 2 nodes") {
 		t.Error(out)
 	}
-	if r := s.run("oar", "parse", "--check"); r.code != exitInternal {
+	if r := s.run("oar", "parse", "--check"); r.code != cli.ExitInternal {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plan"
 )
 
 // formats has the instances that the package of the files has.
@@ -22,9 +25,9 @@ func ticking(t *testing.T, width int, step time.Duration, input string, args ...
 	t.Helper()
 	var out, errs bytes.Buffer
 	now := noon
-	code := run(t.Context(), streams{
-		in: strings.NewReader(input), out: &out, err: &errs, getenv: func(string) string { return "" },
-		now: func() time.Time { now = now.Add(step); return now }, width: func() int { return width },
+	code := run(t.Context(), cli.Streams{
+		In: strings.NewReader(input), Out: &out, Err: &errs, Getenv: func(string) string { return "" },
+		Now: func() time.Time { now = now.Add(step); return now }, Width: func() int { return width },
 	}, args)
 	return result{code, out.String(), errs.String()}
 }
@@ -67,7 +70,7 @@ func TestPlan(t *testing.T) {
 	out, svg := filepath.Join(dir, "plan.json"), filepath.Join(dir, "plan.svg")
 	args := []string{"plan", "--in", formats + "mic-spread-sleeping.json.gz", "--out", out, "--svg", svg}
 	r := ticking(t, 0, tick, "", args...)
-	if r.code != exitOK || r.err != "" {
+	if r.code != cli.ExitOK || r.err != "" {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
 	for _, want := range []string{"2 nodes, 2 VMs, 1 rule", "completion       6 s", "makespan         6 s", "1 resume", "\nresult  "} {
@@ -90,8 +93,8 @@ func TestPlan(t *testing.T) {
 	}
 
 	r = ticking(t, 0, tick, "", append(args, "-o", "json")...)
-	var got planned
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != exitOK {
+	var got plan.Planned
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != cli.ExitOK {
 		t.Fatal(err, r)
 	}
 	if !got.Solved || *got.Objective != 6 || *got.Bound > 6 || *got.Makespan != 6 || *got.Migrations != 0 || *got.OverBound < 1 ||
@@ -101,7 +104,7 @@ func TestPlan(t *testing.T) {
 	if content(t, out) != first {
 		t.Error("the same search wrote another plan")
 	}
-	if r := ticking(t, 0, tick, "", "check", "--in", args[2], "--plan", out, "--strict"); r.code != exitOK || !strings.HasPrefix(r.out, "VALID\n") {
+	if r := ticking(t, 0, tick, "", "check", "--in", args[2], "--plan", out, "--strict"); r.code != cli.ExitOK || !strings.HasPrefix(r.out, "VALID\n") {
 		t.Error(r)
 	}
 }
@@ -111,23 +114,23 @@ func TestPlan(t *testing.T) {
 func TestPlanOnLinks(t *testing.T) {
 	in, out := formats+"network.json", filepath.Join(t.TempDir(), "plan.json")
 	r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", out)
-	if r.code != exitOK || !strings.Contains(r.out, "\nnetwork          2 transfers over links with a limit, at most 1 at a time\n") {
+	if r.code != cli.ExitOK || !strings.Contains(r.out, "\nnetwork          2 transfers over links with a limit, at most 1 at a time\n") {
 		t.Fatal(r)
 	}
-	plan := content(t, out)
-	if !strings.Contains(plan, `"type":"migrate","vm":1,"from":0,"to":1,"start":0,"end":4,"rate":100}`) {
-		t.Error(plan)
+	file := content(t, out)
+	if !strings.Contains(file, `"type":"migrate","vm":1,"from":0,"to":1,"start":0,"end":4,"rate":100}`) {
+		t.Error(file)
 	}
-	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", out, "--strict"); r.code != exitOK || !strings.HasPrefix(r.out, "VALID\n") {
+	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", out, "--strict"); r.code != cli.ExitOK || !strings.HasPrefix(r.out, "VALID\n") {
 		t.Error(r)
 	}
-	greedy := fileWith(t, strings.Replace(plan, `"rate":100`, `"rate":110`, 1))
-	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", greedy); r.code != exitInvalid ||
+	greedy := fileWith(t, strings.Replace(file, `"rate":100`, `"rate":110`, 1))
+	if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", greedy); r.code != cli.ExitInvalid ||
 		!strings.Contains(r.out, "the NIC out of node 0 carries 110 of 100 at 0\n") {
 		t.Error(r)
 	}
 	r = ticking(t, 0, tick, "", "plan", "--in", in, "-o", "json")
-	var got planned
+	var got plan.Planned
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Transfers != 2 {
 		t.Error(err, r)
 	}
@@ -136,10 +139,10 @@ func TestPlanOnLinks(t *testing.T) {
 // An instance may come from the standard input.
 func TestPlanFromInput(t *testing.T) {
 	text := content(t, formats+"mic-spread-sleeping.json.gz")
-	if r := ticking(t, 0, tick, text, "plan", "--in", "-"); r.code != exitOK || !strings.Contains(r.out, "mic-spread-sleeping") {
+	if r := ticking(t, 0, tick, text, "plan", "--in", "-"); r.code != cli.ExitOK || !strings.Contains(r.out, "mic-spread-sleeping") {
 		t.Error(r)
 	}
-	if r := ticking(t, 0, tick, "{", "plan", "--in", "-"); r.code != exitInput || !strings.Contains(r.err, "standard input:1:2: the file ends") {
+	if r := ticking(t, 0, tick, "{", "plan", "--in", "-"); r.code != cli.ExitInput || !strings.Contains(r.err, "standard input:1:2: the file ends") {
 		t.Error(r)
 	}
 }
@@ -154,12 +157,12 @@ func TestNoPlan(t *testing.T) {
 		}
 		args := []string{"plan", "--in", formats + name + ".json.gz", "--out", old, "--svg", filepath.Join(dir, "new.svg"), "--deadline", "2s"}
 		r := ticking(t, 0, tick, "", args...)
-		if r.code != exitNoPlan || !strings.HasPrefix(r.err, "vjob: no plan ") || r.out != "" {
+		if r.code != cli.ExitNoPlan || !strings.HasPrefix(r.err, "vjob: no plan ") || r.out != "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 		r = ticking(t, 0, tick, "", append(args, "-o", "json")...)
-		var got planned
-		if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != exitNoPlan || got.Solved || got.Objective != nil || got.Verdict == "solved" {
+		var got plan.Planned
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != cli.ExitNoPlan || got.Solved || got.Objective != nil || got.Verdict == "solved" {
 			t.Errorf("%s: %v, %+v", name, err, r)
 		}
 		if content(t, old) != "precious" {
@@ -172,7 +175,7 @@ func TestNoPlan(t *testing.T) {
 // Rules that contradict each other are a proof that there is no plan.
 func TestContradiction(t *testing.T) {
 	r := ticking(t, 0, tick, edit(t, `{"type":"spread","vms":[0,1]}`, `{"type":"running","vms":[0]},{"type":"sleeping","vms":[0]}`), "plan", "--in", "-")
-	if r.code != exitNoPlan || !strings.HasPrefix(r.err, "vjob: no plan exists (proved)\nvjob:   ") {
+	if r.code != cli.ExitNoPlan || !strings.HasPrefix(r.err, "vjob: no plan exists (proved)\nvjob:   ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -227,11 +230,11 @@ func TestPlanRefuses(t *testing.T) {
 			in := fileWith(t, edit(t, tt.old, tt.with))
 			dir := t.TempDir()
 			r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", filepath.Join(dir, "out"), "--svg", filepath.Join(dir, "svg"))
-			if r.code != exitInput || !strings.Contains(r.err, tt.want) || !strings.Contains(r.err, in) || r.out != "" {
+			if r.code != cli.ExitInput || !strings.Contains(r.err, tt.want) || !strings.Contains(r.err, in) || r.out != "" {
 				t.Errorf("exit %d, %s\nwant %s", r.code, r.err, tt.want)
 			}
 			alone(t, dir)
-			if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", in); r.code != exitInput || !strings.Contains(r.err, tt.want) {
+			if r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", in); r.code != cli.ExitInput || !strings.Contains(r.err, tt.want) {
 				t.Errorf("check: exit %d, %s\nwant %s", r.code, r.err, tt.want)
 			}
 		})
@@ -258,7 +261,7 @@ func TestPlanFlags(t *testing.T) {
 		"--in " + in + " more":                       `argument "more": want none`,
 		"--in " + in + " --out " + in + "/beneath/x": `want a file that can be written: not a directory`,
 	} {
-		if r := ticking(t, 0, tick, "", append([]string{"plan"}, strings.Fields(line)...)...); r.code != exitInput || !strings.Contains(r.err, want) || r.out != "" {
+		if r := ticking(t, 0, tick, "", append([]string{"plan"}, strings.Fields(line)...)...); r.code != cli.ExitInput || !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: exit %d, %s\nwant %s", line, r.code, r.err, want)
 		}
 	}
@@ -272,7 +275,7 @@ func TestPlanReplaces(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o640), os.Chmod(file, 0o640), os.Symlink(file, link)); err != nil {
 		t.Fatal(err)
 	}
-	if r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", link); r.code != exitOK {
+	if r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", link); r.code != cli.ExitOK {
 		t.Fatal(r)
 	}
 	info, err := os.Lstat(file)
@@ -284,7 +287,7 @@ func TestPlanReplaces(t *testing.T) {
 	}
 	alone(t, dir, "file", "link")
 	if _, err := os.Stat("/dev/full"); err == nil {
-		if r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", "/dev/full"); r.code != exitInternal || !strings.Contains(r.err, "no space left") {
+		if r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", "/dev/full"); r.code != cli.ExitInternal || !strings.Contains(r.err, "no space left") {
 			t.Error(r)
 		}
 	}
@@ -294,7 +297,7 @@ func TestPlanReplaces(t *testing.T) {
 func TestPlanLine(t *testing.T) {
 	in := formats + "cal-r2-base-1.json.gz"
 	r := ticking(t, 80, time.Second, "", "plan", "--in", in, "--deadline", "3s")
-	if r.code != exitOK || !strings.Contains(r.err, "\rlooking for a plan") && !strings.Contains(r.err, "completion ") || !strings.HasSuffix(r.err, "\r\x1b[K") {
+	if r.code != cli.ExitOK || !strings.Contains(r.err, "\rlooking for a plan") && !strings.Contains(r.err, "completion ") || !strings.HasSuffix(r.err, "\r\x1b[K") {
 		t.Errorf("%d %q", r.code, r.err)
 	}
 	if strings.Contains(r.out, "\r") {
@@ -316,8 +319,8 @@ func TestGuideInstance(t *testing.T) {
 	_, rest, _ := strings.Cut(content(t, "../../docs/plans.md"), "```json\n{\"format\"")
 	text, _, _ := strings.Cut(rest, "```")
 	r := ticking(t, 0, tick, `{"format"`+text, "plan", "--in", "-", "-o", "json")
-	var got planned
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != exitOK || *got.Objective != 9 {
+	var got plan.Planned
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != cli.ExitOK || *got.Objective != 9 {
 		t.Error(err, r)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
 )
 
 // priced has prices from two hours before noon on, and what was drawn by then.
@@ -42,7 +43,7 @@ func TestPrice(t *testing.T) {
 	}
 	s.input = " \n"
 	for _, args := range [][]string{{"price", "set"}, {"price", "set", "/no/such/file"}, {"price", "set", "-"}, {"price", "set", "a", "b"}, {"price", "clear", "now"}} {
-		if r := s.run(args...); r.code == exitOK || r.err == "" || r.out != "" {
+		if r := s.run(args...); r.code == cli.ExitOK || r.err == "" || r.out != "" {
 			t.Errorf("%v: exit %d, %q, %q", args, r.code, r.out, r.err)
 		}
 	}
@@ -60,7 +61,7 @@ func TestEnergyAccount(t *testing.T) {
 		t.Errorf("as JSON:\n%s", out)
 	}
 	for _, args := range [][]string{{"--from", "yesterday-ish"}, {"--to", "25:00"}, {"--svg", "/no/such/folder/a.svg"}, {"extra"}} {
-		if r := s.run(append([]string{"energy", "account"}, args...)...); r.code == exitOK || r.err == "" {
+		if r := s.run(append([]string{"energy", "account"}, args...)...); r.code == cli.ExitOK || r.err == "" {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.err)
 		}
 	}

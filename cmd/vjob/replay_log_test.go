@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vjob/cmd/vjob/cli"
 )
 
 const smallLog = "testdata/small.swf"
@@ -70,7 +72,7 @@ func TestReplayLogRefuses(t *testing.T) {
 		smallLog + " --processors 1 --jobs 1 --seed 0":  `--seed: "given" is wrong`,
 	} {
 		s := &shell{t: t, env: map[string]string{}}
-		if r := s.run(append([]string{"replay"}, strings.Fields(line)...)...); r.code != exitInput || !strings.Contains(r.err, want) || r.out != "" {
+		if r := s.run(append([]string{"replay"}, strings.Fields(line)...)...); r.code != cli.ExitInput || !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: exit %d, %s\nwant %s", line, r.code, r.err, want)
 		}
 	}
@@ -83,7 +85,7 @@ func TestReplayLogRefuses(t *testing.T) {
 func TestReplayLogBar(t *testing.T) {
 	for width, want := range map[int]bool{0: false, 80: true} {
 		r := ticking(t, width, time.Second, "", "replay", smallLog, "--policy", "easy")
-		if got := strings.Contains(r.err, "\reasy"); r.code != exitOK || got != want || want && !strings.HasSuffix(r.err, "\r\x1b[K") {
+		if got := strings.Contains(r.err, "\reasy"); r.code != cli.ExitOK || got != want || want && !strings.HasSuffix(r.err, "\r\x1b[K") {
 			t.Errorf("width %d: exit %d, %q", width, r.code, r.err)
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/replay"
 )
 
 // settingsFile writes settings for two nodes.
@@ -34,7 +37,7 @@ func TestReplaySettings(t *testing.T) {
 	if got := content(t, starts); !strings.HasPrefix(got, "job,start\nj1,6.") || strings.Count(got, "\n") != 6 {
 		t.Errorf("starts: %q", got)
 	}
-	var got replayed
+	var got replay.Replayed
 	text := s.ok("replay", "testdata/queues.swf", "--settings", now, "--settings", then, "--policy", "fcfs,easy", "--fields", "user,queue", "-o", "json")
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
@@ -64,10 +67,10 @@ func TestReplaySettingsRefuses(t *testing.T) {
 		"testdata/queues.swf --settings " + right + " --suspend elsewhere": `policy.suspend: "elsewhere" is wrong`,
 	} {
 		r := s.run(append([]string{"replay"}, strings.Fields(line)...)...)
-		if want == "" && r.code == exitOK {
+		if want == "" && r.code == cli.ExitOK {
 			continue
 		}
-		if r.code != exitInput || !strings.Contains(r.err, want) || want == "" {
+		if r.code != cli.ExitInput || !strings.Contains(r.err, want) || want == "" {
 			t.Errorf("%s: exit %d, %s\nwant %s", line, r.code, r.err, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
 )
 
 // shown tells a shape: "8×1000m 512MiB 3600s".
@@ -42,7 +43,7 @@ func TestShapeFlags(t *testing.T) {
 		"--shape walltime=1h,cpu=many": `--shape: cpu: "many" is wrong`,
 	} {
 		s, _ := against(t, nil)
-		if r := s.run(append([]string{"submit"}, strings.Fields(line)...)...); r.code != exitInput || !strings.Contains(r.err, want) {
+		if r := s.run(append([]string{"submit"}, strings.Fields(line)...)...); r.code != cli.ExitInput || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit %d: %s", line, r.code, r.err)
 		}
 	}

@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/program"
+	"vjob/cmd/vjob/cli"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json() {
-				return printJSON(a.out, map[string]string{"version": program.Version(), "go": runtime.Version()}, true)
+			if a.JSON() {
+				return cli.PrintJSON(a.Out, map[string]string{"version": program.Version(), "go": runtime.Version()}, true)
 			}
-			_, err := fmt.Fprintf(a.out, "vjob %s (%s)\n", program.Version(), runtime.Version())
+			_, err := fmt.Fprintf(a.Out, "vjob %s (%s)\n", program.Version(), runtime.Version())
 			return err
 		},
 	}

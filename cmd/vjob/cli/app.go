@@ -1,0 +1,119 @@
+// Package cli is what the commands of vjob share: the streams of the process, the global
+// flags, exit codes, files that are written as the last act, and output as table or JSON.
+//
+// It refuses to know what any command does.
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"vjob/api/client"
+	"vjob/cluster"
+	"vjob/cmd/program"
+)
+
+// Streams are the outside of a command, so that tests can take its place.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	Getenv func(string) string
+	Now    func() time.Time
+	// width is the width of the terminal that out is, 0 when it is none.
+	Width func() int
+}
+
+// Standard is the streams of the process.
+func Standard() Streams {
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Width: func() int {
+		width, _, err := term.GetSize(os.Stdout.Fd())
+		if err != nil {
+			return 0
+		}
+		return width
+	}}
+}
+
+// App is what all commands share: the streams and the global flags.
+type App struct {
+	Streams
+	server string
+	output string
+}
+
+// The output formats.
+const (
+	FormatTable = "table"
+	FormatJSON  = "json"
+)
+
+// Root is `vjob` with its commands.
+func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "vjob",
+		Short:         "submit, follow and steer vjobs: groups of VMs that run together",
+		Long:          rootHelp,
+		Version:       program.Version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          NoArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if a.output != FormatTable && a.output != FormatJSON {
+				return cluster.BadField("--output", a.output, "json or table")
+			}
+			return nil
+		},
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &UsageError{Cmd: cmd, Err: err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.server, "server", "", "`ADDRESS` of vjobd: unix:///path, http://host:port or https://host:port (default: VJOB_SERVER, or the local socket)")
+	flags.StringVarP(&a.output, "output", "o", FormatTable, "output `FORMAT`: table for people, json for programs")
+	Complete(root, "output", FormatTable, FormatJSON)
+	root.AddCommand(commands...)
+	return root
+}
+
+const rootHelp = `vjob submits, follows and steers vjobs: groups of VMs that run together on a cluster.
+
+Exit codes:
+  0  success
+  1  an error of the daemon, of the network or of this program; vjob check: the plan is wrong
+  2  wrong usage or wrong input; the message names the field
+  3  not found; vjob plan: no plan
+  4  refused: it contradicts the present state
+  5  not allowed, or not known who you are
+  6  --wait or --timeout ended first`
+
+// Client speaks to the server that the flag, the environment or the local socket
+// names.
+func (a *App) Client() (*client.Client, error) {
+	s, err := client.Discover(a.server, a.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	s.Agent = "vjob/" + program.Version()
+	return client.New(s)
+}
+
+// JSON reports whether output is for programs.
+func (a *App) JSON() bool { return a.output == FormatJSON }
+
+// Colours reports whether to paint: on a terminal, unless NO_COLOR is set.
+func (a *App) Colours() bool {
+	return a.Width() > 0 && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+}
+
+// Complete offers fixed values for a flag.
+func Complete(cmd *cobra.Command, flag string, values ...string) {
+	// The error says that there is no such flag, which the tests would show.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}

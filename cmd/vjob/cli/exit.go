@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/cluster"
+	"vjob/cmd/vjob/plain"
+	"vjob/repack/format"
+)
+
+// The exit codes; `vjob help` lists them.
+const (
+	ExitOK         = 0
+	ExitInternal   = 1
+	ExitInput      = 2
+	ExitNotFound   = 3
+	ExitConflict   = 4
+	ExitNotAllowed = 5
+	ExitTimeout    = 6
+)
+
+// ExitError is an exit code of a command's own; the text goes to the standard error,
+// unless it is empty.
+type ExitError struct {
+	Code int
+	Text string
+}
+
+// Error is the text.
+func (o *ExitError) Error() string { return o.Text }
+
+// ErrTimeout says that what --wait waited for did not happen in time.
+var ErrTimeout = errors.New("waited long enough")
+
+// UsageError is a wrong flag or argument.
+type UsageError struct {
+	Cmd *cobra.Command
+	Err error
+}
+
+// Error says what is wrong and where help is.
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("%v; see %s --help", e.Err, e.Cmd.CommandPath())
+}
+
+// Is makes it bad input.
+func (e *UsageError) Is(target error) bool { return target == cluster.ErrInvalid }
+
+// Unwrap is what is wrong.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// ExitCode is the one table from errors to exit codes.
+func ExitCode(err error) int {
+	var own *ExitError
+	var file *format.Error
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &own):
+		return own.Code
+	case errors.As(err, &file):
+		return ExitInput
+	case errors.Is(err, ErrTimeout):
+		return ExitTimeout
+	case errors.Is(err, cluster.ErrInvalid):
+		return ExitInput
+	case errors.Is(err, cluster.ErrNotFound):
+		return ExitNotFound
+	case errors.Is(err, cluster.ErrConflict):
+		return ExitConflict
+	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrUnauthenticated):
+		return ExitNotAllowed
+	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
+		return ExitInput
+	default:
+		return ExitInternal
+	}
+}
+
+// Complain writes an error to the standard error.
+func (a *App) Complain(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	var own *ExitError
+	if errors.As(err, &own) && own.Text == "" {
+		return // what was printed says it
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", plain.Clean(line))
+	}
+}
+
+// Arguments checks that there is one argument at least; most -1 is any number.
+func Arguments(most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 || most >= 0 && len(args) > most {
+			return &UsageError{Cmd: cmd, Err: fmt.Errorf("%d arguments given: want %s", len(args), what)}
+		}
+		return nil
+	}
+}
+
+// NoArguments refuses arguments; on a command with subcommands, an argument is
+// one that does not exist.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasAvailableSubCommands() {
+		return &UsageError{Cmd: cmd, Err: fmt.Errorf("argument %q: want none", args[0])}
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += ": want probably " + near[0]
+	}
+	return &UsageError{Cmd: cmd, Err: errors.New(text)}
+}
+
+// ExitInvalid is the exit code for a plan that is wrong.
+const ExitInvalid = 1
+
+// ExitNoPlan is the exit code of a search that found nothing.
+const ExitNoPlan = 3

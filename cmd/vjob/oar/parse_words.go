@@ -1,0 +1,173 @@
+package oar
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+	"vjob/oar/date"
+	"vjob/oar/mapping"
+	"vjob/oar/request"
+)
+
+// explain tells in words what each alternative means, and by which rules it would be
+// placed if the nodes are known.
+func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
+	for i, alternative := range w.Request.Alternatives {
+		shapes, err := mapping.Shapes(alternative, mapping.DefaultSite())
+		if err != nil {
+			return err
+		}
+		head := lasting(alternative.Walltime)
+		if n := len(w.Request.Alternatives); n > 1 {
+			head = fmt.Sprintf("alternative %d of %d, %s", i+1, n, head)
+		}
+		if len(shapes) > 1 {
+			head += ", all at the same time"
+		}
+		if i > 0 {
+			head = "\n" + head
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s:\n", head); err != nil {
+			return err
+		}
+		t := &plain.Table{Heads: plain.Heads(">VMS EACH WHERE")}
+		for j := range shapes {
+			t.Row(vmCount(&shapes[j]), each(&shapes[j]), where(&shapes[j], w.Filters[0].Text))
+		}
+		if err := t.Write(a.Out, 0); err != nil {
+			return err
+		}
+		if meanings != nil {
+			if err := placed(a, &meanings[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// placed prints sizes and rules.
+func placed(a *cli.App, m *mapping.Meaning) error {
+	var b strings.Builder
+	for first := 0; first < len(m.VMs); {
+		next := first
+		for next < len(m.VMs) && m.VMs[next] == m.VMs[first] {
+			next++
+		}
+		fmt.Fprintf(&b, "here: %s of %s\n", plain.Count(next-first, "VM"), m.VMs[first])
+		first = next
+	}
+	if m.Rules != "" {
+		b.WriteString("rules:\n")
+		for line := range strings.Lines(m.Rules) {
+			b.WriteString("  " + plain.Clean(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// lasting is a walltime in words.
+func lasting(d time.Duration) string {
+	switch d {
+	case request.Unsaid:
+		return "for as long as the queue allows"
+	case 0:
+		return "for no time at all"
+	default:
+		return fmt.Sprintf("for at most %s (h:m:s)", date.FormatWalltime(d))
+	}
+}
+
+// vmCount is how many VMs a group has, if that does not depend on the nodes.
+func vmCount(s *mapping.Shape) string {
+	total := 1
+	for _, l := range append([]request.Level{s.VMs}, s.Labels...) {
+		n, ok := l.Count.Number()
+		if !ok {
+			return "?"
+		}
+		if n > mapping.MaxVMs || total*n > mapping.MaxVMs {
+			return fmt.Sprintf(">%d", mapping.MaxVMs)
+		}
+		total *= n
+	}
+	return fmt.Sprint(total)
+}
+
+// each is the size of one VM.
+func each(s *mapping.Shape) string {
+	if s.Whole() {
+		return "a whole node"
+	}
+	return plain.Count(int(s.CPU/cluster.CPU), "processor")
+}
+
+// where tells of the nodes.
+func where(s *mapping.Shape, properties string) string {
+	var parts []string
+	for i, l := range s.Labels {
+		in := "in "
+		if i > 0 {
+			in = "there in "
+		}
+		parts = append(parts, in+several(l.Count, l.Name, ""))
+	}
+	number, known := s.VMs.Count.Number()
+	ofEach := ""
+	if len(parts) > 0 {
+		ofEach = " of each"
+	}
+	perNode := ", one VM per node"
+	if known && number == 1 {
+		perNode = ""
+	}
+	switch {
+	case s.Unit == mapping.Node:
+		parts = append(parts, "on "+several(s.VMs.Count, "node", ofEach)+perNode)
+	case !known:
+		parts = append(parts, "one VM for each of "+several(s.VMs.Count, map[mapping.Unit]string{mapping.CPU: "cpu", mapping.Core: "core"}[s.Unit], ofEach))
+	case len(parts) == 0:
+		parts = append(parts, "anywhere")
+	default:
+		parts = append(parts, plain.Count(number, "VM")+" in each")
+	}
+	var conditions []string
+	for _, text := range []string{s.Property.Text, properties} {
+		if text = strings.TrimSpace(text); text != "" {
+			conditions = append(conditions, text)
+		}
+	}
+	if len(conditions) == 2 {
+		conditions = []string{"(" + conditions[0] + ") and (" + conditions[1] + ")"}
+	}
+	if len(conditions) > 0 {
+		parts = append(parts, "where "+conditions[0])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// several is "one switch", "2 switches of each", "all switches".
+func several(c request.Count, noun, of string) string {
+	many := noun + "s" + of
+	if strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
+		many = noun + "es" + of
+	}
+	switch c {
+	case request.All:
+		return "all " + many
+	case request.Best:
+		return "as many " + many + " as are free"
+	case request.BestHalf:
+		return "half of the " + many + " that are free"
+	case "1":
+		return "one " + noun + of
+	default:
+		return string(c) + " " + many
+	}
+}

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/api/wire"
+	"vjob/chart"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/vjobfile"
+	"vjob/cmd/vjob/wording"
+	"vjob/energy"
+)
+
+// whatIfFlags are the flags of `vjob plan --what-if`.
+type whatIfFlags struct {
+	on                  bool
+	drain, lose, online []string
+	without             []int64
+	submit, rules       string
+	budget              string
+}
+
+// supposition reads what is supposed.
+func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
+	w = wire.WhatIf{Drain: f.drain, Lose: f.lose, Online: f.online, Without: f.without}
+	if f.rules != "" {
+		data, err := a.ReadInput(f.rules)
+		if err != nil {
+			return w, cluster.BadField("--rules", f.rules, "a file with rules: "+err.Error())
+		}
+		text := string(data)
+		w.Rules = &text
+	}
+	if f.budget != "" {
+		power, err := energy.ParseWatts(f.budget)
+		if err != nil {
+			return w, parse.Renamed(err, "--budget")
+		}
+		most := float64(power)
+		w.BudgetWatts = &most
+	}
+	if f.submit != "" {
+		data, err := a.ReadInput(f.submit)
+		if err != nil {
+			return w, cluster.BadField("--submit", f.submit, "a vjob file: "+err.Error())
+		}
+		s, err := vjobfile.Parse(f.submit, data)
+		if err != nil {
+			return w, err
+		}
+		w.Submit = &s
+	}
+	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
+		return w, cluster.BadField("--what-if", "", "what is supposed beside it: --drain, --lose, --online, --without, --rules, --budget or --submit")
+	}
+	return w, nil
+}
+
+// whatIf asks the daemon what would be decided if things were otherwise.
+func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
+	if f.in != "" || f.out != "" {
+		return cluster.BadField("--what-if", "", "it without --in and --out: the daemon is asked, and no file")
+	}
+	svg, err := cli.Writable("--svg", f.svg, "")
+	if err != nil {
+		return err
+	}
+	body, err := supposition(a, &f.whatIf)
+	if err != nil {
+		return err
+	}
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	forecast, err := c.WhatIf(ctx, body)
+	if err != nil {
+		return err
+	}
+	err = svg.Write(func(w io.Writer) error { return chart.WriteTimetable(w, forecastFigure(&forecast)) })
+	if err != nil {
+		return err
+	}
+	if a.JSON() {
+		return cli.PrintJSON(a.Out, forecast, true)
+	}
+	return showForecast(a, &forecast)
+}
+
+func showForecast(a *cli.App, f *wire.Forecast) error {
+	var b strings.Builder
+	plan := "none is needed"
+	if n := len(f.Plan.Actions); n > 0 {
+		plan = fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(n, "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds)))
+	} else if f.Why != "" {
+		plan = "none: " + f.Why
+	}
+	list := [][2]string{{"nodes", plain.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
+	list = append(list, plain.Passage("broken", strings.Join(f.Broken, "\n"))...)
+	plain.Facts(&b, append(list, plain.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
+	b.WriteByte('\n')
+	if len(f.VJobs) == 0 {
+		b.WriteString("every vjob would fare as it does now\n")
+	} else if err := lotTable(f.VJobs).Write(&b, a.Width()); err != nil {
+		return err
+	}
+	if len(f.Plan.Actions) > 0 {
+		b.WriteByte('\n')
+		if err := stepTable(f.Plan.Actions).Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// wishes are the words for what is wanted of a vjob.
+var wishes = map[string]string{"run": "runs", "stay": "waits", "park": "suspended", "pause": "suspended in memory"}
+
+func lotTable(lots []wire.Lot) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
+	for i := range lots {
+		x := &lots[i]
+		id := strconv.FormatInt(x.ID, 10)
+		if x.ID == 0 {
+			id = "new"
+		}
+		t.Row(id, plain.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), plain.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
+	}
+	return t
+}
+
+// stepTable is the actions of a plan that nobody has begun.
+func stepTable(actions []wire.Action) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads)}
+	for i := range actions {
+		t.Row(wording.ActionCells(&actions[i])...)
+	}
+	return t
+}
+
+// forecastFigure is the context switch as a timetable of the nodes.
+func forecastFigure(f *wire.Forecast) *chart.Timetable {
+	t := &chart.Timetable{
+		Title: "what would happen", Note: plain.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: plain.Seconds(f.Plan.MakespanSeconds),
+		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(len(f.Plan.Actions), "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds))),
+	}
+	at := map[string]int{}
+	bar := func(node string, b chart.Bar) {
+		i, known := at[node]
+		if !known {
+			i = len(t.Tracks)
+			at[node] = i
+			t.Tracks = append(t.Tracks, chart.Track{Label: node})
+		}
+		t.Tracks[i].Bars = append(t.Tracks[i].Bars, b)
+	}
+	for i := range f.Plan.Actions {
+		x := &f.Plan.Actions[i]
+		b := chart.Bar{
+			Kind: cmp.Or(map[string]string{cluster.Stop.String(): "shutdown"}[x.Kind], x.Kind),
+			From: plain.Seconds(x.StartSec), To: plain.Seconds(x.EndSec), Label: x.VM,
+			Text: fmt.Sprintf("%s %s, %s to %s", x.Kind, x.VM, plain.Span(plain.Seconds(x.StartSec)), plain.Span(plain.Seconds(x.EndSec))),
+		}
+		if x.To != "" {
+			bar(x.To, b)
+		}
+		if x.From != "" && x.Kind != cluster.Resume.String() {
+			b.Leaving = true
+			bar(x.From, b)
+		}
+	}
+	t.End = max(t.End, time.Second)
+	return t
+}

@@ -1,0 +1,190 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+	"vjob/energy"
+	"vjob/replay"
+	"vjob/swf"
+)
+
+// replayedText is what is printed of vjobs that were run.
+type replayedText struct {
+	title   string
+	log     *swf.Log // whose jobs they are; nil: of a workload file
+	results []*replay.Result
+	power   energy.Power
+	all     bool // every vjob and every switch
+}
+
+// mostPrinted is how many vjobs or switches of one run are printed unless all are asked for.
+const mostPrinted = 100
+
+// showReplay prints the totals with the ways side by side, how those of each queue and
+// each user fared, then the vjobs and the context switches.
+func showReplay(a *cli.App, r *replayedText) error {
+	var b strings.Builder
+	first := r.results[0]
+	fmt.Fprintf(&b, "%s\n%s on %d nodes with %s; actions as in profile %s\n\n",
+		plain.Clean(r.title), plain.Count(len(first.VJobs)+refused(first), "vjob"), first.Nodes, first.Capacity, first.Profile)
+	tables := []func(*strings.Builder) error{
+		func(b *strings.Builder) error { return totals(r.results, r.power).Write(b, 0) },
+		func(b *strings.Builder) error { return writeGroups(b, "QUEUE", r.results, queueOf) },
+		func(b *strings.Builder) error { return writeGroups(b, "USER", r.results, userOf) },
+		func(b *strings.Builder) error { return writeRefusals(b, r.results) },
+		func(b *strings.Builder) error { return writeConventions(b, r.log) },
+		r.vjobs, r.switches,
+	}
+	for _, table := range tables {
+		if err := table(&b); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// vjobs prints the times of each vjob.
+func (r *replayedText) vjobs(b *strings.Builder) error {
+	if n := len(r.results[0].VJobs); n > mostPrinted && !r.all {
+		fmt.Fprintf(b, "\nThe times of the %d vjobs are told by --all, --starts and -o json.\n", n)
+		return nil
+	}
+	b.WriteByte('\n')
+	return vjobTimes(r.results).Write(b, 0)
+}
+
+// switches prints the context switches.
+func (r *replayedText) switches(b *strings.Builder) error {
+	for _, x := range r.results {
+		fmt.Fprintf(b, "\n%s: %s\n", x.Policy, switchCount(len(x.Switches)))
+		if len(x.Switches) == 0 || len(x.Switches) > mostPrinted && !r.all {
+			continue
+		}
+		if err := switches(x).Write(b, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused counts the vjobs that were.
+func refused(r *replay.Result) (n int) {
+	for i := range r.Refused {
+		n += r.Refused[i].VJobs
+	}
+	return n
+}
+
+// totals has one column per policy.
+func totals(results []*replay.Result, power energy.Power) *plain.Table {
+	t := &plain.Table{Heads: []plain.Column{{}}}
+	sums := make([]replay.Summary, len(results))
+	for i, r := range results {
+		t.Heads = append(t.Heads, plain.Column{Name: r.Policy, Right: true})
+		sums[i] = r.Summary()
+	}
+	line := func(name string, value func(s *replay.Summary) string) {
+		cells := []string{name}
+		for i := range sums {
+			cells = append(cells, value(&sums[i]))
+		}
+		t.Row(cells...)
+	}
+	line("total time", func(s *replay.Summary) string { return replay.Clock(s.Total) })
+	line("vjobs ended", func(s *replay.Summary) string { return strconv.Itoa(s.Ended) })
+	line("of these failed", func(s *replay.Summary) string { return strconv.Itoa(s.Failed) })
+	some := func(name string, value func(s *replay.Summary) int) {
+		if slices.ContainsFunc(sums, func(s replay.Summary) bool { return value(&s) > 0 }) {
+			line(name, func(s *replay.Summary) string { return strconv.Itoa(value(s)) })
+		}
+	}
+	some("of these ended by their walltime", func(s *replay.Summary) int { return s.Overdue })
+	some("vjobs that never end", func(s *replay.Summary) int { return s.Left })
+	some("vjobs refused", func(s *replay.Summary) int { return s.Refused })
+	line("mean wait until the start", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Mean)) })
+	line("median", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Median)) })
+	line("95th percentile", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.P95)) })
+	line("longest", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Most)) })
+	line("mean bounded slowdown", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.Mean) })
+	line("95th percentile", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.P95) })
+	line("mean time from submission to end", func(s *replay.Summary) string { return replay.Clock(s.MeanTurn) })
+	line("CPU used", func(s *replay.Summary) string { return plain.Percent(s.CPUUsed) })
+	line("CPU needed by running VMs", func(s *replay.Summary) string { return plain.Percent(s.CPUDemand) })
+	line("memory used", func(s *replay.Summary) string { return plain.Percent(s.MemoryUsed) })
+	cells := []string{"energy of all nodes, always on"}
+	for i, r := range results {
+		cells = append(cells, fmt.Sprintf("%.1f kWh", drawn(r, &sums[i], power).KWh()))
+	}
+	t.Row(cells...)
+	line("context switches", func(s *replay.Summary) string { return strconv.Itoa(s.Switches) })
+	line("of these without cost", func(s *replay.Summary) string { return strconv.Itoa(s.Idle) })
+	line("cost of all", func(s *replay.Summary) string { return plain.MiB(s.CostMiB) })
+	line("boots", func(s *replay.Summary) string { return strconv.Itoa(s.Boots) })
+	some("pauses, in memory", func(s *replay.Summary) int { return s.Pauses })
+	line("suspends", func(s *replay.Summary) string { return strconv.Itoa(s.Suspends) })
+	line("resumes (local)", func(s *replay.Summary) string { return fmt.Sprintf("%d (%d)", s.Resumes, s.Local) })
+	line("migrations", func(s *replay.Summary) string { return strconv.Itoa(s.Migrations) })
+	return t
+}
+
+// vjobTimes has the times of each vjob, policy by policy.
+func vjobTimes(results []*replay.Result) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads("VJOB >SUBMITTED")}
+	for _, r := range results {
+		for _, name := range []string{"STARTED", "ENDED", "SUSPENDED", "TIMES"} {
+			t.Heads = append(t.Heads, plain.Column{Name: r.Policy + " " + name, Right: true})
+		}
+	}
+	others := make([]map[string]*replay.VJob, len(results))
+	for k, r := range results {
+		others[k] = map[string]*replay.VJob{}
+		for i := range r.VJobs {
+			others[k][r.VJobs[i].Name] = &r.VJobs[i]
+		}
+	}
+	for i := range results[0].VJobs {
+		j := &results[0].VJobs[i]
+		cells := []string{j.Name, replay.Clock(j.Submitted)}
+		for _, names := range others {
+			k := names[j.Name]
+			if k == nil {
+				cells = append(cells, "-", "refused", "-", "-")
+				continue
+			}
+			ended := replay.Clock(k.Ended)
+			if k.State == cluster.Failed {
+				ended += " failed"
+			}
+			cells = append(cells, replay.Clock(k.Started), ended, replay.Clock(k.Spent(cluster.Suspended)+k.Spent(cluster.Paused)), strconv.Itoa(k.Suspensions+k.Standstills))
+		}
+		t.Row(cells...)
+	}
+	return t
+}
+
+func switches(r *replay.Result) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads(">SWITCH >AT >TOOK >ESTIMATED >COST >BOOTS >STOPS >SUSPENDS >RESUMES >LOCAL >MIGRATIONS >SKEW STATE")}
+	for i := range r.Switches {
+		s := &r.Switches[i]
+		t.Row(strconv.FormatInt(s.Plan, 10), replay.Clock(s.At), plain.Span(s.Took.Round(100*time.Millisecond)), plain.Span(s.Estimated.Round(100*time.Millisecond)),
+			plain.MiB(s.CostMiB), strconv.Itoa(s.Boots), strconv.Itoa(s.Stops), strconv.Itoa(s.Suspends), strconv.Itoa(s.Resumes),
+			strconv.Itoa(s.LocalResumes), strconv.Itoa(s.Migrations), plain.Span(s.Skew), strings.TrimSpace(s.State+" "+s.Note))
+	}
+	return t
+}
+
+func switchCount(n int) string {
+	if n == 1 {
+		return "1 context switch"
+	}
+	return fmt.Sprintf("%d context switches", n)
+}

@@ -1,0 +1,197 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"vjob/chart"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/parse"
+	"vjob/hypervisor/simulated"
+	"vjob/queue"
+	"vjob/replay"
+	"vjob/scheduler/intake"
+	"vjob/scheduler/pass"
+	"vjob/settings"
+	"vjob/settings/steering"
+	"vjob/swf"
+	"vjob/workload"
+)
+
+// replayedWorkload is vjobs that are to be run, and where they come from.
+type replayedWorkload struct {
+	name     string
+	workload *workload.Workload
+	log      *swf.Log // whose jobs they are; nil: of a workload file
+}
+
+// replayTargets are the files that are written beside the figures; nil is none.
+type replayTargets struct{ svg, starts *cli.Target }
+
+// replayWorkload runs vjobs in each way that is asked for, and prints what came of them.
+func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(string) bool, in *replayedWorkload, t replayTargets) error {
+	w := in.workload
+	if f.noWalltimes {
+		w.DropWalltimes()
+	}
+	if 0 < f.jobs && f.jobs < len(w.Jobs) {
+		w.Jobs = w.Jobs[:f.jobs]
+	}
+	power, err := parseWatts(f.watts)
+	if err != nil {
+		return err
+	}
+	ways, err := ways(a, f, given, w)
+	if err != nil {
+		return err
+	}
+	if f.starts != "" && len(ways) != 1 {
+		return cluster.BadField("--starts", f.starts, "one --policy or --settings with it: each has its own starts")
+	}
+	results := make([]*replay.Result, len(ways))
+	for i := range ways {
+		bar := progress(a, ways[i].Title, "vjobs")
+		ways[i].Progress = bar.show
+		results[i], err = replay.Run(ctx, w, ways[i])
+		bar.end()
+		if err != nil {
+			return fmt.Errorf("replay %s with %s: %w", in.name, ways[i].Title, err)
+		}
+	}
+	title := w.Title
+	if title == "" || title == in.name {
+		title = filepath.Base(in.name)
+	}
+	if err := t.svg.Write(func(w io.Writer) error { return chart.Write(w, replay.Figure(title, results)) }); err != nil {
+		return err
+	}
+	if err := t.starts.Write(results[0].WriteStarts); err != nil {
+		return err
+	}
+	if a.JSON() {
+		return cli.PrintJSON(a.Out, replayJSON(title, results, power), true)
+	}
+	return showReplay(a, &replayedText{title: title, log: in.log, results: results, power: power, all: f.all})
+}
+
+// ways are how the vjobs are run: under each settings file, under each policy.
+func ways(a *cli.App, f *replayFlags, given func(string) bool, w *workload.Workload) (ways []replay.Options, err error) {
+	common, err := f.common(a)
+	if err != nil {
+		return nil, err
+	}
+	files, policies := f.settings, f.policies
+	if len(files) == 0 {
+		files = []string{""}
+	} else if !given("policy") {
+		policies = []string{""} // their own
+	}
+	for _, file := range files {
+		for _, policy := range policies {
+			way := common
+			if file == "" {
+				err = f.plain(&way, policy)
+			} else {
+				err = under(a, f, given, &way, file, policy)
+				if len(w.Nodes) > 0 || common.Nodes != nil {
+					way.Nodes = common.Nodes // beside which those of the settings count for nothing
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+			if len(way.Nodes) == 0 && len(w.Nodes) == 0 {
+				return nil, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
+			}
+			ways = append(ways, way)
+		}
+	}
+	return ways, nil
+}
+
+// common is what all ways have in common.
+func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
+	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
+	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
+		return o, parse.Renamed(err, "--profile")
+	}
+	if f.start != "" {
+		if o.Start, err = parse.Moment("--start", f.start, a.Now()); err != nil {
+			return o, err
+		}
+	}
+	if f.quantum < queue.LeastQuantum {
+		return o, cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
+	}
+	if f.minRun < 0 || f.patience < 0 {
+		return o, cluster.BadField("--min-run and --patience", min(f.minRun, f.patience), "0 or more")
+	}
+	if f.cluster != "" {
+		o.Nodes, err = parseCluster(f.cluster)
+	}
+	return o, err
+}
+
+// plain is a way without settings.
+func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
+	if o.Policy, err = queue.ByName(policy); err != nil {
+		return parse.Renamed(err, "--policy")
+	}
+	switch p := o.Policy.(type) {
+	case queue.TimeSlices:
+		p.Quantum = f.quantum
+		o.Policy = p
+	case queue.FirstFit:
+		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
+		o.Policy = p
+	case queue.DynamicEASY:
+		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
+		o.Policy = p
+	}
+	o.Title = policy
+	o.Suspend, err = pass.SuspensionNamed(f.suspend, o.Policy)
+	return parse.Renamed(err, "--suspend")
+}
+
+// under is a way under settings. A policy that is given takes the place of policy.name.
+func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Options, file, policy string) error {
+	s, err := settings.Read(file, a.Getenv)
+	if err != nil {
+		return err
+	}
+	if policy != "" {
+		if _, err := queue.ByName(policy); err != nil {
+			return parse.Renamed(err, "--policy")
+		}
+		s.Policy.Name = policy
+	}
+	if given("suspend") {
+		s.Policy.Suspend = f.suspend
+	}
+	if given("min-run") {
+		s.Policy.MinRun = settings.Duration{Duration: f.minRun}
+	}
+	if given("patience") {
+		s.Policy.Patience = settings.Duration{Duration: f.patience}
+	}
+	if given("quantum") {
+		s.Policy.Quantum = settings.Duration{Duration: f.quantum}
+	}
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("%s with the policy %s: %w", file, policy, err)
+	}
+	core, err := steering.Core(&s)
+	if err != nil {
+		return err
+	}
+	o.Base, o.Bounds = &core, intake.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	o.Nodes = s.ClusterNodes()
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml")
+	o.Title = strings.TrimSpace(name + " " + policy)
+	return nil
+}

@@ -1,0 +1,95 @@
+package vjobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
+)
+
+// arrayFlags are the flags of `vjob submit` that make an array of a vjob.
+type arrayFlags struct{ size, file string }
+
+// register adds the flags to a command.
+func (f *arrayFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.size, "array", "", "`NUMBER[%MOST]` of vjobs that are all like this; 1000%20 is 1000, of which 20 run at once")
+	flags.StringVar(&f.file, "array-file", "", "`FILE` with a line of parameters for each vjob, which follow the words of its command; # begins a comment")
+}
+
+// override puts the flags that were given over what a file says.
+func (f *arrayFlags) override(a *cli.App, s *wire.Submission) (err error) {
+	if f.size != "" {
+		size, most, limited := strings.Cut(f.size, "%")
+		if size == "" && f.file != "" {
+			size = "0" // as many as the file has lines
+		}
+		n, err1 := strconv.Atoi(size)
+		m, err2 := strconv.Atoi(cmp.Or(most, "0"))
+		if err1 != nil || err2 != nil || n < 1 && f.file == "" || limited && m < 1 {
+			return cluster.BadField("--array", f.size, "how many vjobs, and maybe how many at once, such as 1000 or 1000%20")
+		}
+		s.Array, s.AtOnce = n, m
+	}
+	if f.file == "" {
+		return nil
+	}
+	data, err := a.ReadInput(f.file)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+			s.Parameters = append(s.Parameters, text)
+		}
+	}
+	if len(s.Parameters) == 0 {
+		return cluster.BadField("--array-file", f.file, "a line of parameters for each vjob")
+	}
+	return nil
+}
+
+// members is an array in short: "[1-100] 37 waiting 60 running 3 ended".
+func members(m *wire.Members) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d-%d]", m.First, m.Last)
+	ended := 0
+	for state := cluster.Waiting; state <= cluster.Failed; state++ {
+		n := m.States[state.String()]
+		switch {
+		case state.Terminal():
+			ended += n
+		case n > 0:
+			fmt.Fprintf(&b, " %d %s", n, state)
+		}
+	}
+	if ended > 0 {
+		fmt.Fprintf(&b, " %d ended", ended)
+	}
+	return b.String()
+}
+
+// resolveArray finds the array that an argument names: a number, or the name of an
+// array of which a vjob lives.
+func resolveArray(ctx context.Context, c *client.Client, arg string) (int64, error) {
+	if _, err := strconv.ParseInt(arg, 10, 64); err == nil || arg == "" {
+		return fetch.ID(ctx, c, arg)
+	}
+	for array, err := range c.AllVJobs(ctx, client.VJobQuery{Live: true, Fold: true}) {
+		if err != nil {
+			return 0, err
+		}
+		if array.Members != nil && cluster.ArrayName(array.Name) == arg {
+			return array.Array, nil
+		}
+	}
+	return 0, fmt.Errorf("array %q: %w", arg, cluster.ErrNotFound)
+}

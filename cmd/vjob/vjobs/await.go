@@ -1,0 +1,129 @@
+package vjobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/program"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/wording"
+)
+
+// Until when `vjob submit` waits.
+const (
+	waitStart = "start"
+	waitEnd   = "end"
+)
+
+// checkWait refuses what cannot be waited for.
+func checkWait(until string) error {
+	if until != "" && until != waitStart && until != waitEnd {
+		return cluster.BadField("--wait", until, waitStart+" or "+waitEnd)
+	}
+	return nil
+}
+
+// failedError is a vjob that was waited for and has failed.
+type failedError struct{ job wire.VJob }
+
+// Error names the vjob and says why.
+func (e *failedError) Error() string {
+	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
+}
+
+// wait is for what somebody waits.
+type wait struct {
+	until   string        // waitStart or waitEnd
+	timeout time.Duration // the longest; 0 is for ever
+	// look is how it stands now: whether it is over, and a line for people while it is not.
+	look func(ctx context.Context) (over bool, line string, err error)
+}
+
+// await waits. People are told meanwhile how it stands.
+func await(ctx context.Context, a *cli.App, w wait) error {
+	patience := ctx
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	told := ""
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		over, line, err := w.look(ctx)
+		if over || err != nil {
+			return err
+		}
+		if line != told && a.Width() > 0 && !a.JSON() {
+			told = line
+			_, _ = fmt.Fprintln(a.Err, line)
+		}
+		if program.Sleep(patience, pause) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%s: still so after %s: %w", line, w.timeout, cli.ErrTimeout)
+	}
+}
+
+// awaitVJob waits for the start or the end of a vjob; one that fails is an error.
+func awaitVJob(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
+	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
+		job, err := c.VJob(ctx, id)
+		if err != nil {
+			return false, "", err
+		}
+		over := job.State == cluster.Terminated.String() || until == waitStart && job.Started != nil
+		switch {
+		case job.State == cluster.Failed.String():
+			return false, "", &failedError{job.VJob}
+		case over && a.JSON():
+			return true, "", cli.PrintJSON(a.Out, job, true)
+		}
+		return over, standsLine(&job.VJob), nil
+	}})
+}
+
+// awaitArray waits until all vjobs of an array have started or ended. That some have
+// failed is an error, once all have ended.
+func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
+	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
+		page, err := c.VJobs(ctx, client.VJobQuery{Array: id, Fold: true})
+		if err == nil && (len(page.VJobs) == 0 || page.VJobs[0].Members == nil) {
+			err = fmt.Errorf("array %d: %w", id, cluster.ErrNotFound)
+		}
+		if err != nil {
+			return false, "", err
+		}
+		array := page.VJobs[0]
+		for state := cluster.Waiting; state <= cluster.Failed; state++ {
+			begun := state != cluster.Waiting && state != cluster.Booting
+			if array.Members.States[state.String()] > 0 && !state.Terminal() && (until == waitEnd || !begun) {
+				return false, fmt.Sprintf("array %d is %s", id, members(array.Members)), nil
+			}
+		}
+		failed := array.Members.States[cluster.Failed.String()]
+		switch {
+		case failed > 0:
+			return false, "", fmt.Errorf("%d vjobs of array %d failed: vjob list --array %d --state failed tells which", failed, id, id)
+		case a.JSON():
+			return true, "", cli.PrintJSON(a.Out, array, true)
+		}
+		return true, "", nil
+	}})
+}
+
+// standsLine is how a vjob stands that is waited for.
+func standsLine(j *wire.VJob) string {
+	line := fmt.Sprintf("vjob %d is %s: %s", j.ID, plain.Clean(j.State), plain.Clean(wording.Why(j)))
+	if j.EstimatedStart != nil {
+		line += "; it starts at " + plain.Moment(j.EstimatedStart) + " at the latest"
+	}
+	return line
+}

@@ -1,0 +1,19 @@
+// Package vjobs has the commands about vjobs: submit, list, show, suspend, delete and so on.
+//
+// It refuses to know how the daemon does what it is asked for.
+package vjobs
+
+import (
+	"github.com/spf13/cobra"
+
+	"vjob/cmd/vjob/cli"
+)
+
+// Commands are the commands about vjobs.
+func Commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{
+		submitCommand(a), listCommand(a), ganttCommand(a), showCommand(a), deleteCommand(a),
+		walltimeCommand(a), holdCommand(a), releaseCommand(a), suspendCommand(a), resumeCommand(a),
+		logsCommand(a), consoleCommand(a),
+	}
+}

@@ -1,0 +1,165 @@
+package vjobs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/wording"
+)
+
+func showCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show VJOB",
+		Short: "show one vjob: its VMs, where they are, what happened",
+		Args:  cli.Arguments(1, "the number or the name of a vjob"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			id, err := fetch.ID(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			job, err := c.VJob(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if a.JSON() {
+				return cli.PrintJSON(a.Out, job, true)
+			}
+			return showVJob(a, &job)
+		},
+	}
+}
+
+func showVJob(a *cli.App, j *wire.VJobDetail) error {
+	var b strings.Builder
+	plain.Facts(&b, append([][2]string{
+		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
+		{"owner", j.Owner},
+		{"state", stateLine(j)},
+		{"why", wording.Why(&j.VJob)},
+		{"outcome", j.Outcome},
+		{"array", arrayLine(&j.VJob)},
+		{"parameter", j.Parameter},
+		{"queue", j.Queue},
+		{"project", j.Project},
+		{"deadline", strings.TrimPrefix(plain.Moment(j.Terms.Deadline), "-")},
+		{"priority", rankLine(&j.VJob)},
+		{"container", containerLine(&j.Terms)},
+		{"reserved", strings.TrimPrefix(plain.Moment(j.Terms.Reservation), "-")},
+		{"after", afterLine(j.Terms.After)},
+		{"replaces", replaced(&j.VJob)},
+		{"needs", fmt.Sprintf("%s, %s CPU, %s", plain.Count(j.VMCount, "VM"), plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB))},
+		{"ran", ran(&j.VJob)},
+		{"submitted", plain.Moment(&j.Submitted)},
+		{"started", plain.Moment(j.Started)},
+		{"ended", plain.Moment(j.Ended)},
+		{"used", used(j)},
+		{"suspended", plain.Count(j.Generation, "time")},
+	}, plain.Passage("rules", j.Rules)...))
+	b.WriteByte('\n')
+	vms := &plain.Table{Heads: plain.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
+	for _, v := range j.VMs {
+		state := ""
+		if v.Ended {
+			state = "ended"
+		}
+		vms.Row(v.ID, plain.Dash(v.Node), plain.Dash(v.NextNode), plain.CPU(v.CPUMilli), plain.MiB(v.MemoryMiB), plain.Dash(v.Image), plain.Dash(state))
+	}
+	if err := vms.Write(&b, a.Width()); err != nil {
+		return err
+	}
+	if len(j.Events) > 0 {
+		b.WriteByte('\n')
+		events := wording.EventTable(j.Events)
+		if a.Colours() {
+			events.Paint = plain.Paint
+		}
+		if err := events.Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// used is what the vjob has used so far. Its yield is what it got of the CPU that it
+// could use; a few percent less is how exactly that is known.
+func used(j *wire.VJobDetail) string {
+	text := fmt.Sprintf("%s of CPU", plain.Span(plain.Seconds(j.CPUSeconds)))
+	const exact = 0.95
+	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
+		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
+	}
+	text += fmt.Sprintf(", %s GiB·h of memory", plain.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
+	if j.EnergyJoules > 0 {
+		text += fmt.Sprintf(", %s of energy", plain.KWh(float64(j.EnergyJoules)))
+	}
+	return text
+}
+
+// afterLine is for whom it waits or has waited, as --after takes it.
+func afterLine(after []wire.Dependency) string {
+	list := make([]string, len(after))
+	for i, d := range after {
+		list[i] = fmt.Sprintf("%s:%d", d.When, d.On)
+		if d.Array {
+			list[i] += "[]"
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// containerLine is in which container it runs, or that it is one.
+func containerLine(t *wire.Terms) string {
+	switch {
+	case t.Container:
+		return "holds its room for vjobs inside: vjob submit --inner"
+	case t.Inner != 0:
+		return fmt.Sprintf("inside %d", t.Inner)
+	default:
+		return ""
+	}
+}
+
+// replaced is the one that failed and of which it is the next attempt.
+func replaced(j *wire.VJob) string {
+	if j.Replaces == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, attempt %d", j.Replaces, j.Attempts+1)
+}
+
+// arrayLine is which vjob of which array it is.
+func arrayLine(j *wire.VJob) string {
+	if j.Array == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, vjob %d of it", j.Array, j.Index)
+}
+
+// ran is the running time so far, and the most that is allowed.
+func ran(j *wire.VJob) string {
+	text := plain.Span(plain.Seconds(j.RanSeconds))
+	if j.WalltimeSeconds > 0 {
+		text += " of " + wording.Walltime(j.WalltimeSeconds)
+	}
+	return text
+}
+
+// stateLine is the state with the step of the gang protocol when one is under way.
+func stateLine(j *wire.VJobDetail) string {
+	if j.Phase == "" || j.Phase == j.State {
+		return j.State
+	}
+	return fmt.Sprintf("%s (%s)", j.State, j.Phase)
+}

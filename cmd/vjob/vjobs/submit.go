@@ -1,0 +1,273 @@
+package vjobs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/vjobfile"
+	"vjob/ruling"
+	"vjob/settings/document"
+)
+
+// submission is the flags of `vjob submit`.
+type submission struct {
+	name     string
+	vms      int
+	cpu      string
+	memory   string
+	walltime string
+	image    string
+	hold     bool
+	priority int
+	spread   bool
+	gather   bool
+	ban      []string
+	fence    []string
+	ruleFile string
+	rule     []string
+	env      []string
+	script   string
+	steps    string
+	key      string
+	wait     string // "", start or end
+	timeout  time.Duration
+	shapes   []string
+	terms    termFlags
+	array    arrayFlags
+}
+
+// ofVMs are the flags that describe the VMs: a vjob file does that itself.
+var ofVMs = []string{"vms", "cpu", "mem", "image", "env", "script", "steps"}
+
+func submitCommand(a *cli.App) *cobra.Command {
+	var f submission
+	cmd := &cobra.Command{
+		Use:   "submit [flags] [FILE | -- COMMAND [ARGUMENT...]]",
+		Short: "submit a vjob, described by a file or by flags",
+		Long: `Submits a vjob and prints its number. Once it is printed, the vjob is safe.
+
+FILE is a vjob file in YAML or JSON ("-" is the standard input). Without one the flags
+describe equal VMs, and what stands after -- is the command that each runs.`,
+		Example: `  vjob submit sim-run.yaml
+  vjob submit --name sim-run --vms 4 --cpu 1 --mem 512MiB --walltime 1:00:00 -- ./run.sh --fast
+  vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
+		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, &f, args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.name, "name", "", "`NAME` of the vjob, that no other live vjob of yours has")
+	flags.IntVar(&f.vms, "vms", 1, "how many VMs")
+	flags.StringVar(&f.cpu, "cpu", "1", "`PROCESSORS` of each VM, such as 2, 0.5 or 250m")
+	flags.StringVar(&f.memory, "mem", "512MiB", "`MEMORY` of each VM, such as 512MiB or 2GiB")
+	flags.StringVar(&f.walltime, "walltime", "", "most running `TIME`: hours:minutes:seconds, or 90m; none is unlimited")
+	flags.StringArrayVar(&f.shapes, "shape", nil, "`ALTERNATIVE` such as count=4,walltime=2h: of several the one that ends first is taken; may be repeated")
+	flags.StringVar(&f.image, "image", "", "`ID` in the catalogue (see vjob images); none is the default image")
+	flags.StringVar(&f.script, "script", "", "`FILE` with a script that each VM runs")
+	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the command or script; may be repeated")
+	flags.StringVar(&f.steps, "steps", "", "work of simulated guests: `TIME@PROCESSORS`,…")
+	flags.BoolVar(&f.hold, "hold", false, "do not start before vjob release")
+	flags.IntVar(&f.priority, "priority", 0, "larger goes first")
+	flags.BoolVar(&f.spread, "spread", false, "no two VMs on one node")
+	flags.BoolVar(&f.gather, "gather", false, "all VMs on one node")
+	flags.StringSliceVar(&f.ban, "ban", nil, "no VM on these `NODES`: n1,n2")
+	flags.StringSliceVar(&f.fence, "fence", nil, "VMs only on these `NODES`: n1,n2")
+	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/rules.md)")
+	flags.StringVar(&f.ruleFile, "rules", "", "`FILE` with rules about the VMs")
+	f.terms.register(flags)
+	f.array.register(flags)
+	flags.StringVar(&f.key, "idempotency-key", "", "`KEY` that makes repeating this submission safe")
+	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob, or all of the array, has started, with --wait=start, or ended; fails if it does")
+	flags.Lookup("wait").NoOptDefVal = waitEnd
+	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
+	return cmd
+}
+
+func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error {
+	s, err := submissionOf(a, cmd, f, args)
+	if err != nil {
+		return err
+	}
+	if err := shapesOf(f.shapes, &s); err != nil {
+		return err
+	}
+	if err := f.terms.override(cmd, &s.Terms, a.Now()); err != nil {
+		return err
+	}
+	if s.Container && cmd.ArgsLenAtDash() >= 0 {
+		return cluster.BadField("--container", true, "no command beside it: nothing runs in a container but vjobs submitted with --inner")
+	}
+	if err := f.array.override(a, &s); err != nil {
+		return err
+	}
+	if err := checkWait(f.wait); err != nil {
+		return err
+	}
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	job, created, err := c.Submit(cmd.Context(), s, f.key)
+	if err != nil {
+		return err
+	}
+	if a.JSON() && f.wait == "" {
+		return cli.PrintJSON(a.Out, job, true)
+	}
+	if !a.JSON() {
+		if _, err := fmt.Fprintln(a.Out, job.ID); err != nil {
+			return err // the vjob is accepted all the same
+		}
+	}
+	if !created {
+		_, _ = fmt.Fprintf(a.Err, "vjob: the key was used before: this is the vjob of that time\n")
+	}
+	if f.wait == "" {
+		return nil
+	}
+	if job.Array != 0 {
+		return awaitArray(cmd.Context(), a, c, job.Array, f.wait, f.timeout)
+	}
+	return awaitVJob(cmd.Context(), a, c, job.ID, f.wait, f.timeout)
+}
+
+// submissionOf reads the vjob from the file or the flags.
+func submissionOf(a *cli.App, cmd *cobra.Command, f *submission, args []string) (wire.Submission, error) {
+	dash := cmd.ArgsLenAtDash()
+	command := []string(nil)
+	if dash >= 0 {
+		args, command = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) > 1:
+		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("%d files given: want one; a command stands after --", len(args))}
+	case len(args) == 0 && len(command) == 0 && cmd.Flags().NFlag() == 0:
+		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: errors.New("nothing to submit: want a vjob file, flags that describe the VMs, or a command after --")}
+	case len(args) == 0:
+		return f.fromFlags(command)
+	case len(command) > 0:
+		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("a file and a command given: want one of them")}
+	}
+	for _, name := range ofVMs {
+		if cmd.Flags().Changed(name) {
+			return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: want it in the file, which describes the VMs", name)}
+		}
+	}
+	data, err := a.ReadInput(args[0])
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	s, err := vjobfile.Parse(args[0], data)
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	return s, f.override(cmd, &s)
+}
+
+// override puts the flags that were given over what the file says.
+func (f *submission) override(cmd *cobra.Command, s *wire.Submission) error {
+	if cmd.Flags().Changed("name") {
+		s.Name = f.name
+	}
+	if cmd.Flags().Changed("priority") {
+		s.Priority = f.priority
+	}
+	if cmd.Flags().Changed("hold") {
+		s.Hold = f.hold
+	}
+	if f.walltime != "" {
+		d, err := parse.Walltime("--walltime", f.walltime)
+		if err != nil {
+			return err
+		}
+		s.WalltimeSeconds = int64(d / time.Second)
+	}
+	more, err := f.rules()
+	if more != "" && s.Rules != "" {
+		s.Rules = ruling.Script(s.Rules) // a list and a script do not go together
+	}
+	s.Rules += more
+	return err
+}
+
+// fromFlags makes equal VMs.
+func (f *submission) fromFlags(command []string) (s wire.Submission, err error) {
+	s = wire.Submission{Name: f.name, Priority: f.priority, Hold: f.hold, Count: f.vms}
+	if f.vms < 1 {
+		return s, cluster.BadField("--vms", f.vms, "1 or more")
+	}
+	if s.Rules, err = f.rules(); err != nil {
+		return s, err
+	}
+	vm := &wire.VMSpec{Image: f.image, Command: command}
+	if vm.CPUMilli, err = parse.CPU("--cpu", f.cpu); err != nil {
+		return s, err
+	}
+	if vm.MemoryMiB, err = parse.Memory("--mem", f.memory); err != nil {
+		return s, err
+	}
+	if f.walltime != "" {
+		d, err := parse.Walltime("--walltime", f.walltime)
+		if err != nil {
+			return s, err
+		}
+		s.WalltimeSeconds = int64(d / time.Second)
+	}
+	if f.script != "" {
+		if len(command) > 0 {
+			return s, cluster.BadField("--script", f.script, "a script or a command after --, not both")
+		}
+		data, err := os.ReadFile(f.script)
+		if err != nil {
+			return s, cluster.BadField("--script", f.script, "a file that can be read: "+err.Error())
+		}
+		vm.Script = string(data)
+	}
+	if vm.Env, err = parse.Env(f.env); err != nil {
+		return s, err
+	}
+	if f.steps != "" {
+		if vm.Steps, err = parse.Steps("--steps", f.steps); err != nil {
+			return s, err
+		}
+	}
+	s.Template = vm
+	return s, nil
+}
+
+// rules are those that the flags say, as a script. What keeps VMs apart does so at
+// every instant.
+func (f *submission) rules() (text string, err error) {
+	var b strings.Builder
+	if f.spread {
+		b.WriteString("continuous spread($VMS);\n")
+	}
+	if f.gather {
+		b.WriteString("gather($VMS);\n")
+	}
+	if len(f.ban) > 0 {
+		b.WriteString("continuous ban($VMS, " + ruling.Set(f.ban) + ");\n")
+	}
+	if len(f.fence) > 0 {
+		b.WriteString("continuous fence($VMS, " + ruling.Set(f.fence) + ");\n")
+	}
+	for _, rule := range f.rule {
+		b.WriteString(strings.TrimSuffix(strings.TrimSpace(rule), ";") + ";\n")
+	}
+	if f.ruleFile != "" {
+		data, err := document.Read(f.ruleFile)
+		if err != nil {
+			return "", cluster.BadField("--rules", f.ruleFile, "a file that can be read: "+err.Error())
+		}
+		b.WriteString(ruling.Script(string(data)))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,33 @@
+package wording
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/plain"
+)
+
+// ActionHeads are the columns of an action that nobody has begun.
+const ActionHeads = ">ACTION WHAT VM FROM TO AFTER >ESTIMATED >COST"
+
+// ActionCells are the cells of an action below [ActionHeads].
+func ActionCells(x *wire.Action) []string {
+	after := make([]string, len(x.After))
+	for k, id := range x.After {
+		after[k] = strconv.Itoa(id)
+	}
+	what := x.Kind
+	if x.Live {
+		what = "live " + what
+	}
+	if x.BytesPerSecond > 0 {
+		what += " at " + cluster.Rate(x.BytesPerSecond).String()
+	}
+	return []string{
+		strconv.Itoa(x.ID), what, x.VM, plain.Dash(x.From), plain.Dash(x.To), plain.Dash(strings.Join(after, ",")),
+		fmt.Sprintf("%s…%s", plain.Span(plain.Seconds(x.StartSec)), plain.Span(plain.Seconds(x.EndSec))), plain.MiB(x.CostMiB),
+	}
+}

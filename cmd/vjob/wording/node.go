@@ -1,0 +1,51 @@
+package wording
+
+import (
+	"fmt"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/plain"
+	"vjob/power/cycle"
+)
+
+// NodeState is what is decreed of a node, or how far it is on its way off or on, or that
+// it does not answer.
+func NodeState(n *wire.Node) string {
+	if switching(n) {
+		return n.Switch.Phase
+	}
+	if n.Silent && n.State != cluster.Down.String() && n.State != cluster.Offline.String() {
+		return "silent"
+	}
+	return n.State
+}
+
+// NodeProblem is what is wrong with a node; "-" is nothing.
+func NodeProblem(n *wire.Node) string {
+	if switching(n) {
+		return powerProblem(n)
+	}
+	if n.Silent {
+		return fmt.Sprintf("silent since %s: %s", plain.Moment(&n.Since), n.Problem)
+	}
+	return plain.Dash(n.Problem)
+}
+
+// switching reports whether the power of a node says more of it than what is decreed.
+func switching(n *wire.Node) bool { return n.Switch != nil && n.Switch.Phase != cycle.On.String() }
+
+// powerProblem is what keeps a node from getting where it is wanted.
+func powerProblem(n *wire.Node) string {
+	p := n.Switch
+	switch {
+	case p.Phase == cycle.Emptying.String() && p.Problem != "":
+		return "waits to go off: " + p.Problem
+	case p.Phase == cycle.Stuck.String():
+		return "left alone: it " + p.Problem
+	case p.Phase == cycle.Stopping.String() && p.Wanted == cycle.WantOn.String():
+		return "comes up again once it is off"
+	default:
+		return plain.Dash(p.Problem)
+	}
+}
