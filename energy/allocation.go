@@ -151,7 +151,7 @@ func (p *Problem) Equal(at []int) (*Allocation, bool) {
 }
 
 // leastYield stands for "more than nothing" where no floor is given.
-const leastYield = 1e-6
+const leastYield = 1e-9
 
 // trade is the yield with the most Z.
 func (p *Problem) trade(l loads, most float64) (best float64) {

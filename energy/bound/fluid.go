@@ -45,7 +45,7 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 		}
 	}
 	for r, need := range f.rigid {
-		if need > room[r]+energy.Slack {
+		if need > room[r]+energy.Slack*float64(len(p.Nodes)) { // which each of them may be over
 			return 0
 		}
 		f.rigid[r] = min(need, room[r])

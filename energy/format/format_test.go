@@ -85,7 +85,7 @@ func TestBadInstances(t *testing.T) {
 		{"no id", `"id":"a"`, `"id":""`, `instances[0].id: "" is wrong: want a name`},
 		{"unknown key", `"cmin":100,"cmax":200}`, `"cmin":100,"cmax":200,"Mem":1}`, `instances[0].hosts[0]: the key "Mem" is wrong: want one of cpu, cmin`},
 		{"a key twice", `"mem":0.5}`, `"mem":0.5,"mem":0.4}`, `a second "mem" is wrong`},
-		{"negative", `"mem":0.5}`, `"mem":-0.5}`, `jobs[0].mem: -0.5 is wrong: want an amount from 0 to 1e12`},
+		{"negative", `"mem":0.5}`, `"mem":-0.5}`, `jobs[0].mem: -0.5 is wrong: want an amount from 0 to 1e15`},
 		{"text", `"mem":0.5}`, `"mem":"0.5"}`, `jobs[0].mem: "0.5" is wrong`},
 		{"huge", `"mem":0.5}`, `"mem":1e400}`, `1e400 is wrong`},
 		{"no need", `{"cpu":0.5,"mem":0.5}`, `{"cpu":0,"mem":0.5}`, `jobs[0].cpu: 0 is wrong: want a CPU need above 0`},

@@ -10,7 +10,7 @@ import (
 )
 
 // largest is the largest number that is believed.
-const largest = 1e12
+const largest = 1e15
 
 // reader takes values apart. The first error stays; after it everything is empty.
 type reader struct {
@@ -77,10 +77,10 @@ func (r *reader) number(v value, low, high float64, want string) float64 {
 
 // amount is 0 or more.
 func (r *reader) amount(v value, what string) float64 {
-	return r.number(v, 0, largest, what+" from 0 to 1e12")
+	return r.number(v, 0, largest, what+" from 0 to 1e15")
 }
 
 // positive is more than 0.
 func (r *reader) positive(v value, what string) float64 {
-	return r.number(v, math.SmallestNonzeroFloat64, largest, what+" above 0, up to 1e12")
+	return r.number(v, math.SmallestNonzeroFloat64, largest, what+" above 0, up to 1e15")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // leastYield is a yield that is hardly one.
-const leastYield = 1e-6
+const leastYield = 1e-9
 
 // chart lays out the courses to begin with: for each number of nodes, or on large
 // clusters some of them, those that can lead somewhere. Others come when they are next to
@@ -165,7 +165,7 @@ func (s *search) affords(count int, low float64) (float64, bool) {
 	case within(high):
 		return high, true
 	}
-	for high-low > 1e-7 {
+	for high-low > 1e-7*high {
 		if y := (low + high) / 2; within(y) {
 			low = y
 		} else {

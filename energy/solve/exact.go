@@ -50,40 +50,46 @@ func (s *search) prove(branches int64) bool {
 	if room := int64(s.left); room < branches/stepBranches {
 		branches = room * stepBranches
 	}
-	p := &proof{
-		search: s, order: bySize(s.model), at: make([]int, s.none), load: make([]float64, len(s.Nodes)),
-		used: make([]float64, len(s.Nodes)*s.dims), budget: branches,
-	}
+	p := s.proof()
+	p.budget = branches
 	defer func() { s.left -= int((branches - max(p.budget, 0)) / stepBranches) }()
-	p.rest = make([]float64, s.none+1)
-	for i := s.none - 1; i >= 0; i-- {
-		p.rest[i] = p.rest[i+1] + s.cpu[p.order[i]]
-	}
-	type set struct {
-		nodes uint
-		bound float64
-	}
-	var sets []set
-	for nodes := uint(1); nodes < 1<<len(s.Nodes); nodes++ {
-		p.pick(nodes)
-		if bound, ok := p.bound(0); ok {
-			sets = append(sets, set{nodes, bound})
+	var sets []fleet
+	for mask := uint(1); mask < 1<<len(s.Nodes); mask++ {
+		set := members(mask)
+		p.pick(set)
+		if bound, ok := p.bound(0); ok && s.carries(set) {
+			sets = append(sets, fleet{set, bound})
 		}
 	}
-	slices.SortStableFunc(sets, func(a, b set) int {
-		if s.Objective == energy.BoundedYield {
-			return cmp.Compare(a.bound, b.bound)
-		}
-		return cmp.Compare(b.bound, a.bound)
-	})
+	s.sortFleets(sets)
 	for _, set := range sets {
-		p.pick(set.nodes)
+		p.pick(set.on)
 		p.branch(0)
 		if p.budget <= 0 || s.stopped {
 			return false
 		}
 	}
 	return true
+}
+
+// proof is one that has looked at nothing yet.
+func (s *search) proof() *proof {
+	p := &proof{
+		search: s, order: bySize(s.model), at: make([]int, s.none), load: make([]float64, len(s.Nodes)),
+		used: make([]float64, len(s.Nodes)*s.dims), rest: make([]float64, s.none+1),
+	}
+	for i := s.none - 1; i >= 0; i-- {
+		p.rest[i] = p.rest[i+1] + s.cpu[p.order[i]]
+	}
+	return p
+}
+
+// members are the numbers of the bits that are set.
+func members(set uint) (list []int) {
+	for ; set != 0; set &= set - 1 {
+		list = append(list, bits.TrailingZeros(set))
+	}
+	return list
 }
 
 // bySize are the jobs, those first that take most of a node.
@@ -101,11 +107,9 @@ func bySize(m *model) []int {
 }
 
 // pick makes a set of nodes the ones that are on.
-func (p *proof) pick(set uint) {
-	p.nodes, p.idle, p.size = p.nodes[:0], float64(p.Standby()), 0
-	for ; set != 0; set &= set - 1 {
-		n := bits.TrailingZeros(set)
-		p.nodes = append(p.nodes, n)
+func (p *proof) pick(set []int) {
+	p.nodes, p.idle, p.size = append(p.nodes[:0], set...), float64(p.Standby()), 0
+	for _, n := range set {
 		p.idle += float64(p.Nodes[n].Power.Idle - p.Nodes[n].Power.Standby)
 		p.size += p.Nodes[n].CPU
 	}

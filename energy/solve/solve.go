@@ -47,8 +47,9 @@ type search struct {
 	left     int // steps
 	stopped  bool
 	drawn    uint64
-	courses  []*course // in order of their nodes, those with a fixed yield first
-	complete bool      // there is a course for each number of nodes that could be the best
+	courses  []*course      // in order of their nodes, those with a fixed yield first
+	visited  map[string]int // steps by set of nodes, see [search.explore]
+	complete bool           // there is a course for each number of nodes that could be the best
 	best     *energy.Allocation
 	value    float64
 	bound    float64
@@ -69,8 +70,11 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if why := p.Misfits(); len(why) > 0 {
 		return &Result{Proved: true, Why: why}, nil
 	}
-	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), left: o.Steps}
-	s.bound, _ = bound.LBH(p)
+	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), left: o.Steps, visited: map[string]int{}}
+	var divisible bool
+	if s.bound, divisible = bound.LBH(p); !divisible {
+		return &Result{Proved: true, Why: []string{s.short()}}, nil
+	}
 	s.chart()
 	proved := s.voyage()
 	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.left, Allocation: s.best, Value: s.value}

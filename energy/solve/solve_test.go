@@ -195,3 +195,33 @@ func BenchmarkSteps(b *testing.B) {
 		}
 	}
 }
+
+// Of nodes that differ in size it matters which are on. Annealing alone ends 1.8 % over the
+// bound of whole nodes here, with sets of nodes tried as well it is 1.4 %.
+func TestUnlikeNodes(t *testing.T) {
+	const problems, steps = 16, 800
+	gap, solved := 0.0, 0
+	for seed := range uint64(problems) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		p := sampled.New(sampled.Options{Objective: energy.Objective(seed % 2), Nodes: 14, Jobs: 30, Seed: seed})
+		for n := range p.Nodes {
+			node := &p.Nodes[n]
+			node.CPU, node.Room[0] = []float64{0.5, 1, 2}[rng.IntN(3)], []float64{0.5, 1, 2}[rng.IntN(3)]
+			node.Power.Idle *= energy.Watts(node.CPU)
+			node.Power.Full *= energy.Watts(node.CPU)
+		}
+		r, err := solve.Solve(p, solve.Options{Seed: 1, Steps: steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Allocation != nil {
+			solved++
+			gap += p.Objective.Gap(r.Value, r.Bound)
+		}
+	}
+	mean := 100 * gap / float64(max(solved, 1))
+	t.Logf("%d of %d solved, %.3f %% over the bound", solved, problems, mean)
+	if solved < 12 || mean > 1.6 {
+		t.Errorf("%d of %d solved, %.3f %% over the bound", solved, problems, mean)
+	}
+}

@@ -25,12 +25,13 @@ type model struct {
 	need   []float64 // rigid needs, dims for each job
 	room   []float64 // rigid capacities, dims for each node
 	scarce []float64 // price of each of them beyond the capacity
-	grain  []float64 // what is not yet beyond
+	grain  []float64 // what is not yet beyond, and for the check neither
 	none   int       // the job that needs nothing
 	price  float64   // of an overload of a whole node, in watts
 	demand float64
-	bySize []int // jobs by CPU need
-	rank   []int // where a job stands in it
+	bySize []int   // jobs by CPU need
+	rank   []int   // where a job stands in it
+	byNeed [][]int // jobs by each rigid need, the largest first
 }
 
 func newModel(p *energy.Problem) *model {
@@ -42,7 +43,7 @@ func newModel(p *energy.Problem) *model {
 	for n := range p.Nodes {
 		m.room = append(m.room, p.Nodes[n].Room...)
 		for _, v := range p.Nodes[n].Room {
-			m.grain = append(m.grain, tiny*v)
+			m.grain = append(m.grain, min(tiny*v, energy.Slack))
 			m.scarce = append(m.scarce, m.price/max(v, 1e-6))
 		}
 	}
@@ -57,6 +58,11 @@ func newModel(p *energy.Problem) *model {
 	slices.SortStableFunc(m.bySize, func(a, b int) int { return cmp.Compare(m.cpu[a], m.cpu[b]) })
 	for k, j := range m.bySize {
 		m.rank[j] = k
+	}
+	for d := range m.dims {
+		list := slices.Clone(m.bySize)
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(m.need[b*m.dims+d], m.need[a*m.dims+d]) })
+		m.byNeed = append(m.byNeed, list)
 	}
 	m.cpu = append(m.cpu, 0)
 	m.need = append(m.need, make([]float64, m.dims)...)

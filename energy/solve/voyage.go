@@ -43,11 +43,14 @@ func (s *search) improve(round, steps int) bool {
 	if s.Objective == energy.BoundedYield {
 		s.descend(steps)
 	}
-	list := s.agenda(round)
+	list, before := s.agenda(round), s.left
 	for _, c := range list {
 		if s.promising(c) {
 			s.sail(c, steps)
 		}
+	}
+	if !s.whole.Alike() && len(list) > 0 {
+		s.explore(max(16, steps/2), 3*(before-s.left))
 	}
 	return len(list) > 0
 }
