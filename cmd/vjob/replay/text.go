@@ -33,8 +33,8 @@ const mostPrinted = 100
 func showReplay(a *cli.App, r *replayedText) error {
 	var b strings.Builder
 	first := r.results[0]
-	fmt.Fprintf(&b, "%s\n%s on %d nodes with %s; actions as in profile %s\n\n",
-		plain.Clean(r.title), plain.Count(len(first.VJobs)+refused(first), "vjob"), first.Nodes, first.Capacity, first.Profile)
+	fmt.Fprintf(&b, "%s\n%s on %s with %s; actions as in profile %s\n\n",
+		plain.Clean(r.title), plain.Count(len(first.VJobs)+refused(first), "vjob"), plain.Count(first.Nodes, "node"), first.Capacity, first.Profile)
 	tables := []func(*strings.Builder) error{
 		func(b *strings.Builder) error { return totals(r.results, r.power).Write(b, 0) },
 		func(b *strings.Builder) error { return writeGroups(b, "QUEUE", r.results, queueOf) },
@@ -136,40 +136,54 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 	return t
 }
 
-// vjobTimes has the times of each vjob, policy by policy.
+// vjobTimes has the times of each vjob, policy by policy; how long it was suspended, and how
+// often, only where somebody was.
 func vjobTimes(results []*replay.Result) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads("VJOB >SUBMITTED")}
-	for _, r := range results {
-		for _, name := range []string{"STARTED", "ENDED", "SUSPENDED", "TIMES"} {
-			t.Heads = append(t.Heads, plain.Column{Name: r.Policy + " " + name, Right: true})
-		}
-	}
-	others := make([]map[string]*replay.VJob, len(results))
+	named := make([]map[string]*replay.VJob, len(results))
+	stood := make([]bool, len(results))
 	for k, r := range results {
-		others[k] = map[string]*replay.VJob{}
+		named[k] = map[string]*replay.VJob{}
 		for i := range r.VJobs {
-			others[k][r.VJobs[i].Name] = &r.VJobs[i]
+			named[k][r.VJobs[i].Name] = &r.VJobs[i]
+			stood[k] = stood[k] || turns(&r.VJobs[i]) > 0
+		}
+		t.Heads = append(t.Heads, plain.Column{Name: r.Policy + " STARTED", Right: true}, plain.Column{Name: "ENDED", Right: true})
+		if stood[k] {
+			t.Heads = append(t.Heads, plain.Column{Name: "SUSPENDED", Right: true})
 		}
 	}
 	for i := range results[0].VJobs {
 		j := &results[0].VJobs[i]
 		cells := []string{j.Name, replay.Clock(j.Submitted)}
-		for _, names := range others {
-			k := names[j.Name]
-			if k == nil {
-				cells = append(cells, "-", "refused", "-", "-")
-				continue
-			}
-			ended := replay.Clock(k.Ended)
-			if k.State == cluster.Failed {
-				ended += " failed"
-			}
-			cells = append(cells, replay.Clock(k.Started), ended, replay.Clock(k.Spent(cluster.Suspended)+k.Spent(cluster.Paused)), strconv.Itoa(k.Suspensions+k.Standstills))
+		for k, vjobs := range named {
+			cells = append(cells, timesOf(vjobs[j.Name], stood[k])...)
 		}
 		t.Row(cells...)
 	}
 	return t
 }
+
+// timesOf are the cells of one vjob under one policy; nil is one that was refused.
+func timesOf(j *replay.VJob, stood bool) []string {
+	cells := []string{"-", "refused", "-"}
+	if j != nil {
+		cells[0], cells[1] = replay.Clock(j.Started), replay.Clock(j.Ended)
+		if j.State == cluster.Failed {
+			cells[1] += " failed"
+		}
+		if n := turns(j); n > 0 {
+			cells[2] = fmt.Sprintf("%s (%d)", replay.Clock(j.Spent(cluster.Suspended)+j.Spent(cluster.Paused)), n)
+		}
+	}
+	if !stood {
+		return cells[:2]
+	}
+	return cells
+}
+
+// turns counts how often a vjob was suspended, to disk or in memory.
+func turns(j *replay.VJob) int { return j.Suspensions + j.Standstills }
 
 func switches(r *replay.Result) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads(">SWITCH >AT >TOOK >ESTIMATED >COST >BOOTS >STOPS >SUSPENDS >RESUMES >LOCAL >MIGRATIONS >SKEW STATE")}
