@@ -239,7 +239,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 		ID: int64(row.ID), Name: row.Name, Owner: row.Owner, State: row.State.String(), Held: row.Held,
 		Reason: row.Reason, Priority: row.Priority, VMCount: size,
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
-		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: row.Account.Running.Seconds(),
+		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: (row.Account.Running - row.Account.Crowded).Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
 		Queue: row.Queue, Project: row.Project,
 		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces), Attempts: row.Attempts,
@@ -265,9 +265,12 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
 		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
-		CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
+		CrowdedSeconds: kept.Account.Crowded.Seconds(), CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
 		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
 		Events: wireEvents(events),
+	}
+	if status, live := now.VJobs[kept.ID]; live {
+		d.CrowdedSeconds = max(d.CrowdedSeconds, status.Crowded.Seconds())
 	}
 	for i, vm := range kept.VMs {
 		d.VMs[i] = wire.VM{

@@ -197,7 +197,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 		s.Results = append(s.Results, journal.Result{Op: hypervisor.OpID(small("op of result")), Error: "e"})
 	}
 	if some("usage") {
-		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 1, CPU: 2, Wanted: 4, MemorySec: 3, Joules: 5})
+		s.Usage = append(s.Usage, journal.Usage{VJob: cluster.VJobID(small("account")), Running: 7, Crowded: 6, CPU: 2, Wanted: 4, MemorySec: 3, Joules: 5})
 	}
 	if some("charge") {
 		s.Charges = append(s.Charges, journal.Charge{

@@ -59,13 +59,11 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Ran = map[cluster.VJobID]time.Duration{}
+	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)
-		if ran := kept[i].Account.Running; ran != 0 {
-			l.Ran[kept[i].ID] = ran
-		}
+		l.Account(kept[i].ID, kept[i].Account)
 	}
 	if l.Charges, err = r.charges(); err != nil {
 		return err

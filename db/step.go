@@ -213,11 +213,11 @@ func (t *tx) result(r *journal.Result) error {
 }
 
 func (t *tx) usage(u *journal.Usage) error {
-	err := t.exec(`INSERT INTO accounts (vjob, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (vjob) DO UPDATE SET running_ns = running_ns + excluded.running_ns,
+	err := t.exec(`INSERT INTO accounts (vjob, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (vjob) DO UPDATE SET running_ns = running_ns + excluded.running_ns, crowded_ns = crowded_ns + excluded.crowded_ns,
 			cpu_ns = cpu_ns + excluded.cpu_ns, wanted_ns = wanted_ns + excluded.wanted_ns,
 			memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds, energy_joules = energy_joules + excluded.energy_joules`,
-		int64(u.VJob), int64(u.Running), int64(u.CPU), int64(u.Wanted), u.MemorySec, u.Joules)
+		int64(u.VJob), int64(u.Running), int64(u.Crowded), int64(u.CPU), int64(u.Wanted), u.MemorySec, u.Joules)
 	if err != nil {
 		return fmt.Errorf("account of vjob %s: %w", u.VJob, err)
 	}

@@ -107,7 +107,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 
 const (
 	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
-		queue, project, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
+		queue, project, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
 
@@ -125,6 +125,7 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 		instant{&row.Ended},
 		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
 		number[time.Duration]{&row.Account.Running},
+		number[time.Duration]{&row.Account.Crowded},
 		number[time.Duration]{&row.Account.CPU},
 		number[time.Duration]{&row.Account.Wanted},
 		number[int64]{&row.Account.MemorySec},

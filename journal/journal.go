@@ -130,6 +130,7 @@ type Attempt struct {
 type Usage struct {
 	VJob      cluster.VJobID
 	Running   time.Duration // time in Running
+	Crowded   time.Duration // of that, on nodes that were asked for more CPU than they have: it does not count towards the walltime
 	CPU       time.Duration // CPU time that its guests got
 	Wanted    time.Duration // CPU time that they would have used, had they got all they need
 	MemorySec int64         // MiB·s on nodes
@@ -139,7 +140,7 @@ type Usage struct {
 // Plus is the sum of both, for the vjob of u.
 func (u Usage) Plus(o Usage) Usage {
 	return Usage{
-		u.VJob, u.Running + o.Running, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
+		u.VJob, u.Running + o.Running, u.Crowded + o.Crowded, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
 	}
 }
 
@@ -208,13 +209,24 @@ type Loaded struct {
 	Rules    Rules
 	Budgets  Budgets
 	Prices   Prices
-	Drawn    []Drawn         // by each node so far, in order of their names
-	VJobs    []*cluster.VJob // those that are not terminal, in order
-	Gangs    []gang.Record   // of those vjobs
-	Ran      map[cluster.VJobID]time.Duration
-	Charges  []Charge         // that were not pruned, in order
-	Open     []Intent         // without a result: they may still be under way
-	Plans    []PlanID         // that were running
-	Waits    []cluster.VJobID // those of the vjobs that wait for others, in order
-	Past     []Past           // of vjobs that have ended and are waited for
+	Drawn    []Drawn                          // by each node so far, in order of their names
+	VJobs    []*cluster.VJob                  // those that are not terminal, in order
+	Gangs    []gang.Record                    // of those vjobs
+	Ran      map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
+	Crowded  map[cluster.VJobID]time.Duration // beside that
+	Charges  []Charge                         // that were not pruned, in order
+	Open     []Intent                         // without a result: they may still be under way
+	Plans    []PlanID                         // that were running
+	Waits    []cluster.VJobID                 // those of the vjobs that wait for others, in order
+	Past     []Past                           // of vjobs that have ended and are waited for
+}
+
+// Account takes in what a vjob has run so far.
+func (l *Loaded) Account(id cluster.VJobID, u Usage) {
+	if ran := u.Running - u.Crowded; ran != 0 {
+		l.Ran[id] = ran
+	}
+	if u.Crowded != 0 {
+		l.Crowded[id] = u.Crowded
+	}
 }

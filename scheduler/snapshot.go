@@ -23,7 +23,7 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
-			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Reason: r.Job.Reason, Watts: r.Watts,
+			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Reason: r.Job.Reason, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(),
 		}
 		status.Queue = c.desk.Queue(r.Job.ID)

@@ -67,7 +67,8 @@ type VJobStatus struct {
 	Queue    string    // in which it counts
 	Rank     rank.Rank // in the order in which vjobs are looked at, now
 	Gang     gang.Record
-	Ran      time.Duration
+	Ran      time.Duration // as far as it counts towards the walltime
+	Crowded  time.Duration // that it ran beside that; see [execute.Report]
 	Watts    energy.Watts // its shares of what the nodes draw
 }
 

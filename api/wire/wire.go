@@ -75,7 +75,7 @@ type VJob struct {
 	CPUMilli        int64      `json:"cpu_milli"`  // sum over members
 	MemoryMiB       int64      `json:"memory_mib"` // sum over members
 	WalltimeSeconds int64      `json:"walltime_seconds,omitempty"`
-	RanSeconds      float64    `json:"ran_seconds"`
+	RanSeconds      float64    `json:"ran_seconds"`           // as far as it counts towards the walltime
 	PowerWatts      float64    `json:"power_watts,omitempty"` // its shares of what its nodes draw now
 	Submitted       time.Time  `json:"submitted"`
 	Started         *time.Time `json:"started,omitempty"`
@@ -107,6 +107,7 @@ type VJobDetail struct {
 	VMs              []VM    `json:"vms"`
 	Rules            string  `json:"rules"`
 	Terms            Terms   `json:"terms"`
+	CrowdedSeconds   float64 `json:"crowded_seconds"`    // that it ran beside ran_seconds, on nodes that were asked for more CPU than they have
 	CPUSeconds       float64 `json:"cpu_seconds"`        // CPU time that its guests got
 	CPUWantedSeconds float64 `json:"cpu_wanted_seconds"` // that they would have used, had they got all they need
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`

@@ -29,8 +29,11 @@ func (e *Executor) account(p *pursuit, write bool) {
 	dt := e.now.Sub(p.marked)
 	p.marked = e.now
 	if p.accounted == gang.Active {
-		p.ran += dt
+		counts := p.counts(dt)
+		p.ran += counts
+		p.crowded += dt - counts
 		p.used.Running += dt
+		p.used.Crowded += dt - counts
 		p.used.Wanted += p.wanted(dt)
 	}
 	if p.accounted != gang.Absent && p.accounted != gang.Saved {

@@ -16,6 +16,7 @@ func (d *desk) usage() (sum journal.Usage) {
 		for _, u := range s.Usage {
 			if u.VJob == 1 {
 				sum.Running += u.Running
+				sum.Crowded += u.Crowded
 				sum.CPU += u.CPU
 				sum.Wanted += u.Wanted
 				sum.MemorySec += u.MemorySec

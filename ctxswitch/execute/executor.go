@@ -169,7 +169,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		records[r.VJob] = r
 	}
 	for _, job := range loaded.VJobs {
-		e.add(job, records[job.ID], loaded.Ran[job.ID])
+		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
 	}
 	for _, intent := range loaded.Open {
 		e.open(&op{call: intent.Call, began: intent.At, lost: true, lostAt: now})
@@ -191,12 +191,12 @@ func (e *Executor) Add(now time.Time, job *cluster.VJob) bool {
 	e.now = now
 	_, known := e.gangs[job.ID]
 	if !known {
-		e.add(job, gang.Record{}, 0)
+		e.add(job, gang.Record{}, 0, 0)
 	}
 	return !known
 }
 
-func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
+func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Duration) {
 	rec.VJob = job.ID
 	if !slices.ContainsFunc(rec.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
 		rec.Members = e.nobody(len(job.VMs))
@@ -204,7 +204,8 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran time.Duration) {
 	for len(rec.Members) < len(job.VMs) {
 		rec.Members = append(rec.Members, gang.Member{})
 	}
-	p := newPursuit(job, rec, ran, e.now)
+	p := newPursuit(job, rec, e.now)
+	p.ran, p.crowded = ran, crowded
 	e.gangs[job.ID] = p
 	e.restless[job.ID] = p
 	if job.Container {

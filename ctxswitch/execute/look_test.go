@@ -76,6 +76,9 @@ func (w *twins) both(do func(e *execute.Executor)) {
 func nextEnd(e *execute.Executor, now time.Time) (next time.Time) {
 	for _, r := range e.Jobs() {
 		end := now.Add(r.Job.Walltime - r.Ran)
+		if r.Short {
+			end = end.Add(max(r.Job.Walltime, 10*time.Minute) - r.Crowded)
+		}
 		if r.Record.Phase == gang.Active && r.Job.Walltime > 0 && end.After(now) && (next.IsZero() || end.Before(next)) {
 			next = end
 		}

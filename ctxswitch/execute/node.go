@@ -35,7 +35,8 @@ type node struct {
 
 	ops map[hypervisor.OpID]*op // calls under way here
 
-	draw draw
+	draw  draw
+	short []cluster.VMID // the VMs that get less CPU here than they want; see [Executor.crowd]
 }
 
 // silent reports whether the node does not answer, and nobody has proven that it
@@ -72,6 +73,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	known.Node = n
 	defer e.hear(known)
 	defer e.redraw(known)
+	defer e.crowd(known)
 	e.changes++
 	if n.State == cluster.Down {
 		e.forget(known)
@@ -111,6 +113,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	n.seen = err == nil
 	e.hear(n)
 	e.redraw(n)
+	e.crowd(n)
 	if was != n.seen {
 		n.since = now
 		e.changes++

@@ -44,7 +44,9 @@ type pursuit struct {
 	rationed bool // somebody has said what the caps of the members are to be
 
 	// Accounting:
-	ran       time.Duration
+	ran       time.Duration // as far as it counts towards the walltime
+	crowded   time.Duration // beside that: see [Executor.crowd]
+	short     int           // of its VMs are on crowded nodes
 	started   time.Time
 	marked    time.Time     // up to where it is accounted
 	accounted gang.Phase    // the phase that lasted since then
@@ -66,8 +68,8 @@ type meter struct {
 
 // newPursuit makes nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
-func newPursuit(job *cluster.VJob, rec gang.Record, ran time.Duration, now time.Time) *pursuit {
-	p := &pursuit{job: job, rec: rec, ran: ran, marked: now, born: now, accounted: rec.Phase}
+func newPursuit(job *cluster.VJob, rec gang.Record, now time.Time) *pursuit {
+	p := &pursuit{job: job, rec: rec, marked: now, born: now, accounted: rec.Phase}
 	if rec.Phase == gang.Pausing {
 		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}

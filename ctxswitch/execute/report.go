@@ -26,8 +26,12 @@ type Report struct {
 	Promised journal.PlanID
 	// Blind: a silent node may hold a copy of a member; nothing is done with it.
 	Blind bool
-	Wait  string // what its gang waits for, "" for nothing
-	Ran   time.Duration
+	Wait  string        // what its gang waits for, "" for nothing
+	Ran   time.Duration // as far as it counts towards the walltime
+	// Crowded is how long it ran beside that, on nodes that were asked for more CPU than
+	// they have.
+	Crowded time.Duration
+	Short   bool // it runs on such nodes now: its walltime stands still, but not for ever
 	// Booked is as much of Ran as the journal has.
 	Booked time.Duration
 	Began  bool // it has run
@@ -78,17 +82,26 @@ func (e *Executor) report(p *pursuit) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
-		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running, Began: p.hasStarted(), Failures: p.failures, Failed: p.failedAt, Why: p.why,
+		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running + p.used.Crowded, Crowded: p.crowdedAt(e.now), Short: p.short > 0, Began: p.hasStarted(), Failures: p.failures, Failed: p.failedAt, Why: p.why,
 		Shunned: p.shunned, Missing: p.missing, Watts: max(p.watts, 0),
 	}
 }
 
-// ranAt is the running time up to an instant.
+// ranAt is the running time up to an instant, as far as it counts towards the walltime.
 func (p *pursuit) ranAt(now time.Time) time.Duration {
 	if p.accounted == gang.Active {
-		return p.ran + now.Sub(p.marked)
+		return p.ran + p.counts(now.Sub(p.marked))
 	}
 	return p.ran
+}
+
+// crowdedAt is the running time up to an instant that does not count.
+func (p *pursuit) crowdedAt(now time.Time) time.Duration {
+	if p.accounted == gang.Active {
+		dt := now.Sub(p.marked)
+		return p.crowded + dt - p.counts(dt)
+	}
+	return p.crowded
 }
 
 // bound is the state that what is under way or promised leads to.

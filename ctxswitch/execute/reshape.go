@@ -26,8 +26,8 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	}
 	job, rec := p.job.As(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
-	next := newPursuit(job, rec, p.ran, now)
-	next.started, next.born, next.used = p.started, p.born, p.used
+	next := newPursuit(job, rec, now)
+	next.ran, next.started, next.born, next.used = p.ran, p.started, p.born, p.used
 	e.gangs[id], e.restless[id], e.dirty[id] = next, next, true
 	e.settleHomes(next)
 	e.changes++

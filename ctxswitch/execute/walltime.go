@@ -32,13 +32,17 @@ func (h *endings) Pop() any {
 	return e
 }
 
-// end is when the walltime of a vjob that runs is over; ok is false if it does not
-// run, or may for ever.
+// end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they
+// are; ok is false if it does not run, or may for ever.
 func (p *pursuit) end() (at time.Time, ok bool) {
 	if p.job.Walltime <= 0 || p.rec.Phase != gang.Active {
 		return time.Time{}, false
 	}
-	return p.marked.Add(p.job.Walltime - p.ran), true
+	at = p.marked.Add(p.job.Walltime - p.ran)
+	if p.short > 0 {
+		at = at.Add(p.grace())
+	}
+	return at, true
 }
 
 // awaitEnd notes when a vjob that has begun to run has to end.

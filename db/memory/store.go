@@ -141,7 +141,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	}
 	l := journal.Loaded{
 		Epoch: s.epoch, NextOp: s.nextOp + 1, NextPlan: s.nextP + 1,
-		Nodes: s.sortedNodes(), Power: s.sortedPower(), Rules: s.rules, Budgets: s.budgets, Prices: s.prices, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{},
+		Nodes: s.sortedNodes(), Power: s.sortedPower(), Rules: s.rules, Budgets: s.budgets, Prices: s.prices, Drawn: s.sortedDrawn(), Ran: map[cluster.VJobID]time.Duration{}, Crowded: map[cluster.VJobID]time.Duration{},
 	}
 	for i := range s.vjobs {
 		row := &s.vjobs[i]
@@ -150,9 +150,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 		}
 		l.VJobs = append(l.VJobs, row.Clone())
 		l.Gangs = append(l.Gangs, copyGang(&s.gangs[i]))
-		if row.Account.Running != 0 {
-			l.Ran[row.ID] = row.Account.Running
-		}
+		l.Account(row.ID, row.Account)
 	}
 	l.Charges = slices.Clone(s.charges)
 	for i := range s.calls {

@@ -169,14 +169,16 @@ func testPlans(t *testing.T, w *World) {
 
 func testUsage(t *testing.T, w *World) {
 	job := w.submit(t, Submission("u", 1))
-	u := journal.Usage{VJob: job.ID, Running: time.Second, CPU: 2 * time.Second, Wanted: 3 * time.Second, MemorySec: 512, Joules: 100}
+	u := journal.Usage{VJob: job.ID, Running: 3 * time.Second, Crowded: time.Second, CPU: 2 * time.Second, Wanted: 3 * time.Second, MemorySec: 512, Joules: 100}
 	w.commit(t, journal.Step{Usage: []journal.Usage{u, u}})
 	w.reopen()
 	err := w.Commit(t.Context(), journal.Step{Usage: []journal.Usage{u, {VJob: 99}}})
 	isError(t, "the second of two is of nobody", err, cluster.ErrNotFound)
 	w.commit(t, journal.Step{Usage: []journal.Usage{u}})
 	same(t, "sum", w.Kept(job.ID).Account, u.Plus(u).Plus(u))
-	same(t, "ran", w.load(t).Ran, map[cluster.VJobID]time.Duration{job.ID: 3 * time.Second})
+	l := w.load(t)
+	same(t, "ran", l.Ran, map[cluster.VJobID]time.Duration{job.ID: 6 * time.Second})
+	same(t, "beside that", l.Crowded, map[cluster.VJobID]time.Duration{job.ID: 3 * time.Second})
 }
 
 func testNodes(t *testing.T, w *World) {

@@ -59,7 +59,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", plain.Count(j.VMCount, "VM"), plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB))},
-		{"ran", ran(&j.VJob)},
+		{"ran", ran(j)},
 		{"submitted", plain.Moment(&j.Submitted)},
 		{"started", plain.Moment(j.Started)},
 		{"ended", plain.Moment(j.Ended)},
@@ -148,10 +148,13 @@ func arrayLine(j *wire.VJob) string {
 }
 
 // ran is the running time so far, and the most that is allowed.
-func ran(j *wire.VJob) string {
+func ran(j *wire.VJobDetail) string {
 	text := plain.Span(plain.Seconds(j.RanSeconds))
 	if j.WalltimeSeconds > 0 {
 		text += " of " + wording.Walltime(j.WalltimeSeconds)
+	}
+	if crowded := plain.Seconds(j.CrowdedSeconds); crowded > 0 {
+		text += fmt.Sprintf(", and %s on crowded nodes, which do not count", plain.Span(crowded))
 	}
 	return text
 }

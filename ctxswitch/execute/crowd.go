@@ -1,0 +1,116 @@
+package execute
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// Policies that count VMs for what they use put more on a node than all its VMs may ask
+// for at once. While they do, a vjob gets on more slowly, or not at all where its members
+// wait for each other, and that is none of its owner's doing: its walltime stands still,
+// as it does while it is suspended (ADR 22).
+
+// nearlyAll is the percentage of its CPU beyond which a node has none left to give: what
+// guests are measured to use may stay below what they would use.
+const nearlyAll = 98
+
+// crowd notes which members go short on a node, now that it was looked at.
+func (e *Executor) crowd(n *node) {
+	short := n.goShort(e.gangs)
+	if slices.Equal(short, n.short) {
+		return
+	}
+	before := n.short
+	n.short = short
+	for _, vm := range before {
+		e.shorten(vm.VJob, -1)
+	}
+	for _, vm := range short {
+		e.shorten(vm.VJob, 1)
+	}
+}
+
+// shorten counts the members of a vjob that go short, from now on so many more.
+func (e *Executor) shorten(id cluster.VJobID, more int) {
+	p, known := e.gangs[id]
+	if !known {
+		return
+	}
+	e.account(p, false)
+	p.short += more
+	e.awaitEnd(p)
+}
+
+// goShort are the members that want CPU on a node that is asked for more than it has, in
+// order.
+func (n *node) goShort(gangs map[cluster.VJobID]*pursuit) (short []cluster.VMID) {
+	if !n.crowded(gangs) {
+		return nil
+	}
+	for vm, c := range n.copies {
+		if need, reserved := asks(gangs, &c); busy(need, reserved) {
+			short = append(short, vm)
+		}
+	}
+	slices.SortFunc(short, cluster.VMID.Compare)
+	return short
+}
+
+// crowded reports whether the members on a node want more CPU than it has; or next to
+// nothing of it is left, and those who want any have reserved more.
+func (n *node) crowded(gangs map[cluster.VJobID]*pursuit) bool {
+	var wanted, claimed cluster.MilliCPU
+	for _, c := range n.copies {
+		need, reserved := asks(gangs, &c)
+		if wanted += need; busy(need, reserved) {
+			claimed += reserved
+		}
+	}
+	has := n.Capacity.CPU
+	return wanted > has || 100*wanted >= nearlyAll*has && claimed > has
+}
+
+// asks is the CPU that a copy wants, under its cap, and what it has reserved.
+func asks(gangs map[cluster.VJobID]*pursuit, c *hypervisor.Copy) (need, reserved cluster.MilliCPU) {
+	p := gangs[c.VM.VJob]
+	if p == nil || c.VM.Rank >= len(p.job.VMs) || c.State != hypervisor.CopyRunning {
+		return 0, 0
+	}
+	if need = c.CPU; c.Cap > 0 {
+		need = min(need, c.Cap)
+	}
+	return need, p.job.VMs[c.VM.Rank].Reserved.CPU
+}
+
+// busy reports whether a member does not just idle.
+func busy(need, reserved cluster.MilliCPU) bool { return need > 0 && 10*need >= reserved }
+
+// grace is for how long the walltime of a vjob may yet stand still because its nodes are
+// crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
+// since its room is promised to others afterwards.
+func (p *pursuit) grace() time.Duration {
+	if !p.job.Reservation.IsZero() || p.job.Container {
+		return 0
+	}
+	return max(0, max(p.job.Walltime, leastGrace)-p.crowded)
+}
+
+// leastGrace is for how long short vjobs may have to wait on crowded nodes for one context
+// switch after the other.
+const leastGrace = 10 * time.Minute
+
+// counts is how much of a time since the last account counts towards the walltime.
+func (p *pursuit) counts(dt time.Duration) time.Duration {
+	switch {
+	case p.accounted != gang.Active:
+		return 0
+	case p.short == 0:
+		return dt
+	default:
+		return max(0, dt-p.grace())
+	}
+}

@@ -1,0 +1,175 @@
+package execute_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// pair is two vjobs of three VMs on a node of 4 CPU, the first with a walltime of ten
+// minutes.
+func pair(t *testing.T, change ...func(*cluster.VJob)) *desk {
+	t.Helper()
+	l := world(job(1, 3, cluster.Running), job(2, 3, cluster.Running))
+	l.VJobs[0].Walltime = 10 * time.Minute
+	for _, f := range change {
+		f(l.VJobs[0])
+	}
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"), at(2, gang.Active, "a", "a", "a"))
+	d := sit(t, settings(), l)
+	d.settle()
+	return d
+}
+
+// needs has the VMs of both vjobs need so much, in their order, as a look shows at once.
+func (d *desk) needs(cpu ...cluster.MilliCPU) {
+	d.t.Helper()
+	for i := range d.copies["a"] {
+		d.copies["a"][i].CPU = cpu[i]
+	}
+	d.exec.Hint(d.now, "a")
+	d.settle()
+}
+
+// ran is what counts of the running time of vjob 1, and what does not.
+func (d *desk) ran() (counts, crowded time.Duration) {
+	r, _ := d.exec.Job(1)
+	return r.Ran, r.Crowded
+}
+
+func TestAWalltimeStandsStillOnCrowdedNodes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		needs []cluster.MilliCPU
+		stays bool // the walltime does
+	}{
+		{"all want more than there is", []cluster.MilliCPU{1000, 1000, 1000, 1000, 1000, 0}, true},
+		{"there is enough", []cluster.MilliCPU{1000, 1000, 0, 1000, 0, 0}, false},
+		{"all that is there is used by those who have reserved it", []cluster.MilliCPU{1000, 1000, 0, 1000, 1000, 0}, false},
+		{"next to all is used by more than have reserved it", []cluster.MilliCPU{800, 800, 800, 800, 790, 0}, true},
+		{"some idle", []cluster.MilliCPU{1000, 1000, 950, 950, 50, 50}, false},
+		{"only others want more", []cluster.MilliCPU{0, 50, 0, 1000, 1000, 1000}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := pair(t)
+			d.needs(c.needs...)
+			d.pass(time.Minute)
+			counts, crowded := d.ran()
+			if stays := crowded > 0; stays != c.stays || counts+crowded != time.Minute || counts > 0 == stays {
+				t.Errorf("%s count, %s do not", counts, crowded)
+			}
+		})
+	}
+}
+
+// Whoever shares its nodes too long is ended after all, at twice its walltime or ten minutes
+// late; whoever has a reservation when that is over.
+func TestHowLongAWalltimeStandsStill(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*cluster.VJob)
+		ends   time.Duration
+	}{
+		{"any", func(*cluster.VJob) {}, 20 * time.Minute},
+		{"a short one", func(j *cluster.VJob) { j.Walltime = time.Minute }, 11 * time.Minute},
+		{"with a reservation", func(j *cluster.VJob) { j.Reservation = start }, 10 * time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := pair(t, c.change)
+			d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+			if got := d.exec.NextEnd().Sub(start); got != c.ends {
+				t.Errorf("it is to end after %s, want %s", got, c.ends)
+			}
+			d.pass(c.ends - time.Second)
+			if over := d.exec.Overdue(); len(over) > 0 {
+				t.Error("it is over a second too soon")
+			}
+			d.pass(time.Second)
+			if over := d.exec.Overdue(); len(over) != 1 {
+				t.Errorf("over are %v", over)
+			}
+		})
+	}
+}
+
+// Whatever the VMs need, each second of running either counts or does not, the end is
+// known beforehand, and what is written down is what a restart goes on from.
+func TestCrowdsComeAndGo(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 100 {
+		d := pair(t)
+		var counts, crowded time.Duration
+		for counts < 10*time.Minute {
+			var needs []cluster.MilliCPU
+			var first, all cluster.MilliCPU
+			for rank := range 6 {
+				need := cluster.MilliCPU(1000 * rng.IntN(2))
+				if needs, all = append(needs, need), all+need; rank < 3 {
+					first += need
+				}
+			}
+			d.needs(needs...)
+			span, stays := time.Duration(1+rng.IntN(90))*time.Second, first > 0 && all > 4000
+			still := min(span, 10*time.Minute-crowded)
+			if !stays {
+				still = 0
+			}
+			end := d.now.Add(10*time.Minute - counts)
+			if stays {
+				end = end.Add(10*time.Minute - crowded)
+			}
+			if got := d.exec.NextEnd(); !got.Equal(end) {
+				t.Fatalf("it is to end at %s, want %s", got, end)
+			}
+			d.pass(span)
+			counts, crowded = counts+span-still, crowded+still
+			if c, s := d.ran(); c != counts || s != crowded {
+				t.Fatalf("%s count and %s do not, want %s and %s", c, s, counts, crowded)
+			}
+		}
+		if over := d.exec.Overdue(); len(over) != 1 {
+			t.Fatalf("over are %v", over)
+		}
+		if err := d.exec.Clear(d.now, 1, gang.ThenExpire, "over"); err != nil {
+			t.Fatal(err)
+		}
+		d.settle()
+		if u := d.usage(); u.Crowded != crowded || u.Running != counts+crowded {
+			t.Fatalf("written are %s of %s, want %s of %s", u.Crowded, u.Running, crowded, counts+crowded)
+		}
+	}
+}
+
+// A restart goes on from what was written.
+func TestACrowdAfterARestart(t *testing.T) {
+	l := world(job(1, 3, cluster.Running), job(2, 3, cluster.Running))
+	l.VJobs[0].Walltime = 10 * time.Minute
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"), at(2, gang.Active, "a", "a", "a"))
+	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: 4 * time.Minute}, map[cluster.VJobID]time.Duration{1: 7 * time.Minute}
+	d := sit(t, settings(), l)
+	d.settle()
+	if got := d.exec.NextEnd().Sub(start); got != 9*time.Minute {
+		t.Errorf("it is to end after %s: 6 min of its walltime are left, and 3 for which that may stand still", got)
+	}
+}
+
+// Who leaves a crowded node, or goes down with it, is not short any more.
+func TestACrowdThatLeaves(t *testing.T) {
+	d := pair(t)
+	d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+	for rank := range 3 {
+		d.copies["a"][rank].State = hypervisor.CopyPaused
+	}
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	d.pass(time.Minute)
+	if _, crowded := d.ran(); crowded > 0 {
+		t.Errorf("%s do not count", crowded)
+	}
+}
