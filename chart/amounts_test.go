@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vjob/chart"
+	"vjob/tests/golden"
 )
 
 func TestAmounts(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAmounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	wellFormed(t, "amounts", out.Bytes())
-	goldenPicture(t, "amounts", out.Bytes())
+	golden.Same(t, "testdata/amounts.svg", out.String())
 	out.Reset()
 	if err := chart.WriteAmounts(&out, &chart.Amounts{}); err != nil {
 		t.Fatal(err)

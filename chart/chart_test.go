@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/chart"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const minute = time.Minute
 
@@ -77,24 +74,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: two drawings differ", name)
 		}
 		wellFormed(t, name, got.Bytes())
-		goldenPicture(t, name, got.Bytes())
-	}
-}
-
-func goldenPicture(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".svg")
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from %s; look at the picture and run with -update", name, path)
+		golden.Same(t, filepath.Join("testdata", name+".svg"), got.String())
 	}
 }
 
@@ -203,7 +183,7 @@ func TestTimetable(t *testing.T) {
 			t.Errorf("%s: two drawings differ", name)
 		}
 		wellFormed(t, name, got.Bytes())
-		goldenPicture(t, name, got.Bytes())
+		golden.Same(t, filepath.Join("testdata", name+".svg"), got.String())
 	}
 	var large bytes.Buffer
 	if err := chart.WriteTimetable(&large, schedule(200)); err != nil || large.Len() > 250_000 {

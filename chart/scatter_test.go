@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"vjob/chart"
+	"vjob/tests/golden"
 )
 
 func TestScatter(t *testing.T) {
@@ -28,7 +30,7 @@ func TestScatter(t *testing.T) {
 			t.Errorf("%s: two drawings differ", name)
 		}
 		wellFormed(t, name, got.Bytes())
-		goldenPicture(t, name, got.Bytes())
+		golden.Same(t, filepath.Join("testdata", name+".svg"), got.String())
 	}
 	hostile := &chart.Scatter{Title: "</svg>", X: "<b>", Groups: []chart.Group{{Name: `"><script>`, Points: [][2]float64{{1, 1}}}}}
 	var b bytes.Buffer

@@ -1,19 +1,16 @@
 package cluster_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"vjob/cluster"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // example has a VM in every state, an overloaded node and one that is off.
 func vm(job cluster.VJobID, rank int) cluster.VMID { return cluster.VMID{VJob: job, Rank: rank} }
@@ -44,16 +41,7 @@ func TestText(t *testing.T) {
 	for _, v := range c.Violations() {
 		text += "! " + v + "\n"
 	}
-	const golden = "testdata/configuration.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil { //nolint:gosec // a golden file, to be read by all
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || string(want) != text {
-		t.Errorf("%v; got\n%swant\n%s", err, text, want)
-	}
+	golden.Same(t, "testdata/configuration.golden", text)
 }
 
 func TestConfigurationAnswers(t *testing.T) {

@@ -34,10 +34,10 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	drop := func(ids []ctxswitch.ActionID, id ctxswitch.ActionID) []ctxswitch.ActionID {
 		return slices.DeleteFunc(ids, func(x ctxswitch.ActionID) bool { return x == id })
 	}
-	circle := golden["circle without a pivot"] // suspend 2 (0, 1), migrate 1 (2), resume 2 (3, 4)
-	moving := golden["paused gang moves as a whole"]
-	apart := golden["spread VMs never meet"]
-	relief := golden["overloaded node is relieved before it is used"]
+	circle := scenes["circle without a pivot"] // suspend 2 (0, 1), migrate 1 (2), resume 2 (3, 4)
+	moving := scenes["paused gang moves as a whole"]
+	apart := scenes["spread VMs never meet"]
+	relief := scenes["overloaded node is relieved before it is used"]
 	for _, c := range []struct {
 		name  string
 		scene *scene
@@ -92,7 +92,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		{"live although no lock is there", moving, func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
 			plan.Actions[0].Live, plan.Actions[1].Live = true, true
 		}, "migrate live, but 1.1 may not"},
-		{"something else while the gang is paused", golden["paused gang changes places within itself"], func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
+		{"something else while the gang is paused", scenes["paused gang changes places within itself"], func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
 			plan.Actions[1].After = nil
 		}, "may fall together with the migrate of its vjob"},
 		{"VMs that must not meet", apart, func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
@@ -108,17 +108,17 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			p.Current = p.Current.Clone()
 			p.Current.SetNode(cluster.Node{ID: "n3", Capacity: size(1, 1), State: cluster.Draining})
 		}, `node "n3" takes no VMs`},
-		{"a VM left on a node that goes off", golden["nothing to do"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
+		{"a VM left on a node that goes off", scenes["nothing to do"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Current = p.Current.Clone()
 			p.Current.SetNode(cluster.Node{ID: "n1", Capacity: size(1, 1), State: cluster.Offline})
 		}, "VM 1.0 ends on node n1, which is offline"},
-		{"an overload left", golden["nothing to do"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
+		{"an overload left", scenes["nothing to do"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Next[vm("1.0")] = size(2, 1)
 		}, "node n1 lacks 1 CPU"},
 		{"a pinned VM moved", moving, func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Pinned = map[cluster.VMID]bool{vm("1.0"): true}
 		}, "action 0 touches VM 1.0"},
-		{"a pinned VM paused with its gang", golden["paused gang changes places within itself"], func(p *ctxswitch.Problem, plan *ctxswitch.Plan) {
+		{"a pinned VM paused with its gang", scenes["paused gang changes places within itself"], func(p *ctxswitch.Problem, plan *ctxswitch.Plan) {
 			p.Pinned = map[cluster.VMID]bool{vm("1.0"): true}
 		}, "the migrate pauses vjob 1, of which VM 1.0 is pinned"},
 		{"a VM without goal moved", moving, func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {

@@ -2,9 +2,7 @@ package ctxswitch_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,9 +10,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ruling"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden texts anew")
 
 // scene is a problem in the making. VMs are written "3.1"; a problem starts with
 // all VMs able to migrate live and no goals.
@@ -150,7 +147,7 @@ func figure92() *scene {
 		fence("2.4", "n4").fence("2.5", "n3").fence("3.6", "n2").fence("3.7", "n1").fence("3.8", "n3")
 }
 
-var golden = map[string]*scene{
+var scenes = map[string]*scene{
 	"nothing to do": newScene().node("n1", 1, 1).running("1.0", 1, 1, "n1").want(cluster.VMRunning, 1),
 
 	"figure 8.2 sequence": newScene().node("n1", 1, 2).node("n2", 1, 2).
@@ -275,7 +272,7 @@ func (s *scene) pin(id string) *scene {
 // The plans of the thesis' figures, and those of cases that are decided on
 // purpose.
 func TestRepackerGolden(t *testing.T) {
-	for name, s := range golden {
+	for name, s := range scenes {
 		t.Run(name, func(t *testing.T) {
 			text := s.Current.String()
 			for _, r := range s.Rules {
@@ -298,17 +295,5 @@ func TestRepackerGolden(t *testing.T) {
 func compare(t *testing.T, got string) {
 	t.Helper()
 	_, name, _ := strings.Cut(t.Name(), "/")
-	file := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	golden.Same(t, filepath.Join("testdata", name+".txt"), got)
 }

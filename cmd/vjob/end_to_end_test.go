@@ -18,6 +18,7 @@ import (
 	"vjob/cmd/vjob/replay"
 	"vjob/daemon"
 	"vjob/settings"
+	"vjob/tests/golden"
 )
 
 // live starts a daemon with two fast nodes of 2 CPU, and a shell of an
@@ -311,7 +312,7 @@ func TestReplay(t *testing.T) {
 	s := &shell{t: t, env: map[string]string{}}
 	svg := filepath.Join(t.TempDir(), "a.svg")
 	out := s.ok("replay", "testdata/small.json", "--svg", svg)
-	golden(t, "replay", out)
+	golden.Same(t, "testdata/replay.golden", out)
 	picture, err := os.ReadFile(svg)
 	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
 		t.Errorf("picture: %v", err)

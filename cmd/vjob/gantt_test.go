@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/tests/golden"
 )
 
 // plannedCluster is a forecast with one vjob of each kind.
@@ -39,8 +40,8 @@ func plannedCluster() map[string]any {
 
 func TestGantt(t *testing.T) {
 	s, _ := against(t, plannedCluster())
-	golden(t, "gantt", s.ok("gantt"))
-	golden(t, "list-estimate", s.ok("list", "--estimate"))
+	golden.Same(t, "testdata/gantt.golden", s.ok("gantt"))
+	golden.Same(t, "testdata/list-estimate.golden", s.ok("list", "--estimate"))
 	if out := s.ok("gantt", "-n", "2", "--ahead", "1h"); !strings.Contains(out, "and 3 vjobs more; -n 0 shows all") || !strings.Contains(out, "58 columns of 1m03s") {
 		t.Errorf("two of them:\n%s", out)
 	}

@@ -3,25 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/watch"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
@@ -63,23 +58,6 @@ func (s *shell) ok(args ...string) string {
 		s.t.Fatalf("vjob %s: exit %d: %s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r.out
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (look, then run with -update):\n%s", path, diff)
-	}
 }
 
 // fake answers each path with a value, and keeps the last submission.
@@ -251,7 +229,7 @@ func TestTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := *s
 			s.t = t
-			golden(t, name, s.ok(strings.Fields(line)...))
+			golden.Same(t, "testdata/"+name+".golden", s.ok(strings.Fields(line)...))
 		})
 	}
 }
@@ -281,8 +259,8 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "frame-80x30", watch.Draw(80, 30, status, events))
-	golden(t, "frame-160x40", watch.Draw(160, 40, status, events))
+	golden.Same(t, "testdata/frame-80x30.golden", watch.Draw(80, 30, status, events))
+	golden.Same(t, "testdata/frame-160x40.golden", watch.Draw(160, 40, status, events))
 }
 
 // TestColours paints on a terminal only, and not when NO_COLOR says so.

@@ -11,6 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
+	"vjob/tests/golden"
 )
 
 // oarCases are the requests that OAR's own parser was asked to read.
@@ -111,7 +112,7 @@ func TestOARParseExplains(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	golden(t, "oar_parse", b.String())
+	golden.Same(t, "testdata/oar_parse.golden", b.String())
 }
 
 func TestOARParseChecks(t *testing.T) {
@@ -135,7 +136,7 @@ func TestOARParseChecks(t *testing.T) {
 		r := s.run(append([]string{"oar", "parse", "--check"}, args...)...)
 		fmt.Fprintf(&b, "$ vjob oar parse --check %q\n%s%sexit %d\n\n", args, r.out, r.err, r.code)
 	}
-	golden(t, "oar_parse_check", b.String())
+	golden.Same(t, "testdata/oar_parse_check.golden", b.String())
 	if r := s.run("oar", "parse", "--check", "-o", "json", "-l", "nodes=5"); r.code != 8 || r.out != "" {
 		t.Errorf("exit %d: %s", r.code, r.out)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
+	"vjob/tests/golden"
 )
 
 // priced has prices from two hours before noon on, and what was drawn by then.
@@ -33,7 +34,7 @@ func priced() map[string]any {
 
 func TestPrice(t *testing.T) {
 	s, _ := against(t, priced())
-	golden(t, "price", s.ok("price"))
+	golden.Same(t, "testdata/price.golden", s.ok("price"))
 	if out := s.ok("price", "show", "-o", "json"); !strings.Contains(out, `"unit": "EUR/MWh"`) {
 		t.Errorf("as JSON:\n%s", out)
 	}
@@ -52,7 +53,7 @@ func TestPrice(t *testing.T) {
 func TestEnergyAccount(t *testing.T) {
 	s, _ := against(t, priced())
 	svg := filepath.Join(t.TempDir(), "a.svg")
-	golden(t, "energy-account", s.ok("energy", "account", "--by", "project", "--from", "2026-11-21 10:00", "--svg", svg))
+	golden.Same(t, "testdata/energy-account.golden", s.ok("energy", "account", "--by", "project", "--from", "2026-11-21 10:00", "--svg", svg))
 	drawn, err := os.ReadFile(svg)
 	if err != nil || !strings.Contains(string(drawn), "climate: 10.0 kWh") || !strings.Contains(string(drawn), "(no vjob)") {
 		t.Errorf("%v: %s", err, drawn)

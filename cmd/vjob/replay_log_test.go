@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vjob/cmd/vjob/cli"
+	"vjob/tests/golden"
 )
 
 const smallLog = "testdata/small.swf"
@@ -18,11 +19,11 @@ func TestReplayLog(t *testing.T) {
 	s := &shell{t: t, env: map[string]string{}}
 	dir := t.TempDir()
 	svg, starts := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.csv")
-	golden(t, "replay-log", s.ok("replay", smallLog, "--svg", svg, "--policy", "fcfs,firstfit,easy,conservative,conservative-nocompression"))
+	golden.Same(t, "testdata/replay-log.golden", s.ok("replay", smallLog, "--svg", svg, "--policy", "fcfs,firstfit,easy,conservative,conservative-nocompression"))
 	if picture := content(t, svg); !strings.HasPrefix(picture, "<svg") || !strings.Contains(picture, "conservative-nocompression") {
 		t.Errorf("picture: %.100s", picture)
 	}
-	golden(t, "replay-log-json", s.ok("replay", smallLog, "-o", "json", "--policy", "easy", "--starts", starts, "--processors", "8"))
+	golden.Same(t, "testdata/replay-log-json.golden", s.ok("replay", smallLog, "-o", "json", "--policy", "easy", "--starts", starts, "--processors", "8"))
 	if got := content(t, starts); got != "job,start\n1,0\n2,10\n3,40\n4,50\n7,50\n6,140\n" {
 		t.Errorf("starts: %q", got)
 	}

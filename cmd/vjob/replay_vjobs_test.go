@@ -9,6 +9,7 @@ import (
 
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/replay"
+	"vjob/tests/golden"
 )
 
 // settingsFile writes settings for two nodes.
@@ -29,11 +30,11 @@ func TestReplaySettings(t *testing.T) {
 	now := settingsFile(t, "now", "policy: {name: fcfs}\n")
 	then := settingsFile(t, "new", "policy: {name: easy}\ndefault_queue: queue1\nqueues: [{name: queue1}, {name: queue2, priority: 9, limits: {vms: 4}}]\npriority: {queue: 100}\n")
 	svg, starts := filepath.Join(t.TempDir(), "a.svg"), filepath.Join(t.TempDir(), "a.csv")
-	golden(t, "replay-settings", s.ok("replay", "testdata/queues.swf", "--settings", now, "--settings", then, "--fields", "user", "--svg", svg))
+	golden.Same(t, "testdata/replay-settings.golden", s.ok("replay", "testdata/queues.swf", "--settings", now, "--settings", then, "--fields", "user", "--svg", svg))
 	if picture := content(t, svg); !strings.Contains(picture, "Mean wait by user") {
 		t.Errorf("picture: %.100s", picture)
 	}
-	golden(t, "replay-queues", s.ok("replay", "testdata/queues.swf", "--settings", then, "--fields", "user,queue,group,preceding,think", "--starts", starts))
+	golden.Same(t, "testdata/replay-queues.golden", s.ok("replay", "testdata/queues.swf", "--settings", then, "--fields", "user,queue,group,preceding,think", "--starts", starts))
 	if got := content(t, starts); !strings.HasPrefix(got, "job,start\nj1,6.") || strings.Count(got, "\n") != 6 {
 		t.Errorf("starts: %q", got)
 	}

@@ -2,17 +2,14 @@ package libvirt
 
 import (
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestDomainGolden(t *testing.T) {
 	vm := cluster.VMID{VJob: 12, Rank: 3}
@@ -51,7 +48,7 @@ func TestDomainGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("testdata", tt.name+".xml"), text+"\n")
+			golden.Same(t, filepath.Join("testdata", tt.name+".xml"), text+"\n")
 
 			who, err := cfg.identify(text)
 			if err != nil || who.mark.vm() != vm || who.mark.stamp() != stamp {
@@ -61,26 +58,6 @@ func TestDomainGolden(t *testing.T) {
 				t.Errorf("lock: %v", who.lock)
 			}
 		})
-	}
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; run with -update when that is right:\n%s", path, got)
 	}
 }
 

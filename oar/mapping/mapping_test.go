@@ -1,13 +1,9 @@
 package mapping_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
 	"vjob/oar/mapping"
@@ -15,9 +11,8 @@ import (
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/ruling"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // site16 is the cluster on which the cases of OAR were measured, with four nodes to
 // a switch, and larger nodes in the second cluster: 8 of 4 processors and 32 GiB,
@@ -44,28 +39,7 @@ func site16() mapping.World {
 // Each line of testdata/places.txt that begins with > is a request, perhaps with
 // properties behind -p; below it stands what it means.
 func TestGolden(t *testing.T) {
-	const name = "testdata/places.txt"
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for line := range strings.Lines(string(want)) {
-		if text, ok := strings.CutPrefix(line, "> "); ok {
-			fmt.Fprintf(&got, "%s%s\n", line, told(t, strings.TrimSuffix(text, "\n")))
-		} else if strings.HasPrefix(line, "== ") {
-			fmt.Fprintf(&got, "%s\n", line)
-		}
-	}
-	if *update {
-		if err := os.WriteFile(name, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("%s (look, then run with -update):\n%s", name, d)
-	}
+	golden.Dialogue(t, "testdata/places.txt", func(text string) string { return told(t, text) })
 }
 
 func told(t *testing.T, text string) string {

@@ -2,37 +2,15 @@ package report_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"vjob/oar/report"
 	"vjob/oar/rest"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name + ".golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (look, then run with -update):\n%s", path, diff)
-	}
-}
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
@@ -114,7 +92,7 @@ func TestFormats(t *testing.T) {
 	if i := strings.IndexFunc(b.String(), func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }); i >= 0 {
 		t.Errorf("a terminal would obey %q", b.String()[i:i+10])
 	}
-	golden(t, "formats", b.String())
+	golden.Same(t, "testdata/formats.golden", b.String())
 }
 
 // Any JSON becomes YAML and Perl without an error.

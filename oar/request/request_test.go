@@ -1,46 +1,20 @@
 package request_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"vjob/oar/message"
 	"vjob/oar/request"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // Each line of testdata/requests.txt that begins with > is a request; below it
 // stands what is told of it.
 func TestGolden(t *testing.T) {
-	const name = "testdata/requests.txt"
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for line := range strings.Lines(string(want)) {
-		if text, ok := strings.CutPrefix(line, "> "); ok {
-			fmt.Fprintf(&got, "%s%s\n", line, told(strings.TrimSuffix(text, "\n")))
-		} else if strings.HasPrefix(line, "== ") {
-			fmt.Fprintf(&got, "%s\n", line)
-		}
-	}
-	if *update {
-		if err := os.WriteFile(name, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("%s (look, then run with -update):\n%s", name, d)
-	}
+	golden.Dialogue(t, "testdata/requests.txt", told)
 }
 
 // told is all that is said of a request.

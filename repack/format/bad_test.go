@@ -10,6 +10,7 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
+	"vjob/tests/golden"
 )
 
 const small = `{"format":"brsp-instance/1","name":"small",
@@ -243,7 +244,7 @@ func TestPlanRoundTrip(t *testing.T) {
 	if err := format.WritePlan(&b, p.Instance, plan); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "plan", b.String())
+	golden.Same(t, "testdata/plan.golden", b.String())
 	got, err := format.ReadPlan(&b, "", p.Instance)
 	if err != nil {
 		t.Fatal(err)

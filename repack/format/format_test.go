@@ -3,7 +3,6 @@ package format_test
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
+	"vjob/tests/golden"
 )
 
 // bench is where more instances are, if there are any: the directory of a bench.
@@ -96,25 +96,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (look, then run with -update):\n%s", path, diff)
-	}
-}
-
 func same(t *testing.T, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -130,7 +111,7 @@ func TestExtensions(t *testing.T) {
 		if err := format.WriteInstance(&b, p); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.String())
+		golden.Same(t, "testdata/"+name+".golden", b.String())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"vjob/repack/rule"
 	"vjob/repack/script"
 	"vjob/repack/script/rulelist"
+	"vjob/tests/golden"
 )
 
 const (
@@ -19,25 +20,7 @@ const (
 )
 
 func TestDocumentShowsTheCatalogue(t *testing.T) {
-	b, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok1 := strings.Cut(string(b), begin)
-	shown, after, ok2 := strings.Cut(rest, end)
-	if !ok1 || !ok2 {
-		t.Fatalf("%s lost the marks of its table: %q … %q", document, begin, end)
-	}
-	want := table()
-	if *update {
-		if err := os.WriteFile(document, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if shown != want {
-		t.Errorf("%s shows another catalogue; run: go test ./repack/script -update", document)
-	}
+	golden.Passage(t, document, begin, end, table())
 }
 
 func table() string {

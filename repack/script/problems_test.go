@@ -2,7 +2,6 @@ package script_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +10,8 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/script"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files and the table in docs/rules.md")
 
 // Each file in testdata/problems has scripts and, below each, what is told of it.
 func TestProblems(t *testing.T) {
@@ -36,15 +34,7 @@ func TestProblems(t *testing.T) {
 				text, _, _ := strings.Cut(rest, "---\n")
 				fmt.Fprintf(&got, "=== %s\n%s---\n%s\n", title, text, told(text))
 			}
-			if *update {
-				if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got.String() != string(want) {
-				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
-			}
+			golden.Same(t, name, got.String())
 		})
 	}
 }

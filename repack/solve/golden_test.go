@@ -2,7 +2,6 @@ package solve_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,9 +12,8 @@ import (
 	"vjob/repack/format"
 	"vjob/repack/rule"
 	"vjob/repack/solve"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden plans")
 
 // load reads an instance file.
 func load(t *testing.T, path string) *repack.Instance {
@@ -42,19 +40,7 @@ func TestGolden(t *testing.T) {
 		name := strings.TrimSuffix(path, ".json")
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			r := solved(t, seed(1), load(t, path), solve.Options{Iterations: 1000, Seed: 1, Explain: true})
-			got := resultText(r)
-			if *update {
-				if err := os.WriteFile(name+".golden", []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(name + ".golden")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("got\n%smust be\n%sif it is right as it is: go test ./repack/solve -run Golden -update", got, want)
-			}
+			golden.Same(t, name+".golden", resultText(r))
 		})
 	}
 }

@@ -1,16 +1,14 @@
 package architecture_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the table into docs/ARCHITECTURE.md")
+	"vjob/tests/golden"
+)
 
 // lookup returns the row of a package.
 func lookup(pkg string) (row, bool) {
@@ -106,26 +104,7 @@ const (
 )
 
 func TestDocumentShowsTheTable(t *testing.T) {
-	const name = root + "/docs/ARCHITECTURE.md"
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok1 := strings.Cut(string(b), begin)
-	shown, after, ok2 := strings.Cut(rest, end)
-	if !ok1 || !ok2 {
-		t.Fatalf("%s lost the marks of its import table: %q … %q", name, begin, end)
-	}
-	want := render()
-	if *update {
-		if err := os.WriteFile(name, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if shown != want {
-		t.Errorf("%s shows another import table; run: go test ./tests/architecture -update", name)
-	}
+	golden.Passage(t, root+"/docs/ARCHITECTURE.md", begin, end, render())
 }
 
 func render() string {

@@ -131,10 +131,11 @@ var table = []row{
 	{"cmd/vjob/site", of("cluster", "energy", "repack/rule", "repack/script", "api/wire", "api/client", "settings", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse", "cmd/vjob/fetch", "cmd/vjob/wording"), "how the daemon does it"},
 	{"cmd/vjob/watch", of("cluster", "api/wire", "api/client", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/wording"), "how the daemon knows"},
 	{"cmd/vjob/plan", of("cluster", "energy", "repack", "repack/solve", "repack/format", "api/wire", "chart", "cmd/program", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse", "cmd/vjob/wording", "cmd/vjob/vjobfile"), "how a plan is found"},
-	{"cmd/vjob/energy", of("cluster", "energy", "energy/dpm", "energy/day", "energy/bound", "energy/heuristic", "energy/solve", "energy/format", "api/wire", "api/client", "chart", "cmd/program", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse", "cmd/vjob/fetch"), "how an allocation is found"},
+	{"cmd/vjob/energy", of("cluster", "energy", "energy/dpm", "api/wire", "api/client", "energy/day", "energy/bound", "energy/heuristic", "energy/solve", "energy/format", "chart", "cmd/program", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse", "cmd/vjob/fetch"), "how an allocation is found"},
 	{"cmd/vjob/replay", everything, "how vjobs are scheduled"},
 	{"cmd/vjob/oar", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/mapping", "oar/command", "cmd/program", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse"), "what a request means"},
 	{"cmd/vjob", of("cmd/program", "cmd/vjob/cli", "cmd/vjob/vjobs", "cmd/vjob/site", "cmd/vjob/watch", "cmd/vjob/plan", "cmd/vjob/energy", "cmd/vjob/replay", "cmd/vjob/oar"), "nothing: it joins the commands"},
+	{"tests/golden", nil, "what the texts mean"},
 	{"tests/sim", everything, "real time"},
 	{"tests/lab", of("cluster", "hypervisor/libvirt"), "what is tested on its hosts"},
 }

@@ -2,16 +2,14 @@ package oar_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the list of cases into docs/oar-compatibility.md")
+	"vjob/tests/golden"
+)
 
 // elsewhere are the submissions that are judged elsewhere, or differ on purpose.
 var elsewhere = map[string]string{
@@ -160,23 +158,5 @@ func TestWaiting(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", f.name, len(f.ids), verdict, which)
 	}
-	const name = "../../docs/oar-compatibility.md"
-	doc, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok1 := strings.Cut(string(doc), begin)
-	shown, after, ok2 := strings.Cut(rest, end)
-	if !ok1 || !ok2 {
-		t.Fatalf("%s lost the marks of its cases: %q … %q", name, begin, end)
-	}
-	if *update {
-		if err := os.WriteFile(name, []byte(before+begin+b.String()+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if shown != b.String() {
-		t.Errorf("%s shows other cases; run: go test ./tests/oar -update", name)
-	}
+	golden.Passage(t, "../../docs/oar-compatibility.md", begin, end, b.String())
 }

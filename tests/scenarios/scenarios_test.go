@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden logs")
 
 // TestScenarios plays every script.
 func TestScenarios(t *testing.T) {
@@ -23,19 +20,10 @@ func TestScenarios(t *testing.T) {
 			t.Parallel()
 			text := read(t, path)
 			log, err := play(string(text))
-			golden := strings.TrimSuffix(path, ".txt") + ".golden"
 			if err != nil {
 				t.Fatalf("%s:%v\n%s", path, err, tail(log, 60))
 			}
-			if *update {
-				if err := os.WriteFile(golden, []byte(log), 0o644); err != nil { //nolint:gosec // a golden file, to be read by all
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(strings.Split(string(read(t, golden)), "\n"), strings.Split(log, "\n")); diff != "" {
-				t.Errorf("the log differs from %s (-golden +now); if that is right: go test ./tests/scenarios -update\n%s", golden, diff)
-			}
+			golden.Same(t, strings.TrimSuffix(path, ".txt")+".golden", log)
 		})
 	}
 }

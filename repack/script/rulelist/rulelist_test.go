@@ -1,18 +1,15 @@
 package rulelist_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/repack/script"
 	"vjob/repack/script/rulelist"
+	"vjob/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func world() *script.Table {
 	var vms, nodes []string
@@ -102,19 +99,7 @@ func TestProblems(t *testing.T) {
 			fmt.Fprintln(&b, p)
 		}
 	}
-	const golden = "testdata/problems.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != string(want) {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	golden.Same(t, "testdata/problems.txt", b.String())
 }
 
 func FuzzParse(f *testing.F) {

@@ -1,0 +1,75 @@
+// Package golden compares what tests get with files that somebody has looked at. With
+// -update the tests write the files anew: look at what has changed before it is committed.
+//
+// It refuses to know what the texts mean.
+package golden
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Same fails the test unless the file holds just that text.
+func Same(t testing.TB, path, got string) {
+	t.Helper()
+	if *update {
+		write(t, path, got)
+		return
+	}
+	if diff := cmp.Diff(strings.Split(read(t, path), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs (- file, + now); if it is right as it is now, run the test with -update:\n%s", path, diff)
+	}
+}
+
+// Dialogue fails the test unless each line "> QUESTION" of the file is followed by its
+// answer. Lines "== TITLE" stand between them.
+func Dialogue(t testing.TB, path string, answer func(question string) string) {
+	t.Helper()
+	var got strings.Builder
+	for line := range strings.Lines(read(t, path)) {
+		if question, ok := strings.CutPrefix(line, "> "); ok {
+			fmt.Fprintf(&got, "%s%s\n", line, answer(strings.TrimSuffix(question, "\n")))
+		} else if strings.HasPrefix(line, "== ") {
+			fmt.Fprintf(&got, "%s\n", line)
+		}
+	}
+	Same(t, path, got.String())
+}
+
+// Passage fails the test unless the file holds just that text between two marks.
+func Passage(t testing.TB, path, begin, end, got string) {
+	t.Helper()
+	before, rest, begins := strings.Cut(read(t, path), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s has lost its marks: %q … %q", path, begin, end)
+	}
+	Same(t, path, before+begin+got+end+after)
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // to be read by all
+		t.Fatal(err)
+	}
+}
