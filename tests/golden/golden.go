@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // Same fails the test unless the file holds just that text.
-func Same(t testing.TB, path, got string) {
+func Same(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
 		write(t, path, got)
@@ -31,7 +31,7 @@ func Same(t testing.TB, path, got string) {
 
 // Dialogue fails the test unless each line "> QUESTION" of the file is followed by its
 // answer. Lines "== TITLE" stand between them.
-func Dialogue(t testing.TB, path string, answer func(question string) string) {
+func Dialogue(t *testing.T, path string, answer func(question string) string) {
 	t.Helper()
 	var got strings.Builder
 	for line := range strings.Lines(read(t, path)) {
@@ -45,7 +45,7 @@ func Dialogue(t testing.TB, path string, answer func(question string) string) {
 }
 
 // Passage fails the test unless the file holds just that text between two marks.
-func Passage(t testing.TB, path, begin, end, got string) {
+func Passage(t *testing.T, path, begin, end, got string) {
 	t.Helper()
 	before, rest, begins := strings.Cut(read(t, path), begin)
 	_, after, ends := strings.Cut(rest, end)
@@ -55,7 +55,7 @@ func Passage(t testing.TB, path, begin, end, got string) {
 	Same(t, path, before+begin+got+end+after)
 }
 
-func read(t testing.TB, path string) string {
+func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func read(t testing.TB, path string) string {
 	return string(b)
 }
 
-func write(t testing.TB, path, text string) {
+func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
