@@ -33,8 +33,8 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = cluster.Terms{
 		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), Floor: w.Floor,
 		BestEffort: w.BestEffort, MinRun: time.Duration(w.MinRunSeconds) * time.Second, Reservation: at(w.Reservation),
-		Flexible: time.Duration(w.FlexibleSeconds) * time.Second,
-		AtOnce:   w.AtOnce, Led: w.Led, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
+		NotBefore: at(w.NotBefore), NotAfter: at(w.NotAfter), Flexible: time.Duration(w.FlexibleSeconds) * time.Second,
+		AtOnce: w.AtOnce, Led: w.Led, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
 		Notify: w.Notify, Labels: w.Labels,
 	}
 	steps := []func() error{
@@ -184,8 +184,8 @@ func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{
 		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.Floor,
 		BestEffort: t.BestEffort, MinRunSeconds: int64(t.MinRun / time.Second), Reservation: instant(t.Reservation),
-		FlexibleSeconds: int64(t.Flexible / time.Second),
-		AtOnce:          t.AtOnce, Led: t.Led, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
+		NotBefore: instant(t.NotBefore), NotAfter: instant(t.NotAfter), FlexibleSeconds: int64(t.Flexible / time.Second),
+		AtOnce: t.AtOnce, Led: t.Led, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
 	}
 	if t.Yields != 0 {
 		w.Yields = t.Yields.String()

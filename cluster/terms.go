@@ -19,6 +19,11 @@ type Terms struct {
 	Yields     Yielding      `json:"yields,omitempty"`      // how it makes room for others
 	MinRun     time.Duration `json:"min_run,omitempty"`     // for so long after each start and resume it makes no room
 
+	// NotBefore is when it may be started first, and NotAfter when it has failed unless it has
+	// started by then; zero is whenever.
+	NotBefore time.Time `json:"not_before,omitzero"`
+	NotAfter  time.Time `json:"not_after,omitzero"`
+
 	// Flexible is by how much after its submission it may be started, for a lower price of
 	// its energy; 0 is at once, if there is room.
 	Flexible time.Duration `json:"flexible,omitempty"`

@@ -19,7 +19,7 @@ func (c *Core) decide() {
 	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
-	if c.clearInside(facts.VJobs) {
+	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
 	p := pass.See(&c.settings.Settings, facts)
@@ -114,8 +114,11 @@ func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
+		at, later := p.Later[r.Job.ID]
+		if later && verdicts[i].Start.IsZero() {
+			verdicts[i].Start = at // it takes what is free then: who else does is not known yet
+		}
 		c.verdicts[r.Job.ID] = verdicts[i]
-		_, later := p.Later[r.Job.ID]
 		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !later && r.Job.Inner == 0 && !r.Job.Reservation.After(c.now) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}

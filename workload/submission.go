@@ -15,12 +15,7 @@ func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID
 	j := &w.Jobs[job]
 	s := j.Submission
 	s.Terms = s.Clone()
-	if j.Deadline != nil {
-		s.Deadline = begin.Add(*j.Deadline)
-	}
-	if j.Reserve != nil {
-		s.Reservation = begin.Add(*j.Reserve)
-	}
+	j.date(&s, begin)
 	for _, link := range j.After {
 		on := &w.Jobs[link.On].Submission
 		first := numbers[link.On]
@@ -38,13 +33,23 @@ func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID
 	return s, nil
 }
 
+// date puts the instants of a job into its submission, in a workload that begins at one.
+func (j *Job) date(s *intake.Submission, begin time.Time) {
+	for _, d := range []struct {
+		after *time.Duration
+		at    *time.Time
+	}{{j.Deadline, &s.Deadline}, {j.Reserve, &s.Reservation}, {j.NotBefore, &s.NotBefore}, {j.NotAfter, &s.NotAfter}} {
+		if d.after != nil {
+			*d.at = begin.Add(*d.after)
+		}
+	}
+}
+
 // check is what can be said of a job without the cluster.
 func (j *Job) check() error {
 	s := j.Submission
 	s.Rules = "" // they may name nodes
-	if j.Reserve != nil {
-		s.Reservation = time.Unix(0, 0).Add(*j.Reserve)
-	}
+	j.date(&s, time.Unix(0, 0))
 	if len(j.waits) > 0 {
 		s.After = []cluster.Dependency{{On: 1}}
 	}

@@ -22,6 +22,8 @@ type termKeys struct {
 
 	Deadline   *float64 `json:"deadline"`
 	Reserve    *float64 `json:"reserve"` // from when on it has its room
+	NotBefore  *float64 `json:"not_before"`
+	NotAfter   *float64 `json:"not_after"`
 	Floor      float64  `json:"floor"`
 	BestEffort bool     `json:"best_effort"`
 	Yields     string   `json:"yields"`
@@ -52,6 +54,8 @@ func (k *termKeys) apply(path string, j *Job) error {
 		func() error { return within(path+"at_once", float64(k.AtOnce), 0, maxArray) },
 		func() (err error) { j.Deadline, err = instant(path+"deadline", k.Deadline, j.At); return err },
 		func() (err error) { j.Reserve, err = instant(path+"reserve", k.Reserve, j.At); return err },
+		func() (err error) { j.NotBefore, err = instant(path+"not_before", k.NotBefore, j.At); return err },
+		func() (err error) { j.NotAfter, err = instant(path+"not_after", k.NotAfter, j.At); return err },
 		func() (err error) { s.MinRun, err = seconds(path+"min_run", k.MinRun); return err },
 		func() (err error) { s.Yields, err = named(path+"yields", k.Yields, cluster.ParseYielding); return err },
 		func() (err error) { s.Unmet, err = named(path+"unmet", k.Unmet, cluster.ParseUnmet); return err },

@@ -21,7 +21,7 @@ func one(id string, submit int, more string) string {
 
 // TestTerms reads all terms from both forms.
 func TestTerms(t *testing.T) {
-	const keys = `"owner":"ann","project":"physics","queue":"urgent","priority":3,"rules":"spread($VMS);","deadline":500,"floor":0.5,` +
+	const keys = `"owner":"ann","project":"physics","queue":"urgent","priority":3,"rules":"spread($VMS);","deadline":500,"not_before":40,"not_after":90,"floor":0.5,` +
 		`"yields":"end","min_run":60,"after":["sweep","afterany:sweep[2]","after:first"],"unmet":"hold","idempotent":true,` +
 		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"}`
 	sweep := `"array":3,"at_once":2,"best_effort":true`
@@ -53,7 +53,7 @@ func TestTerms(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			want := cluster.Terms{
-				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), Floor: 0.5, Yields: cluster.ByEnd,
+				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), Floor: 0.5, Yields: cluster.ByEnd,
 				MinRun: time.Minute, Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
 				Labels: map[string]string{"kind": "test"}, After: []cluster.Dependency{
 					{On: 2, Array: true}, {On: 3, When: cluster.AfterAny}, {On: 1, When: cluster.AfterStart},

@@ -38,10 +38,12 @@ type Job struct {
 	Submission intake.Submission // but for what depends on when it is run; see [Workload.Submission]
 	Deadline   *time.Duration    // nil is none
 	Reserve    *time.Duration    // it has its room from then on; nil is no reservation
-	After      []Link            // all must be met before it may start
-	Follows    *Following        // it comes after another one, instead of at its instant; nil: it does not
-	Inner      *int              // the place of the container in which it runs; nil is none
-	Line       int               // of the file, from 1; 0 is not known
+	NotBefore  *time.Duration    // nil is none, as is
+	NotAfter   *time.Duration
+	After      []Link     // all must be met before it may start
+	Follows    *Following // it comes after another one, instead of at its instant; nil: it does not
+	Inner      *int       // the place of the container in which it runs; nil is none
+	Line       int        // of the file, from 1; 0 is not known
 
 	waits  []string // After, as the file has it
 	inner  string   // likewise

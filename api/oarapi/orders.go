@@ -14,6 +14,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/oar/job"
+	"vjob/oar/jobtype"
 	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/state"
@@ -185,9 +186,9 @@ func (d *Dialect) suspend(ctx context.Context, who api.Subject, kept *journal.Ke
 		return cannot("hold", kept.ID, "only oar or root users can use '-r' option."), nil
 	}
 	r, _ := job.RecordOf(kept.Labels)
-	for _, t := range r.Types {
-		if t == "deploy" || t == "cosystem" {
-			return reply{"Cannot hold", "", fmt.Sprintf("/!\\ Cannot hold %s: the job has the %s type.\n", kept.ID, t), 2}, nil
+	for _, t := range []string{"cosystem", "deploy"} {
+		if jobtype.Has(r.Types, t) {
+			return reply{"Cannot hold", "", "This job is of the " + t + " type. We cannot suspend this kind of jobs.\n", 2}, nil
 		}
 	}
 	if s := d.stateOf(kept); s == state.Waiting || s == state.ToLaunch || s == state.Hold {

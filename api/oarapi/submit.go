@@ -18,6 +18,8 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/journal"
+	"vjob/oar/job"
+	"vjob/oar/jobtype"
 	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/submission"
@@ -93,18 +95,33 @@ const validating = "# Advance reservation request: waiting for validation..."
 
 // store submits the job of a result, or all jobs of its array.
 func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *submission.Result) (ids []int64, err error) {
-	job, err := d.service.Submit(ctx, who, key, &r.VJob)
+	first, err := d.place(ctx, who, key, r)
 	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
 		r.VJob.Name = "" // names of OAR's jobs are not unique
-		job, err = d.service.Submit(ctx, who, key, &r.VJob)
+		first, err = d.place(ctx, who, key, r)
 	}
 	if err != nil {
 		return nil, understood(r, err)
 	}
 	for i := range max(r.VJob.Array, 1) {
-		ids = append(ids, int64(job.ID)+int64(i))
+		ids = append(ids, int64(first.ID)+int64(i))
 	}
 	return ids, nil
+}
+
+// place submits a vjob, or one that is to run inside a container into the first that can
+// take it; the error is that of the last.
+func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *submission.Result) (first *cluster.VJob, err error) {
+	if len(r.Inside) == 0 {
+		return d.service.Submit(ctx, who, key, &r.VJob)
+	}
+	for _, id := range r.Inside {
+		r.VJob.Inner = id
+		if first, err = d.service.Submit(ctx, who, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
+			break
+		}
+	}
+	return first, err
 }
 
 // understood is an error of the loop with OAR's line and exit code.
@@ -119,6 +136,8 @@ func understood(r *submission.Result, err error) error {
 			why = "This reservation could run at " + start
 		}
 		return submission.Refused(why, bad.Error())
+	case errors.As(err, &bad) && bad.Field == "inner":
+		return &message.Error{Exit: message.ExitAdmission, OAR: fmt.Sprintf("[ADMISSION RULE] Error: job type cannot be used: inner=%d", r.VJob.Inner), Text: bad.Error()}
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}
@@ -144,7 +163,7 @@ func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submiss
 
 // caller is who submits, with what they have already as far as rules count it.
 func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (submission.Caller, error) {
-	by := submission.Caller{Name: who.Name}
+	by := submission.Caller{Name: who.Name, Containers: func() ([]submission.Container, error) { return d.containers(ctx, who) }}
 	if who.Via == "socket" {
 		by.Groups = d.groups(who.Name)
 	}
@@ -164,6 +183,25 @@ func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (s
 		}
 	}
 	return by, nil
+}
+
+// containers are those of somebody that have not ended, with the names that OAR has for them.
+func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []submission.Container, err error) {
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: true})
+	for i := range rows {
+		if !rows[i].Container {
+			continue
+		}
+		c := submission.Container{ID: int64(rows[i].ID)}
+		r, _ := job.RecordOf(rows[i].Labels)
+		for _, text := range r.Types {
+			if t := jobtype.Split(text); t.Name == "container" {
+				c.Name = t.Value
+			}
+		}
+		list = append(list, c)
+	}
+	return list, err
 }
 
 // local is the present in a zone.

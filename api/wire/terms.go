@@ -13,6 +13,9 @@ type Terms struct {
 	Yields        string `json:"yields,omitempty"`          // how it makes room: suspend, end or never; "" is suspend
 	MinRunSeconds int64  `json:"min_run_seconds,omitempty"` // for so long after each start it makes no room
 
+	NotBefore *time.Time `json:"not_before,omitempty"` // it is not started before
+	NotAfter  *time.Time `json:"not_after,omitempty"`  // it has failed unless it has started by then
+
 	// FlexibleSeconds is by how much after its submission it may be started for a lower
 	// price of its energy; then it needs a walltime.
 	FlexibleSeconds int64 `json:"flexible_seconds,omitempty"`

@@ -68,7 +68,7 @@ func (j *Job) kind() string {
 
 // typed finds a type by its name.
 func (j *Job) typed(name string) bool {
-	return slices.ContainsFunc(j.Types, func(t string) bool { return jobtype.Split(t).Name == name })
+	return jobtype.Has(j.Types, name)
 }
 
 // asks reports whether a level of a name is asked for.

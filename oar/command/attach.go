@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"vjob/cluster"
+	"vjob/oar/jobtype"
 	"vjob/oar/message"
 	"vjob/oar/rest"
 	"vjob/oar/state"
@@ -115,7 +115,7 @@ func (r *run) work(ctx context.Context, id int64) error {
 
 // connect is oarsub -C: it attaches to a job that runs, which goes on when one leaves.
 func connect(ctx context.Context, r *run) error {
-	if slices.Contains(r.given.Values("type"), "noop") {
+	if jobtype.Has(r.given.Values("type"), "noop") {
 		return errNoop
 	}
 	c, err := r.client()
@@ -148,10 +148,10 @@ func connect(ctx context.Context, r *run) error {
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 		return stopped(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
 	}
-	if slices.Contains(j.Types, "noop") {
+	if jobtype.Has(j.Types, "noop") {
 		return errNoop
 	}
-	if slices.Contains(j.Types, "container") {
+	if jobtype.Has(j.Types, "container") {
 		return stopped(20, "# Error: job %d is a container: nothing runs in it but other jobs.", id)
 	}
 	if j.State != string(state.Running) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"vjob/oar/getopt"
+	"vjob/oar/jobtype"
 	"vjob/oar/message"
 	"vjob/oar/report"
 	"vjob/oar/rest"
@@ -21,7 +21,7 @@ var subOptions = with(
 	getopt.Option{Name: "resource", Letter: "l", Takes: getopt.Text, Meaning: "what is asked for, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
 	getopt.Option{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "properties that the nodes must have"},
 	getopt.Option{Name: "queue", Letter: "q", Takes: getopt.Text, Meaning: "the queue"},
-	getopt.Option{Name: "type", Letter: "t", Takes: getopt.Text, Meaning: "a type: besteffort, idempotent, container, inner=ID, deadline=DATE, deploy, noop …"},
+	getopt.Option{Name: "type", Letter: "t", Takes: getopt.Text, Meaning: "a type: besteffort, idempotent, container[=NAME], inner=ID, postpone=DATE, expire=DATE, deadline=DATE, deploy, noop …"},
 	getopt.Option{Name: "reservation", Letter: "r", Takes: getopt.Text, Meaning: "\"START[, END]\" of a reservation"},
 	getopt.Option{Name: "anterior", Letter: "a", Takes: getopt.Number, Meaning: "the number of a job that must have ended before"},
 	getopt.Option{Name: "array", Takes: getopt.Number, Meaning: "how many jobs of the same kind"},
@@ -81,8 +81,7 @@ func sub(ctx context.Context, r *run) error {
 
 // exclusive refuses what cannot be meant, before anything is read.
 func exclusive(r *run) error {
-	types := r.given.Values("type")
-	noop := slices.ContainsFunc(types, func(t string) bool { return t == "noop" || strings.HasPrefix(t, "noop=") })
+	noop := jobtype.Has(r.given.Values("type"), "noop")
 	array, isArray := r.given.Value("array")
 	switch {
 	case r.has("resubmit") && len(r.arguments) == 0:

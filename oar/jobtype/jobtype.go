@@ -6,6 +6,7 @@ package jobtype
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,11 @@ func Split(text string) Type {
 	name, value, _ := strings.Cut(text, "=")
 	name, token, _ := strings.Cut(name, ":")
 	return Type{Name: name, Value: value, Token: token}
+}
+
+// Has reports whether a job with these types has one of a name, whatever its value.
+func Has(types []string, name string) bool {
+	return slices.ContainsFunc(types, func(text string) bool { return Split(text).Name == name })
 }
 
 // Parse reads a type that OAR knows. The error is a [*message.Error] with the exit

@@ -15,6 +15,7 @@ import (
 	"vjob/oar/admission"
 	"vjob/oar/date"
 	"vjob/oar/job"
+	"vjob/oar/jobtype"
 	"vjob/oar/mapping"
 	"vjob/oar/message"
 	"vjob/oar/paramfile"
@@ -41,8 +42,15 @@ type Site struct {
 type Caller struct {
 	Name                string
 	Groups              []string
-	WaitingReservations int // of the caller, as are the
+	Containers          func() ([]Container, error) // those of the caller that have not ended
+	WaitingReservations int                         // of the caller, as are the
 	ActiveJobs          int
+}
+
+// Container is a container as those who want to run inside it may call it.
+type Container struct {
+	Name string // "" is none
+	ID   int64
 }
 
 // Result is what becomes of a submission.
@@ -53,12 +61,15 @@ type Result struct {
 	Array       bool // of more than one sub-job
 	Reservation bool
 	Record      job.Record
+	// Inside are the containers in which it may run, if it names one: the first that has
+	// room for it, and holds it for long enough, is the one.
+	Inside []int64
 }
 
 // Make reads a submission. The present has the zone of the dates in it. An error is
 // a [*message.Error], and the result then holds what was said before.
 func Make(s *rest.Submission, by Caller, site *Site, world mapping.World, now time.Time) (Result, error) {
-	m := maker{asked: s, site: site, now: now}
+	m := maker{asked: s, by: by, site: site, now: now}
 	o, ignored, err := scanned(s, options(s))
 	m.Warned = ignored
 	if err != nil {
@@ -67,7 +78,7 @@ func Make(s *rest.Submission, by Caller, site *Site, world mapping.World, now ti
 	m.options = o
 	for _, step := range []func() error{
 		m.parameters,
-		func() error { return m.read(by) },
+		m.read,
 		m.admit,
 		m.record,
 		func() error { return m.place(world) },
@@ -84,6 +95,7 @@ func Make(s *rest.Submission, by Caller, site *Site, world mapping.World, now ti
 type maker struct {
 	Result
 	asked   *rest.Submission
+	by      Caller
 	options script.Options
 	site    *Site
 	now     time.Time
@@ -127,8 +139,8 @@ func (m *maker) parameters() error {
 }
 
 // read reads the languages of the options into a job on which rules can look.
-func (m *maker) read(by Caller) (err error) {
-	j := &m.job
+func (m *maker) read() (err error) {
+	j, by := &m.job, &m.by
 	*j = admission.Job{
 		User: by.Name, Groups: by.Groups, Queue: m.value("queue"), Project: m.value("project"), Types: m.options.Values(types),
 		Array: m.VJob.Array, Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
@@ -162,13 +174,13 @@ func (m *maker) read(by Caller) (err error) {
 func (m *maker) exclusive() error {
 	j := &m.job
 	_, reserved := m.options.Value(reservation)
-	noop := slices.ContainsFunc(j.Types, func(t string) bool { return t == "noop" || strings.HasPrefix(t, "noop=") })
+	noop := jobtype.Has(j.Types, "noop")
 	switch {
 	case j.Interactive && reserved:
 		return &message.Error{Exit: message.ExitReservation, OAR: "# Error: a reservation cannot be interactive.", Text: "leave out -I or -r"}
 	case j.Interactive && noop:
 		return &message.Error{Exit: exitNoop, OAR: "# Error: a noop job cannot be interactive.", Text: "leave out -I or -t noop"}
-	case j.Interactive && slices.Contains(j.Types, container):
+	case j.Interactive && jobtype.Has(j.Types, container):
 		return &message.Error{Exit: exitNoop, OAR: "# Error: a container cannot be interactive.", Text: "nothing runs in it but other jobs: submit one with -t inner= and -I"}
 	case j.Interactive && m.asked.ParamFile != "":
 		return &message.Error{Exit: exitInteractive, OAR: "# Error: a parameter file-based array job cannot be interactive.", Text: "leave out -I"}

@@ -3,25 +3,13 @@ package submission
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/notify"
-	"vjob/oar/date"
-	"vjob/oar/jobtype"
 	"vjob/oar/message"
-)
-
-// Types of jobs that mean something for a vjob.
-const (
-	besteffort = "besteffort"
-	idempotent = "idempotent"
-	container  = "container"
-	inner      = "inner"
-	deadline   = "deadline"
 )
 
 // named is the shape that a vjob's name has to have; OAR's are free.
@@ -74,48 +62,6 @@ func (m *maker) terms() error {
 	}
 	t.Labels = m.Record.Labels()
 	return nil
-}
-
-// typed makes terms of a type. Those that mean nothing for VMs are told; those whose
-// meaning would be lost are refused.
-func (m *maker) typed(text string) error {
-	t, terms := jobtype.Split(text), &m.VJob.Terms
-	switch t.Name {
-	case besteffort:
-		terms.BestEffort = true
-	case idempotent:
-		terms.Idempotent = true
-	case container:
-		terms.Container = true
-	case inner:
-		id, err := strconv.ParseInt(t.Value, 10, 64)
-		if err != nil || id < 1 {
-			return untyped(text, "want the number of the container's job: names of containers are not known here")
-		}
-		terms.Inner = id
-	case deadline:
-		at, odd, err := date.Parse(t.Value, m.now.Location())
-		if err != nil {
-			return untyped(text, err.Error())
-		}
-		if odd != "" {
-			m.warn(odd)
-		}
-		at = at.UTC()
-		terms.Deadline = &at
-	case "postpone", "expire", "desktop_computing":
-		return untyped(text, "this is not offered; use -r for a start at a given time")
-	case "timesharing", "cosystem", "token", "state", "placeholder", "allowed":
-		m.warn("type " + text + " has no effect here: VMs share nodes as far as there is room.")
-	}
-	return nil
-}
-
-func untyped(text, why string) error {
-	return &message.Error{
-		Exit: message.ExitAdmission, OAR: "[ADMISSION RULE] Error: job type cannot be used: " + text,
-		Place: message.Source{Name: "-t", Text: text}.At(message.Span{Off: 0, End: len(text)}), Text: why,
-	}
 }
 
 // notify reads who is told.

@@ -41,6 +41,9 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 	if err := s.validateReservation(); err != nil {
 		return err
 	}
+	if err := s.validateWindow(); err != nil {
+		return err
+	}
 	if s.Rules != "" {
 		if err := ruling.CheckOwn(s.Rules, nodes, len(s.VMs)); err != nil {
 			return err

@@ -27,7 +27,8 @@ type Picture struct {
 	// Limits of power are those that the decision keeps, and Changes of them are to come.
 	Limits  []budget.Limit
 	Changes []LimitChange
-	// Later are the flexible vjobs that wait for a lower price of energy, until then.
+	// Later are those that wait until then, and for nothing else: for a lower price of
+	// energy, or because their owners want it so.
 	Later map[cluster.VJobID]time.Time
 	// Kept is the power that is kept for nodes that shall come on.
 	Kept map[cluster.NodeID]energy.Watts
@@ -90,6 +91,7 @@ func see(settings *Settings, f *Facts) *Picture {
 	}
 	p.spare()
 	p.banish(f.Exiles)
+	p.putOff()
 	p.shift(f.Prices)
 	maps.Copy(p.least, f.Least)
 	p.limit(f.Budgets)

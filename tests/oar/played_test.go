@@ -124,7 +124,7 @@ func of(user string, cpus int64) []quota.Quota {
 
 // unplayed are the schedules of OAR 3 that are not played, with the reason.
 var unplayed = map[string]string{
-	"k013": "differs: no container is inside another", "k014": "differs: containers are named by their numbers", "w003": noWalltime,
+	"k013": "differs: no container is inside another", "k014": "judged by TestNamedContainers", "w003": noWalltime,
 	"k016": "judged by TestAfter", "k017": "judged by TestAfter",
 	"m014": "judged by TestLateReservation", "m015": "judged by TestLateReservation",
 	"m023": "judged by TestRoomForReservation", "m024": "judged by TestRoomForReservation", "m027": "judged by TestThreeReservations",

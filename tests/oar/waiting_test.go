@@ -18,7 +18,6 @@ var elsewhere = map[string]string{
 	"c44": "judged by TestParameterFiles",
 	"c73": "judged by TestBadScript",
 	"c98": "differs: OAR says R=64 for BESTHALF, which counts all nodes, and we give half of the free ones",
-	"c32": "differs: a start after a date is not offered but as a reservation",
 	"c58": "differs: no program of a user runs on the server",
 }
 

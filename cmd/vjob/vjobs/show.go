@@ -55,6 +55,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"deadline", strings.TrimPrefix(plain.Moment(j.Terms.Deadline), "-")},
 		{"priority", rankLine(&j.VJob)},
 		{"container", containerLine(&j.Terms)},
+		{"to start", windowLine(&j.Terms)},
 		{"reserved", strings.TrimPrefix(plain.Moment(j.Terms.Reservation), "-")},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
@@ -165,4 +166,16 @@ func stateLine(j *wire.VJobDetail) string {
 		return j.State
 	}
 	return fmt.Sprintf("%s (%s)", j.State, j.Phase)
+}
+
+// windowLine is when a vjob may start; "" is whenever.
+func windowLine(t *wire.Terms) string {
+	var words []string
+	if t.NotBefore != nil {
+		words = append(words, "not before "+plain.Moment(t.NotBefore))
+	}
+	if t.NotAfter != nil {
+		words = append(words, "by "+plain.Moment(t.NotAfter))
+	}
+	return strings.Join(words, ", ")
 }

@@ -20,6 +20,7 @@ type termFlags struct {
 	yields, minRun           string
 	flexible                 string
 	reserve                  string
+	notBefore, notAfter      string
 	after                    []string
 	unmet                    string
 	led, idempotent          bool
@@ -36,6 +37,8 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.deadline, "deadline", "", "`TIME` by which it should have ended, such as 'tomorrow 08:00' or +6h")
 	flags.StringVar(&f.reserve, "reserve", "", "`TIME` from which its room is kept free, such as 'tomorrow 08:00'")
 	flags.StringVar(&f.reserve, "at", "", "as --reserve")
+	flags.StringVar(&f.notBefore, "not-before", "", "`TIME` before which it is not started, such as 'tomorrow 08:00' or +6h")
+	flags.StringVar(&f.notAfter, "not-after", "", "`TIME` by which it has failed unless it has started")
 	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated")
 	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
@@ -79,11 +82,18 @@ func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (
 		}
 		t.FlexibleSeconds = int64(d / time.Second)
 	}
-	if t.Deadline, err = parse.MomentFlag("--deadline", f.deadline, t.Deadline, now); err != nil {
-		return err
-	}
-	if t.Reservation, err = parse.MomentFlag("--reserve", f.reserve, t.Reservation, now); err != nil {
-		return err
+	for _, m := range []struct {
+		flag, text string
+		at         **time.Time
+	}{
+		{"--deadline", f.deadline, &t.Deadline},
+		{"--reserve", f.reserve, &t.Reservation},
+		{"--not-before", f.notBefore, &t.NotBefore},
+		{"--not-after", f.notAfter, &t.NotAfter},
+	} {
+		if *m.at, err = parse.MomentFlag(m.flag, m.text, *m.at, now); err != nil {
+			return err
+		}
 	}
 	if given("after") {
 		if t.After, err = parseAfter(f.after); err != nil {

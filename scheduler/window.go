@@ -1,0 +1,26 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+)
+
+// expire fails the vjobs that were to have started by now and have not, whatever kept them;
+// another attempt at one that had started is none of them. It reports whether there are any.
+func (c *Core) expire(vjobs []execute.Report) (some bool) {
+	for i := range vjobs {
+		r := &vjobs[i]
+		at := r.Job.NotAfter
+		if at.IsZero() || c.now.Before(at) || r.Began || !r.Idle || r.Job.State != cluster.Waiting || r.Job.Attempts > 0 {
+			continue
+		}
+		why := fmt.Sprintf("it will never run: it was to start by %s", at.UTC().Format(time.DateTime+" MST"))
+		_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenFail, why) // it is there: it was just listed
+		some = true
+	}
+	return some
+}

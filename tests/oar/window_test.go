@@ -1,0 +1,95 @@
+package oar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/oar/state"
+)
+
+// Case s20 of OAR 2: a job that is postponed is foreseen to start at that time, and does;
+// one that could not end by its deadline, or is to have started before now, never starts.
+// OAR has the former wait for ever.
+func TestWindows(t *testing.T) {
+	p := raise(t, fourNodes(), usualGap)
+	later := p.began.Add(2 * time.Hour).In(time.Local).Format(time.DateTime)
+	postponed := p.must("u1", "-t", "postpone="+later, "-l", "nodes=1,walltime=1", "sleep 9")
+	late := p.must("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=3", "sleep 9")
+	intime := p.must("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=1", "sleep 9")
+	expired := p.must("u1", "-t", "expire=2020-01-01", "-l", "nodes=1,walltime=1", "sleep 9")
+	blocked := p.must("u1", "-t", "expire="+later, "-l", "nodes=4,walltime=1", "--hold", "sleep 9")
+	p.run(2 * pause)
+	if got := p.lot(postponed); got.State != state.Waiting || got.Start != 7200 {
+		t.Errorf("postponed: %s", got)
+	}
+	if got := p.lot(intime); got.State != state.ToLaunch && got.State != state.Launching {
+		t.Errorf("in time: %s", got)
+	}
+	p.failed(late, "it will never run: it was to start by")
+	p.failed(expired, "it will never run: it was to start by 2020-01-01 00:00:00 UTC")
+	p.run(2*time.Hour - time.Minute)
+	if a, b := p.lot(postponed), p.lot(blocked); a.State != state.Waiting || b.State != state.Hold {
+		t.Errorf("before their time: postponed %s, blocked %s", a, b)
+	}
+	p.run(2 * time.Minute)
+	if got := p.lot(postponed); got.State != state.Running && got.State != state.Launching && got.State != state.Terminated {
+		t.Errorf("at its time: %s", got)
+	}
+	p.failed(blocked, "it will never run: it was to start by")
+}
+
+// failed demands that a job has failed, and says why.
+func (p *plant) failed(id cluster.VJobID, why string) {
+	p.t.Helper()
+	if j := p.store.job(id); j.State != cluster.Failed || !strings.HasPrefix(j.Reason, why) {
+		p.t.Errorf("job %s is %s: %s, want failed: %s…", id, j.State, j.Reason, why)
+	}
+}
+
+// Jobs run inside a container of a name; of several that have it, inside the first that
+// holds its room for long enough (case k014 of OAR 3). Names are those of one user.
+func TestNamedContainers(t *testing.T) {
+	x := open(t)
+	r := x.run("alice", "oarsub", "-t", "inner=yop", "sleep 1")
+	if r.code != 254 || !strings.Contains(r.err, "you have no container") {
+		t.Errorf("%+v", r)
+	}
+	soon := func(d time.Duration) string { return time.Now().Add(d).Format(time.DateTime) }
+	short := x.sub("alice", "-t", "container=yop", "-r", soon(time.Hour), "-l", "nodes=2,walltime=0:0:50")
+	long := x.sub("alice", "-t", "container=yop", "-r", soon(2*time.Hour), "-l", "nodes=3,walltime=0:10")
+	for line, want := range map[string]string{
+		"-t|inner=yop|-l|nodes=1,walltime=0:0:40":  short,
+		"-t|inner=yop|-l|nodes=1,walltime=0:0:100": long,
+		"-t|inner=yop|-l|nodes=3,walltime=0:0:40":  long,
+	} {
+		id := x.sub("alice", append(strings.Split(line, "|"), "sleep 1")...)
+		j, err := x.root.VJob(t.Context(), number(t, id))
+		if err != nil || j.Terms.Inner != number(t, want) {
+			t.Errorf("%s is inside %d (%v), want %s", line, j.Terms.Inner, err, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"-t|inner=yop|-l|nodes=1,walltime=1":       "walltime",
+		"-t|inner=yop|-l|nodes=4,walltime=0:0:100": "container",
+		"-t|inner=nosuch":                          "no container of yours has this name; you have yop, yop",
+	} {
+		r := x.run("alice", "oarsub", append(strings.Split(line, "|"), "sleep 1")...)
+		if r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	if r := x.run("bob", "oarsub", "-t", "inner=yop", "sleep 1"); r.code != 254 || !strings.Contains(r.err, "you have no container") {
+		t.Errorf("bob: %+v", r)
+	}
+}
+
+func number(t *testing.T, text string) (n int64) {
+	t.Helper()
+	id, err := cluster.ParseVJobID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(id)
+}
