@@ -77,7 +77,7 @@ func (c *Core) confirm(s *intake.Submission) error {
 		}
 	}
 	job := s.VJob(last + 1)
-	r.VJob, r.Limit = job.ID, p.Limit(job)
+	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
 	r.Room = p.Places(job)
 	return r.Confirm()
 }

@@ -218,3 +218,41 @@ func TestReservationsFindPlaces(t *testing.T) {
 		}
 	})
 }
+
+// Rules count when a reservation is confirmed, and until it begins: nobody takes the places
+// that its rules leave it.
+func TestReservationsKeepTheirRules(t *testing.T) {
+	set := settings()
+	set.Policy = queue.EASY{}
+	with(t, set, func(p *plant) {
+		ask := func(rules string, in, walltime time.Duration) (*cluster.VJob, error) {
+			s := intake.Submission{Owner: "u", VMs: wide(1), Walltime: walltime, Rules: rules}
+			if in > 0 {
+				s.Reservation = time.Now().Add(in)
+			}
+			job, _, err := p.loop.Submit(p.t.Context(), s)
+			return job, err
+		}
+		kept, err := ask("fence($VMS, n1);", time.Hour, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ask("fence($VMS, n1);", 90*time.Minute, time.Hour); err == nil ||
+			!strings.Contains(err.Error(), "at 01:30 the 2 CPU and 3.5 GiB that are free beside reservation 1 are not where its VMs would fit and its rules let them be; the earliest start is 02:00") {
+			t.Errorf("where another one is: %v", err)
+		}
+		fenced, err := ask("fence($VMS, n1);", 0, 3*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Minute)
+		p.expect("whoever would be in the way", fenced.ID, cluster.Waiting)
+		if why := p.loop.Snapshot().VJobs[fenced.ID].Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
+			t.Error(why)
+		}
+		time.Sleep(30*time.Minute + 20*time.Second)
+		p.expect("at its time", kept.ID, cluster.Running)
+		time.Sleep(time.Hour)
+		p.expect("after it", fenced.ID, cluster.Running)
+	})
+}

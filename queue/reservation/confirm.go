@@ -26,7 +26,8 @@ type Request struct {
 	Kept   []queue.Job     // what else runs and keeps its room until its end
 	// Room is an empty room in which all of these find places, as far as there are some; nil:
 	// only sums count.
-	Room func() queue.Room
+	Room  func() queue.Room
+	Ruled bool // the vjob has rules of its own
 	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
 	// for none. Nil: there are no quotas.
 	Limit func(at time.Time) string
@@ -54,9 +55,27 @@ func (r *Request) Confirm() error {
 	if !lacks {
 		return nil
 	}
+	if lack.pieces {
+		if err := r.alone(); err != nil {
+			return err
+		}
+	}
 	return &cluster.FieldError{
 		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "an instant from which on there is room",
 		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.words(lack), r.advice()),
+	}
+}
+
+// alone says why there are no places for the vjob even where it is alone: then it has none
+// at any time.
+func (r *Request) alone() error {
+	fits, short := r.Room().Take(r.VJob)
+	if fits {
+		return nil
+	}
+	return &cluster.FieldError{
+		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "VMs and rules for which there are places",
+		Text: "reservation: there are no places for its VMs, even if nothing else runs: " + short.String(),
 	}
 }
 
@@ -65,6 +84,10 @@ func (r *Request) words(s short) string {
 	switch {
 	case s.limit != "":
 		return "it would be over " + s.limit
+	case s.rule != "":
+		return "there are no places for its VMs" + r.beside(s.at) + ": in the way is " + s.rule
+	case s.pieces && r.Ruled:
+		return fmt.Sprintf("the %s CPU and %s that are free%s are not where its VMs would fit and its rules let them be", s.free.CPU, s.free.Memory, r.beside(s.at))
 	case s.pieces:
 		return fmt.Sprintf("the %s CPU and %s that are free%s lie in pieces too small for its VMs", s.free.CPU, s.free.Memory, r.beside(s.at))
 	default:

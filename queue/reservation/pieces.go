@@ -8,15 +8,19 @@ import (
 	"vjob/queue"
 )
 
-// mostTrials bounds how often places are looked for: each trial packs the whole cluster.
-const mostTrials = 8
+// Each look for places packs the whole cluster: so many starts are tried, and so many
+// moments of each are looked at.
+const (
+	mostTrials  = 8
+	mostCrowded = mostOpenings
+)
 
 // fragmented finds the first instant of the time from one on at which there are no places
-// for the vjob beside those that have theirs then, although there is room in sum; ok is
-// false if there is none. Who runs may be moved: only together they have to find places.
-func (r *Request) fragmented(from time.Time) (at time.Time, ok bool) {
+// for the vjob beside those that have theirs then, although there is room in sum, and what
+// is in the way; ok is false if there is none. Who runs may be moved: only together they have to find places.
+func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage, ok bool) {
 	if r.Room == nil {
-		return at, false
+		return at, short, false
 	}
 	for _, at := range r.crowded(from) {
 		room := r.Room()
@@ -30,11 +34,11 @@ func (r *Request) fragmented(from time.Time) (at time.Time, ok bool) {
 				room.Take(b.VJob)
 			}
 		}
-		if fits, _ := room.Take(r.VJob); !fits {
-			return at, true
+		if fits, short := room.Take(r.VJob); !fits {
+			return at, short, true
 		}
 	}
-	return at, false
+	return at, short, false
 }
 
 // crowded are the instants at which most is taken: the start, and when others begin.
@@ -47,7 +51,7 @@ func (r *Request) crowded(from time.Time) []time.Time {
 	}
 	slices.SortFunc(list, time.Time.Compare)
 	list = slices.CompactFunc(list, time.Time.Equal)
-	return list[:min(len(list), mostTrials)]
+	return list[:min(len(list), mostCrowded)]
 }
 
 // keptAt reports whether a vjob that keeps its room may still run at an instant.
@@ -79,6 +83,7 @@ type short struct {
 	at     time.Time
 	free   cluster.Resources // in sum
 	pieces bool              // that is enough, and lies in pieces that are too small
+	rule   string            // or a rule is in the way, in words
 	limit  string            // a quota that would be used up, in words
 }
 
@@ -94,8 +99,8 @@ func (r *Request) lacks(from time.Time) (s short, so bool) {
 	if lacks {
 		return short{at: at, free: free}, true
 	}
-	if at, so := r.fragmented(from); so {
-		return short{at: at, free: o.Free(at), pieces: true}, true
+	if at, lack, so := r.fragmented(from); so {
+		return short{at: at, free: o.Free(at), pieces: true, rule: lack.Rule}, true
 	}
 	return s, false
 }

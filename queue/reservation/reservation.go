@@ -6,8 +6,9 @@
 // never yields, is not started if it would run into a reservation. Who makes room is
 // started, and suspended early enough that the reservation begins in time.
 //
-// All is reckoned in sums: whether room lies in pieces that are large enough is seen when
-// the time has come, and then the planner may move what runs.
+// Sums over time say who would run into a reservation, and rooms of the moments at which
+// they begin whether it leaves them places, if all that run may be moved; the planner
+// moves them when the time has come.
 //
 // It is pure. It refuses to know how long a suspension takes, and who may reserve.
 package reservation

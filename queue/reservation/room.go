@@ -25,6 +25,7 @@ type room struct {
 	// that of the last before which nobody starts who would have to make room.
 	soon      *outlook.Outlook
 	near, eve time.Time
+	openings  openings
 }
 
 // answer is that of the room.
@@ -132,6 +133,8 @@ func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	}
 	if ok, short = r.Room.Take(id); ok {
 		r.took(j, starts, keeps)
+	} else if starts && keeps {
+		r.openings.withdraw()
 	}
 	return ok, short
 }
@@ -145,6 +148,9 @@ func (r *room) took(j *queue.Job, starts, keeps bool) {
 	}
 	if starts {
 		r.idle = r.idle.Minus(j.Need)
+	}
+	if starts && keeps {
+		r.openings.started = append(r.openings.started, j)
 	}
 }
 
@@ -196,7 +202,7 @@ func (r *room) runsInto(j *queue.Job) (short queue.Shortage, so bool) {
 	}
 	at, free, lacks := r.later.Least(now, left, j.Need)
 	if !lacks {
-		return short, false
+		return r.openings.runsInto(r.book, j)
 	}
 	for i := range r.book.entries {
 		if e := &r.book.entries[i]; e.covers(at, now) {

@@ -26,6 +26,7 @@ func (p *Picture) impose(m *queue.Moment) {
 		}
 	}
 	room := m.Room
+	m.Places = room
 	m.Room = func() queue.Room { return tally.Room(room(), index) }
 }
 

@@ -23,7 +23,7 @@ type timer struct {
 	inner  map[cluster.VJobID]cluster.VJobID  // their containers
 	begins map[cluster.VJobID]time.Time       // reservations
 	shapes map[cluster.VJobID][]cluster.Shape // of moldable vjobs
-	late   map[cluster.VJobID]bool            // reservations that were told of, or may be late: they have rules
+	late   map[cluster.VJobID]bool            // reservations that were told of
 }
 
 func newTimer(seed uint64) timer {
@@ -102,7 +102,7 @@ func (t *timer) note(jobs []*cluster.VJob) {
 			t.inner[job.ID] = job.Inner
 		}
 		if !job.Reservation.IsZero() {
-			t.begins[job.ID], t.late[job.ID] = job.Reservation, job.Rules != ""
+			t.begins[job.ID] = job.Reservation
 		}
 		if len(job.Shapes) > 0 {
 			t.shapes[job.ID] = job.Shapes
@@ -111,8 +111,8 @@ func (t *timer) note(jobs []*cluster.VJob) {
 }
 
 // inTime checks that no reservation begins before its time; and where nothing goes wrong,
-// nobody meddles, and there is power and space for images, that it begins then. One with
-// rules may be late: who starts after it was confirmed is held against it in sums only.
+// nobody meddles, and there is power and space for images, that it begins then, whatever
+// its rules.
 func (r *run) inTime() {
 	strict := r.opts.quiet() && r.opts.Static && r.opts.Crashes == 0 && r.opts.CrashAt == 0 && !r.opts.rationed() && !r.opts.cramped()
 	for id, at := range r.timer.begins {
