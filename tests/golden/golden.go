@@ -24,7 +24,7 @@ func Same(t *testing.T, path, got string) {
 		write(t, path, got)
 		return
 	}
-	if diff := cmp.Diff(strings.Split(read(t, path), "\n"), strings.Split(got, "\n")); diff != "" {
+	if diff := cmp.Diff(read(t, path), got); diff != "" {
 		t.Errorf("%s differs (- file, + now); if it is right as it is now, run the test with -update:\n%s", path, diff)
 	}
 }
