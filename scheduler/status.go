@@ -69,7 +69,7 @@ type VJobStatus struct {
 	Gang     gang.Record
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]
-	Watts    energy.Watts // its shares of what the nodes draw
+	Watts    energy.Watts  // its shares of what the nodes draw
 }
 
 // ActionStatus is one action under way.

@@ -96,9 +96,9 @@ var table = []row{
 	{"api/client", of("cluster", "api/wire"), "how the daemon does it"},
 	{"oar/submission", of("cluster", "ruling", "notify", "oar/message", "oar/date", "oar/property", "oar/request", "oar/mapping", "oar/script", "oar/starter", "oar/paramfile", "oar/jobtype", "oar/admission", "oar/rest", "oar/job", "api/wire"), "how a vjob is stored, and over which way it is asked for"},
 	{"terminal", of("cluster", "api/client"), "what runs in a VM"},
-	{"oar/command", of("cluster", "oar/message", "oar/date", "oar/script", "oar/state", "oar/getopt", "oar/jobtype", "oar/rest", "oar/report", "api/wire", "api/client", "terminal"), "what a request means: the daemon says it"},
+	{"oar/command", of("cluster", "oar/message", "oar/date", "oar/script", "oar/jobtype", "oar/state", "oar/getopt", "oar/rest", "oar/report", "api/wire", "api/client", "terminal"), "what a request means: the daemon says it"},
 	{"api", of("cluster", "energy", "energy/budget", "queue/rank", "queue/quota", "queue/arrangement", "ctxswitch", "power/cycle", "journal", "energy/account", "notify", "scheduler/intake", "scheduler/switchboard", "scheduler", "api/wire"), "the store and the drivers"},
-	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/message", "oar/mapping", "oar/state", "oar/rest", "oar/jobtype", "oar/job", "oar/report", "api/wire", "oar/submission", "api"), "what package oar/submission decides"},
+	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/message", "oar/mapping", "oar/jobtype", "oar/state", "oar/rest", "oar/job", "oar/report", "api/wire", "oar/submission", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("spelling", "cluster"), "what the documents mean"},
 	{"settings", of("spelling", "cluster", "energy", "energy/dpm", "energy/price", "queue", "queue/calendar", "energy/budget", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "ruling", "power/command", "oar/request", "oar/mapping", "oar/admission", "oar/submission", "settings/document"), "what is made of it"},
