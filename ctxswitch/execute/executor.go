@@ -6,10 +6,16 @@
 // reply, the time); what comes out, by [Executor.Drain], is a step to commit and
 // the calls and looks to make once it is committed. After a failed commit or a
 // crash, a new executor is made from the journal and goes on.
+//
+// To read it: [Executor.Drain] drives every gang that something happened to; drive.go is
+// one turn of a gang: its plan's next assignment (plan.go), the scene that
+// package gang judges (scene.go), and the calls that come of it (op.go, under way until
+// their effect was seen). node.go takes in looks, ledger.go and space.go keep the room of
+// nodes and image stores, report.go tells others. What is drawn and capped stands in
+// draw.go, hour.go and cap.go.
 package execute
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -21,9 +27,6 @@ import (
 	"vjob/hypervisor"
 	"vjob/journal"
 )
-
-// ErrNotTried is the reply to the calls of a chain behind one that failed.
-var ErrNotTried = errors.New("not tried: the call before it failed")
 
 // Settings bound the executor.
 type Settings struct {
@@ -60,40 +63,44 @@ type Executor struct {
 	nextOp   hypervisor.OpID
 	now      time.Time
 	tick     uint64 // logical clock: orders looks after the calls that they must see
+	changes  uint64
+	out      Effects
 
+	// What there is, and what is under way.
 	nodes map[cluster.NodeID]*node
 	names []cluster.NodeID // of the nodes, in order
-	// mute are the nodes that do not answer.
-	mute  map[cluster.NodeID]*node
 	store storeSight
 	gangs map[cluster.VJobID]*pursuit
-	// nowhere is the members of gangs that have not begun; it never changes.
-	nowhere []gang.Member
-	ops     map[hypervisor.OpID]*op
-	plans   map[journal.PlanID]*run
-	dirty   map[cluster.VJobID]bool
+	ops   map[hypervisor.OpID]*op
+	plans map[journal.PlanID]*run
+	ends  endings // of walltimes
+
+	// Who has to be looked at, so that a step costs what has happened and not what there is.
+	dirty map[cluster.VJobID]bool // gangs that something happened to
 	// restless gangs are under way, have calls whose effect is yet to be seen, or wait
 	// a while before they try again.
-	restless   map[cluster.VJobID]*pursuit
+	restless map[cluster.VJobID]*pursuit
+	// denied are the gangs that wait for room or for a transfer slot.
+	denied     map[cluster.VJobID]bool
 	containers map[cluster.VJobID]*pursuit // those of the gangs that others run in
+	mute       map[cluster.NodeID]*node    // nodes that do not answer
 	// homes lists the vjobs that a look at a node could let go on: they have, or will
 	// have, a member there, or a call was made there for one. Some do no more.
 	homes map[cluster.NodeID]map[cluster.VJobID]bool
-	ends  endings // of walltimes
-	// denied are the gangs that wait for room or for a transfer slot.
-	denied map[cluster.VJobID]bool
 	// where lists the nodes on which copies of a VM were last seen, in order.
 	where map[cluster.VMID][]cluster.NodeID
 	// unseen counts the nodes that have not been looked at since the start.
 	unseen int
 	// unknown holds the copies that an alarm was raised for.
 	unknown map[string]bool
+	// nowhere is the members of gangs that have not begun; it never changes.
+	nowhere []gang.Member
+
+	// What nodes draw, and caps.
 	drawn   map[cluster.NodeID]int64 // joules, as written
 	charged time.Time                // when they were written last
 	hours   hours                    // drawn, and not yet written
 	capsDue time.Time                // when a cap that did not come about is tried again; zero: none is
-	changes uint64
-	out     Effects
 
 	// Ended is told of every vjob that ends, as it does. Nil is nobody.
 	Ended func(journal.Past)
@@ -108,42 +115,6 @@ type Executor struct {
 	// Admits says whether VMs on nodes may use so much more CPU from now on, beside what
 	// [Executor.Load] says. Nil always does.
 	Admits func(more map[cluster.NodeID]cluster.MilliCPU) bool
-}
-
-// Effects is what is to happen next, in this order: commit the step, then make
-// the calls and looks. Nothing is to be called when the commit fails.
-type Effects struct {
-	Step      journal.Step
-	Chains    []Chain
-	Looks     []cluster.NodeID
-	LookStore bool
-	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
-}
-
-// Append adds the effects of a later drain.
-func (e *Effects) Append(later *Effects) {
-	e.Step.Append(&later.Step)
-	e.Chains = append(e.Chains, later.Chains...)
-	e.Looks = append(e.Looks, later.Looks...)
-	e.LookStore = e.LookStore || later.LookStore
-	if e.Wake.IsZero() || !later.Wake.IsZero() && later.Wake.Before(e.Wake) {
-		e.Wake = later.Wake
-	}
-}
-
-// Chain is calls to be made in order, each after the one before ended well; the
-// replies to those behind a failure are [ErrNotTried].
-type Chain struct {
-	Calls    []hypervisor.Call
-	Deadline []time.Duration // of each call, from its own start
-}
-
-// Reply is what came back from a call.
-type Reply struct {
-	Op           hypervisor.OpID
-	Receipt      hypervisor.Receipt
-	Err          error
-	Began, Ended time.Time
 }
 
 // New goes on from what the journal holds. Every call without a result may still

@@ -123,3 +123,12 @@ func (p *pursuit) rests(now time.Time) bool {
 
 // idle reports whether a new plan may dispose of the vjob.
 func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 }
+
+// observed returns the CPU that a member was last seen to need.
+func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+	if p.meters == nil {
+		return 0, false
+	}
+	m := &p.meters[rank]
+	return m.need, m.seen
+}

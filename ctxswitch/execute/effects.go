@@ -1,0 +1,49 @@
+package execute
+
+import (
+	"errors"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+	"vjob/journal"
+)
+
+// Effects is what is to happen next, in this order: commit the step, then make
+// the calls and looks. Nothing is to be called when the commit fails.
+type Effects struct {
+	Step      journal.Step
+	Chains    []Chain
+	Looks     []cluster.NodeID
+	LookStore bool
+	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
+}
+
+// Append adds the effects of a later drain.
+func (e *Effects) Append(later *Effects) {
+	e.Step.Append(&later.Step)
+	e.Chains = append(e.Chains, later.Chains...)
+	e.Looks = append(e.Looks, later.Looks...)
+	e.LookStore = e.LookStore || later.LookStore
+	if e.Wake.IsZero() || !later.Wake.IsZero() && later.Wake.Before(e.Wake) {
+		e.Wake = later.Wake
+	}
+}
+
+// Chain is calls to be made in order, each after the one before ended well; the
+// replies to those behind a failure are [ErrNotTried].
+type Chain struct {
+	Calls    []hypervisor.Call
+	Deadline []time.Duration // of each call, from its own start
+}
+
+// Reply is what came back from a call.
+type Reply struct {
+	Op           hypervisor.OpID
+	Receipt      hypervisor.Receipt
+	Err          error
+	Began, Ended time.Time
+}
+
+// ErrNotTried is the reply to the calls of a chain behind one that failed.
+var ErrNotTried = errors.New("not tried: the call before it failed")

@@ -1,0 +1,63 @@
+package execute
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/journal"
+)
+
+// Clear ends a vjob whatever it is doing: by its owner's wish, at its walltime,
+// or for good reason.
+func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause string) error {
+	e.now = now
+	p, ok := e.gangs[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	if p.rec.Phase == gang.Clearing && (p.rec.Then == then || p.rec.Then.InOrder()) {
+		return nil // how it ends stands already
+	}
+	e.drop(p, journal.PlanDropped, cause)
+	if p.rec.Phase == gang.Absent {
+		rec := *p.rec.Clone()
+		rec.Then, rec.Cause, rec.Since = then, cause, now
+		e.commit(p, rec)
+		return nil
+	}
+	rec, err := p.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: then, Cause: cause}, now)
+	if err != nil {
+		return err
+	}
+	e.commit(p, rec)
+	e.dirty[id] = true
+	return nil
+}
+
+// Hold sets or takes back a vjob's hold. What follows from it is for the policy
+// to decide.
+func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, reason string) error {
+	e.now = now
+	p, ok := e.gangs[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	e.hold(p, held, reason)
+	return nil
+}
+
+func (e *Executor) hold(p *pursuit, held bool, reason string) {
+	if p.job.Held == held {
+		return
+	}
+	job := p.changing()
+	job.Held, job.Reason = held, reason
+	job.Version++
+	e.changes++
+	e.writeJob(p)
+	e.event(journal.Event{
+		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", p.job.ID, reason),
+	})
+}
