@@ -78,6 +78,7 @@ func (c *Core) confirm(s *intake.Submission) error {
 	}
 	job := s.VJob(last + 1)
 	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
+	r.Power, r.Turn = p.Power(job, c.caretaker != nil), p.Turn
 	r.Room = p.Places(job)
 	return r.Confirm()
 }

@@ -31,6 +31,12 @@ type Request struct {
 	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
 	// for none. Nil: there are no quotas.
 	Limit func(at time.Time) string
+	// Power says when, from one instant until another, a power budget would not allow it, in
+	// words; "" for never. Nil: there is none.
+	Power func(from, until time.Time) (at time.Time, why string)
+	// Turn is the next instant after one at which that changes, or a quota; false: there is
+	// none. Nil is never.
+	Turn func(after time.Time) (next time.Time, ok bool)
 }
 
 // Confirm says why a reservation cannot be given, as a *[cluster.FieldError]; nil: it can.
@@ -82,6 +88,8 @@ func (r *Request) alone() error {
 // words tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
 func (r *Request) words(s short) string {
 	switch {
+	case s.power != "":
+		return s.power
 	case s.limit != "":
 		return "it would be over " + s.limit
 	case s.rule != "":

@@ -11,7 +11,7 @@ import (
 // Each look for places packs the whole cluster: so many starts are tried, and so many
 // moments of each are looked at.
 const (
-	mostTrials  = 8
+	mostTrials  = 24
 	mostCrowded = mostOpenings
 )
 
@@ -60,7 +60,8 @@ func (r *Request) keptAt(j *queue.Job, at time.Time) bool {
 	return !ends || at.Before(r.Now.Add(left))
 }
 
-// next is the first instant after one at which room is given back.
+// next is the first instant after one at which room is given back, or quotas or budgets of
+// power change.
 func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 	see := func(end time.Time) {
 		if end.After(after) && (!ok || end.Before(at)) {
@@ -75,6 +76,11 @@ func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 	for i := range r.Others {
 		see(r.Others[i].Until())
 	}
+	if r.Turn != nil {
+		if turn, changes := r.Turn(after); changes {
+			see(turn)
+		}
+	}
 	return at, ok
 }
 
@@ -85,6 +91,7 @@ type short struct {
 	pieces bool              // that is enough, and lies in pieces that are too small
 	rule   string            // or a rule is in the way, in words
 	limit  string            // a quota that would be used up, in words
+	power  string            // a power budget that would not allow it, in words
 }
 
 // lacks finds what stands against a reservation that begins at an instant, first in time.
@@ -98,6 +105,11 @@ func (r *Request) lacks(from time.Time) (s short, so bool) {
 	at, free, lacks := o.Least(from, r.Length, r.Need)
 	if lacks {
 		return short{at: at, free: free}, true
+	}
+	if r.Power != nil {
+		if at, why := r.Power(from, from.Add(r.Length)); why != "" {
+			return short{at: at, power: why}, true
+		}
 	}
 	if at, lack, so := r.fragmented(from); so {
 		return short{at: at, free: o.Free(at), pieces: true, rule: lack.Rule}, true
@@ -120,15 +132,11 @@ func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 		if _, lacks := r.lacks(start); !lacks {
 			return start, ""
 		}
-		ends, more := r.next(start)
-		switch {
-		case more:
-			from = ends
-		case r.Limit != nil: // it can change with the hour of the day
-			from = start.Add(time.Hour)
-		default:
+		later, more := r.next(start)
+		if !more {
 			return start, "there is no later start either"
 		}
+		from = later
 	}
 	return from, "there is no start before " + cluster.Clock(from, r.Now) + " either"
 }

@@ -145,6 +145,9 @@ func TestRefusalsOfPlacesAndQuotas(t *testing.T) {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
 	r.Others, r.Room = nil, nil
+	r.Turn = func(after time.Time) (time.Time, bool) {
+		return time.Date(2026, 11, 21, 19, 0, 0, 0, time.UTC), after.Hour() < 19
+	}
 	r.Limit = func(at time.Time) string {
 		if at.Hour() < 19 {
 			return "quota day of user ann: 4 of 4 CPU are used, it needs 4"

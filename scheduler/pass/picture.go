@@ -48,6 +48,7 @@ type Picture struct {
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
+	budgets  budget.Books
 	images   map[cluster.NodeID]hypervisor.Space
 	stays    map[cluster.VJobID]string       // not to be saved now, and why
 	barred   map[cluster.VJobID]string       // not to be started now, and why
@@ -108,7 +109,7 @@ func blank(settings *Settings, f *Facts) *Picture {
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
-		images: f.Images, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
+		budgets: f.Budgets, images: f.Images, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
 	}
 	for i := range f.Nodes {

@@ -75,20 +75,23 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 	return q
 }
 
-// rationOrder lists those that are to run: in the order of the queue where the policy
+// rationOrder lists those that are to run: those with reservations first, whose power was
+// looked at when they were confirmed, then in the order of the queue where the policy
 // suspends for those before, else those that run come first.
-func (p *Picture) rationOrder(verdicts []queue.Verdict) (list []int) {
-	var later []int
+func (p *Picture) rationOrder(verdicts []queue.Verdict) []int {
+	var first, list, later []int
 	for i := range p.VJobs {
 		switch r := &p.VJobs[i]; {
 		case verdicts[i].Wish != queue.Run:
+		case !r.Job.Reservation.IsZero():
+			first = append(first, i)
 		case !queue.Suspends(p.settings.Policy) && r.Job.State.Ready() && r.Idle:
 			later = append(later, i)
 		default:
 			list = append(list, i)
 		}
 	}
-	return append(list, later...)
+	return slices.Concat(first, list, later)
 }
 
 // job is one vjob, as far as its power goes.
@@ -189,12 +192,7 @@ func (p *Picture) afford(verdicts []queue.Verdict) map[int]queue.Verdict {
 
 // refusal is the verdict on a vjob for which there is no power.
 func (q *rationing) refusal(r *execute.Report, why ration.Refusal) queue.Verdict {
-	l := q.limits[why.Limit]
-	text := fmt.Sprintf("the power budget of %s is %s", l.Group.Name(), l.Watts)
-	if l.When != "" {
-		text += " (" + l.When + ")"
-	}
-	text += fmt.Sprintf(", with it %s more would be drawn", why.Short)
+	text := title(&q.limits[why.Limit]) + fmt.Sprintf(", with it %s more would be drawn", why.Short)
 	if r.Job.State == cluster.Running {
 		return queue.Verdict{Wish: queue.Park, Reason: "suspended: " + text}
 	}

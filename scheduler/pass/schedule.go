@@ -5,6 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/queue/ceiling"
 	"vjob/queue/forecast"
 	"vjob/queue/quota"
 )
@@ -38,7 +39,7 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 			s.Total = s.Total.Plus(n.Capacity)
 		}
 	}
-	counts, quotas := needs(p.intended), p.quotas()
+	counts, quotas, power := needs(p.intended), p.quotas(), p.power()
 	for i, at := range p.lined {
 		job := p.job(i, at, counts)
 		v, known := decided[job.ID]
@@ -48,6 +49,9 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		}
 		f.VMs = p.sizes(i, at, counts)
 		quotas.note(&f)
+		if power != nil {
+			f.Parts = append(f.Parts, ceiling.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
+		}
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
 	return s
