@@ -110,4 +110,3 @@ func TestForeseePower(t *testing.T) {
 		t.Errorf("%s: %s", bar.Start, bar.Why)
 	}
 }
-

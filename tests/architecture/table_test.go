@@ -59,7 +59,7 @@ var table = []row{
 	{"ctxswitch/execute", of("cluster", "demand", "energy", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal"), "who wanted the plan, and why"},
 	{"scheduler/intake", of("cluster", "queue/arrangement", "ruling", "ctxswitch"), "what runs, who asks, and how a vjob is stored"},
 	{"scheduler/kin", of("cluster", "ctxswitch/gang", "journal", "ctxswitch/execute"), "what else keeps a vjob from running"},
-	{"scheduler/pass", of("cluster", "energy", "energy/price", "queue/outlook", "queue", "queue/reservation", "queue/forecast", "queue/mold", "energy/ration", "energy/budget", "queue/quota", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute"), "how plans are carried out, what is written down, and when the next pass is due"},
+	{"scheduler/pass", of("cluster", "energy", "energy/price", "queue/outlook", "queue", "queue/reservation", "queue/forecast", "queue/ceiling", "queue/mold", "energy/ration", "energy/budget", "queue/quota", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute"), "how plans are carried out, what is written down, and when the next pass is due"},
 	{"scheduler/switchboard", of("cluster", "energy", "power", "power/cycle", "journal"), "why a node is wanted off, and how much power there is"},
 	{"scheduler/wattage", of("cluster", "energy", "energy/budget", "journal", "ctxswitch/execute", "scheduler/pass"), "who runs, and how a decision shares the power out"},
 	{"scheduler/caretaker", of("cluster", "energy", "energy/dpm", "ctxswitch/gang", "power/cycle", "ctxswitch/execute", "scheduler/pass", "scheduler/switchboard"), "how a node is switched"},
