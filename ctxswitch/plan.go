@@ -5,6 +5,13 @@
 // Everything here is a function of its inputs: the same problem gives the same
 // plan, byte for byte. Its subpackages carry plans out: gang is the protocol of
 // one vjob, execute drives all of them.
+//
+// To read it: [Repacker.Plan] sorts the problem out (survey.go, standstill.go), gives its
+// nodes and VMs numbers (stage.go, rules.go), has package repack/solve search, and makes
+// gangs and dependencies of what it finds (draft.go, draft_stand.go). [Check] and the files
+// check_*.go hold a plan, whoever made it, against the problem. A [Packing] is the other
+// half: the room in which queue policies try vjobs out, by the same numbers (packing.go,
+// packing_stand.go), with those that wait before its door (line.go, crowd.go).
 package ctxswitch
 
 import (

@@ -4,6 +4,14 @@
 //
 // It is pure. It refuses to know where VMs are placed, and how the cluster gets from
 // here to there.
+//
+// Each policy has a file of its own; walk.go is what they have in common, calm.go keeps
+// them from suspending in vain, due.go brings those forward that have waited for long
+// enough, and foretell.go estimates starts. [Yielding] and [Apart] go round any policy.
+// The packages below are the rest of the queue: queues, rank, fairshare and quota say who
+// comes when (arrangement joins them), reservation who has room from an instant on;
+// profile, ceiling, outlook and forecast are room over time, and backfill the policies
+// again for jobs without places, to compare with others' results.
 package queue
 
 import (

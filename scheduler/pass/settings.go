@@ -5,6 +5,12 @@
 //
 // It refuses to know how plans are carried out, what is written down, and when the next
 // pass is due.
+//
+// To read it: [See] makes a picture of the [Facts] (picture.go); decision.go goes from
+// wishes (consult.go: the policy in its room) by way of goals (goals.go) to a plan, and
+// tries again with others where that fails (sieve.go: fewer wishes; aside.go: without those
+// who spoil it). Everything else is a reason why a vjob does or does not run, a file each:
+// containers, quotas, images, limits and rations of power, reservations, windows of time.
 package pass
 
 import (
