@@ -38,13 +38,14 @@ setup: ## check the tools; as root, install the Debian packages of the real lab
 test: setup build ## run every test, the simulation and the real lab included
 	scripts/test.sh
 
-check: ## vet, linters, format, boundaries, dead code, file sizes
+check: ## vet, linters, format, boundaries, dead code, file sizes, patches of mutants
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS) ./...
 	$(TOOL) golangci-lint run ./...
 	$(GO) test -count=1 ./tests/architecture
 	scripts/deadcode.sh
 	scripts/sizes.sh 450
+	for patch in tests/mutants/*.patch; do git apply --check "$$patch"; done
 
 fmt: ## format the Go files as `make check` wants them
 	$(TOOL) golangci-lint fmt ./...
