@@ -40,12 +40,7 @@ func WriteAmounts(w io.Writer, b *Amounts) error {
 		most = max(most, bar.Value)
 	}
 	x := valueAxis(most, barsWidth)
-	for v := 0.0; v <= x.limit*1.0001; v += x.step {
-		at := left + v*x.perUnit
-		c.line(at, top, at, bottom, "grid")
-		c.text(at, bottom+16, "label", "middle", number(v))
-	}
-	c.text(left+barsWidth/2, bottom+34, "label", "middle", b.Unit)
+	c.across(&x, left, top, bottom, b.Unit)
 	for i, bar := range b.Amounts {
 		y, colour := top+barsStep*float64(i)+(barsStep-barHeight)/2, spectrum[0]
 		if bar.Aside {

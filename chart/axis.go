@@ -40,8 +40,11 @@ func timeAxis(end time.Duration, width float64) axis {
 	return a
 }
 
-// valueAxis chooses ticks from 0 to at least top.
+// valueAxis chooses ticks from 0 to at least top; where nothing is above 0, to 1.
 func valueAxis(top, height float64) axis {
+	if top <= 0 {
+		top = 1
+	}
 	a := axis{limit: max(top, 1e-3), seconds: 1}
 	a.step = niceStep(a.limit, 4, false)
 	a.limit = math.Ceil(a.limit/a.step-1e-9) * a.step
@@ -106,4 +109,15 @@ func pad(n int64, width int) string {
 		s = "0" + s
 	}
 	return s
+}
+
+// across draws an axis of values along the bottom of a panel, with the lines of its ticks
+// behind the panel and its name below.
+func (c *canvas) across(x *axis, left, top, bottom float64, name string) {
+	for v := 0.0; v <= x.limit*1.0001; v += x.step {
+		at := left + v*x.perUnit
+		c.line(at, top, at, bottom, "grid")
+		c.text(at, bottom+16, "label", "middle", number(v))
+	}
+	c.text(left+x.limit*x.perUnit/2, bottom+34, "label", "middle", name)
 }

@@ -78,7 +78,7 @@ const (
 type layout struct {
 	panel  float64 // width of a panel
 	row    float64 // height of a row
-	rows   float64 // height of the Gantt panel
+	rows   float64 // height of the Gantt panel; 0: there is none
 	series int     // panels under it
 	width  float64
 	height float64
@@ -101,8 +101,10 @@ func newLayout(f *Figure) layout {
 	l.scale = timeAxis(end, l.panel)
 	columns := float64(max(1, len(f.Runs)))
 	l.width = 2*margin + columns*(labelWidth+l.panel) + (columns-1)*columnGap
-	l.height = headHeight + titleHeight + l.rows + axisHeight +
-		float64(l.series)*(seriesSize+seriesGap) + legendSize + margin
+	l.height = headHeight + titleHeight + l.rows + float64(l.series)*(seriesSize+seriesGap) + legendSize + margin
+	if l.rows > 0 {
+		l.height += axisHeight
+	}
 	if l.series > 0 {
 		l.height += axisHeight - seriesGap/2
 	}
@@ -141,11 +143,13 @@ func (c *canvas) run(l *layout, r *Run, x float64) {
 	c.text(x, y+14, "h2", "start", r.Title)
 	c.text(x+l.panel, y+14, "note", "end", r.Note)
 	y += titleHeight
-	c.grid(l, x, y, l.rows)
-	c.gantt(l, r, x, y)
-	y += l.rows
-	c.timeTicks(l, x, y, true)
-	y += axisHeight
+	if l.rows > 0 {
+		c.grid(l, x, y, l.rows)
+		c.gantt(l, r, x, y)
+		y += l.rows
+		c.timeTicks(l, x, y, true)
+		y += axisHeight
+	}
 	for i := range r.Series {
 		s := &r.Series[i]
 		y += seriesGap

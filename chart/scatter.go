@@ -65,11 +65,7 @@ func WriteScatter(w io.Writer, s *Scatter) error {
 func (c *canvas) frame(s *Scatter, x, y *axis, left, top float64) {
 	bottom := top + scatterHeight
 	c.rect(left, top, scatterWidth, scatterHeight, "panel")
-	for v := 0.0; v <= x.limit*1.0001; v += x.step {
-		at := left + v*x.perUnit
-		c.line(at, top, at, bottom, "grid")
-		c.text(at, bottom+16, "label", "middle", number(v))
-	}
+	c.across(x, left, top, bottom, s.X)
 	for v := 0.0; v <= y.limit*1.0001; v += y.step {
 		at := bottom - v*y.perUnit
 		c.line(left, at, left+scatterWidth, at, "grid")
@@ -77,7 +73,6 @@ func (c *canvas) frame(s *Scatter, x, y *axis, left, top float64) {
 	}
 	c.line(left, bottom, left+scatterWidth, bottom, "axis")
 	c.line(left, top, left, bottom, "axis")
-	c.text(left+scatterWidth/2, bottom+34, "label", "middle", s.X)
 	c.rotated(margin+14, top+scatterHeight/2, "label", s.Y)
 }
 
