@@ -38,12 +38,20 @@ func begin(m *Moment) *walk {
 		case j.Held && j.State == cluster.Running:
 			w.settle(i, Park, "suspended: it is held")
 		case j.Held:
-			w.settle(i, Stay, "is held")
+			w.settle(i, Stay, WhyHeld(j.VJob))
 		case j.Barred != "" && j.State.Ready():
 			w.settle(i, Stay, "waits: "+j.Barred)
 		}
 	}
 	return w
+}
+
+// WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
+func WhyHeld(j *cluster.VJob) string {
+	if strings.HasPrefix(j.Reason, "held") {
+		return "is " + j.Reason
+	}
+	return "is held"
 }
 
 // passed counts a settled vjob when its turn comes. One that is under way to run

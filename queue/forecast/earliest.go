@@ -11,6 +11,7 @@ import (
 type because struct {
 	limit  string // a quota, in words; "" is none
 	pieces bool   // places: the room lay in pieces too small for its VMs
+	others bool   // room beside those before it: others make theirs
 	late   bool   // it could not come to its end in time
 }
 

@@ -19,15 +19,17 @@ import (
 
 // Job is what the forecast knows of one vjob.
 type Job struct {
-	ID       cluster.VJobID
-	Need     cluster.Resources
-	VMs      []cluster.Resources // each of them; none: it finds places wherever there is room
-	Parts    []ceiling.Part      // that it takes of quotas
-	Left     time.Duration       // of its walltime
-	Ends     bool                // it has a walltime
-	Runs     bool                // it does, or starts now
-	Since    time.Time           // when it last started, if it runs
-	Reserved time.Time           // its room is kept from then on; zero: it has no reservation
+	ID    cluster.VJobID
+	Need  cluster.Resources
+	VMs   []cluster.Resources // each of them; none: it finds places wherever there is room
+	Parts []ceiling.Part      // that it takes of quotas
+	Left  time.Duration       // of its walltime
+	Ends  bool                // it has a walltime
+	Runs  bool                // it does, or starts now
+	Since time.Time           // when it last started, if it runs
+	// Yields: it runs, and makes room for those before it; BestEffort: for all others.
+	Yields, BestEffort bool
+	Reserved           time.Time // its room is kept from then on; zero: it has no reservation
 	// NotBefore is an instant before which it does not start, whatever room there is, and
 	// keeps nobody else; zero: there is none.
 	NotBefore time.Time
@@ -76,6 +78,7 @@ func Of(s *Scene) Schedule {
 	}
 	f.running()
 	f.reserved()
+	f.stand()
 	f.waiting()
 	return Schedule{Bars: f.bars, Use: f.use()}
 }
@@ -85,8 +88,9 @@ type forecast struct {
 	*Scene
 	bars    []Bar
 	outlook *outlook.Outlook
-	ends    []end // of what runs or is planned, in no order
-	sorted  int   // so many of them are in order
+	firm    *outlook.Outlook // beside those before the one that is looked at; nil: nobody yields
+	ends    []end            // of what runs or is planned, in no order
+	sorted  int              // so many of them are in order
 	endless []cluster.VJobID
 	effort  int // that is left for places
 }
@@ -143,6 +147,7 @@ func (f *forecast) waiting() {
 	before := f.Now
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
+		f.pass(j)
 		if j.Runs || !j.Reserved.IsZero() && !j.Stuck {
 			continue
 		}
@@ -154,7 +159,11 @@ func (f *forecast) waiting() {
 		if f.Strict {
 			from = before
 		}
-		start, because, ok := f.earliest(j, later(from, j.NotBefore))
+		from = later(from, j.NotBefore)
+		start, because, ok := f.earliest(j, from)
+		if sooner, some := f.amongFirm(j, from); some && (!ok || sooner.Before(start)) {
+			start, because, ok = sooner, madeWay, true
+		}
 		if f.bars[i].Why = f.why(j, start, because, ok); ok && start.Equal(j.NotBefore) {
 			f.bars[i].Why = j.Reason
 		}
@@ -165,7 +174,7 @@ func (f *forecast) waiting() {
 			}
 			continue
 		}
-		f.outlook.Reserve(start, j.Need, j.Left, j.Ends)
+		f.settle(j, start, because)
 		f.plan(i, start)
 		if j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
 			before = start
@@ -200,9 +209,10 @@ func (f *forecast) use() []Use {
 	slices.SortStableFunc(changes, func(a, b change) int { return a.at.Compare(b.at) })
 	sizes := sums(f.Nodes)
 	list := []Use{{At: f.Now}}
-	var used cluster.Resources
+	var sum cluster.Resources
 	for _, c := range changes {
-		used = used.Plus(c.need)
+		sum = sum.Plus(c.need)
+		used := cluster.Resources{CPU: min(sum.CPU, f.Total.CPU), Memory: min(sum.Memory, f.Total.Memory)} // others make room
 		if last := &list[len(list)-1]; !c.at.After(last.At) {
 			last.Used, last.Nodes = used, fewest(sizes, used)
 		} else {

@@ -18,8 +18,12 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 	switch {
 	case known && b.limit != "":
 		return j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit
+	case !known && b.limit != "" && len(f.endless) > 0:
+		return j.Reason + "; when it comes to be within " + b.limit + " cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
 	case !known && b.limit != "":
 		return j.Reason + "; it never comes to be within " + b.limit
+	case b.others:
+		return j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"
 	case b.late:
 		return j.Reason + "; it cannot come to its end before " + f.clock(f.Until)
 	case !known && len(f.endless) > 0:

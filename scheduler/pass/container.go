@@ -116,7 +116,7 @@ func (p *Picture) evict() []queue.Verdict {
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
 			verdicts[i] = queue.Verdict{Wish: queue.Park, Reason: "suspended: " + p.closed}
 		case r.Job.Held:
-			verdicts[i].Reason = "is held"
+			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:
 			verdicts[i].Reason = "waits: " + p.closed
 		}

@@ -44,10 +44,11 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		job := p.job(i, at, counts)
 		v, known := decided[job.ID]
 		f := foreseen(&job, p.aside[job.ID] != "" || p.closed != "", v, known)
-		if later, waits := p.Later[job.ID]; waits && !f.Runs {
+		if later, waits := p.Later[job.ID]; waits && !f.Runs && !job.Held {
 			f.NotBefore, f.Stuck = later, false
 		}
-		f.VMs = p.sizes(i, at, counts)
+		f.VMs, f.BestEffort = p.sizes(i, at, counts), job.BestEffort
+		f.Yields = f.Runs && p.yields(&job)
 		quotas.note(&f)
 		if power != nil {
 			f.Parts = append(f.Parts, ceiling.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
@@ -55,6 +56,13 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
 	return s
+}
+
+// yields reports whether a vjob that runs makes room for those before it, whenever they
+// want it: slots have their turns.
+func (p *Picture) yields(job *queue.Job) bool {
+	turns := p.settings.Policy.Name() == queue.TimeSlices{}.Name()
+	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 
 // sizes are what the VMs of a vjob count for, given its place in the line.
