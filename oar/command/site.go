@@ -51,15 +51,12 @@ func property(ctx context.Context, r *run) error {
 	return nil
 }
 
-var (
-	walltimeOptions = []getopt.Option{
-		{Name: "force", Letter: "f"},
-		{Name: "whole", Letter: "w"},
-		{Name: "delay-next-jobs", Letter: "d"},
-		{Name: "timeout", Letter: "t", Takes: getopt.Number},
-	}
-	change = regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`)
-)
+var walltimeOptions = []getopt.Option{
+	{Name: "force", Letter: "f"},
+	{Name: "whole", Letter: "w"},
+	{Name: "delay-next-jobs", Letter: "d"},
+	{Name: "timeout", Letter: "t", Takes: getopt.Number},
+}
 
 // walltime is oarwalltime, which is switched off in OAR as well unless a site wants it.
 func walltime(_ context.Context, r *run) error {
@@ -73,7 +70,7 @@ func walltime(_ context.Context, r *run) error {
 	if len(words) == 1 {
 		return stopped(2, "FUNCTIONALITY IS DISABLED")
 	}
-	if !change.MatchString(words[1]) {
+	if change := regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`); !change.MatchString(words[1]) {
 		return stopped(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
 	}
 	return stopped(5, "FUNCTIONALITY IS DISABLED")

@@ -35,16 +35,37 @@ oar_hosts() {
 }
 `
 
-// shell lets somebody work on the second line of the console, if the VM has one, until
-// they leave.
+// lines defines a shell on the second line of the console. It opens the line itself, so
+// that this is its controlling terminal, as job control and Ctrl-C need it. A getty that
+// listens there is what a site wants.
+const lines = `oar_line=${VJOB_LINE:-/dev/ttyS1}
+oar_shell() {
+	TERM=${TERM:-vt220} HOME=${HOME:-/root} setsid sh -c 'exec <>"$0" >&0 2>&1; stty sane 2>/dev/null; exec "${SHELL:-/bin/sh}" -l' "$oar_line"
+}
+oar_login() { systemctl -q is-active "serial-getty@${oar_line##*/}.service" 2>/dev/null; }
+oar_attend() {
+	while [ -c "$oar_line" ] && ! oar_login; do
+		oar_shell
+		sleep 1
+	done
+}
+`
+
+// shell lets somebody work on the second line, if the VM has one, until they leave. Nobody
+// else listens there meanwhile.
 const shell = `oar_work() {
-	oar_line=${VJOB_LINE:-/dev/ttyS1}
 	if [ -c "$oar_line" ]; then
-		setsid sh -c 'stty sane 2>/dev/null; exec "${SHELL:-/bin/sh}" -l' <>"$oar_line" >&0 2>&1
+		systemctl stop "serial-getty@${oar_line##*/}.service" 2>/dev/null
+		oar_shell
 	else
 		while :; do sleep 86400; done
 	fi
 }
+`
+
+// attending gives a shell on the second line to whoever connects while the work goes on.
+const attending = `oar_attend </dev/null >/dev/null 2>&1 &
+oar_attendant=$!
 `
 
 // ending runs the work in its directory. Its output goes to the console, and also to its
@@ -57,6 +78,7 @@ else
 	(oar_work)
 	oar_exit=$?
 fi
+[ -z "${oar_attendant-}" ] || kill "$oar_attendant" 2>/dev/null
 echo "` + cluster.ExitMark + `$oar_exit"
 exit "$oar_exit"
 `

@@ -36,7 +36,11 @@ func (j *Job) First() string {
 	j.variables(&b)
 	b.WriteString(files)
 	fmt.Fprintf(&b, "oar_hosts %s\n", runs(j.CPUs))
+	b.WriteString(lines)
 	j.work(&b)
+	if !j.Interactive {
+		b.WriteString(attending)
+	}
 	b.WriteString(ending)
 	return b.String()
 }

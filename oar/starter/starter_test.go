@@ -3,12 +3,16 @@ package starter_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"vjob/cluster"
 	"vjob/oar/starter"
@@ -26,7 +30,7 @@ func run(t *testing.T, script string, env ...string) ran {
 	t.Helper()
 	r := ran{dir: t.TempDir()}
 	c := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
-	c.Env = append([]string{"PATH=/bin:/usr/bin", "VJOB_ID=12", "VJOB_RANK=0", "VJOB_DIR=" + r.dir}, env...)
+	c.Env = append([]string{"PATH=/bin:/usr/bin", "VJOB_ID=12", "VJOB_RANK=0", "VJOB_DIR=" + r.dir, "VJOB_LINE=/nowhere"}, env...)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
@@ -107,6 +111,51 @@ func TestShell(t *testing.T) {
 	j := starter.Job{Interactive: true, CPUs: []cluster.MilliCPU{1000}}
 	if r := run(t, strings.Replace(j.First(), "while :; do sleep 86400; done", "echo no line", 1), "VJOB_LINE=/nowhere"); r.out != "no line\nvjob: exit code 0\n" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// terminal is a pair of ends of a terminal; the one that is returned is that of the user.
+func terminal(t *testing.T) (user *os.File, line string) {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminals here:", err)
+	}
+	t.Cleanup(func() { _ = user.Close() })
+	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user, fmt.Sprintf("/dev/pts/%d", number)
+}
+
+// A shell on the second line has it as its controlling terminal, whether it is the work or
+// waits beside it; the work beside which it waits goes on until it ends itself.
+func TestLine(t *testing.T) {
+	beside := `while [ ! -e "$VJOB_DIR/done" ]; do sleep 0.01; done; exit 3`
+	for name, j := range map[string]starter.Job{
+		"0": {Interactive: true, CPUs: []cluster.MilliCPU{1000}},
+		"3": {Command: beside, CPUs: []cluster.MilliCPU{1000}},
+	} {
+		user, line := terminal(t)
+		if _, err := user.WriteString(`(: >/dev/tty) && echo "has"-a-terminal "$HOME"; touch "$VJOB_DIR/done"; exit` + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		shown := make(chan string, 1)
+		go func() {
+			all, _ := io.ReadAll(user) // it ends with an error when the other end is closed
+			shown <- string(all)
+		}()
+		r := run(t, j.First(), "VJOB_LINE="+line, "SHELL=/bin/sh")
+		if !strings.HasSuffix(r.out, "vjob: exit code "+name+"\n") {
+			t.Errorf("%+v", r)
+		}
+		if text := <-shown; !strings.Contains(text, "has-a-terminal /root") {
+			t.Errorf("shown: %q", text)
+		}
 	}
 }
 
