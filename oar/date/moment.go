@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -17,10 +16,7 @@ type reading struct {
 	dated, timed         bool
 }
 
-// written is made when a date is read: most commands read none.
-var written = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:(?:^|\s+)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?)?$`)
-})
+var written = regexp.MustCompile(`^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:(?:^|\s+)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?)?$`)
 
 // maxText is the most bytes that a date is looked for in.
 const maxText = 100
@@ -29,7 +25,7 @@ const maxText = 100
 // day that its month does not have, is an error that says so.
 func read(text string) (r reading, err error) {
 	text = strings.TrimSpace(text)
-	m := written().FindStringSubmatch(text)
+	m := written.FindStringSubmatch(text)
 	if m == nil || text == "" || len(text) > maxText {
 		return r, fmt.Errorf("want YYYY-MM-DD hh:mm:ss")
 	}
