@@ -116,7 +116,11 @@ func (c *check) arrival(node cluster.NodeID, room cluster.Resources, h holding, 
 		if need == 0 {
 			continue
 		}
-		if worst := need + c.heaviest(met, d); worst > d.of(room) {
+		weights := make([]int64, len(met))
+		for i, o := range met {
+			weights[i] = d.of(o.need)
+		}
+		if worst := need + heaviest(weights, func(i, j int) bool { return c.over(met[i], met[j]) }); worst > d.of(room) {
 			name := [...]string{"thousandths of a CPU", "MiB"}[d]
 			c.fault("node %s may have to give %d %s while action %d brings VM %s, it has %d",
 				node, worst, name, h.from, h.vm, d.of(room))
@@ -124,22 +128,17 @@ func (c *check) arrival(node cluster.NodeID, room cluster.Resources, h holding, 
 	}
 }
 
-// heaviest is the weight of the heaviest antichain of holdings. By Dilworth's
-// theorem it is the least weight of chains that cover every holding by its own
-// weight: the sum of all weights less what chains can link, a greatest flow.
-func (c *check) heaviest(holds []holding, d dimension) int64 {
-	n := len(holds)
-	weight := make([]int64, n)
-	var sum int64
-	for i, h := range holds {
-		weight[i] = d.of(h.need)
-		sum += weight[i]
-	}
+// heaviest is the weight of the heaviest antichain of an order. By Dilworth's theorem it
+// is the least weight of chains that cover everything by its own weight: the sum of all
+// weights less what chains can link, a greatest flow.
+func heaviest(weight []int64, before func(i, j int) bool) (sum int64) {
+	n := len(weight)
 	follows := make([][]bool, n)
-	for i := range holds {
+	for i := range n {
+		sum += weight[i]
 		follows[i] = make([]bool, n)
-		for j := range holds {
-			follows[i][j] = i != j && c.over(holds[i], holds[j])
+		for j := range n {
+			follows[i][j] = i != j && before(i, j)
 		}
 	}
 	return sum - linked(weight, follows)

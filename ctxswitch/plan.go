@@ -53,6 +53,7 @@ type Problem struct {
 	// Network is what transfers share; nil: they last as long as the costs say, however
 	// many there are.
 	Network *Network
+	Power   *Power // what the plan may draw; nil: as much as it likes. See [Within].
 	Seed    uint64
 }
 

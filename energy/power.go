@@ -74,6 +74,17 @@ func (p *Power) At(load float64) Watts {
 	return from.Power + (to.Power-from.Power)*Watts((load-from.Load)/(to.Load-from.Load))
 }
 
+// Steepest is the most that a full load more would add, wherever it is steepest: a node
+// never draws more than its idle power and that, by load.
+func (p *Power) Steepest() (most Watts) {
+	curve := p.Curve()
+	for i, b := range curve[1:] {
+		a := curve[i]
+		most = max(most, (b.Power-a.Power)/Watts(b.Load-a.Load))
+	}
+	return most
+}
+
 // Curve has the corners of the model, idle and full included, in order of load.
 func (p *Power) Curve() []Point {
 	list := append([]Point{{0, p.Idle}}, p.Measured...)

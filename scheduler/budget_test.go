@@ -234,3 +234,42 @@ func TestBudgetBelowIdlePower(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// Who needs the power that another gives up waits in the plan until it is there, and is
+// not sent off to be turned back when its patience ends.
+func TestPlansWaitForPower(t *testing.T) {
+	for _, c := range []struct {
+		more  energy.Watts // beside what is drawn idle
+		waits bool
+	}{{300, false}, {299, true}} {
+		l := state2()
+		third := &cluster.VJob{ID: 3, Name: "c", Owner: "u", State: cluster.Waiting}
+		for rank := range 2 {
+			third.VMs = append(third.VMs, cluster.VM{
+				ID: cluster.VMID{VJob: 3, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024},
+			})
+		}
+		l.VJobs, l.Gangs = append(l.VJobs, third), append(l.Gangs, gang.Record{VJob: 3, Members: make([]gang.Member, 2)})
+		for _, job := range l.VJobs {
+			job.Floor = 1
+		}
+		l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, c.more)}}), By: "root"}
+		third.Held = true
+		r := mount(t, lit(&l), l)
+		r.drain()
+		for id, order := range map[cluster.VJobID]scheduler.Order{1: scheduler.OrderSuspend, 3: scheduler.OrderRelease} {
+			if err := r.core.Order(r.now, id, order, "u"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.at(time.Second)
+		if len(r.plans) != 1 {
+			t.Fatalf("%d plans", len(r.plans))
+		}
+		for _, a := range r.plans[0].Plan.Actions {
+			if waits := len(a.After) > 0; a.Kind == cluster.Boot && waits != c.waits {
+				t.Errorf("%s more: waits %v, want %v\n%s", c.more, waits, c.waits, r.plans[0].Plan)
+			}
+		}
+	}
+}

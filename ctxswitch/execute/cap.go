@@ -153,8 +153,20 @@ func (p *pursuit) carry(call *hypervisor.Call) {
 	}
 }
 
-// Load is the most CPU that the VMs on a node may use: by every copy, whatever its state,
-// and every VM that a call may bring that is under way or has ended since the last look;
+// Most is the CPU that a VM may use at most where it is; 0 if it is nowhere.
+func (e *Executor) Most(id cluster.VMID) (most cluster.MilliCPU) {
+	p, known := e.gangs[id.VJob]
+	if !known || id.Rank >= len(p.job.VMs) {
+		return 0
+	}
+	for _, name := range e.where[id] {
+		most = max(most, p.ceiling(id.Rank, e.nodes[name].copies[id].Cap))
+	}
+	return most
+}
+
+// Load is the most CPU that the VMs on a node may use: by every copy, unless its gang
+// stands still in memory, and every VM that a call may bring that is under way or has ended since the last look;
 // a cap that is being changed counts as the larger one.
 func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	n, known := e.nodes[id]
@@ -162,7 +174,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 		return 0
 	}
 	for vm, c := range n.copies {
-		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) {
+		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) && (!p.rec.Stands() || c.State == hypervisor.CopyRunning) {
 			most := p.ceiling(vm.Rank, c.Cap)
 			if w := p.trail(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
 				most = max(most, p.ceiling(vm.Rank, w.asked))

@@ -12,7 +12,7 @@ import (
 // have the CPU that its members need. When they do not have it for too long, what the
 // gang was to do is given up: it goes on standing, and somebody else decides.
 func (e *Executor) goesOn(p *pursuit) bool {
-	if e.hasCPU(p) {
+	if e.mayRun(p) {
 		p.denied = time.Time{}
 		return true
 	}
@@ -23,19 +23,21 @@ func (e *Executor) goesOn(p *pursuit) bool {
 	if e.now.Sub(p.denied) >= e.settings.Patience {
 		p.denied = time.Time{}
 		p.failures++
-		p.failedAt, p.why = e.now, fmt.Sprintf("no CPU to go on after %s of waiting", e.settings.Patience)
+		p.failedAt, p.why = e.now, fmt.Sprintf("no CPU or power to go on after %s of waiting", e.settings.Patience)
 		e.drop(p, journal.PlanFailed, p.why)
 	}
 	return false
 }
 
-// hasCPU reports whether all members of a gang that stands still have the CPU on their
-// nodes that they need to go on. A node of which nothing is seen has none.
-func (e *Executor) hasCPU(p *pursuit) bool {
-	wants := map[cluster.NodeID]cluster.MilliCPU{}
+// mayRun reports whether all members of a gang that stands still have the CPU on their
+// nodes that they need to go on, and the power for it. A node of which nothing is seen has
+// none.
+func (e *Executor) mayRun(p *pursuit) bool {
+	wants, load := map[cluster.NodeID]cluster.MilliCPU{}, map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += e.need(p, rank).CPU
+			load[m.Node] += max(e.Most(p.job.VMs[rank].ID), p.ceiling(rank, p.trail(rank).cap.most))
 		}
 	}
 	for id, cpu := range wants {
@@ -44,5 +46,5 @@ func (e *Executor) hasCPU(p *pursuit) bool {
 			return false
 		}
 	}
-	return true
+	return e.Admits == nil || e.Admits(load)
 }

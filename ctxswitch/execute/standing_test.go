@@ -83,7 +83,7 @@ func TestStandsWhenThereIsNoCPU(t *testing.T) {
 	d.unpause()
 	d.pass(settings().Patience + time.Second)
 	d.isIn(gang.Paused)
-	if r, _ := d.exec.Job(1); !r.Idle || r.Failures != 1 || !strings.Contains(r.Why, "no CPU to go on") {
+	if r, _ := d.exec.Job(1); !r.Idle || r.Failures != 1 || !strings.Contains(r.Why, "no CPU or power to go on") {
 		t.Errorf("idle %t, %d failures: %s", r.Idle, r.Failures, r.Why)
 	}
 	for _, c := range d.calls {
@@ -107,5 +107,32 @@ func TestAccountOfWhatStands(t *testing.T) {
 	d.settle()
 	if got, want := d.usage(), (journal.Usage{MemorySec: 2 * 102400}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// What stands still in memory draws nothing, so the power that it would need is there for
+// others; and it goes on when there is that power again.
+func TestGoesOnWhenThereIsPower(t *testing.T) {
+	d := standing(t)
+	if load := d.exec.Load("a"); load != 0 {
+		t.Errorf("what stands still may use %s", load)
+	}
+	enough := false
+	var asked cluster.MilliCPU
+	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
+		asked = more["a"]
+		return enough
+	}
+	d.unpause()
+	d.pass(5 * time.Second)
+	d.isIn(gang.Paused)
+	if asked != 2000 {
+		t.Errorf("the power for %s is asked for, want that for 2000", asked)
+	}
+	enough = true
+	d.pass(5 * time.Second)
+	d.isIn(gang.Resuming)
+	if load := d.exec.Load("a"); load != 2000 {
+		t.Errorf("on its way it may use %s, want 2000", load)
 	}
 }

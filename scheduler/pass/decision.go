@@ -37,6 +37,7 @@ func (p *Picture) decide() (d Decision) {
 	}
 	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
 	d.Caps = p.allot(d.Verdicts, d.Plan.Target)
+	d.Plan = p.within(d.Plan, d.Caps)
 	return d
 }
 

@@ -47,6 +47,8 @@ type Books interface {
 	Need(vm cluster.VMID) cluster.Resources
 	// Destination is the node on which a VM under way will be; "" is none.
 	Destination(vm cluster.VMID) cluster.NodeID
+	// Most is the CPU that a VM may use at most where it is; 0 if it is nowhere.
+	Most(vm cluster.VMID) cluster.MilliCPU
 	// Holds are the nodes on which a VM under way has, or was promised, room.
 	Holds(vm cluster.VMID) []cluster.NodeID
 }

@@ -74,6 +74,9 @@ func (w *world) Need(vm cluster.VMID) cluster.Resources {
 // Destination implements [pass.Books].
 func (w *world) Destination(vm cluster.VMID) cluster.NodeID { return w.of(vm).at[vm.Rank] }
 
+// Most implements [pass.Books].
+func (*world) Most(cluster.VMID) cluster.MilliCPU { return 0 }
+
 // Holds implements [pass.Books].
 func (w *world) Holds(vm cluster.VMID) []cluster.NodeID {
 	return []cluster.NodeID{w.of(vm).at[vm.Rank]}

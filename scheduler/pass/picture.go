@@ -36,6 +36,7 @@ type Picture struct {
 	Again time.Time
 
 	settings *Settings
+	books    Books
 	now      time.Time
 	past     *quota.Ledger
 	current  *cluster.Configuration
@@ -105,7 +106,7 @@ func see(settings *Settings, f *Facts) *Picture {
 func blank(settings *Settings, f *Facts) *Picture {
 	p := &Picture{
 		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, Kept: map[cluster.NodeID]energy.Watts{},
-		settings: settings, now: f.Now, past: f.Past,
+		settings: settings, books: f.Books, now: f.Now, past: f.Past,
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},

@@ -1,0 +1,337 @@
+package ctxswitch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Within has the actions of a plan wait for others, so that its budgets hold at every
+// instant, whatever is late: each takes power that is free from the beginning or that
+// others have given up, and waits for these. Those that begin first in the plan take
+// first; if that leads nowhere, it goes by the order of the plan. Where that leads nowhere
+// either, as more is drawn from the beginning than may be, the first go with what there is:
+// the plan then does not keep the budget by itself, and what carries it out has to. Links and room stay as they are shared, since nothing waits for less than before.
+//
+// A limit for a part of the time is kept all along. A plan that keeps its budgets is
+// returned as it is.
+func Within(p Problem, plan Plan) Plan {
+	if p.Power == nil || len(p.Power.Limits) == 0 || plan.Empty() {
+		return plan
+	}
+	d := newDeal(&p, &plan)
+	d.run()
+	if d.short {
+		if e := newDeal(&p, &plan); e.oneByOne() {
+			d = e
+		}
+	}
+	if !d.waits {
+		return plan
+	}
+	return d.write()
+}
+
+// deal is power on its way from those that give it up to those that take it.
+type deal struct {
+	*Power
+	plan  *Plan
+	units []unit
+	of    []int        // the unit of each action
+	free  [][]portion  // by limit, the oldest first
+	lacks []milliwatts // by limit: what is drawn from the beginning beyond it
+	short bool         // somebody has started with less than it takes
+	waits bool         // somebody waits who did not before
+}
+
+// unit is actions that start together: a gang, or one live migration.
+type unit struct {
+	actions []ActionID
+	takes   []milliwatts // by limit, when it starts
+	gives   []milliwatts // when it has ended
+	after   []ActionID   // those it has come to wait for among them
+	start   time.Duration
+	end     time.Duration
+	state   progress
+}
+
+// progress is how far a unit has come.
+type progress uint8
+
+const (
+	_ progress = iota // it waits
+	underWay
+	over
+)
+
+// portion is power that somebody has given up.
+type portion struct {
+	by   int // the unit; -1: nobody, it was free from the beginning
+	much milliwatts
+}
+
+func newDeal(p *Problem, plan *Plan) *deal {
+	d := &deal{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
+	for _, g := range plan.Gangs {
+		for _, id := range g.Actions {
+			d.of[id] = len(d.units)
+			if len(g.Actions) > 0 && plan.Actions[id].Live {
+				d.units = append(d.units, unit{actions: []ActionID{id}})
+			}
+		}
+		if !plan.Actions[g.Actions[0]].Live {
+			d.units = append(d.units, unit{actions: g.Actions})
+		}
+	}
+	for i := range d.units {
+		u := &d.units[i]
+		u.takes, u.gives = make([]milliwatts, len(d.Limits)), make([]milliwatts, len(d.Limits))
+		for _, id := range u.actions {
+			u.after = append(u.after, plan.Actions[id].After...)
+		}
+		u.start = plan.Actions[u.actions[0]].Start
+	}
+	d.weigh(p.Current)
+	return d
+}
+
+// weigh fills in what is free from the beginning, and what units take and give.
+func (d *deal) weigh(c *cluster.Configuration) {
+	d.free, d.lacks = make([][]portion, len(d.Limits)), make([]milliwatts, len(d.Limits))
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		in := func(vm cluster.VMID, n cluster.NodeID) milliwatts {
+			if !slices.Contains(l.Nodes, n) {
+				return 0
+			}
+			return d.adds(vm, n)
+		}
+		left, draws := d.spare(l), map[cluster.VMID]milliwatts{}
+		for _, vm := range c.VMs() {
+			if host, runs := c.Host(vm); runs {
+				draws[vm] = in(vm, host)
+				left -= draws[vm]
+			}
+		}
+		for _, a := range d.plan.Actions {
+			u := &d.units[d.of[a.ID]]
+			was, then := draws[a.VM], milliwatts(0)
+			switch a.Kind {
+			case cluster.Boot, cluster.Resume, cluster.Unpause, cluster.Migrate:
+				then = in(a.VM, a.To)
+			default: // it runs no more
+			}
+			u.takes[i] += max(0, then-was)
+			u.gives[i] += max(0, was-then)
+			draws[a.VM] = then
+		}
+		d.lacks[i] = max(0, -left)
+		if left > 0 {
+			d.free[i] = []portion{{-1, left}}
+		}
+	}
+}
+
+// run lets time pass from end to end, and has units start as soon as they may and there is
+// the power; when nobody can, the first starts with less.
+func (d *deal) run() {
+	order := make([]int, len(d.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.units[a].start, d.units[b].start) })
+	for left := len(order); left > 0; {
+		first, begun := -1, false
+		for _, u := range order {
+			if d.units[u].state != 0 || !d.ready(u) {
+				continue
+			}
+			if first < 0 {
+				first = u
+			}
+			if d.affords(u) {
+				d.take(u)
+				begun = true
+			}
+		}
+		if ended := d.pass(); ended > 0 {
+			left -= ended
+		} else if !begun {
+			d.take(first)
+		}
+	}
+}
+
+// oneByOne has the units take what they need in the order of the plan, each from those
+// before it, and reports whether that is enough.
+func (d *deal) oneByOne() bool {
+	for id := range d.of {
+		if u := d.of[id]; d.units[u].state != over {
+			d.take(u)
+			d.pass()
+		}
+	}
+	return !d.short
+}
+
+// ready reports whether all that a unit waits for in the plan is over.
+func (d *deal) ready(u int) bool {
+	return !slices.ContainsFunc(d.units[u].after, func(b ActionID) bool { return d.units[d.of[b]].state != over })
+}
+
+func (d *deal) affords(u int) bool {
+	for i, need := range d.units[u].takes {
+		for _, p := range d.free[i] {
+			need -= p.much
+		}
+		if need > 0 && d.units[u].takes[i] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// take starts a unit with the oldest power there is. What is missing will be missing.
+func (d *deal) take(u int) {
+	for i, need := range d.units[u].takes {
+		for need > 0 && len(d.free[i]) > 0 {
+			p := &d.free[i][0]
+			much := min(need, p.much)
+			need, p.much = need-much, p.much-much
+			if p.by >= 0 {
+				d.wait(u, p.by)
+			}
+			if p.much == 0 {
+				d.free[i] = d.free[i][1:]
+			}
+		}
+		d.lacks[i] += need
+		d.short = d.short || need > 0
+	}
+	d.begin(u)
+}
+
+// wait has a unit wait for all of another.
+func (d *deal) wait(u, by int) {
+	t := &d.units[u]
+	for _, b := range d.units[by].actions {
+		if !slices.Contains(t.after, b) {
+			t.after, d.waits = append(t.after, b), true
+		}
+	}
+}
+
+// begin starts a unit as soon as what it waits for is over.
+func (d *deal) begin(u int) {
+	t := &d.units[u]
+	t.state, t.start = underWay, 0
+	for _, b := range t.after {
+		t.start = max(t.start, d.ends(b))
+	}
+	for _, id := range t.actions {
+		t.end = max(t.end, d.ends(id))
+	}
+}
+
+// ends is when an action ends, once its unit has begun.
+func (d *deal) ends(id ActionID) time.Duration {
+	a := &d.plan.Actions[id]
+	return d.units[d.of[id]].start + a.End - a.Start
+}
+
+// pass lets those end that end next, and returns how many.
+func (d *deal) pass() (ended int) {
+	next := time.Duration(-1)
+	for i := range d.units {
+		if u := &d.units[i]; u.state == underWay && (next < 0 || u.end < next) {
+			next = u.end
+		}
+	}
+	for i := range d.units {
+		u := &d.units[i]
+		if u.state != underWay || u.end > next {
+			continue
+		}
+		u.state = over
+		ended++
+		for l, much := range u.gives {
+			repaid := min(much, d.lacks[l])
+			d.lacks[l] -= repaid
+			if much > repaid {
+				d.free[l] = append(d.free[l], portion{i, much - repaid})
+			}
+		}
+	}
+	return ended
+}
+
+// write writes the plan down with the new times, in their order.
+func (d *deal) write() Plan {
+	plan := *d.plan
+	plan.Actions = slices.Clone(d.plan.Actions)
+	for i := range plan.Actions {
+		a, u := &plan.Actions[i], &d.units[d.of[i]]
+		a.Start, a.End, a.After = u.start, d.ends(a.ID), slices.Clone(u.after)
+		slices.Sort(a.After)
+		a.After = slices.Compact(a.After)
+	}
+	plan.renumber()
+	return plan
+}
+
+// renumber gives actions numbers in order of their times, and puts all in order that
+// follows from them.
+func (p *Plan) renumber() {
+	order := make([]int, len(p.Actions))
+	for i := range order {
+		order[i] = i
+	}
+	depth := p.depths()
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.Actions[a].Start, p.Actions[b].Start), cmp.Compare(depth[a], depth[b]), cmp.Compare(a, b))
+	})
+	number := make([]ActionID, len(order))
+	for k, i := range order {
+		number[i] = ActionID(k)
+	}
+	actions, gangs := make([]Action, len(order)), slices.Clone(p.Gangs)
+	p.Makespan = 0
+	for i, a := range p.Actions {
+		a.ID = number[i]
+		for k := range a.After {
+			a.After[k] = number[a.After[k]]
+		}
+		slices.Sort(a.After)
+		actions[a.ID] = a
+		p.Makespan = max(p.Makespan, a.End)
+	}
+	for g := range gangs {
+		gangs[g].Actions = slices.Clone(gangs[g].Actions)
+		for k, id := range gangs[g].Actions {
+			gangs[g].Actions[k] = number[id]
+		}
+	}
+	slices.SortFunc(gangs, func(a, b Gang) int { return cmp.Compare(slices.Min(a.Actions), slices.Min(b.Actions)) })
+	p.Actions, p.Gangs, p.Cost = actions, gangs, planCost(actions)
+}
+
+// depths are how long the longest chain is of actions that each waits for.
+func (p *Plan) depths() []int {
+	depth := make([]int, len(p.Actions))
+	var of func(i int) int
+	of = func(i int) int {
+		if depth[i] == 0 {
+			for _, b := range p.Actions[i].After {
+				depth[i] = max(depth[i], of(int(b)))
+			}
+			depth[i]++
+		}
+		return depth[i]
+	}
+	for i := range depth {
+		of(i)
+	}
+	return depth
+}
