@@ -278,22 +278,3 @@ func TestDeleteNode(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestForgetKeys(t *testing.T) {
-	d := newDB(t)
-	s := storetest.Submission("", 1)
-	s.Key = "k"
-	first := submitted(t)(d.Submit(t.Context(), s))
-	if err := d.ForgetKeys(t.Context(), s.At); err != nil {
-		t.Fatal(err)
-	}
-	if again := submitted(t)(d.Submit(t.Context(), s)); again.ID != first.ID {
-		t.Error("forgotten too early")
-	}
-	if err := d.ForgetKeys(t.Context(), s.At.Add(1)); err != nil {
-		t.Fatal(err)
-	}
-	if again := submitted(t)(d.Submit(t.Context(), s)); again.ID == first.ID {
-		t.Error("not forgotten")
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/db/internal/check"
@@ -181,14 +180,6 @@ func (n *newVJob) insert(t *tx) error {
 		return nil
 	}
 	return t.exec("UPDATE vjobs SET array = id, array_index = 1, parameter = ? WHERE id = ?", s.Array[0], id)
-}
-
-// ForgetKeys drops idempotency keys of submissions before an instant; a client
-// that repeats one of those later gets a second vjob.
-func (d *DB) ForgetKeys(ctx context.Context, before time.Time) error {
-	return d.writer.do(ctx, func(t *tx) error {
-		return t.exec("DELETE FROM idempotency_keys WHERE created_ns < ?", before.UnixNano())
-	})
 }
 
 // event appends to the log.

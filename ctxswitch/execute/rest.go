@@ -80,7 +80,7 @@ func (e *Executor) Tied(id cluster.NodeID) string {
 			return fmt.Sprintf("container %s has room there", job)
 		}
 	}
-	if e.Shared(id) {
+	if e.shared(id) {
 		return ""
 	}
 	for _, job := range e.order() {
@@ -124,9 +124,9 @@ func (e *Executor) binds(p *pursuit, n *node) string {
 	return ""
 }
 
-// Shared reports whether what is in the image store of a node can be read without the
+// shared reports whether what is in the image store of a node can be read without the
 // node: another one that answers has the same store.
-func (e *Executor) Shared(id cluster.NodeID) bool {
+func (e *Executor) shared(id cluster.NodeID) bool {
 	store, known := e.store.Free[id]
 	if !known || store.Pool == "" {
 		return false
