@@ -21,7 +21,7 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because,
 	if start, ok = f.within(j, from, &b); start.After(from) || !ok { // room may be there before
 		from, start = start, f.Now
 	} else {
-		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, true)
+		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
 	}
 	for tries := 0; ok; tries++ {
 		if f.tooLate(j, later(start, from)) {

@@ -54,6 +54,9 @@ func (f *forecast) hold(j *Job, start time.Time) {
 // before it. Where there is already something else keeps it from starting, and it reports
 // false.
 func (f *forecast) amongFirm(j *Job, from time.Time) (start time.Time, ok bool) {
+	if f.asked++; f.asked > mostFirm {
+		f.firm = nil
+	}
 	if f.firm == nil || j.BestEffort {
 		return start, false
 	}
@@ -68,6 +71,9 @@ func (f *forecast) amongFirm(j *Job, from time.Time) (start time.Time, ok bool) 
 	}
 	return start, ok && start.After(f.Now) && !f.tooLate(j, start)
 }
+
+// mostFirm is for how many this is looked at: those far down the line have little of it.
+const mostFirm = 1000
 
 // madeWay is what one waits for that others make room for.
 var madeWay = because{others: true}

@@ -33,6 +33,8 @@ type Job struct {
 	// NotBefore is an instant before which it does not start, whatever room there is, and
 	// keeps nobody else; zero: there is none.
 	NotBefore time.Time
+	// Leaves: it is on its way out, and its room comes back by itself.
+	Leaves bool
 	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
 	// waits for another, or it is left alone for a while.
 	Stuck  bool
@@ -76,6 +78,7 @@ func Of(s *Scene) Schedule {
 	f := &forecast{
 		Scene: s, bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
 	}
+	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
 	f.running()
 	f.reserved()
 	f.stand()
@@ -89,10 +92,12 @@ type forecast struct {
 	bars    []Bar
 	outlook *outlook.Outlook
 	firm    *outlook.Outlook // beside those before the one that is looked at; nil: nobody yields
+	asked   int              // how often it was
 	ends    []end            // of what runs or is planned, in no order
 	sorted  int              // so many of them are in order
 	endless []cluster.VJobID
-	effort  int // that is left for places
+	leaving bool // somebody is on its way out: room may be there at once
+	effort  int  // that is left for places
 }
 
 // end is an instant at which a vjob gives its room back.

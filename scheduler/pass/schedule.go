@@ -117,7 +117,7 @@ func foreseen(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.
 	f.Left, f.Ends = j.Left()
 	switch {
 	case j.Busy:
-		f.Runs, f.Stuck = j.Bound == queue.Run, j.Bound != queue.Run
+		f.Runs, f.Stuck, f.Leaves = j.Bound == queue.Run, j.Bound != queue.Run, j.Bound != queue.Run
 	case j.State == cluster.Running:
 		f.Runs = true
 	default:
