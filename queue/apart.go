@@ -18,6 +18,12 @@ type Apart struct {
 
 var _ Policy = Apart{}
 
+// GapOf is the gap with which a policy reckons; most reckon with none.
+func GapOf(p Policy) time.Duration {
+	a, _ := p.(Apart)
+	return max(0, a.Gap)
+}
+
 // Keeps is what the policy says.
 func (a Apart) Keeps(j *cluster.VJob) bool { return Keeps(a.Policy, j) }
 

@@ -32,7 +32,7 @@ func TestChoose(t *testing.T) {
 	} {
 		o := outlook.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
 		o.Occupy(cluster.Resources{CPU: 8000}, time.Hour, true)
-		got, start, ok := mold.Choose(o, c.shapes)
+		got, start, ok := mold.Choose(o, c.shapes, 0)
 		if ok != (c.want >= 0) || ok && (got != c.want || start.Sub(noon) != c.start) {
 			t.Errorf("%s: shape %d at %s, %t", c.name, got, start, ok)
 		}
@@ -53,9 +53,10 @@ func TestNoneEndsBefore(t *testing.T) {
 		for range 1 + rng.IntN(4) {
 			shapes = append(shapes, shape(1+rng.Int64N(12), 1+rng.IntN(100)))
 		}
-		best, start, ok := mold.Choose(o, shapes)
+		gap := time.Duration(rng.IntN(3)) * time.Minute
+		best, start, ok := mold.Choose(o, shapes, gap)
 		for i, s := range shapes {
-			at, known := o.Earliest(s.Need, s.Length, true, false)
+			at, known := o.Earliest(s.Need, s.Length+gap, true, false)
 			switch {
 			case known && !ok:
 				t.Fatalf("%v: shape %d can start, and none is chosen", shapes, i)

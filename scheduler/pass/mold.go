@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"time"
+
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
@@ -27,7 +29,8 @@ func (p *Picture) mold() {
 	if last < 0 {
 		return
 	}
-	o := p.outlook()
+	gap := queue.GapOf(p.settings.Policy)
+	o := p.outlook(gap)
 	for i := range p.VJobs[:last+1] {
 		r := &p.VJobs[i]
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
@@ -39,15 +42,15 @@ func (p *Picture) mold() {
 			for _, s := range r.Job.Shapes {
 				shapes = append(shapes, mold.Shape{Need: cluster.Reserved(s.VMs), Length: s.Walltime})
 			}
-			best, start, ok := mold.Choose(o, shapes)
+			best, start, ok := mold.Choose(o, shapes, gap)
 			if ok {
-				o.Reserve(start, shapes[best].Need, shapes[best].Length, true)
+				o.Reserve(start, shapes[best].Need, shapes[best].Length+gap, true)
 				p.molded[r.Job.ID] = best
 				r.Job = r.Job.As(best)
 			}
 			continue
 		}
-		job := queue.Job{VJob: r.Job, Ran: r.Ran}
+		job := queue.Job{VJob: r.Job, Ran: r.Ran, Gap: gap}
 		left, ends := job.Left()
 		if start, ok := o.Earliest(shapes[0].Need, left, ends, false); ok {
 			o.Reserve(start, shapes[0].Need, left, ends)
@@ -55,8 +58,8 @@ func (p *Picture) mold() {
 	}
 }
 
-// outlook is what is free beside all that runs, and what is reserved.
-func (p *Picture) outlook() *outlook.Outlook {
+// outlook is what is free beside all that runs, and what is reserved, with a gap after each.
+func (p *Picture) outlook(gap time.Duration) *outlook.Outlook {
 	var total cluster.Resources
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
@@ -67,7 +70,7 @@ func (p *Picture) outlook() *outlook.Outlook {
 	for _, reserved := range []bool{false, true} {
 		for i := range p.VJobs {
 			r := &p.VJobs[i]
-			job := queue.Job{VJob: r.Job, Ran: r.Ran}
+			job := queue.Job{VJob: r.Job, Ran: r.Ran, Gap: gap}
 			left, ends := job.Left()
 			switch runs := r.Bound == cluster.VMRunning; {
 			case runs && !reserved:

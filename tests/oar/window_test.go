@@ -93,3 +93,18 @@ func number(t *testing.T, text string) (n int64) {
 	}
 	return int64(id)
 }
+
+// Of several -l the one that ends first is reckoned with the gap that OAR leaves: all nodes
+// in an hour and 61 s for an hour, or half of them now for two hours and half a minute.
+func TestShapeBesideAGap(t *testing.T) {
+	for gap, want := range map[time.Duration]int{0: 0, usualGap: 2} {
+		p := raise(t, fourNodes(), gap)
+		p.must("u1", "-l", "nodes=2,walltime=1", "sleep 3600")
+		p.run(time.Minute / 6)
+		moldable := p.must("u1", "-l", "nodes=4,walltime=1", "-l", "nodes=2,walltime=2:0:20", "sleep 3600")
+		p.run(2 * pause)
+		if got := p.lot(moldable); len(got.Nodes) != want {
+			t.Errorf("gap %s: %s, want %d nodes", gap, got, want)
+		}
+	}
+}
