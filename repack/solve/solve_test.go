@@ -96,9 +96,9 @@ func TestInstantActions(t *testing.T) {
 func seeds(t *testing.T) uint64 {
 	t.Helper()
 	if testing.Short() {
-		return 20
+		return 20 / slower
 	}
-	return 200
+	return 200 / slower
 }
 
 // run has the message of what fails begin with the seed.

@@ -10,7 +10,7 @@ import (
 )
 
 // trialSeeds is how many random problems each property is tried on.
-const trialSeeds = 2000
+const trialSeeds = 2000 / slower
 
 // staying are the rules on where VMs are at the end, which is what a trial decides.
 var staying = []string{
