@@ -24,38 +24,38 @@ func (y Yielding) Keeps(j *cluster.VJob) bool {
 // Select lets the policy choose among those that are not best-effort, in a room in which
 // those are that keep theirs.
 func (y Yielding) Select(m *Moment) []Verdict {
-	s := split(y.Policy, m)
-	if len(s.kept) == 0 && len(s.rest) == 0 {
+	d := divide(y.Policy, m)
+	if len(d.kept) == 0 && len(d.rest) == 0 {
 		return endings(m, y.Policy.Select(m))
 	}
 	inner := *m
-	inner.Jobs, inner.Room = make([]Job, len(s.firm)), func() Room { return s.room() }
-	for k, i := range s.firm {
+	inner.Jobs, inner.Room = make([]Job, len(d.firm)), func() Room { return d.room() }
+	for k, i := range d.firm {
 		inner.Jobs[k] = m.Jobs[i]
-		if v, kept := s.kept[m.Jobs[i].ID]; kept {
+		if v, kept := d.kept[m.Jobs[i].ID]; kept {
 			inner.Jobs[k].Given = &v
 		}
 	}
 	verdicts := make([]Verdict, len(m.Jobs))
 	for k, v := range y.Policy.Select(&inner) {
-		verdicts[s.firm[k]] = v
+		verdicts[d.firm[k]] = v
 	}
-	if len(s.rest) > 0 {
-		s.fill(verdicts)
+	if len(d.rest) > 0 {
+		d.fill(verdicts)
 	}
 	return endings(m, verdicts)
 }
 
-// shares are the vjobs of a moment by how they make room.
-type shares struct {
+// division is the vjobs of a moment, divided by how they make room.
+type division struct {
 	*Moment
 	kept map[cluster.VJobID]Verdict // they keep their room, and why
 	firm []int                      // whose the policy is, those that are kept or under way among them
 	rest []int                      // that have what it leaves
 }
 
-func split(p Policy, m *Moment) *shares {
-	s := &shares{Moment: m, kept: map[cluster.VJobID]Verdict{}}
+func divide(p Policy, m *Moment) *division {
+	d := &division{Moment: m, kept: map[cluster.VJobID]Verdict{}}
 	room := Room(nil)
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
@@ -64,16 +64,16 @@ func split(p Policy, m *Moment) *shares {
 				room = m.Room()
 			}
 			if ok, _ := room.Take(j.ID); ok { // else a node was lost, and it has to go
-				s.kept[j.ID] = v
+				d.kept[j.ID] = v
 			}
 		}
-		if _, kept := s.kept[j.ID]; j.BestEffort && !kept && !j.Busy && j.Given == nil && !j.State.Terminal() {
-			s.rest = append(s.rest, i)
+		if _, kept := d.kept[j.ID]; j.BestEffort && !kept && !j.Busy && j.Given == nil && !j.State.Terminal() {
+			d.rest = append(d.rest, i)
 		} else {
-			s.firm = append(s.firm, i)
+			d.firm = append(d.firm, i)
 		}
 	}
-	return s
+	return d
 }
 
 // keeps reports whether a vjob that runs makes no room, by its own terms: also one that
@@ -102,10 +102,10 @@ func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
 }
 
 // room is a room with those in it that keep theirs.
-func (s *shares) room() *keptRoom {
-	r := &keptRoom{Room: s.Room(), in: map[cluster.VJobID]bool{}}
-	for i := range s.Jobs {
-		if id := s.Jobs[i].ID; s.kept[id].Wish == Run {
+func (d *division) room() *keptRoom {
+	r := &keptRoom{Room: d.Room(), in: map[cluster.VJobID]bool{}}
+	for i := range d.Jobs {
+		if id := d.Jobs[i].ID; d.kept[id].Wish == Run {
 			r.Take(id)
 		}
 	}
@@ -130,18 +130,18 @@ func (r *keptRoom) Take(id cluster.VJobID) (ok bool, short Shortage) {
 
 // fill gives those that are best-effort what the others leave: those that run keep it, as
 // far as it goes, so that nobody makes room for another of them.
-func (s *shares) fill(verdicts []Verdict) {
-	jobs := make([]Job, len(s.rest))
-	for k, i := range s.rest {
-		jobs[k] = s.Jobs[i]
+func (d *division) fill(verdicts []Verdict) {
+	jobs := make([]Job, len(d.rest))
+	for k, i := range d.rest {
+		jobs[k] = d.Jobs[i]
 	}
-	room := s.room()
-	for _, i := range s.firm {
+	room := d.room()
+	for _, i := range d.firm {
 		if verdicts[i].Wish == Run {
-			room.Take(s.Jobs[i].ID)
+			room.Take(d.Jobs[i].ID)
 		}
 	}
-	own := *s.Moment
+	own := *d.Moment
 	own.Jobs, own.Room = jobs, func() Room { return room }
 	w := begin(&own)
 	for k := range jobs {
@@ -164,7 +164,7 @@ func (s *shares) fill(verdicts []Verdict) {
 			w.refuse(k, short)
 		}
 	}
-	for k, i := range s.rest {
+	for k, i := range d.rest {
 		verdicts[i] = w.verdicts[k]
 	}
 }

@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Words for the reasons that users read.
+
+// line is the place of the next one that waits: "3rd in line behind 12 and 15".
+func (w *walk) line() string {
+	place := ordinal(len(w.waiting)+1) + " in line"
+	if len(w.waiting) == 0 {
+		return place
+	}
+	return place + " behind " + w.list(w.waiting)
+}
+
+// ahead names the vjobs before the i-th that are to run.
+func (w *walk) ahead(i int) string {
+	var before []int
+	for k := range i {
+		if w.runs[k] {
+			before = append(before, k)
+		}
+	}
+	if len(before) == 0 {
+		return "what is under way"
+	}
+	return w.list(before)
+}
+
+// listed is how many vjobs a reason names before it only counts.
+const listed = 3
+
+// list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
+func (w *walk) list(indices []int) string {
+	rest := 0
+	if len(indices) > listed {
+		rest = len(indices) - listed
+		indices = indices[:listed]
+	}
+	names := make([]string, len(indices))
+	for i, k := range indices {
+		names[i] = w.jobs[k].ID.String()
+	}
+	last := names[len(names)-1]
+	switch {
+	case rest > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
+	case len(names) == 1:
+		return last
+	default:
+		return strings.Join(names[:len(names)-1], ", ") + " and " + last
+	}
+}
+
+// ordinal is "1st", "2nd", "3rd", "11th".
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
