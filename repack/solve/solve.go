@@ -99,6 +99,11 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if why := disproof(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
+	if !o.Explain { // for those who ask, a search says more
+		if why := shortOfPlaces(m); len(why) > 0 {
+			return &Result{Verdict: Impossible, Why: why}, nil
+		}
+	}
 	if o.Objective == Nodes {
 		if r := fewest(amended, o); r != nil {
 			return r, nil

@@ -192,7 +192,7 @@ func TestOutOfTime(t *testing.T) {
 	in.VMs = append(in.VMs, ready(5), ready(5), ready(1))
 	in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{5}})
 	asked := 0
-	r, err := solve.Solve(in, solve.Options{Stop: func() bool { asked++; return asked > 3 }})
+	r, err := solve.Solve(in, solve.Options{Stop: func() bool { asked++; return asked > 3 }, Explain: true}) // else it is proved at once
 	if err != nil || r.Verdict != solve.OutOfTime || len(r.Why) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
