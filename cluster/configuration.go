@@ -89,6 +89,9 @@ func (c *Configuration) Nodes() []Node {
 	return list
 }
 
+// Size is how many VMs are known.
+func (c *Configuration) Size() int { return c.vms }
+
 // VMs lists the known VMs in order.
 func (c *Configuration) VMs() []VMID {
 	list := make([]VMID, 0, c.vms)

@@ -23,9 +23,11 @@ type stage struct {
 // newStage has the nodes with the room that claims leave, and no VMs. Nodes that take
 // nothing any more are on for those who are still there; see [stage.drain].
 func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources) *stage {
+	nodes, vms := c.Nodes(), c.Size()
 	g := &stage{
-		in: repack.Instance{Dims: ruling.Dims}, nodes: c.Nodes(),
-		where: map[cluster.NodeID]int{}, number: map[cluster.VMID]int{},
+		in:    repack.Instance{Dims: ruling.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
+		nodes: nodes, where: make(map[cluster.NodeID]int, len(nodes)),
+		vms: make([]cluster.VMID, 0, vms), number: make(map[cluster.VMID]int, vms),
 	}
 	for i, n := range g.nodes {
 		g.where[n.ID] = i

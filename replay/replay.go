@@ -214,7 +214,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 // sample notes what is used at this instant.
 func (r *run) sample() {
 	s := Sample{At: r.shell.Now().Sub(r.start)}
-	for _, n := range r.cluster.Truth().Nodes {
+	for _, n := range r.cluster.TrueNodes() {
 		s.CPU += min(n.CPUNeeded, n.Capacity.CPU)
 		s.Demand += n.CPUNeeded
 		s.Memory += n.MemoryUsed

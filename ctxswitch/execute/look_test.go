@@ -39,7 +39,7 @@ func TestALookWithoutNewsCostsNothing(t *testing.T) {
 }
 
 // twins are two executors to which the same happens, except that one is told with
-// every look of somebody who left: so it takes each look for news.
+// every look of somebody else who left: so it takes each look for news.
 type twins struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -49,6 +49,7 @@ type twins struct {
 	there map[cluster.NodeID]map[cluster.VMID]hypervisor.Copy
 	open  []hypervisor.Call
 	looks []cluster.NodeID
+	told  int // of so many who left
 }
 
 // both has both do something, and demands that the same comes of it.
@@ -104,7 +105,8 @@ func (w *twins) look() {
 	}
 	w.both(func(e *execute.Executor) {
 		if e == w.eager {
-			view.Endings = []hypervisor.Ending{{VM: cluster.VMID{VJob: 999}}}
+			w.told++
+			view.Endings = []hypervisor.Ending{{VM: cluster.VMID{VJob: 999, Rank: w.told}}}
 		}
 		e.Looked(w.now, id, view, nil)
 	})

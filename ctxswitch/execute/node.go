@@ -147,7 +147,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 // under way that wait for it, and where something is new, those whose copies are
 // there and those that wait for room.
 func (e *Executor) see(n *node, view hypervisor.View) {
-	news := !n.seen || len(n.endings)+len(view.Endings) > 0 || !n.shows(view.Copies)
+	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
 	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
 	if news {
 		e.forget(n)

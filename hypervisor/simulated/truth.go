@@ -130,22 +130,7 @@ type TrueNode struct {
 
 // Truth tells what is at the present instant.
 func (c *Cluster) Truth() Truth {
-	t := Truth{DiskEpochs: maps.Clone(c.epochs)}
-	for _, h := range c.order {
-		n := TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed(), Boots: !h.up() && c.boots(h)}
-		for k := range lastingKinds {
-			if h.has(k) {
-				n.Faults = append(n.Faults, k)
-			}
-		}
-		for _, m := range h.copies {
-			if m.State == hypervisor.CopyRunning {
-				n.CPUNeeded += m.Need
-			}
-		}
-		n.CPUUsed = min(h.load, h.Capacity.CPU)
-		t.Nodes = append(t.Nodes, n)
-	}
+	t := Truth{DiskEpochs: maps.Clone(c.epochs), Nodes: c.TrueNodes()}
 	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
 		for _, h := range c.order {
 			if m := h.copies[id]; m != nil {
@@ -163,6 +148,27 @@ func (c *Cluster) Truth() Truth {
 		})
 	}
 	return t
+}
+
+// TrueNodes are the nodes at the present instant, in order of their names.
+func (c *Cluster) TrueNodes() []TrueNode {
+	list := make([]TrueNode, len(c.order))
+	for i, h := range c.order {
+		n := &list[i]
+		*n = TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed(), Boots: !h.up() && c.boots(h)}
+		for k := range lastingKinds {
+			if h.has(k) {
+				n.Faults = append(n.Faults, k)
+			}
+		}
+		for _, m := range h.copies {
+			if m.State == hypervisor.CopyRunning {
+				n.CPUNeeded += m.Need
+			}
+		}
+		n.CPUUsed = min(h.load, h.Capacity.CPU)
+	}
+	return list
 }
 
 // ran is the guest's own clock, at the present instant.
