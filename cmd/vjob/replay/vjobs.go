@@ -53,7 +53,6 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 	if f.starts != "" && len(ways) != 1 {
 		return cluster.BadField("--starts", f.starts, "one --policy or --settings with it: each has its own starts")
 	}
-	defer lavish()()
 	results := make([]*replay.Result, len(ways))
 	for i := range ways {
 		bar := progress(a, ways[i].Title, "vjobs")
