@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"strings"
 
 	"vjob/cluster"
 )
@@ -46,15 +45,6 @@ func begin(m *Moment) *walk {
 	return w
 }
 
-// WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
-func WhyHeld(j *cluster.VJob) string {
-	if strings.HasPrefix(j.Reason, "held") {
-		return "is " + j.Reason
-	}
-	return "is held"
-}
-
-// passed counts a settled vjob when its turn comes. One that is under way to run
 // takes its room in its order, not before: otherwise a running vjob would be
 // parked for one behind it that happens to be resumed just now.
 func (w *walk) passed(i int) bool {

@@ -3,6 +3,8 @@ package queue
 import (
 	"fmt"
 	"strings"
+
+	"vjob/cluster"
 )
 
 // Words for the reasons that users read.
@@ -70,3 +72,13 @@ func ordinal(n int) string {
 	}
 	return fmt.Sprintf("%d%s", n, suffix)
 }
+
+// WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
+func WhyHeld(j *cluster.VJob) string {
+	if strings.HasPrefix(j.Reason, "held") {
+		return "is " + j.Reason
+	}
+	return "is held"
+}
+
+// passed counts a settled vjob when its turn comes. One that is under way to run

@@ -18,7 +18,6 @@ import (
 	"vjob/journal"
 	"vjob/power"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
 )
 
 // Store is what the shell needs of a store: the memory store and SQLite serve.
@@ -100,78 +99,6 @@ func (s *Shell) start() error {
 	return nil
 }
 
-// Submit submits a vjob now. It is acknowledged when no error comes back, also
-// while the scheduler is dead: the store is all that it takes.
-func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
-	sub.At = s.now
-	if rules := s.cfg.Settings.Arrangement; rules != nil {
-		if err := sub.Route(rules); err != nil {
-			return nil, err
-		}
-	}
-	if sub.Claims() {
-		if s.core == nil {
-			return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-		}
-		if err := s.core.Admit(s.now, &sub); err != nil {
-			return nil, err
-		}
-	}
-	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
-	if err != nil {
-		if s.core != nil {
-			s.reload()
-		}
-		return nil, err
-	}
-	if created && s.core != nil {
-		if past, err := s.cfg.Store.Past(context.Background(), sub.After); err == nil {
-			s.core.Recall(past...)
-			s.core.Submitted(s.now, sub.VJobs(job.ID)...)
-		} else {
-			s.reload()
-		}
-		return job, s.carryOut()
-	}
-	return job, nil
-}
-
-// Confirm says why a submission would be refused beside all that there is, its reservation
-// among it; it submits nothing.
-func (s *Shell) Confirm(sub intake.Submission) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if s.cfg.Settings.Arrangement == nil {
-		sub.Queue = "" // any name is as good as another
-	}
-	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, intake.Bounds{})
-	return err
-}
-
-// Order asks something of a vjob now.
-func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if err := s.core.Order(s.now, id, order, by); err != nil {
-		return err
-	}
-	return s.carryOut()
-}
-
-// SetNode decrees a node's state now.
-func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if err := s.core.SetNode(s.now, node, state, by); err != nil {
-		return err
-	}
-	return s.carryOut()
-}
-
-// Next is when the next thing happens.
 func (s *Shell) Next() (time.Time, bool) {
 	next, ok := s.cfg.Cluster.Next()
 	sooner := func(t time.Time) {
@@ -376,69 +303,4 @@ func (s *Shell) reports(deliver func()) {
 func (s *Shell) schedule(after time.Duration, do func()) {
 	s.serial++
 	heap.Push(&s.agenda, entry{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
-}
-
-// dies asks whether the scheduler dies here. What it has called goes on without
-// it; it starts again after a while.
-func (s *Shell) dies(point string) bool {
-	if s.core == nil {
-		return true
-	}
-	if s.cfg.Crash == nil || !s.cfg.Crash(point) {
-		return false
-	}
-	s.Kill()
-	return true
-}
-
-// Kill kills the scheduler as kill -9 does, and starts it again after Down.
-func (s *Shell) Kill() {
-	s.kill()
-	s.schedule(s.cfg.Down, s.restart)
-}
-
-// reload is what the real shell does when it is unknown what a write has written.
-func (s *Shell) reload() {
-	s.kill()
-	s.schedule(0, s.restart)
-}
-
-// restart tries to start until the store lets it.
-func (s *Shell) restart() {
-	if err := s.start(); err != nil {
-		s.schedule(time.Second, s.restart)
-	}
-}
-
-func (s *Shell) kill() {
-	s.core = nil
-	s.life++
-	clear(s.chains)
-}
-
-// entry is something to be done at an instant.
-type entry struct {
-	at     time.Time
-	serial int
-	life   int
-	do     func()
-}
-
-// agenda is a heap of entries in order of time, then of their making.
-type agenda []entry
-
-func (a agenda) Len() int      { return len(a) }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a agenda) Less(i, j int) bool {
-	if !a[i].at.Equal(a[j].at) {
-		return a[i].at.Before(a[j].at)
-	}
-	return a[i].serial < a[j].serial
-}
-func (a *agenda) Push(x any) { *a = append(*a, x.(entry)) }
-func (a *agenda) Pop() any {
-	old := *a
-	last := old[len(old)-1]
-	*a = old[:len(old)-1]
-	return last
 }

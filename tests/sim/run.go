@@ -22,59 +22,9 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
-	"vjob/queue"
-	"vjob/scheduler"
-	"vjob/scheduler/intake"
 	"vjob/virtual"
 )
 
-// Options choose what a run goes through. The seed decides everything else.
-type Options struct {
-	Seed    uint64
-	Faults  simulated.Rates
-	Crashes float64       // chance of a crash of the scheduler at each point where it can die
-	Trouble time.Duration // how long faults and users go on
-	Drain   time.Duration // how long everything may take to come to its end after that
-	// CrashAt, when positive, kills the scheduler once, at that point of the run.
-	CrashAt int
-	// LoseAt, when positive, is the call of the run whose reply is lost; the call
-	// itself takes effect. RepeatAt is the one that is made twice.
-	LoseAt, RepeatAt int
-	// Unwritten is the chance that a commit fails: half of those were written.
-	Unwritten float64
-	Locks     bool // a lock manager is there, and VMs migrate while they run
-	Static    bool // the users change nothing after their submissions
-	// Keep, when positive, is how long the history is kept: what is older is deleted
-	// now and then, and nothing else may come of it.
-	Keep   time.Duration
-	Policy queue.Policy // nil: the seed chooses
-	// Power: somebody switches nodes off and on.
-	Power bool
-	// Manage: power management does so as well.
-	Manage bool
-	// Trace is told everything that happens, for people. Nil is nobody.
-	Trace func(line string)
-}
-
-// Harsh is a run with everything in it.
-func Harsh(seed uint64) Options {
-	return Options{
-		Seed: seed, Faults: simulated.Harsh, Crashes: 0.004, Trouble: 40 * time.Minute, Drain: 3 * time.Hour,
-		Locks: seed%2 == 0, Unwritten: 0.002, Keep: time.Duration(seed%3) * time.Minute,
-	}
-}
-
-// Calm is a run in which nothing goes wrong: what is left are our own mistakes.
-func Calm(seed uint64) Options {
-	return Options{Seed: seed, Trouble: 20 * time.Minute, Drain: 3 * time.Hour, Locks: seed%2 == 0}
-}
-
-// quiet reports whether nothing at all goes wrong in the run.
-func (o *Options) quiet() bool {
-	return o.Faults == (simulated.Rates{}) && o.LoseAt == 0 && o.RepeatAt == 0
-}
-
-// Result is what a run showed.
 type Result struct {
 	Violations []string
 	Counts     Counts
@@ -132,9 +82,6 @@ func Run(opts Options) (Result, error) {
 		Hash: hex.EncodeToString(r.log.Sum(nil)), Ended: r.shell.Now().Sub(r.start),
 	}, nil
 }
-
-// cramped reports whether not all vjobs fit into the image store of a run.
-func (o *Options) cramped() bool { return o.Seed%4 == 0 }
 
 // build makes a small cluster that a few vjobs overload.
 func (r *run) build() error {
@@ -291,85 +238,6 @@ func (r *run) step(to time.Time) error {
 	return err
 }
 
-// submit submits a vjob of one to four VMs that compute for a few minutes.
-func (r *run) submit() error {
-	sub := intake.Submission{
-		Owner: "u", Name: fmt.Sprintf("job%d", len(r.check.acked)+1), Priority: r.chance.IntN(3),
-		VMs: make([]cluster.VM, 1+r.chance.IntN(4)),
-	}
-	for rank := range sub.VMs {
-		steps := make([]cluster.Step, 1+r.chance.IntN(3))
-		for i := range steps {
-			steps[i] = cluster.Step{
-				CPU:      cluster.MilliCPU(r.chance.IntN(3)) * cluster.CPU / 2,
-				Duration: time.Duration(20+r.chance.IntN(200)) * time.Second,
-			}
-		}
-		sub.VMs[rank] = cluster.VM{
-			Reserved: cluster.Resources{CPU: cluster.CPU, Memory: cluster.MiB(128 * (1 + r.chance.IntN(8)))},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
-		}
-	}
-	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
-		sub.Rules = "continuous spread($VMS);"
-	}
-	r.whose(&sub)
-	r.kind(&sub)
-	r.time(&sub)
-	if r.opts.rationed() {
-		sub.Floor = simFloor
-	}
-	if err := sub.Validate(intake.Bounds{}, nil); err != nil {
-		return err
-	}
-	job, err := r.shell.Submit(sub)
-	if err != nil && (r.opts.Unwritten > 0 || sub.Claims() && !errors.Is(err, cluster.ErrConflict)) {
-		return nil // not acknowledged; it may be there all the same
-	}
-	if err != nil {
-		return fmt.Errorf("submit: %w", err)
-	}
-	members := sub.VJobs(job.ID)
-	r.check.tie(members...)
-	r.timer.note(members)
-	for _, member := range members {
-		r.check.acked = append(r.check.acked, member.ID)
-	}
-	return nil
-}
-
-// meddle does what users and operators do. Refusals are part of it.
-func (r *run) meddle() {
-	if len(r.check.acked) == 0 {
-		return
-	}
-	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
-	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
-	switch r.chance.IntN(9) {
-	case 0, 1:
-		_ = r.shell.Order(id, scheduler.OrderSuspend, "u")
-	case 2, 3:
-		_ = r.shell.Order(id, scheduler.OrderResume, "u")
-	case 4:
-		_ = r.shell.Order(id, scheduler.OrderHold, "u")
-	case 5:
-		_ = r.shell.Order(id, scheduler.OrderRelease, "u")
-	case 6:
-		_ = r.shell.SetNode(node, cluster.Draining, "op")
-	case 7:
-		if !r.killed[node] {
-			_ = r.shell.SetNode(node, cluster.Online, "op")
-		}
-	case 8:
-		if r.chance.IntN(4) == 0 {
-			_ = r.shell.Order(id, scheduler.OrderDelete, "u")
-		} else {
-			r.shell.Kill()
-		}
-	}
-}
-
-// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
 func (r *run) atEnd() {
 	k := r.check
 	for i, id := range k.acked {

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+	"vjob/scheduler/intake"
+)
+
+// submit submits a vjob of one to four VMs that compute for a few minutes.
+func (r *run) submit() error {
+	sub := intake.Submission{
+		Owner: "u", Name: fmt.Sprintf("job%d", len(r.check.acked)+1), Priority: r.chance.IntN(3),
+		VMs: make([]cluster.VM, 1+r.chance.IntN(4)),
+	}
+	for rank := range sub.VMs {
+		steps := make([]cluster.Step, 1+r.chance.IntN(3))
+		for i := range steps {
+			steps[i] = cluster.Step{
+				CPU:      cluster.MilliCPU(r.chance.IntN(3)) * cluster.CPU / 2,
+				Duration: time.Duration(20+r.chance.IntN(200)) * time.Second,
+			}
+		}
+		sub.VMs[rank] = cluster.VM{
+			Reserved: cluster.Resources{CPU: cluster.CPU, Memory: cluster.MiB(128 * (1 + r.chance.IntN(8)))},
+			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
+		}
+	}
+	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
+		sub.Rules = "continuous spread($VMS);"
+	}
+	r.whose(&sub)
+	r.kind(&sub)
+	r.time(&sub)
+	if r.opts.rationed() {
+		sub.Floor = simFloor
+	}
+	if err := sub.Validate(intake.Bounds{}, nil); err != nil {
+		return err
+	}
+	job, err := r.shell.Submit(sub)
+	if err != nil && (r.opts.Unwritten > 0 || sub.Claims() && !errors.Is(err, cluster.ErrConflict)) {
+		return nil // not acknowledged; it may be there all the same
+	}
+	if err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	members := sub.VJobs(job.ID)
+	r.check.tie(members...)
+	r.timer.note(members)
+	for _, member := range members {
+		r.check.acked = append(r.check.acked, member.ID)
+	}
+	return nil
+}
+
+// meddle does what users and operators do. Refusals are part of it.
+
+func (r *run) meddle() {
+	if len(r.check.acked) == 0 {
+		return
+	}
+	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
+	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
+	switch r.chance.IntN(9) {
+	case 0, 1:
+		_ = r.shell.Order(id, scheduler.OrderSuspend, "u")
+	case 2, 3:
+		_ = r.shell.Order(id, scheduler.OrderResume, "u")
+	case 4:
+		_ = r.shell.Order(id, scheduler.OrderHold, "u")
+	case 5:
+		_ = r.shell.Order(id, scheduler.OrderRelease, "u")
+	case 6:
+		_ = r.shell.SetNode(node, cluster.Draining, "op")
+	case 7:
+		if !r.killed[node] {
+			_ = r.shell.SetNode(node, cluster.Online, "op")
+		}
+	case 8:
+		if r.chance.IntN(4) == 0 {
+			_ = r.shell.Order(id, scheduler.OrderDelete, "u")
+		} else {
+			r.shell.Kill()
+		}
+	}
+}
+
+// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
