@@ -18,6 +18,7 @@ type crowd struct {
 	in      []int     // those inside
 	plain   int       // a VM inside that no rule names; -1: none
 	free    []int64   // in sum on the nodes that take VMs; nil: to be counted
+	largest [2]int64  // of that, on the node with the most processors
 	needs   [][]int64 // see amounts; used again and again
 }
 
@@ -143,16 +144,32 @@ func (c *crowd) avoids(p *Packing, a *Applicant) bool {
 
 // count counts what is free on the nodes that take VMs.
 func (c *crowd) count(p *Packing) {
-	c.free = make([]int64, len(p.stage.in.Dims))
+	c.free, c.largest = make([]int64, len(p.stage.in.Dims)), [2]int64{}
 	for n := range p.stage.nodes {
 		if !p.stage.nodes[n].Hosts() {
 			continue
 		}
 		load := p.trial.Load(n)
+		var piece [2]int64
 		for d, room := range p.stage.in.Nodes[n].Capacity {
-			c.free[d] += max(0, room-load[d])
+			left := max(0, room-load[d])
+			c.free[d] += left
+			if d < len(piece) {
+				piece[d] = left
+			}
+		}
+		if slices.Compare(piece[:], c.largest[:]) > 0 {
+			c.largest = piece
 		}
 	}
+}
+
+// largestPiece is what is free on the node with the most processors that are.
+func (c *crowd) largestPiece(p *Packing) cluster.Resources {
+	if c.free == nil {
+		c.count(p)
+	}
+	return cluster.Resources{CPU: cluster.MilliCPU(c.largest[0]), Memory: cluster.MiB(c.largest[1])}
 }
 
 // batch is how many VMs come in at least when somebody does, and a part of those that

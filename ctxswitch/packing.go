@@ -135,21 +135,24 @@ func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 		return false, queue.Shortage{Rule: why}
 	}
 	if why, refused := p.crowd.admit(p, id); refused {
-		return false, shortage(why)
+		return false, p.shortage(why)
 	}
 	if p.nobody != nil { // the room could not be made for those who have come in
 		return false, queue.Shortage{Rule: p.nobody.Error()}
 	}
 	ok, why := p.trial.Take(p.vjobs[id])
 	if !ok {
-		return false, shortage(why)
+		return false, p.shortage(why)
 	}
 	p.crowd.free = nil
 	return true, queue.Shortage{}
 }
 
 // shortage is a refusal in the words of the queue.
-func shortage(why solve.Refusal) (short queue.Shortage) {
+func (p *Packing) shortage(why solve.Refusal) (short queue.Shortage) {
+	if why.Missing == nil && why.Rule == nil {
+		short.Largest = p.crowd.largestPiece(p)
+	}
 	if why.Missing != nil {
 		short.Missing = cluster.Resources{CPU: cluster.MilliCPU(why.Missing[0]), Memory: cluster.MiB(why.Missing[1])}
 	}

@@ -58,7 +58,7 @@ func TestPackingTake(t *testing.T) {
 		}},
 		{"room in pieces", newScene().node("n1", 2, 2).node("n2", 2, 2).
 			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n2").waiting("3.0", 2, 2), -1, []taken{
-			{1, true, ""}, {2, true, ""}, {3, false, shape},
+			{1, true, ""}, {2, true, ""}, {3, false, shape + ", the largest has 1 CPU and 1 GiB"},
 		}},
 		{"room in pieces is put together", newScene().node("n1", 2, 2).node("n2", 2, 2).
 			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n2").waiting("3.0", 2, 2), 0, []taken{
@@ -81,7 +81,7 @@ func TestPackingTake(t *testing.T) {
 		{"nor do draining nodes take each other's", newScene().node("n1", 1, 1).node("n2", 2, 2).node("n3", 0.5, 0.5).
 			running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").running("3.0", 1, 1, "n2").
 			state("n1", cluster.Draining).state("n2", cluster.Draining), 0, []taken{
-			{3, true, ""}, {2, true, ""}, {1, false, shape},
+			{3, true, ""}, {2, true, ""}, {1, false, shape + ", the largest has 0.5 CPU and 512 MiB"},
 		}},
 		{"no node takes anybody", newScene().node("n1", 2, 2).node("n2", 2, 2).
 			running("1.0", 1, 1, "n1").waiting("2.0", 1, 1).

@@ -154,6 +154,9 @@ type Room interface {
 // Shortage is why a vjob does not fit.
 type Shortage struct {
 	Missing cluster.Resources // more than is free in sum; zero when only the shape is wrong
+	// Largest is the largest piece that is free where only the shape is wrong, by its CPU;
+	// zero: not known.
+	Largest cluster.Resources
 	// Rule is a placement rule that stands in the way, or another reason why no
 	// room would help, in words; "" when there is none.
 	Rule string
@@ -176,6 +179,8 @@ func (s Shortage) String() string {
 		return fmt.Sprintf("needs %s more", m.Memory)
 	case s.Rule != "":
 		return "in the way is " + s.Rule
+	case s.Largest != cluster.Resources{}:
+		return fmt.Sprintf("the room that is free lies in pieces too small for its VMs, the largest has %s CPU and %s", s.Largest.CPU, s.Largest.Memory)
 	default:
 		return "the room that is free lies in pieces too small for its VMs"
 	}

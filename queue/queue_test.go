@@ -166,6 +166,9 @@ func TestShortageInWords(t *testing.T) {
 		"needs 512 MiB more":                                         {Missing: cluster.Resources{Memory: 512}},
 		"in the way is ban({1.0}, {n1})":                             {Rule: "ban({1.0}, {n1})"},
 		"the room that is free lies in pieces too small for its VMs": {},
+		"the room that is free lies in pieces too small for its VMs, the largest has 2 CPU and 1 GiB": {
+			Largest: cluster.Resources{CPU: 2000, Memory: 1024},
+		},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)

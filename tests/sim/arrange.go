@@ -76,10 +76,16 @@ func (r *run) inQuota(step journal.Step) {
 		most = 4
 	}
 	over := map[cluster.VJobID]bool{} // with this step
+	was := map[cluster.VJobID]cluster.State{}
 	for _, c := range step.VJobs {
+		before, twice := was[c.ID] // who comes to stand still may be saved from there in the same step
+		if !twice {
+			before = r.check.jobs[c.ID].State
+		}
+		was[c.ID] = c.State
 		over[c.ID] = c.State.Terminal() || c.State.Ready()
 		leaves := c.State == cluster.Suspending || c.State == cluster.Stopping
-		r.stood[c.ID] = leaves && r.check.jobs[c.ID].State == cluster.Paused ||
+		r.stood[c.ID] = leaves && before == cluster.Paused ||
 			r.stood[c.ID] && (leaves || c.State == cluster.Resuming) // or is back where he stood
 	}
 	active := func(id cluster.VJobID) bool {
