@@ -15,10 +15,8 @@ func (c *Core) admitInside(s *intake.Submission) error {
 	r, live := c.exec.Job(s.Inner)
 	wrong := func(want string) error { return cluster.BadField("inner", s.Inner, want) }
 	switch {
-	case c.kin.Ended(s.Inner):
-		return wrong(fmt.Sprintf("a container that has not ended; vjob %s has", s.Inner))
-	case !live || r.Job.Owner != s.Owner:
-		return wrong("the number of a container of yours")
+	case !live || r.Job.Owner != s.Owner: // whether there was one of somebody else is not told
+		return wrong("the number of a container of yours that has not ended")
 	case !r.Job.Container:
 		return wrong(fmt.Sprintf("the number of a container; vjob %s is none", s.Inner))
 	case r.Record.Then.Outcome() != cluster.Open:

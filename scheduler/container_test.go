@@ -143,10 +143,10 @@ func TestRefusalsInside(t *testing.T) {
 			change func(s *intake.Submission)
 			want   string
 		}{
-			{"unknown", func(s *intake.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours"},
-			{"foreign", func(s *intake.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours"},
+			{"unknown", func(s *intake.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours that has not ended"},
+			{"foreign", func(s *intake.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours that has not ended"},
 			{"none", func(s *intake.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is none"},
-			{"ended", func(s *intake.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want a container that has not ended; vjob 2 has"},
+			{"ended", func(s *intake.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want the number of a container of yours that has not ended"},
 			{"a container", func(s *intake.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
 			{"too long", func(s *intake.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
 			{"too many", func(s *intake.Submission) { s.VMs = small(3) }, `vms: "3 VMs" is wrong: want VMs that find places in the 2 VMs of container 1, which have 2 CPU, 2 GiB`},

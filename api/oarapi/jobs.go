@@ -1,6 +1,7 @@
 package oarapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -108,7 +109,7 @@ func view(row *journal.Row, now *scheduler.Snapshot) job.View {
 		return v
 	}
 	for _, m := range status.Gang.Members {
-		v.Nodes = append(v.Nodes, m.Node)
+		v.Nodes = append(v.Nodes, cmp.Or(m.Node, m.Next)) // where it is, or is about to be
 	}
 	if status.State != row.State {
 		return v // the row is newer, and so is its reason

@@ -64,7 +64,7 @@ func sub(ctx context.Context, r *run) error {
 	}
 	var a rest.Accepted
 	if err := c.Do(ctx, "POST", "/oarapi/jobs", s, &a); err != nil {
-		return err
+		return tooLong(s, err)
 	}
 	if a.Warnings != "" {
 		r.tell(a.Warnings)
@@ -136,7 +136,7 @@ func submission(r *run) (*rest.Submission, error) {
 		if strings.TrimSpace(string(text)) == "" {
 			return nil, unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
 		}
-		s.ParamFile = string(text)
+		s.ParamFile, s.ParamFileName = string(text), file
 	}
 	return s, nil
 }

@@ -35,6 +35,9 @@ type Submission struct {
 	Hold        Switch `json:"hold,omitempty"`
 	Array       Number `json:"array,omitempty"`
 	ParamFile   string `json:"param_file,omitempty"` // a line of parameters for each sub-job
+	// ParamFileName is what the file is called, for messages.
+	ParamFileName string `json:"param_file_name,omitempty"`
+
 	Checkpoint  Number `json:"checkpoint,omitempty"` // seconds before the end
 	Signal      Number `json:"signal,omitempty"`
 	Resubmit    Number `json:"resubmit,omitempty"` // a job that has ended, to be submitted again

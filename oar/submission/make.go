@@ -127,7 +127,7 @@ func (m *maker) parameters() error {
 	if m.asked.ParamFile == "" {
 		return nil
 	}
-	lines, err := paramfile.Parse(cmp.Or(m.value(paramFile), "param_file"), m.asked.ParamFile)
+	lines, err := paramfile.Parse(cmp.Or(m.asked.ParamFileName, m.value(paramFile), "param_file"), m.asked.ParamFile)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,10 @@ func (m *maker) read() (err error) {
 		Array: m.VJob.Array, Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 	}
 	_, j.Interactive = m.options.Value("interactive")
-	if err := m.exclusive(); err != nil {
-		return err
+	for _, step := range []func() error{m.exclusive, m.lengths} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	if j.Request, err = request.Parse(m.options.Values(resource), m.site.Request); err != nil {
 		return err
@@ -168,6 +170,22 @@ func (m *maker) read() (err error) {
 		}
 	}
 	return m.reservation()
+}
+
+// maxWord is the most bytes of an option that is one word of people.
+const maxWord = 1000
+
+// lengths refuses words that are too long.
+func (m *maker) lengths() error {
+	for _, name := range []string{"name", "project", "queue", "image", directory, "stdout", "stderr", reservation} {
+		if text := m.value(name); len(text) > maxWord {
+			return &message.Error{
+				Exit: message.ExitOption, OAR: fmt.Sprintf("Value %s invalid for option %s (at most %d bytes expected)", message.Short(text), name, maxWord),
+				Text: fmt.Sprintf("it has %d bytes", len(text)),
+			}
+		}
+	}
+	return nil
 }
 
 // exclusive refuses options that exclude each other.
