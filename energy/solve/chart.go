@@ -45,6 +45,11 @@ func (s *search) extend() {
 	if best := s.leader(); best != nil {
 		s.add(best.count-1, best.climbs)
 		s.add(best.count+1, best.climbs)
+		if s.Objective == energy.BoundedPower {
+			for n := 2; n <= 4; n++ {
+				s.add(best.count+n, best.climbs)
+			}
+		}
 	}
 }
 

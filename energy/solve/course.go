@@ -250,6 +250,9 @@ func (r *run) finish() {
 	} else if !r.c.climbs && r.full == 0 {
 		r.judge(r.at)
 	}
+	if r.c.climbs {
+		r.level()
+	}
 	r.weighIn()
 	if !r.c.climbs && r.full == 0 {
 		r.narrow()

@@ -163,18 +163,27 @@ func (s *search) hope(c *course, efficiency float64) float64 {
 		return c.value
 	}
 	vain := 0.5 / float64(len(s.Nodes)) // about what one node more or less is worth
-	short := efficiency * math.Pow(1-vain, float64(c.runs*c.runs))
-	if s.Objective == energy.BoundedYield {
-		return c.bound / short
+	short := math.Pow(1-vain, float64(c.runs*c.runs))
+	switch s.Objective {
+	case energy.BoundedYield:
+		return c.bound / (efficiency * short)
+	case energy.BoundedPower: // of the nodes not all can be used, of the budget nearly all
+		return min(c.bound, efficiency*s.top(c.count)) * short
+	default:
+		return c.bound * efficiency * short
 	}
-	return c.bound * short
 }
 
 // efficiency is how near to their bounds the courses came that have a value; at most 1.
+// Under a budget it is how near they came to what their nodes can give.
 func (s *search) efficiency() (best float64) {
 	for _, c := range s.courses {
-		if c.found && c.value > 0 && c.bound > 0 {
-			best = max(best, min(c.value/c.bound, c.bound/c.value))
+		limit := c.bound
+		if s.Objective == energy.BoundedPower {
+			limit = s.top(c.count)
+		}
+		if c.found && c.value > 0 && limit > 0 {
+			best = max(best, min(c.value/limit, limit/c.value))
 		}
 	}
 	if best == 0 {
