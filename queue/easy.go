@@ -79,13 +79,21 @@ func (p *promise) words(now time.Time) string {
 	return fmt.Sprintf(", which will be there in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
+// due tells those behind when its start is: " and starts in 40m0s at the latest".
+func (p *promise) due(now time.Time) string {
+	if !p.known {
+		return ""
+	}
+	return fmt.Sprintf(" and starts in %s at the latest", p.start.Sub(now).Round(time.Second))
+}
+
 // fill starts a vjob in a gap if the first in line does not have to wait for it.
 func (w *walk) fill(i int, p *promise) {
 	j := &w.jobs[i]
 	left, ends := j.Left()
 	before := p.known && ends && !w.Now.Add(left).After(p.start)
 	if !before && (!p.known || !j.Need.Fits(p.extra)) {
-		w.wait(i, "would delay "+p.job.String()+", which comes first")
+		w.wait(i, "would delay "+p.job.String()+", which comes first"+p.due(w.Now))
 		return
 	}
 	ok, short := w.take(i)

@@ -63,7 +63,7 @@ func TestTimed(t *testing.T) {
 			[]string{
 				"run - runs",
 				"stay 40m0s waits: needs 3 CPU more, which will be there in 40m0s at the latest; 1st in line",
-				"stay 1h40m0s waits: would delay 2, which comes first; 2nd in line behind 2",
+				"stay 1h40m0s waits: would delay 2, which comes first and starts in 40m0s at the latest; 2nd in line behind 2",
 				"run - runs: it fills a gap without delaying 2",
 			},
 		},
