@@ -45,6 +45,7 @@ func begin(m *Moment) *walk {
 	return w
 }
 
+// passed counts a settled vjob when its turn comes. One that is under way to run
 // takes its room in its order, not before: otherwise a running vjob would be
 // parked for one behind it that happens to be resumed just now.
 func (w *walk) passed(i int) bool {

@@ -80,5 +80,3 @@ func WhyHeld(j *cluster.VJob) string {
 	}
 	return "is held"
 }
-
-// passed counts a settled vjob when its turn comes. One that is under way to run

@@ -18,21 +18,18 @@ func (s *Shell) dies(point string) bool {
 }
 
 // Kill kills the scheduler as kill -9 does, and starts it again after Down.
-
 func (s *Shell) Kill() {
 	s.kill()
 	s.schedule(s.cfg.Down, s.restart)
 }
 
 // reload is what the real shell does when it is unknown what a write has written.
-
 func (s *Shell) reload() {
 	s.kill()
 	s.schedule(0, s.restart)
 }
 
 // restart tries to start until the store lets it.
-
 func (s *Shell) restart() {
 	if err := s.start(); err != nil {
 		s.schedule(time.Second, s.restart)

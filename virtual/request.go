@@ -46,7 +46,6 @@ func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
 }
 
 // Confirm says why a submission would be refused beside all that there is, its reservation
-
 // among it; it submits nothing.
 func (s *Shell) Confirm(sub intake.Submission) error {
 	if s.core == nil {
@@ -60,7 +59,6 @@ func (s *Shell) Confirm(sub intake.Submission) error {
 }
 
 // Order asks something of a vjob now.
-
 func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
@@ -72,7 +70,6 @@ func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error
 }
 
 // SetNode decrees a node's state now.
-
 func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
@@ -82,5 +79,3 @@ func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string)
 	}
 	return s.carryOut()
 }
-
-// Next is when the next thing happens.

@@ -99,6 +99,7 @@ func (s *Shell) start() error {
 	return nil
 }
 
+// Next is when the next thing happens.
 func (s *Shell) Next() (time.Time, bool) {
 	next, ok := s.cfg.Cluster.Next()
 	sooner := func(t time.Time) {

@@ -30,7 +30,6 @@ func (b *board) Forbid(vm, node int, always bool) {
 }
 
 // Confine takes all other nodes from the VMs. Softly, being elsewhere is a breach.
-
 func (b *board) Confine(vms, nodes []int, always bool) {
 	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
 	if b.penalty > 0 {
@@ -47,7 +46,6 @@ func (b *board) Confine(vms, nodes []int, always bool) {
 }
 
 // longing is a soft fence.
-
 type longing struct{ only *nodeSet }
 
 func (l *longing) Delta(_, from, to int) (sum int) {
@@ -72,7 +70,6 @@ func (b *board) Limit(nodes []int, most int, always bool) {
 }
 
 // dislike is a soft ban of one VM from one node.
-
 type dislike struct{ node int }
 
 func (d *dislike) Delta(_, from, to int) (sum int) {
@@ -100,7 +97,6 @@ func (b *board) Root(vm int) {
 }
 
 // Guard sorts the guard by what it concerns.
-
 func (b *board) Guard(g repack.Guard, s repack.Scope) {
 	number := len(b.guards)
 	b.guards = append(b.guards, posted{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes), b.rule})
@@ -108,7 +104,6 @@ func (b *board) Guard(g repack.Guard, s repack.Scope) {
 }
 
 // file puts a number where moves that it concerns will find it.
-
 func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 	switch {
 	case s.VMs != nil:
@@ -125,7 +120,6 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 }
 
 // Watch keeps the watch of a hard rule. Of a soft one whole plans are judged.
-
 func (b *board) Watch(w repack.Watch, s repack.Scope) {
 	if b.penalty > 0 {
 		b.judged = true
@@ -136,7 +130,6 @@ func (b *board) Watch(w repack.Watch, s repack.Scope) {
 }
 
 // Gate keeps the gate of a hard rule.
-
 func (b *board) Gate(g repack.Gate, vms []int) {
 	if b.penalty > 0 {
 		b.judged = true
@@ -149,7 +142,6 @@ func (b *board) Gate(g repack.Gate, vms []int) {
 }
 
 // Together keeps the set.
-
 func (b *board) Together(vms []int, atEnd bool) {
 	if b.penalty > 0 {
 		b.judged = true
@@ -162,7 +154,6 @@ func (b *board) Together(vms []int, atEnd bool) {
 }
 
 // Due keeps the earliest of the times given for a VM.
-
 func (b *board) Due(vm int, start, end repack.Ticks) {
 	if b.penalty > 0 {
 		b.judged = true
@@ -174,5 +165,3 @@ func (b *board) Due(vm int, start, end repack.Ticks) {
 	}
 	b.due[vm] = dueTimes{min(d.start, start), min(d.end, end)}
 }
-
-// aborted reports whether not even a first plan is waited for any more.

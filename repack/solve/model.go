@@ -284,4 +284,5 @@ func (m *model) mayPass(vm, node int) bool {
 
 var _ repack.Board = (*board)(nil)
 
+// aborted reports whether not even a first plan is waited for any more.
 func (m *model) aborted() bool { return m.abort != nil && m.abort() }

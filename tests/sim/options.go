@@ -36,7 +36,6 @@ type Options struct {
 }
 
 // Harsh is a run with everything in it.
-
 func Harsh(seed uint64) Options {
 	return Options{
 		Seed: seed, Faults: simulated.Harsh, Crashes: 0.004, Trouble: 40 * time.Minute, Drain: 3 * time.Hour,
@@ -45,18 +44,14 @@ func Harsh(seed uint64) Options {
 }
 
 // Calm is a run in which nothing goes wrong: what is left are our own mistakes.
-
 func Calm(seed uint64) Options {
 	return Options{Seed: seed, Trouble: 20 * time.Minute, Drain: 3 * time.Hour, Locks: seed%2 == 0}
 }
 
 // quiet reports whether nothing at all goes wrong in the run.
-
 func (o *Options) quiet() bool {
 	return o.Faults == (simulated.Rates{}) && o.LoseAt == 0 && o.RepeatAt == 0
 }
-
-// Result is what a run showed.
 
 // cramped reports whether not all vjobs fit into the image store of a run.
 func (o *Options) cramped() bool { return o.Seed%4 == 0 }

@@ -25,6 +25,7 @@ import (
 	"vjob/virtual"
 )
 
+// Result is what a run showed.
 type Result struct {
 	Violations []string
 	Counts     Counts
@@ -238,6 +239,7 @@ func (r *run) step(to time.Time) error {
 	return err
 }
 
+// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
 func (r *run) atEnd() {
 	k := r.check
 	for i, id := range k.acked {

@@ -58,7 +58,6 @@ func (r *run) submit() error {
 }
 
 // meddle does what users and operators do. Refusals are part of it.
-
 func (r *run) meddle() {
 	if len(r.check.acked) == 0 {
 		return
@@ -88,5 +87,3 @@ func (r *run) meddle() {
 		}
 	}
 }
-
-// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
