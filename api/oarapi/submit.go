@@ -1,9 +1,7 @@
 package oarapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,22 +29,26 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 	if err != nil {
 		return err
 	}
-	var body rest.Submission
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil {
+	body, ignored, err := rest.Read(data)
+	if err != nil {
 		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
 	}
-	if decoder.More() {
-		return &cluster.FieldError{Field: "body", Value: "more after the end", Want: "one JSON object"}
+	if body.Script != "" && body.Command == "" {
+		body.Command = unnamed
 	}
 	answer, err := d.accept(c.Request.Context(), who, c.GetHeader(wire.KeyHeader), &body)
 	if err != nil {
 		return err
 	}
+	for _, key := range ignored {
+		answer.Warnings += "# Warning: " + key + " has no effect: there are no job keys.\n"
+	}
 	c.JSON(http.StatusOK, answer)
 	return nil
 }
+
+// unnamed is what a script without a name is called.
+const unnamed = "./script"
 
 // accept submits a job or an array.
 func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body *rest.Submission) (a rest.Accepted, err error) {

@@ -251,3 +251,33 @@ func TestUpstream(t *testing.T) {
 		t.Errorf("left: %v", answer)
 	}
 }
+
+// The examples of OAR's manual are taken as they stand there: with options that mean nothing
+// here, with keys in either spelling, and with a script that has no name.
+func TestBodies(t *testing.T) {
+	x := open(t)
+	for body, want := range map[string]int{
+		`{"resource":"/nodes=2/cpu=1","command":"/usr/bin/id","workdir":"~/t","type":["besteffort"],"param_file":"60\n90","use-job-key":1}`: 2,
+		`{"resource":["core=1"],"command":"id","use_job_key":"1","import-job-key-from-file":"x","after":[]}`:                                1,
+		`{"resource":"core=1","script":"#!/bin/sh\n#OAR --name fromscript\nid\n","scanscript":1}`:                                           1,
+		`{"resource":"core=1","command":"id","bogus":1}`:                                                                                    0,
+		`{"command":"id","param-file":"1","param_file":"2"}`:                                                                                0,
+		`{"command":"id"} {}`: 0, `[]`: 0, `"id"`: 0, `null`: 0, `{"resource":{"a":1},"command":"id"}`: 0,
+	} {
+		status, answer := x.call(x.tokens["alice"], "POST", "/jobs", body)
+		ids, _ := answer["ids"].([]any)
+		if len(ids) != want || (status == 200) != (want > 0) || want == 0 && status != 400 {
+			t.Errorf("%s: %d %v", body, status, answer)
+		}
+		warned, _ := answer["cmd_warnings"].(string)
+		if strings.Contains(warned, "job_key") != strings.Contains(body, "use_job_key") {
+			t.Errorf("%s: %q", body, warned)
+		}
+		if strings.Contains(body, "fromscript") {
+			_, job := x.call(x.tokens["alice"], "GET", fmt.Sprintf("/jobs/%v", ids[0]), "")
+			if job["name"] != "fromscript" || job["command"] != "./script" {
+				t.Errorf("%v", job)
+			}
+		}
+	}
+}
