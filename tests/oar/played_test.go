@@ -141,7 +141,7 @@ var unplayed = map[string]string{
 	"tq04": exception, "tq09": exception,
 	"m012": "differs: nobody can move a reservation into the past",
 	"m026": "differs: schedulers are no programs of their own that can be missing",
-	"o002": "differs: timesharing has no effect",
+	"o002": "differs: timesharing has no effect, for a VM has its processors for itself",
 	"f004": "differs: all that wait are looked at in each pass", "f005": "differs: all that wait are looked at in each pass",
 	"f007": "differs: the case fails with OAR itself; fair share is judged in queue/fairshare",
 	"w001": noWalltime,

@@ -38,7 +38,7 @@ type scheduled struct {
 var unscheduled = map[string]string{
 	"s07": "differs: a dependency on a job that there is not is refused",
 	"s14": "judged by TestBestEffort",
-	"s19": "differs: timesharing has no effect",
+	"s19": "differs: timesharing has no effect, for a VM has its processors for itself",
 	"s20": "judged by TestWindows; what cannot end by its deadline ends in Error, where OAR lets it wait for ever",
 	"s23": "judged by TestStateLog: the room of a suspended job is used",
 }
