@@ -33,6 +33,9 @@ type Job struct {
 	// NotBefore is an instant before which it does not start, whatever room there is, and
 	// keeps nobody else; zero: there is none.
 	NotBefore time.Time
+	// After are those for which it waits, if it is stuck for nothing else; Array is its own.
+	After []Tie
+	Array cluster.VJobID
 	// Leaves: it is on its way out, and its room comes back by itself.
 	Leaves bool
 	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
@@ -83,6 +86,7 @@ func Of(s *Scene) Schedule {
 	f.reserved()
 	f.stand()
 	f.waiting()
+	f.follow()
 	return Schedule{Bars: f.bars, Use: f.use()}
 }
 

@@ -49,6 +49,7 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		}
 		f.VMs, f.BestEffort = p.sizes(i, at, counts), job.BestEffort
 		f.Yields = f.Runs && p.yields(&job)
+		f.Array, f.After = job.Array, p.ties(&job, f.Stuck)
 		quotas.note(&f)
 		if power != nil {
 			f.Parts = append(f.Parts, ceiling.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
@@ -56,6 +57,21 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
 	return s
+}
+
+// ties are those for whom a vjob waits that is stuck for nothing else; none: it is not, or
+// nobody knows whether that will ever be.
+func (p *Picture) ties(job *queue.Job, stuck bool) (list []forecast.Tie) {
+	if !stuck || job.Held || p.waits[job.ID] == "" || p.aside[job.ID] != "" || p.closed != "" {
+		return nil
+	}
+	for _, d := range job.After {
+		if d.When == cluster.AfterNotOK {
+			return nil
+		}
+		list = append(list, forecast.Tie{On: d.On, Array: d.Array, Start: d.When == cluster.AfterStart})
+	}
+	return list
 }
 
 // yields reports whether a vjob that runs makes room for those before it, whenever they

@@ -1,0 +1,84 @@
+package forecast
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// Tie is another vjob, or a whole array, for which one waits: until it has started, or
+// until it has ended. One that is not in the scene has.
+type Tie struct {
+	On           cluster.VJobID
+	Array, Start bool
+}
+
+// mostLinks bounds how long a chain is foretold of those that wait for each other.
+const mostLinks = 8
+
+// follow plans those that wait for others, once it is foretold when these start or end;
+// those that wait for room only were planned before.
+func (f *forecast) follow() {
+	for more, links := true, 0; more && links < mostLinks; links++ {
+		more = false
+		spans := spans(nil)
+		for i := range f.Jobs {
+			j := &f.Jobs[i]
+			if len(j.After) == 0 || !f.bars[i].Start.IsZero() {
+				continue
+			}
+			if spans == nil {
+				spans = f.spans()
+			}
+			met, known := spans.met(j.After)
+			if !known {
+				continue
+			}
+			start, because, ok := f.earliest(j, later(met, f.Now))
+			if !ok {
+				continue
+			}
+			f.settle(j, start, because)
+			f.plan(i, start)
+			f.bars[i].Why, more = j.Reason+"; that is foretold for "+f.clock(met), true
+		}
+	}
+}
+
+// spans are when vjobs and arrays start and end, as far as that is foretold.
+type spans map[Tie]time.Time
+
+func (f *forecast) spans() spans {
+	s := spans{}
+	see := func(t Tie, at time.Time) {
+		if before, seen := s[t]; !seen || !before.IsZero() && (at.IsZero() || at.After(before)) {
+			s[t] = at // zero: of one it is not known
+		}
+	}
+	for i := range f.Jobs {
+		j, b := &f.Jobs[i], &f.bars[i]
+		see(Tie{On: j.ID, Start: true}, b.Start)
+		see(Tie{On: j.ID}, b.End)
+		if j.Array != 0 {
+			see(Tie{j.Array, true, true}, b.Start)
+			see(Tie{On: j.Array, Array: true}, b.End)
+		}
+	}
+	return s
+}
+
+// met is when the last of some ties is; it reports false if that cannot be known, or all
+// are already: then something else is waited for.
+func (s spans) met(ties []Tie) (last time.Time, known bool) {
+	for _, t := range ties {
+		at, there := s[t]
+		switch {
+		case !there:
+		case at.IsZero():
+			return last, false
+		default:
+			last, known = later(last, at), true
+		}
+	}
+	return last, known
+}
