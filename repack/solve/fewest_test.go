@@ -6,12 +6,13 @@ import (
 	"vjob/repack"
 	"vjob/repack/planted"
 	"vjob/repack/solve"
+	"vjob/tests/pace"
 )
 
 // The fewest nodes are never more than a search for something else leaves in use,
 // and the plan that leaves them is right.
 func TestFewestNodes(t *testing.T) {
-	for seed := range uint64(1 + 5/slower) {
+	for seed := range uint64(1 + 5/pace.Slower) {
 		in := planted.New(planted.Options{Nodes: 12, Fill: 0.6, Seed: seed})
 		plain, err := solve.Solve(in, solve.Options{Iterations: -1})
 		if err != nil {

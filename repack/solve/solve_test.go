@@ -11,6 +11,7 @@ import (
 	"vjob/repack"
 	"vjob/repack/rule"
 	"vjob/repack/solve"
+	"vjob/tests/pace"
 )
 
 // fatal is what tests and properties have in common.
@@ -96,9 +97,9 @@ func TestInstantActions(t *testing.T) {
 func seeds(t *testing.T) uint64 {
 	t.Helper()
 	if testing.Short() {
-		return 20 / slower
+		return 20 / pace.Slower
 	}
-	return 200 / slower
+	return 200 / pace.Slower
 }
 
 // run has the message of what fails begin with the seed.

@@ -7,10 +7,11 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/solve"
+	"vjob/tests/pace"
 )
 
 // trialSeeds is how many random problems each property is tried on.
-const trialSeeds = 2000 / slower
+const trialSeeds = 2000 / pace.Slower
 
 // staying are the rules on where VMs are at the end, which is what a trial decides.
 var staying = []string{

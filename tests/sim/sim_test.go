@@ -10,12 +10,13 @@ import (
 
 	"vjob/journal"
 	"vjob/queue"
+	"vjob/tests/pace"
 	"vjob/tests/sim"
 )
 
 var (
-	seeds = flag.Int("seeds", 2000/slower, "how many seeds to run in TestSeeds")
-	apart = flag.Int("apart", 8/slower, "how many runs TestEveryStep takes apart")
+	seeds = flag.Int("seeds", 2000/pace.Slower, "how many seeds to run in TestSeeds")
+	apart = flag.Int("apart", 8/pace.Slower, "how many runs TestEveryStep takes apart")
 	steps = flag.Int("steps", 120, "at how many steps it does so, if there are more; 0: at each")
 	first = flag.Uint64("seed", 1, "the first seed")
 	only  = flag.String("policy", "", "draw policies of this name only")
@@ -166,7 +167,7 @@ func TestDeterminism(t *testing.T) {
 // consequence.
 func TestPrune(t *testing.T) {
 	var sum journal.Pruned
-	for seed := *first; seed < *first+40/slower && !t.Failed(); seed++ {
+	for seed := *first; seed < *first+40/pace.Slower && !t.Failed(); seed++ {
 		opts := sim.Harsh(seed)
 		opts.Keep = 0
 		whole := run(t, opts)
