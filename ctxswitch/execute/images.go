@@ -15,14 +15,15 @@ import (
 // look at the store: a store that is not mounted is no loss, but nothing can be
 // resumed from it, and somebody should look (fault scenario 14).
 func (e *Executor) checkImages() {
-	there := map[hypervisor.ImageID]bool{}
+	there, doors := map[hypervisor.ImageID]bool{}, map[hypervisor.ImageID]cluster.NodeID{}
 	if e.store.seen {
 		for _, image := range e.store.Images {
-			there[image.ID] = true
+			there[image.ID], doors[image.ID] = true, image.Node
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
 		p := e.gangs[id]
+		e.reroute(p, doors)
 		missing := e.missing(p, there)
 		if missing == p.missing {
 			continue
@@ -33,6 +34,35 @@ func (e *Executor) checkImages() {
 		p.missing = missing
 		e.changes++
 	}
+}
+
+// reroute notes through which nodes the images of a suspended vjob can be read, if those
+// that have saved them are switched off, or silent, and others share their store.
+func (e *Executor) reroute(p *pursuit, doors map[hypervisor.ImageID]cluster.NodeID) {
+	if p.rec.Phase != gang.Saved || !p.idle() {
+		return
+	}
+	rec := p.rec.Clone()
+	moved := false
+	for rank := range rec.Members {
+		image := rec.Members[rank].Image
+		if image == nil || e.seen(image.Node) || !e.seen(doors[image.ID]) {
+			continue
+		}
+		through := *image
+		through.Node = doors[image.ID]
+		rec.Members[rank].Image, moved = &through, true
+	}
+	if moved {
+		e.commit(p, *rec)
+		e.changes++
+	}
+}
+
+// seen reports whether a node has answered to its last look.
+func (e *Executor) seen(id cluster.NodeID) bool {
+	n, known := e.nodes[id]
+	return known && n.seen
 }
 
 // missing says which image of a suspended vjob the last look at the store did not

@@ -119,7 +119,7 @@ func New(zone *time.Location, lines []Line) (*Book, error) {
 	b := &Book{lines: slices.Clone(lines)}
 	for i, l := range lines {
 		if !(l.Watts >= 0 && l.Watts <= most) {
-			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), float64(l.Watts), "watts, from 0 on")
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), float64(l.Watts), "watts, from 0 to 1e12")
 		}
 		if slices.ContainsFunc(lines[:i], func(o Line) bool { return o.Group == l.Group }) {
 			continue // its group is done

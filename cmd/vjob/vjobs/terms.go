@@ -57,6 +57,9 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 // override puts the flags that were given over what a file says.
 func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (err error) {
 	given := cmd.Flags().Changed
+	if !(f.floor >= 0 && f.floor <= 1) { // NaN could not even be sent
+		return cluster.BadField("--floor", f.floor, "from 0 to 1")
+	}
 	setIf(given("queue"), &t.Queue, f.queue)
 	setIf(given("project"), &t.Project, f.project)
 	setIf(given("floor"), &t.Floor, f.floor)
