@@ -21,16 +21,16 @@ const mostLinks = 8
 func (f *forecast) follow() {
 	for more, links := true, 0; more && links < mostLinks; links++ {
 		more = false
-		spans := spans(nil)
+		var foretold spans // until somebody asks
 		for i := range f.Jobs {
 			j := &f.Jobs[i]
 			if len(j.After) == 0 || !f.bars[i].Start.IsZero() {
 				continue
 			}
-			if spans == nil {
-				spans = f.spans()
+			if foretold == nil {
+				foretold = f.spans()
 			}
-			met, known := spans.met(j.After)
+			met, known := foretold.met(j.After)
 			if !known {
 				continue
 			}
