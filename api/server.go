@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -162,12 +163,28 @@ func (s *Server) routes(table []endpoint) http.Handler {
 	engine.HandleMethodNotAllowed = true
 	_ = engine.SetTrustedProxies(nil) // nil cannot be malformed
 	engine.Use(s.record, s.recover)
-	engine.NoRoute(func(c *gin.Context) { s.fail(c, notFound("path", c.Request.URL.Path)) })
-	engine.NoMethod(func(c *gin.Context) { s.fail(c, errNoMethod) })
+	words := map[string]Fail{} // of dialects, by what their paths begin with
 	for _, e := range table {
 		engine.Handle(e.method, e.path, s.guard(e))
+		if e.fail != nil {
+			words[root(e.path)] = e.fail
+		}
 	}
+	lost := func(c *gin.Context, err error) {
+		if fail, ok := words[root(c.Request.URL.Path)]; ok {
+			c.Set(failKey, fail)
+		}
+		s.fail(c, err)
+	}
+	engine.NoRoute(func(c *gin.Context) { lost(c, notFound("path", c.Request.URL.Path)) })
+	engine.NoMethod(func(c *gin.Context) { lost(c, errNoMethod) })
 	return engine
+}
+
+// root is the first part of a path.
+func root(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first
 }
 
 // guard admits a request to its endpoint: within the limits, by somebody known,

@@ -252,6 +252,21 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
+// What there is not is told in OAR's shape as well.
+func TestNoSuchCall(t *testing.T) {
+	x := open(t)
+	for call, want := range map[string]float64{
+		"GET /stress_factor": 404, "GET /nosuch": 404, "GET /jobs/1/nosuch": 404, "PUT /jobs": 405, "GET /config": 404,
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		status, answer := x.call(x.tokens["alice"], method, path, "")
+		title, _ := answer["title"].(string)
+		if float64(status) != want || answer["code"] != want || title != http.StatusText(status) || answer["message"] == "" {
+			t.Errorf("%s: %d %v", call, status, answer)
+		}
+	}
+}
+
 // The examples of OAR's manual are taken as they stand there: with options that mean nothing
 // here, with keys in either spelling, and with a script that has no name.
 func TestBodies(t *testing.T) {
