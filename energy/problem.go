@@ -155,7 +155,7 @@ func (p *Problem) misfit(j int) string {
 			most = max(most, p.Nodes[n].Room[r])
 		}
 		if need > most+Slack {
-			return fmt.Sprintf("job %d needs %g of %s, the largest host has %g: %g too little", j, need, p.Resources[r], most, need-most)
+			return fmt.Sprintf("job %d needs %g of %s, the largest host has %g: %.6g too little", j, need, p.Resources[r], most, need-most)
 		}
 	}
 	most := 0.0
@@ -163,7 +163,7 @@ func (p *Problem) misfit(j int) string {
 		most = max(most, p.Nodes[n].CPU)
 	}
 	if want := p.Floor * job.CPU; want > most+Slack {
-		return fmt.Sprintf("job %d needs a CPU share of %g for a yield of %g, the largest host has %g: %g too little", j, want, p.Floor, most, want-most)
+		return fmt.Sprintf("job %d needs a CPU share of %g for a yield of %g, the largest host has %g: %.6g too little", j, want, p.Floor, most, want-most)
 	}
 	return fmt.Sprintf("job %d fits on no host that it may be on", j)
 }

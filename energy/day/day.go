@@ -50,13 +50,13 @@ var Paper = Config{
 func (c *Config) Check() error {
 	switch {
 	case c.Hosts < 1 || c.Hosts > 10_000:
-		return cluster.BadField("hosts", c.Hosts, "from 1 to 10000")
-	case c.VMs < 0 || c.VMs > 100_000:
-		return cluster.BadField("vms", c.VMs, "from 0 to 100000")
+		return cluster.BadField("nodes", c.Hosts, "from 1 to 10000")
+	case c.VMs < 1 || c.VMs > 100_000:
+		return cluster.BadField("vms", c.VMs, "from 1 to 100000")
 	case c.Host.CPU <= 0:
 		return cluster.BadField("mhz", int64(c.Host.CPU), "more than 0")
 	case cluster.MiB(c.VMs)*c.Memory > cluster.MiB(c.Hosts)*c.Host.Memory:
-		return cluster.BadField("vms", c.VMs, "as many as there is memory for")
+		return cluster.BadField("vms", c.VMs, fmt.Sprintf("at most %d: for more there is no memory", int64(cluster.MiB(c.Hosts)*c.Host.Memory/max(c.Memory, 1))))
 	case c.Half < time.Hour || c.Length < c.Half || c.Length > 1000*time.Hour:
 		return cluster.BadField("hours", c.Length, "at least half a day, and at most 1000 hours")
 	case c.Every < time.Minute:

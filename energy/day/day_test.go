@@ -71,7 +71,7 @@ func TestEnergyAddsUp(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for field, change := range map[string]func(*day.Config){
-		"hosts":      func(c *day.Config) { c.Hosts = 0 },
+		"nodes":      func(c *day.Config) { c.Hosts = 0 },
 		"vms":        func(c *day.Config) { c.VMs = 1_000_000 },
 		"mhz":        func(c *day.Config) { c.Host.CPU = 0 },
 		"hours":      func(c *day.Config) { c.Length = 0 },

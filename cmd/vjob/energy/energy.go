@@ -94,7 +94,9 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 	r.lp, r.feasible = bound.LP(in.Problem)
 	r.lbh, _ = bound.LBH(in.Problem)
 	if r.made == nil {
-		r.why = append(in.Misfits(), r.why...)
+		if len(r.why) == 0 { // the algorithms of the paper give no reasons
+			r.why = in.Misfits()
+		}
 		if !r.feasible && len(r.why) == 0 {
 			r.why = []string{"even divisible jobs on divisible hosts do not fit"}
 		}
