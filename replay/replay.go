@@ -8,6 +8,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -106,6 +107,8 @@ type run struct {
 	numbers  []cluster.VJobID // of the jobs that were submitted; 0 is one that was refused
 	options  Options
 	cluster  *simulated.Cluster
+	store    memory.Store
+	pruned   time.Time // when the store was last rid of its history
 	shell    *virtual.Shell
 	recorder *recorder
 	start    time.Time
@@ -135,7 +138,7 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
 	var err error
 	r.shell, err = virtual.New(virtual.Config{
-		Settings: r.settings(work), Cluster: r.cluster, Store: &memory.Store{},
+		Settings: r.settings(work), Cluster: r.cluster, Store: &r.store,
 		Committed: func(now time.Time, step journal.Step) { r.recorder.committed(now, &step) },
 	})
 	return r, err
@@ -160,6 +163,18 @@ func length(w *workload.Workload) time.Duration {
 	return last + sum
 }
 
+// mostLooks bounds how often nodes are looked at while nothing happens, as beside a job that
+// runs for ten years.
+const mostLooks = 200_000
+
+// span is how long the workload takes at least.
+func span(w *workload.Workload) (last time.Duration) {
+	for i := range w.Jobs {
+		last = max(last, w.Jobs[i].At+min(w.Jobs[i].Length(), maxLength))
+	}
+	return last
+}
+
 // settings are those of the daemon, with times that suit a cluster on which
 // nothing goes wrong: nodes tell when something changes, so they need be looked at
 // only now and then. No plan depends on how fast this machine is.
@@ -171,7 +186,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 		s = *r.options.Base
 	}
 	s.Execute.Costs = steering.Costs(r.options.Profile)
-	s.Execute.LookEvery = min(max(work/20_000, 5*time.Second), 5*time.Minute)
+	s.Execute.LookEvery = max(min(max(work/20_000, 5*time.Second), 5*time.Minute), span(r.workload)/mostLooks)
 	if r.options.Transfers > 0 {
 		s.Execute.Transfers = r.options.Transfers
 	}
@@ -186,7 +201,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 			return nil
 		}
 		if steps%256 == 0 {
-			if err := ctx.Err(); err != nil {
+			if err := errors.Join(ctx.Err(), r.forget(ctx)); err != nil {
 				return err
 			}
 			if r.options.Progress != nil {
