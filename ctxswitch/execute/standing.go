@@ -30,8 +30,9 @@ func (e *Executor) goesOn(p *pursuit) bool {
 }
 
 // mayRun reports whether all members of a gang that stands still have the CPU on their
-// nodes that they need to go on, and the power for it. A node of which nothing is seen has
-// none.
+// nodes that they need to go on, and the power for it. Those who need more than their node
+// has are content with all of it: they would never have more there, and cannot move before
+// they run. A node of which nothing is seen has none.
 func (e *Executor) mayRun(p *pursuit) bool {
 	wants, load := map[cluster.NodeID]cluster.MilliCPU{}, map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range p.rec.Members {
@@ -42,7 +43,7 @@ func (e *Executor) mayRun(p *pursuit) bool {
 	}
 	for id, cpu := range wants {
 		n, ok := e.nodes[id]
-		if !ok || !n.seen || cpu > 0 && cpu > e.free(n, p, cluster.VMID{}).CPU {
+		if !ok || !n.seen || cpu > 0 && min(cpu, n.Capacity.CPU) > e.free(n, p, cluster.VMID{}).CPU {
 			return false
 		}
 	}

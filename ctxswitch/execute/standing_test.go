@@ -77,6 +77,25 @@ func TestGoesOnWhenThereIsCPU(t *testing.T) {
 	}
 }
 
+// Who has come to need more CPU than the node has goes on with all of it, and not with less:
+// waiting longer would not give it more.
+func TestGoesOnWithWhatTheNodeHas(t *testing.T) {
+	for _, c := range []struct {
+		beside cluster.MilliCPU
+		want   gang.Phase
+	}{{0, gang.Resuming}, {1000, gang.Paused}} {
+		l := world(job(1, 2, cluster.Paused), large(9, c.beside, cluster.Running))
+		l.VJobs[0].VMs[0].Reserved.CPU = 4500
+		l.Gangs = append(l.Gangs, at(1, gang.Paused, "a", "a"), at(9, gang.Active, "a"))
+		d := sit(t, settings(), l)
+		d.has(1, 0, "a", hypervisor.CopyPaused)
+		d.has(1, 1, "a", hypervisor.CopyPaused)
+		d.settle()
+		d.unpause()
+		d.isIn(c.want)
+	}
+}
+
 // When there is none for too long, its plan is given up, and it goes on standing.
 func TestStandsWhenThereIsNoCPU(t *testing.T) {
 	d := standing(t, large(9, 3000, cluster.Running))

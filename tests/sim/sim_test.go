@@ -61,7 +61,8 @@ func TestSeeds(t *testing.T) {
 // come up: nothing goes off under its VMs, and in the end all are on.
 func TestPower(t *testing.T) {
 	var sum sim.Counts
-	for seed := *first; seed < *first+uint64(*seeds/80) && !t.Failed(); seed++ {
+	last := *first + uint64(max(2, *seeds/80)) - 1
+	for seed := *first; seed <= last && !t.Failed(); seed++ {
 		for _, opts := range []sim.Options{sim.Calm(seed), sim.Harsh(seed)} {
 			opts.Power = true
 			sum.Add(run(t, opts).Counts)
@@ -72,7 +73,7 @@ func TestPower(t *testing.T) {
 	if sum.Presses == 0 || sum.Migrations == 0 {
 		t.Errorf("too little happened to say anything: %+v", sum)
 	}
-	t.Logf("seeds %d to %d: %+v", *first, *first+uint64(*seeds/80)-1, sum)
+	t.Logf("seeds %d to %d: %+v", *first, last, sum)
 }
 
 // TestBudgetChangesWhileANodeBoots runs the seed that once drew 610 of 549 W: a node that
