@@ -18,18 +18,22 @@ import (
 	"vjob/scheduler"
 )
 
-var jobQuery = []api.Parameter{
+// paging is how long lists are asked for page by page.
+var paging = []api.Parameter{
+	{Name: "offset", Kind: "integer", Meaning: "how many to leave out"},
+	{Name: "limit", Kind: "integer", Meaning: "how many at most, from 1 to 100000"},
+}
+
+var jobQuery = append([]api.Parameter{
 	{Name: "state", Kind: "string", Meaning: "only jobs in these states, with commas"},
 	{Name: "user", Kind: "string", Meaning: "only jobs of this user"},
 	{Name: "array", Kind: "integer", Meaning: "only jobs of this array"},
 	{Name: "ids", Kind: "string", Meaning: "only these jobs, with colons"},
 	{Name: "from", Kind: "integer", Meaning: "also jobs that have ended, if not before then, in seconds since 1970"},
 	{Name: "to", Kind: "integer", Meaning: "and were submitted by then"},
-	{Name: "offset", Kind: "integer", Meaning: "how many to leave out"},
-	{Name: "limit", Kind: "integer", Meaning: "how many at most, from 1 to 100000"},
 	{Name: "structure", Kind: "string", Meaning: "oar: an object by the numbers of jobs, as oarstat -J prints it; simple: a list"},
 	{Name: "format", Kind: "integer", Meaning: "of an object: 2 or 3"},
-}
+}, paging...)
 
 func (d *Dialect) jobOperations() []api.Operation {
 	list := []api.Operation{

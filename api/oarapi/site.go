@@ -64,7 +64,7 @@ func (d *Dialect) siteOperations() []api.Operation {
 		},
 	}
 	for path, name := range map[string]string{"/resources": "", "/resources/details": "Details", "/resources/full": "Full"} {
-		list = append(list, api.Operation{Method: "GET", Path: path, Name: "oarResources" + name, Summary: "The nodes", Result: rest.Page[rest.Resource]{}, Handle: d.resources})
+		list = append(list, api.Operation{Method: "GET", Path: path, Name: "oarResources" + name, Summary: "The nodes", Query: paging, Result: rest.Page[rest.Resource]{}, Handle: d.resources})
 	}
 	for path, name := range map[string]string{"/resources/:name": "oarResource", "/resources/nodes/:name": "oarNode"} {
 		list = append(list, api.Operation{Method: "GET", Path: path, Name: name, Summary: "One node", Result: rest.Resource{}, Handle: d.resource})
@@ -98,12 +98,22 @@ func (d *Dialect) seen(c *gin.Context, who api.Subject) ([]rest.Resource, error)
 	return list, nil
 }
 
+// resources answers GET /resources: all nodes, unless a limit is given.
 func (d *Dialect) resources(c *gin.Context, who api.Subject) error {
-	list, err := d.seen(c, who)
-	if err == nil {
-		c.JSON(http.StatusOK, rest.Page[rest.Resource]{Timestamp: d.now(), Items: list, Links: self(c), Total: len(list)})
+	q, err := readQuery(c)
+	if err != nil {
+		return err
 	}
-	return err
+	list, err := d.seen(c, who)
+	if err != nil {
+		return err
+	}
+	if c.Query("limit") == "" {
+		q.limit = max(1, len(list))
+	}
+	page := list[min(q.offset, len(list)):min(q.offset+q.limit, len(list))]
+	c.JSON(http.StatusOK, rest.Page[rest.Resource]{Timestamp: d.now(), Items: page, Links: turn(c, q, len(list)), Offset: q.offset, Total: len(list)})
+	return nil
 }
 
 // one finds a node by its number or name.

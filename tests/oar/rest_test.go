@@ -198,18 +198,39 @@ func TestReservedShape(t *testing.T) {
 	}
 }
 
-// Pages follow each other by their links, and hold each job once.
+// Pages follow each other by their links, and hold each job and each node once.
 func TestPages(t *testing.T) {
 	x := open(t)
 	x.sub("alice", "--array", "7", "-l", "nodes=16", "sleep 1000000")
-	path, seen := "/jobs.json?limit=3", map[float64]bool{}
-	for pages := 1; ; pages++ {
+	if n := x.paged("/jobs.json?limit=3", 3, "id"); n != 7 {
+		t.Errorf("%d jobs on the pages", n)
+	}
+	_, all := x.call(x.tokens["alice"], "GET", "/resources", "")
+	nodes := len(all["items"].([]any))
+	if n := x.paged("/resources?limit=5", 5, "resource_id"); n != nodes || nodes < 6 || all["total"] != float64(nodes) {
+		t.Errorf("%d of %d nodes on the pages", n, nodes)
+	}
+	if code, _ := x.call(x.tokens["alice"], "GET", "/resources?limit=0", ""); code != http.StatusBadRequest {
+		t.Errorf("no node at all: %d", code)
+	}
+	if _, answer := x.call(x.tokens["bob"], "GET", "/jobs", ""); answer["total"] != 0.0 {
+		t.Errorf("bob sees %v", answer)
+	}
+}
+
+// paged counts what stands on a page and those that follow it, of at most so many each, by
+// their numbers.
+func (x *site) paged(path string, most int, number string) int {
+	x.tb.Helper()
+	seen := map[float64]bool{}
+	for path != "" {
 		_, answer := x.call(x.tokens["alice"], "GET", path, "")
-		for _, item := range answer["items"].([]any) {
-			seen[item.(map[string]any)["id"].(float64)] = true
+		items := answer["items"].([]any)
+		if len(items) == 0 || len(items) > most {
+			x.tb.Fatalf("%s: %v", path, answer)
 		}
-		if answer["total"] != 7.0 || pages > 3 {
-			t.Fatalf("page %d: %v", pages, answer)
+		for _, item := range items {
+			seen[item.(map[string]any)[number].(float64)] = true
 		}
 		path = ""
 		for _, link := range answer["links"].([]any) {
@@ -217,16 +238,8 @@ func TestPages(t *testing.T) {
 				path = strings.TrimPrefix(l["href"].(string), "/oarapi")
 			}
 		}
-		if path == "" {
-			break
-		}
 	}
-	if len(seen) != 7 {
-		t.Errorf("%d jobs on the pages", len(seen))
-	}
-	if _, answer := x.call(x.tokens["bob"], "GET", "/jobs", ""); answer["total"] != 0.0 {
-		t.Errorf("bob sees %v", answer)
-	}
+	return len(seen)
 }
 
 // OAR's own tests of its API: a job of a script is named by it, runs, and leaves the
