@@ -13,7 +13,8 @@ import (
 // others have given up, and waits for these. Those that begin first in the plan take
 // first; if that leads nowhere, it goes by the order of the plan. Where that leads nowhere
 // either, as more is drawn from the beginning than may be, the first go with what there is:
-// the plan then does not keep the budget by itself, and what carries it out has to. Links and room stay as they are shared, since nothing waits for less than before.
+// the plan then does not keep the budget by itself, and what carries it out has to. Links
+// and room stay as they are shared, since nothing waits for less than before.
 //
 // A limit for a part of the time is kept all along. A plan that keeps its budgets is
 // returned as it is.

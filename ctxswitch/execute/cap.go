@@ -166,8 +166,8 @@ func (e *Executor) Most(id cluster.VMID) (most cluster.MilliCPU) {
 }
 
 // Load is the most CPU that the VMs on a node may use: by every copy, unless its gang
-// stands still in memory, and every VM that a call may bring that is under way or has ended since the last look;
-// a cap that is being changed counts as the larger one.
+// stands still in memory, and every VM that a call may bring that is under way or has ended
+// since the last look; a cap that is being changed counts as the larger one.
 func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	n, known := e.nodes[id]
 	if !known {

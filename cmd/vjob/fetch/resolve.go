@@ -10,8 +10,18 @@ import (
 	"strconv"
 
 	"vjob/api/client"
+	"vjob/api/wire"
 	"vjob/cluster"
 )
+
+// VJob is the vjob that an argument names, as [ID] finds it.
+func VJob(ctx context.Context, c *client.Client, arg string) (wire.VJobDetail, error) {
+	id, err := ID(ctx, c, arg)
+	if err != nil {
+		return wire.VJobDetail{}, err
+	}
+	return c.VJob(ctx, id)
+}
 
 // ID finds the vjob that an argument names: a number, or the name of a live
 // vjob, or that of one which has ended.

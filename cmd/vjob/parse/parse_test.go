@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // of machines that have no zones
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,7 +47,7 @@ func TestParseSteps(t *testing.T) {
 func TestParseMoment(t *testing.T) {
 	paris, err := time.LoadLocation("Europe/Paris")
 	if err != nil {
-		t.Skip("no time zones here: ", err)
+		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 21, 17, 30, 0, 0, paris)
 	for text, want := range map[string]string{

@@ -24,11 +24,7 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := fetch.ID(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			job, err := c.VJob(cmd.Context(), id)
+			job, err := fetch.VJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}

@@ -30,11 +30,7 @@ that only an administrator can.`,
 			if err != nil {
 				return err
 			}
-			id, err := fetch.ID(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			job, err := c.VJob(cmd.Context(), id)
+			job, err := fetch.VJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -42,14 +38,14 @@ that only an administrator can.`,
 			if err != nil {
 				return err
 			}
-			changed, err := c.SetWalltime(cmd.Context(), id, seconds)
+			changed, err := c.SetWalltime(cmd.Context(), job.ID, seconds)
 			if err != nil {
 				return err
 			}
 			if a.JSON() {
 				return cli.PrintJSON(a.Out, changed, true)
 			}
-			_, err = fmt.Fprintf(a.Out, "vjob %d: its walltime is %s now\n", id, wording.Walltime(changed.WalltimeSeconds))
+			_, err = fmt.Fprintf(a.Out, "vjob %d: its walltime is %s now\n", job.ID, wording.Walltime(changed.WalltimeSeconds))
 			return err
 		},
 	}
