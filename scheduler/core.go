@@ -5,8 +5,8 @@
 //
 // To read it: [Core.Drain] is one step, decide.go what happens when a decision is due, and
 // [Loop.Run] is the shell around them. What the core knows has rooms of its own: kin (who
-// waits for whom), intake (what is asked for), switchboard, wattage and caretaker (the
-// power of nodes). Requests of people come in through request.go; each has its method of
+// waits for whom), exile (with whom no decision can be taken), intake (what is asked for),
+// switchboard, wattage and caretaker (the power of nodes). Requests of people come in through request.go; each has its method of
 // the core beside its noun.
 package scheduler
 
@@ -24,6 +24,7 @@ import (
 	"vjob/queue/arrangement"
 	"vjob/ruling"
 	"vjob/scheduler/caretaker"
+	"vjob/scheduler/exile"
 	"vjob/scheduler/kin"
 	"vjob/scheduler/pass"
 	"vjob/scheduler/switchboard"
@@ -79,10 +80,9 @@ type Core struct {
 	nextPlan  journal.PlanID
 
 	// What makes the next one necessary, or goes wrong in it.
-	retryAt time.Time                // when a vjob comes out of its back-off
-	aside   map[cluster.VJobID]exile // no decision could be taken with them
-	missed  exile                    // there could not even without anybody; its zero value: there could
-	late    map[cluster.VJobID]bool  // reservations that cannot begin in time, of which people are told
+	retryAt time.Time               // when a vjob comes out of its back-off
+	exiles  *exile.Register         // no decision could be taken with them
+	late    map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
 }
 
 // NewCore goes on from what the journal holds.
@@ -91,7 +91,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: ruling.NewReader(), aside: map[cluster.VJobID]exile{}, desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: ruling.NewReader(), exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpPower(&loaded)

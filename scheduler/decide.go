@@ -8,7 +8,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/journal"
 	"vjob/queue"
+	"vjob/scheduler/exile"
 	"vjob/scheduler/pass"
 )
 
@@ -26,12 +28,9 @@ func (c *Core) decide() {
 	c.retry(p.Again)
 	c.desk.Decided(c.now)
 	d, err := p.Decide()
-	c.judge(facts.Exiles, d.Suspects)
-	if err != nil {
-		c.despair(err)
-	} else {
-		c.missed = exile{}
-	}
+	alarms, again := c.exiles.Judge(&exile.Trial{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
+	c.out.Events = append(c.out.Events, alarms...)
+	c.retry(again)
 	if d.Verdicts == nil {
 		return // those of the last decision are as good as any
 	}
@@ -57,7 +56,7 @@ func (c *Core) facts() *pass.Facts {
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), Past: c.desk.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.watts.Books(), Prices: c.pricesStatus().Series,
 		Least: c.board.Draws(), Wanted: c.wanted(),
-		Waits: c.kin.Waiting(), Exiles: c.exiles(vjobs),
+		Waits: c.kin.Waiting(), Exiles: c.exiles.Standing(c.now, vjobs),
 	}
 }
 
@@ -97,6 +96,11 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
 	c.decided = c.exec.Changes()
+}
+
+// alarm tells people of what they have to know, about a vjob unless it is 0.
+func (c *Core) alarm(id cluster.VJobID, text string) {
+	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
 }
 
 // retry asks for a decision at an instant; zero is never.

@@ -60,11 +60,12 @@ var table = []row{
 	{"scheduler/intake", of("cluster", "queue/arrangement", "ruling", "ctxswitch"), "what runs, who asks, and how a vjob is stored"},
 	{"scheduler/kin", of("cluster", "ctxswitch/gang", "journal", "ctxswitch/execute"), "what else keeps a vjob from running"},
 	{"scheduler/pass", of("cluster", "energy", "energy/price", "queue/outlook", "queue", "queue/reservation", "queue/forecast", "queue/ceiling", "queue/mold", "energy/ration", "energy/budget", "queue/quota", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute"), "how plans are carried out, what is written down, and when the next pass is due"},
+	{"scheduler/exile", of("cluster", "journal", "ctxswitch/execute", "scheduler/pass"), "why a decision fails"},
 	{"scheduler/switchboard", of("cluster", "energy", "power", "power/cycle", "journal"), "why a node is wanted off, and how much power there is"},
 	{"scheduler/wattage", of("cluster", "energy", "energy/budget", "journal", "ctxswitch/execute", "scheduler/pass"), "who runs, and how a decision shares the power out"},
 	{"scheduler/caretaker", of("cluster", "energy", "energy/dpm", "ctxswitch/gang", "power/cycle", "ctxswitch/execute", "scheduler/pass", "scheduler/switchboard"), "how a node is switched"},
 	{"scheduler/chore", of("cluster", "journal"), "what is decided, and which vjobs are live"},
-	{"scheduler", of("cluster", "energy", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "scheduler/chore"), "which store, driver and front it has"},
+	{"scheduler", of("cluster", "energy", "energy/price", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/exile", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "scheduler/chore"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
 	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
@@ -143,7 +144,7 @@ var table = []row{
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "virtual",
+var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/exile", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/starter", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",
