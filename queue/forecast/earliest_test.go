@@ -8,6 +8,7 @@ import (
 	"vjob/cluster"
 	"vjob/queue/ceiling"
 	"vjob/queue/forecast"
+	"vjob/tests/brute"
 )
 
 // of gives a vjob VMs of a size.
@@ -97,11 +98,11 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 		for range count {
 			scene.Nodes = append(scene.Nodes, cpus(size))
 		}
-		var running []int64
+		var running []int
 		for id := cluster.VJobID(1); id < 10; id++ {
 			n := 1 + rng.Int64N(size)
 			j := of(job(id, n*(1+rng.Int64N(2)), 1+rng.IntN(60)), n)
-			if all := append(parts(&j), running...); id < 5 && pack(all, make([]int64, count), size) {
+			if all := append(parts(&j), running...); id < 5 && brute.Packs(all, count, size) {
 				j, running = runs(j), all
 			}
 			scene.Jobs = append(scene.Jobs, j)
@@ -118,7 +119,7 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 					all = append(all, parts(&scene.Jobs[k])...)
 				}
 			}
-			if !scene.Jobs[i].Runs && !pack(all, make([]int64, count), size) {
+			if !scene.Jobs[i].Runs && !brute.Packs(all, count, size) {
 				t.Fatalf("vjob %d of %+v starts at %s: there are no places for %v", i+1, scene.Jobs, bars[i].Start, all)
 			}
 		}
@@ -142,26 +143,9 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-func parts(j *forecast.Job) (list []int64) {
+func parts(j *forecast.Job) (list []int) {
 	for _, vm := range j.VMs {
-		list = append(list, int64(vm.CPU/1000))
+		list = append(list, int(vm.CPU/1000))
 	}
 	return list
-}
-
-func pack(parts, used []int64, size int64) bool {
-	if len(parts) == 0 {
-		return true
-	}
-	for i := range used {
-		if used[i]+parts[0] > size {
-			continue
-		}
-		used[i] += parts[0]
-		if pack(parts[1:], used, size) {
-			return true
-		}
-		used[i] -= parts[0]
-	}
-	return false
 }

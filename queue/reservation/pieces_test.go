@@ -9,6 +9,7 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/reservation"
+	"vjob/tests/brute"
 )
 
 // shelf is a room of nodes of equal size, in which all who are taken are placed anew each
@@ -21,28 +22,11 @@ type shelf struct {
 
 func (s *shelf) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	all := append(append([]int(nil), s.taken...), s.parts[id]...)
-	if !pack(all, make([]int, s.nodes), s.size) {
+	if !brute.Packs(all, s.nodes, s.size) {
 		return false, queue.Shortage{}
 	}
 	s.taken = all
 	return true, queue.Shortage{}
-}
-
-func pack(parts, used []int, size int) bool {
-	if len(parts) == 0 {
-		return true
-	}
-	for i := range used {
-		if used[i]+parts[0] > size {
-			continue
-		}
-		used[i] += parts[0]
-		if pack(parts[1:], used, size) {
-			return true
-		}
-		used[i] -= parts[0]
-	}
-	return false
 }
 
 // A reservation is confirmed if and only if at every second of it there are places for all
@@ -66,7 +50,7 @@ func TestPlacesAgainstACount(t *testing.T) {
 						all = append(all, parts[id]...)
 					}
 				}
-				if !pack(all, make([]int, nodes), size) {
+				if !brute.Packs(all, nodes, size) {
 					return false
 				}
 			}

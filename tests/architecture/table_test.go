@@ -136,6 +136,7 @@ var table = []row{
 	{"cmd/vjob/replay", everything, "how vjobs are scheduled"},
 	{"cmd/vjob/oar", of("cluster", "oar/message", "oar/date", "oar/property", "oar/request", "oar/mapping", "oar/command", "cmd/program", "cmd/vjob/plain", "cmd/vjob/cli", "cmd/vjob/parse"), "what a request means"},
 	{"cmd/vjob", of("cmd/program", "cmd/vjob/cli", "cmd/vjob/vjobs", "cmd/vjob/site", "cmd/vjob/watch", "cmd/vjob/plan", "cmd/vjob/energy", "cmd/vjob/replay", "cmd/vjob/oar"), "nothing: it joins the commands"},
+	{"tests/brute", nil, "who asks"},
 	{"tests/golden", nil, "what the texts mean"},
 	{"tests/pace", nil, "what long tests do"},
 	{"tests/sim", everything, "real time"},
