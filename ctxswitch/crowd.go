@@ -16,7 +16,7 @@ type crowd struct {
 	*Line
 	outside []bool
 	in      []int     // those inside
-	plain   int       // a VM inside that no rule names; -1: none
+	plain   int       // a VM inside that no rule names, of those the one that draws least; -1: none
 	free    []int64   // in sum on the nodes that take VMs; nil: to be counted
 	largest [2]int64  // of that, on the node with the most processors
 	needs   [][]int64 // see amounts; used again and again
@@ -48,7 +48,7 @@ func (c *crowd) enrol(p *Packing, at int) {
 	a := &c.queue[at]
 	for rank, need := range a.Needs {
 		vm := cluster.VMID{VJob: a.VJob, Rank: rank}
-		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 {
+		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 && (c.plain < 0 || c.thrifty(p, vm)) {
 			c.plain = len(p.stage.vms)
 		}
 		p.enrol(vm, need)
@@ -115,7 +115,7 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 		return solve.Refusal{Missing: missing}, true
 	}
 	a := &c.queue[at]
-	if c.plain < 0 || a.Rules != "" || p.stage.naming || c.avoids(p, a) {
+	if c.plain < 0 || a.Rules != "" || p.stage.naming || c.avoids(p, a) || c.saves(p, a) {
 		return solve.Refusal{}, false
 	}
 	for len(c.needs) < len(a.Needs) {
@@ -136,6 +136,24 @@ func (c *crowd) avoids(p *Packing, a *Applicant) bool {
 	}
 	for rank := range a.Needs {
 		if len(p.stock.Avoid[cluster.VMID{VJob: a.VJob, Rank: rank}]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// thrifty reports whether a VM is content with less than the plain one.
+func (c *crowd) thrifty(p *Packing, vm cluster.VMID) bool {
+	return p.stock.Feeds.least(vm) < p.stock.Feeds.least(p.stage.vms[c.plain])
+}
+
+// saves reports whether a member is: then it may find a place where the plain one does not.
+func (c *crowd) saves(p *Packing, a *Applicant) bool {
+	if p.stock.Feeds == nil {
+		return false
+	}
+	for rank := range a.Needs {
+		if c.thrifty(p, cluster.VMID{VJob: a.VJob, Rank: rank}) {
 			return true
 		}
 	}

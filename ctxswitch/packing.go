@@ -23,6 +23,8 @@ type Stock struct {
 	// not there, even if they run: their vjob would be suspended or stopped. A vjob
 	// of which nothing is here needs no room, e.g. because it is claimed already.
 	Needs map[cluster.VMID]cluster.Resources
+	// Feeds are what places leave of power; nil: as much as anybody likes.
+	Feeds *Feeds
 	// Line are vjobs of which nothing is in Current. However many there are, only those
 	// cost something of which it is not clear at once that there is no room for them.
 	// Nil: there are none.
@@ -66,6 +68,7 @@ func (p *Packing) build() error {
 		}
 	}
 	slices.Sort(p.crowd.in) // so that it makes no difference when they came in
+	p.crowd.plain = -1
 	for _, a := range p.crowd.in {
 		p.crowd.enrol(p, a)
 	}
@@ -77,6 +80,7 @@ func (p *Packing) build() error {
 	if err == nil {
 		err = g.drain()
 	}
+	g.feed(s.Feeds)
 	switch {
 	case err != nil:
 	case p.trial != nil:

@@ -54,6 +54,7 @@ type Problem struct {
 	// many there are.
 	Network *Network
 	Power   *Power // what the plan may draw; nil: as much as it likes. See [Within].
+	Feeds   *Feeds // what places leave of power; nil: nobody asks
 	Seed    uint64
 }
 

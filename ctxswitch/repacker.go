@@ -98,7 +98,7 @@ func (s *survey) refusal(why string) *NoPlan {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(Stock{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs})
+	room := NewPacking(Stock{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
@@ -157,6 +157,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain()); err != nil {
 		return nil, err
 	}
+	q.feed(s.Feeds)
 	return q, nil
 }
 

@@ -18,6 +18,7 @@ type stage struct {
 	unread []string // what is wrong with texts that cannot be understood
 	rests  bool     // some VM is not to be touched
 	naming bool     // rules of the cluster name VMs
+	least  []int64  // what VMs count for with feeds; nil: there are none
 }
 
 // newStage has the nodes with the room that claims leave, and no VMs. Nodes that take

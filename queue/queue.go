@@ -90,8 +90,8 @@ type Moment struct {
 	Jobs  []Job             // in the order in which they are to be looked at
 	Total cluster.Resources // what all nodes that take VMs have
 	Room  func() Room       // an empty room at each call
-	// Places is likewise, but there are no quotas in it: for other moments than this one. Nil
-	// is as Room.
+	// Places is likewise, but there are no quotas in it, and no budgets of power: for other
+	// moments than this one. Nil is as Room.
 	Places func() Room
 	// Booked is room that is taken later, or from now on by vjobs that do not run yet.
 	Booked []Booking

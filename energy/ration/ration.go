@@ -79,8 +79,8 @@ func (p *Problem) ledger() *ledger {
 	return l
 }
 
-// draws is what a node draws under a load.
-func (n *Node) draws(load float64) energy.Watts {
+// Draws is what a node draws under a load, in the unit of its CPU.
+func (n *Node) Draws(load float64) energy.Watts {
 	if n.Off {
 		return max(n.Least, n.Power.Standby)
 	}
@@ -90,7 +90,7 @@ func (n *Node) draws(load float64) energy.Watts {
 // put adds load to a node.
 func (l *ledger) put(n int, load float64) {
 	l.load[n] += load
-	now := l.Nodes[n].draws(l.load[n])
+	now := l.Nodes[n].Draws(l.load[n])
 	for _, i := range l.in[n] {
 		l.sums[i] += now - l.watts[n]
 	}

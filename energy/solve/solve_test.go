@@ -227,20 +227,22 @@ func TestUnlikeNodes(t *testing.T) {
 }
 
 // On a large cluster under a budget, a search that is short comes near the bound: a few
-// nodes that are too full are relieved one by one.
+// nodes that are too full are relieved one by one. Steps are counted and no clock is read, so
+// a slow machine comes as near. A single seed comes to between 2.3 and 3.0 %; the mean over
+// some stays the same where processors round otherwise, and is 3.2 without that relief.
 func TestLargeClustersSoon(t *testing.T) {
 	gap := 0.0
-	const problems = 3
-	for seed := range uint64(problems) {
-		p := sampled.New(sampled.Options{Objective: energy.BoundedPower, Nodes: 300, Jobs: 900, Seed: 100 + seed})
-		r, err := solve.Solve(p, solve.Options{Seed: 1, Steps: 500})
+	const problems, seeds = 3, 4
+	for seed := range uint64(problems * seeds) {
+		p := sampled.New(sampled.Options{Objective: energy.BoundedPower, Nodes: 300, Jobs: 900, Seed: 100 + seed%problems})
+		r, err := solve.Solve(p, solve.Options{Seed: seed / problems, Steps: 500})
 		if err != nil || r.Allocation == nil {
 			t.Fatalf("seed %d: none found: %v", seed, err)
 		}
-		gap += 100 * p.Objective.Gap(r.Value, r.Bound) / problems
+		gap += 100 * p.Objective.Gap(r.Value, r.Bound) / (problems * seeds)
 	}
 	t.Logf("%.2f %% below the bound", gap)
-	if gap > 3.1 {
-		t.Errorf("%.2f %% below the bound, want less than 3.1", gap)
+	if gap > 3 {
+		t.Errorf("%.2f %% below the bound, want less than 3", gap)
 	}
 }

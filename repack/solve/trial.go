@@ -20,6 +20,8 @@ type Trial struct {
 	outgrown *group    // nodes that some of those who look for places shall leave out now
 	roamed   int       // groups tried since somebody was taken
 	circle   []int     // of each VM
+	weight   [][]int64 // likewise; nil: no rule weighs them
+	frugal   bool      // places are chosen by what they strain, and not by the room that is left
 	dear     []float64 // what a unit of each resource is worth: much of what is scarce
 	vain     []vain    // what was looked for in vain since something was taken
 	bars     *bars     // nil until a reason needs them
@@ -63,7 +65,7 @@ func newTrial(m *model, o TrialOptions) *Trial {
 	if o.Asked != nil {
 		m.weigh(o.Asked)
 	}
-	t := &Trial{state: newState(m), circle: m.circles(), options: o, effort: o.Effort}
+	t := &Trial{state: newState(m), circle: m.circles(), weight: m.weights(), options: o, effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}

@@ -27,12 +27,12 @@ func (t *Trial) spend(work int) bool {
 	return true
 }
 
-// rearrange looks for places for items that found none: elsewhere together, then by
-// moving a few others, then by packing all anew. What it leaves behind when it fails
+// rearrange looks for places for items that found none: where they strain rules least,
+// elsewhere together, then by moving a few others, then by packing all anew. What it leaves behind when it fails
 // is for the caller to take back.
 func (t *Trial) rearrange(items []item) bool {
 	t.share = min(t.effort, max(crumb, t.effort/shares))
-	for _, try := range []func([]item) bool{t.elsewhere, t.shove, t.packAnew} {
+	for _, try := range []func([]item) bool{t.sparingly, t.elsewhere, t.shove, t.packAnew} {
 		if t.back(0); try(items) {
 			return true
 		}
@@ -43,6 +43,10 @@ func (t *Trial) rearrange(items []item) bool {
 // packAnew gives everybody who was taken another place, those with the least choice
 // first and then the bulky. It is worth half of the effort at most.
 func (t *Trial) packAnew(items []item) bool {
+	return t.packOnce(items) || t.sparing(func() bool { t.back(0); return t.packOnce(items) })
+}
+
+func (t *Trial) packOnce(items []item) bool {
 	if t.effort <= 0 || t.hosted > t.effort/2 {
 		return false
 	}

@@ -25,7 +25,7 @@ func (t *Trial) Grow(in *repack.Instance, number []int) (*Trial, error) {
 	}
 	for _, v := range t.vain {
 		v.vm = number[v.vm]
-		v.set, v.circle = g.final[v.vm], g.circle[v.vm]
+		v.set, v.circle, v.weight = g.final[v.vm], g.circle[v.vm], g.weighs(v.vm)
 		g.vain = append(g.vain, v)
 	}
 	return g, nil
@@ -37,11 +37,11 @@ func (t *Trial) Load(node int) []int64 { return t.load[node*t.dims : (node+1)*t.
 
 // InVain reports whether it is known that there are not enough places for VMs with
 // these needs, which the instance does not have, and why. No rule must name them but
-// those that name one VM of the instance, as which they count.
+// those that name one VM of the instance, as which they count; none may weigh less than it.
 func (t *Trial) InVain(needs [][]int64, as int) (why Refusal, known bool) {
 	for i := range t.vain {
 		v := &t.vain[i]
-		if t.final[as] != v.set || t.circle[as] != v.circle || t.at[v.vm] != repack.Nowhere {
+		if t.final[as] != v.set || t.circle[as] != v.circle || !within(v.weight, t.weighs(as)) || t.at[v.vm] != repack.Nowhere {
 			continue
 		}
 		var asking [][]int64

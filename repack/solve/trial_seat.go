@@ -69,12 +69,12 @@ func (t *Trial) settle(it item, n int) {
 type bid struct {
 	node  int
 	cost  int64
-	spare float64 // what is free there, of what is scarce
+	spare float64 // what is free there, of what is scarce; frugally, what it strains
 }
 
 // better is the better of a bid and that of another node, which has the room.
 func (t *Trial) better(best bid, it item, n int) bid {
-	least, spare := t.fare(it, n), t.spare(n)
+	least, spare := t.fare(it, n), t.leaves(it, n)
 	if best.node != repack.Nowhere && (least > best.cost || least == best.cost && spare >= best.spare) {
 		return best // whatever the rules say
 	}
@@ -118,6 +118,14 @@ func (t *Trial) tollOne(vm, n int) (penalty int64, ok bool) {
 	}
 	breaches, penalty := t.delta(vm, repack.Nowhere, n)
 	return penalty, breaches <= 0
+}
+
+// leaves is by what nodes of the same cost are compared: less is better.
+func (t *Trial) leaves(it item, n int) float64 {
+	if t.frugal {
+		return t.strain(it, n)
+	}
+	return t.spare(n)
 }
 
 // spare is what is free on a node, each resource by how scarce it is.

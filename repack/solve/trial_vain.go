@@ -15,6 +15,7 @@ type vain struct {
 	need   []int64
 	set    *nodeSet // nodes that are not open to them
 	circle int      // that they are in
+	weight []int64  // that they have at least
 	slots  int      // for so many there is room
 	nodes  int      // on so many nodes is room for one
 	tried  int      // for so many room was sought by moving others
@@ -34,9 +35,9 @@ func (t *Trial) despair(vms []int, failed int) {
 
 // recall remembers what one of the VMs looked for.
 func (t *Trial) recall(vms []int, vm int) {
-	v := vain{vm: vm, need: t.need(vm), set: t.final[vm], circle: t.circle[vm], tried: len(t.in.VMs)}
+	v := vain{vm: vm, need: t.need(vm), set: t.final[vm], circle: t.circle[vm], weight: t.weighs(vm), tried: len(t.in.VMs)}
 	at := slices.IndexFunc(t.vain, func(old vain) bool {
-		return old.set == v.set && old.circle == v.circle && slices.Equal(old.need, v.need)
+		return old.set == v.set && old.circle == v.circle && slices.Equal(old.need, v.need) && slices.Equal(old.weight, v.weight)
 	})
 	if at < 0 {
 		if len(t.vain) == mostVain {
@@ -78,7 +79,7 @@ func (t *Trial) full(vm, n int) bool {
 // asking are those of the VMs that can only have such places.
 func (t *Trial) asking(vms []int, v *vain) (list []int) {
 	for _, vm := range vms {
-		if t.final[vm] == v.set && t.circle[vm] == v.circle && within(v.need, t.need(vm)) && !t.mayRemain(vm) {
+		if t.final[vm] == v.set && t.circle[vm] == v.circle && within(v.need, t.need(vm)) && within(v.weight, t.weighs(vm)) && !t.mayRemain(vm) {
 			list = append(list, vm)
 		}
 	}

@@ -19,12 +19,19 @@ func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
 	var rooms []*ctxswitch.Packing
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: func() queue.Room {
-		rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
-			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
-		}))
-		return rooms[len(rooms)-1]
-	}}
+	room := func(feeds *ctxswitch.Feeds) func() queue.Room {
+		return func() queue.Room {
+			rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
+				Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts, Feeds: feeds,
+			}))
+			return rooms[len(rooms)-1]
+		}
+	}
+	feeds := p.feeds()
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: room(feeds)}
+	if feeds != nil { // at other moments other budgets hold
+		m.Places = room(nil)
+	}
 	verdicts, whose := make([]queue.Verdict, len(p.VJobs)), make([]int, 0, len(p.VJobs))
 	for i, at := range p.lined {
 		r := &p.VJobs[i]

@@ -26,7 +26,9 @@ func (p *Picture) impose(m *queue.Moment) {
 		}
 	}
 	room := m.Room
-	m.Places = room
+	if m.Places == nil {
+		m.Places = room
+	}
 	m.Room = func() queue.Room { return tally.Room(room(), index) }
 }
 

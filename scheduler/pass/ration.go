@@ -59,7 +59,7 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 				q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
 			}
 		}
-		q.Nodes = append(q.Nodes, ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]})
+		q.Nodes = append(q.Nodes, p.site(&n, power))
 	}
 	for i, l := range limits {
 		q.Limits[i].Watts = l.Watts
@@ -73,6 +73,11 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 		q.Jobs = append(q.Jobs, q.job(p, &p.VJobs[i], at))
 	}
 	return q
+}
+
+// site is a node as those see it who count what it draws.
+func (p *Picture) site(n *cluster.Node, power energy.Power) ration.Node {
+	return ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
 }
 
 // rationOrder lists those that are to run: those with reservations first, whose power was

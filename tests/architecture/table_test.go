@@ -43,7 +43,7 @@ var table = []row{
 	{"repack/solve", of("repack", "repack/packing"), "vjobs and files"},
 	{"repack/format", of("repack", "repack/rule"), "how plans are made, and what is done with them"},
 	{"ruling", of("cluster", "repack/rule", "repack/script", "repack/script/rulelist"), "what becomes of the rules"},
-	{"ctxswitch", of("cluster", "energy", "queue", "repack", "repack/rule", "repack/script", "repack/solve", "ruling"), "how a plan is carried out"},
+	{"ctxswitch", of("cluster", "energy", "queue", "energy/ration", "repack", "repack/rule", "repack/script", "repack/solve", "ruling"), "how a plan is carried out"},
 	{"ctxswitch/gang", of("cluster", "hypervisor"), "other vjobs, and anything that is neither durable nor seen"},
 	{"power", of("cluster"), "why a node is switched, and whether anything runs on it"},
 	{"power/cycle", of("cluster", "power"), "why a node is wanted off, and other nodes"},

@@ -1,0 +1,175 @@
+package ctxswitch
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/energy/ration"
+	"vjob/repack"
+)
+
+// Feeds are what racks and the like may draw, for those who look for places: a node whose
+// feed is used up is no place, though it may have room. Unlike with [Power], VMs count
+// with what they are content with, since those that run can be given less.
+type Feeds struct {
+	List []Feed
+	// Least is the CPU that a VM gets at least, in thousandths of a [cluster.MilliCPU]. Who is
+	// not in it counts for nothing.
+	Least map[cluster.VMID]int64
+}
+
+// Feed is what some nodes may draw together.
+type Feed struct {
+	Name  string // of the nodes, for people
+	Watts energy.Watts
+	Nodes map[cluster.NodeID]ration.Node
+}
+
+// least is what a VM counts for.
+func (f *Feeds) least(vm cluster.VMID) int64 {
+	if f == nil {
+		return 0
+	}
+	return f.Least[vm]
+}
+
+// feed posts the feeds. What runs already never has to move for them: who is to be stopped
+// for a budget, others decide. VMs that have no choice may exceed a feed by themselves.
+func (g *stage) feed(f *Feeds) {
+	if f == nil {
+		return
+	}
+	g.least = make([]int64, len(g.vms))
+	for i, vm := range g.vms {
+		g.least[i] = f.Least[vm]
+	}
+	for i := range f.List {
+		r := newFeedRule(g, &f.List[i])
+		r.most = max(r.most, r.present())
+		g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r})
+	}
+}
+
+// feedRule is a feed as a rule on final places: on the way there, [Within] and the executor
+// keep the budgets.
+type feedRule struct {
+	*Feed
+	in    *repack.Instance
+	least []int64        // by VM
+	nodes []int          // that it feeds
+	draws []*ration.Node // by node; nil: it is not counted
+	most  milliwatts
+}
+
+func newFeedRule(g *stage, f *Feed) *feedRule {
+	r := &feedRule{Feed: f, in: &g.in, least: g.least, draws: make([]*ration.Node, len(g.nodes))}
+	for n := range g.nodes {
+		if node, fed := f.Nodes[g.nodes[n].ID]; fed {
+			r.nodes, r.draws[n] = append(r.nodes, n), &node
+		}
+	}
+	// Each node is rounded for itself: so much may be lost.
+	r.most = inMilliwatts(f.Watts) + milliwatts(len(r.nodes))
+	return r
+}
+
+// String is for people, who are told that it is in the way.
+func (r *feedRule) String() string {
+	return fmt.Sprintf("the power budget of %s, %s", r.Name, r.Watts)
+}
+
+// Weight is what a VM counts for, beside what it needs.
+func (r *feedRule) Weight(vm int) int64 { return r.least[vm] }
+
+// at is what a node draws with so much CPU in use.
+func (r *feedRule) at(n int, load int64) milliwatts {
+	return inMilliwatts(r.draws[n].Draws(float64(load) / 1000))
+}
+
+// sum is what is drawn when VMs are where they are said to be.
+func (r *feedRule) sum(host func(vm int) (node int, runs bool)) (sum milliwatts) {
+	load := make([]int64, len(r.draws))
+	for vm := range r.least {
+		if n, runs := host(vm); runs {
+			load[n] += r.least[vm]
+		}
+	}
+	for _, n := range r.nodes {
+		sum += r.at(n, load[n])
+	}
+	return sum
+}
+
+// present is what is drawn by those that run and are to go on.
+func (r *feedRule) present() milliwatts {
+	return r.sum(func(vm int) (int, bool) {
+		v := &r.in.VMs[vm]
+		return v.Host, v.State == repack.Running && (v.Want == repack.Running || v.Stays)
+	})
+}
+
+// Check reports by how much the final places draw too much.
+func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
+	sum := r.sum(t.Runs)
+	if sum <= r.most {
+		return nil
+	}
+	return []repack.Breach{{
+		Text: fmt.Sprintf("%s are drawn at the end", energy.Watts(sum)/1000), At: repack.Forever, More: int(sum - r.most - 1),
+	}}
+}
+
+// Post counts what the nodes draw.
+func (r *feedRule) Post(b repack.Board) {
+	g := &feedGuard{feedRule: r, load: make([]int64, len(r.draws))}
+	for _, n := range r.nodes {
+		g.now += r.at(n, 0)
+	}
+	b.Guard(g, repack.Scope{Nodes: r.nodes})
+}
+
+// feedGuard counts the milliwatts beyond what may be drawn.
+type feedGuard struct {
+	*feedRule
+	load []int64 // by node
+	now  milliwatts
+}
+
+// gain is what a node draws more with so much more in use.
+func (g *feedGuard) gain(n int, more int64) milliwatts {
+	if n == repack.Nowhere || g.draws[n] == nil || more == 0 {
+		return 0
+	}
+	return g.at(n, g.load[n]+more) - g.at(n, g.load[n])
+}
+
+// change is what is drawn more when a VM goes; the nodes are two.
+func (g *feedGuard) change(vm, from, to int) milliwatts {
+	if from == to {
+		return 0
+	}
+	return g.gain(from, -g.least[vm]) + g.gain(to, g.least[vm])
+}
+
+// Delta is how the milliwatts change that are too much.
+func (g *feedGuard) Delta(vm, from, to int) int {
+	after := g.now + g.change(vm, from, to)
+	return int(max(0, after-g.most) - max(0, g.now-g.most))
+}
+
+// Strain is which part a VM would take on a node of what is left.
+func (g *feedGuard) Strain(vm, node int) float64 {
+	return float64(g.gain(node, g.least[vm])) / float64(max(1, g.most-g.now))
+}
+
+// Move has the VM elsewhere.
+func (g *feedGuard) Move(vm, from, to int) {
+	g.now += g.change(vm, from, to)
+	if from != repack.Nowhere {
+		g.load[from] -= g.least[vm]
+	}
+	if to != repack.Nowhere {
+		g.load[to] += g.least[vm]
+	}
+}

@@ -1,0 +1,67 @@
+package solve
+
+// weighing is a rule for which VMs count by more than their needs: where one finds no
+// place, one that weighs less may.
+type weighing interface{ Weight(vm int) int64 }
+
+// weights are what VMs count for with rules that weigh them, by VM; nil: none does.
+func (m *model) weights() [][]int64 {
+	var rules []weighing
+	for _, r := range m.in.Rules {
+		if w, ok := r.Rule.(weighing); ok && r.Penalty == 0 {
+			rules = append(rules, w)
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	list := make([][]int64, len(m.in.VMs))
+	for vm := range list {
+		list[vm] = make([]int64, len(rules))
+		for i, r := range rules {
+			list[vm][i] = r.Weight(vm)
+		}
+	}
+	return list
+}
+
+// weighs is what a VM counts for beside its needs.
+func (t *Trial) weighs(vm int) []int64 {
+	if t.weight == nil {
+		return nil
+	}
+	return t.weight[vm]
+}
+
+// straining is a guard of such a rule that tells which part of what is left a VM would take
+// on a node.
+type straining interface{ Strain(vm, node int) float64 }
+
+// strain is the largest part that an item would take of what is left to a rule on a node.
+func (t *Trial) strain(it item, n int) (most float64) {
+	for _, number := range t.ofNode[n] {
+		if g, ok := t.guards[number].Guard.(straining); ok {
+			sum := 0.0
+			for _, vm := range it.vms {
+				sum += g.Strain(vm, n)
+			}
+			most = max(most, sum)
+		}
+	}
+	return most
+}
+
+// sparingly looks for places that strain such rules least, whatever room they leave.
+func (t *Trial) sparingly(items []item) bool {
+	return t.sparing(func() bool { return t.spend(len(items)) && t.seatAll(items, 0) < 0 })
+}
+
+// sparing looks for places in that way, if there are such rules.
+func (t *Trial) sparing(look func() bool) bool {
+	if t.weight == nil {
+		return false
+	}
+	t.frugal = true
+	defer func() { t.frugal = false }()
+	return look()
+}
