@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +15,10 @@ type VMID struct {
 }
 
 // String is "12.3" for rank 3 of vjob 12.
-func (id VMID) String() string { return fmt.Sprintf("%d.%d", id.VJob, id.Rank) }
+func (id VMID) String() string {
+	text := append(strconv.AppendInt(make([]byte, 0, 24), int64(id.VJob), 10), '.')
+	return string(strconv.AppendInt(text, int64(id.Rank), 10))
+}
 
 // Compare orders by vjob, then by rank.
 func (id VMID) Compare(o VMID) int {

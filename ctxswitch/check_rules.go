@@ -55,7 +55,7 @@ func (c *check) rules() (unread []string) {
 
 // stage is the problem without what is wanted: where everybody is.
 func (c *check) stage() *stage {
-	g := newStage(c.p.Current, c.p.Claims)
+	g := newStage(c.p.Current, c.p.Claims, 0)
 	for _, vm := range c.p.Current.VMs() {
 		if !c.concerned(vm) {
 			continue

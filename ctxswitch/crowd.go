@@ -30,17 +30,44 @@ func newCrowd(l *Line) crowd {
 	for i := range c.outside {
 		c.outside[i] = true
 	}
-	for i, vms := 0, 0; i < len(l.queue) && vms < batch; i++ { // the first come in whatever becomes of them
-		c.enter(i)
-		vms += len(l.queue[i].Needs)
-	}
 	return c
+}
+
+// begin lets in who comes with the first that asks: those behind it for whom there may be
+// room in an empty cluster; or if that one is no applicant, the first of the line, whatever
+// becomes of them.
+func (c *crowd) begin(p *Packing, first cluster.VJobID) {
+	if at, applies := c.place[first]; applies {
+		c.free = make([]int64, len(ruling.Dims))
+		for _, n := range p.stock.Current.Nodes() {
+			if n.Hosts() {
+				for d, x := range amounts(n.Capacity) {
+					c.free[d] += x
+				}
+			}
+		}
+		c.letIn(p, at)
+		c.free = nil
+		return
+	}
+	for i, vms := 0, 0; i < len(c.queue) && vms < batch; i++ {
+		c.enter(i)
+		vms += len(c.queue[i].Needs)
+	}
 }
 
 // enter takes note that an applicant is inside.
 func (c *crowd) enter(at int) {
 	c.outside[at] = false
 	c.in = append(c.in, at)
+}
+
+// inside is how many VMs those inside have.
+func (c *crowd) inside() (vms int) {
+	for _, at := range c.in {
+		vms += len(c.queue[at].Needs)
+	}
+	return vms
 }
 
 // enrol gives the members of one that comes in their numbers.
@@ -200,7 +227,7 @@ const (
 // letIn lets an applicant in, and those behind it for whom there may be room as well.
 func (c *crowd) letIn(p *Packing, at int) {
 	var sum [2]int64
-	vms, least := 0, batch+len(p.stage.vms)/batchShare
+	vms, least := 0, batch+(p.stock.Current.Size()+c.inside())/batchShare
 	for i := at; i < len(c.queue); i++ {
 		if !c.outside[i] {
 			continue

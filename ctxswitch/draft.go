@@ -77,6 +77,7 @@ func (q *repacking) assemble(plan *repack.Plan) Plan {
 // take takes over the actions on VMs and what they wait for.
 func (d *draft) take(plan *repack.Plan) {
 	number := make([]int, len(plan.Actions))
+	d.steps = make([]step, 0, len(plan.Actions)+len(d.ends))
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		kind, ok := kinds[a.Kind]

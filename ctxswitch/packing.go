@@ -49,18 +49,23 @@ type Packing struct {
 
 var _ queue.Room = (*Packing)(nil)
 
-// NewPacking is an empty room.
-func NewPacking(s Stock) *Packing {
-	p := &Packing{stock: s, crowd: newCrowd(s.Line)}
-	p.nobody = p.build()
-	return p
+// NewPacking is an empty room. It is made when the first asks for a place in it: who that
+// is tells who else may.
+func NewPacking(s Stock) *Packing { return &Packing{stock: s, crowd: newCrowd(s.Line)} }
+
+// open makes the room for the first that asks.
+func (p *Packing) open(first cluster.VJobID) {
+	if p.stage == nil {
+		p.crowd.begin(p, first)
+		p.nobody = p.build()
+	}
 }
 
 // build makes the trial of the VMs that are here, and of the applicants that have been
 // let in.
 func (p *Packing) build() error {
 	s := &p.stock
-	g, before := newStage(s.Current, s.Claims), p.stage
+	g, before := newStage(s.Current, s.Claims, p.crowd.inside()), p.stage
 	p.stage, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for _, vm := range s.Current.VMs() {
 		if need, taken := s.Needs[vm]; taken {
@@ -92,15 +97,17 @@ func (p *Packing) build() error {
 }
 
 // Fault is why the room can judge nobody, such as rules that cannot be told; nil: it can.
-func (p *Packing) Fault() error { return p.nobody }
+func (p *Packing) Fault() error {
+	p.open(0)
+	return p.nobody
+}
 
 // enrol gives a VM its number, unless it is lost with its node.
 func (p *Packing) enrol(vm cluster.VMID, need cluster.Resources) {
 	g, s := p.stage, &p.stock
-	place := s.Current.Place(vm)
+	place, demand := s.Current.Place(vm), []int64{int64(need.CPU), int64(need.Memory)}
 	v := repack.VM{
-		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.at(place),
-		Now: []int64{int64(need.CPU), int64(need.Memory)}, Next: []int64{int64(need.CPU), int64(need.Memory)},
+		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.at(place), Now: demand, Next: demand,
 		// What moves least is preferred: memory is what is moved.
 		Takes: repack.Durations{
 			Boot: 1, Migrate: 1 + repack.Ticks(need.Memory), ResumeLocal: 1, ResumeRemote: 1 + repack.Ticks(need.Memory),
@@ -132,6 +139,7 @@ func unreadable(s cluster.NodeState, copied bool) bool {
 // Take adds the vjob if there is room: first where its VMs are, then where they
 // fit best, and within the effort by moving what was placed before.
 func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+	p.open(id)
 	if p.nobody != nil {
 		return false, queue.Shortage{Rule: p.nobody.Error()}
 	}

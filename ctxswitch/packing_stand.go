@@ -12,6 +12,7 @@ const memory = 1
 // that take VMs and their memory is free there beside all taken before. It is to be
 // asked when nobody is to be taken any more.
 func (p *Packing) Stand(id cluster.VJobID) bool {
+	p.open(id)
 	if _, lost := p.lost[id]; lost || p.nobody != nil {
 		return false
 	}

@@ -131,7 +131,7 @@ type repacking struct {
 // newRepacking translates a survey. The error is something that an instance cannot
 // say, such as a VM that runs on a node nobody knows.
 func newRepacking(s *survey) (*repacking, error) {
-	q := &repacking{survey: s, stage: newStage(s.Current, s.Claims), restless: map[cluster.VJobID]bool{}}
+	q := &repacking{survey: s, stage: newStage(s.Current, s.Claims, 0), restless: map[cluster.VJobID]bool{}}
 	placed := make(map[cluster.VMID]bool, len(s.placed))
 	for _, vm := range s.placed {
 		placed[vm] = true
@@ -169,12 +169,12 @@ func (s *survey) toClear(vm cluster.VMID) bool {
 
 func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	need, costs := q.count(vm), &q.Costs
+	demand := []int64{int64(need.CPU), int64(need.Memory)}
 	takes := func(kind cluster.ActionKind, remote bool) repack.Ticks {
 		return max(1, repack.Ticks(costs.Duration(kind, need.Memory, remote)/time.Millisecond))
 	}
 	v := repack.VM{
-		Name: vm.String(), Host: host, Weight: 1,
-		Now: []int64{int64(need.CPU), int64(need.Memory)}, Next: []int64{int64(need.CPU), int64(need.Memory)},
+		Name: vm.String(), Host: host, Weight: 1, Now: demand, Next: demand,
 		Takes: repack.Durations{
 			Boot: takes(cluster.Boot, false), Shutdown: takes(cluster.Stop, false), Suspend: takes(cluster.Suspend, false),
 			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: takes(cluster.Migrate, false),

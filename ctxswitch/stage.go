@@ -21,10 +21,11 @@ type stage struct {
 	least  []int64  // what VMs count for with feeds; nil: there are none
 }
 
-// newStage has the nodes with the room that claims leave, and no VMs. Nodes that take
-// nothing any more are on for those who are still there; see [stage.drain].
-func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources) *stage {
-	nodes, vms := c.Nodes(), c.Size()
+// newStage has the nodes with the room that claims leave, and no VMs yet; so many come
+// at most, beside those of the configuration. Nodes that take nothing any more are on for
+// those who are still there; see [stage.drain].
+func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *stage {
+	nodes, vms := c.Nodes(), c.Size()+more
 	g := &stage{
 		in:    repack.Instance{Dims: ruling.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
 		nodes: nodes, where: make(map[cluster.NodeID]int, len(nodes)),

@@ -160,12 +160,14 @@ func (in *Instance) NodeName(node int) string {
 // demands, or change capacities, have had their say. Soft ones have none: they are
 // only judged. Solvers and [Check] work on it; the instance itself stays as it is.
 func (in *Instance) Amended() (*Instance, error) {
-	out := *in
-	out.Nodes, out.VMs = slices.Clone(in.Nodes), slices.Clone(in.VMs)
+	out, own := *in, false
 	for _, r := range in.Rules {
 		a, ok := r.Rule.(Amender)
 		if !ok || r.Penalty > 0 {
 			continue
+		}
+		if !own { // few instances have such rules
+			out.Nodes, out.VMs, own = slices.Clone(in.Nodes), slices.Clone(in.VMs), true
 		}
 		if err := a.Amend(&out); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -17,6 +18,13 @@ type Effects struct {
 	Looks     []cluster.NodeID
 	LookStore bool
 	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
+}
+
+// expect makes room for a plan of so many actions: as a rule each is marked, and is a call.
+func (e *Effects) expect(actions int) {
+	e.Step.Actions = slices.Grow(e.Step.Actions, actions)
+	e.Step.Intents = slices.Grow(e.Step.Intents, actions)
+	e.Chains = slices.Grow(e.Chains, actions)
 }
 
 // Append adds the effects of a later drain.

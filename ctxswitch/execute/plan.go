@@ -44,6 +44,7 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 		}
 	}
 	e.plans[id] = r
+	e.out.expect(len(plan.Actions))
 	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
 		ID: id, At: now, Policy: policy, Plan: plan, State: journal.PlanRunning,
 	})

@@ -31,18 +31,22 @@ func (s *state) place(vm int) bool {
 	}
 	for _, n := range s.nearby(vm) {
 		if s.fits(vm, n) {
-			if o, ok := s.offer(vm, n); ok && o.less(best) {
+			if o, ok := s.bid(vm, n); ok && o.less(best) {
 				best = o
 			}
 		}
 	}
-	found := 0
-	for i := range s.order {
-		n := s.order[(s.turn+i)%len(s.order)]
+	found, at := 0, s.turn
+	for range s.order {
+		if at == len(s.order) {
+			at = 0
+		}
+		n := s.order[at]
+		at++
 		if n == s.home[vm] || !s.fits(vm, n) {
 			continue
 		}
-		o, ok := s.offer(vm, n)
+		o, ok := s.bid(vm, n)
 		if !ok {
 			continue
 		}
@@ -51,7 +55,7 @@ func (s *state) place(vm int) bool {
 		}
 		if s.jam == nil && o.cost == s.far[vm] || s.jam != nil && s.atOnce(vm, n) {
 			if found++; found == enough {
-				s.turn = (s.turn + i) % len(s.order)
+				s.turn = at - 1
 				break
 			}
 		}
@@ -66,7 +70,15 @@ func (s *state) place(vm int) bool {
 // offer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
 // has no room there, or a hard rule is against it.
 func (s *state) offer(vm, node int) (offer, bool) {
-	if !s.mayEnd(vm, node) || !s.fits(vm, node) {
+	if !s.fits(vm, node) {
+		return offer{}, false
+	}
+	return s.bid(vm, node)
+}
+
+// bid is the offer of a node on which the VM has room.
+func (s *state) bid(vm, node int) (offer, bool) {
+	if !s.mayEnd(vm, node) {
 		return offer{}, false
 	}
 	breaches, penalty := s.delta(vm, repack.Nowhere, node)

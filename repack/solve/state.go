@@ -71,6 +71,9 @@ func newState(m *model) *state {
 
 // delta is how a move changes the breaches of hard rules and the penalty.
 func (s *state) delta(vm, from, to int) (breaches int, penalty int64) {
+	if len(s.guards) == 0 {
+		return 0, 0
+	}
 	for _, list := range s.concerned(vm, from, to) {
 		for _, number := range list {
 			g := &s.guards[number]
