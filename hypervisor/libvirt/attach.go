@@ -84,8 +84,6 @@ func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
 		return
 	}
 	defer release(conn)
-	// Without it nobody notices a host that is gone.
-	_ = conn.SetKeepAlive(h.driver.cfg.Timeouts.KeepaliveSeconds, uint(h.driver.cfg.Timeouts.KeepaliveCount))
 	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
 	if err != nil {
 		opened <- translate(err)
@@ -100,6 +98,7 @@ func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
 		return
 	}
 	opened <- nil
+	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
 	t.pump(h, stream)
 	_ = stream.Abort()
 }

@@ -115,6 +115,11 @@ func (t Timeouts) dial() time.Duration   { return time.Duration(t.DialSeconds) *
 func (t Timeouts) redial() time.Duration { return time.Duration(t.RedialSeconds) * time.Second }
 func (t Timeouts) close() time.Duration  { return time.Duration(t.CloseSeconds) * time.Second }
 
+// silence is how long a host may be silent before it counts as gone.
+func (t Timeouts) silence() time.Duration {
+	return time.Duration(t.KeepaliveSeconds*(t.KeepaliveCount+1)) * time.Second
+}
+
 // withDefaults fills in what was left out.
 func (c Config) withDefaults() Config {
 	text := func(s *string, def string) {

@@ -4,10 +4,13 @@ package libvirt
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
 )
 
 // host is one node. It has lines for each kind of work, so that long calls and calls to
@@ -20,7 +23,7 @@ type host struct {
 	bulk    *trunk // long calls: boot, save, restore, migrate
 	eyes    *trunk // listings
 	jobs    *trunk // questions for jobs that are under way: QEMU may not answer
-	ears    *line  // events
+	ears    *line  // events; and by it we notice that the host is gone
 
 	events chan event // from libvirt's loop, which must never wait, to listen
 	seen   memory
@@ -45,9 +48,11 @@ func newHost(h Host, d *Driver) *host {
 	}
 }
 
+func (h *host) trunks() []*trunk { return []*trunk{h.control, h.bulk, h.eyes, h.jobs} }
+
 // close lets all connections go; calls under way keep theirs until they end.
 func (h *host) close() {
-	for _, t := range []*trunk{h.control, h.bulk, h.eyes, h.jobs} {
+	for _, t := range h.trunks() {
 		t.close()
 	}
 	h.ears.close()
@@ -66,21 +71,15 @@ func (h *host) watch() {
 	log := h.driver.log.With(slog.String("node", string(h.Node)))
 	up := true // so that a host that is down from the start is told once
 	for h.open() {
-		ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
-		conn, err := h.ears.acquire(ctx)
-		cancel()
-		var registered *registration
-		if err == nil {
-			registered, err = h.register(conn)
-			if err != nil {
-				release(conn)
-			}
-		}
+		heard, err := h.hear()
 		if err != nil {
 			if up && h.open() {
 				log.LogAttrs(context.Background(), slog.LevelWarn, "node unreachable", slog.String("error", err.Error()))
 			}
 			up = false
+			for _, t := range h.trunks() {
+				t.giveUp(time.Now().Add(-h.driver.cfg.Timeouts.silence()))
+			}
 			h.wait(time.Second)
 			continue
 		}
@@ -90,10 +89,48 @@ func (h *host) watch() {
 		up = true
 		// First the events, then the listing: what happens in between is in both.
 		h.relook()
-		h.untilLost(conn)
+		h.untilLost(heard.conn)
 		h.driver.hint(h.Node)
-		registered.cancel()
-		release(conn)
+		heard.cancel()
+	}
+}
+
+// hear opens the line for events. A host that does not answer in time is left alone, and
+// its late answer is not wanted any more.
+func (h *host) hear() (*registration, error) {
+	patience := h.driver.cfg.Timeouts.dial()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := h.ears.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type answer struct {
+		heard *registration
+		err   error
+	}
+	answered := make(chan answer, 1)
+	h.driver.running.Go(func() {
+		heard, err := h.register(conn)
+		if err != nil {
+			release(conn)
+		}
+		answered <- answer{heard, err}
+	})
+	select {
+	case a := <-answered:
+		if a.err == nil {
+			probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
+		}
+		return a.heard, a.err
+	case <-ctx.Done():
+		h.ears.forget(conn)
+		h.driver.running.Go(func() {
+			if a := <-answered; a.err == nil {
+				a.heard.cancel()
+			}
+		})
+		return nil, fmt.Errorf("%w: no answer within %s", hypervisor.ErrUnreachable, patience)
 	}
 }
 
@@ -162,10 +199,11 @@ func (h *host) register(conn *libvirt.Connect) (*registration, error) {
 	return &registration{conn, id}, nil
 }
 
-// cancel takes the callback back; a connection closed with callbacks on it has
-// crashed programs. On a dead connection it fails, which changes nothing.
+// cancel takes the callback back and lets the connection go; one closed with callbacks on
+// it has crashed programs. On a dead connection it fails, which changes nothing.
 func (r *registration) cancel() {
 	_ = r.conn.DomainEventDeregister(r.lifecycle)
+	release(r.conn)
 }
 
 // listen turns events into hints and endings.

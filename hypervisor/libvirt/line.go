@@ -88,6 +88,15 @@ func (l *line) drop() {
 	l.running.Go(func() { release(conn) })
 }
 
+// forget lets whoever comes next open the connection anew.
+func (l *line) forget(conn *libvirt.Connect) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil && l.conn == conn {
+		l.drop()
+	}
+}
+
 // release gives a reference back. There is nothing to do about an error.
 func release(conn *libvirt.Connect) { _, _ = conn.Close() }
 
@@ -100,8 +109,7 @@ func (l *line) dial() {
 		defer late.Stop()
 		conn, err := libvirt.NewConnect(l.uri)
 		if err == nil {
-			// Best effort: a local URI without keepalive works too.
-			_ = conn.SetKeepAlive(l.timeouts.KeepaliveSeconds, uint(l.timeouts.KeepaliveCount))
+			probeCalls(conn, l.uri, l.timeouts)
 		}
 		l.dialed(dialing, conn, err)
 	})

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"libvirt.org/go/libvirt"
 
@@ -16,22 +17,30 @@ import (
 // at a time. libvirt lets calls share a connection, but when one breaks under two of
 // them its client hangs in the second for ever, or, before libvirt 10.4, writes to
 // memory that is no longer its own and crashes us (CVE-2024-4418); Debian 12 has 9.0.
-// TestConnectionsBreak in tests/lab shows it.
+// TestConnectionsBreak in tests/lab shows it. libvirt's own probes are such second calls:
+// see probeCalls.
 type trunk struct {
-	slots   chan struct{}   // calls that may be under way at once
-	running *sync.WaitGroup // goroutines of the driver
-	lines   []*line
+	slots chan struct{} // calls that may be under way at once
+	fresh func() *line
 
-	mu   sync.Mutex
-	idle []*line // a stack: while calls are few, few lines are open
+	mu     sync.Mutex
+	idle   []*line         // a stack: while calls are few, few lines are open
+	calls  map[*line]*call // those under way
+	closed bool
+}
+
+// call is one that the host was asked.
+type call struct {
+	begun time.Time
+	lost  chan struct{} // closed when nobody shall wait for it any more
 }
 
 func newTrunk(uri string, lines int, t Timeouts, running *sync.WaitGroup) *trunk {
-	r := &trunk{slots: make(chan struct{}, lines), running: running}
+	r := &trunk{slots: make(chan struct{}, lines), calls: map[*line]*call{}}
+	r.fresh = func() *line { return newLine(uri, t, running) }
 	for range lines {
-		r.lines = append(r.lines, newLine(uri, t, running))
+		r.idle = append(r.idle, r.fresh())
 	}
-	r.idle = append(r.idle, r.lines...)
 	return r
 }
 
@@ -50,21 +59,71 @@ func (r *trunk) take(ctx context.Context) (*line, error) {
 	return l, nil
 }
 
+// put gives back a line on which no call was begun.
 func (r *trunk) put(l *line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.back(l)
+}
+
+func (r *trunk) back(l *line) {
+	if r.closed {
+		l.close()
+	}
 	r.idle = append(r.idle, l)
 	<-r.slots
 }
 
+// begin notes that a call begins on a line.
+func (r *trunk) begin(l *line) *call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &call{time.Now(), make(chan struct{})}
+	r.calls[l] = c
+	return c
+}
+
+// end gives back the line of a call. One that was given up has been replaced.
+func (r *trunk) end(l *line, c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls[l] != c {
+		l.close()
+		return
+	}
+	delete(r.calls, l)
+	r.back(l)
+}
+
+// giveUp is for a host that has been silent since some time: nobody waits any more for
+// the calls that were begun before, and others get lines in their place. They end when
+// the host comes back, or when the kernel finds that it does not; until then each holds
+// a thread.
+func (r *trunk) giveUp(since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for l, c := range r.calls {
+		if c.begun.Before(since) {
+			close(c.lost)
+			delete(r.calls, l)
+			r.idle = append(r.idle, r.fresh())
+			<-r.slots
+		}
+	}
+}
+
 func (r *trunk) close() {
-	for _, l := range r.lines {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, l := range r.idle {
 		l.close()
 	}
 }
 
-// ask runs f on a line of the trunk and waits for it or for the context, whichever ends
-// first. Once begun, f runs to its end in any case: cgo knows no context.
+// ask runs f on a line of the trunk and waits for it, for the context or until the host
+// is given up, whichever comes first. Once begun, f runs to its end in any case: cgo
+// knows no context.
 func ask[T any](ctx context.Context, r *trunk, f func(*libvirt.Connect) (T, error)) (T, error) {
 	var none T
 	l, err := r.take(ctx)
@@ -85,8 +144,9 @@ func ask[T any](ctx context.Context, r *trunk, f func(*libvirt.Connect) (T, erro
 		err   error
 	}
 	answered := make(chan answer, 1)
-	r.running.Go(func() {
-		defer r.put(l)
+	c := r.begin(l)
+	l.running.Go(func() {
+		defer r.end(l, c)
 		defer release(conn)
 		value, err := f(conn)
 		answered <- answer{value, translate(err)}
@@ -94,6 +154,8 @@ func ask[T any](ctx context.Context, r *trunk, f func(*libvirt.Connect) (T, erro
 	select {
 	case a := <-answered:
 		return a.value, a.err
+	case <-c.lost:
+		return none, fmt.Errorf("%w: it does not answer any more", hypervisor.ErrUnreachable)
 	case <-ctx.Done():
 		return none, fmt.Errorf("%w: the call goes on", hypervisor.ErrTimeout)
 	}

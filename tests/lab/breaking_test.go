@@ -21,6 +21,7 @@ func TestConnectionsBreak(t *testing.T) {
 	b := start(t, lab.Options{Hosts: 1})
 	node := b.lab.Hosts()[0]
 	b.boot(vm(0), node)
+	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: node}) // one that runs would obey a shutdown
 	for round := range 6 {
 		early := b.callAll(node)
 		b.lab.Freeze(node)
@@ -34,11 +35,44 @@ func TestConnectionsBreak(t *testing.T) {
 			b.lab.KillDaemon(node)
 		}
 		b.lab.RestartDaemon(node)
-		b.until("the host can be looked at again", func() bool { return b.tryLook(node) == nil })
+		b.until("the host can be looked at again", func() bool {
+			_, err := b.tryLook(node)
+			return err == nil
+		})
 	}
-	if s := b.copyOn(vm(0), node); s != "paused" {
-		t.Errorf("after all that, the VM is %s", s)
+	b.stillPaused(vm(0), node)
+}
+
+// A daemon that is silent for longer than libvirt waits with a probe: the calls that were
+// under way end well, and so do those that come after them. See probeCalls in hypervisor/libvirt;
+// the lab complains when a connection that was probed under a call is used again.
+func TestCallsOutlastProbes(t *testing.T) {
+	t.Parallel()
+	b := start(t, lab.Options{Hosts: 1})
+	node := b.lab.Hosts()[0]
+	b.boot(vm(0), node)
+	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: node})
+	for range 8 {
+		b.lab.Freeze(node)
+		long := b.callAll(node)
+		time.Sleep(3 * time.Second) // a probe is sent after two, and the connection lost after eight
+		b.lab.Thaw(node)
+		long.Wait()
+		for range 4 {
+			b.callAll(node).Wait()
+		}
 	}
+	b.stillPaused(vm(0), node)
+}
+
+// stillPaused looks until the driver has noticed which of its connections are broken.
+func (b bench) stillPaused(id cluster.VMID, node cluster.NodeID) {
+	b.Helper()
+	b.until(id.String()+" is seen paused", func() bool {
+		view, err := b.tryLook(node)
+		c, there := view.Copy(id)
+		return err == nil && there && c.State == hypervisor.CopyPaused
+	})
 }
 
 // callAll begins calls of all kinds, a little apart. How they end is theirs, but they do.
@@ -58,15 +92,17 @@ func (b bench) callAll(node cluster.NodeID) *sync.WaitGroup {
 				return err
 			})
 		}
-		begin(func() error { return b.tryLook(node) })
+		begin(func() error {
+			_, err := b.tryLook(node)
+			return err
+		})
 		time.Sleep(5 * time.Millisecond)
 	}
 	return &calls
 }
 
-func (b bench) tryLook(node cluster.NodeID) error {
+func (b bench) tryLook(node cluster.NodeID) (hypervisor.View, error) {
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
-	_, err := b.driver.Look(ctx, node)
-	return err
+	return b.driver.Look(ctx, node)
 }

@@ -91,7 +91,7 @@ func (l *Lab) build() {
 	l.proxy, err = startProxy(l.net, len(l.hosts))
 	l.must(err)
 	for _, h := range l.hosts {
-		h.relay, err = startRelay(h.relaySocket(), h.socket())
+		h.relay, err = startRelay(h.relaySocket(), h.socket(), func(fault string) { l.t.Errorf("lab: %s: %s", h.name, fault) })
 		l.must(err)
 		l.must(h.powerOn())
 	}

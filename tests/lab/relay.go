@@ -12,10 +12,12 @@ import (
 
 // relay stands between the scheduler and one daemon. While it is cut it takes
 // connections and passes nothing on; what was sent meanwhile arrives when it is
-// whole again, as it would after a cut in a network.
+// whole again, as it would after a cut in a network. It complains when the scheduler
+// uses libvirt in a way that can crash it.
 type relay struct {
 	listener net.Listener
 	daemon   string
+	complain func(string)
 	running  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -24,7 +26,7 @@ type relay struct {
 	closed bool
 }
 
-func startRelay(path, daemon string) (*relay, error) {
+func startRelay(path, daemon string, complain func(string)) (*relay, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,7 @@ func startRelay(path, daemon string) (*relay, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, err
 	}
-	r := &relay{listener: l, daemon: daemon, conns: map[net.Conn]bool{}}
+	r := &relay{listener: l, daemon: daemon, complain: complain, conns: map[net.Conn]bool{}}
 	r.running.Go(func() {
 		for {
 			client, err := l.Accept()
@@ -56,14 +58,15 @@ func (r *relay) serve(client net.Conn) {
 		return
 	}
 	defer r.drop(daemon)
+	talk := newDialogue(r.complain)
 	r.running.Go(func() {
-		r.pass(daemon, client)
+		r.pass(io.MultiWriter(&ear{hear: talk.asked}, daemon), client)
 		// As in TCP, the daemon reads all that was sent before it hears of the end.
 		if half, ok := daemon.(*net.UnixConn); ok {
 			_ = half.CloseWrite()
 		}
 	})
-	r.pass(client, daemon)
+	r.pass(io.MultiWriter(&ear{hear: talk.answered}, client), daemon)
 }
 
 func (r *relay) pass(to io.Writer, from io.Reader) {

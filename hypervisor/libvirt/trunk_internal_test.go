@@ -1,0 +1,63 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A call that is given up makes room for another, once; its line is never used again.
+func TestTrunkGivesUp(t *testing.T) {
+	var running sync.WaitGroup
+	r := newTrunk("test:///default", 2, Timeouts{}, &running)
+	take := func() *line {
+		t.Helper()
+		l, err := r.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	full := func() bool {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		l, err := r.take(ctx)
+		if err == nil {
+			r.put(l)
+		}
+		return err != nil && len(r.slots) == cap(r.slots)
+	}
+	old, idle := take(), take()
+	gone := r.begin(old)
+	r.put(idle)
+	r.giveUp(gone.begun) // not begun before that
+	select {
+	case <-gone.lost:
+		t.Fatal("a call was given up at the instant of its begin")
+	default:
+	}
+	r.giveUp(gone.begun.Add(time.Nanosecond))
+	select {
+	case <-gone.lost:
+	default:
+		t.Fatal("an old call was not given up")
+	}
+	a, b := take(), take()
+	if a == old || b == old || !full() {
+		t.Error("a line whose call was given up is used again, or there are more lines than two")
+	}
+	ca, cb := r.begin(a), r.begin(b)
+	r.end(old, gone) // it ends after all
+	if !old.closed || !full() {
+		t.Error("the end of a call that was given up made room once more")
+	}
+	r.end(a, ca)
+	r.close()
+	r.end(b, cb)
+	if !a.closed || !b.closed || len(r.slots) != 0 {
+		t.Errorf("after close: lines closed %t, %t, %d slots taken", a.closed, b.closed, len(r.slots))
+	}
+}
