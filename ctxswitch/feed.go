@@ -23,7 +23,29 @@ type Feeds struct {
 type Feed struct {
 	Name  string // of the nodes, for people
 	Watts energy.Watts
-	Nodes map[cluster.NodeID]ration.Node
+	Nodes map[cluster.NodeID]Site
+}
+
+// Spare is what is left beside nodes with no load; less than 0: so much is missing.
+func (f *Feed) Spare() energy.Watts {
+	left := f.Watts
+	for _, s := range f.Nodes {
+		left -= energy.Watts(s.draws(0)) / 1000
+	}
+	return left
+}
+
+// Site is a node as a feed counts it.
+type Site struct {
+	ration.Node
+	Sleeps bool // it is off as long as nobody is there
+}
+
+// draws is what it draws with so much CPU in use.
+func (s *Site) draws(load int64) milliwatts {
+	n := s.Node
+	n.Off = n.Off || s.Sleeps && load == 0
+	return inMilliwatts(n.Draws(float64(load) / 1000))
 }
 
 // least is what a VM counts for.
@@ -56,17 +78,17 @@ func (g *stage) feed(f *Feeds) {
 type feedRule struct {
 	*Feed
 	in    *repack.Instance
-	least []int64        // by VM
-	nodes []int          // that it feeds
-	draws []*ration.Node // by node; nil: it is not counted
+	least []int64 // by VM
+	nodes []int   // that it feeds
+	sites []*Site // by node; nil: it is not counted
 	most  milliwatts
 }
 
 func newFeedRule(g *stage, f *Feed) *feedRule {
-	r := &feedRule{Feed: f, in: &g.in, least: g.least, draws: make([]*ration.Node, len(g.nodes))}
+	r := &feedRule{Feed: f, in: &g.in, least: g.least, sites: make([]*Site, len(g.nodes))}
 	for n := range g.nodes {
-		if node, fed := f.Nodes[g.nodes[n].ID]; fed {
-			r.nodes, r.draws[n] = append(r.nodes, n), &node
+		if site, fed := f.Nodes[g.nodes[n].ID]; fed {
+			r.nodes, r.sites[n] = append(r.nodes, n), &site
 		}
 	}
 	// Each node is rounded for itself: so much may be lost.
@@ -82,21 +104,16 @@ func (r *feedRule) String() string {
 // Weight is what a VM counts for, beside what it needs.
 func (r *feedRule) Weight(vm int) int64 { return r.least[vm] }
 
-// at is what a node draws with so much CPU in use.
-func (r *feedRule) at(n int, load int64) milliwatts {
-	return inMilliwatts(r.draws[n].Draws(float64(load) / 1000))
-}
-
 // sum is what is drawn when VMs are where they are said to be.
 func (r *feedRule) sum(host func(vm int) (node int, runs bool)) (sum milliwatts) {
-	load := make([]int64, len(r.draws))
+	load := make([]int64, len(r.sites))
 	for vm := range r.least {
 		if n, runs := host(vm); runs {
 			load[n] += r.least[vm]
 		}
 	}
 	for _, n := range r.nodes {
-		sum += r.at(n, load[n])
+		sum += r.sites[n].draws(load[n])
 	}
 	return sum
 }
@@ -122,9 +139,9 @@ func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
 
 // Post counts what the nodes draw.
 func (r *feedRule) Post(b repack.Board) {
-	g := &feedGuard{feedRule: r, load: make([]int64, len(r.draws))}
+	g := &feedGuard{feedRule: r, load: make([]int64, len(r.sites))}
 	for _, n := range r.nodes {
-		g.now += r.at(n, 0)
+		g.now += r.sites[n].draws(0)
 	}
 	b.Guard(g, repack.Scope{Nodes: r.nodes})
 }
@@ -138,10 +155,10 @@ type feedGuard struct {
 
 // gain is what a node draws more with so much more in use.
 func (g *feedGuard) gain(n int, more int64) milliwatts {
-	if n == repack.Nowhere || g.draws[n] == nil || more == 0 {
+	if n == repack.Nowhere || g.sites[n] == nil || more == 0 {
 		return 0
 	}
-	return g.at(n, g.load[n]+more) - g.at(n, g.load[n])
+	return g.sites[n].draws(g.load[n]+more) - g.sites[n].draws(g.load[n])
 }
 
 // change is what is drawn more when a VM goes; the nodes are two.

@@ -90,9 +90,9 @@ type Moment struct {
 	Jobs  []Job             // in the order in which they are to be looked at
 	Total cluster.Resources // what all nodes that take VMs have
 	Room  func() Room       // an empty room at each call
-	// Places is likewise, but there are no quotas in it, and no budgets of power: for other
-	// moments than this one. Nil is as Room.
-	Places func() Room
+	// Places is likewise for another moment, with the budgets of power that hold then, but
+	// without quotas. Nil is as Room.
+	Places func(at time.Time) Room
 	// Booked is room that is taken later, or from now on by vjobs that do not run yet.
 	Booked []Booking
 	// Urgent: room is being made for what is booked, and nobody's patience counts.

@@ -70,7 +70,7 @@ func (o *openings) build(b *book) {
 		if e.phase >= due || len(o.list) >= mostOpenings {
 			continue
 		}
-		room, fits := b.places(), true
+		room, fits := b.places(at), true
 		for k := range b.Jobs {
 			if j := &b.Jobs[k]; running(j) && b.keeps(j) && lasts(j, at, b.Now) {
 				room.Take(j.ID)
@@ -94,9 +94,9 @@ func (o *openings) build(b *book) {
 }
 
 // places is an empty room as it is at another moment.
-func (b *book) places() queue.Room {
+func (b *book) places(at time.Time) queue.Room {
 	if b.Places != nil {
-		return b.Places()
+		return b.Places(at)
 	}
 	return b.empty()
 }

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"cmp"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -27,10 +28,9 @@ func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 			return rooms[len(rooms)-1]
 		}
 	}
-	feeds := p.feeds()
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: room(feeds)}
-	if feeds != nil { // at other moments other budgets hold
-		m.Places = room(nil)
+	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: room(p.feeds(p.Limits))}
+	if len(p.settings.Energy.Power) > 0 { // at other moments other budgets hold
+		m.Places = func(at time.Time) queue.Room { return room(p.feeds(p.budgets.At(at)))() }
 	}
 	verdicts, whose := make([]queue.Verdict, len(p.VJobs)), make([]int, 0, len(p.VJobs))
 	for i, at := range p.lined {

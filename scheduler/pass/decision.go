@@ -93,6 +93,6 @@ func settled(p ctxswitch.Problem) bool {
 func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
-		Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(), Seed: p.settings.Seed,
+		Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(p.Limits), Seed: p.settings.Seed,
 	}
 }

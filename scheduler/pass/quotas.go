@@ -27,7 +27,7 @@ func (p *Picture) impose(m *queue.Moment) {
 	}
 	room := m.Room
 	if m.Places == nil {
-		m.Places = room
+		m.Places = func(time.Time) queue.Room { return room() }
 	}
 	m.Room = func() queue.Room { return tally.Room(room(), index) }
 }

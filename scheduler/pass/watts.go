@@ -11,12 +11,11 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/queue/ceiling"
 )
 
 // What budgets of the whole cluster will leave, for those who reserve and foretell. Where a
-// VM will be nobody knows, so a processor draws what it does in the mean, and budgets of
-// groups of nodes count when the time has come.
+// VM will be nobody knows, so a processor draws what it does in the mean. What those of
+// groups of nodes will leave is a question of places: feeds.go, grid.go.
 
 // perMilli is what a thousandth of a processor draws in the mean, beside its idle node.
 func (p *Picture) perMilli() energy.Watts {
@@ -70,7 +69,7 @@ func (p *Picture) Power(job *cluster.VJob, dark bool) func(from, until time.Time
 	}
 	return func(from, until time.Time) (at time.Time, why string) {
 		for _, at := range p.turns(from, until) {
-			if why = p.short(job, at, dark); why != "" {
+			if why = cmp.Or(p.short(job, at, dark), p.crowded(job, at, dark)); why != "" {
 				return at, why
 			}
 		}
@@ -175,24 +174,3 @@ func (p *Picture) Turn(after time.Time) (next time.Time, ok bool) {
 	}
 	return next, ok
 }
-
-// power is the budget of the whole cluster as those who wait will find it, in milliwatts
-// beside idle nodes; nil: there is none.
-func (p *Picture) power() *ceiling.Ceiling {
-	base, limited := p.idle(false), false
-	var steps []ceiling.Step
-	for at, more := p.now, true; more && at.Before(p.now.Add(ahead)) && len(steps) < mostTurns; at, more = p.budgets.Next(at) {
-		s := ceiling.Step{From: at, Most: ceiling.Unlimited}
-		if l, holds := p.whole(at); holds {
-			s.Most, s.Name = milliwatts(max(0, l.Watts-base)), "the power budget of the cluster, "+figure(&l)
-			limited = true
-		}
-		steps = append(steps, s)
-	}
-	if !limited {
-		return nil
-	}
-	return ceiling.New(p.now, steps)
-}
-
-func milliwatts(w energy.Watts) int64 { return int64(1000*w + 0.5) }
