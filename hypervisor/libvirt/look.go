@@ -18,8 +18,20 @@ import (
 // in a millisecond, or hangs; then the job that was seen last counts.
 const jobPatience = time.Second
 
-// look lists the host, on lines that nothing else uses.
+// look lists the host, on lines that nothing else uses. That an idle one has broken, as
+// when the daemon was restarted, shows only when it is used: then another is tried.
 func (h *host) look(ctx context.Context) (hypervisor.View, error) {
+	view, err := h.list(ctx)
+	for range looks {
+		if !errors.Is(err, hypervisor.ErrUnreachable) || errors.Is(err, errLost) {
+			break
+		}
+		view, err = h.list(ctx)
+	}
+	return view, err
+}
+
+func (h *host) list(ctx context.Context) (hypervisor.View, error) {
 	return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) {
 		// NOWAIT: a machine that is busy is listed without what only QEMU knows.
 		stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,

@@ -121,6 +121,9 @@ func (r *trunk) close() {
 	}
 }
 
+// errLost: the host is gone. Whether it has taken the call is unknown.
+var errLost = fmt.Errorf("%w: it does not answer any more", hypervisor.ErrUnreachable)
+
 // ask runs f on a line of the trunk and waits for it, for the context or until the host
 // is given up, whichever comes first. Once begun, f runs to its end in any case: cgo
 // knows no context.
@@ -155,7 +158,7 @@ func ask[T any](ctx context.Context, r *trunk, f func(*libvirt.Connect) (T, erro
 	case a := <-answered:
 		return a.value, a.err
 	case <-c.lost:
-		return none, fmt.Errorf("%w: it does not answer any more", hypervisor.ErrUnreachable)
+		return none, errLost
 	case <-ctx.Done():
 		return none, fmt.Errorf("%w: the call goes on", hypervisor.ErrTimeout)
 	}
