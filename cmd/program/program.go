@@ -16,11 +16,18 @@ import (
 // Context ends when somebody interrupts the program, ends it, or hangs up, unless nohup
 // has seen to it that nobody hears of that.
 func Context() (ctx context.Context, stop context.CancelFunc) {
+	return Interrupted(context.Background())
+}
+
+// Interrupted is a context that ends as [Context] does, or with its parent. To listen for
+// signals takes longer than many a short command: those that have nothing to clear up
+// leave it, and are ended by the system.
+func Interrupted(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	return signal.NotifyContext(context.Background(), signals...)
+	return signal.NotifyContext(parent, signals...)
 }
 
 // Sleep waits, or returns false when the context ends first.

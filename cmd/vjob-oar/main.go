@@ -19,10 +19,7 @@ import (
 )
 
 func main() {
-	ctx, stop := program.Context()
-	code := run(ctx, os.Args)
-	stop()
-	os.Exit(code)
+	os.Exit(run(context.Background(), os.Args))
 }
 
 // run carries out a command line and returns its exit code.
@@ -39,7 +36,7 @@ func run(ctx context.Context, line []string) int {
 	t := terminal.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	return command.Run(ctx, name, line, command.World{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
-		Client: connect, Attach: t.Work, Pause: program.Sleep,
+		Client: connect, Attach: t.Work, Pause: program.Sleep, Interrupted: program.Interrupted,
 	})
 }
 

@@ -157,6 +157,8 @@ func connect(ctx context.Context, r *run) error {
 	if j.State != string(state.Running) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
+	ctx, stop := r.Interrupted(ctx) // the terminal is made as it was
+	defer stop()
 	switch err := r.work(ctx, id); {
 	case errors.Is(err, terminal.ErrLeft):
 		r.tell(fmt.Sprintf("# Left: job %d goes on.", id))

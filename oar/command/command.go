@@ -30,6 +30,9 @@ type World struct {
 	Attach func(ctx context.Context, c *client.Client, job int64) error
 	// Pause waits, or returns false when the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool
+	// Interrupted is a context that ends when the user breaks off. A job of somebody who
+	// waits for it must be ended then; every other command may be killed at any time.
+	Interrupted func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // command is one of the family.

@@ -62,6 +62,11 @@ func sub(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
+	if s.Interactive { // from before there is a job that would have to be ended
+		var stop context.CancelFunc
+		ctx, stop = r.Interrupted(ctx)
+		defer stop()
+	}
 	var a rest.Accepted
 	if err := c.Do(ctx, "POST", "/oarapi/jobs", s, &a); err != nil {
 		return tooLong(s, err)

@@ -2,7 +2,6 @@ package date
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,24 +15,23 @@ type reading struct {
 	dated, timed         bool
 }
 
-var written = regexp.MustCompile(`^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:(?:^|\s+)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?)?$`)
-
 // maxText is the most bytes that a date is looked for in.
 const maxText = 100
 
 // read takes "YYYY-MM-DD", "hh[:mm[:ss]]" or both apart. A field out of range, or a
 // day that its month does not have, is an error that says so.
 func read(text string) (r reading, err error) {
-	text = strings.TrimSpace(text)
-	m := written.FindStringSubmatch(text)
-	if m == nil || text == "" || len(text) > maxText {
-		return r, fmt.Errorf("want YYYY-MM-DD hh:mm:ss")
+	day, words := "", strings.Fields(text)
+	if len(words) > 0 && strings.Contains(words[0], "-") {
+		day, words = words[0], words[1:]
 	}
-	for i, into := range []*int{&r.year, &r.month, &r.day, &r.hour, &r.minute, &r.second} {
-		*into, _ = strconv.Atoi(m[i+1]) // "" is 0, and the others are digits
-	}
-	r.dated, r.timed = m[1] != "", m[4] != ""
+	clock := strings.Join(words, " ")
+	r.dated, r.timed = day != "", clock != ""
 	switch {
+	case !r.dated && !r.timed, len(text) > maxText,
+		r.dated && (strings.Index(day, "-") != len("YYYY") || numbers(day, "-", &r.year, &r.month, &r.day) < 3),
+		r.timed && numbers(clock, ":", &r.hour, &r.minute, &r.second) == 0:
+		return reading{}, fmt.Errorf("want YYYY-MM-DD hh:mm:ss")
 	case r.dated && (r.month < 1 || r.month > 12):
 		return r, fmt.Errorf("there is no month %d", r.month)
 	case r.dated && (r.day < 1 || r.day > daysOf(r.year, r.month)):
@@ -46,6 +44,23 @@ func read(text string) (r reading, err error) {
 		return r, fmt.Errorf("there is no second %d: want 0 to 59", r.second)
 	}
 	return r, nil
+}
+
+// numbers reads fields of one or two digits, of which the first may be a year, and returns
+// how many there are: 0 if anything else is there.
+func numbers(text, between string, into ...*int) int {
+	fields := strings.Split(text, between)
+	if len(fields) > len(into) {
+		return 0
+	}
+	for i, f := range fields {
+		n, err := strconv.Atoi(f)
+		if err != nil || strings.Trim(f, "0123456789") != "" || len(f) > 2 && (i > 0 || between != "-") {
+			return 0
+		}
+		*into[i] = n
+	}
+	return len(fields)
 }
 
 func daysOf(year, month int) int {
