@@ -57,11 +57,15 @@ func (f *forecast) spans() spans {
 	}
 	for i := range f.Jobs {
 		j, b := &f.Jobs[i], &f.bars[i]
+		end := b.End
+		if !end.IsZero() {
+			end = end.Add(-f.Gap)
+		}
 		see(Tie{On: j.ID, Start: true}, b.Start)
-		see(Tie{On: j.ID}, b.End)
+		see(Tie{On: j.ID}, end)
 		if j.Array != 0 {
 			see(Tie{j.Array, true, true}, b.Start)
-			see(Tie{On: j.Array, Array: true}, b.End)
+			see(Tie{On: j.Array, Array: true}, end)
 		}
 	}
 	return s

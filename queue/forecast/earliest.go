@@ -18,7 +18,7 @@ type because struct {
 // earliest is the first start from an instant on at which a vjob has room, is within its
 // quotas, and finds places.
 func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because, ok bool) {
-	if start, ok = f.within(j, from, &b); start.After(from) || !ok { // room may be there before
+	if start, ok = f.within(j, from, &b); start.After(f.Now) || !ok { // room may be there before
 		from, start = start, f.Now
 	} else {
 		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
@@ -45,7 +45,7 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because,
 
 // tooLate reports whether a vjob that starts at an instant would not have ended in time.
 func (f *forecast) tooLate(j *Job, start time.Time) bool {
-	return !f.Until.IsZero() && (!j.Ends || start.Add(j.Left).After(f.Until))
+	return !f.Until.IsZero() && (!j.Ends || start.Add(j.Left-f.Gap).After(f.Until))
 }
 
 // mostTries bounds for how many ends places are looked for.

@@ -54,6 +54,8 @@ type Scene struct {
 	Until time.Time
 	// Strict: nobody starts before one that comes before, unless that waits for a quota.
 	Strict bool
+	// Gap is for how long after its end the room of each counts as taken; see queue.Apart.
+	Gap time.Duration
 }
 
 // Bar is one vjob in the schedule, in the place that it has among the jobs.
@@ -79,7 +81,7 @@ type Schedule struct {
 // Of makes the forecast.
 func Of(s *Scene) Schedule {
 	f := &forecast{
-		Scene: s, bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
+		Scene: s.apart(), bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
 	f.running()
@@ -87,7 +89,33 @@ func Of(s *Scene) Schedule {
 	f.stand()
 	f.waiting()
 	f.follow()
+	f.close()
 	return Schedule{Bars: f.bars, Use: f.use()}
+}
+
+// apart is the scene in which each that ends has the gap in what is left of it, so that all
+// that is reckoned with room counts it. What is told of ends is without it.
+func (s *Scene) apart() *Scene {
+	if s.Gap <= 0 {
+		return s
+	}
+	later := *s
+	later.Jobs = slices.Clone(s.Jobs)
+	for i := range later.Jobs {
+		if j := &later.Jobs[i]; j.Ends {
+			j.Left += s.Gap
+		}
+	}
+	return &later
+}
+
+// close takes the gaps from the ends, once all is planned.
+func (f *forecast) close() {
+	for i := range f.bars {
+		if b := &f.bars[i]; !b.End.IsZero() {
+			b.End = b.End.Add(-f.Gap)
+		}
+	}
 }
 
 // forecast is one that is being made.

@@ -37,17 +37,21 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 	}
 	ids, times := make([]cluster.VJobID, len(before)), make([]string, len(before))
 	for i, e := range before {
-		ids[i], times[i] = e.job, f.clock(e.at)
+		ids[i], times[i] = e.job, f.clock(e.at.Add(-f.Gap))
 	}
 	verb := " ends at "
 	if len(ids) > 1 {
 		verb = " end at "
 	}
-	then := ": then there is room"
-	if b.pieces {
-		then = ": then there are places for its VMs"
+	then := ": then"
+	if f.Gap > 0 {
+		then = ": " + f.Gap.String() + " later"
 	}
-	return j.Reason + "; " + list(ids) + verb + and(times) + then
+	room := " there is room"
+	if b.pieces {
+		room = " there are places for its VMs"
+	}
+	return j.Reason + "; " + list(ids) + verb + and(times) + then + room
 }
 
 func without(n int) string {

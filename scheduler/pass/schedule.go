@@ -32,7 +32,9 @@ func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
 }
 
 func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
-	s := &Scene{Scene: forecast.Scene{Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name()}}
+	s := &Scene{Scene: forecast.Scene{
+		Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name(), Gap: queue.GapOf(p.settings.Policy),
+	}}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
 			s.Nodes = append(s.Nodes, n.Capacity)
