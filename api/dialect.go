@@ -32,8 +32,9 @@ type Operation struct {
 	Reserved     bool // for administrators
 	Verb         Verb
 	Query        []Parameter
-	Body, Result any // zero values; nil for none
-	Status       int // of success
+	Body, Result any  // zero values; nil for none
+	Bulky        bool // its body may be as long as a submission
+	Status       int  // of success
 	Handle       func(c *gin.Context, who Subject) error
 	Fail         Fail // nil: errors have our own shape
 }
@@ -54,7 +55,7 @@ func (s *Server) spoken(d Dialect) (table []endpoint) {
 	for _, o := range d.Operations(&Service{s}) {
 		e := endpoint{
 			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
-			body: o.Body, status: o.Status, result: o.Result, fail: o.Fail,
+			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, fail: o.Fail,
 			handle: func(_ *Server, c *gin.Context, who Subject) error { return o.Handle(c, who) },
 		}
 		if o.Reserved {

@@ -23,6 +23,7 @@ type endpoint struct {
 	result       any    // zero value of what is answered, nil for none
 	media        string // of the answer when it is not JSON
 	streams      bool   // takes as long as the caller likes, if it is not JSON
+	bulky        bool   // its body may be as long as a submission
 	handle       func(s *Server, c *gin.Context, who Subject) error
 	fail         Fail // nil: in our own shape
 }
@@ -116,7 +117,7 @@ func vjobEndpoints() []endpoint {
 		},
 		{
 			method: "POST", path: "/v1/vjobs", operation: "submitVJob", summary: "Submit a vjob",
-			least: known, verb: Create, body: wire.Submission{}, status: 201, result: wire.VJob{}, handle: (*Server).submit,
+			least: known, verb: Create, body: wire.Submission{}, bulky: true, status: 201, result: wire.VJob{}, handle: (*Server).submit,
 		},
 		{
 			method: "GET", path: "/v1/vjobs/:id", operation: "getVJob", summary: "One vjob in full",

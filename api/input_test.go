@@ -105,7 +105,9 @@ func TestWrongRequests(t *testing.T) {
 		status             int
 		field              string
 	}{
-		{"POST", "/v1/vjobs", strings.Repeat(" ", 10<<20), 413, "body"},
+		{"POST", "/v1/vjobs", strings.Repeat(" ", 10<<20), 400, "body"},
+		{"POST", "/v1/vjobs", strings.Repeat(" ", 17<<20), 413, "body"},
+		{"POST", "/v1/users", strings.Repeat(" ", 2<<20), 413, "body"},
 		{"GET", "/v1/vjobs?color=red", "", 400, "color"},
 		{"GET", "/v1/vjobs?limit=10001", "", 400, "limit"},
 		{"GET", "/v1/vjobs?limit=0", "", 400, "limit"},

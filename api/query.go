@@ -100,6 +100,9 @@ func body(c *gin.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}
+	if errors.Is(err, errBusy) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
 	}

@@ -54,23 +54,25 @@ type Config struct {
 
 // Limits bound what callers can take. Zero fields have the defaults given here.
 type Limits struct {
-	BodyBytes     int64         // of a request: 1 MiB
-	VMsPerVJob    int           // 1,000
-	VJobsPerArray int           // 10,000
-	PerSecond     float64       // requests of one subject: 1,000
-	Burst         int           // that may come at once: 2,000
-	Strangers     float64       // failed authentications a second from one address: 5, with bursts of 20
-	Concurrent    int           // requests under way: 256
-	Streams       int           // event streams and logs under way: 64
-	HeaderBytes   int           // 16 KiB
-	HeaderTime    time.Duration // until the header of a request is read: 5 s
-	BodyTime      time.Duration // until a request is read: 30 s
-	WriteTime     time.Duration // until an answer, or one message of a stream, is taken: 30 s
-	StopTime      time.Duration // that Serve lets requests end in: 10 s
+	BodyBytes       int64         // of a request: 1 MiB
+	SubmissionBytes int64         // of a submission, with the parameters of an array: 16 MiB
+	VMsPerVJob      int           // 1,000
+	VJobsPerArray   int           // 10,000
+	PerSecond       float64       // requests of one subject: 1,000
+	Burst           int           // that may come at once: 2,000
+	Strangers       float64       // failed authentications a second from one address: 5, with bursts of 20
+	Concurrent      int           // requests under way: 256
+	Streams         int           // event streams and logs under way: 64
+	HeaderBytes     int           // 16 KiB
+	HeaderTime      time.Duration // until the header of a request is read: 5 s
+	BodyTime        time.Duration // until a request is read: 30 s
+	WriteTime       time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	StopTime        time.Duration // that Serve lets requests end in: 10 s
 }
 
 func (l Limits) withDefaults() Limits {
 	l.BodyBytes = cmp.Or(l.BodyBytes, 1<<20)
+	l.SubmissionBytes = cmp.Or(l.SubmissionBytes, 16<<20)
 	l.VMsPerVJob = cmp.Or(l.VMsPerVJob, 1000)
 	l.VJobsPerArray = cmp.Or(l.VJobsPerArray, 10_000)
 	l.PerSecond = cmp.Or(l.PerSecond, 1000)
@@ -113,6 +115,7 @@ type Server struct {
 	strangers *buckets
 	slots     chan struct{} // one token per request under way
 	streams   chan struct{} // one token per stream under way
+	bulk      chan struct{} // one token per long body under way
 	news      *bell
 	stop      chan struct{} // closed when streams have to end
 	stopOnce  sync.Once
@@ -129,7 +132,7 @@ func New(cfg Config) (*Server, error) {
 		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
-		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams),
+		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams), bulk: make(chan struct{}, bulk),
 		news: newBell(), stop: make(chan struct{}),
 	}
 	if s.now == nil {
@@ -210,7 +213,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 			err = checkQuery(c.Request.URL.Query(), e.query)
 		}
 		if err == nil {
-			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.limits.BodyBytes)
+			defer s.limitBody(c, &e)()
 			err = e.handle(s, c, who)
 		}
 		if err != nil {

@@ -74,7 +74,10 @@ func apiLimits(s *settings.Settings) api.Limits {
 	if perSecond == 0 {
 		perSecond = 1e9
 	}
-	return api.Limits{VMsPerVJob: s.Limits.VMsPerVJob, VJobsPerArray: s.Limits.VJobsPerArray, PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1}
+	return api.Limits{
+		VMsPerVJob: s.Limits.VMsPerVJob, VJobsPerArray: s.Limits.VJobsPerArray, SubmissionBytes: int64(s.Limits.SubmissionSize.MiB) << 20,
+		PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1,
+	}
 }
 
 // catalogue is the list of images as the API shows it.

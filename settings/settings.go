@@ -169,6 +169,7 @@ type Image struct {
 type Limits struct {
 	VMsPerVJob        int      `json:"vms_per_vjob"`
 	VJobsPerArray     int      `json:"vjobs_per_array"`
+	SubmissionSize    Size     `json:"submission_size"`
 	TransfersPerNode  int      `json:"transfers_per_node"`
 	RequestsPerSecond float64  `json:"requests_per_second"`
 	MaxSkew           Duration `json:"max_skew"`

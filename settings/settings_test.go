@@ -100,7 +100,7 @@ func TestAges(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of attempts, image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, transfers_per_node, tries, vjobs_per_array, vms_per_vjob"},
+		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of attempts, image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, submission_size, transfers_per_node, tries, vjobs_per_array, vms_per_vjob"},
 		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},

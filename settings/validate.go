@@ -230,6 +230,7 @@ func (s *Settings) validateLimits() error {
 	}{
 		{"limits.vms_per_vjob", float64(l.VMsPerVJob), 1, 100_000},
 		{"limits.vjobs_per_array", float64(l.VJobsPerArray), 1, 100_000},
+		{"limits.submission_size", float64(l.SubmissionSize.MiB), 1, 256},
 		{"limits.transfers_per_node", float64(l.TransfersPerNode), 1, 1000},
 		{"limits.requests_per_second", l.RequestsPerSecond, 0, 1e6},
 		{"limits.tries", float64(l.Tries), 1, 100},

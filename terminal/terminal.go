@@ -111,6 +111,19 @@ func (t *Terminal) keys() <-chan []byte {
 	return t.typed
 }
 
+// Size is how large the terminal is; 0, 0: the input is none, or it does not say.
+func (t *Terminal) Size() (rows, columns int) {
+	file, ok := t.In.(*os.File)
+	if !ok || !term.IsTerminal(file.Fd()) {
+		return 0, 0
+	}
+	columns, rows, err := term.GetSize(file.Fd())
+	if err != nil || rows < 0 || columns < 0 {
+		return 0, 0
+	}
+	return rows, columns
+}
+
 // raw lets each key through as it is typed, if the input is a terminal; restore makes
 // that as it was.
 func (t *Terminal) raw() (restore func(), err error) {

@@ -38,7 +38,7 @@ var jobQuery = append([]api.Parameter{
 func (d *Dialect) jobOperations() []api.Operation {
 	list := []api.Operation{
 		{
-			Method: "POST", Path: "/jobs", Name: "oarSubmit", Summary: "Submit a job of OAR, or an array of them", Verb: api.Create,
+			Method: "POST", Path: "/jobs", Name: "oarSubmit", Summary: "Submit a job of OAR, or an array of them", Verb: api.Create, Bulky: true,
 			Body: rest.Submission{}, Result: rest.Accepted{}, Handle: d.submit,
 		},
 		{Method: "GET", Path: "/jobs", Name: "oarJobs", Summary: "Jobs of OAR", Query: jobQuery, Result: rest.Page[rest.Item]{}, Handle: d.list(item)},

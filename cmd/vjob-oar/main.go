@@ -36,7 +36,7 @@ func run(ctx context.Context, line []string) int {
 	t := terminal.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	return command.Run(ctx, name, line, command.World{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
-		Client: connect, Attach: t.Work, Pause: program.Sleep, Interrupted: program.Interrupted,
+		Client: connect, Attach: t.Work, Size: t.Size, Pause: program.Sleep, Interrupted: program.Interrupted,
 	})
 }
 

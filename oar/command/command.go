@@ -28,6 +28,8 @@ type World struct {
 	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
 	// suspended, or they leave: then it returns [terminal.ErrLeft].
 	Attach func(ctx context.Context, c *client.Client, job int64) error
+	// Size is that of the user's terminal; 0, 0: there is none.
+	Size func() (rows, columns int)
 	// Pause waits, or returns false when the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool
 	// Interrupted is a context that ends when the user breaks off. A job of somebody who

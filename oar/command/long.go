@@ -14,7 +14,8 @@ import (
 // tooLong tells which part of a submission is the longest if the daemon has refused it for
 // its length; any other error it leaves as it is.
 func tooLong(s *rest.Submission, err error) error {
-	if answer, ok := errors.AsType[*client.Error](err); !ok || answer.Status != http.StatusRequestEntityTooLarge {
+	answer, ok := errors.AsType[*client.Error](err)
+	if !ok || answer.Status != http.StatusRequestEntityTooLarge {
 		return err
 	}
 	type part struct {
@@ -35,8 +36,9 @@ func tooLong(s *rest.Submission, err error) error {
 			longest = p
 		}
 	}
+	_, want, _ := strings.Cut(answer.Message, "want ")
 	return &message.Error{
 		Exit: longest.exit, OAR: longest.oar,
-		Text: fmt.Sprintf("%s: %d bytes are too many: with all that belongs to it a job is told in at most a megabyte", longest.name, len(longest.text)),
+		Text: fmt.Sprintf("%s: %d bytes are too many: want %s, with all that belongs to the job (limits.submission_size of vjobd)", longest.name, len(longest.text), want),
 	}
 }

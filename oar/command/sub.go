@@ -129,6 +129,10 @@ func submission(r *run) (*rest.Submission, error) {
 	s.Queue, s.Reservation, s.Project, s.Name = value("queue"), value("reservation"), value("project"), value("name")
 	s.Directory, s.Stdout, s.Stderr, s.Notify = value("directory"), value("stdout"), value("stderr"), value("notify")
 	s.Memory, s.Image, s.Hold, s.Interactive = value("mem"), value("image"), flag("hold"), flag("interactive")
+	if s.Interactive {
+		rows, columns := r.Size()
+		s.Rows, s.Columns = rest.Number(rows), rest.Number(columns)
+	}
 	s.Array, s.Checkpoint, s.Signal, s.Resubmit = count("array"), count("checkpoint"), count("signal"), count("resubmit")
 	if s.Directory == "" {
 		s.Directory, _ = os.Getwd() // without one there is none

@@ -42,8 +42,10 @@ type Submission struct {
 	Signal      Number `json:"signal,omitempty"`
 	Resubmit    Number `json:"resubmit,omitempty"` // a job that has ended, to be submitted again
 	Interactive Switch `json:"interactive,omitempty"`
-	Memory      string `json:"mem,omitempty"`   // of each VM, such as 2GiB
-	Image       string `json:"image,omitempty"` // of each VM
+	Rows        Number `json:"rows,omitempty"`    // of the terminal of an interactive job
+	Columns     Number `json:"columns,omitempty"` // likewise
+	Memory      string `json:"mem,omitempty"`     // of each VM, such as 2GiB
+	Image       string `json:"image,omitempty"`   // of each VM
 	// InitialRequest is the command line, as oarstat -f shows it.
 	InitialRequest string `json:"initial_request,omitempty"`
 }

@@ -36,11 +36,12 @@ oar_hosts() {
 `
 
 // lines defines a shell on the second line of the console. It opens the line itself, so
-// that this is its controlling terminal, as job control and Ctrl-C need it. A getty that
-// listens there is what a site wants.
+// that this is its controlling terminal, as job control and Ctrl-C need it; it is as large
+// as that of the user, if that is known. A getty that listens there is what a site wants.
 const lines = `oar_line=${VJOB_LINE:-/dev/ttyS1}
 oar_shell() {
-	TERM=${TERM:-vt220} HOME=${HOME:-/root} setsid sh -c 'exec <>"$0" >&0 2>&1; stty sane 2>/dev/null; exec "${SHELL:-/bin/sh}" -l' "$oar_line"
+	oar_usual=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f7)
+	TERM=${TERM:-vt220} HOME=${HOME:-/root} SHELL=${SHELL:-${oar_usual:-/bin/sh}} setsid sh -c 'exec <>"$0" >&0 2>&1; stty sane $1 2>/dev/null; exec "$SHELL" -l' "$oar_line" "${oar_size-}"
 }
 oar_login() { systemctl -q is-active "serial-getty@${oar_line##*/}.service" 2>/dev/null; }
 oar_attend() {

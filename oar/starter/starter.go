@@ -21,6 +21,7 @@ type Job struct {
 	Command        string // for a shell; with a script its name and arguments
 	Script         string // a text that is run in place of the command; "" is none
 	Interactive    bool   // a shell on the second line of the console is what runs
+	Rows, Columns  int    // of the terminal of an interactive job; 0: that is not known
 	User           string
 	Name, Project  string
 	Directory      string
@@ -94,6 +95,9 @@ func (j *Job) file(name string) string {
 func (j *Job) work(b *strings.Builder) {
 	switch {
 	case j.Interactive:
+		if j.Rows > 0 && j.Columns > 0 && max(j.Rows, j.Columns) <= maxSize {
+			fmt.Fprintf(b, "oar_size='rows %d cols %d'\n", j.Rows, j.Columns)
+		}
 		b.WriteString(shell)
 	case j.Script != "":
 		end := mark
@@ -107,6 +111,9 @@ func (j *Job) work(b *strings.Builder) {
 		fmt.Fprintf(b, "oar_command=%s\noar_work() { sh -c \"$oar_command ${VJOB_PARAMETER-}\"; }\n", Quote(j.Command))
 	}
 }
+
+// maxSize is the most rows and columns that a terminal can have.
+const maxSize = 1<<16 - 1
 
 // mark ends the text of a script within ours.
 const mark = "OAR_END_OF_SCRIPT"

@@ -135,13 +135,14 @@ func terminal(t *testing.T) (user *os.File, line string) {
 // A shell on the second line has it as its controlling terminal, whether it is the work or
 // waits beside it; the work beside which it waits goes on until it ends itself.
 func TestLine(t *testing.T) {
+	size := map[bool]string{true: "50 132", false: "0 0"} // beside a command nobody knows who will come
 	beside := `while [ ! -e "$VJOB_DIR/done" ]; do sleep 0.01; done; exit 3`
 	for name, j := range map[string]starter.Job{
-		"0": {Interactive: true, CPUs: []cluster.MilliCPU{1000}},
+		"0": {Interactive: true, Rows: 50, Columns: 132, CPUs: []cluster.MilliCPU{1000}},
 		"3": {Command: beside, CPUs: []cluster.MilliCPU{1000}},
 	} {
 		user, line := terminal(t)
-		if _, err := user.WriteString(`(: >/dev/tty) && echo "has"-a-terminal "$HOME"; touch "$VJOB_DIR/done"; exit` + "\n"); err != nil {
+		if _, err := user.WriteString(`(: >/dev/tty) && echo "has"-a-terminal "$HOME" $(stty size); touch "$VJOB_DIR/done"; exit` + "\n"); err != nil {
 			t.Fatal(err)
 		}
 		shown := make(chan string, 1)
@@ -153,7 +154,7 @@ func TestLine(t *testing.T) {
 		if !strings.HasSuffix(r.out, "vjob: exit code "+name+"\n") {
 			t.Errorf("%+v", r)
 		}
-		if text := <-shown; !strings.Contains(text, "has-a-terminal /root") {
+		if text := <-shown; !strings.Contains(text, "has-a-terminal /root "+size[j.Interactive]) {
 			t.Errorf("shown: %q", text)
 		}
 	}

@@ -52,6 +52,7 @@ func (m *maker) runs() bool { return m.asked.Command != "" || m.job.Interactive 
 func (m *maker) starter(sizes []cluster.Resources, walltime time.Duration) string {
 	j := starter.Job{
 		Command: m.asked.Command, Script: m.asked.Script, Interactive: m.job.Interactive,
+		Rows: int(m.asked.Rows), Columns: int(m.asked.Columns),
 		Name: m.value("name"), Project: m.job.Project, User: m.job.User, Directory: m.value(directory),
 		Stdout: m.Record.Stdout, Stderr: m.Record.Stderr, Walltime: walltime,
 	}

@@ -1,6 +1,7 @@
 package oar_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -134,5 +135,34 @@ func TestStateLog(t *testing.T) {
 	r := x.run("alice", "oarstat", "-f", "-j", again)
 	if !strings.Contains(r.out, "resubmit_job_id = "+next+"\n") || !strings.Contains(r.out, "command = sleep 1000000\n") {
 		t.Error(r.out)
+	}
+}
+
+// A parameter file may be long: each of 10,000 jobs gets its line, of a few megabytes in all.
+// More jobs than the site allows in an array are refused, with how many it does.
+func TestLongParameterFiles(t *testing.T) {
+	x := open(t)
+	dir := t.TempDir()
+	write := func(name string, jobs int) string {
+		var b strings.Builder
+		for i := range jobs {
+			fmt.Fprintf(&b, "%d %s\n", i+1, strings.Repeat("x", 300))
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	r := x.run("alice", "oarsub", "--array-param-file", write("long", 10_000), "-l", "nodes=1", "--hold", "work")
+	numbers := jobNumber.FindAllStringSubmatch(r.out, -1)
+	if r.code != 0 || len(numbers) != 10_000 {
+		t.Fatalf("exit %d, %d jobs: %.300s", r.code, len(numbers), r.err)
+	}
+	if last := x.run("alice", "oarstat", "-f", "-j", numbers[9_999][1]); !strings.Contains(last.out, "work 10000 xxx") {
+		t.Errorf("the last job: %.600s %s", last.out, last.err)
+	}
+	if r = x.run("alice", "oarsub", "--array-param-file", write("longer", 10_001), "-l", "nodes=1", "work"); r.code == 0 || !strings.Contains(r.err, "at most 10000 vjobs") {
+		t.Errorf("exit %d: %.300s", r.code, r.err)
 	}
 }

@@ -111,7 +111,7 @@ func TestHostileInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	x.env["TZ"] = "Europe/Paris"
 	for name, text := range map[string]string{
-		"binary.txt": "ok\n\x00\x01\xff\n", "huge.txt": strings.Repeat("x", 1<<20+1), "quotes.txt": "a 'b\n", "many.txt": strings.Repeat("1\n", 100_001),
+		"binary.txt": "ok\n\x00\x01\xff\n", "huge.txt": strings.Repeat("x\n", 17<<19), "wide.txt": strings.Repeat("x", 1<<20+1), "quotes.txt": "a 'b\n", "many.txt": strings.Repeat("1\n", 100_001),
 		"binary.sh": "#!/bin/sh\n#OAR -n \x1b[31m\x00\n", "quotes.sh": "#!/bin/sh\n#OAR -p \"cluster = 'azur'\n", "braces.sh": "#!/bin/sh\n#OAR -l {{}/nodes=1\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -124,8 +124,8 @@ func TestHostileInput(t *testing.T) {
 		exit int
 		says string
 	}{
-		{[]string{"-l", strings.Repeat("nodes=1+", 1<<17) + "nodes=1"}, 18, "-l: 1048583 bytes are too many"},
-		{[]string{"-l", "{cluster = '" + long + "'}/nodes=1"}, 18, "-l: 1048598 bytes are too many"},
+		{[]string{"-l", strings.Repeat("nodes=1+", 1<<17) + "nodes=1"}, 18, "-l:1:1: the request has 1048583 bytes; 65536 are allowed"},
+		{[]string{"-l", "{cluster = '" + long + "'}/nodes=1"}, 18, "-l:1:1: the request has 1048598 bytes; 65536 are allowed"},
 		{[]string{"-l", "{cluster = '" + long[:1<<17] + "'}/nodes=1"}, 18, "-l:1:1"},
 		{[]string{"-p", strings.Repeat("(", 100_000)}, 8, "-p:1:"},
 		{[]string{"-l", "{{cluster='azur'}/nodes=1"}, 18, "-l:1:2"},
@@ -137,10 +137,11 @@ func TestHostileInput(t *testing.T) {
 		{[]string{"-p", "cluster='azur' -- x"}, 8, "-p:1:16"},
 		{[]string{"-p", "cluster=(SELECT 1)"}, 8, "-p:1:9"},
 		{[]string{"-p", "x\x1b]0;evil\a='1'"}, 8, "-p:1:2"},
-		{[]string{"-n", "n" + long}, 1, "the other options: 10486"},
+		{[]string{"-n", "n" + long}, 1, "it has 1048577 bytes"},
 		{[]string{"-n", long[:1<<17]}, 1, "invalid for option name"},
 		{[]string{"-d", "/" + long[:1<<17]}, 1, "invalid for option directory"},
-		{[]string{"-t", long}, 254, "-t: 1048576 bytes are too many"},
+		{[]string{"-t", strings.Repeat(long, 17)}, 254, "-t: 17825792 bytes are too many"},
+		{[]string{"-t", long}, 254, "unknown job type"},
 		{[]string{"-t", long[:1<<17]}, 254, "unknown job type"},
 		{[]string{"-q", "q\x1b[2J"}, 248, "# Error: queue"},
 		{[]string{"--project", "p;rm -rf /"}, 254, "project"},
@@ -151,7 +152,8 @@ func TestHostileInput(t *testing.T) {
 		{[]string{"-r", "2027-01-01 12:00:00, 2027-02-29 12:00:00"}, 7, "-r:1:"},
 		{[]string{"-t", "postpone=2027-03-28 02:30:00"}, 254, "-t:1:1"},
 		{[]string{"--array-param-file", "binary.txt"}, 12, "binary.txt:2"},
-		{[]string{"--array-param-file", "huge.txt"}, 12, "huge.txt"},
+		{[]string{"--array-param-file", "huge.txt"}, 12, "huge.txt: 17825792 bytes are too many: want at most 16777216 bytes"},
+		{[]string{"--array-param-file", "wide.txt"}, 12, "wide.txt:1:1: the line has 1048577 bytes; 16384 are allowed"},
 		{[]string{"--array-param-file", "quotes.txt"}, 12, "quotes.txt:1"},
 		{[]string{"--array-param-file", "many.txt"}, 12, "many.txt"},
 		{[]string{"--array", "99999999999999999999"}, 6, "sub-jobs"},

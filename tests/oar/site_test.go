@@ -112,6 +112,7 @@ func (x *site) run(user, name string, line ...string) result {
 			time.Sleep(20 * time.Millisecond)
 			return ctx.Err() == nil
 		},
+		Size:        func() (rows, columns int) { return 50, 132 },
 		Interrupted: context.WithCancel,
 	})
 	return result{code, out.String(), errs.String()}

@@ -26,7 +26,7 @@ func Called(called string) (name string, ok bool) {
 func Run(ctx context.Context, a *cli.App, name string, line []string) int {
 	return command.Run(ctx, name, line, command.World{
 		Out: a.Out, Err: a.Err, Getenv: a.Getenv, Now: a.Now, Version: program.Version(), Client: a.Client, Pause: program.Sleep,
-		Attach: a.Terminal().Work, Interrupted: context.WithCancel, // of a context that vjob ends
+		Attach: a.Terminal().Work, Size: a.Terminal().Size, Interrupted: context.WithCancel, // of a context that vjob ends
 	})
 }
 
