@@ -100,6 +100,7 @@ func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
 	opened <- nil
 	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
 	t.pump(h, stream)
+	stopProbing(conn)
 	_ = stream.Abort()
 }
 

@@ -202,6 +202,7 @@ func (h *host) register(conn *libvirt.Connect) (*registration, error) {
 // cancel takes the callback back and lets the connection go; one closed with callbacks on
 // it has crashed programs. On a dead connection it fails, which changes nothing.
 func (r *registration) cancel() {
+	stopProbing(r.conn)
 	_ = r.conn.DomainEventDeregister(r.lifecycle)
 	release(r.conn)
 }

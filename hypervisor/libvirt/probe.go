@@ -14,7 +14,12 @@ func probe(conn *libvirt.Connect, t Timeouts) {
 	_ = conn.SetKeepAlive(t.KeepaliveSeconds, uint(t.KeepaliveCount)) // best effort
 }
 
-// probeCalls is the same for a connection that carries calls. A client before 10.4 that
+// stopProbing comes before a call on a connection that libvirt probes: see probeCalls.
+func stopProbing(conn *libvirt.Connect) {
+	_ = conn.SetKeepAlive(0, 0) // best effort
+}
+
+// probeCalls is probe for a connection that carries calls. A client before 10.4 that
 // sends a probe while a call waits leaves a source behind that points into that call's
 // stack; when the next call gets its answer, libvirt writes there, or crashes
 // (CVE-2024-4418). There the kernel probes, and the line for events tells that a daemon

@@ -45,7 +45,7 @@ func TestConnectionsBreak(t *testing.T) {
 
 // A daemon that is silent for longer than libvirt waits with a probe: the calls that were
 // under way end well, and so do those that come after them. See probeCalls in hypervisor/libvirt;
-// the lab complains when a connection that was probed under a call is used again.
+// the lab complains about calls on a connection that is probed.
 func TestCallsOutlastProbes(t *testing.T) {
 	t.Parallel()
 	b := start(t, lab.Options{Hosts: 1})

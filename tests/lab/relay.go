@@ -58,7 +58,7 @@ func (r *relay) serve(client net.Conn) {
 		return
 	}
 	defer r.drop(daemon)
-	talk := newDialogue(r.complain)
+	talk := &dialogue{complain: r.complain}
 	r.running.Go(func() {
 		r.pass(io.MultiWriter(&ear{hear: talk.asked}, daemon), client)
 		// As in TCP, the daemon reads all that was sent before it hears of the end.
@@ -66,7 +66,7 @@ func (r *relay) serve(client net.Conn) {
 			_ = half.CloseWrite()
 		}
 	})
-	r.pass(io.MultiWriter(&ear{hear: talk.answered}, client), daemon)
+	r.pass(client, daemon)
 }
 
 func (r *relay) pass(to io.Writer, from io.Reader) {
