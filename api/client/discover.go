@@ -14,9 +14,9 @@ import (
 // SystemSocket is where a daemon of the whole machine listens.
 const SystemSocket = "/run/vjob/vjobd.sock"
 
-// UserSocket is where a daemon that somebody runs without privileges listens:
+// userSocket is where a daemon that somebody runs without privileges listens:
 // under XDG_RUNTIME_DIR, else under the home directory; "" when neither is known.
-func UserSocket(getenv func(string) string) string {
+func userSocket(getenv func(string) string) string {
 	if dir := getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "vjob", "vjobd.sock")
 	}
@@ -48,7 +48,7 @@ func Discover(flag string, getenv func(string) string) (Settings, error) {
 }
 
 func socket(getenv func(string) string) string {
-	if own := UserSocket(getenv); own != "" {
+	if own := userSocket(getenv); own != "" {
 		if info, err := os.Stat(own); err == nil && info.Mode()&fs.ModeSocket != 0 {
 			return own
 		}

@@ -57,7 +57,7 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 		a.Why = "the VMs cannot be placed as things are"
 	case c.Waits:
 		a.Why = "somebody waits for room"
-	case !c.Past.Covers(s.OffWindow):
+	case !c.Past.covers(s.OffWindow):
 		a.Why = fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
 	case d.now.Low.CPU == 0 || d.now.Low.Memory == 0:
 		a.Why = "no host is idle enough in both processors and memory"

@@ -119,8 +119,8 @@ func (h *History) bury(samples []Sample) {
 	}
 }
 
-// Covers reports whether the history goes back so far: nothing is switched off by less.
-func (h *History) Covers(window time.Duration) bool {
+// covers reports whether the history goes back so far: nothing is switched off by less.
+func (h *History) covers(window time.Duration) bool {
 	return h.begun && h.last-h.first >= int64(window/Slot)
 }
 

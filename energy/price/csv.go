@@ -64,7 +64,7 @@ func (s *Series) header(number int, first, second string) (err error) {
 	if first != "time" {
 		return cluster.BadField(fmt.Sprintf("line %d, first column", number), first, `the header: "time,EUR/MWh"`)
 	}
-	if s.unit, err = ParseUnit(second); err != nil {
+	if s.unit, err = parseUnit(second); err != nil {
 		return cluster.Within(fmt.Sprintf("line %d", number), err)
 	}
 	return nil

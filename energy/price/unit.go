@@ -19,8 +19,8 @@ var (
 	per     = map[string]energy.Joules{"Wh": 3600, "kWh": 3.6e6, "MWh": 3.6e9, "GWh": 3.6e12}
 )
 
-// ParseUnit reads "EUR/MWh".
-func ParseUnit(s string) (Unit, error) {
+// parseUnit reads "EUR/MWh".
+func parseUnit(s string) (Unit, error) {
 	of, unit, _ := strings.Cut(strings.TrimSpace(s), "/")
 	if _, known := per[unit]; !known || !counted.MatchString(of) {
 		return Unit{}, cluster.BadField("unit", s, "what is counted, for Wh, kWh, MWh or GWh: EUR/MWh or gCO2/kWh, for example")

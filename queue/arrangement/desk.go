@@ -60,9 +60,6 @@ func NewDesk(r Rules) *Desk {
 	}
 }
 
-// Rules are those of the desk.
-func (d *Desk) Rules() *Rules { return &d.rules }
-
 // SetTotal tells what the whole cluster has.
 func (d *Desk) SetTotal(total cluster.Resources) {
 	if d.total == total {
