@@ -13,6 +13,7 @@ import (
 
 var (
 	goFile = regexp.MustCompile(`\b[a-z_*]+(/[a-z_*]+)*\.go\b`)
+	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	quoted = regexp.MustCompile("`([a-z]+(?:/[a-z_-]+)*/?(?:[a-z_]+\\.(?:go|yaml|sh|md))?)`")
 )
 
@@ -47,5 +48,54 @@ func TestDocumentsNameFoldersThatAreThere(t *testing.T) {
 			}
 		}
 		t.Logf("%s names %d paths", doc, found)
+	}
+}
+
+// anchors are the headings of a document as links name them.
+func anchors(text string) map[string]bool {
+	list := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && line[0] == '#' {
+			plain := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+			list[strings.ReplaceAll(plain, " ", "-")] = true
+		}
+	}
+	return list
+}
+
+// Links from one document to another, or into it, lead somewhere.
+func TestLinksLeadSomewhere(t *testing.T) {
+	texts, found := map[string]string{}, 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "tests/*/*.md"} {
+		names, err := filepath.Glob(path.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = string(text)
+		}
+	}
+	for name, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			file, part, _ := strings.Cut(m[1], "#")
+			if strings.Contains(file, ":") {
+				continue // it leads out of here
+			}
+			to := name
+			if file != "" {
+				to = path.Join(path.Dir(name), file)
+			}
+			if _, err := os.Stat(to); err != nil || part != "" && !anchors(texts[to])[part] {
+				t.Errorf("%s: nothing is at %s", name, m[1])
+			}
+			found++
+		}
+	}
+	if t.Logf("%d links", found); found < 50 {
+		t.Errorf("only %d links were found: the documents are read wrongly", found)
 	}
 }

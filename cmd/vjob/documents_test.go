@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"vjob/cmd/vjob/cli"
+)
+
+// A command line in a document is a line of a block, with or without the prompt, or a
+// piece of code in a sentence.
+var (
+	inBlock    = regexp.MustCompile(`^\s*(?:\$ )?(?:bin/)?vjob ([^#|;&>]*)`)
+	inSentence = regexp.MustCompile("`(?:bin/)?vjob ([^`#|;&>]*)")
+	flagName   = regexp.MustCompile(`^\[?--([a-z][a-z-]*)`)
+)
+
+// commandLines are those of one document, by line.
+func commandLines(text string) map[int][]string {
+	list, block := map[int][]string{}, false
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			block = !block
+		}
+		form := inSentence
+		if block {
+			form = inBlock
+		}
+		for _, m := range form.FindAllStringSubmatch(line, -1) {
+			list[i+1] = append(list[i+1], m[1])
+		}
+	}
+	return list
+}
+
+// Every command that a document shows is there, with the flags that it shows.
+func TestDocumentsShowCommandsThatAreThere(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	a := &cli.App{Streams: cli.Standard()}
+	root := a.Root(commands(a)...)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	found := 0
+	for _, name := range append(files, "../../README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number, lines := range commandLines(string(text)) {
+			for _, line := range lines {
+				if wrong := amiss(root, strings.Fields(line)); wrong != "" {
+					t.Errorf("%s:%d: vjob %s: %s", filepath.Base(name), number, line, wrong)
+				}
+				found++
+			}
+		}
+	}
+	t.Logf("%d commands", found)
+	if found < 100 {
+		t.Errorf("only %d commands were found: the documents are read wrongly", found)
+	}
+}
+
+// amiss says what there is not of a command line; "" is nothing.
+func amiss(root *cobra.Command, words []string) string {
+	if len(words) == 0 || words[0][0] >= '0' && words[0][0] <= '9' {
+		return "" // the program itself, or the beginning of a message about a vjob
+	}
+	c, rest, err := root.Find(words)
+	if err != nil || c == root && !strings.HasPrefix(words[0], "-") {
+		return "there is no such command"
+	}
+	for _, word := range rest {
+		if word == "--" {
+			break // what follows are the words of a program
+		}
+		if m := flagName.FindStringSubmatch(word); m != nil && c.Flag(m[1]) == nil && m[1] != "help" {
+			return "there is no flag --" + m[1]
+		}
+	}
+	return ""
+}
