@@ -39,11 +39,29 @@ func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, erro
 	for _, n := range s.ClusterNodes() {
 		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
 	}
-	driver, err := simulated.Open(simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile()})
+	faults, err := rehearsals(s)
+	if err != nil {
+		return nil, err
+	}
+	driver, err := simulated.Open(simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile(), Rehearsals: faults})
 	if err != nil {
 		return nil, fmt.Errorf("simulated cluster: %w", err)
 	}
 	return driver, nil
+}
+
+// rehearsals are the faults of the settings, node by node.
+func rehearsals(s *settings.Settings) (list []simulated.Rehearsal, err error) {
+	for _, f := range s.Simulated.Faults {
+		kind, err := simulated.FaultNamed(f.Kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range f.Nodes() {
+			list = append(list, simulated.Rehearsal{Node: cluster.NodeID(node), Kind: kind, After: f.After.Duration, Lasts: f.Lasts.Duration})
+		}
+	}
+	return list, nil
 }
 
 // coreSettings are the settings of the loop's core. Besides what replays have in common

@@ -72,15 +72,6 @@ type Timing struct {
 	Plan    Duration `json:"plan"`
 }
 
-// Simulated is the simulated cluster.
-type Simulated struct {
-	Speed     float64 `json:"speed"`
-	Profile   string  `json:"profile"`
-	Seed      uint64  `json:"seed"`
-	Locks     bool    `json:"locks"`
-	StateFile string  `json:"state_file"`
-}
-
 // Libvirt is how real hosts are driven; the hosts themselves are nodes.
 type Libvirt struct {
 	Cluster          string `json:"cluster"`

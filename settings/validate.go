@@ -33,8 +33,8 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 // Validate says which setting is wrong and what would be right, one at a time.
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
-		s.validateListen, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming, s.validateSimulated,
-		s.validateNodes, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
+		s.validateListen, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
+		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -129,13 +129,6 @@ func (s *Settings) validateTiming() error {
 	}
 	if q := s.Policy.Quantum; q.Duration > 0 && q.Duration < queue.LeastQuantum {
 		return cluster.BadField("policy.quantum", q, "at least "+queue.LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
-	}
-	return nil
-}
-
-func (s *Settings) validateSimulated() error {
-	if v := s.Simulated.Speed; !(v >= 0.1 && v <= 10_000) {
-		return cluster.BadField("simulated.speed", v, "between 0.1 and 10000")
 	}
 	return nil
 }

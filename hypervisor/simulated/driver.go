@@ -25,6 +25,8 @@ type Settings struct {
 	// StateFile keeps the cluster over restarts; "" keeps nothing. No call is
 	// answered before what it did is in the file.
 	StateFile string
+	// Rehearsals are faults that come by themselves.
+	Rehearsals []Rehearsal
 }
 
 // Driver puts a [Cluster] behind the seam, on the process's clock. Inside a
@@ -40,7 +42,8 @@ type Driver struct {
 	serial  hypervisor.OpID
 	waiting map[hypervisor.OpID]chan answer
 	closed  bool
-	broken  error // the state file cannot be written
+	broken  error       // the state file cannot be written
+	ahead   []Rehearsal // those that have not happened yet, in order
 	// attached are the lines on which somebody may type.
 	attached map[cluster.VMID]net.Conn
 
@@ -79,6 +82,10 @@ func Open(s Settings) (*Driver, error) {
 		nudge: make(chan struct{}, 1),
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
+	}
+	var err error
+	if d.ahead, err = rehearsed(&s); err != nil {
+		return nil, err
 	}
 	if d.speed == 0 {
 		d.speed = 1
@@ -277,10 +284,10 @@ const idle = time.Hour
 // event.
 func (d *Driver) turn() time.Duration {
 	d.mu.Lock()
+	wait := d.rehearse()
 	happened := d.cluster.Advance(d.virtual())
-	wait := idle
 	if next, ok := d.cluster.Next(); ok {
-		wait = min(idle, max(0, d.Actual(next.Sub(d.virtual()))+1))
+		wait = min(wait, max(0, d.Actual(next.Sub(d.virtual()))+1))
 	}
 	d.mu.Unlock()
 	wait = min(wait, d.keep(happened))

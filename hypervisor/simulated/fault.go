@@ -3,6 +3,7 @@ package simulated
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -76,6 +77,16 @@ var faultNames = [...]string{
 
 // String is the lower-case name.
 func (k FaultKind) String() string { return faultNames[k] }
+
+// FaultNamed returns a kind of fault by its name; the error lists the right ones.
+func FaultNamed(name string) (FaultKind, error) {
+	for k, n := range faultNames {
+		if n == name {
+			return FaultKind(k), nil
+		}
+	}
+	return 0, cluster.BadField("fault", name, "one of "+strings.Join(faultNames[:], ", "))
+}
 
 // slowFactor is how much longer a slow call takes.
 const slowFactor = 10

@@ -9,22 +9,12 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// parseFault reads the name of a fault.
-func parseFault(name string) (simulated.FaultKind, error) {
-	for k := simulated.PowerLoss; k <= simulated.MigrateSplit; k++ {
-		if k.String() == name {
-			return k, nil
-		}
-	}
-	return 0, fmt.Errorf("%q: no such fault", name)
-}
-
 // fault reads "KIND NODE [for D]", "KIND VM" or "KIND next VERB [of VM] [on NODE]".
 func (s *stage) fault(w []string) error {
 	if len(w) < 2 {
 		return errWords
 	}
-	kind, err := parseFault(w[0])
+	kind, err := simulated.FaultNamed(w[0])
 	if err != nil {
 		return err
 	}
@@ -91,7 +81,7 @@ func (s *stage) mend(w []string) error {
 	if len(w) != 2 {
 		return errWords
 	}
-	kind, err := parseFault(w[0])
+	kind, err := simulated.FaultNamed(w[0])
 	if err == nil {
 		s.cluster.Mend(s.shell.Now(), cluster.NodeID(w[1]), kind)
 	}

@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Simulated is the simulated cluster.
+type Simulated struct {
+	Speed     float64 `json:"speed"`
+	Profile   string  `json:"profile"`
+	Seed      uint64  `json:"seed"`
+	Locks     bool    `json:"locks"`
+	StateFile string  `json:"state_file"`
+	Faults    []Fault `json:"faults"`
+}
+
+// Fault is what goes wrong on a simulated node, for people who rehearse.
+type Fault struct {
+	Kind  string   `json:"kind"`
+	Node  string   `json:"node"`  // one, or a range of them
+	After Duration `json:"after"` // the start of the daemon
+	Lasts Duration `json:"lasts"`
+}
+
+// Nodes are those of the fault.
+func (f *Fault) Nodes() []string { return expand(f.Node) }
+
+// longestFault is as long as anybody rehearses.
+const longestFault = 24 * time.Hour
+
+func (s *Settings) validateSimulated() error {
+	if v := s.Simulated.Speed; !(v >= 0.1 && v <= 10_000) {
+		return cluster.BadField("simulated.speed", v, "between 0.1 and 10000")
+	}
+	known := s.ClusterNodes()
+	for i, f := range s.Simulated.Faults {
+		field := fmt.Sprintf("simulated.faults[%d]", i)
+		kind := choice{field + ".kind", f.Kind, "daemon-killed disk-full freeze partition power-loss store-gone"}
+		if err := kind.check(); err != nil {
+			return err
+		}
+		names := f.Nodes()
+		strange := slices.ContainsFunc(names, func(name string) bool {
+			return !slices.ContainsFunc(known, func(n cluster.Node) bool { return string(n.ID) == name })
+		})
+		switch {
+		case len(names) == 0 || strange:
+			return cluster.BadField(field+".node", f.Node, "one of the nodes, or a range of them such as n[1-8]")
+		case f.After.Duration > longestFault:
+			return cluster.BadField(field+".after", f.After, "at most "+longestFault.String())
+		case f.Lasts.Duration <= 0 || f.Lasts.Duration > longestFault:
+			return cluster.BadField(field+".lasts", f.Lasts, "more than 0 and at most "+longestFault.String())
+		}
+	}
+	return nil
+}
