@@ -157,7 +157,7 @@ func (v *Service) SetNode(ctx context.Context, who Subject, node cluster.NodeID,
 	if !Can(who, Change, Object{Kind: KindAccount}) {
 		return authorise(who, Change, Object{Kind: KindAccount})
 	}
-	return v.server.scheduler.SetNode(ctx, node, state, who.Name)
+	return v.server.scheduler.SetNodes(ctx, []cluster.NodeID{node}, state, who.Name)
 }
 
 // Body reads the body of a request within the limits.

@@ -195,6 +195,10 @@ func nodeEndpoints() []endpoint {
 			least: known, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes,
 		},
 		{
+			method: "PATCH", path: "/v1/nodes", operation: "changeNodes", summary: "Put several nodes in another state, all or none",
+			least: administrator, verb: Change, body: wire.NodesChange{}, status: 204, handle: (*Server).changeNodes,
+		},
+		{
 			method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
 			least: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode,
 		},

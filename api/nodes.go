@@ -68,17 +68,41 @@ func (s *Server) changeNode(c *gin.Context, who Subject) error {
 	if err := s.readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := cluster.ParseNodeState(change.State)
+	state, err := decreed(&change)
 	if err != nil {
 		return err
 	}
-	if state == cluster.Down && !change.Fenced {
-		return cluster.BadField("fenced", change.Fenced, "true: somebody has made sure that nothing runs on the node any more")
-	}
-	if state != cluster.Down && change.Fenced {
-		return cluster.BadField("fenced", change.Fenced, "false, for the node is not declared down")
-	}
 	return s.setNode(c, who, state)
+}
+
+// changeNodes answers PATCH /v1/nodes.
+func (s *Server) changeNodes(c *gin.Context, who Subject) error {
+	var change wire.NodesChange
+	if err := s.readBody(c, &change); err != nil {
+		return err
+	}
+	state, err := decreed(&change.NodeChange)
+	if err != nil {
+		return err
+	}
+	if len(change.Names) == 0 {
+		return cluster.BadField("names", "[]", "the name of at least one node")
+	}
+	return s.setNodes(c, who, change.Names, state)
+}
+
+// decreed is the state that a change asks for.
+func decreed(change *wire.NodeChange) (cluster.NodeState, error) {
+	state, err := cluster.ParseNodeState(change.State)
+	switch {
+	case err != nil:
+		return 0, err
+	case state == cluster.Down && !change.Fenced:
+		return 0, cluster.BadField("fenced", change.Fenced, "true: somebody has made sure that nothing runs on the node any more")
+	case state != cluster.Down && change.Fenced:
+		return 0, cluster.BadField("fenced", change.Fenced, "false, for the node is not declared down")
+	}
+	return state, nil
 }
 
 func (s *Server) drain(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Draining) }
@@ -86,11 +110,18 @@ func (s *Server) drain(c *gin.Context, who Subject) error { return s.setNode(c, 
 func (s *Server) online(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Online) }
 
 func (s *Server) setNode(c *gin.Context, who Subject, state cluster.NodeState) error {
-	name := c.Param("name")
-	if !nameShape.MatchString(name) {
-		return notFound("node", name)
+	return s.setNodes(c, who, []string{c.Param("name")}, state)
+}
+
+func (s *Server) setNodes(c *gin.Context, who Subject, names []string, state cluster.NodeState) error {
+	ids := make([]cluster.NodeID, len(names))
+	for i, name := range names {
+		if !nameShape.MatchString(name) {
+			return notFound("node", name)
+		}
+		ids[i] = cluster.NodeID(name)
 	}
-	if err := s.scheduler.SetNode(c.Request.Context(), cluster.NodeID(name), state, who.Name); err != nil {
+	if err := s.scheduler.SetNodes(c.Request.Context(), ids, state, who.Name); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)

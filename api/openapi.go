@@ -227,12 +227,13 @@ func (s schemaSet) add(t reflect.Type) {
 
 // enumerations are the texts that some fields are limited to.
 var enumerations = map[string]map[string][]string{
-	"NodeChange": {"state": {"online", "draining", "offline", "down"}},
-	"User":       {"role": {"user", "admin"}},
-	"Identity":   {"role": {"user", "admin"}, "via": {"socket", "token"}},
-	"VJob":       {"state": vjobStates},
-	"VJobDetail": {"state": vjobStates},
-	"Node":       {"state": {"online", "draining", "offline", "down"}},
+	"NodesChange": {"state": {"online", "draining", "offline", "down"}},
+	"NodeChange":  {"state": {"online", "draining", "offline", "down"}},
+	"User":        {"role": {"user", "admin"}},
+	"Identity":    {"role": {"user", "admin"}, "via": {"socket", "token"}},
+	"VJob":        {"state": vjobStates},
+	"VJobDetail":  {"state": vjobStates},
+	"Node":        {"state": {"online", "draining", "offline", "down"}},
 	"ErrorBody": {"code": {
 		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
 		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,

@@ -29,8 +29,8 @@ type Scheduler interface {
 	OrderArray(ctx context.Context, array cluster.VJobID, order scheduler.Order, by string) error
 	// SetWalltime gives a vjob another walltime; it is durable on return.
 	SetWalltime(ctx context.Context, s scheduler.Stretch) error
-	// SetNode asks for another state of a node.
-	SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error
+	// SetNodes asks for another state of some nodes, of all or none.
+	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error
 	// SetPower asks for a node to be switched off, once it is empty, or on.
 	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, by string) error
 	// SetRules replaces the placement rules of the cluster; what is wrong with them is a

@@ -20,6 +20,7 @@ var bodies = map[string]string{
 	"changeVJob":  `{"walltime_seconds":60}`,
 	"submitVJob":  `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
 	"changeNode":  `{"state":"draining"}`,
+	"changeNodes": `{"names":["n1"],"state":"draining"}`,
 	"switchNode":  `{"power":"off"}`,
 	"createUser":  `{"name":"carol","role":"user"}`,
 	"setBudgets":  `{"budgets":[]}`,
@@ -34,7 +35,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices",
+		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")
@@ -180,7 +181,8 @@ func TestOrdersAndNodes(t *testing.T) {
 	}
 	b.as("root", "POST", "/v1/nodes/n1/power", `{"power":"off"}`)
 	b.as("root", "PATCH", "/v1/nodes/n1", `{"state":"down","fenced":true}`)
-	want := "hold 1 by alice, delete 2 by root, n1 draining by root, n1 online by root, n1 power off by root, n1 down by root"
+	b.as("root", "PATCH", "/v1/nodes", `{"names":["n1","n2"],"state":"draining"}`)
+	want := "hold 1 by alice, delete 2 by root, n1 draining by root, n1 online by root, n1 power off by root, n1 down by root, n1,n2 draining by root"
 	if got := strings.Join(b.loop.noted(), ", "); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -73,11 +73,15 @@ func (l *loop) Order(_ context.Context, id cluster.VJobID, order scheduler.Order
 	return l.note("%s %s by %s", order, id, by)
 }
 
-func (l *loop) SetNode(_ context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
-	if node != "n1" {
-		return fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error {
+	var names []string
+	for _, node := range nodes {
+		if node != "n1" && node != "n2" {
+			return fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+		}
+		names = append(names, string(node))
 	}
-	return l.note("%s %s by %s", node, state, by)
+	return l.note("%s %s by %s", strings.Join(names, ","), state, by)
 }
 
 func (l *loop) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, by string) error {

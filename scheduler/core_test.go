@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,6 +247,39 @@ func TestSetNode(t *testing.T) {
 	}
 	if e := r.core.Drain(); len(e.Step.Nodes) != 1 || e.Step.Nodes[0].State != cluster.Draining {
 		t.Errorf("written: %+v", e.Step.Nodes)
+	}
+}
+
+// Several nodes are changed in one step or not at all, so that nothing moves from the one
+// to the next of a rack that is drained.
+func TestSetNodes(t *testing.T) {
+	r := mount(t, settings(), state(8, 0)) // a VM on each node
+	r.drain()
+	rack := []cluster.NodeID{"n0000", "n0001", "n0002", "n0003"}
+	if err := r.core.SetNodes(r.now, append(rack[:2:2], "n9"), cluster.Draining, "op"); !errors.Is(err, cluster.ErrNotFound) {
+		t.Errorf("with a node that is not there: %v", err)
+	}
+	if err := r.core.SetNodes(r.now, rack, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("nodes with VMs: %v", err)
+	}
+	if e := r.core.Drain(); len(e.Step.Nodes) > 0 {
+		t.Errorf("refused, and yet written: %+v", e.Step.Nodes)
+	}
+	if err := r.core.SetNodes(r.now, rack, cluster.Draining, "op"); err != nil {
+		t.Fatal(err)
+	}
+	r.at(time.Second)
+	moved := 0
+	for _, p := range r.plans {
+		for _, a := range p.Plan.Actions {
+			if slices.Contains(rack, a.To) {
+				t.Errorf("%s moves to %s, which is drained", a.VM, a.To)
+			}
+			moved++
+		}
+	}
+	if len(r.plans) != 1 || moved != len(rack) {
+		t.Errorf("%d plans with %d actions, want one with %d", len(r.plans), moved, len(rack))
 	}
 }
 

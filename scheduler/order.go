@@ -7,7 +7,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
 )
 
 // Order is what a user or an administrator asks of one vjob after its submission.
@@ -88,28 +87,4 @@ func (c *Core) OrderArray(now time.Time, array cluster.VJobID, order Order, by s
 		return fmt.Errorf("array %s: %w", array, refusal)
 	}
 	return fmt.Errorf("array %s, with a vjob that has not ended: %w", array, cluster.ErrNotFound)
-}
-
-// SetNode changes what is decreed of a node: online, draining, offline or down.
-// A node that still holds VMs cannot be called offline.
-func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
-	c.now = now
-	n, ok := c.exec.Node(id)
-	switch {
-	case !ok:
-		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
-	case state == cluster.Offline && len(n.VMs) > 0:
-		return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
-			id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
-	case n.State == state:
-		return nil
-	}
-	n.State = state
-	c.exec.SetNode(now, n.Node)
-	c.board.Decreed(now, id, state)
-	c.out.Nodes = append(c.out.Nodes, n.Node)
-	c.out.Events = append(c.out.Events, journal.Event{
-		At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
-	})
-	return nil
 }

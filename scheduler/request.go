@@ -108,9 +108,9 @@ func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
 	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
 }
 
-// SetNode changes what is decreed of a node.
-func (l *Loop) SetNode(ctx context.Context, node cluster.NodeID, state cluster.NodeState, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetNode(l.now(), node, state, by) })
+// SetNodes changes what is decreed of some nodes, of all or none.
+func (l *Loop) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error {
+	return l.ask(ctx, func(c *Core) error { return c.SetNodes(l.now(), nodes, state, by) })
 }
 
 // SetPower switches a node off or on, in the name of somebody.

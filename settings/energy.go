@@ -179,7 +179,7 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 		if !known {
 			continue
 		}
-		for _, name := range expand(s.Nodes[i].Name) {
+		for _, name := range Expand(s.Nodes[i].Name) {
 			list[cluster.NodeID(name)] = m.Power()
 		}
 	}

@@ -134,7 +134,7 @@ func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
 	}
 	nics := map[cluster.NodeID]cluster.Rate{}
 	for _, n := range s.Nodes {
-		for _, name := range expand(n.Name) {
+		for _, name := range Expand(n.Name) {
 			if rate := cmp.Or(n.NIC.Rate, s.Network.NIC.Rate); rate > 0 {
 				nics[cluster.NodeID(name)] = rate
 			}
@@ -218,7 +218,7 @@ func parse(name string, data []byte, getenv func(string) string) (Settings, erro
 func (s *Settings) ClusterNodes() []cluster.Node {
 	var list []cluster.Node
 	for _, n := range s.Nodes {
-		for _, name := range expand(n.Name) {
+		for _, name := range Expand(n.Name) {
 			list = append(list, cluster.Node{
 				ID:       cluster.NodeID(name),
 				Capacity: cluster.Resources{CPU: n.CPU.MilliCPU, Memory: n.Memory.MiB},

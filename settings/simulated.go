@@ -27,7 +27,7 @@ type Fault struct {
 }
 
 // Nodes are those of the fault.
-func (f *Fault) Nodes() []string { return expand(f.Node) }
+func (f *Fault) Nodes() []string { return Expand(f.Node) }
 
 // longestFault is as long as anybody rehearses.
 const longestFault = 24 * time.Hour

@@ -118,7 +118,7 @@ type SwitchLimits struct {
 // refuses.
 func (p *SwitchedNode) Switched() []cluster.NodeID {
 	var list []cluster.NodeID
-	for _, name := range expand(p.Name) {
+	for _, name := range Expand(p.Name) {
 		list = append(list, cluster.NodeID(name))
 	}
 	return list

@@ -118,9 +118,9 @@ func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(r.String()), nil
 }
 
-// expand writes out a range of names: n[08-11] is n08, n09, n10, n11. A name
+// Expand writes out a range of names: n[08-11] is n08, n09, n10, n11. A name
 // without a range is itself; nil is a range that makes no sense.
-func expand(name string) []string {
+func Expand(name string) []string {
 	head, rest, ranged := strings.Cut(name, "[")
 	if !ranged {
 		return []string{name}

@@ -20,9 +20,9 @@ func (c *Client) Nodes(ctx context.Context) (wire.NodeList, error) {
 
 func nodePath(name string) string { return "/v1/nodes/" + url.PathEscape(name) }
 
-// SetNode asks for another state of a node (administrators).
-func (c *Client) SetNode(ctx context.Context, name string, change wire.NodeChange) error {
-	_, err := c.call(ctx, request{method: http.MethodPatch, path: nodePath(name), body: change, repeatable: true}, nil)
+// SetNodes asks for another state of some nodes, of all or none (administrators).
+func (c *Client) SetNodes(ctx context.Context, change wire.NodesChange) error {
+	_, err := c.call(ctx, request{method: http.MethodPatch, path: "/v1/nodes", body: change, repeatable: true}, nil)
 	return err
 }
 

@@ -179,6 +179,12 @@ type NodeChange struct {
 	Fenced bool `json:"fenced,omitempty"`
 }
 
+// NodesChange is the body of PATCH /v1/nodes: the nodes, and the state to put them in.
+type NodesChange struct {
+	Names []string `json:"names"`
+	NodeChange
+}
+
 // Plan is a context switch in GET /v1/plans and GET /v1/plans/{id}.
 type Plan struct {
 	ID              int64      `json:"id"`

@@ -172,6 +172,7 @@ func TestExitCodes(t *testing.T) {
 	s.fails(cli.ExitNotFound, "99", "show", "99")
 	s.fails(cli.ExitNotFound, `vjob "nobody": not found`, "delete", "nobody")
 	s.fails(cli.ExitNotFound, "n9", "nodes", "drain", "n9")
+	s.fails(cli.ExitInput, "NODE: \"rack=Z\" is wrong: want a name", "nodes", "drain", "n1", "rack=Z")
 	s.fails(cli.ExitNotFound, "", "plans", "show", "99")
 	s.fails(cli.ExitInput, "nothing to submit", "submit")
 	s.fails(cli.ExitInput, "a name that is not a number", "submit", "--name", "17")

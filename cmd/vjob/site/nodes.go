@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/wording"
+	"vjob/settings"
 )
 
 func nodesCommand(a *cli.App) *cobra.Command {
@@ -33,7 +35,7 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	var fenced bool
-	down := setNode(a, "down", "declare a node dead, so that what ran there is lost and queued again",
+	down := setNode(a, "down", "declare nodes dead, so that what ran there is lost and queued again",
 		func() (wire.NodeChange, error) {
 			if !fenced {
 				return wire.NodeChange{}, cluster.BadField("--fenced", false,
@@ -43,9 +45,9 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		})
 	down.Flags().BoolVar(&fenced, "fenced", false, "I have made sure that nothing runs there any more")
 	cmd.AddCommand(
-		setNode(a, "drain", "have everything moved off a node; it takes nothing new", to(cluster.Draining)),
-		setNode(a, "online", "let a node take VMs again", to(cluster.Online)),
-		setNode(a, "offline", "put an empty node out of use", to(cluster.Offline)),
+		setNode(a, "drain", "have everything moved off nodes; they take nothing new", to(cluster.Draining)),
+		setNode(a, "online", "let nodes take VMs again", to(cluster.Online)),
+		setNode(a, "offline", "put empty nodes out of use", to(cluster.Offline)),
 		down,
 		setPower(a, "off", "switch a node off, once everything has moved off it", "goes off once it is empty"),
 		setPower(a, "on", "switch a node on", "is to be on"),
@@ -57,12 +59,13 @@ func to(state cluster.NodeState) func() (wire.NodeChange, error) {
 	return func() (wire.NodeChange, error) { return wire.NodeChange{State: state.String()}, nil }
 }
 
-// setNode is a command that changes the state of one node.
+// setNode is a command that changes the state of nodes, of all or none.
 func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:   use + " NODE",
+		Use:   use + " NODE…",
 		Short: short,
-		Args:  cli.Arguments(1, "the name of a node"),
+		Long:  short + "\n\nA NODE is a name, a range such as n[1-8], or a label such as rack=A for all that have it.",
+		Args:  cli.Arguments(-1, "the name of a node, a range such as n[1-8], or a label such as rack=A"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			want, err := change()
 			if err != nil {
@@ -72,16 +75,53 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 			if err != nil {
 				return err
 			}
-			if err := c.SetNode(cmd.Context(), args[0], want); err != nil {
+			names, err := nodesNamed(args, func() (wire.NodeList, error) { return c.Nodes(cmd.Context()) })
+			if err != nil {
+				return err
+			}
+			if err := c.SetNodes(cmd.Context(), wire.NodesChange{Names: names, NodeChange: want}); err != nil {
 				return err
 			}
 			if a.JSON() {
 				return cli.PrintJSON(a.Out, want, true)
 			}
-			_, err = fmt.Fprintf(a.Out, "node %s is %s now\n", plain.Clean(args[0]), want.State)
-			return err
+			for _, name := range names {
+				if _, err := fmt.Fprintf(a.Out, "node %s is %s now\n", plain.Clean(name), want.State); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
+}
+
+// nodesNamed are the names for which words stand, each once; whoever has a label is asked
+// for only if one is among them.
+func nodesNamed(words []string, list func() (wire.NodeList, error)) (names []string, err error) {
+	for _, word := range words {
+		found := settings.Expand(word)
+		if label, value, labelled := strings.Cut(word, "="); labelled {
+			all, err := list()
+			if err != nil {
+				return nil, err
+			}
+			found = nil
+			for _, n := range all.Nodes {
+				if v, has := n.Labels[label]; has && v == value {
+					found = append(found, n.Name)
+				}
+			}
+		}
+		if len(found) == 0 {
+			return nil, cluster.BadField("NODE", word, "a name, a range such as n[1-8], or a label that some node has, such as rack=A")
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }
 
 func nodeTable(nodes []wire.Node) *plain.Table {

@@ -57,7 +57,7 @@ func (b bench) hostDies() {
 		b.Errorf("vjob %d was touched while %s was silent: %s, %s\n%s", struck, h3, now.State, now.Phase, story(now))
 	}
 
-	b.must(b.d.client.SetNode(b.Context(), string(h3), wire.NodeChange{State: "down", Fenced: true}))
+	b.must(b.d.client.SetNodes(b.Context(), wire.NodesChange{Names: []string{string(h3)}, NodeChange: wire.NodeChange{State: "down", Fenced: true}}))
 	b.rebooted(struck, before)
 	b.runsOn(struck, h1, h2)
 	b.lab.PowerOn(h3)
