@@ -53,7 +53,7 @@ func (c *Core) facts() *pass.Facts {
 	}
 	vjobs := c.arrange(c.exec.Jobs())
 	return &pass.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), Past: c.desk.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.desk.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.watts.Books(), Prices: c.pricesStatus().Series,
 		Least: c.board.Draws(), Wanted: c.wanted(),
 		Waits: c.kin.Waiting(), Exiles: c.exiles.Standing(c.now, vjobs),

@@ -37,7 +37,8 @@ type desk struct {
 	steps   []journal.Step
 	looks   []cluster.NodeID // wanted since they were last asked for
 	store   hypervisor.Store
-	looking bool // at the store
+	looking bool  // at the store
+	lost    error // of looks at the store
 	copies  map[cluster.NodeID][]hypervisor.Copy
 	dead    map[cluster.NodeID]bool // do not answer
 }
@@ -137,7 +138,7 @@ func (d *desk) settle() {
 		}
 		if d.looking {
 			d.looking = false
-			d.exec.LookedStore(d.now, d.store, nil)
+			d.exec.LookedStore(d.now, d.store, d.lost)
 		}
 	}
 }

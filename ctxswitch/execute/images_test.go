@@ -1,12 +1,15 @@
 package execute_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
+	"vjob/journal"
 )
 
 // An image lies where it was saved; while that node is off or silent it is read through
@@ -38,5 +41,36 @@ func TestImagesAreReadThroughOthers(t *testing.T) {
 				t.Errorf("the image is read through %s, want %s", r.Record.Members[0].Image.Node, c.want)
 			}
 		})
+	}
+}
+
+// When the store cannot be read people are told once, and once more when it can again; each
+// is a reason to decide anew.
+func TestTheStoreIsLostAndFound(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.settle()
+	var told []journal.EventKind
+	look := func(lost error) {
+		d.lost = lost
+		before := d.exec.Changes()
+		d.steps = nil
+		d.pass(2 * time.Minute)
+		for _, s := range d.steps {
+			for _, e := range s.Events {
+				told = append(told, e.Kind)
+			}
+		}
+		if told := len(told) > 0 && len(d.steps) > 0; told != (d.exec.Changes() != before) {
+			t.Errorf("with %v people are told: %v, and a decision is wanted: %v", lost, told, !told)
+		}
+		if got := d.exec.StoreProblem(); (got == "") != (lost == nil) {
+			t.Errorf("with %v the problem is %q", lost, got)
+		}
+	}
+	for _, lost := range []error{nil, errors.New("stale file handle"), errors.New("no such directory"), nil, nil} {
+		look(lost)
+	}
+	if want := []journal.EventKind{journal.EventAlarm, journal.EventNode}; !slices.Equal(told, want) {
+		t.Errorf("people are told %v, want %v", told, want)
 	}
 }

@@ -56,6 +56,7 @@ type storeSight struct {
 	looking bool
 	started uint64
 	again   bool
+	problem string // why it cannot be read, as of the last look
 }
 
 // SetNode adds a node or changes what is decreed of it. Declaring a node down is
@@ -257,6 +258,7 @@ func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error)
 	e.store.looking = false
 	e.store.at = now
 	e.store.seen = err == nil
+	e.tellStore(err)
 	if err == nil {
 		e.store.Store, e.store.began = store, e.store.started
 		for _, image := range store.Images {

@@ -8,6 +8,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
+	"vjob/journal"
 )
 
 // Space is the room for images where each node saves: what is free beside what gangs that
@@ -24,6 +25,26 @@ func (e *Executor) Space() map[cluster.NodeID]hypervisor.Space {
 		spaces[id] = room
 	}
 	return spaces
+}
+
+// StoreProblem says why no image can be written or read at all; "" when they can.
+func (e *Executor) StoreProblem() string { return e.store.problem }
+
+// tellStore tells when the image store cannot be read any more, and when it can again.
+func (e *Executor) tellStore(err error) {
+	was := e.store.problem
+	e.store.problem = ""
+	if err != nil {
+		e.store.problem = "the image store cannot be read: " + err.Error()
+	}
+	switch {
+	case err != nil && was == "":
+		e.event(journal.Event{Kind: journal.EventAlarm, Text: e.store.problem + "; until it can, nobody is saved or resumed"})
+		e.changes++
+	case err == nil && was != "":
+		e.event(journal.Event{Kind: journal.EventNode, Text: "the image store can be read again"})
+		e.changes++
+	}
 }
 
 // space says what is missing on the image stores for a gang that is about to be

@@ -25,6 +25,8 @@ type Facts struct {
 	// Images is the room for images where each node saves, beside what is promised.
 	// Of nodes that are not in it nobody knows.
 	Images map[cluster.NodeID]hypervisor.Space
+	// NoImages is why no image can be written or read at all; "" when they can.
+	NoImages string
 	// Past is what quotas count that was used before.
 	Past *quota.Ledger
 	// Rules are those of the cluster, as texts, and Reader tells which rules can be

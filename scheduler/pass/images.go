@@ -20,15 +20,19 @@ import (
 type shelf struct {
 	spaces map[cluster.NodeID]hypervisor.Space
 	taken  map[string]cluster.MiB // of each pool
+	closed string                 // why there is none at all; "": there may be
 }
 
-func newShelf(spaces map[cluster.NodeID]hypervisor.Space) *shelf {
-	return &shelf{spaces, map[string]cluster.MiB{}}
+func (p *Picture) shelf() *shelf {
+	return &shelf{p.images, map[string]cluster.MiB{}, p.noImages}
 }
 
 // put takes the room that the images of a vjob need, or says what is missing: then it
 // takes nothing. A node of which nobody knows is asked when the time has come.
 func (s *shelf) put(r *execute.Report) (lack string) {
+	if s.closed != "" {
+		return s.closed
+	}
 	need := map[string]cluster.MiB{}
 	for rank, m := range r.Record.Members {
 		space, known := s.spaces[m.Node]
@@ -89,7 +93,7 @@ func (p *Picture) wish() (wished []queue.Verdict, fault error) {
 // lacks are those that are to be saved and cannot be, with what is missing: who was
 // suspended by people has his images first, then the order counts.
 func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
-	list, shelf := map[int]string{}, newShelf(p.images)
+	list, shelf := map[int]string{}, p.shelf()
 	for _, held := range []bool{true, false} {
 		for i := range p.VJobs {
 			r := &p.VJobs[i]
@@ -183,7 +187,7 @@ func (p *Picture) tellKept(first, wished []queue.Verdict) {
 // it is asked for more CPU than its nodes have, it goes on with what they have, and moves
 // once it runs. Otherwise it would stand there for ever, in the way of all others.
 func (p *Picture) inPlace(r *execute.Report, books Books) Books {
-	if r.Job.State != cluster.Paused || newShelf(p.images).put(r) == "" {
+	if r.Job.State != cluster.Paused || p.shelf().put(r) == "" {
 		return books
 	}
 	wants := map[cluster.NodeID]cluster.MilliCPU{}

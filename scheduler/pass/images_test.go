@@ -155,3 +155,23 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 		t.Errorf("only %d were kept and %d saved", kept, saved)
 	}
 }
+
+// While the store cannot be read nobody is suspended, neither for others nor because it is
+// asked for, and both read why: a switch would only be begun to be given up.
+func TestNobodyIsSavedWithoutAStore(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		_, facts := duo(cluster.Running, gang.Active, cluster.Resources{CPU: 1000, Memory: 1024})
+		f := facts()
+		f.Images, f.NoImages, f.VJobs[1].Job.Held = store(1<<20), "the image store cannot be read: it is gone", held
+		p := pass.See(settings(), f)
+		d := decide(t, p)
+		if !d.Plan.Empty() || d.Verdicts[1].Wish != queue.Run || d.Verdicts[0].Wish != queue.Stay {
+			t.Errorf("held %v: %+v, wishes %v and %v", held, d.Plan, d.Verdicts[0].Wish, d.Verdicts[1].Wish)
+		}
+		for i, v := range d.Verdicts {
+			if !strings.Contains(v.Reason, f.NoImages) {
+				t.Errorf("held %v: vjob %d reads %q", held, i+1, v.Reason)
+			}
+		}
+	}
+}

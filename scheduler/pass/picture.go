@@ -51,6 +51,7 @@ type Picture struct {
 	live     map[cluster.VMID]bool
 	budgets  budget.Books
 	images   map[cluster.NodeID]hypervisor.Space
+	noImages string                          // why none can be written or read; "": they can
 	waits    map[cluster.VJobID]string       // of [Facts]
 	stays    map[cluster.VJobID]string       // not to be saved now, and why
 	barred   map[cluster.VJobID]string       // not to be started now, and why
@@ -111,7 +112,7 @@ func blank(settings *Settings, f *Facts) *Picture {
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
-		budgets: f.Budgets, images: f.Images, waits: f.Waits, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
+		budgets: f.Budgets, images: f.Images, noImages: f.NoImages, waits: f.Waits, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
 	}
 	for i := range f.Nodes {
