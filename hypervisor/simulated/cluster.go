@@ -100,7 +100,7 @@ func New(cfg Config) *Cluster {
 func (c *Cluster) Nodes() []cluster.Node {
 	list := make([]cluster.Node, len(c.order))
 	for i, h := range c.order {
-		list[i] = cluster.Node{ID: h.ID, Capacity: h.Capacity}
+		list[i] = cluster.Node{ID: h.ID, Labels: h.Labels, Capacity: h.Capacity}
 	}
 	return list
 }

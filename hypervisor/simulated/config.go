@@ -37,6 +37,7 @@ const DefaultBoot = 2 * time.Minute
 // Node is one simulated host.
 type Node struct {
 	ID       cluster.NodeID
+	Labels   map[string]string
 	Capacity cluster.Resources
 	// Pool is the file system where the node saves; "" is [SharedPool]. Images
 	// in a pool can be read from everywhere while one of its nodes answers.

@@ -90,6 +90,7 @@ func (r *run) build() error {
 	for i := range nodes {
 		nodes[i] = simulated.Node{
 			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
+			Labels:    wiring(i),
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
 			Strangers: r.strangers(i),
 		}
