@@ -160,6 +160,20 @@ func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
+// Places are where the VMs of a vjob have found places that was taken, by rank; "" is
+// nowhere.
+func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
+	for _, vm := range p.vjobs[id] {
+		at := p.trial.At(vm)
+		if at == repack.Nowhere {
+			list = append(list, "")
+		} else {
+			list = append(list, p.stage.nodes[at].ID)
+		}
+	}
+	return list
+}
+
 // shortage is a refusal in the words of the queue.
 func (p *Packing) shortage(why solve.Refusal) (short queue.Shortage) {
 	if why.Missing == nil && why.Rule == nil {

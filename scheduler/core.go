@@ -188,8 +188,7 @@ func (c *Core) Drain() Effects {
 // due reports whether something has changed since the last decision, long enough
 // after it, and every node has been looked at since the start.
 func (c *Core) due() bool {
-	changed := c.changed() || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
-	if !changed || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.respite {
+	if !c.stale() || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.respite {
 		return false
 	}
 	return c.exec.Surveyed()
@@ -212,7 +211,7 @@ func (c *Core) wake(next time.Time) time.Time {
 			next = t
 		}
 	}
-	if !c.decidedAt.IsZero() && c.changed() {
+	if !c.decidedAt.IsZero() && c.stale() {
 		sooner(c.decidedAt.Add(c.respite))
 	}
 	if !c.retryAt.IsZero() {
@@ -230,3 +229,9 @@ func (c *Core) wake(next time.Time) time.Time {
 // changed reports whether something has changed since the last decision: what the
 // executor has, or by time alone the order of the vjobs or a quota.
 func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.desk.Stirs(c.now) }
+
+// stale reports whether the last decision may be another by now: something has changed, or
+// the time has come for which it asked.
+func (c *Core) stale() bool {
+	return c.changed() || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
+}

@@ -26,6 +26,7 @@ type room struct {
 	soon      *outlook.Outlook
 	near, eve time.Time
 	openings  openings
+	evening   eve
 }
 
 // answer is that of the room.
@@ -130,11 +131,18 @@ func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	} else if e := r.hasToGo(j, starts); e != nil {
 		r.book.sent[id] = true
 		return false, e.inTheWay(r.book.Now)
+	} else if starts {
+		if e := r.evening.runsInto(r, j); e != nil {
+			return false, e.inTheWay(r.book.Now)
+		}
 	}
-	if ok, short = r.Room.Take(id); ok {
+	switch ok, short = r.Room.Take(id); {
+	case ok:
 		r.took(j, starts, keeps)
-	} else if starts && keeps {
+	case starts && keeps:
 		r.openings.withdraw()
+	case starts:
+		r.evening.withdraw()
 	}
 	return ok, short
 }
@@ -146,6 +154,7 @@ func (r *room) took(j *queue.Job, starts, keeps bool) {
 	case !r.eve.IsZero():
 		r.soon.Occupy(j.Need, r.eve.Sub(r.book.Now)+time.Second, true)
 	}
+	r.evening.took(j)
 	if starts {
 		r.idle = r.idle.Minus(j.Need)
 	}

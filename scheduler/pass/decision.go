@@ -32,6 +32,7 @@ func (p *Picture) decide() (d Decision) {
 	wished, fault := p.wish()
 	p.admit(wished)
 	d.fault, d.Verdicts = fault, p.settle(wished)
+	p.rehearse(d.Verdicts)
 	for s := newSieve(p, wished); p.attempt(&d, s); {
 		d.Verdicts = p.settle(wished)
 	}
@@ -47,13 +48,13 @@ func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
 	goals, change := p.goals(d.Verdicts)
 	problem := p.problem(goals)
 	d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
-	if !change && len(d.Breaches) == 0 && settled(problem) && !p.thorough {
+	if !change && len(d.Breaches) == 0 && settled(problem) && len(p.coming) == 0 && !p.thorough {
 		return s.more()
 	}
-	plan, err := p.settings.Planner.Plan(problem)
+	plan, err := p.plan(goals)
 	var no *ctxswitch.NoPlan
 	switch {
-	case err == nil && (p.overdrawn(s.wished, plan.Target) || s.more()):
+	case err == nil && (p.overdrawn(s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
 		return true
 	case err == nil:
 		d.Plan = plan

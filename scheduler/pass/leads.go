@@ -7,9 +7,10 @@ import (
 	"vjob/queue/reservation"
 )
 
-// leads are how long before a reservation vjobs have to be suspended for it: as long as
-// it takes to suspend all that make room on the busiest node, and the margin. Nobody is
-// started for less than a whole node takes. They are 0 if nothing is reserved.
+// leads are how long before a reservation room is made for it: as long as it takes to
+// suspend all that make room on the busiest node, or to move all others from it, and the
+// margin. Nobody is started for less than a whole node takes. They are 0 if nothing is
+// reserved.
 func (p *Picture) leads() reservation.Leads {
 	if !p.reserved() {
 		return reservation.Leads{}
@@ -18,12 +19,16 @@ func (p *Picture) leads() reservation.Leads {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		stands := r.Job.State == cluster.Paused // its memory has to be saved as well
-		if r.Job.State != cluster.Running && !stands || !r.Job.Reservation.IsZero() || p.settings.Keeps(r.Job) {
+		if r.Job.State != cluster.Running && !stands || r.Job.Container {
 			continue
+		}
+		leaves := p.settings.suspension
+		if !r.Job.Reservation.IsZero() || p.settings.Keeps(r.Job) {
+			leaves = p.settings.removal
 		}
 		for k := range r.Job.VMs {
 			if node := p.current.Place(r.Job.VMs[k].ID); node != "" {
-				at[node] += p.settings.suspension(r.Job.VMs[k].Reserved.Memory)
+				at[node] += leaves(r.Job.VMs[k].Reserved.Memory)
 			}
 		}
 	}
@@ -40,6 +45,16 @@ func (p *Picture) leads() reservation.Leads {
 // suspension is how long so much memory takes, if as many transfers go on at once as may.
 func (s *Settings) suspension(memory cluster.MiB) time.Duration {
 	return s.Execute.Costs.Duration(cluster.Suspend, memory, false) / time.Duration(max(1, s.Execute.Transfers))
+}
+
+// removal is how long it takes until so much memory is elsewhere, where somebody else may
+// have to leave first.
+func (s *Settings) removal(memory cluster.MiB) time.Duration {
+	moves := s.Execute.Costs.Duration(cluster.Migrate, memory, false)
+	if !s.Live {
+		moves = max(moves, s.Execute.Costs.Duration(cluster.Suspend, memory, false)+s.Execute.Costs.Duration(cluster.Resume, memory, true))
+	}
+	return 2 * moves / time.Duration(max(1, s.Execute.Transfers))
 }
 
 // reserved reports whether a vjob waits for its reservation.

@@ -51,18 +51,22 @@ func (p *Picture) admit(verdicts []queue.Verdict) {
 		if at < 0 || verdicts[i].Wish != queue.Run {
 			continue
 		}
-		a := &p.line[at]
-		vm := cluster.VMID{VJob: a.VJob}
-		if _, known := p.current.State(vm); known {
-			continue // when a plan was looked for in vain
-		}
-		for rank, need := range a.Needs {
-			vm.Rank = rank
-			p.current.SetWaiting(vm, need)
-		}
-		if a.Rules != "" {
-			p.rules = append(p.rules, ruling.Rules{VJob: a.VJob, Text: a.Rules})
-		}
+		p.let(&p.line[at])
+	}
+}
+
+// let has the planner know of one in the line.
+func (p *Picture) let(a *ctxswitch.Applicant) {
+	vm := cluster.VMID{VJob: a.VJob}
+	if _, known := p.current.State(vm); known {
+		return // when a plan was looked for in vain
+	}
+	for rank, need := range a.Needs {
+		vm.Rank = rank
+		p.current.SetWaiting(vm, need)
+	}
+	if a.Rules != "" {
+		p.rules = append(p.rules, ruling.Rules{VJob: a.VJob, Text: a.Rules})
 	}
 }
 

@@ -61,6 +61,7 @@ type Picture struct {
 	aside    map[cluster.VJobID]string       // no decision can be taken with them, and why
 	confined map[cluster.VMID]bool           // those of them that run
 	molded   map[cluster.VJobID]int          // the shapes that moldable vjobs have here
+	coming   []cluster.VJobID                // reservations for which room is being made, see [Picture.rehearse]
 	thorough bool                            // the planner is asked even if nothing is to change
 	closed   string                          // why nobody may run in it, if it is of a container; "": they may
 	inside   []inside                        // the pictures of containers

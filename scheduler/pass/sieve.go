@@ -19,11 +19,12 @@ type sieve struct {
 	wished []queue.Verdict
 	shed   map[int]queue.Verdict // left out for a try, with what was wished of them
 	step   int                   // how many are left out next
+	moved  map[int]bool          // were looked for elsewhere, see [Picture.betrays]
 	last   int                   // the only one that was left, and is left out as well; -1: there is none
 }
 
 func newSieve(p *Picture, wished []queue.Verdict) *sieve {
-	return &sieve{Picture: p, wished: wished, shed: map[int]queue.Verdict{}, step: 1, last: -1}
+	return &sieve{Picture: p, wished: wished, shed: map[int]queue.Verdict{}, moved: map[int]bool{}, step: 1, last: -1}
 }
 
 // giveUp takes wishes back. It reports false when there are none that could be.

@@ -179,7 +179,7 @@ func (p *Picture) clearing(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan
 		return plan, false
 	}
 	goals, _ := p.goals(saved)
-	plan, err := p.settings.Planner.Plan(p.problem(goals))
+	plan, err := p.plan(goals)
 	if err != nil {
 		return plan, false
 	}

@@ -17,3 +17,13 @@ func TestTimed(t *testing.T) {
 	}
 	t.Logf("%+v", sum)
 }
+
+// TestReservationsBegin runs seeds in which reservations began late once: since somebody had
+// to move first, was resumed just before, must not be moved, or nobody woke up.
+func TestReservationsBegin(t *testing.T) {
+	for _, seed := range []uint64{311, 1263, 11273} {
+		opts := sim.Calm(seed)
+		opts.Static = true
+		run(t, opts)
+	}
+}

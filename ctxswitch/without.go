@@ -1,0 +1,53 @@
+package ctxswitch
+
+import (
+	"slices"
+
+	"vjob/cluster"
+)
+
+// Without is the plan without what it does to start some vjobs: they stay as they were
+// before it, and the others do all that they would have done. Nobody has to wait for one
+// that starts, since it gives no room back.
+func (p *Plan) Without(starting []cluster.VJobID, before *cluster.Configuration) Plan {
+	left := Plan{Leaves: p.Leaves}
+	number := make([]ActionID, len(p.Actions))
+	for _, a := range p.Actions {
+		if slices.Contains(starting, a.VM.VJob) {
+			number[a.ID] = -1
+			continue
+		}
+		number[a.ID] = ActionID(len(left.Actions))
+		a.ID, a.After = number[a.ID], renumbered(a.After, number)
+		left.Actions = append(left.Actions, a)
+		left.Makespan = max(left.Makespan, a.End)
+	}
+	for _, g := range p.Gangs {
+		if g.Actions = renumbered(g.Actions, number); len(g.Actions) > 0 {
+			left.Gangs = append(left.Gangs, g)
+		}
+	}
+	left.Cost = planCost(left.Actions)
+	left.Target = p.Target.Clone()
+	for _, vm := range p.Target.VMs() {
+		if !slices.Contains(starting, vm.VJob) {
+			continue
+		}
+		if state, _ := before.State(vm); state == cluster.VMSleeping {
+			left.Target.SetSleeping(vm, before.Need(vm), before.Place(vm))
+		} else {
+			left.Target.SetWaiting(vm, before.Need(vm))
+		}
+	}
+	return left
+}
+
+// renumbered are the actions that are left, by their new numbers.
+func renumbered(ids, number []ActionID) (list []ActionID) {
+	for _, id := range ids {
+		if number[id] >= 0 {
+			list = append(list, number[id])
+		}
+	}
+	return list
+}

@@ -1,0 +1,102 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+	"vjob/scheduler"
+	"vjob/scheduler/intake"
+)
+
+// static is settings under which nobody is suspended, but may migrate while he runs.
+func static() scheduler.Settings {
+	set := settings()
+	set.Policy, set.Live, set.Execute.Costs, set.Reserving.Margin = queue.EASY{}, true, ctxswitch.ThesisCosts, 5*time.Second
+	return set
+}
+
+// small submits a vjob of one VM with 1 CPU that computes for so long.
+func (p *plant) small(rules string, lasts time.Duration) *cluster.VJob {
+	p.t.Helper()
+	job, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
+		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
+		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: lasts}}}},
+	}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second) // it is there before the next comes
+	return job
+}
+
+// Whoever keeps its room and stands where a reservation wants to be has moved when it
+// begins, and not before that is near.
+func TestReservationBeginsInTimeWhereOthersHaveToMove(t *testing.T) {
+	with(t, static(), func(p *plant) {
+		p.small("", 2*time.Minute)
+		stays := p.small("", time.Hour)
+		moves := p.small("", time.Hour) // on the other node, where one is alone when the first has ended
+		job, err := p.reserve("", 1, 10*time.Minute, 5*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Minute)
+		if a, b := p.host(stays), p.host(moves); a == b {
+			t.Errorf("both are on %s a minute before", a)
+		}
+		time.Sleep(time.Minute - time.Second)
+		if a, b := p.host(stays), p.host(moves); a != b {
+			t.Errorf("a second before, they are on %s and %s", a, b)
+		}
+		p.expect("a second before", job.ID, cluster.Waiting)
+		time.Sleep(time.Second + 500*time.Millisecond)
+		p.expect("half a second after", job.ID, cluster.Booting)
+	})
+}
+
+// Who must not be moved, or is a container, starts where he is in no reservation's way.
+func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
+	for name, submit := range map[string]func(p *plant) *cluster.VJob{
+		"rooted": func(p *plant) *cluster.VJob { return p.small("root($VMS);", time.Hour) },
+		"container": func(p *plant) *cluster.VJob {
+			s := intake.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}}}}
+			s.Container, s.Yields = true, cluster.Never
+			job, _, err := p.loop.Submit(p.t.Context(), s)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return job
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			with(t, static(), func(p *plant) {
+				r := intake.Submission{Owner: "u", Walltime: 5 * time.Minute, VMs: wide(1), Rules: "fence($VMS, n1);"}
+				r.Reservation = time.Now().Add(10 * time.Minute)
+				reserved, _, err := p.loop.Submit(p.t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := submit(p)
+				time.Sleep(5 * time.Minute)
+				p.expect("before", other.ID, cluster.Running)
+				time.Sleep(5*time.Minute + 2*time.Second)
+				p.expect("two seconds after", reserved.ID, cluster.Running)
+			})
+		})
+	}
+}
+
+// host is the node on which the only VM of a vjob is.
+func (p *plant) host(job *cluster.VJob) cluster.NodeID {
+	p.t.Helper()
+	for _, c := range p.driver.Truth().Copies {
+		if c.VM.VJob == job.ID {
+			return c.Node
+		}
+	}
+	p.t.Fatalf("vjob %s is nowhere", job.ID)
+	return ""
+}
