@@ -88,6 +88,8 @@ type state struct {
 	fine   float64   // for having too little of a rigid resource at all
 	scarce []float64 // price of rigid resources beyond the capacity
 	lit    []bool    // nodes that are paid for as if they were on, with jobs or without
+	home   []int     // where jobs are already; nil: nowhere, and all places are as good
+	leave  []float64 // by job, one more for none: what it costs to be elsewhere
 }
 
 // fine and graze are what any lack of a rigid resource, or of CPU, costs at least, in
@@ -130,7 +132,7 @@ func (s *state) rate(yield float64) {
 			t.curve = &node.Power
 		}
 	}
-	s.sum, s.full = 0, 0
+	s.sum, s.full = s.strayed(), 0
 	clear(s.load)
 	clear(s.used)
 	for j, n := range s.at {
@@ -190,6 +192,7 @@ type exchange struct {
 	shift         float64 // load that leaves the first
 	here, there   float64 // cost of the two nodes afterwards
 	hereO, thereO bool    // whether they are overloaded then
+	away          float64 // by how much more it costs that jobs are not where they were
 }
 
 // weigh fills in what a move costs, and returns by how much the sum grows.
@@ -199,7 +202,10 @@ func (s *state) weigh(x *exchange) float64 {
 	s.rigid(x)
 	x.here, x.hereO = s.priced(h, s.load[h]-x.shift, -1)
 	x.there, x.thereO = s.priced(g, s.load[g]+x.shift, 1)
-	return x.here + x.there - s.cost[h] - s.cost[g]
+	if s.home != nil {
+		x.away = s.strays(x.jobs[0], h, g) + s.strays(x.jobs[1], h, g) + s.strays(x.others[0], g, h) + s.strays(x.others[1], g, h)
+	}
+	return x.here + x.there - s.cost[h] - s.cost[g] + x.away
 }
 
 // rigid fills in the rigid needs that leave the first node.
@@ -246,6 +252,7 @@ func (s *state) do(x *exchange) {
 	}
 	s.settle(h, x.here, x.hereO)
 	s.settle(g, x.there, x.thereO)
+	s.sum += x.away
 }
 
 // seatIn moves a job from the list of its node to that of another.
@@ -283,7 +290,7 @@ func (s *state) trade(h, g int) (delta, here, there float64, hereO, thereO bool)
 	here, hereO = s.priced(h, s.load[g], 0)
 	there, thereO = s.priced(g, s.load[h], 0)
 	s.swapUsed(h, g)
-	return here + there - s.cost[h] - s.cost[g], here, there, hereO, thereO
+	return here + there - s.cost[h] - s.cost[g] + s.tradeAway(h, g), here, there, hereO, thereO
 }
 
 func (s *state) swapUsed(h, g int) {
@@ -296,6 +303,7 @@ func (s *state) swapUsed(h, g int) {
 
 // swap changes all the jobs of two nodes.
 func (s *state) swap(h, g int, here, there float64, hereO, thereO bool) {
+	s.sum += s.tradeAway(h, g)
 	s.swapUsed(h, g)
 	s.load[h], s.load[g] = s.load[g], s.load[h]
 	s.jobs[h], s.jobs[g] = s.jobs[g], s.jobs[h]
