@@ -43,6 +43,9 @@ func (c *check) reached(at situation) {
 	if at.state != want && !unborn && start != cluster.VMTerminated {
 		c.fault("VM %s is to be %s, the plan leaves it %s", at.vm, want, at.state)
 	}
+	if to, sent := c.p.Places[at.vm]; sent && at.state == cluster.VMRunning && at.place != to {
+		c.fault("VM %s is to be on node %s, the plan leaves it on %s", at.vm, to, at.place)
+	}
 }
 
 // viable checks what the plan answers for: a VM that it might have placed

@@ -55,7 +55,10 @@ type Problem struct {
 	Network *Network
 	Power   *Power // what the plan may draw; nil: as much as it likes. See [Within].
 	Feeds   *Feeds // what places leave of power; nil: nobody asks
-	Seed    uint64
+	// Places are where VMs are to be in the end that run, or shall; of others the planner
+	// chooses.
+	Places map[cluster.VMID]cluster.NodeID
+	Seed   uint64
 }
 
 // Goal is what is wanted of one vjob: a stable state for all its members. The

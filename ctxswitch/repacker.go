@@ -154,7 +154,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	q.widen()
 	q.gangs()
 	q.connect(s.Network)
-	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain()); err != nil {
+	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain(), q.send(s.Places)); err != nil {
 		return nil, err
 	}
 	q.feed(s.Feeds)

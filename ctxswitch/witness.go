@@ -36,10 +36,13 @@ func (g *stage) allowed() func(vm, node int) bool {
 			r.Post(w)
 		}
 	}
-	return func(vm, node int) bool {
-		outside := slices.ContainsFunc(w.within[vm], func(nodes map[int]bool) bool { return !nodes[node] })
-		return !w.barred[vm][node] && !outside
-	}
+	return w.permits
+}
+
+// permits reports whether no rule keeps a VM from a node whatever others do.
+func (w *witness) permits(vm, node int) bool {
+	outside := slices.ContainsFunc(w.within[vm], func(nodes map[int]bool) bool { return !nodes[node] })
+	return !w.barred[vm][node] && !outside
 }
 
 // stays reports whether a VM is not to be touched, and where it runs.

@@ -47,6 +47,8 @@ type Settings struct {
 	Switching switchboard.Settings
 	// Caretaking says when that is done; nil: only people switch nodes.
 	Caretaking *caretaker.Settings
+	// Consolidating says when VMs are moved to where they draw less; nil: never.
+	Consolidating *Consolidating
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one
@@ -63,6 +65,7 @@ type Core struct {
 	board     *switchboard.Board   // which nodes are off, or on their way
 	watts     *wattage.Guard       // what may be drawn
 	caretaker *caretaker.Caretaker // which nodes are to be on; nil: only people switch them
+	saving    saving               // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *ruling.Reader
@@ -91,7 +94,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: ruling.NewReader(), exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: ruling.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpPower(&loaded)

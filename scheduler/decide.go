@@ -34,6 +34,9 @@ func (c *Core) decide() {
 	if d.Verdicts == nil {
 		return // those of the last decision are as good as any
 	}
+	if err == nil {
+		c.consolidate(p, &d)
+	}
 	c.reshape(&d)
 	c.ration(p, &d)
 	c.adopt(d.Plan)

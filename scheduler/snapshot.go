@@ -14,7 +14,7 @@ func (c *Core) Snapshot() *Snapshot {
 		VJobs: map[cluster.VJobID]VJobStatus{},
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
 	}
-	s.Budgets, s.Prices = c.watts.Budgets(c.now), c.pricesStatus()
+	s.Budgets, s.Prices, s.Saving = c.watts.Budgets(c.now), c.pricesStatus(), c.savingStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,

@@ -34,6 +34,7 @@ type Snapshot struct {
 	Rules   RulesStatus
 	Budgets wattage.Budgets
 	Prices  PricesStatus
+	Saving  SavingStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way
 }

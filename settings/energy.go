@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,8 @@ type Energy struct {
 	Prices  string   `json:"prices"` // a file with what energy costs
 	// ShiftSaves is the part of the cost at once that a later start has to save.
 	ShiftSaves float64 `json:"shift_saves"`
+
+	Consolidate Consolidate `json:"consolidate"`
 
 	Models map[string]PowerModel `json:"models"` // by name
 	Label  string                `json:"label"`  // of nodes, which names their model
@@ -202,10 +205,7 @@ func (s *Settings) validateEnergy() error {
 			return err
 		}
 	}
-	if err := s.validatePrices(); err != nil {
-		return err
-	}
-	return s.validateRations()
+	return cmp.Or(s.validatePrices(), s.validateConsolidation(), s.validateRations())
 }
 
 func (s *Settings) knownModel(field, name string) error {

@@ -85,7 +85,7 @@ func newResettling(p *energy.Problem, start *Start, o Options) *resettling {
 	r.open(r.lights())
 	r.assign(r.at, p.Floor)
 	r.value = r.sum
-	r.anneal.found = func() { r.value = r.sum; copy(r.at, r.state.at) }
+	r.found = func() { r.value = r.sum; copy(r.at, r.state.at) }
 	return r
 }
 

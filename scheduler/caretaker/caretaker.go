@@ -62,11 +62,13 @@ type Caretaker struct {
 	noted time.Time
 	next  time.Time // review
 	again time.Time // when a decision is wanted
+	// handed are nodes that become empty, with how long that is waited for.
+	handed map[cluster.NodeID]time.Time
 }
 
 // New makes a caretaker.
 func New(s *Settings, h House) *Caretaker {
-	return &Caretaker{settings: *s, House: h, past: dpm.NewHistory(s.RiskWindow)}
+	return &Caretaker{settings: *s, House: h, past: dpm.NewHistory(s.RiskWindow), handed: map[cluster.NodeID]time.Time{}}
 }
 
 // Next is when it wants to look at all nodes again; zero before its first turn.
@@ -88,6 +90,7 @@ func (k *Caretaker) Tend(s *Scene) (again time.Time) {
 		k.wake(s)
 		k.shed(s)
 	}
+	k.dismiss(s)
 	if !s.Now.Before(k.next) {
 		k.next = s.Now.Add(k.settings.Every)
 		k.review(s)

@@ -12,7 +12,23 @@ import (
 
 // review asks the paper's rules which nodes to switch.
 func (k *Caretaker) review(s *Scene) {
-	world := dpm.Cluster{
+	world := k.world(s)
+	seed := rand.NewPCG(k.Seed, uint64(s.Now.UnixNano()))
+	advice := k.settings.Decide(world, k.whatIf(s, world), rand.New(seed))
+	for _, change := range advice.On {
+		if !k.Power.Affords(change.Host) {
+			continue // it would take the power from those for whom it is to come on
+		}
+		k.Board.Wish(s.Now, change.Host, cycle.WantOn, change.Why)
+	}
+	for _, change := range advice.Off {
+		k.Board.Wish(s.Now, change.Host, cycle.WantOff, change.Why)
+	}
+}
+
+// world is the cluster as the rules see it.
+func (k *Caretaker) world(s *Scene) *dpm.Cluster {
+	world := &dpm.Cluster{
 		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: k.past,
 		Waits: len(s.Waiting) > 0 || k.soon(s) != nil,
 	}
@@ -24,18 +40,11 @@ func (k *Caretaker) review(s *Scene) {
 	for _, vm := range k.samples() {
 		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.Need(vm.VM).Memory
 	}
-	seed := rand.NewPCG(k.Seed, uint64(s.Now.UnixNano()))
-	advice := k.settings.Decide(&world, k.whatIf(s, &world), rand.New(seed))
-	for _, change := range advice.On {
-		if !k.Power.Affords(change.Host) {
-			continue // it would take the power from those for whom it is to come on
-		}
-		k.Board.Wish(s.Now, change.Host, cycle.WantOn, change.Why)
-	}
-	for _, change := range advice.Off {
-		k.Board.Wish(s.Now, change.Host, cycle.WantOff, change.Why)
-	}
+	return world
 }
+
+// evenly is by how much the use of two nodes may differ after VMs were balanced.
+const evenly = 0.1
 
 // host is a node as the rules see it; one that an operator has taken out of use is no
 // business of theirs.
@@ -79,7 +88,7 @@ func (k *Caretaker) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 // whatIf lets the planner say whether nodes can be emptied by the rules, and spreads the
 // VMs evenly after that: nodes that are on take their part of what there is.
 func (k *Caretaker) whatIf(s *Scene, world *dpm.Cluster) dpm.WhatIf {
-	even := k.settings.Balance(world, 0.1)
+	even := k.settings.Balance(world, evenly)
 	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {
 		var empty []cluster.NodeID
 		for _, h := range world.Hosts {

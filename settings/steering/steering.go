@@ -61,8 +61,17 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 			Backoff:   s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
-		HoldOverdue: s.Policy.Overdue == "suspend",
+		HoldOverdue: s.Policy.Overdue == "suspend", Consolidating: consolidating(s),
 	}, nil
+}
+
+// consolidating is when VMs are moved to where they draw less; nil: never.
+func consolidating(s *settings.Settings) *scheduler.Consolidating {
+	c := &s.Energy.Consolidate
+	if !c.Enabled {
+		return nil
+	}
+	return &scheduler.Consolidating{Terms: c.Terms(), Every: c.Every.Duration}
 }
 
 // Bounds limits submissions; the default image stands first.

@@ -1,0 +1,34 @@
+package ctxswitch
+
+import (
+	"vjob/cluster"
+	"vjob/repack"
+	"vjob/repack/rule"
+)
+
+// send has VMs end where they are to be. On the way they may be elsewhere.
+func (g *stage) send(places map[cluster.VMID]cluster.NodeID) error {
+	if len(places) == 0 {
+		return nil
+	}
+	kind, err := rule.Find("fence")
+	if err != nil {
+		return err
+	}
+	for i, vm := range g.vms {
+		to, sent := places[vm]
+		if !sent || g.in.VMs[i].Stays {
+			continue
+		}
+		nodes := []int{}
+		if n := g.at(to); n != repack.Nowhere {
+			nodes = append(nodes, n)
+		}
+		r, err := kind.New(rule.Args{Instance: &g.in, Values: map[string]any{"vms": []int{i}, "nodes": nodes}})
+		if err != nil {
+			return err
+		}
+		g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r})
+	}
+	return nil
+}

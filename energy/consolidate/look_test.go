@@ -1,0 +1,235 @@
+package consolidate_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"vjob/energy"
+	"vjob/energy/consolidate"
+)
+
+// some draws a cluster of a few nodes with VMs on them.
+func some(seed uint64, nodes, vms int) *consolidate.Problem {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	p := &consolidate.Problem{Resources: []string{"cpu", "memory"}, Terms: consolidate.Default, Seed: seed}
+	for range nodes {
+		idle := energy.Watts(50 + rng.IntN(100))
+		p.Nodes = append(p.Nodes, consolidate.Node{
+			CPU: 4000, Room: []float64{4000, 8192}, Spare: rng.IntN(2) == 0,
+			Power: energy.Power{Idle: idle, Full: idle + energy.Watts(60+rng.IntN(200)), Standby: 5, On: energy.Switch{Energy: 5000}},
+		})
+	}
+	for range vms {
+		cpu := 500 * (1 + rng.IntN(3))
+		vm := consolidate.VM{
+			Node: rng.IntN(nodes), Load: float64(rng.IntN(cpu)), Need: []float64{float64(cpu), float64(512 * (1 + rng.IntN(4)))},
+			Fixed: rng.IntN(6) == 0, Move: energy.Joules(200 + rng.IntN(3000)), Left: time.Duration(1+rng.IntN(180)) * time.Minute,
+		}
+		if used(p, vm.Node)[0]+vm.Need[0] <= 4000 && used(p, vm.Node)[1]+vm.Need[1] <= 8192 {
+			p.VMs = append(p.VMs, vm)
+		}
+	}
+	p.May = func(vm, node int) bool { return (vm+node)%5 != 0 }
+	return p
+}
+
+func used(p *consolidate.Problem, node int) [2]float64 {
+	sum := [2]float64{}
+	for _, vm := range p.VMs {
+		if vm.Node == node {
+			sum[0], sum[1] = sum[0]+vm.Need[0], sum[1]+vm.Need[1]
+		}
+	}
+	return sum
+}
+
+// value is what places come to, the moves and the switching of nodes paid for; false: they
+// are not allowed.
+func value(p *consolidate.Problem, to []int) (watts float64, ok bool) {
+	load, need, count := make([]float64, len(p.Nodes)), make([][2]float64, len(p.Nodes)), make([]int, len(p.Nodes))
+	was := make([]int, len(p.Nodes))
+	for i, vm := range p.VMs {
+		was[vm.Node]++
+		n := to[i]
+		load[n], count[n] = load[n]+max(vm.Load, 1e-6), count[n]+1
+		need[n][0], need[n][1] = need[n][0]+vm.Need[0], need[n][1]+vm.Need[1]
+		if n == vm.Node {
+			continue
+		}
+		if vm.Fixed || vm.Left <= 2*time.Minute || !p.May(i, n) {
+			return 0, false
+		}
+		watts += 0.1 + p.Factor*float64(vm.Move) / min(p.Horizon, vm.Left).Seconds()
+	}
+	for n := range p.Nodes {
+		node := &p.Nodes[n]
+		if load[n] > node.CPU+1e-6 || need[n][0] > node.Room[0] || need[n][1] > node.Room[1] {
+			return 0, false
+		}
+		switch {
+		case count[n] > 0 || !node.Spare:
+			watts += float64(node.Power.At(load[n] / node.CPU))
+		default:
+			dark := p.Factor * float64(node.Power.On.Energy+node.Power.Off.Energy) / p.Horizon.Seconds()
+			watts += min(float64(node.Power.Idle), float64(node.Power.Standby)+dark)
+		}
+	}
+	return watts, true
+}
+
+// On small clusters the best of all places is found, and nothing that is not allowed.
+func TestLookAgainstAllPlaces(t *testing.T) {
+	const problems = 200
+	missed := 0
+	for seed := range uint64(problems) {
+		p := some(seed, 3, 7)
+		a, err := p.Look(0)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		found, ok := value(p, a.To)
+		if !ok {
+			t.Fatalf("seed %d: %v is not allowed", seed, a.To)
+		}
+		best, to := math.Inf(1), make([]int, len(p.VMs))
+		for next := true; next; next = count(to, len(p.Nodes)) {
+			if v, ok := value(p, to); ok {
+				best = min(best, v)
+			}
+		}
+		if found > best+1e-3 {
+			missed++
+			t.Logf("seed %d: %.2f W, the best is %.2f W", seed, found, best)
+		}
+	}
+	if missed > problems/50 {
+		t.Errorf("%d of %d are not the best", missed, problems)
+	}
+}
+
+// count is the next of all places; false: that was the last.
+func count(to []int, nodes int) bool {
+	for i := range to {
+		if to[i]++; to[i] < nodes {
+			return true
+		}
+		to[i] = 0
+	}
+	return false
+}
+
+// What is saved is what comes of it second by second.
+func TestSavesSecondBySecond(t *testing.T) {
+	for seed := range uint64(60) {
+		p := some(seed, 4, 9)
+		a, err := p.Look(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const after = 40 * time.Second
+		draws := func(to func(vm int) int, at time.Duration) (watts energy.Watts) {
+			load, on := make([]float64, len(p.Nodes)), make([]bool, len(p.Nodes))
+			for i, vm := range p.VMs {
+				if vm.Left > at {
+					load[to(i)] += vm.Load
+					on[to(i)] = true
+				}
+			}
+			for n := range p.Nodes {
+				if node := &p.Nodes[n]; on[n] || !node.Spare {
+					watts += node.Power.At(load[n] / node.CPU)
+				} else {
+					watts += node.Power.Standby
+				}
+			}
+			return watts
+		}
+		want := energy.Joules(0)
+		for at := after; at < p.Horizon; at += time.Second {
+			before := draws(func(vm int) int { return p.VMs[vm].Node }, at)
+			want += (before - draws(func(vm int) int { return a.To[vm] }, at)).Over(time.Second)
+		}
+		if got := p.Saves(a, after); math.Abs(float64(got-want)) > 1 {
+			t.Errorf("seed %d: %.1f J are saved, second by second %.1f J", seed, got, want)
+		}
+	}
+}
+
+// A large cluster is looked at piece by piece, and each node that could save something has
+// its turn.
+func TestEveryNodeHasItsTurn(t *testing.T) {
+	p := some(3, 200, 500)
+	p.May = nil
+	moved := map[int]bool{}
+	for turn, turns := 0, 1; turn < turns; turn++ {
+		a, err := p.Look(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns = a.Turns
+		if a.Nodes > 32 {
+			t.Fatalf("%d nodes at once", a.Nodes)
+		}
+		for _, vm := range a.Moves {
+			moved[p.VMs[vm].Node] = true
+		}
+	}
+	if len(moved) < 100 {
+		t.Errorf("VMs leave %d nodes in all turns together", len(moved))
+	}
+}
+
+// Where nothing can be gained nobody moves; and who is gone in a moment stays.
+func TestNobodyMovesForNothing(t *testing.T) {
+	same := energy.Power{Idle: 100, Full: 200, Standby: 5}
+	p := &consolidate.Problem{Resources: []string{"memory"}, Terms: consolidate.Default}
+	for n := range 6 {
+		p.Nodes = append(p.Nodes, consolidate.Node{CPU: 4, Room: []float64{8}, Power: same})
+		p.VMs = append(p.VMs, consolidate.VM{Node: n, Load: 1, Need: []float64{1}, Move: 10, Left: time.Hour})
+	}
+	if a, err := p.Look(0); err != nil || len(a.Moves) > 0 {
+		t.Errorf("nodes that stay on: %v, %v", a.Moves, err)
+	}
+	for n := range p.Nodes {
+		p.Nodes[n].Spare, p.VMs[n].Left = true, time.Minute
+	}
+	if a, err := p.Look(0); err != nil || len(a.Moves) > 0 {
+		t.Errorf("VMs that end: %v, %v", a.Moves, err)
+	}
+	for n := range p.Nodes {
+		p.VMs[n].Left = time.Hour
+	}
+	a, err := p.Look(0)
+	if err != nil || len(a.Dark) != 4 || !slices.Equal(a.Dark, slices.Compact(slices.Sorted(slices.Values(a.Dark)))) {
+		t.Errorf("six nodes with a quarter each: %v go off, %v", a.Dark, err)
+	}
+	if a.Before-a.After != 4*95 {
+		t.Errorf("%s, then %s", a.Before, a.After)
+	}
+}
+
+// Looks of a large cluster, and of one that is a piece.
+func BenchmarkLook(b *testing.B) {
+	for _, size := range []struct {
+		name       string
+		nodes, vms int
+	}{{"nodes=32", 32, 128}, {"nodes=1000", 1000, 5000}, {"nodes=10000", 10000, 50000}} {
+		b.Run(size.name, func(b *testing.B) {
+			p := some(1, size.nodes, size.vms/4)
+			for i := 0; len(p.VMs) < size.vms; i++ {
+				p.VMs = append(p.VMs, consolidate.VM{Node: i % size.nodes, Load: 300, Need: []float64{300, 600}, Move: 500, Left: time.Hour})
+			}
+			for n := range p.Nodes {
+				p.Nodes[n].Room = []float64{1e5, 1e5}
+			}
+			for b.Loop() {
+				if _, err := p.Look(0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

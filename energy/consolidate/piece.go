@@ -1,0 +1,106 @@
+package consolidate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// So many nodes are looked at at once, or as many as have so many VMs: half of them those
+// that VMs leave with most gain, half those to which they go.
+const (
+	pieceNodes = 32
+	pieceVMs   = 384
+	leastNodes = 4
+)
+
+// width is how many nodes are a piece.
+func (p *Problem) width() int {
+	return min(pieceNodes, max(leastNodes, pieceVMs*len(p.Nodes)/max(1, len(p.VMs))))
+}
+
+// piece are the nodes to look at when it is the turn of a number, in order, and how many
+// turns there are.
+func (p *Problem) piece(turn int, guests [][]int, loads []float64) (nodes []int, turns int) {
+	width := p.width()
+	if len(p.Nodes) <= width {
+		return p.all(), 1
+	}
+	givers, block := p.givers(guests, loads), width/2
+	turns = max(1, (len(givers)+block-1)/block)
+	first := turn % turns * block
+	nodes = slices.Clone(givers[min(first, len(givers)):min(first+block, len(givers))])
+	for _, n := range p.takers(guests, loads) {
+		if len(nodes) == width {
+			break
+		}
+		if !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes, turns
+}
+
+func (p *Problem) all() []int {
+	list := make([]int, len(p.Nodes))
+	for n := range list {
+		list[n] = n
+	}
+	return list
+}
+
+// givers are the nodes that could save something by having less to do, those first that
+// could save most.
+func (p *Problem) givers(guests [][]int, loads []float64) []int {
+	flattest := math.Inf(1)
+	for n := range p.Nodes {
+		flattest = min(flattest, p.Nodes[n].slope())
+	}
+	gain := make([]float64, len(p.Nodes))
+	for n := range p.Nodes {
+		node, free := &p.Nodes[n], true
+		for _, vm := range guests[n] {
+			if free = free && p.movable(vm); p.movable(vm) {
+				gain[n] += loads[vm]*(node.slope()-flattest) - p.price(vm)
+			}
+		}
+		if node.Spare && free && len(guests[n]) > 0 {
+			gain[n] += float64(node.Power.Idle) - p.dark(n)
+		}
+	}
+	list := slices.DeleteFunc(p.all(), func(n int) bool { return gain[n] <= 0 })
+	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(gain[b], gain[a]), cmp.Compare(a, b)) })
+	return list
+}
+
+// takers are the nodes with room, those first that draw least for what they have, of equals
+// those with most to do already.
+func (p *Problem) takers(guests [][]int, loads []float64) []int {
+	busy := make([]float64, len(p.Nodes))
+	for n, vms := range guests {
+		for _, vm := range vms {
+			busy[n] += loads[vm]
+		}
+	}
+	free := func(n int) bool {
+		for r, room := range p.Nodes[n].Room {
+			for _, vm := range guests[n] {
+				room -= p.VMs[vm].Need[r]
+			}
+			if room <= 0 {
+				return false
+			}
+		}
+		return true
+	}
+	list := slices.DeleteFunc(p.all(), func(n int) bool { return !free(n) })
+	slices.SortFunc(list, func(a, b int) int {
+		x, y := &p.Nodes[a], &p.Nodes[b]
+		return cmp.Or(
+			cmp.Compare(float64(x.Power.Full)/x.CPU, float64(y.Power.Full)/y.CPU), cmp.Compare(x.slope(), y.slope()),
+			cmp.Compare(busy[b]/y.CPU, busy[a]/x.CPU), cmp.Compare(a, b),
+		)
+	})
+	return list
+}

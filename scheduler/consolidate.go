@@ -1,0 +1,185 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/energy/consolidate"
+	"vjob/journal"
+	"vjob/queue"
+	"vjob/scheduler/caretaker"
+	"vjob/scheduler/pass"
+)
+
+// Consolidating says when VMs that run are moved to where they draw less.
+type Consolidating struct {
+	consolidate.Terms
+	Every time.Duration // between two looks at the whole cluster
+}
+
+// leastLook is the least time between looks at two pieces of a large cluster.
+const leastLook = 10 * time.Second
+
+// saving is what is remembered of looks for places where VMs draw less. A restart forgets
+// it, and then one is looked for at once. It belongs to the core.
+type saving struct {
+	turn   int       // the piece that is next
+	next   time.Time // look
+	seen   uint64    // the executor's changes as of the last look
+	around int       // looks since something has changed or was moved
+	moved  map[cluster.VMID]time.Time
+	status SavingStatus
+}
+
+// SavingStatus is what has come of looks for places where VMs draw less.
+type SavingStatus struct {
+	Enabled bool
+	At      time.Time // of the last look; zero: there was none
+	Next    time.Time // when the next one is due
+	Last    pass.Consolidation
+	// Done is the last one that was carried out, when, and by which plan.
+	Done   pass.Consolidation
+	DoneAt time.Time
+	Plan   journal.PlanID
+	// Looks, Switches and Moves count since the start: looks, plans and VMs that were to move.
+	Looks, Switches, Moves int
+	Saves, Costs           energy.Joules // as it was reckoned of all of them
+}
+
+// consolidate lets VMs move to where they draw less, after a decision with nothing else to
+// do.
+func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
+	ask := c.settings.Consolidating
+	if ask == nil || len(c.settings.Energy.Power) == 0 {
+		return
+	}
+	s := &c.saving
+	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Suspects) == 0; !idle {
+		return
+	}
+	if c.now.Before(s.next) {
+		c.retry(s.next) // what has changed since is looked at then
+		return
+	}
+	for vm, until := range s.moved {
+		if !c.now.Before(until) {
+			delete(s.moved, vm)
+		}
+	}
+	found := p.Consolidate(d, &pass.Consolidating{
+		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, Steward: c.steward(p, d),
+		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
+	})
+	c.looked(&found)
+	if found.Plan.Empty() {
+		return
+	}
+	d.Plan, d.Caps = found.Plan, found.Caps
+	for _, vm := range found.VMs {
+		s.moved[vm] = c.now.Add(ask.Horizon)
+	}
+	c.explain(p, d, &found)
+	if c.caretaker != nil {
+		c.caretaker.Hand(c.now, found.Dark)
+	}
+}
+
+// looked notes a look, and when the next one is due. When no piece has anything to offer
+// there is none until something has changed; what was found and could not be done is tried
+// again.
+func (c *Core) looked(found *pass.Consolidation) {
+	s := &c.saving
+	turns := max(1, found.Turns)
+	if changes := c.exec.Changes(); changes != s.seen {
+		s.seen, s.around = changes, 0
+	}
+	if s.around++; len(found.VMs) > 0 {
+		s.around = 0
+	}
+	s.turn = (s.turn + 1) % turns
+	s.next = c.now.Add(max(leastLook, c.settings.Consolidating.Every/time.Duration(turns)))
+	if s.around < turns {
+		c.retry(s.next)
+	}
+	s.status.At, s.status.Last = c.now, *found
+	s.status.Looks++
+}
+
+// steward tells what power management would switch off, if there is such; nil: nothing.
+func (c *Core) steward(p *pass.Picture, d *pass.Decision) pass.Steward {
+	if c.caretaker == nil {
+		return nil
+	}
+	scene := &caretaker.Scene{Now: c.now, Decided: true, Picture: c.picture}
+	for i, v := range d.Verdicts {
+		if job := p.VJobs[i].Job; v.Wish == queue.Stay && job.State.Ready() && !job.Held {
+			scene.Waiting = append(scene.Waiting, job.ID)
+		}
+	}
+	return c.caretaker.Steward(scene)
+}
+
+// explain tells people who moves, and why: their owners by the reason, all by an event.
+func (c *Core) explain(p *pass.Picture, d *pass.Decision, found *pass.Consolidation) {
+	s := &c.saving.status
+	s.Done, s.DoneAt, s.Plan = *found, c.now, c.nextPlan
+	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
+	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
+	moves := map[cluster.VJobID]bool{}
+	for _, id := range found.VJobs {
+		moves[id] = true
+	}
+	for i := range d.Verdicts {
+		if moves[p.VJobs[i].Job.ID] {
+			d.Verdicts[i].Reason = "runs; VMs of it move to save power"
+		}
+	}
+	c.out.Events = append(c.out.Events, journal.Event{
+		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + savingText(found, c.settings.Consolidating.Horizon),
+	})
+}
+
+// savingText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 0.02 kWh".
+func savingText(found *pass.Consolidation, horizon time.Duration) string {
+	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
+		found.Before-found.After, shortly(horizon), kWh(found.Saves), kWh(found.Costs))
+	if n := len(found.Dark); n > 0 {
+		text += fmt.Sprintf("; %s can go off", number(n, "node"))
+	}
+	if before, after := found.Yield[0], found.Yield[1]; after > before+0.001 {
+		text += fmt.Sprintf("; VMs may use %.0f %% of their CPU instead of %.0f %%", 100*after, 100*before)
+	}
+	return text
+}
+
+func number(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+func kWh(j energy.Joules) string { return fmt.Sprintf("%.3g kWh", j.KWh()) }
+
+// shortly is a time without its zeros: 1h instead of 1h0m0s.
+func shortly(d time.Duration) string {
+	text := d.String()
+	if short, cut := strings.CutSuffix(text, "m0s"); cut {
+		text = short + "m"
+	}
+	if short, cut := strings.CutSuffix(text, "h0m"); cut {
+		text = short + "h"
+	}
+	return text
+}
+
+// savingStatus is for those who watch.
+func (c *Core) savingStatus() SavingStatus {
+	s := c.saving.status
+	s.Enabled = c.settings.Consolidating != nil && len(c.settings.Energy.Power) > 0
+	s.Next = c.saving.next
+	return s
+}
