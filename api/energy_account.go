@@ -28,6 +28,11 @@ func energyEndpoints() []endpoint {
 			},
 		},
 		{
+			method: "GET", path: "/v1/energy/consolidation", operation: "getConsolidation",
+			summary: "Where VMs would draw less, what came of the last looks for such places, and why nobody was moved",
+			least:   administrator, verb: Read, status: 200, result: wire.Consolidation{}, handle: (*Server).consolidation,
+		},
+		{
 			method: "GET", path: "/v1/prices", operation: "getPrices", summary: "What energy costs, in money or in carbon",
 			least: known, verb: Read, status: 200, result: wire.Prices{}, handle: (*Server).prices,
 		},

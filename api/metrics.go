@@ -115,12 +115,12 @@ func (s *Server) exposition(c *gin.Context, _ Subject) error {
 
 // gauges reads the loop's latest snapshot at every scrape.
 type gauges struct {
-	loop                              Scheduler
-	ready, vjobs, held, nodes, silent *prometheus.Desc
-	cpu, memory, actions              *prometheus.Desc
-	watts, joules, phases, drawn      *prometheus.Desc
-	budgets, price                    *prometheus.Desc
-	queues                            *prometheus.Desc
+	loop                                Scheduler
+	ready, vjobs, held, nodes, silent   *prometheus.Desc
+	cpu, memory, actions                *prometheus.Desc
+	watts, joules, phases, drawn        *prometheus.Desc
+	budgets, price, consolidated, saved *prometheus.Desc
+	queues                              *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*gauges)(nil)
@@ -130,22 +130,24 @@ func newGauges(loop Scheduler) *gauges {
 		return prometheus.NewDesc("vjob_"+name, help, labels, nil)
 	}
 	return &gauges{
-		loop:    loop,
-		ready:   desc("ready", "Whether the first decision has been taken."),
-		vjobs:   desc("vjobs", "Live vjobs by state.", "state"),
-		queues:  desc("queue_vjobs", "Live vjobs by queue: those that wait or are suspended, and those that run or are under way.", "queue", "of"),
-		held:    desc("vjobs_held", "Live vjobs that are held."),
-		nodes:   desc("nodes", "Nodes by state.", "state"),
-		silent:  desc("nodes_silent", "Nodes that do not answer."),
-		cpu:     desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
-		memory:  desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
-		watts:   desc("power_watts", "Power drawn by all nodes of which it is known: now, and at most while VMs use what they may.", "of"),
-		joules:  desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
-		phases:  desc("power_nodes", "Nodes that can be switched off and on, by how far they have come.", "phase"),
-		drawn:   desc("power_phase_watts", "Power drawn now by nodes that can be switched, by how far they have come.", "phase"),
-		budgets: desc("budget_watts", "Power budgets by group: the limit, what is drawn now and at most, and the headroom that is left then; below 0 it is exceeded.", "group", "of"),
-		price:   desc("energy_price", "What energy costs now.", "unit"),
-		actions: desc("actions_running", "Actions under way by kind.", "kind"),
+		loop:         loop,
+		ready:        desc("ready", "Whether the first decision has been taken."),
+		vjobs:        desc("vjobs", "Live vjobs by state.", "state"),
+		queues:       desc("queue_vjobs", "Live vjobs by queue: those that wait or are suspended, and those that run or are under way.", "queue", "of"),
+		held:         desc("vjobs_held", "Live vjobs that are held."),
+		nodes:        desc("nodes", "Nodes by state.", "state"),
+		silent:       desc("nodes_silent", "Nodes that do not answer."),
+		cpu:          desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
+		memory:       desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
+		watts:        desc("power_watts", "Power drawn by all nodes of which it is known: now, and at most while VMs use what they may.", "of"),
+		joules:       desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
+		phases:       desc("power_nodes", "Nodes that can be switched off and on, by how far they have come.", "phase"),
+		drawn:        desc("power_phase_watts", "Power drawn now by nodes that can be switched, by how far they have come.", "phase"),
+		budgets:      desc("budget_watts", "Power budgets by group: the limit, what is drawn now and at most, and the headroom that is left then; below 0 it is exceeded.", "group", "of"),
+		price:        desc("energy_price", "What energy costs now.", "unit"),
+		consolidated: desc("consolidation_total", "Looks for places where VMs draw less, and the plans and VMs that came of them.", "of"),
+		saved:        desc("consolidation_joules_total", "What such plans were reckoned to save within the horizon, and to cost.", "of"),
+		actions:      desc("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
 
@@ -205,6 +207,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	g.energy(ch, now.Nodes)
 	g.switched(ch, now.Nodes)
 	g.limits(ch, now)
+	g.saving(ch, &now.Saving)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

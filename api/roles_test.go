@@ -35,7 +35,7 @@ var bodies = map[string]string{
 func oracle(r api.Route, who string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices",
+		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
 		"listUsers", "createUser", "deleteUser", "listTokens", "createToken", "revokeToken",
 	}
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

@@ -18,6 +18,9 @@ import (
 type Consolidating struct {
 	consolidate.Terms
 	Every time.Duration // between two looks at the whole cluster
+	// Always: also where nobody asks for less power, by a budget, by how shares are dealt
+	// out, or by having nodes switched off.
+	Always bool
 }
 
 // leastLook is the least time between looks at two pieces of a large cluster.
@@ -37,26 +40,28 @@ type saving struct {
 // SavingStatus is what has come of looks for places where VMs draw less.
 type SavingStatus struct {
 	Enabled bool
-	At      time.Time // of the last look; zero: there was none
-	Next    time.Time // when the next one is due
-	Last    pass.Consolidation
-	// Done is the last one that was carried out, when, and by which plan.
-	Done   pass.Consolidation
-	DoneAt time.Time
-	Plan   journal.PlanID
+	Next    time.Time  // when the next look is due
+	Last    SavingLook // the last one
+	Done    SavingLook // the last one of which something came
 	// Looks, Switches and Moves count since the start: looks, plans and VMs that were to move.
 	Looks, Switches, Moves int
 	Saves, Costs           energy.Joules // as it was reckoned of all of them
 }
 
+// SavingLook is one look; the zero value is none.
+type SavingLook struct {
+	pass.Consolidation
+	At     time.Time
+	PlanID journal.PlanID // that carries it out; 0: none
+}
+
 // consolidate lets VMs move to where they draw less, after a decision with nothing else to
 // do.
 func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
-	ask := c.settings.Consolidating
-	if ask == nil || len(c.settings.Energy.Power) == 0 {
+	ask, s := c.settings.Consolidating, &c.saving
+	if !c.saves() {
 		return
 	}
-	s := &c.saving
 	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Suspects) == 0; !idle {
 		return
 	}
@@ -87,6 +92,13 @@ func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
 	}
 }
 
+// saves reports whether VMs are to move to where they draw less.
+func (c *Core) saves() bool {
+	ask := c.settings.Consolidating
+	return ask != nil && len(c.settings.Energy.Power) > 0 &&
+		(ask.Always || c.caretaker != nil || c.watts.Limited() || c.settings.Energy.Rations())
+}
+
 // looked notes a look, and when the next one is due. When no piece has anything to offer
 // there is none until something has changed; what was found and could not be done is tried
 // again.
@@ -104,7 +116,7 @@ func (c *Core) looked(found *pass.Consolidation) {
 	if s.around < turns {
 		c.retry(s.next)
 	}
-	s.status.At, s.status.Last = c.now, *found
+	s.status.Last = SavingLook{Consolidation: *found, At: c.now}
 	s.status.Looks++
 }
 
@@ -125,7 +137,8 @@ func (c *Core) steward(p *pass.Picture, d *pass.Decision) pass.Steward {
 // explain tells people who moves, and why: their owners by the reason, all by an event.
 func (c *Core) explain(p *pass.Picture, d *pass.Decision, found *pass.Consolidation) {
 	s := &c.saving.status
-	s.Done, s.DoneAt, s.Plan = *found, c.now, c.nextPlan
+	s.Last.PlanID = c.nextPlan
+	s.Done = s.Last
 	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
 	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
 	moves := map[cluster.VJobID]bool{}
@@ -179,7 +192,7 @@ func shortly(d time.Duration) string {
 // savingStatus is for those who watch.
 func (c *Core) savingStatus() SavingStatus {
 	s := c.saving.status
-	s.Enabled = c.settings.Consolidating != nil && len(c.settings.Energy.Power) > 0
+	s.Enabled = c.saves()
 	s.Next = c.saving.next
 	return s
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -10,12 +11,25 @@ import (
 
 // Consolidate says when VMs that run are moved to where they draw less: docs/power.md.
 type Consolidate struct {
-	Enabled bool     `json:"enabled"`
+	When    string   `json:"when"` // asked, always, never
 	Every   Duration `json:"every"`
 	Horizon Duration `json:"horizon"`
 	Factor  float64  `json:"factor"`
 	Least   Watts    `json:"least"`
 }
+
+// When VMs are moved to save power.
+const (
+	whenAsked  = "asked" // where somebody has asked for less power
+	whenAlways = "always"
+	whenNever  = "never"
+)
+
+// Always reports whether VMs are moved whoever has asked for less power.
+func (c *Consolidate) Always() bool { return c.When == whenAlways }
+
+// Never reports whether they are never moved.
+func (c *Consolidate) Never() bool { return c.When == whenNever }
 
 // Terms are what package energy/consolidate goes by.
 func (c *Consolidate) Terms() consolidate.Terms {
@@ -31,8 +45,11 @@ func (s *Settings) validateConsolidation() error {
 	if c.Every.Duration < time.Second || c.Every.Duration > 24*time.Hour {
 		return cluster.BadField("energy.consolidate.every", c.Every, "between 1s and 24h")
 	}
-	if c.Enabled && len(s.Power()) == 0 {
-		return cluster.BadField("energy.consolidate.enabled", true, "power models of nodes: see energy.models")
+	if !slices.Contains([]string{whenAsked, whenAlways, whenNever}, c.When) {
+		return cluster.BadField("energy.consolidate.when", c.When, "one of "+whenAsked+", "+whenAlways+", "+whenNever)
+	}
+	if c.Always() && len(s.Power()) == 0 {
+		return cluster.BadField("energy.consolidate.when", c.When, whenAsked+" or "+whenNever+", as long as energy.models says of no node what it draws")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // saving has VMs move to where they draw less: n1 draws 1 W for each hundredth of a CPU, n2
 // three times as much, and so on by turns.
 func saving(set *scheduler.Settings) {
-	set.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 5 * time.Minute}
+	set.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 5 * time.Minute, Always: true}
 	set.Execute.Costs.MigratePer = 20 * time.Second
 	set.Energy.Power = map[cluster.NodeID]energy.Power{}
 	for i, id := range set.Switching.Nodes {

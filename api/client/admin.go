@@ -66,6 +66,11 @@ func (c *Client) SetBudgets(ctx context.Context, change wire.BudgetsChange) erro
 	return err
 }
 
+// Consolidation is what has come of looks for places where VMs draw less (administrators).
+func (c *Client) Consolidation(ctx context.Context) (wire.Consolidation, error) {
+	return get[wire.Consolidation](ctx, c, "/v1/energy/consolidation", nil)
+}
+
 // Prices are what energy costs.
 func (c *Client) Prices(ctx context.Context) (wire.Prices, error) {
 	return get[wire.Prices](ctx, c, "/v1/prices", nil)

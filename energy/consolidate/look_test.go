@@ -62,7 +62,7 @@ func value(p *consolidate.Problem, to []int) (watts float64, ok bool) {
 		if vm.Fixed || vm.Left <= 2*time.Minute || !p.May(i, n) {
 			return 0, false
 		}
-		watts += 0.1 + p.Factor*float64(vm.Move) / min(p.Horizon, vm.Left).Seconds()
+		watts += 0.1 + p.Factor*float64(vm.Move)/min(p.Horizon, vm.Left).Seconds()
 	}
 	for n := range p.Nodes {
 		node := &p.Nodes[n]

@@ -136,7 +136,7 @@ func floorOf(job *cluster.VJob) float64 {
 
 // rationed reports whether shares of CPU are dealt out on a picture.
 func (p *Picture) rationed() bool {
-	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.rations())
+	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.Rations())
 }
 
 // mostPasses bounds how often the policy is asked again because there is no power for

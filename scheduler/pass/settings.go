@@ -112,7 +112,7 @@ type Energy struct {
 	ShiftSaves float64
 }
 
-// rations reports whether shares of CPU are dealt out even without a budget.
-func (s *Energy) rations() bool {
+// Rations reports whether shares of CPU are dealt out even without a budget.
+func (s *Energy) Rations() bool {
 	return s.Yield > 0 && s.Yield < 1 || s.Lambda > 0 && s.Lambda < 1
 }

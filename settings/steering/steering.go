@@ -68,10 +68,10 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 // consolidating is when VMs are moved to where they draw less; nil: never.
 func consolidating(s *settings.Settings) *scheduler.Consolidating {
 	c := &s.Energy.Consolidate
-	if !c.Enabled {
+	if c.Never() {
 		return nil
 	}
-	return &scheduler.Consolidating{Terms: c.Terms(), Every: c.Every.Duration}
+	return &scheduler.Consolidating{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
 }
 
 // Bounds limits submissions; the default image stands first.

@@ -1,9 +1,12 @@
 package energy_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,8 +48,9 @@ type day struct {
 	shell    *virtual.Shell
 	store    *memory.Store
 	book     *budget.Book
-	prices   *price.Series // stated as the day begins; nil: none
-	flexible time.Duration // of every vjob
+	prices   *price.Series                   // stated as the day begins; nil: none
+	flexible time.Duration                   // of every vjob
+	power    map[cluster.NodeID]energy.Power // of nodes that differ from dayPower
 
 	most          energy.Watts // drawn at any instant
 	joules        energy.Joules
@@ -61,7 +65,10 @@ type day struct {
 }
 
 // busiest are the jobs of the day with most work in them, by the time of submission.
-func busiest(t *testing.T) []swf.Job {
+func busiest(t *testing.T) []swf.Job { return dayOf(t, 0) }
+
+// dayOf are the jobs of the day before which so many have more work in them.
+func dayOf(t *testing.T, rank int) []swf.Job {
 	t.Helper()
 	in, err := os.Open(dayLog)
 	if err != nil {
@@ -74,13 +81,11 @@ func busiest(t *testing.T) []swf.Job {
 	}
 	const long = 24 * 60 * 60
 	work := map[int64]int64{}
-	best := int64(0)
 	for _, j := range log.Jobs {
-		d := j.Submit / long
-		if work[d] += min(j.Run, long) * j.Processors; work[d] > work[best] {
-			best = d
-		}
+		work[j.Submit/long] += min(j.Run, long) * j.Processors
 	}
+	days := slices.SortedFunc(maps.Keys(work), func(a, b int64) int { return cmp.Or(cmp.Compare(work[b], work[a]), cmp.Compare(a, b)) })
+	best := days[rank]
 	var jobs []swf.Job
 	for _, j := range log.Jobs {
 		if j.Submit/long == best {
@@ -150,7 +155,7 @@ func (d *day) look() {
 	d.joules += d.watts.Over(now.Sub(d.since))
 	d.since, d.watts = now, 0
 	for _, n := range d.cluster.Truth().Nodes {
-		d.watts += dayPower.At(float64(n.CPUUsed) / float64(n.Capacity.CPU))
+		d.watts += d.draws(&n)
 	}
 	d.most = max(d.most, d.watts)
 	for _, l := range d.book.At(now) {
@@ -185,7 +190,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := intake.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.Floor = dayFloor
-		if sub.Flexible = d.flexible; d.prices != nil {
+		if sub.Flexible = d.flexible; d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
 		}
 		for rank := range sub.VMs {

@@ -9,6 +9,7 @@ import (
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/energy/consolidate"
 	"vjob/hypervisor/simulated"
 	"vjob/journal"
 	"vjob/scheduler"
@@ -41,9 +42,10 @@ func (r *run) ration(settings *scheduler.Settings) {
 	settings.Energy.Power = map[cluster.NodeID]energy.Power{}
 	nodes := r.cluster.Nodes()
 	power := r.opts.power()
-	for _, n := range nodes {
-		settings.Energy.Power[n.ID] = power
+	for i, n := range nodes {
+		settings.Energy.Power[n.ID] = r.opts.powerOf(i)
 	}
+	r.consolidate(settings, chance)
 	least := energy.Watts(len(nodes))*power.Idle + 4*simPerCPU*simFloor + max(0, power.On.Power()-power.Idle)
 	lines := []budget.Line{{Watts: least + energy.Watts(chance.IntN(300))}}
 	at := r.cluster.Now().UTC()
@@ -72,11 +74,10 @@ func (r *run) withinBudget() {
 	if !r.opts.quiet() || r.opts.Crashes > 0 || r.opts.CrashAt > 0 {
 		return
 	}
-	power := r.opts.power()
 	for _, l := range r.book.At(r.cluster.Now()) {
 		sum := energy.Watts(0)
 		for i, n := range r.cluster.Truth().Nodes {
-			if l.Group.Has(wiring(i)) {
+			if power := r.opts.powerOf(i); l.Group.Has(wiring(i)) {
 				sum += truly(&power, &n)
 			}
 		}
@@ -118,6 +119,28 @@ func (o *Options) power() energy.Power {
 	p := energy.Power{Idle: 50, Full: 50 + 2*simPerCPU, Standby: 4}
 	p.On = energy.Switch{Time: simulated.DefaultBoot, Energy: []energy.Watts{30, 110, 170}[o.Seed/rationedRuns%3].Over(simulated.DefaultBoot)}
 	return p
+}
+
+// thrifty reports whether VMs of a run move to where they draw less.
+func (o *Options) thrifty() bool { return o.rationed() && o.Seed/rationedRuns%4 < 2 }
+
+// powerOf is what a node draws. In thrifty runs every other one draws less for its load.
+func (o *Options) powerOf(node int) energy.Power {
+	p := o.power()
+	if o.thrifty() && node%2 == 1 {
+		p.Full -= simPerCPU
+	}
+	return p
+}
+
+// consolidate has VMs of a thrifty run move for next to nothing, and often.
+func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
+	if !r.opts.thrifty() {
+		return
+	}
+	settings.Consolidating = &scheduler.Consolidating{
+		Terms: consolidate.Terms{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, Least: 1}, Every: 20 * time.Second,
+	}
 }
 
 // simFloor is with how much of their CPU vjobs are content in such a run.

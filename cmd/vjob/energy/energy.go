@@ -33,14 +33,15 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "energy",
 		Short: "what the cluster draws, and for whom; allocate CPU shares under power budgets and yield floors, offline",
-		Long: `now asks the daemon what the cluster draws, account who has drawn what. The others work on files of instances in the format easched/1: hosts with their power, jobs with their
+		Long: `now asks the daemon what the cluster draws, account who has drawn what, consolidation which VMs were moved to
+draw less. The others work on files of instances in the format easched/1: hosts with their power, jobs with their
 needs, and one of three problems. boundedyield: the least power at a guaranteed yield;
 boundedpower: the most yield within a power budget; mixed: a trade of one for the other. No
 daemon is needed and nothing real is touched.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(energySolveCommand(a), energyCheckCommand(a), energyCompareCommand(a), energyDayCommand(a), energyNowCommand(a), energyAccountCommand(a))
+	cmd.AddCommand(energySolveCommand(a), energyCheckCommand(a), energyCompareCommand(a), energyDayCommand(a), energyNowCommand(a), energyAccountCommand(a), energyConsolidationCommand(a))
 	return cmd
 }
 
