@@ -65,7 +65,10 @@ type day struct {
 }
 
 // busiest are the jobs of the day with most work in them, by the time of submission.
-func busiest(t *testing.T) []swf.Job { return dayOf(t, 0) }
+func busiest(t *testing.T) []swf.Job {
+	t.Helper()
+	return dayOf(t, 0)
+}
 
 // dayOf are the jobs of the day before which so many have more work in them.
 func dayOf(t *testing.T, rank int) []swf.Job {
