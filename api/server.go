@@ -252,10 +252,13 @@ func answer(c *gin.Context, status int, body any) error {
 	return nil
 }
 
-// health says whether the loop has taken its first decision.
+// health says whether the loop has taken its first decision, and goes on.
 func (s *Server) health(c *gin.Context, _ Subject) error {
 	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
-	if !s.snapshot().Ready {
+	switch now := s.snapshot(); {
+	case now.Broken != "":
+		h, status = wire.Health{Reason: "nothing can be written down, so nothing is done: " + now.Broken}, http.StatusServiceUnavailable
+	case !now.Ready:
 		h, status = wire.Health{Reason: "the cluster is being looked at; the first decision has not been taken"}, http.StatusServiceUnavailable
 	}
 	return answer(c, status, h)

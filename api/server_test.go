@@ -395,6 +395,10 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
+	b.loop.snap = &scheduler.Snapshot{Broken: "disk full"}
+	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "nothing is done: disk full") {
+		t.Errorf("got %+v", h)
+	}
 	b.loop.snap = nil
 	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || h.Reason == "" {
 		t.Errorf("got %+v", h)

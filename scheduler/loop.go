@@ -288,7 +288,15 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 			return core, nil
 		}
 		l.log.Error("load failed", slog.Any("error", err))
+		l.tellBroken(err)
 	}
+}
+
+// tellBroken has those who watch know that nothing goes on.
+func (l *Loop) tellBroken(err error) {
+	broken := *l.snapshot.Load()
+	broken.Ready, broken.Broken = false, err.Error()
+	l.snapshot.Store(&broken)
 }
 
 // Snapshot is the loop as it was after its last step.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,7 @@ type plant struct {
 	store  *memory.Store
 	driver *simulated.Driver
 	fail   atomic.Pointer[error] // what the next write comes to
+	full   atomic.Bool           // nothing can be written
 	stop   context.CancelFunc
 	done   chan error
 }
@@ -33,6 +35,9 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 	t.Helper()
 	p := &plant{t: t, store: &memory.Store{}, done: make(chan error, 1)}
 	p.store.FailNext = func() error {
+		if p.full.Load() {
+			return errors.New("disk full")
+		}
 		if err := p.fail.Swap(nil); err != nil {
 			return *err
 		}
@@ -208,6 +213,30 @@ func TestFailedCommitLoadsAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While nothing can be written those who watch know why nothing goes on, and what was
+// acknowledged goes on once it can.
+func TestNothingCanBeWritten(t *testing.T) {
+	in(t, func(p *plant) {
+		job, _, err := p.submit("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.full.Store(true)
+		time.Sleep(30 * time.Second)
+		if s := p.loop.Snapshot(); s.Ready || !strings.Contains(s.Broken, "disk full") {
+			t.Errorf("with a full disk: ready %v, %q", s.Ready, s.Broken)
+		}
+		if _, _, err := p.submit(""); err == nil {
+			t.Error("what cannot be written was acknowledged")
+		}
+		p.full.Store(false)
+		time.Sleep(30 * time.Second)
+		if s := p.loop.Snapshot(); !s.Ready || s.Broken != "" || p.state(job.ID) != cluster.Running {
+			t.Errorf("with room again: ready %v, %q, the vjob is %s", s.Ready, s.Broken, p.state(job.ID))
+		}
+	})
 }
 
 // An order is answered after its commit: what it changed is in the store then, and

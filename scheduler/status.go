@@ -28,7 +28,8 @@ type NodeStatus struct {
 // never changed after it was published.
 type Snapshot struct {
 	At      time.Time
-	Ready   bool // the first decision since the start has been taken
+	Ready   bool   // the first decision since the start has been taken
+	Broken  string // why the journal cannot be read or written, so that nothing goes on; "": it can be
 	Policy  string
 	Nodes   []NodeStatus
 	Rules   RulesStatus
