@@ -80,6 +80,9 @@ func amiss(root *cobra.Command, words []string) string {
 	if err != nil || c == root && !strings.HasPrefix(words[0], "-") {
 		return "there is no such command"
 	}
+	if c.HasSubCommands() && len(rest) > 0 && rest[0][0] >= 'A' && rest[0][0] <= 'z' {
+		return "there is no such command below vjob " + c.Name()
+	}
 	for _, word := range rest {
 		if word == "--" {
 			break // what follows are the words of a program
