@@ -24,7 +24,7 @@ func (s *Server) budgets(c *gin.Context, _ Subject) error {
 	}
 	for i, l := range now.Limits {
 		out.Limits[i] = wire.Limit{
-			Budget: wireLimit(l.Limit), DrawnWatts: watts(l.Now), MostWatts: watts(l.Most), ShortWatts: watts(l.Short), UnknownNodes: l.Unknown,
+			Budget: wireLimit(l.Limit), DrawnWatts: watts(l.Now), MostWatts: watts(l.Most), ShortWatts: watts(l.Short), Nodes: l.Nodes, UnknownNodes: l.Unknown,
 		}
 	}
 	for i, change := range now.Changes {
@@ -57,6 +57,9 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	var change wire.BudgetsChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
+	}
+	if change.Budgets == nil { // a slip must not take all of them back
+		return cluster.BadField("budgets", "nothing", "a list; [] takes back all that were stated")
 	}
 	if n := len(change.Budgets); n > mostBudgets {
 		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", mostBudgets))

@@ -25,6 +25,7 @@ type Limit struct {
 	DrawnWatts   float64 `json:"drawn_watts"`             // now, by the load that was last seen
 	MostWatts    float64 `json:"most_watts"`              // while all VMs use what they may
 	ShortWatts   float64 `json:"short_watts,omitempty"`   // that its nodes draw more even without any vjob
+	Nodes        int     `json:"nodes"`                   // that it counts
 	UnknownNodes int     `json:"unknown_nodes,omitempty"` // of which nobody knows what they draw: they do not count
 }
 

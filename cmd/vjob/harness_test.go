@@ -198,8 +198,8 @@ func busyCluster() map[string]any {
 			Stated:   []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},
 			StatedBy: "ada", StatedAt: at(-30),
 			Limits: []wire.Limit{
-				{Budget: wire.Budget{Watts: 12_000}, DrawnWatts: 321.5, MostWatts: 360, UnknownNodes: 1},
-				{Budget: wire.Budget{Watts: 3000, Group: "rack=r1"}, DrawnWatts: 3141.5, MostWatts: 3180, ShortWatts: 100},
+				{Budget: wire.Budget{Watts: 12_000}, DrawnWatts: 321.5, MostWatts: 360, Nodes: 3, UnknownNodes: 1},
+				{Budget: wire.Budget{Watts: 3000, Group: "rack=r1"}, DrawnWatts: 3141.5, MostWatts: 3180, Nodes: 2, ShortWatts: 100},
 			},
 			Changes: []wire.BudgetChange{{
 				At: *at(360), From: *at(355), Limits: []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},

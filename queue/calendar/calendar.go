@@ -49,14 +49,30 @@ func New[V any](zone *time.Location, standard V, entries ...Entry[V]) (*Calendar
 				return nil, cluster.BadField("window", e.Name, "a name that no other window of the calendar has")
 			}
 			if d, both := other.When.overlaps(e.When); both {
-				return nil, &cluster.FieldError{Field: "window", Value: fmt.Sprintf("%q (%s)", e.Name, e.When), Want: fmt.Sprintf(
-					"a time that does not overlap that of window %q (%s), as it does on %s", entries[k].Name, other.When, d)}
+				return nil, &cluster.FieldError{Field: "window", Value: e.title(), Want: fmt.Sprintf(
+					"a time that does not overlap that of window %s, as it does on %s", entries[k].title(), meeting(&e.When, &other.When, d))}
 			}
 		}
 	}
 	c.edges = c.findEdges()
 	c.until = c.end()
 	return c, nil
+}
+
+// title names an entry, with its window if that is not its name.
+func (e *Entry[V]) title() string {
+	if e.Name == e.When.text {
+		return fmt.Sprintf("%q", e.Name)
+	}
+	return fmt.Sprintf("%q (%s)", e.Name, e.When)
+}
+
+// meeting is a day on which two windows overlap: that of the week if they know no others.
+func meeting(a, b *Window, d day) string {
+	if a.weekly() && b.weekly() {
+		return d.weekday.String() + "s"
+	}
+	return d.String()
 }
 
 // Always is the calendar in which one value holds for ever.

@@ -78,6 +78,11 @@ const (
 	lastYear  = 2399
 )
 
+// weekly reports whether the window knows days of the week at most.
+func (w *Window) weekly() bool {
+	return !slices.ContainsFunc(w.parts, func(p part) bool { return !p.days.weekly() })
+}
+
 // overlaps finds the first day on which both windows have a minute.
 func (w *Window) overlaps(o Window) (first day, both bool) {
 	for i := range w.parts {

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,14 +88,13 @@ func budgetSetCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return changeBudgets(cmd.Context(), a, func(list []wire.Budget) []wire.Budget {
-				b := wire.Budget{Watts: float64(power), Group: group, When: when}
-				if i := slices.IndexFunc(list, func(o wire.Budget) bool { return o.Group == group && o.When == when }); i >= 0 {
-					list[i] = b
-					return list
-				}
-				return append(list, b)
-			})
+			last := 0
+			set := func(list []wire.Budget) ([]wire.Budget, error) {
+				list = slices.DeleteFunc(list, func(o wire.Budget) bool { return o.Group == group && o.When == when })
+				last = len(list)
+				return append(list, wire.Budget{Watts: float64(power), Group: group, When: when}), nil
+			}
+			return byFlag(changeBudgets(cmd.Context(), a, set), last)
 		},
 	}
 	flags := cmd.Flags()
@@ -113,8 +113,12 @@ func budgetClearCommand(a *cli.App) *cobra.Command {
 		Use: "clear", Short: "take back what was stated, for all or for one group; budgets of the settings stay", Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one := cmd.Flags().Changed("group")
-			return changeBudgets(cmd.Context(), a, func(list []wire.Budget) []wire.Budget {
-				return slices.DeleteFunc(list, func(b wire.Budget) bool { return !one || b.Group == group })
+			return changeBudgets(cmd.Context(), a, func(list []wire.Budget) ([]wire.Budget, error) {
+				rest := slices.DeleteFunc(slices.Clone(list), func(b wire.Budget) bool { return !one || b.Group == group })
+				if one && len(rest) == len(list) {
+					return nil, cluster.BadField("--group", group, "nodes for which a budget was stated; vjob budget show lists them")
+				}
+				return rest, nil
 			})
 		},
 	}
@@ -122,9 +126,26 @@ func budgetClearCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// byFlag names what is wrong with a budget of a list as it is named on the command line,
+// where people see no list.
+func byFlag(err error, at int) error {
+	var told *client.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	key, ours := strings.CutPrefix(told.Field, fmt.Sprintf("budgets[%d].", at))
+	flag, known := map[string]string{"watts": "watts", "group": "--group", "when": "the window"}[key]
+	if !ours || !known {
+		return err
+	}
+	said := *told
+	said.Field, said.Message = flag, strings.Replace(told.Message, told.Field, flag, 1)
+	return &said
+}
+
 // changeBudgets reads the budgets, changes them and states them, and shows what holds
 // then.
-func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) []wire.Budget) error {
+func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) ([]wire.Budget, error)) error {
 	c, err := a.Client()
 	if err != nil {
 		return err
@@ -133,7 +154,11 @@ func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) [
 	if err != nil {
 		return err
 	}
-	next := wire.BudgetsChange{Budgets: change(now.Stated)}
+	list, err := change(now.Stated)
+	if err != nil {
+		return err
+	}
+	next := wire.BudgetsChange{Budgets: append([]wire.Budget{}, list...)} // a list in any case
 	if err := c.SetBudgets(ctx, next); err != nil {
 		return err
 	}
@@ -205,6 +230,9 @@ func limitTable(limits []wire.Limit) *plain.Table {
 		var notes []string
 		if l.ShortWatts > 0 {
 			notes = append(notes, fmt.Sprintf("its nodes draw %s more without any vjob", plain.Watts(l.ShortWatts)))
+		}
+		if l.Nodes+l.UnknownNodes == 0 {
+			notes = append(notes, "no node is in it any more: it limits nobody")
 		}
 		if l.UnknownNodes > 0 {
 			notes = append(notes, plain.Count(l.UnknownNodes, "node")+" of unknown power not counted")

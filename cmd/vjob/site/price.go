@@ -13,6 +13,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
 )
@@ -59,7 +60,7 @@ func priceFileCommand(a *cli.App, use, short string, check bool) *cobra.Command 
 				return err
 			}
 			if strings.TrimSpace(string(data)) == "" {
-				return fmt.Errorf("%s is empty: vjob price clear takes prices back", args[0])
+				return cluster.BadField(args[0], "an empty file", "a line \"time,EUR/MWh\", then one for each step; vjob price clear takes prices back")
 			}
 			return changePrices(cmd.Context(), a, wire.PricesChange{CSV: string(data), Check: check})
 		},
