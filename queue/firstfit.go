@@ -13,6 +13,10 @@ type FirstFit struct {
 	// MinRun is how long a vjob is left alone once it was started or resumed: suspending
 	// it at once would cost two switches for nothing.
 	MinRun time.Duration
+	// Settle is how long a vjob that was started or resumed makes room only for those of a
+	// higher priority or level, or that have waited for as long: what others are seen to use
+	// changes from one second to the next.
+	Settle time.Duration
 	// Patience is how long a vjob waits for room that becomes free by itself before
 	// others are suspended for it: a switch should pay for itself.
 	Patience time.Duration
@@ -28,7 +32,20 @@ func (f FirstFit) Needs() Needs { return f.Count }
 
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.
-func (f FirstFit) Select(m *Moment) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
+func (f FirstFit) Select(m *Moment) []Verdict {
+	choose := func(m *Moment) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
+	order := f.settling(m)
+	if order == nil {
+		return choose(m)
+	}
+	verdicts := m.inOrder(order, choose)
+	for i := range verdicts {
+		if j, v := &m.Jobs[i], &verdicts[i]; f.settles(j, m.Now) && v.Again.IsZero() {
+			v.Again = j.Since.Add(f.Settle)
+		}
+	}
+	return verdicts
+}
 
 func (FirstFit) walk(w *walk) {
 	for i := range w.jobs {

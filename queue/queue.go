@@ -6,7 +6,7 @@
 // here to there.
 //
 // Each policy has a file of its own; walk.go is what they have in common, calm.go keeps
-// them from suspending in vain, due.go brings those forward that have waited for long
+// them from suspending in vain, settle.go from doing so at once, due.go brings those forward that have waited for long
 // enough, and foretell.go estimates starts. [Yielding] and [Apart] go round any policy.
 // The packages below are the rest of the queue: queues, rank, fairshare and quota say who
 // comes when (arrangement joins them), reservation who has room from an instant on;
@@ -30,7 +30,8 @@ type Job struct {
 	Bound Wish
 	// Ran is the running time so far, suspensions excluded.
 	Ran time.Duration
-	// Since is when a running vjob was last started or resumed.
+	// Since is when a running vjob was last started or resumed, and when one that waits was
+	// suspended, if it was.
 	Since time.Time
 	// Need is what its VMs count for in sum.
 	Need cluster.Resources

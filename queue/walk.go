@@ -134,3 +134,17 @@ func (w *walk) parks() bool {
 	}
 	return false
 }
+
+// inOrder has a moment decided on in another order of its jobs.
+func (m *Moment) inOrder(order []int, choose func(*Moment) []Verdict) []Verdict {
+	inner := *m
+	inner.Jobs = make([]Job, len(order))
+	for k, i := range order {
+		inner.Jobs[k] = m.Jobs[i]
+	}
+	verdicts := make([]Verdict, len(m.Jobs))
+	for k, v := range choose(&inner) {
+		verdicts[order[k]] = v
+	}
+	return verdicts
+}

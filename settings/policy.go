@@ -31,7 +31,9 @@ func (s *Settings) policy(name string) (queue.Policy, error) {
 	count := s.Policy.count()
 	switch p.(type) {
 	case queue.FirstFit:
-		return queue.FirstFit{Count: count, MinRun: s.Policy.MinRun.Duration, Patience: s.Policy.Patience.Duration}, nil
+		return queue.FirstFit{
+			Count: count, MinRun: s.Policy.MinRun.Duration, Settle: queue.Settling, Patience: s.Policy.Patience.Duration,
+		}, nil
 	case queue.DynamicEASY:
 		if s.Policy.Needs == "" {
 			count = queue.Assumed // whom that deceives is left alone for MinRun

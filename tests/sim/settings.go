@@ -70,7 +70,7 @@ var policies = []queue.Policy{
 	queue.FirstFit{Count: queue.Assumed},
 	queue.FCFS{},
 	queue.FirstFit{Count: queue.Observed, MinRun: 20 * time.Second},
-	queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second},
+	queue.FirstFit{Count: queue.Predicted, Settle: 20 * time.Second, Patience: 30 * time.Second},
 	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
 	queue.EASY{},
 	queue.Conservative{},

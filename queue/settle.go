@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Settling is how long settings let vjobs settle under [FirstFit]: what it takes to suspend a
+// VM of 1 GiB and to resume it on the hosts of the thesis, and not so long that anybody would
+// mind.
+const Settling = time.Minute
+
+// grade is that of those who need not wait for others to settle.
+type grade struct{ level, priority int }
+
+func gradeOf(j *Job) grade { return grade{j.Level, j.Priority} }
+
+func (g grade) compare(o grade) int {
+	return cmp.Or(cmp.Compare(g.level, o.level), cmp.Compare(g.priority, o.priority))
+}
+
+// settling is the order of the queue in which those that wait since lately have stepped back
+// behind those that have just begun, unless these are of a lower grade. Nobody steps back
+// for long: neither before those that go on, nor once he has waited. Nil: nobody does.
+func (f FirstFit) settling(m *Moment) []int {
+	last := map[grade]int{} // the last place of those that have just begun
+	for i := range m.Jobs {
+		if f.settles(&m.Jobs[i], m.Now) {
+			last[gradeOf(&m.Jobs[i])] = i
+		}
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	type turn struct{ place, job int }
+	turns := make([]turn, len(m.Jobs))
+	for i := range m.Jobs {
+		j, t := &m.Jobs[i], turn{2 * i, i}
+		if f.fresh(j, m.Now) {
+			for g, at := range last {
+				if at > i && gradeOf(j).compare(g) <= 0 {
+					t.place = max(t.place, 2*at+1)
+				}
+			}
+		}
+		turns[i] = t
+	}
+	slices.SortFunc(turns, func(a, b turn) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.job, b.job)) })
+	order := make([]int, len(turns))
+	for k := range turns {
+		order[k] = turns[k].job
+	}
+	return order
+}
+
+// settles reports whether a vjob has just begun.
+func (f FirstFit) settles(j *Job, now time.Time) bool {
+	return j.State == cluster.Running && !j.Busy && now.Sub(j.Since) < f.Settle
+}
+
+// fresh reports whether a vjob waits since lately.
+func (f FirstFit) fresh(j *Job, now time.Time) bool {
+	since := j.Submitted
+	if j.Since.After(since) {
+		since = j.Since
+	}
+	return j.State.Ready() && !j.Busy && now.Sub(since) < f.Settle
+}
