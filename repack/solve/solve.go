@@ -1,17 +1,3 @@
-// Package solve finds the cheapest plan it can for a bin repacking scheduling
-// problem, with a lower bound that tells how far it may be from the best.
-//
-// First it repairs: only what must move is free to move, and a plan is there in
-// milliseconds. Then it improves until it is told to stop, widening the search by
-// itself. The same instance, seed and number of iterations give the same plan.
-//
-// To read it: [Solve] has searches side by side (party.go); each repairs a first placement
-// (repair.go, evict.go, anneal.go) and improves it (improve.go). A model (model.go) is the
-// instance prepared, a state (state.go) a placement in the making; schedule.go carries it
-// out in time, with circles broken (detour.go), order.go says what waits for what, and
-// lag.go and jam.go guess the same a thousand times faster. The files bound*.go say how good a
-// plan can be, disproof.go, exhaust.go and explain.go that there is none and why. A trial
-// (trial*.go) only asks whether one gang more finds places.
 package solve
 
 import (
