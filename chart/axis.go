@@ -32,12 +32,17 @@ func timeAxis(end time.Duration, width float64) axis {
 		a.unit, a.seconds = "min", 60
 	}
 	a.limit = max(end.Seconds()/a.seconds, 1e-3)
-	a.step = niceStep(a.limit, 9, a.unit == "min" || a.unit == "s")
+	a.step = niceStep(a.limit, 9, counted[a.unit])
 	if next := math.Ceil(a.limit/a.step-1e-9) * a.step; next <= a.limit*1.06 {
 		a.limit = next // end on a tick where that costs little room
 	}
 	a.perUnit = width / a.limit
 	return a
+}
+
+// counted are the steps by which people count a unit of time.
+var counted = map[string][]float64{
+	"s": {1, 2, 5, 10, 15, 20, 30, 60, 120}, "min": {1, 2, 5, 10, 15, 20, 30, 60, 120}, "h": {1, 2, 3, 4, 6, 12, 24},
 }
 
 // valueAxis chooses ticks from 0 to at least top; where nothing is above 0, to 1.
@@ -46,20 +51,30 @@ func valueAxis(top, height float64) axis {
 		top = 1
 	}
 	a := axis{limit: max(top, 1e-3), seconds: 1}
-	a.step = niceStep(a.limit, 4, false)
+	a.step = niceStep(a.limit, 4, nil)
 	a.limit = math.Ceil(a.limit/a.step-1e-9) * a.step
 	a.perUnit = height / a.limit
 	return a
 }
 
-// niceStep is a round number that divides limit into at most n steps; of
-// minutes and seconds, the ones that people count by.
-func niceStep(limit float64, n int, sexagesimal bool) float64 {
-	if sexagesimal {
-		for _, s := range []float64{1, 2, 5, 10, 15, 20, 30, 60, 120} {
-			if limit/s <= float64(n) {
-				return s
-			}
+// below is a value axis that goes down to a value under 0 as well: to its lowest tick.
+func below(top, low, height float64) (a axis, least float64) {
+	if low >= 0 {
+		return valueAxis(top, height), 0
+	}
+	a = valueAxis(max(top, 0)-low, height)
+	least = math.Floor(low/a.step+1e-9) * a.step
+	a.limit = max(math.Ceil(top/a.step-1e-9), 0) * a.step
+	a.perUnit = height / (a.limit - least)
+	return a, least
+}
+
+// niceStep is a round number that divides limit into at most n steps, or the first of
+// those by which people count that does.
+func niceStep(limit float64, n int, counted []float64) float64 {
+	for _, s := range counted {
+		if limit/s <= float64(n) {
+			return s
 		}
 	}
 	rough := limit / float64(n)

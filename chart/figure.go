@@ -76,10 +76,12 @@ const (
 
 // layout is where things go.
 type layout struct {
-	panel  float64 // width of a panel
-	row    float64 // height of a row
-	rows   float64 // height of the Gantt panel; 0: there is none
-	series int     // panels under it
+	panel  float64   // width of a panel
+	row    float64   // height of a row
+	rows   float64   // height of the Gantt panel; 0: there is none
+	series int       // panels under it
+	low    []float64 // by panel: the least value of all runs
+	top    []float64 // likewise the largest
 	width  float64
 	height float64
 	scale  axis // time
@@ -96,6 +98,7 @@ func newLayout(f *Figure) layout {
 		l.series = max(l.series, len(r.Series))
 		end = max(end, r.End)
 	}
+	l.span(f)
 	l.row = min(24, max(2, 620/max(1, float64(most))))
 	l.rows = l.row * float64(most)
 	l.scale = timeAxis(end, l.panel)
@@ -110,6 +113,17 @@ func newLayout(f *Figure) layout {
 	}
 	l.height += barsHeight(f)
 	return l
+}
+
+// span has runs compared on the same axes.
+func (l *layout) span(f *Figure) {
+	l.low, l.top = make([]float64, l.series), make([]float64, l.series)
+	for i := range f.Runs {
+		for k := range f.Runs[i].Series {
+			low, top := f.Runs[i].Series[k].span()
+			l.low[k], l.top[k] = min(l.low[k], low), max(l.top[k], top)
+		}
+	}
 }
 
 // left is where the panel of run i begins.
@@ -156,7 +170,7 @@ func (c *canvas) run(l *layout, r *Run, x float64) {
 		if i == 0 {
 			y -= seriesGap / 2
 		}
-		c.utilisation(l, s, r.End, x, y)
+		c.utilisation(l, s, l.low[i], l.top[i], r.End, x, y)
 		y += seriesSize
 	}
 	if len(r.Series) > 0 {

@@ -7,25 +7,32 @@ import (
 	"time"
 )
 
-// utilisation draws one series as a filled step line under its capacity.
-func (c *canvas) utilisation(l *layout, s *Series, end time.Duration, x, y float64) {
-	top := s.Capacity
+// span is between what values a series lies, its capacity and 0 included.
+func (s *Series) span() (low, top float64) {
+	top = s.Capacity
 	for _, p := range s.Points {
-		top = max(top, p.Value)
+		low, top = min(low, p.Value), max(top, p.Value)
 	}
-	scale := valueAxis(top, seriesSize)
+	return low, top
+}
+
+// utilisation draws one series as a filled step line under its capacity, on an axis with
+// room for some values.
+func (c *canvas) utilisation(l *layout, s *Series, low, top float64, end time.Duration, x, y float64) {
+	scale, least := below(top, low, seriesSize)
+	zero := y + seriesSize + least*scale.perUnit
 	c.text(x, y-8, "h3", "start", s.Name)
 	c.text(x+l.panel, y-8, "note", "end", s.note(end))
 	c.grid(l, x, y, seriesSize)
-	for v := 0.0; v <= scale.limit*1.0001; v += scale.step {
-		level := y + seriesSize - v*scale.perUnit
+	for v := least; v <= scale.limit+scale.step*1e-4; v += scale.step {
+		level := zero - v*scale.perUnit
 		c.line(x, level, x+l.panel, level, "grid")
 		c.text(x-8, level+4, "label", "end", number(v))
 	}
 	c.rotated(x-labelWidth+24, y+seriesSize/2, "label", s.Unit)
-	c.path(s.outline(l, &scale, end, x, y+seriesSize), "area", s.Name)
+	c.path(s.outline(l, &scale, end, x, zero), "area", s.Name)
 	if s.Capacity > 0 {
-		level := y + seriesSize - s.Capacity*scale.perUnit
+		level := zero - s.Capacity*scale.perUnit
 		c.line(x, level, x+l.panel, level, "capacity")
 	}
 	c.line(x, y, x, y+seriesSize, "axis")

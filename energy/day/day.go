@@ -16,6 +16,7 @@ import (
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/energy/dpm"
+	"vjob/energy/price"
 )
 
 // Config is what is simulated. A thousandth of a processor stands for 1 MHz, as the
@@ -30,6 +31,10 @@ type Config struct {
 	Every      time.Duration     // between two rounds of balancing and deciding
 	Manage     *dpm.Settings     // nil: all hosts stay on
 	Seed       uint64
+	Start      time.Time     // when it begins; zero: some day at 8 o'clock
+	Since      time.Duration // how much of a day, or of a day and a night, is over then
+	Prices     *price.Series // of energy; nil: nobody knows them
+	Batch      Batch
 }
 
 // Paper has what the paper tells of its experiment (32 hosts, 200 VMs, 1200 to 2200 MHz by
@@ -61,6 +66,14 @@ func (c *Config) Check() error {
 		return cluster.BadField("hours", c.Length, "at least half a day, and at most 1000 hours")
 	case c.Every < time.Minute:
 		return cluster.BadField("every", c.Every, "at least a minute")
+	case c.Since < 0:
+		return cluster.BadField("since", c.Since, "a time from 0s on")
+	}
+	if c.Prices != nil && !c.Prices.Knows(c.Start, c.Start.Add(c.Length)) {
+		return cluster.BadField("hours", c.Length, "a time for which all prices are known")
+	}
+	if err := c.Batch.check(c); err != nil {
+		return err
 	}
 	if field, value, want := c.Power.Faulty(); field != "" {
 		return cluster.BadField(field, value, want)
@@ -71,6 +84,9 @@ func (c *Config) Check() error {
 // Result is how it went.
 type Result struct {
 	Energy energy.Joules
+	Cost   float64       // in what the unit of the prices counts
+	Jobs   int           // of the batch that have run
+	Waited time.Duration // by them all
 	// Demand and Delivered are MHz·s: what the VMs needed, and got.
 	Demand, Delivered float64
 	Short             time.Duration // for how long any host could not give what was needed
@@ -106,6 +122,7 @@ type run struct {
 	memory map[cluster.VMID]cluster.MiB
 	ids    []cluster.VMID
 	needs  []float64
+	jobs   [][]job // of the VMs that are jobs, which are the first ones
 	past   *dpm.History
 	moving map[cluster.NodeID]float64 // MHz·s of migrations in this minute
 	Result
@@ -124,7 +141,7 @@ func Run(c Config) (Result, error) {
 	r := newRun(c)
 	for r.now.Sub(r.start) < c.Length {
 		at := r.now.Sub(r.start)
-		if at%(5*time.Minute) == 0 {
+		if at%beat == 0 {
 			r.draw()
 		}
 		r.settle()
@@ -140,7 +157,10 @@ func Run(c Config) (Result, error) {
 }
 
 func newRun(c Config) *run {
-	start := time.Date(2026, time.January, 1, 8, 0, 0, 0, time.UTC)
+	start := c.Start
+	if start.IsZero() {
+		start = time.Date(2026, time.January, 1, 8, 0, 0, 0, time.UTC)
+	}
 	r := &run{
 		Config: c, chance: rand.New(rand.NewPCG(c.Seed, 0xd4)), wear: rand.New(rand.NewPCG(c.Seed, 0x3a)), start: start, now: start, where: dpm.Placement{},
 		memory: map[cluster.VMID]cluster.MiB{}, past: dpm.NewHistory(dpm.Default.RiskWindow), moving: map[cluster.NodeID]float64{},
@@ -158,17 +178,21 @@ func newRun(c Config) *run {
 		r.ids, r.where[id], r.memory[id] = append(r.ids, id), r.hosts[i%c.Hosts].ID, c.Memory
 	}
 	r.needs = make([]float64, c.VMs)
+	r.jobs = r.batch()
 	return r
 }
 
 // draw gives every VM a new demand: by day evenly from 1200 to 2200 MHz, by night
-// normally around 750 MHz, from 500 to 1000.
+// normally around 750 MHz, from 500 to 1000. Jobs need as much as by day, or nothing.
 func (r *run) draw() {
-	night := r.now.Sub(r.start)/r.Half%2 == 1
+	night := (r.now.Sub(r.start)+r.Since)/r.Half%2 == 1
 	for i := range r.needs {
 		r.needs[i] = 1200 + 1000*r.chance.Float64()
-		if night {
+		if night && i >= len(r.jobs) {
 			r.needs[i] = min(max(750+125*r.chance.NormFloat64(), 500), 1000)
+		}
+		if !r.working(i) {
+			r.needs[i] = 0
 		}
 	}
 }
@@ -270,6 +294,7 @@ func (r *run) account() {
 		m.Power += r.draws(h, got/capacity)
 	}
 	r.Energy += m.Power.Over(time.Minute)
+	r.Cost += r.cost(m.Power.Over(time.Minute))
 	r.HostHours += float64(m.On) / 60
 	r.Demand += m.Demand * 60
 	r.Delivered += m.Delivered * 60

@@ -2,14 +2,17 @@ package day_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
 	"vjob/energy/day"
 	"vjob/energy/dpm"
+	"vjob/energy/price"
 )
 
 // run runs the paper's experiment with and without hosts being switched.
@@ -84,6 +87,74 @@ func TestBadConfig(t *testing.T) {
 		_, err := day.Run(c)
 		var bad *cluster.FieldError
 		if !errors.As(err, &bad) || bad.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// prices are cheap for six hours of every day, from noon on.
+func prices(t *testing.T) *price.Series {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("time,EUR/MWh\n")
+	for h := range 48 {
+		value := 100
+		if h%24 >= 12 && h%24 < 18 {
+			value = 10
+		}
+		fmt.Fprintf(&text, "%s,%d\n", time.Date(2026, 6, 20, h, 0, 0, 0, time.UTC).Format(time.RFC3339), value)
+	}
+	s, err := price.Parse(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Jobs that may wait are done at a lower price where all nodes stay on, all of them in both
+// runs, and the cost is what the power of each minute costs. Where nodes go off, jobs that
+// gather in cheap hours can cost more: they want more nodes at once.
+func TestJobsWaitForPrices(t *testing.T) {
+	batch := func(waits bool) func(*day.Config) {
+		return func(c *day.Config) {
+			c.Prices = prices(t)
+			c.Start, c.Since = c.Prices.From(), 16*time.Hour
+			c.Batch = day.Batch{VMs: 200, Lasts: 2 * time.Hour, Slack: 12 * time.Hour, Waits: waits}
+		}
+	}
+	once, _ := run(t, batch(false))
+	later, _ := run(t, batch(true))
+	if once.Jobs != later.Jobs || once.Jobs < 200 || math.Abs(later.Demand-once.Demand) > 0.01*once.Demand {
+		t.Errorf("%d jobs need %.0f, %d that wait %.0f", once.Jobs, once.Demand, later.Jobs, later.Demand)
+	}
+	if later.Waited == 0 || later.Waited > time.Duration(later.Jobs)*12*time.Hour || later.Cost >= once.Cost {
+		t.Errorf("%.2f at once, %.2f with waits of %s", once.Cost, later.Cost, later.Waited)
+	}
+	sum := 0.0
+	for _, m := range later.Minutes {
+		value, _ := prices(t).At(prices(t).From().Add(m.At))
+		sum += value * float64(m.Power) / 60e6
+	}
+	if math.Abs(sum-later.Cost) > 1e-6*sum {
+		t.Errorf("the minutes cost %.4f, the run %.4f", sum, later.Cost)
+	}
+}
+
+// What makes no sense of jobs and prices is named.
+func TestBatchesAreChecked(t *testing.T) {
+	for field, change := range map[string]func(*day.Config){
+		"flexible": func(c *day.Config) { c.Batch.VMs = c.VMs + 1 },
+		"lasts":    func(c *day.Config) { c.Batch.Lasts = 7 * time.Minute },
+		"slack":    func(c *day.Config) { c.Batch.Slack = 23 * time.Hour },
+		"hours":    func(c *day.Config) { c.Length = 49 * time.Hour },
+		"since":    func(c *day.Config) { c.Since = -time.Hour },
+	} {
+		c := day.Paper
+		c.Prices = prices(t)
+		c.Start, c.Batch = c.Prices.From(), day.Batch{VMs: 10, Lasts: 2 * time.Hour, Slack: 12 * time.Hour}
+		change(&c)
+		var bad *cluster.FieldError
+		if _, err := day.Run(c); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -85,7 +85,7 @@ func row(number int, first, second string) (at time.Time, value float64, err err
 	if err != nil || !sound(value) {
 		return at, 0, cluster.BadField(fmt.Sprintf("line %d, price", number), second, "a number, such as 61.3")
 	}
-	return at.UTC(), value, nil
+	return at, value, nil
 }
 
 // follow checks that a step begins where the one before ends. The first two steps say how
@@ -95,18 +95,18 @@ func (s *Series) follow(number int, text string, last, at time.Time) error {
 	gap := at.Sub(last)
 	switch {
 	case len(s.values) == 0:
-		s.from = at
+		s.from, s.zone = at.UTC(), at.Location()
 		return nil
 	case len(s.values) == MostSteps:
 		return cluster.BadField(field, text, fmt.Sprintf("the end: a series has at most %d steps", MostSteps))
 	case gap <= 0:
-		return cluster.BadField(field, text, "later than the line before, which is "+last.Format(time.RFC3339))
+		return cluster.BadField(field, text, "later than the line before, which is "+last.UTC().Format(time.RFC3339))
 	case len(s.values) == 1 && (gap < time.Minute || gap > 24*time.Hour):
-		return cluster.BadField(field, text, "a minute to a day after the line before, which is "+last.Format(time.RFC3339))
+		return cluster.BadField(field, text, "a minute to a day after the line before, which is "+last.UTC().Format(time.RFC3339))
 	case len(s.values) == 1:
 		s.step = gap
 	case gap != s.step:
-		want := last.Add(s.step).Format(time.RFC3339)
+		want := last.Add(s.step).UTC().Format(time.RFC3339)
 		if gap > s.step {
 			return cluster.BadField(field, text, fmt.Sprintf("%s: steps are %s long, and there is a gap", want, s.step))
 		}

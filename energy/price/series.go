@@ -12,6 +12,7 @@ import (
 type Series struct {
 	unit   Unit
 	from   time.Time
+	zone   *time.Location // in which that was written
 	step   time.Duration
 	values []float64
 }
@@ -31,6 +32,9 @@ func (s *Series) From() time.Time {
 	}
 	return s.from
 }
+
+// Zone is that in which the series says when it begins; nil is none.
+func (s *Series) Zone() *time.Location { return s.zone }
 
 // Until is when nothing is known any more.
 func (s *Series) Until() time.Time {

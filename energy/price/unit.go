@@ -35,3 +35,6 @@ func (u Unit) String() string {
 	}
 	return u.Of + "/" + u.Per
 }
+
+// Amount is an energy in what the unit is for.
+func (u Unit) Amount(e energy.Joules) float64 { return float64(e / per[u.Per]) }

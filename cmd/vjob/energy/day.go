@@ -1,8 +1,10 @@
 package energy
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,13 +16,17 @@ import (
 	"vjob/cmd/vjob/plain"
 	"vjob/energy/day"
 	"vjob/energy/dpm"
+	"vjob/energy/price"
 )
 
 // dayFlags are the flags of `vjob energy day`.
 type dayFlags struct {
 	hosts, vms, mhz, hours int
 	seed                   uint64
-	svg                    string
+	svg, prices            string
+	flexible               int
+	whole                  bool // as many hours as prices are known, if these are less
+	lasts, slack           time.Duration
 }
 
 func energyDayCommand(a *cli.App) *cobra.Command {
@@ -31,10 +37,18 @@ func energyDayCommand(a *cli.App) *cobra.Command {
 		Long: `Lets a cluster live through days of twelve hours, in which each VM needs 1200 to 2200 MHz, and
 nights, in which it needs 500 to 1000, once with all nodes on and once with power management: the
 experiment of table 3 of "VMware Distributed Resource Management" (2012). docs/power.md says how
-nodes are chosen.`,
-		Example: "  vjob energy day --svg day.svg",
-		Args:    cli.NoArguments,
-		RunE:    func(*cobra.Command, []string) error { return energyDay(a, &f) },
+nodes are chosen.
+
+With --prices the days begin with the prices of a file (docs/energy.md), day is from 8 to 20 o'clock
+in its zone, and the table tells what the energy costs. With --flexible some of the VMs are jobs,
+submitted once a day, and two more runs have each start when its energy costs least within its slack.`,
+		Example: `  vjob energy day --svg day.svg
+  vjob energy day --prices prices.csv --flexible 100 --lasts 3h --slack 9h --svg day.svg`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.whole = !cmd.Flags().Changed("hours")
+			return energyDay(a, &f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.hosts, "nodes", day.Paper.Hosts, "`NUMBER` of nodes")
@@ -42,38 +56,90 @@ nodes are chosen.`,
 	flags.IntVar(&f.mhz, "mhz", int(day.Paper.Host.CPU), "`MHZ` of all processors of a node together")
 	flags.IntVar(&f.hours, "hours", int(day.Paper.Length.Hours()), "how many `HOURS` to simulate")
 	flags.Uint64Var(&f.seed, "seed", 1, "of everything that is left to chance")
-	flags.StringVar(&f.svg, "svg", "", "draw nodes, demand and power over time into this `FILE`")
+	flags.StringVar(&f.svg, "svg", "", "draw nodes, demand, power and prices over time into this `FILE`")
+	flags.StringVar(&f.prices, "prices", "", "what energy costs: a `FILE`, or - for the standard input")
+	flags.IntVar(&f.flexible, "flexible", 0, "`NUMBER` of VMs that are jobs and may wait for a lower price")
+	flags.DurationVar(&f.lasts, "lasts", 3*time.Hour, "`TIME` that a job takes")
+	flags.DurationVar(&f.slack, "slack", 6*time.Hour, "`TIME` for which its start may be put off")
 	return cmd
 }
 
 func energyDay(a *cli.App, f *dayFlags) error {
-	svg, err := cli.Writable("--svg", f.svg)
+	svg, err := cli.Writable("--svg", f.svg, f.prices)
 	if err != nil {
 		return err
 	}
-	c := day.Paper
-	c.Hosts, c.VMs, c.Host.CPU, c.Seed = f.hosts, f.vms, cluster.MilliCPU(f.mhz), f.seed
-	c.Length = time.Duration(f.hours) * time.Hour
-	runs := make([]dayRun, 2)
-	all := dpm.Default
-	all.Trials = 0
-	for i, manage := range []*dpm.Settings{nil, &all} {
-		c.Manage = manage
-		if runs[i].Result, err = day.Run(c); err != nil {
-			return err
+	c, err := f.config(a)
+	if err != nil {
+		return err
+	}
+	manage := dpm.Default
+	manage.Trials = 0
+	runs := []*dayRun{{Name: "all on"}, {Name: "power management", manage: &manage}}
+	if f.flexible > 0 {
+		runs = slices.Insert(runs, 1, &dayRun{Name: "all on, jobs wait", waits: true})
+		runs = append(runs, &dayRun{Name: "power management, jobs wait", manage: &manage, waits: true})
+	}
+	for _, r := range runs {
+		c.Manage, c.Batch.Waits = r.manage, r.waits
+		if r.Result, err = day.Run(c); err != nil {
+			return byDayFlag(err)
 		}
-		runs[i].Name = []string{"all on", "power management"}[i]
-		runs[i].sum(&c)
+		r.sum(&c)
 	}
 	if err := svg.Write(func(w io.Writer) error { return chart.Write(w, dayFigure(&c, runs)) }); err != nil {
 		return err
 	}
-	return a.Show(runs, func() *plain.Table { return dayTable(runs) })
+	return a.Show(runs, func() *plain.Table { return dayTable(&c, runs) })
 }
 
-// dayRun is one of the two runs.
+// config is what is simulated.
+func (f *dayFlags) config(a *cli.App) (day.Config, error) {
+	c := day.Paper
+	c.Hosts, c.VMs, c.Host.CPU, c.Seed = f.hosts, f.vms, cluster.MilliCPU(f.mhz), f.seed
+	c.Length = time.Duration(f.hours) * time.Hour
+	c.Batch = day.Batch{VMs: f.flexible, Lasts: f.lasts, Slack: f.slack}
+	if f.prices == "" {
+		if f.flexible != 0 {
+			return c, cluster.BadField("--flexible", f.flexible, "--prices with it: jobs wait for a lower price")
+		}
+		return c, nil
+	}
+	text, err := a.ReadInput(f.prices)
+	if err != nil {
+		return c, err
+	}
+	if c.Prices, err = price.Parse(string(text)); err != nil {
+		return c, cluster.Within("--prices", err)
+	}
+	known := c.Prices.Until().Sub(c.Prices.From()).Truncate(time.Hour)
+	switch {
+	case f.whole:
+		c.Length = min(c.Length, known)
+	case c.Length > known:
+		return c, cluster.BadField("--hours", f.hours, fmt.Sprintf("at most %d: for so long prices are known", int(known.Hours())))
+	}
+	c.Start = c.Prices.From().In(c.Prices.Zone())
+	c.Since = (time.Duration(c.Start.Hour()+16)*time.Hour + time.Duration(c.Start.Minute())*time.Minute) % (24 * time.Hour)
+	return c, nil
+}
+
+// byDayFlag names a field by its flag.
+func byDayFlag(err error) error {
+	var bad *cluster.FieldError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	named := *bad
+	named.Field = "--" + named.Field
+	return &named
+}
+
+// dayRun is one of the runs.
 type dayRun struct {
 	day.Result  `json:"-"`
+	manage      *dpm.Settings
+	waits       bool
 	Name        string  `json:"name"`
 	KWh         float64 `json:"energy_kwh"`
 	CPU         float64 `json:"cpu_percent"`       // of the whole cluster that was used
@@ -83,44 +149,48 @@ type dayRun struct {
 	On          int     `json:"switched_on"`
 	Nodes       float64 `json:"mean_nodes_on"`
 	ShortMinute int     `json:"short_minutes"` // in which a node could not give what was needed
+	Price       *paid   `json:"price,omitempty"`
+}
+
+// paid is what it costs, where prices are known.
+type paid struct {
+	Unit string  `json:"unit"` // of the cost
+	Cost float64 `json:"cost"`
+	Mean float64 `json:"mean_price"` // in the unit of the prices
+	Jobs int     `json:"jobs"`
+	Wait float64 `json:"mean_wait_minutes"` // of a job
 }
 
 func (r *dayRun) sum(c *day.Config) {
+	if u := c.Prices.Unit(); c.Prices != nil {
+		r.Price = &paid{Unit: u.Of, Cost: r.Cost, Mean: r.Cost / u.Amount(r.Energy), Jobs: r.Jobs, Wait: r.Waited.Minutes() / float64(max(1, r.Jobs))}
+	}
+
 	r.KWh, r.Moved, r.Off, r.On = r.Energy.KWh(), r.Migrations, r.Offs, r.Ons
 	r.CPU = 100 * r.Delivered / (float64(c.Hosts) * float64(c.Host.CPU) * c.Length.Seconds())
 	r.Got, r.Nodes, r.ShortMinute = 100*r.Delivered/max(1, r.Demand), r.HostHours/c.Length.Hours(), int(r.Short.Minutes())
 }
 
-func dayTable(runs []dayRun) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("RUN >ENERGY_KWH >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
-	for i := range runs {
-		r := &runs[i]
-		t.Row(r.Name, fmt.Sprintf("%.2f", r.KWh), fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.3f", r.Got), strconv.Itoa(r.ShortMinute),
-			strconv.Itoa(r.Moved), strconv.Itoa(r.Off), strconv.Itoa(r.On), fmt.Sprintf("%.1f", r.Nodes))
+func dayTable(c *day.Config, runs []*dayRun) *plain.Table {
+	heads := "RUN >ENERGY_KWH"
+	if c.Prices != nil {
+		u := c.Prices.Unit()
+		heads += " >" + u.Of + " >" + u.String()
+	}
+	if c.Batch.VMs > 0 {
+		heads += " >JOBS >MEAN_WAIT"
+	}
+	t := &plain.Table{Heads: plain.Heads(heads + " >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
+	for _, r := range runs {
+		row := []string{r.Name, fmt.Sprintf("%.2f", r.KWh)}
+		if p := r.Price; p != nil {
+			row = append(row, fmt.Sprintf("%.2f", p.Cost), fmt.Sprintf("%.2f", p.Mean))
+		}
+		if c.Batch.VMs > 0 {
+			row = append(row, strconv.Itoa(r.Jobs), plain.Span((r.Waited / time.Duration(max(1, r.Jobs))).Round(time.Minute)))
+		}
+		t.Row(append(row, fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.3f", r.Got), strconv.Itoa(r.ShortMinute),
+			strconv.Itoa(r.Moved), strconv.Itoa(r.Off), strconv.Itoa(r.On), fmt.Sprintf("%.1f", r.Nodes))...)
 	}
 	return t
-}
-
-// dayFigure draws both runs on one time scale.
-func dayFigure(c *day.Config, runs []dayRun) *chart.Figure {
-	f := &chart.Figure{
-		Title:    "Nodes on, demand and power",
-		Subtitle: fmt.Sprintf("%d nodes of %.0f GHz, %d VMs, seed %d", c.Hosts, float64(c.Host.CPU)/1000, c.VMs, c.Seed),
-	}
-	for i := range runs {
-		r := &runs[i]
-		nodes := chart.Series{Name: "nodes on", Unit: "nodes", Capacity: float64(c.Hosts)}
-		demand := chart.Series{Name: "CPU needed", Unit: "GHz", Capacity: float64(c.Hosts) * float64(c.Host.CPU) / 1000}
-		power := chart.Series{Name: "power", Unit: "kW"}
-		for k := 0; k < len(r.Minutes); k += 10 {
-			m := &r.Minutes[k]
-			nodes.Points = append(nodes.Points, chart.Point{At: m.At, Value: float64(m.On)})
-			demand.Points = append(demand.Points, chart.Point{At: m.At, Value: m.Demand / 1000})
-			power.Points = append(power.Points, chart.Point{At: m.At, Value: float64(m.Power) / 1000})
-		}
-		f.Runs = append(f.Runs, chart.Run{
-			Title: r.Name, Note: fmt.Sprintf("%.1f kWh", r.KWh), End: c.Length, Series: []chart.Series{nodes, demand, power},
-		})
-	}
-	return f
 }
