@@ -86,7 +86,7 @@ func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
 	for _, vm := range found.VMs {
 		s.moved[vm] = c.now.Add(ask.Horizon)
 	}
-	c.explain(p, d, &found)
+	c.tellSaving(&found)
 	if c.caretaker != nil {
 		c.caretaker.Hand(c.now, found.Dark)
 	}
@@ -134,22 +134,13 @@ func (c *Core) steward(p *pass.Picture, d *pass.Decision) pass.Steward {
 	return c.caretaker.Steward(scene)
 }
 
-// explain tells people who moves, and why: their owners by the reason, all by an event.
-func (c *Core) explain(p *pass.Picture, d *pass.Decision, found *pass.Consolidation) {
+// tellSaving tells people who moves, and why.
+func (c *Core) tellSaving(found *pass.Consolidation) {
 	s := &c.saving.status
 	s.Last.PlanID = c.nextPlan
 	s.Done = s.Last
 	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
 	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
-	moves := map[cluster.VJobID]bool{}
-	for _, id := range found.VJobs {
-		moves[id] = true
-	}
-	for i := range d.Verdicts {
-		if moves[p.VJobs[i].Job.ID] {
-			d.Verdicts[i].Reason = "runs; VMs of it move to save power"
-		}
-	}
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + savingText(found, c.settings.Consolidating.Horizon),
 	})

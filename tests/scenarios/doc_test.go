@@ -20,8 +20,8 @@
 //	option NAME=VALUE …        policy=fcfs|firstfit, suspend=disk|auto|memory, locks=yes,
 //	                           live=yes, down=10s (how long a killed scheduler is away),
 //	                           losses=3, start=17:50 (by the clock)
-//	setting YAML               a line of the daemon's settings, of those on policies
-//	                           and on the order of vjobs
+//	setting YAML               a line of the daemon's settings, of those on policies,
+//	                           on the order of vjobs and on what nodes draw
 //	excuse I4 …                invariants that the script itself breaks, by a
 //	                           foreign hand
 //

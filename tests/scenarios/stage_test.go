@@ -22,6 +22,7 @@ import (
 	"vjob/scheduler/pass"
 	config "vjob/settings"
 	"vjob/settings/document"
+	"vjob/settings/steering"
 	"vjob/tests/sim"
 	"vjob/virtual"
 )
@@ -216,7 +217,8 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	return set, down, err
 }
 
-// arrange takes over the order of vjobs and the policies from settings of the daemon.
+// arrange takes over the order of vjobs, the policies and what is known of power from settings
+// of the daemon.
 func arrange(set *scheduler.Settings, text string) error {
 	all, err := config.Default(func(string) string { return "/nowhere" })
 	if err != nil {
@@ -229,8 +231,8 @@ func arrange(set *scheduler.Settings, text string) error {
 	if err := all.Validate(); err != nil {
 		return doc.Locate(err)
 	}
-	rules, err := all.Arrange()
-	set.Arrangement, set.Policy = &rules, rules.Policy()
+	core, err := steering.Core(&all)
+	set.Arrangement, set.Policy, set.Energy, set.Consolidating = core.Arrangement, core.Policy, core.Energy, core.Consolidating
 	return err
 }
 
