@@ -61,6 +61,19 @@ func plain(s string) (float64, bool) {
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
+// Text is "0.41 kWh", "12.5 Wh" or "129 J", by how much it is.
+func (j Joules) Text() string {
+	const wattHour, few, many = 3600, 0.1, 100
+	switch wh := float64(j) / wattHour; {
+	case math.Abs(wh) >= many:
+		return short(wh/1000, 2) + " kWh"
+	case math.Abs(wh) >= few:
+		return short(wh, 1) + " Wh"
+	default:
+		return strconv.FormatFloat(float64(j), 'f', 0, 64) + " J"
+	}
+}
+
 // String is "350 W", "12 kW" or "12.5 kW": to a thousandth.
 func (w Watts) String() string {
 	switch v := float64(w); {

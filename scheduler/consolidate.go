@@ -146,10 +146,10 @@ func (c *Core) tellSaving(found *pass.Consolidation) {
 	})
 }
 
-// savingText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 0.02 kWh".
+// savingText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
 func savingText(found *pass.Consolidation, horizon time.Duration) string {
 	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
-		found.Before-found.After, shortly(horizon), kWh(found.Saves), kWh(found.Costs))
+		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
 	if n := len(found.Dark); n > 0 {
 		text += fmt.Sprintf("; %s can go off", number(n, "node"))
 	}
@@ -165,8 +165,6 @@ func number(n int, of string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, of)
 }
-
-func kWh(j energy.Joules) string { return fmt.Sprintf("%.3g kWh", j.KWh()) }
 
 // shortly is a time without its zeros: 1h instead of 1h0m0s.
 func shortly(d time.Duration) string {

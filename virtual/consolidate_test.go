@@ -69,7 +69,7 @@ func TestVMsMoveToThriftyNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.run(30 * time.Minute)
-	want := []string{"moves 2 VMs of 1 vjob to save 200 W for 1h: 0.2 kWh for 0.000625 kWh"}
+	want := []string{"moves 2 VMs of 1 vjob to save 200 W for 1h: 0.2 kWh for 0.6 Wh"}
 	if got := p.where(); got != "n1:2 n2:0 n3:2 n4:0" || !slices.Equal(p.savings(), want) {
 		t.Errorf("%s: %v", got, p.savings())
 	}

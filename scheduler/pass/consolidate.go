@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"fmt"
 	"slices"
 
 	"vjob/cluster"
@@ -104,11 +105,14 @@ func (s *saver) look(strict bool) (c Consolidation) {
 	case len(c.VMs) == 0:
 		c.Why = "no places were found where they would draw so much less"
 		return c
+	case c.Before-c.After < s.Least:
+		c.Why = fmt.Sprintf("less than %s would be saved", s.Least)
 	case len(c.Dark) > 0:
 		c.Why = s.Steward.Objects(c.Dark)
 		s.objected = s.objected || c.Why != ""
 	}
 	if c.Why == "" {
+		s.send(&c, a)
 		s.plan(&c)
 	}
 	if c.Why == "" {
@@ -132,7 +136,6 @@ func (s *saver) describe(a *consolidate.Answer) Consolidation {
 	for _, n := range a.Dark {
 		c.Dark = append(c.Dark, s.nodes[n])
 	}
-	s.send(&c, a)
 	return c
 }
 

@@ -108,10 +108,7 @@ func (s *saver) price(c *Consolidation, a *consolidate.Answer) {
 			c.Costs += s.standing(uses[g.VJob], until-from)
 		}
 	}
-	switch less := c.Before - c.After; {
-	case less < s.Least:
-		c.Why = fmt.Sprintf("less than %s would be saved", s.Least)
-	case float64(c.Saves) < s.Factor*float64(c.Costs):
+	if float64(c.Saves) < s.Factor*float64(c.Costs) {
 		c.Why = fmt.Sprintf("that is less than %g times what it costs", s.Factor)
 	}
 }

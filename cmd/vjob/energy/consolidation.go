@@ -10,6 +10,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
+	"vjob/energy"
 )
 
 func energyConsolidationCommand(a *cli.App) *cobra.Command {
@@ -44,9 +45,9 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 	}
 	var b strings.Builder
 	facts := [][2]string{{"since start", fmt.Sprintf("%s, %s by %s, reckoned to save %s for %s",
-		plain.Count(now.Looks, "look"), plain.Count(now.VMs, "VM")+" moved", plain.Count(now.Plans, "plan"), plain.KWh(now.SavesJoules), plain.KWh(now.CostsJoules))}}
+		plain.Count(now.Looks, "look"), plain.Count(now.VMs, "VM")+" moved", plain.Count(now.Plans, "plan"), energy.Joules(now.SavesJoules).Text(), energy.Joules(now.CostsJoules).Text())}}
 	if now.NextAt != nil {
-		facts = append(facts, [2]string{"next look", "at " + plain.Moment(now.NextAt) + " or when something changes after that"})
+		facts = append(facts, [2]string{"next look", "not before " + plain.Moment(now.NextAt) + ", once something has changed"})
 	}
 	plain.Facts(&b, facts)
 	for _, l := range []struct {
@@ -69,7 +70,7 @@ func lookFacts(title string, l *wire.ConsolidationLook) [][2]string {
 	if len(l.VMs) > 0 {
 		facts = append(facts, [2]string{"better off", fmt.Sprintf("%s of %s: %s instead of %s, %s saved for %s",
 			plain.Count(len(l.VMs), "VM"), plain.Count(len(l.VJobs), "vjob"), plain.Watts(l.AfterWatts), plain.Watts(l.BeforeWatts),
-			plain.KWh(l.SavesJoules), plain.KWh(l.CostsJoules))})
+			energy.Joules(l.SavesJoules).Text(), energy.Joules(l.CostsJoules).Text())})
 		facts = append(facts, [2]string{"VMs", strings.Join(l.VMs, " ")})
 	}
 	if len(l.Dark) > 0 {

@@ -1,0 +1,82 @@
+package dpm_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy/dpm"
+)
+
+// Hosts about which nobody objects stay off: the rules have none of them on again while
+// demand is what it was. And there are objections.
+func TestWhatNobodyObjectsToStaysOff(t *testing.T) {
+	silent, objections := 0, 0
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 40))
+		w := hosts(3 + rng.IntN(4))
+		w.set.SpareNodes = rng.IntN(2)
+		var off []cluster.NodeID
+		for i := range w.c.Hosts {
+			if rng.IntN(2) == 0 {
+				off = append(off, w.c.Hosts[i].ID)
+				continue
+			}
+			for range rng.IntN(6) {
+				w.vm(i, cluster.MiB(rng.IntN(20))*cluster.GiB)
+			}
+		}
+		w.pass(60, func(vm cluster.VMID) cluster.MilliCPU { return cluster.MilliCPU(500 + vm.VJob*700%1900) })
+		if why := w.set.Objects(&w.c, w.set.Balance(&w.c, 0.1), off); why != "" {
+			objections++
+			continue
+		}
+		silent++
+		for i := range w.c.Hosts {
+			for _, id := range off {
+				if w.c.Hosts[i].ID == id {
+					w.c.Hosts[i].State = dpm.Away
+				}
+			}
+		}
+		if a := w.set.Decide(&w.c, w.set.Balance(&w.c, 0.1), rng); len(a.On) > 0 {
+			t.Errorf("seed %d: %v shall be on again", seed, a.On)
+		}
+	}
+	if silent < 50 || objections < 50 {
+		t.Errorf("%d times nobody objected, %d times somebody did", silent, objections)
+	}
+}
+
+// Each objection has its words.
+func TestObjections(t *testing.T) {
+	for want, change := range map[string]func(w *world) []cluster.NodeID{
+		"":                          func(*world) []cluster.NodeID { return []cluster.NodeID{"n01"} },
+		"no other node would be on": func(*world) []cluster.NodeID { return []cluster.NodeID{"n00", "n01"} },
+		"somebody waits for room":   func(w *world) []cluster.NodeID { w.c.Waits = true; return []cluster.NodeID{"n01"} },
+		"too little would be kept free": func(w *world) []cluster.NodeID {
+			w.set.SpareNodes = 1
+			return []cluster.NodeID{"n01"}
+		},
+		"demand is not known for 2h0m0s yet": func(w *world) []cluster.NodeID {
+			w.set.OffWindow = 2 * time.Hour
+			return []cluster.NodeID{"n01"}
+		},
+		"the other nodes would be too busy": func(w *world) []cluster.NodeID {
+			w.set.Target = 0.3
+			return []cluster.NodeID{"n01"}
+		},
+	} {
+		w := hosts(2)
+		for range 5 {
+			w.vm(0, cluster.GiB)
+		}
+		w.pass(60, steady(1000))
+		off := change(w)
+		if got := w.set.Objects(&w.c, w.set.Balance(&w.c, 0.1), off); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
