@@ -58,7 +58,7 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 func (s *Submission) validateVM(rank int, b Bounds, nodes []cluster.Node) error {
 	vm, field := &s.VMs[rank], fmt.Sprintf("vms[%d]", rank)
 	if vm.Reserved.CPU < 0 {
-		return cluster.BadField(field+".cpu_milli", int64(vm.Reserved.CPU), "1 or more")
+		return cluster.BadField(field+".cpu_milli", int64(vm.Reserved.CPU), "0 or more")
 	}
 	if vm.Reserved.Memory < 1 {
 		return cluster.BadField(field+".memory_mib", int64(vm.Reserved.Memory), "1 or more")
