@@ -257,7 +257,24 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 			w.Reason = status.Reason
 		}
 	}
+	w.Late = late(row, &w, now.At)
 	return w
+}
+
+// late says whether a vjob misses its deadline, by when it is estimated to start, or may.
+func late(row *journal.Row, w *wire.VJob, now time.Time) string {
+	from := now
+	if row.Submitted.After(from) { // it has just come
+		from = row.Submitted
+	}
+	if row.State.Ready() {
+		for _, at := range []*time.Time{w.EstimatedStart, instant(row.NotBefore), instant(row.Reservation)} {
+			if at != nil && at.After(from) {
+				from = *at
+			}
+		}
+	}
+	return row.Late(from, time.Duration(w.RanSeconds*float64(time.Second)))
 }
 
 func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot) wire.VJobDetail {

@@ -68,7 +68,10 @@ type VJob struct {
 	QueuePlace int    `json:"queue_place,omitempty"` // among those that wait, from 1
 	// EstimatedStart is when one that waits will start at the latest by what is known
 	// now: if all that run use up their walltime, and nothing that comes first is submitted.
-	EstimatedStart  *time.Time `json:"estimated_start,omitempty"`
+	EstimatedStart *time.Time `json:"estimated_start,omitempty"`
+	// Late is that it misses its deadline, or may, with figures; where deadlines are not told,
+	// as in lists, it says nothing.
+	Late            string     `json:"late,omitempty"`
 	Priority        int        `json:"priority"`       // as it was submitted
 	Rank            *Rank      `json:"rank,omitempty"` // while it has not ended
 	VMCount         int        `json:"vm_count"`

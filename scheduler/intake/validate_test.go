@@ -116,3 +116,26 @@ func TestSubmissionBecomesVJob(t *testing.T) {
 		}
 	}
 }
+
+// A deadline that comes before a vjob may start is refused, and no other.
+func TestValidateDeadline(t *testing.T) {
+	at := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		deadline, notBefore, reservation time.Time
+		refused                          bool
+	}{
+		{deadline: at},
+		{deadline: at, notBefore: at.Add(-time.Second)},
+		{deadline: at, notBefore: at, refused: true},
+		{deadline: at, reservation: at.Add(time.Hour), refused: true},
+		{deadline: at, reservation: at.Add(-time.Hour)},
+		{notBefore: at},
+	} {
+		s := good()
+		s.Rules, s.Deadline, s.NotBefore, s.Reservation = "", c.deadline, c.notBefore, c.reservation
+		var bad *cluster.FieldError
+		if err := s.Validate(intake.Bounds{}, nil); (err != nil) != c.refused || err != nil && (!errors.As(err, &bad) || bad.Field != "deadline") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

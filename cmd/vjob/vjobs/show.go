@@ -49,6 +49,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"queue", j.Queue},
 		{"project", j.Project},
 		{"deadline", strings.TrimPrefix(plain.Moment(j.Terms.Deadline), "-")},
+		{"late", j.Late},
 		{"priority", rankLine(&j.VJob)},
 		{"container", containerLine(&j.Terms)},
 		{"to start", windowLine(&j.Terms)},

@@ -130,6 +130,9 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if !created {
 		_, _ = fmt.Fprintf(a.Err, "vjob: the key was used before: this is the vjob of that time\n")
 	}
+	if job.Late != "" {
+		_, _ = fmt.Fprintf(a.Err, "vjob: vjob %d is accepted, but %s\n", job.ID, job.Late)
+	}
 	if f.wait == "" {
 		return nil
 	}
