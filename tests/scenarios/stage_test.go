@@ -232,8 +232,12 @@ func arrange(set *scheduler.Settings, text string) error {
 		return doc.Locate(err)
 	}
 	core, err := steering.Core(&all)
-	set.Arrangement, set.Policy, set.Energy, set.Consolidating = core.Arrangement, core.Policy, core.Energy, core.Consolidating
-	return err
+	if err != nil {
+		return err
+	}
+	set.Arrangement, set.Policy = core.Arrangement, core.Arrangement.Policy()
+	set.Energy, set.Consolidating = core.Energy, core.Consolidating
+	return nil
 }
 
 // dies kills the scheduler at the points that the script names.
