@@ -20,6 +20,8 @@ needs=(
 	qemu-system-x86_64:qemu-system-x86
 	busybox:busybox-static
 	cpio:cpio
+	mformat:mtools
+	syslinux:syslinux
 	ip:iproute2
 	ipmitool:ipmitool
 	ipmi_sim:openipmi

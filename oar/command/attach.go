@@ -39,6 +39,7 @@ func interactive(ctx context.Context, r *run, id int64) error {
 		switch {
 		case j.State == string(state.Running), j.State == string(state.Terminated) && j.Started != 0:
 			r.print("# Starting...\n")
+			r.tell("# The shell answers when the VM has booted.")
 			return r.leave(ctx, id, r.work(ctx, id))
 		case !state.State(j.State).Active():
 			return stopped(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
@@ -117,6 +118,14 @@ func (r *run) work(ctx context.Context, id int64) error {
 func connect(ctx context.Context, r *run) error {
 	if jobtype.Has(r.given.Values("type"), "noop") {
 		return errNoop
+	}
+	for _, name := range []string{"resource", "property", "queue", "reservation", "array", "array-param-file", "name", "hold", "interactive", "resubmit"} {
+		if r.has(name) {
+			r.tell(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects with a job that runs.", name))
+		}
+	}
+	if len(r.arguments) > 0 {
+		r.tell(fmt.Sprintf("# Warning: %q is not run: -C connects with a job that runs.", r.arguments[0]))
 	}
 	c, err := r.client()
 	if err != nil {

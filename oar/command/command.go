@@ -60,7 +60,7 @@ func commands() []command {
 		{"queue", "show the queues", "", queueOptions, queue},
 		{"notify", "show the queues, as OAR 2.5 does", "", notifyOptions, notify},
 		{"removeresource", "not offered: nodes stand in the settings of vjobd", "ID", nil, removeresource},
-		{"walltime", "not offered: a walltime stays as it was asked for", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
+		{"walltime", "not offered: vjob walltime gives a job another walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
 		{"accounting", "nothing to do: what was used is counted at once", "", accountingOptions, accounting},
 	}
 }

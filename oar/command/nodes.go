@@ -15,6 +15,7 @@ import (
 
 var nodesOptions = with(
 	getopt.Option{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "only the node with this number"},
+	getopt.Option{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
 	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states"},
 	getopt.Option{Name: "list", Letter: "l", Meaning: "only the names"},
 	getopt.Option{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
@@ -43,7 +44,7 @@ func nodes(ctx context.Context, r *run) error {
 		r.tell(`/!\ No nodes to display...`)
 		return nil
 	}
-	data, err := described(list)
+	data, err := r.structure(list)
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,17 @@ func nodes(ctx context.Context, r *run) error {
 		r.print("%s", report.Nodes(list))
 	}
 	return nil
+}
+
+// structure is what is shown of nodes as JSON: their names, states, or all.
+func (r *run) structure(list []rest.Resource) ([]byte, error) {
+	switch {
+	case r.has("list"):
+		return report.NodeNamesJSON(list)
+	case r.has("state"):
+		return report.NodeStatesJSON(list)
+	}
+	return described(list)
 }
 
 // described are nodes as an object by their numbers.
@@ -154,7 +166,17 @@ func wished(r *run) (string, error) {
 		}
 		return "", unusable(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
 	}
+	changes := 0
+	for _, option := range []string{"state", "maintenance", "drain"} {
+		if r.has(option) {
+			changes++
+		}
+	}
 	switch {
+	case changes > 1:
+		return "", unusable(1, "-s, -m and -d exclude each other")
+	case len(r.arguments) > 0:
+		return "", unusable(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
 	case r.has("add") && (r.has("resource") || r.has("state")):
 		return "", unusable(1, "A node that is added has no number and no state yet")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):

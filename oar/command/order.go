@@ -119,11 +119,11 @@ func del(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	if r.has("force-terminate-finishing-job") || r.has("besteffort") {
-		return force(ctx, r, ids)
-	}
 	if ids, err = r.members(ctx, ids); err != nil {
 		return err
+	}
+	if r.has("force-terminate-finishing-job") || r.has("besteffort") {
+		return force(ctx, r, ids)
 	}
 	foreign := func(doing, what string) func(int64) (string, string) {
 		return func(id int64) (string, string) {
@@ -131,6 +131,9 @@ func del(ctx context.Context, r *run) error {
 		}
 	}
 	printed := func(d *rest.Done) { r.print("%s", d.Output) }
+	if r.has("checkpoint") && r.has("signal") {
+		return unusable(1, "-c and -s exclude each other")
+	}
 	if r.has("checkpoint") {
 		return r.each(ctx, ids, "POST", "/checkpoints/new", foreign("Checkpointing the job %d ...ERROR.\n", "checkpoint"), printed)
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"vjob/oar/getopt"
@@ -38,6 +39,9 @@ func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOption
 func notify(ctx context.Context, r *run) error {
 	changes := slices.ContainsFunc(notifyOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
+		if len(r.arguments) > 0 {
+			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd looks around by itself.", r.arguments[0]))
+		}
 		return nil
 	}
 	return r.queues(ctx, notifyOptions[1:], "scheduler")
@@ -46,6 +50,9 @@ func notify(ctx context.Context, r *run) error {
 // queues lists the queues, unless one of the options that would change them is given. Their
 // policy goes by the word that the version of OAR has for it.
 func (r *run) queues(ctx context.Context, changes []getopt.Option, policy string) error {
+	if err := r.alone(); err != nil {
+		return err
+	}
 	if slices.ContainsFunc(changes, func(o getopt.Option) bool { return r.has(o.Name) }) {
 		return r.settled(ctx, "Queues stand in the settings of vjobd: change them there and start it again")
 	}

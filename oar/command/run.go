@@ -124,6 +124,14 @@ func (r *run) usage() {
 	}
 }
 
+// alone refuses words that a command does not read.
+func (r *run) alone() error {
+	if len(r.arguments) == 0 {
+		return nil
+	}
+	return unusable(1, fmt.Sprintf("%q is not read: this command takes options only", r.arguments[0]))
+}
+
 // number reads the number of a job.
 func number(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)

@@ -35,6 +35,9 @@ func property(ctx context.Context, r *run) error {
 	if !r.has("list") {
 		return unusable(1, "")
 	}
+	if err := r.alone(); err != nil {
+		return err
+	}
 	list, err := r.nodes(ctx)
 	if err != nil {
 		return err
@@ -58,6 +61,9 @@ var walltimeOptions = []getopt.Option{
 	{Name: "timeout", Letter: "t", Takes: getopt.Number},
 }
 
+// disabled is what OAR says unless a site wants it, and what there is instead.
+const disabled = "FUNCTIONALITY IS DISABLED\nvjob walltime gives a job another walltime."
+
 // walltime is oarwalltime, which is switched off in OAR as well unless a site wants it.
 func walltime(_ context.Context, r *run) error {
 	words := r.arguments
@@ -68,12 +74,12 @@ func walltime(_ context.Context, r *run) error {
 		return stopped(1, "%q is not a valid job identifier", words[0])
 	}
 	if len(words) == 1 {
-		return stopped(2, "FUNCTIONALITY IS DISABLED")
+		return stopped(2, disabled)
 	}
 	if change := regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`); !change.MatchString(words[1]) {
 		return stopped(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
 	}
-	return stopped(5, "FUNCTIONALITY IS DISABLED")
+	return stopped(5, disabled)
 }
 
 var accountingOptions = []getopt.Option{
@@ -83,6 +89,12 @@ var accountingOptions = []getopt.Option{
 
 // accounting is oaraccounting.
 func accounting(_ context.Context, r *run) error {
+	if err := r.alone(); err != nil {
+		return err
+	}
+	if r.has("reinitialize") {
+		r.tell("# Nothing to do: what was used is counted at once.")
+	}
 	if r.has("delete-before") {
 		return stopped(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")
 	}

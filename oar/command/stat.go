@@ -144,6 +144,8 @@ func asked(ctx context.Context, r *run) (url.Values, error) {
 		return nil, errNone
 	case r.has("format") && (format(r) < 1 || format(r) > 3):
 		return nil, stopped(1, "Value %q invalid for option format (1, 2 or 3 expected)", r.value("format"))
+	case r.has("properties") && exports > 0:
+		return nil, stopped(1, "-p prints text only: use GET /oarapi/jobs/ID/resources")
 	case len(r.arguments) > 0:
 		return nil, unusable(1, "")
 	}
@@ -252,6 +254,9 @@ func used(ctx context.Context, r *run, query url.Values) error {
 	query.Set("from", strconv.FormatInt(from.Unix(), 10))
 	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // all of the last day
 	query.Del("limit")
+	if r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml") {
+		return copied(ctx, r, "/oarapi/accounting", query)
+	}
 	c, err := r.client()
 	if err != nil {
 		return err

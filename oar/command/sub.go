@@ -46,8 +46,22 @@ var subOptions = with(
 	getopt.Option{Name: "verbose", Letter: "v"},
 )
 
+// idle are options of oarsub that mean nothing here, with what is told of them.
+var idle = []struct{ name, why string }{
+	{"use-job-key", "there are no job keys"},
+	{"import-job-key-from-file", "there are no job keys"},
+	{"import-job-key-inline", "there are no job keys"},
+	{"export-job-key-to-file", "there are no job keys"},
+	{"verbose", "all that is to be said is said"},
+}
+
 // sub is oarsub.
 func sub(ctx context.Context, r *run) error {
+	for _, o := range idle {
+		if r.has(o.name) {
+			r.tell(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
+		}
+	}
 	if r.has("connect") {
 		return connect(ctx, r)
 	}

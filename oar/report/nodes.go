@@ -1,7 +1,9 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +41,30 @@ func NodeNames(nodes []rest.Resource) string {
 		b.WriteString(nodes[i].Node + "\n")
 	}
 	return b.String()
+}
+
+// NodeStatesJSON is what [NodeStates] says, as JSON.
+func NodeStatesJSON(nodes []rest.Resource) ([]byte, error) {
+	states := make(map[string]map[string]string, len(nodes))
+	for i := range nodes {
+		states[nodes[i].Node] = map[string]string{strconv.Itoa(nodes[i].ID): nodes[i].State}
+	}
+	return indented(states)
+}
+
+// NodeNamesJSON is what [NodeNames] says, as JSON.
+func NodeNamesJSON(nodes []rest.Resource) ([]byte, error) {
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Node
+	}
+	return indented(names)
+}
+
+// indented writes JSON with the steps that OAR has.
+func indented(value any) ([]byte, error) {
+	data, err := json.MarshalIndent(value, "", "   ")
+	return append(data, '\n'), err
 }
 
 // Queues are queues, in blocks; policy is the word for theirs.

@@ -41,10 +41,8 @@ func compile(dir string) error {
 		{"gcc", "-O2", "-shared", "-fPIC", "-o", forkLock, "forklock.c"},
 	}
 	for _, c := range commands {
-		cmd := command(c[0], c[1:]...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("compile: %s: %w: %s", c[0], err, out)
+		if err := within(dir, c); err != nil {
+			return fmt.Errorf("compile: %w", err)
 		}
 	}
 	return os.Truncate(filepath.Join(dir, "disk.img"), 1<<20)

@@ -15,8 +15,11 @@ import (
 	"testing"
 )
 
-// packages are the Debian packages that bring the tools of the lab.
-var packages = []struct{ tool, pkg string }{
+// needed is a tool, and the Debian package that brings it.
+type needed struct{ tool, pkg string }
+
+// packages are those of the lab.
+var packages = []needed{
 	{"libvirtd", "libvirt-daemon"},
 	{"virtlockd", "libvirt-daemon"},
 	{"qemu-system-x86_64", "qemu-system-x86"},
@@ -55,7 +58,7 @@ func require(tb testing.TB) {
 	tb.Helper()
 	err := possible()
 	if err == nil {
-		err = install()
+		err = install(packages)
 	}
 	if err == nil {
 		return
@@ -82,7 +85,7 @@ func possible() error {
 	return nil
 }
 
-func install() error {
+func install(packages []needed) error {
 	var missing []string
 	for _, p := range packages {
 		if !installed(p.tool) {

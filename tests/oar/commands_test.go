@@ -61,7 +61,7 @@ var trials = map[string]trial{
 // Reasons why a case of OAR's commands does not apply.
 const (
 	noSQL       = "differs: SQL is not offered"
-	noWalltime  = "differs: walltimes stay as they were asked for; switched off in OAR as well unless a site wants it"
+	noWalltime  = "differs: oarwalltime is switched off, as in OAR unless a site wants it; vjob walltime changes walltimes"
 	byAdmission = "differs: rules of admission set no names"
 	inSettings  = "differs: queues, nodes and their properties stand in the settings of the daemon"
 	asSubmitted = "differs: the terms of a job stay as they were submitted"
