@@ -72,6 +72,9 @@ func readQuery(c *gin.Context) (q query, err error) {
 		}
 		n.put(value)
 	}
+	if q.to != 0 && q.to < q.from {
+		return q, cluster.BadField("to", q.to, "a time that is not before from")
+	}
 	switch text := c.Query("structure"); text {
 	case "":
 	case "oar":

@@ -143,7 +143,7 @@ func understood(r *submission.Result, err error) error {
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}
-	if errors.As(err, &bad) && strings.HasSuffix(bad.Field, ".script") {
+	if errors.As(err, &bad) && strings.HasSuffix(bad.Field, ".script") && strings.HasPrefix(bad.Want, "at most ") {
 		return &message.Error{
 			Exit: message.ExitScript, OAR: "# Error: the command or the script is too long.",
 			Text: fmt.Sprintf("with what goes before it, such as OAR's variables, it has %v bytes; want at most %s", bad.Value, strings.TrimPrefix(bad.Want, "at most ")),

@@ -146,7 +146,7 @@ func (m *maker) read() (err error) {
 		Array: m.VJob.Array, Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 	}
 	_, j.Interactive = m.options.Value("interactive")
-	for _, step := range []func() error{m.exclusive, m.lengths} {
+	for _, step := range []func() error{m.exclusive, m.spelt} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -175,8 +175,16 @@ func (m *maker) read() (err error) {
 // maxWord is the most bytes of an option that is one word of people.
 const maxWord = 1000
 
-// lengths refuses words that are too long.
-func (m *maker) lengths() error {
+// spelt refuses words that are too long, and those that a terminal would obey.
+func (m *maker) spelt() error {
+	for _, name := range []string{"name", directory} {
+		if text := m.value(name); strings.ContainsFunc(text, unicode.IsControl) {
+			return &message.Error{
+				Exit: message.ExitOption, OAR: fmt.Sprintf("Value %s invalid for option %s (characters that can be seen expected)", message.Short(text), name),
+				Text: "want text without control characters",
+			}
+		}
+	}
 	for _, name := range []string{"name", "project", "queue", "image", directory, "stdout", "stderr", reservation} {
 		if text := m.value(name); len(text) > maxWord {
 			return &message.Error{

@@ -138,6 +138,7 @@ func TestHostileInput(t *testing.T) {
 		{[]string{"-p", "cluster=(SELECT 1)"}, 8, "-p:1:9"},
 		{[]string{"-p", "x\x1b]0;evil\a='1'"}, 8, "-p:1:2"},
 		{[]string{"-n", "n" + long}, 1, "it has 1048577 bytes"},
+		{[]string{"-n", "a\x1b[31m"}, 1, `Value "a·[31m" invalid for option name`},
 		{[]string{"-n", long[:1<<17]}, 1, "invalid for option name"},
 		{[]string{"-d", "/" + long[:1<<17]}, 1, "invalid for option directory"},
 		{[]string{"-t", strings.Repeat(long, 17)}, 254, "-t: 17825792 bytes are too many"},

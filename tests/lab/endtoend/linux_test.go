@@ -104,7 +104,6 @@ func TestLinux(t *testing.T) {
 		}
 	})
 	b.run("somebody works in a job, also after it was suspended", func(b bench) { b.works(memory) })
-	b.faults()
 	b.d.stop()
 }
 
