@@ -37,7 +37,7 @@ func (s *Server) createUser(c *gin.Context, _ Subject) error {
 		user.Role = journal.RoleUser
 	}
 	err := firstOf(
-		checkUserName("name", user.Name),
+		cluster.CheckName("name", user.Name),
 		check(user.Role == journal.RoleUser || user.Role == journal.RoleAdmin, "role", body.Role, "user or admin"),
 	)
 	if err == nil {
@@ -52,7 +52,7 @@ func (s *Server) createUser(c *gin.Context, _ Subject) error {
 // account resolves the path's account.
 func (s *Server) account(c *gin.Context) (journal.User, error) {
 	name := c.Param("name")
-	if checkUserName("name", name) != nil {
+	if cluster.CheckName("name", name) != nil {
 		return journal.User{}, notFound("user", name)
 	}
 	return s.accounts.User(c.Request.Context(), name)

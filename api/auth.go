@@ -75,7 +75,7 @@ func newPeer(uid, own uint32, login func(uint32) string) Subject {
 func loginName(uid uint32) string {
 	id := strconv.FormatUint(uint64(uid), 10)
 	u, err := user.LookupId(id)
-	if err != nil || checkUserName("name", u.Username) != nil {
+	if err != nil || cluster.CheckName("name", u.Username) != nil {
 		return "uid-" + id
 	}
 	return u.Username

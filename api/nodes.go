@@ -116,7 +116,7 @@ func (s *Server) setNode(c *gin.Context, who Subject, state cluster.NodeState) e
 func (s *Server) setNodes(c *gin.Context, who Subject, names []string, state cluster.NodeState) error {
 	ids := make([]cluster.NodeID, len(names))
 	for i, name := range names {
-		if !nameShape.MatchString(name) {
+		if !cluster.IsName(name) {
 			return notFound("node", name)
 		}
 		ids[i] = cluster.NodeID(name)

@@ -27,7 +27,7 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 		return cluster.BadField("power", change.Power, "off or on")
 	}
 	name := c.Param("name")
-	if !nameShape.MatchString(name) {
+	if !cluster.IsName(name) {
 		return notFound("node", name)
 	}
 	if err := s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, who.Name); err != nil {

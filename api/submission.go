@@ -33,7 +33,6 @@ const (
 )
 
 var (
-	nameShape   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 	numberShape = regexp.MustCompile(`^[+-]?[0-9]+$`)
 	envShape    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	imageShape  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
@@ -50,7 +49,7 @@ func Submission(w *wire.Submission, vms int) (intake.Submission, error) {
 	specs, err := members(w, vms)
 	if err == nil {
 		err = firstOf(
-			check(w.Name == "" || nameShape.MatchString(w.Name), "name", w.Name, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'"),
+			optionalName("name", w.Name),
 			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name that is not a number, which could be taken for that of another vjob"),
 			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
 			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
@@ -255,6 +254,10 @@ func checkKey(key string) error {
 	return check(len(key) <= maxKey && graphic, wire.KeyHeader, key, fmt.Sprintf("at most %d printable ASCII characters", maxKey))
 }
 
-func checkUserName(field, name string) error {
-	return check(nameShape.MatchString(name), field, name, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'")
+// optionalName says what is wrong with a name that need not be given.
+func optionalName(field, name string) error {
+	if name == "" {
+		return nil
+	}
+	return cluster.CheckName(field, name)
 }

@@ -84,8 +84,8 @@ func named[T any](name string, parse func(string) (T, error)) (value T, err erro
 
 func checkTermNames(w *wire.Terms) error {
 	return firstOf(
-		check(w.Queue == "" || nameShape.MatchString(w.Queue), "queue", w.Queue, "1 to 64 letters, digits, '.', '_' or '-'"),
-		check(w.Project == "" || nameShape.MatchString(w.Project), "project", w.Project, "1 to 64 letters, digits, '.', '_' or '-'"),
+		optionalName("queue", w.Queue),
+		optionalName("project", w.Project),
 	)
 }
 

@@ -46,7 +46,7 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 	}{{"drain", w.Drain, cluster.Draining}, {"lose", w.Lose, cluster.Down}, {"online", w.Online, cluster.Online}} {
 		for i, name := range group.names {
 			id := cluster.NodeID(name)
-			if _, twice := out.Nodes[id]; twice || !nameShape.MatchString(name) {
+			if _, twice := out.Nodes[id]; twice || !cluster.IsName(name) {
 				return out, cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once")
 			}
 			out.Nodes[id] = group.state

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"regexp"
 	"time"
 
 	"vjob/api"
@@ -11,14 +10,11 @@ import (
 	"vjob/journal"
 )
 
-// userName is the shape of an account's name, as the API has it.
-var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-
 // CreateToken makes an account if there is none and a token for it, directly in
 // the database of a daemon that does not run.
 func CreateToken(ctx context.Context, store Accounts, user string, role journal.Role, now, expires time.Time) (secret string, err error) {
-	if !userName.MatchString(user) {
-		return "", cluster.BadField("name", user, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'")
+	if err := cluster.CheckName("name", user); err != nil {
+		return "", err
 	}
 	known, err := store.User(ctx, user)
 	switch {

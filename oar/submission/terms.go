@@ -12,14 +12,12 @@ import (
 	"vjob/oar/message"
 )
 
-// named is the shape that a vjob's name has to have; OAR's are free.
-var named = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-
 // terms says on what terms the vjob runs.
 func (m *maker) terms() error {
 	t := &m.VJob.Terms
 	_, m.VJob.Hold = m.options.Value("hold")
-	if name := m.value("name"); named.MatchString(name) && strings.Trim(name, "0123456789") != "" {
+	// OAR's names are free.
+	if name := m.value("name"); cluster.IsName(name) && strings.Trim(name, "0123456789") != "" {
 		m.VJob.Name = name
 	}
 	for _, q := range m.site.Queues {
