@@ -13,6 +13,7 @@ type because struct {
 	pieces bool   // places: the room lay in pieces too small for its VMs
 	others bool   // room beside those before it: others make theirs
 	late   bool   // it could not come to its end in time
+	ruled  bool   // nothing: the rules leave it no places
 }
 
 // earliest is the first start from an instant on at which a vjob has room, is within its
@@ -35,7 +36,7 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because,
 			continue
 		}
 		end, again := f.next(start)
-		if !again || tries >= mostTries || f.fits(j, start) {
+		if !again || tries >= mostTries || f.fits(j, start) && f.obeys(j, start) {
 			return start, b, true
 		}
 		from, b = end, because{pieces: true}
@@ -94,7 +95,7 @@ func (f *forecast) fits(j *Job, at time.Time) bool {
 	}
 	sizes := map[cluster.Resources]int{}
 	for i := range f.Jobs {
-		if b := &f.bars[i]; !b.Start.IsZero() && !b.Start.After(at) && (b.End.IsZero() || b.End.After(at)) {
+		if f.there(i, at) {
 			f.effort -= count(sizes, f.Jobs[i].VMs)
 		}
 	}

@@ -3,8 +3,8 @@
 // that wait do.
 //
 // Room is reckoned in sums, and, as far as that does not take too long, in places on the
-// nodes, where all that run may be moved. It is pure. It refuses to know policies, and who
-// is on which node: in which order vjobs wait, and which of them run, has been decided.
+// nodes, where all that run may be moved; by rules where somebody has some. It is pure. It
+// refuses to know policies, and who is on which node: in which order vjobs wait, and which of them run, has been decided.
 package forecast
 
 import (
@@ -23,6 +23,7 @@ type Job struct {
 	Need  cluster.Resources
 	VMs   []cluster.Resources // each of them; none: it finds places wherever there is room
 	Parts []ceiling.Part      // that it takes of quotas
+	Ruled bool                // rules have a say in where its VMs are
 	Left  time.Duration       // of its walltime
 	Ends  bool                // it has a walltime
 	Runs  bool                // it does, or starts now
@@ -46,10 +47,11 @@ type Job struct {
 
 // Scene is what a forecast is made of.
 type Scene struct {
-	Now   time.Time
-	Total cluster.Resources   // of the nodes that take VMs
-	Nodes []cluster.Resources // each of them
-	Jobs  []Job               // those that wait in the order of their turns
+	Now    time.Time
+	Total  cluster.Resources   // of the nodes that take VMs
+	Nodes  []cluster.Resources // each of them
+	Places Places              // on them, by all rules; nil: there are no rules
+	Jobs   []Job               // those that wait in the order of their turns
 	// Until is when all has to have ended; zero: whenever.
 	Until time.Time
 	// Strict: nobody starts before one that comes before, unless that waits for a quota.
@@ -130,6 +132,7 @@ type forecast struct {
 	endless []cluster.VJobID
 	leaving bool // somebody is on its way out: room may be there at once
 	effort  int  // that is left for places
+	placed  int  // how often rules were looked at
 }
 
 // end is an instant at which a vjob gives its room back.
@@ -197,8 +200,8 @@ func (f *forecast) waiting() {
 			from = before
 		}
 		from = later(from, j.NotBefore)
-		start, because, ok := f.earliest(j, from)
-		if sooner, some := f.amongFirm(j, from); some && (!ok || sooner.Before(start)) {
+		start, because, ok := f.start(j, from)
+		if sooner, some := f.amongFirm(j, from); some && !because.ruled && (!ok || sooner.Before(start)) {
 			start, because, ok = sooner, madeWay, true
 		}
 		if f.bars[i].Why = f.why(j, start, because, ok); ok && start.Equal(j.NotBefore) {

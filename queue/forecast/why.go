@@ -22,6 +22,8 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 		return j.Reason + "; when it comes to be within " + b.limit + " cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
 	case !known && b.limit != "":
 		return j.Reason + "; it never comes to be within " + b.limit
+	case b.ruled:
+		return j.Reason + "; the rules leave it no places on the nodes as they are, whoever ends"
 	case b.others:
 		return j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"
 	case b.late:

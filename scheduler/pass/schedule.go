@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/queue"
 	"vjob/queue/ceiling"
 	"vjob/queue/forecast"
@@ -42,6 +43,8 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		}
 	}
 	counts, quotas, power := needs(p.intended), p.quotas(), p.power()
+	ruled := p.ruled()
+	s.Places = p.placesFor(counts)
 	for i, at := range p.lined {
 		job := p.job(i, at, counts)
 		v, known := decided[job.ID]
@@ -51,6 +54,7 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		}
 		f.VMs, f.BestEffort = p.sizes(i, at, counts), job.BestEffort
 		f.Yields = f.Runs && p.yields(&job)
+		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && p.line[at].Rules != ""
 		f.Array, f.After = job.Array, p.ties(&job, f.Stuck)
 		quotas.note(&f)
 		if power != nil {
@@ -59,6 +63,29 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
 	return s
+}
+
+// ruled are the vjobs that have rules, but for those in the line; 0: the cluster has some.
+func (p *Picture) ruled() map[cluster.VJobID]bool {
+	some := map[cluster.VJobID]bool{}
+	for _, r := range p.rules {
+		some[r.VJob] = some[r.VJob] || r.Text != ""
+	}
+	return some
+}
+
+// placesFor are rooms in which rules count, and all that run may be moved that they let.
+func (p *Picture) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
+	line := ctxswitch.NewLine(p.line)
+	return func() func(id cluster.VJobID) bool {
+		room := ctxswitch.NewPacking(ctxswitch.Stock{
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+		})
+		return func(id cluster.VJobID) bool {
+			ok, _ := room.Take(id)
+			return ok
+		}
+	}
 }
 
 // ties are those for whom a vjob waits that is stuck for nothing else; none: it is not, or
