@@ -9,7 +9,6 @@ import (
 	"vjob/energy"
 	"vjob/energy/consolidate"
 	"vjob/journal"
-	"vjob/queue"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/pass"
 )
@@ -127,7 +126,7 @@ func (c *Core) steward(p *pass.Picture, d *pass.Decision) pass.Steward {
 	}
 	scene := &caretaker.Scene{Now: c.now, Decided: true, Picture: c.picture}
 	for i, v := range d.Verdicts {
-		if job := p.VJobs[i].Job; v.Wish == queue.Stay && job.State.Ready() && !job.Held {
+		if job := p.VJobs[i].Job; c.queues(p, job, &v) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}

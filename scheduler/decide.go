@@ -126,8 +126,14 @@ func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 			verdicts[i].Start = at // it takes what is free then: who else does is not known yet
 		}
 		c.verdicts[r.Job.ID] = verdicts[i]
-		if r.Job.State.Ready() && verdicts[i].Wish == queue.Stay && !r.Job.Held && !later && r.Job.Inner == 0 && !r.Job.Reservation.After(c.now) {
+		if c.queues(p, r.Job, &verdicts[i]) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}
 	}
+}
+
+// queues reports whether a vjob waits for room or power, and for nothing else.
+func (c *Core) queues(p *pass.Picture, job *cluster.VJob, v *queue.Verdict) bool {
+	_, later := p.Later[job.ID]
+	return job.State.Ready() && v.Wish == queue.Stay && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
 }

@@ -124,10 +124,13 @@ func TestNodesAreEmptiedAndStayOff(t *testing.T) {
 	if got := p.where(); got != "n1:4 n2:0 n3:4 n4:0" || p.phase("n2") != cycle.Off || p.phase("n4") != cycle.Off {
 		t.Fatalf("%s, n2 is %s: %v; %s", got, p.phase("n2"), p.savings(), p.shell.Snapshot().Saving.Last.Why)
 	}
-	done := len(p.savings())
+	done, looks := len(p.savings()), p.shell.Snapshot().Saving.Looks
 	p.run(2 * time.Hour)
 	if len(p.savings()) != done || len(p.presses) != 2 {
 		t.Errorf("%v, and requests for power %v", p.savings(), p.presses)
+	}
+	if more := p.shell.Snapshot().Saving.Looks - looks; more > 2 {
+		t.Errorf("%d looks while nothing changes", more)
 	}
 	if s := p.shell.Snapshot().Saving; s.Saves <= 4*s.Costs || s.Moves < 4 {
 		t.Errorf("%+v", s)

@@ -133,10 +133,17 @@ func (o *Options) powerOf(node int) energy.Power {
 	return p
 }
 
-// consolidate has VMs of a thrifty run move for next to nothing, and often.
+// consolidate has VMs of a thrifty run move for next to nothing, and often, under all ways to
+// deal out shares.
 func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 	if !r.opts.thrifty() {
 		return
+	}
+	switch chance.IntN(3) {
+	case 1:
+		settings.Energy.Yield = 0.8
+	case 2:
+		settings.Energy.Lambda = 0.6
 	}
 	settings.Consolidating = &scheduler.Consolidating{
 		Terms: consolidate.Terms{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, Least: 1}, Every: 20 * time.Second,
