@@ -185,13 +185,14 @@ func (p *Picture) consultWithin() (verdicts []queue.Verdict, fault error) {
 func (p *Picture) afford(verdicts []queue.Verdict) map[int]queue.Verdict {
 	poor := map[int]queue.Verdict{}
 	q := p.ration(p.intended, verdicts, p.Limits)
-	_, refusals := q.Choose()
+	runs, refusals := q.Choose()
 	for k, i := range q.jobs {
 		if r, refused := refusals[k]; refused {
 			poor[i] = q.refusal(&p.VJobs[i], r)
 			p.stopped[p.VJobs[i].Job.ID] = true
 		}
 	}
+	maps.Copy(poor, p.early(q, runs))
 	return poor
 }
 
@@ -211,11 +212,14 @@ func (p *Picture) overdrawn(verdicts []queue.Verdict, target *cluster.Configurat
 		return false
 	}
 	q := p.ration(target, verdicts, p.Limits)
-	_, refusals := q.Choose()
+	runs, refusals := q.Choose()
 	for k, i := range q.jobs {
 		if r, refused := refusals[k]; refused && p.VJobs[i].Job.State.Ready() {
 			verdicts[i], some = q.refusal(&p.VJobs[i], r), true
 		}
+	}
+	for i, v := range p.early(q, runs) {
+		verdicts[i], some = v, true
 	}
 	return some
 }
