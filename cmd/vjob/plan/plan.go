@@ -83,7 +83,7 @@ then nothing is written.`,
 	flags.IntVar(&f.workers, "workers", 1, "`NUMBER` of searches in parallel")
 	w := &f.whatIf
 	flags.BoolVar(&w.on, "what-if", false, "ask the daemon what it would do if …")
-	flags.StringSliceVar(&w.drain, "drain", nil, "… these `NODES` were drained: n1,n2")
+	flags.StringSliceVar(&w.drain, "drain", nil, "… these `NODES` were drained: n1,n2 or n[1-4] or rack=A")
 	flags.StringSliceVar(&w.lose, "lose", nil, "… these `NODES` were dead, with what runs there")
 	flags.StringSliceVar(&w.online, "online", nil, "… these `NODES` took VMs again")
 	flags.Int64SliceVar(&w.without, "without", nil, "… these `VJOBS` were gone: 12,13")

@@ -13,6 +13,7 @@ import (
 	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/vjobfile"
@@ -81,6 +82,14 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	c, err := a.Client()
 	if err != nil {
 		return err
+	}
+	for _, nodes := range []struct {
+		flag  string
+		names *[]string
+	}{{"--drain", &body.Drain}, {"--lose", &body.Lose}, {"--online", &body.Online}} {
+		if *nodes.names, err = fetch.Nodes(ctx, c, nodes.flag, *nodes.names); err != nil {
+			return err
+		}
 	}
 	forecast, err := c.WhatIf(ctx, body)
 	if err != nil {

@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/wording"
-	"vjob/settings"
 )
 
 func nodesCommand(a *cli.App) *cobra.Command {
@@ -75,7 +74,7 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 			if err != nil {
 				return err
 			}
-			names, err := nodesNamed(args, func() (wire.NodeList, error) { return c.Nodes(cmd.Context()) })
+			names, err := fetch.Nodes(cmd.Context(), c, "NODE", args)
 			if err != nil {
 				return err
 			}
@@ -93,35 +92,6 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 			return nil
 		},
 	}
-}
-
-// nodesNamed are the names for which words stand, each once; whoever has a label is asked
-// for only if one is among them.
-func nodesNamed(words []string, list func() (wire.NodeList, error)) (names []string, err error) {
-	for _, word := range words {
-		found := settings.Expand(word)
-		if label, value, labelled := strings.Cut(word, "="); labelled {
-			all, err := list()
-			if err != nil {
-				return nil, err
-			}
-			found = nil
-			for _, n := range all.Nodes {
-				if v, has := n.Labels[label]; has && v == value {
-					found = append(found, n.Name)
-				}
-			}
-		}
-		if len(found) == 0 {
-			return nil, cluster.BadField("NODE", word, "a name, a range such as n[1-8], or a label that some node has, such as rack=A")
-		}
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names, nil
 }
 
 func nodeTable(nodes []wire.Node) *plain.Table {
