@@ -130,7 +130,9 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 	}
 	if run != nil {
 		data.RunCmd = [][]string{run}
-		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log /dev/ttyS0"}
+		// Not to standard output as well: what services print there systemd puts on the
+		// console once more.
+		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}
 		data.PowerState = &powerChange{"poweroff", 30}
 	}
 	user, err := json.Marshal(data)

@@ -38,10 +38,21 @@ func (m *maker) typed(text string) error {
 		return m.dated(text, t)
 	case "desktop_computing":
 		return untyped(text, "this is not offered: VMs run on the nodes of the cluster")
-	case "timesharing", "cosystem", "token", "state", "placeholder", "allowed":
-		m.warn("type " + text + " has no effect here: VMs share nodes as far as there is room.")
+	}
+	if instead, known := without[t.Name]; known {
+		m.warn("type " + text + " has no effect here: " + instead)
 	}
 	return nil
+}
+
+// without are the types that are kept and mean nothing here, with what there is instead.
+var without = map[string]string{
+	"timesharing": "the processors of a VM are its own; vjob submit --cpu 0.5 asks for a part of one.",
+	"cosystem":    "the command runs in the first VM, as that of any job.",
+	"token":       "tokens are not counted; quotas of users, projects and queues are.",
+	"state":       "a job starts on nodes that are up.",
+	"placeholder": "what it holds it holds against all.",
+	"allowed":     "what a placeholder holds it holds against all.",
 }
 
 // dated makes terms of a type with a date. OAR starts no job that would not end by its
