@@ -22,8 +22,12 @@ type Consolidating struct {
 	Always bool
 }
 
-// leastLook is the least time between looks at two pieces of a large cluster.
-const leastLook = 10 * time.Second
+// Between looks at two pieces of a large cluster there is so much time at least, and so many
+// times what the last pass took: a look takes a pass, and others have to have theirs.
+const (
+	leastLook = 10 * time.Second
+	lookShare = 50
+)
 
 // saving is what is remembered of looks for places where VMs draw less. A restart forgets
 // it, and then one is looked for at once. It belongs to the core.
@@ -33,6 +37,7 @@ type saving struct {
 	seen   uint64    // the executor's changes as of the last look
 	around int       // looks since something has changed or was moved
 	moved  map[cluster.VMID]time.Time
+	took   time.Duration // the last pass
 	status SavingStatus
 }
 
@@ -111,7 +116,7 @@ func (c *Core) looked(found *pass.Consolidation) {
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
-	s.next = c.now.Add(max(leastLook, c.settings.Consolidating.Every/time.Duration(turns)))
+	s.next = c.now.Add(max(leastLook, c.settings.Consolidating.Every/time.Duration(turns), lookShare*s.took))
 	if s.around < turns {
 		c.retry(s.next)
 	}

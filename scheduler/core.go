@@ -202,7 +202,7 @@ func (c *Core) due() bool {
 // submit do not wait for one pass after the other.
 func (c *Core) Took(d time.Duration) {
 	if c.judged {
-		c.respite, c.judged = max(c.settings.Rest, 2*d), false
+		c.respite, c.judged, c.saving.took = max(c.settings.Rest, 2*d), false, d
 	}
 }
 

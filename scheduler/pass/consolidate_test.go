@@ -206,15 +206,21 @@ func rack(watts energy.Watts) budget.Books {
 
 // What a look adds to a pass on a large cluster on which everybody runs.
 func BenchmarkConsolidate(b *testing.B) {
-	for _, nodes := range []int{32, 1000} {
-		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+	for _, c := range []struct {
+		nodes int
+		rules string
+	}{{32, ""}, {1000, ""}, {1000, "spread(VM[0..1]);"}} {
+		nodes := c.nodes
+		b.Run(fmt.Sprintf("nodes=%d,rules=%q", nodes, c.rules), func(b *testing.B) {
 			w := &world{}
 			for i := range nodes {
 				w.nodes = append(w.nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%04d", i)), Capacity: cluster.Resources{CPU: 16000, Memory: 65536}})
-				m := member{job: &cluster.VJob{ID: cluster.VJobID(i + 1), Owner: "u", Submitted: epoch}}
+			}
+			for i := range nodes {
+				m := member{job: &cluster.VJob{ID: cluster.VJobID(i + 1), Owner: "u", Submitted: epoch, Rules: c.rules}}
 				for rank := range 5 {
 					m.job.VMs = append(m.job.VMs, cluster.VM{ID: cluster.VMID{VJob: m.job.ID, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 2048}})
-					m.at = append(m.at, w.nodes[i].ID)
+					m.at = append(m.at, w.nodes[(i+rank)%nodes].ID)
 				}
 				w.jobs = append(w.jobs, m)
 			}
