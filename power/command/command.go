@@ -90,7 +90,7 @@ func Run(ctx context.Context, argv []string) (string, error) {
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("%s did not end in time: %w", argv[0], context.Cause(ctx))
+		return "", fmt.Errorf("%s did not end in the time for a reply (power.limits.reply): %w", argv[0], context.Cause(ctx))
 	case err == nil:
 		return out.String(), nil
 	}

@@ -101,5 +101,22 @@ func (d *Driver) State(ctx context.Context) (power.State, error) {
 }
 
 func (d *Driver) chassis(ctx context.Context, what string) (string, error) {
-	return command.Run(ctx, append(slices.Clone(d.argv), "chassis", "power", what))
+	out, err := command.Run(ctx, append(slices.Clone(d.argv), "chassis", "power", what))
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, d.advice(ctx, err))
+	}
+	return out, err
+}
+
+// advice is what to look at where no session comes about. The controller does not say why.
+func (d *Driver) advice(ctx context.Context, err error) string {
+	silent := ctx.Err() != nil
+	if !silent && !strings.Contains(err.Error(), "Unable to establish") {
+		return ""
+	}
+	where := net.JoinHostPort(strings.Trim(d.argv[4], "[]"), d.argv[6])
+	if silent {
+		return "; does " + where + " answer IPMI over LAN?"
+	}
+	return "; does " + where + " answer IPMI over LAN, and are user, password_file and cipher_suite right?"
 }

@@ -106,14 +106,28 @@ func (t *talk) send(method, path string, body, result any) (http.Header, error) 
 	case err != nil:
 		return nil, fmt.Errorf("%s %s: %w", method, req.URL.Path, err)
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return nil, fmt.Errorf("%s %s: %s%s: %w", method, req.URL.Path, res.Status, complaint(data), power.ErrRefused)
+		return nil, fmt.Errorf("%s %s: %s%s: %w%s", method, req.URL.Path, res.Status, complaint(data), power.ErrRefused, advice(res.StatusCode))
 	case result == nil:
 		return res.Header, nil
 	}
 	if err := json.Unmarshal(data, result); err != nil {
-		return nil, fmt.Errorf("%s %s: not the JSON that was expected: %w", method, req.URL.Path, err)
+		return nil, fmt.Errorf("%s %s: not the JSON that was expected: %w; is address that of a Redfish service?", method, req.URL.Path, err)
 	}
 	return res.Header, nil
+}
+
+// advice is what to look at when a service refuses.
+func advice(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "; are user and password_file right?"
+	case http.StatusForbidden:
+		return "; may the user switch the system?"
+	case http.StatusNotFound:
+		return "; is address that of a Redfish service, and system one of its systems?"
+	default:
+		return ""
+	}
 }
 
 // request is one to the service, and to nobody else: a path that leads to another host
