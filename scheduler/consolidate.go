@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/energy"
 	"vjob/energy/consolidate"
 	"vjob/journal"
@@ -52,7 +53,7 @@ type SavingStatus struct {
 	Saves, Costs           energy.Joules // as it was reckoned of all of them
 }
 
-// SavingLook is one look; the zero value is none.
+// SavingLook is one look, without its plan and its caps; the zero value is none.
 type SavingLook struct {
 	pass.Consolidation
 	At     time.Time
@@ -120,7 +121,9 @@ func (c *Core) looked(found *pass.Consolidation) {
 	if s.around < turns {
 		c.retry(s.next)
 	}
-	s.status.Last = SavingLook{Consolidation: *found, At: c.now}
+	told := *found
+	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
+	s.status.Last = SavingLook{Consolidation: told, At: c.now}
 	s.status.Looks++
 }
 
