@@ -21,7 +21,7 @@ type Group struct {
 }
 
 // spectrum are the colours of groups, after Okabe and Ito; the eighth group has that of the
-// first again, in another shape.
+// first again, in another shape; 28 can be told apart.
 var spectrum = []string{"#1f6fb2", "#e69f00", "#009e73", "#d1495b", "#7cc7f2", "#cc5fa0", "#5b6470"}
 
 const (
@@ -91,13 +91,22 @@ func (c *canvas) group(i int, g Group, at func(p [2]float64) (x, y float64)) {
 	}
 }
 
-// dot is a circle, or for groups whose colour was used already, a square.
+// dot is a circle, or for groups whose colour was used already, a square, then a triangle,
+// then a diamond.
 func (c *canvas) dot(i int, x, y, radius, opacity float64, text string) {
 	style := fmt.Sprintf(`fill="%s" fill-opacity="%s"`, spectrum[i%len(spectrum)], strconv.FormatFloat(opacity, 'f', -1, 64))
-	if i/len(spectrum)%2 == 0 {
-		c.printf(`<circle cx="%s" cy="%s" r="%s" %s><title>%s</title></circle>`+"\n", number(x), number(y), number(radius), style, escape(text))
-		return
+	title := "><title>" + escape(text) + "</title></"
+	switch i / len(spectrum) % 4 {
+	case 0:
+		c.printf(`<circle cx="%s" cy="%s" r="%s" %s%scircle>`+"\n", number(x), number(y), number(radius), style, title)
+	case 1:
+		c.printf(`<rect x="%s" y="%s" width="%s" height="%s" %s%srect>`+"\n",
+			number(x-radius), number(y-radius), number(2*radius), number(2*radius), style, title)
+	case 2:
+		c.printf(`<path d="M%s %sL%s %sL%s %sZ" %s%spath>`+"\n",
+			number(x), number(y-1.2*radius), number(x+1.2*radius), number(y+radius), number(x-1.2*radius), number(y+radius), style, title)
+	default:
+		c.printf(`<path d="M%s %sL%s %sL%s %sL%s %sZ" %s%spath>`+"\n",
+			number(x), number(y-1.4*radius), number(x+1.4*radius), number(y), number(x), number(y+1.4*radius), number(x-1.4*radius), number(y), style, title)
 	}
-	c.printf(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`+"\n",
-		number(x-radius), number(y-radius), number(2*radius), number(2*radius), style, escape(text))
 }

@@ -14,10 +14,10 @@ import (
 
 func TestScatter(t *testing.T) {
 	s := &chart.Scatter{Title: "yield <against> power", Subtitle: "means are large", X: "power (W)", Y: "yield"}
-	for g := range 9 { // more than there are colours
+	for g := range 26 { // as many as there are algorithms: more than colours
 		group := chart.Group{Name: fmt.Sprintf("algorithm %d", g)}
 		for k := range 5 {
-			group.Points = append(group.Points, [2]float64{float64(100*g + 30*k), float64(k+g) / 14})
+			group.Points = append(group.Points, [2]float64{float64(100*g + 30*k), float64(k+g%10) / 14})
 		}
 		s.Groups = append(s.Groups, group)
 	}
