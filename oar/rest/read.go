@@ -34,6 +34,9 @@ func Read(data []byte) (s Submission, ignored []string, err error) {
 		}
 		return s.set(name, value)
 	})
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the object has no end")
+	}
 	slices.Sort(ignored)
 	return s, ignored, err
 }
