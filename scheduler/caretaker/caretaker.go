@@ -1,6 +1,7 @@
 // Package caretaker decides which nodes are to be on. It switches off what nothing needs
 // by the rules of package energy/dpm, wakes nodes for those that wait for room or whose
-// reservations are near, and sheds empty ones whose power somebody waits for. What it may
+// reservations are near, sheds empty ones whose power somebody waits for, and dismisses
+// those that VMs were moved away from. What it may
 // not touch is what people have asked for.
 //
 // It refuses to know how a node is switched: the switchboard does.

@@ -11,6 +11,8 @@
 // tries again with others where that fails (sieve.go: fewer wishes; aside.go: without those
 // who spoil it). Everything else is a reason why a vjob does or does not run, a file each:
 // containers, quotas, images, limits and rations of power, reservations, windows of time.
+// Where nothing else is to be done it is asked where what runs would draw less
+// (consolidate.go; saver.go: the numbers, saver_rules.go, saver_way.go: a plan and its price).
 package pass
 
 import (
