@@ -88,6 +88,9 @@ func (s *Settings) validateRations() error {
 				members, idle = members+1, idle+p.Standby
 			}
 		}
+		if !slices.ContainsFunc(s.ClusterNodes(), func(n cluster.Node) bool { return b.Group.Has(n.Labels) }) {
+			return cluster.BadField(field+".group", b.Group.Name(), "a label and a value that some node has")
+		}
 		if members == 0 {
 			return cluster.BadField(field+".group", b.Group.Name(), "nodes of which the power is known: see energy.models")
 		}
