@@ -11,7 +11,8 @@ type FirstFit struct {
 	// Count is the CPU that VMs count for; the thesis has [Assumed].
 	Count Needs
 	// MinRun is how long a vjob is left alone once it was started or resumed: suspending
-	// it at once would cost two switches for nothing.
+	// it at once would cost two switches for nothing. It is not if somebody before it had
+	// waited for as long when it began.
 	MinRun time.Duration
 	// Settle is how long a vjob that was started or resumed makes room only for those of a
 	// higher priority or level, or that have waited for as long: what others are seen to use
@@ -33,7 +34,7 @@ func (f FirstFit) Needs() Needs { return f.Count }
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.
 func (f FirstFit) Select(m *Moment) []Verdict {
-	choose := func(m *Moment) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
+	choose := func(m *Moment) []Verdict { return calm{f.MinRun, f.Patience, true}.choose(m, f.walk) }
 	order := f.settling(m)
 	if order == nil {
 		return choose(m)

@@ -63,9 +63,13 @@ func (f FirstFit) settles(j *Job, now time.Time) bool {
 
 // fresh reports whether a vjob waits since lately.
 func (f FirstFit) fresh(j *Job, now time.Time) bool {
-	since := j.Submitted
-	if j.Since.After(since) {
-		since = j.Since
+	return j.State.Ready() && !j.Busy && now.Sub(j.waits()) < f.Settle
+}
+
+// waits is since when one that waits does.
+func (j *Job) waits() time.Time {
+	if j.Since.After(j.Submitted) {
+		return j.Since
 	}
-	return j.State.Ready() && !j.Busy && now.Sub(since) < f.Settle
+	return j.Submitted
 }

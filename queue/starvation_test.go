@@ -1,0 +1,126 @@
+package queue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// line is a queue that never ends: small vjobs come all the time, wide ones now and then.
+type line struct {
+	rng  *rand.Rand
+	now  time.Time
+	next cluster.VJobID
+	need map[cluster.VJobID]int
+	jobs []queue.Job
+	// head is the first of all that have not ended, or of those that wait, since when.
+	head  cluster.VJobID
+	since time.Time
+}
+
+// The longest that anybody runs in a line, and the processors of its cluster.
+const (
+	longest = 90 * time.Second
+	width   = 8
+)
+
+// Whoever is the first of all starts within a bound, however many small ones come after it,
+// and under policies that suspend it is not suspended any more.
+func TestNobodyStarves(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	for _, c := range []struct {
+		policy queue.Policy
+		bound  time.Duration
+	}{
+		{queue.FCFS{}, longest},
+		{queue.EASY{}, longest},
+		{queue.Conservative{}, longest},
+		{queue.FirstFit{}, 0},
+		{queue.FirstFit{MinRun: 20 * time.Second}, 40 * time.Second},
+		{queue.FirstFit{Settle: 20 * time.Second}, 20 * time.Second},
+		{queue.FirstFit{Patience: 30 * time.Second}, 30 * time.Second},
+		{queue.DynamicEASY{}, 0},
+	} {
+		waits, wide := time.Duration(0), 0
+		for run := range 12 {
+			l := &line{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
+			for range 600 {
+				wait, why := l.second(c.policy)
+				if waits = max(waits, wait); wait > c.bound+time.Second {
+					why = fmt.Sprintf("vjob %d with %d CPU is the first and has waited for %s: %s", l.head, l.need[l.head], wait, why)
+				}
+				if why != "" && (wait > c.bound+time.Second || wait < 0) {
+					t.Fatalf("%s %+v, run %d: %s", c.policy.Name(), c.policy, run, why)
+				}
+				if l.need[l.head] == width {
+					wide++
+				}
+			}
+		}
+		if wide == 0 {
+			t.Errorf("%s: no wide vjob was ever the first", c.policy.Name())
+		}
+		t.Logf("%s %+v: the first waits for %s at most", c.policy.Name(), c.policy, waits)
+	}
+}
+
+// second lets a second pass. It returns for how long the first of all has waited, and why it
+// does; less than nothing if it was suspended.
+func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
+	l.now = l.now.Add(time.Second)
+	l.jobs = slices.DeleteFunc(l.jobs, func(j queue.Job) bool { return j.Ran >= j.Walltime })
+	for len(l.jobs) < 12 && l.rng.IntN(2) == 0 {
+		l.next++
+		l.need[l.next] = 1 + l.rng.IntN(2)
+		if l.rng.IntN(8) == 0 {
+			l.need[l.next] = width
+		}
+		l.jobs = append(l.jobs, queue.Job{
+			VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: time.Duration(1+l.rng.IntN(int(longest/time.Second))) * time.Second},
+			Need: cluster.Resources{CPU: cluster.MilliCPU(l.need[l.next])},
+		})
+	}
+	if len(l.jobs) == 0 {
+		return 0, ""
+	}
+	first := 0
+	if !queue.Suspends(p) { // those before it keep their room
+		first = max(0, slices.IndexFunc(l.jobs, func(j queue.Job) bool { return j.State.Ready() }))
+	}
+	if l.head != l.jobs[first].ID {
+		l.head, l.since = l.jobs[first].ID, l.now
+	}
+	verdicts := p.Select(&queue.Moment{
+		Now: l.now, Jobs: slices.Clone(l.jobs), Total: cluster.Resources{CPU: width},
+		Room: func() queue.Room { return &sums{free: width, need: l.need} },
+	})
+	if l.jobs[first].State == cluster.Running && verdicts[first].Wish != queue.Run {
+		return -1, "the first is suspended: " + verdicts[first].Reason
+	}
+	for i, v := range verdicts {
+		job := l.jobs[i].Clone()
+		j := &l.jobs[i]
+		switch v.Wish {
+		case queue.Run:
+			if job.State != cluster.Running {
+				j.Since = l.now
+			}
+			job.State = cluster.Running
+			j.Ran += time.Second
+		case queue.Park:
+			job.State, j.Since = cluster.Suspended, l.now
+		case queue.Stay, queue.Pause:
+		}
+		j.VJob = job
+	}
+	if verdicts[first].Wish == queue.Run {
+		return 0, ""
+	}
+	return l.now.Sub(l.since), verdicts[first].Reason
+}
