@@ -71,7 +71,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	s.Busy = s.Busy || s.Rests
 	s.Absent = e.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
 	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
-		s.Gone, s.Cause = true, hypervisor.CauseCrashed
+		s.Gone, s.Cause, s.Fenced = true, hypervisor.CauseCrashed, true
 	}
 	return s
 }

@@ -57,6 +57,7 @@ type Sight struct {
 	Rests  bool              // Busy for no other reason than that its next call is not due yet
 	Gone   bool              // the driver saw the guest leave, and Cause says how
 	Cause  hypervisor.Cause  // of Gone
+	Fenced bool              // it is gone with its node, which was declared down
 	Tries  int               // calls made for the member in this phase
 	Err    error             // what the last of them said
 	Sealed map[string]*Image // by name: seals that succeeded

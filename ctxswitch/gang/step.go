@@ -109,6 +109,9 @@ func (t *turn) noteEndings() bool {
 			t.moved = true
 		case t.rec.Phase == Creating && !s.Gone:
 			// It was never seen: the boot is still to be made, or to be made again.
+		case s.Fenced:
+			t.lose(fmt.Sprintf("%s was on %s, which is down", t.VJob.VMs[rank].ID, m.Node))
+			return true
 		case s.Gone:
 			t.lose(fmt.Sprintf("%s ended: %s", t.VJob.VMs[rank].ID, s.Cause))
 			return true
