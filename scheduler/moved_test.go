@@ -100,3 +100,19 @@ func (p *plant) host(job *cluster.VJob) cluster.NodeID {
 	p.t.Fatalf("vjob %s is nowhere", job.ID)
 	return ""
 }
+
+// A decision for which the time comes while the scheduler rests is taken right after that.
+func TestWhatIsDueDuringARestComesAfterIt(t *testing.T) {
+	set := settings()
+	set.Rest = time.Second
+	r := mount(t, set, state(4, 0))
+	r.drain()
+	job := &cluster.VJob{ID: 9, Owner: "u", Walltime: time.Hour, Submitted: r.now, VMs: wide(1)}
+	job.VMs[0].ID.VJob, job.NotBefore = 9, epoch.Add(1500*time.Millisecond)
+	r.core.Submitted(r.now, job)
+	r.at(time.Second) // a decision; the next one would be due half a second later
+	r.at(1500 * time.Millisecond)
+	if want := epoch.Add(2 * time.Second); r.wake.After(want) {
+		t.Errorf("it wakes at %s, want %s", r.wake.Format(time.StampMilli), want.Format(time.StampMilli))
+	}
+}

@@ -21,7 +21,7 @@ func TestTimed(t *testing.T) {
 // TestReservationsBegin runs seeds in which reservations began late once: since somebody had
 // to move first, was resumed just before, must not be moved, or nobody woke up.
 func TestReservationsBegin(t *testing.T) {
-	for _, seed := range []uint64{311, 1263, 11273} {
+	for _, seed := range []uint64{311, 1263, 11273, 103155} {
 		opts := sim.Calm(seed)
 		opts.Static = true
 		run(t, opts)
