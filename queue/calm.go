@@ -10,9 +10,6 @@ import (
 // calm keeps policies that suspend from suspending in vain; see [FirstFit].
 type calm struct {
 	minRun, patience time.Duration
-	// InTurn: nobody is spared who began when somebody before him had waited for as long as
-	// he would be, or that one would wait for one after another of them.
-	inTurn bool
 }
 
 // choose goes a policy's way through the queue, once, or twice if somebody would be parked
@@ -29,7 +26,8 @@ func (c calm) choose(m *Moment, way func(*walk)) []Verdict {
 	return w.foretell()
 }
 
-// spare lets those keep their room that have just begun.
+// spare lets those keep their room that have just begun: not if somebody before them had
+// waited for as long when they did, or that one would wait for one after another.
 func (c calm) spare(w *walk) {
 	waits := time.Time{} // since when somebody has, of those that were looked at
 	for i, j := range w.jobs {
@@ -37,7 +35,7 @@ func (c calm) spare(w *walk) {
 		if since := j.waits(); !w.settled[i] && j.State.Ready() && (waits.IsZero() || since.Before(waits)) {
 			waits = since
 		}
-		late := c.inTurn && !waits.IsZero() && !j.Since.Before(waits.Add(c.minRun))
+		late := !waits.IsZero() && !j.Since.Before(waits.Add(c.minRun))
 		if w.settled[i] || j.State != cluster.Running || ran >= c.minRun || late {
 			continue
 		}

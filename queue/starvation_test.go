@@ -46,6 +46,7 @@ func TestNobodyStarves(t *testing.T) {
 		{queue.FirstFit{Settle: 20 * time.Second}, 20 * time.Second},
 		{queue.FirstFit{Patience: 30 * time.Second}, 30 * time.Second},
 		{queue.DynamicEASY{}, 0},
+		{queue.DynamicEASY{MinRun: 20 * time.Second}, 40 * time.Second},
 	} {
 		waits, wide := time.Duration(0), 0
 		for run := range 12 {
