@@ -97,13 +97,27 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 	if l.head != l.jobs[first].ID {
 		l.head, l.since = l.jobs[first].ID, l.now
 	}
-	verdicts := p.Select(&queue.Moment{
+	verdicts := p.Select(l.moment())
+	suspended := l.jobs[first].State == cluster.Running && verdicts[first].Wish != queue.Run
+	l.obey(verdicts)
+	switch {
+	case suspended:
+		return -1, "the first is suspended: " + verdicts[first].Reason
+	case verdicts[first].Wish == queue.Run:
+		return 0, ""
+	}
+	return l.now.Sub(l.since), verdicts[first].Reason
+}
+
+func (l *line) moment() *queue.Moment {
+	return &queue.Moment{
 		Now: l.now, Jobs: slices.Clone(l.jobs), Total: cluster.Resources{CPU: width},
 		Room: func() queue.Room { return &sums{free: width, need: l.need} },
-	})
-	if l.jobs[first].State == cluster.Running && verdicts[first].Wish != queue.Run {
-		return -1, "the first is suspended: " + verdicts[first].Reason
 	}
+}
+
+// obey does what a policy says.
+func (l *line) obey(verdicts []queue.Verdict) {
 	for i, v := range verdicts {
 		job := l.jobs[i].Clone()
 		j := &l.jobs[i]
@@ -115,13 +129,46 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 			job.State = cluster.Running
 			j.Ran += time.Second
 		case queue.Park:
-			job.State, j.Since = cluster.Suspended, l.now
+			if job.State == cluster.Running {
+				job.State, j.Since = cluster.Suspended, l.now
+			}
 		case queue.Stay, queue.Pause:
 		}
 		j.VJob = job
 	}
-	if verdicts[first].Wish == queue.Run {
-		return 0, ""
+}
+
+// With time slices a wide vjob has its turn, however many small ones come and go in the slot
+// whose turn it is: the slots are two.
+func TestShortOnesEndTheirTurn(t *testing.T) {
+	const quantum = 20 * time.Second
+	policy := queue.TimeSlices{Quantum: quantum}
+	l := &line{now: noon, need: map[cluster.VJobID]int{}}
+	add := func(need int, walltime time.Duration) {
+		l.next++
+		l.need[l.next] = need
+		l.jobs = append(l.jobs, queue.Job{VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: walltime}})
 	}
-	return l.now.Sub(l.since), verdicts[first].Reason
+	waited := 0 // seconds
+	for second := range 600 {
+		l.now = l.now.Add(time.Second)
+		l.jobs = slices.DeleteFunc(l.jobs, func(j queue.Job) bool { return j.Ran >= j.Walltime })
+		if second%4 == 0 && len(l.jobs) < 5 {
+			add(2, 6*time.Second)
+		}
+		if second == 10 {
+			add(width, time.Hour)
+		}
+		l.obey(policy.Select(l.moment()))
+		for i := range l.jobs {
+			if j := &l.jobs[i]; l.need[j.ID] == width {
+				if waited++; j.State == cluster.Running {
+					waited = 0
+				}
+				if waited > int(4*quantum/time.Second) {
+					t.Fatalf("after %d s the wide one has waited for %d s", second, waited)
+				}
+			}
+		}
+	}
 }

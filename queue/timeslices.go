@@ -153,7 +153,9 @@ func (s TimeSlices) pack(w *walk) []*slot {
 }
 
 // turn is the slot that is to run, and until when: the one of which most runs, until
-// its quantum is over, and then the next one.
+// its quantum is over, and then the next one. Where vjobs come and go in a slot its turn
+// seems to begin again and again; so whoever has waited for as long as it takes all slots
+// to have their turn is next.
 func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
 	most := 0
 	for k, slot := range slots {
@@ -169,12 +171,48 @@ func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
 			most, turn, until = n, k, since.Add(s.Quantum)
 		}
 	}
-	switch {
-	case most == 0:
+	if most == 0 {
 		return 0, w.Now.Add(s.Quantum)
-	case until.After(w.Now):
-		return turn, until
-	default:
-		return (turn + 1) % len(slots), w.Now.Add(s.Quantum)
 	}
+	next := (turn + 1) % len(slots)
+	if k, since := s.overdue(w, slots, turn); since.Before(until) {
+		next, until = k, since
+	}
+	if until.After(w.Now) {
+		return turn, until
+	}
+	return next, w.Now.Add(s.Quantum)
 }
+
+// overdue is the slot of the one who has waited longest, and when it is to have its turn at
+// the latest: once it has waited for a turn of each slot, and the last to be suspended for
+// a quantum. Without one that waits it is never.
+func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.Time) {
+	var first, last time.Time
+	for k, slot := range slots {
+		for _, i := range slot.jobs {
+			j := &w.jobs[i]
+			if !j.State.Ready() || j.Busy || k == turn {
+				continue
+			}
+			since := j.waits()
+			if first.IsZero() || since.Before(first) {
+				his, first = k, since
+			}
+			if since.After(j.Submitted) && since.After(last) {
+				last = since
+			}
+		}
+	}
+	if first.IsZero() {
+		return turn, never
+	}
+	at = first.Add(time.Duration(len(slots)) * s.Quantum)
+	if rest := last.Add(s.Quantum); at.Before(rest) {
+		at = rest
+	}
+	return his, at
+}
+
+// never is later than anything.
+var never = time.Unix(1<<40, 0)
