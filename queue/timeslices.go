@@ -175,8 +175,8 @@ func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
 		return 0, w.Now.Add(s.Quantum)
 	}
 	next := (turn + 1) % len(slots)
-	if k, since := s.overdue(w, slots, turn); since.Before(until) {
-		next, until = k, since
+	if his, at := s.overdue(w, slots, turn); at.Before(until) {
+		next, until = his, at
 	}
 	if until.After(w.Now) {
 		return turn, until
