@@ -7,15 +7,20 @@ TAGS        := libvirt_dlopen
 TOOL        := $(GO) tool -modfile=tools.mod
 SEEDS       ?= 10000
 SEED        ?= 1
+REQUESTS    ?= 10000000
+CUTS        ?= 100000
+SWITCHES    ?= 1000
+LANES       ?= 2
 COUNT       ?= 6
 LIMIT       ?= 10s
 PREFIX      ?= /usr/local
+PACKAGE     ?= ./ctxswitch/gang
 OAR          = sub stat del hold resume nodes nodesetting property queue notify removeresource walltime accounting
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install bench-cli setup test check fmt race sim bench bench-pass bench-planner bench-replay cover mutants clean
+.PHONY: help build demo install bench-cli setup test check fmt race sim fuzz powercuts torture bench bench-pass bench-planner bench-replay cover mutation mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +61,16 @@ race: ## run the tests, but for the real lab, under the race detector
 sim: ## simulate SEEDS seeds from SEED on (SEEDS=1 SEED=n replays one)
 	$(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run TestSeeds ./tests/sim -seeds=$(SEEDS) -seed=$(SEED)
 
+fuzz: ## make REQUESTS requests of every route and role from SEED on (REQUESTS=1 ONLY=n repeats the one of this number)
+	$(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run 'TestRequests$$' ./tests/apifuzz -requests=$(REQUESTS) -seed=$(SEED) $(if $(ONLY),-only=$(ONLY))
+
+powercuts: ## cut the power CUTS times in the database and in the image store (SEED as for sim)
+	$(GO) test -count=1 -timeout 0 -v -run 'TestDatabase$$' ./tests/powercut -cuts=$(CUTS) -seed=$(SEED)
+	$(GO) test -count=1 -timeout 0 -v -run 'TestPowerCuts$$' ./hypervisor/libvirt -cuts=$(CUTS) -seed=$(SEED)
+
+torture: ## as root: SWITCHES switches of real VMs with faults, drawn from SEED, in LANES labs side by side
+	$(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run 'TestTorture$$' ./tests/lab/endtoend -switches=$(SWITCHES) -seed=$(SEED) -lanes=$(LANES)
+
 bench: ## run the benchmarks COUNT times into .cache/bench.txt; compare with .cache/base.txt if there is one
 	mkdir -p .cache
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem -count=$(COUNT) -timeout 60m $(PACKAGES) | tee .cache/bench.txt
@@ -81,6 +96,9 @@ cover: ## measure which statements the tests reach, across packages
 	$(GO) test -tags $(TAGS) -timeout 40m -coverpkg=./... -coverprofile=.cache/cover.out $(PACKAGES)
 	$(GO) tool cover -func=.cache/cover.out | tail -n 1
 	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
+
+mutation: ## show which small changes of PACKAGE no test notices; ALSO='./tests/sim -seeds=20' runs more on what is left
+	$(GO) run ./tests/mutation $(if $(ALSO),-also '$(ALSO)') $(PACKAGE)
 
 mutants: ## show that the simulation finds each known mistake of tests/mutants
 	scripts/mutants.sh

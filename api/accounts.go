@@ -1,10 +1,11 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,6 +14,17 @@ import (
 	"vjob/journal"
 )
 
+// maxGroups bounds the groups of an account.
+const maxGroups = 100
+
+func wireUser(u *journal.User) wire.User {
+	w := wire.User{Name: u.Name, Role: roleName(u.Role), Disabled: u.Disabled, Local: u.Local, UID: u.UID, Created: instant(u.Created)}
+	if u.Groups != nil {
+		w.Groups = &u.Groups
+	}
+	return w
+}
+
 // listUsers answers GET /v1/users.
 func (s *Server) listUsers(c *gin.Context, _ Subject) error {
 	users, err := s.accounts.Users(c.Request.Context())
@@ -20,33 +32,83 @@ func (s *Server) listUsers(c *gin.Context, _ Subject) error {
 		return err
 	}
 	list := wire.UserList{Users: make([]wire.User, len(users))}
-	for i, u := range users {
-		list.Users[i] = wire.User{Name: u.Name, Role: roleName(u.Role)}
+	for i := range users {
+		list.Users[i] = wireUser(&users[i])
 	}
 	return answer(c, http.StatusOK, list)
 }
 
 // createUser answers POST /v1/users.
-func (s *Server) createUser(c *gin.Context, _ Subject) error {
+func (s *Server) createUser(c *gin.Context, who Subject) error {
 	var body wire.User
 	if err := s.readBody(c, &body); err != nil {
 		return err
 	}
-	user := journal.User{Name: body.Name, Role: journal.Role(body.Role)}
+	user := journal.User{Name: body.Name, Role: journal.Role(body.Role), Local: body.Local}
 	if user.Role == "" {
 		user.Role = journal.RoleUser
 	}
 	err := firstOf(
 		cluster.CheckName("name", user.Name),
-		check(user.Role == journal.RoleUser || user.Role == journal.RoleAdmin, "role", body.Role, "user or admin"),
+		checkRole(user.Role),
+		check(!body.Disabled, "disabled", body.Disabled, "nothing: a new account is enabled"),
+		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user tells it"),
+		check(body.Created == nil, "created", body.Created, "nothing"),
+		checkGroups(body.Groups, body.Local),
+		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator, and its vjobs would be those of the account"),
 	)
-	if err == nil {
-		err = s.accounts.CreateUser(c.Request.Context(), user)
-	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusCreated, wire.User{Name: user.Name, Role: roleName(user.Role)})
+	if body.Groups != nil {
+		user.Groups = append([]string{}, *body.Groups...)
+	}
+	act := s.act(who, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
+	if err := s.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
+		return err
+	}
+	s.acted(c.Request.Context(), &act)
+	user.Created = act.At
+	return answer(c, http.StatusCreated, wireUser(&user))
+}
+
+func checkRole(role journal.Role) error {
+	return check(role == journal.RoleUser || role == journal.RoleAdmin, "role", role, "user or admin")
+}
+
+func checkGroups(groups *[]string, local bool) error {
+	if groups == nil {
+		return nil
+	}
+	err := firstOf(
+		check(!local, "groups", len(*groups), "none for a local account: the system knows them"),
+		check(len(*groups) <= maxGroups, "groups", len(*groups), fmt.Sprintf("at most %d", maxGroups)),
+	)
+	for i, g := range *groups {
+		if err == nil {
+			err = cluster.CheckName(fmt.Sprintf("groups[%d]", i), g)
+		}
+	}
+	return err
+}
+
+// details are what the audit list says of a change of an account.
+func details(role string, disabled, local *bool, groups *[]string) string {
+	var parts []string
+	if role != "" {
+		parts = append(parts, "role "+role)
+	}
+	if disabled != nil {
+		parts = append(parts, map[bool]string{true: "disabled", false: "enabled"}[*disabled])
+	}
+	if local != nil {
+		parts = append(parts, map[bool]string{true: "local", false: "not local"}[*local])
+	}
+	if groups != nil {
+		raw, _ := json.Marshal(*groups) // strings can be encoded
+		parts = append(parts, "groups "+string(raw))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // account resolves the path's account.
@@ -58,6 +120,43 @@ func (s *Server) account(c *gin.Context) (journal.User, error) {
 	return s.accounts.User(c.Request.Context(), name)
 }
 
+// changeUser answers PATCH /v1/users/{name}.
+func (s *Server) changeUser(c *gin.Context, who Subject) error {
+	user, err := s.account(c)
+	if err != nil {
+		return err
+	}
+	var body wire.UserChange
+	if err := s.readBody(c, &body); err != nil {
+		return err
+	}
+	change, role, local := journal.UserChange{Disabled: body.Disabled, Local: body.Local, Groups: body.Groups}, "", user.Local
+	if body.Role != nil {
+		role = *body.Role
+		change.Role = (*journal.Role)(&role)
+		err = checkRole(*change.Role)
+	}
+	if body.Local != nil {
+		local = *body.Local
+	}
+	err = firstOf(err, checkGroups(body.Groups, local), check(body != (wire.UserChange{}), "body", "{}", "at least one of role, disabled, local and groups"))
+	if err != nil {
+		return err
+	}
+	if user.Name == who.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
+		return fmt.Errorf("change user %s: administrators neither disable nor demote themselves: %w", user.Name, cluster.ErrConflict)
+	}
+	act := s.act(who, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
+	if err := s.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
+		return err
+	}
+	s.acted(c.Request.Context(), &act)
+	if user, err = s.accounts.User(c.Request.Context(), user.Name); err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wireUser(&user))
+}
+
 // deleteUser answers DELETE /v1/users/{name}.
 func (s *Server) deleteUser(c *gin.Context, who Subject) error {
 	user, err := s.account(c)
@@ -65,78 +164,23 @@ func (s *Server) deleteUser(c *gin.Context, who Subject) error {
 		return err
 	}
 	if user.Name == who.Name {
-		return fmt.Errorf("delete user %s: nobody removes their own account: %w", user.Name, cluster.ErrConflict)
+		return fmt.Errorf("delete user %s: administrators do not delete themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	if err := s.accounts.DeleteUser(c.Request.Context(), user.Name); err != nil {
+	act := s.act(who, journal.AuditUserDelete, user.Name, "")
+	former, err := s.accounts.DeleteUser(c.Request.Context(), user.Name, act)
+	if err != nil {
+		return err
+	}
+	s.acted(c.Request.Context(), &act)
+	if err := s.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-// listTokens answers GET /v1/users/{name}/tokens.
-func (s *Server) listTokens(c *gin.Context, _ Subject) error {
-	user, err := s.account(c)
-	if err != nil {
-		return err
-	}
-	tokens, err := s.accounts.Tokens(c.Request.Context(), user.Name)
-	if err != nil {
-		return err
-	}
-	list := wire.TokenList{Tokens: make([]wire.TokenInfo, len(tokens))}
-	for i, t := range tokens {
-		list.Tokens[i] = wire.TokenInfo{ID: t.ID, User: t.User, Created: t.Created.UTC(), Expires: instant(t.Expires), Revoked: t.Revoked}
-	}
-	return answer(c, http.StatusOK, list)
-}
-
-// createToken answers POST /v1/users/{name}/tokens.
-func (s *Server) createToken(c *gin.Context, _ Subject) error {
-	user, err := s.account(c)
-	if err != nil {
-		return err
-	}
-	var body wire.TokenRequest
-	if err := s.readBody(c, &body); err != nil {
-		return err
-	}
-	if err := inRange("expires_in_seconds", body.ExpiresInSeconds, 0, maxWalltime); err != nil {
-		return err
-	}
-	created := s.now().UTC()
-	var expires time.Time
-	if body.ExpiresInSeconds > 0 {
-		expires = created.Add(time.Duration(body.ExpiresInSeconds) * time.Second)
-	}
-	secret := NewSecret()
-	id, err := s.accounts.CreateToken(c.Request.Context(), user.Name, HashSecret(secret), created, expires)
-	if err != nil {
-		return err
-	}
-	return answer(c, http.StatusCreated, wire.Token{ID: id, User: user.Name, Secret: secret, Expires: instant(expires)})
-}
-
-// revokeToken answers DELETE /v1/users/{name}/tokens/{id}.
-func (s *Server) revokeToken(c *gin.Context, _ Subject) error {
-	user, err := s.account(c)
-	if err != nil {
-		return err
-	}
-	id, err := pathNumber(c, "id")
-	if err != nil {
-		return err
-	}
-	tokens, err := s.accounts.Tokens(c.Request.Context(), user.Name)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(tokens, func(t journal.Token) bool { return t.ID == id }) {
-		return notFound("token", c.Param("id"))
-	}
-	if err := s.accounts.RevokeToken(c.Request.Context(), id); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+// mayBoot reports whether the subject may boot an image.
+func (s *Server) mayBoot(image *wire.Image, who Subject, groups []string) bool {
+	return who.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, who.Name) ||
+		slices.ContainsFunc(image.Groups, func(g string) bool { return slices.Contains(groups, g) })
 }

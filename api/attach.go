@@ -50,7 +50,7 @@ func (s *Server) attach(c *gin.Context, who Subject) error {
 		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
 	}
 	defer func() { _ = conn.Close() }()
-	s.join(c, conn, read.Reader, line)
+	s.join(c, who, conn, read.Reader, line)
 	return nil
 }
 
@@ -82,7 +82,7 @@ const (
 
 // join lets bytes go both ways. The credentials are looked at again from time to time,
 // as those of a stream are.
-func (s *Server) join(c *gin.Context, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
+func (s *Server) join(c *gin.Context, who Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
 	_ = conn.SetDeadline(time.Time{}) // those of the request are over
 	out := &punctual{conn, s.limits.WriteTime}
 	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
@@ -95,13 +95,14 @@ func (s *Server) join(c *gin.Context, conn net.Conn, typed *bufio.Reader, line i
 	}
 	copying.Go(func() { copied(line, typed) })
 	copying.Go(func() { copied(out, line) })
-	s.untilOver(c, over)
+	s.untilOver(c, who, over)
 	_, _ = conn.Close(), line.Close()
 	copying.Wait()
 }
 
-// untilOver waits until one end is gone, the server stops or the caller is nobody any more.
-func (s *Server) untilOver(c *gin.Context, over <-chan struct{}) {
+// untilOver waits until one end is gone, the server stops or the credentials are no longer
+// those of the same caller.
+func (s *Server) untilOver(c *gin.Context, who Subject, over <-chan struct{}) {
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
 	for {
@@ -111,7 +112,7 @@ func (s *Server) untilOver(c *gin.Context, over <-chan struct{}) {
 		case <-s.stop:
 			return
 		case <-pulse.C:
-			if who, err := s.authenticate(c.Request); err != nil || who.Name == "" {
+			if s.same(c.Request, who) != nil {
 				return
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"vjob/api/client"
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/journal"
 	"vjob/scheduler"
 )
 
@@ -83,7 +84,7 @@ func TestAttach(t *testing.T) {
 	tokens, err := b.loop.Tokens(t.Context(), "alice")
 	b.must(err)
 	for _, token := range tokens {
-		b.must(b.loop.RevokeToken(t.Context(), token.ID))
+		b.must(b.loop.RevokeToken(t.Context(), "alice", token.ID, journal.Audit{}))
 	}
 	over(t, line)
 }

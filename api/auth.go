@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,15 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/user"
-	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"vjob/cluster"
-	"vjob/journal"
 )
 
 // secretPrefix makes tokens easy to find where they should not be.
@@ -36,51 +29,6 @@ func NewSecret() string {
 // HashSecret is what is kept of a bearer token.
 func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-// peerKey is where the context of a connection keeps its peer's user id.
-type peerKey struct{}
-
-// withPeer notes who is at the other end of a unix socket, as the kernel says.
-// It is the ConnContext of the HTTP server.
-func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	socket, ok := conn.(*net.UnixConn)
-	if !ok {
-		return ctx
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return ctx
-	}
-	var cred *unix.Ucred
-	control := raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if control != nil || err != nil {
-		return ctx
-	}
-	return context.WithValue(ctx, peerKey{}, newPeer(cred.Uid, uint32(os.Getuid()), loginName))
-}
-
-// newPeer is the subject of a local user: root and the daemon's own user are
-// administrators.
-func newPeer(uid, own uint32, login func(uint32) string) Subject {
-	peer := Subject{Name: login(uid), Role: journal.RoleUser, Via: "socket"}
-	if uid == 0 || uid == own {
-		peer.Role = journal.RoleAdmin
-	}
-	return peer
-}
-
-// loginName is the name of a local user, or uid-N when it has none that could be
-// an account's.
-func loginName(uid uint32) string {
-	id := strconv.FormatUint(uint64(uid), 10)
-	u, err := user.LookupId(id)
-	if err != nil || cluster.CheckName("name", u.Username) != nil {
-		return "uid-" + id
-	}
-	return u.Username
-}
-
 // authenticate finds out who makes the request. A request without credentials
 // has the zero subject; one with wrong credentials fails, whoever else it might
 // be.
@@ -89,36 +37,41 @@ func (s *Server) authenticate(r *http.Request) (Subject, error) {
 		if len(values) > 1 {
 			return Subject{}, errNobody
 		}
-		return s.bearer(r.Context(), values[0])
+		return s.bearer(r, values[0])
 	}
-	peer, ok := r.Context().Value(peerKey{}).(Subject)
-	if !ok || peer.Role == journal.RoleAdmin {
-		return peer, nil
+	if conn := connOf(r); conn != nil && conn.Peer.Local {
+		return s.local(r.Context(), conn.Peer.UID)
 	}
-	// An administrator may have given the local user a role.
-	account, err := s.accounts.User(r.Context(), peer.Name)
-	switch {
-	case err == nil:
-		peer.Role = account.Role
-	case !errors.Is(err, cluster.ErrNotFound):
-		return Subject{}, fmt.Errorf("look up %s: %w", peer.Name, err)
+	return Subject{}, nil
+}
+
+// origin is where a request comes from: the uid of a local user, or the network address.
+func origin(r *http.Request) string {
+	if conn := connOf(r); conn != nil && conn.Peer.Local {
+		return fmt.Sprintf("uid %d", conn.Peer.UID)
 	}
-	return peer, nil
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // bearer is the subject of a token. Whatever is wrong with the token, the error
 // is the same.
-func (s *Server) bearer(ctx context.Context, header string) (Subject, error) {
+func (s *Server) bearer(r *http.Request, header string) (Subject, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") || len(secret) != secretLength || !strings.HasPrefix(secret, secretPrefix) {
 		return Subject{}, errNobody
 	}
-	account, err := s.accounts.UserByToken(ctx, HashSecret(secret), s.now())
+	now := s.now()
+	account, token, err := s.accounts.UserByToken(r.Context(), HashSecret(secret), now)
 	if errors.Is(err, cluster.ErrNotFound) || errors.Is(err, cluster.ErrUnauthenticated) {
 		return Subject{}, errNobody
 	}
 	if err != nil {
 		return Subject{}, fmt.Errorf("look up a token: %w", err)
 	}
-	return Subject{Name: account.Name, Role: account.Role, Via: "token"}, nil
+	s.uses.note(token, now.UTC())
+	return Subject{Name: account.Name, Role: account.Role, Via: "token", From: origin(r)}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/cluster"
+	"vjob/journal"
 )
 
 // Copier writes a consistent copy of everything that is kept to a new file, while
@@ -28,9 +29,15 @@ const mediaSQLite = "application/vnd.sqlite3"
 
 // backup answers with a copy of the database. The copy is whole before the first
 // byte is sent, and its length is told, so that a caller sees when it was cut.
-func (s *Server) backup(c *gin.Context, _ Subject) error {
+func (s *Server) backup(c *gin.Context, who Subject) error {
 	if s.copier == nil {
 		return fmt.Errorf("back-up: there is nothing to copy: %w", cluster.ErrUnavailable)
+	}
+	out := s.patiently(c, who)
+	act := s.act(who, journal.AuditBackup, "", "the whole database")
+	err := s.audited(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
+	if err != nil {
+		return err
 	}
 	copied, err := s.copy(c.Request.Context())
 	if err != nil {
@@ -45,7 +52,7 @@ func (s *Server) backup(c *gin.Context, _ Subject) error {
 	c.Header("Content-Length", strconv.FormatInt(info.Size(), 10))
 	c.Header("Content-Disposition", `attachment; filename="vjob-`+s.now().UTC().Format("20060102T150405Z")+`.db"`)
 	c.Status(http.StatusOK)
-	_, err = io.Copy(s.patiently(c), copied)
+	_, err = io.Copy(out, copied)
 	return err
 }
 

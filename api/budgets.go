@@ -10,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/journal"
 )
 
 // mostBudgets bounds what is stated at once.
@@ -76,7 +77,9 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {
-		err = s.scheduler.SetBudgets(c.Request.Context(), lines, who.Name)
+		err = s.audited(c.Request.Context(), s.act(who, journal.AuditBudgets, "", brief(budget.Write(lines))), func(act journal.Audit) error {
+			return s.scheduler.SetBudgets(c.Request.Context(), lines, act)
+		})
 	}
 	if err != nil {
 		return err

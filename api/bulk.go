@@ -1,15 +1,21 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+
+	"vjob/cluster"
 )
 
 // A submission may be much longer than any other request: an array has a line of
 // parameters for each of its vjobs. Few that are so long are taken at a time, so that
 // nobody fills the memory with them.
+
+// errBulk refuses a long body beyond those.
+var errBulk = fmt.Errorf("body: as many long submissions are under way as the server takes: try again in a second: %w", cluster.ErrUnavailable)
 
 // bulk are those that are under way beyond the usual length.
 const bulk = 4
@@ -37,14 +43,14 @@ type bulkyBody struct {
 	placed bool
 }
 
-// Read fails with errBusy when there is no place.
+// Read fails with errBulk when there is no place.
 func (b *bulkyBody) Read(p []byte) (n int, err error) {
 	if b.usual < 0 && !b.placed {
 		select {
 		case b.places <- struct{}{}:
 			b.placed = true
 		default:
-			return 0, errBusy
+			return 0, errBulk
 		}
 	}
 	n, err = b.ReadCloser.Read(p)

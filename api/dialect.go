@@ -12,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // Dialect is another language in which the daemon can be spoken to, beside /v1. Its
@@ -32,11 +33,13 @@ type Operation struct {
 	Reserved     bool // for administrators
 	Verb         Verb
 	Query        []Parameter
-	Body, Result any  // zero values; nil for none
-	Bulky        bool // its body may be as long as a submission
-	Status       int  // of success
+	Body, Result any   // zero values; nil for none
+	Also         []any // zero values of what the result is instead, if the query asks for it
+	Bulky        bool  // its body may be as long as a submission
+	Status       int   // of success
 	Handle       func(c *gin.Context, who Subject) error
 	Fail         Fail // nil: errors have our own shape
+	Failure      any  // zero value of what Fail answers
 }
 
 // Parameter is one key of a query string.
@@ -55,7 +58,7 @@ func (s *Server) spoken(d Dialect) (table []endpoint) {
 	for _, o := range d.Operations(&Service{s}) {
 		e := endpoint{
 			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
-			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, fail: o.Fail,
+			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, also: o.Also, fail: o.Fail, failure: o.Failure,
 			handle: func(_ *Server, c *gin.Context, who Subject) error { return o.Handle(c, who) },
 		}
 		if o.Reserved {
@@ -93,7 +96,8 @@ func (v *Service) Now() time.Time { return v.server.now() }
 func (v *Service) Snapshot() *scheduler.Snapshot { return v.server.snapshot() }
 
 // Submit checks and accepts a vjob of the subject; it is durable on return. The same
-// key again gives the vjob of that time; "" is none.
+// key again gives the vjob of that time; it may be empty. Rights are not checked: priority
+// and rules come from the dialect, not from the caller.
 func (v *Service) Submit(ctx context.Context, who Subject, key string, body *wire.Submission) (*cluster.VJob, error) {
 	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
 		return nil, err
@@ -101,7 +105,7 @@ func (v *Service) Submit(ctx context.Context, who Subject, key string, body *wir
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	job, created, err := v.server.take(ctx, who, key, body)
+	job, created, err := v.server.take(ctx, who, key, body, intake.Rights{})
 	v.server.metrics.submission(created, err)
 	return job, err
 }
@@ -128,6 +132,11 @@ func (v *Service) Events(ctx context.Context, who Subject, id cluster.VJobID) ([
 	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.visible(), VJob: id, Limit: shownEvents, Latest: true})
 }
 
+// Shown is a text about vjobs as the subject may read it.
+func (v *Service) Shown(who Subject, text string) string {
+	return Shown(text, who.visible(), v.server.snapshot())
+}
+
 // Said is the last of what the guest of a VM has printed; nothing if it never printed.
 func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
 	if v.server.console == nil {
@@ -152,12 +161,17 @@ func (v *Service) Order(ctx context.Context, who Subject, id cluster.VJobID, ord
 	return v.server.scheduler.Order(ctx, id, order, who.Name)
 }
 
+// Groups are those of the subject; known is false where nothing tells.
+func (v *Service) Groups(ctx context.Context, who Subject) (list []string, known bool, err error) {
+	return v.server.groups(ctx, who)
+}
+
 // SetNode asks for another state of a node. Only operations that are reserved may.
 func (v *Service) SetNode(ctx context.Context, who Subject, node cluster.NodeID, state cluster.NodeState) error {
 	if !Can(who, Change, Object{Kind: KindAccount}) {
 		return authorise(who, Change, Object{Kind: KindAccount})
 	}
-	return v.server.scheduler.SetNodes(ctx, []cluster.NodeID{node}, state, who.Name)
+	return v.server.decree(ctx, who, []cluster.NodeID{node}, state)
 }
 
 // Body reads the body of a request within the limits.

@@ -22,10 +22,12 @@ type endpoint struct {
 	status       int    // of success
 	result       any    // zero value of what is answered, nil for none
 	media        string // of the answer when it is not JSON
-	streams      bool   // takes as long as the caller likes, if it is not JSON
+	lane         lane   // what it counts among while it is in flight
 	bulky        bool   // its body may be as long as a submission
 	handle       func(s *Server, c *gin.Context, who Subject) error
-	fail         Fail // nil: in our own shape
+	also         []any // zero values of what is answered instead, if the query asks for it
+	fail         Fail  // nil: in our own shape
+	failure      any   // zero value of what fail answers
 }
 
 // level is the least that a caller has to be before an endpoint looks at all.
@@ -66,11 +68,11 @@ func endpoints() []endpoint {
 	table := []endpoint{
 		{
 			method: "GET", path: "/healthz", operation: "getHealth", summary: "Whether the daemon is ready, and why not",
-			least: anyone, verb: Read, status: 200, result: wire.Health{}, handle: (*Server).health,
+			least: anyone, verb: Read, lane: unbounded, status: 200, result: wire.Health{}, handle: (*Server).health,
 		},
 		{
 			method: "GET", path: "/v1/openapi.json", operation: "getOpenAPI", summary: "This document",
-			least: anyone, verb: Read, status: 200, result: map[string]any{}, handle: (*Server).openAPI,
+			least: anyone, verb: Read, lane: anonymous, status: 200, result: map[string]any{}, handle: (*Server).openAPI,
 		},
 		{
 			method: "GET", path: "/metrics", operation: "getMetrics", summary: "Figures for Prometheus",
@@ -89,6 +91,7 @@ func endpoints() []endpoint {
 			least: known, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images,
 		},
 	}
+	table = append(table, orphanEndpoints()...)
 	table = append(table, vjobEndpoints()...)
 	table = append(table, watchEndpoints()...)
 	table = append(table, nodeEndpoints()...)
@@ -134,7 +137,7 @@ func vjobEndpoints() []endpoint {
 		},
 		{
 			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
-			least: known, verb: Read, status: 200, media: "text/plain", streams: true, handle: (*Server).logs,
+			least: known, verb: Read, status: 200, media: "text/plain", lane: logs, handle: (*Server).logs,
 			query: []param{
 				{name: "rank", kind: "integer", what: "of the member, 0 when not given"},
 				{name: "tail", kind: "integer", what: "only so many lines from the end, at most 10000"},
@@ -144,7 +147,7 @@ func vjobEndpoints() []endpoint {
 	table = append(table, endpoint{
 		method: "GET", path: "/v1/vjobs/:id/console", operation: "attachVJob",
 		summary: "Type in a member: with Upgrade: " + wire.ConsoleProtocol + " the connection becomes its second serial line, bytes both ways (owners only)",
-		least:   known, verb: Change, status: 101, media: "application/octet-stream", streams: true, handle: (*Server).attach,
+		least:   known, verb: Change, status: 101, media: "application/octet-stream", lane: logs, handle: (*Server).attach,
 		query: []param{{name: "rank", kind: "integer", what: "of the member, 0 when not given"}},
 	})
 	for _, o := range []struct {
@@ -155,6 +158,7 @@ func vjobEndpoints() []endpoint {
 		{scheduler.OrderRelease, "Take a hold back"},
 		{scheduler.OrderSuspend, "Suspend a running vjob, and hold it"},
 		{scheduler.OrderResume, "Let a suspended and held vjob run again"},
+		{scheduler.OrderRequeue, "Give up what a vjob has done, and queue it again from scratch"},
 	} {
 		table = append(table, endpoint{
 			method: "POST", path: "/v1/vjobs/:id/" + string(o.order), operation: string(o.order) + "VJob", summary: o.summary,
@@ -178,7 +182,7 @@ func watchEndpoints() []endpoint {
 		},
 		{
 			method: "GET", path: "/v1/events", operation: "listEvents", summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
-			least: known, verb: Read, status: 200, result: wire.EventList{}, streams: true, handle: (*Server).events,
+			least: known, verb: Read, status: 200, result: wire.EventList{}, lane: watches, handle: (*Server).events,
 			query: []param{
 				afterParam, limitParam,
 				{name: "vjob", kind: "integer", what: "only events of this vjob"},
@@ -242,7 +246,7 @@ func whatIfEndpoint() endpoint {
 	return endpoint{
 		method: "POST", path: "/v1/what-if", operation: "supposeThat",
 		summary: "What would be decided if nodes, rules or vjobs were otherwise; nothing is changed. Users may suppose a submission only",
-		least:   known, verb: Read, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
+		least:   known, verb: Read, lane: forecasts, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
 	}
 }
 
@@ -250,8 +254,9 @@ func accountEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/backup", operation: "getBackup", summary: "A consistent copy of the database, an SQLite file",
-			least: administrator, verb: Read, status: 200, media: mediaSQLite, streams: true, handle: (*Server).backup,
+			least: administrator, verb: Read, status: 200, media: mediaSQLite, lane: backups, handle: (*Server).backup,
 		},
+		auditEndpoint(),
 		{
 			method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
 			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers,
@@ -261,20 +266,28 @@ func accountEndpoints() []endpoint {
 			least: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser,
 		},
 		{
-			method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Remove an account and its tokens",
+			method: "PATCH", path: "/v1/users/:name", operation: "changeUser", summary: "Disable or enable an account, or change its role, its groups, or its link with the local user",
+			least: administrator, verb: Change, body: wire.UserChange{}, status: 200, result: wire.User{}, handle: (*Server).changeUser,
+		},
+		{
+			method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Delete an account and its tokens",
 			least: administrator, verb: Change, status: 204, handle: (*Server).deleteUser,
 		},
 		{
-			method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets",
-			least: administrator, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens,
+			method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets; users see their own",
+			least: known, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens,
 		},
 		{
 			method: "POST", path: "/v1/users/:name/tokens", operation: "createToken", summary: "Make a token; its secret is shown this once",
-			least: administrator, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
+			least: known, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
 		},
 		{
-			method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "End a token",
-			least: administrator, verb: Change, status: 204, handle: (*Server).revokeToken,
+			method: "POST", path: "/v1/users/:name/tokens/:id/rotate", operation: "rotateToken", summary: "Make a token in place of one, which is revoked; the secret is shown this once",
+			least: known, verb: Change, status: 201, result: wire.Token{}, handle: (*Server).rotateToken,
+		},
+		{
+			method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "Revoke a token",
+			least: known, verb: Change, status: 204, handle: (*Server).revokeToken,
 		},
 	}
 }

@@ -19,6 +19,8 @@ var (
 	errNoMethod = errors.New("method not allowed")
 )
 
+func isNotFound(err error) bool { return errors.Is(err, cluster.ErrNotFound) }
+
 // statuses maps sentinels to answers: the one table of the API. The first that
 // matches counts.
 var statuses = []struct {

@@ -16,6 +16,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/journal"
+	"vjob/scheduler"
 )
 
 // A stream reads the log in batches, and rests in between so that a busy loop
@@ -84,13 +85,13 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 		}
 	}
 	if wantsStream(c.Request) {
-		return s.stream(c, filter)
+		return s.stream(c, who, filter)
 	}
 	events, err := s.reader.Events(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	list := wire.EventList{Events: wireEvents(events), Last: after}
+	list := wire.EventList{Events: wireEvents(events, s.snapshot(), filter.Owner), Last: after}
 	if n := len(events); n > 0 {
 		list.Last = events[n-1].Seq
 	}
@@ -100,7 +101,7 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 // stream sends events as they come. Nothing is buffered for a slow reader: it is
 // read from the log at the pace at which it takes, and one that takes nothing for
 // long is cut off and can go on later by Last-Event-ID.
-func (s *Server) stream(c *gin.Context, filter journal.EventFilter) error {
+func (s *Server) stream(c *gin.Context, who Subject, filter journal.EventFilter) error {
 	ctx := c.Request.Context()
 	if err := s.resume(c, &filter); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (s *Server) stream(c *gin.Context, filter journal.EventFilter) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
-	out := s.patiently(c)
+	out := s.patiently(c, who)
 	if _, err := fmt.Fprintf(out, "retry: 1000\n\n"); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *Server) batch(ctx context.Context, out *patient, filter *journal.EventF
 	}
 	var text []byte
 	for _, e := range events {
-		data, err := json.Marshal(wireEvent(e))
+		data, err := json.Marshal(wireEvent(e, s.snapshot(), filter.Owner))
 		if err != nil {
 			return false, err
 		}
@@ -182,8 +183,8 @@ func (s *Server) pause(c *gin.Context, out *patient, pulse *time.Ticker, news <-
 		case <-news:
 		case <-late.C:
 		case <-pulse.C:
-			if who, err := s.authenticate(c.Request); err != nil || who.Name == "" {
-				return false, nil
+			if err := out.same(); err != nil {
+				return false, err
 			}
 			if _, err := fmt.Fprint(out, ": alive\n\n"); err != nil {
 				return false, err
@@ -206,17 +207,17 @@ func (s *Server) pause(c *gin.Context, out *patient, pulse *time.Ticker, news <-
 	return false, nil
 }
 
-func wireEvent(e journal.Event) wire.Event {
+func wireEvent(e journal.Event, now *scheduler.Snapshot, viewer string) wire.Event {
 	return wire.Event{
 		Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
-		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: e.Text,
+		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.Text, viewer, now),
 	}
 }
 
-func wireEvents(events []journal.Event) []wire.Event {
+func wireEvents(events []journal.Event, now *scheduler.Snapshot, viewer string) []wire.Event {
 	list := make([]wire.Event, len(events))
 	for i, e := range events {
-		list[i] = wireEvent(e)
+		list[i] = wireEvent(e, now, viewer)
 	}
 	return list
 }

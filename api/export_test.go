@@ -1,8 +1,6 @@
 package api
 
-import (
-	"vjob/journal"
-)
+import "time"
 
 // Route is an endpoint as tests walk them.
 type Route struct {
@@ -22,10 +20,14 @@ func Routes() []Route {
 	return list
 }
 
-// NewPeer is the subject of a local user.
-func NewPeer(uid, own uint32, name string) (role journal.Role) {
-	return newPeer(uid, own, func(uint32) string { return name }).Role
-}
-
 // MaxTail and LastLines are what logs with a tail are made of.
 var LastLines = lastLines
+
+// NewLogins makes the cache of names of local users.
+func NewLogins(look func(uint32) string, now func() time.Time) func(uint32) string {
+	l := newLogins(Locals{
+		Login:       func(uid uint32) (string, error) { return look(uid), nil },
+		Subordinate: func(uint32) bool { return false },
+	}, now)
+	return func(uid uint32) string { return l.of(uid).name }
+}

@@ -14,11 +14,8 @@ import (
 	"vjob/cluster"
 )
 
-// Refusals for want of room.
-var (
-	errBusy = fmt.Errorf("as many requests are under way as the server takes: %w", cluster.ErrUnavailable)
-	errRate = fmt.Errorf("requests come faster than allowed: %w", cluster.ErrTooMany)
-)
+// errRate refuses what comes too fast.
+var errRate = fmt.Errorf("requests come faster than allowed: send fewer a second: %w", cluster.ErrTooMany)
 
 // maxBuckets bounds the memory that callers can take by having many names.
 const maxBuckets = 10_000

@@ -13,18 +13,27 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"vjob/cluster"
 )
 
+// Listener is what [Server.Serve] serves: a unix socket, a loopback address, or TLS.
+type Listener struct {
+	net.Listener
+	config *tls.Config // nil: no TLS
+}
+
 // Listen opens a listener for [Server.Serve]. The address is unix:///path, or
 // host:port (a tcp:// in front is allowed). Beyond loopback TLS is needed: with
 // none the error says what to set. config may be nil; its lowest version is
-// raised to TLS 1.2.
-func Listen(ctx context.Context, address string, config *tls.Config) (net.Listener, error) {
+// raised to TLS 1.3.
+func Listen(ctx context.Context, address string, config *tls.Config) (*Listener, error) {
 	if path, ok := strings.CutPrefix(address, "unix://"); ok {
-		return listenUnix(ctx, path)
+		return ListenSocket(ctx, path, 0o666, -1)
 	}
 	hostPort := strings.TrimPrefix(address, "tcp://")
 	host, _, err := net.SplitHostPort(hostPort)
@@ -40,12 +49,12 @@ func Listen(ctx context.Context, address string, config *tls.Config) (net.Listen
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
 	if config == nil {
-		return listener, nil
+		return &Listener{Listener: listener}, nil
 	}
 	config = config.Clone()
-	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS13)
 	config.NextProtos = []string{"h2", "http/1.1"}
-	return tls.NewListener(listener, config), nil
+	return &Listener{listener, config}, nil
 }
 
 // isLoopback reports whether the host can only be reached from this machine.
@@ -55,9 +64,9 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// listenUnix opens a socket that every local user may connect to: who they are is
-// told by the kernel. A socket that nobody answers on any more is replaced.
-func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+// ListenSocket opens a unix socket with permissions and a group; gid -1 leaves the group as it
+// is. A stale socket is replaced.
+func ListenSocket(ctx context.Context, path string, mode fs.FileMode, gid int) (*Listener, error) {
 	if !filepath.IsAbs(path) {
 		return nil, cluster.BadField("listen", "unix://"+path, "an absolute path")
 	}
@@ -67,14 +76,26 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	// Until group and mode are set only the owner can connect.
+	closed := func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) { failed = unix.Fchmod(int(fd), 0o600) })
+		return errors.Join(err, failed)
+	}
+	listener, err := (&net.ListenConfig{Control: closed}).Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	if err := os.Chmod(path, 0o666); err != nil {
+	if gid >= 0 {
+		err = os.Chown(path, -1, gid)
+	}
+	if err == nil {
+		err = os.Chmod(path, mode)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen on %s: %w", path, err), listener.Close())
 	}
-	return listener, nil
+	return &Listener{Listener: listener}, nil
 }
 
 func removeStale(ctx context.Context, path string) error {
@@ -99,29 +120,32 @@ func removeStale(ctx context.Context, path string) error {
 // Serve answers requests on the listeners until the context ends; then it takes
 // no more, ends the streams, lets the other requests end for a while, and closes
 // the listeners. It may be called once.
-func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
-	for _, l := range listeners {
-		if err := checkListener(l); err != nil {
-			return err
-		}
-	}
+func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	server := &http.Server{
-		Handler: s.handler, ConnContext: withPeer,
-		ReadHeaderTimeout: s.limits.HeaderTime, ReadTimeout: s.limits.BodyTime, IdleTimeout: 2 * time.Minute,
+		Handler: s.handler, ConnContext: withConn,
+		ReadHeaderTimeout: s.limits.HeaderTime, ReadTimeout: s.limits.BodyTime, IdleTimeout: s.limits.IdleTime,
+		// Until something is written, which has a time of its own.
+		WriteTimeout:   s.limits.BodyTime + s.limits.WriteTime,
 		MaxHeaderBytes: s.limits.HeaderBytes,
-		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: s.limits.PerCaller, WriteByteTimeout: s.limits.WriteTime, SendPingTimeout: s.limits.IdleTime,
+		},
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	server.RegisterOnShutdown(func() { s.stopOnce.Do(func() { close(s.stop) }) })
 	failed := make(chan error, len(listeners))
 	var serving sync.WaitGroup
 	for _, l := range listeners {
 		serving.Go(func() {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.guarded(l)); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 			}
 		})
 		s.log.LogAttrs(ctx, slog.LevelInfo, "listening", slog.String("address", l.Addr().String()))
 	}
+	noting, noted := context.WithCancel(context.WithoutCancel(ctx))
+	defer noted()
+	serving.Go(func() { s.writeUses(noting) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -133,17 +157,17 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		// What is still under way has had its time.
 		err = errors.Join(err, server.Close())
 	}
+	noted()
 	serving.Wait()
 	s.lines.Wait()
 	return err
 }
 
-// checkListener refuses plain TCP beyond loopback, whoever opened the listener.
-func checkListener(l net.Listener) error {
-	if plain, ok := l.(*net.TCPListener); ok {
-		if addr, ok := plain.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
-			return cluster.BadField("listen", l.Addr().String(), "loopback, a unix socket, or TLS")
-		}
+// guarded counts the connections of a listener. Beneath TLS a refusal cannot be read, so
+// none is sent.
+func (s *Server) guarded(l *Listener) net.Listener {
+	if l.config == nil {
+		return s.conns.Listen(l.Listener, refusal)
 	}
-	return nil
+	return tls.NewListener(s.conns.Listen(l.Listener, nil), l.config)
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/gin-gonic/gin"
 )
@@ -48,9 +47,9 @@ func lastBytes(r io.Reader, n int64) ([]byte, error) {
 
 // copyLog streams text to the caller, the last tail lines only when that is not
 // 0. Each piece has to be taken in the time for writing.
-func (s *Server) copyLog(c *gin.Context, text io.Reader, tail int) error {
+func (s *Server) copyLog(c *gin.Context, who Subject, text io.Reader, tail int) error {
 	c.Status(http.StatusOK)
-	out := s.patiently(c)
+	out := s.patiently(c, who)
 	if tail == 0 {
 		_, err := io.Copy(out, text)
 		return err
@@ -91,36 +90,4 @@ func lastLines(r io.Reader, n int) ([][]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// patient is a writer that gives the reader at the other end a time for each
-// piece, and no longer.
-type patient struct {
-	writer  io.Writer
-	control *http.ResponseController
-	each    time.Duration
-}
-
-// patiently starts an answer that takes as long as the caller likes.
-func (s *Server) patiently(c *gin.Context) *patient {
-	control := http.NewResponseController(c.Writer)
-	// The time to read the request is over; it would end the connection as well.
-	// A test recorder has no deadlines.
-	_ = control.SetReadDeadline(time.Time{})
-	return &patient{writer: c.Writer, control: control, each: s.limits.WriteTime}
-}
-
-// Write writes and flushes one piece.
-func (p *patient) Write(b []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(p.each)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, err
-	}
-	n, err := p.writer.Write(b)
-	if err != nil {
-		return n, err
-	}
-	if err := p.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return n, err
-	}
-	return n, nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -51,7 +52,7 @@ func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot
 			}
 		}
 		if who.Role == journal.RoleAdmin {
-			list[i].Problem = n.Problem
+			list[i].Problem, list[i].Warnings = n.Problem, n.Warnings
 		}
 		for _, vm := range n.VMs {
 			if own == nil || own[vm.VJob] {
@@ -121,11 +122,22 @@ func (s *Server) setNodes(c *gin.Context, who Subject, names []string, state clu
 		}
 		ids[i] = cluster.NodeID(name)
 	}
-	if err := s.scheduler.SetNodes(c.Request.Context(), ids, state, who.Name); err != nil {
+	if err := s.decree(c.Request.Context(), who, ids, state); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
 	return nil
+}
+
+// decree puts nodes in another state, and notes that.
+func (s *Server) decree(ctx context.Context, who Subject, ids []cluster.NodeID, state cluster.NodeState) error {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return s.audited(ctx, s.act(who, journal.AuditNode, brief(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
+		return s.scheduler.SetNodes(ctx, ids, state, act)
+	})
 }
 
 // status answers GET /v1/status.
@@ -147,7 +159,7 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 	own := make(map[cluster.VJobID]bool, len(rows))
 	for i := range rows {
 		own[rows[i].ID] = true
-		st.VJobs[i] = wireVJob(&rows[i], now)
+		st.VJobs[i] = wireVJob(&rows[i], now, who.visible())
 	}
 	for _, a := range now.Running {
 		if who.Role != journal.RoleAdmin && !own[a.VM.VJob] {
@@ -162,14 +174,20 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 }
 
 // images answers GET /v1/images.
-func (s *Server) images(c *gin.Context, _ Subject) error {
+func (s *Server) images(c *gin.Context, who Subject) error {
 	list := wire.ImageList{Images: []wire.Image{}}
-	if s.catalogue != nil {
-		images, err := s.catalogue.Images(c.Request.Context())
-		if err != nil {
-			return err
+	images, err := s.bootable(c.Request.Context(), who)
+	if err != nil {
+		return err
+	}
+	for _, image := range images {
+		if !image.may {
+			continue
 		}
-		list.Images = append(list.Images, images...)
+		if who.Role != journal.RoleAdmin {
+			image.Users, image.Groups = nil, nil
+		}
+		list.Images = append(list.Images, image.Image)
 	}
 	return answer(c, http.StatusOK, list)
 }

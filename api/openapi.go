@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -40,24 +43,42 @@ func openAPI(table []endpoint) ([]byte, error) {
 			"content":     jsonContent(schemas.ref(reflect.TypeFor[wire.Error]())),
 		}},
 	}
-	data, err := json.MarshalIndent(map[string]any{
+	data, err := json.Marshal(map[string]any{
 		"openapi": "3.0.3",
 		"info": map[string]any{
 			"title": "vjob", "version": "1",
 			"description": "Batch jobs made of virtual machines. Unknown fields and parameters are refused; units end the names; times are RFC 3339 in UTC.",
 		},
 		"paths": paths, "components": components,
-	}, "", "  ")
+	})
 	if err != nil {
 		return nil, fmt.Errorf("describe the API: %w", err)
 	}
 	return data, nil
 }
 
-// openAPI answers GET /v1/openapi.json.
+// openAPI answers GET /v1/openapi.json, compressed if that is accepted.
 func (s *Server) openAPI(c *gin.Context, _ Subject) error {
-	c.Data(http.StatusOK, "application/json; charset=utf-8", s.document)
+	document := s.document
+	c.Header("Vary", "Accept-Encoding")
+	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
+		c.Header("Content-Encoding", "gzip")
+		document = s.packed()
+	}
+	c.Header("Content-Length", strconv.Itoa(len(document)))
+	c.Data(http.StatusOK, "application/json; charset=utf-8", document)
 	return nil
+}
+
+// pack compresses a document.
+func pack(document []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(document)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // memory takes everything
+	}
+	return packed.Bytes()
 }
 
 // openPath turns gin's ":name" into OpenAPI's "{name}".
@@ -93,10 +114,15 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 		op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemas.ref(reflect.TypeOf(e.body)))}
 	}
 	responses := map[string]any{"default": map[string]any{"$ref": "#/components/responses/Error"}}
+	if e.failure != nil {
+		responses["default"] = map[string]any{
+			"description": "Every answer that is not a success.", "content": jsonContent(schemas.ref(reflect.TypeOf(e.failure))),
+		}
+	}
 	success := map[string]any{"description": "Success."}
 	content := map[string]any{}
 	if e.result != nil {
-		content = jsonContent(schemas.ref(reflect.TypeOf(e.result)))
+		content = jsonContent(e.shapes(schemas))
 	}
 	if e.media != "" {
 		schema := map[string]any{"type": "string"}
@@ -104,7 +130,7 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 			schema["format"] = "binary"
 		}
 		content[e.media] = map[string]any{"schema": schema}
-	} else if e.streams {
+	} else if e.lane == watches {
 		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages whose data is an Event, with its seq as id."}}
 	}
 	if len(content) > 0 {
@@ -119,6 +145,19 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 	}
 	op["responses"] = responses
 	return op
+}
+
+// shapes is the schema of what is answered: the result, or another shape of it.
+func (e endpoint) shapes(schemas schemaSet) any {
+	first := schemas.ref(reflect.TypeOf(e.result))
+	if len(e.also) == 0 {
+		return first
+	}
+	shapes := []any{first}
+	for _, other := range e.also {
+		shapes = append(shapes, schemas.ref(reflect.TypeOf(other)))
+	}
+	return map[string]any{"anyOf": shapes}
 }
 
 func (e endpoint) params() []any {
@@ -210,6 +249,9 @@ func (s schemaSet) add(t reflect.Type) {
 			continue
 		}
 		properties[name] = s.ref(f.Type)
+		if p, ok := properties[name].(map[string]any); ok && nullable(t, f) {
+			p["nullable"] = true
+		}
 		if !strings.Contains(options, "omitempty") {
 			required = append(required, name)
 		}
@@ -225,11 +267,18 @@ func (s schemaSet) add(t reflect.Type) {
 	}
 }
 
+// nullable reports whether a field of an answer is null when there is nothing to tell. A
+// walltime that is to be changed is not.
+func nullable(t reflect.Type, f reflect.StructField) bool {
+	return f.Type.Kind() == reflect.Pointer && !strings.Contains(f.Tag.Get("json"), "omitempty") && t != reflect.TypeFor[wire.VJobChange]()
+}
+
 // enumerations are the texts that some fields are limited to.
 var enumerations = map[string]map[string][]string{
 	"NodesChange": {"state": {"online", "draining", "offline", "down"}},
 	"NodeChange":  {"state": {"online", "draining", "offline", "down"}},
 	"User":        {"role": {"user", "admin"}},
+	"UserChange":  {"role": {"user", "admin"}},
 	"Identity":    {"role": {"user", "admin"}, "via": {"socket", "token"}},
 	"VJob":        {"state": vjobStates},
 	"VJobDetail":  {"state": vjobStates},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -96,6 +97,10 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 	shown := func(id ctxswitch.ActionID) bool {
 		return int(id) < len(actions) && visible(actions[id].VM.VJob)
 	}
+	foreign := func(number string) bool {
+		id, err := strconv.ParseInt(number, 10, 64)
+		return err == nil && !visible(cluster.VJobID(id))
+	}
 	for i, a := range actions {
 		if !visible(a.VM.VJob) {
 			continue
@@ -111,7 +116,7 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 		}
 		if i < len(detail.Progress) {
 			p := detail.Progress[i]
-			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), p.Note
+			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), withoutVMs(p.Note, foreign)
 		}
 		plan.Actions = append(plan.Actions, w)
 	}

@@ -25,25 +25,36 @@ type Scheduler interface {
 	// Order asks something of a vjob in the name of somebody; it is durable on
 	// return, and carried out later.
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
-	// OrderArray asks it of every vjob of an array to which it applies, all or nothing.
+	// OrderArray asks it of every vjob of an array to which it applies. After an error that
+	// is neither ErrNotFound nor ErrConflict some may have followed.
 	OrderArray(ctx context.Context, array cluster.VJobID, order scheduler.Order, by string) error
+	// Orphans lists the saved VMs that no vjob is saved in.
+	Orphans(ctx context.Context) ([]scheduler.Orphan, error)
+	// DiscardImage deletes one of them, by its name; it is durable on return, and carried
+	// out later.
+	DiscardImage(ctx context.Context, name, by string) error
+	// Restore goes back to kept images of a vjob, of the newest generation if it is 0; it is
+	// durable on return, and carried out later.
+	Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error
 	// SetWalltime gives a vjob another walltime; it is durable on return.
 	SetWalltime(ctx context.Context, s scheduler.Stretch) error
 	// SetNodes asks for another state of some nodes, of all or none.
-	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error
+	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error
 	// SetPower asks for a node to be switched off, once it is empty, or on.
-	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, by string) error
+	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error
 	// SetRules replaces the placement rules of the cluster; what is wrong with them is a
 	// *cluster.FieldError.
-	SetRules(ctx context.Context, text, by string) error
+	SetRules(ctx context.Context, text string, act journal.Audit) error
 	// SetBudgets replaces the power budgets; what is wrong with them is a
 	// *cluster.FieldError.
-	SetBudgets(ctx context.Context, lines []budget.Line, by string) error
+	SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error
+	// Disown tells that what a user has used is that of a former user from now on.
+	Disown(ctx context.Context, user, former string) error
 	// CheckBudgets says what is wrong with such budgets, and changes nothing.
 	CheckBudgets(ctx context.Context, lines []budget.Line) error
 	// SetPrices replaces the prices of energy, CSV; what is wrong with them is a
 	// *cluster.FieldError.
-	SetPrices(ctx context.Context, text, by string) error
+	SetPrices(ctx context.Context, text string, act journal.Audit) error
 	// CheckPrices says what is wrong with such prices, and changes nothing.
 	CheckPrices(ctx context.Context, text string) error
 	// CheckRules says what is wrong with such rules, and changes nothing.
@@ -73,22 +84,32 @@ type Reader interface {
 	Energy(ctx context.Context, f journal.EnergyFilter) ([]journal.EnergyRow, error)
 }
 
-// Accounts keeps users and tokens.
+// Accounts keeps users, tokens and the audit list. What changes is written together with its
+// entry of the audit list.
 type Accounts interface {
 	// CreateUser adds an account; a name that exists is cluster.ErrConflict.
-	CreateUser(ctx context.Context, user journal.User) error
+	CreateUser(ctx context.Context, user journal.User, act journal.Audit) error
 	Users(ctx context.Context) ([]journal.User, error)
 	User(ctx context.Context, name string) (journal.User, error)
-	// DeleteUser removes an account and its tokens; its ended vjobs stay.
-	DeleteUser(ctx context.Context, name string) error
-	// CreateToken keeps the hash of a token; a zero time of expiry is never.
-	CreateToken(ctx context.Context, user string, hash [sha256.Size]byte, created, expires time.Time) (id int64, err error)
-	// UserByToken finds the user of a token that is neither revoked nor expired,
+	ChangeUser(ctx context.Context, name string, change journal.UserChange, act journal.Audit) error
+	// DeleteUser deletes an account and its tokens, and returns the owner that its ended vjobs
+	// have from now on.
+	DeleteUser(ctx context.Context, name string, act journal.Audit) (former string, err error)
+	// Admit finds the account of a local user, or fails with cluster.ErrForbidden and the reason.
+	Admit(ctx context.Context, l journal.LocalUser, now time.Time) (journal.User, error)
+	// CreateToken keeps the hash of a token. The entry of the audit list needs no object.
+	CreateToken(ctx context.Context, n journal.NewToken, act journal.Audit) (id int64, err error)
+	// UserByToken finds the user of a token that is neither revoked nor expired, and its number,
 	// or fails with cluster.ErrUnauthenticated.
-	UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (journal.User, error)
+	UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (user journal.User, token int64, err error)
 	Tokens(ctx context.Context, user string) ([]journal.Token, error)
 	// RevokeToken makes a token worthless; doing it again changes nothing.
-	RevokeToken(ctx context.Context, id int64) error
+	RevokeToken(ctx context.Context, user string, id int64, act journal.Audit) error
+	// NoteUse writes when tokens were last used.
+	NoteUse(ctx context.Context, used map[int64]time.Time) error
+	// Audit lists entries, the latest first; WriteAudit adds one of what is not written otherwise.
+	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.Audit, error)
+	WriteAudit(ctx context.Context, a journal.Audit) error
 }
 
 // Console opens what the guest of a VM has printed since its first boot. A VM

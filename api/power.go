@@ -30,7 +30,10 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 	if !cluster.IsName(name) {
 		return notFound("node", name)
 	}
-	if err := s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, who.Name); err != nil {
+	err := s.audited(c.Request.Context(), s.act(who, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
+		return s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, act)
+	})
+	if err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)

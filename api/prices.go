@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
+	"vjob/journal"
 )
 
 // prices answers GET /v1/prices.
@@ -35,7 +36,9 @@ func (s *Server) setPrices(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckPrices(c.Request.Context(), change.CSV)
 	} else {
-		err = s.scheduler.SetPrices(c.Request.Context(), change.CSV, who.Name)
+		err = s.audited(c.Request.Context(), s.act(who, journal.AuditPrices, "", brief(change.CSV)), func(act journal.Audit) error {
+			return s.scheduler.SetPrices(c.Request.Context(), change.CSV, act)
+		})
 	}
 	if err != nil {
 		return err

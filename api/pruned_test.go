@@ -26,7 +26,7 @@ func TestEventsAfterAPrune(t *testing.T) {
 	b.happen(journal.Event{Kind: journal.EventAlarm, Text: "new"})
 	left := read[wire.EventList](t, b.as("root", "GET", "/v1/events", ""), 200).Events
 	last := len(left) - 1
-	if len(left) != len(all)-3 || left[last].Text != "new" || left[last].Seq != all[len(all)-1].Seq+1 {
+	if len(left) != 6 || left[last].Text != "new" || left[last].Seq != all[len(all)-1].Seq+1 {
 		t.Fatalf("left of %+v: %+v", all, left)
 	}
 	_, address := b.serve()

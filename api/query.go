@@ -100,7 +100,7 @@ func body(c *gin.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, errBulk) {
 		return nil, err
 	}
 	if err != nil {

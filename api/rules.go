@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
+	"vjob/journal"
 )
 
 // rules answers GET /v1/rules.
@@ -30,7 +31,9 @@ func (s *Server) setRules(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckRules(c.Request.Context(), change.Text)
 	} else {
-		err = s.scheduler.SetRules(c.Request.Context(), change.Text, who.Name)
+		err = s.audited(c.Request.Context(), s.act(who, journal.AuditRules, "", brief(change.Text)), func(act journal.Audit) error {
+			return s.scheduler.SetRules(c.Request.Context(), change.Text, act)
+		})
 	}
 	if err != nil {
 		return err

@@ -2,10 +2,12 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/scheduler"
 )
 
@@ -13,7 +15,7 @@ func scheduleEndpoint() endpoint {
 	return endpoint{
 		method: "GET", path: "/v1/forecast", operation: "getForecast",
 		summary: "When each vjob is going to start and end, and how much is used meanwhile",
-		least:   known, verb: Read, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
+		least:   known, verb: Read, lane: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
 	}
 }
 
@@ -23,24 +25,32 @@ func (s *Server) schedule(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireSchedule(&f, who))
+	return answer(c, http.StatusOK, wireSchedule(&f, who, s.snapshot()))
 }
 
 // wireSchedule is what somebody may see of it: users their own vjobs, and what all use.
-func wireSchedule(f *scheduler.Foreseen, who Subject) wire.Schedule {
+func wireSchedule(f *scheduler.Foreseen, who Subject, now *scheduler.Snapshot) wire.Schedule {
 	w := wire.Schedule{
 		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,
 		VJobs: []wire.Slot{}, Use: make([]wire.Use, len(f.Use)),
 	}
+	hidden := map[cluster.VJobID]bool{}
+	for _, job := range f.VJobs {
+		hidden[job.ID] = !Can(who, Read, Object{Kind: KindVJob, Owner: job.Owner})
+	}
 	for i, job := range f.VJobs {
-		if !Can(who, Read, Object{Kind: KindVJob, Owner: job.Owner}) {
+		if hidden[job.ID] {
 			continue
 		}
 		b, j := &f.Bars[i], &f.Jobs[i]
+		why := b.Why
+		if slices.ContainsFunc(b.Named, func(id cluster.VJobID) bool { return hidden[id] }) {
+			why = b.Discreet
+		}
 		w.VJobs = append(w.VJobs, wire.Slot{
 			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),
 			CPUMilli: int64(j.Need.CPU), MemoryMiB: int64(j.Need.Memory), Runs: j.Runs,
-			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: b.Why,
+			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: Shown(why, who.visible(), now),
 		})
 	}
 	for i, u := range f.Use {

@@ -8,7 +8,6 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -17,8 +16,11 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/time/rate"
 
+	"vjob/api/guard"
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/notify"
 )
 
@@ -39,14 +41,20 @@ type Config struct {
 	Now      func() time.Time // nil: time.Now
 	Limits   Limits
 	Dialects []Dialect // beside /v1
-	// Admit has a submission follow the rules of this site, which may change or refuse it;
-	// nil: there are none. Dialects see to it themselves.
-	Admit func(ctx context.Context, who Subject, body *wire.Submission) error
+	// Admit has a submission follow the rules of this site; may be nil. Dialects see to it
+	// themselves.
+	Admit  Admission
+	Rights Rights
 	// Notifiable says why nobody can be told at an address; nil: everybody can.
 	Notifiable func(notify.Address) error
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
 	HeartbeatEvery time.Duration
+	// Locals are the local users that need no token.
+	Locals Locals
+	// TokenLife is how long a token is valid that asks for nothing else, and the longest that a
+	// user may ask for; 0: for ever.
+	TokenLife time.Duration
 	// PollEvery is the longest time until an event that nobody called
 	// [Server.Notify] for is streamed; 0 is 1 s.
 	PollEvery time.Duration
@@ -54,20 +62,29 @@ type Config struct {
 
 // Limits bound what callers can take. Zero fields have the defaults given here.
 type Limits struct {
-	BodyBytes       int64         // of a request: 1 MiB
-	SubmissionBytes int64         // of a submission, with the parameters of an array: 16 MiB
-	VMsPerVJob      int           // 1,000
-	VJobsPerArray   int           // 10,000
-	PerSecond       float64       // requests of one subject: 1,000
-	Burst           int           // that may come at once: 2,000
-	Strangers       float64       // failed authentications a second from one address: 5, with bursts of 20
-	Concurrent      int           // requests under way: 256
-	Streams         int           // event streams and logs under way: 64
-	HeaderBytes     int           // 16 KiB
-	HeaderTime      time.Duration // until the header of a request is read: 5 s
-	BodyTime        time.Duration // until a request is read: 30 s
-	WriteTime       time.Duration // until an answer, or one message of a stream, is taken: 30 s
-	StopTime        time.Duration // that Serve lets requests end in: 10 s
+	BodyBytes       int64   // of a request: 1 MiB
+	SubmissionBytes int64   // of a submission, with the parameters of an array: 16 MiB
+	VMsPerVJob      int     // 1,000
+	VJobsPerArray   int     // 10,000
+	PerSecond       float64 // requests of one subject: 1,000
+	Burst           int     // that may come at once: 2,000
+	Strangers       float64 // failed authentications a second from one address: 5, with bursts of 20
+	// Of what is in flight an eighth of each total is for administrators.
+	Concurrent         int // requests: 256
+	PerCaller          int // of one caller: 64
+	Streams            int // event streams; the same number of logs and consoles: 64
+	StreamsPerCaller   int // of one caller: 8
+	Forecasts          int // what-ifs and schedules: 8
+	ForecastsPerCaller int // of one caller: 2
+	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
+	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight
+
+	HeaderBytes int           // 16 KiB
+	HeaderTime  time.Duration // until the header of a request is read: 5 s
+	BodyTime    time.Duration // until a request is read: 30 s
+	WriteTime   time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	IdleTime    time.Duration // between requests on a connection: 1 m; there is one request without a known caller
+	StopTime    time.Duration // that Serve lets requests end in: 10 s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -79,11 +96,18 @@ func (l Limits) withDefaults() Limits {
 	l.Burst = cmp.Or(l.Burst, 2000)
 	l.Strangers = cmp.Or(l.Strangers, 5)
 	l.Concurrent = cmp.Or(l.Concurrent, 256)
+	l.PerCaller = cmp.Or(l.PerCaller, 64)
 	l.Streams = cmp.Or(l.Streams, 64)
+	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 8)
+	l.Forecasts = cmp.Or(l.Forecasts, 8)
+	l.ForecastsPerCaller = cmp.Or(l.ForecastsPerCaller, 2)
+	l.Connections = cmp.Or(l.Connections, 1024)
+	l.PerPeer = cmp.Or(l.PerPeer, 512)
 	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
 	l.HeaderTime = cmp.Or(l.HeaderTime, 5*time.Second)
 	l.BodyTime = cmp.Or(l.BodyTime, 30*time.Second)
 	l.WriteTime = cmp.Or(l.WriteTime, 30*time.Second)
+	l.IdleTime = cmp.Or(l.IdleTime, time.Minute)
 	l.StopTime = cmp.Or(l.StopTime, 10*time.Second)
 	return l
 }
@@ -99,22 +123,31 @@ type Server struct {
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
-	admission  func(context.Context, Subject, *wire.Submission) error // nil: no rules
-	notifiable func(notify.Address) error                             // nil: everybody can be told
-	copying    sync.Mutex                                             // held while a back-up is made
+	admission  Admission // nil: no rules
+	rights     Rights
+	notifiable func(notify.Address) error // nil: any address is
+	copying    sync.Mutex                 // held while a back-up is made
 	log        *slog.Logger
 	now        func() time.Time
 	limits     Limits
 	heartbeat  time.Duration
 	poll       time.Duration
 
+	logins      *logins
+	tokenLife   time.Duration
+	uses        uses
+	issues      *buckets      // tokens that users make
+	failures    *buckets      // failed logins that are written down, by address
+	allFailures *rate.Limiter // of all addresses
+
 	handler   http.Handler
 	metrics   *metrics
 	document  []byte // OpenAPI
 	subjects  *buckets
 	strangers *buckets
-	slots     chan struct{} // one token per request under way
-	streams   chan struct{} // one token per stream under way
+	packed    func() []byte // the document, compressed
+	pools     []pool        // of what is in flight, by lane
+	conns     *guard.Conns
 	bulk      chan struct{} // one token per long body under way
 	news      *bell
 	stop      chan struct{} // closed when streams have to end
@@ -129,15 +162,19 @@ func New(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
+		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, rights: cfg.Rights, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
 		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
-		slots: make(chan struct{}, limits.Concurrent), streams: make(chan struct{}, limits.Streams), bulk: make(chan struct{}, bulk),
+		pools: newPools(&limits), bulk: make(chan struct{}, bulk),
 		news: newBell(), stop: make(chan struct{}),
+		tokenLife: cfg.TokenLife, issues: newBuckets(issuesPerSecond, issuesAtOnce),
+		failures: newBuckets(failuresOfOne, 1), allFailures: rate.NewLimiter(failuresOfAll, failuresAtOnce),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.conns = guard.NewConns(limits.Connections, limits.PerPeer, s.now)
+	s.logins = newLogins(cfg.Locals.withDefaults(), s.now)
 	s.metrics = newMetrics(s.scheduler, s.now())
 	table := endpoints()
 	for _, d := range cfg.Dialects {
@@ -147,8 +184,8 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.document = document
-	s.handler = spelt(s.routes(table), cfg.Dialects)
+	s.document, s.packed = document, sync.OnceValue(func() []byte { return pack(document) })
+	s.handler = s.timed(spelt(s.routes(table), cfg.Dialects))
 	return s, nil
 }
 
@@ -197,26 +234,25 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 		if e.fail != nil {
 			c.Set(failKey, e.fail)
 		}
-		slots := s.slots
-		if e.streams && (e.media != "" || wantsStream(c.Request)) {
-			slots = s.streams
-		}
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		default:
-			s.fail(c, errBusy)
-			return
-		}
 		who, err := s.admit(c, e)
 		if err == nil {
 			err = checkQuery(c.Request.URL.Query(), e.query)
 		}
-		if err == nil {
-			defer s.limitBody(c, &e)()
-			err = e.handle(s, c, who)
-		}
 		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		leave, err := s.enter(c.Request, e.laneOf(c.Request), who)
+		if err != nil {
+			if c.Request.ContentLength != 0 {
+				c.Header("Connection", "close") // else its body would be waited for
+			}
+			s.fail(c, err)
+			return
+		}
+		defer leave()
+		defer s.limitBody(c, &e)()
+		if err := e.handle(s, c, who); err != nil {
 			s.fail(c, err)
 		}
 	}
@@ -231,12 +267,13 @@ func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
 	if err == nil && who.Name == "" {
 		err = errNobody
 	}
-	if errors.Is(err, errNobody) && !s.strangers.allow(c.RemoteIP(), s.now()) {
-		return Subject{}, errRate
+	if errors.Is(err, errNobody) || errors.Is(err, cluster.ErrForbidden) {
+		err = s.refused(c.Request, err)
 	}
 	if err != nil {
 		return Subject{}, err
 	}
+	s.known(c.Writer, c.Request)
 	if !s.subjects.allow(who.Name, s.now()) {
 		return Subject{}, errRate
 	}

@@ -22,6 +22,7 @@ import (
 	"vjob/db"
 	"vjob/energy/budget"
 	"vjob/energy/price"
+	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue"
@@ -73,7 +74,7 @@ func (l *loop) Order(_ context.Context, id cluster.VJobID, order scheduler.Order
 	return l.note("%s %s by %s", order, id, by)
 }
 
-func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error {
+func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
 	var names []string
 	for _, node := range nodes {
 		if node != "n1" && node != "n2" {
@@ -81,25 +82,45 @@ func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster
 		}
 		names = append(names, string(node))
 	}
-	return l.note("%s %s by %s", strings.Join(names, ","), state, by)
+	return l.note("%s %s by %s", strings.Join(names, ","), state, act.By)
 }
 
-func (l *loop) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, by string) error {
-	return l.note("%s power %s by %s", node, want, by)
+func (l *loop) Orphans(context.Context) ([]scheduler.Orphan, error) {
+	image := hypervisor.Image{
+		ID:   hypervisor.ImageID{VM: cluster.VMID{VJob: 1, Rank: 1}, Generation: 2, Attempt: 1},
+		Node: "n1", Bytes: 3 << 20, Complete: true, Written: time.Date(2026, time.March, 1, 8, 0, 0, 0, time.UTC),
+	}
+	return []scheduler.Orphan{{Image: image, Why: "node n1 is down", Restorable: true}}, nil
 }
 
-func (l *loop) SetRules(ctx context.Context, text, by string) error {
+func (l *loop) DiscardImage(_ context.Context, name, by string) error {
+	return l.note("image %s deleted by %s", name, by)
+}
+
+func (l *loop) Restore(_ context.Context, id cluster.VJobID, generation int, by string) error {
+	return l.note("%s restored from generation %d by %s", id, generation, by)
+}
+
+func (l *loop) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
+	return l.note("%s power %s by %s", node, want, act.By)
+}
+
+func (l *loop) SetRules(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckRules(ctx, text); err != nil {
 		return err
 	}
-	return l.note("rules %q by %s", text, by)
+	return l.note("rules %q by %s", text, act.By)
 }
 
-func (l *loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) error {
+func (l *loop) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
 	if err := l.CheckBudgets(ctx, lines); err != nil {
 		return err
 	}
-	return l.note("budgets %v by %s", lines, by)
+	return l.note("budgets %v by %s", lines, act.By)
+}
+
+func (l *loop) Disown(_ context.Context, user, former string) error {
+	return l.note("%s is %s", user, former)
 }
 
 func (l *loop) CheckBudgets(_ context.Context, lines []budget.Line) error {
@@ -107,11 +128,11 @@ func (l *loop) CheckBudgets(_ context.Context, lines []budget.Line) error {
 	return err
 }
 
-func (l *loop) SetPrices(ctx context.Context, text, by string) error {
+func (l *loop) SetPrices(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckPrices(ctx, text); err != nil {
 		return err
 	}
-	return l.note("prices %q by %s", text, by)
+	return l.note("prices %q by %s", text, act.By)
 }
 
 func (l *loop) CheckPrices(_ context.Context, text string) error {
@@ -152,7 +173,10 @@ func (l *loop) Foresee(context.Context) (scheduler.Foreseen, error) {
 		id := cluster.VJobID(i + 1)
 		f.VJobs = append(f.VJobs, &cluster.VJob{ID: id, Owner: owner})
 		f.Jobs = append(f.Jobs, forecast.Job{ID: id, Need: cluster.Resources{CPU: 1000}})
-		f.Bars = append(f.Bars, forecast.Bar{Start: l.snap.At, Why: "waits"})
+		f.Bars = append(f.Bars, forecast.Bar{
+			Start: l.snap.At, Why: "waits: 2 ends at 12:00: then there is room",
+			Named: []cluster.VJobID{2}, Discreet: "waits: another vjob ends at 12:00: then there is room",
+		})
 	}
 	f.Use = []forecast.Use{{At: l.snap.At, Used: cluster.Resources{CPU: 2000}, Nodes: 1}}
 	return f, nil
@@ -196,7 +220,7 @@ func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
 		Nodes: []scheduler.NodeStatus{{
 			Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
 			Used: cluster.Resources{CPU: 1000, Memory: 512},
-			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable",
+			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable", Warnings: []string{"not confined"},
 		}},
 		VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Reason: "first in line", Place: 1}},
 		Running: []scheduler.ActionStatus{
@@ -217,7 +241,7 @@ func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
 		tb.Fatal(err)
 	}
 	for name, role := range map[string]journal.Role{"alice": journal.RoleUser, "bob": journal.RoleUser, "root": journal.RoleAdmin} {
-		b.must(store.CreateUser(tb.Context(), journal.User{Name: name, Role: role}))
+		b.must(store.CreateUser(tb.Context(), journal.User{Name: name, Role: role}, journal.Audit{}))
 		b.tokens[name] = b.token(name, time.Time{})
 	}
 	return b
@@ -232,19 +256,24 @@ func (b *bench) must(err error) {
 
 func (b *bench) token(user string, expires time.Time) string {
 	secret := api.NewSecret()
-	_, err := b.loop.CreateToken(b.tb.Context(), user, api.HashSecret(secret), epoch, expires)
+	_, err := b.loop.CreateToken(b.tb.Context(), journal.NewToken{User: user, Hash: api.HashSecret(secret), Expires: expires}, journal.Audit{At: epoch})
 	b.must(err)
 	return secret
+}
+
+// submissionOf is a vjob of one VM.
+func submissionOf(owner string) intake.Submission {
+	return intake.Submission{
+		Owner: owner, Name: "sim", At: epoch,
+		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
+	}
 }
 
 // populate gives alice vjob 1 and bob vjob 2, and one plan that boots both.
 func (b *bench) populate() {
 	b.tb.Helper()
 	for _, owner := range []string{"alice", "bob"} {
-		_, _, err := b.loop.DB.Submit(b.tb.Context(), intake.Submission{
-			Owner: owner, Name: "sim", At: epoch,
-			VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
-		})
+		_, _, err := b.loop.DB.Submit(b.tb.Context(), submissionOf(owner))
 		b.must(err)
 	}
 	_, err := b.loop.Load(b.tb.Context())
@@ -259,7 +288,8 @@ func (b *bench) populate() {
 		Plans: []journal.Plan{{ID: 1, At: epoch, Policy: "firstfit", State: journal.PlanRunning, Plan: ctxswitch.Plan{
 			Actions: []ctxswitch.Action{boot(0, 1), second}, Cost: 512, Makespan: 6 * time.Second,
 		}}},
-		Closed: []journal.PlanChange{{ID: 1, State: journal.PlanDone, Ended: epoch.Add(7 * time.Second), Note: "secret"}},
+		Actions: []journal.ActionChange{{Plan: 1, Action: 1, State: journal.PlanDropped, At: epoch, Note: "boot of VM 1.0, which it waited for, was given up"}},
+		Closed:  []journal.PlanChange{{ID: 1, State: journal.PlanDone, Ended: epoch.Add(7 * time.Second), Note: "secret"}},
 		Events: []journal.Event{
 			{At: epoch, Kind: journal.EventPlan, Plan: 1, Text: "plan 1 began"},
 			{At: epoch, Kind: journal.EventNode, Node: "n1", Text: "n1 is silent"},

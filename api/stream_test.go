@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -162,7 +163,8 @@ func TestStreamResumesAndBeats(t *testing.T) {
 	req.Header.Set("Authorization", "Bearer "+b.tokens["alice"])
 	req.Header.Set("Accept", "text/event-stream")
 	all := read[wire.EventList](t, b.as("alice", "GET", "/v1/events?vjob=1", ""), 200)
-	req.Header.Set("Last-Event-ID", "1")
+	first := strconv.FormatInt(all.Events[0].Seq, 10)
+	req.Header.Set("Last-Event-ID", first)
 	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // it is, a line below
 	b.must(err)
 	defer res.Body.Close()
@@ -181,13 +183,13 @@ func TestStreamResumesAndBeats(t *testing.T) {
 	if beats < 20 {
 		t.Errorf("the stream ends after %d signs of life", beats)
 	}
-	if len(ids) != len(all.Events)-1 || slices.Contains(ids, "1") {
-		t.Errorf("after event 1 come %v of %+v", ids, all.Events)
+	if len(ids) != len(all.Events)-1 || slices.Contains(ids, first) {
+		t.Errorf("after event %s come %v of %+v", first, ids, all.Events)
 	}
 	// Whoever loses the token loses the stream.
 	tokens, err := b.loop.Tokens(t.Context(), "alice")
 	b.must(err)
-	b.must(b.loop.RevokeToken(t.Context(), tokens[0].ID))
+	b.must(b.loop.RevokeToken(t.Context(), "alice", tokens[0].ID, journal.Audit{}))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -301,14 +303,6 @@ func TestListen(t *testing.T) {
 	if _, err := api.Listen(t.Context(), "unix://"+file, nil); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("a file in the way: %v", err)
 	}
-	open, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = open.Close() }()
-	if err := newBench(t).Serve(t.Context(), open); !errors.Is(err, cluster.ErrInvalid) {
-		t.Errorf("an open listener is served: %v", err)
-	}
 }
 
 func TestSocketIsTaken(t *testing.T) {
@@ -334,10 +328,10 @@ func TestTLS(t *testing.T) {
 		t.Errorf("got %+v, %v", who, err)
 	}
 	c.Close()
-	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused
+	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused
 	if conn, err := (&tls.Dialer{Config: old}).DialContext(ctx, "tcp", listener.Addr().String()); err == nil {
 		_ = conn.Close()
-		t.Error("TLS 1.1 is accepted")
+		t.Error("TLS 1.2 is accepted")
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -14,6 +14,7 @@ type Subject struct {
 	Name string // "" when nobody is known
 	Role journal.Role
 	Via  string // "socket" or "token"
+	From string // uid or network address
 }
 
 // Verb is what a subject wants to do with an object.
@@ -34,14 +35,15 @@ const (
 	KindVJob    Kind = "vjob"    // of an owner, with its console and events
 	KindCluster Kind = "cluster" // nodes, status and catalogue, as far as everybody may see them
 	KindPlans   Kind = "plans"   // context switches in full, with all that others do
-	KindAccount Kind = "account" // users and their tokens
+	KindAccount Kind = "account" // users
+	KindToken   Kind = "token"   // of an owner
 	KindSelf    Kind = "self"    // who the caller is
 )
 
 // Object is what a request touches.
 type Object struct {
 	Kind  Kind
-	Owner string // of a vjob
+	Owner string // of a vjob or a token
 }
 
 // Can is the whole authorisation: whether the subject may do this to the object.
@@ -55,7 +57,7 @@ func Can(s Subject, verb Verb, o Object) bool {
 		return true
 	case journal.RoleUser:
 		switch o.Kind {
-		case KindVJob:
+		case KindVJob, KindToken:
 			return o.Owner == s.Name
 		case KindCluster, KindSelf:
 			return verb == Read

@@ -15,6 +15,7 @@ import (
 	"vjob/cluster"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // shownEvents is how many of the latest events a detail view has.
@@ -33,7 +34,7 @@ func (s *Server) listVJobs(c *gin.Context, who Subject) error {
 	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total}
 	now := s.snapshot()
 	for i := range rows {
-		list.VJobs[i] = wireVJob(&rows[i], now)
+		list.VJobs[i] = wireVJob(&rows[i], now, who.visible())
 	}
 	if end := filter.Offset + len(rows); end < total && len(rows) > 0 {
 		list.Next = end
@@ -91,8 +92,12 @@ func (s *Server) submit(c *gin.Context, who Subject) error {
 			row = kept.Row
 		}
 	}
-	return answer(c, status, wireVJob(&row, s.snapshot()))
+	return answer(c, status, wireVJob(&row, s.snapshot(), who.visible()))
 }
+
+// Admission has a submission follow rules, which may change or refuse it, and hands it to
+// then, which checks and stores it.
+type Admission func(ctx context.Context, who Subject, body *wire.Submission, then func(context.Context) error) error
 
 func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error) {
 	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
@@ -106,18 +111,26 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 	if err := s.readBody(c, &body); err != nil {
 		return nil, false, err
 	}
-	if s.admission != nil {
-		if err := s.admission(c.Request.Context(), who, &body); err != nil {
-			return nil, false, err
-		}
+	lacks := s.rights.lacks(who)
+	if s.admission == nil {
+		return s.take(c.Request.Context(), who, key, &body, lacks)
 	}
-	return s.take(c.Request.Context(), who, key, &body)
+	var job *cluster.VJob
+	var created bool
+	err := s.admission(c.Request.Context(), who, &body, func(ctx context.Context) (err error) {
+		job, created, err = s.take(ctx, who, key, &body, lacks)
+		return err
+	})
+	return job, created, err
 }
 
 // take checks a submission and hands it to the loop.
-func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission) (*cluster.VJob, bool, error) {
+func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission, lacks intake.Rights) (*cluster.VJob, bool, error) {
 	sub, err := Submission(body, s.limits.VMsPerVJob)
 	if err != nil {
+		return nil, false, err
+	}
+	if err := s.checkImages(ctx, who, sub.VMs); err != nil {
 		return nil, false, err
 	}
 	if err := s.checkNotifiable(sub.Notify); err != nil {
@@ -126,7 +139,7 @@ func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.S
 	if sub.Array, err = parameters(body, s.limits.VJobsPerArray); err != nil {
 		return nil, false, err
 	}
-	sub.Key, sub.Owner, sub.At = key, who.Name, s.now().UTC()
+	sub.Key, sub.Owner, sub.At, sub.Lacks = key, who.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
 		return nil, false, asSubmitted(body, err)
@@ -183,7 +196,7 @@ func (s *Server) showVJob(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot()))
+	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot(), who.visible()))
 }
 
 // orderer makes the handler that gives one order.
@@ -206,7 +219,7 @@ func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
 		if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
 			kept = fresh
 		}
-		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot()))
+		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.visible()))
 	}
 }
 
@@ -229,8 +242,8 @@ func (s *Server) ownLive(ctx context.Context, who Subject) (map[cluster.VJobID]b
 }
 
 // wireVJob shows a vjob as it is kept, with what the loop knows beyond that as
-// long as both speak of the same state.
-func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
+// long as both speak of the same state. The viewer is a user, or "" for administrators.
+func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJob {
 	size, reserved := row.Size, row.Reserved
 	if len(row.VMs) > 0 {
 		size, reserved = len(row.VMs), row.VJob.Reserved()
@@ -257,6 +270,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot) wire.VJob {
 			w.Reason = status.Reason
 		}
 	}
+	w.Reason = Shown(w.Reason, viewer, now)
 	w.Late = late(row, &w, now.At)
 	return w
 }
@@ -277,17 +291,20 @@ func late(row *journal.Row, w *wire.VJob, now time.Time) string {
 	return row.Late(from, time.Duration(w.RanSeconds*float64(time.Second)))
 }
 
-func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot) wire.VJobDetail {
+func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot, viewer string) wire.VJobDetail {
 	d := wire.VJobDetail{
-		VJob: wireVJob(&kept.Row, now), Version: kept.Version,
+		VJob: wireVJob(&kept.Row, now, viewer), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
 		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
 		CrowdedSeconds: kept.Account.Crowded.Seconds(), CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
 		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
-		Events: wireEvents(events),
+		Events: wireEvents(events, now, viewer),
 	}
 	if status, live := now.VJobs[kept.ID]; live {
 		d.CrowdedSeconds = max(d.CrowdedSeconds, status.Crowded.Seconds())
+		for _, r := range status.Refusals {
+			d.Refusals = append(d.Refusals, wire.Refusal{VM: r.VM.String(), Node: string(r.Node), At: r.At.UTC(), Why: r.Why})
+		}
 	}
 	for i, vm := range kept.VMs {
 		d.VMs[i] = wire.VM{
@@ -335,5 +352,5 @@ func (s *Server) logs(c *gin.Context, who Subject) error {
 	defer text.Close()
 	c.Header("Content-Type", "text/plain; charset=utf-8")
 	c.Header("Content-Disposition", `inline; filename="vjob-`+strconv.FormatInt(int64(vm.VJob), 10)+`-`+strconv.Itoa(vm.Rank)+`.log"`)
-	return s.copyLog(c, text, int(tail))
+	return s.copyLog(c, who, text, int(tail))
 }

@@ -33,7 +33,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireForecast(&forecast, who))
+	return answer(c, http.StatusOK, wireForecast(&forecast, who, s.snapshot()))
 }
 
 // supposition checks what is supposed field by field.
@@ -81,23 +81,25 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 	if err != nil {
 		return out, err
 	}
-	sub.Owner, sub.At = who.Name, s.now().UTC()
+	sub.Owner, sub.At, sub.Lacks = who.Name, s.now().UTC(), s.rights.lacks(who)
 	out.Submit = &sub
 	return out, nil
 }
 
 // wireForecast is what somebody may see of a forecast: users what becomes of their own
 // vjobs.
-func wireForecast(f *scheduler.Forecast, who Subject) wire.Forecast {
+func wireForecast(f *scheduler.Forecast, who Subject, now *scheduler.Snapshot) wire.Forecast {
 	own := map[cluster.VJobID]bool{}
 	visible := func(id cluster.VJobID) bool { return who.Role == journal.RoleAdmin || own[id] }
-	w := wire.Forecast{VJobs: []wire.Lot{}, Why: f.Why, Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
+	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, who.visible(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
 	for _, lot := range f.VJobs {
 		if !Can(who, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
 			continue
 		}
 		own[lot.ID] = true
-		w.VJobs = append(w.VJobs, wireLot(&lot))
+		shown := wireLot(&lot)
+		shown.NowReason, shown.Reason = Shown(shown.NowReason, who.visible(), now), Shown(shown.Reason, who.visible(), now)
+		w.VJobs = append(w.VJobs, shown)
 	}
 	if who.Role == journal.RoleAdmin {
 		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)

@@ -48,7 +48,7 @@ func TestLifeCycleOfVMs(t *testing.T) {
 // lifeOfVJobs spells the state diagram of a vjob: the stable states of the figure
 // with the states in between.
 const lifeOfVJobs = `
-waiting    > booting terminated failed
+waiting    > booting suspending terminated failed
 booting    > running stopping
 running    > suspending migrating stopping
 suspending > paused suspended resuming stopping

@@ -130,9 +130,10 @@ func (s State) Stable() bool { return s.Terminal() || s.Ready() || s == Running 
 
 // edges is the state diagram of a vjob: thesis figure 6.1 with the states in
 // between, and with a suspension that stays in memory. A move of a gang that stands
-// still ends in Resuming; a failed action goes back the way it came, as a whole.
+// still ends in Resuming; a failed action goes back the way it came, as a whole. A vjob that
+// was lost and waits is restored from kept images through Suspending.
 var edges = map[State][]State{
-	Waiting:    {Booting, Terminated, Failed},
+	Waiting:    {Booting, Suspending, Terminated, Failed},
 	Booting:    {Running, Stopping},
 	Running:    {Suspending, Migrating, Stopping},
 	Suspending: {Paused, Suspended, Resuming, Stopping},

@@ -42,6 +42,21 @@ func (l *Liberty) Stays(vm cluster.VMID) bool {
 	return !known || l.in.VMs[i].Stays || l.hard.rooted[i] || l.soft.rooted[i]
 }
 
+// Confined reports whether a hard rule keeps a VM that runs from leaving its node for any
+// that takes VMs: it may not migrate, or may be on none of them.
+func (l *Liberty) Confined(vm cluster.VMID) bool {
+	i, known := l.number[vm]
+	if !known || l.hard.fixed[i] {
+		return known
+	}
+	for n := range l.nodes {
+		if l.nodes[n].Hosts() && n != l.in.VMs[i].Host && l.hard.permits(i, n) {
+			return false
+		}
+	}
+	return true
+}
+
 // May reports whether a VM may be on a node for all that rules say of it by itself. A soft
 // rule that it keeps it goes on keeping.
 func (l *Liberty) May(vm cluster.VMID, node cluster.NodeID) bool {
@@ -73,9 +88,10 @@ func (l *Liberty) Fits(vm cluster.VMID, node cluster.NodeID) bool {
 type leash struct {
 	*witness
 	rooted map[int]bool
-	of     map[int]int // VMs that are looked at together have the same one
-	groups int         // so many numbers were given
-	all    bool        // all VMs are looked at together
+	fixed  map[int]bool // those of them that may not migrate whatever others do
+	of     map[int]int  // VMs that are looked at together have the same one
+	groups int          // so many numbers were given
+	all    bool         // all VMs are looked at together
 	guards map[int][]guarded
 }
 
@@ -89,7 +105,7 @@ type guarded struct {
 const anybody = -1
 
 func newLeash(in *repack.Instance) *leash {
-	return &leash{witness: newWitness(in), rooted: map[int]bool{}, of: map[int]int{}, guards: map[int][]guarded{}}
+	return &leash{witness: newWitness(in), rooted: map[int]bool{}, fixed: map[int]bool{}, of: map[int]int{}, guards: map[int][]guarded{}}
 }
 
 // group is the number of those that are looked at together with a VM.
@@ -112,7 +128,7 @@ func (l *leash) bears(vm, node int) bool {
 }
 
 // Root notes the VM.
-func (l *leash) Root(vm int) { l.rooted[vm] = true }
+func (l *leash) Root(vm int) { l.rooted[vm], l.fixed[vm] = true, true }
 
 // Guard ties the VMs, and has everybody be where he is.
 func (l *leash) Guard(g repack.Guard, s repack.Scope) {

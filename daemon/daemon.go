@@ -12,12 +12,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
+	"net/http"
 	"time"
 
 	"vjob/api"
 	"vjob/cluster"
 	"vjob/db"
+	"vjob/durable"
 	"vjob/hypervisor"
 	"vjob/notify/post"
 	"vjob/scheduler"
@@ -34,7 +35,7 @@ type Daemon struct {
 	loop      *scheduler.Loop
 	server    *api.Server
 	poster    *post.Poster
-	listeners []net.Listener
+	listeners []*api.Listener
 	addresses []net.Addr // of the listeners
 }
 
@@ -77,11 +78,8 @@ func Open(ctx context.Context, s settings.Settings, log *slog.Logger) (*Daemon, 
 }
 
 func (d *Daemon) open(ctx context.Context) error {
-	if err := os.MkdirAll(d.settings.State, 0o700); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
 	var err error
-	if d.store, err = db.Open(d.settings.Database()); err != nil { //nolint:contextcheck // opening cannot be interrupted
+	if d.store, err = OpenStore(&d.settings); err != nil { //nolint:contextcheck // opening cannot be interrupted
 		return err
 	}
 	if err := api.SweepBackups(d.settings.State); err != nil {
@@ -90,13 +88,28 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.declareNodes(ctx); err != nil {
 		return err
 	}
-	if d.driver, err = openDriver(&d.settings, d.log); err != nil {
+	installation, err := d.store.Installation(ctx)
+	if err != nil {
+		return err
+	}
+	if d.driver, err = openDriver(&d.settings, installation, d.log); err != nil { //nolint:contextcheck // the driver lives on
 		return err
 	}
 	if err := d.join(); err != nil { //nolint:contextcheck // requests bring contexts of their own
 		return err
 	}
-	return d.listen(ctx)
+	if err := d.listen(ctx); err != nil {
+		return err
+	}
+	return d.auditStart(ctx)
+}
+
+// OpenStore opens the database in the state directory, which it makes if it is missing.
+func OpenStore(s *settings.Settings) (*db.DB, error) {
+	if err := durable.MakeDir(s.State); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return db.Open(s.Database())
 }
 
 // join makes the loop and the API.
@@ -127,12 +140,14 @@ func (d *Daemon) join() error {
 	d.server, err = api.New(api.Config{
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
+		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
 		Dialects: []api.Dialect{oar}, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
+		Rights: api.Rights(d.settings.Rights),
 	})
 	if err != nil {
 		return err
 	}
-	if d.poster, err = d.openPoster(); err != nil {
+	if d.poster, err = d.openPoster(store); err != nil {
 		return err
 	}
 	store.ring = func() {
@@ -165,7 +180,11 @@ func (d *Daemon) declareNodes(ctx context.Context) error {
 // listen opens the unix socket and, if there is one, the TCP address.
 func (d *Daemon) listen(ctx context.Context) error {
 	l := &d.settings.Listen
-	socket, err := api.Listen(ctx, "unix://"+l.Socket, nil)
+	mode, gid, err := l.Permissions()
+	if err != nil {
+		return err
+	}
+	socket, err := api.ListenSocket(ctx, l.Socket, mode, gid)
 	if err != nil {
 		return err
 	}
@@ -175,11 +194,11 @@ func (d *Daemon) listen(ctx context.Context) error {
 	}
 	var config *tls.Config
 	if l.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(l.Certificate, l.Key)
+		pair, err := api.OpenCertificate(l.Certificate, l.Key, time.Now, d.log)
 		if err != nil {
 			return cluster.BadField("listen.certificate", l.Certificate, "a certificate with its key: "+err.Error())
 		}
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		config = &tls.Config{GetCertificate: pair.Get, MinVersion: tls.VersionTLS13}
 	}
 	tcp, err := api.Listen(ctx, l.Address, config)
 	if err != nil {
@@ -189,13 +208,16 @@ func (d *Daemon) listen(ctx context.Context) error {
 	return nil
 }
 
-func (d *Daemon) keep(l net.Listener) {
+func (d *Daemon) keep(l *api.Listener) {
 	d.listeners = append(d.listeners, l)
 	d.addresses = append(d.addresses, l.Addr())
 }
 
 // Addresses are where the daemon listens, the unix socket first.
 func (d *Daemon) Addresses() []net.Addr { return d.addresses }
+
+// Handler is the whole API without its listeners, for tests that need no connections.
+func (d *Daemon) Handler() http.Handler { return d.server.Handler() }
 
 // Serve runs the loop and answers requests until the context ends. Then requests
 // end first, and the loop after them. It may be called once.

@@ -248,12 +248,12 @@ func TestCreateToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	now := time.Now()
-	secret, err := daemon.CreateToken(t.Context(), store, "ada", journal.RoleAdmin, now, time.Time{})
+	act := journal.Audit{At: time.Now(), From: "test"}
+	secret, err := daemon.CreateToken(t.Context(), store, journal.NewToken{User: "ada"}, journal.RoleAdmin, act)
 	if err != nil || !strings.HasPrefix(secret, "vjob_") {
 		t.Fatalf("%q, %v", secret, err)
 	}
-	if _, err := daemon.CreateToken(t.Context(), store, "ada", journal.RoleUser, now, time.Time{}); !errors.Is(err, cluster.ErrInvalid) {
+	if _, err := daemon.CreateToken(t.Context(), store, journal.NewToken{User: "ada"}, journal.RoleUser, act); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("another role: %v", err)
 	}
 }

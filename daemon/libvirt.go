@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 
 	"vjob/cluster"
+	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/hypervisor/libvirt"
 	"vjob/settings"
@@ -19,6 +22,7 @@ func libvirtConfig(s *settings.Settings) libvirt.Config {
 		Cluster: v.Cluster, ImageDir: v.ImageDir, ConsoleDir: v.ConsoleDir, SeedDir: v.SeedDir,
 		DomainType: v.DomainType, MachineType: v.MachineType, CPUModel: v.CPUModel, Emulator: v.Emulator,
 		TranslationCacheMiB: v.TranslationCache.MiB, Bridge: v.Bridge,
+		NetworkFilter: v.NetworkFilter, PortIsolation: v.PortIsolation, MigrationTLS: v.MigrationTLS,
 		UnsafeMigration: v.UnsafeMigration, MigrationMiBps: v.MigrationMiBps,
 	}
 	if v.Lease != (settings.Lease{}) {
@@ -54,10 +58,32 @@ func checkLibvirt(s *settings.Settings) error {
 	return &cluster.FieldError{Field: name, Value: field.Value, Want: field.Want}
 }
 
-func openLibvirt(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, error) {
-	driver, err := libvirt.New(libvirtConfig(s), log)
+// openLibvirt opens the driver for an image store that is marked with the id of the installation.
+func openLibvirt(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
+	config := libvirtConfig(s)
+	config.Installation = installation
+	driver, err := libvirt.New(config, log)
 	if err != nil {
 		return nil, fmt.Errorf("libvirt: %w", err)
 	}
 	return driver, nil
+}
+
+// InitStore makes and marks the folders of the image store, and returns what it did with
+// each. It works whether or not the daemon runs. adopt takes over folders of another
+// installation.
+func InitStore(ctx context.Context, s *settings.Settings, adopt bool) ([]libvirt.StoreFolder, error) {
+	if s.Driver != driverLibvirt {
+		return nil, cluster.BadField("driver", s.Driver, "libvirt: no other driver has an image store to mark")
+	}
+	if err := os.MkdirAll(s.State, 0o700); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	id, err := db.InstallationOf(ctx, s.Database())
+	if err != nil {
+		return nil, err
+	}
+	config := libvirtConfig(s)
+	config.Installation = id
+	return libvirt.InitStore(ctx, config, adopt)
 }

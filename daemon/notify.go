@@ -1,15 +1,18 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"vjob/cluster"
+	"vjob/journal"
 	"vjob/notify"
 	"vjob/notify/post"
+	"vjob/power/secret"
+	"vjob/scheduler"
 	"vjob/settings"
 )
 
@@ -17,8 +20,15 @@ import (
 const lettersFile = "notifications.json"
 
 // openPoster makes what delivers notifications.
-func (d *Daemon) openPoster() (*post.Poster, error) {
-	c := post.Config{Source: d.store, File: filepath.Join(d.settings.State, lettersFile), Log: d.log, Now: time.Now}
+func (d *Daemon) openPoster(store scheduler.Store) (*post.Poster, error) {
+	n := &d.settings.Notify
+	c := post.Config{
+		Source: d.store, Rates: post.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
+		File: filepath.Join(d.settings.State, lettersFile), Log: d.log, Now: time.Now,
+		Report: func(ctx context.Context, e journal.Event) error {
+			return store.Commit(ctx, journal.Step{Events: []journal.Event{e}})
+		},
+	}
 	var err error
 	if c.Host, err = os.Hostname(); err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
@@ -38,46 +48,62 @@ func (d *Daemon) openPoster() (*post.Poster, error) {
 
 // carriers are those that the settings offer; nil is none.
 func carriers(s *settings.Settings) (mail *post.Mail, hook *post.Hook, err error) {
-	if m := &s.Notify.Mail; m.Server != "" {
-		mail = &post.Mail{Server: m.Server, From: m.From, User: m.User, Security: post.Security(m.Security)}
-		if mail.Password, err = secret(m.PasswordFile); err != nil {
+	if s.Notify.Mail.Server != "" {
+		mail = mailOf(s)
+		if mail.Password, err = password("notify.mail.password_file", s.Notify.Mail.PasswordFile); err != nil {
 			return nil, nil, err
 		}
 	}
 	if w := &s.Notify.Webhooks; len(w.Hosts) > 0 {
-		networks, err := w.Allowed()
+		h := hookOf(s)
+		if h.Networks, err = w.Allowed(); err != nil {
+			return nil, nil, err
+		}
+		key, err := password("notify.webhooks.secret_file", w.SecretFile)
 		if err != nil {
 			return nil, nil, err
 		}
-		key, err := secret(w.SecretFile)
-		if err != nil {
-			return nil, nil, err
-		}
-		hook = post.NewHook(post.Hook{Hosts: w.Hosts, Networks: networks, Secret: []byte(key), Now: time.Now})
+		h.Secret = []byte(key)
+		hook = post.NewHook(h)
 	}
 	return mail, hook, nil
 }
 
-// secret is the text of a file without blanks around it; "" is no file.
-func secret(file string) (string, error) {
+// mailOf sends mails as the settings say, but for the password.
+func mailOf(s *settings.Settings) *post.Mail {
+	m := &s.Notify.Mail
+	return &post.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: post.Security(m.Security)}
+}
+
+// hookOf calls web addresses as the settings say, but for networks and the secret.
+func hookOf(s *settings.Settings) post.Hook {
+	w := &s.Notify.Webhooks
+	return post.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
+}
+
+// password reads the password of a setting; "" is no file.
+func password(field, file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	data, err := os.ReadFile(file)
+	text, err := secret.Read(file)
 	if err != nil {
-		return "", fmt.Errorf("notifications: %w", err)
+		return "", cluster.BadField(field, file, "a file with one line that others cannot read: "+err.Error())
 	}
-	return strings.TrimSpace(string(data)), nil
+	return text, nil
 }
 
-// notifiable says why nobody can be told at an address. Mails are always taken: a site
-// that sends none today may do so tomorrow.
+// notifiable says why an address cannot be told. A site without a sender address takes all
+// mail addresses: it sends none today, and checks them again should it ever do so.
 func notifiable(s *settings.Settings) func(notify.Address) error {
-	hosts := post.Hook{Hosts: s.Notify.Webhooks.Hosts}
+	mail, hook := mailOf(s), hookOf(s)
 	return func(a notify.Address) error {
-		if a.URL != nil && !hosts.Allowed(a.URL.Hostname()) {
-			return cluster.BadField("notify", a.URL.Host, "a host that this site allows to be called, or a mail address")
+		switch {
+		case a.URL != nil:
+			return hook.Check("notify", a.URL)
+		case mail.From == "" && len(mail.Domains) == 0:
+			return nil
 		}
-		return nil
+		return mail.Check("notify", a)
 	}
 }

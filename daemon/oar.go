@@ -2,12 +2,10 @@ package daemon
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"vjob/api"
 	"vjob/api/oarapi"
-	"vjob/api/wire"
 	"vjob/oar/rest"
 	"vjob/settings"
 )
@@ -23,7 +21,7 @@ func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 
 // admit is what submissions in our own language have to follow: the rules that an
 // administrator has stated. Those that OAR has by itself are about its language.
-func admit(s *settings.Settings, d *oarapi.Dialect) func(context.Context, api.Subject, *wire.Submission) error {
+func admit(s *settings.Settings, d *oarapi.Dialect) api.Admission {
 	if len(s.OAR.Admission) == 0 {
 		return nil
 	}

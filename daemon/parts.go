@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"vjob/api"
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -27,9 +29,9 @@ const (
 )
 
 // openDriver opens the driver that the settings name.
-func openDriver(s *settings.Settings, log *slog.Logger) (hypervisor.Driver, error) {
+func openDriver(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
 	if s.Driver == driverLibvirt {
-		return openLibvirt(s, log)
+		return openLibvirt(s, installation, log)
 	}
 	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
 	if err != nil {
@@ -83,7 +85,7 @@ func planner(s *settings.Settings) ctxswitch.Planner {
 // retention is how long the history is kept.
 func retention(s *settings.Settings) journal.Retention {
 	r := &s.Retention
-	return journal.Retention{Events: r.Events.Duration, Plans: r.Plans.Duration, VJobs: r.VJobs.Duration}
+	return journal.Retention{Events: r.Events.Duration, Plans: r.Plans.Duration, VJobs: r.VJobs.Duration, Audit: r.Audit.Duration}
 }
 
 // apiLimits are the limits of the API; no limit of requests is a very high one.
@@ -92,10 +94,24 @@ func apiLimits(s *settings.Settings) api.Limits {
 	if perSecond == 0 {
 		perSecond = 1e9
 	}
+	l := &s.Limits
 	return api.Limits{
+		Concurrent: l.Requests, PerCaller: l.RequestsPerCaller, Streams: l.Streams, StreamsPerCaller: l.StreamsPerCaller,
+		Forecasts: l.Forecasts, ForecastsPerCaller: l.ForecastsPerCaller,
+		Connections: min(l.Connections, mostConnections()), PerPeer: l.ConnectionsPerPeer,
 		VMsPerVJob: s.Limits.VMsPerVJob, VJobsPerArray: s.Limits.VJobsPerArray, SubmissionBytes: int64(s.Limits.SubmissionSize.MiB) << 20,
 		PerSecond: perSecond, Burst: int(min(2*perSecond, 1e9)) + 1,
 	}
+}
+
+// mostConnections is half of the files that this process may have open: the database,
+// the logs and the nodes need the others.
+func mostConnections() int {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return math.MaxInt
+	}
+	return int(min(files.Cur/2, math.MaxInt32))
 }
 
 // catalogue is the list of images as the API shows it.
@@ -105,7 +121,7 @@ type catalogue []settings.Image
 func (c catalogue) Images(context.Context) ([]wire.Image, error) {
 	list := make([]wire.Image, len(c))
 	for i, image := range c {
-		list[i] = wire.Image{ID: image.ID, Kind: image.Kind, Description: image.Description, Default: image.Default}
+		list[i] = wire.Image{ID: image.ID, Kind: image.Kind, Description: image.Description, Default: image.Default, Users: image.Users, Groups: image.Groups}
 	}
 	return list, nil
 }

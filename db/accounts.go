@@ -2,17 +2,49 @@ package db
 
 import (
 	"context"
-	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"vjob/cluster"
 	"vjob/journal"
 )
 
+// userColumns are what [scanUser] reads.
+const userColumns = "users.id, users.name, users.role, users.state = 'disabled', users.local, users.uid, users.groups, users.created_ns"
+
+// present is the condition of accounts that are not deleted.
+const present = "users.state <> 'deleted'"
+
+func scanUser(s scanner, more ...any) (u journal.User, err error) {
+	var uid sql.NullInt64
+	var groups sql.NullString
+	err = s.Scan(append([]any{&u.ID, &u.Name, &u.Role, &u.Disabled, &u.Local, &uid, &groups, instant{&u.Created}}, more...)...)
+	if err != nil {
+		return u, err
+	}
+	if uid.Valid {
+		id := uint32(uid.Int64) //nolint:gosec // written from one
+		u.UID = &id
+	}
+	if groups.Valid {
+		err = json.Unmarshal([]byte(groups.String), &u.Groups)
+	}
+	return u, err
+}
+
+// groupsText is a list of groups as it is kept: NULL is unknown.
+func groupsText(groups []string) any {
+	if groups == nil {
+		return nil
+	}
+	raw, _ := json.Marshal(groups) // strings can be encoded
+	return string(raw)
+}
+
 // CreateUser adds an account; a name that exists is ErrConflict.
-func (d *DB) CreateUser(ctx context.Context, u journal.User) error {
+func (d *DB) CreateUser(ctx context.Context, u journal.User, act journal.Audit) error {
 	if u.Name == "" {
 		return fmt.Errorf("create user: %w", cluster.BadField("name", u.Name, "a name"))
 	}
@@ -20,11 +52,10 @@ func (d *DB) CreateUser(ctx context.Context, u journal.User) error {
 		return fmt.Errorf("create user %s: %w", u.Name, cluster.BadField("role", string(u.Role), "admin or user"))
 	}
 	err := d.writer.do(ctx, func(t *tx) error {
-		err := t.exec("INSERT INTO users (name, role) VALUES (?, ?)", u.Name, string(u.Role))
-		if errors.Is(err, cluster.ErrConflict) {
-			return fmt.Errorf("the user exists already: %w", cluster.ErrConflict)
+		if _, err := t.addUser(u, act); err != nil {
+			return err
 		}
-		return err
+		return t.audited(&act)
 	})
 	if err != nil {
 		return fmt.Errorf("create user %s: %w", u.Name, err)
@@ -32,12 +63,24 @@ func (d *DB) CreateUser(ctx context.Context, u journal.User) error {
 	return nil
 }
 
+func (t *tx) addUser(u journal.User, act journal.Audit) (id int64, err error) {
+	var uid any
+	if u.UID != nil {
+		uid = int64(*u.UID)
+	}
+	id, err = t.insert("INSERT INTO users (name, role, local, uid, groups, created_ns) VALUES (?, ?, ?, ?, ?, ?)",
+		u.Name, string(u.Role), u.Local, uid, groupsText(u.Groups), nanos(act.At))
+	if errors.Is(err, cluster.ErrConflict) {
+		err = fmt.Errorf("the user exists already: %w", cluster.ErrConflict)
+	}
+	return id, err
+}
+
 // Users lists the accounts in order of their names.
 func (d *DB) Users(ctx context.Context) (list []journal.User, err error) {
 	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each("SELECT name, role FROM users ORDER BY name", nil, func(s scanner) error {
-			var u journal.User
-			err := s.Scan(&u.Name, &u.Role)
+		return r.each("SELECT "+userColumns+" FROM users WHERE "+present+" ORDER BY name", nil, func(s scanner) error {
+			u, err := scanUser(s)
 			list = append(list, u)
 			return err
 		})
@@ -50,8 +93,9 @@ func (d *DB) Users(ctx context.Context) (list []journal.User, err error) {
 
 // User returns an account by name.
 func (d *DB) User(ctx context.Context, name string) (u journal.User, err error) {
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.one("SELECT name, role FROM users WHERE name = ?", []any{name}, &u.Name, &u.Role)
+	err = d.snapshot(ctx, func(r *reader) (err error) {
+		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+" FROM users WHERE name = ? AND "+present, name))
+		return err
 	})
 	if err != nil {
 		return journal.User{}, fmt.Errorf("user %s: %w", name, err)
@@ -59,88 +103,69 @@ func (d *DB) User(ctx context.Context, name string) (u journal.User, err error) 
 	return u, nil
 }
 
-// DeleteUser removes an account with its tokens. While the user has live vjobs
-// that is ErrConflict; ended ones stay, with their owner's name.
-func (d *DB) DeleteUser(ctx context.Context, name string) error {
+// ChangeUser changes an account.
+func (d *DB) ChangeUser(ctx context.Context, name string, c journal.UserChange, act journal.Audit) error {
+	var role, state, local, groups, uid any
+	if c.Role != nil {
+		role = string(*c.Role)
+	}
+	if c.Disabled != nil {
+		state = map[bool]string{false: "active", true: "disabled"}[*c.Disabled]
+	}
+	if c.Local != nil {
+		local, uid = *c.Local, true // the next uid of that name is the local user
+	}
+	if c.Groups != nil {
+		groups = groupsText(*c.Groups)
+	}
 	err := d.writer.do(ctx, func(t *tx) error {
-		var n int64
-		if _, err := t.row("SELECT count(*) FROM vjobs WHERE owner = ? AND "+live, []any{name}, &n); err != nil {
-			return err
-		}
-		if n > 0 {
-			return fmt.Errorf("the user has %d live vjobs; end them first: %w", n, cluster.ErrConflict)
-		}
-		n, err := t.change("DELETE FROM users WHERE name = ?", name)
+		n, err := t.change(`UPDATE users SET role = coalesce(?, role), state = coalesce(?, state), local = coalesce(?, local),
+			groups = coalesce(?, groups), uid = iif(?, NULL, uid) WHERE name = ? AND `+present, role, state, local, groups, uid, name)
 		if err == nil && n == 0 {
 			err = cluster.ErrNotFound
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.audited(&act)
 	})
 	if err != nil {
-		return fmt.Errorf("delete user %s: %w", name, err)
+		return fmt.Errorf("change user %s: %w", name, err)
 	}
 	return nil
 }
 
-// CreateToken adds a bearer token of a user by the SHA-256 of its secret and
-// returns its number. A zero time of expiry means never.
-func (d *DB) CreateToken(ctx context.Context, user string, hash [sha256.Size]byte, created, expires time.Time) (id int64, err error) {
-	err = d.writer.do(ctx, func(t *tx) (err error) {
-		id, err = t.insert("INSERT INTO tokens (user, sha256, created_ns, expires_ns) VALUES (?, ?, ?, ?)",
-			user, hash[:], created.UnixNano(), nanos(expires))
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("create token of user %s: %w", user, err)
-	}
-	return id, nil
-}
-
-// UserByToken returns whose token it is. One that is unknown, revoked or expired
-// is ErrUnauthenticated, and the error does not tell which.
-func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (u journal.User, err error) {
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.one(`SELECT users.name, users.role FROM tokens JOIN users ON users.name = tokens.user
-			WHERE sha256 = ? AND NOT revoked AND (expires_ns IS NULL OR expires_ns > ?)`,
-			[]any{hash[:], now.UnixNano()}, &u.Name, &u.Role)
-	})
-	switch {
-	case errors.Is(err, cluster.ErrNotFound):
-		return journal.User{}, fmt.Errorf("token: %w", cluster.ErrUnauthenticated)
-	case err != nil:
-		return journal.User{}, fmt.Errorf("token: %w", err)
-	}
-	return u, nil
-}
-
-// Tokens lists the tokens of a user, the oldest first.
-func (d *DB) Tokens(ctx context.Context, user string) (list []journal.Token, err error) {
-	query := "SELECT id, user, created_ns, expires_ns, revoked FROM tokens WHERE user = ? ORDER BY id"
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, []any{user}, func(s scanner) error {
-			var t journal.Token
-			err := s.Scan(&t.ID, &t.User, instant{&t.Created}, instant{&t.Expires}, &t.Revoked)
-			list = append(list, t)
+// DeleteUser deletes an account with its tokens. While the user has live vjobs that is
+// ErrConflict. Ended ones stay, and what they have used: their owner is then the name with
+// the number of the account, such as ann#7, so that an account which is given the name anew
+// inherits nothing. The row stays and locks the uid out.
+func (d *DB) DeleteUser(ctx context.Context, name string, act journal.Audit) (former string, err error) {
+	err = d.writer.do(ctx, func(t *tx) error {
+		var n, id int64
+		found, err := t.row("SELECT id, (SELECT count(*) FROM vjobs WHERE owner = ?1 AND "+live+") FROM users WHERE name = ?1 AND "+present,
+			[]any{name}, &id, &n)
+		switch {
+		case err != nil:
 			return err
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list tokens of user %s: %w", user, err)
-	}
-	return list, nil
-}
-
-// RevokeToken makes a token worthless. Doing it again changes nothing.
-func (d *DB) RevokeToken(ctx context.Context, id int64) error {
-	err := d.writer.do(ctx, func(t *tx) error {
-		n, err := t.change("UPDATE tokens SET revoked = 1 WHERE id = ?", id)
-		if err == nil && n == 0 {
-			err = cluster.ErrNotFound
+		case !found:
+			return cluster.ErrNotFound
+		case n > 0:
+			return fmt.Errorf("the user has %d live vjobs; end them first, or disable the account: %w", n, cluster.ErrConflict)
 		}
-		return err
+		former = fmt.Sprintf("%s#%d", name, id)
+		return firstError(
+			func() error { return t.exec("DELETE FROM tokens WHERE account = ?", id) },
+			func() error { return t.exec("UPDATE users SET state = 'deleted' WHERE id = ?", id) },
+			func() error { return t.exec("UPDATE vjobs SET owner = ?2 WHERE owner = ?1", name, former) },
+			func() error { return t.exec("UPDATE closed_accounts SET owner = ?2 WHERE owner = ?1", name, former) },
+			func() error { return t.exec("UPDATE vjob_hours SET owner = ?2 WHERE owner = ?1", name, former) },
+			func() error { return t.exec("UPDATE charges SET user = ?2 WHERE user = ?1", name, former) },
+			func() error { return t.exec("UPDATE idempotency_keys SET owner = ?2 WHERE owner = ?1", name, former) },
+			func() error { return t.audited(&act) },
+		)
 	})
 	if err != nil {
-		return fmt.Errorf("revoke token %d: %w", id, err)
+		return "", fmt.Errorf("delete user %s: %w", name, err)
 	}
-	return nil
+	return former, nil
 }

@@ -31,11 +31,6 @@ func (n *newVJob) multiply(t *tx) error {
 				FROM gangs`+fmt.Sprintf(others, "vjob"), int64(n.id), n.parameters)
 		},
 		func() error {
-			return t.exec(`INSERT INTO vms (vjob, rank, cpu_milli, memory_mib, payload)
-				SELECT vjob + p.key, rank, cpu_milli, memory_mib, payload
-				FROM vms`+fmt.Sprintf(others, "vjob"), int64(n.id), n.parameters)
-		},
-		func() error {
 			return t.exec(`INSERT INTO dependencies (vjob, needs, whole) SELECT vjob + p.key, needs, whole
 				FROM dependencies`+fmt.Sprintf(others, "vjob"), int64(n.id), n.parameters)
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/db"
 	"vjob/db/storetest"
 	"vjob/journal"
@@ -70,6 +71,45 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s: %d of %d (-want +got):\n%s", c.name, total, c.total, diff)
 		}
 	}
+}
+
+// The vjobs of an array share the specification of their VMs: a VM has a row of its own
+// only once it has a place.
+func TestVMsOfAnArrayAreKeptOnce(t *testing.T) {
+	d := newDB(t)
+	s := storetest.Submission("sweep", 20)
+	s.Array = make([]string, 10)
+	first := submitted(t)(d.Submit(t.Context(), s))
+	rows := func(what string, want int) {
+		t.Helper()
+		var got int
+		if err := d.Query(t.Context(), "SELECT count(*) FROM vms", &got); err != nil || got != want {
+			t.Errorf("%s: %d rows, %v, want %d", what, got, err, want)
+		}
+		if diff := cmp.Diff(s.VJobs(first.ID), loaded(t, d).VJobs); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	rows("submitted", 0)
+	g := loaded(t, d).Gangs[3]
+	commit := func() {
+		t.Helper()
+		if err := d.Commit(t.Context(), journal.Step{Gangs: []gang.Record{g}}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(g, loaded(t, d).Gangs[3]); diff != "" {
+			t.Errorf("the gang (-want +got):\n%s", diff)
+		}
+	}
+	g.Cause = "looked at"
+	commit()
+	rows("one that has no places", 0)
+	g.Phase, g.Members[7].Next = gang.Creating, "n1"
+	commit()
+	rows("one with a place", 20)
+	g.Phase, g.Members = gang.Absent, make([]gang.Member, 20)
+	commit()
+	rows("without it again", 20)
 }
 
 func BenchmarkSubmitArray(b *testing.B) {

@@ -10,6 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/db/replay"
+	"vjob/durable"
 	"vjob/journal"
 )
 
@@ -65,7 +66,7 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // Check reads everything and says what is wrong: damaged pages, dangling
@@ -79,7 +80,18 @@ func (d *DB) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.snapshot(ctx, func(r *reader) error { return replayed(r) })
+	return d.snapshot(ctx, func(r *reader) error { return errors.Join(replayed(r), counted(r)) })
+}
+
+// counted compares what each owner has with what was counted as vjobs came and went.
+func counted(r *reader) error {
+	var wrong int
+	err := r.one(`WITH has AS (SELECT owner, count(*) AS vjobs, sum(vm_count) AS vms FROM vjobs WHERE `+live+` GROUP BY owner)
+		SELECT count(*) FROM has FULL JOIN owners USING (owner) WHERE has.vjobs IS NOT owners.vjobs OR has.vms IS NOT owners.vms`, nil, &wrong)
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("what %d owners have in vjobs that have not ended is counted wrongly: %w", wrong, cluster.ErrUnavailable)
+	}
+	return err
 }
 
 // integrity is SQLite's own check of its pages and indexes.

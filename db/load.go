@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 	"vjob/journal"
 )
@@ -65,6 +66,9 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 		l.Gangs = append(l.Gangs, kept[i].Gang)
 		l.Account(kept[i].ID, kept[i].Account)
 	}
+	if l.Left, err = r.left(); err != nil {
+		return err
+	}
 	if l.Charges, err = r.charges(); err != nil {
 		return err
 	}
@@ -80,6 +84,15 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 		l.Plans = append(l.Plans, id)
 		return err
 	})
+}
+
+// left lists the gangs of vjobs that have ended and left images that are kept.
+func (r *reader) left() (list []gang.Record, err error) {
+	ended, err := r.whole("WHERE NOT (vjobs." + live + ") AND vjobs.id IN (SELECT vjob FROM gangs WHERE kept <> '')")
+	for i := range ended {
+		list = append(list, ended[i].Gang)
+	}
+	return list, err
 }
 
 // open lists the intents without a result.

@@ -15,6 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"vjob/cluster"
+	"vjob/durable"
 	"vjob/scheduler"
 )
 
@@ -132,16 +133,7 @@ func create(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // oldestSQLite is the first release without the bug by which a checkpoint beside

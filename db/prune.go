@@ -32,12 +32,13 @@ func stages(h journal.Horizon) []stage {
 		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*reader).oldCharges, (*tx).removeCharges},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("vjob_hours"), removeHours("vjob_hours")},
+		{h.Audit, func(n int) journal.Pruned { return journal.Pruned{Audit: n} }, (*reader).oldAudit, (*tx).removeAudit},
 	}
 }
 
 // Prune deletes what is older than the horizon: events first, then calls, plans,
-// vjobs, charges and what was drawn. Each turn of the loop is a batch that is on the disk; whoever breaks
-// off leaves the rest for the next time.
+// vjobs, charges, what was drawn and the audit list. Each turn of the loop is a batch that is
+// on the disk; a caller that breaks off leaves the rest for the next time.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {
 		for _, s := range stages(h) {
@@ -122,7 +123,7 @@ func (t *tx) removePlans(_ []int64, list string) error {
 // image, or a call under way.
 func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 	return r.batch(`SELECT id, 5 + vm_count FROM vjobs INDEXED BY vjobs_ended WHERE state IN ('terminated', 'failed') AND ended_ns < ?
-		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent')
+		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent' AND kept = '')
 		AND NOT EXISTS (SELECT 1 FROM images WHERE vjob = vjobs.id)
 		AND id NOT IN (SELECT vjob FROM intents WHERE error IS NULL)
 		AND NOT EXISTS (SELECT 1 FROM dependencies WHERE needs IN (vjobs.id, vjobs.array))

@@ -161,23 +161,28 @@ func TestListPlans(t *testing.T) {
 	}
 }
 
+// by is an act of an administrator.
+func by(at time.Time) journal.Audit { return journal.Audit{At: at, By: "root", From: "uid 0"} }
+
+func deleted(_ string, err error) error { return err }
+
 func TestAccounts(t *testing.T) {
 	d, ctx, now := newDB(t), t.Context(), storetest.Start
 	for _, u := range []journal.User{{Name: "bob", Role: journal.RoleUser}, {Name: "ann", Role: journal.RoleAdmin}} {
-		if err := d.CreateUser(ctx, u); err != nil {
+		if err := d.CreateUser(ctx, u, by(now)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for want, err := range map[error]error{
-		cluster.ErrConflict: d.CreateUser(ctx, journal.User{Name: "bob", Role: journal.RoleAdmin}),
-		cluster.ErrInvalid:  d.CreateUser(ctx, journal.User{Name: "eve", Role: "root"}),
-		cluster.ErrNotFound: d.DeleteUser(ctx, "eve"),
+		cluster.ErrConflict: d.CreateUser(ctx, journal.User{Name: "bob", Role: journal.RoleAdmin}, by(now)),
+		cluster.ErrInvalid:  d.CreateUser(ctx, journal.User{Name: "eve", Role: "root"}, by(now)),
+		cluster.ErrNotFound: deleted(d.DeleteUser(ctx, "eve", by(now))),
 	} {
 		if !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
-	want := []journal.User{{Name: "ann", Role: journal.RoleAdmin}, {Name: "bob", Role: journal.RoleUser}}
+	want := []journal.User{{ID: 2, Name: "ann", Role: journal.RoleAdmin, Created: now}, {ID: 1, Name: "bob", Role: journal.RoleUser, Created: now}}
 	if diff := cmp.Diff(want, must[[]journal.User](t)(d.Users(ctx))); diff != "" {
 		t.Errorf("users (-want +got):\n%s", diff)
 	}
@@ -191,37 +196,37 @@ func TestAccounts(t *testing.T) {
 	s := storetest.Submission("bobs", 1)
 	s.Owner = "bob"
 	job := submitted(t)(d.Submit(ctx, s))
-	if err := d.DeleteUser(ctx, "bob"); !errors.Is(err, cluster.ErrConflict) {
+	if err := deleted(d.DeleteUser(ctx, "bob", by(now))); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("delete a user with a live vjob: %v", err)
 	}
 	hash := sha256.Sum256([]byte("secret"))
-	must[int64](t)(d.CreateToken(ctx, "bob", hash, now, time.Time{}))
+	must[int64](t)(d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash}, by(now)))
 	end := journal.Step{VJobs: []journal.VJobChange{{ID: job.ID, State: cluster.Terminated, Version: 1}}}
-	if err := errors.Join(d.Commit(ctx, end), d.DeleteUser(ctx, "bob")); err != nil {
+	if err := errors.Join(d.Commit(ctx, end), deleted(d.DeleteUser(ctx, "bob", by(now)))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.UserByToken(ctx, hash, now); !errors.Is(err, cluster.ErrUnauthenticated) {
+	if _, _, err := d.UserByToken(ctx, hash, now); !errors.Is(err, cluster.ErrUnauthenticated) {
 		t.Errorf("the token of a deleted user: %v", err)
 	}
 }
 
 func TestTokens(t *testing.T) {
 	d, ctx, now := newDB(t), t.Context(), storetest.Start
-	if err := d.CreateUser(ctx, journal.User{Name: "bob", Role: journal.RoleUser}); err != nil {
+	if err := d.CreateUser(ctx, journal.User{Name: "bob", Role: journal.RoleUser}, by(now)); err != nil {
 		t.Fatal(err)
 	}
 	hash := func(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
-	forever := must[int64](t)(d.CreateToken(ctx, "bob", hash("a"), now, time.Time{}))
-	hour := must[int64](t)(d.CreateToken(ctx, "bob", hash("b"), now, now.Add(time.Hour)))
-	if _, err := d.CreateToken(ctx, "eve", hash("c"), now, time.Time{}); !errors.Is(err, cluster.ErrNotFound) {
+	forever := must[int64](t)(d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("a")}, by(now)))
+	hour := must[int64](t)(d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("b"), Expires: now.Add(time.Hour)}, by(now)))
+	if _, err := d.CreateToken(ctx, journal.NewToken{User: "eve", Hash: hash("c")}, by(now)); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a token of nobody: %v", err)
 	}
-	if _, err := d.CreateToken(ctx, "bob", hash("a"), now, time.Time{}); !errors.Is(err, cluster.ErrConflict) {
+	if _, err := d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("a")}, by(now)); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("a secret twice: %v", err)
 	}
 	check := func(what, secret string, at time.Time, good bool) {
 		t.Helper()
-		u, err := d.UserByToken(ctx, hash(secret), at)
+		u, _, err := d.UserByToken(ctx, hash(secret), at)
 		if good && (err != nil || u.Name != "bob" || u.Role != journal.RoleUser) {
 			t.Errorf("%s: %v %v", what, u, err)
 		}
@@ -233,11 +238,11 @@ func TestTokens(t *testing.T) {
 	check("good for an hour", "b", now.Add(time.Hour-1), true)
 	check("expired", "b", now.Add(time.Hour), false)
 	check("unknown", "x", now, false)
-	if err := errors.Join(d.RevokeToken(ctx, forever), d.RevokeToken(ctx, forever)); err != nil {
+	if err := errors.Join(d.RevokeToken(ctx, "bob", forever, by(now)), d.RevokeToken(ctx, "bob", forever, by(now))); err != nil {
 		t.Fatal(err)
 	}
 	check("revoked", "a", now, false)
-	if err := d.RevokeToken(ctx, 99); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.RevokeToken(ctx, "bob", 99, by(now)); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("revoke nothing: %v", err)
 	}
 	want := []journal.Token{

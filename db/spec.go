@@ -5,27 +5,32 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/scheduler/intake"
 )
 
-// spec is what of a submission is opaque to queries and never changes: what runs
-// in the VMs, the rules and the terms. Members of a vjob mostly run the same, so that each
-// distinct payload is kept once and VMs name it by index.
+// spec is what of a submission is opaque to queries and never changes: its VMs, what runs
+// in them, the rules and the terms. Members of a vjob mostly run the same, so that each
+// distinct payload is kept once and VMs name it by index. All vjobs of an array share one.
 type spec struct {
 	Payloads []json.RawMessage `json:"payloads"`
+	VMs      []vmSpec          `json:"vms"`
 	Rules    string            `json:"rules,omitempty"`
 	Terms    cluster.Terms     `json:"terms,omitzero"`
 }
 
-// encodeSpec returns the spec as JSON and the payload of each VM by index.
-func encodeSpec(s *intake.Submission) (text string, payloads []int, err error) {
-	sp := spec{Payloads: []json.RawMessage{}, Rules: s.Rules, Terms: s.Terms}
+// vmSpec is a VM as [CPU in milli, memory in MiB, index of the payload]. The table vms has
+// a row for it only once the VM has a place.
+type vmSpec [3]int64
+
+// encodeSpec returns the spec as JSON.
+func encodeSpec(s *intake.Submission) (string, error) {
+	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms}
 	known := map[string]int{}
-	payloads = make([]int, len(s.VMs))
 	for rank := range s.VMs {
 		raw, err := json.Marshal(s.VMs[rank].Payload)
 		if err != nil {
-			return "", nil, fmt.Errorf("payload of VM %d: %w", rank, err)
+			return "", fmt.Errorf("payload of VM %d: %w", rank, err)
 		}
 		index, ok := known[string(raw)]
 		if !ok {
@@ -33,15 +38,17 @@ func encodeSpec(s *intake.Submission) (text string, payloads []int, err error) {
 			known[string(raw)] = index
 			sp.Payloads = append(sp.Payloads, raw)
 		}
-		payloads[rank] = index
+		need := s.VMs[rank].Reserved
+		sp.VMs[rank] = vmSpec{int64(need.CPU), int64(need.Memory), int64(index)}
 	}
 	raw, err := json.Marshal(sp)
-	return string(raw), payloads, err
+	return string(raw), err
 }
 
 // decoded is a spec ready for use; its payloads are shared by the VMs.
 type decoded struct {
 	Payloads []cluster.Payload `json:"payloads"`
+	VMs      []vmSpec          `json:"vms"` // absent in specs of older versions: there each VM has a row
 	Rules    string            `json:"rules"`
 	Terms    cluster.Terms     `json:"terms"`
 }
@@ -62,5 +69,39 @@ func decodeSpec(raw []byte) (decoded, error) {
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return d, fmt.Errorf("specification: %w", err)
 	}
+	for rank, vm := range d.VMs {
+		if vm[2] < 0 || vm[2] >= int64(len(d.Payloads)) {
+			return d, fmt.Errorf("specification: VM %d has payload %d of %d", rank, vm[2], len(d.Payloads))
+		}
+	}
 	return d, nil
+}
+
+// encodeKept writes the kept generations, "" if there are no such generations.
+func encodeKept(kept []gang.Kept) (string, error) {
+	if len(kept) == 0 {
+		return "", nil
+	}
+	raw, err := json.Marshal(kept)
+	return string(raw), err
+}
+
+func decodeKept(raw []byte) (kept []gang.Kept, err error) {
+	if len(raw) > 0 {
+		err = json.Unmarshal(raw, &kept)
+	}
+	return kept, err
+}
+
+// members are the VMs of a vjob none of which has a row.
+func (d *decoded) members(id cluster.VJobID) []cluster.VM {
+	vms := make([]cluster.VM, len(d.VMs))
+	for rank, vm := range d.VMs {
+		vms[rank] = cluster.VM{
+			ID:       cluster.VMID{VJob: id, Rank: rank},
+			Reserved: cluster.Resources{CPU: cluster.MilliCPU(vm[0]), Memory: cluster.MiB(vm[1])},
+			Payload:  d.Payloads[vm[2]],
+		}
+	}
+	return vms
 }

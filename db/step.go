@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -66,6 +67,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return every(s.VJobHours, t.vjobHour) },
 		func() error { return every(s.Charges, t.charge) },
 		func() error { return every(s.Events, t.event) },
+		func() error { return every(s.Audit, t.audit) },
 	)
 }
 
@@ -135,15 +137,22 @@ func (t *tx) gang(r *gang.Record) error {
 	if err := check.Gang(r, size); err != nil {
 		return err
 	}
-	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, incarnation = ?, generation = ?,
-		restores = ?, losses = ?, cause = ?, skew_ns = ? WHERE vjob = ?`,
-		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Incarnation, r.Generation,
-		r.Restores, r.Losses, r.Cause, int64(r.Skew), int64(r.VJob))
+	kept, err := encodeKept(r.Kept)
+	if err != nil {
+		return err
+	}
+	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, boots = ?, incarnation = ?, generation = ?,
+		restores = ?, losses = ?, cause = ?, skew_ns = ?, kept = ? WHERE vjob = ?`,
+		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation,
+		r.Restores, r.Losses, r.Cause, int64(r.Skew), kept, int64(r.VJob))
 	if err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM images WHERE vjob = ?", int64(r.VJob)); err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(r.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
+		return t.exec("UPDATE vms SET node = '', next_node = '', ended = 0, save_attempt = 0 WHERE vjob = ?", int64(r.VJob))
 	}
 	for rank := range r.Members {
 		if err := t.member(r.VJob, rank, &r.Members[rank]); err != nil {
@@ -154,14 +163,32 @@ func (t *tx) gang(r *gang.Record) error {
 }
 
 func (t *tx) member(id cluster.VJobID, rank int, m *gang.Member) error {
-	err := t.exec("UPDATE vms SET node = ?, next_node = ?, ended = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
-		string(m.Node), string(m.Next), m.Ended, m.Save, int64(id), rank)
+	n, err := t.place(id, rank, m)
+	if err == nil && n == 0 {
+		if err = t.members(id); err == nil {
+			_, err = t.place(id, rank, m)
+		}
+	}
 	if err != nil || m.Image == nil {
 		return err
 	}
 	i := m.Image
-	return t.exec("INSERT INTO images (vjob, rank, generation, attempt, node, size_bytes, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		int64(id), rank, i.ID.Generation, i.ID.Attempt, string(i.Node), i.Bytes, i.Checksum)
+	return t.exec(`INSERT INTO images (vjob, rank, generation, attempt, node, size_bytes, checksum, incarnation)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		int64(id), rank, i.ID.Generation, i.ID.Attempt, string(i.Node), i.Bytes, i.Checksum, i.Incarnation)
+}
+
+// place says where a VM is, and reports 0 if no VM of its vjob has a row yet.
+func (t *tx) place(id cluster.VJobID, rank int, m *gang.Member) (int64, error) {
+	return t.change("UPDATE vms SET node = ?, next_node = ?, ended = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
+		string(m.Node), string(m.Next), m.Ended, m.Save, int64(id), rank)
+}
+
+// members gives each VM of a vjob the row that it lacks until one of them has a place.
+func (t *tx) members(id cluster.VJobID) error {
+	return t.exec(`INSERT INTO vms (vjob, rank, cpu_milli, memory_mib, payload)
+		SELECT ?1, key, value ->> 0, value ->> 1, value ->> 2
+		FROM json_each((SELECT json FROM specs JOIN vjobs ON vjobs.spec = specs.spec WHERE id = ?1), '$.vms')`, int64(id))
 }
 
 func (t *tx) intents(list []journal.Intent) error {

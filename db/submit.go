@@ -39,7 +39,6 @@ type newVJob struct {
 	submission  *intake.Submission
 	fingerprint [sha256.Size]byte
 	spec        string
-	payloads    []int
 	parameters  string // of an array, as JSON
 	reserved    cluster.Resources
 
@@ -67,7 +66,7 @@ func (n *newVJob) prepare() (err error) {
 		}
 		n.parameters = string(raw)
 	}
-	n.spec, n.payloads, err = encodeSpec(s)
+	n.spec, err = encodeSpec(s)
 	return err
 }
 
@@ -84,7 +83,13 @@ func (n *newVJob) write(t *tx) error {
 			return err
 		}
 	}
+	if err := n.owned(t); err != nil {
+		return err
+	}
 	if err := n.nameFree(t); err != nil {
+		return err
+	}
+	if err := n.roomFor(t); err != nil {
 		return err
 	}
 	if err := n.insert(t); err != nil {
@@ -130,6 +135,16 @@ func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err erro
 	return known, nil
 }
 
+// owned refuses an owner if the account was deleted since the request was authenticated.
+func (n *newVJob) owned(t *tx) error {
+	var gone bool
+	_, err := t.row("SELECT count(*) > 0 AND max(state <> 'deleted') = 0 FROM users WHERE name = ?", []any{n.submission.Owner}, &gone)
+	if err == nil && gone {
+		err = fmt.Errorf("the account %s was deleted: %w", n.submission.Owner, cluster.ErrForbidden)
+	}
+	return err
+}
+
 func (n *newVJob) nameFree(t *tx) error {
 	s := n.submission
 	if s.Name == "" {
@@ -143,6 +158,20 @@ func (n *newVJob) nameFree(t *tx) error {
 		err = check.NameTaken(s.Name, id)
 	}
 	return err
+}
+
+// roomFor refuses what is more than the owner may have at once. What the owner has is read in
+// the transaction that adds to it, so that simultaneous submissions cannot exceed it together.
+func (n *newVJob) roomFor(t *tx) error {
+	s := n.submission
+	if s.Allowed == (intake.Holding{}) {
+		return nil
+	}
+	var has intake.Holding
+	if _, err := t.row("SELECT vjobs, vms FROM owners WHERE owner = ?", []any{s.Owner}, &has.VJobs, &has.VMs); err != nil {
+		return err
+	}
+	return s.Exceeds(has)
 }
 
 func (n *newVJob) insert(t *tx) error {
@@ -167,14 +196,6 @@ func (n *newVJob) insert(t *tx) error {
 		VALUES (?, 'absent', '', ?, 0, 0, 0, 0, '', 0)`, id, nanos(s.At))
 	if err != nil {
 		return err
-	}
-	for rank := range s.VMs {
-		need := s.VMs[rank].Reserved
-		err := t.exec("INSERT INTO vms (vjob, rank, cpu_milli, memory_mib, payload) VALUES (?, ?, ?, ?, ?)",
-			id, rank, int64(need.CPU), int64(need.Memory), n.payloads[rank])
-		if err != nil {
-			return err
-		}
 	}
 	if len(s.Array) == 0 {
 		return nil

@@ -208,7 +208,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 // gangs fills in the gangs of a list, which is in order, from one query.
 func (r *reader) gangs(list []journal.Kept, condition string, args []any) error {
 	i := 0
-	query := `SELECT vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns
+	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, restores, losses, cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
 	err := r.each(query, args, func(s scanner) error {
 		if i >= len(list) {
@@ -216,10 +216,13 @@ func (r *reader) gangs(list []journal.Kept, condition string, args []any) error 
 		}
 		g := &list[i].Gang
 		i++
-		var phase, then sql.RawBytes
-		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Incarnation, &g.Generation,
-			&g.Restores, &g.Losses, &g.Cause, &g.Skew)
+		var phase, then, kept sql.RawBytes
+		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation,
+			&g.Restores, &g.Losses, &g.Cause, &g.Skew, &kept)
 		if err != nil {
+			return err
+		}
+		if g.Kept, err = decodeKept(kept); err != nil {
 			return err
 		}
 		if g.VJob != list[i-1].ID {
@@ -236,16 +239,12 @@ func (r *reader) gangs(list []journal.Kept, condition string, args []any) error 
 	return err
 }
 
-// members fills in VMs and gang members of a list from one query.
+// members fills in VMs and gang members of a list from one query. VMs of vjobs that have
+// never had a place stand in the specification only.
 func (r *reader) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
-	for i := range list {
-		size := list[i].Size
-		list[i].VMs = make([]cluster.VM, 0, size)
-		list[i].Gang.Members = make([]gang.Member, 0, size)
-	}
 	i := 0
 	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended,
-			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum
+			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum, images.incarnation
 		FROM vjobs JOIN vms ON vms.vjob = vjobs.id
 		LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank ` + condition + " ORDER BY vms.vjob, vms.rank"
 	var v vmRow
@@ -259,11 +258,24 @@ func (r *reader) members(list []journal.Kept, specs []decoded, condition string,
 		if i == len(list) || list[i].ID != v.vm.ID.VJob || len(list[i].VMs) != v.vm.ID.Rank || v.payload >= len(specs[i].Payloads) {
 			return fmt.Errorf("VM %s does not fit its vjob", v.vm.ID)
 		}
+		if v.vm.ID.Rank == 0 {
+			list[i].VMs = make([]cluster.VM, 0, list[i].Size)
+			list[i].Gang.Members = make([]gang.Member, 0, list[i].Size)
+		}
 		v.vm.Payload = specs[i].Payloads[v.payload]
 		list[i].VMs = append(list[i].VMs, v.vm)
 		list[i].Gang.Members = append(list[i].Gang.Members, v.member)
 		return nil
 	})
+	for i := range list {
+		if len(list[i].VMs) == 0 {
+			list[i].VMs = specs[i].members(list[i].ID)
+			list[i].Gang.Members = make([]gang.Member, len(list[i].VMs))
+		}
+		if err == nil && len(list[i].VMs) != list[i].Size {
+			err = fmt.Errorf("vjob %s has %d VMs of %d", list[i].ID, len(list[i].VMs), list[i].Size)
+		}
+	}
 	return err
 }
 
@@ -278,16 +290,16 @@ type vmRow struct {
 func (v *vmRow) scan(s scanner) error {
 	v.vm, v.member = cluster.VM{}, gang.Member{}
 	var image gang.Image
-	var generation, attempt int64
+	var generation, attempt, incarnation int64
 	var node, checksum sql.NullString
 	err := s.Scan(&v.vm.ID.VJob, &v.vm.ID.Rank, &v.vm.Reserved.CPU, &v.vm.Reserved.Memory, &v.payload,
 		&v.member.Node, &v.member.Next, &v.member.Ended, &v.member.Save,
-		number[int64]{&generation}, number[int64]{&attempt}, &node, number[int64]{&image.Bytes}, &checksum)
+		number[int64]{&generation}, number[int64]{&attempt}, &node, number[int64]{&image.Bytes}, &checksum, number[int64]{&incarnation})
 	if err != nil || !node.Valid {
 		return err
 	}
 	image.ID.VM, image.ID.Generation, image.ID.Attempt = v.vm.ID, int(generation), int(attempt)
-	image.Node, image.Checksum = cluster.NodeID(node.String), checksum.String
+	image.Node, image.Checksum, image.Incarnation = cluster.NodeID(node.String), checksum.String, int(incarnation)
 	v.member.Image = &image
 	return nil
 }

@@ -27,7 +27,8 @@ import (
 var (
 	// ErrUnreachable: the node did not answer. What it holds is unknown.
 	ErrUnreachable = errors.New("node unreachable")
-	// ErrTimeout: the call did not end before its deadline; it may still be under way.
+	// ErrTimeout: the call did not end before its deadline, or its connection broke while
+	// it was under way. It may still happen, minutes later.
 	ErrTimeout = errors.New("no answer before the deadline")
 	// ErrNoSuchVM: the node holds no copy of the VM.
 	ErrNoSuchVM = errors.New("no such VM")
@@ -37,8 +38,8 @@ var (
 	ErrNoSpace = errors.New("no space for the image")
 	// ErrNoRoom: the node cannot give the VM its memory.
 	ErrNoRoom = errors.New("no memory for the VM")
-	// ErrBadImage: the image is incomplete, or not what was sealed: its memory is
-	// lost for good.
+	// ErrBadImage: what was read is incomplete, or differs from what was sealed. A
+	// hypervisor that refuses to load an image says [ErrRefused]: another node may load it.
 	ErrBadImage = errors.New("image unusable")
 	// ErrNoImage: the image cannot be read now; it may be there again later.
 	ErrNoImage = errors.New("image cannot be read")
@@ -77,7 +78,8 @@ type Observer interface {
 	// Look lists everything of ours that a node holds, in full. An error means
 	// that nothing is known, never that nothing is there.
 	Look(ctx context.Context, node cluster.NodeID) (View, error)
-	// LookStore lists every image that can be read now.
+	// LookStore lists every image that can be read now. A store without the mark of this
+	// installation is an error: another file system may be mounted there, or none.
 	LookStore(ctx context.Context) (Store, error)
 	// Hints names nodes on which something changed. A hint is a reason to look
 	// and nothing more: hints get lost, repeated and delayed.
@@ -97,6 +99,7 @@ type View struct {
 	Copies    []Copy   // in order of VMs
 	Endings   []Ending // guests that ended by themselves since the driver remembers, oldest first
 	Strangers []string // machines without our mark, in order; never touched
+	Warnings  []string // what administrators should know of the node, such as that VMs are not confined
 }
 
 // Copy returns the node's copy of a VM.
@@ -123,6 +126,8 @@ type Copy struct {
 	CPUTime time.Duration
 	// Cap is the most CPU that it gets; 0 is as much as there is.
 	Cap cluster.MilliCPU
+	// Size is what it takes of its node; zero where the driver cannot tell.
+	Size cluster.Resources
 	// Lock reports that a lock prevents a second copy from running: only then is
 	// the VM migrated while it runs.
 	Lock bool
@@ -141,22 +146,23 @@ const (
 // String is the lower-case name.
 func (s CopyState) String() string { return [...]string{"running", "paused", "dead"}[s] }
 
-// Job is a long operation that the hypervisor has under way on a copy, whoever
-// asked for it. While there is one, the copy's fate is open.
+// Job is a long operation that the hypervisor has under way on a copy, whatever
+// asked for it. While there is one, or may be, the fate of the copy is open.
 type Job uint8
 
 // The jobs.
 const (
 	JobNone Job = iota
 	JobSaving
-	JobRestoring
-	JobOutgoing // migrating away
-	JobIncoming // migrating in
+	JobRestoring // its memory is being read: it is not whole yet
+	JobOutgoing  // migrating away
+	JobIncoming  // migrating in: it is not whole yet
+	JobUnknown   // the hypervisor has not said whether there is one
 )
 
 // String is the lower-case name.
 func (j Job) String() string {
-	return [...]string{"none", "saving", "restoring", "outgoing", "incoming"}[j]
+	return [...]string{"none", "saving", "restoring", "outgoing", "incoming", "unknown"}[j]
 }
 
 // Ending tells how a guest left. Drivers learn it from events, so it can be
@@ -254,7 +260,8 @@ type Image struct {
 	ID       ImageID
 	Node     cluster.NodeID // where it lies: resuming there is local; if that node is silent, one that can reach it
 	Bytes    int64
-	Complete bool // the save that wrote it said that it was finished
+	Complete bool      // the save that wrote it said that it was finished
+	Written  time.Time // last change of the file
 }
 
 // Verb says what a call does.
@@ -271,10 +278,10 @@ const (
 	Save                 // write a paused copy to Image and remove the copy
 	Seal                 // make Image and its checksum durable: see Receipt; once more, verify it: ErrBadImage
 	Restore              // verify Image against Checksum, then create a paused copy of it on Node
-	Revoke               // make sure that no Restore attempt up to Attempt can succeed from now on
+	Revoke               // forbid the Restore attempts up to Attempt; one that has opened Image may still end well
 	Discard              // delete Image
 	Migrate              // move the copy from Node to To; paused stays paused
-	Abort                // cancel the job that is under way on the copy
+	Abort                // cancel the job under way on the copy; one that is not whole yet ends
 	Cap                  // let the copy get at most Cap of CPU from now on
 )
 
@@ -334,6 +341,7 @@ type Machine struct {
 
 // Receipt is what a call that ended well brings back.
 type Receipt struct {
-	Bytes    int64  // Seal
-	Checksum string // Seal
+	Bytes       int64  // Seal
+	Checksum    string // Seal
+	Incarnation int    // Seal: of the copy that was saved; 0 where the driver cannot tell
 }

@@ -89,7 +89,9 @@ const (
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
+	EventNotify    EventKind = "notify"    // notifications of a vjob are not delivered
 	EventAlarm     EventKind = "alarm"     // somebody should look
+	EventAudit     EventKind = "audit"     // an entry of the audit list, for administrators
 )
 
 // VJobChange is what of a vjob changes after its submission.
@@ -212,10 +214,12 @@ type Loaded struct {
 	Drawn    []Drawn                          // by each node so far, in order of their names
 	VJobs    []*cluster.VJob                  // those that are not terminal, in order
 	Gangs    []gang.Record                    // of those vjobs
+	Left     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
 	Ran      map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
 	Crowded  map[cluster.VJobID]time.Duration // beside that
 	Charges  []Charge                         // that were not pruned, in order
 	Open     []Intent                         // without a result: they may still be under way
+	Flying   map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
 	Plans    []PlanID                         // that were running
 	Waits    []cluster.VJobID                 // those of the vjobs that wait for others, in order
 	Past     []Past                           // of vjobs that have ended and are waited for

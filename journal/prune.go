@@ -7,12 +7,13 @@ type Retention struct {
 	Events time.Duration // but for those of vjobs that live: they are kept
 	Plans  time.Duration // after their end, and the calls as long
 	VJobs  time.Duration // after their end, and what was drawn in each hour as long
+	Audit  time.Duration
 }
 
 // Horizon is how far back the history is wanted: what is older may be deleted. The
 // zero time keeps all of its kind.
 type Horizon struct {
-	Events, Plans, VJobs, Charges, Energy time.Time
+	Events, Plans, VJobs, Charges, Energy, Audit time.Time
 }
 
 // Horizon is what may be deleted at an instant.
@@ -23,17 +24,17 @@ func (r Retention) Horizon(now time.Time) Horizon {
 		}
 		return now.Add(-keep)
 	}
-	return Horizon{Events: back(r.Events), Plans: back(r.Plans), VJobs: back(r.VJobs), Energy: back(r.VJobs)}
+	return Horizon{Events: back(r.Events), Plans: back(r.Plans), VJobs: back(r.VJobs), Energy: back(r.VJobs), Audit: back(r.Audit)}
 }
 
 // Pruned counts what was deleted of the history.
 type Pruned struct {
-	Events, Calls, Plans, VJobs, Charges, Energy int
+	Events, Calls, Plans, VJobs, Charges, Energy, Audit int
 }
 
 // Plus is the sum of both.
 func (p Pruned) Plus(o Pruned) Pruned {
-	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy}
+	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Audit + o.Audit}
 }
 
 // Total is what all vjobs of an owner have used so far, those included that were

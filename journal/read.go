@@ -85,27 +85,3 @@ type Kept struct {
 	Row
 	Gang gang.Record
 }
-
-// User is an account.
-type User struct {
-	Name string
-	Role Role
-}
-
-// Role is what an account may do.
-type Role string
-
-// The roles.
-const (
-	RoleUser  Role = "user"  // own vjobs
-	RoleAdmin Role = "admin" // everything
-)
-
-// Token is a stored bearer token; the secret itself is not kept.
-type Token struct {
-	ID      int64
-	User    string
-	Created time.Time
-	Expires time.Time // zero: never
-	Revoked bool
-}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"vjob/cluster"
 )
@@ -26,7 +28,7 @@ const mailPrefix = "mail:"
 func ParseAddress(text string) (a Address, err error) {
 	bad := cluster.BadField("notify", text,
 		"mail:NAME@HOST, or an address that begins with https:// or http://, perhaps with tags in front such as [END,ERROR]")
-	if len(text) > MaxAddress || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if len(text) > MaxAddress || !printable(text) {
 		return a, bad
 	}
 	to := text
@@ -58,6 +60,33 @@ func ParseAddress(text string) (a Address, err error) {
 	}
 	a.URL = u
 	return a, nil
+}
+
+// printable refuses control characters and those that hide or turn text.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Place is the address without what may be secret of it: paths of web addresses are.
+func (a *Address) Place() string {
+	if a.URL != nil {
+		return a.URL.Host
+	}
+	return a.Mail
+}
+
+// Domain is the host of a mail address.
+func (a *Address) Domain() string { return a.Mail[strings.LastIndexByte(a.Mail, '@')+1:] }
+
+// Matches reports whether a host is one of the patterns: a name, *.name for all below it,
+// or * for all.
+func Matches(patterns []string, host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		pattern = strings.ToLower(pattern)
+		suffix, wild := strings.CutPrefix(pattern, "*")
+		return pattern == "*" || pattern == host || wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix)
+	})
 }
 
 // Wants reports whether the address is told of such events.

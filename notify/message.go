@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"vjob/cluster"
 	"vjob/journal"
@@ -49,41 +50,95 @@ type Message struct {
 	At    time.Time      `json:"at"`
 	Host  string         `json:"host"` // of the daemon
 	OAR   bool           `json:"-"`    // submitted as a job of OAR
+
+	bundled []Message // that this one stands for; see [Bundle]
 }
 
-// MessageOf is what is told of an event of a vjob.
-func MessageOf(e *journal.Event, t Tag, j *cluster.VJob, host string) Message {
-	m := Message{Seq: e.Seq, Tag: t, VJob: j.ID, Name: j.Name, Owner: j.Owner, Text: e.Text, At: e.At.UTC(), Host: host}
+// Bounds of a message, so that what waits to be delivered takes bounded memory.
+const (
+	maxText    = 1024 // bytes of its text, and of its name
+	maxBundled = 100  // messages that a bundle lists
+)
+
+// About is what messages say of a vjob, whatever happens to it.
+func About(j *cluster.VJob, host string) Message {
+	m := Message{VJob: j.ID, Name: j.Name, Owner: j.Owner, Host: host}
 	for label, value := range j.Labels {
 		if strings.HasPrefix(label, "oar.") {
 			m.OAR = true
 		}
 		if label == "oar.name" {
-			m.Name = value
+			m.Name = clip(value)
 		}
 	}
 	return m
 }
 
+// Of is the message of an event.
+func (m Message) Of(e *journal.Event, t Tag) Message {
+	m.Seq, m.Tag, m.Text, m.At = e.Seq, t, clip(e.Text), e.At.UTC()
+	return m
+}
+
+// clip cuts a text of a user to what a message holds.
+func clip(text string) string {
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	return text
+}
+
+// Bundle is one message that stands for several to the same address, oldest first.
+func Bundle(list []Message) Message {
+	last := &list[len(list)-1]
+	return Message{Seq: last.Seq, Owner: last.Owner, At: last.At, Host: last.Host, OAR: last.OAR, bundled: list}
+}
+
 // Subject is the subject of a mail, one line of printable text. For jobs of OAR it is
-// the one that filters of its users know.
+// the one that filters of its users know. Of what a user wrote it holds a checked name
+// and nothing else, so that it cannot mislead.
 func (m *Message) Subject() string {
 	from := "vjob"
 	if m.OAR {
 		from = "OAR"
 	}
-	return line(fmt.Sprintf("*%s* [%s]: %d (%s) on %s", from, m.Tag, m.VJob, m.Name, m.Host))
+	if len(m.bundled) > 0 {
+		return line(fmt.Sprintf("*%s* %d notifications on %s", from, len(m.bundled), m.Host))
+	}
+	name := ""
+	if cluster.IsName(m.Name) {
+		name = " (" + m.Name + ")"
+	}
+	return line(fmt.Sprintf("*%s* [%s]: %d%s on %s", from, m.Tag, m.VJob, name, m.Host))
 }
 
 // Body is the text of a mail.
 func (m *Message) Body() string {
+	if len(m.bundled) > 0 {
+		return bundleBody(m.bundled)
+	}
 	return line(m.Text) + "\n\n" + fmt.Sprintf("vjob:  %d %s\nowner: %s\nat:    %s\n", m.VJob, line(m.Name), line(m.Owner), m.At.Format(time.RFC3339))
 }
 
-// line is a text without anything that ends a line or that a terminal obeys.
+// bundleBody is the text of a mail that stands for several messages.
+func bundleBody(list []Message) string {
+	var b strings.Builder
+	b.WriteString("More notifications came than are sent one by one:\n\n")
+	for i := range list[:min(len(list), maxBundled)] {
+		m := &list[i]
+		fmt.Fprintf(&b, "%s  [%s] %s\n", m.At.Format(time.RFC3339), m.Tag, line(m.Text))
+	}
+	if rest := len(list) - maxBundled; rest > 0 {
+		fmt.Fprintf(&b, "and %d more: vjob list shows all vjobs\n", rest)
+	}
+	return b.String()
+}
+
+// line is a text without anything that ends a line, that a terminal obeys, or that hides
+// or turns what is around it.
 func line(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 {
+		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r

@@ -49,6 +49,26 @@ func CheckOwn(text string, nodes []cluster.Node, members int) error {
 	return err
 }
 
+// CheckShares refuses rules of a vjob that keep all others off its nodes, however little it
+// takes there, and what [CheckOwn] refuses. The error is a *cluster.FieldError.
+func CheckShares(text string, nodes []cluster.Node, members int) error {
+	program, err := compile(text, &view{scene: NewScene(nodes, nil), own: true, members: members})
+	if err != nil {
+		return err
+	}
+	var problems []script.Problem
+	for i := range program.Postings {
+		if p := &program.Postings[i]; p.Kind.Name == "lonely" && p.Penalty == 0 {
+			problems = append(problems, p.Problem("lonely keeps all other vjobs off the nodes, which quotas do not count: "+
+				"it takes a right, rights.whole_nodes; reserve as much as a node has instead"))
+		}
+	}
+	if len(problems) > 0 {
+		return wrong(problems)
+	}
+	return nil
+}
+
 // Script is rules in the notation of scripts, so that texts can be put together. What
 // cannot be read stays as it is.
 func Script(text string) string {

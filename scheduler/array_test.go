@@ -1,13 +1,16 @@
 package scheduler_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"vjob/cluster"
+	"vjob/db/memory"
 	"vjob/journal"
 	"vjob/scheduler"
+	"vjob/scheduler/intake"
 )
 
 // sweep is a cluster of 16 CPU, of which 4 are used by vjob 1, and array 2 of six
@@ -63,27 +66,67 @@ func TestAtOnceAndHeld(t *testing.T) {
 func TestOrderArray(t *testing.T) {
 	r := mount(t, settings(), sweep(2))
 	r.drain()
-	if err := r.core.OrderArray(r.now, 2, scheduler.OrderHold, "u"); err != nil {
+	order := func(array cluster.VJobID, order scheduler.Order) error {
+		_, err := r.core.OrderArray(r.now, &scheduler.ArrayOrder{Array: array, Order: order, By: "u"})
+		return err
+	}
+	if err := order(2, scheduler.OrderHold); err != nil {
 		t.Fatal(err)
 	}
 	if changed := r.core.Drain().Step.VJobs; len(changed) != 4 {
 		t.Errorf("%d vjobs were changed, want the 4 that wait", len(changed))
 	}
-	err := r.core.OrderArray(r.now, 2, scheduler.OrderHold, "u")
+	err := order(2, scheduler.OrderHold)
 	if err != nil {
 		t.Errorf("held again: %v", err)
 	}
-	if err := r.core.OrderArray(r.now, 2, scheduler.OrderDelete, "u"); err != nil {
+	if err := order(2, scheduler.OrderDelete); err != nil {
 		t.Fatal(err)
 	}
 	r.drain()
 	if got := r.states(); got[cluster.Stopping] != 2 || len(got) != 1 {
 		t.Errorf("after the deletion: %v, want 2 that stop and no others", got)
 	}
-	if err := r.core.OrderArray(r.now, 2, scheduler.OrderRelease, "u"); !errors.Is(err, cluster.ErrConflict) {
+	if err := order(2, scheduler.OrderRelease); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("release of those that stop: %v", err)
 	}
-	if err := r.core.OrderArray(r.now, 7, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := order(7, scheduler.OrderHold); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("an array that is none: %v", err)
 	}
+}
+
+// stepStore remembers how many vjobs the largest commit has changed.
+type stepStore struct {
+	*memory.Store
+	largest int
+}
+
+func (s *stepStore) Commit(ctx context.Context, step journal.Step) error {
+	s.largest = max(s.largest, len(step.VJobs))
+	return s.Store.Commit(ctx, step)
+}
+
+// A large array is deleted in steps, so that others are not held up, and is gone as a whole
+// when the answer comes.
+func TestALargeArrayIsDeletedInSteps(t *testing.T) {
+	in(t, func(p *plant) {
+		steps := &stepStore{Store: p.store}
+		p.restart(steps)
+		s := intake.Submission{Owner: "u", Held: true, Array: make([]string, 1800), VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}}
+		first, _, err := p.loop.Submit(p.t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.loop.OrderArray(p.t.Context(), first.ID, scheduler.OrderDelete, "u"); err != nil {
+			t.Fatal(err)
+		}
+		for id := first.ID; id < first.ID+1800; id++ {
+			if got := p.state(id); got != cluster.Terminated {
+				t.Fatalf("vjob %s is %s", id, got)
+			}
+		}
+		if steps.largest > 500 {
+			t.Errorf("one step changed %d vjobs, want at most 500", steps.largest)
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 // start makes the calls and looks that were asked for, side by side.
 func (l *Loop) start(ctx context.Context, effects Effects) {
 	for _, chain := range effects.Chains {
+		l.takeOff(chain)
 		l.workers.Go(func() { l.runChain(ctx, chain) })
 	}
 	for _, ask := range effects.Asks {
@@ -29,6 +30,15 @@ func (l *Loop) start(ctx context.Context, effects Effects) {
 			store, err := l.driver.LookStore(ctx)
 			l.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
 		})
+	}
+}
+
+// takeOff notes the calls of a chain and when each is given up at the latest.
+func (l *Loop) takeOff(chain execute.Chain) {
+	deadline := l.now()
+	for i, call := range chain.Calls {
+		deadline = deadline.Add(chain.Deadline[i])
+		l.flying[call.Op] = deadline
 	}
 }
 
@@ -63,6 +73,7 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	}
 	l.post(func(c *Core) error {
 		for _, r := range replies {
+			delete(l.flying, r.Op)
 			c.Replied(l.now(), r)
 		}
 		return nil

@@ -79,6 +79,7 @@ type Core struct {
 	judged    bool                             // the last drain has decided
 	verdicts  map[cluster.VJobID]queue.Verdict // of each vjob
 	breaches  []string                         // of rules, as it saw them
+	undrained map[cluster.NodeID]string        // drained nodes that it left VMs on, and why
 	queueing  []cluster.VJobID                 // those that wait, in order
 	nextPlan  journal.PlanID
 

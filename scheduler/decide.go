@@ -43,6 +43,7 @@ func (c *Core) decide() {
 	c.breaches = slices.Concat(p.Unread, d.Breaches)
 	c.remember(p, d.Verdicts)
 	c.tellLate(p, d.Verdicts)
+	c.tellUndrained(p.Undrained(&d))
 	for _, v := range d.Verdicts {
 		c.retry(v.Again)
 	}
@@ -130,6 +131,16 @@ func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
 			c.queueing = append(c.queueing, r.Job.ID)
 		}
 	}
+}
+
+// tellUndrained tells of drained nodes that keep VMs, once of each.
+func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
+	for _, id := range slices.Sorted(maps.Keys(why)) {
+		if _, told := c.undrained[id]; !told {
+			c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s", id, why[id])})
+		}
+	}
+	c.undrained = why
 }
 
 // queues reports whether a vjob waits for room or power, and for nothing else.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,9 @@ type Loop struct {
 	showing  time.Duration // how long the last snapshot took; owned by the loop
 	failures int           // of commits and loads in a row; owned by the loop
 	granted  []chan error  // requests that wait for the next commit; owned by the loop
+	// flying are the calls that this process has made and not heard of, and their
+	// deadlines; owned by the loop. They outlive a core that is made anew.
+	flying   map[hypervisor.OpID]time.Time
 	snapshot atomic.Pointer[Snapshot]
 	limits   intake.Bounds
 
@@ -77,7 +81,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
-		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}),
+		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), flying: map[hypervisor.OpID]time.Time{},
 	}
 	if l.at == nil {
 		l.at = func(string) {}
@@ -195,6 +199,7 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	}
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
+	loaded.Flying = maps.Clone(l.flying)
 	core := NewCore(l.settings, loaded, l.now())
 	l.snapshot.Store(core.Snapshot())
 	return core, nil

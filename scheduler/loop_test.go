@@ -60,15 +60,30 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 	if _, err := p.store.SaveNodes(p.t.Context(), nodes); err != nil {
 		t.Fatal(err)
 	}
+	p.start(set, p.store)
+	return p
+}
+
+// start runs a loop over a store.
+func (p *plant) start(set scheduler.Settings, store scheduler.Store) {
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: p.store, Driver: p.driver, Bounds: intake.Bounds{VMs: 4},
+		Settings: set, Store: store, Driver: p.driver, Bounds: intake.Bounds{VMs: 4},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	go func() { p.done <- p.loop.Run(ctx) }()
 	synctest.Wait()
-	return p
+}
+
+// restart goes on with another view of the store.
+func (p *plant) restart(store scheduler.Store) {
+	p.t.Helper()
+	p.stop()
+	if err := <-p.done; err != nil {
+		p.t.Errorf("the loop ended with %v", err)
+	}
+	p.start(settings(), store)
 }
 
 // close stops the loop and joins everything: a goroutine that is left would fail

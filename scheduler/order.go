@@ -18,6 +18,7 @@ const (
 	OrderRelease Order = "release" // takes a hold back
 	OrderSuspend Order = "suspend" // a running vjob is suspended, and held
 	OrderResume  Order = "resume"  // a suspended and held vjob may run again
+	OrderRequeue Order = "requeue" // gives up what the vjob has done: it starts from scratch, and its images are kept for a while
 	OrderDelete  Order = "delete"  // the vjob ends; its copies and images are removed
 )
 
@@ -56,35 +57,80 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 			return refuse("nobody has suspended or held it; it runs when its turn comes")
 		}
 		return c.exec.Hold(now, id, false, "resumed by "+by)
+	case OrderRequeue:
+		if state == cluster.Waiting || state == cluster.Stopping || r.Job.Container {
+			return refuse("only one that has started can be queued again")
+		}
+		if err := c.exec.Clear(now, id, gang.ThenWait, "queued again by "+by); err != nil {
+			return err
+		}
+		return c.exec.Hold(now, id, false, "queued again by "+by)
 	default:
-		return cluster.BadField("order", string(order), "hold, release, suspend, resume or delete")
+		return cluster.BadField("order", string(order), "hold, release, suspend, resume, requeue or delete")
 	}
 }
 
-// OrderArray carries out what a user asks of every vjob of an array, and leaves those
-// alone to which it does not apply. It fails with ErrNotFound when none lives, and with
-// ErrConflict when it applies to none; then nothing has changed.
-func (c *Core) OrderArray(now time.Time, array cluster.VJobID, order Order, by string) error {
-	var refusal error
-	done := 0
-	for _, r := range c.exec.Jobs() {
-		if r.Job.Array != array {
-			continue
-		}
-		switch err := c.Order(now, r.Job.ID, order, by); {
+// orderStep is how many vjobs of an array one step of the loop takes: other requests come in
+// between, however large the array is.
+const orderStep = 500
+
+// ArrayOrder is an order to every vjob of an array, on its way through them. One step takes
+// a part of them, see [Core.OrderArray].
+type ArrayOrder struct {
+	Array cluster.VJobID
+	Order Order
+	By    string
+
+	left    []cluster.VJobID // still to be ordered
+	listed  bool             // left has been filled in
+	done    int              // vjobs that have followed
+	refusal error            // of a vjob to which the order does not apply
+}
+
+// OrderArray carries out the next step of an order to an array, and reports whether more are
+// to follow. vjobs to which the order does not apply are left alone. It fails with ErrNotFound
+// when none lives, and with ErrConflict when the order applies to none; then nothing has
+// changed. vjobs that wait come first, so that none of them starts between two steps of a
+// deletion.
+func (c *Core) OrderArray(now time.Time, o *ArrayOrder) (more bool, err error) {
+	if !o.listed {
+		o.left, o.listed = c.members(o.Array), true
+	}
+	n := min(orderStep, len(o.left))
+	for _, id := range o.left[:n] {
+		switch err := c.Order(now, id, o.Order, o.By); {
 		case err == nil:
-			done++
+			o.done++
 		case errors.Is(err, cluster.ErrConflict):
-			refusal = err
+			o.refusal = err
+		case errors.Is(err, cluster.ErrNotFound): // it has ended since the first step
 		default:
-			return err
+			return false, err
 		}
 	}
+	o.left = o.left[n:]
 	switch {
-	case done > 0:
-		return nil
-	case refusal != nil:
-		return fmt.Errorf("array %s: %w", array, refusal)
+	case len(o.left) > 0:
+		return true, nil
+	case o.done > 0:
+		return false, nil
+	case o.refusal != nil:
+		return false, fmt.Errorf("array %s: %w", o.Array, o.refusal)
 	}
-	return fmt.Errorf("array %s, with a vjob that has not ended: %w", array, cluster.ErrNotFound)
+	return false, fmt.Errorf("array %s, with a vjob that has not ended: %w", o.Array, cluster.ErrNotFound)
+}
+
+// members are the live vjobs of an array: those that wait, then the others.
+func (c *Core) members(array cluster.VJobID) (waiting []cluster.VJobID) {
+	var others []cluster.VJobID
+	for _, r := range c.exec.Jobs() {
+		switch {
+		case r.Job.Array != array:
+		case r.Job.State.Ready():
+			waiting = append(waiting, r.Job.ID)
+		default:
+			others = append(others, r.Job.ID)
+		}
+	}
+	return append(waiting, others...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/budget"
+	"vjob/journal"
 	"vjob/power/cycle"
 	"vjob/queue/arrangement"
 	"vjob/scheduler/intake"
@@ -54,6 +55,26 @@ func (l *Loop) answer(err error) {
 	l.granted = l.granted[:0]
 }
 
+// audited asks for a change, and has its entry of the audit list written in the same step.
+func (l *Loop) audited(ctx context.Context, act journal.Audit, change func(*Core) error) error {
+	return l.ask(ctx, func(c *Core) error {
+		if err := change(c); err != nil {
+			return err
+		}
+		c.out.Audit = append(c.out.Audit, act)
+		return nil
+	})
+}
+
+// Disown has what a user has used count for a former user: the account was deleted, and the
+// store knows that already.
+func (l *Loop) Disown(ctx context.Context, user, former string) error {
+	return l.ask(ctx, func(c *Core) error {
+		c.desk.Rename(user, former)
+		return nil
+	})
+}
+
 // Submit checks a submission against the cluster and the bounds, writes it down
 // and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
 // returns the vjob of the first time and created false.
@@ -64,7 +85,7 @@ func (l *Loop) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJ
 	if err := s.Route(l.settings.Arranged()); err != nil {
 		return nil, false, err
 	}
-	s.At = l.now().UTC()
+	s.At, s.Allowed = l.now().UTC(), l.limits.Owner
 	if s.Claims() {
 		l.reserving.Lock()
 		defer l.reserving.Unlock()
@@ -98,9 +119,21 @@ func (l *Loop) Order(ctx context.Context, id cluster.VJobID, order Order, by str
 	return l.ask(ctx, func(c *Core) error { return c.Order(l.now(), id, order, by) })
 }
 
-// OrderArray carries out what a user asks of every vjob of an array, in one step.
+// OrderArray carries out what a user asks of every vjob of an array, in bounded steps between
+// which other requests are answered. Once begun it goes on without its caller. A crash between
+// two steps leaves the rest as it was: the caller has no answer, and asks again.
 func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.OrderArray(l.now(), array, order, by) })
+	o := &ArrayOrder{Array: array, Order: order, By: by}
+	for more := true; more; ctx = context.WithoutCancel(ctx) {
+		err := l.ask(ctx, func(c *Core) (err error) {
+			more, err = c.OrderArray(l.now(), o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetWalltime gives a vjob another walltime.
@@ -109,18 +142,18 @@ func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
 }
 
 // SetNodes changes what is decreed of some nodes, of all or none.
-func (l *Loop) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetNodes(l.now(), nodes, state, by) })
+func (l *Loop) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetNodes(l.now(), nodes, state, act.By) })
 }
 
 // SetPower switches a node off or on, in the name of somebody.
-func (l *Loop) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetPower(l.now(), node, want, by) })
+func (l *Loop) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetPower(l.now(), node, want, act.By) })
 }
 
 // SetRules replaces the rules of the cluster that are stated through the API.
-func (l *Loop) SetRules(ctx context.Context, text, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetRules(l.now(), text, by) })
+func (l *Loop) SetRules(ctx context.Context, text string, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetRules(l.now(), text, act.By) })
 }
 
 // CheckRules says what is wrong with rules that are to be those of the cluster.
@@ -129,8 +162,8 @@ func (l *Loop) CheckRules(ctx context.Context, text string) error {
 }
 
 // SetBudgets replaces the power budgets that are stated through the API.
-func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetBudgets(l.now(), lines, by) })
+func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetBudgets(l.now(), lines, act.By) })
 }
 
 // CheckBudgets says what is wrong with budgets that are to be stated.
@@ -139,8 +172,8 @@ func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Line) error {
 }
 
 // SetPrices replaces the prices of energy that are stated through the API.
-func (l *Loop) SetPrices(ctx context.Context, text, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.SetPrices(l.now(), text, by) })
+func (l *Loop) SetPrices(ctx context.Context, text string, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetPrices(l.now(), text, act.By) })
 }
 
 // CheckPrices says what is wrong with prices that are to be stated.

@@ -147,7 +147,7 @@ func TestReservationThatIsLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Draining, "u"); err != nil {
+		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Draining, journal.Audit{By: "u"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(15 * time.Minute)
@@ -161,7 +161,7 @@ func TestReservationThatIsLate(t *testing.T) {
 		if told != 1 {
 			t.Errorf("told %d times", told)
 		}
-		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Online, "u"); err != nil {
+		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Online, journal.Audit{By: "u"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

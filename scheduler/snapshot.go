@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 
 	"vjob/cluster"
@@ -17,14 +18,14 @@ func (c *Core) Snapshot() *Snapshot {
 	s.Budgets, s.Prices, s.Saving = c.watts.Budgets(c.now), c.pricesStatus(), c.savingStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
-			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: n.Problem,
+			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.undrained[n.ID]), Warnings: n.Warnings,
 			Power: c.watts.Node(&n), Switch: c.board.Switch(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
-			State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Reason: r.Job.Reason, Watts: r.Watts,
-			Promised: r.Promised != 0 && r.Job.State.Ready(),
+			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Reason: r.Job.Reason, Watts: r.Watts,
+			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,
 		}
 		status.Queue = c.desk.Queue(r.Job.ID)
 		status.Rank, _ = c.desk.Rank(r.Job.ID, c.now)

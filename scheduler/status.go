@@ -19,9 +19,11 @@ type NodeStatus struct {
 	VMs     []cluster.VMID
 	Silent  bool      // does not answer
 	Since   time.Time // of Silent or of the last change
-	Problem string    // what the last look said, when it failed
-	Power   wattage.Node
-	Switch  *switchboard.Switch // nil: it cannot be switched off and on
+	Problem string    // what the last look said, when it failed; or why it is not drained yet
+	// Warnings are what administrators should know of the node though it answers.
+	Warnings []string
+	Power    wattage.Node
+	Switch   *switchboard.Switch // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant, for those who watch. It is
@@ -58,6 +60,7 @@ type RulesStatus struct {
 
 // VJobStatus is what the loop knows of a live vjob beyond its record.
 type VJobStatus struct {
+	Owner  string
 	State  cluster.State
 	Held   bool
 	Reason string
@@ -72,6 +75,7 @@ type VJobStatus struct {
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]
 	Watts    energy.Watts  // its shares of what the nodes draw
+	Refusals []Refusal     // nodes on which VMs of it could not be created, since it last got where it should
 }
 
 // ActionStatus is one action under way.

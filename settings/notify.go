@@ -19,16 +19,20 @@ type Notify struct {
 
 // Mail is the server that takes mails.
 type Mail struct {
-	Server       string `json:"server"` // host:port; "" is none
-	From         string `json:"from"`
-	User         string `json:"user"`
-	PasswordFile string `json:"password_file"`
-	Security     string `json:"security"` // starttls, tls, none
+	Server       string   `json:"server"` // host:port; "": no mails
+	From         string   `json:"from"`
+	Domains      []string `json:"domains"`  // that mails go to; none: that of From
+	PerHour      int      `json:"per_hour"` // of the vjobs of one user; 0 is no limit
+	User         string   `json:"user"`
+	PasswordFile string   `json:"password_file"`
+	Security     string   `json:"security"` // starttls, tls, none
 }
 
 // Webhooks are the web addresses that may be called.
 type Webhooks struct {
 	Hosts      []string `json:"hosts"`
+	Ports      []int    `json:"ports"`
+	PerHour    int      `json:"per_hour"` // for the vjobs of one user; 0 is no limit
 	Networks   []string `json:"networks"`
 	SecretFile string   `json:"secret_file"`
 }
@@ -44,6 +48,12 @@ func (w *Webhooks) Allowed() (list []netip.Prefix, err error) {
 	}
 	return list, nil
 }
+
+// maxPerHour is the largest rate of messages.
+const (
+	maxPerHour  = 1_000_000
+	wantPerHour = "from 1 to 1000000, or 0 for no limit"
+)
 
 var hostPattern = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)$`)
 
@@ -63,12 +73,7 @@ func (s *Settings) validateNotify() error {
 	if (m.User == "") != (m.PasswordFile == "") {
 		return cluster.BadField("notify.mail.user", m.User, "both a user and a password_file, or none")
 	}
-	for i, host := range w.Hosts {
-		if !hostPattern.MatchString(host) {
-			return cluster.BadField(indexed("notify.webhooks.hosts", i), host, "hooks.example.org, *.example.org, or *")
-		}
-	}
-	if _, err := w.Allowed(); err != nil {
+	if err := checkReach(m, w); err != nil {
 		return err
 	}
 	for field, file := range map[string]string{"notify.mail.password_file": m.PasswordFile, "notify.webhooks.secret_file": w.SecretFile} {
@@ -80,4 +85,34 @@ func (s *Settings) validateNotify() error {
 		}
 	}
 	return nil
+}
+
+// checkReach says what is wrong with where messages may go, and how many.
+func checkReach(m *Mail, w *Webhooks) error {
+	for i, domain := range m.Domains {
+		if !hostPattern.MatchString(domain) {
+			return cluster.BadField(indexed("notify.mail.domains", i), domain, "example.org, *.example.org, or *")
+		}
+	}
+	for i, host := range w.Hosts {
+		if !hostPattern.MatchString(host) {
+			return cluster.BadField(indexed("notify.webhooks.hosts", i), host, "hooks.example.org, *.example.org, or *")
+		}
+	}
+	for i, port := range w.Ports {
+		if port < 1 || port > 65535 {
+			return cluster.BadField(indexed("notify.webhooks.ports", i), port, "a port from 1 to 65535")
+		}
+	}
+	if len(w.Hosts) > 0 && len(w.Ports) == 0 {
+		return cluster.BadField("notify.webhooks.ports", "[]", "the ports that may be called, such as [80, 443], or no hosts")
+	}
+	if m.PerHour < 0 || m.PerHour > maxPerHour {
+		return cluster.BadField("notify.mail.per_hour", m.PerHour, wantPerHour)
+	}
+	if w.PerHour < 0 || w.PerHour > maxPerHour {
+		return cluster.BadField("notify.webhooks.per_hour", w.PerHour, wantPerHour)
+	}
+	_, err := w.Allowed()
+	return err
 }

@@ -2,11 +2,14 @@ package settings
 
 import "path/filepath"
 
-// fillPaths gives the state directory and the socket their usual places.
+// fillPaths gives the state directory and the socket their usual places: those that systemd
+// has made for the unit, else those of root or of the user.
 func (s *Settings) fillPaths(getenv func(string) string, root bool) {
 	home := getenv("HOME")
 	if s.State == "" {
 		switch dir := getenv("XDG_STATE_HOME"); {
+		case filepath.IsAbs(getenv("STATE_DIRECTORY")):
+			s.State = getenv("STATE_DIRECTORY")
 		case root:
 			s.State = "/var/lib/vjob"
 		case dir != "":
@@ -17,6 +20,8 @@ func (s *Settings) fillPaths(getenv func(string) string, root bool) {
 	}
 	if s.Listen.Socket == "" {
 		switch dir := getenv("XDG_RUNTIME_DIR"); {
+		case filepath.IsAbs(getenv("RUNTIME_DIRECTORY")):
+			s.Listen.Socket = filepath.Join(getenv("RUNTIME_DIRECTORY"), "vjobd.sock")
 		case root:
 			s.Listen.Socket = "/run/vjob/vjobd.sock"
 		case dir != "":

@@ -22,10 +22,11 @@ var Reference string
 
 // Settings are all settings of the daemon.
 type Settings struct {
-	State  string `json:"state"`
-	Listen Listen `json:"listen"`
-	Log    Log    `json:"log"`
-	Policy Policy `json:"policy"`
+	State    string   `json:"state"`
+	Listen   Listen   `json:"listen"`
+	Accounts Accounts `json:"accounts"`
+	Log      Log      `json:"log"`
+	Policy   Policy   `json:"policy"`
 	Order
 	Reserving Reserving        `json:"reservations"`
 	Timing    Timing           `json:"timing"`
@@ -38,6 +39,7 @@ type Settings struct {
 	Rules     document.Passage `json:"rules"` // a script, or a list
 	Images    []Image          `json:"images"`
 	Limits    Limits           `json:"limits"`
+	Rights    Rights           `json:"rights"`
 	Retention Retention        `json:"retention"`
 	Switching Switching        `json:"power"`
 	OAR       OAR              `json:"oar"`
@@ -50,6 +52,9 @@ type Listen struct {
 	Address     string `json:"address"`
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
+	Group       string `json:"group"`
+	Mode        string `json:"mode"`  // octal
+	Users       string `json:"users"` // any, listed
 }
 
 // Log says how the daemon logs.
@@ -84,9 +89,14 @@ type Libvirt struct {
 	Emulator         string `json:"emulator"`
 	TranslationCache Size   `json:"translation_cache"`
 	Bridge           string `json:"bridge"`
+	NetworkFilter    string `json:"network_filter"`
+	PortIsolation    string `json:"port_isolation"` // auto, on, off
 	Lease            Lease  `json:"lease"`
 	UnsafeMigration  bool   `json:"unsafe_migration"`
+	MigrationTLS     string `json:"migration_tls"` // auto, on, off
 	MigrationMiBps   int    `json:"migration_mibps"`
+	SaveMiBps        int    `json:"save_mibps"`
+	RestoreMiBps     int    `json:"restore_mibps"`
 }
 
 // Lease is the lease of virtlockd that VMs hold; empty is none.
@@ -154,30 +164,55 @@ type Image struct {
 	Arguments   string `json:"arguments"`
 	Disk        string `json:"disk"`
 	Format      string `json:"format"`
+	// Users and Groups may boot it; both empty: all users.
+	Users  []string `json:"users"`
+	Groups []string `json:"groups"`
 }
 
 // Limits bound what is asked of the daemon and what it asks of nodes.
 type Limits struct {
-	VMsPerVJob        int      `json:"vms_per_vjob"`
-	VJobsPerArray     int      `json:"vjobs_per_array"`
-	SubmissionSize    Size     `json:"submission_size"`
-	TransfersPerNode  int      `json:"transfers_per_node"`
-	RequestsPerSecond float64  `json:"requests_per_second"`
-	MaxSkew           Duration `json:"max_skew"`
-	Tries             int      `json:"tries"`
-	Requeues          int      `json:"requeues"`
-	Attempts          int      `json:"attempts"`
-	StopGrace         Duration `json:"stop_grace"`
-	ImageMargin       Size     `json:"image_margin"`
-	Slack             float64  `json:"slack"`
+	VMsPerVJob         int      `json:"vms_per_vjob"`
+	VJobsPerArray      int      `json:"vjobs_per_array"`
+	VMsPerSubmission   int      `json:"vms_per_submission"`
+	VJobsPerUser       int      `json:"vjobs_per_user"` // that have not ended; 0 is no limit
+	VMsPerUser         int      `json:"vms_per_user"`   // of those; 0 is no limit
+	SubmissionSize     Size     `json:"submission_size"`
+	TransfersPerNode   int      `json:"transfers_per_node"`
+	RequestsPerSecond  float64  `json:"requests_per_second"`
+	Requests           int      `json:"requests"`
+	RequestsPerCaller  int      `json:"requests_per_caller"`
+	Streams            int      `json:"streams"`
+	StreamsPerCaller   int      `json:"streams_per_caller"`
+	Forecasts          int      `json:"forecasts"`
+	ForecastsPerCaller int      `json:"forecasts_per_caller"`
+	Connections        int      `json:"connections"`
+	ConnectionsPerPeer int      `json:"connections_per_peer"`
+	MaxSkew            Duration `json:"max_skew"`
+	Tries              int      `json:"tries"`
+	Requeues           int      `json:"requeues"`
+	Attempts           int      `json:"attempts"`
+	StopGrace          Duration `json:"stop_grace"`
+	ImageMargin        Size     `json:"image_margin"`
+	StoreLag           Duration `json:"store_lag"`
+	Slack              float64  `json:"slack"`
+}
+
+// Rights lists users, by name or each, with rights at the expense of others. Administrators
+// have all of them.
+type Rights struct {
+	RaisePriority []string `json:"raise_priority"`
+	WholeNodes    []string `json:"whole_nodes"`
 }
 
 // Retention says how long is kept what nobody works with any more.
 type Retention struct {
 	Consoles Duration `json:"consoles"`
-	Events   Age      `json:"events"`
-	Plans    Age      `json:"plans"`
-	VJobs    Age      `json:"vjobs"`
+	// Lost is how long images of vjobs that were lost are kept; 0 is for ever.
+	Lost   Duration `json:"lost_images"`
+	Events Age      `json:"events"`
+	Plans  Age      `json:"plans"`
+	VJobs  Age      `json:"vjobs"`
+	Audit  Age      `json:"audit"`
 }
 
 // Default returns the embedded settings with the paths of the present user.

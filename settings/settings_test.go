@@ -100,8 +100,13 @@ func TestAges(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of attempts, image_margin, max_skew, requests_per_second, requeues, slack, stop_grace, submission_size, transfers_per_node, tries, vjobs_per_array, vms_per_vjob"},
-		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rules, simulated, state, time_zone, timing"},
+		{"unknown key", "limits:\n  vms_per_job: 5\n", "s.yaml:2:3: limits.vms_per_job: unknown key: want probably vms_per_vjob; one of attempts, connections, connections_per_peer, forecasts, forecasts_per_caller, image_margin, max_skew, requests, requests_per_caller, requests_per_second, requeues, slack, stop_grace, store_lag, streams, streams_per_caller, submission_size, transfers_per_node, tries, vjobs_per_array, vjobs_per_user, vms_per_submission, vms_per_user, vms_per_vjob"},
+		{"a domain of mails", "notify: {mail: {domains: [\"ann@example.org\"]}}\n", `s.yaml:1:27: notify.mail.domains[0]: "ann@example.org": want example.org, *.example.org, or *`},
+		{"a rate of mails", "notify: {mail: {per_hour: -1}}\n", "s.yaml:1:27: notify.mail.per_hour: -1: want from 1 to 1000000, or 0 for no limit"},
+		{"a rate of calls", "notify: {webhooks: {per_hour: 1000001}}\n", "s.yaml:1:31: notify.webhooks.per_hour: 1000001: want from 1 to 1000000, or 0 for no limit"},
+		{"a port of calls", "notify: {webhooks: {ports: [443, 0]}}\n", "s.yaml:1:34: notify.webhooks.ports[1]: 0: want a port from 1 to 65535"},
+		{"no port of calls", "notify: {webhooks: {hosts: [\"*\"], ports: []}}\n", "s.yaml:1:42: notify.webhooks.ports: \"[]\": want the ports that may be called, such as [80, 443], or no hosts"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},
 		{"due", "policy: {due: -1}\n", `s.yaml:1:15: policy.due: -1: want between 0 and 1000`},
@@ -124,6 +129,7 @@ func TestErrors(t *testing.T) {
 		{"XML in a name", "nodes: [{name: '<n>', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "<n>": want letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit`},
 		{"no CPU", "nodes: [{name: a, cpu: 0, memory: 1GiB}]\n", `s.yaml:1:24: nodes[0].cpu: 0: want more than 0 processors`},
 		{"negative memory", "nodes: [{name: a, cpu: 1, memory: -1GiB}]\n", `s.yaml:1:35: nodes[0].memory: "-1GiB": want a size, such as "512MiB" or "2GiB"`},
+		{"a store without speed", "libvirt: {save_mibps: 0}\n", `s.yaml:1:23: libvirt.save_mibps: 0: want between 1 and 100000`},
 		{"no URI", "driver: libvirt\nnodes: [{name: a, cpu: 1, memory: 1GiB}]\n", `nodes[0].uri: "" is wrong: want a libvirt URI, such as "qemu+ssh://n1/system"`},
 		{"image kind", "images: [{id: a, kind: disk}]\n", `s.yaml:1:24: images[0].kind: "disk": want one of simulated`},
 		{"two defaults", "images: [{id: a, kind: simulated, default: true}, {id: b, kind: simulated, default: true}]\n", `s.yaml:1:85: images[1].default: true: want one default image only`},
@@ -135,6 +141,11 @@ func TestErrors(t *testing.T) {
 		{"short age", "retention: {plans: 90m}\n", "s.yaml:1:20: retention.plans: 1h30m0s: want between 1d and 36600d, or never"},
 		{"long age", "retention:\n  vjobs: 99999d\n", "s.yaml:2:10: retention.vjobs: 99999d: want between 1d and 36600d, or never"},
 		{"negative age", "retention: {vjobs: -1d}\n", `s.yaml:1:20: retention.vjobs: "-1d": want a time, such as "90d" or "36h", or "never"`},
+		{"limit of a submission", "limits: {vms_per_submission: 0}\n", `s.yaml:1:30: limits.vms_per_submission: 0: want between 1 and 1e+07`},
+		{"a right without a user", "rights: {raise_priority: [ann, '']}\n", `s.yaml:1:32: rights.raise_priority[1]: "": want the name of a user, or each`},
+		{"limit of a user", "limits: {vjobs_per_user: -1}\n", `s.yaml:1:26: limits.vjobs_per_user: -1: want between 0 and 1e+07`},
+		{"requests in flight", "limits: {requests: 7}\n", `s.yaml:1:20: limits.requests: 7: want between 8 and 100000`},
+		{"connections of a peer", "limits: {connections_per_peer: 0}\n", `s.yaml:1:32: limits.connections_per_peer: 0: want between 1 and 1e+06`},
 		{"limit", "limits: {vms_per_vjob: 0}\n", `s.yaml:1:24: limits.vms_per_vjob: 0: want between 1 and 100000`},
 	}
 	for _, tt := range tests {

@@ -33,8 +33,8 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 // Validate says which setting is wrong and what would be right, one at a time.
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
-		s.validateListen, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
-		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
+		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
+		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRights, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -121,6 +121,8 @@ func (s *Settings) validateTiming() error {
 		{"reservations.margin", s.Reserving.Margin, 0, 24 * time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
 		{"limits.stop_grace", s.Limits.StopGrace, 0, time.Hour},
+		{"limits.store_lag", s.Limits.StoreLag, 0, time.Hour},
+		{"retention.lost_images", s.Retention.Lost, 0, oldest},
 		{"retention.consoles", s.Retention.Consoles, 0, oldest},
 	} {
 		if c.value.Duration < c.least || c.value.Duration > c.most {
@@ -204,6 +206,9 @@ func (s *Settings) validateImages() error {
 		if err := (choice{field + ".kind", image.Kind, kinds}).check(); err != nil {
 			return err
 		}
+		if err := image.checkPermitted(field); err != nil {
+			return err
+		}
 		if image.Default {
 			defaults++
 		}
@@ -223,17 +228,44 @@ func (s *Settings) validateLimits() error {
 	}{
 		{"limits.vms_per_vjob", float64(l.VMsPerVJob), 1, 100_000},
 		{"limits.vjobs_per_array", float64(l.VJobsPerArray), 1, 100_000},
+		{"limits.vms_per_submission", float64(l.VMsPerSubmission), 1, 10_000_000},
+		{"limits.vjobs_per_user", float64(l.VJobsPerUser), 0, 10_000_000},
+		{"limits.vms_per_user", float64(l.VMsPerUser), 0, 100_000_000},
 		{"limits.submission_size", float64(l.SubmissionSize.MiB), 1, 256},
 		{"limits.transfers_per_node", float64(l.TransfersPerNode), 1, 1000},
 		{"limits.requests_per_second", l.RequestsPerSecond, 0, 1e6},
+		{"limits.requests", float64(l.Requests), 8, 100_000},
+		{"limits.requests_per_caller", float64(l.RequestsPerCaller), 1, 100_000},
+		{"limits.streams", float64(l.Streams), 8, 100_000},
+		{"limits.streams_per_caller", float64(l.StreamsPerCaller), 1, 100_000},
+		{"limits.forecasts", float64(l.Forecasts), 8, 1000},
+		{"limits.forecasts_per_caller", float64(l.ForecastsPerCaller), 1, 1000},
+		{"limits.connections", float64(l.Connections), 8, 1e6},
+		{"limits.connections_per_peer", float64(l.ConnectionsPerPeer), 1, 1e6},
 		{"limits.tries", float64(l.Tries), 1, 100},
 		{"limits.attempts", float64(l.Attempts), 1, 100},
 		{"limits.requeues", float64(l.Requeues), 0, 1000},
 		{"limits.image_margin", float64(l.ImageMargin.MiB), 0, 1 << 30},
 		{"limits.slack", l.Slack, 1, 1000},
+		{"libvirt.save_mibps", float64(s.Libvirt.SaveMiBps), 1, 100_000},
+		{"libvirt.restore_mibps", float64(s.Libvirt.RestoreMiBps), 1, 100_000},
 	} {
 		if !(c.value >= c.least && c.value <= c.most) {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %v and %v", c.least, c.most))
+		}
+	}
+	return nil
+}
+
+func (s *Settings) validateRights() error {
+	for _, c := range []struct {
+		field string
+		users []string
+	}{{"rights.raise_priority", s.Rights.RaisePriority}, {"rights.whole_nodes", s.Rights.WholeNodes}} {
+		for i, user := range c.users {
+			if strings.TrimSpace(user) == "" {
+				return cluster.BadField(fmt.Sprintf("%s[%d]", c.field, i), user, "the name of a user, or each")
+			}
 		}
 	}
 	return nil
@@ -244,9 +276,9 @@ func (s *Settings) validateRetention() error {
 	for _, c := range []struct {
 		field string
 		value Age
-	}{{"retention.events", r.Events}, {"retention.plans", r.Plans}, {"retention.vjobs", r.VJobs}} {
-		if c.value.Duration != 0 && (c.value.Duration < youngest || c.value.Duration > oldest) {
-			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s, or never", Age{youngest}, Age{oldest}))
+	}{{"retention.events", r.Events}, {"retention.plans", r.Plans}, {"retention.vjobs", r.VJobs}, {"retention.audit", r.Audit}} {
+		if err := c.value.check(c.field); err != nil {
+			return err
 		}
 	}
 	return nil

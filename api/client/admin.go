@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"vjob/api/wire"
@@ -71,6 +70,23 @@ func (c *Client) Consolidation(ctx context.Context) (wire.Consolidation, error) 
 	return get[wire.Consolidation](ctx, c, "/v1/energy/consolidation", nil)
 }
 
+// Orphans are the saved VMs that no vjob is saved in (administrators).
+func (c *Client) Orphans(ctx context.Context) (wire.OrphanList, error) {
+	return get[wire.OrphanList](ctx, c, "/v1/images/orphans", nil)
+}
+
+// DeleteOrphan deletes one of them (administrators).
+func (c *Client) DeleteOrphan(ctx context.Context, image string) error {
+	_, err := c.call(ctx, request{method: http.MethodDelete, path: "/v1/images/orphans/" + url.PathEscape(image)}, nil)
+	return err
+}
+
+// Restore goes back to kept images of a vjob, the newest if generation is 0 (administrators).
+func (c *Client) Restore(ctx context.Context, id int64, generation int) (job wire.VJob, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: vjobPath(id) + "/restore", body: wire.RestoreOrder{Generation: generation}}, &job)
+	return job, err
+}
+
 // Prices are what energy costs.
 func (c *Client) Prices(ctx context.Context) (wire.Prices, error) {
 	return get[wire.Prices](ctx, c, "/v1/prices", nil)
@@ -97,45 +113,6 @@ func (c *Client) Energy(ctx context.Context, from, to *time.Time, by string) (wi
 func (c *Client) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Forecast, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &forecast)
 	return forecast, err
-}
-
-// Users lists the accounts (administrators).
-func (c *Client) Users(ctx context.Context) (wire.UserList, error) {
-	return get[wire.UserList](ctx, c, "/v1/users", nil)
-}
-
-// CreateUser adds an account (administrators).
-func (c *Client) CreateUser(ctx context.Context, user wire.User) (created wire.User, err error) {
-	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/users", body: user}, &created)
-	return created, err
-}
-
-func userPath(name string) string { return "/v1/users/" + url.PathEscape(name) }
-
-// DeleteUser removes an account and its tokens (administrators).
-func (c *Client) DeleteUser(ctx context.Context, name string) error {
-	_, err := c.call(ctx, request{method: http.MethodDelete, path: userPath(name)}, nil)
-	return err
-}
-
-// Tokens lists the tokens of an account (administrators).
-func (c *Client) Tokens(ctx context.Context, user string) (wire.TokenList, error) {
-	return get[wire.TokenList](ctx, c, userPath(user)+"/tokens", nil)
-}
-
-// CreateToken makes a token; its secret is shown this once (administrators).
-// A lifetime of 0 is for ever.
-func (c *Client) CreateToken(ctx context.Context, user string, lifetime time.Duration) (token wire.Token, err error) {
-	body := wire.TokenRequest{ExpiresInSeconds: int64(lifetime / time.Second)}
-	_, err = c.call(ctx, request{method: http.MethodPost, path: userPath(user) + "/tokens", body: body}, &token)
-	return token, err
-}
-
-// RevokeToken ends a token (administrators).
-func (c *Client) RevokeToken(ctx context.Context, user string, id int64) error {
-	path := userPath(user) + "/tokens/" + strconv.FormatInt(id, 10)
-	_, err := c.call(ctx, request{method: http.MethodDelete, path: path}, nil)
-	return err
 }
 
 // Health asks whether the server is ready. A server that is up and not ready is

@@ -25,6 +25,11 @@ func (c *Client) ReleaseArray(ctx context.Context, array int64) (wire.VJob, erro
 	return c.orderArray(ctx, http.MethodPost, vjobPath(array)+"/release")
 }
 
+// RequeueArray gives up what the vjobs of an array have done, and queues them again.
+func (c *Client) RequeueArray(ctx context.Context, array int64) (wire.VJob, error) {
+	return c.orderArray(ctx, http.MethodPost, vjobPath(array)+"/requeue")
+}
+
 // SuspendArray suspends the vjobs of an array that run, and holds them.
 func (c *Client) SuspendArray(ctx context.Context, array int64) (wire.VJob, error) {
 	return c.orderArray(ctx, http.MethodPost, vjobPath(array)+"/suspend")

@@ -141,6 +141,11 @@ func (c *Client) Release(ctx context.Context, id int64) (wire.VJob, error) {
 	return c.order(ctx, http.MethodPost, vjobPath(id)+"/release")
 }
 
+// Requeue gives up what a vjob has done, and queues it again from scratch.
+func (c *Client) Requeue(ctx context.Context, id int64) (wire.VJob, error) {
+	return c.order(ctx, http.MethodPost, vjobPath(id)+"/requeue")
+}
+
 // Suspend suspends a running vjob and holds it.
 func (c *Client) Suspend(ctx context.Context, id int64) (wire.VJob, error) {
 	return c.order(ctx, http.MethodPost, vjobPath(id)+"/suspend")

@@ -78,7 +78,7 @@ func New(s Settings) (*Client, error) {
 	case u.Scheme == "unix" && u.Path != "" && u.Host == "":
 		c.base = "http://vjobd"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", u.Path)
+			return dialSocket(ctx, u.Path)
 		}
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		if u.Scheme == "http" && s.Token != "" && !loopback(u.Hostname()) {
@@ -201,6 +201,9 @@ func (c *Client) once(ctx context.Context, r request, body []byte) (*http.Respon
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if foreign, ok := errors.AsType[*untrusted](err); ok {
+			return nil, foreign
 		}
 		return nil, &unreachable{server: c.shown, cause: err}
 	}

@@ -24,6 +24,10 @@ var paging = []api.Parameter{
 	{Name: "limit", Kind: "integer", Meaning: "how many at most, from 1 to 100000"},
 }
 
+// otherwise is what a list of jobs is when the query has a structure: an object by their
+// numbers, or a list.
+var otherwise = []any{map[string]map[string]any{}, []map[string]any{}}
+
 var jobQuery = append([]api.Parameter{
 	{Name: "state", Kind: "string", Meaning: "only jobs in these states, with commas"},
 	{Name: "user", Kind: "string", Meaning: "only jobs of this user"},
@@ -41,9 +45,9 @@ func (d *Dialect) jobOperations() []api.Operation {
 			Method: "POST", Path: "/jobs", Name: "oarSubmit", Summary: "Submit a job of OAR, or an array of them", Verb: api.Create, Bulky: true,
 			Body: rest.Submission{}, Result: rest.Accepted{}, Handle: d.submit,
 		},
-		{Method: "GET", Path: "/jobs", Name: "oarJobs", Summary: "Jobs of OAR", Query: jobQuery, Result: rest.Page[rest.Item]{}, Handle: d.list(item)},
-		{Method: "GET", Path: "/jobs/details", Name: "oarJobDetails", Summary: "Jobs of OAR in full", Query: jobQuery, Result: rest.Page[rest.Detail]{}, Handle: d.list(detail)},
-		{Method: "GET", Path: "/jobs/table", Name: "oarJobTable", Summary: "Jobs of OAR", Query: jobQuery, Result: rest.Page[rest.Item]{}, Handle: d.list(item)},
+		{Method: "GET", Path: "/jobs", Name: "oarJobs", Summary: "Jobs of OAR", Query: jobQuery, Result: rest.Page[rest.Item]{}, Also: otherwise, Handle: d.list(item)},
+		{Method: "GET", Path: "/jobs/details", Name: "oarJobDetails", Summary: "Jobs of OAR in full", Query: jobQuery, Result: rest.Page[rest.Detail]{}, Also: otherwise, Handle: d.list(detail)},
+		{Method: "GET", Path: "/jobs/table", Name: "oarJobTable", Summary: "Jobs of OAR", Query: jobQuery, Result: rest.Page[rest.Item]{}, Also: otherwise, Handle: d.list(item)},
 		{Method: "GET", Path: "/jobs/:id/resources", Name: "oarJobResources", Summary: "The nodes of a job", Result: rest.Page[rest.Resource]{}, Handle: d.nodesOf},
 		{Method: "GET", Path: "/jobs/:id/nodes", Name: "oarJobNodes", Summary: "The nodes of a job", Result: rest.Page[rest.Resource]{}, Handle: d.nodesOf},
 	}
@@ -86,10 +90,17 @@ func (d *Dialect) full(ctx context.Context, who api.Subject, kept *journal.Kept)
 	v := view(&kept.Row, now)
 	v.Reserved = kept.VJob.Reserved()
 	for _, e := range events {
-		v.Events = append(v.Events, rest.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: e.Text})
+		v.Events = append(v.Events, rest.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Shown(who, e.Text)})
 	}
 	v.Exit, err = d.exit(ctx, kept)
-	return job.Of(&v, numbers(now)), err
+	return d.job(who, &v, numbers(now)), err
+}
+
+// job is a job as a user may read it.
+func (d *Dialect) job(who api.Subject, v *job.View, index map[cluster.NodeID]int) rest.Job {
+	j := job.Of(v, index)
+	j.Message = d.service.Shown(who, j.Message)
+	return j
 }
 
 // exit is what the command of a job that has ended exited with, as its first VM has said
@@ -191,7 +202,7 @@ func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]rest.J
 	for i := range rows {
 		v := view(&rows[i], now)
 		if q.wants(&v) {
-			jobs = append(jobs, job.Of(&v, index))
+			jobs = append(jobs, d.job(who, &v, index))
 		}
 	}
 	return jobs, nil

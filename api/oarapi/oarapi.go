@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/user"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -35,13 +34,13 @@ type Config struct {
 type Dialect struct {
 	Config
 	service *api.Service
-	groups  func(name string) []string
+	turns   turns
 }
 
 var _ api.Dialect = (*Dialect)(nil)
 
 // New makes the dialect of a site.
-func New(c Config) *Dialect { return &Dialect{Config: c, groups: groups} }
+func New(c Config) *Dialect { return &Dialect{Config: c} }
 
 const root = "/oarapi"
 
@@ -60,7 +59,7 @@ func (d *Dialect) Operations(s *api.Service) []api.Operation {
 	list = append(list, d.siteOperations()...)
 	for i := range list {
 		o := &list[i]
-		o.Path, o.Fail = root+o.Path, fail
+		o.Path, o.Fail, o.Failure = root+o.Path, fail, rest.Failure{}
 		if o.Status == 0 {
 			o.Status = http.StatusOK
 		}
@@ -113,24 +112,6 @@ func lines(list []string) string {
 		return ""
 	}
 	return strings.Join(list, "\n") + "\n"
-}
-
-// groups are those of a user of this machine; a user whom it does not know has none.
-func groups(name string) (list []string) {
-	u, err := user.Lookup(name)
-	if err != nil {
-		return nil
-	}
-	ids, err := u.GroupIds()
-	if err != nil {
-		return nil
-	}
-	for _, id := range ids {
-		if g, err := user.LookupGroupId(id); err == nil {
-			list = append(list, g.Name)
-		}
-	}
-	return list
 }
 
 // now is the present in seconds.

@@ -12,7 +12,6 @@ import (
 	"vjob/api"
 	"vjob/cluster"
 	"vjob/journal"
-	"vjob/oar/job"
 	"vjob/oar/report"
 	"vjob/oar/rest"
 )
@@ -151,7 +150,7 @@ func (d *Dialect) jobsOn(c *gin.Context, who api.Subject) error {
 			continue // it has ended meanwhile
 		}
 		v := view(&kept.Row, now)
-		j := job.Of(&v, numbers(now))
+		j := d.job(who, &v, numbers(now))
 		items = append(items, item(&j, d.now()).(rest.Item))
 	}
 	c.JSON(http.StatusOK, rest.Page[rest.Item]{Timestamp: d.now(), Items: items, Links: self(c), Total: len(items)})

@@ -36,7 +36,11 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 	if body.Script != "" && body.Command == "" {
 		body.Command = unnamed
 	}
-	answer, err := d.accept(c.Request.Context(), who, c.GetHeader(wire.KeyHeader), &body)
+	var answer rest.Accepted
+	err = d.submitting(c.Request.Context(), who, func(ctx context.Context) (err error) {
+		answer, err = d.accept(ctx, who, c.GetHeader(wire.KeyHeader), &body)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -159,22 +163,29 @@ func understood(r *submission.Result, err error) error {
 // ofResources are the fields of a vjob that say how much it wants, and where.
 var ofResources = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
 
-// Admit has a submission in our own language follow the rules of admission, before it is
-// checked: see [submission.Admit].
-func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission) error {
-	by, err := d.caller(ctx, who, body.Reservation != nil)
-	if err != nil {
-		return err
-	}
-	return submission.Admit(body, by, &d.Site, world(d.service.Snapshot()))
+// Admit has a submission in our own language follow the rules of admission, before then
+// checks and stores it: see [submission.Admit].
+func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
+	return d.submitting(ctx, who, func(ctx context.Context) error {
+		by, err := d.caller(ctx, who, body.Reservation != nil)
+		if err != nil {
+			return err
+		}
+		if err := submission.Admit(body, by, &d.Site, world(d.service.Snapshot())); err != nil {
+			return err
+		}
+		return then(ctx)
+	})
 }
 
 // caller is who submits, with what they have already as far as rules count it.
 func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (submission.Caller, error) {
 	by := submission.Caller{Name: who.Name, Containers: func() ([]submission.Container, error) { return d.containers(ctx, who) }}
-	if who.Via == "socket" {
-		by.Groups = d.groups(who.Name)
+	groups, known, err := d.service.Groups(ctx, who)
+	if err != nil {
+		return by, err
 	}
+	by.Groups, by.Ungrouped = groups, !known
 	reservations, jobs := d.Site.Admission.Counts()
 	reservations = reservations && reserves
 	if !reservations && !jobs {

@@ -116,6 +116,8 @@ type VJobDetail struct {
 	MemoryMiBSeconds int64   `json:"memory_mib_seconds"`
 	EnergyJoules     int64   `json:"energy_joules"` // that its share of the nodes has drawn
 	Events           []Event `json:"events"`        // the latest ones, oldest first
+	// Refusals are the nodes on which VMs of it could not be created since it last ran.
+	Refusals []Refusal `json:"refusals,omitempty"`
 }
 
 // VM is one member of a vjob.
@@ -143,6 +145,7 @@ type Node struct {
 	State         string            `json:"state"`
 	Silent        bool              `json:"silent"` // does not answer
 	Problem       string            `json:"problem,omitempty"`
+	Warnings      []string          `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
 	Since         time.Time         `json:"since"`
 	CPUMilli      int64             `json:"cpu_milli"`
 	MemoryMiB     int64             `json:"memory_mib"`
@@ -285,45 +288,14 @@ type Image struct {
 	Kind        string `json:"kind"` // simulated, kernel, disk
 	Description string `json:"description"`
 	Default     bool   `json:"default,omitempty"`
+	// Users and Groups may boot it, and administrators; both absent: all users.
+	Users  []string `json:"users,omitempty"`
+	Groups []string `json:"groups,omitempty"`
 }
 
 // ImageList is the answer to GET /v1/images.
 type ImageList struct {
 	Images []Image `json:"images"`
-}
-
-// User is one account, GET /v1/users (administrators).
-type User struct {
-	Name string `json:"name"`
-	Role string `json:"role"` // user, admin
-}
-
-// UserList is the answer to GET /v1/users.
-type UserList struct {
-	Users []User `json:"users"`
-}
-
-// Token is the answer to POST /v1/users/{name}/tokens: the only time that the
-// secret is shown.
-type Token struct {
-	ID      int64      `json:"id"`
-	User    string     `json:"user"`
-	Secret  string     `json:"secret"`
-	Expires *time.Time `json:"expires,omitempty"`
-}
-
-// TokenInfo is a token as it is kept: everything but the secret.
-type TokenInfo struct {
-	ID      int64      `json:"id"`
-	User    string     `json:"user"`
-	Created time.Time  `json:"created"`
-	Expires *time.Time `json:"expires,omitempty"` // absent: never
-	Revoked bool       `json:"revoked"`
-}
-
-// TokenList is the answer to GET /v1/users/{name}/tokens.
-type TokenList struct {
-	Tokens []TokenInfo `json:"tokens"`
 }
 
 // Identity is the answer to GET /v1/whoami: who the caller is taken for.
@@ -337,11 +309,6 @@ type Identity struct {
 type Health struct {
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason"`
-}
-
-// TokenRequest is the body of POST /v1/users/{name}/tokens.
-type TokenRequest struct {
-	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"` // 0: never
 }
 
 // Error is the body of every answer that is not a success.

@@ -19,6 +19,7 @@ import (
 )
 
 func main() {
+	program.RefuseElevated("vjob-oar")
 	os.Exit(run(context.Background(), os.Args))
 }
 

@@ -210,7 +210,7 @@ func TestExitCodes(t *testing.T) {
 
 	s.ok("users", "add", "bob")
 	s.fails(cli.ExitConflict, "bob", "users", "add", "bob")
-	secret := strings.TrimSpace(s.ok("users", "token", "bob", "--expires", "1d"))
+	secret := strings.TrimSpace(s.ok("token", "create", "--user", "bob", "--expires", "1d"))
 	bob := &shell{t: t, env: map[string]string{
 		"VJOB_SERVER": "http://" + d.Addresses()[1].String(), "VJOB_TOKEN": secret, "HOME": t.TempDir(),
 	}}
@@ -221,10 +221,30 @@ func TestExitCodes(t *testing.T) {
 	bob.fails(cli.ExitNotFound, "", "delete", "1")
 	bob.fails(cli.ExitNotAllowed, "", "nodes", "drain", "n1")
 	bob.fails(cli.ExitNotAllowed, "", "users")
-	s.ok("users", "revoke", "1")
+	bob.fails(cli.ExitNotAllowed, "may not", "token", "--user", "alice")
+	bob.fails(cli.ExitNotAllowed, "never", "token", "create", "--expires", "never")
+	second := strings.TrimSpace(bob.ok("token", "create", "--name", "laptop"))
+	rotated := strings.TrimSpace(bob.ok("token", "rotate", "2"))
+	bob.env["VJOB_TOKEN"] = second
 	bob.fails(cli.ExitNotAllowed, "", "list")
-	s.fails(cli.ExitNotFound, "token 77", "users", "revoke", "77")
+	bob.env["VJOB_TOKEN"] = rotated
+	if out := bob.ok("token", "list"); strings.Count(out, "laptop") != 2 || strings.Count(out, "revoked") != 1 {
+		t.Errorf("tokens:\n%s", out)
+	}
+	bob.fails(cli.ExitNotFound, `token "77"`, "token", "revoke", "77")
+	bob.ok("token", "revoke", "1")
+	s.ok("accounts", "disable", "bob")
+	bob.fails(cli.ExitNotAllowed, "", "list")
+	s.ok("accounts", "enable", "bob")
+	s.ok("accounts", "change", "bob", "--groups", "none")
+	if out := s.ok("accounts"); !strings.Contains(out, "none") {
+		t.Errorf("accounts:\n%s", out)
+	}
+	bob.ok("list")
 	s.ok("users", "delete", "bob")
+	if out := s.ok("audit"); strings.Count(out, "user.change") != 3 || strings.Count(out, "token.") != 4 || !strings.Contains(out, "user.delete") {
+		t.Errorf("the audit list:\n%s", out)
+	}
 
 	nobody := &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix:///none/s", "HOME": t.TempDir()}}
 	nobody.fails(cli.ExitInternal, "is vjobd running there?", "list")

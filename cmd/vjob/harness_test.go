@@ -134,7 +134,7 @@ func busyCluster() map[string]any {
 		},
 		{
 			Name: "n2", State: "draining", CPUMilli: 4000, MemoryMiB: 8192, UsedCPUMilli: 6000, UsedMemoryMiB: 8192, VMs: []string{"12.2"},
-			Labels: map[string]string{"rack": "r2"}, Power: &wire.NodePower{Watts: 180, MostWatts: 180, EnergyJoules: 7_200_000},
+			Labels: map[string]string{"rack": "r2"}, Warnings: []string{"VMs migrate to it in the clear"}, Power: &wire.NodePower{Watts: 180, MostWatts: 180, EnergyJoules: 7_200_000},
 		},
 		{Name: "n3", State: "online", Silent: true, Problem: "n3: node unreachable", Since: *at(-5), CPUMilli: 4000, MemoryMiB: 8192, VMs: []string{}},
 	}
@@ -163,6 +163,7 @@ func busyCluster() map[string]any {
 			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
 			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
 			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
+			Refusals: []wire.Refusal{{VM: "12.1", Node: "n2", At: *at(-4), Why: "refused by the hypervisor: Machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"}},
 		},
 		"/v1/vjobs/12/logs": "booted\r\n\x1b[31mred\x1b[0m\tx\n",
 		"/v1/nodes":         wire.NodeList{Nodes: nodes},
@@ -170,11 +171,28 @@ func busyCluster() map[string]any {
 		"/v1/plans/4":       detail,
 		"/v1/events":        wire.EventList{Events: events, Last: 42},
 		"/v1/images":        wire.ImageList{Images: []wire.Image{{ID: "debian", Kind: "disk", Description: "Debian 13", Default: true}}},
-		"/v1/users":         wire.UserList{Users: []wire.User{{Name: "ada", Role: "admin"}, {Name: "bob", Role: "user"}}},
+		"/v1/images/orphans": wire.OrphanList{Orphans: []wire.Orphan{
+			{
+				Image: "7.0.g2.a1", VJob: 7, Owner: "ada", Generation: 2, Node: "n1", Bytes: 1 << 30, Complete: true, Written: at(-300),
+				Why: "7.1 was on n2, which is down", Until: at(9000), Restorable: true,
+			},
+			{Image: "9.0.g1.a2", VJob: 9, Generation: 1, Node: "n3", Bytes: 5 << 20, Written: at(-300), Why: "vjob 9 is not known, or has ended"},
+		}},
+		"/v1/users": wire.UserList{Users: []wire.User{
+			{Name: "ada", Role: "admin"},
+			{Name: "bob", Role: "user", Local: true, UID: new(uint32(1001)), Created: at(-100)},
+			{Name: "carol", Role: "user", Disabled: true, Groups: &[]string{"physics", "staff"}, Created: at(-50)},
+			{Name: "dan", Role: "user", Groups: &[]string{}},
+		}},
+		"/v1/audit": wire.AuditList{Entries: []wire.AuditEntry{
+			{ID: 12, At: *at(-1), From: "192.0.2.7", Action: "login.failed", Text: "a token that is not valid"},
+			{ID: 11, At: *at(-2), By: "ada", From: "uid 1000", Action: "user.change", Object: "carol", Text: "disabled"},
+			{ID: 9, At: *at(-3), By: "root", From: "uid 0", Action: "rules", Text: "ban($ALL_VMS, n1);\nspread($VMS);"},
+		}},
 		"/v1/users/ada/tokens": wire.TokenList{Tokens: []wire.TokenInfo{
 			{ID: 1, User: "ada", Created: *at(-100), Revoked: true},
 			{ID: 2, User: "ada", Created: *at(-100), Expires: at(-1)},
-			{ID: 3, User: "ada", Created: *at(-100), Expires: at(60)},
+			{ID: 3, User: "ada", Name: "laptop", Created: *at(-100), Expires: at(60), Used: at(-5)},
 		}},
 		"/v1/queues": wire.QueueList{Queues: []wire.Queue{
 			{Name: "urgent", Priority: 40, Policy: "firstfit", MostVMs: 16, MostCPUMilli: 8500, MostMemoryMiB: 65536, WalltimeSeconds: 7200, Running: 1},
@@ -222,7 +240,7 @@ func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
 		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
-		"alarms": "events --kind alarm", "images": "images", "users": "users", "tokens": "users tokens ada", "whoami": "whoami",
+		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
 		"queues": "queues", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {

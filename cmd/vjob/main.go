@@ -24,6 +24,7 @@ import (
 )
 
 func main() {
+	program.RefuseElevated("vjob")
 	ctx, stop := program.Context()
 	var code int
 	if name, ok := oar.Called(os.Args[0]); ok {

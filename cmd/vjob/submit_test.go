@@ -117,7 +117,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"nodes", "dwon", "n1"}, `unknown command "dwon"`},
 		{[]string{"plans", "show", "x"}, `plan: "x" is wrong`},
 		{[]string{"events", "--kind", "x"}, `--kind: "x" is wrong: want one of submitted`},
-		{[]string{"users", "token", "a", "--expires", "soon"}, `--expires: "soon" is wrong`},
+		{[]string{"token", "create", "--expires", "soon"}, `--expires: "soon" is wrong`},
 		{[]string{"watch", "--interval", "1ms"}, "--interval: 1ms is wrong"},
 		{[]string{"replay", "/none"}, "no such file"},
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--policy", "best"}, `--policy: "best" is wrong: want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},

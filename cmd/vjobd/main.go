@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cluster"
+	"vjob/cmd/program"
 	"vjob/daemon"
 	"vjob/settings"
 )
@@ -32,6 +33,7 @@ const (
 const garbage = 50
 
 func main() {
+	program.RefuseElevated("vjobd")
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
@@ -99,7 +101,7 @@ Exit codes: 0 stopped as asked, 1 an error, 2 wrong usage or wrong settings.`,
 	flags.StringVar(&c.socket, "socket", "", "unix socket `PATH`, instead of the settings'")
 	root.Flags().BoolVar(&c.check, "check-settings", false, "check the settings and end")
 	root.Flags().BoolVar(&c.print, "print-settings", false, "print the settings that would be used and end")
-	root.AddCommand(c.settingsCommand(), c.tokenCommand())
+	root.AddCommand(c.settingsCommand(), c.tokenCommand(), c.storeCommand())
 	return root
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,7 +95,9 @@ func TestToken(t *testing.T) {
 		done <- code
 	}()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(home, "s")); err == nil {
+		// The file is there before it can be connected to.
+		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", filepath.Join(home, "s")); err == nil {
+			_ = conn.Close()
 			break
 		}
 		if time.Now().After(deadline) {

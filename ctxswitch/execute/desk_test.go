@@ -65,7 +65,7 @@ func job(id cluster.VJobID, n int, state cluster.State) *cluster.VJob {
 
 // at is a gang in a phase with its members on nodes.
 func at(id cluster.VJobID, phase gang.Phase, nodes ...cluster.NodeID) gang.Record {
-	r := gang.Record{VJob: id, Phase: phase, Since: start, Incarnation: 1, Generation: 1}
+	r := gang.Record{VJob: id, Phase: phase, Since: start, Boots: 1, Incarnation: 1, Generation: 1}
 	for _, n := range nodes {
 		r.Members = append(r.Members, gang.Member{Node: n})
 	}

@@ -12,6 +12,10 @@ import (
 
 // drive takes a gang as far as it can go without a further reply or look.
 func (e *Executor) drive(p *pursuit) {
+	if p.broken != "" {
+		delete(e.restless, p.job.ID)
+		return
+	}
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		e.advancePlan(p)
 		e.giveWay(p)
@@ -30,6 +34,9 @@ func (e *Executor) drive(p *pursuit) {
 			e.issue(p, chain)
 		}
 		_, live := e.gangs[p.job.ID]
+		if p.broken != "" {
+			return
+		}
 		if !live || !turn.Changed {
 			e.needLooks(p)
 			if live {
@@ -42,7 +49,19 @@ func (e *Executor) drive(p *pursuit) {
 			return
 		}
 	}
-	panic(fmt.Sprintf("execute: the gang of vjob %s does not come to rest in phase %s", p.job.ID, p.rec.Phase))
+	e.leaveAlone(p, fmt.Sprintf("its gang does not come to rest in phase %s", p.rec.Phase))
+}
+
+// leaveAlone gives up a vjob for which an invariant does not hold: that is a defect, or a
+// damaged database. Nothing is done with it until the next start; the others go on.
+func (e *Executor) leaveAlone(p *pursuit, invariant string) {
+	p.broken = invariant
+	p.wait = "left alone: " + invariant
+	e.drop(p, journal.PlanDropped, p.wait)
+	e.alarm(p, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
+		p.job.ID, invariant, p.job.ID))
+	e.changes++
+	delete(e.restless, p.job.ID)
 }
 
 // advancePlan begins the next gang of the vjob's plans when it is ready, and
@@ -113,8 +132,11 @@ func (e *Executor) keepDenied(p *pursuit) time.Time {
 func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
-	p.shun(&before, &rec)
+	p.shun(&before, &rec, e.now)
 	e.settleHomes(p)
+	if len(rec.Kept) > 0 {
+		e.keepers[p.job.ID] = true
+	}
 	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
 	if before.Phase == rec.Phase && before.Then == rec.Then {
 		return
@@ -128,7 +150,7 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	p.turned()
 	e.stir(p)
 	e.show(p)
-	if rec.Phase.Stable() {
+	if rec.Phase.Stable() && p.broken == "" {
 		e.finish(p)
 	}
 	e.touchWaiters()
@@ -160,11 +182,13 @@ func (e *Executor) show(p *pursuit) {
 	if next == p.job.State {
 		return
 	}
-	job := p.changing()
+	job := *p.job
 	job.Outcome = how
 	if err := job.Become(next, p.rec.Cause); err != nil {
-		panic(fmt.Sprintf("execute: broken invariant: %v", err))
+		e.leaveAlone(p, err.Error())
+		return
 	}
+	p.job = &job
 	if next == cluster.Running && p.started.IsZero() {
 		p.started = e.now
 	}
@@ -203,12 +227,15 @@ func (e *Executor) finish(p *pursuit) {
 			p.failedAt, p.why = e.now, p.rec.Cause
 			e.drop(p, journal.PlanFailed, p.rec.Cause)
 		} else {
-			p.failures, p.shunned = 0, nil
+			p.failures, p.refusals = 0, nil
 			p.todo = p.todo[1:]
 		}
 	}
 	if p.job.State.Terminal() {
 		e.drop(p, journal.PlanDropped, "the vjob has ended")
+		if len(p.rec.Kept) > 0 {
+			e.kept[p.job.ID] = p.rec.Clone()
+		}
 		delete(e.gangs, p.job.ID)
 		delete(e.restless, p.job.ID)
 		delete(e.containers, p.job.ID)

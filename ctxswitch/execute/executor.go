@@ -33,6 +33,7 @@ type Settings struct {
 	Limits    gang.Limits
 	Costs     ctxswitch.Costs // estimates, from which deadlines are made
 	Transfers int             // saves, restores and migrations at once per node
+	KeepLost  time.Duration   // how long images of a vjob that was lost are kept; 0 is for ever
 	LookEvery time.Duration   // how often a quiet node is looked at
 	LookWait  time.Duration   // how long a look may take; after that the node is silent
 	Retry     time.Duration   // how soon after a failed look the next is made
@@ -52,7 +53,7 @@ type Settings struct {
 // DefaultSettings suit real hosts.
 var DefaultSettings = Settings{
 	Limits: gang.DefaultLimits, Transfers: 2, Attempts: 3, LookEvery: 5 * time.Second,
-	LookWait: 5 * time.Second, Retry: time.Second,
+	LookWait: 5 * time.Second, Retry: time.Second, KeepLost: 7 * 24 * time.Hour,
 	Settle: 10 * time.Second, Patience: time.Minute, Slack: 4,
 }
 
@@ -90,9 +91,12 @@ type Executor struct {
 	// where lists the nodes on which copies of a VM were last seen, in order.
 	where map[cluster.VMID][]cluster.NodeID
 	// unseen counts the nodes that have not been looked at since the start.
-	unseen int
-	// unknown holds the copies that an alarm was raised for.
-	unknown map[string]bool
+	unseen  int
+	unknown map[place]*unknown
+	// keepers are the vjobs that keep images of earlier lives, and some that did.
+	keepers map[cluster.VJobID]bool
+	// kept holds the records of vjobs that have ended and left images.
+	kept map[cluster.VJobID]*gang.Record
 	// nowhere is the members of gangs that have not begun; it never changes.
 	nowhere []gang.Member
 
@@ -125,7 +129,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
 		nodes: map[cluster.NodeID]*node{}, mute: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
-		unknown: map[string]bool{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
+		unknown: map[place]*unknown{}, keepers: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
 		containers: map[cluster.VJobID]*pursuit{}, drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
 	}
@@ -142,8 +146,12 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
 	}
+	for i := range loaded.Left {
+		e.kept[loaded.Left[i].VJob] = &loaded.Left[i]
+	}
 	for _, intent := range loaded.Open {
-		e.open(&op{call: intent.Call, began: intent.At, lost: true, lostAt: now})
+		deadline, flying := loaded.Flying[intent.Call.Op]
+		e.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now})
 		if p := e.gangs[intent.Call.VM.VJob]; p != nil && intent.Call.Verb != hypervisor.Cap {
 			p.hold(intent.Call, now)
 		}
@@ -179,6 +187,9 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	p.ran, p.crowded = ran, crowded
 	e.gangs[job.ID] = p
 	e.restless[job.ID] = p
+	if len(rec.Kept) > 0 {
+		e.keepers[job.ID] = true
+	}
 	if job.Container {
 		e.containers[job.ID] = p
 	}
@@ -205,6 +216,7 @@ func (e *Executor) Tick(now time.Time) {
 		if !o.lost && !now.Before(o.deadline) {
 			e.lose(o)
 		}
+		e.tellLong(o)
 		e.settle(o)
 	}
 	for _, id := range e.names {
@@ -218,6 +230,7 @@ func (e *Executor) Tick(now time.Time) {
 	for id := range e.restless {
 		e.dirty[id] = true
 	}
+	e.expire()
 	e.recapDue()
 	if e.Admits != nil {
 		e.touchWaiters() // what is admitted changes with time
@@ -266,6 +279,7 @@ func (e *Executor) wake() time.Time {
 			sooner(t.pace())
 			if !t.absent.IsZero() {
 				sooner(t.absent.Add(e.settings.Limits.Word))
+				sooner(t.absent.Add(e.settings.Limits.StoreLag))
 			}
 		}
 		if !p.denied.IsZero() {

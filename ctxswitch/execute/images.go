@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -82,12 +83,20 @@ func (e *Executor) missing(p *pursuit, there map[hypervisor.ImageID]bool) string
 	return ""
 }
 
-// shun notes the nodes on which a member could not be created: the next attempt
-// is made elsewhere, if there is an elsewhere. It is told of a gang that leaves a
-// phase, or of a member that gives its move up.
-func (p *pursuit) shun(before, after *gang.Record) {
+// Refusal is a node on which a member could not be created.
+type Refusal struct {
+	VM   cluster.VMID
+	Node cluster.NodeID
+	At   time.Time
+	Why  string
+}
+
+// shun notes the nodes on which a member could not be created: the next attempt is made
+// elsewhere, if that is possible. The gang leaves a phase, or gives the move of a member
+// up.
+func (p *pursuit) shun(before, after *gang.Record, now time.Time) {
 	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
-		before.Phase == gang.Restoring && after.Phase == gang.Restoring && after.Then == gang.ThenSave
+		before.Phase == gang.Restoring && (after.Phase == gang.Restoring && after.Then == gang.ThenSave || after.Phase == gang.Saving)
 	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
 	for rank := range before.Members {
 		next := before.Members[rank].Next
@@ -95,12 +104,8 @@ func (p *pursuit) shun(before, after *gang.Record) {
 		if next == "" || p.trail(rank).err == nil || !gaveUp && !stays {
 			continue
 		}
-		if p.shunned == nil {
-			p.shunned = map[cluster.VMID][]cluster.NodeID{}
-		}
 		vm := p.job.VMs[rank].ID
-		if !slices.Contains(p.shunned[vm], next) {
-			p.shunned[vm] = append(p.shunned[vm], next)
-		}
+		p.refusals = slices.DeleteFunc(slices.Clone(p.refusals), func(r Refusal) bool { return r.VM == vm && r.Node == next })
+		p.refusals = append(p.refusals, Refusal{VM: vm, Node: next, At: now, Why: p.trail(rank).err.Error()})
 	}
 }

@@ -90,9 +90,10 @@ func (e *Executor) fits(at cluster.NodeID, p *pursuit, vm cluster.VMID, need, ta
 }
 
 // used is what counts on a node: every copy, since a paused one may have to go on
-// unless its gang stands still; and every VM that a call under way may bring there.
+// unless its gang stands still; every VM that a call under way may bring there; and
+// copies of no live vjob.
 func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
-	return e.usedBy(n, except, func(*pursuit) bool { return true })
+	return e.usedBy(n, except, func(*pursuit) bool { return true }).Plus(e.foreign(n))
 }
 
 // usedBy is what counts on a node of some vjobs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -28,6 +29,7 @@ type node struct {
 	rests     time.Duration
 	dark      energy.Watts // that it draws meanwhile, while it does not answer
 	strangers []string     // machines that are none of ours, of the last look that succeeded
+	warnings  []string     // of the last look that succeeded
 
 	looking bool
 	started uint64 // logical time of the look under way
@@ -150,6 +152,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
 	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
+	e.warn(n, view.Warnings)
 	if news {
 		e.forget(n)
 	}
@@ -167,7 +170,7 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 			e.dirty[id] = true
 		}
 	}
-	e.quarantine(n)
+	e.quarantine(n, news)
 }
 
 // shows reports whether these are the copies that are known, but for the CPU that
@@ -215,30 +218,12 @@ func (e *Executor) forget(n *node) {
 	clear(n.copies)
 }
 
-// quarantine deals with copies that bear our mark and belong to no live vjob:
-// nobody knows whose they are. One that runs is paused, and somebody is told,
-// once; nothing of it is destroyed or adopted (RELIABILITY I15).
-func (e *Executor) quarantine(n *node) {
-	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
-		if _, known := e.gangs[id.VJob]; known {
-			continue
-		}
-		key := id.String() + "@" + string(n.ID)
-		if e.unknown[key] {
-			continue
-		}
-		e.unknown[key] = true
-		done := "it is left as it is"
-		if n.copies[id].State == hypervisor.CopyRunning {
-			done = "it is paused"
-			e.begin([]hypervisor.Call{{Verb: hypervisor.Pause, VM: id, Node: n.ID}}, 0,
-				func(hypervisor.Call) time.Duration { return leastDeadline })
-		}
-		e.event(journal.Event{
-			Kind: journal.EventAlarm, VM: id.String(), Node: n.ID,
-			Text: fmt.Sprintf("node %s has a copy of %s, which belongs to no live vjob: %s", n.ID, id, done),
-		})
+// warn takes in the warnings of a node, and tells of new ones.
+func (e *Executor) warn(n *node, warnings []string) {
+	if len(warnings) > 0 && !slices.Equal(n.warnings, warnings) {
+		e.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: fmt.Sprintf("node %s: %s", n.ID, strings.Join(warnings, "; "))})
 	}
+	n.warnings = warnings
 }
 
 func (e *Executor) tell(n *node) {

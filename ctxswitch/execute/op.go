@@ -18,6 +18,7 @@ type op struct {
 	deadline time.Time
 	lost     bool // no reply by its deadline, or its scheduler has died: it may still happen
 	lostAt   time.Time
+	told     bool // that it takes long
 }
 
 // issue begins a chain of calls for a gang.
@@ -108,6 +109,7 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 	p := e.gangs[o.call.VM.VJob]
 	switch {
 	case p == nil:
+		e.unpaused(&o.call, r.Err)
 	case o.call.Verb == hypervisor.Cap:
 		e.refused(p, &o.call, r.Err)
 	default:
@@ -138,6 +140,21 @@ func (e *Executor) lose(o *op) {
 	e.dirty[o.call.VM.VJob] = true
 }
 
+// tellLong tells once of a call that takes long: half of what it may, but no less than
+// ten minutes and no more than an hour.
+func (e *Executor) tellLong(o *op) {
+	half := min(max(o.deadline.Sub(o.began)/2, 10*time.Minute), time.Hour)
+	if o.told || o.lost || e.now.Sub(o.began) < half {
+		return
+	}
+	o.told = true
+	e.event(journal.Event{
+		Kind: journal.EventAlarm, VJob: o.call.VM.VJob, VM: o.call.VM.String(), Node: o.call.Node,
+		Text: fmt.Sprintf("%s of %s on %s has taken %s and is given up at %s unless it ends: see whether the node and the image store are well",
+			o.call.Verb, o.call.VM, o.call.Node, e.now.Sub(o.began).Round(time.Second), o.deadline.UTC().Format(time.DateTime)),
+	})
+}
+
 // settle closes a lost call once its nodes have answered again for long enough,
 // or have been proven dead.
 func (e *Executor) settle(o *op) {
@@ -160,7 +177,10 @@ func (e *Executor) settle(o *op) {
 			return
 		}
 	}
-	if p := e.gangs[o.call.VM.VJob]; p != nil && o.call.Verb != hypervisor.Cap {
+	switch p := e.gangs[o.call.VM.VJob]; {
+	case p == nil:
+		e.unpaused(&o.call, hypervisor.ErrTimeout)
+	case o.call.Verb != hypervisor.Cap:
 		p.learn(o.call, Reply{Err: hypervisor.ErrTimeout, Began: o.began, Ended: e.now})
 	}
 	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
@@ -216,6 +236,9 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		return
 	}
 	t.err = r.Err
+	if r.Err == nil && call.Verb == hypervisor.Revoke {
+		t.revoked = max(t.revoked, call.Attempt)
+	}
 	p.time(call.Verb, r.Began, r.Ended)
 	if r.Err == nil && call.Verb == hypervisor.Seal {
 		if p.sealed == nil {
@@ -223,6 +246,7 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		}
 		p.sealed[call.Image.String()] = &gang.Image{
 			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
+			Incarnation: r.Receipt.Incarnation,
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (a *assignment) blocked() string {
 			s := a.run.state[before]
 			if s == journal.PlanFailed || s == journal.PlanDropped {
 				act := a.run.plan.Actions[before]
-				return fmt.Sprintf("%s of %s, which it waited for, was given up", act.Kind, act.VM)
+				return fmt.Sprintf("%s of VM %s, which it waited for, was given up", act.Kind, act.VM)
 			}
 		}
 	}

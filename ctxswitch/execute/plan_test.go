@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -172,18 +173,22 @@ func TestHoldIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A copy that bears our mark and belongs to nobody is reported once, and paused
-// when it runs; it is neither adopted nor destroyed.
-func TestUnknownCopies(t *testing.T) {
+// What administrators should know of a node is an event when it is new, and stands in the
+// report as long as it holds.
+func TestNodeWarnings(t *testing.T) {
 	d := sit(t, settings(), world())
-	d.has(8, 0, "a", hypervisor.CopyPaused)
-	d.has(8, 1, "a", hypervisor.CopyRunning)
 	d.settle()
-	d.pass(5 * time.Minute)
-	if n := d.told("belongs to no live vjob"); n != 2 {
-		t.Errorf("%d alarms, want one for each of the two", n)
+	events := 0
+	for i, warnings := range [][]string{{"not confined"}, {"not confined"}, nil, {"not confined", "in the clear"}} {
+		d.exec.Looked(d.now, "b", hypervisor.View{Node: "b", Warnings: warnings}, nil)
+		d.settle()
+		if len(warnings) > 0 && i != 1 {
+			events++
+		}
+		if n := d.told("node b: not confined"); n != events || !slices.Equal(d.exec.Nodes()[1].Warnings, warnings) {
+			t.Errorf("look %d: %d events, want %d; reported %q, want %q", i, n, events, d.exec.Nodes()[1].Warnings, warnings)
+		}
 	}
-	d.wants("1 pause 8.1@a")
 }
 
 // A node that falls silent is told of once, and so is its return.

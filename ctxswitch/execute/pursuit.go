@@ -36,10 +36,11 @@ type pursuit struct {
 	failures int       // assignments in a row that did not lead where they should
 	failedAt time.Time
 	why      string
-	// shunned are the nodes on which members failed to start since the vjob last
-	// got where it should.
-	shunned map[cluster.VMID][]cluster.NodeID
-	missing string // which image cannot be read now, "" when none
+	// refusals are the nodes on which members failed to start since the vjob last got
+	// where it should, in order of time.
+	refusals []Refusal
+	missing  string // which image cannot be read now, "" when none
+	broken   string // which invariant does not hold: the vjob is left alone; "" when all do
 
 	rationed bool // somebody has said what the caps of the members are to be
 
@@ -87,7 +88,7 @@ func (p *pursuit) changing() *cluster.VJob {
 // turned resets what belongs to one phase.
 func (p *pursuit) turned() {
 	for rank := range p.trails {
-		p.trails[rank].tries, p.trails[rank].err = 0, nil
+		p.trails[rank].tries, p.trails[rank].err, p.trails[rank].revoked = 0, nil, 0
 	}
 	clear(p.sealed)
 	clear(p.alarms)
@@ -122,7 +123,7 @@ func (p *pursuit) rests(now time.Time) bool {
 }
 
 // idle reports whether a new plan may dispose of the vjob.
-func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 }
+func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 && p.broken == "" }
 
 // observed returns the CPU that a member was last seen to need.
 func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {

@@ -39,10 +39,10 @@ type Report struct {
 	Failures int
 	Failed   time.Time // of the last one
 	Why      string    // of the last one
-	// Shunned are the nodes on which members failed to start in those attempts.
-	Shunned map[cluster.VMID][]cluster.NodeID
-	Watts   energy.Watts // that it draws now: its shares of the nodes
-	Missing string       // which of its images cannot be read now, "" when none
+	// Refusals are the nodes on which members failed to start in those attempts.
+	Refusals []Refusal
+	Watts    energy.Watts // that it draws now: its shares of the nodes
+	Missing  string       // which of its images cannot be read now, "" when none
 }
 
 // Jobs reports every live vjob, in order.
@@ -83,7 +83,7 @@ func (e *Executor) report(p *pursuit) Report {
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
 		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running + p.used.Crowded, Crowded: p.crowdedAt(e.now), Short: p.short > 0, Began: p.hasStarted(), Failures: p.failures, Failed: p.failedAt, Why: p.why,
-		Shunned: p.shunned, Missing: p.missing, Watts: max(p.watts, 0),
+		Refusals: p.refusals, Missing: p.missing, Watts: max(p.watts, 0),
 	}
 }
 
@@ -222,12 +222,15 @@ type NodeReport struct {
 	Silent  bool // does not answer though it should
 	Since   time.Time
 	Problem string
-	Used    cluster.Resources
-	VMs     []cluster.VMID
-	On      bool                  // it draws power for being on
-	Watts   energy.Watts          // that it draws now; 0 where nothing is known of its power
-	Joules  int64                 // that it has drawn so far, as written
-	Locked  map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
+	// Warnings are what administrators should know of the node though it answers.
+	Warnings []string
+	Used     cluster.Resources
+	Foreign  cluster.Resources // of Used, by copies of no live vjob
+	VMs      []cluster.VMID
+	On       bool                  // it draws power for being on
+	Watts    energy.Watts          // that it draws now; 0 where nothing is known of its power
+	Joules   int64                 // that it has drawn so far, as written
+	Locked   map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
 }
 
 // Names are those of the nodes, in order. They are not to be changed.
@@ -253,8 +256,8 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
-		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem,
-		Used: e.used(n, cluster.VMID{}), VMs: make([]cluster.VMID, 0, len(n.copies)),
+		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
+		Used: e.used(n, cluster.VMID{}), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
 		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {

@@ -20,7 +20,7 @@ func (e *Executor) scene(p *pursuit) gang.Scene {
 		s.Sights[rank] = e.sight(p, rank)
 	}
 	if e.store.seen && e.store.began > p.store {
-		s.Store = &e.store.Store
+		s.Store, s.StoreAt = &e.store.Store, e.store.at
 	}
 	tentative := map[cluster.NodeID]claim{}
 	s.May = func(call hypervisor.Call) bool { return e.may(p, call, tentative) }
@@ -36,7 +36,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	}
 	t := p.trail(rank)
 	s := gang.Sight{
-		Tries: t.tries, Err: t.err, Sealed: p.sealed, More: p.moreHops(rank),
+		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.sealed, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
 	for _, name := range e.where[id] {

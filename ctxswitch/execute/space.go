@@ -69,18 +69,56 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 	return ""
 }
 
-// promised is what gangs that are being saved still need in each pool, but for one of them.
+// promised is what gangs that are being saved take of each pool beyond what the last look at
+// the store shows, but for one of them. A gang is saved only once a look shows its images.
 func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
 	pools := map[string]cluster.MiB{}
-	for _, p := range e.restless {
-		if p == but || p.rec.Phase != gang.Saving && (p.rec.Phase != gang.Pausing || p.rec.Then != gang.ThenSave) {
+	writers := e.writers()
+	if len(writers) == 0 {
+		return pools
+	}
+	shown := e.shownImages()
+	for _, p := range writers {
+		if p == but {
 			continue
 		}
 		for rank, m := range p.rec.Members {
-			if m.Image == nil && !m.Ended {
-				pools[e.store.Free[m.Node].Pool] += p.job.VMs[rank].Reserved.Memory
+			at := m.Node
+			if m.Image != nil {
+				at = m.Image.Node
+			}
+			if !m.Ended && at != "" {
+				most := gang.ImageSpace(p.job.VMs[rank].Reserved.Memory)
+				pools[e.store.Free[at].Pool] += max(0, most-shown[attempt{p.job.VMs[rank].ID, p.rec.Generation}])
 			}
 		}
 	}
 	return pools
+}
+
+// writers are the gangs that write images, or are about to.
+func (e *Executor) writers() (list []*pursuit) {
+	for _, p := range e.restless {
+		if p.rec.Phase == gang.Saving || p.rec.Phase == gang.Pausing && p.rec.Then == gang.ThenSave {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// attempt names the images of one VM of one generation.
+type attempt struct {
+	vm         cluster.VMID
+	generation int
+}
+
+// shownImages is how large the largest image is that the last look at the store shows of
+// each VM and generation.
+func (e *Executor) shownImages() map[attempt]cluster.MiB {
+	shown := make(map[attempt]cluster.MiB, len(e.store.Images))
+	for _, i := range e.store.Images {
+		a := attempt{i.ID.VM, i.ID.Generation}
+		shown[a] = max(shown[a], cluster.MiB(i.Bytes>>20))
+	}
+	return shown
 }

@@ -11,9 +11,10 @@ import (
 // may forget it.
 type trail struct {
 	// Of the present phase:
-	tries int
-	tried time.Time // when the last call was issued
-	err   error     // of the last call
+	tries   int
+	tried   time.Time // when the last call was issued
+	err     error     // of the last call
+	revoked int       // the highest attempt to restore that a call has revoked
 
 	absent time.Time // since when no copy is seen where one should be; zero when one is
 	cap    capping

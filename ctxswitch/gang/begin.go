@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/hypervisor"
 )
 
 // Aim is what is asked of a gang: one action for all its members.
@@ -30,11 +31,14 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		return *r, fmt.Errorf("vjob %s: %s while %s: %w", r.VJob, aim.Kind, r.Phase, cluster.ErrConflict)
 	}
 	n := r.Clone()
-	n.Since, n.Cause, n.Then, n.Skew = now, aim.Cause, ThenNothing, 0
+	n.Since, n.Cause, n.Skew = now, aim.Cause, 0
+	if aim.Kind != cluster.Stop {
+		n.Then = ThenNothing
+	}
 	switch aim.Kind {
 	case cluster.Boot:
 		n.Phase = Creating
-		n.Incarnation++
+		n.Incarnation = n.boots() + 1
 		n.Members = make([]Member, len(r.Members))
 	case cluster.Suspend:
 		n.Phase, n.Then = Pausing, ThenSave
@@ -53,6 +57,9 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 			n.Phase, n.Then = Shifting, ThenNothing
 		}
 	case cluster.Stop:
+		if !aim.Then.InOrder() {
+			n.keepImages(aim.Cause, now)
+		}
 		n.Phase, n.Then = Clearing, aim.Then
 	case cluster.Pause:
 		n.Phase, n.Then = Pausing, ThenStand
@@ -63,6 +70,41 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {
 			n.Members[i].Next = aim.Next[i]
 		}
+	}
+	return *n, nil
+}
+
+// Restore goes back to kept images of a gang of which nothing else is left: they are sealed
+// once more, and the gang is Saved. The generation 0 is the newest that the store shows
+// whole. A gang that is not absent is a cluster.ErrConflict, images that cannot be
+// restored are a cluster.ErrInvalid.
+func (r *Record) Restore(generation int, store *hypervisor.Store, cause string, now time.Time) (Record, error) {
+	if r.Phase != Absent {
+		return *r, fmt.Errorf("vjob %s: restore while %s: delete or stop it first: %w", r.VJob, r.Phase, cluster.ErrConflict)
+	}
+	if generation == 0 {
+		generation = r.Restorable(store)
+	}
+	n := r.Clone()
+	i := slices.IndexFunc(n.Kept, func(k Kept) bool { return k.Generation == generation })
+	switch {
+	case i < 0:
+		return *r, fmt.Errorf("vjob %s: generation: no images that could be restored are kept: %w", r.VJob, cluster.ErrInvalid)
+	case n.Kept[i].Used:
+		return *r, fmt.Errorf("vjob %s: generation: VMs have run since %d was saved, their disks are newer: %w", r.VJob, generation, cluster.ErrInvalid)
+	case !n.complete(store, n.Kept[i]):
+		return *r, fmt.Errorf("vjob %s: generation: the image store does not show a complete image of each VM of %d: %w", r.VJob, generation, cluster.ErrInvalid)
+	}
+	k := &n.Kept[i]
+	k.Wanted = true
+	n.Phase, n.Then, n.Since, n.Cause, n.Skew = Saving, ThenVerify, now, cause, 0
+	n.Boots = n.boots()
+	if k.Incarnation > 0 {
+		n.Incarnation = k.Incarnation
+	}
+	n.Members = make([]Member, len(r.Members))
+	for _, rank := range k.Ended {
+		n.Members[rank].Ended = true
 	}
 	return *n, nil
 }

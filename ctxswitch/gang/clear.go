@@ -1,11 +1,14 @@
 package gang
 
 import (
+	"slices"
+
 	"vjob/hypervisor"
 )
 
 // clearing removes everything of a gang: first no restore can succeed any more,
-// then the copies go, then the images. It is done when nothing is seen.
+// then the copies go, then the images, but for those that are kept. It is done when
+// nothing else is seen.
 func (t *turn) clearing() {
 	done := true
 	for rank := range t.rec.Members {
@@ -14,11 +17,8 @@ func (t *turn) clearing() {
 			done = false
 			continue
 		}
-		if image := t.rec.Members[rank].Image; image != nil && s.Tries == 0 {
+		if t.revoke(rank) {
 			done = false
-			t.call(rank, hypervisor.Call{
-				Verb: hypervisor.Revoke, Node: image.Node, Image: image.ID, Attempt: t.rec.Restores,
-			})
 			continue
 		}
 		if own := t.own(rank); len(own) > 0 {
@@ -36,7 +36,12 @@ func (t *turn) clearing() {
 		t.waitFor("the image store to be seen")
 		return
 	}
-	if t.discardAll() {
+	known := func(k Kept) bool { return !k.Newer }
+	if t.rec.Then.InOrder() && slices.ContainsFunc(t.rec.Kept, known) { // the vjob was ended on request
+		t.rec.Kept = slices.DeleteFunc(t.rec.Kept, known)
+		t.moved = true
+	}
+	if t.forgetImages() || t.discard(func(hypervisor.Image) bool { return true }) {
 		t.waitFor("deletes its images")
 		return
 	}
@@ -47,19 +52,21 @@ func (t *turn) clearing() {
 	t.enter(Absent, then, cause)
 }
 
-// discardAll deletes every image of the gang; it reports whether there was one.
-func (t *turn) discardAll() bool {
-	if t.Store == nil {
-		return false
-	}
-	images := false
-	for _, image := range t.Store.Images {
-		if image.ID.VM.VJob == t.rec.VJob && image.ID.VM.Rank < len(t.rec.Members) {
-			images = true
-			t.call(image.ID.VM.Rank, hypervisor.Call{Verb: hypervisor.Discard, Node: image.Node, Image: image.ID})
+// forgetImages deletes the images that the gang was saved in, but for those that are kept.
+// It does not ask whether a look shows them: that may be old.
+func (t *turn) forgetImages() (some bool) {
+	for rank := range t.rec.Members {
+		m := &t.rec.Members[rank]
+		if m.Image == nil {
+			continue
 		}
+		if _, kept := t.rec.Keeps(m.Image.ID.Generation); !kept {
+			some = true
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Discard, Node: m.Image.Node, Image: m.Image.ID})
+		}
+		m.Image, t.moved = nil, true
 	}
-	return images
+	return some
 }
 
 // end ends one copy: a running guest is asked first, when its vjob ends in order.

@@ -14,6 +14,7 @@ func (t *turn) paused() {
 		t.alarms = append(t.alarms, fmt.Sprintf("%s ran on %s although its gang stands still: it is paused again", f.VM, f.Node))
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
 	})
+	t.discard(func(image hypervisor.Image) bool { return !image.Complete })
 }
 
 // stand makes the gang stay in memory as it stands there. What was written of it is

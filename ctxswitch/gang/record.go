@@ -65,11 +65,13 @@ type Record struct {
 	Phase       Phase
 	Then        Then // what Pausing or Clearing leads to
 	Since       time.Time
-	Incarnation int // boots from scratch so far
+	Incarnation int // which boot from scratch the present life began with; 0 before the first
+	Boots       int // boots so far, where an earlier life than the last was restored; else 0 will do
 	Generation  int // suspensions to disk so far; names the images
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member
+	Kept        []Kept        // images of earlier lives that are kept, in order of generations
 	Cause       string        // why the phase was entered, for people
 	Skew        time.Duration // between the first and the last pause or unpause of the phase
 }
@@ -89,9 +91,10 @@ const (
 	ThenComplete       // Clearing: all guests have shut themselves down, or the one that works for all
 	ThenExpire         // Clearing: the walltime of the vjob is over
 	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again
+	ThenVerify         // Saving: an administrator restores kept images, which are sealed again
 )
 
-var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand"}
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand", "verify"}
 
 var outcomes = map[Then]cluster.Outcome{
 	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.Overdue,
@@ -128,18 +131,40 @@ type Member struct {
 	Save  int            // attempt of the present generation, from 1; 0 before the first
 }
 
+// Kept says that the images of one generation are kept although the vjob was lost: an
+// administrator may restore them, or rescue what is in them.
+type Kept struct {
+	Generation  int       `json:"generation"`
+	Incarnation int       `json:"incarnation"` // of the copies that were saved; 0 where only the images tell
+	Since       time.Time `json:"since"`
+	Cause       string    `json:"cause"`            // why the vjob was lost, for people
+	Used        bool      `json:"used,omitempty"`   // members may have run since: the memory may be older than the disks
+	Newer       bool      `json:"newer,omitempty"`  // the record did not know the generation: kept until an administrator decides
+	Ended       []int     `json:"ended,omitempty"`  // ranks of the members that took no further part
+	Wanted      bool      `json:"wanted,omitempty"` // an administrator restores it
+}
+
 // Image is a sealed image: durable, and known by its checksum.
 type Image struct {
 	ID       hypervisor.ImageID
 	Node     cluster.NodeID // where it lies
 	Bytes    int64
 	Checksum string
+	// Incarnation is that of the copy that was saved; 0 where the driver cannot tell.
+	Incarnation int
 }
+
+// member is the name of one VM.
+func (r *Record) member(rank int) cluster.VMID { return cluster.VMID{VJob: r.VJob, Rank: rank} }
+
+// boots counts the boots from scratch so far.
+func (r *Record) boots() int { return max(r.Boots, r.Incarnation) }
 
 // Clone copies the record deeply enough to be changed.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.Members = slices.Clone(r.Members)
+	c.Kept = slices.Clone(r.Kept)
 	return &c
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // saved removes what must not be beside the images: unused attempts, and paused
-// copies of a restore that was given up and came late after all. A copy that runs
-// is nobody's doing of ours, and its disk is newer than the images now: it is put
-// in quarantine, which its Node in the record stands for, and the vjob is held.
+// copies of a restore that was given up and came late after all. We let no copy run, and
+// the disk of one that does is newer than the images now: it is put in quarantine, which
+// its Node in the record stands for, and the vjob is held.
 func (t *turn) saved() {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
@@ -20,17 +20,32 @@ func (t *turn) saved() {
 		for _, f := range t.own(rank) {
 			switch {
 			case f.State == hypervisor.CopyRunning:
-				t.hold = fmt.Sprintf("%s runs on %s although its gang is saved: it is paused and left there", f.VM, f.Node)
-				t.alarms = append(t.alarms, t.hold)
+				t.holdFor(fmt.Sprintf("%s runs on %s although its gang is saved: a pause is requested, and the copy stays there", f.VM, f.Node))
 				t.moved = t.moved || m.Node != f.Node
 				m.Node = f.Node
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
-			case f.Node != m.Node:
+			case f.Node != m.Node && t.shown(rank):
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 			}
 		}
 	}
-	t.discardUnused()
+	t.discard(func(image hypervisor.Image) bool {
+		m := &t.rec.Members[image.ID.VM.Rank]
+		if m.Image != nil && m.Image.ID == image.ID {
+			return false
+		}
+		return !image.Complete || t.shown(image.ID.VM.Rank)
+	})
+}
+
+// shown reports whether the store shows the sealed image of a member, complete.
+func (t *turn) shown(rank int) bool {
+	m := &t.rec.Members[rank]
+	if m.Image == nil || t.Store == nil {
+		return false
+	}
+	image, _ := t.Store.Find(m.Image.ID)
+	return image.Complete
 }
 
 // restoring brings every member back, paused. Until all stand there nothing is
@@ -64,10 +79,7 @@ func (t *turn) restoring() {
 		case m.Image == nil:
 			t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a sealed image is left", t.VJob.VMs[rank].ID))
 			return
-		case errors.Is(s.Err, hypervisor.ErrBadImage):
-			t.lose(fmt.Sprintf("image %s: %v", m.Image.ID, s.Err))
-			return
-		case s.Tries >= t.Limits.MaxTries || t.Retreat != "":
+		case errors.Is(s.Err, hypervisor.ErrBadImage) || s.Tries >= t.Limits.MaxTries || t.Retreat != "":
 			if t.giveUp(rank); t.moved {
 				return
 			}
@@ -110,20 +122,27 @@ func (t *turn) restore(rank int) {
 	t.call(rank, revoke, call)
 }
 
-// giveUp returns to the images when all of them are whole. A gang that was
-// turned back in the middle of saving has members without one: it must go on
-// trying, and is lost when a member cannot come back at all.
+// giveUp returns to the images when every member has one. A gang that was turned back in
+// the middle of saving has members without: it tries again, and then saves these too, so
+// that other nodes can take it. An image that is not what was sealed stays, and the vjob
+// is held.
 func (t *turn) giveUp(rank int) {
+	s, m := &t.Sights[rank], &t.rec.Members[rank]
 	cause := t.Retreat
-	if cause == "" {
-		cause = fmt.Sprintf("%s is not restored on %s: %v", t.VJob.VMs[rank].ID, t.rec.Members[rank].Next, t.Sights[rank].Err)
+	switch {
+	case errors.Is(s.Err, hypervisor.ErrBadImage):
+		cause = t.unusable(m.Image.ID, s.Err)
+		t.holdFor(cause)
+	case cause == "":
+		cause = fmt.Sprintf("%s is not restored on %s: %v", t.VJob.VMs[rank].ID, m.Next, s.Err)
 	}
 	switch {
 	case !t.quiet():
 	case t.rec.Whole():
 		t.enter(Restoring, ThenSave, cause)
-	case t.Sights[rank].Tries >= 3*t.Limits.MaxTries:
-		t.lose(cause)
+	case s.Tries >= 3*t.Limits.MaxTries:
+		t.alarms = append(t.alarms, cause)
+		t.enter(Saving, t.rec.Then, cause)
 	default:
 		t.restore(rank)
 	}
@@ -134,27 +153,16 @@ func (t *turn) giveUp(rank int) {
 func (t *turn) returning() {
 	done := true
 	for rank := range t.rec.Members {
-		m, s := &t.rec.Members[rank], &t.Sights[rank]
 		if !t.live(rank) {
 			continue
 		}
-		own := t.own(rank)
-		if s.Busy {
+		if t.Sights[rank].Busy || t.revoke(rank) {
 			done = false
 			continue
 		}
-		if s.Tries == 0 { // no call of this phase has been made: links may be left
+		for _, f := range t.own(rank) { // whole or not: its image is
 			done = false
-			t.call(rank, hypervisor.Call{
-				Verb: hypervisor.Revoke, Node: m.Image.Node, Image: m.Image.ID, Attempt: t.rec.Restores,
-			})
-			continue
-		}
-		for _, f := range own {
-			done = false
-			if f.Job == hypervisor.JobNone {
-				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
-			}
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 		}
 	}
 	if !done {
@@ -165,6 +173,23 @@ func (t *turn) returning() {
 		t.rec.Members[i].Node, t.rec.Members[i].Next = "", ""
 	}
 	t.enter(Saved, ThenNothing, t.rec.Cause)
+}
+
+// unusable says what to do about an image that is not what was sealed.
+func (t *turn) unusable(id hypervisor.ImageID, err error) string {
+	return fmt.Sprintf("image %s cannot be used: %v; put a good copy of it back and release vjob %s, or requeue it to start from scratch",
+		id, err, t.rec.VJob)
+}
+
+// revoke makes sure that no attempt to restore a member can succeed any more. It reports
+// whether that is still to be done.
+func (t *turn) revoke(rank int) bool {
+	image := t.rec.Members[rank].Image
+	if image == nil || t.Sights[rank].Revoked >= t.rec.Restores {
+		return false
+	}
+	t.call(rank, hypervisor.Call{Verb: hypervisor.Revoke, Node: image.Node, Image: image.ID, Attempt: t.rec.Restores})
+	return true
 }
 
 // resuming lets the members go on one after another in rank order. There is no
@@ -179,6 +204,7 @@ func (t *turn) resuming() {
 	}
 	var chain []hypervisor.Call
 	done := true
+	open := false // the fate of a member is: those of higher rank wait for it
 	for rank := range t.rec.Members {
 		if !t.live(rank) {
 			continue
@@ -198,8 +224,9 @@ func (t *turn) resuming() {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
-			done = false
+			done, open = false, true
 			t.underWay(rank, own[0])
+		case own[0].State == hypervisor.CopyPaused && open && t.rec.Then != ThenBack: // its turn comes
 		case own[0].State == hypervisor.CopyPaused:
 			done = false
 			if errors.Is(s.Err, hypervisor.ErrLocked) {
@@ -218,6 +245,9 @@ func (t *turn) resuming() {
 		return
 	}
 	t.rec.mark()
+	for i := range t.rec.Members {
+		t.rec.Members[i].Save = 0 // all run: no image of this generation is of use any more
+	}
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
 }

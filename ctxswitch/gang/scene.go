@@ -18,9 +18,10 @@ type Scene struct {
 	Sights []Sight // one per member, in rank order
 	// Store is the image store as seen after the last call that could change it;
 	// nil when it has not been seen since.
-	Store  *hypervisor.Store
-	Limits Limits
-	Epoch  int64 // stamped into what is booted
+	Store   *hypervisor.Store
+	StoreAt time.Time // when the look at Store ended
+	Limits  Limits
+	Epoch   int64 // stamped into what is booted
 	// Skew is how far apart the last chain of pauses paused its members.
 	Skew time.Duration
 	// Retreat says why the aim of the phase is to be given up; "" to go on.
@@ -41,12 +42,15 @@ type Limits struct {
 	StopGrace time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
 	Margin    cluster.MiB   // left free on each image store
 	Word      time.Duration // how long to wait for word of how a guest left that is not seen any more
+	// StoreLag is how old what a look at the image store shows may be: clients of file
+	// servers cache directories (NFS: acdirmax, 60 s).
+	StoreLag time.Duration
 }
 
 // DefaultLimits are used where settings are silent.
 var DefaultLimits = Limits{
 	MaxSkew: 5 * time.Second, MaxTries: 3, MaxLosses: 3,
-	StopGrace: 30 * time.Second, Margin: 64, Word: 5 * time.Second,
+	StopGrace: 30 * time.Second, Margin: 64, Word: 5 * time.Second, StoreLag: 2 * time.Minute,
 }
 
 // Sight is one member as it was seen.
@@ -64,6 +68,8 @@ type Sight struct {
 	More   bool              // another hop of its migration follows
 	Late   bool              // a job on a copy lasts far longer than it may
 	Absent time.Duration     // for how long no copy has been seen where one should be
+	// Revoked is the highest attempt that was revoked in this phase; 0: no attempt was.
+	Revoked int
 }
 
 // Found is a copy and where it is.
@@ -82,7 +88,7 @@ type Turn struct {
 	Chains [][]hypervisor.Call
 	Wait   string // what the gang waits for when it makes no call
 	Alarms []string
-	Hold   string // why the vjob is to be held until somebody has looked, "" for no reason
+	Hold   string // why the vjob is to be held until an administrator has looked; "" for no reason
 }
 
 // turn is a step in the making.
@@ -115,16 +121,13 @@ func (t *turn) enter(p Phase, then Then, cause string) {
 	t.moved = true
 }
 
-// lose gives the memory of the gang up: what is left of it is cleared, and the
-// vjob waits again from scratch, or fails when that happened too often.
-func (t *turn) lose(cause string) {
-	t.rec.Losses++
-	then := ThenWait
-	if t.rec.Losses > t.Limits.MaxLosses {
-		then = ThenFail
+// holdFor keeps the vjob from being started until an administrator has looked. The first
+// reason counts.
+func (t *turn) holdFor(reason string) {
+	if t.hold == "" {
+		t.hold = reason
+		t.alarms = append(t.alarms, reason)
 	}
-	t.alarms = append(t.alarms, "lost: "+cause)
-	t.enter(Clearing, then, cause)
 }
 
 func (t *turn) waitFor(what string) {

@@ -32,6 +32,9 @@ func (t *turn) step() {
 		}
 		return
 	}
+	if t.rec.Phase.Stable() {
+		t.noteNewer()
+	}
 	t.clearStale()
 	if t.noteEndings() {
 		return
@@ -63,16 +66,16 @@ func (t *turn) step() {
 }
 
 // clearStale destroys copies of an earlier life of the vjob: they are explained
-// by older intents, and nothing of them is wanted any more. Copies of a later
-// life than ours are not explained by anything: they are only reported.
+// by older intents, and nothing of them is wanted any more. Copies of a boot that the
+// record does not know are not explained by anything: they are only reported.
 func (t *turn) clearStale() {
 	for rank := range t.Sights {
 		for _, f := range t.Sights[rank].Found {
 			switch {
-			case f.Stamp.Incarnation > t.rec.Incarnation:
+			case f.Stamp.Incarnation > t.rec.boots():
 				t.alarms = append(t.alarms, fmt.Sprintf("%s on %s has incarnation %d, later than the record's %d: left alone",
-					f.VM, f.Node, f.Stamp.Incarnation, t.rec.Incarnation))
-			case f.Stamp.Incarnation < t.rec.Incarnation && !t.Sights[rank].Busy:
+					f.VM, f.Node, f.Stamp.Incarnation, t.rec.boots()))
+			case f.Stamp.Incarnation != t.rec.Incarnation && !t.Sights[rank].Busy:
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 				t.Sights[rank].Busy = true
 			}
@@ -153,6 +156,7 @@ func (t *turn) absent() {
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 		}
 	}
+	t.discard(func(hypervisor.Image) bool { return true }) // that were kept for long enough
 }
 
 // creating boots every member on its node as soon as it may.
@@ -211,9 +215,16 @@ func (t *turn) boot(rank int) {
 
 // active keeps a running gang as the record says: one running copy of each
 // member. What a cut migration or a late call left behind is put right here.
+//
+// Images of members that run are used, and go.
 func (t *turn) active() {
 	t.keep(hypervisor.CopyPaused, func(rank int, f Found) {
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: f.Node})
+	})
+	t.discard(func(image hypervisor.Image) bool {
+		rank := image.ID.VM.Rank
+		own := t.own(rank)
+		return !t.live(rank) || len(own) == 1 && own[0].State == hypervisor.CopyRunning
 	})
 }
 
@@ -239,7 +250,6 @@ func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 			t.moved = true
 		}
 	}
-	t.discardUnused()
 }
 
 // oneOf leaves one of several copies of a member: the one that runs, and of
@@ -249,6 +259,10 @@ func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 func (t *turn) oneOf(rank int, own []Found) bool {
 	keep, running := own[0], 0
 	if f, ok := working(own); ok {
+		if f.Job == hypervisor.JobIncoming && alone(own) {
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Abort, Node: f.Node})
+			return true
+		}
 		t.underWay(rank, f)
 		return true
 	}
@@ -292,17 +306,14 @@ func working(own []Found) (f Found, ok bool) {
 	return f, ok
 }
 
-// discardUnused deletes images that nothing refers to any more.
-func (t *turn) discardUnused() {
-	if t.Store == nil {
-		return
-	}
-	for _, image := range t.Store.Images {
-		if image.ID.VM.VJob != t.rec.VJob || image.ID.VM.Rank >= len(t.rec.Members) || t.Sights[image.ID.VM.Rank].Busy {
-			continue
-		}
-		if kept := t.rec.Members[image.ID.VM.Rank].Image; kept == nil || kept.ID != image.ID {
-			t.call(image.ID.VM.Rank, hypervisor.Call{Verb: hypervisor.Discard, Node: image.Node, Image: image.ID})
+// alone reports whether a copy comes in that no other copy sends: the migration was cut,
+// and the copy will never be whole.
+func alone(own []Found) bool {
+	idle := 0
+	for _, c := range own {
+		if c.Job == hypervisor.JobNone {
+			idle++
 		}
 	}
+	return idle == len(own)-1
 }

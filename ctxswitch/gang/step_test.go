@@ -30,13 +30,13 @@ func on(phase gang.Phase, then gang.Then) *stage {
 		})
 	}
 	s := &stage{rec: gang.Record{
-		VJob: 7, Phase: phase, Then: then, Since: start, Incarnation: 1, Generation: 1, Cause: "test",
+		VJob: 7, Phase: phase, Then: then, Since: start, Boots: 1, Incarnation: 1, Generation: 1, Cause: "test",
 		Members: []gang.Member{{Node: "a"}, {Node: "b"}},
 	}}
 	limits := gang.DefaultLimits
 	limits.MaxTries = 2
 	s.scene = gang.Scene{
-		Now: start.Add(time.Minute), VJob: job, Sights: make([]gang.Sight, 2), Store: &hypervisor.Store{},
+		Now: start.Add(time.Minute), VJob: job, Sights: make([]gang.Sight, 2), Store: &hypervisor.Store{}, StoreAt: start.Add(time.Minute),
 		Limits: limits, Epoch: 1,
 		Space: func(map[cluster.NodeID]cluster.MiB) string { return "" },
 	}
@@ -71,6 +71,10 @@ func (s *stage) has(copies ...string) *stage {
 				c.Job = hypervisor.JobIncoming
 			case "outgoing":
 				c.Job = hypervisor.JobOutgoing
+			case "restoring":
+				c.Job = hypervisor.JobRestoring
+			case "unknown":
+				c.Job = hypervisor.JobUnknown
 			case "old":
 				c.Stamp.Incarnation--
 			case "newer":
@@ -161,6 +165,13 @@ func TestStep(t *testing.T) {
 			s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c"}}
 		}
 	}
+	absent := func(rank int, d time.Duration) func(*stage) {
+		return func(s *stage) { s.scene.Sights[rank].Absent = d }
+	}
+	restored := func(attempts int) func(*stage) { return func(s *stage) { s.rec.Restores = attempts } }
+	revoked := func(rank, attempt int) func(*stage) {
+		return func(s *stage) { s.scene.Sights[rank].Revoked = attempt }
+	}
 	led := func(s *stage) { s.scene.VJob.Led = true }
 	full := func(s *stage) { s.full = true }
 	noSpace := func(s *stage) {
@@ -203,6 +214,8 @@ func TestStep(t *testing.T) {
 
 		// Pausing (fault scenarios 1-4).
 		{"pauses in rank order", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running"), "pausing(save); pause 0@a then pause 1@b"},
+		{"not while another job is under way", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running unknown").with(func(s *stage) { s.scene.Now = start }), "pausing(save)"},
+		{"and not for long", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running unknown"), "resuming(back)"},
 		{"goes on in order", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running"), "pausing(save); pause 1@b"},
 		{"nobody is paused twice", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused"), "saving"},
 		{"too much skew already: nobody else is paused", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running").with(skew(time.Minute)), "resuming(back)"},
@@ -228,7 +241,12 @@ func TestStep(t *testing.T) {
 		{"but not while another is saved", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(busy(0)).with(tried(1, 1, hypervisor.ErrNoSpace)), "saving"},
 		{"what is written is sealed before the gang goes back", on(gang.Saving, 0).has("1@b paused").with(saved(0, 1)).stored(0, 1, true).with(tried(1, 1, hypervisor.ErrNoSpace)), "saving; seal 0@a g1.a1"},
 		{"no more saves begin", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(tried(1, 1, hypervisor.ErrNoSpace)), "restoring"},
-		{"memory gone: lost", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, false), "clearing(wait) !"},
+		{"memory gone: lost", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, false).with(absent(1, time.Hour)), "clearing(wait) !"},
+		{"a listing may be older than the image", on(gang.Saving, 0).imaged(0).with(saved(1, 1)), "saving"},
+		{"also one that ended before the image was due", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(absent(1, time.Hour)).with(func(s *stage) { s.scene.StoreAt = start.Add(-time.Hour) }), "saving"},
+		{"a seal that fails is tried again for as long as it takes", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, true).with(tried(1, 50, errors.New("no space"))), "saving; seal 1@b g1.a1 !"},
+		{"an image that is not what was sealed stays", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, true).with(tried(1, 1, hypervisor.ErrBadImage)), "saving; seal 1@b g1.a1 !"},
+		{"what is left of a guest that died while it was saved goes, its image is looked for", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).has("1@b dead"), "saving; destroy 1@b"},
 		{"the store must be seen first", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(func(s *stage) { s.scene.Store = nil }), "saving"},
 
 		// Paused: a suspension that stays in memory.
@@ -243,7 +261,8 @@ func TestStep(t *testing.T) {
 		{"a member dies standing: lost as a whole", on(gang.Paused, 0).has("0@a dead", "1@b paused"), "clearing(wait) !"},
 		{"a member is gone: lost as a whole", on(gang.Paused, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"word of an end comes late", on(gang.Paused, 0).has("1@b paused").with(gone(0, hypervisor.CauseShutdown)), "paused"},
-		{"no image stays beside it", on(gang.Paused, 0).has("0@a paused", "1@b paused").stored(0, 1, true), "paused; discard 0@a g1.a1"},
+		{"no half an image stays beside it", on(gang.Paused, 0).has("0@a paused", "1@b paused").stored(0, 1, false), "paused; discard 0@a g1.a1"},
+		{"a whole one does: its VM does not run", on(gang.Paused, 0).has("0@a paused", "1@b paused").stored(0, 1, true), "paused"},
 		{"is saved as it stands", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused"), "saving(stand); save 0@a g1.a1; save 1@b g1.a1"},
 		{"not without space", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused").with(noSpace), "paused"},
 		{"space is asked for before the first save only", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused saving").with(saved(1, 1)).with(noSpace), "saving(stand); save 0@a g1.a1"},
@@ -256,6 +275,7 @@ func TestStep(t *testing.T) {
 		// Saved (12-14).
 		{"rests", on(gang.Saved, 0).imaged(0, 1), "saved"},
 		{"a late paused copy goes", on(gang.Saved, 0).imaged(0, 1).has("0@c paused"), "saved; destroy 0@c"},
+		{"unless it may be all that is left", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[1:] }), "saved"},
 		{"a running one is only stopped", on(gang.Saved, 0).imaged(0, 1).has("0@c running"), "saved; pause 0@c !"},
 		{"and stays there", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.rec.Members[0].Node = "c" }), "saved"},
 		{"unused attempts go", on(gang.Saved, 0).imaged(0, 1).stored(0, 2, false), "saved; discard 0@a g1.a2"},
@@ -266,14 +286,24 @@ func TestStep(t *testing.T) {
 		{"what is left of a guest that crashed there goes", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c dead", "1@d paused"), "restoring; destroy 0@c"},
 		{"removes the old link before a new attempt", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 1, errors.New("x"))), "restoring; revoke 1@b g1.a1 then restore 1@d g1.a1"},
 		{"all paused: marks the images as used", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused"), "resuming"},
-		{"bit rot: lost", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "clearing(wait) !"},
+		{"bit rot: back to the images, and held", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "restoring(save) !"},
+		{"a node refuses a whole image: back to the images", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 2, hypervisor.ErrRefused)), "restoring(save)"},
+		{"half restored is not restored", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused restoring"), "restoring"},
+		{"nor is one with an unknown job", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused unknown"), "restoring"},
+		{"one that loads for far too long is ended", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused restoring").with(func(s *stage) { s.scene.Sights[1].Late = true }), "restoring; abort 1@d"},
+		{"turned back while it was saved: it tries again", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 3, hypervisor.ErrRefused)), "restoring; revoke 0@a g1.a1 then restore 0@a g1.a1"},
+		{"and then is saved as a whole after all", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 6, hypervisor.ErrRefused)), "saving !"},
 		{"one member impossible: back to the images", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 2, errors.New("x"))), "restoring(save)"},
-		{"first no link", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused"), "restoring(save); revoke 0@a g1.a1; revoke 1@b g1.a1"},
+		{"first no link", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused").with(restored(1)), "restoring(save); revoke 0@a g1.a1; revoke 1@b g1.a1"},
+		{"a revoke that failed is repeated", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused").with(restored(1)).with(tried(0, 1, errors.New("stale"))).with(revoked(1, 1)), "restoring(save); revoke 0@a g1.a1"},
+		{"half a copy goes as well", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused restoring"), "restoring(save); destroy 0@c"},
 		{"then no copy", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(0, 1, nil)).with(tried(1, 1, nil)), "restoring(save); destroy 0@c"},
 		{"then saved again", on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").with(tried(0, 2, nil)).with(tried(1, 1, nil)), "saved"},
 
 		// Resuming (20-22).
 		{"resumes in rank order", on(gang.Resuming, 0).has("0@a paused", "1@b paused"), "resuming; unpause 0@a then unpause 1@b"},
+		{"not past a member with an unknown job", on(gang.Resuming, 0).has("0@a paused unknown", "1@b paused"), "resuming"},
+		{"but past it after an aborted pause", on(gang.Resuming, gang.ThenBack).has("0@a paused unknown", "1@b paused"), "resuming(back); unpause 1@b"},
 		{"never restores", on(gang.Resuming, 0).has("0@a running", "1@b paused"), "resuming; unpause 1@b"},
 		{"a resumed member dies: lost", on(gang.Resuming, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"a lock in the way", on(gang.Resuming, 0).has("0@a running", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; pause 0@a"},
@@ -283,6 +313,8 @@ func TestStep(t *testing.T) {
 		// Moving and shifting (23-28).
 		{"moves paused members", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused"), "moving; migrate 0@a>c"},
 		{"waits for both ends", on(gang.Moving, 0).next("c", "").has("0@a paused outgoing", "0@c paused incoming", "1@b paused"), "moving"},
+		{"a copy comes in that no node sends: it ends", on(gang.Moving, 0).next("c", "").has("0@a paused", "0@c paused incoming", "1@b paused"), "moving; abort 0@c"},
+		{"unless the job of the source is not known", on(gang.Moving, 0).next("c", "").has("0@a paused unknown", "0@c paused incoming", "1@b paused"), "moving"},
 		{"two paused copies: the source goes", on(gang.Moving, 0).next("c", "").has("0@a paused", "0@c paused", "1@b paused"), "moving; destroy 0@a"},
 		{"arrived", on(gang.Moving, 0).next("c", "").has("0@c paused", "1@b paused"), "resuming"},
 		{"stays where it is after too many tries", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(tried(0, 2, errors.New("x"))), "resuming !"},
@@ -298,8 +330,12 @@ func TestStep(t *testing.T) {
 		{"asks first", on(gang.Clearing, gang.ThenTerminate).has("0@a running", "1@b paused").with(func(s *stage) { s.scene.Now = start }), "clearing(terminate); shutdown 0@a; destroy 1@b"},
 		{"then insists", on(gang.Clearing, gang.ThenTerminate).has("0@a running").with(tried(0, 1, nil)), "clearing(terminate); destroy 0@a"},
 		{"is not polite with what is lost", on(gang.Clearing, gang.ThenWait).has("0@a running"), "clearing(wait); destroy 0@a"},
+		{"the images that it is saved in go as well", on(gang.Clearing, gang.ThenTerminate).imaged(0, 1), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1"},
 		{"images last", on(gang.Clearing, gang.ThenTerminate).stored(0, 1, true), "clearing(terminate); discard 0@a g1.a1"},
+		{"also those that it was saved in, seen or not", on(gang.Clearing, gang.ThenTerminate).imaged(0, 1).stored(0, 1, true).with(func(s *stage) { s.rec.Restores = 0 }), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1"},
 		{"nothing left", on(gang.Clearing, gang.ThenTerminate), "absent(terminate)"},
+		{"while it waits, images that are kept no more go", on(gang.Absent, gang.ThenWait).stored(0, 1, true), "absent(wait); discard 0@a g1.a1"},
+		{"and others stay", on(gang.Absent, gang.ThenWait).stored(0, 1, true).with(func(s *stage) { s.rec.Kept = []gang.Kept{{Generation: 1}} }), "absent(wait)"},
 		{"a silent node may hold one", on(gang.Clearing, gang.ThenTerminate).with(blind(0)), "clearing(terminate)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

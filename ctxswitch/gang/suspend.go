@@ -3,6 +3,7 @@ package gang
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -28,6 +29,9 @@ func (t *turn) pausing() {
 		switch {
 		case len(own) > 1:
 			t.back(fmt.Sprintf("aborted: %s has %d copies", own[0].VM, len(own)))
+			return
+		case own[0].Job != hypervisor.JobNone && t.overdue():
+			t.back(fmt.Sprintf("aborted: the job of %s is %s after %s", own[0].VM, own[0].Job, t.Limits.MaxSkew))
 			return
 		case own[0].Job != hypervisor.JobNone:
 			t.underWay(rank, own[0])
@@ -90,12 +94,15 @@ func (t *turn) space() string {
 	need := map[cluster.NodeID]cluster.MiB{}
 	for rank, m := range t.rec.Members {
 		if t.live(rank) {
-			memory := t.VJob.VMs[rank].Reserved.Memory
-			need[m.Node] += memory + memory/20 + 1 // a header, and what the device models keep
+			need[m.Node] += ImageSpace(t.VJob.VMs[rank].Reserved.Memory)
 		}
 	}
 	return t.Space(need)
 }
+
+// ImageSpace is the most that an image of a VM with so much memory takes: beside the
+// memory a header, and what the device models keep.
+func ImageSpace(memory cluster.MiB) cluster.MiB { return memory + memory/20 + 1 }
 
 // saving writes every paused member to an image of its own, seals it, and only
 // when all are sealed calls the gang Saved: until then no room is free. When a
@@ -122,15 +129,15 @@ func (t *turn) saving() {
 		switch {
 		case len(own) == 0:
 			whole = false
-			if !t.seal(rank) {
+			if t.seal(rank); t.rec.Phase != Saving {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
 			whole = false
 			t.underWay(rank, own[0])
-		case own[0].State == hypervisor.CopyDead:
-			t.lose(fmt.Sprintf("%s crashed on %s while it was saved", own[0].VM, own[0].Node))
-			return
+		case own[0].State == hypervisor.CopyDead: // whether an image is left is seen next
+			whole = false
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: own[0].Node})
 		case own[0].State == hypervisor.CopyRunning:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
 		case abort == "":
@@ -148,6 +155,7 @@ func (t *turn) saving() {
 	for i := range t.rec.Members {
 		t.rec.Members[i].Node, t.rec.Members[i].Next = "", ""
 	}
+	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	skew := t.rec.Skew
 	t.enter(Saved, ThenNothing, t.rec.Cause)
 	t.rec.Skew = skew
@@ -187,35 +195,49 @@ func (t *turn) save(rank int, node cluster.NodeID) {
 }
 
 // seal takes the image of a member whose copy is gone: the one that was written
-// completely, whichever attempt that was. Without one the memory is lost, and so
-// is the gang; it reports false then.
-func (t *turn) seal(rank int) bool {
+// completely, whichever attempt that was. An error is no reason to give it up: sealing is
+// tried again for as long as it takes.
+func (t *turn) seal(rank int) {
 	if t.Store == nil {
 		t.waitFor("the image store to be seen")
-		return true
+		return
 	}
-	m := &t.rec.Members[rank]
-	for attempt := m.Save; attempt > 0; attempt-- {
-		id := hypervisor.ImageID{VM: t.VJob.VMs[rank].ID, Generation: t.rec.Generation, Attempt: attempt}
-		image, ok := t.Store.Find(id)
-		if !ok || !image.Complete {
-			continue
-		}
-		if sealed := t.Sights[rank].Sealed[id.String()]; sealed != nil {
-			m.Image = sealed
-			t.moved = true
-			return true
-		}
-		if errors.Is(t.Sights[rank].Err, hypervisor.ErrBadImage) {
-			break
-		}
-		if t.Sights[rank].Tries < t.Limits.MaxTries*2 {
-			t.call(rank, hypervisor.Call{Verb: hypervisor.Seal, Node: image.Node, Image: id})
-			return true
-		}
+	m, s, vm := &t.rec.Members[rank], &t.Sights[rank], t.VJob.VMs[rank].ID
+	image, ok := written(t.Store, hypervisor.ImageID{VM: vm, Generation: t.rec.sealing()})
+	if !ok {
+		t.unwrittenFor(rank)
+		return
 	}
-	t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a complete image is left", t.VJob.VMs[rank].ID))
-	return false
+	if sealed := s.Sealed[image.ID.String()]; sealed != nil {
+		m.Image = sealed
+		if t.rec.Then == ThenVerify && sealed.Incarnation > 0 {
+			t.rec.Incarnation = sealed.Incarnation
+		}
+		t.moved = true
+		return
+	}
+	switch {
+	case errors.Is(s.Err, hypervisor.ErrBadImage):
+		t.holdFor(t.unusable(image.ID, s.Err))
+	case s.Tries >= t.Limits.MaxTries*2:
+		t.holdFor(fmt.Sprintf("image %s on %s cannot be sealed: %v; it stays, and sealing is tried again", image.ID, image.Node, s.Err))
+	}
+	t.call(rank, hypervisor.Call{Verb: hypervisor.Seal, Node: image.Node, Image: image.ID})
+}
+
+// unwrittenFor loses the gang when for longer than a look at the store may be old neither
+// a copy of a member nor a complete image was seen.
+func (t *turn) unwrittenFor(rank int) {
+	since := t.Now.Add(-t.Sights[rank].Absent)
+	if t.rec.Then == ThenVerify { // there was no copy to begin with
+		since = t.rec.Since
+	}
+	lag := t.Limits.StoreLag
+	if t.StoreAt.Before(since.Add(lag)) {
+		t.waitFor(fmt.Sprintf("a complete image of %s to be seen", t.VJob.VMs[rank].ID))
+		return
+	}
+	t.lose(fmt.Sprintf("for %s neither a copy nor a complete image of %s has been seen", lag, t.VJob.VMs[rank].ID))
 }
 
 // unsave turns a gang that cannot be saved back as a whole: what was saved is

@@ -169,7 +169,7 @@ func (s *Store) pruneVJobs(before time.Time) int {
 	for i := range s.vjobs {
 		row, g := &s.vjobs[i], &s.gangs[i]
 		image := slices.ContainsFunc(g.Members, func(m gang.Member) bool { return m.Image != nil })
-		if row.State.Terminal() && past(row.Ended, before) && g.Phase == gang.Absent && !image && !called[row.ID] && !awaited(row.VJob) {
+		if row.State.Terminal() && past(row.Ended, before) && g.Phase == gang.Absent && !image && len(g.Kept) == 0 && !called[row.ID] && !awaited(row.VJob) {
 			old = append(old, ended{row.Ended, int64(row.ID), 5 + row.Size})
 		}
 	}

@@ -146,6 +146,9 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	for i := range s.vjobs {
 		row := &s.vjobs[i]
 		if row.State.Terminal() {
+			if len(s.gangs[i].Kept) > 0 {
+				l.Left = append(l.Left, copyGang(&s.gangs[i]))
+			}
 			continue
 		}
 		l.VJobs = append(l.VJobs, row.Clone())
@@ -216,6 +219,9 @@ func (s *Store) submit(sub *intake.Submission) (*cluster.VJob, bool, error) {
 	if bearer, taken := s.bearer(sub.Owner, sub.Name); taken {
 		return nil, false, check.NameTaken(sub.Name, bearer)
 	}
+	if err := s.roomFor(sub); err != nil {
+		return nil, false, err
+	}
 	if err := s.find(sub); err != nil {
 		return nil, false, err
 	}
@@ -233,6 +239,20 @@ func (s *Store) submit(sub *intake.Submission) (*cluster.VJob, bool, error) {
 		s.keys[key] = firstUse{jobs[0].ID, body}
 	}
 	return jobs[0].Clone(), true, nil
+}
+
+// roomFor refuses what is more than the owner may have at once.
+func (s *Store) roomFor(sub *intake.Submission) error {
+	if sub.Allowed == (intake.Holding{}) {
+		return nil
+	}
+	var has intake.Holding
+	for i := range s.vjobs {
+		if row := &s.vjobs[i]; row.Owner == sub.Owner && !row.State.Terminal() {
+			has.VJobs, has.VMs = has.VJobs+1, has.VMs+row.Size
+		}
+	}
+	return sub.Exceeds(has)
 }
 
 // bearer is the latest live vjob of the owner that bears the name, or is of an array

@@ -29,6 +29,23 @@ func testGang(t *testing.T, w *World) {
 	same(t, "without images", w.load(t).Gangs, []gang.Record{own})
 }
 
+// A vjob that has ended is loaded and kept for as long as images that it has left are.
+func testLeft(t *testing.T, w *World) {
+	job := w.ended(t, "failed", Start)
+	g := emptyGang(job.ID, 2)
+	g.Kept = []gang.Kept{{Generation: 2, Incarnation: 1, Since: Start, Cause: "node down", Ended: []int{1}}}
+	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
+	w.reopen()
+	same(t, "left", w.load(t).Left, []gang.Record{g})
+	sum, _ := w.prune(t, everything(Late))
+	same(t, "pruned", sum.VJobs, 0)
+	g.Kept = nil
+	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
+	same(t, "nothing left", len(w.load(t).Left), 0)
+	sum, _ = w.prune(t, everything(Late))
+	same(t, "pruned then", sum.VJobs, 1)
+}
+
 func testBadGang(t *testing.T, w *World) {
 	job := w.submit(t, Submission("g", 2))
 	short, foreign := emptyGang(job.ID, 1), emptyGang(job.ID, 2)
@@ -42,7 +59,7 @@ func testBadGang(t *testing.T, w *World) {
 // fullGang has something in every field, also in those that will be added after
 // this was written: a field that a store forgets is then found here.
 func fullGang(id cluster.VJobID) gang.Record {
-	g := gang.Record{Members: make([]gang.Member, 2)}
+	g := gang.Record{Members: make([]gang.Member, 2), Kept: make([]gang.Kept, 2)}
 	n := int64(1)
 	fill(reflect.ValueOf(&g).Elem(), &n)
 	g.VJob = id

@@ -88,6 +88,19 @@ type Hooks struct {
 	KillDaemon func(cluster.NodeID) error
 	// FillDisk lets a node's image store have no space; EmptyDisk frees it.
 	FillDisk, EmptyDisk func(cluster.NodeID) error
+	// SlowStore lets restores that begin on a node take long enough to be seen several
+	// times; FastStore lets those that begin later be fast again.
+	SlowStore, FastStore func(cluster.NodeID) error
+	// FailStore lets calls that use a node's image store fail; MendStore ends that.
+	FailStore, MendStore func(cluster.NodeID) error
+	// LoseStore mounts another file system, or none, where a node's image store should
+	// be; FindStore mounts the store again.
+	LoseStore, FindStore func(cluster.NodeID) error
+	// RefuseLoads lets the hypervisor of a node load no image; AcceptLoads ends that.
+	RefuseLoads, AcceptLoads func(cluster.NodeID) error
+	// HideJobs lets a node answer looks, but not which jobs are under way; ShowJobs ends
+	// that.
+	HideJobs, ShowJobs func(cluster.NodeID) error
 	// FlipImage damages the content of an image, TruncateImage its length.
 	FlipImage, TruncateImage func(hypervisor.ImageID) error
 	// KillGuest kills the process of a guest.
@@ -114,7 +127,9 @@ func Run(t *testing.T, h Harness) {
 	h = h.withDefaults(t)
 	var missed []string
 	job := h.VJob
-	for _, tables := range [][]caseOf{lifeCases, saveCases, restoreCases, migrateCases, nodeCases, capCases, attachCases} {
+	for _, tables := range [][]caseOf{
+		lifeCases, saveCases, imageCases, restoreCases, loadingCases, migrateCases, nodeCases, capCases, attachCases,
+	} {
 		for _, c := range tables {
 			job++
 			name := c.name + " (" + c.row + ")"

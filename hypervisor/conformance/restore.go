@@ -94,8 +94,8 @@ func revoked(b *bench) {
 	b.goesOn(0, count)
 }
 
-// revokedUnderWay: after the answer to a revoke, an attempt either has already
-// succeeded, or never does.
+// revokedUnderWay: an attempt that had opened its image before the revoke may succeed;
+// any other never does. A restore that failed leaves no copy.
 func revokedUnderWay(b *bench) {
 	sum, _ := b.saved()
 	ended := b.async(b.restoring(0, 1, sum, 1))

@@ -28,10 +28,20 @@ func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeI
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case h.opening <- struct{}{}:
+	default:
+		return nil, fmt.Errorf("attach to %s on %s: %w: %d lines to guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(h.opening))
+	}
 	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
 	t.reader, t.shown = io.Pipe()
 	opened := make(chan error, 1)
-	d.running.Go(func() { t.run(h, vm, opened) })
+	d.running.Go(func() {
+		t.run(h, vm, func(err error) {
+			<-h.opening
+			opened <- err
+		})
+	})
 	select {
 	case err = <-opened:
 	case <-ctx.Done():
@@ -76,17 +86,17 @@ const glance = 20 * time.Millisecond
 
 // run opens the line, says how that went, and lets bytes go both ways until either side
 // is gone.
-func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
+func (t *typing) run(h *host, vm cluster.VMID, opened func(error)) {
 	defer func() { _ = t.shown.Close() }() // the reader is told that it is over
 	conn, err := libvirt.NewConnect(h.URI)
 	if err != nil {
-		opened <- fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, translate(err))
+		opened(fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, translate(err)))
 		return
 	}
 	defer release(conn)
 	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
 	if err != nil {
-		opened <- translate(err)
+		opened(translate(err))
 		return
 	}
 	defer func() { _ = stream.Free() }()
@@ -94,10 +104,10 @@ func (t *typing) run(h *host, vm cluster.VMID, opened chan<- error) {
 		return m.OpenConsole(secondLine, stream, libvirt.DOMAIN_CONSOLE_FORCE)
 	})
 	if err != nil {
-		opened <- translate(err)
+		opened(translate(err))
 		return
 	}
-	opened <- nil
+	opened(nil)
 	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
 	t.pump(h, stream)
 	stopProbing(conn)

@@ -14,7 +14,7 @@ import (
 
 // cap gives a machine a cap, and notes it for looks.
 func (h *host) cap(ctx context.Context, call hypervisor.Call) error {
-	err := h.onMachine(ctx, h.control, call.VM, capTo(call.Cap))
+	err := h.changeMachine(ctx, call.VM, capTo(call.Cap))
 	if err == nil {
 		h.seen.capped(machineUUID(h.driver.cfg.Cluster, call.VM), call.Cap)
 	}
@@ -33,7 +33,7 @@ func capTo(most cluster.MilliCPU) func(*libvirt.Domain) error {
 
 // recap is capTo where the machine may have that cap already. So a host that cannot cap
 // is not asked to when nobody wants it.
-func recap(most cluster.MilliCPU) func(*libvirt.Domain) error {
+func recap(ctx context.Context, most cluster.MilliCPU) func(*libvirt.Domain) error {
 	return func(dom *libvirt.Domain) error {
 		text, err := dom.GetXMLDesc(0)
 		if err != nil {
@@ -43,7 +43,7 @@ func recap(most cluster.MilliCPU) func(*libvirt.Domain) error {
 		if err := d.Unmarshal(text); err != nil || capOf(d.CPUTune) == most {
 			return err
 		}
-		return capTo(most)(dom)
+		return change(ctx, func() error { return capTo(most)(dom) })
 	}
 }
 

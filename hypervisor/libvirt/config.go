@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,9 @@ type Config struct {
 	// Cluster tells our machines from those of another vjob on the same hosts;
 	// machine UUIDs are derived from it. Empty means "vjob".
 	Cluster string `yaml:"cluster"`
-	Hosts   []Host `yaml:"hosts"`
+	// Installation is the id that marks the folders of the image store: see [InitStore].
+	Installation string `yaml:"installation"`
+	Hosts        []Host `yaml:"hosts"`
 	// ImageDir holds the saved VMs: one directory for each node, all on file
 	// systems that every host and the scheduler see under this path.
 	ImageDir string `yaml:"image_dir"`
@@ -27,8 +30,8 @@ type Config struct {
 	SeedDir string           `yaml:"seed_dir"`
 	Images  []CatalogueImage `yaml:"images"`
 
-	// DomainType is "qemu" (emulated, default) or "kvm". It is never guessed: a
-	// /dev/kvm that exists need not work.
+	// DomainType is "kvm", "qemu" (emulated), or "auto": kvm on each host that offers it
+	// and has vmx or svm in its CPU, else qemu. Empty means "auto".
 	DomainType string `yaml:"domain_type"`
 	// MachineType is a versioned QEMU machine, so that images stay readable after
 	// an upgrade. Empty means "pc-i440fx-7.2".
@@ -42,6 +45,12 @@ type Config struct {
 	TranslationCacheMiB cluster.MiB `yaml:"translation_cache_mib"`
 	// Bridge connects every VM to this bridge of its host. Empty: no network.
 	Bridge string `yaml:"bridge"`
+	// NetworkFilter is the nwfilter of libvirt that every VM on the bridge has. Empty
+	// means "clean-traffic"; see [NoFilter].
+	NetworkFilter string `yaml:"network_filter"`
+	// PortIsolation is "on" if VMs on one bridge do not reach each other, "auto"
+	// (default) if this holds between vjobs of one VM, or "off".
+	PortIsolation string `yaml:"port_isolation"`
 
 	// Lease makes every machine hold a lease of virtlockd while it runs.
 	Lease *Lease `yaml:"lease"`
@@ -49,6 +58,9 @@ type Config struct {
 	// shared move with their VMs (VIR_MIGRATE_UNSAFE). Only for test labs whose
 	// hosts are one machine; anywhere else it loses writes.
 	UnsafeMigration bool `yaml:"unsafe_migration"`
+	// MigrationTLS is "on" if the memory of VMs that migrate is encrypted, "auto"
+	// (default) if it is where the nodes reach the destination by TLS, or "off".
+	MigrationTLS string `yaml:"migration_tls"`
 	// MigrationMiBps limits each migration, in MiB per second. 0: no limit.
 	MigrationMiBps int `yaml:"migration_mibps"`
 
@@ -133,10 +145,13 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	text(&c.Cluster, "vjob")
-	text(&c.DomainType, "qemu")
+	text(&c.DomainType, typeAuto)
 	text(&c.MachineType, "pc-i440fx-7.2")
 	text(&c.CPUModel, "qemu64")
 	text(&c.Emulator, "/usr/bin/qemu-system-x86_64")
+	text(&c.NetworkFilter, "clean-traffic")
+	text(&c.PortIsolation, settingAuto)
+	text(&c.MigrationTLS, settingAuto)
 	if c.TranslationCacheMiB == 0 {
 		c.TranslationCacheMiB = 32
 	}
@@ -196,8 +211,8 @@ func (c Config) validateMachine() error {
 	switch {
 	case !word.MatchString(c.Cluster):
 		return cluster.BadField("cluster", c.Cluster, wordWant)
-	case c.DomainType != "qemu" && c.DomainType != "kvm":
-		return cluster.BadField("domain_type", c.DomainType, "qemu or kvm")
+	case c.DomainType != typeAuto && c.DomainType != typeQEMU && c.DomainType != typeKVM:
+		return cluster.BadField("domain_type", c.DomainType, "auto, kvm or qemu")
 	case !word.MatchString(c.MachineType) || !strings.ContainsAny(c.MachineType, "0123456789"):
 		return cluster.BadField("machine_type", c.MachineType, `a versioned QEMU machine, such as "pc-i440fx-7.2"`)
 	case !word.MatchString(c.CPUModel) || strings.HasPrefix(c.CPUModel, "host-") || c.CPUModel == "host":
@@ -208,6 +223,12 @@ func (c Config) validateMachine() error {
 		return cluster.BadField("translation_cache_mib", int64(c.TranslationCacheMiB), "at least 1")
 	case c.Bridge != "" && !word.MatchString(c.Bridge):
 		return cluster.BadField("bridge", c.Bridge, "the name of a bridge on every host")
+	case !word.MatchString(c.NetworkFilter):
+		return cluster.BadField("network_filter", c.NetworkFilter, "the name of an nwfilter of libvirt on every host, or none")
+	case !slices.Contains(settingValues, c.PortIsolation):
+		return cluster.BadField("port_isolation", c.PortIsolation, wantSetting)
+	case !slices.Contains(settingValues, c.MigrationTLS):
+		return cluster.BadField("migration_tls", c.MigrationTLS, wantSetting)
 	case c.MigrationMiBps < 0:
 		return cluster.BadField("migration_mibps", c.MigrationMiBps, "0 for no limit, or more")
 	case c.Lease != nil && !word.MatchString(c.Lease.Lockspace):

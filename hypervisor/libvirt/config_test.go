@@ -12,6 +12,7 @@ import (
 // good is a configuration that is right; tests break one field each.
 func good() Config {
 	return Config{
+		DomainType: typeQEMU,
 		Hosts: []Host{
 			{Node: "h1", URI: "qemu+ssh://h1/system", PeerURI: "qemu+tls://h1/system", MigrateURI: "tcp://10.0.0.1"},
 			{Node: "h2", URI: "qemu+ssh://h2/system"},
@@ -48,6 +49,9 @@ func TestValidate(t *testing.T) {
 		{"emulator", func(c *Config) { c.Emulator = "qemu" }},
 		{"translation_cache_mib", func(c *Config) { c.TranslationCacheMiB = -1 }},
 		{"bridge", func(c *Config) { c.Bridge = "br 0" }},
+		{"network_filter", func(c *Config) { c.NetworkFilter = "<a>" }},
+		{"port_isolation", func(c *Config) { c.PortIsolation = "yes" }},
+		{"migration_tls", func(c *Config) { c.MigrationTLS = "true" }},
 		{"migration_mibps", func(c *Config) { c.MigrationMiBps = -1 }},
 		{"lease.lockspace", func(c *Config) { c.Lease = &Lease{Path: "/srv"} }},
 		{"lease.path", func(c *Config) { c.Lease = &Lease{Lockspace: "l", Path: "srv"} }},

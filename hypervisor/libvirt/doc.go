@@ -11,6 +11,12 @@
 // [hypervisor.ErrTimeout]. Each host has its own connections and limits, so a host
 // that hangs delays nobody else.
 //
+// It gives no answer that it does not have. A copy is whole when libvirt's reason of its
+// state does not contradict; a question without an answer is [hypervisor.JobUnknown]. An
+// image is bad by its header or checksum, never by what QEMU says of it. A folder of the
+// image store without our marker is not read. And it overwrites nothing: an image and an
+// overlay get names that were never used, and no call is sent after its context's end.
+//
 // A limit: [hypervisor.Copy].Lock says that the machine was described with a lease,
 // or with a disk that QEMU locks, and not that the lease is held now. A virtlockd
 // that is killed and started again has lost all leases of its host, and a second

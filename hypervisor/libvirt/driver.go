@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/durable"
 	"vjob/hypervisor"
 )
 
@@ -21,6 +22,8 @@ type Driver struct {
 	cfg    Config
 	log    *slog.Logger
 	store  imageStore
+	files  *files
+	images shared[hypervisor.Store] // listings of the store
 	hosts  map[cluster.NodeID]*host
 	hints  chan cluster.NodeID
 	saving claims[hypervisor.ImageID]
@@ -47,16 +50,19 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 		saving: claims[hypervisor.ImageID]{held: map[hypervisor.ImageID]bool{}},
 		stop:   make(chan struct{}),
 	}
-	d.store.dir = cfg.ImageDir
+	d.files = newFiles(filesLeast+filesPerHost*len(cfg.Hosts), &d.running)
+	d.images = shared[hypervisor.Store]{files: d.files, run: d.store.list}
+	d.store = imageStore{dir: cfg.ImageDir, installation: cfg.Installation, identify: cfg.identify}
 	for _, h := range cfg.Hosts {
 		d.store.nodes = append(d.store.nodes, h.Node)
 	}
 	if err := d.store.open(); err != nil {
 		return nil, err
 	}
+	d.complain()
 	for _, dir := range []string{cfg.ConsoleDir, cfg.SeedDir} {
 		if dir != "" {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := durable.MakeDir(dir); err != nil {
 				return nil, fmt.Errorf("directory of consoles or seeds: %w", err)
 			}
 		}
@@ -71,6 +77,23 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 		d.running.Go(host.listen)
 	}
 	return d, nil
+}
+
+// complain logs which folders of the store do not count, and what to do about each. Guests
+// can run without them; nothing is saved or restored, and no image counts as gone.
+func (d *Driver) complain() {
+	d.running.Go(func() { // the store may hang
+		for _, node := range d.store.nodes {
+			root, err := d.store.folder(node)
+			if err == nil {
+				err = root.Close()
+			}
+			if err != nil {
+				d.log.LogAttrs(context.Background(), slog.LevelError, "no image can be saved or restored",
+					slog.String("node", string(node)), slog.String("error", err.Error()))
+			}
+		}
+	})
 }
 
 // Close lets running calls end and joins every goroutine. Calls that a host has
@@ -123,23 +146,25 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 		return hypervisor.View{}, err
 	}
 	view, err := h.look(ctx)
-	if errors.Is(err, hypervisor.ErrTimeout) { // the operator's guide tells what to do about it
+	hangs := errors.Is(err, hypervisor.ErrTimeout) && !errors.Is(err, errLost)
+	if hangs || errors.Is(err, errQueued) { // the operator's guide tells what to do about it
 		err = fmt.Errorf("libvirtd is connected and does not answer: %w", err)
 	}
 	if err != nil {
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
+	view.Warnings = h.warnings()
 	return view, nil
 }
 
 // LookStore lists the images of all nodes, also of those that are down.
 func (d *Driver) LookStore(ctx context.Context) (hypervisor.Store, error) {
-	return file(ctx, d, func() (hypervisor.Store, error) { return d.store.list() })
+	return d.images.get(ctx)
 }
 
 // Console opens what a VM printed, on whatever hosts it was.
 func (d *Driver) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
-	return file(ctx, d, func() (io.ReadCloser, error) {
+	return file(ctx, d.files, func() (io.ReadCloser, error) {
 		f, err := os.Open(d.cfg.consolePath(vm))
 		if os.IsNotExist(err) {
 			return nil, fmt.Errorf("console of VM %s: %w", vm, cluster.ErrNotFound)
@@ -161,26 +186,6 @@ func joined(first, second error) error {
 		return first
 	}
 	return second
-}
-
-// file runs work on the shared file systems, which may hang as well as a host.
-func file[T any](ctx context.Context, d *Driver, f func() (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	answered := make(chan answer, 1)
-	d.running.Go(func() {
-		value, err := f()
-		answered <- answer{value, err}
-	})
-	select {
-	case a := <-answered:
-		return a.value, a.err
-	case <-ctx.Done():
-		var none T
-		return none, fmt.Errorf("%w: the file system has not answered", hypervisor.ErrTimeout)
-	}
 }
 
 // claims are names that one caller at a time may use.

@@ -1,19 +1,41 @@
 package libvirt
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"vjob/durable"
 )
 
 // writeFileDurably puts content under a name, whole or not at all, and makes it
-// survive a power cut.
-func writeFileDurably(path string, content []byte) error {
+// survive a power cut. What bore the name before is replaced.
+func writeFileDurably(ctx context.Context, path string, content []byte) error {
+	return durably(ctx, path, content, os.Rename)
+}
+
+// createFileDurably is writeFileDurably where the name is free; what bears it stays as it
+// is, however late this call wakes from a file system that hung.
+func createFileDurably(ctx context.Context, path string, content []byte) error {
+	return durably(ctx, path, content, func(from, to string) error {
+		if err := os.Link(from, to); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// durably writes content under another name and gives it its own with publish, unless
+// the context has ended by then.
+func durably(ctx context.Context, path string, content []byte, publish func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // after the rename there is nothing to remove
+	defer os.Remove(f.Name()) //nolint:errcheck // after a rename there is nothing to remove
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
@@ -22,26 +44,13 @@ func writeFileDurably(path string, content []byte) error {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = publish(f.Name(), path)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	err = d.Sync()
-	if closing := d.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
-	}
-	return nil
+	return durable.SyncDir(filepath.Dir(path))
 }

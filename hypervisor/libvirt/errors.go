@@ -33,10 +33,16 @@ var sentinels = []struct {
 	{code: libvirt.ERR_DOM_EXIST, is: hypervisor.ErrExists},
 	{text: "already exists", is: hypervisor.ErrExists},
 	{text: "already active", is: hypervisor.ErrExists},
+	// What QEMU says when it loads an image blames that node: its machine types, its CPU,
+	// an I/O error. Whether the image is whole is known by its checksum alone.
+	{text: "load of migration failed", is: hypervisor.ErrRefused},
 	{text: "save image is incomplete", is: hypervisor.ErrBadImage},
-	{text: "failed to read qemu header", is: hypervisor.ErrBadImage},
 	{text: "image magic is incorrect", is: hypervisor.ErrBadImage},
-	{text: "load of migration failed", is: hypervisor.ErrBadImage},
+	// One message for a file that is too short and for an I/O error.
+	{text: "failed to read qemu header", is: hypervisor.ErrNoImage},
+	{text: "failed to read domain XML", is: hypervisor.ErrNoImage},
+	{text: "failed to read cookie", is: hypervisor.ErrNoImage},
+	{code: libvirt.ERR_SYSTEM_ERROR, text: "Failed to open file", is: hypervisor.ErrNoImage},
 	{from: libvirt.FROM_RPC, is: hypervisor.ErrUnreachable},
 	{text: "client socket is closed", is: hypervisor.ErrUnreachable},
 	{text: "keepalive timeout", is: hypervisor.ErrUnreachable},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"libvirt.org/go/libvirt"
@@ -25,8 +26,13 @@ type host struct {
 	jobs    *trunk // questions for jobs that are under way: QEMU may not answer
 	ears    *line  // events; and by it we notice that the host is gone
 
+	opening chan struct{} // one for each line to a guest that is being opened: a host that hangs keeps a thread for it
+
 	events chan event // from libvirt's loop, which must never wait, to listen
 	seen   memory
+	accel  acceleration
+
+	inspected atomic.Pointer[inspection] // nil: not yet
 }
 
 // How many calls of a kind a host gets at once.
@@ -34,7 +40,8 @@ const (
 	controls  = 4
 	bulks     = 4
 	looks     = 2
-	questions = 2
+	questions = 3
+	openings  = 4
 )
 
 func newHost(h Host, d *Driver) *host {
@@ -42,9 +49,10 @@ func newHost(h Host, d *Driver) *host {
 	return &host{
 		Host: h, driver: d,
 		control: trunk(controls), bulk: trunk(bulks), eyes: trunk(looks), jobs: trunk(questions),
-		ears:   newLine(h.URI, d.cfg.Timeouts, &d.running),
-		events: make(chan event, 1024),
-		seen:   newMemory(),
+		ears:    newLine(h.URI, d.cfg.Timeouts, &d.running),
+		opening: make(chan struct{}, openings),
+		events:  make(chan event, 1024),
+		seen:    newMemory(),
 	}
 }
 
@@ -87,6 +95,7 @@ func (h *host) watch() {
 			log.LogAttrs(context.Background(), slog.LevelInfo, "node reachable")
 		}
 		up = true
+		h.inspect()
 		// First the events, then the listing: what happens in between is in both.
 		h.relook()
 		h.untilLost(heard.conn)

@@ -127,7 +127,16 @@ func (l *line) giveUp(dialing chan struct{}) {
 	}
 }
 
+// dialed notes how a try has ended. A connection that is not wanted any more is released
+// after the mutex: closing asks the daemon, so it may hang.
 func (l *line) dialed(dialing chan struct{}, conn *libvirt.Connect, err error) {
+	if !l.keep(dialing, conn, err) && err == nil {
+		release(conn)
+	}
+}
+
+// keep reports whether the line uses the connection of a try from now on.
+func (l *line) keep(dialing chan struct{}, conn *libvirt.Connect, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dialing == dialing {
@@ -139,11 +148,12 @@ func (l *line) dialed(dialing chan struct{}, conn *libvirt.Connect, err error) {
 	switch {
 	case err != nil:
 		l.failed(err)
+		return false
 	case l.closed || l.conn != nil:
-		release(conn)
-	default:
-		l.conn, l.pause, l.next = conn, 0, time.Time{}
+		return false
 	}
+	l.conn, l.pause, l.next = conn, 0, time.Time{}
+	return true
 }
 
 func (l *line) failed(err error) {

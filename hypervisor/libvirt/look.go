@@ -10,12 +10,11 @@ import (
 
 	"libvirt.org/go/libvirt"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
 // jobPatience is how long a look waits for the jobs of all machines. QEMU answers
-// in a millisecond, or hangs; then the job that was seen last counts.
+// in a millisecond, or hangs; then the look does not know the job.
 const jobPatience = time.Second
 
 // look lists the host, on lines that nothing else uses. That an idle one has broken, as
@@ -54,23 +53,20 @@ type found struct {
 	id   int
 	who  identity
 	copy hypervisor.Copy
-	job  chan jobAnswer // closed without one when the question got no answer
-	gone bool           // it ended during the look
+
+	state  libvirt.DomainState
+	reason libvirt.DomainPausedReason
+	job    hypervisor.Job // by the answer; unknown before it
+	asked  chan jobAnswer // closed without one when the question got no answer
+	gone   bool           // it ended during the look
 }
 
-// jobAnswer is the job of a machine, or that there is no machine any more.
-type jobAnswer struct {
-	job  hypervisor.Job
-	gone bool
-	cap  *cluster.MilliCPU // nil: it was not asked for
-}
-
-// take notes an answer; without one what was known stays.
+// take notes an answer; without one the job stays unknown.
 func (f *found) take(a jobAnswer, answered bool) {
 	if !answered {
 		return
 	}
-	f.copy.Job, f.gone = a.job, a.gone
+	f.job, f.gone = a.job, a.gone
 	if a.cap != nil {
 		f.copy.Cap = *a.cap
 	}
@@ -98,6 +94,7 @@ func (h *host) view(ctx context.Context, stats []libvirt.DomainStats) (hyperviso
 	h.askJobs(context.WithoutCancel(ctx), ours)
 	now := time.Now()
 	for _, f := range ours {
+		f.copy.State, f.copy.Job = condition(f.state, f.reason, f.job)
 		if f.gone && f.copy.State != hypervisor.CopyDead {
 			continue
 		}
@@ -117,7 +114,10 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{uuid: uuid, id: noID}
+	f := &found{uuid: uuid, id: noID, job: hypervisor.JobUnknown}
+	if s.State != nil {
+		f.state, f.reason = s.State.State, libvirt.DomainPausedReason(s.State.Reason)
+	}
 	if id, err := s.Domain.GetID(); err == nil && id < 1<<31 {
 		f.id = int(id)
 	}
@@ -133,7 +133,7 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 	}
 	f.who = who
 	f.copy = hypervisor.Copy{
-		VM: who.mark.vm(), Stamp: who.mark.stamp(), State: stateOf(s), Lock: who.lock, Cap: h.seen.cap(uuid, f.id, who.cap),
+		VM: who.mark.vm(), Stamp: who.mark.stamp(), Lock: who.lock, Size: who.size, Cap: h.seen.cap(uuid, f.id, who.cap),
 	}
 	if s.Cpu != nil {
 		f.copy.CPUTime = time.Duration(s.Cpu.Time)
@@ -141,32 +141,16 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 	return f, nil
 }
 
-// stateOf takes for running whatever may execute.
-func stateOf(s libvirt.DomainStats) hypervisor.CopyState {
-	if s.State == nil {
-		return hypervisor.CopyRunning
-	}
-	switch s.State.State {
-	case libvirt.DOMAIN_PAUSED, libvirt.DOMAIN_PMSUSPENDED:
-		return hypervisor.CopyPaused
-	case libvirt.DOMAIN_SHUTOFF, libvirt.DOMAIN_CRASHED:
-		return hypervisor.CopyDead
-	default:
-		return hypervisor.CopyRunning
-	}
-}
-
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
 // that one that hangs does not hide the others, and outlives the look.
 func (h *host) askJobs(ctx context.Context, ours []*found) {
 	for _, f := range ours {
-		may, last := h.seen.mayAsk(f.uuid)
-		f.copy.Job = last
-		if !may {
+		_, job := condition(f.state, f.reason, hypervisor.JobUnknown)
+		if !h.seen.mayAsk(f.uuid, partial(job)) {
 			continue
 		}
-		f.job = make(chan jobAnswer, 1)
-		answer, uuid, capped := f.job, f.uuid, f.copy.Cap > 0
+		f.asked = make(chan jobAnswer, 1)
+		answer, uuid, capped := f.asked, f.uuid, f.copy.Cap > 0
 		h.driver.running.Go(func() {
 			defer h.seen.asked(uuid)
 			defer close(answer)
@@ -178,16 +162,16 @@ func (h *host) askJobs(ctx context.Context, ours []*found) {
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
 	for i, f := range ours {
-		if f.job == nil {
+		if f.asked == nil {
 			continue
 		}
 		select {
-		case a, ok := <-f.job:
+		case a, ok := <-f.asked:
 			f.take(a, ok)
 		case <-patience.C:
 			for _, rest := range ours[i:] { // what has come by now
 				select {
-				case a, ok := <-rest.job:
+				case a, ok := <-rest.asked:
 					rest.take(a, ok)
 				default:
 				}
@@ -209,35 +193,12 @@ func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer,
 			return jobAnswer{}, err
 		}
 		defer dom.Free() //nolint:errcheck // the reference is local
-		a := jobOf(dom)
-		if capped && !a.gone {
+		a, err := jobOf(dom)
+		if err == nil && capped && !a.gone {
 			if now, err := capNow(dom); err == nil {
 				a.cap = &now
 			}
 		}
-		return a, nil
+		return a, err
 	})
-}
-
-// jobOf is the job under way on a machine.
-func jobOf(dom *libvirt.Domain) jobAnswer {
-	info, err := dom.GetJobStats(0)
-	switch {
-	case hasCode(err, libvirt.ERR_NO_DOMAIN), hasCode(err, libvirt.ERR_OPERATION_INVALID): // no longer there, no longer running
-		return jobAnswer{gone: true}
-	case hasCode(err, libvirt.ERR_OPERATION_UNSUPPORTED): // "migration statistics are available only on the source host"
-		return jobAnswer{job: hypervisor.JobIncoming}
-	case err != nil, info.Type == libvirt.DOMAIN_JOB_NONE:
-		return jobAnswer{}
-	}
-	switch info.Operation {
-	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_IN:
-		return jobAnswer{job: hypervisor.JobIncoming}
-	case libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT:
-		return jobAnswer{job: hypervisor.JobOutgoing}
-	case libvirt.DOMAIN_JOB_OPERATION_RESTORE, libvirt.DOMAIN_JOB_OPERATION_START:
-		return jobAnswer{job: hypervisor.JobRestoring}
-	default: // save, and whatever else somebody does to it by hand
-		return jobAnswer{job: hypervisor.JobSaving}
-	}
 }

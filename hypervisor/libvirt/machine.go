@@ -105,7 +105,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 		// Transient, and gone whatever way the guest ends: nothing is left that
 		// somebody could start cold.
 		OnPoweroff: "destroy", OnReboot: "destroy", OnCrash: "destroy",
-		Devices: c.devices(vm),
+		Devices: c.devices(vm, m.Members),
 	}
 	if c.DomainType == "qemu" {
 		d.Features.TCG = &libvirtxml.DomainFeatureTCG{
@@ -122,7 +122,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 	return d, nil
 }
 
-func (c Config) devices(vm cluster.VMID) *libvirtxml.DomainDeviceList {
+func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceList {
 	console, typing := uint(0), uint(1)
 	list := &libvirtxml.DomainDeviceList{
 		Emulator:    c.Emulator,
@@ -148,11 +148,7 @@ func (c Config) devices(vm cluster.VMID) *libvirtxml.DomainDeviceList {
 		}}
 	}
 	if c.Bridge != "" {
-		list.Interfaces = []libvirtxml.DomainInterface{{
-			MAC:    &libvirtxml.DomainInterfaceMAC{Address: machineMAC(c.Cluster, vm)},
-			Source: &libvirtxml.DomainInterfaceSource{Bridge: &libvirtxml.DomainInterfaceSourceBridge{Bridge: c.Bridge}},
-			Model:  &libvirtxml.DomainInterfaceModel{Type: "virtio"},
-		}}
+		list.Interfaces = []libvirtxml.DomainInterface{c.network(machineMAC(c.Cluster, vm), members)}
 	}
 	return list
 }
@@ -189,6 +185,7 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 // identity is what of a machine's description never changes while it lives.
 type identity struct {
 	mark mark
+	size cluster.Resources
 	lock bool             // a lease, or a disk that QEMU locks
 	cap  cluster.MilliCPU // when it was first seen
 }
@@ -207,7 +204,7 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errStranger
 	}
-	id.cap = capOf(d.CPUTune)
+	id.cap, id.size = capOf(d.CPUTune), sizeOf(&d, m)
 	if d.Devices == nil {
 		return id, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"libvirt.org/go/libvirtxml"
+
 	"vjob/cluster"
 	"vjob/hypervisor"
 	"vjob/tests/golden"
@@ -29,7 +31,10 @@ func TestDomainGolden(t *testing.T) {
 		{"kernel-kvm-lease-bridge", func(c *Config) {
 			c.DomainType, c.CPUModel, c.Bridge = "kvm", "Nehalem", "br0"
 			c.Lease = &Lease{Lockspace: "lockd", Path: "/srv/vjob"}
-		}, hypervisor.Machine{Reserved: cluster.Resources{Memory: 64}, Payload: cluster.Payload{Image: "counter"}}},
+		}, hypervisor.Machine{Members: 4, Reserved: cluster.Resources{Memory: 64}, Payload: cluster.Payload{Image: "counter"}}},
+		{"kernel-bridge-alone", func(c *Config) { c.Bridge = "br0" }, hypervisor.Machine{
+			Members: 1, Reserved: cluster.Resources{Memory: 64}, Payload: cluster.Payload{Image: "counter"},
+		}},
 		{"disk", func(*Config) {}, hypervisor.Machine{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 1024},
 			Payload:  cluster.Payload{Image: "debian-12", Script: "]]></domain>"},
@@ -54,7 +59,14 @@ func TestDomainGolden(t *testing.T) {
 			if err != nil || who.mark.vm() != vm || who.mark.stamp() != stamp {
 				t.Errorf("it does not know itself: %+v, %v", who, err)
 			}
-			if want := tt.name != "kernel"; who.lock != want {
+			size := tt.machine.Reserved
+			if size.CPU == 0 {
+				size.CPU = cluster.CPU // of its one virtual processor
+			}
+			if who.size != size {
+				t.Errorf("size %s, want %s", who.size, size)
+			}
+			if want := !strings.HasPrefix(tt.name, "kernel") || cfg.Lease != nil; who.lock != want {
 				t.Errorf("lock: %v", who.lock)
 			}
 		})
@@ -102,6 +114,22 @@ func TestDomainRefuses(t *testing.T) {
 	} {
 		if _, err := cfg.domain(cluster.VMID{}, hypervisor.Stamp{}, m); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// libvirt describes in KiB what we state in MiB.
+func TestSize(t *testing.T) {
+	for text, want := range map[string]cluster.MiB{
+		"<memory unit='KiB'>524288</memory>": 512, "<memory>524288</memory>": 512, "<memory unit='KiB'>524289</memory>": 513,
+		"<memory unit='GiB'>2</memory>": 2048, "<memory unit='bytes'>1048576</memory>": 1, "<memory unit='parsec'>1</memory>": 0, "": 0,
+	} {
+		var d libvirtxml.Domain
+		if err := d.Unmarshal("<domain><vcpu>3</vcpu>" + text + "</domain>"); err != nil {
+			t.Fatal(err)
+		}
+		if got := sizeOf(&d, mark{}); got != (cluster.Resources{CPU: 3 * cluster.CPU, Memory: want}) {
+			t.Errorf("%s: %s, want 3 CPU and %d MiB", text, got, want)
 		}
 	}
 }

@@ -19,16 +19,16 @@ type memory struct {
 	mu       sync.Mutex
 	machines map[string]*machine // by UUID
 	endings  []hypervisor.Ending
+	loading  string // the machine that was asked while it was not whole; "": none
 }
 
 // machine is what is remembered of one machine.
 type machine struct {
 	id      int // libvirt's number of this start of it; noID: expected, not seen
 	who     identity
-	ours    bool // known to be ours; then who counts
-	settled bool // it has executed, or stood complete: its sudden death is an ending
-	killed  bool // its process was asked to end from outside
-	job     hypervisor.Job
+	ours    bool             // known to be ours: the identity counts
+	settled bool             // it has executed, or stood complete: its sudden death is an ending
+	killed  bool             // its process was asked to end from outside
 	cap     cluster.MilliCPU // by the last look, or by a call since
 	asking  bool             // a query for its job has not returned
 	seen    time.Time        // when it was last listed
@@ -141,7 +141,7 @@ func (m *memory) listed(uuid string, id int, who identity, c *hypervisor.Copy, n
 		it = &machine{}
 		m.machines[uuid] = it
 	}
-	it.id, it.who, it.ours, it.seen, it.job, it.cap = id, who, true, now, c.Job, c.Cap
+	it.id, it.who, it.ours, it.seen, it.cap = id, who, true, now, c.Cap
 	if c.Job == hypervisor.JobNone {
 		it.settled = true
 	}
@@ -204,9 +204,16 @@ func (m *memory) forget(now time.Time) {
 	}
 }
 
-// mayAsk reports whether the job of a machine may be asked for now, and the job it
-// had when it was last known. One question at a time: QEMU may not answer.
-func (m *memory) mayAsk(uuid string) (bool, hypervisor.Job) {
+// mayAsk reports whether the job of a machine may be asked for now. One question at a
+// time: QEMU may not answer, and each question holds a thread. Nor is more than one
+// machine asked that is loading: libvirt answers when it is whole, and meanwhile the
+// others would wait.
+//
+// While an older question is open the look says that the job is unknown. What an earlier
+// look saw may not stand in for it: a job may have begun or ended since, without a trace
+// where a restore reports none. Nor may the answer that the open question gets in the end:
+// QEMU may have given it before this look listed the machine.
+func (m *memory) mayAsk(uuid string, loading bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	it, ok := m.machines[uuid]
@@ -214,17 +221,23 @@ func (m *memory) mayAsk(uuid string) (bool, hypervisor.Job) {
 		it = &machine{id: noID, seen: time.Now()}
 		m.machines[uuid] = it
 	}
-	if it.asking {
-		return false, it.job
+	if it.asking || loading && m.loading != "" {
+		return false
 	}
 	it.asking = true
-	return true, it.job
+	if loading {
+		m.loading = uuid
+	}
+	return true
 }
 
 // asked ends a question.
 func (m *memory) asked(uuid string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.loading == uuid {
+		m.loading = ""
+	}
 	if it, ok := m.machines[uuid]; ok {
 		it.asking = false
 	}

@@ -1,6 +1,7 @@
 package libvirt
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -66,9 +67,9 @@ func diskSize(path, format string) (int64, error) {
 	return int64(head.Size), nil
 }
 
-// writeOverlay creates an empty overlay over a disk image and makes it durable. A
-// file that is there already is replaced: a boot starts from the clean image.
-func writeOverlay(path, backing, format string) error {
+// createOverlay creates an empty overlay over a disk image and makes it durable. A file
+// that is there already stays: a guest may write to it.
+func createOverlay(ctx context.Context, path, backing, format string) error {
 	size, err := diskSize(backing, format)
 	if err != nil {
 		return err
@@ -99,5 +100,5 @@ func writeOverlay(path, backing, format string) error {
 	for i := range 4 { // each of the four clusters is used once
 		binary.BigEndian.PutUint16(image[2*qcowCluster+2*i:], 1)
 	}
-	return writeFileDurably(path, image)
+	return createFileDurably(ctx, path, image)
 }

@@ -19,16 +19,23 @@ import (
 // maxKernelLine is what the x86 boot protocol takes.
 const maxKernelLine = 2047
 
+// endOfKernel ends what Linux reads of its command line.
+const endOfKernel = "--"
+
 // kernelLine is the command line of a guest that boots directly: its name, what
-// the catalogue says, then the environment and the command of the user, word by
-// word. Whatever could break out of its word is refused and not escaped, since no
-// guest agrees with another on how to unescape.
+// the catalogue says, then, behind a --, the environment and the command of the user,
+// word by word: Linux reads nothing of its own behind it and hands it to init. Whatever
+// could break out of its word is refused and not escaped, since no guest agrees with
+// another on how to unescape.
 func kernelLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (string, error) {
 	if p.Script != "" {
 		return "", cluster.BadField("script", p.Script, "nothing: image "+image.ID+" boots a kernel, which takes a command only")
 	}
 	words := []string{"name=" + machineName(vm)}
 	words = append(words, strings.Fields(image.Arguments)...)
+	if len(p.Env)+len(p.Command) > 0 && !slices.Contains(words, endOfKernel) {
+		words = append(words, endOfKernel)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		if err := checkEnv(name, p.Env[name]); err != nil {
 			return "", err

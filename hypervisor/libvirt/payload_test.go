@@ -24,8 +24,9 @@ func TestKernelLine(t *testing.T) {
 		want    string // "" when it is refused
 	}{
 		{"nothing", cluster.Payload{}, "name=vjob-12-3 quiet tick=100"},
-		{"words", cluster.Payload{Command: []string{"run=30", `a,b;"c"`}}, `name=vjob-12-3 quiet tick=100 run=30 a,b;"c"`},
-		{"environment", cluster.Payload{Env: map[string]string{"B": "2", "A": "1"}}, "name=vjob-12-3 quiet tick=100 A=1 B=2"},
+		{"words", cluster.Payload{Command: []string{"run=30", `a,b;"c"`}}, `name=vjob-12-3 quiet tick=100 -- run=30 a,b;"c"`},
+		{"environment", cluster.Payload{Env: map[string]string{"B": "2", "A": "1"}}, "name=vjob-12-3 quiet tick=100 -- A=1 B=2"},
+		{"init", cluster.Payload{Command: []string{"init=/evil", "--"}, Env: map[string]string{"rdinit": "/evil"}}, "name=vjob-12-3 quiet tick=100 -- rdinit=/evil init=/evil --"},
 		{"script", cluster.Payload{Script: "true"}, ""},
 		{"space", cluster.Payload{Command: []string{"a b"}}, ""},
 		{"newline", cluster.Payload{Command: []string{"a\nb"}}, ""},
@@ -41,6 +42,15 @@ func TestKernelLine(t *testing.T) {
 		if got != tt.want || (err != nil) != (tt.want == "") || (err != nil && !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
+	}
+}
+
+// Arguments of an image that contain a -- get no second one.
+func TestKernelLineDashes(t *testing.T) {
+	image := CatalogueImage{ID: "counter", Kind: KindKernel, Arguments: "quiet -- mode=batch"}
+	got, err := kernelLine(cluster.VMID{VJob: 1}, image, cluster.Payload{Command: []string{"init=/evil"}})
+	if want := "name=vjob-1-0 quiet -- mode=batch init=/evil"; got != want || err != nil {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 

@@ -1,9 +1,11 @@
 package libvirt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -29,24 +31,38 @@ func (h header) complete(size int64) bool {
 	return string(h.Magic[:]) == magicComplete && size > headerBytes+int64(h.XMLBytes)
 }
 
-// readHeader reads the header of a save file, zero when the file is shorter.
-func readHeader(path string) (header, int64, error) {
-	f, err := os.Open(path)
+// readHeader reads the header of a save file in a folder, zero when the file is shorter.
+func readHeader(root *os.Root, name string) (header, fs.FileInfo, error) {
+	f, err := root.Open(name)
 	if err != nil {
-		return header{}, 0, err
+		return header{}, nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
 	return headerOf(f)
 }
 
-func headerOf(f *os.File) (head header, size int64, err error) {
-	info, err := f.Stat()
+func headerOf(f *os.File) (head header, info fs.FileInfo, err error) {
+	info, err = f.Stat()
 	if err != nil {
-		return header{}, 0, err
+		return header{}, nil, err
 	}
 	err = binary.Read(io.NewSectionReader(f, 0, info.Size()), binary.LittleEndian, &head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return header{}, info.Size(), nil
+		return header{}, info, nil
 	}
-	return head, info.Size(), err
+	return head, info, err
+}
+
+// descriptionMost bounds what is read of a machine's description in a save file.
+const descriptionMost = 1 << 20
+
+// descriptionOf reads the description of the machine that was saved: the text after the
+// header, up to its first zero byte.
+func descriptionOf(f *os.File, head header) (string, error) {
+	text := make([]byte, min(int64(head.XMLBytes), descriptionMost))
+	if _, err := f.ReadAt(text, headerBytes); err != nil {
+		return "", err
+	}
+	before, _, _ := bytes.Cut(text, []byte{0})
+	return string(before), nil
 }

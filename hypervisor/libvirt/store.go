@@ -13,15 +13,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"vjob/cluster"
+	"vjob/durable"
 	"vjob/hypervisor"
 )
 
 // imageStore is the directory of saved VMs, with one directory for each node:
 //
+//	h1/.vjob-store     the id of the installation: a folder without it is another one
 //	h1/12.3.g1.a1      the image that h1 saved
 //	h1/12.3.g1.a1.r4   a hard link: the name by which attempt 4 restores it
 //	h1/12.3.g1.a1.x4   empty: attempts up to 4 are revoked
@@ -30,23 +31,23 @@ import (
 // It keeps no state in memory, so what it promises holds across restarts; and what
 // it notes are names of empty files, for which a full disk has room.
 type imageStore struct {
-	dir   string
-	nodes []cluster.NodeID
+	dir          string
+	installation string // marks our folders
+	nodes        []cluster.NodeID
+	identify     func(description string) (identity, error) // reads our mark in the description of a machine
 }
 
 // errRevoked: the attempt to restore was called off before.
 var errRevoked = fmt.Errorf("this attempt to restore is revoked: %w", hypervisor.ErrRefused)
 
-// open makes the directories of the nodes; the directory of the store itself must
-// be there, since making it could hide a file system that is not mounted.
+// open checks that there is a directory for the store. It makes none: that could hide a
+// file system that is not mounted. [InitStore] makes those of the nodes.
 func (s *imageStore) open() error {
+	if s.installation == "" {
+		return cluster.BadField("installation", "", "the id that marks the folders of the image store")
+	}
 	if _, err := os.Stat(s.dir); err != nil {
 		return fmt.Errorf("image directory: %w", err)
-	}
-	for _, node := range s.nodes {
-		if err := os.Mkdir(s.nodeDir(node), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("image directory of node %s: %w", node, err)
-		}
 	}
 	return nil
 }
@@ -59,32 +60,45 @@ func (s *imageStore) path(node cluster.NodeID, id hypervisor.ImageID) string {
 
 func linkPath(image string, attempt int) string { return image + ".r" + strconv.Itoa(attempt) }
 
-// find returns where an image lies, or fs.ErrNotExist.
+// find returns where an image lies, or fs.ErrNotExist where every folder was seen and none
+// has it.
 func (s *imageStore) find(id hypervisor.ImageID) (string, error) {
 	for _, node := range s.nodes {
-		path := s.path(node, id)
-		_, err := os.Stat(path)
+		root, err := s.folder(node)
+		if err != nil {
+			return "", err
+		}
+		_, err = root.Stat(id.String())
+		_ = root.Close() // read only
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return path, err
+			return s.path(node, id), err
 		}
 	}
 	return "", fmt.Errorf("image %s: %w", id, fs.ErrNotExist)
 }
 
-// list reads the whole store. A directory that cannot be read is an error: images
-// that nobody can see now are not images that are gone.
+// unused makes sure that no image bears a name.
+func (s *imageStore) unused(id hypervisor.ImageID) error {
+	switch _, err := s.find(id); {
+	case err == nil:
+		return fmt.Errorf("%w: image %s", hypervisor.ErrExists, id)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return noImage(id, err)
+	}
+}
+
+// list reads the whole store. A folder that cannot be read, or is not ours, is an error:
+// images that cannot be seen now are not gone.
 func (s *imageStore) list() (hypervisor.Store, error) {
 	store := hypervisor.Store{Free: map[cluster.NodeID]hypervisor.Space{}}
 	for _, node := range s.nodes {
-		images, err := s.listNode(node)
+		images, space, err := s.listNode(node)
 		if err != nil {
-			return hypervisor.Store{}, err
+			return hypervisor.Store{}, storeFault(fmt.Errorf("image folder of node %s: %w", node, err))
 		}
 		store.Images = append(store.Images, images...)
-		space, err := freeSpace(s.nodeDir(node))
-		if err != nil {
-			return hypervisor.Store{}, err
-		}
 		store.Free[node] = space
 	}
 	slices.SortFunc(store.Images, func(a, b hypervisor.Image) int {
@@ -94,27 +108,34 @@ func (s *imageStore) list() (hypervisor.Store, error) {
 	return store, nil
 }
 
-func (s *imageStore) listNode(node cluster.NodeID) ([]hypervisor.Image, error) {
-	entries, err := os.ReadDir(s.nodeDir(node))
+func (s *imageStore) listNode(node cluster.NodeID) (images []hypervisor.Image, space hypervisor.Space, err error) {
+	root, err := s.folder(node)
 	if err != nil {
-		return nil, fmt.Errorf("image directory of node %s: %w", node, err)
+		return nil, space, err
 	}
-	var images []hypervisor.Image
+	defer root.Close() //nolint:errcheck // read only
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, space, err
+	}
 	for _, e := range entries {
 		id, err := hypervisor.ParseImageID(e.Name())
 		if err != nil || id.String() != e.Name() {
 			continue
 		}
-		head, size, err := readHeader(s.path(node, id))
+		head, info, err := readHeader(root, e.Name())
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // discarded since the listing
 		}
 		if err != nil {
-			return nil, fmt.Errorf("image %s on %s: %w", id, node, err)
+			return nil, space, fmt.Errorf("image %s: %w", id, err)
 		}
-		images = append(images, hypervisor.Image{ID: id, Node: node, Bytes: size, Complete: head.complete(size)})
+		images = append(images, hypervisor.Image{
+			ID: id, Node: node, Bytes: info.Size(), Complete: head.complete(info.Size()), Written: info.ModTime(),
+		})
 	}
-	return images, nil
+	space, err = freeSpace(root.Name())
+	return images, space, err
 }
 
 func freeSpace(dir string) (hypervisor.Space, error) {
@@ -145,15 +166,15 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	head, size, err := headerOf(f)
+	head, info, err := headerOf(f)
 	if err != nil {
 		return hypervisor.Receipt{}, noImage(id, err)
 	}
-	if !head.complete(size) {
+	if !head.complete(info.Size()) {
 		return hypervisor.Receipt{}, badImage(id, errors.New("the save did not finish"))
 	}
 	if err := f.Sync(); err != nil {
-		return hypervisor.Receipt{}, fmt.Errorf("sync image %s: %w", id, err)
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	sum, err := checksum(ctx, f)
 	if err != nil {
@@ -168,10 +189,26 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 			return hypervisor.Receipt{}, badImage(id, fmt.Errorf("its checksum is %s, and it was sealed with %s", sum, was))
 		}
 	}
-	if err := note(path, 's', sum); err != nil {
-		return hypervisor.Receipt{}, err
+	if err := errors.Join(note(path, 's', sum), durable.SyncDir(filepath.Dir(path))); err != nil {
+		return hypervisor.Receipt{}, noImage(id, err)
 	}
-	return hypervisor.Receipt{Bytes: size, Checksum: checksumPrefix + sum}, syncDir(filepath.Dir(path))
+	return hypervisor.Receipt{
+		Bytes: info.Size(), Checksum: checksumPrefix + sum, Incarnation: s.incarnation(f, head, id.VM),
+	}, nil
+}
+
+// incarnation is that of the copy that was saved, by our mark in the image; 0 if it is not
+// there, or is another VM's.
+func (s *imageStore) incarnation(f *os.File, head header, vm cluster.VMID) int {
+	text, err := descriptionOf(f, head)
+	if err != nil {
+		return 0
+	}
+	who, err := s.identify(text)
+	if err != nil || who.mark.vm() != vm {
+		return 0
+	}
+	return who.mark.Incarnation
 }
 
 // verify reads a whole image and compares it with what was sealed; it returns the
@@ -200,124 +237,77 @@ func (s *imageStore) verify(ctx context.Context, id hypervisor.ImageID, want str
 // that name libvirt finds no file, however late a call reaches it.
 func (s *imageStore) license(path string, attempt int) (string, error) {
 	if upTo, err := revoked(path); err != nil || upTo >= attempt {
-		return "", cmp.Or(err, errRevoked)
+		return "", cmp.Or(storeFault(err), errRevoked)
 	}
 	link := linkPath(path, attempt)
 	if err := os.Link(path, link); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("%w: %w", hypervisor.ErrNoImage, err)
+		return "", storeFault(err)
 	}
 	// Only now does the answer count: revoke first writes its mark and then removes
 	// links, so that one of us two sees the other.
 	if upTo, err := revoked(path); err != nil || upTo >= attempt {
-		return "", cmp.Or(err, remove(link), errRevoked)
+		return "", cmp.Or(storeFault(err), remove(link), errRevoked)
 	}
 	return link, nil
 }
 
 // revoke takes away the names of all attempts up to one, for ever.
 func (s *imageStore) revoke(id hypervisor.ImageID, attempt int) error {
-	for _, node := range s.nodes {
-		path := s.path(node, id)
-		if _, err := os.Stat(path); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // without the image no attempt can get a name
-			}
-			return fmt.Errorf("revoke image %s: %w", id, err)
-		}
-		if err := note(path, 'x', strconv.Itoa(attempt)); err != nil {
+	return s.inEach(id, func(root *os.Root) error {
+		_, err := root.Stat(id.String())
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // without the image no attempt can get a name
+		case err != nil:
 			return err
+		default:
+			if err := noteIn(root, id.String(), 'x', strconv.Itoa(attempt)); err != nil {
+				return err
+			}
 		}
-	}
-	return s.removeNotes(id, func(kind byte, value string) bool {
-		n, err := strconv.Atoi(value)
-		return kind == 'r' && err == nil && n <= attempt
+		return removeNotes(root, id, func(kind byte, value string) bool {
+			n, err := strconv.Atoi(value)
+			return kind == 'r' && err == nil && n <= attempt
+		})
 	})
 }
 
-// discard removes an image with all its names and notes.
+// discard removes an image with all its names and notes. The image goes first, durably: by
+// the notes of one that is left after a power cut it may be revoked.
 func (s *imageStore) discard(id hypervisor.ImageID) error {
-	for _, node := range s.nodes {
-		if err := remove(s.path(node, id)); err != nil {
-			return fmt.Errorf("discard image %s: %w", id, err)
+	return s.inEach(id, func(root *os.Root) error {
+		err := root.Remove(id.String())
+		if err == nil {
+			err = syncRoot(root)
 		}
-	}
-	return s.removeNotes(id, func(byte, string) bool { return true })
-}
-
-// note writes a note beside an image: an empty file, which takes no block.
-func note(path string, kind byte, value string) error {
-	f, err := os.OpenFile(path+"."+string(kind)+value, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("note beside image: %w", err)
-	}
-	return nil
-}
-
-// notes lists the values of the notes of one kind beside an image.
-func notes(path string, kind byte) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	var values []string
-	for _, e := range entries {
-		if k, value, ok := suffix(e.Name(), filepath.Base(path)); ok && k == kind {
-			values = append(values, value)
-		}
-	}
-	return values, nil
-}
-
-// removeNotes removes the notes and links beside an image that are chosen, and
-// makes that durable.
-func (s *imageStore) removeNotes(id hypervisor.ImageID, chosen func(kind byte, value string) bool) error {
-	for _, node := range s.nodes {
-		dir := s.nodeDir(node)
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return fmt.Errorf("image %s: %w", id, err)
-		}
-		for _, e := range entries {
-			kind, value, ok := suffix(e.Name(), id.String())
-			if !ok || !chosen(kind, value) {
-				continue
-			}
-			if err := remove(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("image %s: %w", id, err)
-			}
-		}
-		if err := syncDir(dir); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	return nil
+		return removeNotes(root, id, func(byte, string) bool { return true })
+	})
 }
 
-// suffix splits ".r4", ".x4" or ".s8f…" from the name of an image.
-func suffix(name, image string) (kind byte, value string, ok bool) {
-	rest, ok := strings.CutPrefix(name, image+".")
-	if !ok || len(rest) < 2 || !strings.Contains("rxs", rest[:1]) {
-		return 0, "", false
+// inEach changes the folder of every node. All are opened before the first is changed: an
+// image may lie in any.
+func (s *imageStore) inEach(id hypervisor.ImageID, change func(*os.Root) error) error {
+	roots := make([]*os.Root, 0, len(s.nodes))
+	defer func() {
+		for _, root := range roots {
+			_ = root.Close() // what was changed is synced
+		}
+	}()
+	for _, node := range s.nodes {
+		root, err := s.folder(node)
+		if err != nil {
+			return noImage(id, err)
+		}
+		roots = append(roots, root)
 	}
-	return rest[0], rest[1:], true
-}
-
-// revoked is the highest attempt that was revoked for the image at path, or -1.
-func revoked(path string) (int, error) {
-	values, err := notes(path, 'x')
-	if err != nil {
-		return 0, err
-	}
-	highest := -1
-	for _, v := range values {
-		if n, err := strconv.Atoi(v); err == nil {
-			highest = max(highest, n)
+	for _, root := range roots {
+		if err := change(root); err != nil {
+			return noImage(id, err)
 		}
 	}
-	return highest, nil
+	return nil
 }
 
 // badImage is an image that is lost, and why.
@@ -327,7 +317,20 @@ func badImage(id hypervisor.ImageID, why error) error {
 
 // noImage is an image that cannot be read now, and why.
 func noImage(id hypervisor.ImageID, why error) error {
-	return fmt.Errorf("image %s: %w: %w", id, hypervisor.ErrNoImage, why)
+	return fmt.Errorf("image %s: %w", id, storeFault(why))
+}
+
+// storeFault says of an error of the store what it means: the store is full, or cannot be
+// read now. Nil stays nil, and what has a meaning already keeps it.
+func storeFault(err error) error {
+	switch {
+	case err == nil, errors.Is(err, hypervisor.ErrNoImage):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: %w", hypervisor.ErrNoSpace, err)
+	default:
+		return fmt.Errorf("%w: %w", hypervisor.ErrNoImage, err)
+	}
 }
 
 // checksumPrefix tells how a checksum was computed.

@@ -19,13 +19,26 @@ var first = hypervisor.ImageID{VM: cluster.VMID{VJob: 12, Rank: 3}, Generation: 
 // newStore is a store of two nodes in which h1 has saved one image.
 func newStore(t *testing.T) (*imageStore, string) {
 	t.Helper()
-	s := &imageStore{dir: t.TempDir(), nodes: []cluster.NodeID{"h1", "h2"}}
-	if err := s.open(); err != nil {
-		t.Fatal(err)
-	}
+	s := markedStore(t, t.TempDir())
 	path := s.path("h1", first)
 	write(t, path, saveFile(magicComplete))
 	return s, path
+}
+
+// markedStore is an empty store of two nodes.
+func markedStore(t *testing.T, dir string) *imageStore {
+	t.Helper()
+	cfg := storeConfig(dir, "this")
+	if _, err := InitStore(t.Context(), cfg, false); err != nil {
+		t.Fatal(err)
+	}
+	return &imageStore{dir: dir, installation: "this", nodes: []cluster.NodeID{"h1", "h2"}, identify: cfg.withDefaults().identify}
+}
+
+func storeConfig(dir, installation string) Config {
+	cfg := good()
+	cfg.ImageDir, cfg.Installation = dir, installation
+	return cfg
 }
 
 // saveFile is what libvirt writes, as far as the store reads it.
@@ -90,6 +103,11 @@ func TestStoreLists(t *testing.T) {
 		t.Fatalf("images: %+v", store.Images)
 	}
 	for i := range want {
+		info, err := os.Stat(s.path(want[i].Node, want[i].ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[i].Written = info.ModTime()
 		if store.Images[i] != want[i] {
 			t.Errorf("image %+v, want %+v", store.Images[i], want[i])
 		}
@@ -107,7 +125,7 @@ func TestStoreThatIsNotThereIsAnError(t *testing.T) {
 	if store, err := s.list(); err == nil {
 		t.Errorf("a store with a missing directory shows %+v", store)
 	}
-	missing := &imageStore{dir: filepath.Join(s.dir, "missing"), nodes: s.nodes}
+	missing := &imageStore{dir: filepath.Join(s.dir, "missing"), installation: "this", nodes: s.nodes}
 	if err := missing.open(); err == nil {
 		t.Error("the store made its own directory")
 	}
@@ -165,7 +183,7 @@ func TestRevokeHoldsForEver(t *testing.T) {
 	if _, err := os.Stat(linkPath(path, 2)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the link of a revoked attempt: %v", err)
 	}
-	again := &imageStore{dir: s.dir, nodes: s.nodes} // after a restart
+	again := &imageStore{dir: s.dir, installation: "this", nodes: s.nodes} // after a restart
 	for attempt := 1; attempt <= 3; attempt++ {
 		if err := restore(t.Context(), again, attempt, sum); !errors.Is(err, errRevoked) {
 			t.Errorf("attempt %d: %v", attempt, err)
@@ -180,7 +198,7 @@ func TestRevokeHoldsForEver(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(s.nodeDir("h1"))
-	if err != nil || len(left) != 0 {
+	if err != nil || len(left) != 1 || left[0].Name() != markName {
 		t.Errorf("left after a discard: %v, %v", left, err)
 	}
 	if err := restore(t.Context(), again, 5, sum); !errors.Is(err, hypervisor.ErrNoImage) {
@@ -210,13 +228,14 @@ func TestOverlay(t *testing.T) {
 	dir := t.TempDir()
 	raw, over, twice := filepath.Join(dir, "disk.raw"), filepath.Join(dir, "over"), filepath.Join(dir, "twice")
 	write(t, raw, make([]byte, 3<<20+512))
-	if err := writeOverlay(over, raw, "raw"); err != nil {
+	overlay := func(path, backing, format string) error { return createOverlay(t.Context(), path, backing, format) }
+	if err := overlay(over, raw, "raw"); err != nil {
 		t.Fatal(err)
 	}
 	if size, err := diskSize(over, "qcow2"); err != nil || size != 3<<20+512 {
 		t.Errorf("size %d, %v", size, err)
 	}
-	if err := writeOverlay(twice, over, "qcow2"); err != nil {
+	if err := overlay(twice, over, "qcow2"); err != nil {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(over)
@@ -227,10 +246,10 @@ func TestOverlay(t *testing.T) {
 	if got := string(text[offset : offset+uint64(length)]); got != raw {
 		t.Errorf("backing file %q", got)
 	}
-	if err := writeOverlay(over, raw, "qcow2"); !errors.Is(err, errNotQcow) {
+	if err := overlay(over+"2", raw, "qcow2"); !errors.Is(err, errNotQcow) {
 		t.Errorf("a raw disk as qcow2: %v", err)
 	}
-	if err := writeOverlay(over, filepath.Join(dir, "missing"), "raw"); !errors.Is(err, os.ErrNotExist) {
+	if err := overlay(over, filepath.Join(dir, "missing"), "raw"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no disk: %v", err)
 	}
 }

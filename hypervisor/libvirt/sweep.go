@@ -96,7 +96,7 @@ func consoleOwner(name string) (cluster.VMID, bool) {
 	return vm, ok && err == nil && filepath.Base(Config{}.consolePath(vm)) == name
 }
 
-// unfinished is what writeFileDurably leaves of a file when it is killed.
+// unfinished is what durably leaves of a file when it is killed.
 var unfinished = regexp.MustCompile(`^\.(.+)-[0-9]+$`)
 
 // seedOwner is the VM of "12.3.i1.seed.iso" and "12.3.i1.qcow2", whole or not.
@@ -134,9 +134,9 @@ func (s *imageStore) sweepNotes(ctx context.Context, now time.Time) (saved map[c
 	var notes []note
 	saved, images := map[cluster.VMID]bool{}, map[hypervisor.ImageID]bool{}
 	for _, node := range s.nodes {
-		entries, err := os.ReadDir(s.nodeDir(node))
+		entries, err := s.entries(node)
 		if err != nil {
-			return nil, fmt.Errorf("sweep: image directory of node %s: %w", node, err)
+			return nil, fmt.Errorf("sweep: image folder of node %s: %w", node, err)
 		}
 		for _, e := range entries {
 			id, isNote, ok := imageOwner(e.Name())

@@ -37,10 +37,7 @@ func newSweep(t *testing.T) *sweptBench {
 			t.Fatal(err)
 		}
 	}
-	b.store = &imageStore{dir: b.cfg.ImageDir, nodes: []cluster.NodeID{"h1", "h2"}}
-	if err := b.store.open(); err != nil {
-		t.Fatal(err)
-	}
+	b.store = markedStore(t, b.cfg.ImageDir)
 	b.now, b.keepConsoles = time.Now(), week
 	b.live = func(id cluster.VJobID) bool { return id == 1 }
 	return b
@@ -166,7 +163,7 @@ func TestSweepOfAStoreThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := b.run(t.Context())
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "h2") {
+	if !errors.Is(err, hypervisor.ErrNoImage) || !strings.Contains(err.Error(), "h2") {
 		t.Errorf("error %v", err)
 	}
 	b.expect("seeds/2.0.i1.qcow2", true)

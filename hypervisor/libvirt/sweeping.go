@@ -24,8 +24,7 @@ func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep
 		cfg: d.cfg, store: &d.store, now: time.Now(), live: live,
 		seen: seen, blind: err != nil, keepConsoles: keepConsoles,
 	}
-	_, swept := file(ctx, d, func() (struct{}, error) { return struct{}{}, s.run(ctx) })
-	return errors.Join(err, swept)
+	return errors.Join(err, d.files.do(ctx, func() error { return s.run(ctx) }))
 }
 
 // whoIsThere looks at all hosts at once and lists the VMs that they hold, and

@@ -4,6 +4,7 @@ package libvirt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -49,7 +50,7 @@ func (r *trunk) take(ctx context.Context) (*line, error) {
 	select {
 	case r.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: earlier calls to the host have not ended", hypervisor.ErrTimeout)
+		return nil, errQueued
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,8 +122,25 @@ func (r *trunk) close() {
 	}
 }
 
+// errQueued: the call was not sent.
+var errQueued = fmt.Errorf("%w: earlier calls to it have not ended", hypervisor.ErrUnreachable)
+
 // errLost: the host is gone. Whether it has taken the call is unknown.
-var errLost = fmt.Errorf("%w: it does not answer any more", hypervisor.ErrUnreachable)
+var errLost = fmt.Errorf("%w: it does not answer any more: %w", hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+
+// change makes a call that creates or changes something, unless its context has ended:
+// what comes before the call may have taken long, and its caller has gone on. If the
+// connection breaks during the call, the host may have taken it, or take it yet.
+func change(ctx context.Context, call func() error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: it was not sent", hypervisor.ErrTimeout)
+	}
+	err := translate(call())
+	if errors.Is(err, hypervisor.ErrUnreachable) {
+		err = fmt.Errorf("%w: %w", err, hypervisor.ErrTimeout)
+	}
+	return err
+}
 
 // ask runs f on a line of the trunk and waits for it, for the context or until the host
 // is given up, whichever comes first. Once begun, f runs to its end in any case: cgo
@@ -136,7 +154,7 @@ func ask[T any](ctx context.Context, r *trunk, f func(*libvirt.Connect) (T, erro
 	conn, err := l.acquire(ctx)
 	if err == nil && ctx.Err() != nil {
 		release(conn)
-		err = fmt.Errorf("%w: %w", hypervisor.ErrTimeout, ctx.Err())
+		err = fmt.Errorf("%w: it was reached too late", hypervisor.ErrUnreachable) // nothing was sent
 	}
 	if err != nil {
 		r.put(l)

@@ -4,9 +4,14 @@ package libvirt
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
 )
 
 // A call that is given up makes room for another, once; its line is never used again.
@@ -59,5 +64,17 @@ func TestTrunkGivesUp(t *testing.T) {
 	r.end(b, cb)
 	if !a.closed || !b.closed || len(r.slots) != 0 {
 		t.Errorf("after close: lines closed %t, %t, %d slots taken", a.closed, b.closed, len(r.slots))
+	}
+}
+
+// A host that hangs keeps few threads in the opening of lines to guests.
+func TestAttachesAreBounded(t *testing.T) {
+	d := &Driver{hosts: map[cluster.NodeID]*host{}}
+	h := &host{opening: make(chan struct{}, 1)}
+	d.hosts["h1"] = h
+	h.opening <- struct{}{} // one that has not ended
+	_, err := d.Attach(t.Context(), cluster.VMID{VJob: 1}, "h1")
+	if !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "1 lines to guests are being opened") {
+		t.Errorf("one more line to a guest: %v", err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"libvirt.org/go/libvirt"
 
@@ -34,11 +32,11 @@ func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 	var none hypervisor.Receipt
 	switch call.Verb {
 	case hypervisor.Seal:
-		return file(ctx, d, func() (hypervisor.Receipt, error) { return d.store.seal(ctx, call.Image) })
+		return file(ctx, d.files, func() (hypervisor.Receipt, error) { return d.store.seal(ctx, call.Image) })
 	case hypervisor.Revoke:
-		return file(ctx, d, func() (hypervisor.Receipt, error) { return none, d.store.revoke(call.Image, call.Attempt) })
+		return none, d.files.do(ctx, func() error { return d.store.revoke(call.Image, call.Attempt) })
 	case hypervisor.Discard:
-		return file(ctx, d, func() (hypervisor.Receipt, error) { return none, d.store.discard(call.Image) })
+		return none, d.files.do(ctx, func() error { return d.store.discard(call.Image) })
 	default: // the others happen on a node
 	}
 	h, err := d.host(call.Node)
@@ -49,16 +47,16 @@ func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 	case hypervisor.Boot:
 		return none, h.boot(ctx, call)
 	case hypervisor.Shutdown:
-		return none, h.onMachine(ctx, h.control, call.VM, shutdown)
+		return none, h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return shutdown(ctx, dom) })
 	case hypervisor.Destroy:
 		// libvirt asks QEMU to end, waits up to ten seconds and then kills it.
-		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Destroy)
+		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Destroy)
 	case hypervisor.Pause:
-		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Suspend)
+		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Suspend)
 	case hypervisor.Unpause:
-		return none, h.onMachine(ctx, h.control, call.VM, (*libvirt.Domain).Resume)
+		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Resume)
 	case hypervisor.Abort:
-		return none, h.onMachine(ctx, h.control, call.VM, abort)
+		return none, h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return abort(ctx, dom) })
 	case hypervisor.Cap:
 		return none, h.cap(ctx, call)
 	case hypervisor.Save:
@@ -80,6 +78,13 @@ func (h *host) onMachine(ctx context.Context, t *trunk, vm cluster.VMID, f func(
 	return err
 }
 
+// changeMachine makes one short call that changes the machine of a VM.
+func (h *host) changeMachine(ctx context.Context, vm cluster.VMID, f func(*libvirt.Domain) error) error {
+	return h.onMachine(ctx, h.control, vm, func(dom *libvirt.Domain) error {
+		return change(ctx, func() error { return f(dom) })
+	})
+}
+
 // withMachine finds the machine of a VM. A stranger that bears its name is none.
 func (h *host) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvirt.Domain) error) error {
 	dom, err := conn.LookupDomainByName(machineName(vm))
@@ -95,7 +100,7 @@ func (h *host) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvi
 
 // shutdown presses the power button. A paused guest cannot hear it, and libvirt
 // says of it what it says of one that is gone.
-func shutdown(dom *libvirt.Domain) error {
+func shutdown(ctx context.Context, dom *libvirt.Domain) error {
 	state, _, err := dom.GetState()
 	if err == nil && state == libvirt.DOMAIN_PAUSED {
 		return fmt.Errorf("%w: it is paused", hypervisor.ErrRefused)
@@ -103,25 +108,18 @@ func shutdown(dom *libvirt.Domain) error {
 	if err != nil {
 		return err
 	}
-	return dom.Shutdown()
-}
-
-// abort cancels a job; none to cancel is fine.
-func abort(dom *libvirt.Domain) error {
-	err := dom.AbortJob()
-	if hasCode(err, libvirt.ERR_OPERATION_INVALID) {
-		if info, e := dom.GetJobStats(0); e == nil && info.Type == libvirt.DOMAIN_JOB_NONE {
-			return nil
-		}
-	}
-	return err
+	return change(ctx, dom.Shutdown)
 }
 
 // boot creates a machine from scratch, with the files that it needs.
 func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
-	cfg := h.driver.cfg
+	cfg := h.config()
 	if call.Machine == nil {
 		return cluster.BadField("machine", "nothing", "what to boot")
+	}
+	var err error
+	if cfg.DomainType, err = h.domainType(ctx); err != nil {
+		return err
 	}
 	domain, err := cfg.domain(call.VM, call.Stamp, *call.Machine)
 	if err != nil {
@@ -132,9 +130,8 @@ func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
 	if err != nil {
 		return fmt.Errorf("description of the machine: %w", err)
 	}
-	if _, err := file(ctx, h.driver, func() (struct{}, error) {
-		return struct{}{}, cfg.prepare(call.VM, call.Stamp, call.Machine.Payload)
-	}); err != nil {
+	err = h.driver.files.do(ctx, func() error { return cfg.prepare(ctx, call.VM, call.Stamp, call.Machine.Payload) })
+	if err != nil {
 		return err
 	}
 	who, err := cfg.identify(text)
@@ -148,48 +145,16 @@ func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
 		}
 		// A guest can end before anybody looks; then this is how its end is known.
 		h.seen.expect(domain.UUID, who)
-		dom, err = conn.DomainCreateXML(text, 0)
+		err = change(ctx, func() error {
+			dom, err = conn.DomainCreateXML(text, 0)
+			return err
+		})
 		if err != nil {
 			return struct{}{}, err
 		}
 		return struct{}{}, dom.Free()
 	})
 	return err
-}
-
-// prepare makes the files that a machine needs before it boots. The overlay of an
-// incarnation is made once: a boot that is repeated must not write over a disk
-// that may be in use.
-func (c Config) prepare(vm cluster.VMID, s hypervisor.Stamp, p cluster.Payload) error {
-	if c.Lease != nil {
-		f, err := os.OpenFile(c.Lease.leasePath(vm), os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("lease: %w", err)
-		}
-		if err := f.Close(); err != nil {
-			return fmt.Errorf("lease: %w", err)
-		}
-	}
-	image, err := c.image(p.Image)
-	if err != nil || image.Kind != KindDisk {
-		return err
-	}
-	seed, err := makeSeed(vm, s, p)
-	if err != nil {
-		return err
-	}
-	iso, err := seed.iso()
-	if err != nil {
-		return err
-	}
-	if err := writeFileDurably(c.seedPath(vm, s), iso); err != nil {
-		return err
-	}
-	overlay := c.overlayPath(vm, s)
-	if _, err := os.Stat(overlay); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return writeOverlay(overlay, image.Disk, image.Format)
 }
 
 // save writes a paused copy to a name that was never used.
@@ -200,9 +165,8 @@ func (h *host) save(ctx context.Context, call hypervisor.Call) error {
 			return fmt.Errorf("%w: image %s is being written", hypervisor.ErrExists, call.Image)
 		}
 		defer d.saving.free(call.Image)
-		if _, err := d.store.find(call.Image); err == nil {
-			return fmt.Errorf("%w: image %s", hypervisor.ErrExists, call.Image)
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		// Not before: until now another call may have written it.
+		if err := d.files.do(ctx, func() error { return d.store.unused(call.Image) }); err != nil {
 			return err
 		}
 		state, _, err := dom.GetState()
@@ -213,7 +177,9 @@ func (h *host) save(ctx context.Context, call hypervisor.Call) error {
 			return fmt.Errorf("%w: only a paused copy is saved: libvirt lets a running one go on after a failure",
 				hypervisor.ErrRefused)
 		}
-		return dom.SaveFlags(d.store.path(h.Node, call.Image), "", libvirt.DOMAIN_SAVE_PAUSED)
+		return change(ctx, func() error {
+			return dom.SaveFlags(d.store.path(h.Node, call.Image), "", libvirt.DOMAIN_SAVE_PAUSED)
+		})
 	})
 }
 
@@ -221,7 +187,7 @@ func (h *host) save(ctx context.Context, call hypervisor.Call) error {
 // cap that it was saved with, and gets its own before anybody can let it go on.
 func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 	d := h.driver
-	path, err := file(ctx, d, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
+	path, err := file(ctx, d.files, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
 	if err != nil {
 		return err
 	}
@@ -230,13 +196,13 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 		if err != nil {
 			return struct{}{}, err
 		}
-		err = conn.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED)
+		err = change(ctx, func() error { return conn.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED) })
 		// A call that libvirt has not seen yet, on a connection that broke, now
 		// comes too late.
 		if err = joined(err, remove(link)); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, h.withMachine(conn, call.VM, recap(call.Cap))
+		return struct{}{}, h.withMachine(conn, call.VM, recap(ctx, call.Cap))
 	})
 	return err
 }
@@ -259,6 +225,10 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 	params := &libvirt.DomainMigrateParameters{
 		URISet: to.MigrateURI != "", URI: to.MigrateURI,
 	}
+	if cfg.migratesByTLS(to.Host) {
+		flags |= libvirt.MIGRATE_TLS
+		params.TLSDestinationSet, params.TLSDestination = to.MigrateURI != "", tlsName(to.Host)
+	}
 	if most := bandwidth(call.Rate, cfg.MigrationMiBps); most > 0 {
 		params.BandwidthSet, params.Bandwidth = true, most
 	}
@@ -270,6 +240,6 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 		if state == libvirt.DOMAIN_RUNNING {
 			flags |= libvirt.MIGRATE_LIVE
 		}
-		return dom.MigrateToURI3(to.PeerURI, params, flags)
+		return change(ctx, func() error { return dom.MigrateToURI3(to.PeerURI, params, flags) })
 	})
 }

@@ -69,6 +69,13 @@ type Reply struct {
 // New builds a cluster without VMs. A configuration that [Config.Validate]
 // refuses is a broken invariant.
 func New(cfg Config) *Cluster {
+	c := build(cfg)
+	c.leave()
+	return c
+}
+
+// build makes a cluster with nothing on its nodes.
+func build(cfg Config) *Cluster {
 	if err := cfg.Validate(); err != nil {
 		panic("simulated: " + err.Error())
 	}
@@ -88,6 +95,7 @@ func New(cfg Config) *Cluster {
 	c.chance = rand.New(c.source)
 	for _, n := range cfg.Nodes {
 		h := newHost(n)
+		h.overcommits = cfg.Overcommits
 		c.hosts[n.ID] = h
 		c.order = append(c.order, h)
 	}
@@ -169,6 +177,10 @@ func (c *Cluster) happen(e *event) {
 		c.mend(c.hosts[e.Node], e.Fault)
 	case evHint:
 		c.hint(c.hosts[e.Node])
+	case evWake:
+		c.wake(c.ops[e.Op])
+	case evLoaded:
+		c.loaded(c.hosts[e.Node].copies[e.VM])
 	}
 }
 

@@ -26,6 +26,9 @@ type Config struct {
 	// are as good as endless.
 	Pools  map[string]cluster.MiB
 	Faults Rates
+	// Overcommits says that nodes take VMs beyond their memory, as Linux does: what
+	// does not fit is for callers to know. A VM that is larger than its node is refused.
+	Overcommits bool
 	// Boot is how long a node takes from being switched on to its first answer; 0 is
 	// [DefaultBoot].
 	Boot time.Duration
@@ -44,6 +47,15 @@ type Node struct {
 	Pool string
 	// Strangers are machines that are none of ours.
 	Strangers []string
+	// Left are copies with our mark that were there before: no vjob explains them.
+	Left []Left
+}
+
+// Left is a copy that an older installation left on a node. It runs.
+type Left struct {
+	VM       cluster.VMID
+	Size     cluster.Resources
+	Stubborn bool // it cannot be paused
 }
 
 // Validate checks that there are nodes, that their names differ and that each

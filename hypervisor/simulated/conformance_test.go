@@ -1,6 +1,7 @@
 package simulated_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -89,12 +90,25 @@ func hooks(d *simulated.Driver) conformance.Hooks {
 			return d.Inject(simulated.Fault{Kind: k, VM: id, Node: from})
 		}
 	}
+	killDaemon := begin(simulated.DaemonKilled, time.Second)
 	return conformance.Hooks{
 		KillNode: begin(simulated.PowerLoss, 0), ReviveNode: end(simulated.PowerLoss),
 		FreezeNode: begin(simulated.Freeze, 0), ThawNode: end(simulated.Freeze),
 		CutNode: begin(simulated.Partition, 0), JoinNode: end(simulated.Partition),
-		KillDaemon: begin(simulated.DaemonKilled, time.Second),
-		FillDisk:   begin(simulated.DiskFull, 0), EmptyDisk: end(simulated.DiskFull),
+		KillDaemon: func(n cluster.NodeID) error {
+			for _, c := range d.Truth().Copies {
+				if c.Node == n && c.Job == hypervisor.JobRestoring {
+					return errors.Join(d.Inject(simulated.Fault{Kind: simulated.HalfLeft, Node: n}), killDaemon(n))
+				}
+			}
+			return killDaemon(n)
+		},
+		FillDisk: begin(simulated.DiskFull, 0), EmptyDisk: end(simulated.DiskFull),
+		SlowStore: begin(simulated.StoreSlow, 0), FastStore: end(simulated.StoreSlow),
+		FailStore: begin(simulated.StoreFails, 0), MendStore: end(simulated.StoreFails),
+		LoseStore: begin(simulated.StoreForeign, 0), FindStore: end(simulated.StoreForeign),
+		RefuseLoads: begin(simulated.LoadRefused, 0), AcceptLoads: end(simulated.LoadRefused),
+		HideJobs: begin(simulated.JobsHidden, 0), ShowJobs: end(simulated.JobsHidden),
 		FlipImage: rot, TruncateImage: rot,
 		KillGuest: func(id cluster.VMID, n cluster.NodeID) error {
 			return d.Inject(simulated.Fault{Kind: simulated.GuestCrashed, VM: id, Node: n})

@@ -22,6 +22,8 @@ const (
 	evFault                     // a random fault of a kind strikes
 	evMend                      // a fault ends
 	evHint                      // a hint about Node arrives once more
+	evWake                      // call Op, which hung, goes on
+	evLoaded                    // the memory of the copy of VM on Node is there, and no daemon tells
 )
 
 // event is one entry of the agenda.
@@ -76,7 +78,10 @@ func (c *Cluster) void(e *event) bool {
 		return m == nil || m.Version != e.Version
 	case evReply:
 		return c.ops[e.Op] == nil
-	case evFinish, evLockWait, evGiveUp:
+	case evLoaded:
+		m := c.hosts[e.Node].copies[e.VM]
+		return m == nil || m.Load == nil || m.Load.Op != e.Op
+	case evFinish, evLockWait, evGiveUp, evWake:
 		op := c.ops[e.Op]
 		return op == nil || op.Over
 	case evMend:

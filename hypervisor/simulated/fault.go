@@ -32,6 +32,22 @@ const (
 	StoreGone
 	// DiskFull: what the node saves finds no space at its end (row 6d). Lasting.
 	DiskFull
+	// StoreForeign: another file system, or none, is mounted where the image store of
+	// the node should be: it lacks the mark of the installation. Lasting.
+	StoreForeign
+	// StoreFails: most calls and looks that use the image store of the node end with
+	// EIO, ESTALE or ENOSPC. Lasting.
+	StoreFails
+	// StoreStale: looks show what the node saved as it was when this began: a cached
+	// directory. Lasting.
+	StoreStale
+	// StoreSlow: the node needs minutes to read an image. Lasting.
+	StoreSlow
+	// JobsHidden: looks cannot tell which jobs are under way on the node. Lasting.
+	JobsHidden
+	// LoadRefused: the hypervisor of the node does not load images, whole as they are.
+	// Lasting.
+	LoadRefused
 
 	// LockdKilled: the locks of the node's running copies vanish (row 17).
 	LockdKilled
@@ -63,16 +79,26 @@ const (
 	// BootFails: the node does not come up the next time that it is switched on.
 	// Armed.
 	BootFails
+	// CallLate: the next call that uses the image store hangs for minutes, then has its
+	// effect. Armed.
+	CallLate
+	// BootStuck: the copy of the next boot hangs for minutes before its guest runs. Armed.
+	BootStuck
+	// HalfLeft: the next daemon that is killed leaves a copy behind that is not whole:
+	// of a restore, which goes on loading, or of a migration to it. Armed.
+	HalfLeft
 
 	faultKinds = iota
 	// lastingKinds is how many kinds, the first ones, are lasting.
-	lastingKinds = DiskFull + 1
+	lastingKinds = LoadRefused + 1
 )
 
 var faultNames = [...]string{
 	"power-loss", "freeze", "partition", "daemon-killed", "store-gone", "disk-full",
+	"store-foreign", "store-fails", "store-stale", "store-slow", "jobs-hidden", "load-refused",
 	"lockd-killed", "guest-crashed", "guest-panicked", "image-rot",
 	"call-fails", "call-lost", "call-silent", "call-slow", "save-full", "save-full-left", "migrate-cut", "migrate-split", "boot-fails",
+	"call-late", "boot-stuck", "half-left",
 }
 
 // String is the lower-case name.
@@ -196,8 +222,12 @@ func (f *Fault) suits(v hypervisor.Verb) bool {
 		return v == hypervisor.Save
 	case MigrateCut, MigrateSplit:
 		return v == hypervisor.Migrate
-	case BootFails:
+	case BootFails, HalfLeft:
 		return false // it is no call that is spoilt
+	case BootStuck:
+		return v == hypervisor.Boot
+	case CallLate:
+		return v == hypervisor.Restore || v == hypervisor.Seal || v == hypervisor.Revoke || v == hypervisor.Discard
 	default:
 		return true
 	}
@@ -245,6 +275,8 @@ func (op *operation) mark(k FaultKind) {
 		op.Cut = cutMiddle
 	case MigrateSplit:
 		op.Cut = cutFinish
+	case CallLate, BootStuck:
+		op.Hangs = true
 	default: // CallFails leaves nothing to happen later
 	}
 }
@@ -261,15 +293,20 @@ func (c *Cluster) killGuest(f Fault) error {
 			return nil
 		}
 		c.cancelJobs(m, failed(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-		c.print(m, "panic")
-		c.stop(m, hypervisor.CopyDead)
-		m.Need = 0
-		c.ended(h, m, hypervisor.CauseCrashed)
-		c.tell(Change{Kind: Ended, VM: m.VM, Node: h.ID, Cause: hypervisor.CauseCrashed}, &m.Mem)
-		c.wakeWaiters(m)
+		c.panics(m)
 		return nil
 	}
 	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
+}
+
+// panics leaves the shell of a guest.
+func (c *Cluster) panics(m *machine) {
+	c.print(m, "panic")
+	c.stop(m, hypervisor.CopyDead)
+	m.Need = 0
+	c.ended(c.hosts[m.Node], m, hypervisor.CauseCrashed)
+	c.tell(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Mem)
+	c.wakeWaiters(m)
 }
 
 // rot damages an image.

@@ -20,7 +20,10 @@ type host struct {
 	troubles [faultKinds]trouble
 	queued   []int64 // calls that arrived, and effects that came due, while frozen
 	endings  []hypervisor.Ending
-	hinted   bool // a hint waits for the end of the instant, or of a freeze
+	hinted   bool               // a hint waits for the end of the instant, or of a freeze
+	listing  []hypervisor.Image // what looks show of its images while [StoreStale] is on
+
+	overcommits bool // see [Config]
 
 	load    cluster.MilliCPU // what the running guests would use
 	touched bool
@@ -81,7 +84,11 @@ func (h *host) memoryUsed() cluster.MiB {
 
 // room is nil when the node can take that much more memory.
 func (h *host) room(need cluster.MiB) *failure {
-	if free := h.Capacity.Memory - h.memoryUsed(); need > free {
+	free := h.Capacity.Memory
+	if !h.overcommits {
+		free -= h.memoryUsed()
+	}
+	if need > free {
 		return failed(hypervisor.ErrNoRoom, "node %s: cannot allocate %s, %s are free", h.ID, need, free)
 	}
 	return nil
@@ -107,7 +114,7 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 	for _, m := range h.sorted() {
 		c.accrue(m)
 		v.Copies = append(v.Copies, hypervisor.Copy{
-			VM: m.VM, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job,
+			VM: m.VM, Stamp: m.Mem.Stamp, State: m.State, Job: h.shown(m), Size: m.Mem.Spec.Reserved,
 			CPU: m.Need, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.cfg.Locks && !m.Unlocked,
 		})
 	}

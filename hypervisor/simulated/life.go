@@ -46,16 +46,28 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Cap: call.Cap, Mem: memory{
 		Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d,
 	}}
+	if op.Hangs {
+		c.stick(m, op)
+		return c.hangs(), nil
+	}
 	c.add(m)
-	c.print(m, "power on, incarnation %d", call.Stamp.Incarnation)
-	before := c.epochs[m.VM]
-	c.start(m)
-	c.tell(Change{Kind: Booted, VM: m.VM, Node: m.Node, DiskEpoch: before}, &m.Mem)
+	c.powerUp(m)
 	return d, nil
 }
 
+// powerUp lets the guest of a new copy run.
+func (c *Cluster) powerUp(m *machine) {
+	c.print(m, "power on, incarnation %d", m.Mem.Stamp.Incarnation)
+	before := c.epochs[m.VM]
+	c.start(m)
+	c.tell(Change{Kind: Booted, VM: m.VM, Node: m.Node, DiskEpoch: before}, &m.Mem)
+}
+
 func (c *Cluster) finishBoot(op *operation) *failure {
-	_, f := c.present(op)
+	m, f := c.present(op)
+	if f == nil && m.Op == op.Serial {
+		return c.unstick(m, op)
+	}
 	return f
 }
 
@@ -100,6 +112,8 @@ func (c *Cluster) finishPause(op *operation) *failure {
 		return f
 	case m.State == hypervisor.CopyDead:
 		return refuse(op, "domain is not running")
+	case m.Stubborn:
+		return refuse(op, "the monitor does not answer")
 	case m.State == hypervisor.CopyRunning:
 		c.stop(m, hypervisor.CopyPaused)
 		c.tell(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Mem)
@@ -109,7 +123,7 @@ func (c *Cluster) finishPause(op *operation) *failure {
 
 func (c *Cluster) startUnpause(op *operation) (time.Duration, *failure) {
 	m, f := c.present(op)
-	if f == nil && m.Job != hypervisor.JobNone {
+	if f == nil && m.Op != 0 {
 		c.waitForJob(op, m)
 	}
 	return c.cfg.Profile.Unpause, f
@@ -123,7 +137,7 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 		return f
 	case m.State != hypervisor.CopyPaused:
 		return refuse(op, "domain is already "+m.State.String()) // lab §6: code 55
-	case m.Job != hypervisor.JobNone:
+	case m.Op != 0:
 		return refuse(op, "cannot acquire state change lock")
 	}
 	if o := c.holder(m.VM, m.Node); o != nil {
@@ -137,11 +151,18 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 func (c *Cluster) unpause(m *machine) {
 	change := Change{
 		Kind: Unpaused, VM: m.VM, Node: m.Node,
-		MemoryEpoch: m.Mem.Epoch, DiskEpoch: c.epochs[m.VM],
+		MemoryEpoch: m.Mem.Epoch, DiskEpoch: c.epochs[m.VM], Half: m.Half,
+	}
+	if m.Half { // the hypervisor does not know better
+		c.whole(m)
+		m.Mem.Corrupt = true
 	}
 	m.Unlocked = false
 	c.start(m)
 	c.tell(change, &m.Mem)
+	if change.Half {
+		c.panics(m) // what is missing of its memory is garbage
+	}
 }
 
 // finishAbort cancels the job that the copy's node has under way.
@@ -157,6 +178,8 @@ func (c *Cluster) finishAbort(op *operation) *failure {
 		c.cancelSave(m, saving.Ran, refuse(saving, "aborted"))
 	case m.Job == hypervisor.JobOutgoing:
 		c.cancelMigrate(c.ops[m.Op], refuse(c.ops[m.Op], "aborted"))
+	case m.Half:
+		c.undo(m, refuse(op, "aborted"))
 	default:
 		return refuse(op, "no job that can be aborted is active")
 	}
@@ -165,16 +188,21 @@ func (c *Cluster) finishAbort(op *operation) *failure {
 
 // cancelJobs ends whatever is under way on a copy that is about to vanish.
 func (c *Cluster) cancelJobs(m *machine, why *failure) {
-	switch op := c.ops[m.Op]; m.Job {
-	case hypervisor.JobNone:
+	op := c.ops[m.Op]
+	if op == nil {
+		c.whole(m) // no operation waits for what is on it
+		return
+	}
+	switch m.Job {
 	case hypervisor.JobSaving:
 		m.Job, m.Op = hypervisor.JobNone, 0
 		c.tear(op.Call.Image) // row 6c: the file is removed
 		c.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobRestoring:
-		m.Job, m.Op = hypervisor.JobNone, 0
+		c.whole(m)
 		c.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 		c.cancelMigrate(op, why)
+	case hypervisor.JobNone, hypervisor.JobUnknown:
 	}
 }

@@ -17,7 +17,11 @@ type machine struct {
 	Op       int64                `json:"op"`      // the operation that has the job under way
 	Waiters  []int64              `json:"waiters"` // operations that wait for the job's end
 	Mem      memory               `json:"mem"`
-	Unlocked bool                 `json:"unlocked"` // its lock vanished with the lock manager (row 17)
+	Unlocked bool                 `json:"unlocked"`           // its lock vanished with the lock manager (row 17)
+	Half     bool                 `json:"half,omitempty"`     // its memory is not whole
+	Load     *load                `json:"load,omitempty"`     // what fills its memory although its daemon died
+	Stubborn bool                 `json:"stubborn,omitempty"` // it cannot be paused
+	Was      hypervisor.Job       `json:"was,omitempty"`      // the last job of its source or of a save
 
 	// What the guest needs and gets at present; see guest.go.
 	Need    cluster.MilliCPU `json:"need"`
@@ -139,12 +143,19 @@ func (c *Cluster) touch(m *machine) {
 // begin gives the copy a job.
 func (c *Cluster) begin(m *machine, j hypervisor.Job, op *operation) {
 	m.Job, m.Op = j, op.Serial
+	switch j {
+	case hypervisor.JobSaving, hypervisor.JobOutgoing:
+		m.Was = j
+	case hypervisor.JobRestoring, hypervisor.JobIncoming:
+		m.Half = true
+	case hypervisor.JobNone, hypervisor.JobUnknown:
+	}
 	c.hint(c.hosts[m.Node])
 }
 
 // release ends the copy's job and lets in whoever waited for that.
 func (c *Cluster) release(m *machine) {
-	m.Job, m.Op = hypervisor.JobNone, 0
+	c.whole(m)
 	c.hint(c.hosts[m.Node])
 	c.wakeWaiters(m)
 }

@@ -66,7 +66,7 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 		return nil
 	}
 	c.accrue(from)
-	to.Mem, to.Need = from.Mem, from.Need
+	to.Mem, to.Need, to.Half = from.Mem, from.Need, false
 	if op.Cut == cutFinish {
 		return c.splitMigrate(op, from, to)
 	}

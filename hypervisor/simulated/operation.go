@@ -28,12 +28,13 @@ type operation struct {
 	Answered bool            `json:"answered"` // the caller knows an answer, or will never
 	Lost     Loss            `json:"lost"`     // what happens to the answer
 	Slow     bool            `json:"slow"`
-	Cut      cut             `json:"cut"`      // how the transfer is going to fail
-	Ran      bool            `json:"ran"`      // the copy ran when its job began
-	Prepared *failure        `json:"prepared"` // the answer of evReply
-	Waits    bool            `json:"waits"`    // for the job of the copy
-	Taken    bool            `json:"taken"`    // the node has begun with it
-	Over     bool            `json:"over"`     // it has no more effect, only an answer is due
+	Hangs    bool            `json:"hangs,omitempty"` // it goes on after minutes
+	Cut      cut             `json:"cut"`             // how the transfer is going to fail
+	Ran      bool            `json:"ran"`             // the copy ran when its job began
+	Prepared *failure        `json:"prepared"`        // the answer of evReply
+	Waits    bool            `json:"waits"`           // for the job of the copy
+	Taken    bool            `json:"taken"`           // the node has begun with it
+	Over     bool            `json:"over"`            // it has no more effect, only an answer is due
 }
 
 // Loss is what happens to the answer of a call that took effect.
@@ -55,6 +56,7 @@ const (
 	cutFinish       // migration: the last reply is lost, both ends have a copy
 	cutFull         // save: the disk is full, the new file is removed (row 6d)
 	cutFullLeft     // save: the disk is full, a partial file stays (row 6d3)
+	cutLoad         // restore: the hypervisor refuses to load the image, whole as it is
 )
 
 // Begin lets a call arrive at its node. The answer, if one comes, is a [Reply]
@@ -82,6 +84,10 @@ func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 func (c *Cluster) execute(op *operation) {
 	if f := c.spoil(op); f != nil {
 		c.answerLater(op, c.cfg.Profile.Control, f)
+		return
+	}
+	if op.Hangs && op.Call.Verb != hypervisor.Boot {
+		c.plan(c.hangs(), event{Kind: evWake, Op: op.Serial})
 		return
 	}
 	c.take(op)

@@ -19,13 +19,21 @@ const hintRepeatedWithin = 10 * time.Second
 type Rates struct {
 	// Mean time between faults of a kind, anywhere in the cluster; 0 is never.
 	PowerLoss, Freeze, Partition, DaemonKilled, StoreGone, DiskFull,
+	StoreForeign, StoreFails, StoreStale, StoreSlow, JobsHidden, LoadRefused,
 	LockdKilled, GuestCrashed, GuestPanicked, ImageRot time.Duration
 	// Lasting is the mean length of lasting faults; 0 is 30 s.
 	Lasting time.Duration
 
 	// Probabilities for each call that they fit.
 	CallFails, CallLost, CallSilent, CallSlow,
-	SaveFull, SaveFullLeft, MigrateCut, MigrateSplit float64
+	SaveFull, SaveFullLeft, MigrateCut, MigrateSplit, CallLate, BootStuck float64
+
+	// HalfLeft is the probability that a daemon that is killed leaves a copy which is
+	// not whole.
+	HalfLeft float64
+	// Misfit is the probability for each image and each node but the one that saved it
+	// that the node never loads it: its machine type is too old.
+	Misfit float64
 
 	// Probabilities for each hint.
 	HintLost, HintRepeated float64
@@ -37,6 +45,9 @@ var Harsh = Rates{
 	PowerLoss: 20 * time.Minute, Freeze: 6 * time.Minute, Partition: 6 * time.Minute, DaemonKilled: 5 * time.Minute,
 	StoreGone: 30 * time.Minute, DiskFull: 15 * time.Minute, GuestCrashed: 30 * time.Minute,
 	GuestPanicked: time.Hour, ImageRot: 30 * time.Minute, Lasting: 40 * time.Second,
+	StoreForeign: 30 * time.Minute, StoreFails: 10 * time.Minute, StoreStale: 8 * time.Minute, StoreSlow: 8 * time.Minute,
+	JobsHidden: 10 * time.Minute, LoadRefused: 15 * time.Minute,
+	CallLate: 0.01, BootStuck: 0.01, HalfLeft: 0.5, Misfit: 0.02,
 	CallFails: 0.02, CallLost: 0.03, CallSilent: 0.01, CallSlow: 0.02,
 	SaveFull: 0.02, SaveFullLeft: 0.01, MigrateCut: 0.05, MigrateSplit: 0.05,
 	HintLost: 0.2, HintRepeated: 0.1,
@@ -62,6 +73,8 @@ func (r *Rates) calls() []rate {
 		{SaveFullLeft, r.SaveFullLeft},
 		{MigrateCut, r.MigrateCut},
 		{MigrateSplit, r.MigrateSplit},
+		{CallLate, r.CallLate},
+		{BootStuck, r.BootStuck},
 	}
 }
 
@@ -69,6 +82,7 @@ func (r *Rates) calls() []rate {
 func (r *Rates) between(k FaultKind) time.Duration {
 	means := [...]time.Duration{
 		r.PowerLoss, r.Freeze, r.Partition, r.DaemonKilled, r.StoreGone, r.DiskFull,
+		r.StoreForeign, r.StoreFails, r.StoreStale, r.StoreSlow, r.JobsHidden, r.LoadRefused,
 		r.LockdKilled, r.GuestCrashed, r.GuestPanicked, r.ImageRot,
 	}
 	if int(k) >= len(means) {
@@ -86,6 +100,18 @@ func (c *Cluster) happens(chance float64) bool {
 // within is a duration between 0 and a limit.
 func (c *Cluster) within(limit time.Duration) time.Duration {
 	return time.Duration(c.chance.Int64N(int64(limit)))
+}
+
+// stalest is how old a cached directory can be.
+const stalest = 2 * time.Minute
+
+// lasting is how long a random fault lasts.
+func (c *Cluster) lasting(k FaultKind, mean time.Duration) time.Duration {
+	d := c.exponential(mean) + 1
+	if k == StoreStale {
+		return min(d, stalest)
+	}
+	return d
 }
 
 // exponential is a duration with a mean.
@@ -119,7 +145,7 @@ func (c *Cluster) strike(k FaultKind) {
 			mean = 30 * time.Second
 		}
 		h := c.order[c.chance.IntN(len(c.order))]
-		c.troubleNode(h, Fault{Kind: k, Node: h.ID, For: c.exponential(mean) + 1})
+		c.troubleNode(h, Fault{Kind: k, Node: h.ID, For: c.lasting(k, mean)})
 	case k == ImageRot:
 		if list := c.durable(); len(list) > 0 {
 			c.rot(list[c.chance.IntN(len(list))])

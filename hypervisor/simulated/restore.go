@@ -37,10 +37,18 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	c.add(m)
 	c.begin(m, hypervisor.JobRestoring, op)
 	c.tell(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Mem)
+	d := c.cfg.Profile.RestoreRemote.Of(memory)
 	if i.Node == h.ID {
-		return c.cfg.Profile.Restore.Of(memory), nil
+		d = c.cfg.Profile.Restore.Of(memory)
 	}
-	return c.cfg.Profile.RestoreRemote.Of(memory), nil
+	if h.has(StoreSlow) {
+		d *= time.Duration(slowest/10 + c.chance.IntN(slowest))
+	}
+	if h.has(LoadRefused) || c.misfit(h, i) {
+		op.Cut = cutLoad
+		d /= 2
+	}
+	return d, nil
 }
 
 // fence is the failure of an attempt that was revoked.
@@ -56,40 +64,27 @@ func (c *Cluster) finishRestore(op *operation) *failure {
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
+	if op.Cut == cutLoad {
+		f = c.unloadable(m, op)
+		c.undo(m, f)
+		return f
+	}
 	c.release(m)
 	c.tell(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Mem)
 	return nil
 }
 
-// finishRevoke forbids the attempts, queued ones included, and removes the copies
-// of those that are under way, wherever: the fence is in the store.
+// finishRevoke forbids the attempts, queued ones included: the fence is in the store.
+// One that has opened its image goes on: on Linux a link that is gone takes nothing
+// from a file that is open.
 func (c *Cluster) finishRevoke(op *operation) *failure {
 	id, attempt := op.Call.Image, op.Call.Attempt
-	if c.hosts[op.Call.Node].has(StoreGone) {
-		return refuse(op, "the store is not mounted")
+	if f := c.reached(c.hosts[op.Call.Node]); f != nil {
+		return f
 	}
 	if last, ok := c.revoked[id]; !ok || attempt > last {
 		c.revoked[id] = attempt
 	}
 	c.tell(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
-	for _, h := range c.order {
-		m := h.copies[id.VM]
-		if m == nil || m.Job != hypervisor.JobRestoring {
-			continue
-		}
-		late := c.ops[m.Op]
-		if f := c.fence(late); late.Call.Image == id && f != nil {
-			c.undo(m, f)
-		}
-	}
 	return nil
-}
-
-// undo removes a copy that was being restored.
-func (c *Cluster) undo(m *machine, why *failure) {
-	op := c.ops[m.Op]
-	m.Job, m.Op = hypervisor.JobNone, 0
-	c.drop(m)
-	c.tell(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Mem)
-	c.end(op, hypervisor.Receipt{}, why)
 }

@@ -148,7 +148,7 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	b.do(call(hypervisor.Destroy, id, "n1"), nil)
 	b.do(call(hypervisor.Destroy, id, "n2"), nil)
 
-	// One is under way, one waits on a frozen node: neither may come.
+	// One has opened its image and goes on; one waits on a frozen node and must not come.
 	under := b.start(restore(id, "n2", sum, 2))
 	b.inject(simulated.Fault{Kind: simulated.Freeze, Node: "n3"})
 	queued := b.start(restore(id, "n3", sum, 3))
@@ -158,15 +158,17 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	revoke.Attempt = 3
 	b.do(revoke, nil)
 	b.do(revoke, nil)
-	b.want(id, on())
+	b.want(id, on("n2", "paused/restoring"))
 	b.Mend(b.now, "n3", simulated.Freeze)
-	for _, op := range []hypervisor.OpID{under, queued} {
-		if r := b.reply(op, time.Minute); r == nil || !errors.Is(r.Err, hypervisor.ErrRefused) {
-			t.Fatalf("answer %+v", r)
-		}
+	if r := b.reply(queued, time.Minute); r == nil || !errors.Is(r.Err, hypervisor.ErrRefused) {
+		t.Fatalf("answer %+v", r)
+	}
+	if r := b.reply(under, 5*time.Minute); r == nil || r.Err != nil {
+		t.Fatalf("answer %+v", r)
 	}
 	b.wait(10 * time.Minute)
-	b.want(id, on())
+	b.want(id, on("n2", "paused"))
+	b.do(call(hypervisor.Destroy, id, "n2"), nil)
 	b.do(restore(id, "n3", sum, 3), hypervisor.ErrRefused)
 	b.do(restore(id, "n3", sum, 4), nil)
 }

@@ -45,6 +45,7 @@ type hostSnapshot struct {
 	Queued   []int64             `json:"queued"`
 	Endings  []hypervisor.Ending `json:"endings"`
 	Hinted   bool                `json:"hinted"`
+	Listing  []hypervisor.Image  `json:"listing,omitempty"`
 }
 
 type revocation struct {
@@ -69,7 +70,7 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		}
 	}
 	for _, h := range c.order {
-		s.Hosts = append(s.Hosts, hostSnapshot{h.ID, h.Capacity, h.troubles[:lastingKinds], h.queued, h.endings, h.hinted})
+		s.Hosts = append(s.Hosts, hostSnapshot{h.ID, h.Capacity, h.troubles[:lastingKinds], h.queued, h.endings, h.hinted, h.listing})
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
 		s.Machines = append(s.Machines, c.where[id]...)
@@ -81,8 +82,7 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		s.Revoked = append(s.Revoked, revocation{id, attempt})
 	}
 	slices.SortFunc(s.Revoked, func(a, b revocation) int {
-		return cmp.Or(a.Image.VM.Compare(b.Image.VM), cmp.Compare(a.Image.Generation, b.Image.Generation),
-			cmp.Compare(a.Image.Attempt, b.Image.Attempt))
+		return compareIDs(a.Image, b.Image)
 	})
 	s.Apps = slices.SortedFunc(maps.Values(c.apps), func(a, b *app) int {
 		return cmp.Or(cmp.Compare(a.Key.VJob, b.Key.VJob), cmp.Compare(a.Key.Incarnation, b.Key.Incarnation))
@@ -107,7 +107,7 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 			cluster.BadField("format", s.Format, fmt.Sprint(snapshotFormat)))
 	}
 	cfg.Start = s.Start
-	c := New(cfg)
+	c := build(cfg)
 	if err := c.source.UnmarshalBinary(s.Random); err != nil {
 		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
 	}
@@ -143,7 +143,7 @@ func (c *Cluster) fill(s *snapshot) error {
 		}
 		copy(h.troubles[:], saved.Troubles)
 		h.queued, h.endings = saved.Queued, saved.Endings
-		h.hinted = saved.Hinted
+		h.hinted, h.listing = saved.Hinted, saved.Listing
 	}
 	for _, m := range s.Machines {
 		h, ok := c.hosts[m.Node]

@@ -23,6 +23,7 @@ type image struct {
 	Durable  bool               `json:"durable"` // survives a loss of power
 	Rot      int                `json:"rot"`     // times that its content was damaged
 	Sum      string             `json:"sum"`     // what the first seal found, kept beside it
+	Written  moment             `json:"written_ns"`
 	Mem      memory             `json:"mem"`
 }
 
@@ -38,9 +39,10 @@ func (i *image) checksum() string {
 func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
 	i := c.images[id]
 	h := c.hosts[from]
+	if f := c.reached(h); f != nil {
+		return nil, f
+	}
 	switch {
-	case h.has(StoreGone):
-		return nil, failed(hypervisor.ErrNoImage, "image %s: the store is not mounted on %s", id, from)
 	case i == nil:
 		return nil, failed(hypervisor.ErrNoImage, "image %s: no such file", id)
 	case !i.Complete:
@@ -79,6 +81,9 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 		if h.answers() != nil || h.has(StoreGone) {
 			continue
 		}
+		if f := c.listable(h); f != nil {
+			return hypervisor.Store{}, f
+		}
 		free, known := pools[h.Pool]
 		if !known {
 			free = c.free(h.Pool)
@@ -92,34 +97,31 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 	if len(pools) == 0 {
 		return hypervisor.Store{}, failed(hypervisor.ErrUnreachable, "image store: no node answers")
 	}
-	for _, i := range c.sortedImages() {
-		if _, seen := pools[i.Pool]; seen {
-			s.Images = append(s.Images, hypervisor.Image{ID: i.ID, Node: c.door(i, s.Free), Bytes: i.Bytes, Complete: i.Complete})
-		}
-	}
+	s.Images = c.list(s.Free)
 	return s, nil
 }
 
 // door is the node through which an image can be reached: the one that saved it,
 // and another one of its pool while that one does not answer.
-func (c *Cluster) door(i *image, open map[cluster.NodeID]hypervisor.Space) cluster.NodeID {
-	if _, ok := open[i.Node]; ok {
-		return i.Node
+func (c *Cluster) door(saved *host, open map[cluster.NodeID]hypervisor.Space) cluster.NodeID {
+	if _, ok := open[saved.ID]; ok {
+		return saved.ID
 	}
 	for _, h := range c.order {
-		if _, ok := open[h.ID]; ok && h.Pool == i.Pool {
+		if _, ok := open[h.ID]; ok && h.Pool == saved.Pool {
 			return h.ID
 		}
 	}
-	return i.Node
+	return saved.ID
 }
 
 // sortedImages lists the images in order of VMs, generations and attempts.
 func (c *Cluster) sortedImages() []*image {
-	return slices.SortedFunc(maps.Values(c.images), func(a, b *image) int {
-		return cmp.Or(a.ID.VM.Compare(b.ID.VM), cmp.Compare(a.ID.Generation, b.ID.Generation),
-			cmp.Compare(a.ID.Attempt, b.ID.Attempt))
-	})
+	return slices.SortedFunc(maps.Values(c.images), func(a, b *image) int { return compareIDs(a.ID, b.ID) })
+}
+
+func compareIDs(a, b hypervisor.ImageID) int {
+	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
 }
 
 // startSave begins to write the image. A running copy is paused for it, and runs
@@ -138,10 +140,11 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 		return 0, nil
 	case id.VM != m.VM:
 		return 0, refuse(op, "image "+id.String()+" is another VM's")
-	case h.has(StoreGone):
-		return 0, refuse(op, "the store is not mounted")
 	case c.images[id] != nil:
 		return 0, refuse(op, "image "+id.String()+" exists")
+	}
+	if f := c.reached(h); f != nil {
+		return 0, f
 	}
 	op.Ran = m.State == hypervisor.CopyRunning
 	if op.Ran {
@@ -149,7 +152,7 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 		c.tell(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Mem)
 	}
 	c.begin(m, hypervisor.JobSaving, op)
-	c.images[id] = &image{ID: id, Node: h.ID, Pool: h.Pool, Mem: m.Mem}
+	c.images[id] = &image{ID: id, Node: h.ID, Pool: h.Pool, Mem: m.Mem, Written: c.now}
 	c.tell(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Mem)
 	return c.cfg.Profile.Save.Of(m.Mem.Spec.Reserved.Memory), nil
 }
@@ -169,7 +172,7 @@ func (c *Cluster) finishSave(op *operation) *failure {
 		return full
 	}
 	if i := c.images[op.Call.Image]; i != nil && i.Node == h.ID {
-		i.Complete, i.Bytes, i.Mem = true, int64(need)<<20, m.Mem
+		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Mem, c.now
 	}
 	m.Job, m.Op = hypervisor.JobNone, 0
 	c.drop(m)
@@ -182,7 +185,7 @@ func (c *Cluster) finishSave(op *operation) *failure {
 func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
 	op := c.ops[m.Op]
 	if i := c.images[op.Call.Image]; leave && i != nil {
-		i.Bytes = int64(m.Mem.Spec.Reserved.Memory) << 19 // half of it was written
+		i.Bytes, i.Written = int64(m.Mem.Spec.Reserved.Memory)<<19, c.now // half of it was written
 	} else {
 		c.tear(op.Call.Image)
 	}
@@ -221,18 +224,18 @@ func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
 	}
 	i.Durable, i.Sum = true, i.checksum()
 	c.tell(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
-	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum()}, nil
+	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum(), Incarnation: i.Mem.Stamp.Incarnation}, nil
 }
 
 // finishDiscard deletes the image. That it is gone already is as good.
 func (c *Cluster) finishDiscard(op *operation) *failure {
-	i := c.images[op.Call.Image]
-	switch {
-	case c.hosts[op.Call.Node].has(StoreGone):
-		return refuse(op, "the store is not mounted")
-	case i != nil:
+	if f := c.reached(c.hosts[op.Call.Node]); f != nil {
+		return f
+	}
+	if i := c.images[op.Call.Image]; i != nil {
 		delete(c.images, i.ID)
-		c.tell(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+		good := i.Complete && i.Rot == 0 && !i.Mem.Corrupt
+		c.tell(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
 	}
 	return nil
 }

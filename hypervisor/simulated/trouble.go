@@ -36,6 +36,8 @@ func (c *Cluster) troubleNode(h *host, f Fault) {
 		}
 	case DaemonKilled:
 		c.killDaemon(h)
+	case StoreStale:
+		h.listing = c.saved(h)
 	default: // the others show when something is tried
 	}
 }
@@ -49,8 +51,12 @@ func (c *Cluster) mend(h *host, k FaultKind) {
 	t.On = false
 	t.Version++
 	c.tell(Change{Kind: Mended, Node: h.ID, Fault: k}, nil)
-	if k == Freeze {
+	switch k {
+	case Freeze:
 		c.thaw(h)
+	case StoreStale:
+		h.listing = nil
+	default:
 	}
 	h.hinted = false // whatever was kept back comes out now
 	c.hint(h)
@@ -82,12 +88,11 @@ func (c *Cluster) powerOff(h *host) {
 	h.troubles[DaemonKilled].On = false
 	c.dropWaiting(h, gone)
 	for _, m := range h.sorted() {
-		switch m.Job {
-		case hypervisor.JobOutgoing, hypervisor.JobIncoming:
-			op := c.ops[m.Op]
+		op := c.ops[m.Op]
+		if op != nil && (m.Job == hypervisor.JobOutgoing || m.Job == hypervisor.JobIncoming) {
 			c.cancelMigrate(op, gone)
-		default: // of a save a partial file stays
-			m.Job, m.Op = hypervisor.JobNone, 0
+		} else { // of a save a partial file stays
+			c.whole(m)
 		}
 		if h.copies[m.VM] == m {
 			c.drop(m)
@@ -111,20 +116,24 @@ func (c *Cluster) powerOff(h *host) {
 
 // killDaemon ends the calls that the node's daemon carries out, as the lab saw
 // it: a save leaves its partial file and the VM as it was (6a, 6b), a restore
-// leaves nothing, a migration leaves the source (M3, M4, M7). Of the small calls
-// some were done and some were not.
+// leaves nothing, a migration leaves the source (M3, M4, M7); unless a copy that is not
+// whole is left, see [HalfLeft]. Of the small calls some were done and some were not.
 func (c *Cluster) killDaemon(h *host) {
 	gone := failed(hypervisor.ErrUnreachable, "node %s: end of file while reading data", h.ID)
 	c.dropWaiting(h, gone)
 	for _, m := range h.sorted() {
-		switch op := c.ops[m.Op]; m.Job {
+		op := c.ops[m.Op]
+		if op == nil || c.leftHalf(m, op, gone) {
+			continue
+		}
+		switch m.Job {
 		case hypervisor.JobSaving:
 			c.cancelSave(m, true, gone)
 		case hypervisor.JobRestoring:
 			c.undo(m, gone)
 		case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 			c.cancelMigrate(op, gone)
-		case hypervisor.JobNone:
+		case hypervisor.JobNone, hypervisor.JobUnknown:
 		}
 	}
 	for _, op := range c.underWay(h) {

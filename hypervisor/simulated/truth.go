@@ -60,6 +60,8 @@ type Change struct {
 	MemoryEpoch int
 	DiskEpoch   int
 	Corrupt     bool // the memory concerned is damaged
+	Half        bool // Unpaused: the copy was not whole
+	Good        bool // Discarded: the image was complete, and what was saved
 	Cause       hypervisor.Cause
 	Fault       FaultKind // Troubled, Mended
 }
@@ -97,7 +99,8 @@ type TrueCopy struct {
 	Stamp       hypervisor.Stamp
 	State       hypervisor.CopyState
 	Job         hypervisor.Job
-	MemoryEpoch int // stale unless it equals the VM's disk epoch
+	Half        bool // its memory is not whole
+	MemoryEpoch int  // stale unless it equals the VM's disk epoch
 	Corrupt     bool
 	Reserved    cluster.Resources
 	CPU         cluster.MilliCPU // what the guest needs now
@@ -135,7 +138,7 @@ func (c *Cluster) Truth() Truth {
 		for _, h := range c.order {
 			if m := h.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
-					VM: id, Node: h.ID, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job, MemoryEpoch: m.Mem.Epoch,
+					VM: id, Node: h.ID, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job, Half: m.Half, MemoryEpoch: m.Mem.Epoch,
 					Corrupt: m.Mem.Corrupt, Reserved: m.Mem.Spec.Reserved, CPU: m.Need, Cap: m.Cap, Ran: c.ran(m),
 				})
 			}

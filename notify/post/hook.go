@@ -7,17 +7,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"vjob/cluster"
 	"vjob/notify"
 )
 
@@ -30,7 +33,8 @@ const (
 
 // Hook delivers by calls to web addresses.
 type Hook struct {
-	Hosts    []string       // that may be called: a name, *.name for all below it, or * for all
+	Hosts    []string       // that may be called, as [notify.Matches] has them
+	Ports    []int          // of these
 	Networks []netip.Prefix // that may be reached besides the public ones
 	Secret   []byte         // of the signature; none is no signature
 	Now      func() time.Time
@@ -50,43 +54,60 @@ func NewHook(h Hook) *Hook {
 	return &h
 }
 
-// Allowed reports whether a host may be called.
-func (h *Hook) Allowed(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return slices.ContainsFunc(h.Hosts, func(pattern string) bool {
-		pattern = strings.ToLower(pattern)
-		suffix, wild := strings.CutPrefix(pattern, "*")
-		return pattern == "*" || pattern == host || wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix)
-	})
+// Check says why an address may not be called; field is what it is called in the message.
+func (h *Hook) Check(field string, u *url.URL) error {
+	if !notify.Matches(h.Hosts, u.Hostname()) {
+		return cluster.BadField(field, u.Host, "a host that this site allows to be called, or a mail address")
+	}
+	if !h.port(portOf(u)) {
+		return cluster.BadField(field, u.Host, fmt.Sprintf("one of the ports %s, which this site allows to be called", listed(h.Ports)))
+	}
+	return nil
 }
 
-// special are networks that are no part of the public one and that netip does not tell.
-var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"),
+// portOf is the port of a web address, or 0 if it is not a number.
+func portOf(u *url.URL) int {
+	switch {
+	case u.Port() != "":
+		n, _ := strconv.Atoi(u.Port()) // digits; too many are no port
+		return n
+	case u.Scheme == "https":
+		return 443
+	}
+	return 80
 }
 
-// reachable refuses addresses that are not public, unless they are allowed.
+func (h *Hook) port(n int) bool { return slices.Contains(h.Ports, n) }
+
+func listed(ports []int) string {
+	words := make([]string, len(ports))
+	for i, n := range ports {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+// reachable refuses addresses that are not public, unless they are allowed, and other
+// ports. It is asked with what a name resolved to.
 func (h *Hook) reachable(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: address %s: %w", ErrRefused, address, err)
 	}
 	ip := at.Addr().Unmap().WithZone("")
-	in := func(list []netip.Prefix) bool {
-		return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
-	}
-	public := ip.IsGlobalUnicast() && !ip.IsPrivate() && !in(special)
-	if !public && !in(h.Networks) {
+	switch {
+	case !Public(ip) && !within(h.Networks, ip):
 		return fmt.Errorf("%w: %s is no public address, and its network is not allowed", ErrRefused, ip)
+	case !h.port(int(at.Port())):
+		return fmt.Errorf("%w: port %d is not allowed", ErrRefused, at.Port())
 	}
 	return nil
 }
 
 // Carry calls a web address.
 func (h *Hook) Carry(ctx context.Context, to notify.Address, m *notify.Message) error {
-	if !h.Allowed(to.URL.Hostname()) {
-		return fmt.Errorf("%w: host %s is not allowed", ErrRefused, to.URL.Hostname())
+	if err := h.Check("notify", to.URL); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -104,6 +125,9 @@ func (h *Hook) Carry(ctx context.Context, to notify.Address, m *notify.Message) 
 		r.Header.Set(SignatureHeader, Sign(h.Secret, stamp, body))
 	}
 	res, err := h.client.Do(r)
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // the path of an address may be a secret
+	}
 	if err != nil {
 		return err
 	}

@@ -12,19 +12,33 @@ import (
 	"vjob/notify"
 )
 
-// letter is a message to somebody that was not delivered yet.
+// letter is a message that was not delivered yet.
 type letter struct {
 	To      string         `json:"to"`
 	Message notify.Message `json:"message"`
 	OAR     bool           `json:"oar,omitempty"`
+	Since   time.Time      `json:"since"` // it is owed
 	Tries   int            `json:"tries"`
 	Next    time.Time      `json:"next"` // no attempt before
+
+	to     notify.Address // To
+	flying bool           // an attempt is under way
+}
+
+// ready reports whether an attempt may begin.
+func (l *letter) ready(now time.Time) bool { return !l.flying && !l.Next.After(now) }
+
+// message is the message with what its JSON leaves out.
+func (l *letter) message() notify.Message {
+	m := l.Message
+	m.OAR = l.OAR
+	return m
 }
 
 // letters is what must not be forgotten: how far the log was read, and what is owed.
 type letters struct {
-	Cursor  int64    `json:"cursor"` // the last event that was read
-	Waiting []letter `json:"waiting"`
+	Cursor  int64     `json:"cursor"` // the last event that was read
+	Waiting []*letter `json:"waiting"`
 }
 
 // load reads the letters; known is false when there were none yet.

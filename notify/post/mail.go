@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/smtp"
 	"net/textproto"
+	"strings"
 	"time"
 
+	"vjob/cluster"
 	"vjob/notify"
 )
 
@@ -30,7 +32,8 @@ const (
 type Mail struct {
 	Server   string // host:port
 	From     string
-	User     string // "" needs no password
+	Domains  []string // that mails go to, as [notify.Matches] has them; none: that of From
+	User     string   // "" needs no password
 	Password string
 	Security Security
 	Roots    *tls.Config // nil: the system's certificates
@@ -38,8 +41,24 @@ type Mail struct {
 
 var _ Carrier = (*Mail)(nil)
 
+// Check says why no mail goes to an address; field is what it is called in the message.
+func (m *Mail) Check(field string, to notify.Address) error {
+	domains := m.Domains
+	if len(domains) == 0 {
+		from := notify.Address{Mail: m.From}
+		domains = []string{from.Domain()}
+	}
+	if !notify.Matches(domains, to.Domain()) {
+		return cluster.BadField(field, to.Mail, "an address in "+strings.Join(domains, ", ")+": this site sends mails nowhere else")
+	}
+	return nil
+}
+
 // Carry sends a mail.
 func (m *Mail) Carry(ctx context.Context, to notify.Address, message *notify.Message) (err error) {
+	if err := m.Check("notify", to); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	c, err := m.dial(ctx)
 	if err != nil {
 		return fmt.Errorf("mail server %s: %w", m.Server, err)

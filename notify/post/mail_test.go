@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -71,5 +72,28 @@ func TestSecurity(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A mail to a domain that is not allowed is refused before the server is asked: settings
+// may have changed since the vjob was submitted.
+func TestMailDomains(t *testing.T) {
+	for _, tt := range []struct {
+		domains []string
+		to      string
+		taken   bool
+	}{
+		{nil, "ann@example.org", true},
+		{nil, "ann@evil.com", false},
+		{[]string{"a.org", "*.b.org"}, "ann@x.b.org", true},
+		{[]string{"a.org", "*.b.org"}, "ann@example.org", false},
+		{[]string{"*"}, "ann@evil.com", true},
+	} {
+		box := newLetterbox(t)
+		m := post.Mail{Server: box.listener.Addr().String(), From: "vjob@example.org", Domains: tt.domains, Security: post.Plain}
+		err := m.Carry(t.Context(), notify.Address{Mail: tt.to}, &notify.Message{Seq: 7, VJob: 12, Host: "frontal"})
+		if (err == nil) != tt.taken || errors.Is(err, post.ErrRefused) == tt.taken || (len(box.mails) == 1) != tt.taken {
+			t.Errorf("%v: to %s: %v, %d mails", tt.domains, tt.to, err, len(box.mails))
+		}
 	}
 }

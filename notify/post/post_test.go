@@ -1,6 +1,7 @@
 package post_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type source struct {
 	mu     sync.Mutex
 	events []journal.Event
 	notify map[cluster.VJobID][]string
+	owners map[cluster.VJobID]string // ann for all others
 }
 
 func (s *source) add(id cluster.VJobID, state cluster.State) {
@@ -57,7 +59,7 @@ func (s *source) VJob(_ context.Context, id cluster.VJobID) (journal.Kept, error
 	if !ok {
 		return journal.Kept{}, cluster.ErrNotFound
 	}
-	return journal.Kept{Row: journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: "ann", Terms: cluster.Terms{Notify: to}}}}, nil
+	return journal.Kept{Row: journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: cmp.Or(s.owners[id], "ann"), Terms: cluster.Terms{Notify: to}}}}, nil
 }
 
 // clock is a present that tests turn forward.

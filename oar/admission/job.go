@@ -11,11 +11,13 @@ import (
 
 // Job is what is submitted, as far as rules look at it.
 type Job struct {
-	User    string
-	Groups  []string // of the user
-	Queue   string
-	Project string
-	Types   []string
+	User   string
+	Groups []string // of the user
+	// Ungrouped: the groups of the user are unknown, and rules about them refuse.
+	Ungrouped bool
+	Queue     string
+	Project   string
+	Types     []string
 	// Properties are those of -p and of rules; nodes must have all of them.
 	Properties  []property.Filter
 	Request     *request.Request

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,11 @@ func (p *Policy) Admit(j Job) (Job, []string, error) {
 		because, holds := r.holds(&j)
 		if !holds {
 			continue
+		}
+		if j.Ungrouped && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
+			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + fmt.Sprintf(
+				"a rule (%s) goes by groups, and those of %s are unknown; an administrator states them: vjob accounts change %s --groups LIST",
+				r.Name, j.User, j.User)}
 		}
 		if r.Refuse != "" {
 			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
@@ -87,12 +93,13 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 }
 
 // who looks at the user and where the job goes.
+// Unknown groups satisfy every condition.
 func (r *compiled) who(j *Job) bool {
 	w := &r.When
-	in := func(list []string) bool {
-		return slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
+	in := func(list []string, unknown bool) bool {
+		return j.Ungrouped && unknown || slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
 	}
-	return among(w.Users, j.User) && (len(w.Groups) == 0 || in(w.Groups)) && !in(w.NotGroups) &&
+	return among(w.Users, j.User) && (len(w.Groups) == 0 || in(w.Groups, true)) && !in(w.NotGroups, false) &&
 		among(w.Queues, j.Queue) && !slices.Contains(w.NotQueues, j.Queue) && among(w.Projects, j.Project)
 }
 

@@ -40,6 +40,18 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// An error repeats little of what is wrong, however long that is.
+func TestErrorsAreShort(t *testing.T) {
+	long := `"` + strings.Repeat("x", 1<<20) + `"`
+	for _, key := range []string{"hold", "array", "signal", "scanscript", "resource", "anterior", long[1 : len(long)-1]} {
+		for _, value := range []string{long, "[" + long + "]", `{"a":` + long + `}`, "[[" + long + "]]"} {
+			if _, _, err := rest.Read([]byte(`{"` + key + `":` + value + `}`)); err != nil && len(err.Error()) > 300 {
+				t.Errorf("%.20s: %.5s: an error of %d bytes: %.60s", key, value, len(err.Error()), err)
+			}
+		}
+	}
+}
+
 // What is read can be written and read again, and is the same.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"resource":["nodes=1"],"command":"id","array":3,"hold":true,"type":"besteffort"}`)

@@ -101,11 +101,14 @@ type Failure struct {
 	Message string `json:"message"`
 	Exit    int    `json:"exit_status"`          // of OAR's command
 	Output  string `json:"cmd_output,omitempty"` // what the command had printed before
-	Error   struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Field   string `json:"field,omitempty"`
-	} `json:"error"`
+	Error   Fault  `json:"error"`
+}
+
+// Fault is an error in our own shape.
+type Fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
 }
 
 // Words is a list of texts or numbers, or a single one.
@@ -139,7 +142,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	}
 	value, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%q is no whole number", text)
+		return fmt.Errorf("%.40q is no whole number", text)
 	}
 	*n = Number(value)
 	return nil
@@ -160,7 +163,7 @@ func (s *Switch) UnmarshalJSON(data []byte) error {
 	case "false", "0", "no", "off", "":
 		*s = false
 	default:
-		return fmt.Errorf("%q is neither true nor false", text)
+		return fmt.Errorf("%.40q is neither true nor false", text)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ var oar = map[state.State][]state.State{
 // beyond is what vjobs do and OAR's jobs do not: a job that is tried again, or
 // queued again after its node was lost, gets a new number there.
 var beyond = map[state.State][]state.State{
-	state.Waiting:   {state.Launching, state.Terminated}, // toLaunch is only seen while a plan waits
+	state.Waiting:   {state.Launching, state.Terminated, state.Running}, // toLaunch is only seen while a plan waits; a lost vjob may be restored
 	state.Launching: {state.Waiting, state.Finishing},
 	state.Finishing: {state.Waiting},
 }

@@ -59,7 +59,7 @@ func Admit(w *wire.Submission, by Caller, site *Site, world mapping.World) error
 // seen is a vjob as rules see it.
 func seen(w *wire.Submission, by Caller) admission.Job {
 	j := admission.Job{
-		User: by.Name, Groups: by.Groups, Queue: w.Queue, Project: w.Project, Reservation: w.Reservation != nil,
+		User: by.Name, Groups: by.Groups, Ungrouped: by.Ungrouped, Queue: w.Queue, Project: w.Project, Reservation: w.Reservation != nil,
 		Array: max(w.Array, len(w.Parameters)), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 		Request: &request.Request{Alternatives: []request.Alternative{{Walltime: length(w.WalltimeSeconds)}}},
 	}

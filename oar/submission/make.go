@@ -42,6 +42,7 @@ type Site struct {
 type Caller struct {
 	Name                string
 	Groups              []string
+	Ungrouped           bool                        // the groups are unknown
 	Containers          func() ([]Container, error) // those of the caller that have not ended
 	WaitingReservations int                         // of the caller, as are the
 	ActiveJobs          int
@@ -142,7 +143,7 @@ func (m *maker) parameters() error {
 func (m *maker) read() (err error) {
 	j, by := &m.job, &m.by
 	*j = admission.Job{
-		User: by.Name, Groups: by.Groups, Queue: m.value("queue"), Project: m.value("project"), Types: m.options.Values(types),
+		User: by.Name, Groups: by.Groups, Ungrouped: by.Ungrouped, Queue: m.value("queue"), Project: m.value("project"), Types: m.options.Values(types),
 		Array: m.VJob.Array, Image: m.value("image"), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 	}
 	_, j.Interactive = m.options.Value("interactive")

@@ -40,6 +40,13 @@ func (d *Desk) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory
 // Restore counts what was used before the desk was there.
 func (d *Desk) Restore(u Usage) { d.count(&u) }
 
+// Rename has what a user has used count for another name.
+func (d *Desk) Rename(user, name string) {
+	d.charged = true
+	d.shares.Rename(user, name)
+	d.ledger.Rename(user, name)
+}
+
 func (d *Desk) count(u *Usage) {
 	d.charged = true
 	d.shares.Charge(account(u.User, u.Project), u.Hour, fairshare.Use{

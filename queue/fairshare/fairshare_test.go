@@ -260,3 +260,35 @@ func BenchmarkFactor(b *testing.B) {
 		tr.Factor(fairshare.Path{"physics", "ann"})
 	}
 }
+
+// What a user has used counts for another name, and the user starts anew with the same share.
+func TestRename(t *testing.T) {
+	tr := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
+	tr.Charge(path("physics/ann"), noon, fairshare.Use{CPUSec: 10})
+	tr.Charge(path("physics/bob"), noon, fairshare.Use{CPUSec: 5})
+	tr.Charge(path("eve"), noon, fairshare.Use{CPUSec: 1})
+	other := tr.Factor(path("physics/bob"))
+	tr.Rename("ann", "ann#7")
+	tr.Rename("eve", "eve#8")
+	tr.Rename("unknown", "unknown#9")
+	for who, want := range map[string]float64{
+		"physics": 15, "physics/ann": 0, "physics/ann#7": 10, "physics/bob": 5, "eve": 0, "eve#8": 1, "ann": 0, "ann/x": 0,
+	} {
+		if got := tr.Used(path(who), noon); !near(got, want) {
+			t.Errorf("%s has used %v, want %v", who, got, want)
+		}
+	}
+	// As after a start, when the charges of the former name are counted again.
+	again := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
+	again.Charge(path("physics/ann#7"), noon, fairshare.Use{CPUSec: 10})
+	again.Charge(path("physics/bob"), noon, fairshare.Use{CPUSec: 5})
+	again.Charge(path("eve#8"), noon, fairshare.Use{CPUSec: 1})
+	for _, who := range []string{"physics/ann", "physics/ann#7", "physics/bob", "eve", "eve#8"} {
+		if got, want := tr.Factor(path(who)), again.Factor(path(who)); !near(got, want) {
+			t.Errorf("the factor of %s is %v, after a start %v", who, got, want)
+		}
+	}
+	if now := tr.Factor(path("physics/bob")); now == other {
+		t.Error("the share of a former user does not count as one")
+	}
+}

@@ -97,6 +97,31 @@ func (t *Tree) add(p Path, at time.Time, amount float64) {
 	}
 }
 
+// Rename has what a user has used, in each project and without one, count for another name,
+// which has used nothing. What projects have used stays.
+func (t *Tree) Rename(user, name string) {
+	t.rename(&t.root, nil, user, name)
+	for project, a := range t.root.below {
+		t.rename(a, Path{project}, user, name)
+	}
+}
+
+// rename moves one account below another; one that has accounts below it is a project.
+func (t *Tree) rename(above *account, path Path, user, name string) {
+	old, known := above.below[user]
+	if !known || old.below != nil {
+		return
+	}
+	renamed := &account{share: t.share(slices.Concat(path, Path{name})), used: old.used}
+	delete(above.below, user)
+	above.below[name] = renamed
+	above.shares += renamed.share - old.share
+	own := slices.Concat(path, Path{user})
+	if _, named := t.rules.Shares[own.String()]; named {
+		t.open(own) // as it was before anything was used
+	}
+}
+
 // halves is how many half-lives an instant lies after the epoch.
 func (t *Tree) halves(at time.Time) float64 {
 	return at.Sub(t.epoch).Seconds() / t.rules.HalfLife.Seconds()

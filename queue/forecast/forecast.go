@@ -65,6 +65,10 @@ type Bar struct {
 	Start time.Time // zero: that cannot be known
 	End   time.Time // zero: that has no end, or cannot be known
 	Why   string    // it waits, with what it waits for
+	// Named are the vjobs that Why names; Discreet is the same without their numbers, for
+	// users that may not see all of them.
+	Named    []cluster.VJobID
+	Discreet string
 }
 
 // Use is what is in use from an instant until the next.
@@ -204,9 +208,11 @@ func (f *forecast) waiting() {
 		if sooner, some := f.amongFirm(j, from); some && !because.ruled && (!ok || sooner.Before(start)) {
 			start, because, ok = sooner, madeWay, true
 		}
-		if f.bars[i].Why = f.why(j, start, because, ok); ok && start.Equal(j.NotBefore) {
-			f.bars[i].Why = j.Reason
+		why := reason{before: j.Reason}
+		if !ok || !start.Equal(j.NotBefore) {
+			why = f.why(j, start, because, ok)
 		}
+		why.tell(&f.bars[i])
 		if !ok {
 			if f.Strict && because.limit == "" {
 				f.stop(i + 1)

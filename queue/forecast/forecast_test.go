@@ -24,6 +24,23 @@ func runs(j forecast.Job) forecast.Job {
 	return j
 }
 
+// A discreet reason has the same sense and no numbers.
+func TestDiscreet(t *testing.T) {
+	jobs := []forecast.Job{runs(job(1, 4, 40)), runs(job(2, 4, 70)), job(3, 8, 10), job(4, 4, 10)}
+	bars := forecast.Of(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: jobs}).Bars
+	for i, want := range map[int]string{
+		2: "waits: it is 3; 2 other vjobs end at 12:40 and 13:10: then there is room",
+		3: "waits: it is 4; another vjob ends at 12:40: then there is room",
+	} {
+		if bars[i].Discreet != want || len(bars[i].Named) != 4-i {
+			t.Errorf("%+v, want %q", bars[i], want)
+		}
+	}
+	if bars[0].Named != nil {
+		t.Errorf("%+v names others", bars[0])
+	}
+}
+
 func TestWhy(t *testing.T) {
 	reserved := job(5, 8, 60)
 	reserved.Reserved, reserved.Reason = noon.Add(2*time.Hour), "waits for its reservation"

@@ -14,28 +14,28 @@ const named = 3
 
 // why adds to the reason of the decision what has to end before a vjob can start: "needs
 // 6 CPU more; 12 and 15 end at 18:40 and 19:10: then there is room".
-func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
+func (f *forecast) why(j *Job, start time.Time, b because, known bool) reason {
 	switch {
 	case known && b.limit != "":
-		return j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit
+		return reason{before: j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit}
 	case !known && b.limit != "" && len(f.endless) > 0:
-		return j.Reason + "; when it comes to be within " + b.limit + " cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
+		return reason{j.Reason + "; when it comes to be within " + b.limit + " cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
 	case !known && b.limit != "":
-		return j.Reason + "; it never comes to be within " + b.limit
+		return reason{before: j.Reason + "; it never comes to be within " + b.limit}
 	case b.ruled:
-		return j.Reason + "; the rules leave it no places on the nodes as they are, whoever ends"
+		return reason{before: j.Reason + "; the rules leave it no places on the nodes as they are, whichever vjobs end"}
 	case b.others:
-		return j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"
+		return reason{before: j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"}
 	case b.late:
-		return j.Reason + "; it cannot come to its end before " + f.clock(f.Until)
+		return reason{before: j.Reason + "; it cannot come to its end before " + f.clock(f.Until)}
 	case !known && len(f.endless) > 0:
-		return j.Reason + "; when there will be room cannot be known: " + list(f.endless) + without(len(f.endless)) + " no walltime"
+		return reason{j.Reason + "; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
 	case !known: // it is not room that is missing
-		return j.Reason
+		return reason{before: j.Reason}
 	}
 	before := f.giving(j, start)
 	if len(before) == 0 {
-		return j.Reason
+		return reason{before: j.Reason}
 	}
 	ids, times := make([]cluster.VJobID, len(before)), make([]string, len(before))
 	for i, e := range before {
@@ -53,7 +53,27 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) string {
 	if b.pieces {
 		room = " there are places for its VMs"
 	}
-	return j.Reason + "; " + list(ids) + verb + and(times) + then + room
+	return reason{j.Reason + "; ", ids, verb + and(times) + then + room}
+}
+
+// reason is a text that may name vjobs.
+type reason struct {
+	before string
+	named  []cluster.VJobID // may be none
+	after  string
+}
+
+// tell puts the reason into a bar.
+func (r reason) tell(b *Bar) {
+	b.Why, b.Named = r.before, r.named
+	if len(r.named) == 0 {
+		return
+	}
+	unnamed := "another vjob"
+	if len(r.named) > 1 {
+		unnamed = fmt.Sprintf("%d other vjobs", len(r.named))
+	}
+	b.Why, b.Discreet = r.before+list(r.named)+r.after, r.before+unnamed+r.after
 }
 
 func without(n int) string {

@@ -94,6 +94,17 @@ func (l *Ledger) Forget(before time.Time) {
 	}
 }
 
+// Rename has what a user has used count for another name, which has used nothing.
+func (l *Ledger) Rename(user, name string) {
+	for w, page := range maps.Clone(l.pages) {
+		if w.User == user {
+			delete(l.pages, w)
+			w.User = name
+			l.pages[w] = page
+		}
+	}
+}
+
 // Clone is a ledger that goes on by itself.
 func (l *Ledger) Clone() *Ledger {
 	c := &Ledger{pages: make(map[Who][]line, len(l.pages))}

@@ -65,3 +65,17 @@ func TestHoursCountWhole(t *testing.T) {
 		t.Errorf("%d in all, want 4000", got)
 	}
 }
+
+// What a user has used counts for another name, in each project.
+func TestLedgerRename(t *testing.T) {
+	var l quota.Ledger
+	for _, w := range []quota.Who{{User: "ann", Project: "p"}, {User: "ann"}, {User: "bob", Project: "p"}} {
+		l.Charge(w, noon, 10)
+	}
+	l.Rename("ann", "ann#7")
+	for w, want := range map[quota.Who]int64{{User: "ann"}: 0, {User: "ann#7"}: 20, {User: "bob"}: 10, {Project: "p"}: 20} {
+		if got := l.CPUTime(w, noon); got != want {
+			t.Errorf("%+v has %d, want %d", w, got, want)
+		}
+	}
+}

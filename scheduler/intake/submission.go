@@ -29,6 +29,9 @@ type Submission struct {
 	// nothing else; none is a single vjob. The vjobs of a named array bear its name
 	// with their index: "sweep[7]".
 	Array []string `json:",omitempty"` // that old fingerprints of submissions hold
+	// Allowed is what the owner may have at once, this submission included.
+	Allowed Holding `json:"-"` // a limit, and no part of what is asked for
+	Lacks   Rights  `json:"-"` // that the owner does not have; none by itself
 }
 
 // VJobs turns the submission into its vjobs. Their numbers follow each other.

@@ -12,6 +12,8 @@ import (
 type Bounds struct {
 	VMs    int      // per vjob; 0 is no limit
 	Array  int      // vjobs per array; 0 is no limit
+	Total  int      // VMs per submission, over all vjobs and alternatives; 0 is no limit
+	Owner  Holding  // what one owner may have at once
 	Images []string // ids in the catalogue; the first is the default
 }
 
@@ -26,6 +28,9 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 	}
 	if b.Array > 0 && len(s.Array) > b.Array {
 		return cluster.BadField("array", len(s.Array), fmt.Sprintf("at most %d vjobs in one array", b.Array))
+	}
+	if err := s.validateTotal(b); err != nil {
+		return err
 	}
 	if s.Walltime < 0 {
 		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")
@@ -48,6 +53,9 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 		if err := ruling.CheckOwn(s.Rules, nodes, len(s.VMs)); err != nil {
 			return err
 		}
+	}
+	if err := s.validateRights(nodes); err != nil {
+		return err
 	}
 	if err := s.validateShapes(b, nodes); err != nil {
 		return err

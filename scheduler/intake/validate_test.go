@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -137,5 +138,38 @@ func TestValidateDeadline(t *testing.T) {
 		if err := s.Validate(intake.Bounds{}, nil); (err != nil) != c.refused || err != nil && (!errors.As(err, &bad) || bad.Field != "deadline") {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// What a submission takes in all is bounded: VMs × vjobs, and the VMs of all alternatives.
+func TestTotalOfASubmission(t *testing.T) {
+	limit := intake.Bounds{VMs: 1000, Array: 10_000, Total: 100_000}
+	of := func(vms, array, shapes int) *intake.Submission {
+		s := &intake.Submission{Owner: "u", Walltime: time.Hour, VMs: slices.Repeat([]cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}, vms)}
+		s.Array = slices.Repeat([]string{""}, array)
+		for range shapes {
+			s.Shapes = append(s.Shapes, cluster.Shape{VMs: s.VMs, Walltime: time.Hour})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name               string
+		vms, array, shapes int
+		want               string // the error
+	}{
+		{"an array at the limit", 100, 1000, 0, ""},
+		{"one VM more in each", 101, 1000, 0, "array: 101000 VMs in 1000 vjobs requested, one submission may have 100000 VMs: submit a smaller array, or smaller vjobs in it"},
+		{"the array that took 1.5 GB", 1000, 10_000, 0, "array: 10000000 VMs in 10000 vjobs requested, one submission may have 100000 VMs: submit a smaller array, or smaller vjobs in it"},
+		{"alternatives of an array", 10, 5001, 2, "array: 100020 VMs in 5001 vjobs requested, one submission may have 100000 VMs: submit a smaller array, or smaller vjobs in it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ""
+			if err := of(c.vms, c.array, c.shapes).Validate(limit, nil); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
 	}
 }

@@ -30,6 +30,7 @@ type Decision struct {
 // decide takes a decision. It may fail, and it may panic.
 func (p *Picture) decide() (d Decision) {
 	wished, fault := p.wish()
+	p.evacuate(wished)
 	p.admit(wished)
 	d.fault, d.Verdicts = fault, p.settle(wished)
 	p.rehearse(d.Verdicts)

@@ -61,6 +61,8 @@ type Picture struct {
 	aside    map[cluster.VJobID]string       // no decision can be taken with them, and why
 	confined map[cluster.VMID]bool           // those of them that run
 	molded   map[cluster.VJobID]int          // the shapes that moldable vjobs have here
+	drained  map[cluster.NodeID]bool         // nodes that answer and are to be empty
+	leaves   map[cluster.VJobID]bool         // they leave a drained node, and do not stand still there
 	coming   []cluster.VJobID                // reservations for which room is being made, see [Picture.rehearse]
 	thorough bool                            // the planner is asked even if nothing is to change
 	closed   string                          // why nobody may run in it, if it is of a container; "": they may
@@ -115,12 +117,19 @@ func blank(settings *Settings, f *Facts) *Picture {
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
 		budgets: f.Budgets, images: f.Images, noImages: f.NoImages, waits: f.Waits, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
+		drained: map[cluster.NodeID]bool{}, leaves: map[cluster.VJobID]bool{},
 	}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
+		if n.State == cluster.Draining && !n.Silent {
+			p.drained[n.ID] = true
+		}
 		p.off[n.ID] = !n.On
-		p.current.SetNode(n.Node)
-		p.intended.SetNode(n.Node)
+		node := n.Node
+		free := node.Capacity.Minus(n.Foreign)
+		node.Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
+		p.current.SetNode(node)
+		p.intended.SetNode(node)
 		if settings.Live {
 			for vm := range n.Locked {
 				p.live[vm] = true
@@ -154,8 +163,10 @@ func (p *Picture) bar(r *execute.Report, waits string) {
 	if waits != "" {
 		p.barred[r.Job.ID] = waits
 	}
-	if until := r.Failed.Add(shunFor); len(r.Shunned) > 0 && p.now.Before(until) {
-		maps.Copy(p.avoid, r.Shunned)
+	if until := r.Failed.Add(shunFor); len(r.Refusals) > 0 && p.now.Before(until) {
+		for _, refusal := range r.Refusals {
+			p.avoid[refusal.VM] = append(p.avoid[refusal.VM], refusal.Node)
+		}
 		p.again(until)
 	}
 }

@@ -55,7 +55,7 @@ func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
 	}
 	for _, i := range list {
 		job, v := p.VJobs[i].Job, &verdicts[i]
-		may := p.settings.mayStand(job)
+		may := p.mayStand(job)
 		switch fits := may && room.Stand(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Wish = queue.Pause
@@ -77,7 +77,7 @@ func (p *Picture) standers(wished []queue.Verdict) (list []int, may bool) {
 	for i := range p.VJobs {
 		if p.suspends(i, wished[i].Wish) {
 			list = append(list, i)
-			may = may || p.settings.mayStand(p.VJobs[i].Job)
+			may = may || p.mayStand(p.VJobs[i].Job)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int {

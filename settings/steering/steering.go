@@ -49,9 +49,9 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	e.Limits = gang.Limits{
 		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
 		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
-		Word: gang.DefaultLimits.Word,
+		Word: gang.DefaultLimits.Word, StoreLag: s.Limits.StoreLag.Duration,
 	}
-	e.Attempts = s.Limits.Attempts
+	e.Attempts, e.KeepLost = s.Limits.Attempts, s.Retention.Lost.Duration
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
 		Settings: pass.Settings{
@@ -76,7 +76,10 @@ func consolidating(s *settings.Settings) *scheduler.Consolidating {
 
 // Bounds limits submissions; the default image stands first.
 func Bounds(s *settings.Settings) intake.Bounds {
-	b := intake.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	b := intake.Bounds{
+		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
+		Owner: intake.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
+	}
 	if usual := s.DefaultImage(); usual != "" {
 		b.Images = append(b.Images, usual)
 	}
@@ -119,11 +122,10 @@ func suspension(s *settings.Settings) (pass.Suspension, error) {
 	return pass.SuspensionNamed(s.Policy.Suspend, p)
 }
 
-// costs are the estimates of actions. On real hosts they are those of the thesis,
-// which are on the safe side: deadlines are made of them.
+// costs are the estimates of actions, of which deadlines are made too.
 func costs(s *settings.Settings) (ctxswitch.Costs, error) {
 	if s.Driver == "libvirt" {
-		return ctxswitch.ThesisCosts, nil
+		return RealCosts(s), nil
 	}
 	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
 	if err != nil {

@@ -12,6 +12,7 @@ type row struct {
 // docs/ARCHITECTURE.md; `go test ./tests/architecture -update` copies it there.
 var table = []row{
 	{"spelling", nil, "what names are of"},
+	{"durable", nil, "what is kept in a directory"},
 	{"cluster", nil, "how anything is decided, done or kept"},
 	{"demand", of("cluster"), "what is done with a prediction"},
 	{"energy", of("cluster"), "how an allocation is found"},
@@ -71,13 +72,13 @@ var table = []row{
 	{"scheduler", of("cluster", "energy", "energy/price", "energy/consolidate", "queue", "queue/reservation", "queue/forecast", "energy/budget", "queue/rank", "queue/arrangement", "hypervisor", "ruling", "ctxswitch", "ctxswitch/gang", "power", "power/cycle", "journal", "ctxswitch/execute", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/exile", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "scheduler/chore"), "which store, driver and front it has"},
 
 	{"hypervisor/simulated", of("cluster", "hypervisor", "power"), "gangs, plans and queues"},
-	{"hypervisor/libvirt", of("cluster", "hypervisor"), "gangs, plans and queues"},
+	{"hypervisor/libvirt", of("durable", "cluster", "hypervisor"), "gangs, plans and queues"},
 	{"hypervisor/conformance", of("cluster", "hypervisor"), "which driver it tests"},
 	{"db/internal/check", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "journal", "scheduler/intake"), "where the rows are kept"},
 	{"db/replay", of("cluster", "journal"), "everything but the event log"},
 	{"db/storetest", of("cluster", "hypervisor", "ctxswitch", "ctxswitch/gang", "power/cycle", "journal", "scheduler/intake", "scheduler", "db/replay"), "which store it tests"},
 	{"db/memory", of("cluster", "hypervisor", "ctxswitch/gang", "power/cycle", "journal", "scheduler/intake", "scheduler", "db/internal/check", "db/replay"), "the disk"},
-	{"db", of("cluster", "hypervisor", "ctxswitch/gang", "power/cycle", "journal", "scheduler/intake", "scheduler", "db/internal/check", "db/replay"), "what the rows mean to the loop"},
+	{"db", of("durable", "cluster", "hypervisor", "ctxswitch/gang", "power/cycle", "journal", "scheduler/intake", "scheduler", "db/internal/check", "db/replay"), "what the rows mean to the loop"},
 
 	{"oar/message", of("cluster"), "what is typed"},
 	{"oar/date", of("oar/message"), "which time it is, and where"},
@@ -101,7 +102,8 @@ var table = []row{
 	{"oar/submission", of("cluster", "ruling", "notify", "oar/message", "oar/date", "oar/property", "oar/request", "oar/mapping", "oar/script", "oar/starter", "oar/paramfile", "oar/jobtype", "oar/admission", "oar/rest", "oar/job", "api/wire"), "how a vjob is stored, and over which way it is asked for"},
 	{"terminal", of("cluster", "api/client"), "what runs in a VM"},
 	{"oar/command", of("cluster", "oar/message", "oar/date", "oar/script", "oar/jobtype", "oar/state", "oar/getopt", "oar/rest", "oar/report", "api/wire", "api/client", "terminal"), "what a request means: the daemon says it"},
-	{"api", of("cluster", "energy", "energy/budget", "queue/rank", "queue/quota", "queue/arrangement", "ctxswitch", "power/cycle", "journal", "energy/account", "notify", "scheduler/intake", "scheduler/switchboard", "scheduler", "api/wire"), "the store and the drivers"},
+	{"api/guard", nil, "what is asked, and which accounts there are"},
+	{"api", of("cluster", "energy", "energy/budget", "queue/rank", "queue/quota", "queue/arrangement", "ctxswitch", "power/cycle", "journal", "energy/account", "notify", "scheduler/intake", "scheduler/switchboard", "scheduler", "api/wire", "api/guard"), "the store and the drivers"},
 	{"api/oarapi", of("cluster", "journal", "scheduler", "oar/message", "oar/mapping", "oar/jobtype", "oar/state", "oar/rest", "oar/job", "oar/report", "api/wire", "oar/submission", "api"), "what package oar/submission decides"},
 
 	{"settings/document", of("spelling", "cluster"), "what the documents mean"},
@@ -139,14 +141,17 @@ var table = []row{
 	{"cmd/vjob", of("cmd/program", "cmd/vjob/cli", "cmd/vjob/vjobs", "cmd/vjob/site", "cmd/vjob/watch", "cmd/vjob/plan", "cmd/vjob/energy", "cmd/vjob/replay", "cmd/vjob/oar"), "nothing: it joins the commands"},
 	{"tests/brute", nil, "who asks"},
 	{"tests/golden", nil, "what the texts mean"},
+	{"tests/mutation", nil, "what the packages do that it changes"},
 	{"tests/pace", nil, "what long tests do"},
 	{"tests/sim", everything, "real time"},
+	{"tests/powercut/disk", nil, "which program wrote the files"},
+	{"tests/powercut", of("tests/powercut/disk"), "what the files mean"},
 	{"tests/lab", of("cluster", "hypervisor/libvirt"), "what is tested on its hosts"},
 }
 
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
-var pure = of("energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/exile", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "virtual",
+var pure = of("tests/powercut/disk", "energy/day", "energy/dpm", "power/cycle", "spelling", "cluster", "demand", "queue", "queue/profile", "queue/backfill", "queue/outlook", "queue/ceiling", "replay/pool", "replay/spread", "repack", "repack/rule", "repack/script", "repack/packing", "repack/solve", "ruling", "ctxswitch", "ctxswitch/gang", "ctxswitch/execute", "journal", "scheduler", "scheduler/intake", "scheduler/kin", "scheduler/pass", "scheduler/exile", "scheduler/switchboard", "scheduler/wattage", "scheduler/caretaker", "virtual",
 	"queue/calendar", "queue/fairshare", "queue/rank", "queue/quota", "queue/queues", "queue/arrangement", "queue/reservation", "queue/forecast", "queue/mold",
 	"energy", "energy/budget", "energy/ration", "energy/bound", "energy/heuristic", "energy/solve", "energy/consolidate", "energy/sampled",
 	"oar/message", "oar/date", "oar/property", "oar/request", "oar/script", "oar/starter", "oar/paramfile", "oar/state", "oar/mapping", "oar/jobtype", "oar/admission",

@@ -2,12 +2,17 @@ package oar_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/oar/admission"
+	"vjob/oar/rest"
 	"vjob/settings"
 )
 
@@ -70,6 +75,47 @@ func TestAdmissionOfVJobs(t *testing.T) {
 			t.Errorf("%s: %v", tt.user, err)
 		case job.Terms.Queue != tt.queue || job.WalltimeSeconds != tt.walltime || !strings.Contains(job.Rules, tt.rules):
 			t.Errorf("%s: %s, %d s, %q; want %s, %d s, %q", tt.user, job.Terms.Queue, job.WalltimeSeconds, job.Rules, tt.queue, tt.walltime, tt.rules)
+		}
+	}
+}
+
+// However many submissions come at once, and in whatever language, a user has no more jobs
+// than a rule lets in.
+func TestSimultaneousSubmissionsAreCounted(t *testing.T) {
+	const may, clients = 5, 60
+	over := may
+	x := open(t, func(s *settings.Settings) {
+		s.OAR.Admission = []admission.Rule{{When: admission.When{JobsOver: &over}, Refuse: "no more than 5 jobs"}}
+	})
+	for user, submit := range map[string]func(c *client.Client) error{
+		"alice": func(c *client.Client) error {
+			_, _, err := c.Submit(t.Context(), wire.Submission{Hold: true, Count: 1, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512}}, "")
+			return err
+		},
+		"bob": func(c *client.Client) error {
+			var a rest.Accepted
+			return c.Do(t.Context(), http.MethodPost, "/oarapi/jobs", rest.Submission{Hold: true, Command: "sleep 1", Queue: "batch", Resource: []string{"/core=1"}}, &a)
+		},
+	} {
+		var accepted atomic.Int32
+		var all sync.WaitGroup
+		release := make(chan struct{})
+		for range clients {
+			c := x.client(user)
+			all.Go(func() {
+				<-release
+				switch err := submit(c); {
+				case err == nil:
+					accepted.Add(1)
+				case !strings.Contains(err.Error(), "no more than 5 jobs"):
+					t.Errorf("%s: %v", user, err)
+				}
+			})
+		}
+		close(release)
+		all.Wait()
+		if accepted.Load() != may {
+			t.Errorf("%s: %d of %d simultaneous submissions were accepted, want %d", user, accepted.Load(), clients, may)
 		}
 	}
 }

@@ -172,8 +172,10 @@ func TestNotify(t *testing.T) {
 		told <- message
 	}))
 	t.Cleanup(server.Close)
+	port := server.Listener.Addr().(*net.TCPAddr).Port
 	x := open(t, func(s *settings.Settings) {
-		s.Notify.Webhooks.Hosts, s.Notify.Webhooks.Networks = []string{"127.0.0.1"}, []string{"127.0.0.0/8"}
+		w := &s.Notify.Webhooks
+		w.Hosts, w.Ports, w.Networks = []string{"127.0.0.1"}, []int{port}, []string{"127.0.0.0/8"}
 	})
 	id := x.sub("alice", "-n", "run 1", "--notify", "[END]"+server.URL, "sleep 1")
 	select {

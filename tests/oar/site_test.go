@@ -69,7 +69,7 @@ func open(tb testing.TB, change ...func(*settings.Settings)) *site {
 		if _, err := x.root.CreateUser(tb.Context(), wire.User{Name: name, Role: "user"}); err != nil {
 			tb.Fatal(err)
 		}
-		token, err := x.root.CreateToken(tb.Context(), name, 0)
+		token, err := x.root.CreateToken(tb.Context(), name, wire.TokenRequest{})
 		if err != nil {
 			tb.Fatal(err)
 		}

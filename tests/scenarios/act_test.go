@@ -155,7 +155,7 @@ func (s *stage) do(w []string) error {
 		return s.shell.SetNode(cluster.NodeID(w[1]), state, "op")
 	}
 	switch order := scheduler.Order(w[0]); order {
-	case scheduler.OrderSuspend, scheduler.OrderResume, scheduler.OrderHold, scheduler.OrderRelease, scheduler.OrderDelete:
+	case scheduler.OrderSuspend, scheduler.OrderResume, scheduler.OrderHold, scheduler.OrderRelease, scheduler.OrderRequeue, scheduler.OrderDelete:
 		id, err := s.vjob(w[1])
 		if err != nil {
 			return err

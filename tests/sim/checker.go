@@ -28,7 +28,9 @@ type Checker struct {
 	done    map[cluster.VMID]int // incarnation in which the guest shut itself down
 	calm    bool                 // no faults: nothing excuses a refused call
 	maxSkew time.Duration
-	trace   func(line string) // nil: nobody wants to read it
+	trace   func(line string)    // may be nil
+	saves   map[suspension][]int // disk epochs by rank when a generation began to be saved
+	left    left
 	ties    ties
 
 	changed    bool
@@ -66,6 +68,12 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
 	k.ties = newTies()
+	k.saves, k.left = map[suspension][]int{}, left{}
+	for _, n := range c.Nodes() {
+		for _, l := range c.Left(n.ID) {
+			k.left[l.VM] = !l.Stubborn
+		}
+	}
 	c.OnChange = k.Change
 	return k
 }
@@ -92,12 +100,16 @@ func (k *Checker) Change(ch simulated.Change) {
 	k.changed = true
 	k.counts.Events++
 	k.tell("      %s %s@%s %s %s %s", ch.Kind, ch.VM, ch.Node, ch.To, ch.Fault, ch.Cause)
+	k.theft(ch)
 	rec, known := k.gangs[ch.VM.VJob]
 	switch ch.Kind {
 	case simulated.Unpaused:
 		if ch.MemoryEpoch != ch.DiskEpoch || ch.Corrupt {
 			k.violate(2, "%s goes on on %s from memory of epoch %d, its disk is at %d (corrupt: %v)",
 				ch.VM, ch.Node, ch.MemoryEpoch, ch.DiskEpoch, ch.Corrupt)
+		}
+		if ch.Half {
+			k.violate(2, "%s goes on on %s before its memory is whole", ch.VM, ch.Node)
 		}
 		k.inOrder(rec, ch, gang.Resuming, hypervisor.CopyPaused)
 	case simulated.Paused:
@@ -114,6 +126,8 @@ func (k *Checker) Change(ch simulated.Change) {
 		if ch.Cause == hypervisor.CauseShutdown {
 			k.done[ch.VM] = ch.Stamp.Incarnation
 		}
+	case simulated.Discarded:
+		k.lastCopy(ch)
 	case simulated.Migrated:
 		k.counts.Migrations++
 	case simulated.Saved:
@@ -204,6 +218,7 @@ func (k *Checker) phase(rec gang.Record) {
 		k.paused[rec.VJob] = nil
 	case gang.Saving:
 		k.skew(rec)
+		k.noteEpochs(rec, k.cluster.Truth())
 	case gang.Paused:
 		k.counts.Standstills++
 		k.skew(rec)
@@ -323,6 +338,9 @@ func (k *Checker) Look() {
 	running := map[cluster.VMID]cluster.NodeID{}
 	for _, c := range truth.Copies {
 		rec := k.gangs[c.VM.VJob]
+		if _, known := k.left[c.VM]; known {
+			continue // there is no record of it
+		}
 		if c.State == hypervisor.CopyRunning {
 			if other, twice := running[c.VM]; twice {
 				k.violate(1, "%s runs on %s and on %s", c.VM, other, c.Node)

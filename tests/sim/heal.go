@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -21,6 +22,7 @@ func (r *run) heal() error {
 	deadline := r.shell.Now().Add(r.opts.Drain)
 	for r.shell.Now().Before(deadline) && !r.done() {
 		r.release()
+		r.giveUp()
 		if err := r.step(r.shell.Now().Add(10 * time.Second)); err != nil {
 			return err
 		}
@@ -33,11 +35,29 @@ func (r *run) heal() error {
 	return nil
 }
 
-// release takes every hold back.
+// release takes every hold back. Vjobs with unusable images start from scratch, as
+// the alarm says.
 func (r *run) release() {
 	for _, id := range r.check.acked {
-		if c := r.check.jobs[id]; c.Held && !c.State.Terminal() {
+		switch c := r.check.jobs[id]; {
+		case !c.Held || c.State.Terminal() || c.State == cluster.Resuming:
+		case (c.State == cluster.Suspended || c.State == cluster.Suspending) && strings.Contains(c.Reason, "cannot be used"):
+			_ = r.shell.Order(id, scheduler.OrderRequeue, "op")
+		default:
 			_ = r.shell.Order(id, scheduler.OrderResume, "u")
+		}
+	}
+}
+
+// giveUp deletes the vjobs that are suspended and of which an image has rotted: what
+// administrators do without another copy of it.
+func (r *run) giveUp() {
+	if r.shell.Now().Before(r.end.Add(10 * time.Minute)) {
+		return // without help they go on as they can
+	}
+	for _, i := range r.cluster.Truth().Images {
+		if i.Corrupt && r.check.jobs[i.ID.VM.VJob].State == cluster.Suspended {
+			_ = r.shell.Order(i.ID.VM.VJob, scheduler.OrderDelete, "op")
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // node is in trouble: I7 and I14, against the truth. A vjob that has ended, or
 // waits, has neither copies nor images; a running one has exactly one running
 // copy of each member whose guest has not left, one that stands still a paused one; a
-// suspended one only its images.
+// suspended one only its images. Images that are kept since a loss do not count.
 func (k *Checker) Rest() {
 	truth := k.cluster.Truth()
 	for id, rec := range k.gangs {
@@ -35,7 +35,9 @@ func (k *Checker) restOf(vm cluster.VMID, rec gang.Record, truth simulated.Truth
 		}
 	}
 	for _, i := range truth.Images {
-		if i.ID.VM == vm {
+		_, kept := rec.Keeps(i.ID.Generation)
+		unused := rec.Phase == gang.Paused && i.Complete // of a save that was given up: the VM has not run since
+		if i.ID.VM == vm && !kept && !unused {
 			images++
 		}
 	}

@@ -93,10 +93,15 @@ func (r *run) build() error {
 			Labels:    wiring(i),
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
 			Strangers: r.strangers(i),
+			Left:      r.opts.leftOn(i),
+		}
+		for _, l := range nodes[i].Left {
+			nodes[i].Capacity = nodes[i].Capacity.Plus(l.Size)
 		}
 	}
 	config := simulated.Config{
 		Nodes: nodes, Profile: simulated.Lab, Seed: r.opts.Seed, Locks: r.opts.Locks, Faults: r.opts.Faults,
+		Overcommits: r.opts.Faults != (simulated.Rates{}),
 	}
 	if r.opts.cramped() {
 		config.Pools = map[string]cluster.MiB{simulated.SharedPool: 3072}
@@ -261,10 +266,18 @@ func (r *run) atEnd() {
 		}
 	}
 	truth := r.cluster.Truth()
+	k.leftovers(truth)
 	for _, c := range truth.Copies {
+		if _, known := k.left[c.VM]; known {
+			continue
+		}
 		k.violate(14, "%s on %s is left although every vjob has ended", c.VM, c.Node)
 	}
 	for _, i := range truth.Images {
+		rec := k.gangs[i.ID.VM.VJob]
+		if _, kept := rec.Keeps(i.ID.Generation); kept {
+			continue
+		}
 		k.violate(14, "image %s is left although every vjob has ended", i.ID)
 	}
 	for i, n := range r.cluster.Nodes() {

@@ -2,7 +2,10 @@ package sim_test
 
 import (
 	"flag"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +24,7 @@ var (
 	first = flag.Uint64("seed", 1, "the first seed")
 	only  = flag.String("policy", "", "draw policies of this name only")
 	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
+	all   = flag.Bool("all", false, "let TestSeeds go on after a seed that fails")
 )
 
 // TestCalm runs without faults: whatever is violated then is our own mistake.
@@ -37,24 +41,33 @@ func TestSeeds(t *testing.T) {
 		next   atomic.Uint64
 		mu     sync.Mutex
 		sum    sim.Counts
+		broken = map[string][]uint64{} // the seeds that break an invariant first, by its number
 		joined sync.WaitGroup
 	)
 	for range runtime.GOMAXPROCS(0) {
 		joined.Go(func() {
-			for !t.Failed() {
+			for *all || !t.Failed() {
 				i := next.Add(1) - 1
 				if i >= uint64(*seeds) {
 					return
 				}
-				counts := run(t, sim.Harsh(*first+i)).Counts
+				result := run(t, sim.Harsh(*first+i))
 				mu.Lock()
-				sum.Add(counts)
+				sum.Add(result.Counts)
+				if len(result.Violations) > 0 {
+					number := strings.Trim(strings.Fields(result.Violations[0])[1], ":")
+					broken[number] = append(broken[number], *first+i)
+				}
 				mu.Unlock()
 			}
 		})
 	}
 	joined.Wait()
 	t.Logf("seeds %d to %d in %s: %+v", *first, *first+uint64(*seeds)-1, time.Since(begin).Round(time.Second), sum)
+	for _, number := range slices.Sorted(maps.Keys(broken)) {
+		slices.Sort(broken[number])
+		t.Logf("%s is broken first by %d seeds: %d", number, len(broken[number]), broken[number])
+	}
 }
 
 // TestPower runs seeds in which nodes are switched off and on, some of which do not

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -96,8 +97,8 @@ func (t *Target) Write(fill func(w io.Writer) error) (err error) {
 		}
 		return t.told(errors.Join(fill(out), out.Close()))
 	}
-	part := filepath.Join(filepath.Dir(t.path), fmt.Sprintf(".%s.%d.part", filepath.Base(t.path), os.Getpid()))
-	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	part := filepath.Join(filepath.Dir(t.path), fmt.Sprintf(".%s.%s.part", filepath.Base(t.path), rand.Text()))
+	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return t.bad(err)
 	}

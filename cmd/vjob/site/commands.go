@@ -15,6 +15,6 @@ func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		nodesCommand(a), queuesCommand(a), quotasCommand(a), sharesCommand(a), rulesCommand(a),
 		budgetCommand(a), priceCommand(a), plansCommand(a), eventsCommand(a), imagesCommand(a),
-		usersCommand(a), adminCommand(a), whoamiCommand(a),
+		accountsCommand(a), tokenCommand(a), auditCommand(a), adminCommand(a), whoamiCommand(a), restoreCommand(a),
 	}
 }

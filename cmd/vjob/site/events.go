@@ -18,7 +18,7 @@ import (
 )
 
 // eventKinds are the kinds that can be asked for.
-var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "alarm"}
+var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "alarm", "audit"}
 
 func eventsCommand(a *cli.App) *cobra.Command {
 	var follow bool

@@ -8,7 +8,7 @@ import (
 )
 
 func imagesCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "images",
 		Short: "list the images that VMs can be made of",
 		Args:  cli.NoArguments,
@@ -34,4 +34,6 @@ func imagesCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
+	cmd.AddCommand(orphansCommand(a), discardCommand(a))
+	return cmd
 }

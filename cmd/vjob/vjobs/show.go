@@ -76,6 +76,12 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	if err := vms.Write(&b, a.Width()); err != nil {
 		return err
 	}
+	if len(j.Refusals) > 0 {
+		b.WriteByte('\n')
+		if err := refusalTable(j.Refusals).Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
 	if len(j.Events) > 0 {
 		b.WriteByte('\n')
 		events := wording.EventTable(j.Events)
@@ -88,6 +94,15 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	}
 	_, err := io.WriteString(a.Out, b.String())
 	return err
+}
+
+// refusalTable lists the nodes that are avoided for the vjob, and why.
+func refusalTable(list []wire.Refusal) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads("AVOIDS VM SINCE WHY")}
+	for _, r := range list {
+		t.Row(r.Node, r.VM, plain.Moment(&r.At), r.Why)
+	}
+	return t
 }
 
 // used is what the vjob has used so far. Its yield is what it got of the CPU that it

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"strings"
 
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -28,6 +29,9 @@ func NodeProblem(n *wire.Node) string {
 	}
 	if n.Silent {
 		return fmt.Sprintf("silent since %s: %s", plain.Moment(&n.Since), n.Problem)
+	}
+	if n.Problem == "" && len(n.Warnings) > 0 {
+		return "warning: " + strings.Join(n.Warnings, "; ")
 	}
 	return plain.Dash(n.Problem)
 }

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// How many failed logins are written down: one a minute of each address, and so many in all.
+const (
+	failuresOfOne  = 1.0 / 60
+	failuresOfAll  = 1.0
+	failuresAtOnce = 30
+)
+
+// failureTime bounds how long a failed login waits until it is written down.
+const failureTime = time.Second
+
+func auditEndpoint() endpoint {
+	return endpoint{
+		method: "GET", path: "/v1/audit", operation: "listAudit", summary: "What administrators have done, changes of tokens, and failed logins: the latest first",
+		least: administrator, verb: Read, status: 200, result: wire.AuditList{}, handle: (*Server).listAudit,
+		query: []param{
+			{name: "before", kind: "integer", what: "only entries with a smaller number"},
+			limitParam,
+			{name: "action", kind: "string", what: "only entries of this action, such as user.create"},
+			{name: "by", kind: "string", what: "only entries of this account"},
+		},
+	}
+}
+
+// listAudit answers GET /v1/audit.
+func (s *Server) listAudit(c *gin.Context, _ Subject) error {
+	before, err := queryNumber(c, "before", 1, math.MaxInt64, 0)
+	if err != nil {
+		return err
+	}
+	limit, err := queryNumber(c, "limit", 1, maxPage, defaultPage)
+	if err != nil {
+		return err
+	}
+	entries, err := s.accounts.Audit(c.Request.Context(), journal.AuditFilter{
+		Before: before, Limit: int(limit), Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
+	})
+	if err != nil {
+		return err
+	}
+	list := wire.AuditList{Entries: make([]wire.AuditEntry, len(entries))}
+	for i, a := range entries {
+		list.Entries[i] = wire.AuditEntry{ID: a.ID, At: a.At.UTC(), By: a.By, From: a.From, Action: string(a.Action), Object: a.Object, Text: a.Text}
+	}
+	return answer(c, http.StatusOK, list)
+}
+
+// act is an entry of the audit list. It is written with what it is about, and logged by
+// [Server.acted] once that is done.
+func (s *Server) act(who Subject, action journal.AuditAction, object, text string) journal.Audit {
+	return journal.Audit{At: s.now().UTC(), By: who.Name, From: who.From, Action: action, Object: object, Text: text}
+}
+
+// audited does something that is written together with its entry, and logs it.
+func (s *Server) audited(ctx context.Context, act journal.Audit, do func(journal.Audit) error) error {
+	if err := do(act); err != nil {
+		return err
+	}
+	s.acted(ctx, &act)
+	return nil
+}
+
+// briefBytes is how much of a text stands in the audit list.
+const briefBytes = 2000
+
+// brief is the beginning of a text.
+func brief(text string) string {
+	if len(text) <= briefBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:briefBytes], "") + fmt.Sprintf("… (%d bytes)", len(text))
+}
+
+func (s *Server) acted(ctx context.Context, a *journal.Audit) {
+	s.news.ring()
+	s.log.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("action", string(a.Action)), slog.String("object", a.Object),
+		slog.String("text", a.Text), slog.String("by", a.By), slog.String("from", a.From))
+}
+
+// loginFailed notes that credentials were refused, unless that happens too often.
+func (s *Server) loginFailed(ctx context.Context, from, why string) {
+	if now := s.now(); !s.failures.allow(from, now) || !s.allFailures.AllowN(now, 1) {
+		return
+	}
+	a := s.act(Subject{From: from}, journal.AuditLoginFailed, "", why)
+	late, cancel := context.WithTimeout(ctx, failureTime)
+	defer cancel()
+	if err := s.accounts.WriteAudit(late, a); err != nil {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "a failed login is not written down", slog.Any("error", err))
+	}
+	s.acted(ctx, &a)
+}
+
+// refused counts a request without a subject against its address, and notes credentials that
+// were refused. The error is what the caller gets.
+func (s *Server) refused(r *http.Request, err error) error {
+	from := origin(r)
+	if !s.strangers.allow(peerOf(r), s.now()) {
+		return errRate
+	}
+	switch {
+	case errors.Is(err, cluster.ErrForbidden):
+		s.loginFailed(r.Context(), from, err.Error())
+	case len(r.Header.Values("Authorization")) > 0:
+		s.loginFailed(r.Context(), from, "a token that is not valid")
+	}
+	return err
+}

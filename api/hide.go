@@ -1,0 +1,88 @@
+package api
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// Reasons name the vjobs that a vjob waits for or makes room for. Users read their own numbers
+// in them; other vjobs are only counted.
+
+var (
+	// listedVJobs is a list of vjobs in a reason: "vjob 3", "behind 12, 15 and 16", "behind 12 and 4 more".
+	listedVJobs = regexp.MustCompile(`\b(vjobs?|behind|make room for|container) (\d+(?:, \d+)*)(?: and (\d+)( more)?)?\b`)
+	// vmsListed are VMs in a reason, or in the text of a rule: "lonely({VM 12.3, VM 12.4})".
+	vmsListed = regexp.MustCompile(`\bVM \d+\.\d+(?:, VM \d+\.\d+)*\b`)
+	vjobOf    = regexp.MustCompile(`VM (\d+)\.`)
+)
+
+// Shown is a text as a user may read it: live vjobs of other owners, and their VMs, are not
+// named. An empty viewer is an administrator, for which the text stays as it is.
+func Shown(text, viewer string, now *scheduler.Snapshot) string {
+	if viewer == "" || !strings.ContainsAny(text, "0123456789") {
+		return text
+	}
+	foreign := func(number string) bool {
+		id, err := strconv.ParseInt(number, 10, 64)
+		status, live := now.VJobs[cluster.VJobID(id)]
+		return err == nil && live && status.Owner != viewer
+	}
+	text = withoutVMs(text, foreign)
+	return listedVJobs.ReplaceAllStringFunc(text, func(list string) string { return counted(list, foreign) })
+}
+
+// withoutVMs is a text that does not name the VMs of foreign vjobs.
+func withoutVMs(text string, foreign func(number string) bool) string {
+	return vmsListed.ReplaceAllStringFunc(text, func(list string) string {
+		for _, vm := range vjobOf.FindAllStringSubmatch(list, -1) {
+			if foreign(vm[1]) {
+				return "VMs of another user"
+			}
+		}
+		return list
+	})
+}
+
+// counted is a list of vjobs in which those of other users are only counted.
+func counted(list string, foreign func(number string) bool) string {
+	parts := listedVJobs.FindStringSubmatch(list)
+	numbers, more := strings.Split(parts[2], ", "), 0
+	switch {
+	case parts[4] != "":
+		more, _ = strconv.Atoi(parts[3])
+	case parts[3] != "":
+		numbers = append(numbers, parts[3])
+	}
+	var own []string
+	for _, n := range numbers {
+		if !foreign(n) {
+			own = append(own, n)
+		}
+	}
+	hidden := len(numbers) - len(own)
+	if hidden == 0 {
+		return list
+	}
+	return reworded(parts[1], own, hidden+more)
+}
+
+// reworded is a list of vjobs of which some are only counted.
+func reworded(word string, own []string, others int) string {
+	switch {
+	case len(own) > 0:
+		return fmt.Sprintf("%s %s and %d more", word, strings.Join(own, ", "), others)
+	case strings.HasPrefix(word, "vjob") || word == "container":
+		word = ""
+	default:
+		word += " "
+	}
+	if others == 1 {
+		return word + "a vjob of another user"
+	}
+	return fmt.Sprintf("%s%d vjobs of other users", word, others)
+}

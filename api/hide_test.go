@@ -1,0 +1,35 @@
+package api_test
+
+import (
+	"testing"
+
+	"vjob/api"
+	"vjob/cluster"
+	"vjob/scheduler"
+)
+
+// Users read no numbers of live vjobs of others; administrators read all.
+func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
+	now := &scheduler.Snapshot{VJobs: map[cluster.VJobID]scheduler.VJobStatus{}}
+	for id, owner := range map[cluster.VJobID]string{1: "ann", 2: "bob", 3: "ann", 4: "ann", 5: "bob"} {
+		now.VJobs[id] = scheduler.VJobStatus{Owner: owner}
+	}
+	for _, c := range []struct{ text, bob string }{
+		{"waits: in the way is lonely({VM 1.0, VM 1.1}); 2nd in line behind 2", "waits: in the way is lonely({VMs of another user}); 2nd in line behind 2"},
+		{"waits: in the way is spread({VM 2.0, VM 2.1}); 1st in line", "waits: in the way is spread({VM 2.0, VM 2.1}); 1st in line"},
+		{"suspended to make room for 1: needs 2.5 CPU more", "suspended to make room for a vjob of another user: needs 2.5 CPU more"},
+		{"waits: needs 1.5 CPU more; 4th in line behind 1, 2 and 3", "waits: needs 1.5 CPU more; 4th in line behind 2 and 2 more"},
+		{"7th in line behind 1, 3, 4 and 3 more", "7th in line behind 6 vjobs of other users"},
+		{"4th in line behind 1, 2, 5 and 1 more", "4th in line behind 2, 5 and 2 more"},
+		{"waits for vjob 2 to end, and vjobs 1 and 3 have left", "waits for vjob 2 to end, and 2 vjobs of other users have left"},
+		{"needs a place beside the reservation of vjob 4 at 12:30", "needs a place beside the reservation of a vjob of another user at 12:30"},
+		{"vjob 17 has ended; runs on 3 nodes", "vjob 17 has ended; runs on 3 nodes"},
+	} {
+		if got := api.Shown(c.text, "bob", now); got != c.bob {
+			t.Errorf("bob reads %q\nwant      %q", got, c.bob)
+		}
+		if got := api.Shown(c.text, "", now); got != c.text {
+			t.Errorf("an administrator reads %q, want %q", got, c.text)
+		}
+	}
+}

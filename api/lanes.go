@@ -1,0 +1,82 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"vjob/api/guard"
+	"vjob/cluster"
+	"vjob/journal"
+)
+
+// lane says which requests count together. Each lane has a pool of its own.
+type lane uint8
+
+const (
+	requests  lane = iota // all that are in no other lane
+	anonymous             // of callers that need not be known
+	watches               // event streams
+	logs                  // logs and consoles
+	backups
+	forecasts // what-ifs and schedules: the processor is busy with each
+	unbounded // health checks, which cost nothing
+)
+
+// Pools that are no settings: few of such requests are ever in flight.
+const (
+	anonymousTotal, anonymousEach = 64, 8
+	backupsTotal, backupsEach     = 4, 2
+)
+
+// pool is the pool of a lane, and what is in it in words.
+type pool struct {
+	*guard.Pool
+	what string
+}
+
+// newPools makes the pools of all lanes; that of unbounded is nil.
+func newPools(l *Limits) []pool {
+	return []pool{
+		requests:  {guard.NewPool(l.Concurrent, l.PerCaller), "requests"},
+		anonymous: {guard.NewPool(anonymousTotal, anonymousEach), "requests without credentials"},
+		watches:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
+		logs:      {guard.NewPool(l.Streams, l.StreamsPerCaller), "logs and consoles"},
+		backups:   {guard.NewPool(backupsTotal, backupsEach), "back-ups"},
+		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs and schedules"},
+		unbounded: {},
+	}
+}
+
+// lane is the lane of a request: events are a stream only if one is asked for.
+func (e *endpoint) laneOf(r *http.Request) lane {
+	if e.lane == watches && !wantsStream(r) {
+		return requests
+	}
+	return e.lane
+}
+
+// enter takes a place in the pool of a lane; leave gives it back.
+func (s *Server) enter(r *http.Request, in lane, who Subject) (leave func(), err error) {
+	p, holder := s.pools[in], who.Name
+	if p.Pool == nil {
+		return func() {}, nil
+	}
+	if holder == "" {
+		holder = peerOf(r)
+	}
+	total, each := p.Sizes()
+	err = p.Take(holder, who.Role == journal.RoleAdmin)
+	switch {
+	case errors.Is(err, guard.ErrShare):
+		return nil, fmt.Errorf("%s: %d of yours are in flight, and one caller has at most %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
+	case err != nil:
+		return nil, fmt.Errorf("%s: the server has no place left of %d: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
+	}
+	conn := connOf(r)
+	conn.Hold()
+	return func() {
+		conn.Release()
+		p.Give(holder)
+	}, nil
+}

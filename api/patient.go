@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// patient is an answer that takes as long as its caller reads it and stays the same.
+type patient struct {
+	c       *gin.Context
+	control *http.ResponseController
+	server  *Server
+	who     Subject
+	checked time.Time
+}
+
+// patiently starts an answer without an end in time. Each piece still has to be taken in
+// the time for writing.
+func (s *Server) patiently(c *gin.Context, who Subject) *patient {
+	control := http.NewResponseController(c.Writer)
+	// The times of the request would end the connection. A test recorder has none.
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Time{})
+	return &patient{c, control, s, who, s.now()}
+}
+
+// Write writes and flushes one piece. It fails once the caller's credentials have changed,
+// which is looked up with every heartbeat.
+func (p *patient) Write(b []byte) (int, error) {
+	if p.server.now().Sub(p.checked) >= p.server.heartbeat {
+		if err := p.same(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := p.c.Writer.Write(b)
+	p.c.Writer.Flush()
+	return n, err
+}
+
+// same fails unless the caller is still the one with which the answer began.
+func (p *patient) same() error {
+	p.checked = p.server.now()
+	return p.server.same(p.c.Request, p.who)
+}
+
+// same fails unless the credentials of a request still have the name and the role of a
+// subject.
+func (s *Server) same(r *http.Request, who Subject) error {
+	now, err := s.authenticate(r)
+	if err == nil && (now.Name != who.Name || now.Role != who.Role) {
+		return errNobody
+	}
+	return err
+}

@@ -1,0 +1,25 @@
+package api
+
+import (
+	"slices"
+
+	"vjob/journal"
+	"vjob/scheduler/intake"
+)
+
+// Rights lists users with rights at the expense of others; administrators have all of them.
+type Rights struct {
+	RaisePriority []string
+	WholeNodes    []string
+}
+
+// Each stands for all users.
+const Each = "each"
+
+// lacks are the rights that a subject does not have.
+func (r *Rights) lacks(who Subject) intake.Rights {
+	lacks := func(users []string) bool {
+		return who.Role != journal.RoleAdmin && !slices.Contains(users, Each) && !slices.Contains(users, who.Name)
+	}
+	return intake.Rights{Raise: lacks(r.RaisePriority), WholeNodes: lacks(r.WholeNodes)}
+}

@@ -1,0 +1,39 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+
+	"vjob/api/wire"
+	"vjob/settings"
+)
+
+// A submission that names an address to which this site sends nothing is refused, with the
+// field, the address and what would be right.
+func TestAddressesRefused(t *testing.T) {
+	c, _ := start(t, small(t, func(s *settings.Settings) {
+		s.Notify.Mail.Server, s.Notify.Mail.From = "127.0.0.1:1", "vjob@example.org"
+		s.Notify.Webhooks.Hosts = []string{"*.example.org"}
+	}))
+	for address, want := range map[string]string{
+		"mail:ann@example.org":          "",
+		"mail:ann@EXAMPLE.ORG":          "",
+		"[END]mail:ann@evil.com":        `notify[1]: "ann@evil.com" is wrong: want an address in example.org: this site sends mails nowhere else`,
+		"mail:ann@example.org.evil.com": `an address in example.org`,
+		"mail:ann@x.example.org":        `an address in example.org`,
+		"https://a.example.org/":        "",
+		"https://a.example.org:25/":     `notify[1]: "a.example.org:25" is wrong: want one of the ports 80, 443, 8080, 8443, which this site allows to be called`,
+		"https://evil.com/":             `a host that this site allows to be called`,
+	} {
+		_, _, err := c.Submit(t.Context(), wire.Submission{
+			Count: 1, Hold: true, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 256},
+			Terms: wire.Terms{Notify: []string{"mail:bob@example.org", address}},
+		}, "")
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", address, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}

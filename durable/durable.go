@@ -1,0 +1,45 @@
+// Package durable makes directories so that they survive a power cut.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("sync directory %s: %w", path, err)
+	}
+	return nil
+}
+
+// MakeDir makes a directory, for its owner alone, and the missing ones above it. Those
+// that it makes are durable when it returns: what is synced inside a directory is lost
+// with the directory's own name.
+func MakeDir(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	above := filepath.Dir(path)
+	if err := MakeDir(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncDir(above)
+}

@@ -1,0 +1,47 @@
+package libvirt
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKVMOffered(t *testing.T) {
+	const caps = `<capabilities>
+  <host><cpu><arch>x86_64</arch><model>Haswell</model><vendor>Intel</vendor><feature name='vmx'/></cpu></host>
+  <guest><os_type>hvm</os_type><arch name='i686'><wordsize>32</wordsize><domain type='qemu'/><domain type='kvm'/></arch></guest>
+  <guest><os_type>hvm</os_type><arch name='x86_64'><wordsize>64</wordsize><domain type='qemu'/><domain type='kvm'/></arch></guest>
+</capabilities>`
+	for name, tt := range map[string]struct {
+		caps string
+		want bool
+	}{
+		"offered":           {caps, true},
+		"for another arch":  {strings.Replace(caps, "'x86_64'", "'aarch64'", 1), false},
+		"emulation only":    {strings.ReplaceAll(caps, "<domain type='kvm'/>", ""), false},
+		"no CPU":            {caps[:strings.Index(caps, "<cpu>")] + caps[strings.Index(caps, "</host>"):], false},
+		"paravirtual guest": {strings.ReplaceAll(caps, "hvm", "xen"), false},
+	} {
+		cpu, got, err := kvmOffered(tt.caps)
+		if err != nil || got != tt.want || got && !strings.Contains(cpu, "Haswell") {
+			t.Errorf("%s: offered %t, CPU %q, %v", name, got, cpu, err)
+		}
+	}
+	if _, _, err := kvmOffered("no XML"); err == nil {
+		t.Error("capabilities that are no XML")
+	}
+}
+
+// A device that exists need not work: the CPU must have vmx or svm.
+func TestVirtualises(t *testing.T) {
+	for cpu, want := range map[string]bool{
+		`<cpu mode='custom' match='exact'><model>Haswell</model><feature policy='require' name='vmx'/></cpu>`: true,
+		`<cpu mode='custom' match='exact'><model>EPYC</model><feature policy='require' name='svm'/></cpu>`:    true,
+		`<cpu mode='custom' match='exact'><model>EPYC</model><feature policy='disable' name='svm'/></cpu>`:    false,
+		`<cpu mode='custom' match='exact'><model>Haswell</model><feature policy='require' name='aes'/></cpu>`: false,
+		`<cpu><model>qemu64</model></cpu>`: false,
+	} {
+		if got, err := virtualises(cpu); err != nil || got != want {
+			t.Errorf("%s: %t, %v", cpu, got, err)
+		}
+	}
+}

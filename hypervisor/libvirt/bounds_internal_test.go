@@ -1,0 +1,99 @@
+package libvirt
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"libvirt.org/go/libvirtxml"
+
+	"vjob/cluster"
+)
+
+// The bounds of settings are allowed, and what lies beyond them is not.
+func TestBounds(t *testing.T) {
+	bare := func(c *Config) { c.Images, c.SeedDir = c.Images[:1], "" }
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		field  string // that is wrong; "" if none is
+	}{
+		{"no disk needs no seeds", bare, ""},
+		{"a relative folder of seeds is wrong all the same", func(c *Config) { bare(c); c.SeedDir = "seeds" }, "seed_dir"},
+		{"a disk before a kernel needs seeds", func(c *Config) {
+			c.Images[0], c.Images[1], c.SeedDir = c.Images[1], c.Images[0], ""
+		}, "seed_dir"},
+		{"a machine with a version and a slash", func(c *Config) { c.MachineType = "pc/7.2" }, "machine_type"},
+		{"a CPU with a slash", func(c *Config) { c.CPUModel = "a/b" }, "cpu_model"},
+		{"the CPU of the host", func(c *Config) { c.CPUModel = "host" }, "cpu_model"},
+		{"the least cache", func(c *Config) { c.TranslationCacheMiB = 1 }, ""},
+		{"the least time", func(c *Config) { c.Timeouts.CloseSeconds = 1 }, ""},
+		{"the longest time", func(c *Config) { c.Timeouts.CloseSeconds = 3600 }, ""},
+		{"a longer time", func(c *Config) { c.Timeouts.CloseSeconds = 3601 }, "timeouts.close_seconds"},
+	} {
+		cfg := good()
+		c.change(&cfg)
+		err := cfg.Validate()
+		var wrong *cluster.FieldError
+		switch {
+		case c.field == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.field != "" && (!errors.As(err, &wrong) || wrong.Field != c.field):
+			t.Errorf("%s: got %v, want a fault of %s", c.name, err, c.field)
+		}
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	given := Timeouts{DialSeconds: 2, KeepaliveSeconds: 3, KeepaliveCount: 4, RedialSeconds: 5, CloseSeconds: 6}
+	for _, c := range []struct {
+		name      string
+		got, want time.Duration
+	}{
+		{"dial", given.dial(), 2 * time.Second},
+		{"silence", given.silence(), 15 * time.Second},
+		{"redial", given.redial(), 5 * time.Second},
+		{"close", given.close(), 6 * time.Second},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, c.got, c.want)
+		}
+	}
+}
+
+// A cap of 0 or less is written without a quota, and a quota without time is read as 0.
+func TestNoCap(t *testing.T) {
+	for _, most := range []cluster.MilliCPU{0, -1} {
+		if q := quota(most); q != unlimited {
+			t.Errorf("a cap of %d is a quota of %d", most, q)
+		}
+		if c := capped(most); c != nil {
+			t.Errorf("a cap of %d is written as %+v", most, c)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		tune *libvirtxml.DomainCPUTune
+		want cluster.MilliCPU
+	}{
+		{"nothing", nil, 0},
+		{"no quota", &libvirtxml.DomainCPUTune{}, 0},
+		{"the period that libvirt takes by itself", &libvirtxml.DomainCPUTune{GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 50_000}}, 500},
+		{"another period", &libvirtxml.DomainCPUTune{
+			GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{Value: 10_000}, GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 5000},
+		}, 500},
+		{"no time at all", &libvirtxml.DomainCPUTune{
+			GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{}, GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 5000},
+		}, 0},
+	} {
+		if got := capOf(c.tune); got != c.want {
+			t.Errorf("%s is a cap of %d, want %d", c.name, got, c.want)
+		}
+	}
+	if got := mostOf(2, 3); got != 667 {
+		t.Errorf("two thirds of a CPU are %d, want the nearest", got)
+	}
+	if c := capped(500); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
+		t.Errorf("half a CPU is written as %+v", c)
+	}
+}

@@ -1,0 +1,114 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"errors"
+	"testing"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
+)
+
+// A copy that is not whole never passes for one that stands, and a question without an
+// answer never for "no job".
+func TestCondition(t *testing.T) {
+	const (
+		none, unknown = hypervisor.JobNone, hypervisor.JobUnknown
+		incoming      = hypervisor.JobIncoming
+		outgoing      = hypervisor.JobOutgoing
+		restoring     = hypervisor.JobRestoring
+		saving        = hypervisor.JobSaving
+		paused        = libvirt.DOMAIN_PAUSED
+	)
+	tests := []struct {
+		what   string
+		state  libvirt.DomainState
+		reason libvirt.DomainPausedReason
+		answer hypervisor.Job
+		copy   hypervisor.CopyState
+		job    hypervisor.Job
+	}{
+		{"stands", paused, libvirt.DOMAIN_PAUSED_USER, none, hypervisor.CopyPaused, none},
+		{"stands, no answer", paused, libvirt.DOMAIN_PAUSED_USER, unknown, hypervisor.CopyPaused, unknown},
+		{"stands and is saved", paused, libvirt.DOMAIN_PAUSED_USER, saving, hypervisor.CopyPaused, saving},
+		{"stands and leaves", paused, libvirt.DOMAIN_PAUSED_USER, outgoing, hypervisor.CopyPaused, outgoing},
+		{"its image is read", paused, libvirt.DOMAIN_PAUSED_STARTING_UP, none, hypervisor.CopyPaused, restoring},
+		{"its image is read, no answer", paused, libvirt.DOMAIN_PAUSED_STARTING_UP, unknown, hypervisor.CopyPaused, restoring},
+		{"its image is read, and libvirt says so", paused, libvirt.DOMAIN_PAUSED_STARTING_UP, restoring, hypervisor.CopyPaused, restoring},
+		{"begins to come in", paused, libvirt.DOMAIN_PAUSED_STARTING_UP, incoming, hypervisor.CopyPaused, incoming},
+		{"comes in", paused, libvirt.DOMAIN_PAUSED_MIGRATION, incoming, hypervisor.CopyPaused, incoming},
+		{"restored, or leaves, or comes in: no answer", paused, libvirt.DOMAIN_PAUSED_MIGRATION, unknown, hypervisor.CopyPaused, unknown},
+		{"restored", paused, libvirt.DOMAIN_PAUSED_MIGRATION, none, hypervisor.CopyPaused, none},
+		{"saved while it ran, no answer", paused, libvirt.DOMAIN_PAUSED_SAVE, unknown, hypervisor.CopyPaused, saving},
+		{"a save failed, and it could not go on", paused, libvirt.DOMAIN_PAUSED_SAVE, none, hypervisor.CopyPaused, none},
+		{"memory on two nodes", paused, libvirt.DOMAIN_PAUSED_POSTCOPY_FAILED, none, hypervisor.CopyPaused, unknown},
+		{"memory on two nodes, under way", paused, libvirt.DOMAIN_PAUSED_POSTCOPY, incoming, hypervisor.CopyPaused, incoming},
+		{"asleep", libvirt.DOMAIN_PMSUSPENDED, 0, none, hypervisor.CopyPaused, none},
+		{"runs", libvirt.DOMAIN_RUNNING, 0, none, hypervisor.CopyRunning, none},
+		{"runs, no answer", libvirt.DOMAIN_RUNNING, 0, unknown, hypervisor.CopyRunning, unknown},
+		{"runs; the number is no reason to be paused", libvirt.DOMAIN_RUNNING, libvirt.DOMAIN_PAUSED_STARTING_UP, none, hypervisor.CopyRunning, none},
+		{"may run", libvirt.DOMAIN_NOSTATE, 0, none, hypervisor.CopyRunning, none},
+		{"shuts down", libvirt.DOMAIN_SHUTDOWN, 0, unknown, hypervisor.CopyRunning, unknown},
+		{"shut off", libvirt.DOMAIN_SHUTOFF, 0, unknown, hypervisor.CopyDead, none},
+		{"crashed", libvirt.DOMAIN_CRASHED, 0, unknown, hypervisor.CopyDead, none},
+	}
+	for _, tt := range tests {
+		state, job := condition(tt.state, tt.reason, tt.answer)
+		if state != tt.copy || job != tt.job {
+			t.Errorf("%s: %s, job %s; want %s, job %s", tt.what, state, job, tt.copy, tt.job)
+		}
+	}
+}
+
+func TestJobAnswers(t *testing.T) {
+	tests := []struct {
+		code    libvirt.ErrorNumber
+		message string
+		want    jobAnswer
+		failed  bool
+	}{
+		{libvirt.ERR_NO_DOMAIN, "Domain not found", jobAnswer{gone: true}, false},
+		{libvirt.ERR_OPERATION_INVALID, "Requested operation is not valid: domain is not running", jobAnswer{gone: true}, false},
+		{libvirt.ERR_OPERATION_INVALID, "Requested operation is not valid: something else", jobAnswer{}, true},
+		{libvirt.ERR_OPERATION_UNSUPPORTED, "migration statistics are available only on the source host", jobAnswer{job: hypervisor.JobIncoming}, false},
+		{libvirt.ERR_OPERATION_TIMEOUT, "cannot acquire state change lock", jobAnswer{}, true},
+		{libvirt.ERR_INTERNAL_ERROR, "client socket is closed", jobAnswer{}, true},
+	}
+	for _, tt := range tests {
+		got, err := jobByError(libvirt.Error{Code: tt.code, Message: tt.message})
+		if got != tt.want || (err != nil) != tt.failed {
+			t.Errorf("%s: %+v, %v; want %+v, failed %t", tt.message, got, err, tt.want, tt.failed)
+		}
+	}
+	f := found{job: hypervisor.JobUnknown}
+	f.take(jobAnswer{}, false) // the question failed
+	if f.job != hypervisor.JobUnknown {
+		t.Errorf("after a question without an answer: job %s", f.job)
+	}
+	if _, err := jobByError(errors.New("not of libvirt")); err == nil {
+		t.Error("an error of ours is taken for an answer")
+	}
+}
+
+// A question that is still open is not asked again, and of machines that are loading one
+// is asked: libvirt answers when they are whole.
+func TestOneQuestionAtATime(t *testing.T) {
+	m := newMemory()
+	if !m.mayAsk("a", false) || m.mayAsk("a", false) {
+		t.Error("a machine is asked twice, or never")
+	}
+	m.asked("a")
+	if !m.mayAsk("a", true) || m.mayAsk("b", true) || !m.mayAsk("c", false) {
+		t.Error("one machine that is loading, and any other, may be asked")
+	}
+	m.asked("c")
+	if m.mayAsk("b", true) {
+		t.Error("the end of another question lets a second machine be asked that is loading")
+	}
+	m.asked("a")
+	if !m.mayAsk("b", true) {
+		t.Error("no machine that is loading is asked any more")
+	}
+}

@@ -1,0 +1,78 @@
+package libvirt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// hungBoot is a boot that hangs in the reading of its disk image, which is a pipe, after
+// it has found that there is no overlay. release lets it go on and returns how it ended.
+func hungBoot(t *testing.T) (c Config, cancel context.CancelFunc, release func() error) {
+	t.Helper()
+	dir := t.TempDir()
+	disk := filepath.Join(dir, "disk")
+	if err := syscall.Mkfifo(disk, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = Config{SeedDir: filepath.Join(dir, "seeds"), Images: []CatalogueImage{{ID: "d", Kind: KindDisk, Disk: disk, Format: "qcow2"}}}
+	if err := os.Mkdir(c.SeedDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.prepare(ctx, overlayVM, overlayStamp, cluster.Payload{Image: "d"}) }()
+	pipe, err := os.OpenFile(disk, os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, cancel, func() error {
+		head := make([]byte, 32)
+		binary.BigEndian.PutUint32(head, qcowMagic)
+		binary.BigEndian.PutUint64(head[24:], 1<<20)
+		if _, err := pipe.Write(head); err != nil {
+			t.Fatal(err)
+		}
+		_ = pipe.Close()
+		return <-ended
+	}
+}
+
+var (
+	overlayVM    = cluster.VMID{VJob: 12, Rank: 3}
+	overlayStamp = hypervisor.Stamp{Incarnation: 1}
+)
+
+// A boot that hung and wakes late leaves the disk alone that a later one has made.
+func TestOverlayOfARunningGuestStays(t *testing.T) {
+	c, cancel, release := hungBoot(t)
+	defer cancel()
+	overlay := c.overlayPath(overlayVM, overlayStamp)
+	write(t, overlay, []byte("the guest's work"))
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(overlay)
+	if err != nil || string(text) != "the guest's work" {
+		t.Errorf("the disk of the guest has %d other bytes, %v", len(text), err)
+	}
+}
+
+// After its deadline a boot makes no disk.
+func TestOverlayOfALateBoot(t *testing.T) {
+	c, cancel, release := hungBoot(t)
+	cancel()
+	if err := release(); !errors.Is(err, context.Canceled) {
+		t.Errorf("prepare after the context's end: %v", err)
+	}
+	if _, err := os.Stat(c.overlayPath(overlayVM, overlayStamp)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a boot made its disk after its context's end: %v", err)
+	}
+}

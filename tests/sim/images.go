@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/hypervisor/simulated"
+)
+
+// suspension is one generation of images of a vjob.
+type suspension struct {
+	vjob       cluster.VJobID
+	generation int
+}
+
+// noteEpochs keeps the disk epochs of the members of a gang that begins to be saved:
+// a VM with a larger epoch than then has run after its image was written.
+func (k *Checker) noteEpochs(rec gang.Record, truth simulated.Truth) {
+	epochs := make([]int, len(rec.Members))
+	for rank := range epochs {
+		epochs[rank] = truth.DiskEpochs[cluster.VMID{VJob: rec.VJob, Rank: rank}]
+	}
+	k.saves[suspension{rec.VJob, rec.Generation}] = epochs
+}
+
+// lastCopy checks that the deletion of a good image takes the memory of no VM away: its
+// vjob has ended or is being ended on request, or all of its VMs are whole without it
+// (DESIGN §5.5). A gang goes on from one generation as a whole, so that all members count.
+func (k *Checker) lastCopy(ch simulated.Change) {
+	vjob := ch.VM.VJob
+	rec := k.gangs[vjob]
+	if !ch.Good || k.jobs[vjob].State.Terminal() || rec.Phase == gang.Clearing && rec.Then.InOrder() {
+		return
+	}
+	truth := k.cluster.Truth()
+	for _, i := range truth.Images {
+		if i.ID.VM == ch.VM && i.Complete && !i.Corrupt && i.MemoryEpoch == ch.MemoryEpoch {
+			return // the same memory, once more
+		}
+	}
+	for rank, m := range rec.Members {
+		vm := cluster.VMID{VJob: vjob, Rank: rank}
+		if m.Ended || k.ranSince(suspension{vjob, ch.Image.Generation}, rank, truth) || inMemory(vm, truth) {
+			continue
+		}
+		k.violate(30, "image %s is deleted, and %s of %d VMs of the vjob, which is %s(%s), has neither run since nor a whole copy",
+			ch.Image, vm, len(rec.Members), rec.Phase, rec.Then)
+		return
+	}
+}
+
+// ranSince reports whether a member has run since a generation was saved.
+func (k *Checker) ranSince(s suspension, rank int, truth simulated.Truth) bool {
+	epochs := k.saves[s]
+	return rank < len(epochs) && truth.DiskEpochs[cluster.VMID{VJob: s.vjob, Rank: rank}] > epochs[rank]
+}
+
+// inMemory reports whether a VM has a whole copy that can go on.
+func inMemory(vm cluster.VMID, truth simulated.Truth) bool {
+	for _, c := range truth.Copies {
+		if c.VM == vm && !c.Half && !c.Corrupt && c.State != hypervisor.CopyDead && c.MemoryEpoch == truth.DiskEpochs[vm] {
+			return true
+		}
+	}
+	return false
+}
+
+// left are copies that were there before the scheduler: whether they can be paused.
+type left map[cluster.VMID]bool
+
+// leftOn are the copies of unknown owners on a node of a run: some runs have one, and
+// every second of these cannot be paused. They use no CPU, and the node is larger by what
+// they take.
+func (o *Options) leftOn(node int) []simulated.Left {
+	if o.Faults == (simulated.Rates{}) || o.Power || node != int(o.Seed)%2 || o.Seed%5 != 3 {
+		return nil
+	}
+	return []simulated.Left{{
+		VM: cluster.VMID{VJob: 900_000}, Size: cluster.Resources{Memory: 512}, Stubborn: o.Seed%2 == 0,
+	}}
+}
+
+// theft checks I15 for a change of a copy that no vjob explains: it may be paused.
+func (k *Checker) theft(ch simulated.Change) {
+	if _, known := k.left[ch.VM]; !known {
+		return
+	}
+	switch ch.Kind {
+	case simulated.Unpaused, simulated.Destroyed, simulated.SaveBegun, simulated.MigrateBegun:
+		k.violate(15, "%s on %s, which belongs to no vjob, is %s", ch.VM, ch.Node, ch.Kind)
+	default:
+	}
+}
+
+// leftovers checks what must hold at the end of copies that no vjob explains.
+func (k *Checker) leftovers(truth simulated.Truth) {
+	for _, c := range truth.Copies {
+		if pausable := k.left[c.VM]; pausable && c.State == hypervisor.CopyRunning {
+			k.violate(15, "%s on %s, which belongs to no vjob, still runs", c.VM, c.Node)
+		}
+	}
+}
