@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 	for _, locks := range []bool{false, true} {
 		t.Run(map[bool]string{false: "without_locks", true: "with_locks"}[locks], func(t *testing.T) {
 			t.Parallel()
-			l := lab.Start(t, lab.Options{Locks: locks})
+			l := lab.Start(t, lab.Options{Locks: locks, SlowImages: true})
 			conformance.Run(t, harness(l, locks))
 		})
 	}
@@ -98,7 +98,12 @@ func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 		}),
 		FillDisk:  on(func(cluster.NodeID) { l.FillImageDisk(2) }),
 		EmptyDisk: on(func(cluster.NodeID) { l.FreeImageDisk() }),
-		FlipImage: func(id hypervisor.ImageID) error { return damage(l, id, flip) },
+		SlowStore: on(func(node cluster.NodeID) { l.ReadImages(node, 2048, 0) }), // six seconds for a guest
+		FastStore: on(func(node cluster.NodeID) { l.ReadImages(node, 0, 0) }),
+		LoseStore: on(func(cluster.NodeID) { l.UnmountImages() }), FindStore: on(func(cluster.NodeID) { l.MountImages() }),
+		RefuseLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "pc-i440fx-6.2") }),
+		AcceptLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "") }),
+		FlipImage:   func(id hypervisor.ImageID) error { return damage(l, id, flip) },
 		TruncateImage: func(id hypervisor.ImageID) error {
 			return damage(l, id, func(f *os.File, size int64) error { return f.Truncate(size / 2) })
 		},

@@ -37,9 +37,7 @@ const (
 // KillDaemon ends libvirtd without warning; its machines go on.
 func (l *Lab) KillDaemon(node cluster.NodeID) {
 	l.t.Helper()
-	// Its successor needs the lock on the PID file, so wait for the end.
-	l.must(l.host(node).run("sh", "-c",
-		"pid=$(cat "+daemonPID+"); kill -9 $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done"))
+	l.must(l.host(node).run("sh", "-c", killed(daemonPID)))
 }
 
 // RestartDaemon starts libvirtd after KillDaemon and waits until it answers.
@@ -49,6 +47,55 @@ func (l *Lab) RestartDaemon(node cluster.NodeID) {
 	_ = os.Remove(h.socket())
 	l.must(h.run("sh", "-c", "PATH=/usr/sbin:/usr/bin:/sbin:/bin "+h.startDaemon()))
 	l.must(h.untilUp(2 * time.Minute))
+}
+
+// KillLocks ends virtlockd without warning: what its host had locked is locked no more.
+func (l *Lab) KillLocks(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).run("sh", "-c", killed(locksPID)))
+}
+
+// RestartLocks starts virtlockd after KillLocks. libvirtd has to be started again after it,
+// to tell it the lockspace.
+func (l *Lab) RestartLocks(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).run("sh", "-c", "PATH=/usr/sbin:/usr/bin:/sbin:/bin "+startLocks))
+}
+
+// killed is a shell command that kills a process and waits for its end: the successor
+// needs the lock on the PID file.
+func killed(pidFile string) string {
+	return "pid=$(cat " + pidFile + "); kill -9 $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done"
+}
+
+// FreezeHost stops all of a host: its daemons and its guests.
+func (l *Lab) FreezeHost(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).run("sh", "-c", "kill -STOP -1"))
+}
+
+// ThawHost lets a host go on after FreezeHost.
+func (l *Lab) ThawHost(node cluster.NodeID) {
+	l.t.Helper()
+	l.must(l.host(node).run("sh", "-c", "kill -CONT -1"))
+}
+
+// FreezeGuests stops the QEMUs of a host; its daemons go on.
+func (l *Lab) FreezeGuests(node cluster.NodeID) {
+	l.t.Helper()
+	l.signalGuests(node, syscall.SIGSTOP)
+}
+
+// ThawGuests lets guests go on after FreezeGuests.
+func (l *Lab) ThawGuests(node cluster.NodeID) {
+	l.t.Helper()
+	l.signalGuests(node, syscall.SIGCONT)
+}
+
+func (l *Lab) signalGuests(node cluster.NodeID, sig syscall.Signal) {
+	l.t.Helper()
+	l.must(l.host(node).run("sh", "-c", fmt.Sprintf(
+		"for f in /run/libvirt/qemu/vjob-*.pid; do [ -e $f ] && kill -%d $(cat $f) 2>/dev/null; done; true", int(sig))))
 }
 
 // Freeze stops libvirtd without ending it: it takes connections and answers none.
@@ -94,6 +141,12 @@ func (l *Lab) RestoreLink(node cluster.NodeID) {
 func (l *Lab) DropFinish(to cluster.NodeID) <-chan struct{} {
 	l.t.Helper()
 	return l.proxy.dropFinish(l.host(to).number)
+}
+
+// KeepFinish ends DropFinish when there was no migration.
+func (l *Lab) KeepFinish(to cluster.NodeID) {
+	l.t.Helper()
+	l.proxy.keepFinish(l.host(to).number)
 }
 
 // SignalGuest sends a signal to the QEMU of a VM.

@@ -21,12 +21,12 @@ const forkLock = "forklock.so"
 
 // compile makes the guests and the library for libvirtd in a directory.
 func compile(dir string) error {
-	for _, name := range []string{"guest/guest.c", "guest/guest.ld", "guest/disk.S", "preload/forklock.c"} {
+	for _, name := range []string{"guest/guest.c", "guest/guest.ld", "guest/disk.S", "preload/forklock.c", "preload/slowread.c", "preload/qemu-wrap"} {
 		text, err := sources.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o755); err != nil {
 			return err
 		}
 	}
@@ -39,6 +39,7 @@ func compile(dir string) error {
 		{"gcc", "-m32", "-c", "-o", "disk.o", "disk.S"},
 		{"ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0", "-o", "disk.img", "disk.o"},
 		{"gcc", "-O2", "-shared", "-fPIC", "-o", forkLock, "forklock.c"},
+		{"gcc", "-O2", "-shared", "-fPIC", "-o", "slowread.so", "slowread.c", "-ldl"},
 	}
 	for _, c := range commands {
 		if err := within(dir, c); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,6 +26,8 @@ type Options struct {
 	// Locks gives every host a virtlockd with one lockspace for all, and every
 	// machine a lease.
 	Locks bool
+	// SlowImages lets tests slow down or break how QEMU reads images: see Lab.ReadImages.
+	SlowImages bool
 	// ImageDiskMiB is the size of the disk for saved VMs. 0 means 192.
 	ImageDiskMiB int
 }
@@ -74,7 +77,7 @@ func Start(tb testing.TB, opts Options) *Lab {
 }
 
 func (l *Lab) build() {
-	for _, dir := range []string{"", "images", "shared", "shared/lockd", "consoles", "seeds"} {
+	for _, dir := range []string{"", "images", "shared", "shared/lockd", "consoles", "seeds", "faults"} {
 		l.must(os.Mkdir(l.path(dir), 0o755))
 	}
 	size := fmt.Sprintf("size=%dm,mode=0755", l.opts.ImageDiskMiB)
@@ -98,6 +101,8 @@ func (l *Lab) build() {
 	for _, h := range l.hosts {
 		l.must(h.untilUp(2 * time.Minute))
 	}
+	_, err = libvirt.InitStore(l.t.Context(), l.Config(), false)
+	l.must(err)
 }
 
 func (l *Lab) path(parts ...string) string {
@@ -137,6 +142,7 @@ func (l *Lab) Stop() {
 // removeDir removes a directory of a lab with the file system that is mounted in it.
 func removeDir(dir string) {
 	_ = syscall.Unmount(filepath.Join(dir, "images"), syscall.MNT_DETACH)
+	_ = syscall.Unmount(filepath.Join(dir, "away"), syscall.MNT_DETACH)
 	_ = os.RemoveAll(dir) // best effort: it lies in the directory for temporary files
 }
 
@@ -168,7 +174,8 @@ func (l *Lab) Hosts() []cluster.NodeID {
 // Config is how vjob reaches the cluster, for [libvirt.New] or a settings file.
 func (l *Lab) Config() libvirt.Config {
 	cfg := libvirt.Config{
-		ImageDir: l.path("images"), ConsoleDir: l.path("consoles"), SeedDir: l.path("seeds"),
+		Installation: l.installation(),
+		ImageDir:     l.path("images"), ConsoleDir: l.path("consoles"), SeedDir: l.path("seeds"),
 		Images: []libvirt.CatalogueImage{
 			{ID: GuestImage, Kind: libvirt.KindKernel, Kernel: l.path("guest.elf"), Description: "counts on its console"},
 			{ID: DiskImage, Kind: libvirt.KindDisk, Disk: l.path("disk.img"), Format: "raw", Description: "prints DISK"},
@@ -177,6 +184,9 @@ func (l *Lab) Config() libvirt.Config {
 		TranslationCacheMiB: 8,
 		UnsafeMigration:     true, // the disks lie on a local file system that all hosts see
 		Timeouts:            libvirt.Timeouts{KeepaliveSeconds: 2, KeepaliveCount: 3, RedialSeconds: 1, DialSeconds: 5, CloseSeconds: 60},
+	}
+	if l.opts.SlowImages {
+		cfg.Emulator = l.path("qemu-wrap")
 	}
 	if l.opts.Locks {
 		cfg.Lease = &libvirt.Lease{Lockspace: "lockd", Path: l.path("shared")}
@@ -188,6 +198,15 @@ func (l *Lab) Config() libvirt.Config {
 		})
 	}
 	return cfg
+}
+
+// installation is what the image store is marked with: a daemon takes it over.
+func (l *Lab) installation() string {
+	mark, err := os.ReadFile(l.path("images", l.hosts[0].name, ".vjob-store"))
+	if err != nil {
+		return "lab"
+	}
+	return strings.TrimSpace(string(mark))
 }
 
 // Driver opens a driver for the cluster, with the settings changed by change if

@@ -111,6 +111,12 @@ func (p *proxy) dropFinish(number int) <-chan struct{} {
 	return done
 }
 
+func (p *proxy) keepFinish(number int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.armed, number)
+}
+
 func (p *proxy) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -79,7 +79,9 @@ func labSettings(l *lab.Lab, dir string) (settings.Settings, error) {
 	s.Timing.Rest.Duration = 100 * time.Millisecond
 	s.Limits.ImageMargin.MiB = 1
 	s.Limits.StopGrace.Duration = 5 * time.Second
+	s.Limits.Slack = 40 // guests are emulated on a machine that is busy with other things
 	s.Libvirt = settings.Libvirt{
+		SaveMiBps: s.Libvirt.SaveMiBps, RestoreMiBps: s.Libvirt.RestoreMiBps,
 		Cluster: "vjob", ImageDir: c.ImageDir, ConsoleDir: c.ConsoleDir, SeedDir: c.SeedDir,
 		DomainType: "qemu", MachineType: "pc-i440fx-7.2", CPUModel: "qemu64", Emulator: "/usr/bin/qemu-system-x86_64",
 		TranslationCache: settings.Size{MiB: c.TranslationCacheMiB}, UnsafeMigration: c.UnsafeMigration,
@@ -117,6 +119,10 @@ func newDaemon(tb testing.TB, l *lab.Lab) *vjobd {
 	}
 	d := &vjobd{t: tb, binary: binary, dir: dir}
 	d.configure(l, nil)
+	out, err := exec.CommandContext(tb.Context(), binary, "--settings", filepath.Join(dir, "settings.yaml"), "init-store", "--adopt").CombinedOutput()
+	if err != nil {
+		tb.Fatalf("init-store: %v: %s", err, out)
+	}
 	if d.client, err = client.New(client.Settings{Server: "unix://" + filepath.Join(dir, "sock")}); err != nil {
 		tb.Fatal(err)
 	}
