@@ -162,7 +162,7 @@ func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Fo
 		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
 	}
 	if s.Submit != nil {
-		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(3), Supposed: true})
+		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(0)})
 	}
 	return f, nil
 }

@@ -114,8 +114,8 @@ func wireLot(lot *scheduler.Lot) wire.Lot {
 		ID: int64(lot.ID), Name: lot.Name, Owner: lot.Owner, State: lot.State.String(), VMCount: len(lot.VMs),
 		Now: lot.Now.Wish.String(), NowReason: lot.Now.Reason, Then: lot.Then.Wish.String(), Reason: lot.Then.Reason,
 	}
-	if lot.Supposed {
-		w.ID, w.Now, w.NowReason = 0, "", ""
+	if lot.Supposed() {
+		w.Now, w.NowReason = "", ""
 	}
 	return w
 }

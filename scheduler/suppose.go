@@ -3,7 +3,9 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -34,12 +36,15 @@ type Forecast struct {
 	Nodes    int            // that would take VMs
 }
 
-// Lot is what is wanted of a vjob, now and on the supposition.
+// Lot is what is wanted of a vjob, now and on the supposition. The number of the one that
+// is supposed is 0.
 type Lot struct {
 	*cluster.VJob
 	Now, Then queue.Verdict
-	Supposed  bool // there is no such vjob now
 }
+
+// Supposed reports whether the vjob was never submitted.
+func (l *Lot) Supposed() bool { return l.ID == 0 }
 
 // Suppose prepares the answer to what would be decided if things were otherwise; the
 // answer itself takes a while and needs the core no more. Nothing is changed. The
@@ -50,61 +55,60 @@ func (c *Core) Suppose(now time.Time, s Supposition, b intake.Bounds) (answer fu
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
 	present, then := c.picture().Apart(), c.picture().Apart()
-	supposed, err := c.bend(then, s, b)
-	if err != nil {
+	if err := c.bend(then, s, b); err != nil {
 		return nil, err
 	}
-	return func() Forecast { return compare(present, then, supposed) }, nil
+	return func() Forecast { return compare(present, then) }, nil
 }
 
-// bend makes a picture one of the supposition, and tells the vjob in it that nobody has
-// submitted; 0: there is none.
-func (c *Core) bend(p *pass.Picture, s Supposition, b intake.Bounds) (supposed cluster.VJobID, err error) {
+// bend makes a picture one of the supposition.
+func (c *Core) bend(p *pass.Picture, s Supposition, b intake.Bounds) error {
 	for id, state := range s.Nodes {
 		if err := p.Decree(id, state); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if s.Rules != nil {
 		if err := c.CheckRules(*s.Rules); err != nil {
-			return 0, err
+			return err
 		}
 		p.Restate(c.rules.Text, *s.Rules)
 	}
 	if s.Budget != nil {
 		if len(c.settings.Energy.Power) == 0 {
-			return 0, cluster.BadField("budget_watts", s.Budget.String(), "power models in the settings of the daemon (energy.models)")
+			return cluster.BadField("budget_watts", s.Budget.String(), "power models in the settings of the daemon (energy.models)")
 		}
 		p.Draw(*s.Budget)
 	}
 	for _, id := range s.Delete {
 		if err := p.Remove(id); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if s.Submit == nil {
-		return 0, nil
+		return nil
 	}
 	if err := s.Submit.Validate(b, p.Nodes()); err != nil {
-		return 0, err
+		return err
 	}
 	if err := s.Submit.Route(c.settings.Arrangement); err != nil {
-		return 0, err
+		return err
 	}
 	if err := c.Admit(c.now, s.Submit); err != nil {
-		return 0, err
+		return err
 	}
-	return c.add(p, s.Submit), nil
+	c.add(p, s.Submit)
+	return nil
 }
+
+// newcomer is the number of a vjob that is only supposed, while it is decided on. No other
+// vjob will ever have it; the next one in turn may meanwhile be given to a real one.
+const newcomer = cluster.VJobID(math.MaxInt64)
 
 // add puts a vjob that nobody has submitted into the picture, in its place in the
 // order.
-func (c *Core) add(p *pass.Picture, s *intake.Submission) cluster.VJobID {
-	last := cluster.VJobID(0)
-	for i := range p.VJobs {
-		last = max(last, p.VJobs[i].Job.ID)
-	}
-	job := s.VJob(last + 1)
+func (c *Core) add(p *pass.Picture, s *intake.Submission) {
+	job := s.VJob(newcomer)
 	job.Submitted = c.now
 	own := c.desk.Suppose(job, c.now)
 	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *rank.Rank) int {
@@ -112,11 +116,10 @@ func (c *Core) add(p *pass.Picture, s *intake.Submission) cluster.VJobID {
 		return other.Compare(own)
 	})
 	p.Add(job, at)
-	return job.ID
 }
 
 // compare decides on both pictures.
-func compare(present, then *pass.Picture, supposed cluster.VJobID) Forecast {
+func compare(present, then *pass.Picture) Forecast {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
 	if err := cmp.Or(fails, wouldFail); err != nil {
@@ -128,8 +131,8 @@ func compare(present, then *pass.Picture, supposed cluster.VJobID) Forecast {
 		now[r.Job.ID] = before.Verdicts[i]
 	}
 	for i, r := range then.VJobs {
-		lot := Lot{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i], Supposed: r.Job.ID == supposed}
-		if lot.Supposed || lot.Now.Wish != lot.Then.Wish {
+		lot := Lot{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
+		if lot.ID == newcomer || lot.Now.Wish != lot.Then.Wish {
 			f.VJobs = append(f.VJobs, lot)
 		}
 	}
@@ -138,5 +141,36 @@ func compare(present, then *pass.Picture, supposed cluster.VJobID) Forecast {
 			f.Nodes++
 		}
 	}
+	f.renumber()
 	return f
+}
+
+// renumber calls the newcomer 0, in what is planned and in all that is said.
+func (f *Forecast) renumber() {
+	plain := func(text *string) { *text = strings.ReplaceAll(*text, newcomer.String(), "0") }
+	for i := range f.Plan.Actions {
+		if vm := &f.Plan.Actions[i].VM; vm.VJob == newcomer {
+			vm.VJob = 0
+		}
+	}
+	for i := range f.Plan.Gangs {
+		if g := &f.Plan.Gangs[i]; g.VJob == newcomer {
+			g.VJob = 0
+		}
+	}
+	for i := range f.VJobs {
+		lot := &f.VJobs[i]
+		if lot.ID == newcomer {
+			job := *lot.VJob
+			job.ID, lot.VJob = 0, &job
+		}
+		plain(&lot.Now.Reason)
+		plain(&lot.Then.Reason)
+	}
+	for _, list := range [][]string{f.Breaches, f.Plan.Leaves} {
+		for i := range list {
+			plain(&list[i])
+		}
+	}
+	plain(&f.Why)
 }

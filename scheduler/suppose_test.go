@@ -48,6 +48,7 @@ func TestSuppose(t *testing.T) {
 	}
 	none, ban := "", "ban($ALL_VMS, n0000);"
 	one := &intake.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: 64}}}}
+	large := &intake.Submission{Owner: "u", VMs: slices.Repeat([]cluster.VM{{Reserved: cluster.Resources{CPU: 4000, Memory: 64}}}, 4)}
 	for _, c := range []struct {
 		name  string
 		s     scheduler.Supposition
@@ -63,8 +64,11 @@ func TestSuppose(t *testing.T) {
 		},
 		{"a rule", scheduler.Supposition{Rules: &ban}, "", func(f scheduler.Forecast) bool { return len(f.Breaches) == 1 && leaves(f, "n0000") }},
 		{"no rules", scheduler.Supposition{Rules: &none}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() }},
-		{"a vjob more", scheduler.Supposition{Submit: one}, "2 stay run", func(f scheduler.Forecast) bool {
-			return len(f.Plan.Actions) == 1 && f.Plan.Actions[0].Kind == cluster.Boot && f.VJobs[0].Supposed
+		{"a vjob more", scheduler.Supposition{Submit: one}, "0 stay run", func(f scheduler.Forecast) bool {
+			return len(f.Plan.Actions) == 1 && f.Plan.Actions[0].Kind == cluster.Boot && f.Plan.Actions[0].VM.VJob == 0 && f.VJobs[0].Supposed()
+		}},
+		{"a vjob more than there is room for", scheduler.Supposition{Submit: large}, "0 stay stay", func(f scheduler.Forecast) bool {
+			return f.Plan.Empty() && !strings.Contains(f.VJobs[0].Then.Reason+f.Why, "922337")
 		}},
 		{"a vjob less", scheduler.Supposition{Delete: []cluster.VJobID{1}}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() }},
 		{"nearly all drained", all, "", func(f scheduler.Forecast) bool { return f.Nodes == 1 && len(f.Plan.Actions) > 0 }},

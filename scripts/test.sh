@@ -48,6 +48,30 @@ skips() {
 		}' "$log"
 }
 
+# failures prints the last lines of each test that failed, and of each package that broke off.
+failures() {
+	awk '
+		function tail(key,   i) {
+			for (i = said[key] > 25 ? said[key] - 24 : 1; i <= said[key]; i++) print line[key, i]
+		}
+		/^=== (RUN|CONT|NAME) / { test = $3; next }
+		/^ *--- FAIL: /         { print; tail($3); told = 1; next }
+		/^ *--- /               { next }
+		/^(ok|FAIL|\?) *\t/     {
+			if (/^FAIL/ && !told) tail("")
+			if (/^FAIL/) print
+			delete said; delete line; test = ""; told = 0
+			next
+		}
+		{
+			text = substr($0, 1, 800)
+			if (/^panic: /) told = 0
+			if (/^vet: |^[^ ]+\.go:[0-9]+:[0-9]+: /) print # it does not compile
+			line["", ++said[""]] = text
+			if (test != "") line[test, ++said[test]] = text
+		}' "$log"
+}
+
 packages=$(go list -tags "$tags" ./...)
 lab=$(grep '/tests/lab' <<<"$packages" || true)
 # shellcheck disable=SC2046,SC2086 # package paths hold no spaces
@@ -69,6 +93,6 @@ if [ -n "$skipped" ]; then
 fi
 if [ "$failed" != 0 ]; then
 	printf '\nFAILED:\n'
-	grep -E '^(FAIL	|--- FAIL: )' "$log" || true
+	failures
 fi
 exit "$failed"

@@ -74,8 +74,8 @@ func TestRequests(t *testing.T) {
 		y.run(t, first, min(first+*round, *requests))
 		t.Logf("%d requests in %s", min(first+*round, *requests), time.Since(began).Round(time.Second))
 	}
-	y.report(t)
 	y.covered(t)
+	y.report(t)
 }
 
 // run makes the requests of one daemon.

@@ -151,8 +151,11 @@ func lotTable(lots []wire.Lot) *plain.Table {
 // stepTable is the actions of a plan that nobody has begun.
 func stepTable(actions []wire.Action) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads)}
-	for i := range actions {
-		t.Row(wording.ActionCells(&actions[i])...)
+	for _, action := range actions {
+		if rank, supposed := strings.CutPrefix(action.VM, "0."); supposed {
+			action.VM = "new." + rank
+		}
+		t.Row(wording.ActionCells(&action)...)
 	}
 	return t
 }
