@@ -141,9 +141,9 @@ func (t *tx) gang(r *gang.Record) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, boots = ?, incarnation = ?, generation = ?,
+	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, boots = ?, incarnation = ?, generation = ?, used = ?,
 		restores = ?, losses = ?, cause = ?, skew_ns = ?, kept = ? WHERE vjob = ?`,
-		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation,
+		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation, r.Used,
 		r.Restores, r.Losses, r.Cause, int64(r.Skew), kept, int64(r.VJob))
 	if err != nil {
 		return err

@@ -208,7 +208,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 // gangs fills in the gangs of a list, which is in order, from one query.
 func (r *reader) gangs(list []journal.Kept, condition string, args []any) error {
 	i := 0
-	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, restores, losses, cause, skew_ns, kept
+	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
 	err := r.each(query, args, func(s scanner) error {
 		if i >= len(list) {
@@ -217,7 +217,7 @@ func (r *reader) gangs(list []journal.Kept, condition string, args []any) error 
 		g := &list[i].Gang
 		i++
 		var phase, then, kept sql.RawBytes
-		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation,
+		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation, &g.Used,
 			&g.Restores, &g.Losses, &g.Cause, &g.Skew, &kept)
 		if err != nil {
 			return err

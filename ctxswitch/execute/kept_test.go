@@ -73,7 +73,7 @@ func TestRestoreOfKeptImages(t *testing.T) {
 	d.reply(1, nil)
 	d.isIn(gang.Saved)
 	r, _ := d.exec.Job(1)
-	if !r.Job.Held || r.Job.State != cluster.Suspended || len(r.Record.Kept) > 0 {
+	if !r.Job.Held || r.Job.State != cluster.Suspended || len(r.Record.Kept) != 1 || !r.Record.Kept[0].Wanted {
 		t.Errorf("held: %v, %s, kept %+v", r.Job.Held, r.Job.State, r.Record.Kept)
 	}
 	d.pass(time.Minute)

@@ -39,6 +39,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 	case cluster.Boot:
 		n.Phase = Creating
 		n.Incarnation = n.boots() + 1
+		n.Used = n.Generation
 		n.Members = make([]Member, len(r.Members))
 	case cluster.Suspend:
 		n.Phase, n.Then = Pausing, ThenSave
@@ -65,6 +66,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		n.Phase, n.Then = Pausing, ThenStand
 	case cluster.Unpause:
 		n.Phase = Resuming
+		n.Used = n.Generation
 	}
 	for i := range n.Members {
 		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {
@@ -98,7 +100,7 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause string, 
 	k := &n.Kept[i]
 	k.Wanted = true
 	n.Phase, n.Then, n.Since, n.Cause, n.Skew = Saving, ThenVerify, now, cause, 0
-	n.Boots = n.boots()
+	n.Boots, n.Used = n.boots(), n.Generation
 	if k.Incarnation > 0 {
 		n.Incarnation = k.Incarnation
 	}

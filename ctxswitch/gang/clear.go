@@ -36,7 +36,7 @@ func (t *turn) clearing() {
 		t.waitFor("the image store to be seen")
 		return
 	}
-	known := func(k Kept) bool { return !k.Newer }
+	known := func(k Kept) bool { return !k.Newer || k.Wanted }
 	if t.rec.Then.InOrder() && slices.ContainsFunc(t.rec.Kept, known) { // the vjob was ended on request
 		t.rec.Kept = slices.DeleteFunc(t.rec.Kept, known)
 		t.moved = true

@@ -12,7 +12,11 @@ func noStore(s *stage) { s.scene.Store = nil }
 
 func restores(n int) func(*stage) { return func(s *stage) { s.rec.Restores = n } }
 
-func generation(g int) func(*stage) { return func(s *stage) { s.rec.Generation = g } }
+func generation(g int) func(*stage) {
+	return func(s *stage) { s.rec.Used, s.rec.Generation = s.rec.Used+g-s.rec.Generation, g }
+}
+
+func used(g int) func(*stage) { return func(s *stage) { s.rec.Used = g } }
 
 func kept(list ...gang.Kept) func(*stage) { return func(s *stage) { s.rec.Kept = list } }
 

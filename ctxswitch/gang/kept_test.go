@@ -50,15 +50,17 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 		{"saved", on(gang.Saved, 0).imaged(0, 1), gang.ThenWait, "1"},
 		{"ended on request", on(gang.Saved, 0).imaged(0, 1), gang.ThenTerminate, ""},
 		{"failed", on(gang.Restoring, 0).imaged(0, 1), gang.ThenFail, "1"},
-		{"one was not saved yet", on(gang.Saving, 0).imaged(1), gang.ThenWait, "1"},
+		{"one was not saved yet", on(gang.Saving, 0).imaged(1).with(saves(0, 1)), gang.ThenWait, "1"},
 		{"none was", on(gang.Saving, 0), gang.ThenWait, ""},
 		{"one is being saved", on(gang.Saving, 0).with(saves(1, 0)), gang.ThenWait, "1"},
-		{"saved in images of an earlier generation", on(gang.Saving, 0).imaged(0).with(saves(0, 1)).with(third).with(generation(4)), gang.ThenWait, "3"},
+		{"saved in images of an earlier generation", on(gang.Saving, 0).imaged(0).with(saves(0, 1)).with(third).with(generation(4)).with(used(2)), gang.ThenWait, "3, 4"},
 		{"one has ended", on(gang.Saved, 0).imaged(0).with(ended(1)), gang.ThenWait, "1 without [1]"},
 		{"the first has ended", on(gang.Saved, 0).imaged(1).with(ended(0)), gang.ThenWait, "1 without [0]"},
 		{"some may run", on(gang.Resuming, 0).with(saves(1, 1)), gang.ThenWait, "1 used"},
+		{"some may run again, restored from kept ones", on(gang.Resuming, 0).with(generation(3)).with(kept(wanted)), gang.ThenWait, "1 used"},
 		{"none was saved after all", on(gang.Resuming, gang.ThenBack).with(saves(1, 1)), gang.ThenWait, ""},
 		{"cleared already", on(gang.Clearing, gang.ThenWait).imaged(0, 1).with(kept(one)), gang.ThenFail, "1"},
+		{"saved several times from where it stood", on(gang.Saved, 0).imaged(0, 1).with(generation(3)).with(used(0)), gang.ThenWait, "1, 2, 3"},
 		{"others are kept", on(gang.Saved, 0).imaged(0, 1).with(kept(two)), gang.ThenWait, "1, 2"},
 		{"restored from kept ones", on(gang.Saving, gang.ThenVerify).imaged(0).with(kept(wanted, two)), gang.ThenWait, "1, 2"},
 		{"restored from the second", on(gang.Saving, gang.ThenVerify).imaged(0).with(kept(two, wanted)), gang.ThenWait, "2, 1"},
@@ -333,8 +335,8 @@ func TestSealing(t *testing.T) {
 		want string
 	}{
 		{"the incarnation is known", on(gang.Saving, 0).generation(1).with(sealed(5)), "saved 3"},
-		{"restored: the images tell", verify().generation(1).with(sealed(1)), "saved 1; 3"},
-		{"restored: the images do not tell", verify().generation(1).with(sealed(0)), "saved 3; 3"},
+		{"restored: the images tell", verify().generation(1).with(sealed(1)), "saved 1; 3, 1 wanted"},
+		{"restored: the images do not tell", verify().generation(1).with(sealed(0)), "saved 3; 3, 1 wanted"},
 	} {
 		c.s.rec.Incarnation = 3
 		rec, _, _ := c.s.settled()

@@ -31,51 +31,28 @@ func (t *turn) lose(cause string) {
 		t.holdFor(fmt.Sprintf("%s; images of generation %d of all its VMs are left: restore vjob %s to go on from them, release it to start from scratch",
 			cause, g, t.rec.VJob))
 	}
-	t.keepOlder(cause)
 	t.alarms = append(t.alarms, "lost: "+cause)
 	t.enter(Clearing, then, cause)
 }
 
-// keepOlder keeps complete images of earlier generations as well: a gang that stood in memory
-// may have been saved in part before, and not have run since.
-func (t *turn) keepOlder(cause string) {
-	if !t.rec.fresh() || t.rec.Then == ThenVerify {
-		return
-	}
-	for _, image := range t.Store.Images {
-		g := image.ID.Generation
-		if _, kept := t.rec.Keeps(g); !kept && image.ID.VM.VJob == t.rec.VJob && image.Complete {
-			t.rec.keep(Kept{Generation: g, Incarnation: t.rec.Incarnation, Since: t.Now, Cause: cause, Used: true, Ended: t.rec.ended()})
-		}
-	}
-}
-
-// fresh reports whether images may be newer than what the members have run since.
-func (r *Record) fresh() bool {
-	return r.Phase == Saving || r.Phase == Saved || r.Phase == Restoring || r.Phase == Paused
-}
-
-// keepImages notes that the images of the present generation outlive the loss, unless
-// members have run since all of them were written.
+// keepImages notes that images outlive the loss: all that were written since members last
+// ran, those that the gang goes back to, and, while it is not sure that every member runs,
+// those that it was restored from.
 func (r *Record) keepImages(cause string, now time.Time) {
 	used := r.Phase == Resuming && r.Then != ThenBack
-	if r.Then == ThenVerify { // they are kept already
-		for i := range r.Kept {
-			r.Kept[i].Wanted = false
-		}
-		return
-	}
-	k := Kept{Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()}
-	for _, m := range r.Members {
-		switch {
-		case m.Image != nil:
-			k.Generation = m.Image.ID.Generation
-		case m.Save > 0 && k.Generation == 0:
-			k.Generation = r.Generation
+	for i := range r.Kept {
+		if k := &r.Kept[i]; k.Wanted {
+			k.Wanted, k.Used = false, used
 		}
 	}
-	if (used || r.fresh()) && k.Generation > 0 {
-		r.keep(k)
+	first := r.Used + 1
+	if used && r.saves() {
+		first = r.Used
+	}
+	for g := first; g <= r.wrote(); g++ {
+		if _, kept := r.Keeps(g); !kept {
+			r.keep(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
+		}
 	}
 }
 
@@ -87,12 +64,17 @@ func (r *Record) sealing() int {
 	return r.Generation
 }
 
-// wrote is the latest generation before the one that the record begins to save, if it does.
+// wrote is the latest generation of which images may have been written.
 func (r *Record) wrote() int {
-	if r.Phase == Saving && r.Then != ThenVerify || r.Phase == Pausing && r.Then == ThenSave {
+	if r.Phase == Saving && r.Then != ThenVerify && !r.saves() || r.Phase == Pausing && r.Then == ThenSave {
 		return r.Generation - 1
 	}
 	return r.Generation
+}
+
+// saves reports whether a save of the present generation has been tried.
+func (r *Record) saves() bool {
+	return slices.ContainsFunc(r.Members, func(m Member) bool { return m.Save > 0 })
 }
 
 // noteNewer keeps images of generations that the record does not know, for ever: the
@@ -102,7 +84,7 @@ func (t *turn) noteNewer() {
 	if t.Store == nil {
 		return
 	}
-	wrote := t.rec.wrote()
+	wrote, runs := t.rec.wrote(), t.rec.Used == t.rec.Generation
 	for _, image := range t.Store.Images {
 		g := image.ID.Generation
 		if _, kept := t.rec.Keeps(g); kept || image.ID.VM.VJob != t.rec.VJob || g <= wrote {
@@ -112,6 +94,9 @@ func (t *turn) noteNewer() {
 		t.alarms = append(t.alarms, fmt.Sprintf("image %s on %s is kept: %s", image.ID, image.Node, cause))
 		t.rec.keep(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs(), Ended: t.rec.ended()})
 		t.rec.Generation = max(t.rec.Generation, g)
+		if runs {
+			t.rec.Used = t.rec.Generation
+		}
 		t.moved = true
 	}
 }

@@ -60,7 +60,7 @@ func TestImagesOutliveALoss(t *testing.T) {
 			for rank := range 2 {
 				s.rec.Members[rank].Save, s.scene.Sights[rank].Absent = 1, time.Hour
 			}
-		}), "[1 used 2]", false},
+		}), "[1 2]", false},
 		{"while it is brought back", on(gang.Restoring, 0).imaged(0).next("a", "b"), "[1]", false},
 		{"while it stands, after a save that was given up", on(gang.Paused, 0).has("0@a paused").stored(0, 1, true).with(crashed).with(func(s *stage) {
 			s.rec.Members[0].Save, s.rec.Members[1].Save = 1, 1
@@ -75,7 +75,7 @@ func TestImagesOutliveALoss(t *testing.T) {
 		}), "[2 newer]", true},
 		{"images newer than the record, and older than a disk", on(gang.Active, 0).has("0@a running").with(crashed).generation(2), "[2 used newer]", false},
 		{"images of an earlier loss", on(gang.Active, 0).has("0@a running").with(crashed).generation(1).with(func(s *stage) {
-			s.rec.Generation, s.rec.Kept = 2, []gang.Kept{{Generation: 1, Since: start}}
+			s.rec.Generation, s.rec.Used, s.rec.Kept = 2, 2, []gang.Kept{{Generation: 1, Since: start}}
 		}), "[1]", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,10 +204,18 @@ func TestRestoredImagesAreSealed(t *testing.T) {
 	}
 	s.rec = rec
 	rec, calls, _ := s.settled()
-	if rec.Phase != gang.Saved || rec.Incarnation != 2 || rec.Boots != 3 || len(rec.Kept) != 0 || len(calls) > 0 {
-		t.Errorf("%s, incarnation %d of %d boots, kept %+v, calls %v", rec.Phase, rec.Incarnation, rec.Boots, rec.Kept, calls)
+	if rec.Phase != gang.Saved || rec.Incarnation != 2 || rec.Boots != 3 || keeps(rec) != "1 wanted" || len(calls) > 0 {
+		t.Errorf("%s, incarnation %d of %d boots, keeps %s, calls %v", rec.Phase, rec.Incarnation, rec.Boots, keeps(rec), calls)
 	}
-	if next, err := rec.Begin(gang.Aim{Kind: cluster.Resume, Next: []cluster.NodeID{"a", "b"}}, start); err != nil || next.Phase != gang.Restoring {
+	s.rec, err = rec.Begin(gang.Aim{Kind: cluster.Resume, Next: []cluster.NodeID{"a", "b"}}, start)
+	if err != nil || s.rec.Phase != gang.Restoring {
 		t.Errorf("it does not resume: %v", err)
+	}
+	for rank, node := range []cluster.NodeID{"a", "b"} {
+		s.scene.Sights[rank].Found = []gang.Found{{Node: node, Copy: hypervisor.Copy{State: hypervisor.CopyRunning, Stamp: hypervisor.Stamp{Incarnation: 2}}}}
+	}
+	s.rec.Phase = gang.Resuming
+	if rec, _, _ = s.settled(); rec.Phase != gang.Active || len(rec.Kept) > 0 {
+		t.Errorf("%s, keeps %s: what every member runs from is kept no more", rec.Phase, keeps(rec))
 	}
 }

@@ -25,13 +25,3 @@ func (t *turn) stand(cause string) {
 	t.enter(Paused, ThenNothing, cause)
 	t.rec.Skew = skew
 }
-
-// unwritten reports whether no save of the present generation has been tried.
-func (t *turn) unwritten() bool {
-	for i := range t.rec.Members {
-		if t.rec.Members[i].Save > 0 {
-			return false
-		}
-	}
-	return true
-}

@@ -68,6 +68,7 @@ type Record struct {
 	Incarnation int // which boot from scratch the present life began with; 0 before the first
 	Boots       int // boots so far, where an earlier life than the last was restored; else 0 will do
 	Generation  int // suspensions to disk so far; names the images
+	Used        int // the images up to this generation are older than what members have run since
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member
@@ -141,7 +142,7 @@ type Kept struct {
 	Used        bool      `json:"used,omitempty"`   // members may have run since: the memory may be older than the disks
 	Newer       bool      `json:"newer,omitempty"`  // the record did not know the generation: kept until an administrator decides
 	Ended       []int     `json:"ended,omitempty"`  // ranks of the members that took no further part
-	Wanted      bool      `json:"wanted,omitempty"` // an administrator restores it
+	Wanted      bool      `json:"wanted,omitempty"` // an administrator restores it, and not every member runs yet
 }
 
 // Image is a sealed image: durable, and known by its checksum.

@@ -3,6 +3,7 @@ package gang
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"vjob/hypervisor"
 )
@@ -96,6 +97,7 @@ func (t *turn) restoring() {
 		return
 	}
 	t.rec.mark()
+	t.rec.Used = t.rec.Generation
 	t.enter(Resuming, ThenNothing, t.rec.Cause)
 }
 
@@ -248,6 +250,7 @@ func (t *turn) resuming() {
 	for i := range t.rec.Members {
 		t.rec.Members[i].Save = 0 // all run: no image of this generation is of use any more
 	}
+	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
 }

@@ -33,6 +33,12 @@ func on(phase gang.Phase, then gang.Then) *stage {
 		VJob: 7, Phase: phase, Then: then, Since: start, Boots: 1, Incarnation: 1, Generation: 1, Cause: "test",
 		Members: []gang.Member{{Node: "a"}, {Node: "b"}},
 	}}
+	switch {
+	case phase == gang.Saving && then != gang.ThenVerify, phase == gang.Pausing && then == gang.ThenSave,
+		phase == gang.Saved, phase == gang.Restoring, phase == gang.Paused:
+	default:
+		s.rec.Used = 1
+	}
 	limits := gang.DefaultLimits
 	limits.MaxTries = 2
 	s.scene = gang.Scene{

@@ -3,7 +3,6 @@ package gang
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -82,6 +81,7 @@ func (t *turn) tooMuchSkew() {
 
 // back lets the members of a gang that was being paused go on where they are.
 func (t *turn) back(cause string) {
+	t.rec.Used = t.rec.Generation
 	for i := range t.rec.Members {
 		t.rec.Members[i].Next = ""
 	}
@@ -109,7 +109,7 @@ func ImageSpace(memory cluster.MiB) cluster.MiB { return memory + memory/20 + 1 
 // member cannot be saved, no more saves begin; but what is written already is
 // sealed first, since it is all that is left of its member.
 func (t *turn) saving() {
-	if t.rec.Then == ThenStand && t.unwritten() && t.quiet() {
+	if t.rec.Then == ThenStand && !t.rec.saves() && t.quiet() {
 		if missing := t.space(); missing != "" {
 			t.stand("aborted: " + missing)
 			return
@@ -155,7 +155,6 @@ func (t *turn) saving() {
 	for i := range t.rec.Members {
 		t.rec.Members[i].Node, t.rec.Members[i].Next = "", ""
 	}
-	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	skew := t.rec.Skew
 	t.enter(Saved, ThenNothing, t.rec.Cause)
 	t.rec.Skew = skew
