@@ -85,6 +85,37 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 	}
 }
 
+// From the moment that a member may run, the images are older than its disk.
+func TestMembersThatRunUseTheImages(t *testing.T) {
+	unpaused, err := on(gang.Paused, 0).rec.Begin(gang.Aim{Kind: cluster.Unpause}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	booted, err := on(gang.Absent, gang.ThenWait).with(used(0)).rec.Begin(gang.Aim{Kind: cluster.Boot, Next: []cluster.NodeID{"a", "b"}}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(s *stage) gang.Record { return gang.Step(s.rec, s.scene).Record }
+	stands, runs := []string{"0@a paused", "1@b paused"}, []string{"0@a running", "1@b running"}
+	for name, c := range map[string]struct {
+		rec   gang.Record
+		phase gang.Phase
+		used  int
+	}{
+		"restored, and about to run":        {step(on(gang.Restoring, 0).imaged(0, 1).next("a", "b").has(stands...)), gang.Resuming, 1},
+		"restored, and standing":            {step(on(gang.Restoring, gang.ThenStand).has(stands...)), gang.Paused, 0},
+		"unpaused":                          {unpaused, gang.Resuming, 1},
+		"booted from scratch":               {booted, gang.Creating, 1},
+		"not saved after all":               {step(on(gang.Pausing, gang.ThenSave).has(stands...).with(func(s *stage) { s.scene.Retreat = "x" })), gang.Resuming, 1},
+		"paused, with newer images beside":  {step(on(gang.Paused, 0).has(stands...).generation(3)), gang.Paused, 0},
+		"running, with newer images beside": {step(on(gang.Active, 0).has(runs...).generation(3)), gang.Active, 3},
+	} {
+		if c.rec.Phase != c.phase || c.rec.Used != c.used {
+			t.Errorf("%s: %s, used up to %d, want %s, %d", name, c.rec.Phase, c.rec.Used, c.phase, c.used)
+		}
+	}
+}
+
 // A back-up may be older than several generations of images, in any order: each stays.
 func TestEveryNewerGenerationStays(t *testing.T) {
 	s := on(gang.Saved, 0).imaged(0, 1).with(ended(1))
