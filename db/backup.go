@@ -59,14 +59,32 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
 		return errors.Join(explain(err), os.Remove(partial))
 	}
-	verify := func(conn *sql.Conn) error { return integrity(ctx, conn) }
-	if err := errors.Join(with(ctx, dsn(partial, "mode=ro&_query_only=on"), verify), f.Sync()); err != nil {
+	finish := func(conn *sql.Conn) error { return errors.Join(setApart(ctx, conn), integrity(ctx, conn)) }
+	if err := errors.Join(with(ctx, dsn(partial, "mode=rw"), finish), f.Sync()); err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(path))
+}
+
+// apart is how many numbers of vjobs a copy leaves out.
+const apart = 1_000_000
+
+// setApart lets the numbers of vjobs in a copy go on later. If it is put back, it does not
+// know what was submitted since, and disks, images and machines of those vjobs, which their
+// numbers name, must not become those of others.
+func setApart(ctx context.Context, conn *sql.Conn) error {
+	for _, statement := range []string{
+		"INSERT INTO sqlite_sequence (name, seq) SELECT 'vjobs', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'vjobs')",
+		fmt.Sprintf("UPDATE sqlite_sequence SET seq = seq + %d WHERE name = 'vjobs'", apart),
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return explain(err)
+		}
+	}
+	return nil
 }
 
 // Check reads everything and says what is wrong: damaged pages, dangling

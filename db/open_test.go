@@ -249,6 +249,24 @@ func TestBackup(t *testing.T) {
 	if info := must[os.FileInfo](t)(os.Stat(path)); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
+	// The copy knows nothing of the vjob that came later, whose disks and images may be there.
+	if again := submitted(t)(c.Submit(t.Context(), storetest.Submission("another", 1))); again.ID != 1_000_002 {
+		t.Errorf("the number after %d is %s in the copy: it may have been given since", 1, again.ID)
+	}
+	if err := c.Check(t.Context()); err != nil {
+		t.Errorf("the copy, after a gap in its numbers: %v", err)
+	}
+	if own := submitted(t)(d.Submit(t.Context(), storetest.Submission("own", 1))); own.ID != 3 {
+		t.Errorf("the backup changed its original: the next vjob is %s", own.ID)
+	}
+	empty := newDB(t)
+	path = filepath.Join(t.TempDir(), "empty.db")
+	if err := empty.Backup(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if first := submitted(t)(openDB(t, path).Submit(t.Context(), storetest.Submission("first", 1))); first.ID != 1_000_001 {
+		t.Errorf("the first number of an empty copy is %s", first.ID)
+	}
 }
 
 func TestClosed(t *testing.T) {
