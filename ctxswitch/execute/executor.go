@@ -97,6 +97,8 @@ type Executor struct {
 	keepers map[cluster.VJobID]bool
 	// kept holds the records of vjobs that have ended and left images.
 	kept map[cluster.VJobID]*gang.Record
+	// discards are images that are deleted, and that the last look at the store showed.
+	discards map[hypervisor.ImageID]*tries
 	// nowhere is the members of gangs that have not begun; it never changes.
 	nowhere []gang.Member
 
@@ -129,7 +131,8 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
 		nodes: map[cluster.NodeID]*node{}, mute: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
 		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
-		unknown: map[place]*unknown{}, keepers: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
+		unknown: map[place]*unknown{}, keepers: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
+		discards: map[hypervisor.ImageID]*tries{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
 		containers: map[cluster.VJobID]*pursuit{}, drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
 	}

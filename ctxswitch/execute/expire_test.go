@@ -103,6 +103,34 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	d.wants("1 discard 1.0@a, 2 discard 5.0@a")
 }
 
+// What cannot be deleted is tried again, ever more rarely.
+func TestDiscardsThatFail(t *testing.T) {
+	set := settings()
+	set.KeepLost = time.Hour
+	l := world()
+	l.Left = []gang.Record{left(5, 1)}
+	d := sit(t, set, l)
+	d.store.Images = []hypervisor.Image{imageOf(5, 1)}
+	d.settle()
+	d.pass(time.Hour)
+	for range 600 {
+		d.pass(time.Second)
+		if n := len(d.calls); n > 0 {
+			d.reply(d.calls[n-1].Op, errors.New("permission denied"))
+		}
+	}
+	if n := len(d.calls); n != 7 { // after 5, 15, 35, 75, 155 and 315 s
+		t.Errorf("%d tries in ten minutes", n)
+	}
+	if err := d.exec.DiscardImage(d.now, imageOf(5, 1).ID, "ada"); err != nil {
+		t.Error(err)
+	}
+	d.pass(time.Second)
+	if n := len(d.calls); n != 8 {
+		t.Errorf("an administrator is told to wait: %d calls", n)
+	}
+}
+
 // Each vjob that has ended lets go of its own images when their time is over, one
 // generation after another, and is forgotten in the end.
 func TestEndedVJobsLetImagesGo(t *testing.T) {

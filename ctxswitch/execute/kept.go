@@ -128,15 +128,22 @@ func (e *Executor) discardKept(id cluster.VJobID, generation int) (some bool) {
 	return some
 }
 
-// discard deletes an image, unless that is under way.
+// discard deletes an image, as often as it takes.
 func (e *Executor) discard(image hypervisor.Image) {
 	for _, o := range e.ops {
 		if o.call.Verb == hypervisor.Discard && o.call.Image == image.ID {
 			return
 		}
 	}
-	e.begin([]hypervisor.Call{{Verb: hypervisor.Discard, VM: image.ID.VM, Node: image.Node, Image: image.ID}}, 0,
-		func(hypervisor.Call) time.Duration { return leastDeadline })
+	t, tried := e.discards[image.ID]
+	if !tried {
+		t = &tries{}
+		e.discards[image.ID] = t
+	}
+	if t.next(e.now) {
+		e.begin([]hypervisor.Call{{Verb: hypervisor.Discard, VM: image.ID.VM, Node: image.Node, Image: image.ID}}, 0,
+			func(hypervisor.Call) time.Duration { return leastDeadline })
+	}
 }
 
 // Restore goes back to images of a vjob that are kept: it will be suspended, and held.
@@ -174,6 +181,7 @@ func (e *Executor) DiscardImage(now time.Time, id hypervisor.ImageID, by string)
 		e.event(journal.Event{
 			Kind: journal.EventAction, VM: id.VM.String(), Node: image.Node, Text: fmt.Sprintf("image %s is deleted by %s", id, by),
 		})
+		delete(e.discards, id) // at once, however often it was tried before
 		e.discard(image)
 		return nil
 	}

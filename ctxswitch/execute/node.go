@@ -246,9 +246,11 @@ func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error)
 	e.tellStore(err)
 	if err == nil {
 		e.store.Store, e.store.began = store, e.store.started
+		shown := map[hypervisor.ImageID]bool{}
 		for _, image := range store.Images {
-			e.dirty[image.ID.VM.VJob] = true
+			e.dirty[image.ID.VM.VJob], shown[image.ID] = true, true
 		}
+		maps.DeleteFunc(e.discards, func(id hypervisor.ImageID, _ *tries) bool { return !shown[id] })
 	}
 	e.checkImages()
 	for id := range e.restless {

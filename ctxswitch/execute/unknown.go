@@ -14,9 +14,8 @@ import (
 // unknown is a copy that bears our mark and belongs to no live vjob: its owner cannot be
 // told. It is paused if it runs, and neither destroyed nor adopted (RELIABILITY I15).
 type unknown struct {
-	seen  hypervisor.CopyState
-	tries int
-	tried time.Time // when it was last told to pause
+	seen   hypervisor.CopyState
+	pauses tries
 }
 
 // place is a copy of a VM on a node.
@@ -50,21 +49,26 @@ func (e *Executor) quarantine(n *node, news bool) {
 			u.seen = c.State
 			e.alarmAt(at, fmt.Sprintf("it is %s", c.State))
 		}
-		if c.State == hypervisor.CopyRunning && !e.calling(at) && !e.now.Before(u.tried.Add(backOff(u.tries))) {
-			u.tries++
-			u.tried = e.now
+		if c.State == hypervisor.CopyRunning && !e.calling(at) && u.pauses.next(e.now) {
 			e.begin([]hypervisor.Call{{Verb: hypervisor.Pause, VM: id, Node: n.ID}}, 0,
 				func(hypervisor.Call) time.Duration { return leastDeadline })
 		}
 	}
 }
 
-// backOff is how long after so many tries the next is made.
-func backOff(tries int) time.Duration {
-	if tries == 0 {
-		return 0
+// tries counts calls that are made until what they are for is seen.
+type tries struct {
+	count int
+	last  time.Time
+}
+
+// next reports whether another call is due, and counts it: each waits twice as long.
+func (t *tries) next(now time.Time) bool {
+	if t.count > 0 && now.Before(t.last.Add(5*time.Second<<min(t.count-1, 6))) {
+		return false
 	}
-	return 5 * time.Second << min(tries-1, 6)
+	t.count, t.last = t.count+1, now
+	return true
 }
 
 // calling reports whether a call on a VM is under way on a node.
@@ -81,8 +85,8 @@ func (e *Executor) calling(at place) bool {
 func (e *Executor) unpaused(call *hypervisor.Call, err error) {
 	at := place{call.VM, call.Node}
 	u, ok := e.unknown[at]
-	if ok && err != nil && call.Verb == hypervisor.Pause && u.tries&(u.tries-1) == 0 {
-		e.alarmAt(at, fmt.Sprintf("it does not pause (try %d): %v", u.tries, err))
+	if ok && err != nil && call.Verb == hypervisor.Pause && u.pauses.count&(u.pauses.count-1) == 0 {
+		e.alarmAt(at, fmt.Sprintf("it does not pause (try %d): %v", u.pauses.count, err))
 	}
 }
 
