@@ -69,6 +69,17 @@ func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error
 	return s.carryOut()
 }
 
+// Restore goes back to images of a vjob that are kept since it was lost, now.
+func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.Restore(s.now, id, generation, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
 // SetNode decrees a node's state now.
 func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
 	if s.core == nil {

@@ -40,7 +40,7 @@ type Checker struct {
 
 // Counts says how much happened in a run, to show that it was worth running.
 type Counts struct {
-	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Crashes, Faults, Presses int
+	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Rescues, Crashes, Faults, Presses int
 }
 
 // Add sums counts.
@@ -53,6 +53,7 @@ func (c *Counts) Add(o Counts) {
 	c.Resumes += o.Resumes
 	c.Migrations += o.Migrations
 	c.Losses += o.Losses
+	c.Rescues += o.Rescues
 	c.Crashes += o.Crashes
 	c.Faults += o.Faults
 	c.Presses += o.Presses
@@ -218,7 +219,9 @@ func (k *Checker) phase(rec gang.Record) {
 		k.paused[rec.VJob] = nil
 	case gang.Saving:
 		k.skew(rec)
-		k.noteEpochs(rec, k.cluster.Truth())
+		if rec.Then != gang.ThenVerify { // else they were saved long ago
+			k.noteEpochs(rec, k.cluster.Truth())
+		}
 	case gang.Paused:
 		k.counts.Standstills++
 		k.skew(rec)
@@ -231,6 +234,11 @@ func (k *Checker) phase(rec gang.Record) {
 		}
 	case gang.Absent:
 		k.used[rec.VJob] = rec.Generation
+		for _, kept := range rec.Kept {
+			if !kept.Used {
+				k.used[rec.VJob] = min(k.used[rec.VJob], kept.Generation-1)
+			}
+		}
 	default:
 	}
 }

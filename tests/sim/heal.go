@@ -35,12 +35,13 @@ func (r *run) heal() error {
 	return nil
 }
 
-// release takes every hold back. Vjobs with unusable images start from scratch, as
-// the alarm says.
+// release takes every hold back, and rescues what can be. Vjobs with unusable images start
+// from scratch, as the alarm says.
 func (r *run) release() {
 	for _, id := range r.check.acked {
 		switch c := r.check.jobs[id]; {
 		case !c.Held || c.State.Terminal() || c.State == cluster.Resuming:
+		case c.State == cluster.Waiting && r.rescue(id):
 		case (c.State == cluster.Suspended || c.State == cluster.Suspending) && strings.Contains(c.Reason, "cannot be used"):
 			_ = r.shell.Order(id, scheduler.OrderRequeue, "op")
 		default:

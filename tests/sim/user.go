@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )
@@ -62,6 +64,7 @@ func (r *run) meddle() {
 	if len(r.check.acked) == 0 {
 		return
 	}
+	r.turnBack()
 	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
 	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
 	switch r.chance.IntN(9) {
@@ -87,3 +90,36 @@ func (r *run) meddle() {
 		}
 	}
 }
+
+// turnBack has administrators, in some runs, start a suspended vjob from scratch now and
+// then, and change their minds.
+func (r *run) turnBack() {
+	if !r.opts.rescues() {
+		return
+	}
+	for _, id := range r.check.acked {
+		if r.check.gangs[id].Phase == gang.Saved && r.shell.Now().UnixMilli()%5 == 0 {
+			_ = r.shell.Order(id, scheduler.OrderRequeue, "op")
+		}
+		r.rescue(id)
+	}
+}
+
+// rescue restores a vjob that was lost from images that are kept, in some runs, and reports
+// whether it was. Images of an earlier life than the last are left out: the simulated
+// cluster has one disk for all lives of a VM.
+func (r *run) rescue(id cluster.VJobID) bool {
+	rec := r.check.gangs[id]
+	fits := func(k gang.Kept) bool { return !k.Used && k.Incarnation == rec.Incarnation }
+	if !r.opts.rescues() || rec.Phase != gang.Absent || len(rec.Kept) == 0 || !fits(rec.Kept[len(rec.Kept)-1]) {
+		return false
+	}
+	if r.shell.Restore(id, 0, "op") != nil {
+		return false
+	}
+	r.check.counts.Rescues++
+	return true
+}
+
+// rescues reports whether administrators of this run go back to images that are kept.
+func (o *Options) rescues() bool { return o.Seed%2 == 1 && o.Faults != (simulated.Rates{}) }
