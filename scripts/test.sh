@@ -7,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tags=libvirt_dlopen
+export GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-3GiB} # time is dearer than memory
 ci=${CI:-false}
 verbose=${V:-$([ "$ci" = true ] && echo 1 || echo 0)}
 log=$(mktemp)

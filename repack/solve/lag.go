@@ -40,48 +40,64 @@ func (s *state) crowded(n int) bool {
 	return false
 }
 
+// queues are buffers for the lags of one node.
+type queues struct {
+	comes, goes, changed []int
+	free                 []int64
+}
+
 // lagging computes the lags of what comes to a node and returns the VMs of which
-// they have changed.
-func (s *state) lagging(n int) (changed []int) {
-	set := func(vm int, lag repack.Ticks) {
-		if s.lag[vm] != lag {
-			s.waits += s.patience(vm) * int64(lag-s.lag[vm])
-			s.lag[vm] = lag
-			changed = append(changed, vm)
-		}
-	}
-	var comes []int
+// they have changed, until the next call.
+func (s *state) lagging(n int) []int {
+	q := &s.queues
+	q.changed, q.comes = q.changed[:0], q.comes[:0]
 	for _, vm := range s.here[n] {
 		if !s.staysAt(vm, n) {
-			comes = append(comes, vm)
+			q.comes = append(q.comes, vm)
 		}
 	}
-	if len(comes) == 0 {
-		return nil
-	}
-	if !s.crowded(n) {
-		for _, vm := range comes {
-			set(vm, s.ready(n))
+	switch {
+	case len(q.comes) == 0:
+	case s.crowded(n):
+		s.inTurn(n)
+	default:
+		for _, vm := range q.comes {
+			s.delay(vm, s.ready(n))
 		}
-		return changed
 	}
-	free := make([]int64, s.dims)
+	return q.changed
+}
+
+// delay sets the lag of a VM.
+func (s *state) delay(vm int, lag repack.Ticks) {
+	if s.lag[vm] != lag {
+		s.waits += s.patience(vm) * int64(lag-s.lag[vm])
+		s.lag[vm] = lag
+		s.queues.changed = append(s.queues.changed, vm)
+	}
+}
+
+// inTurn lets what comes to a node in as soon as what goes has left enough room.
+func (s *state) inTurn(n int) {
+	q := &s.queues
+	free := append(q.free[:0], s.room[n*s.dims:(n+1)*s.dims]...)
 	for d := range free {
-		free[d] = s.room[n*s.dims+d] - s.rush[n*s.dims+d]
-		for _, vm := range comes {
+		free[d] -= s.rush[n*s.dims+d]
+		for _, vm := range q.comes {
 			free[d] += s.next[vm*s.dims+d]
 		}
 	}
-	goes := slices.Clone(s.leave[n])
+	goes := append(q.goes[:0], s.leave[n]...)
+	q.free, q.goes = free, goes
 	when := func(vm int) repack.Ticks { return s.lag[vm] + s.parting[vm] }
 	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(when(a), when(b)), cmp.Compare(a, b)) })
-	slices.SortFunc(comes, func(a, b int) int { return cmp.Or(cmp.Compare(s.key(a), s.key(b)), cmp.Compare(a, b)) })
-	clock := s.ready(n)
+	slices.SortFunc(q.comes, func(a, b int) int { return cmp.Or(cmp.Compare(s.key(a), s.key(b)), cmp.Compare(a, b)) })
+	clock, comes := s.ready(n), q.comes
 	for i := 0; ; i++ {
 		rest := comes[:0]
 		for _, vm := range comes {
 			if s.take(free, vm) {
-				set(vm, clock)
+				s.delay(vm, clock)
 			} else {
 				rest = append(rest, vm)
 			}
@@ -96,9 +112,8 @@ func (s *state) lagging(n int) (changed []int) {
 		}
 	}
 	for _, vm := range comes {
-		set(vm, longest)
+		s.delay(vm, longest)
 	}
-	return changed
 }
 
 // longest is a lag that no node can be worth.

@@ -23,6 +23,7 @@ type state struct {
 	waits   int64          // of all, weighted
 	jam     *jam           // nil: there is no network
 	scratch []int
+	queues  queues
 	trail   []step // moves that can be undone; nil: none are noted
 	noted   bool
 
