@@ -61,6 +61,7 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 		{"none was saved after all", on(gang.Resuming, gang.ThenBack).with(saves(1, 1)), gang.ThenWait, ""},
 		{"cleared already", on(gang.Clearing, gang.ThenWait).imaged(0, 1).with(kept(one)), gang.ThenFail, "1"},
 		{"saved several times from where it stood", on(gang.Saved, 0).imaged(0, 1).with(generation(3)).with(used(0)), gang.ThenWait, "1, 2, 3"},
+		{"one of them is kept already", on(gang.Saved, 0).imaged(0, 1).with(generation(2)).with(used(0)).with(kept(one)), gang.ThenWait, "1, 2"},
 		{"others are kept", on(gang.Saved, 0).imaged(0, 1).with(kept(two)), gang.ThenWait, "1, 2"},
 		{"restored from kept ones", on(gang.Saving, gang.ThenVerify).imaged(0).with(kept(wanted, two)), gang.ThenWait, "1, 2"},
 		{"restored from the second", on(gang.Saving, gang.ThenVerify).imaged(0).with(kept(two, wanted)), gang.ThenWait, "2, 1"},
@@ -165,6 +166,8 @@ func TestLostGangsFindImages(t *testing.T) {
 	}{
 		{"while it boots", on(gang.Creating, 0).next("a", "b").has("0@a paused").with(crashed).generation(2), "2 newer", true},
 		{"while it boots, beside a disk that may be newer", on(gang.Creating, 0).next("a", "b").has("0@a running").with(crashed).generation(2), "2 used newer", false},
+		{"while it boots, beside the second disk that may be newer", on(gang.Creating, 0).next("a", "b").has("1@b running").with(gone(0, hypervisor.CauseCrashed)).generation(2), "2 used newer", false},
+		{"which were seen before", on(gang.Creating, 0).next("a", "b").has("0@a paused").with(crashed).with(generation(2)).with(kept(gang.Kept{Generation: 2, Newer: true, Since: start})).generation(2), "2 newer", true},
 		{"while it resumes", on(gang.Resuming, 0).has("0@a paused").with(crashed).generation(2), "2 newer", true},
 		{"as the record begins to save what is saved", on(gang.Pausing, gang.ThenSave).with(crashed).generation(1), "1 newer", true},
 		{"which it did not do itself", on(gang.Saving, 0).generation(1).with(func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[:1] }), "1 newer", false},
