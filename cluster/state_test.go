@@ -54,7 +54,7 @@ running    > suspending migrating stopping
 suspending > paused suspended resuming stopping
 paused     > suspending resuming stopping
 suspended  > resuming stopping
-resuming   > running paused suspended stopping
+resuming   > running suspending paused suspended stopping
 migrating  > running resuming stopping
 stopping   > waiting terminated failed
 terminated >

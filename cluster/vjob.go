@@ -131,7 +131,8 @@ func (s State) Stable() bool { return s.Terminal() || s.Ready() || s == Running 
 // edges is the state diagram of a vjob: thesis figure 6.1 with the states in
 // between, and with a suspension that stays in memory. A move of a gang that stands
 // still ends in Resuming; a failed action goes back the way it came, as a whole. A vjob that
-// was lost and waits is restored from kept images through Suspending.
+// was lost and waits is restored from kept images through Suspending. A gang that was
+// turned back in the middle of a suspension, and then cannot be restored, is suspended after all.
 var edges = map[State][]State{
 	Waiting:    {Booting, Suspending, Terminated, Failed},
 	Booting:    {Running, Stopping},
@@ -139,7 +140,7 @@ var edges = map[State][]State{
 	Suspending: {Paused, Suspended, Resuming, Stopping},
 	Paused:     {Suspending, Resuming, Stopping},
 	Suspended:  {Resuming, Stopping},
-	Resuming:   {Running, Paused, Suspended, Stopping},
+	Resuming:   {Running, Suspending, Paused, Suspended, Stopping},
 	Migrating:  {Running, Resuming, Stopping},
 	Stopping:   {Waiting, Terminated, Failed},
 	Terminated: {},

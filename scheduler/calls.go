@@ -49,7 +49,8 @@ func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
 	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
 }
 
-// runChain makes the calls of a chain one after another while they end well.
+// runChain makes the calls of a chain one after another while they end well, and in time:
+// what a call that comes late was for may have been given up.
 func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	replies := make([]execute.Reply, len(chain.Calls))
 	failed := false
@@ -68,8 +69,8 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 				replies[i].Err = fmt.Errorf("%s %s: %w", call.Verb, call.VM, hypervisor.ErrTimeout)
 			}
 			replies[i].Ended = l.now()
+			failed = replies[i].Err != nil || ctx.Err() != nil
 		}()
-		failed = replies[i].Err != nil
 	}
 	l.post(func(c *Core) error {
 		for _, r := range replies {

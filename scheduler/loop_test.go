@@ -25,8 +25,9 @@ type plant struct {
 	loop   *scheduler.Loop
 	store  *memory.Store
 	driver *simulated.Driver
-	fail   atomic.Pointer[error] // what the next write comes to
-	full   atomic.Bool           // nothing can be written
+	calls  func(hypervisor.Call) time.Duration // is told of each call, and how long its reply takes
+	fail   atomic.Pointer[error]               // what the next write comes to
+	full   atomic.Bool                         // nothing can be written
 	stop   context.CancelFunc
 	done   chan error
 }
@@ -67,13 +68,30 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 // start runs a loop over a store.
 func (p *plant) start(set scheduler.Settings, store scheduler.Store) {
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: store, Driver: p.driver, Bounds: intake.Bounds{VMs: 4},
+		Settings: set, Store: store, Driver: slowed{p.driver, p}, Bounds: intake.Bounds{VMs: 4},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	go func() { p.done <- p.loop.Run(ctx) }()
 	synctest.Wait()
+}
+
+// slowed is the driver of a plant.
+type slowed struct {
+	*simulated.Driver
+	plant *plant
+}
+
+// Do makes a call, whose reply may come after its deadline.
+func (d slowed) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
+	wait := time.Duration(0)
+	if d.plant.calls != nil {
+		wait = d.plant.calls(call)
+	}
+	receipt, err := d.Driver.Do(ctx, call)
+	time.Sleep(wait)
+	return receipt, err
 }
 
 // restart goes on with another view of the store.
@@ -281,6 +299,40 @@ func TestOrderIsAnsweredAfterItsCommit(t *testing.T) {
 		}
 		if err := p.loop.Order(p.t.Context(), 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
 			t.Errorf("an order for nobody: %v", err)
+		}
+	})
+}
+
+// A call that ends well, but long after its deadline, does not go on with its chain: what the
+// chain was for was given up meanwhile.
+func TestLateRepliesEndTheirChain(t *testing.T) {
+	in(t, func(p *plant) {
+		var pauses atomic.Int32
+		p.calls = func(call hypervisor.Call) time.Duration {
+			if call.Verb != hypervisor.Pause {
+				return 0
+			}
+			pauses.Add(1)
+			return time.Hour
+		}
+		vm := cluster.VM{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{
+			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: 10 * time.Hour}}},
+		}}
+		job, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderSuspend, "u"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderResume, "u"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := p.state(job.ID); got != cluster.Running || pauses.Load() != 1 {
+			t.Errorf("it is %s, and %d VMs were told to pause; want the first only", got, pauses.Load())
 		}
 	})
 }

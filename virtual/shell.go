@@ -62,8 +62,8 @@ type Shell struct {
 
 // chain is calls of which one is under way.
 type chain struct {
-	calls []hypervisor.Call
-	at    int
+	execute.Chain
+	at int
 }
 
 // New starts a shell at the cluster's time; every node of the cluster is online.
@@ -164,7 +164,7 @@ func (s *Shell) deliver(happenings []simulated.Happening) {
 	}
 }
 
-// reply passes a reply on and makes the next call of its chain.
+// reply passes a reply on and makes the next call of its chain, unless it came too late.
 func (s *Shell) reply(r *simulated.Reply) {
 	s.core.Replied(s.now, execute.Reply{Op: r.Op, Receipt: r.Receipt, Err: r.Err, Began: r.Began, Ended: r.Ended})
 	c, ok := s.chains[r.Op]
@@ -172,22 +172,23 @@ func (s *Shell) reply(r *simulated.Reply) {
 		return
 	}
 	delete(s.chains, r.Op)
+	late := r.Ended.Sub(r.Began) > c.Deadline[c.at]
 	c.at++
-	if r.Err == nil {
+	if r.Err == nil && !late {
 		s.call(c)
 		return
 	}
-	for ; c.at < len(c.calls); c.at++ {
-		s.core.Replied(s.now, execute.Reply{Op: c.calls[c.at].Op, Err: execute.ErrNotTried, Began: s.now, Ended: s.now})
+	for ; c.at < len(c.Calls); c.at++ {
+		s.core.Replied(s.now, execute.Reply{Op: c.Calls[c.at].Op, Err: execute.ErrNotTried, Began: s.now, Ended: s.now})
 	}
 }
 
 // call makes the present call of a chain. The scheduler can die just before it.
 func (s *Shell) call(c *chain) {
-	if c.at >= len(c.calls) || s.dies("before "+c.calls[c.at].Verb.String()) {
+	if c.at >= len(c.Calls) || s.dies("before "+c.Calls[c.at].Verb.String()) {
 		return
 	}
-	call := c.calls[c.at]
+	call := c.Calls[c.at]
 	s.chains[call.Op] = c
 	if s.cfg.Called != nil {
 		s.cfg.Called(s.now, call)
@@ -213,7 +214,7 @@ func (s *Shell) carryOut() error {
 		}
 		s.wake = effects.Wake
 		for _, c := range effects.Chains {
-			s.call(&chain{calls: c.Calls})
+			s.call(&chain{Chain: c})
 			if s.core == nil {
 				return nil
 			}
