@@ -21,6 +21,7 @@ import (
 
 var (
 	requests = flag.Uint64("requests", 100_000/pace.Slower, "how many requests TestRequests makes")
+	start    = flag.Uint64("first", 0, "the number of the first request")
 	round    = flag.Uint64("round", 200_000, "after how many of them it begins with a new daemon")
 	seed     = flag.Uint64("seed", 1, "of the requests")
 	only     = flag.Uint64("only", 0, "make this one request")
@@ -34,10 +35,11 @@ type tally struct {
 	seen   map[string]map[int]int // by operation and kind of caller: how many of each status
 	faults map[string][]string    // the first requests of each fault, by what it is
 	count  map[string]int
+	told   map[string]bool
 }
 
 func newTally() *tally {
-	return &tally{seen: map[string]map[int]int{}, faults: map[string][]string{}, count: map[string]int{}}
+	return &tally{seen: map[string]map[int]int{}, faults: map[string][]string{}, count: map[string]int{}, told: map[string]bool{}}
 }
 
 func (y *tally) add(q *request, a *answer, wrong []string) {
@@ -70,9 +72,10 @@ func TestRequests(t *testing.T) {
 	y := newTally()
 	began := time.Now()
 	t.Logf("seed %d", *seed)
-	for first := uint64(0); first < *requests; first += *round {
-		y.run(t, first, min(first+*round, *requests))
-		t.Logf("%d requests in %s", min(first+*round, *requests), time.Since(began).Round(time.Second))
+	end := *start + *requests
+	for first := *start; first < end; first += *round {
+		y.run(t, first, min(first+*round, end))
+		t.Logf("%d requests in %s", min(first+*round, end)-*start, time.Since(began).Round(time.Second))
 	}
 	y.covered(t)
 	y.report(t)
@@ -127,13 +130,26 @@ func (y *tally) make(t *testing.T, w *world, g *generator, from, to uint64) {
 		if err := w.tidy(); err != nil {
 			t.Errorf("tidy up before request %d: %v", from+piece, err)
 		}
+		y.tell(t)
 		if done := from + piece; done%*progress == 0 {
-			t.Logf("%d requests, %d kinds of faults", done, len(y.faults))
+			t.Logf("up to request %d: %d kinds of faults", done, len(y.faults))
+		}
+	}
+}
+
+// tell says at once what is wrong for the first time: a long run ends much later.
+func (y *tally) tell(t *testing.T) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(y.faults)) {
+		if !y.told[name] {
+			y.told[name] = true
+			t.Logf("%s\n  %s", name, y.faults[name][0])
 		}
 	}
 }
 
 func (y *tally) judge(w *world, q *request) {
+	w.hear(q)
 	a := serve(w.handler, q)
 	y.add(q, a, w.judge(q, a))
 }

@@ -49,8 +49,11 @@ func (w *world) judge(q *request, a *answer) (wrong []string) {
 	}
 	if !q.caller.admin {
 		body := a.body
-		if q.op.name == "listShares" { // users see all projects
+		switch q.op.name {
+		case "listShares": // users see all projects
 			body = projectOfRoot.ReplaceAll(body, nil)
+		case "listTokens": // which administrators name as they like
+			body = nameByRoot.ReplaceAll(body, nil)
 		}
 		if text := w.leak(q, body); text != "" {
 			fault("tells of another: %s", text)
@@ -62,7 +65,10 @@ func (w *world) judge(q *request, a *answer) (wrong []string) {
 	return wrong
 }
 
-var projectOfRoot = regexp.MustCompile(`"account":"canary[^"/]*"`)
+var (
+	projectOfRoot = regexp.MustCompile(`"account":"canary[^"/]*"`)
+	nameByRoot    = regexp.MustCompile(`"name":"canaryroot[^"]*"`)
+)
 
 // rights says what is wrong with the status, for the caller and the object.
 func (w *world) rights(q *request, a *answer) string {
@@ -147,6 +153,18 @@ func (w *world) owner(id int64) string {
 	return job.Owner
 }
 
+// hear remembers the numbers of vjobs in what a caller writes, which may come back later: as
+// the name of a token, which administrators give as well, or as a word of a command.
+func (w *world) hear(q *request) {
+	to := q.caller.name
+	if q.caller.admin && strings.HasSuffix(q.op.path, "/tokens") {
+		to = q.values["name"]
+	}
+	for _, number := range numberOfVJob.FindAll(q.body, -1) {
+		w.heard.Store(to+" "+string(number), true)
+	}
+}
+
 var numberOfVJob = regexp.MustCompile(`73\d{5}`)
 
 // leak is the first thing in an answer to a user that belongs to another: a word, a name or
@@ -174,6 +192,9 @@ func (w *world) leak(q *request, body []byte) string {
 		text := string(body[at[0]:at[1]])
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
+			continue
+		}
+		if _, own := w.heard.Load(q.caller.name + " " + text); own {
 			continue
 		}
 		if owner := w.owner(id); owner != "" && owner != q.caller.name && news(text) {

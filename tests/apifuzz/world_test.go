@@ -55,6 +55,7 @@ type world struct {
 	root     *caller
 	faults   *faults
 	owners   sync.Map // of vjobs, by number
+	heard    sync.Map // numbers of vjobs that callers have written, "bob 7300001"
 	crowded  bool     // limits are provoked: 429 and 503 are answers
 	close    func()
 }
