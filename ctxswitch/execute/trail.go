@@ -81,9 +81,6 @@ func (p *pursuit) release(call hypervisor.Call, at uint64) {
 		}
 		t.touched[n] = at
 	}
-	if writesStore(call.Verb) {
-		p.store = at
-	}
 	p.denied = time.Time{} // its patience begins when nothing is under way any more
 }
 
