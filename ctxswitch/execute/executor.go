@@ -155,7 +155,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, intent := range loaded.Open {
 		deadline, flying := loaded.Flying[intent.Call.Op]
 		p := e.gangs[intent.Call.VM.VJob]
-		own := p != nil && intent.Call.Verb != hypervisor.Cap
+		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
 		e.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now, own: own})
 		if own {
 			p.hold(intent.Call, now)

@@ -234,10 +234,7 @@ func writesStore(v hypervisor.Verb) bool {
 // learn keeps what a reply says beyond success.
 func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 	t := p.track(call.VM.Rank)
-	switch {
-	case t == nil:
-		return
-	case errors.Is(r.Err, ErrNotTried):
+	if errors.Is(r.Err, ErrNotTried) {
 		t.tries--
 		return
 	}
