@@ -74,13 +74,13 @@ func TestSealsAreRecorded(t *testing.T) {
 	}
 }
 
-// restoring has vjob 1 restored on a, from an image on c: attempt 1 is under way.
-func restoring(t *testing.T) *desk {
+// restoring has vjob 1 restored on a, from an image on a node: attempt 1 is under way.
+func restoring(t *testing.T, from cluster.NodeID) *desk {
 	t.Helper()
 	image := imageOf(1, 1)
-	image.Node = "c"
+	image.Node = from
 	rec := at(1, gang.Saved, "")
-	rec.Members[0].Image = &gang.Image{ID: image.ID, Node: "c"}
+	rec.Members[0].Image = &gang.Image{ID: image.ID, Node: from}
 	l := world(job(1, 1, cluster.Suspended))
 	l.Gangs = append(l.Gangs, rec)
 	d := sit(t, settings(), l)
@@ -95,7 +95,7 @@ func restoring(t *testing.T) *desk {
 // well; an attempt that has ended well itself is revoked like the others.
 func TestAttemptsAreRevokedFirst(t *testing.T) {
 	for _, err := range []error{nil, errors.New("internal error")} {
-		d := restoring(t)
+		d := restoring(t, "c")
 		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestAttemptsAreRevokedFirst(t *testing.T) {
 // Calls that were not tried, because the one before them failed, are no tries, and the reason
 // why the gang turns back is what that one said.
 func TestCallsNotTriedAreNoTries(t *testing.T) {
-	d := restoring(t)
+	d := restoring(t, "c")
 	d.exec.SetCaps(d.now, 1, []cluster.MilliCPU{500})
 	fault := errors.New("stale file handle")
 	d.reply(1, fault)
