@@ -2,7 +2,7 @@ package execute_test
 
 import (
 	"errors"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +104,11 @@ func TestAttemptsAreRevokedFirst(t *testing.T) {
 		d.reply(2, errors.New("stale file handle"))
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c")
 		d.reply(3, nil)
+		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c, 4 discard 1.0@c")
+		d.exec.Replied(d.now, execute.Reply{Op: 4})
+		d.drain()
+		d.exec.Looked(d.now, "c", hypervisor.View{Node: "c"}, nil) // and what is known of the store is older
+		d.drain()
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c, 4 discard 1.0@c")
 		if d.calls[2].Attempt != 1 {
 			t.Errorf("attempts up to %d are revoked, want 1", d.calls[2].Attempt)
@@ -221,32 +226,42 @@ func TestSlotsAreFreeAtOnce(t *testing.T) {
 	d.wants("1 migrate 1.0@a>b, 2 migrate 2.0@c>b")
 }
 
-// After each call its nodes are looked at, and the image store if the call may have changed it.
+// After each call its nodes are looked at, and the image store if the call may have changed
+// it. Until then the room of what it may have brought is taken.
 func TestLooksAfterReplies(t *testing.T) {
 	writes := map[hypervisor.Verb]bool{
 		hypervisor.Save: true, hypervisor.Seal: true, hypervisor.Discard: true, hypervisor.Abort: true,
 	}
+	brings := map[hypervisor.Verb]cluster.NodeID{hypervisor.Boot: "c", hypervisor.Restore: "c", hypervisor.Migrate: "b"}
 	for verb := hypervisor.Boot; verb <= hypervisor.Cap; verb++ {
-		for _, err := range []error{nil, hypervisor.ErrTimeout} {
-			call := hypervisor.Call{Op: 1, Verb: verb, VM: cluster.VMID{VJob: 1}, Node: "a"}
-			want := "a"
-			if verb == hypervisor.Migrate {
-				call.To, want = "b", "a b"
-			}
-			l := world(job(1, 1, cluster.Running))
-			l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-			l.Open, l.NextOp = []journal.Intent{{Call: call, At: start, Epoch: 1}}, 2
-			l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(time.Hour)}
-			d := sit(t, settings(), l)
-			d.settle()
-			d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})
-			d.drain()
-			var looks []string
-			for _, id := range d.looks {
-				looks = append(looks, string(id))
-			}
-			if got := strings.Join(looks, " "); got != want || d.looking != writes[verb] {
-				t.Errorf("after a %s (%v) looks are wanted at %s, at the store %t", verb, err, got, d.looking)
+		for _, phase := range []gang.Phase{gang.Active, gang.Clearing} {
+			for _, err := range []error{nil, hypervisor.ErrTimeout} {
+				call := hypervisor.Call{Op: 1, Verb: verb, VM: cluster.VMID{VJob: 1}, Node: "c"}
+				want := []cluster.NodeID{"c"}
+				if verb == hypervisor.Migrate {
+					call.To, want = "b", []cluster.NodeID{"b", "c"}
+				}
+				rec := at(1, phase, "a")
+				l := world(job(1, 1, rec.State()))
+				l.Gangs = append(l.Gangs, rec)
+				l.Open, l.NextOp = []journal.Intent{{Call: call, At: start, Epoch: 1}}, 2
+				l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(time.Hour)}
+				d := sit(t, settings(), l)
+				d.settle()
+				d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})
+				d.drain()
+				if !slices.Equal(d.looks, want) || d.looking != (writes[verb]) {
+					t.Errorf("%s, after a %s (%v) looks are wanted at %v, at the store %t", phase, verb, err, d.looks, d.looking)
+				}
+				for _, n := range d.exec.Nodes() {
+					if taken := !n.Used.IsZero(); taken != (n.ID == "a" || n.ID == brings[verb]) {
+						t.Errorf("%s, after a %s (%v) %s is taken of %s", phase, verb, err, n.Used, n.ID)
+					}
+				}
+				d.settle()
+				if n, _ := d.exec.Node(brings[verb]); err == nil && !n.Used.IsZero() {
+					t.Errorf("%s, after a %s a look shows nothing, and %s is taken", phase, verb, n.Used)
+				}
 			}
 		}
 	}

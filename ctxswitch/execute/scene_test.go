@@ -1,0 +1,151 @@
+package execute_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// How a guest left is what an ending says of its VM, in its present life, on the node where
+// it was.
+func TestEndingsOfMembers(t *testing.T) {
+	own := hypervisor.Ending{VM: cluster.VMID{VJob: 1}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown}
+	for _, c := range []struct {
+		name   string
+		node   cluster.NodeID
+		change func(*hypervisor.Ending)
+		want   string // the cause of the phase
+	}{
+		{"shut down", "a", func(*hypervisor.Ending) {}, "all its VMs have shut themselves down"},
+		{"crashed", "a", func(e *hypervisor.Ending) { e.Cause = hypervisor.CauseCrashed }, "1.0 ended: crashed"},
+		{"of another VM", "a", func(e *hypervisor.Ending) { e.VM.Rank = 1 }, "nobody saw it leave"},
+		{"of an earlier life", "a", func(e *hypervisor.Ending) { e.Stamp.Incarnation = 0 }, "nobody saw it leave"},
+		{"elsewhere", "b", func(*hypervisor.Ending) {}, "nobody saw it leave"},
+	} {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		d := sit(t, settings(), l)
+		d.settle()
+		d.gone(1, 0, "a")
+		ending := own
+		c.change(&ending)
+		d.endings = map[cluster.NodeID][]hypervisor.Ending{c.node: {ending}}
+		d.exec.Hint(d.now, "b")
+		d.settle()
+		d.exec.Hint(d.now, "a")
+		d.drain()
+		d.settle()
+		if d.told(c.want) == 0 {
+			t.Errorf("%s: %q is not told", c.name, c.want)
+		}
+	}
+}
+
+// A gang keeps still while a node does not answer that may hold a copy: where a member is,
+// where it goes, where a call was made. Before the first look nothing is known either way,
+// and a node that is down, or was switched off, holds nothing.
+func TestGangsThatKeepStill(t *testing.T) {
+	set := settings()
+	set.Limits.StopGrace = 0
+	for _, c := range []struct {
+		name    string
+		prepare func(d *desk)
+		wait    string
+		calls   string
+	}{
+		{"all answer", func(d *desk) { d.settle() }, "migrates", "1 migrate 1.0@a>b"},
+		{"not looked at", func(d *desk) {
+			d.drain()
+			d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Copies: d.copies["a"]}, nil)
+			d.drain()
+		}, "migrates", ""},
+		{"its node is silent", func(d *desk) { d.dead["a"] = true; d.settle() }, "keeps still: a may hold a copy and does not answer", ""},
+		{"the next is silent", func(d *desk) { d.dead["b"] = true; d.settle() }, "keeps still: b may hold a copy and does not answer", ""},
+		{"another is silent", func(d *desk) { d.dead["c"] = true; d.settle() }, "migrates", "1 migrate 1.0@a>b"},
+		{"the next is down", func(d *desk) {
+			d.exec.SetNode(d.now, cluster.Node{ID: "b", State: cluster.Down})
+			d.settle()
+		}, "migrates", ""},
+		{"the next is off", func(d *desk) {
+			d.dead["b"] = true
+			d.exec.Rest(d.now, "b", time.Minute, 0)
+			d.settle()
+		}, "migrates", ""},
+	} {
+		rec := at(1, gang.Shifting, "a")
+		rec.Members[0].Next = "b"
+		l := world(job(1, 1, cluster.Migrating))
+		l.Gangs = append(l.Gangs, rec)
+		d := sit(t, set, l)
+		c.prepare(d)
+		if r, _ := d.exec.Job(1); r.Wait != c.wait || d.wanted() != c.calls {
+			t.Errorf("%s: it waits for %q, want %q; calls are %q", c.name, r.Wait, c.wait, d.wanted())
+		}
+	}
+}
+
+// A node that is not known, because it was removed from the database, may hold a copy.
+func TestGangsOnNodesThatAreNotKnown(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "x"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.pass(time.Minute)
+	if r, _ := d.exec.Job(1); !strings.Contains(r.Wait, "x may hold a copy") {
+		t.Errorf("it waits for %q", r.Wait)
+	}
+	d.isIn(gang.Active)
+}
+
+// A gang of which a node is declared down is lost at once, whatever its other members do; one
+// that may have come to another node by then is looked for there.
+func TestMembersOnNodesThatAreDown(t *testing.T) {
+	for _, moves := range []bool{false, true} {
+		rec := at(1, gang.Active, "a", "b")
+		if moves {
+			rec.Phase, rec.Members[0].Next = gang.Shifting, "c"
+		}
+		l := world(job(1, 2, rec.State()))
+		l.Gangs = append(l.Gangs, rec)
+		d := sit(t, settings(), l)
+		d.settle()
+		if moves {
+			d.wants("1 migrate 1.0@a>c")
+			d.has(1, 0, "c", hypervisor.CopyRunning)
+		}
+		d.exec.SetNode(d.now, cluster.Node{ID: "a", State: cluster.Down})
+		d.reply(1, nil)
+		want := gang.Clearing
+		if moves {
+			want = gang.Active
+		}
+		d.isIn(want)
+		if lost := d.told("lost: 1.0 was on a, which is down"); (lost == 1) == moves {
+			t.Errorf("moves %t: told %d times that it is lost", moves, lost)
+		}
+	}
+}
+
+// What was seen of the image store before a call that changes it ended is not relied on.
+func TestTheStoreIsSeenAfterCalls(t *testing.T) {
+	d := suspending(t, settings(), [2]int{}, [2]int{})
+	d.drain()
+	for op := hypervisor.OpID(3); op < 5; op++ {
+		d.exec.Replied(d.now, execute.Reply{Op: op})
+	}
+	d.saved(1, 0)
+	d.saved(1, 1)
+	d.drain()
+	for _, id := range []cluster.NodeID{"a", "b"} {
+		d.exec.Looked(d.now, id, hypervisor.View{Node: id}, nil)
+	}
+	d.drain()
+	if r, _ := d.exec.Job(1); r.Wait != "the image store to be seen" {
+		t.Errorf("it waits for %q", r.Wait)
+	}
+}
