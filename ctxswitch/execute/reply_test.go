@@ -205,6 +205,20 @@ func TestLockedOutAtOnce(t *testing.T) {
 	d.exec.Replied(d.now, execute.Reply{Op: 2, Err: hypervisor.ErrLocked, Began: d.now, Ended: d.now})
 	d.drain()
 	d.wants("1 unpause 1.0@a, 2 unpause 1.1@a, 3 pause 1.0@a")
+	d.settle()
+	for range 6 { // one at a time, though it does not pause
+		n := len(d.calls)
+		d.reply(d.calls[n-1].Op, hypervisor.ErrRefused)
+		for range 40 {
+			if len(d.calls) == n {
+				d.pass(time.Second)
+			}
+		}
+		d.pass(5 * time.Second)
+		if len(d.calls) != n+1 || d.calls[n].Verb != hypervisor.Pause {
+			t.Fatalf("calls are %s", d.wanted())
+		}
+	}
 }
 
 // A transfer slot that is free again is taken as soon as the reply says so, at both ends of

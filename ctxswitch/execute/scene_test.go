@@ -34,7 +34,7 @@ func TestEndingsOfMembers(t *testing.T) {
 		d.gone(1, 0, "a")
 		ending := own
 		c.change(&ending)
-		d.endings = map[cluster.NodeID][]hypervisor.Ending{c.node: {ending}}
+		d.endings = map[cluster.NodeID][]hypervisor.Ending{c.node: {{VM: cluster.VMID{VJob: 9}, Cause: hypervisor.CauseCrashed}, ending}}
 		d.exec.Hint(d.now, "b")
 		d.settle()
 		d.exec.Hint(d.now, "a")
@@ -148,4 +148,129 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 	if r, _ := d.exec.Job(1); r.Wait != "the image store to be seen" {
 		t.Errorf("it waits for %q", r.Wait)
 	}
+}
+
+// A copy on a node that does not answer any more is not taken for seen.
+func TestCopiesOnSilentNodes(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.has(1, 0, "a", hypervisor.CopyPaused)
+	d.settle()
+	d.wants("1 unpause 1.0@a")
+	d.has(1, 0, "c", hypervisor.CopyPaused)
+	d.exec.Hint(d.now, "c")
+	d.settle()
+	d.dead["c"] = true
+	d.exec.Hint(d.now, "c")
+	d.settle()
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	d.wants("1 unpause 1.0@a")
+	d.dead["c"] = false
+	d.exec.Hint(d.now, "c")
+	d.settle()
+	d.wants("1 unpause 1.0@a, 2 destroy 1.0@c")
+}
+
+// When both ends of a migration have been seen, what becomes of the first concerns the vjob
+// no more.
+func TestNodesThatWereLeft(t *testing.T) {
+	rec := at(1, gang.Shifting, "a")
+	rec.Members[0].Next = "b"
+	l := world(job(1, 1, cluster.Migrating))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, settings(), l)
+	d.settle()
+	d.gone(1, 0, "a")
+	d.has(1, 0, "b", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	d.dead["a"] = true
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	if r, _ := d.exec.Job(1); r.Blind || r.Record.Phase != gang.Active {
+		t.Errorf("it is %s, blind %t", r.Record.Phase, r.Blind)
+	}
+}
+
+// A gang that is not paused within the limit goes on; a member that is seen paused does not
+// wait for the reply to its pause. The phase dates from then.
+func TestPausesTakeTooLong(t *testing.T) {
+	most := settings().Limits.MaxSkew
+	d := suspending(t, settings(), [2]int{0, 0})
+	d.pass(most)
+	d.isIn(gang.Pausing)
+	d.pass(time.Second)
+	d.isIn(gang.Resuming)
+	d.wants("1 pause 1.0@a, 2 pause 1.1@b, 3 unpause 1.1@b")
+	if r, _ := d.exec.Job(1); !r.Record.Since.Equal(d.now) {
+		t.Errorf("it is so since %s, want %s", r.Record.Since, d.now)
+	}
+}
+
+// A gang is not paused to be saved where the image store has no space for it.
+func TestNoSpaceForImages(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.store.Free["a"] = hypervisor.Space{Pool: "own", Free: gang.ImageSpace(1024)}
+	d.settle()
+	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
+	d.wants("")
+	d.isIn(gang.Active)
+	if d.told("aborted: ") == 0 {
+		t.Error("it is not told why")
+	}
+}
+
+// While it is not known whether a copy is there, the time in which word of its end may come
+// has not begun.
+func TestWordIsWaitedForOnceItIsSeen(t *testing.T) {
+	set := settings()
+	set.Limits.Word = 5 * time.Second
+	for _, silent := range []bool{true, false} {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		d := sit(t, set, l)
+		d.has(1, 0, "a", hypervisor.CopyPaused)
+		d.settle()
+		d.wants("1 unpause 1.0@a")
+		d.gone(1, 0, "a")
+		if silent {
+			d.dead["a"] = true
+			d.reply(1, nil)
+		}
+		d.pass(10 * time.Second)
+		if silent {
+			d.dead["a"] = false
+			d.exec.Hint(d.now, "a")
+			d.settle()
+		} else {
+			d.reply(1, nil)
+		}
+		d.pass(set.Limits.Word - time.Second)
+		d.isIn(gang.Active)
+		d.pass(time.Second)
+		if d.told("lost: ") != 1 {
+			t.Errorf("silent %t: it is not lost in time", silent)
+		}
+	}
+}
+
+// How long a job on a copy may last counts from the call that began it.
+func TestLateJobsOfCalls(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, priced(), l)
+	d.settle()
+	d.pass(20 * time.Minute)
+	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
+	d.has(1, 0, "a", hypervisor.CopyPaused)
+	d.reply(1, nil)
+	d.copies["a"][0].Job = hypervisor.JobSaving
+	d.reply(2, hypervisor.ErrTimeout)
+	d.pass(430 * time.Second) // twice what a save may take
+	d.wants("1 pause 1.0@a, 2 save 1.0@a")
+	d.pass(settings().LookEvery)
+	d.wants("1 pause 1.0@a, 2 save 1.0@a, 3 abort 1.0@a")
 }
