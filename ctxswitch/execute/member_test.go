@@ -220,19 +220,29 @@ func TestWordIsWaitedFor(t *testing.T) {
 // A job on a copy that lasts twice as long as a call of its kind may is aborted; the time
 // before the start of the scheduler does not count.
 func TestLateJobsAreAborted(t *testing.T) {
-	for job1, deadline := range map[hypervisor.Job]time.Duration{
-		hypervisor.JobSaving: 215 * time.Second, hypervisor.JobRestoring: 255 * time.Second,
-		hypervisor.JobOutgoing: 63 * time.Second, hypervisor.JobIncoming: 63 * time.Second,
+	for work, deadline := range map[hypervisor.Job]time.Duration{
+		hypervisor.JobSaving: 415 * time.Second, hypervisor.JobRestoring: 495 * time.Second,
+		hypervisor.JobOutgoing: 111 * time.Second, hypervisor.JobIncoming: 111 * time.Second,
+		hypervisor.JobUnknown: 0, // nothing tells how long it may last
 	} {
-		l := world(job(1, 1, cluster.Running))
-		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		l := world(job(1, 2, cluster.Running))
+		l.VJobs[0].VMs[1].Reserved.Memory = 2048
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "b", "a"))
 		d := sit(t, priced(), l)
-		d.copies["a"][0].Job = job1
+		d.copies["a"][0].Job = work
+		if work == hypervisor.JobOutgoing {
+			d.has(1, 1, "c", hypervisor.CopyPaused)
+		}
 		d.settle()
+		if deadline == 0 {
+			d.pass(time.Hour)
+			d.wants("")
+			continue
+		}
 		d.pass(2 * deadline)
 		d.wants("")
 		d.pass(settings().LookEvery)
-		d.wants("1 abort 1.0@a")
+		d.wants("1 abort 1.1@a")
 	}
 }
 

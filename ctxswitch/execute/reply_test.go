@@ -103,6 +103,11 @@ func TestAttemptsAreRevokedFirst(t *testing.T) {
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c")
 		d.reply(2, errors.New("stale file handle"))
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c")
+		for _, dead := range []bool{true, false} { // in the meantime, and not for long
+			d.dead["c"] = dead
+			d.exec.Hint(d.now, "c")
+			d.settle()
+		}
 		d.reply(3, nil)
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c, 4 discard 1.0@c")
 		d.exec.Replied(d.now, execute.Reply{Op: 4})

@@ -102,51 +102,112 @@ func TestGangsOnNodesThatAreNotKnown(t *testing.T) {
 	d.isIn(gang.Active)
 }
 
-// A gang of which a node is declared down is lost at once, whatever its other members do; one
-// that may have come to another node by then is looked for there.
+// A gang of which a node is declared down is lost at once, whatever its other members do. A
+// member on its way to another node is looked for there, and may have ended there.
 func TestMembersOnNodesThatAreDown(t *testing.T) {
-	for _, moves := range []bool{false, true} {
+	for _, c := range []struct {
+		name  string
+		moves bool
+		ended bool // where it goes, in order
+		lost  int
+		want  gang.Phase
+	}{
+		{"it stays", false, false, 1, gang.Clearing},
+		{"it has moved", true, false, 0, gang.Active},
+		{"it has moved and ended", true, true, 0, gang.Active},
+	} {
 		rec := at(1, gang.Active, "a", "b")
-		if moves {
+		if c.moves {
 			rec.Phase, rec.Members[0].Next = gang.Shifting, "c"
 		}
 		l := world(job(1, 2, rec.State()))
 		l.Gangs = append(l.Gangs, rec)
 		d := sit(t, settings(), l)
 		d.settle()
-		if moves {
-			d.wants("1 migrate 1.0@a>c")
+		switch {
+		case c.ended:
+			d.endings = map[cluster.NodeID][]hypervisor.Ending{"c": {{
+				VM: cluster.VMID{VJob: 1}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown,
+			}}}
+		case c.moves:
 			d.has(1, 0, "c", hypervisor.CopyRunning)
 		}
 		d.exec.SetNode(d.now, cluster.Node{ID: "a", State: cluster.Down})
 		d.reply(1, nil)
-		want := gang.Clearing
-		if moves {
-			want = gang.Active
-		}
-		d.isIn(want)
-		if lost := d.told("lost: 1.0 was on a, which is down"); (lost == 1) == moves {
-			t.Errorf("moves %t: told %d times that it is lost", moves, lost)
+		d.isIn(c.want)
+		if lost := d.told("lost: 1.0 was on a, which is down"); lost != c.lost {
+			t.Errorf("%s: told %d times that it is lost", c.name, lost)
 		}
 	}
 }
 
-// What was seen of the image store before a call that changes it ended is not relied on.
+// What was seen of the image store before a call that changes it ended is not relied on, nor
+// what a look shows that was under way then.
 func TestTheStoreIsSeenAfterCalls(t *testing.T) {
-	d := suspending(t, settings(), [2]int{}, [2]int{})
-	d.drain()
-	for op := hypervisor.OpID(3); op < 5; op++ {
-		d.exec.Replied(d.now, execute.Reply{Op: op})
+	for _, looking := range []bool{false, true} {
+		d := suspending(t, settings(), [2]int{}, [2]int{})
+		d.wants("1 pause 1.0@a, 2 pause 1.1@b, 3 save 1.0@a, 4 save 1.1@b")
+		if looking {
+			d.store.Images = []hypervisor.Image{imageOf(9, 1)}
+			d.pass(time.Second)
+			d.exec.LookedStore(d.now, d.store, nil)
+			if err := d.exec.DiscardImage(d.now, imageOf(9, 1).ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			d.settle()
+			d.exec.Replied(d.now, execute.Reply{Op: 5})
+			d.drain()
+		}
+		for op := hypervisor.OpID(3); op < 5; op++ {
+			d.exec.Replied(d.now, execute.Reply{Op: op})
+		}
+		d.saved(1, 0)
+		d.saved(1, 1)
+		for i := range d.store.Images {
+			d.store.Images[i].ID.Generation = 2
+		}
+		if looking {
+			d.exec.LookedStore(d.now, d.store, nil)
+		}
+		for range 2 { // the first may have been under way, too
+			for _, id := range []cluster.NodeID{"a", "b"} {
+				d.exec.Looked(d.now, id, hypervisor.View{Node: id}, nil)
+			}
+			d.drain()
+		}
+		if r, _ := d.exec.Job(1); r.Wait != "the image store to be seen" {
+			t.Errorf("looking %t: it waits for %q; calls are %s", looking, r.Wait, d.wanted())
+		}
 	}
-	d.saved(1, 0)
-	d.saved(1, 1)
+}
+
+// A gang that is cleared has not gone before its nodes were looked at.
+func TestClearingWaitsForTheFirstLooks(t *testing.T) {
+	rec := at(1, gang.Clearing, "a")
+	rec.Then = gang.ThenFail
+	l := world(job(1, 1, cluster.Stopping))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, settings(), l)
 	d.drain()
-	for _, id := range []cluster.NodeID{"a", "b"} {
-		d.exec.Looked(d.now, id, hypervisor.View{Node: id}, nil)
-	}
+	d.exec.LookedStore(d.now, d.store, nil)
 	d.drain()
-	if r, _ := d.exec.Job(1); r.Wait != "the image store to be seen" {
-		t.Errorf("it waits for %q", r.Wait)
+	d.isIn(gang.Clearing)
+	d.settle()
+	d.wants("1 destroy 1.0@a")
+}
+
+// A member that has not been seen yet needs what it reserves.
+func TestDemandOfMembersNotSeen(t *testing.T) {
+	l := world(job(1, 2, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+	d := sit(t, settings(), l)
+	d.copies["a"][0].CPU = 300
+	d.dead["b"] = true
+	d.settle()
+	for rank, want := range []cluster.MilliCPU{300, 1000} {
+		if got := d.exec.Demand(cluster.VMID{VJob: 1, Rank: rank}); got != want {
+			t.Errorf("member %d needs %s, want %s", rank, got, want)
+		}
 	}
 }
 
