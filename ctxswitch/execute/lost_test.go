@@ -139,7 +139,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// A call without a reply is told of once, with its vjob, VM and node, and its nodes are
+// A call without a reply makes one event, with its vjob, VM and node, and its nodes are
 // looked at. It is open until both ends of it have answered for long enough.
 func TestALostCallHasTwoEnds(t *testing.T) {
 	set := settings()
@@ -207,7 +207,7 @@ func TestLostCallsTeach(t *testing.T) {
 	}
 }
 
-// A pause of an unknown copy without a reply is told of like one that failed.
+// A pause of an unknown copy without a reply raises the alarm of one that failed.
 func TestLostPausesOfUnknownCopies(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.has(8, 0, "a", hypervisor.CopyRunning)
@@ -272,7 +272,7 @@ func TestWhenLongCallsAreTold(t *testing.T) {
 			}
 		}
 		if told != c.told {
-			t.Errorf("of a call that may take %s people are told after %s, want %s", c.deadline, told, c.told)
+			t.Errorf("a call that may take %s raises the alarm after %s, want %s", c.deadline, told, c.told)
 		}
 		want := journal.Event{At: d.now, Kind: journal.EventAlarm, VJob: 1, VM: "1.0", Node: "a"}
 		if got := d.events(journal.EventAlarm); told > 0 && (len(got) != 1 || got[0] != want) {

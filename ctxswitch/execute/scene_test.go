@@ -23,9 +23,9 @@ func TestEndingsOfMembers(t *testing.T) {
 	}{
 		{"shut down", "a", func(*hypervisor.Ending) {}, "all its VMs have shut themselves down"},
 		{"crashed", "a", func(e *hypervisor.Ending) { e.Cause = hypervisor.CauseCrashed }, "1.0 ended: crashed"},
-		{"of another VM", "a", func(e *hypervisor.Ending) { e.VM.Rank = 1 }, "nobody saw it leave"},
-		{"of an earlier life", "a", func(e *hypervisor.Ending) { e.Stamp.Incarnation = 0 }, "nobody saw it leave"},
-		{"elsewhere", "b", func(*hypervisor.Ending) {}, "nobody saw it leave"},
+		{"of another VM", "a", func(e *hypervisor.Ending) { e.VM.Rank = 1 }, "1.0 is no longer on a"},
+		{"of an earlier life", "a", func(e *hypervisor.Ending) { e.Stamp.Incarnation = 0 }, "1.0 is no longer on a"},
+		{"elsewhere", "b", func(*hypervisor.Ending) {}, "1.0 is no longer on a"},
 	} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))

@@ -27,8 +27,8 @@ func TestRoomOfWhatIsNotYetSeen(t *testing.T) {
 	d.wants("1 boot 1.0@a")
 }
 
-// An image that an administrator deletes is none of its gang's business: when that call
-// ends, the gang still waits for its own.
+// The gang of an image that an administrator deletes has no part in that call: when it ends,
+// the gang still waits for its own.
 func TestDiscardsBesideAGang(t *testing.T) {
 	for name, err := range map[string]error{"done": nil, "failed": hypervisor.ErrNoImage} {
 		t.Run(name, func(t *testing.T) {
