@@ -74,6 +74,9 @@ func TestPhasesAreReported(t *testing.T) {
 		if !known || report.Bound != c.bound {
 			t.Errorf("%s(%s) leads to %s, want %s", c.phase, c.then, report.Bound, c.bound)
 		}
+		if report.Idle != (c.acting == "") {
+			t.Errorf("%s(%s) is idle: %t", c.phase, c.then, report.Idle)
+		}
 		if got := acting(e); got != c.acting {
 			t.Errorf("%s(%s): under way is %q, want %q", c.phase, c.then, got, c.acting)
 		}

@@ -94,7 +94,7 @@ func TestTriesAreBounded(t *testing.T) {
 	for op := range hypervisor.OpID(3) {
 		d.reply(op+1, errors.New("internal error"))
 	}
-	if d.told("does not boot on a") == 0 {
+	if d.told("does not boot on a: internal error") == 0 {
 		t.Errorf("three failures are not enough: %s", d.wanted())
 	}
 	d.isIn(gang.Absent)
@@ -149,6 +149,9 @@ func TestARestartForgetsNoSkew(t *testing.T) {
 			d.has(1, 1, "b", hypervisor.CopyPaused)
 			d.settle()
 			d.isIn(c.want)
+			if r, _ := d.exec.Job(1); c.want == gang.Saving && r.Record.Skew != c.down {
+				t.Errorf("the skew is %s, want %s", r.Record.Skew, c.down)
+			}
 		})
 	}
 }

@@ -97,7 +97,7 @@ func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor
 	}
 	w.tries++
 	w.tried, w.asked = e.now, w.most
-	e.begin([]hypervisor.Call{{Verb: hypervisor.Cap, VM: c.VM, Node: at, Cap: w.most}}, p.plan(),
+	e.begin([]hypervisor.Call{{Verb: hypervisor.Cap, VM: c.VM, Node: at, Cap: w.most}}, p.plan(), false,
 		func(hypervisor.Call) time.Duration { return leastDeadline })
 }
 

@@ -40,7 +40,8 @@ type desk struct {
 	looking bool  // at the store
 	lost    error // of looks at the store
 	copies  map[cluster.NodeID][]hypervisor.Copy
-	dead    map[cluster.NodeID]bool // do not answer
+	endings map[cluster.NodeID][]hypervisor.Ending // may be nil
+	dead    map[cluster.NodeID]bool                // do not answer
 }
 
 // world is what an executor starts from: nodes a, b and c of 4 CPU and 4 GiB.
@@ -134,7 +135,7 @@ func (d *desk) settle() {
 				d.exec.Looked(d.now, node, hypervisor.View{}, hypervisor.ErrUnreachable)
 				continue
 			}
-			d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node]}, nil)
+			d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node], Endings: d.endings[node]}, nil)
 		}
 		if d.looking {
 			d.looking = false

@@ -63,7 +63,7 @@ type Executor struct {
 	epoch    int64
 	nextOp   hypervisor.OpID
 	now      time.Time
-	tick     uint64 // logical clock: orders looks after the calls that they must see
+	tick     uint64 // logical clock, which looks advance: a look shows what ended before its time
 	changes  uint64
 	out      Effects
 
@@ -154,8 +154,10 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, intent := range loaded.Open {
 		deadline, flying := loaded.Flying[intent.Call.Op]
-		e.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now})
-		if p := e.gangs[intent.Call.VM.VJob]; p != nil && intent.Call.Verb != hypervisor.Cap {
+		p := e.gangs[intent.Call.VM.VJob]
+		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
+		e.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now, own: own})
+		if own {
 			p.hold(intent.Call, now)
 		}
 	}

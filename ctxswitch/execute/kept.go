@@ -141,7 +141,7 @@ func (e *Executor) discard(image hypervisor.Image) {
 		e.discards[image.ID] = t
 	}
 	if t.next(e.now) {
-		e.begin([]hypervisor.Call{{Verb: hypervisor.Discard, VM: image.ID.VM, Node: image.Node, Image: image.ID}}, 0,
+		e.begin([]hypervisor.Call{{Verb: hypervisor.Discard, VM: image.ID.VM, Node: image.Node, Image: image.ID}}, 0, false,
 			func(hypervisor.Call) time.Duration { return leastDeadline })
 	}
 }

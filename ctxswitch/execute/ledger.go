@@ -90,26 +90,30 @@ func (e *Executor) fits(at cluster.NodeID, p *pursuit, vm cluster.VMID, need, ta
 }
 
 // used is what counts on a node: every copy, since a paused one may have to go on
-// unless its gang stands still; every VM that a call under way may bring there; and
-// copies of no live vjob.
+// unless its gang stands still; every VM that a call may bring there that is under way or
+// has ended since the last look; and copies of no live vjob.
 func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
 	return e.usedBy(n, except, func(*pursuit) bool { return true }).Plus(e.foreign(n))
 }
 
 // usedBy is what counts on a node of some vjobs.
 func (e *Executor) usedBy(n *node, except cluster.VMID, whose func(p *pursuit) bool) (sum cluster.Resources) {
-	for id := range n.copies {
+	add := func(id cluster.VMID) {
 		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) && whose(p) {
 			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}
+	for id := range n.copies {
+		add(id)
+	}
 	for _, o := range n.ops {
-		id := o.call.VM
-		if _, there := n.copies[id]; there || id == except || !brings(o.call, n.ID) {
-			continue
+		if _, there := n.copies[o.call.VM]; !there && brings(o.call, n.ID) {
+			add(o.call.VM)
 		}
-		if p, ok := e.gangs[id.VJob]; ok && whose(p) {
-			sum = sum.Plus(e.counts(p, id.Rank))
+	}
+	for id := range n.unseen {
+		if _, there := n.copies[id]; !there {
+			add(id)
 		}
 	}
 	return sum

@@ -36,6 +36,9 @@ type node struct {
 	again   bool   // something happened since it began
 
 	ops map[hypervisor.OpID]*op // calls under way here
+	// unseen are the VMs that calls may have brought here that ended, by the logical time,
+	// since the look that was taken in last began.
+	unseen map[cluster.VMID]uint64
 
 	draw  draw
 	short []cluster.VMID // the VMs that get less CPU here than they want; see [Executor.crowd]
@@ -67,7 +70,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.now = now
 	known, ok := e.nodes[n.ID]
 	if !ok {
-		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now, ops: map[hypervisor.OpID]*op{}}
+		known = &node{copies: map[cluster.VMID]hypervisor.Copy{}, since: now, ops: map[hypervisor.OpID]*op{}, unseen: map[cluster.VMID]uint64{}}
 		e.nodes[n.ID] = known
 		at, _ := slices.BinarySearch(e.names, n.ID)
 		e.names = slices.Insert(e.names, at, n.ID)
@@ -80,6 +83,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.changes++
 	if n.State == cluster.Down {
 		e.forget(known)
+		clear(known.unseen)
 		known.endings, known.seen = nil, false
 		if !known.tried {
 			known.tried = true
@@ -152,6 +156,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
 	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
+	maps.DeleteFunc(n.unseen, func(_ cluster.VMID, ended uint64) bool { return ended < n.began })
 	e.warn(n, view.Warnings)
 	if news {
 		e.forget(n)

@@ -14,6 +14,7 @@ import (
 // op is a call whose intent is committed and whose effect is not yet known.
 type op struct {
 	call     hypervisor.Call
+	own      bool // the protocol of its gang asked for it, and waits for its end
 	began    time.Time
 	deadline time.Time
 	lost     bool // no reply by its deadline, or its scheduler has died: it may still happen
@@ -27,14 +28,14 @@ func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
 		calls[i].Rate = p.rate(&calls[i])
 		p.carry(&calls[i])
 	}
-	e.begin(calls, p.plan(), func(call hypervisor.Call) time.Duration {
+	e.begin(calls, p.plan(), true, func(call hypervisor.Call) time.Duration {
 		p.hold(call, e.now)
 		return e.deadline(p, call)
 	})
 }
 
 // begin gives the calls of a chain their numbers and writes their intents.
-func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, deadline func(hypervisor.Call) time.Duration) {
+func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, own bool, deadline func(hypervisor.Call) time.Duration) {
 	chain := Chain{}
 	at := e.now
 	for _, call := range calls {
@@ -42,7 +43,7 @@ func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, deadline 
 		e.nextOp++
 		wait := deadline(call)
 		at = at.Add(wait)
-		e.open(&op{call: call, began: e.now, deadline: at})
+		e.open(&op{call: call, own: own, began: e.now, deadline: at})
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
 		call.Machine, call.Rate, call.Cap = nil, 0, 0 // what a look does not need to know the call by
@@ -112,7 +113,7 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 		e.unpaused(&o.call, r.Err)
 	case o.call.Verb == hypervisor.Cap:
 		e.refused(p, &o.call, r.Err)
-	default:
+	case o.own:
 		p.learn(o.call, r)
 	}
 	e.close(o, journal.Result{Op: r.Op, Began: r.Began, Ended: r.Ended, Error: text(r.Err)})
@@ -137,7 +138,6 @@ func (e *Executor) lose(o *op) {
 		Text: fmt.Sprintf("%s of %s on %s: no reply; looking what became of it", o.call.Verb, o.call.VM, o.call.Node),
 	})
 	e.lookAt(o.call)
-	e.dirty[o.call.VM.VJob] = true
 }
 
 // tellLong tells once of a call that takes long: half of what it may, but no less than
@@ -180,7 +180,7 @@ func (e *Executor) settle(o *op) {
 	switch p := e.gangs[o.call.VM.VJob]; {
 	case p == nil:
 		e.unpaused(&o.call, hypervisor.ErrTimeout)
-	case o.call.Verb != hypervisor.Cap:
+	case o.own:
 		p.learn(o.call, Reply{Err: hypervisor.ErrTimeout, Began: o.began, Ended: e.now})
 	}
 	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
@@ -193,15 +193,21 @@ func (e *Executor) close(o *op, result journal.Result) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := e.nodes[id]; ok {
 			delete(n.ops, o.call.Op)
+			if brings(o.call, id) {
+				n.unseen[o.call.VM] = e.tick
+			}
 		}
 	}
 	e.out.Step.Results = append(e.out.Step.Results, result)
-	e.tick++
 	if p := e.gangs[o.call.VM.VJob]; p != nil {
-		if o.call.Verb == hypervisor.Cap {
+		switch {
+		case o.call.Verb == hypervisor.Cap:
 			e.uncap(p, o.call.VM.Rank, e.tick)
-		} else {
+		case o.own:
 			p.release(o.call, e.tick)
+		}
+		if writesStore(o.call.Verb) {
+			p.store = e.tick
 		}
 		e.dirty[p.job.ID] = true
 	}
@@ -228,10 +234,7 @@ func writesStore(v hypervisor.Verb) bool {
 // learn keeps what a reply says beyond success.
 func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 	t := p.track(call.VM.Rank)
-	switch {
-	case t == nil:
-		return
-	case errors.Is(r.Err, ErrNotTried):
+	if errors.Is(r.Err, ErrNotTried) {
 		t.tries--
 		return
 	}

@@ -96,12 +96,7 @@ func (p *pursuit) turned() {
 	p.retreat, p.denied = "", time.Time{}
 }
 
-func (p *pursuit) skew() time.Duration {
-	if p.skewFrom.IsZero() || p.skewTo.IsZero() {
-		return 0
-	}
-	return p.skewTo.Sub(p.skewFrom)
-}
+func (p *pursuit) skew() time.Duration { return p.skewTo.Sub(p.skewFrom) }
 
 // plan is the plan that the gang works for, 0 when none.
 func (p *pursuit) plan() journal.PlanID {

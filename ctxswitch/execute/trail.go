@@ -47,9 +47,6 @@ func (p *pursuit) track(rank int) *trail {
 // hold notes a call that was issued.
 func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
 	t := p.track(call.VM.Rank)
-	if t == nil {
-		return
-	}
 	t.tries++
 	t.tried = at
 	if t.held == nil {
@@ -64,9 +61,6 @@ func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
 // release notes the end of a call at a logical time.
 func (p *pursuit) release(call hypervisor.Call, at uint64) {
 	t := p.track(call.VM.Rank)
-	if t == nil {
-		return
-	}
 	if t.touched == nil {
 		t.touched = map[cluster.NodeID]uint64{}
 	}
@@ -80,9 +74,6 @@ func (p *pursuit) release(call hypervisor.Call, at uint64) {
 			delete(t.held, n)
 		}
 		t.touched[n] = at
-	}
-	if writesStore(call.Verb) {
-		p.store = at
 	}
 	p.denied = time.Time{} // its patience begins when nothing is under way any more
 }

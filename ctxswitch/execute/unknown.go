@@ -50,7 +50,7 @@ func (e *Executor) quarantine(n *node, news bool) {
 			e.alarmAt(at, fmt.Sprintf("it is %s", c.State))
 		}
 		if c.State == hypervisor.CopyRunning && !e.calling(at) && u.pauses.next(e.now) {
-			e.begin([]hypervisor.Call{{Verb: hypervisor.Pause, VM: id, Node: n.ID}}, 0,
+			e.begin([]hypervisor.Call{{Verb: hypervisor.Pause, VM: id, Node: n.ID}}, 0, false,
 				func(hypervisor.Call) time.Duration { return leastDeadline })
 		}
 	}
