@@ -25,7 +25,7 @@ func (e *Executor) checkImages() {
 	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
 		p := e.gangs[id]
 		e.reroute(p, doors)
-		missing := e.missing(p, there)
+		missing := p.unreadable(there)
 		if missing == p.missing {
 			continue
 		}
@@ -66,14 +66,11 @@ func (e *Executor) seen(id cluster.NodeID) bool {
 	return known && n.seen
 }
 
-// missing says which image of a suspended vjob the last look at the store did not
-// show, "" when all are there. What was sealed after that look began was not due.
-func (e *Executor) missing(p *pursuit, there map[hypervisor.ImageID]bool) string {
+// unreadable says which image of a suspended vjob the last look at the store did not
+// show, "" when all are there. A vjob is suspended only once a look has shown them.
+func (p *pursuit) unreadable(there map[hypervisor.ImageID]bool) string {
 	if p.rec.Phase != gang.Saved {
 		return ""
-	}
-	if e.store.seen && e.store.began <= p.store {
-		return p.missing
 	}
 	for _, m := range p.rec.Members {
 		if m.Image != nil && !there[m.Image.ID] {
