@@ -103,14 +103,12 @@ func (e *Executor) order() []cluster.VJobID {
 	return list
 }
 
-// binds says what a vjob needs a node for.
+// binds says what a vjob needs a node for on which none of its calls is under way.
 func (e *Executor) binds(p *pursuit, n *node) string {
 	still := p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved
 	for rank, m := range p.rec.Members {
-		t := p.trail(rank)
-		_, touched := t.touched[n.ID]
-		switch {
-		case m.Next == n.ID, m.Node == n.ID && !still, t.held[n.ID] > 0, touched && n.began <= t.touched[n.ID]:
+		ended, touched := p.trail(rank).touched[n.ID]
+		if m.Next == n.ID || m.Node == n.ID && !still || touched && n.began <= ended {
 			return "has a member there, or may have"
 		}
 	}
