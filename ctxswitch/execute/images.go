@@ -29,7 +29,7 @@ func (e *Executor) checkImages() {
 		if missing == p.missing {
 			continue
 		}
-		if missing != "" && p.missing == "" {
+		if p.missing == "" {
 			e.event(journal.Event{Kind: journal.EventAlarm, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, missing)})
 		}
 		p.missing = missing

@@ -103,8 +103,8 @@ func TestImagesAreNotReroutedMeanwhile(t *testing.T) {
 	}
 }
 
-// Users see which image of a suspended vjob cannot be read, administrators are told when
-// the first cannot, and each change is a reason to decide anew.
+// A report names the image of a suspended vjob that cannot be read. The first one raises an
+// alarm, and each change is a reason to decide anew.
 func TestMissingImages(t *testing.T) {
 	restoring := savedOn("a", 3, 1)
 	restoring.Phase, restoring.Members[0].Next = gang.Restoring, "c"
@@ -148,7 +148,7 @@ func TestMissingImages(t *testing.T) {
 					told = append(told, fmt.Sprintf("%s: %s", e.Kind, e.Text))
 				}
 				if e.VJob != 0 && !strings.HasPrefix(e.Text, fmt.Sprintf("vjob %s", e.VJob)) {
-					t.Errorf("%s: of vjob %s is told %q", c.name, e.VJob, e.Text)
+					t.Errorf("%s: the event of vjob %s is %q", c.name, e.VJob, e.Text)
 				}
 			}
 		}

@@ -35,7 +35,7 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	switch {
 	case !ok:
-		return "nobody knows the node"
+		return "the node is not known"
 	case !n.seen:
 		return "it does not answer"
 	case len(n.copies) > 0:
@@ -70,10 +70,10 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 func (e *Executor) Tied(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	if !ok {
-		return "nobody knows the node"
+		return "the node is not known"
 	}
 	if len(n.strangers) > 0 {
-		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
 	}
 	for _, job := range slices.Sorted(maps.Keys(e.containers)) {
 		if c := e.containers[job]; !c.keeps(id).IsZero() {

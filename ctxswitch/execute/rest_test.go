@@ -37,11 +37,11 @@ func TestWhatHoldsANode(t *testing.T) {
 	for node, want := range map[cluster.NodeID]string{
 		"a": "it holds 2 VMs, 1.0 among them", "b": "", "c": "it does not answer", "d": "it holds 1 VMs, 3.0 among them",
 		"e": "the boot of 2.0 is not over", "f": "the migrate of 3.0 is not over", "g": "vjob 1 is to be moved there, or from there",
-		"h": "vjob 1 is to be moved there, or from there", "x": "nobody knows the node",
+		"h": "vjob 1 is to be moved there, or from there", "x": "the node is not known",
 	} {
 		d.ties("at first", node, want)
 	}
-	if got := d.exec.Tied("x"); got != "nobody knows the node" {
+	if got := d.exec.Tied("x"); got != "the node is not known" {
 		t.Errorf("a node that is not known is tied by %q", got)
 	}
 }
@@ -87,8 +87,8 @@ func TestWhatHoldsANodeAfterACall(t *testing.T) {
 	d.ties("looked at", "a", "")
 }
 
-// A node whose images no other node can read stays on, and so does one with machines or
-// containers on it.
+// A node stays on while other nodes cannot read its images, and while machines or
+// containers are on it.
 func TestWhatTiesANode(t *testing.T) {
 	free := func(pool string) hypervisor.Space { return hypervisor.Space{Pool: pool, Free: 1 << 20} }
 	const image = "vjob 2 has an image there that no other node can read"
@@ -116,7 +116,7 @@ func TestWhatTiesANode(t *testing.T) {
 		{
 			"machines that are not of vjob", func(d *desk) {
 				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Strangers: []string{"mail", "web"}}, nil)
-			}, "it holds 2 machines that are none of ours, mail among them",
+			}, "it holds 2 machines that vjob does not manage, mail among them",
 		},
 	} {
 		l := world(job(1, 1, cluster.Waiting), job(2, 2, cluster.Suspended))
@@ -142,8 +142,8 @@ func TestWhatTiesANode(t *testing.T) {
 	}
 }
 
-// A node that is off is not missed, is looked at as rarely as was said, and is told of to nobody
-// else; once it is in use its silence counts again.
+// A node that is off is not missed, is looked at as rarely as was said, and its silence is an event
+// only once it is in use again.
 func TestNodesThatRest(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
 	d := sit(t, settings(), l)
@@ -169,7 +169,7 @@ func TestNodesThatRest(t *testing.T) {
 	d.steps = nil
 	d.pass(2 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Silent || d.told("does not answer") > 0 {
-		t.Errorf("its silence is told: %+v", n)
+		t.Errorf("its silence is an event: %+v", n)
 	}
 	later := d.now
 	if yes, since := d.exec.Answers("b"); yes || !since.After(start) || since.After(later) {

@@ -65,8 +65,8 @@ func TestUnknownCopiesThatDoNotPause(t *testing.T) {
 		}
 	}
 	d.has(8, 0, "a", hypervisor.CopyPaused)
-	d.reply(1, nil)
 	d.steps = nil
+	d.reply(1, nil)
 	if got, want := d.repliesFor(900*time.Second, hypervisor.ErrRefused), "0s 5s 15s 35s 1m15s 2m35s 5m15s 10m35s"; got != want {
 		t.Errorf("paused at %s, want %s", got, want)
 	}
@@ -123,7 +123,7 @@ func TestPausesOfUnknownCopiesThatAreLost(t *testing.T) {
 }
 
 // Copies of no live vjob that come, go, or change are a reason to decide anew: they take
-// room. Those that are back are told of again.
+// room. Those that are back raise another alarm.
 func TestUnknownCopiesComeAndGo(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.settle()
