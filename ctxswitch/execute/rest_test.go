@@ -24,20 +24,24 @@ func TestWhatHoldsANode(t *testing.T) {
 	booting, moving := at(2, gang.Creating, ""), at(3, gang.Shifting, "d")
 	booting.Members[0].Next, moving.Members[0].Next = "e", "f"
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a"), booting, moving)
-	for _, id := range []cluster.NodeID{"d", "e", "f", "g", "h"} {
+	for _, id := range []cluster.NodeID{"d", "e", "f", "g", "h", "i", "j"} {
 		l.Nodes = append(l.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
 	}
 	d := sit(t, settings(), l)
 	d.dead["c"] = true
 	d.settle()
 	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{
-		Actions: []ctxswitch.Action{act(cluster.Boot, 4, 0, "", "g"), {ID: 1, VM: cluster.VMID{VJob: 1}, From: "h", To: "g"}},
-		Gangs:   []ctxGang{group(cluster.Boot, 4, 0), group(cluster.Migrate, 1, 1)},
+		Actions: []ctxswitch.Action{
+			act(cluster.Boot, 4, 0, "", "g"),
+			act(cluster.Migrate, 1, 0, "a", "g"), act(cluster.Migrate, 1, 1, "h", "a"), act(cluster.Suspend, 1, 0, "i", ""), act(cluster.Suspend, 1, 1, "j", ""),
+		},
+		Gangs: []ctxGang{group(cluster.Boot, 4, 0), group(cluster.Migrate, 1, 1, 2), group(cluster.Suspend, 1, 3, 4)},
 	})
 	for node, want := range map[cluster.NodeID]string{
 		"a": "it holds 2 VMs, 1.0 among them", "b": "", "c": "it does not answer", "d": "it holds 1 VMs, 3.0 among them",
 		"e": "the boot of 2.0 is not over", "f": "the migrate of 3.0 is not over", "g": "vjob 1 is to be moved there, or from there",
-		"h": "vjob 1 is to be moved there, or from there", "x": "the node is not known",
+		"h": "vjob 1 is to be moved there, or from there", "i": "vjob 1 is to be moved there, or from there",
+		"j": "vjob 1 is to be moved there, or from there", "x": "the node is not known",
 	} {
 		d.ties("at first", node, want)
 	}
@@ -49,17 +53,18 @@ func TestWhatHoldsANode(t *testing.T) {
 // A member holds the node where it is to be, without a call under way, and no node while it is an
 // image. A call that has ended holds its node until that was looked at.
 func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
-	l := full(job(1, 1, cluster.Booting), job(2, 1, cluster.Suspended), job(3, 1, cluster.Running))
+	l := full(job(1, 1, cluster.Booting), job(2, 1, cluster.Suspended), job(3, 2, cluster.Running))
 	booting, saved := at(1, gang.Creating, ""), savedOn("a", 2, 1)
 	booting.Members[0].Next, saved.Members[0].Node = "b", "c"
-	l.Gangs = append(l.Gangs, booting, saved, at(3, gang.Active, "c"))
+	l.Gangs = append(l.Gangs, booting, saved, at(3, gang.Active, "", "c"))
+	l.Gangs[len(l.Gangs)-1].Members[0].Ended = true
 	set := settings()
 	set.Limits.Word = time.Hour
 	d := sit(t, set, l)
 	d.settle()
 	d.ties("while it is booted", "b", "the boot of 1.0 is not over")
-	d.ties("a node with a copy", "c", "it holds 1 VMs, 3.0 among them")
-	d.gone(3, 0, "c")
+	d.ties("a node with a copy", "c", "it holds 1 VMs, 3.1 among them")
+	d.gone(3, 1, "c")
 	d.pass(5 * time.Second)
 	d.ties("a copy that is not seen", "c", "vjob 3 has a member there, or may have")
 	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted"); err != nil {
@@ -115,8 +120,8 @@ func TestWhatTiesANode(t *testing.T) {
 		},
 		{
 			"machines that are not of vjob", func(d *desk) {
-				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Strangers: []string{"mail", "web"}}, nil)
-			}, "it holds 2 machines that vjob does not manage, mail among them",
+				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Strangers: []string{"mail"}}, nil)
+			}, "it holds 1 machines that vjob does not manage, mail among them",
 		},
 	} {
 		l := world(job(1, 1, cluster.Waiting), job(2, 2, cluster.Suspended))
@@ -136,9 +141,32 @@ func TestWhatTiesANode(t *testing.T) {
 		}
 		d.ties(c.name, "a", c.want)
 	}
-	box := contained(t, gang.Active)
-	if a, b := box.exec.Tied("a"), box.exec.Tied("b"); a != "container 1 has room there" || b != "" {
-		t.Errorf("with a container on a: a is tied by %q, b by %q", a, b)
+}
+
+// A node stays on while a container has room there.
+func TestContainersTieNodes(t *testing.T) {
+	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
+	l.VJobs[0].Container, l.VJobs[1].Container = true, true
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
+	d := sit(t, settings(), l)
+	d.copies = nil // nothing is there of a container
+	d.settle()
+	for node, want := range map[cluster.NodeID]string{"a": "container 1 has room there", "b": "container 2 has room there", "c": ""} {
+		if got := d.exec.Tied(node); got != want {
+			t.Errorf("%s is tied by %q, want %q", node, got, want)
+		}
+	}
+}
+
+// What was seen of the CPU of a member counts as its demand.
+func TestDemandThatWasSeen(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.copies["a"][0].CPU = 300
+	d.settle()
+	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 300 {
+		t.Errorf("it needs %s, want 0.3 CPU", got)
 	}
 }
 
@@ -178,5 +206,30 @@ func TestNodesThatRest(t *testing.T) {
 	rest(0, 1)
 	if n, _ := d.exec.Node("b"); !n.Silent {
 		t.Error("in use it is not silent")
+	}
+}
+
+// A silent node that is switched off is looked at less often from then on, and a gang that had
+// a member there waits for it no more.
+func TestSilentNodesThatRest(t *testing.T) {
+	set := settings()
+	rec := at(1, gang.Clearing, "b")
+	rec.Then = gang.ThenTerminate
+	l := world(job(1, 1, rec.State()))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, set, l)
+	d.dead["b"] = true
+	d.settle()
+	if wake := d.exec.Drain().Wake; !wake.Equal(d.now.Add(set.Retry)) {
+		t.Errorf("silent, it wakes the scheduler after %s", wake.Sub(d.now))
+	}
+	later := d.now.Add(time.Millisecond)
+	d.exec.Rest(later, "b", time.Minute, 0)
+	effects := d.exec.Drain()
+	if !effects.Wake.Equal(later.Add(set.LookEvery)) {
+		t.Errorf("off, it wakes the scheduler after %s", effects.Wake.Sub(later))
+	}
+	if r, live := d.exec.Job(1); live {
+		t.Errorf("its gang waits for it: %s", r.Wait)
 	}
 }
