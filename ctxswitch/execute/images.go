@@ -93,7 +93,7 @@ type Refusal struct {
 // up.
 func (p *pursuit) shun(before, after *gang.Record, now time.Time) {
 	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
-		before.Phase == gang.Restoring && (after.Phase == gang.Restoring && after.Then == gang.ThenSave || after.Phase == gang.Saving)
+		before.Phase == gang.Restoring && (after.Then == gang.ThenSave || after.Phase == gang.Saving)
 	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
 	for rank := range before.Members {
 		next := before.Members[rank].Next

@@ -48,12 +48,10 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		c.room, c.load = c.room.Plus(need), c.load+load
 		tentative[at] = c
 	}
-	if call.Verb != hypervisor.Boot {
-		for _, id := range nodes {
-			c := tentative[id]
-			c.transfers++
-			tentative[id] = c
-		}
+	for _, id := range nodes {
+		c := tentative[id]
+		c.transfers++ // of boots as well: a gang makes no transfers beside them
+		tentative[id] = c
 	}
 	return true
 }

@@ -123,19 +123,36 @@ func TestSlotsAreHandedOn(t *testing.T) {
 	set.Transfers = 1
 	booting := at(3, gang.Creating, "")
 	booting.Members[0].Next = "a"
-	l := world(job(1, 1, cluster.Suspending), job(2, 1, cluster.Resuming), job(3, 1, cluster.Booting))
+	l := world(job(1, 1, cluster.Suspending), job(2, 1, cluster.Resuming), job(3, 1, cluster.Booting), job(4, 1, cluster.Suspending))
 	restoring := savedOn("b", 2, 1)
 	restoring.Phase, restoring.Members[0].Next = gang.Restoring, "a"
-	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"), restoring, booting)
+	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"), restoring, booting, at(4, gang.Saving, "a"))
 	d := sit(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
+	d.has(4, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a, 2 boot 3.0@a")
-	d.exec.Replied(d.now, d.replyTo(2, nil))
-	d.drain()
 	d.exec.Replied(d.now, d.replyTo(1, nil))
 	d.drain() // before anything is looked at
 	d.wants("1 save 1.0@a, 2 boot 3.0@a, 3 restore 2.0@a")
+}
+
+// A gang that was refused power asks again as soon as a call has ended anywhere.
+func TestPowerIsHandedOn(t *testing.T) {
+	booting := at(1, gang.Creating, "")
+	booting.Members[0].Next = "a"
+	l := world(job(1, 1, cluster.Booting), job(2, 1, cluster.Suspending))
+	l.Gangs = append(l.Gangs, booting, at(2, gang.Saving, "c"))
+	d := sit(t, settings(), l)
+	d.has(2, 0, "c", hypervisor.CopyPaused)
+	admits := false
+	d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return admits }
+	d.settle()
+	d.wants("1 save 2.0@c")
+	admits = true
+	d.exec.Replied(d.now, d.replyTo(1, nil))
+	d.drain() // before anything is looked at
+	d.wants("1 save 2.0@c, 2 boot 1.0@a")
 }
 
 // A call of a plan waits for the actions before it, those of its gang that need not wait go

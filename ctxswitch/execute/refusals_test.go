@@ -12,7 +12,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// plays has the nodes do what they are told for a while, but for what fails.
+// plays gives calls their effects for a while, but for those that fail.
 func (d *desk) plays(long time.Duration, fails func(hypervisor.Call) error) {
 	done := 0
 	for end := d.now.Add(long); d.now.Before(end); d.pass(time.Second) {
@@ -130,6 +130,7 @@ func TestRefusals(t *testing.T) {
 		{"a restore that was tried again", restoring, once(), gang.Active, ""},
 		{"a restore beside members that are not saved", half, always, gang.Saving, "1.1 on c after 42s: no such machine"},
 		{"a live migration", on(gang.Shifting, 0, "c", "b"), always, gang.Active, "1.0 on c after 0s: no such machine"},
+		{"a live migration that was tried again", on(gang.Shifting, 0, "c", "b"), once(), gang.Active, ""},
 		{"a live migration that came late", on(gang.Shifting, 0, "b", "c"), late, gang.Active, ""},
 		{"a migration", on(gang.Moving, 0, "c", "b"), always, gang.Active, "1.0 on c after 0s: no such machine"},
 		{"no migration, for want of pauses", on(gang.Pausing, gang.ThenMove, "b", "c"), pauses, gang.Active, ""},
@@ -153,6 +154,23 @@ func TestRefusals(t *testing.T) {
 		if r, _ := d.exec.Job(1); r.Record.Phase != c.then {
 			t.Errorf("%s: its gang is %s, want %s", c.name, r.Record.Phase, c.then)
 		}
+	}
+}
+
+// A node refuses no member of a gang that is stopped while it is tried.
+func TestStoppedGangsAreNotRefused(t *testing.T) {
+	rec := savedOn("a", 1, 1)
+	rec.Phase, rec.Members[0].Next = gang.Restoring, "c"
+	l := world(job(1, 1, rec.State()))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, settings(), l)
+	d.settle()
+	d.reply(1, errors.New("no such machine"))
+	if err := d.exec.Clear(d.now, 1, gang.ThenWait, "to make room"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.refusals(); got != "" {
+		t.Errorf("refused are %s", got)
 	}
 }
 

@@ -27,6 +27,10 @@ func TestWhatHoldsANode(t *testing.T) {
 	for _, id := range []cluster.NodeID{"d", "e", "f", "g", "h", "i", "j"} {
 		l.Nodes = append(l.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
 	}
+	waiting := at(5, gang.Creating, "")
+	waiting.Members[0].Next = "k"
+	l.VJobs, l.Gangs = append(l.VJobs, job(5, 1, cluster.Booting)), append(l.Gangs, waiting)
+	l.Nodes = append(l.Nodes, cluster.Node{ID: "k"}) // without room
 	d := sit(t, settings(), l)
 	d.dead["c"] = true
 	d.settle()
@@ -41,7 +45,7 @@ func TestWhatHoldsANode(t *testing.T) {
 		"a": "it holds 2 VMs, 1.0 among them", "b": "", "c": "it does not answer", "d": "it holds 1 VMs, 3.0 among them",
 		"e": "the boot of 2.0 is not over", "f": "the migrate of 3.0 is not over", "g": "vjob 1 is to be moved there, or from there",
 		"h": "vjob 1 is to be moved there, or from there", "i": "vjob 1 is to be moved there, or from there",
-		"j": "vjob 1 is to be moved there, or from there", "x": "the node is not known",
+		"j": "vjob 1 is to be moved there, or from there", "k": "vjob 5 has a member there, or may have", "x": "the node is not known",
 	} {
 		d.ties("at first", node, want)
 	}
