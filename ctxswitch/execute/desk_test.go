@@ -155,8 +155,12 @@ func (d *desk) pass(long time.Duration) {
 
 // reply answers a call.
 func (d *desk) reply(op hypervisor.OpID, err error) {
-	d.exec.Replied(d.now, execute.Reply{Op: op, Err: err, Began: d.now, Ended: d.now})
+	d.exec.Replied(d.now, d.replyTo(op, err))
 	d.settle()
+}
+
+func (d *desk) replyTo(op hypervisor.OpID, err error) execute.Reply {
+	return execute.Reply{Op: op, Err: err, Began: d.now, Ended: d.now}
 }
 
 // adopt begins plan 1.

@@ -113,22 +113,48 @@ func TestDiscardsThatFail(t *testing.T) {
 	d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 	d.settle()
 	d.pass(time.Hour)
-	for range 600 {
-		d.pass(time.Second)
-		if n := len(d.calls); n > 0 {
-			d.reply(d.calls[n-1].Op, errors.New("permission denied"))
-		}
+	moments := d.repliesFor(1000*time.Second, errors.New("permission denied"))
+	if want := "0s 5s 15s 35s 1m15s 2m35s 5m15s 10m35s 15m55s"; moments != want {
+		t.Errorf("tried at %s, want %s", moments, want)
 	}
-	if n := len(d.calls); n != 7 { // after 5, 15, 35, 75, 155 and 315 s
-		t.Errorf("%d tries in ten minutes", n)
-	}
+	tries := len(d.calls)
 	if err := d.exec.DiscardImage(d.now, imageOf(5, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.pass(time.Second)
-	if n := len(d.calls); n != 8 {
+	if n := len(d.calls); n != tries+1 {
 		t.Errorf("an administrator is told to wait: %d calls", n)
 	}
+}
+
+// repliesFor answers every call for a while with an error, and says when each was made.
+func (d *desk) repliesFor(long time.Duration, err error) string {
+	var moments []string
+	var answered hypervisor.OpID
+	for began := d.now; d.now.Before(began.Add(long)); d.pass(time.Second) {
+		if n := len(d.calls); n > 0 && d.calls[n-1].Op != answered {
+			answered = d.calls[n-1].Op
+			moments = append(moments, d.now.Sub(began).String())
+			d.reply(answered, err)
+		}
+	}
+	return strings.Join(moments, " ")
+}
+
+// The images of a vjob that ends stay as long as they would have before.
+func TestImagesOutliveTheirVJob(t *testing.T) {
+	set := settings()
+	set.KeepLost = time.Hour
+	d := sit(t, set, lost(cluster.Waiting))
+	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
+	d.settle()
+	if err := d.exec.Clear(d.now, 1, gang.ThenFail, "given up"); err != nil {
+		t.Fatal(err)
+	}
+	d.pass(time.Hour - time.Second)
+	d.wants("")
+	d.pass(time.Second)
+	d.wants("1 discard 1.0@a")
 }
 
 // Each vjob that has ended lets go of its own images when their time is over, one
@@ -141,6 +167,7 @@ func TestEndedVJobsLetImagesGo(t *testing.T) {
 	l.Left[1].Kept[1].Since = start.Add(time.Hour)
 	first := imageOf(5, 1)
 	l.Open, l.NextOp = []journal.Intent{openRestore(first.ID)}, 2 // no reason to wait
+	l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(24 * time.Hour)}
 	second := first
 	second.ID.Attempt = 2
 	d := sit(t, set, l)

@@ -25,11 +25,11 @@ func (e *Executor) checkImages() {
 	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
 		p := e.gangs[id]
 		e.reroute(p, doors)
-		missing := e.missing(p, there)
+		missing := p.unreadable(there)
 		if missing == p.missing {
 			continue
 		}
-		if missing != "" && p.missing == "" {
+		if p.missing == "" {
 			e.event(journal.Event{Kind: journal.EventAlarm, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, missing)})
 		}
 		p.missing = missing
@@ -66,14 +66,11 @@ func (e *Executor) seen(id cluster.NodeID) bool {
 	return known && n.seen
 }
 
-// missing says which image of a suspended vjob the last look at the store did not
-// show, "" when all are there. What was sealed after that look began was not due.
-func (e *Executor) missing(p *pursuit, there map[hypervisor.ImageID]bool) string {
+// unreadable says which image of a suspended vjob the last look at the store did not
+// show, "" when all are there. A vjob is suspended only once a look has shown them.
+func (p *pursuit) unreadable(there map[hypervisor.ImageID]bool) string {
 	if p.rec.Phase != gang.Saved {
 		return ""
-	}
-	if e.store.seen && e.store.began <= p.store {
-		return p.missing
 	}
 	for _, m := range p.rec.Members {
 		if m.Image != nil && !there[m.Image.ID] {
@@ -96,7 +93,7 @@ type Refusal struct {
 // up.
 func (p *pursuit) shun(before, after *gang.Record, now time.Time) {
 	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
-		before.Phase == gang.Restoring && (after.Phase == gang.Restoring && after.Then == gang.ThenSave || after.Phase == gang.Saving)
+		before.Phase == gang.Restoring && (after.Then == gang.ThenSave || after.Phase == gang.Saving)
 	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
 	for rank := range before.Members {
 		next := before.Members[rank].Next

@@ -47,7 +47,7 @@ func (e *Executor) orphan(image hypervisor.Image) (Orphan, bool) {
 	switch {
 	case kept && !k.Wanted:
 		o.Why, o.Until = k.Cause, e.until(k)
-		o.Restorable = live && rec.Restorable(&hypervisor.Store{Images: e.store.Images}) > 0 && !k.Used
+		o.Restorable = live && rec.CanRestore(id.Generation, &e.store.Store)
 	case id.Generation > rec.Generation:
 		o.Why = fmt.Sprintf("generation %d is newer than the record, which knows %d", id.Generation, rec.Generation)
 	default:

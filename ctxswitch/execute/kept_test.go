@@ -3,6 +3,8 @@ package execute_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +57,29 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
+// Each generation that is kept can be restored if its own images are whole, and not older
+// than the disks.
+func TestWhichGenerationsAreRestorable(t *testing.T) {
+	l := lost(cluster.Waiting)
+	l.Gangs[0].Kept = []gang.Kept{{Generation: 1}, {Generation: 2}, {Generation: 3, Used: true}}
+	d := sit(t, settings(), l)
+	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(1, 3)}
+	d.store.Images[0].Complete = false
+	d.settle()
+	var got []bool
+	for _, o := range d.exec.Orphans() {
+		got = append(got, o.Restorable)
+	}
+	if want := []bool{false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("restorable: %v, want %v", got, want)
+	}
+}
+
+// Images from which a vjob is restored stay until it runs, however long they were kept.
 func TestRestoreOfKeptImages(t *testing.T) {
-	d := sit(t, settings(), lost(cluster.Waiting))
+	set := settings()
+	set.KeepLost = time.Hour
+	d := sit(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	if err := d.exec.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
@@ -76,8 +99,11 @@ func TestRestoreOfKeptImages(t *testing.T) {
 	if !r.Job.Held || r.Job.State != cluster.Suspended || len(r.Record.Kept) != 1 || !r.Record.Kept[0].Wanted {
 		t.Errorf("held: %v, %s, kept %+v", r.Job.Held, r.Job.State, r.Record.Kept)
 	}
-	d.pass(time.Minute)
+	d.pass(2 * time.Hour)
 	d.wants("1 seal 1.0@a")
+	if r, _ := d.exec.Job(1); len(r.Record.Kept) != 1 {
+		t.Error("the images expire")
+	}
 }
 
 // Images are kept for as long as the settings say, also of a vjob that has ended; those
@@ -127,31 +153,19 @@ func TestDiscardImage(t *testing.T) {
 	if err := d.exec.DiscardImage(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("of one that a gang is saved in: %v", err)
 	}
-	if err := d.exec.DiscardImage(d.now, imageOf(9, 1).ID, "ada"); err != nil {
+	if err := d.exec.DiscardImage(d.now, imageOf(9, 2).ID, "ada"); !errors.Is(err, cluster.ErrNotFound) {
+		t.Errorf("of one that is not there: %v", err)
+	}
+	d.steps = nil
+	later := d.now.Add(time.Second)
+	if err := d.exec.DiscardImage(later, imageOf(9, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.settle()
 	d.wants("1 discard 9.0@a")
-}
-
-// What was written since a look at the store takes room there, whether the look shows a
-// part of it or not.
-func TestSpaceIsCountedOnce(t *testing.T) {
-	l := world(job(1, 1, cluster.Suspending), job(2, 1, cluster.Suspended))
-	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"), at(2, gang.Saved, ""))
-	d := sit(t, settings(), l)
-	d.has(1, 0, "a", hypervisor.CopyPaused)
-	d.settle()
-	all := d.store.Free["a"].Free - gang.DefaultLimits.Margin
-	if got, want := d.exec.Space()["a"].Free, all-gang.ImageSpace(1024); got != want {
-		t.Errorf("while nothing is written: %s, want %s", got, want)
-	}
-	half := imageOf(1, 1)
-	half.Complete, half.Bytes = false, 512<<20
-	d.store.Images = append(d.store.Images, half)
-	d.pass(time.Minute)
-	if got, want := d.exec.Space()["a"].Free, all-gang.ImageSpace(1024)+512; got != want {
-		t.Errorf("while the half is written: %s, want %s", got, want)
+	want := journal.Event{At: later, Kind: journal.EventAction, VM: "9.0", Node: "a", Text: "image 9.0.g1.a1 is deleted by ada"}
+	if got := d.steps[0].Events; len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		t.Errorf("told is %+v, want %+v", got, want)
 	}
 }
 

@@ -21,11 +21,9 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		return false
 	}
 	at := call.Node
+	nodes := []cluster.NodeID{call.Node}
 	if call.To != "" {
 		at = call.To
-	}
-	nodes := []cluster.NodeID{call.Node}
-	if call.To != "" && call.To != call.Node {
 		nodes = append(nodes, call.To)
 	}
 	if call.Verb != hypervisor.Boot {
@@ -50,20 +48,18 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 		c.room, c.load = c.room.Plus(need), c.load+load
 		tentative[at] = c
 	}
-	if call.Verb != hypervisor.Boot {
-		for _, id := range nodes {
-			c := tentative[id]
-			c.transfers++
-			tentative[id] = c
-		}
+	for _, id := range nodes {
+		c := tentative[id]
+		c.transfers++ // of boots as well: a gang makes no transfers beside them
+		tentative[id] = c
 	}
 	return true
 }
 
-// mustGo reports whether there is nothing that a gang could do instead of a call: it is
-// on its way back.
+// mustGo reports whether there is nothing that a gang could do instead of a call: it was
+// turned back in the middle of being saved.
 func (p *pursuit) mustGo(call hypervisor.Call) bool {
-	return p.retreat != "" || call.Verb == hypervisor.Restore && !p.rec.Whole()
+	return call.Verb == hypervisor.Restore && !p.rec.Whole()
 }
 
 // room is what a call must find on the node. A gang that was turned back in the middle
@@ -72,7 +68,7 @@ func (p *pursuit) mustGo(call hypervisor.Call) bool {
 // there, until the next decision makes room.
 func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
 	need := e.counts(p, call.VM.Rank)
-	if call.Verb == hypervisor.Restore && !p.rec.Whole() {
+	if p.mustGo(call) {
 		need.CPU = 0
 	}
 	return need
@@ -119,11 +115,11 @@ func (e *Executor) usedBy(n *node, except cluster.VMID, whose func(p *pursuit) b
 	return sum
 }
 
-// brings reports whether a call can create a copy on the node.
+// brings reports whether a call that is under way on the node can create a copy there.
 func brings(call hypervisor.Call, node cluster.NodeID) bool {
 	switch call.Verb {
 	case hypervisor.Boot, hypervisor.Restore:
-		return call.Node == node
+		return true
 	case hypervisor.Migrate:
 		return call.To == node
 	default:

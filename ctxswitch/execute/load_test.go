@@ -184,18 +184,9 @@ func TestCapsAreTriedLaterAndLater(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := sit(t, settings(), l)
 	d.settle()
-	began := d.now
 	d.caps(1, 500)
-	var moments []string
-	for d.now.Before(began.Add(30 * time.Minute)) {
-		if n := len(d.calls); n > len(moments) {
-			moments = append(moments, d.now.Sub(began).String())
-			d.reply(d.calls[n-1].Op, errors.New("no such controller"))
-		}
-		d.pass(time.Second)
-	}
 	want := "0s 5s 15s 35s 1m15s 2m35s 5m15s 10m35s 15m55s 21m15s 26m35s"
-	if got := strings.Join(moments, " "); got != want {
+	if got := d.repliesFor(30*time.Minute, errors.New("no such controller")); got != want {
 		t.Errorf("asked at %s, want %s", got, want)
 	}
 }

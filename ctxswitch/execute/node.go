@@ -175,7 +175,7 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 			e.dirty[id] = true
 		}
 	}
-	e.quarantine(n, news)
+	e.quarantine(n)
 }
 
 // shows reports whether these are the copies that are known, but for the CPU that

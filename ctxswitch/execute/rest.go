@@ -35,7 +35,7 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	switch {
 	case !ok:
-		return "nobody knows the node"
+		return "the node is not known"
 	case !n.seen:
 		return "it does not answer"
 	case len(n.copies) > 0:
@@ -49,7 +49,7 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 			return fmt.Sprintf("the %s of %s is not over", o.call.Verb, o.call.VM)
 		}
 	}
-	for _, job := range e.order() {
+	for _, job := range slices.Sorted(maps.Keys(e.gangs)) {
 		if why := e.binds(e.gangs[job], n); why != "" {
 			return fmt.Sprintf("vjob %s %s", job, why)
 		}
@@ -70,10 +70,10 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 func (e *Executor) Tied(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	if !ok {
-		return "nobody knows the node"
+		return "the node is not known"
 	}
 	if len(n.strangers) > 0 {
-		return fmt.Sprintf("it holds %d machines that are none of ours, %s among them", len(n.strangers), n.strangers[0])
+		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
 	}
 	for _, job := range slices.Sorted(maps.Keys(e.containers)) {
 		if c := e.containers[job]; !c.keeps(id).IsZero() {
@@ -83,7 +83,7 @@ func (e *Executor) Tied(id cluster.NodeID) string {
 	if e.shared(id) {
 		return ""
 	}
-	for _, job := range e.order() {
+	for _, job := range slices.Sorted(maps.Keys(e.gangs)) {
 		for _, m := range e.gangs[job].rec.Members {
 			if m.Image != nil && m.Image.Node == id {
 				return fmt.Sprintf("vjob %s has an image there that no other node can read", job)
@@ -93,24 +93,10 @@ func (e *Executor) Tied(id cluster.NodeID) string {
 	return ""
 }
 
-// order lists the vjobs, in order.
-func (e *Executor) order() []cluster.VJobID {
-	list := make([]cluster.VJobID, 0, len(e.gangs))
-	for id := range e.gangs {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// binds says what a vjob needs a node for.
+// binds says what a vjob needs a node for on which none of its calls is under way.
 func (e *Executor) binds(p *pursuit, n *node) string {
-	still := p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved
 	for rank, m := range p.rec.Members {
-		t := p.trail(rank)
-		_, touched := t.touched[n.ID]
-		switch {
-		case m.Next == n.ID, m.Node == n.ID && !still, t.held[n.ID] > 0, touched && n.began <= t.touched[n.ID]:
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.trail(rank).touched[n.ID] {
 			return "has a member there, or may have"
 		}
 	}
@@ -127,12 +113,12 @@ func (e *Executor) binds(p *pursuit, n *node) string {
 // shared reports whether what is in the image store of a node can be read without the
 // node: another one that answers has the same store.
 func (e *Executor) shared(id cluster.NodeID) bool {
-	store, known := e.store.Free[id]
-	if !known || store.Pool == "" {
+	pool := e.store.Free[id].Pool
+	if pool == "" {
 		return false
 	}
 	for other, space := range e.store.Free {
-		if n := e.nodes[other]; other != id && space.Pool == store.Pool && n != nil && n.seen && n.rests == 0 {
+		if n := e.nodes[other]; other != id && space.Pool == pool && n != nil && n.seen && n.rests == 0 {
 			return true
 		}
 	}

@@ -15,11 +15,10 @@ import (
 // are being saved still need, and what stays free in any case. Nodes whose store has not
 // been seen are not in it.
 func (e *Executor) Space() map[cluster.NodeID]hypervisor.Space {
-	spaces := map[cluster.NodeID]hypervisor.Space{}
 	if !e.store.seen {
-		return spaces
+		return nil
 	}
-	promised := e.promised(nil)
+	spaces, promised := map[cluster.NodeID]hypervisor.Space{}, e.promised(nil)
 	for id, room := range e.store.Free {
 		room.Free = max(0, room.Free-promised[room.Pool]-e.settings.Limits.Margin)
 		spaces[id] = room
@@ -70,7 +69,7 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 }
 
 // promised is what gangs that are being saved take of each pool beyond what the last look at
-// the store shows, but for one of them. A gang is saved only once a look shows its images.
+// the store shows, but for one of them. An image is sealed only once a look shows it whole.
 func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
 	pools := map[string]cluster.MiB{}
 	writers := e.writers()
@@ -83,14 +82,12 @@ func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
 			continue
 		}
 		for rank, m := range p.rec.Members {
-			at := m.Node
-			if m.Image != nil {
-				at = m.Image.Node
+			if m.Ended || m.Node == "" || m.Image != nil {
+				continue
 			}
-			if !m.Ended && at != "" {
-				most := gang.ImageSpace(p.job.VMs[rank].Reserved.Memory)
-				pools[e.store.Free[at].Pool] += max(0, most-shown[attempt{p.job.VMs[rank].ID, p.rec.Generation}])
-			}
+			vm := &p.job.VMs[rank]
+			written := shown[hypervisor.ImageID{VM: vm.ID, Generation: p.rec.Generation, Attempt: m.Save}]
+			pools[e.store.Free[m.Node].Pool] += max(0, gang.ImageSpace(vm.Reserved.Memory)-written)
 		}
 	}
 	return pools
@@ -106,19 +103,11 @@ func (e *Executor) writers() (list []*pursuit) {
 	return list
 }
 
-// attempt names the images of one VM of one generation.
-type attempt struct {
-	vm         cluster.VMID
-	generation int
-}
-
-// shownImages is how large the largest image is that the last look at the store shows of
-// each VM and generation.
-func (e *Executor) shownImages() map[attempt]cluster.MiB {
-	shown := make(map[attempt]cluster.MiB, len(e.store.Images))
+// shownImages is how large the images are that the last look at the store shows.
+func (e *Executor) shownImages() map[hypervisor.ImageID]cluster.MiB {
+	shown := make(map[hypervisor.ImageID]cluster.MiB, len(e.store.Images))
 	for _, i := range e.store.Images {
-		a := attempt{i.ID.VM, i.ID.Generation}
-		shown[a] = max(shown[a], cluster.MiB(i.Bytes>>20))
+		shown[i.ID] = cluster.MiB(i.Bytes >> 20)
 	}
 	return shown
 }

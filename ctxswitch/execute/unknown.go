@@ -26,14 +26,16 @@ type place struct {
 
 // quarantine pauses the copies on a node that belong to no live vjob, as often as it
 // takes, and tells of each what was seen.
-func (e *Executor) quarantine(n *node, news bool) {
-	if news {
-		maps.DeleteFunc(e.unknown, func(at place, _ *unknown) bool {
-			_, there := n.copies[at.vm]
-			_, known := e.gangs[at.vm.VJob]
-			return at.node == n.ID && (!there || known)
-		})
-	}
+func (e *Executor) quarantine(n *node) {
+	maps.DeleteFunc(e.unknown, func(at place, _ *unknown) bool {
+		_, there := n.copies[at.vm]
+		_, known := e.gangs[at.vm.VJob]
+		left := at.node == n.ID && (!there || known)
+		if left {
+			e.changes++ // its room is free
+		}
+		return left
+	})
 	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
 		if _, known := e.gangs[id.VJob]; known {
 			continue
@@ -43,10 +45,10 @@ func (e *Executor) quarantine(n *node, news bool) {
 		if !seen {
 			u = &unknown{}
 			e.unknown[at] = u
-			e.changes++ // its room counts from now on
 		}
 		if !seen || u.seen != c.State {
 			u.seen = c.State
+			e.changes++ // it takes more room from now on, or less
 			e.alarmAt(at, fmt.Sprintf("it is %s", c.State))
 		}
 		if c.State == hypervisor.CopyRunning && !e.calling(at) && u.pauses.next(e.now) {

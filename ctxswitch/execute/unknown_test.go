@@ -1,6 +1,8 @@
 package execute_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
+	"vjob/journal"
 )
 
 // count is how many calls with a verb were wanted so far.
@@ -44,6 +47,135 @@ func TestUnknownCopies(t *testing.T) {
 	}
 	if d.count(hypervisor.Destroy) > 0 {
 		t.Error("it is destroyed")
+	}
+}
+
+// A copy of no live vjob that does not pause is tried ever more rarely, and told of when
+// the number of tries doubles.
+func TestUnknownCopiesThatDoNotPause(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.settle()
+	d.has(8, 0, "a", hypervisor.CopyRunning)
+	d.has(8, 1, "a", hypervisor.CopyRunning)
+	d.pass(5 * time.Second)
+	d.wants("1 pause 8.0@a, 2 pause 8.1@a") // none waits for the other
+	for _, i := range d.steps[len(d.steps)-1].Intents {
+		if i.Plan != 0 {
+			t.Errorf("call %d is of plan %d", i.Call.Op, i.Plan)
+		}
+	}
+	d.has(8, 0, "a", hypervisor.CopyPaused)
+	d.steps = nil
+	d.reply(1, nil)
+	if got, want := d.repliesFor(900*time.Second, hypervisor.ErrRefused), "0s 5s 15s 35s 1m15s 2m35s 5m15s 10m35s"; got != want {
+		t.Errorf("paused at %s, want %s", got, want)
+	}
+	var told []string
+	for _, s := range d.steps {
+		for _, e := range s.Events {
+			if e.Kind == journal.EventAlarm && e.VM == "8.1" && e.Node == "a" {
+				told = append(told, e.Text)
+			}
+		}
+	}
+	const alarm = "node a has a copy of 8.1, which belongs to no live vjob: it does not pause (try %d): %v"
+	var want []string
+	for _, try := range []int{1, 2, 4, 8} {
+		want = append(want, fmt.Sprintf(alarm, try, hypervisor.ErrRefused))
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told is %q, want %q", told, want)
+	}
+	if d.told("does not pause") != len(want) {
+		t.Error("there are alarms of copies that pause")
+	}
+}
+
+// A pause without a reply is given up, and tried again only once it has come to nothing.
+func TestPausesOfUnknownCopiesThatAreLost(t *testing.T) {
+	l := world()
+	l.Open, l.NextOp = []journal.Intent{openRestore(hypervisor.ImageID{VM: cluster.VMID{VJob: 7}})}, 2
+	d := sit(t, settings(), l)
+	d.has(7, 0, "a", hypervisor.CopyPaused) // which a process that died has restored
+	d.has(8, 0, "a", hypervisor.CopyRunning)
+	d.settle()
+	d.pass(14 * time.Second)
+	if d.told("no reply") != 0 {
+		t.Error("it is given up too early")
+	}
+	d.pass(time.Second)
+	if d.told("no reply") != 1 {
+		t.Error("it is not given up")
+	}
+	d.pass(9 * time.Second)
+	d.wants("2 pause 8.0@a")
+	d.pass(5 * time.Second)
+	d.wants("2 pause 8.0@a, 3 pause 8.0@a")
+	if d.told("does not pause") != 1 || d.told("8.0, which belongs to no live vjob: it does not pause (try 1)") != 1 {
+		t.Errorf("told is %+v", d.steps)
+	}
+	d.gone(8, 0, "a")
+	d.pass(5 * time.Second)
+	d.reply(3, hypervisor.ErrRefused) // of a copy that is gone
+	if d.told("does not pause") != 1 {
+		t.Error("a copy that is gone does not pause")
+	}
+}
+
+// Copies of no live vjob that come, go, or change are a reason to decide anew: they take
+// room. Those that are back raise another alarm.
+func TestUnknownCopiesComeAndGo(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.settle()
+	adopted := func() {
+		d.exec.Add(d.now, job(8, 1, cluster.Waiting))
+		d.pass(10 * time.Second)
+		if err := d.exec.Clear(d.now, 8, gang.ThenTerminate, "deleted"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func()
+		alarms int
+		fresh  bool // it is a reason to decide
+	}{
+		{"nothing", func() {}, 0, false},
+		{"it comes", func() { d.has(8, 0, "a", hypervisor.CopyPaused) }, 1, true},
+		{"it stays", func() {}, 0, false},
+		{"it runs", func() { d.has(8, 0, "a", hypervisor.CopyRunning) }, 1, true},
+		{"it goes", func() { d.gone(8, 0, "a") }, 0, true},
+		{"it is back", func() { d.has(8, 0, "a", hypervisor.CopyRunning) }, 1, true},
+		{"its number was that of a vjob", adopted, 1, true},
+	} {
+		changes, alarms := d.exec.Changes(), d.told("which belongs to no live vjob: it is ")
+		c.change()
+		d.pass(10 * time.Second)
+		if got := d.told("which belongs to no live vjob: it is ") - alarms; got != c.alarms {
+			t.Errorf("%s: %d alarms, want %d", c.name, got, c.alarms)
+		}
+		if got := d.exec.Changes() != changes; got != c.fresh {
+			t.Errorf("%s: a decision is wanted: %t", c.name, got)
+		}
+	}
+}
+
+// Of what a node uses copies of no live vjob are reported apart; those that run use CPU.
+func TestForeignRoom(t *testing.T) {
+	size := cluster.Resources{CPU: 500, Memory: 512}
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.has(8, 0, "a", hypervisor.CopyRunning)
+	d.has(8, 1, "a", hypervisor.CopyPaused)
+	for i := range d.copies["a"] {
+		d.copies["a"][i].Size = size
+	}
+	d.settle()
+	n, _ := d.exec.Node("a")
+	foreign := size.Plus(size.AtRest())
+	if want := foreign.Plus(cluster.Resources{CPU: 1000, Memory: 1024}); n.Foreign != foreign || n.Used != want {
+		t.Errorf("%s is used, %s by copies of no live vjob; want %s and %s", n.Used, n.Foreign, want, foreign)
 	}
 }
 

@@ -144,11 +144,18 @@ func (r *Record) Restorable(store *hypervisor.Store) int {
 
 func (r *Record) restorable(store *hypervisor.Store, may func(Kept) bool) int {
 	for _, k := range slices.Backward(r.Kept) {
-		if !k.Used && may(k) && r.complete(store, k) {
+		if may(k) && r.CanRestore(k.Generation, store) {
 			return k.Generation
 		}
 	}
 	return 0
+}
+
+// CanRestore reports whether the gang can be restored from one generation that is kept:
+// members have not run since, and the store has a complete image of each.
+func (r *Record) CanRestore(generation int, store *hypervisor.Store) bool {
+	k, kept := r.Keeps(generation)
+	return kept && !k.Used && r.complete(store, k)
 }
 
 // complete reports whether the store has a complete image of each member that took part.
