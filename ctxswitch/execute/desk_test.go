@@ -33,6 +33,7 @@ type desk struct {
 	exec    *execute.Executor
 	now     time.Time
 	calls   []hypervisor.Call // all that were wanted so far
+	obeyed  int               // so many of them were carried out by [desk.obey]
 	chains  [][]hypervisor.Call
 	steps   []journal.Step
 	looks   []cluster.NodeID // wanted since they were last asked for
@@ -160,10 +161,15 @@ func (d *desk) reply(op hypervisor.OpID, err error) {
 
 // adopt begins plan 1.
 func (d *desk) adopt(gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+	d.adoptAs(1, gangs, actions...)
+}
+
+// adoptAs begins a plan.
+func (d *desk) adoptAs(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
 	for i := range actions {
 		actions[i].ID = ctxswitch.ActionID(i)
 	}
-	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
+	d.exec.Adopt(d.now, id, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
 	d.settle()
 }
 

@@ -298,6 +298,15 @@ func (e *Executor) lookDue(n *node) bool {
 	return !n.tried || e.now.Sub(n.ended) >= every
 }
 
+// lookStoreEvery is how often the image store is looked at although nothing was written:
+// more often while it cannot be read.
+func (e *Executor) lookStoreEvery() time.Duration {
+	if e.store.seen {
+		return 6 * e.settings.LookEvery
+	}
+	return e.settings.LookEvery
+}
+
 func (e *Executor) lookStore() {
 	if e.store.looking {
 		e.store.again = true

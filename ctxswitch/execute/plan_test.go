@@ -8,6 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
@@ -126,12 +127,34 @@ func TestClearInEveryPhase(t *testing.T) {
 }
 
 // obey plays nodes that do what they are told, until nothing more is wanted.
-func (d *desk) obey() {
-	for i := 0; i < len(d.calls); i++ {
-		if c := d.calls[i]; c.Verb == hypervisor.Destroy || c.Verb == hypervisor.Shutdown {
-			d.gone(c.VM.VJob, c.VM.Rank, c.Node)
+func (d *desk) obey() { d.obeyIn(0) }
+
+// obeyIn does so where each call takes its time.
+func (d *desk) obeyIn(took time.Duration) {
+	for ; d.obeyed < len(d.calls); d.obeyed++ {
+		c := d.calls[d.obeyed]
+		id, rank := c.VM.VJob, c.VM.Rank
+		switch c.Verb {
+		case hypervisor.Boot, hypervisor.Unpause:
+			d.has(id, rank, c.Node, hypervisor.CopyRunning)
+		case hypervisor.Pause, hypervisor.Restore:
+			d.has(id, rank, c.Node, hypervisor.CopyPaused)
+		case hypervisor.Save:
+			d.gone(id, rank, c.Node)
+			d.store.Images = append(d.store.Images, hypervisor.Image{ID: c.Image, Node: c.Node, Complete: true})
+		case hypervisor.Migrate:
+			d.gone(id, rank, c.Node)
+			d.has(id, rank, c.To, hypervisor.CopyRunning)
+		case hypervisor.Destroy, hypervisor.Shutdown:
+			d.gone(id, rank, c.Node)
+		case hypervisor.Discard:
+			d.store.Images = slices.DeleteFunc(d.store.Images, func(i hypervisor.Image) bool { return i.ID == c.Image })
+		default: // leaves things as they are
 		}
-		d.reply(d.calls[i].Op, nil)
+		began := d.now
+		d.now = d.now.Add(took)
+		d.exec.Replied(d.now, execute.Reply{Op: c.Op, Began: began, Ended: d.now, Receipt: hypervisor.Receipt{Incarnation: 1}})
+		d.settle()
 	}
 }
 

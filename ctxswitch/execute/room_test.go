@@ -67,7 +67,7 @@ func TestPatience(t *testing.T) {
 	d.reply(1, nil)
 	d.pass(set.Patience - time.Second)
 	d.isIn(gang.Creating)
-	d.pass(2 * time.Second)
+	d.pass(time.Second)
 	d.isIn(gang.Clearing)
 	d.wants("1 boot 1.1@b, 2 destroy 1.1@b")
 	d.gone(1, 1, "b")
