@@ -29,19 +29,21 @@ func settings() execute.Settings {
 // desk is an executor on a table: the test plays the nodes, the store and the
 // clock, and reads what the executor wants.
 type desk struct {
-	t       *testing.T
-	exec    *execute.Executor
-	now     time.Time
-	calls   []hypervisor.Call // all that were wanted so far
-	obeyed  int               // so many of them were carried out by [desk.obey]
-	chains  [][]hypervisor.Call
-	steps   []journal.Step
-	looks   []cluster.NodeID // wanted since they were last asked for
-	store   hypervisor.Store
-	looking bool  // at the store
-	lost    error // of looks at the store
-	copies  map[cluster.NodeID][]hypervisor.Copy
-	dead    map[cluster.NodeID]bool // do not answer
+	t        *testing.T
+	exec     *execute.Executor
+	now      time.Time
+	calls    []hypervisor.Call // all that were wanted so far
+	answered []int             // calls that were carried out by [desk.wait]
+	obeyed   int               // so many of them were carried out by [desk.obey]
+	chains   [][]hypervisor.Call
+	steps    []journal.Step
+	looks    []cluster.NodeID // wanted since they were last asked for
+	store    hypervisor.Store
+	looking  bool                   // at the store
+	lost     error                  // of looks at the store
+	watched  map[cluster.NodeID]int // how often each node was looked at; the store is ""
+	copies   map[cluster.NodeID][]hypervisor.Copy
+	dead     map[cluster.NodeID]bool // do not answer
 }
 
 // world is what an executor starts from: nodes a, b and c of 4 CPU and 4 GiB.
@@ -77,7 +79,8 @@ func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
 	t.Helper()
 	d := &desk{
 		t: t, exec: execute.New(set, l, start), now: start,
-		copies: map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
+		watched: map[cluster.NodeID]int{},
+		copies:  map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
 	}
 	d.store.Free = map[cluster.NodeID]hypervisor.Space{}
 	for _, n := range l.Nodes {
@@ -131,6 +134,7 @@ func (d *desk) settle() {
 		looks := d.looks
 		d.looks = nil
 		for _, node := range looks {
+			d.watched[node]++
 			if d.dead[node] {
 				d.exec.Looked(d.now, node, hypervisor.View{}, hypervisor.ErrUnreachable)
 				continue
@@ -139,6 +143,7 @@ func (d *desk) settle() {
 		}
 		if d.looking {
 			d.looking = false
+			d.watched[""]++
 			d.exec.LookedStore(d.now, d.store, d.lost)
 		}
 	}

@@ -113,7 +113,8 @@ func TestRoomAppears(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("")
 	d.copies["a"] = d.copies["a"][:3]
-	d.pass(10 * time.Second)
+	d.exec.Hint(d.now, "a")
+	d.settle()
 	if !strings.Contains(d.wanted(), "boot 1.0@a") {
 		t.Errorf("got %s", d.wanted())
 	}
