@@ -156,6 +156,9 @@ func TestPlansThatDoNotSuit(t *testing.T) {
 	if got := d.progress(1, 2); got != "dropped dropped; failed" {
 		t.Errorf("a boot of what runs: %s", got)
 	}
+	if got := d.written(); strings.Contains(got, "gang 1") {
+		t.Errorf("the gang is written: %s", got)
+	}
 	d.wants("")
 	if err := d.exec.Clear(d.now, 1, gang.ThenWait, "requeued"); err != nil {
 		t.Fatal(err)
@@ -281,6 +284,9 @@ func TestWhatIsGivenBackIsTaken(t *testing.T) {
 	d.has(2, 0, "a", hypervisor.CopyPaused)
 	d.reply(1, nil)
 	d.wants("1 pause 2.0@a, 2 boot 1.0@a")
+	if got := d.written(); strings.Contains(got, "skew") {
+		t.Errorf("one VM has a skew: %s", got)
+	}
 }
 
 // A walltime begins when the vjob runs.

@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,6 +150,9 @@ func TestARestartForgetsNoSkew(t *testing.T) {
 			d.has(1, 1, "b", hypervisor.CopyPaused)
 			d.settle()
 			d.isIn(c.want)
+			if got := d.written(); strings.Contains(got, "skew of plan") {
+				t.Errorf("a skew is written without a plan: %s", got)
+			}
 		})
 	}
 }

@@ -12,10 +12,6 @@ import (
 
 // drive takes a gang as far as it can go without a further reply or look.
 func (e *Executor) drive(p *pursuit) {
-	if p.broken != "" {
-		delete(e.restless, p.job.ID)
-		return
-	}
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		e.advancePlan(p)
 		e.giveWay(p)

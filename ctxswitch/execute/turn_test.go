@@ -65,6 +65,8 @@ func TestALifeIsWritten(t *testing.T) {
 	d.settle()
 	live := act(cluster.Migrate, 1, 1, "b", "c")
 	live.Live = true
+	var ended []journal.Past
+	d.exec.Ended = func(p journal.Past) { ended = append(ended, p) }
 	var text strings.Builder
 	for i, c := range []struct {
 		name string
@@ -104,6 +106,9 @@ func TestALifeIsWritten(t *testing.T) {
 		d.pass(time.Second)
 		fmt.Fprintf(&text, "== %s\n%s", c.name, d.written())
 	}
+	if len(ended) != 1 || ended[0].ID != 1 || ended[0].Outcome != cluster.Deleted {
+		t.Errorf("its end is told as %+v", ended)
+	}
 	golden.Same(t, "testdata/life.txt", text.String())
 	if _, live := d.exec.Job(1); live {
 		t.Error("it has not ended")
@@ -125,7 +130,9 @@ func TestNothingIsDoneForABrokenVJob(t *testing.T) {
 	if d.exec.Changes() == changes {
 		t.Error("no new decision is wanted")
 	}
-	d.steps = nil
+	if got := d.written(); strings.Contains(got, "vjob 1: booting") || !strings.Contains(got, "alarm vjob 1") {
+		t.Errorf("written: %s", got)
+	}
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.exec.Hint(d.now, "a")
 	d.pass(10 * time.Minute)
@@ -145,6 +152,7 @@ func TestPatienceWaitsForCalls(t *testing.T) {
 	for _, busy := range []int{0, 1} {
 		set := settings()
 		set.Costs.Boot = 10 * time.Minute
+		set.Patience = 61 * time.Second // no look is due then
 		d := sit(t, set, full(job(1, 2, cluster.Waiting)))
 		d.settle()
 		nodes := [2]cluster.NodeID{"a", "a"}
