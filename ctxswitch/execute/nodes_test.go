@@ -122,7 +122,7 @@ func TestAStoreLookThatBeganTooEarly(t *testing.T) {
 
 // A node that is declared down holds nothing, whatever a look shows that was under way.
 func TestANodeThatIsDown(t *testing.T) {
-	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
+	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running), job(3, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
 	d := sit(t, settings(), l)
 	d.settle()
@@ -156,7 +156,12 @@ func TestANodeThatIsDown(t *testing.T) {
 	if d.drain(); len(d.looks) > 0 {
 		t.Errorf("it is looked at")
 	}
-	d.wants("")
+	d.adopt([]ctxGang{group(cluster.Boot, 3, 0)}, act(cluster.Boot, 3, 0, "", "a"))
+	d.wants("") // nothing is booted there
+	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted by u"); err != nil {
+		t.Fatal(err)
+	}
+	d.settle()
 	n.State = cluster.Online
 	d.exec.SetNode(d.now, n.Node)
 	d.settle()

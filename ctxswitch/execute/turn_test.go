@@ -37,6 +37,9 @@ func (d *desk) written() string {
 			}
 			fmt.Fprintln(&b)
 		}
+		for _, p := range s.Plans {
+			fmt.Fprintf(&b, "plan %d: %s at %s, policy %s, %d actions\n", p.ID, p.State, since(p.At), p.Policy, len(p.Plan.Actions))
+		}
 		for _, a := range s.Actions {
 			fmt.Fprintf(&b, "plan %d: action %d is %s %q\n", a.Plan, a.Action, a.State, a.Note)
 		}
