@@ -139,7 +139,7 @@ func TestABootGoesBackWhenItsRoomIsGivenUp(t *testing.T) {
 	d.reply(2, hypervisor.ErrNoSuchVM)
 	d.isIn(gang.Clearing)
 	if d.told("suspend of VM 2.0, which it waited for, was given up") == 0 {
-		t.Errorf("nothing is told of why")
+		t.Errorf("the cause is missing")
 	}
 	d.gone(1, 0, "a")
 	d.reply(3, nil)
@@ -198,7 +198,7 @@ func TestAnEndDropsThePlan(t *testing.T) {
 	}
 }
 
-// A member whose migration fails too often stays where it is, and the others go. Its action
+// A member whose migration fails too often stays where it is, and the others go on. Its action
 // has failed, theirs are done.
 func TestAMemberStays(t *testing.T) {
 	for stays := range 2 {

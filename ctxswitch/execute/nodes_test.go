@@ -195,7 +195,7 @@ func TestSurveyCountsOnce(t *testing.T) {
 }
 
 // When a node falls silent or answers again, the vjobs there learn of it at once, a decision
-// is wanted, and it is told with the node; of one that is switched off nothing is told.
+// is wanted, and an event names the node; a node that is switched off has no event.
 func TestSilenceIsNoticed(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending))
 	rec := at(1, gang.Pausing, "b")
@@ -325,7 +325,7 @@ func TestNewerImagesAreTold(t *testing.T) {
 	d.exec.LookedStore(d.now, d.store, nil)
 	d.drain()
 	if n := d.told("newer than the record"); n != 3 {
-		t.Errorf("%d images are told, want 3", n)
+		t.Errorf("%d images are reported, want 3", n)
 	}
 	d.now = d.now.Add(time.Second)
 	d.exec.LookedStore(d.now, hypervisor.Store{}, errors.New("stale file handle"))

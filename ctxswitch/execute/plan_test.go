@@ -136,7 +136,7 @@ func (d *desk) obeyIn(took time.Duration) {
 	}
 }
 
-// carryOut plays a node that does what it is told.
+// carryOut plays a node that carries a call out.
 func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
 	id, rank := c.VM.VJob, c.VM.Rank
 	switch c.Verb {

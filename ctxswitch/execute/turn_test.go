@@ -110,7 +110,7 @@ func TestALifeIsWritten(t *testing.T) {
 		fmt.Fprintf(&text, "== %s\n%s", c.name, d.written())
 	}
 	if len(ended) != 1 || ended[0].ID != 1 || ended[0].Outcome != cluster.Deleted {
-		t.Errorf("its end is told as %+v", ended)
+		t.Errorf("the callback gets %+v", ended)
 	}
 	golden.Same(t, "testdata/life.txt", text.String())
 	if _, live := d.exec.Job(1); live {
