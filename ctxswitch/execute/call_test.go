@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,9 @@ func TestARestartForgetsNoSkew(t *testing.T) {
 			d.isIn(c.want)
 			if r, _ := d.exec.Job(1); c.want == gang.Saving && r.Record.Skew != c.down {
 				t.Errorf("the skew is %s, want %s", r.Record.Skew, c.down)
+			}
+			if got := d.written(); strings.Contains(got, "skew of plan") {
+				t.Errorf("a skew is written without a plan: %s", got)
 			}
 		})
 	}

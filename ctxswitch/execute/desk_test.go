@@ -29,19 +29,22 @@ func settings() execute.Settings {
 // desk is an executor on a table: the test plays the nodes, the store and the
 // clock, and reads what the executor wants.
 type desk struct {
-	t       *testing.T
-	exec    *execute.Executor
-	now     time.Time
-	calls   []hypervisor.Call // all that were wanted so far
-	chains  [][]hypervisor.Call
-	steps   []journal.Step
-	looks   []cluster.NodeID // wanted since they were last asked for
-	store   hypervisor.Store
-	looking bool  // at the store
-	lost    error // of looks at the store
-	copies  map[cluster.NodeID][]hypervisor.Copy
-	endings map[cluster.NodeID][]hypervisor.Ending // may be nil
-	dead    map[cluster.NodeID]bool                // do not answer
+	t        *testing.T
+	exec     *execute.Executor
+	now      time.Time
+	calls    []hypervisor.Call // all that were wanted so far
+	answered []int             // calls that were carried out by [desk.wait]
+	obeyed   int               // so many of them were carried out by [desk.obey]
+	chains   [][]hypervisor.Call
+	steps    []journal.Step
+	looks    []cluster.NodeID // wanted since they were last asked for
+	store    hypervisor.Store
+	looking  bool                   // at the store
+	lost     error                  // of looks at the store
+	watched  map[cluster.NodeID]int // how often each node was looked at; the store is ""
+	copies   map[cluster.NodeID][]hypervisor.Copy
+	dead     map[cluster.NodeID]bool                // do not answer
+	endings  map[cluster.NodeID][]hypervisor.Ending // may be nil
 }
 
 // world is what an executor starts from: nodes a, b and c of 4 CPU and 4 GiB.
@@ -77,7 +80,8 @@ func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
 	t.Helper()
 	d := &desk{
 		t: t, exec: execute.New(set, l, start), now: start,
-		copies: map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
+		watched: map[cluster.NodeID]int{},
+		copies:  map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
 	}
 	d.store.Free = map[cluster.NodeID]hypervisor.Space{}
 	for _, n := range l.Nodes {
@@ -131,6 +135,7 @@ func (d *desk) settle() {
 		looks := d.looks
 		d.looks = nil
 		for _, node := range looks {
+			d.watched[node]++
 			if d.dead[node] {
 				d.exec.Looked(d.now, node, hypervisor.View{}, hypervisor.ErrUnreachable)
 				continue
@@ -139,6 +144,7 @@ func (d *desk) settle() {
 		}
 		if d.looking {
 			d.looking = false
+			d.watched[""]++
 			d.exec.LookedStore(d.now, d.store, d.lost)
 		}
 	}
@@ -165,10 +171,15 @@ func (d *desk) replyTo(op hypervisor.OpID, err error) execute.Reply {
 
 // adopt begins plan 1.
 func (d *desk) adopt(gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+	d.adoptAs(1, gangs, actions...)
+}
+
+// adoptAs begins a plan.
+func (d *desk) adoptAs(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
 	for i := range actions {
 		actions[i].ID = ctxswitch.ActionID(i)
 	}
-	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
+	d.exec.Adopt(d.now, id, "test", ctxswitch.Plan{Actions: actions, Gangs: gangs})
 	d.settle()
 }
 

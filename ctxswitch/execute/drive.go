@@ -12,13 +12,12 @@ import (
 
 // drive takes a gang as far as it can go without a further reply or look.
 func (e *Executor) drive(p *pursuit) {
-	if p.broken != "" {
-		delete(e.restless, p.job.ID)
-		return
-	}
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		e.advancePlan(p)
 		e.giveWay(p)
+		if p.broken != "" {
+			return
+		}
 		turn := e.step(p)
 		p.wait = turn.Wait
 		for _, alarm := range turn.Alarms {
@@ -27,6 +26,9 @@ func (e *Executor) drive(p *pursuit) {
 		if turn.Changed {
 			e.commit(p, turn.Record)
 		}
+		if p.broken != "" {
+			return
+		}
 		if turn.Hold != "" {
 			e.hold(p, true, turn.Hold)
 		}
@@ -34,11 +36,7 @@ func (e *Executor) drive(p *pursuit) {
 			e.issue(p, chain)
 		}
 		_, live := e.gangs[p.job.ID]
-		if p.broken != "" {
-			return
-		}
 		if !live || !turn.Changed {
-			e.needLooks(p)
 			if live {
 				e.recap(p)
 			}
@@ -277,17 +275,6 @@ func (e *Executor) touchWaiters() {
 		e.dirty[id] = true
 	}
 	clear(e.denied)
-}
-
-// needLooks asks for what the gang has to see before it can go on.
-func (e *Executor) needLooks(p *pursuit) {
-	if p.rec.Phase.Stable() && p.rec.Phase != gang.Saved {
-		return
-	}
-	needsStore := p.rec.Phase == gang.Pausing || p.rec.Phase == gang.Saving || p.rec.Phase == gang.Clearing
-	if needsStore && e.store.began <= p.store && !e.store.looking {
-		e.lookStore()
-	}
 }
 
 // alarm tells that somebody should look, once in a phase.

@@ -229,7 +229,7 @@ func (e *Executor) Tick(now time.Time) {
 			e.look(n)
 		}
 	}
-	if !e.store.looking && now.Sub(e.store.at) >= 6*e.settings.LookEvery {
+	if !e.store.looking && now.Sub(e.store.at) >= e.lookStoreEvery() {
 		e.lookStore()
 	}
 	for id := range e.restless {

@@ -99,7 +99,7 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	}
 	d.wants("")
 	d.lost = nil
-	d.pass(40 * time.Second)
+	d.pass(10 * time.Second)
 	d.wants("1 discard 1.0@a, 2 discard 5.0@a")
 }
 

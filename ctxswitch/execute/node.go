@@ -290,7 +290,7 @@ func (e *Executor) look(n *node) {
 }
 
 func (e *Executor) lookDue(n *node) bool {
-	if n.looking || n.State == cluster.Down {
+	if n.looking {
 		return false
 	}
 	every := e.settings.LookEvery
@@ -300,7 +300,16 @@ func (e *Executor) lookDue(n *node) bool {
 	if n.rests > 0 {
 		every = n.rests
 	}
-	return !n.tried || e.now.Sub(n.ended) >= every
+	return e.now.Sub(n.ended) >= every
+}
+
+// lookStoreEvery is how often the image store is looked at although nothing was written:
+// more often while it cannot be read.
+func (e *Executor) lookStoreEvery() time.Duration {
+	if e.store.seen {
+		return 6 * e.settings.LookEvery
+	}
+	return e.settings.LookEvery
 }
 
 func (e *Executor) lookStore() {

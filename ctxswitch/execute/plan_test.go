@@ -8,6 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
@@ -126,13 +127,46 @@ func TestClearInEveryPhase(t *testing.T) {
 }
 
 // obey plays nodes that do what they are told, until nothing more is wanted.
-func (d *desk) obey() {
-	for i := 0; i < len(d.calls); i++ {
-		if c := d.calls[i]; c.Verb == hypervisor.Destroy || c.Verb == hypervisor.Shutdown {
-			d.gone(c.VM.VJob, c.VM.Rank, c.Node)
-		}
-		d.reply(d.calls[i].Op, nil)
+func (d *desk) obey() { d.obeyIn(0) }
+
+// obeyIn does so where each call takes its time.
+func (d *desk) obeyIn(took time.Duration) {
+	for ; d.obeyed < len(d.calls); d.obeyed++ {
+		d.carryOut(d.calls[d.obeyed], took)
 	}
+}
+
+// carryOut plays a node that carries a call out.
+func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
+	id, rank := c.VM.VJob, c.VM.Rank
+	switch c.Verb {
+	case hypervisor.Boot, hypervisor.Unpause:
+		d.has(id, rank, c.Node, hypervisor.CopyRunning)
+	case hypervisor.Pause, hypervisor.Restore:
+		d.has(id, rank, c.Node, hypervisor.CopyPaused)
+	case hypervisor.Save:
+		d.gone(id, rank, c.Node)
+		d.store.Images = append(d.store.Images, hypervisor.Image{ID: c.Image, Node: c.Node, Complete: true})
+	case hypervisor.Migrate:
+		for _, copy := range d.copies[c.Node] {
+			if copy.VM == c.VM {
+				d.has(id, rank, c.To, copy.State)
+			}
+		}
+		d.gone(id, rank, c.Node)
+	case hypervisor.Destroy, hypervisor.Shutdown:
+		d.gone(id, rank, c.Node)
+	case hypervisor.Discard:
+		d.store.Images = slices.DeleteFunc(d.store.Images, func(i hypervisor.Image) bool { return i.ID == c.Image })
+	default: // leaves things as they are
+	}
+	if list := d.copies[c.Node]; c.Verb == hypervisor.Boot {
+		list[len(list)-1].Stamp = c.Stamp
+	}
+	began := d.now
+	d.now = d.now.Add(took)
+	d.exec.Replied(d.now, execute.Reply{Op: c.Op, Began: began, Ended: d.now, Receipt: hypervisor.Receipt{Incarnation: 1}})
+	d.settle()
 }
 
 func TestClearOfNobody(t *testing.T) {
@@ -289,11 +323,15 @@ func TestManyHops(t *testing.T) {
 	}
 	d.adopt([]ctxGang{group(cluster.Migrate, 1, ids...)}, actions...)
 	for i := 0; i < len(d.calls) && i < 20; i++ {
+		if i%3 < 2 { // each hop may fail twice
+			d.reply(d.calls[i].Op, hypervisor.ErrRefused)
+			continue
+		}
 		d.gone(1, 0, d.calls[i].Node)
 		d.has(1, 0, d.calls[i].To, hypervisor.CopyRunning)
 		d.reply(d.calls[i].Op, nil)
 	}
-	if len(d.calls) != len(way)-1 {
+	if len(d.calls) != 3*(len(way)-1) {
 		t.Errorf("%d calls for %d hops", len(d.calls), len(way)-1)
 	}
 	d.isIn(gang.Active)

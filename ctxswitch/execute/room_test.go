@@ -67,7 +67,7 @@ func TestPatience(t *testing.T) {
 	d.reply(1, nil)
 	d.pass(set.Patience - time.Second)
 	d.isIn(gang.Creating)
-	d.pass(2 * time.Second)
+	d.pass(time.Second)
 	d.isIn(gang.Clearing)
 	d.wants("1 boot 1.1@b, 2 destroy 1.1@b")
 	d.gone(1, 1, "b")
@@ -113,7 +113,8 @@ func TestRoomAppears(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("")
 	d.copies["a"] = d.copies["a"][:3]
-	d.pass(10 * time.Second)
+	d.exec.Hint(d.now, "a")
+	d.settle()
 	if !strings.Contains(d.wanted(), "boot 1.0@a") {
 		t.Errorf("got %s", d.wanted())
 	}
