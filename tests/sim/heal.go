@@ -35,10 +35,12 @@ func (r *run) heal() error {
 	return nil
 }
 
-// release takes every hold back, and rescues what can be. Vjobs with unusable images start
-// from scratch, as the alarm says.
+// release takes every hold back, also of vjobs whose submission was written although its
+// submitter was told that it was not, and rescues what can be. Vjobs with unusable images
+// start from scratch, as the alarm says.
 func (r *run) release() {
-	for _, id := range r.check.acked {
+	for _, row := range r.store.VJobs() {
+		id := row.ID
 		switch c := r.check.jobs[id]; {
 		case !c.Held || c.State.Terminal() || c.State == cluster.Resuming:
 		case c.State == cluster.Waiting && r.rescue(id):
