@@ -249,7 +249,7 @@ func TestBackup(t *testing.T) {
 	if info := must[os.FileInfo](t)(os.Stat(path)); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	// The copy knows nothing of the vjob that came later, whose disks and images may be there.
+	// The copy knows nothing of the vjob that came later; its disks and images may be there.
 	if again := submitted(t)(c.Submit(t.Context(), storetest.Submission("another", 1))); again.ID != 1_000_002 {
 		t.Errorf("the number after %d is %s in the copy: it may have been given since", 1, again.ID)
 	}

@@ -25,7 +25,7 @@ type plant struct {
 	loop   *scheduler.Loop
 	store  *memory.Store
 	driver *simulated.Driver
-	calls  func(hypervisor.Call) time.Duration // is told of each call, and how long its reply takes
+	calls  func(hypervisor.Call) time.Duration // sees each call, and says how long its reply takes
 	fail   atomic.Pointer[error]               // what the next write comes to
 	full   atomic.Bool                         // nothing can be written
 	stop   context.CancelFunc
@@ -83,7 +83,7 @@ type slowed struct {
 	plant *plant
 }
 
-// Do makes a call, whose reply may come after its deadline.
+// Do makes a call; the reply may come after its deadline.
 func (d slowed) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
 	wait := time.Duration(0)
 	if d.plant.calls != nil {

@@ -198,7 +198,7 @@ func TestAnEndDropsThePlan(t *testing.T) {
 	}
 }
 
-// A member whose migration fails too often stays where it is, and the other members move. Its action
+// A member of which the migration fails too often stays where it is, and the other members move. Its action
 // has failed, theirs are done.
 func TestAMemberStays(t *testing.T) {
 	for stays := range 2 {

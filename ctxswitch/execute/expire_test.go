@@ -123,7 +123,7 @@ func TestDiscardsThatFail(t *testing.T) {
 	}
 	d.pass(time.Second)
 	if n := len(d.calls); n != tries+1 {
-		t.Errorf("an administrator is told to wait: %d calls", n)
+		t.Errorf("an administrator has to wait: %d calls", n)
 	}
 }
 

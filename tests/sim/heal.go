@@ -35,9 +35,9 @@ func (r *run) heal() error {
 	return nil
 }
 
-// release takes every hold back, also of vjobs whose submission was written although its
-// submitter was told that it was not, and rescues what can be. Vjobs with unusable images
-// start from scratch, as the alarm says.
+// release takes every hold back, also of vjobs that were submitted although the answer said
+// that they were not, and rescues what can be. Vjobs with unusable images start from
+// scratch, as the alarm says.
 func (r *run) release() {
 	for _, row := range r.store.VJobs() {
 		id := row.ID
