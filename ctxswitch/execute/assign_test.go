@@ -42,27 +42,33 @@ func TestAssignmentsWait(t *testing.T) {
 	}{
 		{
 			"a suspension waits for all", cluster.Suspend,
-			[]ctxswitch.Action{act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", "", 0)}, "", "pause pause",
+			[]ctxswitch.Action{act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", "", 0)},
+			"", "pause pause",
 		},
 		{
 			"the other way round", cluster.Suspend,
-			[]ctxswitch.Action{act(cluster.Suspend, 1, 0, "a", "", 0), act(cluster.Suspend, 1, 1, "b", "")}, "", "pause pause",
+			[]ctxswitch.Action{act(cluster.Suspend, 1, 0, "a", "", 0), act(cluster.Suspend, 1, 1, "b", "")},
+			"", "pause pause",
 		},
 		{
 			"a live migration waits for some", cluster.Migrate,
-			[]ctxswitch.Action{move(0, "a", "b", true), move(1, "b", "c", true, 0)}, "migrate", "migrate",
+			[]ctxswitch.Action{move(0, "a", "b", true), move(1, "b", "c", true, 0)},
+			"migrate", "migrate",
 		},
 		{
 			"a migration that pauses waits for all", cluster.Migrate,
-			[]ctxswitch.Action{move(0, "a", "b", false), move(1, "b", "c", true, 0)}, "", "pause pause",
+			[]ctxswitch.Action{move(0, "a", "b", false), move(1, "b", "c", true, 0)},
+			"", "pause pause",
 		},
 		{
 			"none of a live migration may begin", cluster.Migrate,
-			[]ctxswitch.Action{move(0, "a", "c", true, 0), move(1, "b", "c", true, 0)}, "", "migrate migrate",
+			[]ctxswitch.Action{move(0, "a", "c", true, 0), move(1, "b", "c", true, 0)},
+			"", "migrate migrate",
 		},
 		{
 			"a second hop waits for itself", cluster.Migrate,
-			[]ctxswitch.Action{move(0, "a", "b", true), move(0, "b", "c", true, 1, 0)}, "migrate", "migrate",
+			[]ctxswitch.Action{move(0, "a", "b", true), move(0, "b", "c", true, 1, 0)},
+			"migrate", "migrate",
 		},
 	} {
 		for _, fails := range []bool{false, true} {
@@ -262,7 +268,7 @@ func TestABadImageHoldsItsVJob(t *testing.T) {
 	d := sit(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
-	d.saved(1, 0)
+	d.saved(0)
 	d.reply(1, nil)
 	d.wants("1 save 1.0@a, 2 seal 1.0@a")
 	d.reply(2, hypervisor.ErrBadImage)

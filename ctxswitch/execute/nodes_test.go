@@ -102,7 +102,7 @@ func TestAStoreLookThatBeganTooEarly(t *testing.T) {
 	}
 	d.looking = false
 	before := d.store
-	d.saved(1, 0)
+	d.saved(0)
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	d.drain()
 	looks := d.looks

@@ -136,8 +136,20 @@ func (d *desk) obeyIn(took time.Duration) {
 	}
 }
 
-// carryOut plays a node that carries a call out.
+// carryOut plays a node that carries a call out, and says so.
 func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
+	d.does(c)
+	if list := d.copies[c.Node]; c.Verb == hypervisor.Boot {
+		list[len(list)-1].Stamp = c.Stamp
+	}
+	began := d.now
+	d.now = d.now.Add(took)
+	d.exec.Replied(d.now, execute.Reply{Op: c.Op, Began: began, Ended: d.now, Receipt: hypervisor.Receipt{Incarnation: 1}})
+	d.settle()
+}
+
+// does gives a call its effect on copies and images.
+func (d *desk) does(c hypervisor.Call) {
 	id, rank := c.VM.VJob, c.VM.Rank
 	switch c.Verb {
 	case hypervisor.Boot, hypervisor.Unpause:
@@ -148,9 +160,9 @@ func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
 		d.gone(id, rank, c.Node)
 		d.store.Images = append(d.store.Images, hypervisor.Image{ID: c.Image, Node: c.Node, Complete: true})
 	case hypervisor.Migrate:
-		for _, copy := range d.copies[c.Node] {
-			if copy.VM == c.VM {
-				d.has(id, rank, c.To, copy.State)
+		for _, moved := range d.copies[c.Node] {
+			if moved.VM == c.VM {
+				d.has(id, rank, c.To, moved.State)
 			}
 		}
 		d.gone(id, rank, c.Node)
@@ -160,13 +172,6 @@ func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
 		d.store.Images = slices.DeleteFunc(d.store.Images, func(i hypervisor.Image) bool { return i.ID == c.Image })
 	default: // leaves things as they are
 	}
-	if list := d.copies[c.Node]; c.Verb == hypervisor.Boot {
-		list[len(list)-1].Stamp = c.Stamp
-	}
-	began := d.now
-	d.now = d.now.Add(took)
-	d.exec.Replied(d.now, execute.Reply{Op: c.Op, Began: began, Ended: d.now, Receipt: hypervisor.Receipt{Incarnation: 1}})
-	d.settle()
 }
 
 func TestClearOfNobody(t *testing.T) {

@@ -30,26 +30,6 @@ func (d *desk) plays(long time.Duration, fails func(hypervisor.Call) error) {
 // errLate is the reply to a call that has its effect all the same.
 var errLate = errors.New("connection closed")
 
-// does gives a call its effect on copies.
-func (d *desk) does(c hypervisor.Call) {
-	id, rank := c.VM.VJob, c.VM.Rank
-	switch c.Verb {
-	case hypervisor.Boot, hypervisor.Unpause:
-		d.has(id, rank, c.Node, hypervisor.CopyRunning)
-	case hypervisor.Restore, hypervisor.Pause:
-		d.has(id, rank, c.Node, hypervisor.CopyPaused)
-	case hypervisor.Destroy, hypervisor.Shutdown:
-		d.gone(id, rank, c.Node)
-	case hypervisor.Migrate:
-		for _, moved := range d.copies[c.Node] {
-			if moved.VM == c.VM {
-				d.has(id, rank, c.To, moved.State)
-			}
-		}
-		d.gone(id, rank, c.Node)
-	}
-}
-
 // bring reports whether a call is to create a copy on a node.
 func bring(c hypervisor.Call, node cluster.NodeID) bool {
 	return c.To == node || c.To == "" && c.Node == node && (c.Verb == hypervisor.Boot || c.Verb == hypervisor.Restore)

@@ -44,8 +44,8 @@ func (d *desk) repliedIn(first hypervisor.OpID, spans ...[2]int) {
 func TestSealsAreRecorded(t *testing.T) {
 	d := suspending(t, settings(), [2]int{}, [2]int{})
 	d.wants("1 pause 1.0@a, 2 pause 1.1@b, 3 save 1.0@a, 4 save 1.1@b")
-	d.saved(1, 0)
-	d.saved(1, 1)
+	d.saved(0)
+	d.saved(1)
 	for i := range d.store.Images {
 		d.store.Images[i].ID.Generation = 2
 	}
@@ -269,7 +269,7 @@ func TestLooksAfterReplies(t *testing.T) {
 				d.settle()
 				d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})
 				d.drain()
-				if !slices.Equal(d.looks, want) || d.looking != (writes[verb]) {
+				if !slices.Equal(d.looks, want) || d.looking != writes[verb] {
 					t.Errorf("%s, after a %s (%v) looks are wanted at %v, at the store %t", phase, verb, err, d.looks, d.looking)
 				}
 				for _, n := range d.exec.Nodes() {

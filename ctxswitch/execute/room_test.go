@@ -27,24 +27,24 @@ func TestTransfersAreLimited(t *testing.T) {
 	d.wants("1 save 1.0@a, 2 save 1.1@a")
 	d.pass(10 * time.Second)
 	d.wants("1 save 1.0@a, 2 save 1.1@a")
-	d.saved(1, 0)
+	d.saved(0)
 	d.reply(1, nil)
 	if !strings.Contains(d.wanted(), "save 1.2@a") {
 		t.Errorf("the slot that is free is not taken: %s", d.wanted())
 	}
 }
 
-// saved turns a copy into a complete image of its first attempt.
-func (d *desk) saved(id cluster.VJobID, rank int) {
+// saved turns a copy of vjob 1 into a complete image of its first attempt.
+func (d *desk) saved(rank int) {
 	for node, list := range d.copies {
 		for _, c := range list {
-			if c.VM == (cluster.VMID{VJob: id, Rank: rank}) {
+			if c.VM == (cluster.VMID{VJob: 1, Rank: rank}) {
 				d.store.Images = append(d.store.Images, hypervisor.Image{
 					ID: hypervisor.ImageID{VM: c.VM, Generation: 1, Attempt: 1}, Node: node, Complete: true,
 				})
 			}
 		}
-		d.gone(id, rank, node)
+		d.gone(1, rank, node)
 	}
 }
 

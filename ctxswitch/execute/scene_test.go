@@ -161,8 +161,8 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 		for op := hypervisor.OpID(3); op < 5; op++ {
 			d.exec.Replied(d.now, execute.Reply{Op: op})
 		}
-		d.saved(1, 0)
-		d.saved(1, 1)
+		d.saved(0)
+		d.saved(1)
 		for i := range d.store.Images {
 			d.store.Images[i].ID.Generation = 2
 		}

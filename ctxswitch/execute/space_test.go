@@ -73,7 +73,8 @@ func TestSpaceThatIsPromised(t *testing.T) {
 		{"an ended member", saving(func(r *gang.Record) { r.Members[1].Ended = true }), nil, one, 0},
 		{
 			"a sealed member", saving(func(r *gang.Record) { r.Members[0].Image = &gang.Image{ID: sealed.ID, Node: "a"} }),
-			[]hypervisor.Image{sealed}, 0, one,
+			[]hypervisor.Image{sealed},
+			0, one,
 		},
 		{"the second attempt", saving(func(r *gang.Record) { r.Members[0].Save = 2 }), []hypervisor.Image{image(1, 900), image(2, 100)}, one - 100, one},
 		{"restored from kept images", saving(func(r *gang.Record) {
@@ -164,7 +165,7 @@ func TestSpaceForImages(t *testing.T) {
 		c.change(d)
 		d.settle()
 		var pauses []string
-		for _, call := range strings.Split(d.wanted(), ", ") {
+		for call := range strings.SplitSeq(d.wanted(), ", ") {
 			if strings.Contains(call, " pause ") {
 				pauses = append(pauses, call)
 			}

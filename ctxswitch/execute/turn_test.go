@@ -217,7 +217,7 @@ func TestImagesOfALossExpire(t *testing.T) {
 	d.has(1, 1, "b", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a, 2 save 1.1@b")
-	d.saved(1, 0)
+	d.saved(0)
 	d.reply(1, nil)
 	d.gone(1, 1, "b") // and no image is left
 	d.reply(2, nil)
@@ -246,7 +246,7 @@ func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")
-	d.saved(1, 0)
+	d.saved(0)
 	d.lost = errors.New("stale file handle")
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	asked := 0
