@@ -102,7 +102,7 @@ func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor
 }
 
 // rest is until when a cap that does not come about is left alone.
-func (w *capping) rest() time.Time { return w.tried.Add(5 * time.Second << min(max(w.tries-1, 0), 6)) }
+func (w *capping) rest() time.Time { return w.tried.Add(backOff(w.tries)) }
 
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {

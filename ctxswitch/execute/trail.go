@@ -102,3 +102,21 @@ func (t *trail) pace() time.Time {
 	}
 	return t.tried.Add(time.Second << min(over, 5))
 }
+
+// tries counts calls that are made until what they are for is seen.
+type tries struct {
+	count int
+	last  time.Time
+}
+
+// next reports whether another call is due, and counts it: each waits twice as long.
+func (t *tries) next(now time.Time) bool {
+	if t.count > 0 && now.Before(t.last.Add(backOff(t.count))) {
+		return false
+	}
+	t.count, t.last = t.count+1, now
+	return true
+}
+
+// backOff is how long after so many tries in a row the next is made, where no gang waits.
+func backOff(count int) time.Duration { return 5 * time.Second << min(max(count-1, 0), 6) }

@@ -58,21 +58,6 @@ func (e *Executor) quarantine(n *node) {
 	}
 }
 
-// tries counts calls that are made until what they are for is seen.
-type tries struct {
-	count int
-	last  time.Time
-}
-
-// next reports whether another call is due, and counts it: each waits twice as long.
-func (t *tries) next(now time.Time) bool {
-	if t.count > 0 && now.Before(t.last.Add(5*time.Second<<min(t.count-1, 6))) {
-		return false
-	}
-	t.count, t.last = t.count+1, now
-	return true
-}
-
 // calling reports whether a call on a VM is under way on a node.
 func (e *Executor) calling(at place) bool {
 	for _, o := range e.nodes[at.node].ops {
