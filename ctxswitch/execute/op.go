@@ -239,11 +239,14 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		return
 	}
 	t.err = r.Err
-	if r.Err == nil && call.Verb == hypervisor.Revoke {
-		t.revoked = max(t.revoked, call.Attempt)
-	}
 	p.time(call.Verb, r.Began, r.Ended)
-	if r.Err == nil && call.Verb == hypervisor.Seal {
+	if r.Err != nil {
+		return
+	}
+	switch call.Verb {
+	case hypervisor.Revoke:
+		t.revoked = max(t.revoked, call.Attempt)
+	case hypervisor.Seal:
 		if p.sealed == nil {
 			p.sealed = map[string]*gang.Image{}
 		}
@@ -251,6 +254,12 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
 			Incarnation: r.Receipt.Incarnation,
 		}
+	case hypervisor.Discard:
+		if p.discarded == nil {
+			p.discarded = map[hypervisor.ImageID]bool{}
+		}
+		p.discarded[call.Image] = true
+	default:
 	}
 }
 

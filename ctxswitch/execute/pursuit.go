@@ -8,6 +8,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/demand"
 	"vjob/energy"
+	"vjob/hypervisor"
 	"vjob/journal"
 )
 
@@ -27,6 +28,7 @@ type pursuit struct {
 	// skewFrom and skewTo are the first and the last pause or unpause.
 	skewFrom, skewTo time.Time
 	sealed           map[string]*gang.Image
+	discarded        map[hypervisor.ImageID]bool
 	alarms           map[string]bool // those that were raised
 	retreat          string          // why the aim of the phase is given up
 	denied           time.Time       // since when a call is refused room; zero when none is
@@ -91,6 +93,7 @@ func (p *pursuit) turned() {
 		p.trails[rank].tries, p.trails[rank].err, p.trails[rank].revoked = 0, nil, 0
 	}
 	clear(p.sealed)
+	clear(p.discarded)
 	clear(p.alarms)
 	p.skewFrom, p.skewTo = time.Time{}, time.Time{}
 	p.retreat, p.denied = "", time.Time{}

@@ -36,7 +36,7 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 	}
 	t := p.trail(rank)
 	s := gang.Sight{
-		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.sealed, More: p.moreHops(rank),
+		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.sealed, Discarded: p.discarded, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
 	for _, name := range e.where[id] {

@@ -3,6 +3,7 @@ package gang
 import (
 	"slices"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -52,21 +53,54 @@ func (t *turn) clearing() {
 	t.enter(Absent, then, cause)
 }
 
-// forgetImages deletes the images that the gang was saved in, but for those that are kept.
-// It does not ask whether a look shows them: that may be old.
+// forgetImages deletes by name all that the gang may have been saved in of late, but for
+// what is kept: a look that does not show it may be old. It reports whether some may be left.
 func (t *turn) forgetImages() (some bool) {
-	for rank := range t.rec.Members {
-		m := &t.rec.Members[rank]
-		if m.Image == nil {
-			continue
-		}
-		if _, kept := t.rec.Keeps(m.Image.ID.Generation); !kept {
+	if !t.StoreAt.Before(t.rec.Since.Add(t.Limits.StoreLag)) {
+		return false // a look shows all there is
+	}
+	for rank, m := range t.rec.Members {
+		s := &t.Sights[rank]
+		for _, id := range t.rec.names(rank) {
+			if s.Discarded[id] || t.rec.spares(id) {
+				continue
+			}
 			some = true
-			t.call(rank, hypervisor.Call{Verb: hypervisor.Discard, Node: m.Image.Node, Image: m.Image.ID})
+			if !s.Busy {
+				t.call(rank, hypervisor.Call{Verb: hypervisor.Discard, Node: t.holder(id, m), Image: id})
+			}
 		}
-		m.Image, t.moved = nil, true
 	}
 	return some
+}
+
+// names lists the image of a member, and those that attempts to save it in the present
+// generation may have left.
+func (r *Record) names(rank int) (ids []hypervisor.ImageID) {
+	m := &r.Members[rank]
+	if m.Image != nil {
+		ids = append(ids, m.Image.ID)
+	}
+	for attempt := 1; attempt <= m.Save; attempt++ {
+		id := hypervisor.ImageID{VM: r.member(rank), Generation: r.Generation, Attempt: attempt}
+		if m.Image == nil || m.Image.ID != id {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// holder is the node to ask for an image of a member: a look knows one that can reach it.
+func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
+	i := slices.IndexFunc(t.Store.Images, func(image hypervisor.Image) bool { return image.ID == id })
+	switch {
+	case i >= 0:
+		return t.Store.Images[i].Node
+	case m.Image != nil:
+		return m.Image.Node
+	default:
+		return m.Node
+	}
 }
 
 // end ends one copy: a running guest is asked first, when its vjob ends in order.

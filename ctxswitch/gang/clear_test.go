@@ -3,6 +3,7 @@ package gang_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
@@ -49,13 +50,48 @@ func TestClearing(t *testing.T) {
 		{"not before the store is seen", on(gang.Clearing, end).with(noStore), "clearing(terminate) …: a, b"},
 		{"unless nothing was ever saved", on(gang.Clearing, end).with(noStore).with(generation(0)), "absent(terminate): ,  *"},
 		{"images that a look shows", on(gang.Clearing, end).stored(0, 1, true).stored(1, 2, false), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a2 …: a, b"},
-		{"those that the gang was saved in", on(gang.Clearing, end).imaged(0, 1).with(func(s *stage) { s.scene.Store.Images = nil }), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1 …: a, b *"},
+		{"those that the gang was saved in", on(gang.Clearing, end).imaged(0, 1).with(func(s *stage) { s.scene.Store.Images = nil }), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1 …: a image, b image"},
 		{"those that are kept are forgotten", on(gang.Clearing, wait).imaged(0, 1).with(kept(gang.Kept{Generation: 1})), "absent(wait): ,  *"},
 		{"unless the vjob ends in order", on(gang.Clearing, end).stored(0, 1, true).with(kept(gang.Kept{Generation: 1})), "clearing(terminate); discard 0@a g1.a1 …: a, b *"},
 		{"what stays changes nothing", on(gang.Clearing, end).stored(0, 1, true).with(generation(2)).with(kept(gang.Kept{Generation: 2, Newer: true})), "clearing(terminate); discard 0@a g1.a1 …: a, b"},
 		{"those of others and of no member stay", on(gang.Clearing, end).with(foreign), "absent(terminate): ,  *"},
 		{"members that have ended are noted in order", on(gang.Clearing, end).with(ended(1)), "absent(terminate): ,  ended *"},
 		{"and begin again otherwise", on(gang.Clearing, wait).with(ended(1)), "absent(wait): ,  *"},
+	})
+}
+
+// A look that does not show an image may be old: what the gang may have been saved in is
+// deleted by name, as long as it takes, until a look can show all there is.
+func TestImagesAreDeletedByName(t *testing.T) {
+	const end, wait = gang.ThenTerminate, gang.ThenWait
+	unseen := func(s *stage) { s.scene.Store.Images = nil }
+	discarded := func(ids ...hypervisor.ImageID) func(*stage) {
+		return func(s *stage) {
+			for rank := range s.scene.Sights {
+				s.scene.Sights[rank].Discarded = map[hypervisor.ImageID]bool{}
+				for _, id := range ids {
+					s.scene.Sights[rank].Discarded[id] = true
+				}
+			}
+		}
+	}
+	looked := func(after time.Duration) func(*stage) {
+		return func(s *stage) { s.scene.StoreAt = s.rec.Since.Add(after) }
+	}
+	elsewhere := func(s *stage) { s.scene.Store.Images[0].Node = "c" }
+	lag := gang.DefaultLimits.StoreLag
+	check(t, []row{
+		{"each attempt", on(gang.Clearing, end).with(saves(2, 1)), "clearing(terminate); discard 0@a g1.a1; discard 0@a g1.a2; discard 1@b g1.a1 …: a save 2, b save 1"},
+		{"an image once, and the other attempts", on(gang.Clearing, end).imaged(0).with(saves(2, 0)).with(unseen), "clearing(terminate); discard 0@a g1.a1; discard 0@a g1.a2 …: a image save 2, b"},
+		{"an image of an earlier generation as well", on(gang.Clearing, end).imaged(0).with(saves(1, 0)).with(unseen).with(generation(2)), "clearing(terminate); discard 0@a g1.a1; discard 0@a g2.a1 …: a image save 1, b"},
+		{"again, if it was not deleted", on(gang.Clearing, end).with(saves(1, 1)).with(discarded(image(1, 1))).with(tried(0, 1, errors.New("x"))), "clearing(terminate); discard 0@a g1.a1 …: a save 1, b save 1"},
+		{"not beside a call", on(gang.Clearing, end).with(saves(1, 1)).with(busy(0)), "clearing(terminate) …: a save 1, b save 1"},
+		{"by the node that shows it", on(gang.Clearing, end).imaged(0).with(elsewhere), "clearing(terminate); discard 0@c g1.a1 …: a image, b"},
+		{"not what is kept", on(gang.Clearing, wait).with(saves(1, 1)).with(kept(gang.Kept{Generation: 1})), "absent(wait): ,  *"},
+		{"until all are", on(gang.Clearing, end).with(saves(2, 0)).with(discarded(image(0, 1), image(0, 2))), "absent(terminate): ,  *"},
+		{"a look is too old", on(gang.Clearing, end).with(saves(1, 0)).with(looked(lag - 1)), "clearing(terminate); discard 0@a g1.a1 …: a save 1, b"},
+		{"a look shows nothing", on(gang.Clearing, end).with(saves(1, 0)).with(looked(lag)), "absent(terminate): ,  *"},
+		{"a look shows one", on(gang.Clearing, end).with(saves(1, 0)).stored(0, 1, false).with(looked(lag)), "clearing(terminate); discard 0@a g1.a1 …: a save 1, b"},
 	})
 }
 

@@ -65,9 +65,11 @@ type Sight struct {
 	Tries  int               // calls made for the member in this phase
 	Err    error             // what the last of them said
 	Sealed map[string]*Image // by name: seals that succeeded
-	More   bool              // another hop of its migration follows
-	Late   bool              // a job on a copy lasts far longer than it may
-	Absent time.Duration     // for how long no copy has been seen where one should be
+	// Discarded has the images that were deleted in this phase.
+	Discarded map[hypervisor.ImageID]bool
+	More      bool          // another hop of its migration follows
+	Late      bool          // a job on a copy lasts far longer than it may
+	Absent    time.Duration // for how long no copy has been seen where one should be
 	// Revoked is the highest attempt that was revoked in this phase; 0: no attempt was.
 	Revoked int
 }

@@ -1,0 +1,47 @@
+package execute_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// A vjob is deleted while it is saved, and no look shows its image yet: the image is deleted
+// by name, and the vjob has ended only when that is done.
+func TestUnseenImagesAreDeleted(t *testing.T) {
+	rec := at(1, gang.Saving, "a")
+	rec.Generation, rec.Members[0].Save = 1, 1
+	l := world(job(1, 1, cluster.Suspending))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, settings(), l)
+	d.gone(1, 0, "a")
+	d.settle()
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.settle()
+	for n := 1; n <= 2; n++ {
+		if got := d.count(hypervisor.Discard); got != n {
+			t.Fatalf("%d calls to delete the image, want %d", got, n)
+		}
+		last := d.calls[len(d.calls)-1]
+		if want := imageOf(1, 1).ID; last.Image != want || last.Node != "a" {
+			t.Fatalf("%s is deleted on %s, want %s on a", last.Image, last.Node, want)
+		}
+		d.isIn(gang.Clearing)
+		d.reply(last.Op, errors.New("input/output error"))
+		d.pass(time.Second)
+	}
+	d.reply(d.calls[len(d.calls)-1].Op, nil)
+	d.settle()
+	if _, ok := d.exec.Job(1); ok {
+		t.Error("the image is deleted, and the vjob has not ended")
+	}
+	if n := d.count(hypervisor.Discard); n != 3 {
+		t.Errorf("%d calls to delete the image, want 3", n)
+	}
+}
