@@ -60,15 +60,12 @@ func (t *turn) forgetImages() (some bool) {
 		return false // a look shows all there is
 	}
 	for rank, m := range t.rec.Members {
-		s := &t.Sights[rank]
 		for _, id := range t.rec.names(rank) {
-			if s.Discarded[id] || t.rec.spares(id) {
+			if t.Sights[rank].Discarded[id] || t.rec.spares(id) {
 				continue
 			}
 			some = true
-			if !s.Busy {
-				t.call(rank, hypervisor.Call{Verb: hypervisor.Discard, Node: t.holder(id, m), Image: id})
-			}
+			t.call(rank, hypervisor.Call{Verb: hypervisor.Discard, Node: t.holder(id, m), Image: id})
 		}
 	}
 	return some

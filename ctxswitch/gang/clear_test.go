@@ -125,6 +125,7 @@ func TestImagesThatGo(t *testing.T) {
 	all := func(s *stage) { s.stored(0, 1, true).stored(0, 2, true).stored(0, 3, false) }
 	unshown := func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[1:] }
 	half := func(s *stage) { s.scene.Store.Images[0].Complete = false }
+	second := func(s *stage) { s.rec.Members[0].Image = &gang.Image{ID: image(0, 2), Node: "a"} }
 	check(t, []row{
 		{"those of members that run", on(gang.Active, 0).has("0@a running", "1@b running").with(both), "active; discard 0@a g1.a1; discard 1@b g1.a1: a, b"},
 		{"not that of one that is paused", on(gang.Active, 0).has("0@a running", "1@b paused").with(both), "active; unpause 1@b; discard 0@a g1.a1: a, b"},
@@ -134,9 +135,10 @@ func TestImagesThatGo(t *testing.T) {
 		{"not one that is kept", on(gang.Active, 0).has("0@a running", "1@b running").with(both).with(kept(gang.Kept{Generation: 1})), "active: a, b"},
 		{"the store is not seen", on(gang.Active, 0).has("0@a running", "1@b running").with(noStore), "active: a, b"},
 		{"standing, only halves", on(gang.Paused, 0).has("0@a paused", "1@b paused").with(all), "paused; discard 0@a g1.a3: a, b"},
-		{"saved, all but what it is saved in", on(gang.Saved, 0).imaged(1).with(all).with(func(s *stage) { s.rec.Members[0].Image = &gang.Image{ID: image(0, 2), Node: "a"} }), "saved; discard 0@a g1.a1; discard 0@a g1.a3: a image, b image"},
-		{"saved in one that is not shown, only halves", on(gang.Saved, 0).imaged(0, 1).with(unshown).stored(0, 2, true).stored(0, 3, false), "saved; discard 0@a g1.a3: a image, b image"},
-		{"nor in one that is half there", on(gang.Saved, 0).imaged(0, 1).with(half).stored(0, 2, true), "saved: a image, b image"},
+		{"saved, only halves", on(gang.Saved, 0).imaged(1).with(all).with(second), "saved; discard 0@a g1.a3: a image, b image"},
+		{"and what is older than the disks", on(gang.Saved, 0).imaged(1).with(all).with(second).with(used(1)), "saved; discard 0@a g1.a1; discard 0@a g1.a3: a image, b image"},
+		{"unless the image is not shown", on(gang.Saved, 0).imaged(0, 1).with(unshown).stored(0, 2, true).stored(0, 3, false).with(used(1)), "saved; discard 0@a g1.a3: a image, b image"},
+		{"or half there", on(gang.Saved, 0).imaged(0, 1).with(half).stored(0, 2, true).with(used(1)), "saved: a image, b image"},
 		{"of one that has ended, only halves", on(gang.Saved, 0).imaged(0).with(ended(1)).stored(1, 1, true).stored(1, 2, false), "saved; discard 1@b g1.a2: a image, b ended"},
 		{"a copy beside no image stays", on(gang.Saved, 0).imaged(0).has("1@c paused"), "saved: a image, b"},
 		{"a copy beside a half stays", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(half), "saved: a image, b image"},

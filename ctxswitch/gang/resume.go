@@ -8,10 +8,11 @@ import (
 	"vjob/hypervisor"
 )
 
-// saved removes what must not be beside the images: unused attempts, and paused
-// copies of a restore that was given up and came late after all. We let no copy run, and
-// the disk of one that does is newer than the images now: it is put in quarantine, which
-// its Node in the record stands for, and the vjob is held.
+// saved removes what must not be beside the images: halves, memory that is older than the
+// disks, and paused copies of a restore that was given up and came late after all. Other
+// whole images stay until members run: nothing proves before that those of the record can be
+// read. We let no copy run, and the disk of one that does is newer than the images now: it is
+// put in quarantine, which its Node in the record stands for, and the vjob is held.
 func (t *turn) saved() {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
@@ -35,7 +36,7 @@ func (t *turn) saved() {
 		if m.Image != nil && m.Image.ID == image.ID {
 			return false
 		}
-		return !image.Complete || t.shown(image.ID.VM.Rank)
+		return !image.Complete || image.ID.Generation <= t.rec.Used && t.shown(image.ID.VM.Rank)
 	})
 }
 

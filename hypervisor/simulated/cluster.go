@@ -34,7 +34,7 @@ type Cluster struct {
 	images map[hypervisor.ImageID]*image
 	// revoked is the highest attempt to restore each image that may not succeed.
 	revoked  map[hypervisor.ImageID]int
-	epochs   map[cluster.VMID]int // disk epoch: +1 whenever a guest starts to run
+	epochs   map[Disk]int // +1 whenever a guest starts to run
 	apps     map[appKey]*app
 	consoles map[cluster.VMID]*console
 	armed    []Fault // faults that wait for the call that they spoil
@@ -88,7 +88,7 @@ func build(cfg Config) *Cluster {
 		ops:      map[int64]*operation{},
 		images:   map[hypervisor.ImageID]*image{},
 		revoked:  map[hypervisor.ImageID]int{},
-		epochs:   map[cluster.VMID]int{},
+		epochs:   map[Disk]int{},
 		apps:     map[appKey]*app{},
 		consoles: map[cluster.VMID]*console{},
 	}

@@ -58,7 +58,7 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 // powerUp lets the guest of a new copy run.
 func (c *Cluster) powerUp(m *machine) {
 	c.print(m, "power on, incarnation %d", m.Mem.Stamp.Incarnation)
-	before := c.epochs[m.VM]
+	before := c.epochs[m.disk()]
 	c.start(m)
 	c.tell(Change{Kind: Booted, VM: m.VM, Node: m.Node, DiskEpoch: before}, &m.Mem)
 }
@@ -151,7 +151,7 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 func (c *Cluster) unpause(m *machine) {
 	change := Change{
 		Kind: Unpaused, VM: m.VM, Node: m.Node,
-		MemoryEpoch: m.Mem.Epoch, DiskEpoch: c.epochs[m.VM], Half: m.Half,
+		MemoryEpoch: m.Mem.Epoch, DiskEpoch: c.epochs[m.disk()], Half: m.Half,
 	}
 	if m.Half { // the hypervisor does not know better
 		c.whole(m)

@@ -39,7 +39,7 @@ type memory struct {
 	Stamp hypervisor.Stamp    `json:"stamp"`
 	Spec  *hypervisor.Machine `json:"spec"`
 	// Epoch is the disk epoch at which this memory last ran. Memory with another
-	// epoch than its VM's disk is stale (RELIABILITY I2).
+	// epoch than its disk is stale (RELIABILITY I2).
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 
@@ -49,6 +49,16 @@ type memory struct {
 	Done   time.Duration `json:"done"`   // of the stage or the step
 	Ran    time.Duration `json:"ran"`    // how long it has run: the guest's own clock
 }
+
+// Disk is that of a VM in one life: a boot from scratch begins with a new one.
+type Disk struct {
+	VM          cluster.VMID `json:"vm"`
+	Incarnation int          `json:"incarnation"`
+}
+
+func (mem *memory) disk(vm cluster.VMID) Disk { return Disk{vm, mem.Stamp.Incarnation} }
+
+func (m *machine) disk() Disk { return m.Mem.disk(m.VM) }
 
 // stage is the part of its life in which a guest is.
 type stage uint8
@@ -95,8 +105,8 @@ func (c *Cluster) drop(m *machine) {
 // start lets a copy execute: the guest sees its disk from now on (+1 epoch).
 func (c *Cluster) start(m *machine) {
 	m.State, m.Settled = hypervisor.CopyRunning, c.now
-	c.epochs[m.VM]++
-	m.Mem.Epoch = c.epochs[m.VM]
+	c.epochs[m.disk()]++
+	m.Mem.Epoch = c.epochs[m.disk()]
 	c.unsettle(m)
 	c.touch(m)
 }

@@ -77,7 +77,7 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 	c.drop(from)
 	change := Change{
 		Kind: Migrated, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Mem.Epoch, DiskEpoch: c.epochs[to.VM],
+		MemoryEpoch: to.Mem.Epoch, DiskEpoch: c.epochs[to.disk()],
 	}
 	if op.Ran {
 		c.start(to)
@@ -94,7 +94,7 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 func (c *Cluster) splitMigrate(op *operation, from, to *machine) *failure {
 	change := Change{
 		Kind: Split, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Mem.Epoch, DiskEpoch: c.epochs[to.VM],
+		MemoryEpoch: to.Mem.Epoch, DiskEpoch: c.epochs[to.disk()],
 	}
 	if op.Ran {
 		c.stop(from, hypervisor.CopyPaused)

@@ -18,24 +18,24 @@ const snapshotFormat = 1
 
 // snapshot is all the state of a cluster that its configuration does not tell.
 type snapshot struct {
-	Format   int                  `json:"format"`
-	Start    time.Time            `json:"start"`
-	Random   []byte               `json:"random"`
-	Now      moment               `json:"now_ns"`
-	Seq      int64                `json:"seq"`
-	Serial   int64                `json:"serial"`
-	Rates    Rates                `json:"rates"`
-	Healed   bool                 `json:"healed"`
-	Agenda   []event              `json:"agenda"`
-	Hosts    []hostSnapshot       `json:"hosts"`
-	Machines []*machine           `json:"machines"`
-	Ops      []*operation         `json:"ops"`
-	Images   []*image             `json:"images"`
-	Revoked  []revocation         `json:"revoked"`
-	Epochs   map[cluster.VMID]int `json:"epochs"`
-	Apps     []*app               `json:"apps"`
-	Consoles []*console           `json:"consoles"`
-	Armed    []Fault              `json:"armed"`
+	Format   int            `json:"format"`
+	Start    time.Time      `json:"start"`
+	Random   []byte         `json:"random"`
+	Now      moment         `json:"now_ns"`
+	Seq      int64          `json:"seq"`
+	Serial   int64          `json:"serial"`
+	Rates    Rates          `json:"rates"`
+	Healed   bool           `json:"healed"`
+	Agenda   []event        `json:"agenda"`
+	Hosts    []hostSnapshot `json:"hosts"`
+	Machines []*machine     `json:"machines"`
+	Ops      []*operation   `json:"ops"`
+	Images   []*image       `json:"images"`
+	Revoked  []revocation   `json:"revoked"`
+	Disks    []diskSnapshot `json:"disks"`
+	Apps     []*app         `json:"apps"`
+	Consoles []*console     `json:"consoles"`
+	Armed    []Fault        `json:"armed"`
 }
 
 type hostSnapshot struct {
@@ -46,6 +46,11 @@ type hostSnapshot struct {
 	Endings  []hypervisor.Ending `json:"endings"`
 	Hinted   bool                `json:"hinted"`
 	Listing  []hypervisor.Image  `json:"listing,omitempty"`
+}
+
+type diskSnapshot struct {
+	Disk
+	Epoch int `json:"epoch"`
 }
 
 type revocation struct {
@@ -62,7 +67,7 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 	}
 	s := snapshot{
 		Format: snapshotFormat, Start: c.cfg.Start, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
-		Rates: c.cfg.Faults, Healed: c.healed, Images: c.sortedImages(), Epochs: c.epochs, Armed: c.armed,
+		Rates: c.cfg.Faults, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
 	}
 	for i := range c.agenda {
 		if !c.void(&c.agenda[i]) {
@@ -78,6 +83,12 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 	for _, serial := range slices.Sorted(maps.Keys(c.ops)) {
 		s.Ops = append(s.Ops, c.ops[serial])
 	}
+	for d, epoch := range c.epochs {
+		s.Disks = append(s.Disks, diskSnapshot{d, epoch})
+	}
+	slices.SortFunc(s.Disks, func(a, b diskSnapshot) int {
+		return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Incarnation, b.Incarnation))
+	})
 	for id, attempt := range c.revoked {
 		s.Revoked = append(s.Revoked, revocation{id, attempt})
 	}
@@ -112,8 +123,8 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
 	}
 	c.now, c.seq, c.serial, c.healed, c.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
-	if s.Epochs != nil {
-		c.epochs = s.Epochs
+	for _, d := range s.Disks {
+		c.epochs[d.Disk] = d.Epoch
 	}
 	for _, i := range s.Images {
 		c.images[i.ID] = i

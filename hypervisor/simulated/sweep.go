@@ -26,7 +26,7 @@ func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConso
 	}
 	gone := func(id cluster.VJobID) bool { return !live(id) && !spared[id] }
 	maps.DeleteFunc(c.apps, func(k appKey, _ *app) bool { return gone(k.VJob) })
-	maps.DeleteFunc(c.epochs, func(vm cluster.VMID, _ int) bool { return gone(vm.VJob) })
+	maps.DeleteFunc(c.epochs, func(d Disk, _ int) bool { return gone(d.VM.VJob) })
 	maps.DeleteFunc(c.revoked, func(i hypervisor.ImageID, _ int) bool { return gone(i.VM.VJob) })
 }
 

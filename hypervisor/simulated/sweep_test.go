@@ -22,7 +22,8 @@ func TestSweepForgetsWhatHasEnded(t *testing.T) {
 	kept := func() map[cluster.VMID]bool {
 		t.Helper()
 		ids := map[cluster.VMID]bool{}
-		for id := range b.Truth().DiskEpochs {
+		for disk := range b.Truth().DiskEpochs {
+			id := disk.VM
 			ids[id] = true
 			if _, err := b.Console(b.now, id); err != nil {
 				t.Errorf("console of %s: %v", id, err)

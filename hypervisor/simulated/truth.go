@@ -77,7 +77,7 @@ func (c *Cluster) tell(ch Change, mem *memory) {
 		switch ch.Kind {
 		case Booted, Unpaused, Migrated, Split:
 		default:
-			ch.MemoryEpoch, ch.DiskEpoch = mem.Epoch, c.epochs[ch.VM]
+			ch.MemoryEpoch, ch.DiskEpoch = mem.Epoch, c.epochs[mem.disk(ch.VM)]
 		}
 	}
 	c.OnChange(ch)
@@ -89,7 +89,7 @@ type Truth struct {
 	Copies     []TrueCopy  // in order of VMs, then of nodes
 	Images     []TrueImage // in order of names
 	Nodes      []TrueNode  // in order of names
-	DiskEpochs map[cluster.VMID]int
+	DiskEpochs map[Disk]int
 }
 
 // TrueCopy is a copy and its memory.
@@ -100,7 +100,7 @@ type TrueCopy struct {
 	State       hypervisor.CopyState
 	Job         hypervisor.Job
 	Half        bool // its memory is not whole
-	MemoryEpoch int  // stale unless it equals the VM's disk epoch
+	MemoryEpoch int  // stale unless it equals the epoch of its disk
 	Corrupt     bool
 	Reserved    cluster.Resources
 	CPU         cluster.MilliCPU // what the guest needs now

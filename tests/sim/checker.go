@@ -28,8 +28,8 @@ type Checker struct {
 	done    map[cluster.VMID]int // incarnation in which the guest shut itself down
 	calm    bool                 // no faults: nothing excuses a refused call
 	maxSkew time.Duration
-	trace   func(line string)    // may be nil
-	saves   map[suspension][]int // disk epochs by rank when a generation began to be saved
+	trace   func(line string)                     // may be nil
+	saves   map[suspension]map[simulated.Disk]int // epochs when a generation began to be saved
 	left    left
 	ties    ties
 
@@ -69,7 +69,7 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
 	k.ties = newTies()
-	k.saves, k.left = map[suspension][]int{}, left{}
+	k.saves, k.left = map[suspension]map[simulated.Disk]int{}, left{}
 	for _, n := range c.Nodes() {
 		for _, l := range c.Left(n.ID) {
 			k.left[l.VM] = !l.Stubborn

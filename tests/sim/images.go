@@ -13,12 +13,13 @@ type suspension struct {
 	generation int
 }
 
-// noteEpochs keeps the disk epochs of the members of a gang that begins to be saved:
-// a VM with a larger epoch than then has run after its image was written.
+// noteEpochs keeps the epochs of the disks of a gang that begins to be saved: a disk with a
+// larger epoch than then was written to after the image of its VM.
 func (k *Checker) noteEpochs(rec gang.Record, truth simulated.Truth) {
-	epochs := make([]int, len(rec.Members))
-	for rank := range epochs {
-		epochs[rank] = truth.DiskEpochs[cluster.VMID{VJob: rec.VJob, Rank: rank}]
+	epochs := map[simulated.Disk]int{}
+	for rank := range rec.Members {
+		disk := simulated.Disk{VM: cluster.VMID{VJob: rec.VJob, Rank: rank}, Incarnation: rec.Incarnation}
+		epochs[disk] = truth.DiskEpochs[disk]
 	}
 	k.saves[suspension{rec.VJob, rec.Generation}] = epochs
 }
@@ -34,31 +35,32 @@ func (k *Checker) lastCopy(ch simulated.Change) {
 	}
 	truth := k.cluster.Truth()
 	for _, i := range truth.Images {
-		if i.ID.VM == ch.VM && i.Complete && !i.Corrupt && i.MemoryEpoch == ch.MemoryEpoch {
+		if i.ID.VM == ch.VM && i.Complete && !i.Corrupt && i.Stamp == ch.Stamp && i.MemoryEpoch == ch.MemoryEpoch {
 			return // the same memory, once more
 		}
 	}
 	for rank, m := range rec.Members {
-		vm := cluster.VMID{VJob: vjob, Rank: rank}
-		if m.Ended || k.ranSince(suspension{vjob, ch.Image.Generation}, rank, truth) || inMemory(vm, truth) {
+		disk := simulated.Disk{VM: cluster.VMID{VJob: vjob, Rank: rank}, Incarnation: ch.Stamp.Incarnation}
+		if m.Ended || k.ranSince(suspension{vjob, ch.Image.Generation}, disk, truth) || inMemory(disk, truth) {
 			continue
 		}
 		k.violate(30, "image %s is deleted, and %s of %d VMs of the vjob, which is %s(%s), has neither run since nor a whole copy",
-			ch.Image, vm, len(rec.Members), rec.Phase, rec.Then)
+			ch.Image, disk.VM, len(rec.Members), rec.Phase, rec.Then)
 		return
 	}
 }
 
 // ranSince reports whether a member has run since a generation was saved.
-func (k *Checker) ranSince(s suspension, rank int, truth simulated.Truth) bool {
-	epochs := k.saves[s]
-	return rank < len(epochs) && truth.DiskEpochs[cluster.VMID{VJob: s.vjob, Rank: rank}] > epochs[rank]
+func (k *Checker) ranSince(s suspension, disk simulated.Disk, truth simulated.Truth) bool {
+	epoch, saved := k.saves[s][disk]
+	return saved && truth.DiskEpochs[disk] > epoch
 }
 
-// inMemory reports whether a VM has a whole copy that can go on.
-func inMemory(vm cluster.VMID, truth simulated.Truth) bool {
+// inMemory reports whether a VM has a whole copy that can go on with a disk.
+func inMemory(disk simulated.Disk, truth simulated.Truth) bool {
 	for _, c := range truth.Copies {
-		if c.VM == vm && !c.Half && !c.Corrupt && c.State != hypervisor.CopyDead && c.MemoryEpoch == truth.DiskEpochs[vm] {
+		if c.VM == disk.VM && c.Stamp.Incarnation == disk.Incarnation &&
+			!c.Half && !c.Corrupt && c.State != hypervisor.CopyDead && c.MemoryEpoch == truth.DiskEpochs[disk] {
 			return true
 		}
 	}

@@ -34,9 +34,11 @@ func (k *Checker) restOf(vm cluster.VMID, rec gang.Record, truth simulated.Truth
 			}
 		}
 	}
+	own := rec.Members[vm.Rank].Image
 	for _, i := range truth.Images {
 		_, kept := rec.Keeps(i.ID.Generation)
-		unused := rec.Phase == gang.Paused && i.Complete // of a save that was given up: the VM has not run since
+		// Of a save that was given up, and the VM has not run since.
+		unused := i.Complete && i.ID.Generation > rec.Used && (own == nil || own.ID != i.ID)
 		if i.ID.VM == vm && !kept && !unused {
 			images++
 		}

@@ -106,15 +106,10 @@ func (r *run) turnBack() {
 }
 
 // rescue restores a vjob that was lost from images that are kept, in some runs, and reports
-// whether it was. Images of an earlier life than the last are left out: the simulated
-// cluster has one disk for all lives of a VM.
+// whether it was.
 func (r *run) rescue(id cluster.VJobID) bool {
 	rec := r.check.gangs[id]
-	fits := func(k gang.Kept) bool { return !k.Used && k.Incarnation == rec.Incarnation }
-	if !r.opts.rescues() || rec.Phase != gang.Absent || len(rec.Kept) == 0 || !fits(rec.Kept[len(rec.Kept)-1]) {
-		return false
-	}
-	if r.shell.Restore(id, 0, "op") != nil {
+	if !r.opts.rescues() || rec.Phase != gang.Absent || len(rec.Kept) == 0 || r.shell.Restore(id, 0, "op") != nil {
 		return false
 	}
 	r.check.counts.Rescues++
