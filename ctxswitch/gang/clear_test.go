@@ -79,6 +79,7 @@ func TestImagesAreDeletedByName(t *testing.T) {
 		return func(s *stage) { s.scene.StoreAt = s.rec.Since.Add(after) }
 	}
 	elsewhere := func(s *stage) { s.scene.Store.Images[0].Node = "c" }
+	nowhere := func(s *stage) { s.rec.Members[0].Node = "" }
 	lag := gang.DefaultLimits.StoreLag
 	check(t, []row{
 		{"each attempt", on(gang.Clearing, end).with(saves(2, 1)), "clearing(terminate); discard 0@a g1.a1; discard 0@a g1.a2; discard 1@b g1.a1 …: a save 2, b save 1"},
@@ -87,6 +88,7 @@ func TestImagesAreDeletedByName(t *testing.T) {
 		{"again, if it was not deleted", on(gang.Clearing, end).with(saves(1, 1)).with(discarded(image(1, 1))).with(tried(0, 1, errors.New("x"))), "clearing(terminate); discard 0@a g1.a1 …: a save 1, b save 1"},
 		{"not beside a call", on(gang.Clearing, end).with(saves(1, 1)).with(busy(0)), "clearing(terminate) …: a save 1, b save 1"},
 		{"by the node that shows it", on(gang.Clearing, end).imaged(0).with(elsewhere), "clearing(terminate); discard 0@c g1.a1 …: a image, b"},
+		{"by the node that it was saved on", on(gang.Clearing, end).imaged(0).with(unseen).with(nowhere), "clearing(terminate); discard 0@a g1.a1 …:  image, b"},
 		{"not what is kept", on(gang.Clearing, wait).with(saves(1, 1)).with(kept(gang.Kept{Generation: 1})), "absent(wait): ,  *"},
 		{"until all are", on(gang.Clearing, end).with(saves(2, 0)).with(discarded(image(0, 1), image(0, 2))), "absent(terminate): ,  *"},
 		{"a look is too old", on(gang.Clearing, end).with(saves(1, 0)).with(looked(lag - 1)), "clearing(terminate); discard 0@a g1.a1 …: a save 1, b"},
