@@ -109,10 +109,10 @@ func (p *pursuit) plan() journal.PlanID {
 	return 0
 }
 
-// rests reports whether nothing is under way, every call's effect was seen, and no
-// member is left alone only for a while.
+// rests reports whether nothing is under way or waited for, every call's effect was seen,
+// and no member is left alone only for a while.
 func (p *pursuit) rests(now time.Time) bool {
-	if !p.rec.Phase.Stable() || !p.denied.IsZero() {
+	if !p.rec.Phase.Stable() || p.wait != "" || !p.denied.IsZero() {
 		return false
 	}
 	return !slices.ContainsFunc(p.trails, func(t trail) bool {

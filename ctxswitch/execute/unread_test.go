@@ -45,3 +45,20 @@ func TestUnseenImagesAreDeleted(t *testing.T) {
 		t.Errorf("%d calls to delete the image, want 3", n)
 	}
 }
+
+// A guest crashes while the image store cannot be read: its gang waits for the store, and
+// goes on once it can be read, though nothing else happens to it.
+func TestAGangThatWaitsForTheStore(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.lost = errors.New("stale file handle")
+	d.settle()
+	d.has(1, 0, "a", hypervisor.CopyDead)
+	d.exec.Hint(d.now, "a")
+	d.pass(time.Minute)
+	d.isIn(gang.Active)
+	d.lost = nil
+	d.pass(time.Minute)
+	d.isIn(gang.Clearing)
+}
