@@ -23,18 +23,34 @@ run() {
 	go test -tags "$tags" -v "$@" 2>&1 | tee -a "$log" | show || failed=1
 }
 
-# run_real runs one package of the real lab, test by test, each with a cluster of
-# its own: a hang of one takes no other along.
+# run_real runs the tests of one package of the real lab, each in a process and with a
+# cluster of its own: a hang of one takes no other along. Most of their time is waiting, so
+# two run side by side; each is shown when it has ended.
 run_real() {
-	local test tests
-	if ! tests=$(go test -tags "$tags" -list '^Test' "$1" | grep '^Test'); then
+	local dir test tests
+	dir=$(mktemp -d)
+	if ! go test -c -tags "$tags" -o "$dir/tests" "$1" || ! tests=$("$dir/tests" -test.list '^Test' | grep '^Test'); then
 		run "$1: no tests can be listed" -run '^$' "$1"
 		failed=1
 		return
 	fi
 	for test in $tests; do
-		run "$1 $test, on real hosts" -timeout 12m -count=1 -run "^$test\$" "$1"
+		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
+		run_alone "$dir" "$1" "$test" &
 	done
+	wait
+	[ ! -e "$dir/failed" ] || failed=1
+	rm -r "$dir"
+}
+
+# run_alone runs one test of a package whose tests are compiled already.
+run_alone() {
+	local begin=$SECONDS word=ok
+	(cd "$(go list -f '{{.Dir}}' -tags "$tags" "$2")" &&
+		exec "$1/tests" -test.v -test.timeout 12m -test.run "^$3\$") >"$1/$3" 2>&1 || word=FAIL
+	if [ "$word" = FAIL ]; then touch "$1/failed"; fi
+	printf '%s\t%s\t%ds\n' "$word" "$2" $((SECONDS - begin)) >>"$1/$3"
+	flock "$log" sh -c 'printf "\n# %s %s, on real hosts\n" "$2" "$3"; tee -a "$4" <"$1/$3"' - "$1" "$2" "$3" "$log" | show
 }
 
 # skips prints "package: test: reason" for each test that skipped.
