@@ -66,7 +66,6 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		n.Phase, n.Then = Pausing, ThenStand
 	case cluster.Unpause:
 		n.Phase = Resuming
-		n.Used = n.Generation
 	}
 	for i := range n.Members {
 		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {

@@ -57,7 +57,8 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 		{"one has ended", on(gang.Saved, 0).imaged(0).with(ended(1)), gang.ThenWait, "1 without [1]"},
 		{"the first has ended", on(gang.Saved, 0).imaged(1).with(ended(0)), gang.ThenWait, "1 without [0]"},
 		{"some may run", on(gang.Resuming, 0).with(saves(1, 1)), gang.ThenWait, "1 used"},
-		{"some may run again, restored from kept ones", on(gang.Resuming, 0).with(generation(3)).with(kept(wanted)), gang.ThenWait, "1 used"},
+		{"some may run again, restored from kept ones", on(gang.Resuming, 0).with(generation(3)).with(used(3)).with(kept(wanted)), gang.ThenWait, "1 used"},
+		{"about to be saved", on(gang.Pausing, gang.ThenSave), gang.ThenWait, ""},
 		{"none was saved after all", on(gang.Resuming, gang.ThenBack).with(saves(1, 1)), gang.ThenWait, ""},
 		{"cleared already", on(gang.Clearing, gang.ThenWait).imaged(0, 1).with(kept(one)), gang.ThenFail, "1"},
 		{"saved several times from where it stood", on(gang.Saved, 0).imaged(0, 1).with(generation(3)).with(used(0)), gang.ThenWait, "1, 2, 3"},
@@ -86,7 +87,7 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 	}
 }
 
-// From the moment that a member may run, the images are older than its disk.
+// Once all members run, the images are older than the disks.
 func TestMembersThatRunUseTheImages(t *testing.T) {
 	unpaused, err := on(gang.Paused, 0).rec.Begin(gang.Aim{Kind: cluster.Unpause}, start)
 	if err != nil {
@@ -103,9 +104,11 @@ func TestMembersThatRunUseTheImages(t *testing.T) {
 		phase gang.Phase
 		used  int
 	}{
-		"restored, and about to run":        {step(on(gang.Restoring, 0).imaged(0, 1).next("a", "b").has(stands...)), gang.Resuming, 1},
+		"restored, and about to run":        {step(on(gang.Restoring, 0).imaged(0, 1).next("a", "b").has(stands...)), gang.Resuming, 0},
+		"restored, and one runs":            {step(on(gang.Resuming, 0).has("0@a running", "1@b paused")), gang.Resuming, 0},
+		"restored, and all run":             {step(on(gang.Resuming, 0).has(runs...)), gang.Active, 1},
 		"restored, and standing":            {step(on(gang.Restoring, gang.ThenStand).has(stands...)), gang.Paused, 0},
-		"unpaused":                          {unpaused, gang.Resuming, 1},
+		"unpaused":                          {unpaused, gang.Resuming, 0},
 		"booted from scratch":               {booted, gang.Creating, 1},
 		"not saved after all":               {step(on(gang.Pausing, gang.ThenSave).has(stands...).with(func(s *stage) { s.scene.Retreat = "x" })), gang.Resuming, 1},
 		"paused, with newer images beside":  {step(on(gang.Paused, 0).has(stands...).generation(3)), gang.Paused, 0},
@@ -168,7 +171,7 @@ func TestLostGangsFindImages(t *testing.T) {
 		{"while it boots, beside a disk that may be newer", on(gang.Creating, 0).next("a", "b").has("0@a running").with(crashed).generation(2), "2 used newer", false},
 		{"while it boots, beside the second disk that may be newer", on(gang.Creating, 0).next("a", "b").has("1@b running").with(gone(0, hypervisor.CauseCrashed)).generation(2), "2 used newer", false},
 		{"which were seen before", on(gang.Creating, 0).next("a", "b").has("0@a paused").with(crashed).with(generation(2)).with(kept(gang.Kept{Generation: 2, Newer: true, Since: start})).generation(2), "2 newer", true},
-		{"while it resumes", on(gang.Resuming, 0).has("0@a paused").with(crashed).generation(2), "2 newer", true},
+		{"while it resumes", on(gang.Resuming, 0).has("0@a paused").with(crashed).generation(2), "1 used, 2 newer", true},
 		{"as the record begins to save what is saved", on(gang.Pausing, gang.ThenSave).with(crashed).generation(1), "1 newer", true},
 		{"which it did not do itself", on(gang.Saving, 0).generation(1).with(func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[:1] }), "1 newer", false},
 		{"while it pauses for another reason", on(gang.Pausing, gang.ThenMove).with(crashed).generation(1), "", false},

@@ -35,21 +35,16 @@ func (t *turn) lose(cause string) {
 	t.enter(Clearing, then, cause)
 }
 
-// keepImages notes that images outlive the loss: all that were written since members last
-// ran, those that the gang goes back to, and, while it is not sure that every member runs,
-// those that it was restored from.
+// keepImages notes that images outlive the loss: all that were written since every member
+// last ran, and those that the gang goes back to.
 func (r *Record) keepImages(cause string, now time.Time) {
-	used := r.Phase == Resuming && r.Then != ThenBack
+	used := r.Phase == Resuming // some may run
 	for i := range r.Kept {
 		if k := &r.Kept[i]; k.Wanted {
 			k.Wanted, k.Used = false, used
 		}
 	}
-	first := r.Used + 1
-	if used && r.saves() {
-		first = r.Used
-	}
-	for g := first; g <= r.wrote(); g++ {
+	for g := r.Used + 1; g <= r.wrote(); g++ {
 		if _, kept := r.Keeps(g); !kept {
 			r.keep(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
 		}

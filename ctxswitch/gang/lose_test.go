@@ -68,6 +68,9 @@ func TestImagesOutliveALoss(t *testing.T) {
 		{"while it resumes", on(gang.Resuming, 0).has("0@a paused").stored(0, 1, true).stored(1, 1, true).with(crashed).with(func(s *stage) {
 			s.rec.Members[0].Save, s.rec.Members[1].Save = 1, 1
 		}), "[1 used]", false},
+		{"while it is unpaused, after a save that was given up and one that was not begun", on(gang.Resuming, 0).has("0@a paused").stored(0, 1, true).with(crashed).with(func(s *stage) {
+			s.rec.Generation = 2
+		}), "[1 used 2 used]", false},
 		{"while it runs", on(gang.Active, 0).has("0@a running").with(crashed), "[]", false},
 		{"images newer than the record", on(gang.Active, 0).generation(2), "[2 newer]", true},
 		{"images newer than the record, lost too often", on(gang.Active, 0).generation(2).with(func(s *stage) {

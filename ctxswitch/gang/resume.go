@@ -98,7 +98,6 @@ func (t *turn) restoring() {
 		return
 	}
 	t.rec.mark()
-	t.rec.Used = t.rec.Generation
 	t.enter(Resuming, ThenNothing, t.rec.Cause)
 }
 
@@ -248,8 +247,9 @@ func (t *turn) resuming() {
 		return
 	}
 	t.rec.mark()
+	t.rec.Used = t.rec.Generation
 	for i := range t.rec.Members {
-		t.rec.Members[i].Save = 0 // all run: no image of this generation is of use any more
+		t.rec.Members[i].Save = 0
 	}
 	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	t.enter(Active, ThenNothing, t.rec.Cause)
