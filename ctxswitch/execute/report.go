@@ -257,7 +257,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
-		Used: e.used(n, cluster.VMID{}), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
+		Used: e.used(n), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
 		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
