@@ -31,7 +31,8 @@ type assignment struct {
 	begun bool
 }
 
-// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle.
+// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle; actions of
+// those that have ended are dropped.
 func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
 	e.now = now
 	r := &run{id: id, plan: plan, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
