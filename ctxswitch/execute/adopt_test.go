@@ -159,4 +159,7 @@ func TestAPlanThatGoesWrongIsWritten(t *testing.T) {
 	if d.told("context switch 1 ended early: "+gone) != 1 {
 		t.Error("the reason is not told")
 	}
+	if r, _ := d.exec.Job(1); r.Failures != 1 || !r.Failed.Equal(d.now) || r.Why != gone {
+		t.Errorf("%d failures, the last at %s: %s", r.Failures, r.Failed, r.Why)
+	}
 }
