@@ -182,7 +182,7 @@ func TestAMemberGivesUpAlone(t *testing.T) {
 	}
 }
 
-// A member whose guest shuts itself down meanwhile has done its part of a plan.
+// A member of which the guest shuts itself down meanwhile has done its part of a plan.
 func TestGuestsThatEndWhileTheyMigrate(t *testing.T) {
 	d := onNodes(t)
 	first, other := act(cluster.Migrate, 1, 0, "a", "c"), act(cluster.Migrate, 1, 1, "b", "c")
@@ -244,7 +244,7 @@ func TestNoSkewBetweenPausesAndResumptions(t *testing.T) {
 	d.carryOut(d.calls[0], 0)
 	d.carryOut(d.calls[1], 0)
 	d.isIn(gang.Moving)
-	d.has(1, 1, "b", hypervisor.CopyRunning) // by somebody's hand
+	d.has(1, 1, "b", hypervisor.CopyRunning) // resumed by hand
 	d.exec.Hint(d.now, "b")
 	d.settle()
 	d.wants("1 pause 1.0@a, 2 pause 1.1@b, 3 migrate 1.0@a>c, 4 pause 1.1@b")
