@@ -276,3 +276,29 @@ func TestAlarmsAreRaisedOnce(t *testing.T) {
 		t.Errorf("told %d and %d times", one, two)
 	}
 }
+
+// A gang that cannot turn back at once says later what the first reason was.
+func TestTheFirstReasonToTurnBackCounts(t *testing.T) {
+	l := world(job(1, 2, cluster.Waiting), job(2, 1, cluster.Running), job(3, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(2, gang.Active, "b"), at(3, gang.Active, "c"))
+	d := sit(t, settings(), l)
+	d.settle()
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1), group(cluster.Suspend, 2, 2), group(cluster.Suspend, 3, 3)},
+		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b", 2, 3), act(cluster.Suspend, 2, 0, "b", ""), act(cluster.Suspend, 3, 0, "c", ""))
+	d.wants("1 boot 1.0@a, 2 pause 2.0@b, 3 pause 3.0@c")
+	d.dead["a"] = true
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	d.gone(3, 0, "c")
+	d.reply(3, hypervisor.ErrNoSuchVM)
+	d.gone(2, 0, "b")
+	d.reply(2, hypervisor.ErrNoSuchVM)
+	d.isIn(gang.Creating)
+	d.dead["a"] = false
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	d.isIn(gang.Clearing)
+	if r, _ := d.exec.Job(1); r.Record.Cause != "suspend of VM 3.0, which it waited for, was given up" {
+		t.Errorf("the reason is %q", r.Record.Cause)
+	}
+}
