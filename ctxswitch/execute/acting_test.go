@@ -84,17 +84,20 @@ func TestPhasesAreReported(t *testing.T) {
 }
 
 // Members that stay are not under way while others migrate, and those that are restored
-// come from where their images are.
+// come from where their images are, or from where they were until now.
 func TestMembersThatAct(t *testing.T) {
 	moving := at(1, gang.Shifting, "a", "b")
 	moving.Members[1].Next = "c"
 	restoring := at(2, gang.Restoring, "")
 	restoring.Members[0].Next = "c"
 	restoring.Members[0].Image = &gang.Image{Node: "b"}
-	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Resuming))
-	l.Gangs = append(l.Gangs, moving, restoring)
+	turnedBack := at(3, gang.Restoring, "a")
+	turnedBack.Members[0].Next, turnedBack.Members[0].Image = "a", restoring.Members[0].Image
+	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Resuming), job(3, 1, cluster.Resuming))
+	l.Gangs = append(l.Gangs, moving, restoring, turnedBack)
 	e := execute.New(priced(), l, start)
-	if got, want := acting(e), "migrate 1.1 shifting b>c plan 0 since 0s for 12s, resume 2.0 restoring b>c plan 0 since 0s for 1m0s"; got != want {
+	if got, want := acting(e), "migrate 1.1 shifting b>c plan 0 since 0s for 12s, resume 2.0 restoring b>c plan 0 since 0s for 1m0s, "+
+		"resume 3.0 restoring a>a plan 0 since 0s for 1m0s"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -114,10 +117,15 @@ func TestPlansAreReported(t *testing.T) {
 		{gang.Active, cluster.Stop, "", cluster.VMTerminated, "stop 1.0 clearing a> plan 1 since 0s for 2s"},
 		{gang.Active, cluster.Migrate, "b", cluster.VMRunning, "migrate 1.0 pausing a>b plan 1 since 0s for 12s"},
 		{gang.Paused, cluster.Unpause, "a", cluster.VMRunning, "unpause 1.0 resuming a> plan 1 since 0s for 0s"},
+		{gang.Saved, cluster.Resume, "a", cluster.VMRunning, "resume 1.0 restoring b>a plan 1 since 0s for 1m0s"},
 	} {
 		rec := at(1, c.from, "a")
-		if c.from == gang.Absent {
+		switch c.from {
+		case gang.Absent:
 			rec.Members[0].Node = ""
+		case gang.Saved:
+			rec = savedOn("b", 1, 1)
+		default: // as it is
 		}
 		state := rec.State()
 		l := world(job(1, 1, state))
@@ -156,22 +164,31 @@ func TestHeldNodes(t *testing.T) {
 	moving := at(1, gang.Shifting, "a", "a")
 	moving.Members[0].Next = "b"
 	saved := at(2, gang.Saved, "c")
-	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Suspended), job(3, 1, cluster.Waiting))
-	l.Gangs = append(l.Gangs, moving, saved)
+	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Suspended), job(3, 1, cluster.Waiting), job(4, 2, cluster.Running))
+	l.Gangs = append(l.Gangs, moving, saved, at(4, gang.Active, "b", "b"))
 	d := sit(t, settings(), l)
+	if got := d.exec.Holds(cluster.VMID{VJob: 4}); !slices.Equal(got, []cluster.NodeID{"b"}) {
+		t.Errorf("before it is seen it holds %v", got)
+	}
 	d.settle()
 	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{
-		Actions: []ctxswitch.Action{act(cluster.Resume, 2, 0, "", "a"), act(cluster.Boot, 3, 0, "", "c")},
-		Gangs:   []ctxGang{group(cluster.Resume, 2, 0), group(cluster.Boot, 3, 1)},
+		Actions: []ctxswitch.Action{
+			act(cluster.Resume, 2, 0, "", "a"), act(cluster.Boot, 3, 0, "", "c"),
+			act(cluster.Suspend, 4, 0, "b", ""), act(cluster.Suspend, 4, 1, "b", ""),
+			act(cluster.Resume, 4, 0, "", "a", 2, 3), act(cluster.Resume, 4, 1, "", "c", 2, 3),
+		},
+		Gangs: []ctxGang{group(cluster.Resume, 2, 0), group(cluster.Boot, 3, 1), group(cluster.Suspend, 4, 2, 3), group(cluster.Resume, 4, 4, 5)},
 	})
 	for vm, want := range map[cluster.VMID][]cluster.NodeID{
-		{VJob: 1}: {"a", "b"}, {VJob: 1, Rank: 1}: {"a"}, {VJob: 2}: {"a"}, {VJob: 3}: {"c"},
+		{VJob: 1}: {"a", "b"}, {VJob: 1, Rank: 1}: {"a"}, {VJob: 2}: {"a"}, {VJob: 3}: {"c"}, {VJob: 4}: {"a", "b"}, {VJob: 4, Rank: 1}: {"b", "c"},
 	} {
 		if got := d.exec.Holds(vm); !slices.Equal(got, want) {
 			t.Errorf("%s holds %v, want %v", vm, got, want)
 		}
 	}
-	for vm, want := range map[cluster.VMID]cluster.NodeID{{VJob: 1}: "b", {VJob: 1, Rank: 1}: "a", {VJob: 2}: "a", {VJob: 3}: "c"} {
+	for vm, want := range map[cluster.VMID]cluster.NodeID{
+		{VJob: 1}: "b", {VJob: 1, Rank: 1}: "a", {VJob: 2}: "a", {VJob: 3}: "c", {VJob: 4}: "a", {VJob: 4, Rank: 1}: "c",
+	} {
 		if got := d.exec.Destination(vm); got != want {
 			t.Errorf("%s will be on %q, want %q", vm, got, want)
 		}
@@ -180,21 +197,25 @@ func TestHeldNodes(t *testing.T) {
 
 // A node reports the copies that were seen, those that a lock protects, and its problem.
 func TestNodesAreReported(t *testing.T) {
-	l := world(job(1, 2, cluster.Running))
-	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a"))
+	l := world(job(1, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"))
 	d := sit(t, settings(), l)
-	d.copies["a"][0], d.copies["a"][1] = d.copies["a"][1], d.copies["a"][0]
-	d.copies["a"][0].Lock = true
-	d.dead["b"] = true
+	slices.Reverse(d.copies["a"])
+	d.copies["a"][0].Lock, d.copies["a"][1].Lock = true, true
+	d.dead["b"], d.dead["c"] = true, true
+	d.exec.Rest(d.now, "c", time.Hour, 0)
 	d.settle()
 	d.pass(time.Minute)
 	a, known := d.exec.Node("a")
-	one, two := cluster.VMID{VJob: 1}, cluster.VMID{VJob: 1, Rank: 1}
-	if !known || a.Silent || !a.On || a.Problem != "" || !slices.Equal(a.VMs, []cluster.VMID{one, two}) ||
-		!reflect.DeepEqual(a.Locked, map[cluster.VMID]bool{two: true}) || a.Used != (cluster.Resources{CPU: 2000, Memory: 2048}) {
+	one, two, three := cluster.VMID{VJob: 1}, cluster.VMID{VJob: 1, Rank: 1}, cluster.VMID{VJob: 1, Rank: 2}
+	if !known || a.Silent || !a.On || a.Problem != "" || !slices.Equal(a.VMs, []cluster.VMID{one, two, three}) ||
+		!reflect.DeepEqual(a.Locked, map[cluster.VMID]bool{two: true, three: true}) || a.Used != (cluster.Resources{CPU: 3000, Memory: 3072}) {
 		t.Errorf("a is reported as %+v", a)
 	}
-	if b, _ := d.exec.Node("b"); !b.Silent || b.Problem == "" || b.Since.IsZero() || len(b.VMs) != 0 || b.Locked != nil {
+	if c, _ := d.exec.Node("c"); c.On || c.Silent {
+		t.Errorf("c, which is off, is reported as %+v", c)
+	}
+	if b, _ := d.exec.Node("b"); !b.On || !b.Silent || b.Problem == "" || b.Since.IsZero() || len(b.VMs) != 0 || b.Locked != nil {
 		t.Errorf("b is reported as %+v", b)
 	}
 	if n, known := d.exec.Node("x"); known || n.ID != "" {
@@ -217,6 +238,39 @@ func TestBlindVJobs(t *testing.T) {
 	for id, want := range map[cluster.VJobID]bool{1: true, 2: true, 3: false, 4: false} {
 		if r, _ := d.exec.Job(id); r.Blind != want {
 			t.Errorf("vjob %d is blind: %t, want %t", id, r.Blind, want)
+		}
+	}
+}
+
+// A vjob is blind as well while a node is silent on which a call for it is under way, or has
+// ended and was not looked at since.
+func TestVJobsAreBlindForCalls(t *testing.T) {
+	d := sitWith(t, gang.Active)
+	used := imageOf(1, 1)
+	used.Node = "c"
+	d.store.Images = []hypervisor.Image{used}
+	d.exec.LookedStore(d.now, d.store, nil)
+	d.settle()
+	d.wants("1 discard 1.0@c")
+	silent := func(silent bool) {
+		d.dead["c"] = silent
+		d.exec.Hint(d.now, "c")
+		d.settle()
+	}
+	for _, c := range []struct {
+		name string
+		do   func()
+		want bool
+	}{
+		{"a call is under way", func() {}, false},
+		{"its node is silent", func() { silent(true) }, true},
+		{"the call has ended", func() { d.reply(1, nil) }, true},
+		{"the node answers", func() { silent(false) }, false},
+		{"another call has ended", func() { d.exec.Replied(d.now, d.replyTo(2, nil)) }, false},
+	} {
+		c.do()
+		if r, _ := d.exec.Job(1); r.Blind != c.want {
+			t.Errorf("%s: blind %t", c.name, r.Blind)
 		}
 	}
 }

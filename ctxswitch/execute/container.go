@@ -84,27 +84,27 @@ func (e *Executor) stir(p *pursuit) {
 	}
 }
 
-// free is what a VM of a vjob finds on a node: what is free there and no container keeps;
+// free is what a vjob finds on a node: what is free there and no container keeps;
 // inside a container, what that one keeps there and nobody inside uses.
-func (e *Executor) free(n *node, p *pursuit, vm cluster.VMID) cluster.Resources {
-	free := n.Capacity.Minus(e.used(n, vm))
+func (e *Executor) free(n *node, p *pursuit) cluster.Resources {
+	free := n.Capacity.Minus(e.used(n))
 	for id, c := range e.containers {
 		if id == p.job.ID || id == p.job.Inner {
 			continue
 		}
-		unused := e.unused(c, n, vm)
+		unused := e.unused(c, n)
 		free = free.Minus(cluster.Resources{CPU: max(0, unused.CPU), Memory: max(0, unused.Memory)})
 	}
 	if c, inside := e.containers[p.job.Inner]; inside {
-		unused := e.unused(c, n, vm)
+		unused := e.unused(c, n)
 		free = cluster.Resources{CPU: min(free.CPU, unused.CPU), Memory: min(free.Memory, unused.Memory)}
 	}
 	return free
 }
 
-// unused is what a container keeps on a node and no other VM inside uses.
-func (e *Executor) unused(c *pursuit, n *node, vm cluster.VMID) cluster.Resources {
-	return c.keeps(n.ID).Minus(e.usedBy(n, vm, func(q *pursuit) bool { return q.job.Inner == c.job.ID }))
+// unused is what a container keeps on a node and no VM inside uses.
+func (e *Executor) unused(c *pursuit, n *node) cluster.Resources {
+	return c.keeps(n.ID).Minus(e.usedBy(n, func(q *pursuit) bool { return q.job.Inner == c.job.ID }))
 }
 
 // keeps is the room that a container has on a node.

@@ -35,13 +35,13 @@ func (e *Executor) drive(p *pursuit) {
 		for _, chain := range turn.Chains {
 			e.issue(p, chain)
 		}
-		_, live := e.gangs[p.job.ID]
-		if !live || !turn.Changed {
-			if live {
-				e.recap(p)
-			}
+		if _, live := e.gangs[p.job.ID]; !live {
+			return
+		}
+		if !turn.Changed {
+			e.recap(p)
 			e.restless[p.job.ID] = p
-			if !live || p.rests(e.now) {
+			if p.rests(e.now) {
 				delete(e.restless, p.job.ID)
 			}
 			return
@@ -72,46 +72,64 @@ func (e *Executor) advancePlan(p *pursuit) {
 	if why := cmp.Or(a.blocked(), e.outside(p, a)); why != "" {
 		if !a.begun {
 			e.drop(p, journal.PlanDropped, why)
-		} else if p.retreat == "" {
-			p.retreat = why
+			return
 		}
-		return
+		p.turnBack(why)
 	}
 	switch {
-	case !a.begun && p.rec.Phase.Stable() && a.ready():
-		if a.gang.Kind == cluster.Unpause && !e.goesOn(p) {
-			return
+	case !a.begun:
+		if p.rec.Phase.Stable() && a.ready() {
+			e.beginNext(p, a)
 		}
-		rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
-		if err != nil {
-			e.drop(p, journal.PlanDropped, err.Error())
-			return
+	case p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting:
+		e.hopOn(p, a)
+	}
+}
+
+// turnBack has a gang give up what it is doing. The first reason counts.
+func (p *pursuit) turnBack(why string) { p.retreat = cmp.Or(p.retreat, why) }
+
+// beginNext begins an assignment that is ready.
+func (e *Executor) beginNext(p *pursuit, a *assignment) {
+	if a.gang.Kind == cluster.Unpause && !e.goesOn(p) {
+		return
+	}
+	rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
+	if err != nil {
+		e.drop(p, journal.PlanDropped, err.Error())
+		return
+	}
+	a.begun = true
+	for _, id := range a.gang.Actions {
+		e.mark(a.run, id, journal.PlanRunning, "")
+	}
+	e.commit(p, rec)
+}
+
+// hopOn notes the hops that are done, whatever the replies to their calls were, and
+// sends the members on that have more.
+func (e *Executor) hopOn(p *pursuit, a *assignment) {
+	for rank, m := range p.rec.Members {
+		if m.Next != "" {
+			continue
 		}
-		a.begun = true
-		for _, id := range a.gang.Actions {
-			e.mark(a.run, id, journal.PlanRunning, "")
+		act, may := a.hop(rank)
+		for act != nil && act.To == m.Node {
+			p.track(rank).err = nil
+			e.mark(a.run, act.ID, journal.PlanDone, "")
+			act, may = a.hop(rank)
 		}
-		e.commit(p, rec)
-	case a.begun && (p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting) && p.retreat == "":
-		for rank, m := range p.rec.Members {
-			if act, may := a.hop(rank); act != nil && m.Next == "" && !p.stays(rank) {
-				if act.To == m.Node {
-					e.mark(a.run, act.ID, journal.PlanDone, "")
-					continue
-				}
-				if may {
-					p.track(rank).tries = 0 // each hop has its own
-					e.commit(p, p.rec.Hop(rank, act.To))
-				}
-			}
+		if act != nil && may && !p.stays(rank) {
+			p.track(rank).tries = 0 // each hop has its own
+			e.commit(p, p.rec.Hop(rank, act.To))
 		}
 	}
 }
 
 // giveWay turns a gang back that has waited too long for room.
 func (e *Executor) giveWay(p *pursuit) {
-	if p.retreat == "" && !p.rec.Phase.Stable() && !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
-		p.retreat = fmt.Sprintf("no room after %s of waiting", e.settings.Patience)
+	if !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
+		p.turnBack(fmt.Sprintf("no room after %s of waiting", e.settings.Patience))
 	}
 	p.denied = e.keepDenied(p)
 }

@@ -37,7 +37,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	if call.Verb != hypervisor.Save {
 		need := e.room(p, call)
 		load := p.ceiling(call.VM.Rank, p.trail(call.VM.Rank).cap.most)
-		if !e.fits(at, p, call.VM, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
+		if !e.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
 			if p.denied.IsZero() {
 				p.denied = e.now
 			}
@@ -76,26 +76,26 @@ func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
 
 // fits reports whether a node has room for one more VM beside everything that is
 // there or on its way. A VM that needs no CPU is not refused for want of CPU.
-func (e *Executor) fits(at cluster.NodeID, p *pursuit, vm cluster.VMID, need, taken cluster.Resources) bool {
+func (e *Executor) fits(at cluster.NodeID, p *pursuit, need, taken cluster.Resources) bool {
 	n, ok := e.nodes[at]
 	if !ok || !n.seen {
 		return false
 	}
-	free := e.free(n, p, vm).Minus(taken)
+	free := e.free(n, p).Minus(taken)
 	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
 }
 
 // used is what counts on a node: every copy, since a paused one may have to go on
 // unless its gang stands still; every VM that a call may bring there that is under way or
 // has ended since the last look; and copies of no live vjob.
-func (e *Executor) used(n *node, except cluster.VMID) cluster.Resources {
-	return e.usedBy(n, except, func(*pursuit) bool { return true }).Plus(e.foreign(n))
+func (e *Executor) used(n *node) cluster.Resources {
+	return e.usedBy(n, func(*pursuit) bool { return true }).Plus(e.foreign(n))
 }
 
 // usedBy is what counts on a node of some vjobs.
-func (e *Executor) usedBy(n *node, except cluster.VMID, whose func(p *pursuit) bool) (sum cluster.Resources) {
+func (e *Executor) usedBy(n *node, whose func(p *pursuit) bool) (sum cluster.Resources) {
 	add := func(id cluster.VMID) {
-		if p, ok := e.gangs[id.VJob]; ok && id != except && id.Rank < len(p.job.VMs) && whose(p) {
+		if p, ok := e.gangs[id.VJob]; ok && id.Rank < len(p.job.VMs) && whose(p) {
 			sum = sum.Plus(e.counts(p, id.Rank))
 		}
 	}

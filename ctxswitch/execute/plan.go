@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ import (
 type run struct {
 	id    journal.PlanID
 	plan  ctxswitch.Plan
-	state []journal.PlanState // by action
+	state []journal.PlanState // by action; "" until it begins or is given up
 	open  int                 // actions that are neither done nor given up
 	// waiting lists, by action, the vjobs that wait for its end.
 	waiting map[ctxswitch.ActionID][]cluster.VJobID
@@ -30,20 +31,17 @@ type assignment struct {
 	begun bool
 }
 
-// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle.
+// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle; actions of
+// those that have ended are dropped.
 func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
 	e.now = now
 	r := &run{id: id, plan: plan, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
-	for i := range r.state {
-		r.state[i] = journal.PlanPending
-	}
 	r.waiting = map[ctxswitch.ActionID][]cluster.VJobID{}
 	for i := range plan.Actions {
 		for _, before := range plan.Actions[i].After {
 			r.waiting[before] = append(r.waiting[before], plan.Actions[i].VM.VJob)
 		}
 	}
-	e.plans[id] = r
 	e.out.expect(len(plan.Actions))
 	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
 		ID: id, At: now, Policy: policy, Plan: plan, State: journal.PlanRunning,
@@ -54,10 +52,14 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 			id, len(plan.Actions), len(plan.Gangs), plan.Cost, plan.Makespan.Round(time.Second)),
 	})
 	for _, g := range plan.Gangs {
-		if p, ok := e.gangs[g.VJob]; ok {
-			p.todo = append(p.todo, &assignment{run: r, gang: g})
-			e.dirty[g.VJob] = true
+		a := &assignment{run: r, gang: g}
+		p, ok := e.gangs[g.VJob]
+		if !ok {
+			e.giveUp(a, journal.PlanDropped, fmt.Sprintf("vjob %s has ended", g.VJob))
+			continue
 		}
+		p.todo = append(p.todo, a)
+		e.dirty[g.VJob] = true
 	}
 }
 
@@ -133,7 +135,8 @@ func (a *assignment) aim(members int) gang.Aim {
 	return aim
 }
 
-// hop returns the next pending hop of a member, and whether it may begin.
+// hop returns the next pending action of a member, or nil, and whether it may begin: all
+// that it waits for is done.
 func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 	for _, id := range a.gang.Actions {
 		act := &a.run.plan.Actions[id]
@@ -147,12 +150,12 @@ func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 		}
 		return act, true
 	}
-	return nil, false
+	return nil, true
 }
 
 // moreHops reports whether a migrating member has hops before it.
 func (p *pursuit) moreHops(rank int) bool {
-	if len(p.todo) == 0 || !p.todo[0].begun || p.todo[0].gang.Kind != cluster.Migrate || p.stays(rank) {
+	if !p.begins(cluster.Migrate) || p.stays(rank) {
 		return false
 	}
 	at := p.rec.Members[rank].Next
@@ -178,25 +181,22 @@ func (p *pursuit) stays(rank int) bool {
 	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.trail(rank).err != nil
 }
 
-// released reports whether what a call waits for in its plan is done. Without a
-// plan only the room decides.
+// released reports whether what a call waits for in its plan is done. Without a plan only
+// the room decides. The members of a gang that is saved do not wait for each other.
 func (p *pursuit) released(call hypervisor.Call) bool {
-	if len(p.todo) == 0 || !p.todo[0].begun || p.retreat != "" || call.Verb == hypervisor.Save {
+	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
 		return true
 	}
-	act, may := p.todo[0].hop(call.VM.Rank)
-	return act == nil || may
+	_, may := p.todo[0].hop(call.VM.Rank)
+	return may
 }
 
 // hopOf is the action of a plan that a migration carries out; nil if there is none.
 func (p *pursuit) hopOf(call *hypervisor.Call) *ctxswitch.Action {
-	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 || !p.todo[0].begun {
+	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 {
 		return nil
 	}
 	act, _ := p.todo[0].hop(call.VM.Rank)
-	if act == nil || act.To != call.To {
-		return nil // it goes back, or nobody has planned it
-	}
 	return act
 }
 
@@ -216,10 +216,9 @@ func (p *pursuit) planned(call *hypervisor.Call) time.Duration {
 	return 0
 }
 
-// mark changes the state of an action and of the plan with it.
+// mark changes the state of an action, unless it is done, and of the plan with it.
 func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note string) {
-	was := r.state[id]
-	if was == s || was == journal.PlanDone || was == journal.PlanFailed || was == journal.PlanDropped {
+	if r.state[id] == journal.PlanDone {
 		return
 	}
 	r.state[id] = s
@@ -229,11 +228,8 @@ func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note
 	if s == journal.PlanRunning {
 		return
 	}
-	if s != journal.PlanDone && r.fault == "" {
-		r.fault = note
-	}
+	r.fault = cmp.Or(r.fault, note)
 	r.open--
-	e.dirty[r.plan.Actions[id].VM.VJob] = true
 	for _, job := range r.waiting[id] {
 		e.dirty[job] = true
 	}
@@ -243,7 +239,6 @@ func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note
 }
 
 func (e *Executor) closePlan(r *run) {
-	delete(e.plans, r.id)
 	state, text := journal.PlanDone, fmt.Sprintf("context switch %d is done", r.id)
 	if r.fault != "" {
 		state, text = journal.PlanFailed, fmt.Sprintf("context switch %d ended early: %s", r.id, r.fault)
@@ -257,12 +252,17 @@ func (e *Executor) drop(p *pursuit, s journal.PlanState, note string) {
 	rest := p.todo
 	p.todo = nil
 	for _, a := range rest {
-		for _, id := range a.gang.Actions {
-			state := s
-			if !a.begun {
-				state = journal.PlanDropped
-			}
-			e.mark(a.run, id, state, note)
-		}
+		e.giveUp(a, s, note)
+	}
+}
+
+// giveUp closes the actions of an assignment that are not done. One that has not begun
+// is dropped, whatever the state.
+func (e *Executor) giveUp(a *assignment, s journal.PlanState, note string) {
+	if !a.begun {
+		s = journal.PlanDropped
+	}
+	for _, id := range a.gang.Actions {
+		e.mark(a.run, id, s, note)
 	}
 }

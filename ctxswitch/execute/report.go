@@ -89,10 +89,7 @@ func (e *Executor) report(p *pursuit) Report {
 
 // ranAt is the running time up to an instant, as far as it counts towards the walltime.
 func (p *pursuit) ranAt(now time.Time) time.Duration {
-	if p.accounted == gang.Active {
-		return p.ran + p.counts(now.Sub(p.marked))
-	}
-	return p.ran
+	return p.ran + p.counts(now.Sub(p.marked))
 }
 
 // crowdedAt is the running time up to an instant that does not count.
@@ -180,7 +177,7 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 	p := e.gangs[vm.VJob]
 	set := map[cluster.NodeID]bool{}
 	m := p.rec.Members[vm.Rank]
-	if m.Node != "" && p.rec.Phase != gang.Absent && p.rec.Phase != gang.Saved {
+	if m.Node != "" && p.rec.Phase != gang.Saved {
 		set[m.Node] = true
 	}
 	if m.Next != "" {
@@ -257,7 +254,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
-		Used: e.used(n, cluster.VMID{}), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
+		Used: e.used(n), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
 		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
@@ -318,9 +315,9 @@ func (e *Executor) Acting() []Acting {
 	return list
 }
 
-// begins reports whether a plan has the gang do something of a kind now.
+// begins reports whether a plan has the gang, which is under way, do something of a kind.
 func (p *pursuit) begins(kind cluster.ActionKind) bool {
-	return len(p.todo) > 0 && p.todo[0].begun && p.todo[0].gang.Kind == kind
+	return len(p.todo) > 0 && p.todo[0].gang.Kind == kind
 }
 
 // doing names what the gang does, and the call that takes the time.

@@ -183,3 +183,20 @@ func TestHoldsOfAPlan(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// A copy of a later boot than the record knows is left alone, and takes its room: none is
+// booted beside it where there is no more.
+func TestCopiesOfALaterBootTakeRoom(t *testing.T) {
+	for _, others := range []int{2, 3} {
+		l := world(job(1, 1, cluster.Waiting), job(9, others, cluster.Running))
+		l.Gangs = append(l.Gangs, at(9, gang.Active, slices.Repeat([]cluster.NodeID{"a"}, others)...))
+		d := sit(t, settings(), l)
+		d.has(1, 0, "a", hypervisor.CopyPaused)
+		d.copies["a"][others].Stamp.Incarnation = 7
+		d.settle()
+		d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+		if got, want := len(d.calls), 3-others; got != want {
+			t.Errorf("beside %d VMs: %d calls, want %d: %s", others, got, want, d.wanted())
+		}
+	}
+}

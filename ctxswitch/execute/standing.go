@@ -43,7 +43,7 @@ func (e *Executor) mayRun(p *pursuit) bool {
 	}
 	for id, cpu := range wants {
 		n, ok := e.nodes[id]
-		if !ok || !n.seen || cpu > 0 && min(cpu, n.Capacity.CPU) > e.free(n, p, cluster.VMID{}).CPU {
+		if !ok || !n.seen || cpu > 0 && min(cpu, n.Capacity.CPU) > e.free(n, p).CPU {
 			return false
 		}
 	}

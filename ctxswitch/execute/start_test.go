@@ -118,6 +118,14 @@ func TestWake(t *testing.T) {
 		want time.Duration
 	}{
 		{"nothing", world(), func(*desk) {}, never},
+		{"a vjob that has ended", running(gang.Active, cluster.Running, "a"), func(d *desk) {
+			d.settle()
+			if err := d.exec.Clear(d.now, 1, gang.ThenFail, "deleted"); err != nil {
+				t.Fatal(err)
+			}
+			d.settle()
+			d.obey()
+		}, never},
 		{"a silent node", world(), func(d *desk) { d.dead["b"] = true }, set.Retry},
 		{"a deadline", world(job(1, 1, cluster.Waiting)), func(d *desk) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))

@@ -33,21 +33,21 @@ func (h *endings) Pop() any {
 }
 
 // end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they
-// are; ok is false if it does not run, or may for ever.
-func (p *pursuit) end() (at time.Time, ok bool) {
+// are; zero if it does not run, or may for ever.
+func (p *pursuit) end() time.Time {
 	if p.job.Walltime <= 0 || p.rec.Phase != gang.Active {
-		return time.Time{}, false
+		return time.Time{}
 	}
-	at = p.marked.Add(p.job.Walltime - p.ran)
+	at := p.marked.Add(p.job.Walltime - p.ran)
 	if p.short > 0 {
 		at = at.Add(p.grace())
 	}
-	return at, true
+	return at
 }
 
 // awaitEnd notes when a vjob that has begun to run has to end.
 func (e *Executor) awaitEnd(p *pursuit) {
-	if at, ok := p.end(); ok {
+	if at := p.end(); !at.IsZero() {
 		heap.Push(&e.ends, ending{at, p.job.ID})
 	}
 }
@@ -72,12 +72,8 @@ func (e *Executor) SetWalltime(now time.Time, id cluster.VJobID, walltime time.D
 func (e *Executor) NextEnd() time.Time {
 	for ; len(e.ends) > 0; heap.Pop(&e.ends) {
 		next := e.ends[0]
-		p, live := e.gangs[next.vjob]
-		if !live {
-			continue
-		}
-		if at, ok := p.end(); ok && at.Equal(next.at) && at.After(e.now) {
-			return at
+		if p, live := e.gangs[next.vjob]; live && p.end().Equal(next.at) && next.at.After(e.now) {
+			return next.at
 		}
 	}
 	return time.Time{}
