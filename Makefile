@@ -59,7 +59,7 @@ race: ## run the tests, but for the real lab, under the race detector
 	$(GO) test -race -tags $(TAGS) -timeout 40m $(PACKAGES)
 
 sim: ## simulate SEEDS seeds from SEED on (SEEDS=1 SEED=n replays one)
-	GOGC=400 $(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run TestSeeds ./tests/sim -seeds=$(SEEDS) -seed=$(SEED)
+	GOGC=2000 GOMEMLIMIT=4GiB $(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run TestSeeds ./tests/sim -seeds=$(SEEDS) -seed=$(SEED)
 
 fuzz: ## make REQUESTS requests of every route and role from SEED on (REQUESTS=1 ONLY=n repeats the one of this number)
 	$(GO) test -tags $(TAGS) -count=1 -timeout 0 -v -run 'TestRequests$$' ./tests/apifuzz -requests=$(REQUESTS) -seed=$(SEED) $(if $(ONLY),-only=$(ONLY))

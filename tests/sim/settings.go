@@ -10,6 +10,9 @@ import (
 	"vjob/scheduler/pass"
 )
 
+// rounds bounds the improvement of a plan: a dearer one is as good here, and sooner found.
+const rounds = 16
+
 // Settings are those of the scheduler in a run.
 func Settings(opts Options) scheduler.Settings {
 	limits := execute.DefaultSettings
@@ -22,7 +25,7 @@ func Settings(opts Options) scheduler.Settings {
 	policy := opts.policy()
 	set := scheduler.Settings{
 		Settings: pass.Settings{
-			Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{}, Seed: opts.Seed, Backoff: 5 * time.Second,
+			Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{Rounds: rounds}, Seed: opts.Seed, Backoff: 5 * time.Second,
 			Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
 		},
 		Rest: 100 * time.Millisecond,
