@@ -173,3 +173,17 @@ func TestACrowdThatLeaves(t *testing.T) {
 		t.Errorf("%s do not count", crowded)
 	}
 }
+
+// A node that is given more CPU is not crowded from then on, before it is looked at.
+func TestACrowdOnANodeThatGrows(t *testing.T) {
+	d := pair(t)
+	d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+	n, _ := d.exec.Node("a")
+	for cpu, short := range map[cluster.MilliCPU]bool{6000: false, 5000: true} {
+		n.Capacity.CPU = cpu
+		d.exec.SetNode(d.now, n.Node)
+		if r, _ := d.exec.Job(1); r.Short != short {
+			t.Errorf("with %s CPU its members go short: %t", cpu, r.Short)
+		}
+	}
+}

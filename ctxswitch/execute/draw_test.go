@@ -102,6 +102,24 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 	}
 }
 
+// A node that is declared offline, or down, while it does not answer draws its standby power
+// from then on.
+func TestDrawFollowsWhatIsDecreed(t *testing.T) {
+	d := sit(t, settings(), world())
+	lit(d)
+	d.dead["b"] = true
+	d.settle()
+	for _, c := range []struct {
+		state cluster.NodeState
+		want  energy.Watts
+	}{{cluster.Online, 100}, {cluster.Offline, 5}, {cluster.Draining, 100}, {cluster.Down, 5}} {
+		d.exec.SetNode(d.now, cluster.Node{ID: "b", State: c.state, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
+		if n, _ := d.exec.Node("b"); n.Watts != c.want {
+			t.Errorf("%s: it draws %s, want %s", c.state, n.Watts, c.want)
+		}
+	}
+}
+
 // A node that is being switched on draws for that until it answers, and is charged for it.
 func TestBootingDraws(t *testing.T) {
 	l := world()

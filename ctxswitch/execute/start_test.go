@@ -119,6 +119,11 @@ func TestWake(t *testing.T) {
 	}{
 		{"nothing", world(), func(*desk) {}, never},
 		{"a silent node", world(), func(d *desk) { d.dead["b"] = true }, set.Retry},
+		{"a silent node that is declared down", world(), func(d *desk) {
+			d.dead["b"] = true
+			d.settle()
+			d.exec.SetNode(d.now, cluster.Node{ID: "b", State: cluster.Down})
+		}, never},
 		{"a deadline", world(job(1, 1, cluster.Waiting)), func(d *desk) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 		}, 35 * time.Second},
