@@ -148,7 +148,7 @@ func TestANodeThatIsDownAndWasNeverSeen(t *testing.T) {
 	d.settle()
 	for text, times := range map[string]int{"lost: 1.1 was on b, which is down": 1, "lost: 2.0 was on b, which is down": 1, "lost: ": 2} {
 		if got := d.told(text); got != times {
-			t.Errorf("%q is told %d times, want %d", text, got, times)
+			t.Errorf("%q stands in %d events, want %d", text, got, times)
 		}
 	}
 }
