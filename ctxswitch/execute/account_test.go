@@ -57,6 +57,25 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// What a vjob wants is the CPU that its members need that have not ended.
+func TestAccountOfWhatIsWanted(t *testing.T) {
+	l := world(job(1, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "b"))
+	d := sit(t, settings(), l)
+	d.copies["a"][1].CPU = 500
+	d.settle()
+	d.gone(1, 2, "b")
+	d.endings = map[cluster.NodeID][]hypervisor.Ending{"b": {{
+		VM: cluster.VMID{VJob: 1, Rank: 2}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown,
+	}}}
+	d.exec.Hint(d.now, "b")
+	d.settle()
+	d.pass(2 * time.Minute)
+	if got := d.usage(); got.Wanted != 3*time.Minute || got.Running != 2*time.Minute {
+		t.Errorf("in %s it wanted %s of CPU, want 3 min", got.Running, got.Wanted)
+	}
+}
+
 // A crash forgets at most a minute of the account.
 func TestAccountIsWrittenInTime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))

@@ -108,9 +108,9 @@ func TestWhatAGangNeedsToGoOn(t *testing.T) {
 	}{
 		{"as much as there is", nil, 3000, 1000, true},
 		{"more", nil, 3001, 1000, false},
-		{"none of none", nil, 0, 4000, true},
-		{"some of none", nil, 1, 4000, false},
-		{"none of less than none", nil, 0, 5000, true},
+		{"nothing where no CPU is left", nil, 0, 4000, true},
+		{"a little where no CPU is left", nil, 1, 4000, false},
+		{"nothing where more is used than there is", nil, 0, 5000, true},
 		{"a member that has ended", func(m *gang.Member) { m.Ended = true }, 3001, 1000, true},
 		{"a node that is not known", func(m *gang.Member) { m.Node = "x" }, 0, 0, false},
 		{"a node that does not answer", func(m *gang.Member) { m.Node = "c" }, 0, 0, false},
@@ -133,7 +133,7 @@ func TestWhatAGangNeedsToGoOn(t *testing.T) {
 	}
 }
 
-// When there is none for too long, its plan is given up, and it goes on standing. The next plan
+// When there is no CPU for too long, its plan is given up, and it goes on standing. The next plan
 // is given as much time.
 func TestStandsWhenThereIsNoCPU(t *testing.T) {
 	d := standing(t, large(9, 3000, cluster.Running))
