@@ -76,6 +76,34 @@ func TestAccountOfWhatIsWanted(t *testing.T) {
 	}
 }
 
+// What runs is accounted from when it runs: before nothing is written.
+func TestAccountBeginsWithTheRun(t *testing.T) {
+	d := booting(t, settings())
+	d.pass(10 * time.Second)
+	for _, s := range d.steps {
+		if len(s.Usage) > 0 {
+			t.Errorf("written is %+v", s.Usage)
+		}
+	}
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	d.pass(2 * time.Minute)
+	if got := d.usage(); got.Running != 2*time.Minute || got.Crowded != 0 {
+		t.Errorf("got %+v, want 2 min", got)
+	}
+}
+
+// What does not count because the nodes are crowded is written as well.
+func TestAccountOfCrowds(t *testing.T) {
+	d := pair(t)
+	d.pass(30 * time.Second)
+	d.needs(1000, 0, 0, 0, 0, 0)
+	d.pass(30 * time.Second)
+	if got := d.usage(); got.Running != time.Minute || got.Crowded != 30*time.Second {
+		t.Errorf("of %s %s do not count, want 30 s of a minute", got.Running, got.Crowded)
+	}
+}
+
 // A crash forgets at most a minute of the account.
 func TestAccountIsWrittenInTime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))

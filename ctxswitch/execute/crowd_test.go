@@ -53,7 +53,7 @@ func TestAWalltimeStandsStillOnCrowdedNodes(t *testing.T) {
 		{"next to all is used by more than have reserved it", []cluster.MilliCPU{800, 800, 800, 800, 790, 0}, true},
 		{"98 of 100 is next to all", []cluster.MilliCPU{784, 784, 784, 784, 784, 0}, true},
 		{"less is not", []cluster.MilliCPU{784, 784, 784, 784, 783, 0}, false},
-		{"those want more than there is who have reserved all of it", []cluster.MilliCPU{2000, 1000, 1000, 1000, 0, 0}, true},
+		{"all that is there is reserved, and more is wanted", []cluster.MilliCPU{2000, 1000, 1000, 1000, 0, 0}, true},
 		{"some idle", []cluster.MilliCPU{1000, 1000, 950, 950, 50, 50}, false},
 		{"only others want more", []cluster.MilliCPU{0, 95, 0, 1500, 1500, 1500}, false},
 		{"a tenth of what is reserved is wanted", []cluster.MilliCPU{0, 100, 0, 1500, 1500, 1500}, true},

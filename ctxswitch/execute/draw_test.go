@@ -91,6 +91,12 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 			t.Errorf("a may draw %s, want 150 W", most)
 		}
 	}
+	d.copies["a"][0].State, d.copies["a"][0].Cap = hypervisor.CopyRunning, 1
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	if r, _ := d.exec.Node("a"); r.Watts != 100.025 {
+		t.Errorf("under the least cap a draws %s", r.Watts)
+	}
 	if most := d.exec.Ceiling("a", 10_000); most != 200 {
 		t.Errorf("full is %s, want 200 W", most)
 	}
@@ -137,8 +143,12 @@ func TestBootingDraws(t *testing.T) {
 	d.pass(10 * time.Minute)
 	after, _ := d.drawn()
 	near(t, "node b while it boots", after["b"]-before["b"], 170*600)
-	d.exec.Rest(d.now, "b", 0, 0)
 	d.dead["b"] = false
+	d.pass(10 * time.Minute)
+	if n, _ := d.exec.Node("b"); n.Watts != 100 {
+		t.Errorf("as soon as it answers it draws %s", n.Watts)
+	}
+	d.exec.Rest(d.now, "b", 0, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("idle it draws %s", n.Watts)
