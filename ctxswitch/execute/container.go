@@ -21,7 +21,7 @@ func (e *Executor) roomAt(p *pursuit, rank int) gang.Sight {
 	return gang.Sight{Gone: e.fenced(p.rec.Members[rank].Node)}
 }
 
-// inside says who has to leave before a container can give its room back, "" for nobody.
+// inside says which vjobs have to leave before a container can give its room back, "" for none.
 func (e *Executor) inside(p *pursuit) string {
 	if p.rec.Phase != gang.Clearing {
 		return ""
