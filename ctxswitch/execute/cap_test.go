@@ -159,7 +159,7 @@ func TestCapsHaveTheirOwnTimes(t *testing.T) {
 	}
 }
 
-// A cap has as long as the shortest call, and its end is told where it was refused.
+// A call for a cap has as long as the shortest one, and an alarm names a refusal.
 func TestAnswersToCaps(t *testing.T) {
 	for answer, told := range map[error]int{nil: 0, hypervisor.ErrNoSuchVM: 0, hypervisor.ErrRefused: 1} {
 		l := world(job(1, 1, cluster.Running))

@@ -40,7 +40,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// A vjob that is new is looked after at once: what is seen under its number is told.
+// A vjob that is new is looked after at once: copies under its number raise an alarm.
 func TestAddWhereCopiesAre(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.has(1, 0, "a", hypervisor.CopyPaused)
