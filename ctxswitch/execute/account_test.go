@@ -57,6 +57,53 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// What a vjob wants is the CPU that its members need that have not ended.
+func TestAccountOfWhatIsWanted(t *testing.T) {
+	l := world(job(1, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "b"))
+	d := sit(t, settings(), l)
+	d.copies["a"][1].CPU = 500
+	d.settle()
+	d.gone(1, 2, "b")
+	d.endings = map[cluster.NodeID][]hypervisor.Ending{"b": {{
+		VM: cluster.VMID{VJob: 1, Rank: 2}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown,
+	}}}
+	d.exec.Hint(d.now, "b")
+	d.settle()
+	d.pass(2 * time.Minute)
+	if got := d.usage(); got.Wanted != 3*time.Minute || got.Running != 2*time.Minute {
+		t.Errorf("in %s it wanted %s of CPU, want 3 min", got.Running, got.Wanted)
+	}
+}
+
+// What runs is accounted from when it runs: before nothing is written.
+func TestAccountBeginsWithTheRun(t *testing.T) {
+	d := booting(t, settings())
+	d.pass(10 * time.Second)
+	for _, s := range d.steps {
+		if len(s.Usage) > 0 {
+			t.Errorf("written is %+v", s.Usage)
+		}
+	}
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.reply(1, nil)
+	d.pass(2 * time.Minute)
+	if got := d.usage(); got.Running != 2*time.Minute || got.Crowded != 0 {
+		t.Errorf("got %+v, want 2 min", got)
+	}
+}
+
+// What does not count because the nodes are crowded is written as well.
+func TestAccountOfCrowds(t *testing.T) {
+	d := pair(t)
+	d.pass(30 * time.Second)
+	d.needs(1000, 0, 0, 0, 0, 0)
+	d.pass(30 * time.Second)
+	if got := d.usage(); got.Running != time.Minute || got.Crowded != 30*time.Second {
+		t.Errorf("of %s %s do not count, want 30 s of a minute", got.Running, got.Crowded)
+	}
+}
+
 // A crash forgets at most a minute of the account.
 func TestAccountIsWrittenInTime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))

@@ -313,12 +313,14 @@ func TestReshape(t *testing.T) {
 	if err := d.exec.Reshape(d.now, 1, 0); err != nil || d.exec.Changes() != changes {
 		t.Errorf("its own shape: %v, %d changes", err, d.exec.Changes()-changes)
 	}
-	if err := d.exec.Reshape(d.now, 1, 1); err != nil {
+	d.steps = nil
+	later := d.now.Add(time.Second)
+	if err := d.exec.Reshape(later, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
 	r, _ := d.exec.Job(1)
-	if len(r.Job.VMs) != 3 || len(r.Record.Members) != 3 || r.Job.Walltime != time.Minute || d.exec.Changes() == changes {
+	if len(r.Job.VMs) != 3 || len(r.Record.Members) != 3 || r.Record.VJob != 1 || r.Job.Walltime != time.Minute || d.exec.Changes() == changes {
 		t.Errorf("it is %+v with %d members", r.Job, len(r.Record.Members))
 	}
 	var written []journal.Reshape
@@ -329,6 +331,18 @@ func TestReshape(t *testing.T) {
 	want := []journal.Reshape{{VJob: 1, Shape: 1, Walltime: time.Minute, Reserved: []cluster.Resources{one, one, one}}}
 	if !reflect.DeepEqual(written, want) || d.told("takes shape 2 of 2") != 1 {
 		t.Errorf("written is %+v, want %+v", written, want)
+	}
+	if got, want := d.events(journal.EventState), (journal.Event{Kind: journal.EventState, At: later, VJob: 1, State: "waiting"}); len(got) != 1 || got[0] != want {
+		t.Errorf("the events are %+v, want %+v", got, want)
+	}
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1, 2)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"), act(cluster.Boot, 1, 2, "", "c"))
+	d.wants("1 boot 1.0@a, 2 boot 1.1@b, 3 boot 1.2@c")
+
+	d = sit(t, settings(), full(moldable(), job(2, 1, cluster.Waiting)))
+	d.settle()
+	d.adopt([]ctxGang{group(cluster.Boot, 2, 0), group(cluster.Boot, 1, 1)}, act(cluster.Boot, 2, 0, "", "a"), act(cluster.Boot, 1, 0, "", "a", 0))
+	if err := d.exec.Reshape(d.now, 1, 1); !errors.Is(err, cluster.ErrConflict) {
+		t.Errorf("promised to be started: %v", err)
 	}
 
 	for _, started := range []gang.Phase{gang.Absent, gang.Active} {

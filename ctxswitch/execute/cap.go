@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
 
@@ -199,7 +198,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 		for rank := range p.trails {
 			vm, t := p.job.VMs[rank].ID, &p.trails[rank]
 			at, touched := t.touched[id]
-			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] && !p.rec.Members[rank].Ended {
+			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] {
 				sum += p.ceiling(rank, t.cap.most)
 			}
 		}
@@ -207,10 +206,11 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	return sum
 }
 
-// brought is the most that a VM uses that a call brings to a node.
+// brought is the most that a VM uses that a call brings to a node: a migration takes its cap
+// along, and what is created has the cap that it was begun with.
 func (p *pursuit) brought(call *hypervisor.Call) cluster.MilliCPU {
 	most := call.Cap
-	if call.Verb == hypervisor.Migrate || most == 0 {
+	if call.Verb == hypervisor.Migrate {
 		most = p.trail(call.VM.Rank).cap.most
 	}
 	return p.ceiling(call.VM.Rank, most)
@@ -238,12 +238,9 @@ func (e *Executor) admits(call hypervisor.Call, load cluster.MilliCPU, tentative
 // wanted is the CPU time that the members would have used since they were last
 // accounted, had they got all they need.
 func (p *pursuit) wanted(dt time.Duration) (sum time.Duration) {
-	if p.accounted != gang.Active {
-		return 0
-	}
 	for rank := range p.meters {
-		if m := &p.meters[rank]; m.seen && !p.rec.Members[rank].Ended {
-			sum += time.Duration(float64(dt) * float64(m.wants) / float64(cluster.CPU))
+		if !p.rec.Members[rank].Ended {
+			sum += time.Duration(float64(dt) * float64(p.meters[rank].wants) / float64(cluster.CPU))
 		}
 	}
 	return sum

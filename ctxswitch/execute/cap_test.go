@@ -2,6 +2,9 @@ package execute_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +61,134 @@ func TestCapsAreLevelTriggered(t *testing.T) {
 	d.hasAsked(3, 0)
 }
 
+// A copy is asked for one cap at a time, and again only when a look that began after the answer
+// shows another one. Once it has its cap, the next one is not waited for.
+func TestCapsOneAtATime(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.capped(300) // in an earlier life of the scheduler
+	d.settle()
+	d.hasAsked(0, 0)
+	d.caps(1, 0)
+	d.hasAsked(1, 0)
+	d.caps(1, 500)
+	d.hasAsked(1, 0) // one call is under way
+	d.capped(0)
+	d.reply(1, nil)
+	d.hasAsked(2, 500)
+
+	d.pass(6 * time.Second)
+	before := slices.Clone(d.copies["a"])
+	d.exec.Hint(d.now, "a")
+	d.drain()
+	d.capped(500)
+	d.exec.Replied(d.now, d.replyTo(2, nil))
+	d.drain()
+	d.lookedAt("a", before...)
+	d.exec.Tick(d.now)
+	d.drain()
+	d.hasAsked(2, 500)
+	if load := d.exec.Load("a"); load != 1000 {
+		t.Errorf("a may use %s before the cap is seen", load)
+	}
+	d.settle()
+	d.hasAsked(2, 500)
+	if load := d.exec.Load("a"); load != 500 {
+		t.Errorf("a may use %s under the cap", load)
+	}
+	d.capped(0)
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	d.hasAsked(3, 500)
+}
+
+// While a larger cap is not seen yet it counts already.
+func TestLargerCapsCountAtOnce(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	d.capped(1)
+	d.settle()
+	d.hasLoad("under the least cap", map[cluster.NodeID]cluster.MilliCPU{"a": 1})
+	d.caps(1, 700)
+	d.hasLoad("asked", map[cluster.NodeID]cluster.MilliCPU{"a": 700})
+	d.exec.Hint(d.now, "a")
+	d.drain()
+	d.exec.Replied(d.now, d.replyTo(1, errors.New("internal error")))
+	d.hasLoad("answered", map[cluster.NodeID]cluster.MilliCPU{"a": 700})
+	d.lookedAt("a", d.copies["a"]...)
+	d.hasLoad("seen before the answer", map[cluster.NodeID]cluster.MilliCPU{"a": 700})
+	d.settle()
+	d.hasLoad("seen", map[cluster.NodeID]cluster.MilliCPU{"a": 1})
+}
+
+// A cap that does not come about is tried again when its own time has come, whatever else is
+// seen or wanted, and whatever other caps wait for.
+func TestCapsHaveTheirOwnTimes(t *testing.T) {
+	set := settings()
+	set.LookEvery = time.Hour
+	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
+	d := sit(t, set, l)
+	d.settle()
+	var asked []string
+	for range 25 {
+		for _, id := range []cluster.VJobID{1, 2} {
+			if id == 1 || d.now.Sub(start) >= 3*time.Second {
+				d.caps(id, 500) // by each decision
+			}
+		}
+		d.has(77, 0, "a", hypervisor.CopyPaused) // a look has news of all that is there
+		if len(asked)%2 == 0 {
+			d.gone(77, 0, "a")
+		}
+		for _, c := range d.calls[len(asked):] {
+			asked = append(asked, fmt.Sprintf("%s %s", c.VM, d.now.Sub(start)))
+			d.reply(c.Op, errors.New("no such controller"))
+		}
+		wake := d.exec.Drain().Wake.Sub(start)
+		d.now = d.now.Add(time.Second)
+		if d.exec.Tick(d.now); d.now.Sub(start) > wake {
+			t.Errorf("after %s it wanted to be woken at %s", d.now.Sub(start)-time.Second, wake)
+		}
+		d.settle()
+	}
+	if got, want := strings.Join(asked, ", "), "1.0 0s, 2.0 3s, 1.0 5s, 2.0 8s, 1.0 15s, 2.0 18s"; got != want {
+		t.Errorf("asked for caps at %s, want %s", got, want)
+	}
+}
+
+// A call for a cap has as long as the shortest one, and an alarm names a refusal.
+func TestAnswersToCaps(t *testing.T) {
+	for answer, told := range map[error]int{nil: 0, hypervisor.ErrNoSuchVM: 0, hypervisor.ErrRefused: 1} {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		d := sit(t, settings(), l)
+		d.settle()
+		later := d.now.Add(time.Second)
+		d.exec.SetCaps(later, 1, []cluster.MilliCPU{500})
+		d.settle()
+		if i := d.steps[len(d.steps)-1].Intents; len(i) != 1 || !i[0].At.Equal(later) {
+			t.Errorf("intents are %+v", i)
+		}
+		d.now = later
+		d.pass(14 * time.Second)
+		if d.told("no reply") != 0 {
+			t.Error("it is given up too early")
+		}
+		d.reply(1, answer)
+		if got := d.told("1.0 on a: its share of CPU cannot be limited to 0.5"); got != told {
+			t.Errorf("%v: told %d times, want %d", answer, got, told)
+		}
+		d.caps(1, 600)
+		d.pass(15 * time.Second)
+		if d.told("cap of 1.0 on a: no reply") != 1 {
+			t.Error("it is not given up")
+		}
+	}
+}
+
 // A node that cannot cap is asked now and then, and somebody is told once.
 func TestCapsThatFail(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
@@ -80,6 +211,27 @@ func TestCapsThatFail(t *testing.T) {
 	d.isIn(gang.Active)
 }
 
+// A cap that lets a VM use more has to be admitted, any other one does not.
+func TestOnlyLargerCapsAreAdmitted(t *testing.T) {
+	for _, c := range []struct {
+		has, wants cluster.MilliCPU
+		asked      int
+	}{
+		{500, 500, 0}, {500, 501, 0}, {500, 499, 1}, {500, 0, 0}, {0, 500, 1}, {0, 1000, 1}, {0, 1001, 0},
+	} {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		d := sit(t, settings(), l)
+		d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return false }
+		d.capped(c.has)
+		d.settle()
+		d.caps(1, c.wants)
+		if n, _ := d.asked(); n != c.asked {
+			t.Errorf("from %s to %s: %d calls, want %d", c.has, c.wants, n, c.asked)
+		}
+	}
+}
+
 // A copy that is created has its cap from the first.
 func TestCapsAtBoot(t *testing.T) {
 	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
@@ -91,6 +243,13 @@ func TestCapsAtBoot(t *testing.T) {
 	}
 	if load := d.exec.Load("a"); load != 250 {
 		t.Errorf("a may use %s CPU while it boots", load)
+	}
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.capped(250)
+	d.reply(1, nil)
+	d.adoptAs(2, []ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
+	if len(d.calls) != 2 || d.calls[1].Verb != hypervisor.Pause || d.calls[1].Cap != 0 {
+		t.Errorf("the calls are %+v; a pause needs no cap", d.calls)
 	}
 }
 

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -17,30 +18,27 @@ func (e *Executor) step(p *pursuit) gang.Turn {
 
 // roomAt is all that is to be seen of a member of a container: whether its node is lost.
 func (e *Executor) roomAt(p *pursuit, rank int) gang.Sight {
-	m := &p.rec.Members[rank]
-	return gang.Sight{Gone: m.Node != "" && e.fenced(m.Node)}
+	return gang.Sight{Gone: e.fenced(p.rec.Members[rank].Node)}
 }
 
-// inside says who has to leave before a container can give its room back, "" for nobody.
+// inside says which vjobs have to leave before a container can give its room back, "" for none.
 func (e *Executor) inside(p *pursuit) string {
 	if p.rec.Phase != gang.Clearing {
 		return ""
 	}
-	n, first := 0, cluster.VJobID(0)
+	var inside []cluster.VJobID
 	for id, q := range e.gangs {
 		if q.job.Inner == p.job.ID && !q.away() {
-			if n++; first == 0 || id < first {
-				first = id
-			}
+			inside = append(inside, id)
 		}
 	}
-	switch n {
+	switch n := len(inside); n {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("vjob %s is still inside", first)
+		return fmt.Sprintf("vjob %s is still inside", inside[0])
 	default:
-		return fmt.Sprintf("vjob %s and %d more are still inside", first, n-1)
+		return fmt.Sprintf("vjob %s and %d more are still inside", slices.Min(inside), n-1)
 	}
 }
 
@@ -53,9 +51,9 @@ func (e *Executor) outside(p *pursuit, a *assignment) string {
 		return ""
 	}
 	switch a.gang.Kind {
-	case cluster.Boot, cluster.Resume, cluster.Unpause, cluster.Migrate:
 	case cluster.Suspend, cluster.Pause, cluster.Stop:
 		return "" // it makes room
+	default:
 	}
 	c, live := e.gangs[p.job.Inner]
 	switch {
@@ -89,7 +87,7 @@ func (e *Executor) stir(p *pursuit) {
 func (e *Executor) free(n *node, p *pursuit) cluster.Resources {
 	free := n.Capacity.Minus(e.used(n))
 	for id, c := range e.containers {
-		if id == p.job.ID || id == p.job.Inner {
+		if id == p.job.Inner {
 			continue
 		}
 		unused := e.unused(c, n)
@@ -107,11 +105,9 @@ func (e *Executor) unused(c *pursuit, n *node) cluster.Resources {
 	return c.keeps(n.ID).Minus(e.usedBy(n, func(q *pursuit) bool { return q.job.Inner == c.job.ID }))
 }
 
-// keeps is the room that a container has on a node.
+// keeps is the room that a container has on a node, from when it begins to run until it has
+// ended.
 func (p *pursuit) keeps(node cluster.NodeID) (sum cluster.Resources) {
-	if p.rec.Phase != gang.Active && p.rec.Phase != gang.Clearing {
-		return sum
-	}
 	for rank, m := range p.rec.Members {
 		if m.Node == node {
 			sum = sum.Plus(p.job.VMs[rank].Reserved)

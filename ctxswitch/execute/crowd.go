@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
 
@@ -93,7 +92,7 @@ func busy(need, reserved cluster.MilliCPU) bool { return need > 0 && 10*need >= 
 // crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
 // since its room is promised to others afterwards.
 func (p *pursuit) grace() time.Duration {
-	if !p.job.Reservation.IsZero() || p.job.Container {
+	if !p.job.Reservation.IsZero() {
 		return 0
 	}
 	return max(0, max(p.job.Walltime, leastGrace)-p.crowded)
@@ -103,14 +102,10 @@ func (p *pursuit) grace() time.Duration {
 // switch after the other.
 const leastGrace = 10 * time.Minute
 
-// counts is how much of a time since the last account counts towards the walltime.
+// counts is how much of a running time since the last account counts towards the walltime.
 func (p *pursuit) counts(dt time.Duration) time.Duration {
-	switch {
-	case p.accounted != gang.Active:
-		return 0
-	case p.short == 0:
+	if p.short == 0 {
 		return dt
-	default:
-		return max(0, dt-p.grace())
 	}
+	return max(0, dt-p.grace())
 }

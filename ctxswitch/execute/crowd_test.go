@@ -51,8 +51,12 @@ func TestAWalltimeStandsStillOnCrowdedNodes(t *testing.T) {
 		{"there is enough", []cluster.MilliCPU{1000, 1000, 0, 1000, 0, 0}, false},
 		{"all that is there is used by those who have reserved it", []cluster.MilliCPU{1000, 1000, 0, 1000, 1000, 0}, false},
 		{"next to all is used by more than have reserved it", []cluster.MilliCPU{800, 800, 800, 800, 790, 0}, true},
+		{"98 of 100 is next to all", []cluster.MilliCPU{784, 784, 784, 784, 784, 0}, true},
+		{"less is not", []cluster.MilliCPU{784, 784, 784, 784, 783, 0}, false},
+		{"all that is there is reserved, and more is wanted", []cluster.MilliCPU{2000, 1000, 1000, 1000, 0, 0}, true},
 		{"some idle", []cluster.MilliCPU{1000, 1000, 950, 950, 50, 50}, false},
-		{"only others want more", []cluster.MilliCPU{0, 50, 0, 1000, 1000, 1000}, false},
+		{"only others want more", []cluster.MilliCPU{0, 95, 0, 1500, 1500, 1500}, false},
+		{"a tenth of what is reserved is wanted", []cluster.MilliCPU{0, 100, 0, 1500, 1500, 1500}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := pair(t)
@@ -159,10 +163,77 @@ func TestACrowdAfterARestart(t *testing.T) {
 	}
 }
 
-// Who leaves a crowded node, or goes down with it, is not short any more.
-func TestACrowdThatLeaves(t *testing.T) {
+// What may not use more than its cap wants no more.
+func TestCapsKeepNodesFromCrowding(t *testing.T) {
+	for most, stays := range map[cluster.MilliCPU]bool{0: true, 1: false, 600: false, 900: true} {
+		d := pair(t)
+		for i := range d.copies["a"] {
+			d.copies["a"][i].Cap = most
+		}
+		d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+		if r, _ := d.exec.Job(1); r.Short != stays {
+			t.Errorf("under caps of %s its members go short: %t", most, r.Short)
+		}
+	}
+}
+
+// A VM that has reserved no CPU goes short when it wants any.
+func TestACrowdOfVMsThatHaveReservedNothing(t *testing.T) {
+	for need, stays := range map[cluster.MilliCPU]bool{0: false, 1: true} {
+		d := pair(t, func(j *cluster.VJob) {
+			for rank := range j.VMs {
+				j.VMs[rank].Reserved.CPU = 0
+			}
+		})
+		d.needs(0, need, 0, 1500, 1500, 1500)
+		if r, _ := d.exec.Job(1); r.Short != stays {
+			t.Errorf("wanting %s its members go short: %t", need, r.Short)
+		}
+	}
+}
+
+// The time before a node was seen to be crowded counts, and nothing is written because of it.
+func TestACrowdBeginsWhenItIsSeen(t *testing.T) {
+	d := pair(t)
+	d.needs(1000, 0, 0, 0, 0, 0)
+	d.now = d.now.Add(50 * time.Second)
+	d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+	if counts, crowded := d.ran(); counts != 50*time.Second || crowded != 0 || d.usage().Running != 0 {
+		t.Errorf("%s count, %s do not, %s are written", counts, crowded, d.usage().Running)
+	}
+	d.now = d.now.Add(5 * time.Second)
+	d.needs(1000, 1000, 0, 0, 0, 0)
+	if counts, crowded := d.ran(); counts != 50*time.Second || crowded != 5*time.Second {
+		t.Errorf("%s count, %s do not", counts, crowded)
+	}
+}
+
+// A vjob may end while its crowded node is off, and is missed by nothing when the node is back.
+func TestACrowdThatEnds(t *testing.T) {
 	d := pair(t)
 	d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+	d.dead["a"] = true
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.exec.Rest(d.now, "a", time.Minute, 0)
+	d.settle()
+	if _, live := d.exec.Job(2); live {
+		t.Fatal("vjob 2 is live")
+	}
+	d.dead["a"] = false
+	d.needs(1000, 1000, 1000, 0, 0, 0)
+	if r, _ := d.exec.Job(1); r.Short {
+		t.Error("the members of vjob 1 go short on a node of their own")
+	}
+}
+
+// Members that leave a crowded node, or stand still there, are not short any more.
+func TestACrowdThatLeaves(t *testing.T) {
+	d := pair(t)
+	d.needs(1000, 1000, 1000, 1500, 1500, 1500)
 	for rank := range 3 {
 		d.copies["a"][rank].State = hypervisor.CopyPaused
 	}
@@ -171,5 +242,19 @@ func TestACrowdThatLeaves(t *testing.T) {
 	d.pass(time.Minute)
 	if _, crowded := d.ran(); crowded > 0 {
 		t.Errorf("%s do not count", crowded)
+	}
+}
+
+// A node that is given more CPU is not crowded from then on, before it is looked at.
+func TestACrowdOnANodeThatGrows(t *testing.T) {
+	d := pair(t)
+	d.needs(1000, 1000, 1000, 1000, 1000, 1000)
+	n, _ := d.exec.Node("a")
+	for cpu, short := range map[cluster.MilliCPU]bool{6000: false, 5000: true} {
+		n.Capacity.CPU = cpu
+		d.exec.SetNode(d.now, n.Node)
+		if r, _ := d.exec.Job(1); r.Short != short {
+			t.Errorf("with %s CPU its members go short: %t", cpu, r.Short)
+		}
 	}
 }

@@ -145,7 +145,11 @@ func (d *desk) settle() {
 		if d.looking {
 			d.looking = false
 			d.watched[""]++
-			d.exec.LookedStore(d.now, d.store, d.lost)
+			store := d.store
+			if d.lost != nil {
+				store = hypervisor.Store{}
+			}
+			d.exec.LookedStore(d.now, store, d.lost)
 		}
 	}
 }

@@ -41,11 +41,8 @@ func (e *Executor) redraw(n *node) {
 			p.watts -= s.watts
 		}
 	}
-	n.draw.watts, n.draw.shares = power.Standby, n.draw.shares[:0]
+	n.draw.watts, n.draw.shares = max(power.Standby, n.dark), n.draw.shares[:0]
 	if !n.on() {
-		if n.rests > 0 {
-			n.draw.watts = max(power.Standby, n.dark)
-		}
 		return
 	}
 	uses, all := n.uses()
@@ -64,7 +61,6 @@ func (e *Executor) redraw(n *node) {
 func (e *Executor) charge(n *node) {
 	if n.draw.since.IsZero() {
 		n.draw.since = e.now
-		return
 	}
 	for from := n.draw.since; from.Before(e.now); {
 		to := sooner(hourOf(from).Add(time.Hour), e.now)
@@ -83,7 +79,7 @@ func (e *Executor) charge(n *node) {
 
 // chargeAll writes what all nodes have drawn, once a minute: a crash forgets no more.
 func (e *Executor) chargeAll() {
-	if len(e.Power) == 0 || e.now.Sub(e.charged) < writeEvery {
+	if e.now.Sub(e.charged) < writeEvery {
 		return
 	}
 	e.charged = e.now
@@ -109,7 +105,8 @@ type use struct {
 }
 
 // uses lists what the copies on a node use, in order of VMs: what they need, under their
-// caps; all of them no more than there is. Paused ones use nothing, and are listed.
+// caps, though all of them may need more than there is. Paused ones use nothing, and are
+// listed.
 func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		u := use{vm: vm}
@@ -122,12 +119,6 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 		list, all = append(list, u), all+u.cpu
 	}
 	slices.SortFunc(list, func(a, b use) int { return a.vm.Compare(b.vm) })
-	if over := n.Capacity.CPU; all > over {
-		for i := range list {
-			list[i].cpu = list[i].cpu * over / all
-		}
-		all = over
-	}
 	return list, all
 }
 
@@ -135,9 +126,9 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 // that its VMs may use; 0 where nothing is known of its power.
 func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes[id]
-	power, modelled := e.Power[id]
+	power := e.Power[id]
 	switch {
-	case !known || !modelled:
+	case !known:
 		return 0
 	case !n.on() && more <= 0:
 		return power.Standby

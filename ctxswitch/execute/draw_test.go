@@ -91,6 +91,12 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 			t.Errorf("a may draw %s, want 150 W", most)
 		}
 	}
+	d.copies["a"][0].State, d.copies["a"][0].Cap = hypervisor.CopyRunning, 1
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	if r, _ := d.exec.Node("a"); r.Watts != 100.025 {
+		t.Errorf("under the least cap a draws %s", r.Watts)
+	}
 	if most := d.exec.Ceiling("a", 10_000); most != 200 {
 		t.Errorf("full is %s, want 200 W", most)
 	}
@@ -99,6 +105,24 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 	}
 	if most := d.exec.Ceiling("b", 1000); most != 125 {
 		t.Errorf("b may draw %s once it is used, want 125 W", most)
+	}
+}
+
+// A node that is declared offline, or down, while it does not answer draws its standby power
+// from then on.
+func TestDrawFollowsWhatIsDecreed(t *testing.T) {
+	d := sit(t, settings(), world())
+	lit(d)
+	d.dead["b"] = true
+	d.settle()
+	for _, c := range []struct {
+		state cluster.NodeState
+		want  energy.Watts
+	}{{cluster.Online, 100}, {cluster.Offline, 5}, {cluster.Draining, 100}, {cluster.Down, 5}} {
+		d.exec.SetNode(d.now, cluster.Node{ID: "b", State: c.state, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
+		if n, _ := d.exec.Node("b"); n.Watts != c.want {
+			t.Errorf("%s: it draws %s, want %s", c.state, n.Watts, c.want)
+		}
 	}
 }
 
@@ -119,8 +143,12 @@ func TestBootingDraws(t *testing.T) {
 	d.pass(10 * time.Minute)
 	after, _ := d.drawn()
 	near(t, "node b while it boots", after["b"]-before["b"], 170*600)
-	d.exec.Rest(d.now, "b", 0, 0)
 	d.dead["b"] = false
+	d.pass(10 * time.Minute)
+	if n, _ := d.exec.Node("b"); n.Watts != 100 {
+		t.Errorf("as soon as it answers it draws %s", n.Watts)
+	}
+	d.exec.Rest(d.now, "b", 0, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("idle it draws %s", n.Watts)

@@ -218,7 +218,7 @@ func (e *Executor) Tick(now time.Time) {
 	e.now = now
 	for _, id := range slices.Sorted(maps.Keys(e.ops)) {
 		o := e.ops[id]
-		if !o.lost && !now.Before(o.deadline) {
+		if !now.Before(o.deadline) {
 			e.lose(o)
 		}
 		e.tellLong(o)
@@ -237,9 +237,7 @@ func (e *Executor) Tick(now time.Time) {
 	}
 	e.expire()
 	e.recapDue()
-	if e.Admits != nil {
-		e.touchWaiters() // what is admitted changes with time
-	}
+	e.touchWaiters() // what is admitted changes with time
 	e.accountAll()
 	e.chargeAll()
 }
@@ -266,7 +264,7 @@ func (e *Executor) Drain() Effects {
 // wake is when the next deadline, look or patience ends.
 func (e *Executor) wake() time.Time {
 	next := e.now.Add(e.settings.LookEvery)
-	sooner := func(t time.Time) {
+	sooner := func(t time.Time) { // what is not waited for is due since the year 1
 		if t.After(e.now) && t.Before(next) {
 			next = t
 		}
@@ -282,14 +280,10 @@ func (e *Executor) wake() time.Time {
 		for i := range p.trails {
 			t := &p.trails[i]
 			sooner(t.pace())
-			if !t.absent.IsZero() {
-				sooner(t.absent.Add(e.settings.Limits.Word))
-				sooner(t.absent.Add(e.settings.Limits.StoreLag))
-			}
+			sooner(t.absent.Add(e.settings.Limits.Word))
+			sooner(t.absent.Add(e.settings.Limits.StoreLag))
 		}
-		if !p.denied.IsZero() {
-			sooner(p.denied.Add(e.settings.Patience))
-		}
+		sooner(p.denied.Add(e.settings.Patience))
 		if p.rec.Phase == gang.Pausing {
 			sooner(p.rec.Since.Add(e.settings.Limits.MaxSkew + time.Millisecond))
 		}

@@ -127,6 +127,39 @@ func TestDiscardsThatFail(t *testing.T) {
 	}
 }
 
+// An image that is gone and comes back, from a back-up of the store, is deleted at once, however
+// often that failed before; a store that cannot be read shows no image to be gone.
+func TestDiscardsThatBeginAnew(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		store error
+		shown []hypervisor.Image
+		calls int
+	}{
+		{"it is there all the time", nil, []hypervisor.Image{imageOf(5, 1)}, 0},
+		{"it is gone for a while", nil, nil, 1},
+		{"the store is lost for a while", hypervisor.ErrNoImage, nil, 0},
+	} {
+		set := settings()
+		set.KeepLost = time.Hour
+		l := world()
+		l.Left = []gang.Record{left(5, 1)}
+		d := sit(t, set, l)
+		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
+		d.settle()
+		d.pass(time.Hour)
+		d.repliesFor(100*time.Second, errors.New("permission denied"))
+		calls := len(d.calls)
+		d.exec.LookedStore(d.now, hypervisor.Store{Images: c.shown, Free: d.store.Free}, c.store)
+		d.drain()
+		d.exec.LookedStore(d.now, d.store, nil)
+		d.pass(time.Second)
+		if got := len(d.calls) - calls; got != c.calls {
+			t.Errorf("%s: %d calls at once, want %d", c.name, got, c.calls)
+		}
+	}
+}
+
 // repliesFor answers every call for a while with an error, and says when each was made.
 func (d *desk) repliesFor(long time.Duration, err error) string {
 	var moments []string

@@ -1,6 +1,9 @@
 package execute_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,4 +61,41 @@ func TestHoursAddUp(t *testing.T) {
 	near(t, "a whole hour of a", nodes[journal.NodeHour{Hour: full, Node: "a"}].Millijoules/1000, 200*3600)
 	near(t, "vjobs in it", vjobs[full]/1000, 200*3600)
 	near(t, "nobody in it", unused[full]/1000, 100*3600)
+}
+
+// What was drawn for hours is divided among them, to the millijoule, and written in order: of
+// nodes, and of vjobs. Of nodes of which nothing is known nothing is written.
+func TestHoursAreDivided(t *testing.T) {
+	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
+	d := sit(t, settings(), l)
+	lit(d)
+	d.copies["a"][0].CPU, d.copies["a"][1].CPU = 3000, 1000
+	d.settle()
+	d.now = d.now.Add(5*time.Hour + 30*time.Minute)
+	d.exec.Tick(d.now)
+	d.drain()
+	var got, want []string
+	for _, s := range d.steps {
+		for _, h := range s.NodeHours {
+			got = append(got, fmt.Sprintf("%s %s: %d, unused %d", h.Hour.Sub(start), h.Node, h.Millijoules, h.Unused))
+		}
+		for _, h := range s.VJobHours {
+			got = append(got, fmt.Sprintf("%s %s: %d", h.Hour.Sub(start), h.VJob, h.Millijoules))
+		}
+	}
+	const full = 3_600_000 // a watt for an hour
+	part := func(hour int) int { return full / (1 + hour/5) }
+	for hour := range 6 {
+		of := time.Duration(hour) * time.Hour
+		want = append(want, fmt.Sprintf("%s a: %d, unused 0", of, 200*part(hour)))
+		want = append(want, fmt.Sprintf("%s b: %d, unused %d", of, 100*part(hour), 100*part(hour)))
+	}
+	for hour := range 6 {
+		of := time.Duration(hour) * time.Hour
+		want = append(want, fmt.Sprintf("%s 1: %d", of, 150*part(hour)), fmt.Sprintf("%s 2: %d", of, 50*part(hour)))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("written is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }

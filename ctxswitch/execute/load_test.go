@@ -12,6 +12,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/hypervisor"
+	"vjob/journal"
 )
 
 // What the VMs of a node may use is the sum of the caps of its copies, and what those
@@ -23,7 +24,7 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 	lit(d)
 	d.copies["a"][0].Cap = 400
 	d.has(3, 0, "b", hypervisor.CopyPaused)
-	d.has(1, 5, "c", hypervisor.CopyRunning)
+	d.has(1, 1, "c", hypervisor.CopyRunning)
 	d.has(77, 0, "c", hypervisor.CopyRunning)
 	d.settle()
 	for id, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 1400, "b": 0, "c": 0, "nowhere": 0} {
@@ -32,7 +33,7 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 		}
 	}
 	for vm, want := range map[cluster.VMID]cluster.MilliCPU{
-		{VJob: 1}: 400, {VJob: 2}: 1000, {VJob: 1, Rank: 5}: 0, {VJob: 77}: 0, {VJob: 3}: 1000,
+		{VJob: 1}: 400, {VJob: 2}: 1000, {VJob: 1, Rank: 1}: 0, {VJob: 77}: 0, {VJob: 3}: 1000,
 	} {
 		if got := d.exec.Most(vm); got != want {
 			t.Errorf("%s may use %s, want %s", vm, got, want)
@@ -75,10 +76,118 @@ func TestLoadOfWhatIsOnItsWay(t *testing.T) {
 	}
 	d.exec.SetCaps(d.now, 1, []cluster.MilliCPU{300})
 	d.exec.SetCaps(d.now, 2, []cluster.MilliCPU{200})
-	for node, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 300, "b": 300, "c": 200} {
+	for node, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 300, "b": 300, "c": 1000} {
 		if got := d.exec.Load(node); got != want {
 			t.Errorf("under caps the VMs on %s may use %s, want %s", node, got, want)
 		}
+	}
+}
+
+// hasLoad checks what the VMs on nodes may use.
+func (d *desk) hasLoad(when string, want map[cluster.NodeID]cluster.MilliCPU) {
+	d.t.Helper()
+	for node, most := range want {
+		if got := d.exec.Load(node); got != most {
+			d.t.Errorf("%s: the VMs on %s may use %s, want %s", when, node, got, most)
+		}
+	}
+}
+
+// What a call has brought counts until a look shows it that began after its end, and from then
+// on as it is seen. What comes is under the cap that its call was begun with.
+func TestLoadOfWhatHasCome(t *testing.T) {
+	d := sit(t, settings(), world(job(1, 2, cluster.Waiting)))
+	d.dead["c"] = true
+	d.settle()
+	d.caps(1, 0, 250)
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
+	d.hasLoad("booting", map[cluster.NodeID]cluster.MilliCPU{"a": 1000, "b": 250, "c": 0})
+	d.caps(1, 400, 800)
+	d.hasLoad("under other caps", map[cluster.NodeID]cluster.MilliCPU{"a": 1000, "b": 250, "c": 0})
+	d.exec.Hint(d.now, "a")
+	d.drain()
+	d.exec.Replied(d.now, d.replyTo(1, nil))
+	d.exec.Replied(d.now, d.replyTo(2, nil))
+	d.hasLoad("replied", map[cluster.NodeID]cluster.MilliCPU{"a": 400, "b": 800, "c": 0})
+	d.lookedAt("a") // this look began before the reply
+	d.hasLoad("seen too early", map[cluster.NodeID]cluster.MilliCPU{"a": 400, "b": 800})
+	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
+	d.hasLoad("not there", map[cluster.NodeID]cluster.MilliCPU{"a": 0, "b": 800})
+	d.has(1, 1, "b", hypervisor.CopyRunning)
+	d.copies["b"][0].Cap = 250
+	d.lookedAt("b", d.copies["b"]...)
+	d.hasLoad("seen", map[cluster.NodeID]cluster.MilliCPU{"b": 800}) // its cap is being changed
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.copies = map[cluster.NodeID][]hypervisor.Copy{}
+	d.settle()
+	for _, c := range d.calls {
+		d.reply(c.Op, nil)
+	}
+	if _, live := d.exec.Job(1); live {
+		t.Error("it has not ended")
+	}
+	d.hasLoad("ended", map[cluster.NodeID]cluster.MilliCPU{"a": 0, "b": 0, "c": 0})
+}
+
+// A VM counts once on a node, whatever is done with it there, and for nothing where it only was,
+// or where a call brings nothing.
+func TestLoadCountsOnce(t *testing.T) {
+	boot := func(op hypervisor.OpID, vm cluster.VMID) journal.Intent {
+		return journal.Intent{At: start, Call: hypervisor.Call{Op: op, Verb: hypervisor.Boot, VM: vm, Node: "a"}}
+	}
+	t.Run("two boots of a VM, and others of VMs that there are not", func(t *testing.T) {
+		l := world(job(1, 1, cluster.Booting))
+		l.Gangs = append(l.Gangs, at(1, gang.Creating, ""))
+		l.Gangs[0].Members[0].Next = "a"
+		l.Open = []journal.Intent{
+			boot(1, cluster.VMID{VJob: 1}), boot(2, cluster.VMID{VJob: 1}), boot(3, cluster.VMID{VJob: 1, Rank: 1}), boot(4, cluster.VMID{VJob: 7}),
+		}
+		l.NextOp = 5
+		d := sit(t, settings(), l)
+		d.settle()
+		d.hasLoad("under way", map[cluster.NodeID]cluster.MilliCPU{"a": 1000})
+		d.exec.Replied(d.now, d.replyTo(1, nil))
+		d.hasLoad("one has ended", map[cluster.NodeID]cluster.MilliCPU{"a": 1000})
+		d.has(1, 0, "a", hypervisor.CopyRunning)
+		d.settle()
+		d.hasLoad("it is seen", map[cluster.NodeID]cluster.MilliCPU{"a": 1000})
+		d.exec.Replied(d.now, d.replyTo(2, nil))
+		d.hasLoad("both have ended", map[cluster.NodeID]cluster.MilliCPU{"a": 1000})
+	})
+	t.Run("a node that never answered", func(t *testing.T) {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "c"))
+		d := sit(t, settings(), l)
+		d.dead["c"] = true
+		d.settle()
+		d.caps(1, 500)
+		d.hasLoad("silent", map[cluster.NodeID]cluster.MilliCPU{"c": 0})
+	})
+	t.Run("what brings nothing", func(t *testing.T) {
+		l := world(job(1, 1, cluster.Suspended))
+		l.Gangs = append(l.Gangs, savedOn("a", 1, 1))
+		d := sit(t, settings(), l)
+		d.store.Images = []hypervisor.Image{{ID: l.Gangs[0].Members[0].Image.ID, Node: "a", Complete: true}}
+		d.settle()
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+			t.Fatal(err)
+		}
+		d.settle()
+		d.wants("1 discard 1.0@a")
+		d.hasLoad("while its image is deleted", map[cluster.NodeID]cluster.MilliCPU{"a": 0})
+	})
+}
+
+// A VM that needs no CPU is not refused for want of power.
+func TestLoadOfNothingIsAdmitted(t *testing.T) {
+	for cpu, want := range map[cluster.MilliCPU]string{0: "1 boot 1.0@a", 1: ""} {
+		d := sit(t, settings(), world(large(1, cpu, cluster.Waiting)))
+		d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return false }
+		d.settle()
+		d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+		d.wants(want)
 	}
 }
 
@@ -164,18 +273,60 @@ func TestCapsOfMembers(t *testing.T) {
 	d.wants("1 cap 1.1@b")
 }
 
-// A copy that is saved or that is dead is not asked for its cap.
+// The cap of a copy that is saved, that is dead or that is not seen is left alone.
 func TestCapsWaitForJobs(t *testing.T) {
-	l := world(job(1, 1, cluster.Running))
-	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	for _, c := range []struct {
+		name   string
+		change func(d *desk, c *hypervisor.Copy)
+		back   bool
+	}{
+		{"it is saved", func(_ *desk, c *hypervisor.Copy) { c.Job = hypervisor.JobSaving }, true},
+		{"it is dead", func(_ *desk, c *hypervisor.Copy) { c.State = hypervisor.CopyDead }, false},
+		{"its node is silent", func(d *desk, _ *hypervisor.Copy) { d.dead["a"] = true }, true},
+	} {
+		l := world(job(1, 1, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+		d := sit(t, settings(), l)
+		d.settle()
+		c.change(d, &d.copies["a"][0])
+		d.exec.Hint(d.now, "a")
+		d.settle()
+		d.caps(1, 500)
+		if n, _ := d.asked(); n > 0 {
+			t.Errorf("%s: asked for its cap", c.name)
+		}
+		if !c.back {
+			continue
+		}
+		d.dead["a"], d.copies["a"][0].Job = false, hypervisor.JobNone
+		d.pass(30 * time.Second)
+		d.hasAsked(1, 500)
+	}
+}
+
+// Each copy of a VM has its cap set; what it may use is what the one with the most may.
+func TestCapsOfEachCopy(t *testing.T) {
+	l := world(job(1, 1, cluster.Migrating))
+	l.Gangs = append(l.Gangs, at(1, gang.Shifting, "a"))
+	l.Gangs[0].Members[0].Next = "b"
 	d := sit(t, settings(), l)
-	d.copies["a"][0].Job = hypervisor.JobSaving
+	d.copies["a"][0].Cap = 300
 	d.settle()
+	d.wants("1 migrate 1.0@a>b")
+	d.has(1, 0, "b", hypervisor.CopyPaused)
+	d.copies["b"][0].Cap = 600
+	d.exec.Hint(d.now, "b")
+	d.settle()
+	if got := d.exec.Most(cluster.VMID{VJob: 1}); got != 600 {
+		t.Errorf("it may use %s, want 0.6 CPU", got)
+	}
 	d.caps(1, 500)
-	d.hasAsked(0, 0)
-	d.copies["a"][0].Job = hypervisor.JobNone
-	d.pass(30 * time.Second)
-	d.hasAsked(1, 500)
+	d.wants("1 migrate 1.0@a>b, 2 cap 1.0@a")
+	d.copies["a"][0].Cap = 500
+	d.reply(2, nil)
+	d.exec.Hint(d.now, "b") // not to be relied on any more
+	d.settle()
+	d.wants("1 migrate 1.0@a>b, 2 cap 1.0@a, 3 cap 1.0@b")
 }
 
 // A cap that does not come about is tried again later and later.

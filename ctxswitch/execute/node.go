@@ -91,7 +91,6 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 		}
 		e.touchHomes(n.ID)
 		e.settleOn(n.ID)
-		return
 	}
 	e.look(known)
 }
@@ -152,7 +151,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 
 // see replaces what is known of a node, and wakes the gangs that it concerns: those
 // under way that wait for it, and where something is new, those whose copies are
-// there and those that wait for room.
+// there and those that were denied something: what all nodes draw may be less now.
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
 	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
@@ -167,7 +166,8 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 		}
 		n.copies[c.VM] = c
 	}
-	if e.meters(view.Copies) || news {
+	e.meters(view.Copies)
+	if news {
 		e.touchWaiters()
 	}
 	for id := range e.homes[n.ID] {
@@ -182,9 +182,9 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 // they need and use, and none of them has a job: time changes how a job is judged.
 func (n *node) shows(copies []hypervisor.Copy) bool {
 	for _, c := range copies {
-		known, there := n.copies[c.VM]
+		known := n.copies[c.VM]
 		known.CPU, known.CPUTime = c.CPU, c.CPUTime
-		if !there || known != c || c.Job != hypervisor.JobNone {
+		if known != c || c.Job != hypervisor.JobNone {
 			return false
 		}
 	}
@@ -198,17 +198,14 @@ func (e *Executor) find(n *node, c hypervisor.Copy) {
 	e.dirty[c.VM.VJob] = true
 }
 
-// meters takes in the CPU of copies that run. It reports whether any counts for more
-// or less than before.
-func (e *Executor) meters(copies []hypervisor.Copy) (changed bool) {
+// meters takes in the CPU of copies that run.
+func (e *Executor) meters(copies []hypervisor.Copy) {
 	for _, c := range copies {
 		p := e.gangs[c.VM.VJob]
 		if p != nil && c.State == hypervisor.CopyRunning && e.meter(p, c.VM.Rank, c.CPU, c.CPUTime) {
-			changed = true
 			e.changes++
 		}
 	}
-	return changed
 }
 
 // forget drops what was seen on a node, and wakes the gangs that it concerned.
@@ -349,9 +346,6 @@ func (e *Executor) touchHomes(id cluster.NodeID) {
 			delete(e.homes[id], job)
 			continue
 		}
-		e.dirty[job] = true
-	}
-	for job := range e.restless {
 		e.dirty[job] = true
 	}
 }

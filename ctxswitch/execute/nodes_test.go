@@ -184,9 +184,13 @@ func TestSurveyCountsOnce(t *testing.T) {
 	if d.exec.Changes() == changes {
 		t.Error("no new decision is wanted")
 	}
+	changes = d.exec.Changes()
 	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
 	if !d.exec.Surveyed() {
 		t.Error("all were looked at")
+	}
+	if d.exec.Changes() == changes {
+		t.Error("no decision is wanted after the last node was looked at")
 	}
 	d.exec.SetNode(d.now, cluster.Node{ID: "d"})
 	if d.exec.Surveyed() {
@@ -308,9 +312,11 @@ func TestALookSettlesLostCalls(t *testing.T) {
 	d.reply(2, hypervisor.ErrTimeout)
 	d.now = d.now.Add(settings().Settle)
 	d.exec.Hint(d.now, "a")
-	d.settle()
-	if got := d.results(); len(got) != 2 {
-		t.Errorf("closed are %v", got)
+	d.drain()
+	steps := len(d.steps)
+	d.lookedAt("a", d.copies["a"]...)
+	if got := d.results(); len(got) != 2 || len(d.steps) != steps+1 {
+		t.Errorf("closed are %v by %d steps", got, len(d.steps)-steps)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
+	"vjob/journal"
 )
 
 // makesRoom is a plan that stops vjob 1 to boot vjob 2, which 3 does not wait for.
@@ -217,6 +218,7 @@ func TestHoldIsWrittenOnce(t *testing.T) {
 func TestNodeWarnings(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.settle()
+	d.steps = nil
 	events := 0
 	for i, warnings := range [][]string{{"not confined"}, {"not confined"}, nil, {"not confined", "in the clear"}} {
 		d.exec.Looked(d.now, "b", hypervisor.View{Node: "b", Warnings: warnings}, nil)
@@ -224,8 +226,13 @@ func TestNodeWarnings(t *testing.T) {
 		if len(warnings) > 0 && i != 1 {
 			events++
 		}
-		if n := d.told("node b: not confined"); n != events || !slices.Equal(d.exec.Nodes()[1].Warnings, warnings) {
+		if n := d.told("node b: "); n != events || !slices.Equal(d.exec.Nodes()[1].Warnings, warnings) {
 			t.Errorf("look %d: %d events, want %d; reported %q, want %q", i, n, events, d.exec.Nodes()[1].Warnings, warnings)
+		}
+	}
+	for _, e := range d.events(journal.EventNode) {
+		if e.Node != "b" {
+			t.Errorf("the warnings of b are an event of node %q", e.Node)
 		}
 	}
 }

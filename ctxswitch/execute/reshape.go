@@ -19,7 +19,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	case shape < 0 || shape >= len(p.job.Shapes):
 		return cluster.BadField("shape", shape, fmt.Sprintf("one of its %d", len(p.job.Shapes)))
-	case !p.idle() || p.rec.Phase != gang.Absent || p.rec.Incarnation != 0:
+	case !p.idle() || p.rec.Incarnation != 0:
 		return fmt.Errorf("vjob %s is %s and has been started: %w", id, p.job.State, cluster.ErrConflict)
 	case shape == p.job.Shape:
 		return nil
@@ -27,9 +27,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	job, rec := p.job.As(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
 	next := newPursuit(job, rec, now)
-	next.ran, next.started, next.born, next.used = p.ran, p.started, p.born, p.used
 	e.gangs[id], e.restless[id], e.dirty[id] = next, next, true
-	e.settleHomes(next)
 	e.changes++
 	r := journal.Reshape{VJob: id, Shape: shape, Walltime: job.Walltime}
 	for i := range job.VMs {

@@ -90,8 +90,12 @@ func TestWhatHoldsANodeAfterACall(t *testing.T) {
 	d.pass(time.Minute)
 	d.ties("under way", "a", "the discard of 1.0 is not over")
 	d.store.Images = nil
+	d.exec.Hint(d.now, "a")
+	d.drain()
 	d.exec.Replied(d.now, d.replyTo(1, nil))
 	d.ties("replied", "a", "vjob 1 has a member there, or may have")
+	d.lookedAt("a")
+	d.ties("after a look that began before", "a", "vjob 1 has a member there, or may have")
 	d.settle()
 	d.ties("looked at", "a", "")
 }

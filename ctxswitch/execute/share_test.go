@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func TestDrawIsShared(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
 	d := sit(t, settings(), l)
 	lit(d)
-	for _, c := range []struct{ first, second cluster.MilliCPU }{{4000, 4000}, {9000, 3000}, {1000, 1000}, {0, 4000}, {0, 0}} {
+	for _, c := range []struct{ first, second cluster.MilliCPU }{{4000, 4000}, {9000, 3000}, {5000, 2000}, {1000, 1000}, {0, 4000}, {0, 0}} {
 		d.copies["a"][0].CPU, d.copies["a"][1].CPU = c.first, c.second
 		d.exec.Hint(d.now, "a")
 		d.settle()
@@ -74,6 +75,70 @@ func TestCeilingOfNodesThatAreOff(t *testing.T) {
 	}
 }
 
+// Nodes that draw nothing have nothing written, and little is written when it is a joule.
+func TestDrawOfLittle(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.exec.Power = map[cluster.NodeID]energy.Power{"a": {}, "b": {Idle: 0.02, Full: 0.02}}
+	d.settle()
+	d.pass(time.Minute + time.Second)
+	drawn, _ := d.drawn()
+	if want := map[cluster.NodeID]int64{"b": 1}; !maps.Equal(drawn, want) {
+		t.Errorf("drawn are %v J, want %v", drawn, want)
+	}
+}
+
+// One node of which anything is known is enough to account for it, and a node without CPU
+// draws its idle power.
+func TestDrawOfANodeWithoutCPU(t *testing.T) {
+	l := world()
+	l.Nodes = append(l.Nodes, cluster.Node{ID: "d"})
+	d := sit(t, settings(), l)
+	d.exec.Power = map[cluster.NodeID]energy.Power{"d": {Idle: 100, Full: 200}, "nowhere": {Idle: 100, Full: 200, Standby: 5}}
+	d.settle()
+	if n, _ := d.exec.Node("d"); n.Watts != 100 {
+		t.Errorf("it draws %s, want 100 W", n.Watts)
+	}
+	for node, want := range map[cluster.NodeID]energy.Watts{"d": 100, "a": 0, "nowhere": 0} {
+		if got := d.exec.Ceiling(node, 0); got != want {
+			t.Errorf("%s may draw %s, want %s", node, got, want)
+		}
+	}
+}
+
+// A vjob that has ended, or that is not known, draws nothing of what its copies have a share in.
+func TestDrawOfVJobsThatAreNotLive(t *testing.T) {
+	d := pair(t)
+	lit(d)
+	d.has(77, 0, "a", hypervisor.CopyPaused)
+	d.needs(1000, 0, 0, 1000, 0, 0, 0)
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	if n, _ := d.exec.Node("a"); n.Watts != 150 {
+		t.Errorf("a draws %s", n.Watts)
+	}
+	d.dead["a"] = true
+	d.pass(10 * time.Second)
+	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.exec.Rest(d.now, "a", time.Minute, 0)
+	d.pass(10 * time.Second)
+	if _, live := d.exec.Job(2); live {
+		t.Fatal("vjob 2 is live")
+	}
+	d.dead["a"] = false
+	for rank := range 3 {
+		d.gone(2, rank, "a")
+	}
+	d.pass(2 * time.Minute)
+	if n, _ := d.exec.Node("a"); n.Watts != 125 {
+		t.Errorf("a draws %s without vjob 2", n.Watts)
+	}
+	if r, _ := d.exec.Job(1); r.Watts != 125 {
+		t.Errorf("vjob 1 draws %s", r.Watts)
+	}
+}
+
 // Memory is paid for while it is used, of members that take part.
 func TestAccountOfMemory(t *testing.T) {
 	ended := at(3, gang.Active, "a", "b")
@@ -114,7 +179,8 @@ func TestAccountOfMemory(t *testing.T) {
 // Accounts are written at once, in the order of vjobs, after a minute of running.
 func TestAccountsAreWrittenInOrder(t *testing.T) {
 	l := world()
-	for id := range cluster.VJobID(6) {
+	const vjobs = 20
+	for id := range cluster.VJobID(vjobs) {
 		l.VJobs = append(l.VJobs, job(id+1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(id+1, gang.Active, []cluster.NodeID{"a", "b"}[id%2]))
 	}
@@ -126,12 +192,43 @@ func TestAccountsAreWrittenInOrder(t *testing.T) {
 	}
 	d.pass(time.Second)
 	usage := d.steps[len(d.steps)-1].Usage
-	if len(usage) != 6 {
+	if len(usage) != vjobs {
 		t.Fatalf("%d accounts are written: %+v", len(usage), usage)
 	}
 	for i, u := range usage {
 		if u.VJob != cluster.VJobID(i+1) || u.Running != time.Minute {
 			t.Errorf("account %d: vjob %d ran for %s", i, u.VJob, u.Running)
+		}
+	}
+}
+
+// A look is a reason to decide only where what a member counts for has changed. Before it is
+// seen it counts for what it has reserved.
+func TestDemandThatChanges(t *testing.T) {
+	set := settings()
+	set.Limits.Word = time.Hour
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := sit(t, set, l)
+	d.gone(1, 0, "a")
+	d.settle()
+	for _, c := range []struct {
+		name   string
+		change func()
+		fresh  bool
+	}{
+		{"it is seen, and needs nothing", func() { d.has(1, 0, "a", hypervisor.CopyRunning); d.copies["a"][0].CPU = 0 }, true},
+		{"nothing is new", func() {}, false},
+		{"it has used CPU", func() { d.copies["a"][0].CPUTime = time.Minute }, false},
+		{"it needs more", func() { d.copies["a"][0].CPU = 10 }, true},
+		{"a copy of a member that there is not", func() { d.has(1, 1, "a", hypervisor.CopyRunning) }, false},
+	} {
+		changes := d.exec.Changes()
+		c.change()
+		d.exec.Hint(d.now, "a")
+		d.settle()
+		if got := d.exec.Changes() != changes; got != c.fresh {
+			t.Errorf("%s: a decision is wanted: %t", c.name, got)
 		}
 	}
 }
@@ -157,6 +254,11 @@ func TestDemand(t *testing.T) {
 		}
 		if got := d.exec.Need(vm).CPU; got != want {
 			t.Errorf("foretold %t: it counts for %s, want %s", foretold, got, want)
+		}
+		d.copies["a"][0].CPU = 0
+		d.pass(5 * time.Second)
+		if got := d.exec.Need(vm).CPU; got > 0 != foretold {
+			t.Errorf("foretold %t: after a burst it counts for %s", foretold, got)
 		}
 	}
 }

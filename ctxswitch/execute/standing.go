@@ -13,7 +13,6 @@ import (
 // gang was to do is given up: it goes on standing, and somebody else decides.
 func (e *Executor) goesOn(p *pursuit) bool {
 	if e.mayRun(p) {
-		p.denied = time.Time{}
 		return true
 	}
 	e.denied[p.job.ID] = true

@@ -96,14 +96,58 @@ func TestGoesOnWithWhatTheNodeHas(t *testing.T) {
 	}
 }
 
-// When there is none for too long, its plan is given up, and it goes on standing.
+// What a gang needs to go on is the CPU that its members need that have not ended, on nodes that
+// answer; one that needs none goes on though the node has none left.
+func TestWhatAGangNeedsToGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(first *gang.Member)
+		needs  cluster.MilliCPU // of its first member
+		beside cluster.MilliCPU // that others need on the node
+		goesOn bool
+	}{
+		{"as much as there is", nil, 3000, 1000, true},
+		{"more", nil, 3001, 1000, false},
+		{"nothing where no CPU is left", nil, 0, 4000, true},
+		{"a little where no CPU is left", nil, 1, 4000, false},
+		{"nothing where more is used than there is", nil, 0, 5000, true},
+		{"a member that has ended", func(m *gang.Member) { m.Ended = true }, 3001, 1000, true},
+		{"a node that is not known", func(m *gang.Member) { m.Node = "x" }, 0, 0, false},
+		{"a node that does not answer", func(m *gang.Member) { m.Node = "c" }, 0, 0, false},
+	} {
+		l := world(job(1, 2, cluster.Paused), large(9, c.beside, cluster.Running))
+		l.VJobs[0].VMs[0].Reserved.CPU, l.VJobs[0].VMs[1].Reserved.CPU = c.needs, 0
+		l.Gangs = append(l.Gangs, at(1, gang.Paused, "a", "b"), at(9, gang.Active, "a"))
+		if c.change != nil {
+			c.change(&l.Gangs[0].Members[0])
+		}
+		d := sit(t, settings(), l)
+		d.dead["c"] = true
+		d.has(1, 0, "a", hypervisor.CopyPaused)
+		d.has(1, 1, "b", hypervisor.CopyPaused)
+		d.settle()
+		d.unpause()
+		if r, _ := d.exec.Job(1); (r.Record.Phase == gang.Resuming) != c.goesOn {
+			t.Errorf("%s: it is %s", c.name, r.Record.Phase)
+		}
+	}
+}
+
+// When there is no CPU for too long, its plan is given up, and it goes on standing. The next plan
+// is given as much time.
 func TestStandsWhenThereIsNoCPU(t *testing.T) {
 	d := standing(t, large(9, 3000, cluster.Running))
-	d.unpause()
-	d.pass(settings().Patience + time.Second)
-	d.isIn(gang.Paused)
-	if r, _ := d.exec.Job(1); !r.Idle || r.Failures != 1 || !strings.Contains(r.Why, "no CPU or power to go on") {
-		t.Errorf("idle %t, %d failures: %s", r.Idle, r.Failures, r.Why)
+	for failures := range 2 {
+		d.unpause()
+		d.pass(settings().Patience - time.Second)
+		if r, _ := d.exec.Job(1); r.Idle || r.Failures != failures {
+			t.Errorf("before its time is over: idle %t, %d failures", r.Idle, r.Failures)
+		}
+		d.pass(time.Second)
+		d.isIn(gang.Paused)
+		if r, _ := d.exec.Job(1); !r.Idle || r.Failures != failures+1 || !strings.Contains(r.Why, "no CPU or power to go on") {
+			t.Errorf("idle %t, %d failures: %s", r.Idle, r.Failures, r.Why)
+		}
 	}
 	for _, c := range d.calls {
 		if c.VM.VJob == 1 {
@@ -149,7 +193,9 @@ func TestGoesOnWhenThereIsPower(t *testing.T) {
 		t.Errorf("the power for %s is asked for, want that for 2000", asked)
 	}
 	enough = true
-	d.pass(5 * time.Second)
+	d.has(9, 0, "b", hypervisor.CopyPaused) // whatever a look shows that is new
+	d.exec.Hint(d.now, "b")
+	d.settle()
 	d.isIn(gang.Resuming)
 	if load := d.exec.Load("a"); load != 2000 {
 		t.Errorf("on its way it may use %s, want 2000", load)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 	"vjob/journal"
@@ -20,6 +21,9 @@ func TestAdd(t *testing.T) {
 	if !d.exec.Add(d.now, job(1, 2, cluster.Waiting)) || d.exec.Changes() == changes {
 		t.Error("it is not new")
 	}
+	if wake := d.exec.Drain().Wake; !wake.Equal(d.now.Add(settings().LookEvery)) {
+		t.Errorf("it wakes the scheduler at %s", wake)
+	}
 	if again := d.exec.Add(d.now, job(1, 3, cluster.Waiting)); again {
 		t.Error("it is new for the second time")
 	}
@@ -33,6 +37,27 @@ func TestAdd(t *testing.T) {
 	d.exec.Add(d.now, job(2, 1, cluster.Waiting))
 	if r, _ := d.exec.Job(2); len(r.Record.Members) != 1 || r.Record.Members[0] != (gang.Member{}) {
 		t.Errorf("it begins with %+v", r.Record)
+	}
+}
+
+// A vjob that is new is looked after at once: copies under its number raise an alarm.
+func TestAddWhereCopiesAre(t *testing.T) {
+	d := sit(t, settings(), world())
+	d.has(1, 0, "a", hypervisor.CopyPaused)
+	d.settle()
+	d.exec.Add(d.now, job(1, 1, cluster.Waiting))
+	d.drain()
+	if d.told("1.0 on a has incarnation 1, later than the record's 0: left alone") != 1 {
+		t.Error("the copy is not told")
+	}
+	d.wants("")
+}
+
+// Without a node the first thing to do is a look at the store, as time goes on.
+func TestAStartWithoutNodes(t *testing.T) {
+	first := execute.New(settings(), journal.Loaded{}, start).Drain()
+	if !first.LookStore || len(first.Looks) > 0 || !first.Wake.Equal(start.Add(settings().LookEvery)) {
+		t.Errorf("it wants %+v", first)
 	}
 }
 
@@ -104,7 +129,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 func TestWake(t *testing.T) {
 	set := settings()
 	set.LookEvery, set.Patience, set.Settle = time.Hour, 9*time.Minute, 7*time.Minute
-	set.Limits.Word, set.Limits.StoreLag, set.Limits.MaxSkew = 8*time.Minute, 11*time.Minute, 13*time.Minute
+	set.Limits.Word, set.Limits.StoreLag, set.Limits.MaxSkew = 8*time.Minute, 11*time.Minute, 6*time.Minute
 	const never = time.Hour // but for looks
 	running := func(phase gang.Phase, state cluster.State, nodes ...cluster.NodeID) journal.Loaded {
 		l := world(job(1, len(nodes), state))
@@ -127,6 +152,11 @@ func TestWake(t *testing.T) {
 			d.obey()
 		}, never},
 		{"a silent node", world(), func(d *desk) { d.dead["b"] = true }, set.Retry},
+		{"a silent node that is declared down", world(), func(d *desk) {
+			d.dead["b"] = true
+			d.settle()
+			d.exec.SetNode(d.now, cluster.Node{ID: "b", State: cluster.Down})
+		}, never},
 		{"a deadline", world(job(1, 1, cluster.Waiting)), func(d *desk) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 		}, 35 * time.Second},

@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"slices"
 	"testing"
 
 	"vjob/cluster"
@@ -19,9 +20,14 @@ func TestRoomOfWhatIsNotYetSeen(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 2, 0, "", "a"))
 	d.wants("1 boot 1.0@a")
+	before := slices.Clone(d.copies["a"])
+	d.exec.Hint(d.now, "a")
+	d.drain()
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	d.drain()
+	d.wants("1 boot 1.0@a")
+	d.lookedAt("a", before...) // which began before the reply
 	d.wants("1 boot 1.0@a")
 	d.settle()
 	d.wants("1 boot 1.0@a")
