@@ -73,7 +73,6 @@ type Executor struct {
 	store storeSight
 	gangs map[cluster.VJobID]*pursuit
 	ops   map[hypervisor.OpID]*op
-	plans map[journal.PlanID]*run
 	ends  endings // of walltimes
 
 	// Who has to be looked at, so that a step costs what has happened and not what there is.
@@ -130,7 +129,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	e := &Executor{
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
 		nodes: map[cluster.NodeID]*node{}, mute: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
-		ops: map[hypervisor.OpID]*op{}, plans: map[journal.PlanID]*run{}, dirty: map[cluster.VJobID]bool{},
+		ops: map[hypervisor.OpID]*op{}, dirty: map[cluster.VJobID]bool{},
 		unknown: map[place]*unknown{}, keepers: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
 		discards: map[hypervisor.ImageID]*tries{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
 		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},

@@ -89,7 +89,10 @@ func (e *Executor) report(p *pursuit) Report {
 
 // ranAt is the running time up to an instant, as far as it counts towards the walltime.
 func (p *pursuit) ranAt(now time.Time) time.Duration {
-	return p.ran + p.counts(now.Sub(p.marked))
+	if p.accounted == gang.Active {
+		return p.ran + p.counts(now.Sub(p.marked))
+	}
+	return p.ran
 }
 
 // crowdedAt is the running time up to an instant that does not count.
