@@ -164,17 +164,25 @@ func TestWalltimesAreReportedAtTheMoment(t *testing.T) {
 	}
 }
 
-// A vjob that stands still is reported with what it has run, and no more.
+// A vjob that stands still, or is about to, is reported with what it has run, and no more,
+// however crowded its node is.
 func TestWhatStandsHasRun(t *testing.T) {
-	l := world(job(1, 1, cluster.Paused))
-	l.Gangs = append(l.Gangs, at(1, gang.Paused, "a"))
-	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Hour}, map[cluster.VJobID]time.Duration{1: time.Minute}
-	d := sit(t, settings(), l)
-	d.has(1, 0, "a", hypervisor.CopyPaused)
-	d.settle()
-	d.now = d.now.Add(20 * time.Second)
-	d.exec.Looked(d.now, "b", hypervisor.View{Node: "b"}, nil)
-	if r, _ := d.exec.Job(1); r.Ran != time.Hour || r.Crowded != time.Minute {
-		t.Errorf("reported are %s and %s", r.Ran, r.Crowded)
+	for phase, state := range map[gang.Phase]hypervisor.CopyState{gang.Paused: hypervisor.CopyPaused, gang.Pausing: hypervisor.CopyRunning} {
+		l := world(job(1, 1, cluster.Paused), job(2, 1, cluster.Running))
+		rec := at(1, phase, "a")
+		if phase == gang.Pausing {
+			l.VJobs[0].State, rec.Then = cluster.Suspending, gang.ThenStand
+		}
+		l.Gangs = append(l.Gangs, rec, at(2, gang.Active, "a"))
+		l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Hour}, map[cluster.VJobID]time.Duration{1: time.Minute}
+		d := sit(t, settings(), l)
+		d.has(1, 0, "a", state)
+		d.copies["a"][0].CPU = 4500
+		d.settle()
+		d.now = d.now.Add(20 * time.Second)
+		d.exec.Looked(d.now, "b", hypervisor.View{Node: "b"}, nil)
+		if r, _ := d.exec.Job(1); r.Ran != time.Hour || r.Crowded != time.Minute || r.Short != (phase == gang.Pausing) {
+			t.Errorf("%s: reported are %s and %s, short %t", phase, r.Ran, r.Crowded, r.Short)
+		}
 	}
 }
