@@ -7,7 +7,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"vjob/cluster"
@@ -114,6 +117,108 @@ func TestStoreLists(t *testing.T) {
 	}
 	if store.Free["h1"] != store.Free["h2"] || store.Free["h1"].Free <= 0 {
 		t.Errorf("free: %+v", store.Free)
+	}
+}
+
+// Images are listed by VM, generation and attempt, and not by name or node.
+func TestStoreListsInOrder(t *testing.T) {
+	s := markedStore(t, t.TempDir())
+	want := []string{"2.0.g1.a1", "2.0.g2.a2", "2.0.g2.a10", "2.0.g10.a1", "2.10.g1.a1", "10.0.g1.a1"}
+	for i, name := range want {
+		write(t, filepath.Join(s.nodeDir(s.nodes[i%2]), name), nil)
+	}
+	both := filepath.Join(s.nodeDir("h2"), want[0])
+	write(t, both, nil)
+	s.nodes = []cluster.NodeID{"h2", "h1"}
+	store, err := s.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, image := range store.Images {
+		got = append(got, image.ID.String())
+	}
+	if want = append(want[:1:1], want...); !slices.Equal(got, want) || store.Images[0].Node != "h1" {
+		t.Errorf("listed are %v, the first on %s; want %v", got, store.Images[0].Node, want)
+	}
+	var fsys syscall.Statfs_t
+	if err := syscall.Statfs(s.dir, &fsys); err != nil {
+		t.Fatal(err)
+	}
+	free := float64(fsys.Bavail) * float64(fsys.Bsize) / (1 << 20)
+	if space := store.Free["h1"]; space.Pool == "" || float64(space.Free) < 0.9*free || float64(space.Free) > 1.1*free {
+		t.Errorf("free are %+v, want about %.0f MiB", space, free)
+	}
+}
+
+// An image is found in whichever folder it lies.
+func TestImageOfAnotherNode(t *testing.T) {
+	s := markedStore(t, t.TempDir())
+	path := s.path("h2", first)
+	write(t, path, saveFile(magicComplete))
+	sum := seal(t, s)
+	if err := restore(t.Context(), s, 1, sum); err != nil {
+		t.Error(err)
+	}
+	if err := s.revoke(first, 1); err != nil {
+		t.Error(err)
+	}
+	if err := restore(t.Context(), s, 1, sum); !errors.Is(err, errRevoked) {
+		t.Errorf("a revoked attempt: %v", err)
+	}
+	if err := s.discard(first); err != nil {
+		t.Error(err)
+	}
+	if left := names(t, s.nodeDir("h2")); left != " /"+markName {
+		t.Errorf("left after a discard: %s", left)
+	}
+}
+
+// A file that only looks like a note revokes nothing, and stays.
+func TestStrangeNotes(t *testing.T) {
+	s, path := newStore(t)
+	sum := seal(t, s)
+	for _, name := range []string{".", ".x", ".r", ".xfoo", ".rfoo", ".y1"} {
+		write(t, path+name, nil)
+	}
+	if err := restore(t.Context(), s, 0, sum); err != nil {
+		t.Error(err)
+	}
+	if err := s.revoke(first, 2); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + ".rfoo"); err != nil {
+		t.Error(err)
+	}
+	if err := s.discard(first); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(path + "*")
+	if want := []string{path + ".", path + ".r", path + ".x", path + ".y1"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %v, %v; want %v", left, err, want)
+	}
+}
+
+// Every seal of an image has to be that of its content.
+func TestTwoSeals(t *testing.T) {
+	for _, other := range []string{strings.Repeat("0", 64), strings.Repeat("f", 64)} {
+		s, path := newStore(t)
+		seal(t, s)
+		write(t, path+".s"+other, nil)
+		if _, err := s.seal(t.Context(), first); !errors.Is(err, hypervisor.ErrBadImage) {
+			t.Errorf("an image with the seal %.4s besides: %v", other, err)
+		}
+	}
+}
+
+func TestChecksumIsOfTheWholeFile(t *testing.T) {
+	r := strings.NewReader("abc")
+	if _, err := r.ReadByte(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if sum, err := checksum(t.Context(), r); err != nil || sum != want {
+		t.Errorf("%s, %v; want %s", sum, err, want)
 	}
 }
 
