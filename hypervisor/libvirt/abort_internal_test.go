@@ -35,7 +35,10 @@ func (m *fakeMachine) GetState() (libvirt.DomainState, int, error) {
 	return libvirt.DOMAIN_PAUSED, int(m.now().reason), nil
 }
 
-func (m *fakeMachine) GetJobStats(libvirt.DomainGetJobStatsFlags) (*libvirt.DomainJobInfo, error) {
+func (m *fakeMachine) GetJobStats(flags libvirt.DomainGetJobStatsFlags) (*libvirt.DomainJobInfo, error) {
+	if flags != 0 {
+		return nil, errors.New("what was asked for is not the job under way")
+	}
 	now := m.now()
 	if now.reason == libvirt.DOMAIN_PAUSED_STARTING_UP { // libvirt answers when that has ended
 		m.at = len(m.moments)

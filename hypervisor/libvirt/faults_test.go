@@ -43,7 +43,11 @@ func newFaultBench(t *testing.T) *faultBench {
 	b.cfg.SeedDir, b.cfg.ConsoleDir = filepath.Join(b.dir, "seeds"), filepath.Join(b.dir, "consoles")
 	b.cfg.Lease = &Lease{Path: b.dir, Lockspace: "leases"}
 	write(t, filepath.Join(b.dir, "base.raw"), make([]byte, 1<<20))
-	b.cfg.Images = []CatalogueImage{{ID: "disk", Kind: KindDisk, Disk: filepath.Join(b.dir, "base.raw"), Format: "raw"}}
+	b.must(createOverlay(t.Context(), filepath.Join(b.dir, "base.qcow2"), filepath.Join(b.dir, "base.raw"), "raw"))
+	b.cfg.Images = []CatalogueImage{
+		{ID: "disk", Kind: KindDisk, Disk: filepath.Join(b.dir, "base.raw"), Format: "raw"},
+		{ID: "qcow2", Kind: KindDisk, Disk: filepath.Join(b.dir, "base.qcow2"), Format: "qcow2"},
+	}
 	b.store = markedStore(t, b.cfg.ImageDir)
 	b.path = b.store.path("h1", first)
 	write(t, b.path, describedFile(t, first.VM, 4))
@@ -246,6 +250,11 @@ var faultCases = []faultCase{
 		},
 	},
 	{
+		name: "prepare over qcow2", do: func(b *faultBench) (string, error) {
+			return "", b.cfg.prepare(b.Context(), first.VM, hypervisor.Stamp{Incarnation: 1}, cluster.Payload{Image: "qcow2"})
+		},
+	},
+	{
 		name: "sweep", skips: true,
 		prepare: func(b *faultBench) {
 			for _, name := range []string{
@@ -264,7 +273,7 @@ var faultCases = []faultCase{
 	},
 }
 
-// unknownIncarnation is what a seal says of an image whose description cannot be read.
+// unknownIncarnation is the answer of a seal that cannot read the description in the image.
 const unknownIncarnation = "5361 bytes sha256:898a, incarnation 0"
 
 func sealed(b *faultBench) (string, error) {

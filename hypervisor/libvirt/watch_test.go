@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// over is the descriptor whose sync tells that the code under test has returned.
+// over is a descriptor: its sync tells that the code under test has returned.
 const over = 1<<31 - 1
 
 // watch runs do and asks decide about each call on what lies below a folder: "sync h1/12.3.g1.a1".
