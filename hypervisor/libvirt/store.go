@@ -119,8 +119,8 @@ func (s *imageStore) listNode(node cluster.NodeID) (images []hypervisor.Image, s
 		return nil, space, err
 	}
 	for _, e := range entries {
-		id, err := hypervisor.ParseImageID(e.Name())
-		if err != nil || id.String() != e.Name() {
+		id, isNote, ok := imageOwner(e.Name())
+		if !ok || isNote {
 			continue
 		}
 		head, info, err := readHeader(root, e.Name())

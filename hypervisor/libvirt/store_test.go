@@ -90,7 +90,9 @@ func TestStoreLists(t *testing.T) {
 	short := first
 	short.Generation = 2
 	write(t, s.path("h2", short), []byte("Libvirt"))
-	write(t, filepath.Join(s.nodeDir("h1"), "12.3.g01.a1"), nil)
+	for _, name := range []string{"12.3.g01.a1", "12.3.g1", "notes.txt", "notes.of.a.user", "12.3.g1.a1.old"} {
+		write(t, filepath.Join(s.nodeDir("h1"), name), nil)
+	}
 	write(t, filepath.Join(s.nodeDir("h1"), first.String()+".r1"), nil)
 
 	store, err := s.list()
