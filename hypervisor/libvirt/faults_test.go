@@ -144,6 +144,16 @@ type faultCase struct {
 
 var faultCases = []faultCase{
 	{
+		name: "folder", class: hypervisor.ErrNoImage,
+		do: func(b *faultBench) (string, error) {
+			root, err := b.store.folder("h1")
+			if err != nil {
+				return "", err
+			}
+			return "", root.Close()
+		},
+	},
+	{
 		name: "list", class: hypervisor.ErrNoImage,
 		prepare: func(b *faultBench) { b.must(b.store.revoke(first, 1)) },
 		do: func(b *faultBench) (string, error) {
@@ -387,6 +397,8 @@ func (c *faultCase) fail(t *testing.T, number int, call string, f fault, after m
 	}
 	switch {
 	case err == nil && c.skips && !removes && strings.Contains(call, " images/"):
+	case err == nil && !removes && !ignored.MatchString(call):
+		t.Errorf("%s: the answer is %q without an error", what, got)
 	case err == nil && (!slices.Contains(c.may, got) || c.is != nil || !finished(now, after)):
 		t.Errorf("%s: the answer is %q, and the files are %v; want %q and %v", what, got, now, c.may, after)
 	case err == nil:
@@ -404,6 +416,11 @@ func (c *faultCase) fail(t *testing.T, number int, call string, f fault, after m
 		t.Errorf("%s, and then it is repeated: %q, %v, and the files are %v; want %q and %v", what, got, err, b.state(), c.may, after)
 	}
 }
+
+// ignored are calls whose failure may be passed over, if the result is right all the same:
+// Go looks at a folder that it opens and at what a rename replaces, and the description in
+// an image may be unreadable.
+var ignored = regexp.MustCompile(`^(fstat|pread|stat .*(\.iso|/\.vjob-store)$)`)
 
 var unfinishedFile = regexp.MustCompile(`(^|/)\.[^/]+-[0-9]+$`)
 

@@ -91,6 +91,35 @@ func TestDiscardedTwiceAtOnce(t *testing.T) {
 	}
 }
 
+// The notes of an image go only after its removal is durable, also where an earlier discard
+// has removed it and could not sync that.
+func TestDiscardIsDurableBeforeItsNotes(t *testing.T) {
+	b := newFaultBench(t)
+	b.must(b.store.revoke(first, 1))
+	var err error
+	watch(t, b.dir, func(call string) fault {
+		if call == "sync images/h1" {
+			return fault{errno: syscall.EIO}
+		}
+		return fault{}
+	}, func() { err = b.store.discard(first) })
+	if left := b.names(); err == nil || left != "h1:x1" {
+		t.Fatalf("a discard whose sync fails: %v, left is %s", err, left)
+	}
+	synced := false
+	b.during(meanwhile{
+		"sync images/h1": func() { synced = true },
+		"unlink images/h1/12.3.g1.a1.x1": func() {
+			if !synced {
+				t.Error("the note goes before the sync")
+			}
+		},
+	}, func() { err = b.store.discard(first) })
+	if left := b.names(); err != nil || left != "" {
+		t.Errorf("a discard that is repeated: %v, left is %s", err, left)
+	}
+}
+
 // What a sweep wants to remove may be gone, and an image may come after its listing.
 func TestSweptMeanwhile(t *testing.T) {
 	b := newFaultBench(t)

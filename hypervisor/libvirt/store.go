@@ -272,14 +272,14 @@ func (s *imageStore) revoke(id hypervisor.ImageID, attempt int) error {
 }
 
 // discard removes an image with all its names and notes. The image goes first, durably: by
-// the notes of one that is left after a power cut it may be revoked.
+// the notes of one that is left after a power cut it may be revoked. An image that is gone
+// already may come back as well, if the discard that removed it was broken off.
 func (s *imageStore) discard(id hypervisor.ImageID) error {
 	return s.inEach(id, func(root *os.Root) error {
-		err := root.Remove(id.String())
-		if err == nil {
-			err = syncRoot(root)
+		if err := root.Remove(id.String()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := syncRoot(root); err != nil {
 			return err
 		}
 		return removeNotes(root, id, func(byte, string) bool { return true })
