@@ -417,7 +417,7 @@ func (c *faultCase) fail(t *testing.T, number int, call string, f fault, after m
 	}
 }
 
-// ignored are calls whose failure may be passed over, if the result is right all the same:
+// ignored are calls that may fail without an error, if the result is right all the same:
 // Go looks at a folder that it opens and at what a rename replaces, and the description in
 // an image may be unreadable.
 var ignored = regexp.MustCompile(`^(fstat|pread|stat .*(\.iso|/\.vjob-store)$)`)

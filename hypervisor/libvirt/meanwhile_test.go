@@ -104,7 +104,7 @@ func TestDiscardIsDurableBeforeItsNotes(t *testing.T) {
 		return fault{}
 	}, func() { err = b.store.discard(first) })
 	if left := b.names(); err == nil || left != "h1:x1" {
-		t.Fatalf("a discard whose sync fails: %v, left is %s", err, left)
+		t.Fatalf("a discard without a sync: %v, left is %s", err, left)
 	}
 	synced := false
 	b.during(meanwhile{

@@ -30,8 +30,8 @@ func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep
 	return errors.Join(err, d.files.do(ctx, func() error { return s.run(ctx) }))
 }
 
-// held looks at all nodes at once and lists the VMs that they hold, and those whose names
-// strangers bear: another vjob may share our directories.
+// held looks at all nodes at once and lists the VMs that they hold, also where a stranger
+// bears the name of the VM: another vjob may share our directories.
 func held(ctx context.Context, nodes []cluster.NodeID,
 	look func(context.Context, cluster.NodeID) (hypervisor.View, error),
 ) (map[cluster.VMID]bool, error) {
