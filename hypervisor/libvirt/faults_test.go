@@ -5,6 +5,7 @@ package libvirt
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,15 +44,15 @@ func newFaultBench(t *testing.T) *faultBench {
 	b.cfg = storeConfig(filepath.Join(b.dir, "images"), "this").withDefaults()
 	b.cfg.SeedDir, b.cfg.ConsoleDir = filepath.Join(b.dir, "seeds"), filepath.Join(b.dir, "consoles")
 	b.cfg.Lease = &Lease{Path: b.dir, Lockspace: "leases"}
-	write(t, filepath.Join(b.dir, "base.raw"), make([]byte, 1<<20))
-	b.must(createOverlay(t.Context(), filepath.Join(b.dir, "base.qcow2"), filepath.Join(b.dir, "base.raw"), "raw"))
+	write(t, filepath.Join(b.dir, "base.raw"), make([]byte, 512))
+	write(t, filepath.Join(b.dir, "base.qcow2"), []byte("QFI\xfb\x00\x00\x00\x03"+strings.Repeat("\x00", 22)+"\x10\x00"))
 	b.cfg.Images = []CatalogueImage{
 		{ID: "disk", Kind: KindDisk, Disk: filepath.Join(b.dir, "base.raw"), Format: "raw"},
 		{ID: "qcow2", Kind: KindDisk, Disk: filepath.Join(b.dir, "base.qcow2"), Format: "qcow2"},
 	}
 	b.store = markedStore(t, b.cfg.ImageDir)
 	b.path = b.store.path("h1", first)
-	write(t, b.path, describedFile(t, first.VM, 4))
+	write(t, b.path, savedImage())
 	return b
 }
 
@@ -69,22 +71,21 @@ func quickDir(t *testing.T) string {
 	return deep
 }
 
-// describedFile is an image that holds the description of a VM.
-func describedFile(t *testing.T, vm cluster.VMID, incarnation int) []byte {
-	t.Helper()
-	d, err := good().withDefaults().domain(vm, hypervisor.Stamp{Incarnation: incarnation, Epoch: 7},
+// savedImage is an image of incarnation 4 of VM 12.3.
+var savedImage = sync.OnceValue(func() []byte {
+	d, err := good().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
 		hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	text, err := d.Marshal()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	image := saveFile(magicComplete)
-	image[20], image[21] = byte(len(text)), byte(len(text)>>8)
+	binary.LittleEndian.PutUint32(image[20:], uint32(len(text)))
 	return append(append(image[:headerBytes], text...), make([]byte, 4096)...)
-}
+})
 
 // must makes a step of a preparation.
 func (b *faultBench) must(err error) {
@@ -195,7 +196,7 @@ var faultCases = []faultCase{
 	},
 	{
 		name: "verify", class: hypervisor.ErrNoImage,
-		do: func(b *faultBench) (string, error) { return verified(b, describedFile(b.T, first.VM, 4)) },
+		do: func(b *faultBench) (string, error) { return verified(b, savedImage()) },
 	},
 	{
 		name: "verify what has changed", class: hypervisor.ErrNoImage, is: hypervisor.ErrBadImage,
