@@ -108,24 +108,27 @@ func TestDisksWithoutOverlay(t *testing.T) {
 	for _, tt := range []struct {
 		name, disk, format string
 		make               func()
-		fits               bool
+		fits, cut          bool // cut: no size can be read
 	}{
-		{"empty", disk, "raw", func() { sparse(t, disk, 0) }, false},
-		{"one byte", disk, "raw", func() { sparse(t, disk, 1) }, true},
-		{"too large", disk, "raw", func() { sparse(t, disk, 4<<40+1) }, false},
-		{"a name of 1023 bytes", long[:1023], "raw", func() {}, true},
-		{"a name of 1024 bytes", long, "raw", func() {}, false},
-		{"qcow2", disk, "qcow2", qcow(0x514649fb, 512, 32), true},
-		{"qcow2 of no size", disk, "qcow2", qcow(0x514649fb, 0, 32), false},
-		{"qcow2 of a size below 0", disk, "qcow2", qcow(0x514649fb, -1, 32), false},
-		{"another format", disk, "qcow2", qcow(0x514649fc, 512, 32), false},
-		{"a header that is cut off", disk, "qcow2", qcow(0x514649fb, 512, 31), false},
-		{"an empty file as qcow2", disk, "qcow2", qcow(0, 0, 0), false},
+		{"empty", disk, "raw", func() { sparse(t, disk, 0) }, false, false},
+		{"one byte", disk, "raw", func() { sparse(t, disk, 1) }, true, false},
+		{"too large", disk, "raw", func() { sparse(t, disk, 4<<40+1) }, false, false},
+		{"a name of 1023 bytes", long[:1023], "raw", func() {}, true, false},
+		{"a name of 1024 bytes", long, "raw", func() {}, false, false},
+		{"qcow2", disk, "qcow2", qcow(0x514649fb, 512, 32), true, false},
+		{"qcow2 of no size", disk, "qcow2", qcow(0x514649fb, 0, 32), false, false},
+		{"qcow2 of a size below 0", disk, "qcow2", qcow(0x514649fb, -1, 32), false, false},
+		{"another format", disk, "qcow2", qcow(0x514649fc, 512, 32), false, true},
+		{"a header that is cut off", disk, "qcow2", qcow(0x514649fb, 512, 31), false, true},
+		{"an empty file as qcow2", disk, "qcow2", qcow(0, 0, 0), false, true},
 	} {
 		tt.make()
 		err := createOverlay(t.Context(), over, tt.disk, tt.format)
 		if fits := err == nil; fits != tt.fits || !fits && !errors.Is(err, errNotQcow) {
 			t.Errorf("%s: %v", tt.name, err)
+		}
+		if _, err := diskSize(tt.disk, tt.format); tt.cut && !errors.Is(err, errNotQcow) {
+			t.Errorf("%s: its size is known, %v", tt.name, err)
 		}
 		if err := os.Remove(over); err == nil != tt.fits {
 			t.Errorf("%s: there is an overlay: %t", tt.name, err == nil)

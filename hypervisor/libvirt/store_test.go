@@ -183,8 +183,14 @@ func TestStrangeNotes(t *testing.T) {
 	for _, name := range []string{".", ".x", ".r", ".xfoo", ".rfoo", ".y1"} {
 		write(t, path+name, nil)
 	}
-	if err := restore(t.Context(), s, 0, sum); err != nil {
-		t.Error(err)
+	others := []string{filepath.Join(filepath.Dir(path), "r1"), filepath.Join(filepath.Dir(path), "x9")}
+	for _, other := range others {
+		write(t, other, nil)
+	}
+	for _, attempt := range []int{0, 9} {
+		if err := restore(t.Context(), s, attempt, sum); err != nil {
+			t.Error(err)
+		}
 	}
 	if err := s.revoke(first, 2); err != nil {
 		t.Error(err)
@@ -198,6 +204,11 @@ func TestStrangeNotes(t *testing.T) {
 	left, err := filepath.Glob(path + "*")
 	if want := []string{path + ".", path + ".r", path + ".x", path + ".y1"}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("left are %v, %v; want %v", left, err, want)
+	}
+	for _, other := range others {
+		if _, err := os.Stat(other); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
