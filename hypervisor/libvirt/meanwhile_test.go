@@ -91,6 +91,28 @@ func TestDiscardedTwiceAtOnce(t *testing.T) {
 	}
 }
 
+// After a sync that failed, the kernel holds what it could not write as if it were written:
+// the next seal has to read what the disk has.
+func TestSealAfterAFailedSync(t *testing.T) {
+	b := newFaultBench(t)
+	var calls []string
+	var err error
+	watch(t, b.dir, func(call string) fault {
+		calls = append(calls, call)
+		if call == "sync images/h1/12.3.g1.a1" {
+			return fault{errno: syscall.EIO}
+		}
+		return fault{}
+	}, func() { _, err = b.store.seal(t.Context(), first) })
+	if last := calls[len(calls)-1]; !errors.Is(err, hypervisor.ErrNoImage) || last != "forget images/h1/12.3.g1.a1" {
+		t.Errorf("%v, and the last call is %s", err, last)
+	}
+	if left := b.names(); left != "h1:12.3.g1.a1" {
+		t.Errorf("left is %s", left)
+	}
+	seal(t, b.store)
+}
+
 // The notes of an image go only after its removal is durable, also where an earlier discard
 // has removed it and could not sync that.
 func TestDiscardIsDurableBeforeItsNotes(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"vjob/cluster"
 	"vjob/durable"
 	"vjob/hypervisor"
@@ -174,6 +176,9 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 		return hypervisor.Receipt{}, badImage(id, errors.New("the save did not finish"))
 	}
 	if err := f.Sync(); err != nil {
+		// From now on the kernel takes for written what it could not write. The next
+		// attempt must not read that from memory.
+		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // best effort
 		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	sum, err := checksum(ctx, f)

@@ -36,6 +36,7 @@ var watchedCalls = map[uint32]struct {
 	unix.SYS_RENAMEAT2:  {"rename", 3},
 	unix.SYS_STATFS:     {"statfs", 0},
 	unix.SYS_FSYNC:      {"sync", -1},
+	unix.SYS_FADVISE64:  {"forget", -1},
 	unix.SYS_FSTAT:      {"fstat", -1},
 	unix.SYS_LSEEK:      {"seek", -1},
 	unix.SYS_READ:       {"read", -1},
