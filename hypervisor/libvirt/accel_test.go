@@ -44,4 +44,7 @@ func TestVirtualises(t *testing.T) {
 			t.Errorf("%s: %t, %v", cpu, got, err)
 		}
 	}
+	if _, err := virtualises("no XML"); err == nil {
+		t.Error("a CPU that is no XML")
+	}
 }
