@@ -110,6 +110,7 @@ func TestDomainRefuses(t *testing.T) {
 	for name, m := range map[string]hypervisor.Machine{
 		"unknown image": {Reserved: cluster.Resources{Memory: 1}, Payload: cluster.Payload{Image: "x"}},
 		"no memory":     {Payload: cluster.Payload{Image: "counter"}},
+		"two words":     {Reserved: cluster.Resources{Memory: 1}, Payload: cluster.Payload{Image: "counter", Command: []string{"a b"}}},
 		"negative CPU":  {Reserved: cluster.Resources{CPU: -1, Memory: 1}, Payload: cluster.Payload{Image: "counter"}},
 	} {
 		if _, err := cfg.domain(cluster.VMID{}, hypervisor.Stamp{}, m); !errors.Is(err, cluster.ErrInvalid) {

@@ -102,6 +102,29 @@ func TestUnknownMachines(t *testing.T) {
 	}
 }
 
+// A machine that is expected is remembered until it is seen, and is known by its number
+// only then.
+func TestExpected(t *testing.T) {
+	m := newMemory()
+	m.expect("a", ourMachine)
+	m.forget(time.Now().Add(lingering / 2))
+	for _, id := range []int{noID, 0, 1} {
+		if _, ours := m.known("a", id); ours {
+			t.Errorf("known by number %d", id)
+		}
+	}
+	if m.note(event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) {
+		t.Error("forgotten before it was seen")
+	}
+	m.listed("a", 7, ourMachine, &hypervisor.Copy{}, noon)
+	next := ourMachine
+	next.mark.Incarnation++
+	m.expect("a", next)
+	if who, ours := m.known("a", 7); !ours || who != next {
+		t.Errorf("expected once more: %+v, %t", who, ours)
+	}
+}
+
 // Endings are told for ten minutes, and the last thousand at most.
 func TestEndingsAreBounded(t *testing.T) {
 	m := newMemory()

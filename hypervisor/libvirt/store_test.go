@@ -224,6 +224,39 @@ func TestTwoSeals(t *testing.T) {
 	}
 }
 
+// An image has a description and, behind it, at least something of its guest.
+func TestCompleteImages(t *testing.T) {
+	whole, partial := header{XMLBytes: 100}, header{XMLBytes: 100}
+	copy(whole.Magic[:], magicComplete)
+	copy(partial.Magic[:], magicPartial)
+	for _, tt := range []struct {
+		head header
+		size int64
+		want bool
+	}{{whole, headerBytes + 101, true}, {whole, headerBytes + 100, false}, {whole, 0, false}, {partial, headerBytes + 101, false}, {header{}, 4096, false}} {
+		if got := tt.head.complete(tt.size); got != tt.want {
+			t.Errorf("%q with %d bytes: complete %t", tt.head.Magic, tt.size, got)
+		}
+	}
+}
+
+// A description ends with a zero byte; what follows is libvirt's.
+func TestDescriptionOfAnImage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	write(t, path, append(make([]byte, headerBytes), "ab\x01c\x00cookie"...))
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if text, err := descriptionOf(f, header{XMLBytes: 11}); err != nil || text != "ab\x01c" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := descriptionOf(f, header{XMLBytes: 12}); err == nil {
+		t.Errorf("a description that is cut off: %q", text)
+	}
+}
+
 func TestChecksumIsOfTheWholeFile(t *testing.T) {
 	r := strings.NewReader("abc")
 	if _, err := r.ReadByte(); err != nil {
