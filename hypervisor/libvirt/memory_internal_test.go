@@ -18,7 +18,7 @@ var (
 	noon       = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 )
 
-// A guest that ends by itself is told with its cause; one that is destroyed, saved or
+// A guest that ends by itself is reported with its cause; one that is destroyed, saved or
 // moved, or never came to be, is not.
 func TestEndings(t *testing.T) {
 	resumed := event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}
@@ -45,7 +45,7 @@ func TestEndings(t *testing.T) {
 		"destroyed":                           {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_DESTROYED)}, nil},
 		"saved":                               {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_SAVED)}, nil},
 		"moved":                               {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_MIGRATED)}, nil},
-		"an end is told once":                 {[]event{off, off}, shutdown},
+		"an end is reported once":             {[]event{off, off}, shutdown},
 		"of another machine":                  {[]event{{"b", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}}, nil},
 	} {
 		m := newMemory()
@@ -125,7 +125,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// Endings are told for ten minutes, and the last thousand at most.
+// Endings are listed for ten minutes, and the last thousand at most.
 func TestEndingsAreBounded(t *testing.T) {
 	m := newMemory()
 	for i := range endingsMax + 2 {
@@ -175,7 +175,7 @@ func TestKnownByNumber(t *testing.T) {
 	m.listed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, noon)
 	m.note(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 	if told := m.told(noon); len(told) != 0 {
-		t.Errorf("the end of a restore is told: %+v", told)
+		t.Errorf("the end of a restore is an ending: %+v", told)
 	}
 	m.note(event{"c", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) // a stranger
 	if most := m.cap("c", noID, 250); most != 250 {

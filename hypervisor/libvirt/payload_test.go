@@ -174,7 +174,7 @@ func TestNamesOfVariables(t *testing.T) {
 	}
 }
 
-// What cloud-init is told, as a whole.
+// The whole text for cloud-init.
 func TestSeedText(t *testing.T) {
 	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log \u003e/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
 	for name, tt := range map[string]struct {
