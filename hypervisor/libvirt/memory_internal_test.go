@@ -79,12 +79,26 @@ func TestEndingAfterALook(t *testing.T) {
 	}
 }
 
+// An event counts also where a look finds the machine only afterwards.
+func TestEndingOfAMachineFoundLate(t *testing.T) {
+	m := newMemory()
+	m.note(event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}, noon)
+	m.forget(noon)
+	m.listed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, noon)
+	m.note(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
+	if got := m.told(noon); len(got) != 1 || got[0].Cause != hypervisor.CauseCrashed {
+		t.Errorf("endings: %+v", got)
+	}
+}
+
 // An event of a machine that is not known calls for a look, unless it is its end.
 func TestUnknownMachines(t *testing.T) {
 	m := newMemory()
 	started := event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}
-	if !m.note(started, noon) || !m.note(started, noon) {
-		t.Error("an event of an unknown machine calls for no look")
+	for range 2 {
+		if !m.note(started, noon) {
+			t.Error("an event of an unknown machine calls for no look")
+		}
 	}
 	if m.note(event{"b", libvirt.DOMAIN_EVENT_STOPPED, 0}, noon) {
 		t.Error("the end of an unknown machine calls for a look")

@@ -35,8 +35,11 @@ func TestKernelLine(t *testing.T) {
 		{"not ASCII", cluster.Payload{Command: []string{"é"}}, ""},
 		{"space in a value", cluster.Payload{Env: map[string]string{"A": "1 init=/bin/sh"}}, ""},
 		{"bad name", cluster.Payload{Env: map[string]string{"1A": "x"}}, ""},
-		{"a longest line", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- "))}},
-			"name=vjob-12-3 quiet tick=100 -- " + strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- "))},
+		{
+			"a longest line",
+			cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- "))}},
+			"name=vjob-12-3 quiet tick=100 -- " + strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")),
+		},
 		{"one more", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")+1)}}, ""},
 		{"the first and the last of ASCII", cluster.Payload{Command: []string{"!", "~"}}, "name=vjob-12-3 quiet tick=100 -- ! ~"},
 		{"what follows the last", cluster.Payload{Command: []string{"a\x7f"}}, ""},
