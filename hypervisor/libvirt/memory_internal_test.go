@@ -147,6 +147,9 @@ func TestEndingsAreBounded(t *testing.T) {
 		who.mark.Rank = i
 		m.expect("a", who)
 		m.note(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, noon.Add(time.Duration(i)*time.Millisecond))
+		if n := len(m.told(noon)); n != min(i+1, endingsMax) {
+			t.Fatalf("after %d endings %d are listed", i+1, n)
+		}
 	}
 	told := m.told(noon)
 	if len(told) != endingsMax || told[0].VM.Rank != 2 || told[endingsMax-1].VM.Rank != endingsMax+1 {

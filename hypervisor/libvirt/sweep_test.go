@@ -221,6 +221,11 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 	}
 	b.expect("seeds/2.0.i1.qcow2", true)
 	b.expect("images/h1/2.0.g1.a1.x2", true)
+	notes := newSweep(t)
+	notes.file("images/h1/2.0.g1.a1.x2", time.Hour)
+	if err := notes.run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a note alone: error %v", err)
+	}
 }
 
 // Every name under which the driver writes has an owner that a sweep recognises.
