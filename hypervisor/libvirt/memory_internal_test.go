@@ -188,6 +188,10 @@ func TestKnownByNumber(t *testing.T) {
 	if most := m.cap("a", 7, 250); most != 750 {
 		t.Errorf("after a call: cap %d", most)
 	}
+	m.expect("d", ourMachine)
+	if most := m.cap("d", noID, 250); most != 250 {
+		t.Errorf("a machine that is expected has cap %d", most)
+	}
 	// Another start of it: what the first was does not count.
 	m.listed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, noon)
 	m.note(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)

@@ -121,7 +121,7 @@ func TestSweep(t *testing.T) {
 			"consoles/0.0": true, "consoles/.console": true, "consoles/3-0.console": true,
 			"seeds/2.0": true, "seeds/2.0.i1": true, "seeds/2.0.ix.qcow2": true, "seeds/.i1.qcow2": true,
 			"leases/2-0": true, "leases/vjob-": true, "leases/vjob-x-0": true,
-			"images/h1/2.0.g01.a1.r1": true, "images/h1/notes.txt": true, "images/2.0.g1.a1.r1": true,
+			"images/h1/2.0.g01.a1.r1": true, "images/h1/notes.txt": true, "images/h1/a": true, "images/2.0.g1.a1.r1": true,
 		}},
 		{name: "names that are almost an image's", age: 2 * week, files: map[string]bool{
 			"images/h1/2.0.g1": true, "images/h1/2.0.g01.a1": true, "images/h1/2.0.gx.a1": true, "seeds/2.0.i1.qcow2": false,
