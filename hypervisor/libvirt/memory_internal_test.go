@@ -233,6 +233,7 @@ func TestNeed(t *testing.T) {
 		"rounded":            {{0, 0, running, 0, 1500}, {time.Second, 996 * time.Millisecond, running, 0, 1000}, {2 * time.Second, 1990 * time.Millisecond, running, 0, 990}},
 		"looks in no time":   {{0, 0, running, 0, 1500}, {999 * time.Millisecond, time.Second, running, 0, 1500}, {2 * time.Second, time.Second, running, 0, 500}},
 		"paused":             {{0, 0, running, 0, 1500}, {time.Second, 300 * time.Millisecond, running, 0, 300}, {9 * time.Second, 300 * time.Millisecond, paused, 0, 300}, {10 * time.Second, 500 * time.Millisecond, running, 0, 200}},
+		"many processors":    {{0, 0, running, 0, 1500}, {time.Second, 64 * time.Second, running, 0, 64_000}},
 		"paused from before": {{0, time.Hour, paused, 0, 1500}, {time.Second, time.Hour, running, 0, 0}},
 		"its counter is new": {{0, time.Hour, running, 0, 1500}, {time.Second, 0, running, 0, 0}},
 		"at its cap":         {{0, 0, running, 400, 1500}, {time.Second, 380 * time.Millisecond, running, 400, 1500}},

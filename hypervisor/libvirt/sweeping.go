@@ -19,7 +19,14 @@ import (
 // answer, disks, seeds and leases stay: it may hold a machine whose vjob the
 // caller does not know of.
 func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
-	seen, err := held(ctx, slices.Collect(maps.Keys(d.hosts)), d.Look)
+	return d.sweep(ctx, d.Look, live, keepConsoles)
+}
+
+// looker is [Driver.Look].
+type looker func(context.Context, cluster.NodeID) (hypervisor.View, error)
+
+func (d *Driver) sweep(ctx context.Context, look looker, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
+	seen, err := held(ctx, slices.Collect(maps.Keys(d.hosts)), look)
 	if err != nil {
 		err = fmt.Errorf("sweep: disks, seeds and leases are kept: %w", err)
 	}
@@ -32,9 +39,7 @@ func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep
 
 // held looks at all nodes at once and lists the VMs that they hold, also where a stranger
 // bears the name of the VM: another vjob may share our directories.
-func held(ctx context.Context, nodes []cluster.NodeID,
-	look func(context.Context, cluster.NodeID) (hypervisor.View, error),
-) (map[cluster.VMID]bool, error) {
+func held(ctx context.Context, nodes []cluster.NodeID, look looker) (map[cluster.VMID]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepLook)
 	defer cancel()
 	var (

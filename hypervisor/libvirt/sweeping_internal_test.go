@@ -75,6 +75,25 @@ func TestSweepOfADriver(t *testing.T) {
 	}
 }
 
+// The files of a VM that a node holds stay, whatever the caller knows of its vjob.
+func TestSweepSparesWhatNodesHold(t *testing.T) {
+	b := newSweep(t)
+	for _, name := range []string{"seeds/2.0.i1.qcow2", "seeds/2.1.i1.qcow2", "leases/vjob-2-0"} {
+		b.file(name, time.Hour)
+	}
+	d := &Driver{cfg: b.cfg, store: *b.store, hosts: map[cluster.NodeID]*host{"h1": nil}}
+	d.files = newFiles(1, &d.running)
+	look := func(_ context.Context, node cluster.NodeID) (hypervisor.View, error) {
+		return hypervisor.View{Node: node, Copies: []hypervisor.Copy{{VM: cluster.VMID{VJob: 2}}}}, nil
+	}
+	if err := d.sweep(t.Context(), look, b.live, week); err != nil {
+		t.Error(err)
+	}
+	b.expect("seeds/2.0.i1.qcow2", true)
+	b.expect("leases/vjob-2-0", true)
+	b.expect("seeds/2.1.i1.qcow2", false)
+}
+
 // What a sweep finds wrong is reported, also where each node has answered.
 func TestSweepReports(t *testing.T) {
 	b := newSweep(t)
