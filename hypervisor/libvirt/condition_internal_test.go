@@ -5,6 +5,7 @@ package libvirt
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"libvirt.org/go/libvirt"
 
@@ -137,5 +138,15 @@ func TestOneQuestionAtATime(t *testing.T) {
 	m.asked("a")
 	if !m.mayAsk("b", true) {
 		t.Error("no machine that is loading is asked any more")
+	}
+	m.asked("gone") // it ended meanwhile
+	m = newMemory()
+	if !m.mayAsk("a", false) {
+		t.Error("a machine that is new may not be asked")
+	}
+	m.forget(time.Now())
+	m.listed("a", 7, ourMachine, &hypervisor.Copy{}, time.Now())
+	if m.mayAsk("a", false) {
+		t.Error("a machine is asked once more after it was listed")
 	}
 }
