@@ -123,11 +123,15 @@ func TestDomainRefuses(t *testing.T) {
 func TestSize(t *testing.T) {
 	for text, want := range map[string]cluster.MiB{
 		"<memory unit='KiB'>524288</memory>": 512, "<memory>524288</memory>": 512, "<memory unit='KiB'>524289</memory>": 513,
-		"<memory unit='GiB'>2</memory>": 2048, "<memory unit='bytes'>1048576</memory>": 1, "<memory unit='parsec'>1</memory>": 0, "": 0,
+		"<memory unit='GiB'>2</memory>": 2048, "<memory unit='bytes'>1048576</memory>": 1, "<memory unit='bytes'>1048577</memory>": 2, "<memory unit='b'>5242880</memory>": 5, "<memory unit='GiB'>2048</memory>": 2048 << 10,
+		"<memory unit='parsec'>1</memory>": 0, "": 0,
 	} {
 		var d libvirtxml.Domain
 		if err := d.Unmarshal("<domain><vcpu>3</vcpu>" + text + "</domain>"); err != nil {
 			t.Fatal(err)
+		}
+		if got := sizeOf(&libvirtxml.Domain{Memory: d.Memory}, mark{}); got != (cluster.Resources{Memory: want}) {
+			t.Errorf("%s, without processors: %s", text, got)
 		}
 		if got := sizeOf(&d, mark{}); got != (cluster.Resources{CPU: 3 * cluster.CPU, Memory: want}) {
 			t.Errorf("%s: %s, want 3 CPU and %d MiB", text, got, want)

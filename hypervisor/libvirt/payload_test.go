@@ -50,6 +50,11 @@ func TestKernelLine(t *testing.T) {
 		if got != tt.want || (err != nil) != (tt.want == "") || (err != nil && !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
+		var wrong *cluster.FieldError
+		if inWord := len(tt.payload.Command) > 0 && len(got) == 0 && len(tt.payload.Command[0]) < 10; inWord &&
+			(!errors.As(err, &wrong) || wrong.Field != "command[0]") {
+			t.Errorf("%s: %v, want a fault of command[0]", tt.name, err)
+		}
 	}
 }
 
@@ -149,6 +154,7 @@ func TestSeedRefuses(t *testing.T) {
 	for name, p := range map[string]cluster.Payload{
 		"both":        {Command: []string{"a"}, Script: "b"},
 		"NUL":         {Command: []string{"a\x00"}},
+		"NUL behind":  {Command: []string{"a", "b\x00"}},
 		"not UTF-8":   {Command: []string{"\xff"}},
 		"bad name":    {Command: []string{"a"}, Env: map[string]string{"A=B": "c"}},
 		"empty name":  {Env: map[string]string{"": "c"}},
@@ -157,6 +163,14 @@ func TestSeedRefuses(t *testing.T) {
 		if _, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, p); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A seed that cannot be put together is none.
+func TestSeedWithoutRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()+"/missing")
+	if text, err := (seed{}).iso(); err == nil {
+		t.Errorf("a seed of %d bytes", len(text))
 	}
 }
 
