@@ -72,7 +72,7 @@ func (s *imageStore) find(id hypervisor.ImageID) (string, error) {
 		}
 		_, err = root.Stat(id.String())
 		_ = root.Close() // read only
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return s.path(node, id), err
 		}
 	}
@@ -368,8 +368,9 @@ func (r untilDone) Read(b []byte) (int, error) {
 
 // remove removes a file; one that is gone already is fine.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
 }

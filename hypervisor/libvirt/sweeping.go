@@ -53,9 +53,7 @@ func held(ctx context.Context, nodes []cluster.NodeID, look looker) (map[cluster
 			view, err := look(ctx, node)
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				errs = append(errs, err)
-			}
+			errs = append(errs, err)
 			for _, c := range view.Copies {
 				seen[c.VM] = true
 			}
