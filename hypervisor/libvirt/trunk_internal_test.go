@@ -67,6 +67,32 @@ func TestTrunkGivesUp(t *testing.T) {
 	}
 }
 
+// A call that has ended is not given up any more, and its line serves the next one.
+func TestTrunkForgetsWhatHasEnded(t *testing.T) {
+	var running sync.WaitGroup
+	r := newTrunk("test:///default", 1, Timeouts{}, &running)
+	first, err := r.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.begin(first)
+	r.end(first, c)
+	again, err := r.take(t.Context())
+	if err != nil || again != first || again.closed {
+		t.Fatalf("the line of a call that has ended is not used again: %v", err)
+	}
+	r.giveUp(c.begun.Add(time.Nanosecond))
+	select {
+	case <-c.lost:
+		t.Error("a call that has ended was given up")
+	default:
+	}
+	if len(r.slots) != 1 || len(r.idle) != 0 {
+		t.Errorf("%d slots are taken and %d lines idle, of one", len(r.slots), len(r.idle))
+	}
+	r.put(again)
+}
+
 // A host that hangs keeps few threads in the opening of lines to guests.
 func TestAttachesAreBounded(t *testing.T) {
 	d := &Driver{hosts: map[cluster.NodeID]*host{}}
