@@ -5,6 +5,7 @@ package libvirt
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +92,19 @@ func TestTrunkForgetsWhatHasEnded(t *testing.T) {
 		t.Errorf("%d slots are taken and %d lines idle, of one", len(r.slots), len(r.idle))
 	}
 	r.put(again)
+}
+
+// All lines that are idle are closed with their trunk.
+func TestTrunkCloses(t *testing.T) {
+	var running sync.WaitGroup
+	r := newTrunk("test:///default", 2, Timeouts{}, &running)
+	idle := slices.Clone(r.idle)
+	r.close()
+	for i, l := range idle {
+		if !l.closed {
+			t.Errorf("line %d is open", i)
+		}
+	}
 }
 
 // A host that hangs keeps few threads in the opening of lines to guests.

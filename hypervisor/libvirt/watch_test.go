@@ -178,6 +178,9 @@ func callOf(t *testing.T, folder string, n notice) (string, bool) {
 	if n.number == unix.SYS_OPENAT && n.args[2]&unix.O_CREAT != 0 {
 		call.name = "create"
 	}
+	if n.number == unix.SYS_FADVISE64 && (n.args[1] != 0 || n.args[2] != 0 || n.args[3] != unix.FADV_DONTNEED) {
+		call.name = "advise"
+	}
 	if n.number == unix.SYS_CLOSE {
 		flags, err := unix.FcntlInt(uintptr(n.args[0]), unix.F_GETFL, 0)
 		if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
