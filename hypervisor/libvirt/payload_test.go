@@ -166,7 +166,7 @@ func TestSeedRefuses(t *testing.T) {
 	}
 }
 
-// A seed that cannot be put together is none.
+// A seed needs room for temporary files.
 func TestSeedWithoutRoom(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()+"/missing")
 	if text, err := (seed{}).iso(); err == nil {
