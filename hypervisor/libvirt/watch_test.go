@@ -76,7 +76,7 @@ const over = 1<<31 - 1
 // What is opened to be read may be closed without a question.
 func watch(t *testing.T, folder string, decide func(call string) fault, do func()) {
 	t.Helper()
-	installed := make(chan int, 1)
+	installed, returned := make(chan int, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with its filter
 		listener, err := installFilter()
@@ -85,7 +85,10 @@ func watch(t *testing.T, folder string, decide func(call string) fault, do func(
 			t.Error(err)
 			return
 		}
-		defer func() { _ = unix.Fsync(over) }()
+		defer func() {
+			close(returned)
+			_ = unix.Fsync(over)
+		}()
 		do()
 	}()
 	listener := <-installed
@@ -109,6 +112,7 @@ func watch(t *testing.T, folder string, decide func(call string) fault, do func(
 			t.Fatal(errno)
 		}
 		if end {
+			<-returned // closed before; the race detector does not see the kernel's order
 			return
 		}
 	}
