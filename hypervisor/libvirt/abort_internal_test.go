@@ -17,7 +17,9 @@ import (
 // the last one.
 type fakeMachine struct {
 	moments []moment
-	at      int // how many times its state was asked for
+	at      int   // how many times its state was asked for
+	silent  int   // at that question for its state it does not answer; 0: never
+	stuck   error // what an abort of its job ends with
 	did     []string
 }
 
@@ -31,11 +33,16 @@ type moment struct {
 func (m *fakeMachine) now() moment { return m.moments[min(m.at, len(m.moments))-1] }
 
 func (m *fakeMachine) GetState() (libvirt.DomainState, int, error) {
-	m.at++
+	if m.at++; m.at == m.silent {
+		return 0, 0, libvirt.Error{Code: libvirt.ERR_INTERNAL_ERROR, Message: "client socket is closed"}
+	}
 	return libvirt.DOMAIN_PAUSED, int(m.now().reason), nil
 }
 
-func (m *fakeMachine) GetJobStats(libvirt.DomainGetJobStatsFlags) (*libvirt.DomainJobInfo, error) {
+func (m *fakeMachine) GetJobStats(flags libvirt.DomainGetJobStatsFlags) (*libvirt.DomainJobInfo, error) {
+	if flags != 0 {
+		return nil, errors.New("what was asked for is not the job under way")
+	}
 	now := m.now()
 	if now.reason == libvirt.DOMAIN_PAUSED_STARTING_UP { // libvirt answers when that has ended
 		m.at = len(m.moments)
@@ -43,7 +50,7 @@ func (m *fakeMachine) GetJobStats(libvirt.DomainGetJobStatsFlags) (*libvirt.Doma
 	return &libvirt.DomainJobInfo{Type: now.job, Operation: now.op}, now.err
 }
 
-func (m *fakeMachine) AbortJob() error { m.did = append(m.did, "abort"); return nil }
+func (m *fakeMachine) AbortJob() error { m.did = append(m.did, "abort"); return m.stuck }
 
 // Destroy says what libvirt says when the restore has removed the machine first.
 func (m *fakeMachine) Destroy() error {
@@ -84,6 +91,16 @@ func TestAbort(t *testing.T) {
 		if did := strings.Join(m.did, " "); did != tt.did || !errors.Is(err, tt.is) {
 			t.Errorf("%s: did %q, %v; want %q, %v", tt.what, did, err, tt.did, tt.is)
 		}
+	}
+	for silent, moments := range map[int][]moment{1: {saving}, 2: {loading, loading}} {
+		m := &fakeMachine{moments: moments, silent: silent}
+		if err := abort(t.Context(), m); err == nil || errors.Is(err, hypervisor.ErrRefused) || m.did != nil {
+			t.Errorf("without an answer to question %d for its state: did %q, %v", silent, m.did, err)
+		}
+	}
+	stuck := &fakeMachine{moments: []moment{saving}, stuck: libvirt.Error{Code: libvirt.ERR_OPERATION_INVALID, Message: "no job is active"}}
+	if err := abort(t.Context(), stuck); !errors.Is(err, hypervisor.ErrRefused) {
+		t.Errorf("a job that cannot be aborted: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -38,10 +38,14 @@ func TestVirtualises(t *testing.T) {
 		`<cpu mode='custom' match='exact'><model>EPYC</model><feature policy='require' name='svm'/></cpu>`:    true,
 		`<cpu mode='custom' match='exact'><model>EPYC</model><feature policy='disable' name='svm'/></cpu>`:    false,
 		`<cpu mode='custom' match='exact'><model>Haswell</model><feature policy='require' name='aes'/></cpu>`: false,
+		`<cpu mode='custom' match='exact'><model>EPYC</model><feature policy='forbid' name='svm'/></cpu>`:     false,
 		`<cpu><model>qemu64</model></cpu>`: false,
 	} {
 		if got, err := virtualises(cpu); err != nil || got != want {
 			t.Errorf("%s: %t, %v", cpu, got, err)
 		}
+	}
+	if _, err := virtualises("no XML"); err == nil {
+		t.Error("a CPU that is no XML")
 	}
 }

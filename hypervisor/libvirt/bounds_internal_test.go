@@ -19,6 +19,9 @@ func TestBounds(t *testing.T) {
 		field  string // that is wrong; "" if none is
 	}{
 		{"no disk needs no seeds", bare, ""},
+		{"no domain type", func(c *Config) { c.DomainType = "" }, ""},
+		{"automatic", func(c *Config) { c.DomainType = "auto" }, ""},
+		{"KVM", func(c *Config) { c.DomainType = "kvm" }, ""},
 		{"a relative folder of seeds is wrong all the same", func(c *Config) { bare(c); c.SeedDir = "seeds" }, "seed_dir"},
 		{"a disk before a kernel needs seeds", func(c *Config) {
 			c.Images[0], c.Images[1], c.SeedDir = c.Images[1], c.Images[0], ""
@@ -26,6 +29,12 @@ func TestBounds(t *testing.T) {
 		{"a machine with a version and a slash", func(c *Config) { c.MachineType = "pc/7.2" }, "machine_type"},
 		{"a CPU with a slash", func(c *Config) { c.CPUModel = "a/b" }, "cpu_model"},
 		{"the CPU of the host", func(c *Config) { c.CPUModel = "host" }, "cpu_model"},
+		{"a lease", func(c *Config) { c.Lease = &Lease{Path: "/srv", Lockspace: "lockd"} }, ""},
+		{"a kernel with a RAM disk", func(c *Config) { c.Images[0].Initrd = "/initrd" }, ""},
+		{"a disk with a RAM disk", func(c *Config) { c.Images[1].Initrd = "initrd" }, "images[1].kernel"},
+		{"a disk with arguments", func(c *Config) { c.Images[1].Arguments = "a\nb" }, "images[1].kernel"},
+		{"the last of what is not printable", func(c *Config) { c.Images[0].Arguments = "a\x1f" }, "images[0].arguments"},
+		{"a raw disk", func(c *Config) { c.Images[1].Format = "raw" }, ""},
 		{"the least cache", func(c *Config) { c.TranslationCacheMiB = 1 }, ""},
 		{"the least time", func(c *Config) { c.Timeouts.CloseSeconds = 1 }, ""},
 		{"the longest time", func(c *Config) { c.Timeouts.CloseSeconds = 3600 }, ""},
@@ -79,6 +88,7 @@ func TestNoCap(t *testing.T) {
 		{"nothing", nil, 0},
 		{"no quota", &libvirtxml.DomainCPUTune{}, 0},
 		{"the period that libvirt takes by itself", &libvirtxml.DomainCPUTune{GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 50_000}}, 500},
+		{"many CPUs in that period", &libvirtxml.DomainCPUTune{GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 100_000_000}}, 1_000_000},
 		{"another period", &libvirtxml.DomainCPUTune{
 			GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{Value: 10_000}, GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 5000},
 		}, 500},
@@ -90,8 +100,19 @@ func TestNoCap(t *testing.T) {
 			t.Errorf("%s is a cap of %d, want %d", c.name, got, c.want)
 		}
 	}
-	if got := mostOf(2, 3); got != 667 {
-		t.Errorf("two thirds of a CPU are %d, want the nearest", got)
+	for most, want := range map[cluster.MilliCPU]int64{1: 1000, 10: 1000, 11: 1100, 1000: 100_000, 2500: 250_000} {
+		if got := quota(most); got != want {
+			t.Errorf("a cap of %d is a quota of %d, want %d", most, got, want)
+		}
+	}
+	for _, c := range []struct {
+		quota  int64
+		period uint64
+		want   cluster.MilliCPU
+	}{{2, 3, 667}, {1, 2000, 1}, {1, 2001, 0}, {1, 1, 1000}, {0, 1, 0}, {-200_000, 100_000, 0}} {
+		if got := mostOf(c.quota, c.period); got != c.want {
+			t.Errorf("%d of %d µs are %d thousandths of a CPU, want the nearest: %d", c.quota, c.period, got, c.want)
+		}
 	}
 	if c := capped(500); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
 		t.Errorf("half a CPU is written as %+v", c)

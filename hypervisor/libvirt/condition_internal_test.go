@@ -5,6 +5,7 @@ package libvirt
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"libvirt.org/go/libvirt"
 
@@ -45,7 +46,9 @@ func TestCondition(t *testing.T) {
 		{"a save failed, and it could not go on", paused, libvirt.DOMAIN_PAUSED_SAVE, none, hypervisor.CopyPaused, none},
 		{"memory on two nodes", paused, libvirt.DOMAIN_PAUSED_POSTCOPY_FAILED, none, hypervisor.CopyPaused, unknown},
 		{"memory on two nodes, under way", paused, libvirt.DOMAIN_PAUSED_POSTCOPY, incoming, hypervisor.CopyPaused, incoming},
+		{"memory on two nodes, and it leaves", paused, libvirt.DOMAIN_PAUSED_POSTCOPY, none, hypervisor.CopyPaused, unknown},
 		{"asleep", libvirt.DOMAIN_PMSUSPENDED, 0, none, hypervisor.CopyPaused, none},
+		{"asleep, no answer", libvirt.DOMAIN_PMSUSPENDED, 0, unknown, hypervisor.CopyPaused, unknown},
 		{"runs", libvirt.DOMAIN_RUNNING, 0, none, hypervisor.CopyRunning, none},
 		{"runs, no answer", libvirt.DOMAIN_RUNNING, 0, unknown, hypervisor.CopyRunning, unknown},
 		{"runs; the number is no reason to be paused", libvirt.DOMAIN_RUNNING, libvirt.DOMAIN_PAUSED_STARTING_UP, none, hypervisor.CopyRunning, none},
@@ -74,6 +77,7 @@ func TestJobAnswers(t *testing.T) {
 		{libvirt.ERR_OPERATION_INVALID, "Requested operation is not valid: something else", jobAnswer{}, true},
 		{libvirt.ERR_OPERATION_UNSUPPORTED, "migration statistics are available only on the source host", jobAnswer{job: hypervisor.JobIncoming}, false},
 		{libvirt.ERR_OPERATION_TIMEOUT, "cannot acquire state change lock", jobAnswer{}, true},
+		{libvirt.ERR_INTERNAL_ERROR, "the agent of a domain is not running", jobAnswer{}, true},
 		{libvirt.ERR_INTERNAL_ERROR, "client socket is closed", jobAnswer{}, true},
 	}
 	for _, tt := range tests {
@@ -89,6 +93,30 @@ func TestJobAnswers(t *testing.T) {
 	}
 	if _, err := jobByError(errors.New("not of libvirt")); err == nil {
 		t.Error("an error of ours is taken for an answer")
+	}
+}
+
+// A job that is not known is taken for a save: the machine is busy and whole.
+func TestJobStats(t *testing.T) {
+	const unbounded = libvirt.DOMAIN_JOB_UNBOUNDED
+	for _, tt := range []struct {
+		kind      libvirt.DomainJobType
+		operation libvirt.DomainJobOperationType
+		want      hypervisor.Job
+	}{
+		{libvirt.DOMAIN_JOB_NONE, libvirt.DOMAIN_JOB_OPERATION_SAVE, hypervisor.JobNone},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_MIGRATION_IN, hypervisor.JobIncoming},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT, hypervisor.JobOutgoing},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_RESTORE, hypervisor.JobRestoring},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_START, hypervisor.JobRestoring},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_SNAPSHOT_REVERT, hypervisor.JobRestoring},
+		{unbounded, libvirt.DOMAIN_JOB_OPERATION_SAVE, hypervisor.JobSaving},
+		{libvirt.DOMAIN_JOB_BOUNDED, libvirt.DOMAIN_JOB_OPERATION_DUMP, hypervisor.JobSaving},
+	} {
+		m := &fakeMachine{at: 1, moments: []moment{{job: tt.kind, op: tt.operation}}}
+		if got, err := jobOf(m); err != nil || got != (jobAnswer{job: tt.want}) {
+			t.Errorf("job %d, operation %d: %+v, %v; want %s", tt.kind, tt.operation, got, err, tt.want)
+		}
 	}
 }
 
@@ -110,5 +138,15 @@ func TestOneQuestionAtATime(t *testing.T) {
 	m.asked("a")
 	if !m.mayAsk("b", true) {
 		t.Error("no machine that is loading is asked any more")
+	}
+	m.asked("gone") // it ended meanwhile
+	m = newMemory()
+	if !m.mayAsk("a", false) {
+		t.Error("a machine that is new may not be asked")
+	}
+	m.forget(time.Now())
+	m.listed("a", 7, ourMachine, &hypervisor.Copy{}, time.Now())
+	if m.mayAsk("a", false) {
+		t.Error("a machine is asked once more after it was listed")
 	}
 }

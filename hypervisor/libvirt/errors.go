@@ -49,11 +49,10 @@ var sentinels = []struct {
 	{text: "Connection refused", is: hypervisor.ErrUnreachable},
 	{text: "No route to host", is: hypervisor.ErrUnreachable},
 	{text: "unable to connect to server", is: hypervisor.ErrUnreachable},
-	{code: libvirt.ERR_OPERATION_TIMEOUT, is: hypervisor.ErrRefused}, // "cannot acquire state change lock"
 }
 
 // translate makes an error of libvirt one of ours; its text stays. Whatever the
-// table does not know is a refusal.
+// table does not know is a refusal, as "cannot acquire state change lock".
 func translate(err error) error {
 	var e libvirt.Error
 	if !errors.As(err, &e) {

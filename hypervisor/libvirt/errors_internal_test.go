@@ -59,6 +59,21 @@ func TestTranslate(t *testing.T) {
 		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_RPC, "End of file while reading data: Input/output error", hypervisor.ErrUnreachable},
 		{libvirt.ERR_OPERATION_TIMEOUT, libvirt.FROM_QEMU, "Timed out during operation: cannot acquire state change lock", hypervisor.ErrRefused},
 		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, "something new", hypervisor.ErrRefused},
+
+		// A row counts by its text or its code alone.
+		{libvirt.ERR_OPERATION_FAILED, libvirt.FROM_QEMU, "operation failed: Unable to write /i: Disk quota exceeded", hypervisor.ErrNoSpace},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + "cannot set up guest memory 'pc.ram': Resource unavailable", hypervisor.ErrNoRoom},
+		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "cannot fork child process: Cannot allocate memory", hypervisor.ErrNoRoom},
+		{libvirt.ERR_RESOURCE_BUSY, libvirt.FROM_LOCKING, "resource busy: the lockspace is in use", hypervisor.ErrLocked},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_LOCKING, "the resource is locked by another owner", hypervisor.ErrLocked},
+		{libvirt.ERR_OPERATION_INVALID, libvirt.FROM_QEMU, "Requested operation is not valid: domain is not running", hypervisor.ErrNoSuchVM},
+		{libvirt.ERR_DOM_EXIST, libvirt.FROM_QEMU, "this domain has that UUID", hypervisor.ErrExists},
+		{libvirt.ERR_OPERATION_FAILED, libvirt.FROM_QEMU, "operation failed: domain 'vjob-1-0' already exists with uuid 1", hypervisor.ErrExists},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_NONE, "internal error: client socket is closed", hypervisor.ErrUnreachable},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_NONE, "internal error: connection closed due to keepalive timeout", hypervisor.ErrUnreachable},
+		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "unable to connect to socket: Connection refused", hypervisor.ErrUnreachable},
+		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "unable to connect to socket: No route to host", hypervisor.ErrUnreachable},
+		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "unable to connect to server at 'h2:16514': Connection timed out", hypervisor.ErrUnreachable},
 	}
 	all := []error{
 		hypervisor.ErrBadImage, hypervisor.ErrNoImage, hypervisor.ErrRefused, hypervisor.ErrNoSpace, hypervisor.ErrNoRoom,
@@ -71,6 +86,13 @@ func TestTranslate(t *testing.T) {
 				t.Errorf("%s\nis %v; want %v", tt.message, err, tt.is)
 			}
 		}
+	}
+}
+
+// What is not libvirt's stays as it is.
+func TestTranslateLeavesOthers(t *testing.T) {
+	if err := translate(context.Canceled); err != context.Canceled { //nolint:errorlint // the very one
+		t.Errorf("another error becomes %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package libvirt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ func TestHungStoreCostsFewGoroutines(t *testing.T) {
 			<-hung
 			return hypervisor.Store{}, nil
 		}
+		began := time.Now()
 		f := newFiles(5, &running)
 		list := shared[hypervisor.Store]{files: f, run: hang}
 		for range 100 { // one look after another gives up
@@ -45,6 +47,11 @@ func TestHungStoreCostsFewGoroutines(t *testing.T) {
 			cancel()
 			if errors.Is(err, hypervisor.ErrNoImage) {
 				refused = err
+				if age := fmt.Sprintf("since %s ago", time.Since(began)); !strings.Contains(err.Error(), age) {
+					t.Fatalf("the refusal does not tell %q: %v", age, err)
+				}
+			} else if !errors.Is(err, hypervisor.ErrTimeout) {
+				t.Fatalf("a call to a store that hangs: %v", err)
 			}
 		}
 		if n := under.Load(); n != 5 {
@@ -63,6 +70,36 @@ func TestHungStoreCostsFewGoroutines(t *testing.T) {
 			t.Errorf("a call after the store has come back: %v", err)
 		}
 	})
+}
+
+// What operations bring back reaches their callers, and one that has ended makes room.
+func TestFilesAnswer(t *testing.T) {
+	var running sync.WaitGroup
+	f := newFiles(1, &running)
+	list := shared[int]{files: f, run: func() (int, error) { return 3, errRevoked }}
+	for range 3 {
+		if n, err := file(t.Context(), f, func() (int, error) { return 2, errRevoked }); n != 2 || !errors.Is(err, errRevoked) {
+			t.Errorf("file: %d, %v", n, err)
+		}
+		running.Wait()
+		if err := f.do(t.Context(), func() error { return errRevoked }); !errors.Is(err, errRevoked) {
+			t.Errorf("do: %v", err)
+		}
+		running.Wait()
+		if n, err := list.get(t.Context()); n != 3 || !errors.Is(err, errRevoked) {
+			t.Errorf("shared: %d, %v", n, err)
+		}
+		running.Wait()
+	}
+	o, err := f.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := list.get(t.Context()); n != 0 || !errors.Is(err, hypervisor.ErrNoImage) {
+		t.Errorf("a listing while too many operations hang: %d, %v", n, err)
+	}
+	f.end(o)
+	running.Wait()
 }
 
 // Looks share a listing, and none gets one that was begun before it asked.

@@ -66,7 +66,7 @@ func noFolder(dir, fault string) error {
 
 // unmarked says what to do about a folder without a marker.
 func unmarked(root *os.Root) string {
-	if n, err := countImages(root); err == nil && n > 0 {
+	if n, _ := countImages(root); n > 0 {
 		return fmt.Sprintf("holds %d images and no marker %s, as an older vjob left it: mark it with vjobd init-store", n, markName)
 	}
 	return fmt.Sprintf("has no marker %s: mount its file system; if the store is new, mark it with vjobd init-store", markName)

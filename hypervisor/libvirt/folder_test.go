@@ -28,8 +28,15 @@ func TestUnmarkedStoreIsNotRead(t *testing.T) {
 		}, []string{"h1 has no marker .vjob-store", "mount", "vjobd init-store"}},
 		{"no folder", func(s *imageStore) error { return os.Rename(s.nodeDir("h1"), s.dir+".away") }, []string{"h1 is missing", "mount", "vjobd init-store"}},
 		{
-			"of an older vjob", func(s *imageStore) error { return os.Remove(filepath.Join(s.nodeDir("h1"), markName)) },
-			[]string{"h1 holds 1 images and no marker", "older vjob", "vjobd init-store"},
+			"of an older vjob", func(s *imageStore) error {
+				for _, name := range []string{"12.3.g2.a1", "12.3.g2.a1.x1", "notes.txt"} {
+					if err := os.WriteFile(filepath.Join(s.nodeDir("h1"), name), nil, 0o600); err != nil {
+						return err
+					}
+				}
+				return os.Remove(filepath.Join(s.nodeDir("h1"), markName))
+			},
+			[]string{"h1 holds 2 images and no marker", "older vjob", "vjobd init-store"},
 		},
 		{"of another installation", func(s *imageStore) error {
 			return os.WriteFile(filepath.Join(s.nodeDir("h1"), markName), []byte("other\n"), 0o600)
@@ -132,6 +139,25 @@ func TestInitStore(t *testing.T) {
 		if got := did(step.installation, step.adopt); !strings.Contains(got, step.want) {
 			t.Errorf("init as %q, adopt %t: %s; want %s", step.installation, step.adopt, got, step.want)
 		}
+	}
+	wrong := storeConfig(t.TempDir(), "this")
+	wrong.DomainType = "other"
+	if _, err := InitStore(t.Context(), wrong, false); err == nil || names(t, wrong.ImageDir) != "" {
+		t.Errorf("with settings that are wrong: %v, and there is %s", err, names(t, wrong.ImageDir))
+	}
+	mark := filepath.Join(dir, "h1", markName)
+	before, err := os.Stat(mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := did("other", false); got != "h1 was marked, h2 was marked" {
+		t.Error(got)
+	}
+	if after, err := os.Stat(mark); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a marker that is right was written again: %v", err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "h1")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("a folder for the driver alone: %v, %v", info.Mode(), err)
 	}
 	if _, err := InitStore(t.Context(), storeConfig(dir, "third"), false); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("a store of another installation: %v", err)

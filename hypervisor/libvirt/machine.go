@@ -211,7 +211,7 @@ func (c Config) identify(description string) (identity, error) {
 	id.lock = len(d.Devices.Leases) > 0
 	for _, disk := range d.Devices.Disks {
 		writable := disk.ReadOnly == nil && disk.Shareable == nil
-		id.lock = id.lock || (writable && disk.Source != nil && disk.Source.File != nil)
+		id.lock = id.lock || (writable && disk.Source != nil && disk.Source.File != nil && disk.Source.File.File != "")
 	}
 	return id, nil
 }

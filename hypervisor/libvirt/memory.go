@@ -55,11 +55,12 @@ func newMemory() memory { return memory{machines: map[string]*machine{}} }
 func (m *memory) expect(uuid string, who identity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.machines[uuid]; !ok {
-		m.machines[uuid] = &machine{id: noID, who: who, ours: true, seen: time.Now()}
-		return
+	it, ok := m.machines[uuid]
+	if !ok {
+		it = &machine{id: noID, seen: time.Now()}
+		m.machines[uuid] = it
 	}
-	m.machines[uuid].who, m.machines[uuid].ours = who, true
+	it.who, it.ours = who, true
 }
 
 // note takes an event in; it reports whether the machine is unknown and alive.

@@ -40,7 +40,7 @@ func notes(path string, kind byte) ([]string, error) {
 	}
 	var values []string
 	for _, e := range entries {
-		if k, value, ok := suffix(e.Name(), filepath.Base(path)); ok && k == kind {
+		if k, value, _ := suffix(e.Name(), filepath.Base(path)); k == kind {
 			values = append(values, value)
 		}
 	}

@@ -61,8 +61,12 @@ func diskSize(path, format string) (int64, error) {
 		_              [16]byte
 		Size           uint64
 	}
-	if err := binary.Read(f, binary.BigEndian, &head); err != nil || head.Magic != qcowMagic {
+	err = binary.Read(f, binary.BigEndian, &head)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err == nil && head.Magic != qcowMagic:
 		return 0, fmt.Errorf("disk image %s: %w", path, errNotQcow)
+	case err != nil:
+		return 0, fmt.Errorf("disk image %s: %w", path, err)
 	}
 	return int64(head.Size), nil
 }

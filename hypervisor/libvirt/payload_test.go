@@ -35,12 +35,25 @@ func TestKernelLine(t *testing.T) {
 		{"not ASCII", cluster.Payload{Command: []string{"é"}}, ""},
 		{"space in a value", cluster.Payload{Env: map[string]string{"A": "1 init=/bin/sh"}}, ""},
 		{"bad name", cluster.Payload{Env: map[string]string{"1A": "x"}}, ""},
+		{
+			"a longest line",
+			cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- "))}},
+			"name=vjob-12-3 quiet tick=100 -- " + strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")),
+		},
+		{"one more", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")+1)}}, ""},
+		{"the first and the last of ASCII", cluster.Payload{Command: []string{"!", "~"}}, "name=vjob-12-3 quiet tick=100 -- ! ~"},
+		{"what follows the last", cluster.Payload{Command: []string{"a\x7f"}}, ""},
 		{"too long", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine)}}, ""},
 	}
 	for _, tt := range tests {
 		got, err := kernelLine(vm, image, tt.payload)
 		if got != tt.want || (err != nil) != (tt.want == "") || (err != nil && !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+		var wrong *cluster.FieldError
+		if inWord := len(tt.payload.Command) > 0 && len(got) == 0 && len(tt.payload.Command[0]) < 10; inWord &&
+			(!errors.As(err, &wrong) || wrong.Field != "command[0]") {
+			t.Errorf("%s: %v, want a fault of command[0]", tt.name, err)
 		}
 	}
 }
@@ -141,6 +154,7 @@ func TestSeedRefuses(t *testing.T) {
 	for name, p := range map[string]cluster.Payload{
 		"both":        {Command: []string{"a"}, Script: "b"},
 		"NUL":         {Command: []string{"a\x00"}},
+		"NUL behind":  {Command: []string{"a", "b\x00"}},
 		"not UTF-8":   {Command: []string{"\xff"}},
 		"bad name":    {Command: []string{"a"}, Env: map[string]string{"A=B": "c"}},
 		"empty name":  {Env: map[string]string{"": "c"}},
@@ -148,6 +162,54 @@ func TestSeedRefuses(t *testing.T) {
 	} {
 		if _, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, p); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A seed needs room for temporary files.
+func TestSeedWithoutRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()+"/missing")
+	if text, err := (seed{}).iso(); err == nil {
+		t.Errorf("a seed of %d bytes", len(text))
+	}
+}
+
+// The names of variables are those of a shell.
+func TestNamesOfVariables(t *testing.T) {
+	for name, want := range map[string]bool{
+		"A": true, "Z": true, "a": true, "z": true, "_": true, "A0": true, "A9": true, "_1": true, "aZ_9": true,
+		"": false, "0": false, "9A": false, "@": false, "[": false, "`": false, "{": false, "A/": false, "A:": false, "A-B": false, "É": false,
+	} {
+		if err := checkEnv(name, "text"); err == nil != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for value, want := range map[string]bool{"": true, "é\n": true, "\x00": false, "\xff": false} {
+		if err := checkEnv("A", value); err == nil != want {
+			t.Errorf("value %q: %v", value, err)
+		}
+	}
+}
+
+// The whole text for cloud-init.
+func TestSeedText(t *testing.T) {
+	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log \u003e/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
+	for name, tt := range map[string]struct {
+		payload cluster.Payload
+		want    string
+	}{
+		"command":                {cluster.Payload{Command: []string{"a", ""}}, `{"runcmd":[["a",""]],` + end},
+		"command and variables":  {cluster.Payload{Command: []string{"a"}, Env: map[string]string{"B": "1"}}, `{"runcmd":[["env","B=1","a"]],` + end},
+		"variables alone":        {cluster.Payload{Env: map[string]string{"B": "1"}}, `{}`},
+		"script":                 {cluster.Payload{Script: "a"}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="}],"runcmd":[["/var/lib/vjob/script"]],` + end},
+		"script, with variables": {cluster.Payload{Script: "a", Env: map[string]string{"B": "1"}}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="}],"runcmd":[["env","B=1","/var/lib/vjob/script"]],` + end},
+	} {
+		s, err := makeSeed(first.VM, hypervisor.Stamp{Incarnation: 2}, tt.payload)
+		if got := string(s.userData); err != nil || got != "#cloud-config\n"+tt.want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, tt.want)
+		}
+		if got, want := string(s.metaData), `{"instance-id":"vjob-12-3-i2","local-hostname":"vjob-12-3"}`; got != want {
+			t.Errorf("%s: meta-data %s, want %s", name, got, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -74,5 +76,55 @@ func TestOverlayOfALateBoot(t *testing.T) {
 	}
 	if _, err := os.Stat(c.overlayPath(overlayVM, overlayStamp)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a boot made its disk after its context's end: %v", err)
+	}
+}
+
+// A boot gets the files that its image needs, and none if it cannot be.
+func TestFilesOfABoot(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		payload cluster.Payload
+		ctx     context.Context //nolint:containedctx // of one case
+		tmp     string
+		want    []string
+		is      error
+	}{
+		"a disk":                 {cluster.Payload{Image: "d"}, t.Context(), "", []string{"l/vjob-12-3", "s/12.3.i1.qcow2", "s/12.3.i1.seed.iso"}, nil},
+		"a kernel":               {cluster.Payload{Image: "k"}, t.Context(), "", []string{"l/vjob-12-3"}, nil},
+		"no such image":          {cluster.Payload{Image: "x"}, t.Context(), "", []string{"l/vjob-12-3"}, cluster.ErrInvalid},
+		"a name that is refused": {cluster.Payload{Image: "d", Env: map[string]string{"1": ""}}, t.Context(), "", []string{"l/vjob-12-3"}, cluster.ErrInvalid},
+		"no room for a seed":     {cluster.Payload{Image: "d"}, t.Context(), "missing", []string{"l/vjob-12-3"}, os.ErrNotExist},
+		"too late":               {cluster.Payload{Image: "k"}, ended, "", nil, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, folder := range []string{"l", "s"} {
+				if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			disk := filepath.Join(t.TempDir(), "disk")
+			sparse(t, disk, 512)
+			c := Config{
+				SeedDir: filepath.Join(dir, "s"), Lease: &Lease{Path: dir, Lockspace: "l"},
+				Images: []CatalogueImage{{ID: "k", Kind: KindKernel}, {ID: "d", Kind: KindDisk, Disk: disk, Format: "raw"}},
+			}
+			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), tt.tmp))
+			err := c.prepare(tt.ctx, overlayVM, overlayStamp, tt.payload)
+			if !errors.Is(err, tt.is) {
+				t.Errorf("%v, want %v", err, tt.is)
+			}
+			got, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				got[i] = strings.TrimPrefix(got[i], dir+"/")
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("files %v, want %v", got, tt.want)
+			}
+		})
 	}
 }

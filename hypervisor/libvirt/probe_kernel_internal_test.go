@@ -57,6 +57,41 @@ func TestProbeByKernel(t *testing.T) {
 	}
 }
 
+// Without a port nothing is probed: sockets that are not of TCP have none.
+func TestProbeNothing(t *testing.T) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = syscall.Close(pair[0]), syscall.Close(pair[1]) }()
+	probeByKernel(0, Timeouts{KeepaliveSeconds: 7, KeepaliveCount: 2})
+	if on, err := syscall.GetsockoptInt(pair[0], syscall.SOL_SOCKET, syscall.SO_KEEPALIVE); err != nil || on != 0 {
+		t.Errorf("a socket without a port is probed: %d, %v", on, err)
+	}
+}
+
+// A connection by IPv6 has a port as well.
+func TestPeerPort(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here: ", err)
+	}
+	defer l.Close() //nolint:errcheck // of a test
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // of a test
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := 0
+	if err := raw.Control(func(fd uintptr) { port = peerPort(int(fd)) }); err != nil || port != l.Addr().(*net.TCPAddr).Port {
+		t.Errorf("port %d, %v; want %s", port, err, l.Addr())
+	}
+}
+
 func option(t *testing.T, c *net.TCPConn, level, name int) int {
 	t.Helper()
 	raw, err := c.SyscallConn()

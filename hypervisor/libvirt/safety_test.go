@@ -68,6 +68,27 @@ func TestMigratesByTLS(t *testing.T) {
 	}
 }
 
+// What is no URI is not encrypted, and has no name.
+func TestNoURI(t *testing.T) {
+	cfg := good().withDefaults()
+	to := Host{PeerURI: "qemu+tls://[::1/system"}
+	if cfg.migratesByTLS(to) || tlsName(to) != "" {
+		t.Errorf("encrypted %t, by the name %q", cfg.migratesByTLS(to), tlsName(to))
+	}
+}
+
+// Nodes need the filter where VMs are on a bridge and have one.
+func TestFiltered(t *testing.T) {
+	for _, tt := range []struct {
+		bridge, filter string
+		want           bool
+	}{{"br0", "clean-traffic", true}, {"", "clean-traffic", false}, {"br0", NoFilter, false}, {"", NoFilter, false}} {
+		if got := (Config{Bridge: tt.bridge, NetworkFilter: tt.filter}).filtered(); got != tt.want {
+			t.Errorf("bridge %q, filter %q: %t", tt.bridge, tt.filter, got)
+		}
+	}
+}
+
 // A node confines its VMs if its capabilities name selinux or apparmor.
 func TestConfined(t *testing.T) {
 	for file, want := range map[string]bool{"caps-apparmor.xml": true, "caps-selinux.xml": true, "caps-dac.xml": false, "caps-none.xml": false} {

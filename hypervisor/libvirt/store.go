@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"vjob/cluster"
 	"vjob/durable"
 	"vjob/hypervisor"
@@ -70,7 +72,7 @@ func (s *imageStore) find(id hypervisor.ImageID) (string, error) {
 		}
 		_, err = root.Stat(id.String())
 		_ = root.Close() // read only
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return s.path(node, id), err
 		}
 	}
@@ -119,8 +121,8 @@ func (s *imageStore) listNode(node cluster.NodeID) (images []hypervisor.Image, s
 		return nil, space, err
 	}
 	for _, e := range entries {
-		id, err := hypervisor.ParseImageID(e.Name())
-		if err != nil || id.String() != e.Name() {
+		id, isNote, ok := imageOwner(e.Name())
+		if !ok || isNote {
 			continue
 		}
 		head, info, err := readHeader(root, e.Name())
@@ -174,6 +176,9 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 		return hypervisor.Receipt{}, badImage(id, errors.New("the save did not finish"))
 	}
 	if err := f.Sync(); err != nil {
+		// From now on the kernel takes for written what it could not write. The next
+		// attempt must not read that from memory.
+		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // best effort
 		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	sum, err := checksum(ctx, f)
@@ -272,14 +277,14 @@ func (s *imageStore) revoke(id hypervisor.ImageID, attempt int) error {
 }
 
 // discard removes an image with all its names and notes. The image goes first, durably: by
-// the notes of one that is left after a power cut it may be revoked.
+// the notes of one that is left after a power cut it may be revoked. An image that is gone
+// already may come back as well, if the discard that removed it was broken off.
 func (s *imageStore) discard(id hypervisor.ImageID) error {
 	return s.inEach(id, func(root *os.Root) error {
-		err := root.Remove(id.String())
-		if err == nil {
-			err = syncRoot(root)
+		if err := root.Remove(id.String()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := syncRoot(root); err != nil {
 			return err
 		}
 		return removeNotes(root, id, func(byte, string) bool { return true })
@@ -363,8 +368,9 @@ func (r untilDone) Read(b []byte) (int, error) {
 
 // remove removes a file; one that is gone already is fine.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
 }

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"vjob/cluster"
@@ -87,7 +90,9 @@ func TestStoreLists(t *testing.T) {
 	short := first
 	short.Generation = 2
 	write(t, s.path("h2", short), []byte("Libvirt"))
-	write(t, filepath.Join(s.nodeDir("h1"), "12.3.g01.a1"), nil)
+	for _, name := range []string{"12.3.g01.a1", "12.3.g1", "notes.txt", "notes.of.a.user", "12.3.g1.a1.old"} {
+		write(t, filepath.Join(s.nodeDir("h1"), name), nil)
+	}
 	write(t, filepath.Join(s.nodeDir("h1"), first.String()+".r1"), nil)
 
 	store, err := s.list()
@@ -114,6 +119,152 @@ func TestStoreLists(t *testing.T) {
 	}
 	if store.Free["h1"] != store.Free["h2"] || store.Free["h1"].Free <= 0 {
 		t.Errorf("free: %+v", store.Free)
+	}
+}
+
+// Images are listed by VM, generation and attempt, and not by name or node.
+func TestStoreListsInOrder(t *testing.T) {
+	s := markedStore(t, t.TempDir())
+	want := []string{"2.0.g1.a1", "2.0.g2.a2", "2.0.g2.a10", "2.0.g10.a1", "2.10.g1.a1", "10.0.g1.a1"}
+	for i, name := range want {
+		write(t, filepath.Join(s.nodeDir(s.nodes[i%2]), name), nil)
+	}
+	both := filepath.Join(s.nodeDir("h2"), want[0])
+	write(t, both, nil)
+	s.nodes = []cluster.NodeID{"h2", "h1"}
+	store, err := s.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, image := range store.Images {
+		got = append(got, image.ID.String())
+	}
+	if want = append(want[:1:1], want...); !slices.Equal(got, want) || store.Images[0].Node != "h1" {
+		t.Errorf("listed are %v, the first on %s; want %v", got, store.Images[0].Node, want)
+	}
+	var fsys syscall.Statfs_t
+	if err := syscall.Statfs(s.dir, &fsys); err != nil {
+		t.Fatal(err)
+	}
+	free := float64(fsys.Bavail) * float64(fsys.Bsize) / (1 << 20)
+	if space := store.Free["h1"]; space.Pool == "" || float64(space.Free) < 0.9*free || float64(space.Free) > 1.1*free {
+		t.Errorf("free are %+v, want about %.0f MiB", space, free)
+	}
+}
+
+// An image is found in whichever folder it lies.
+func TestImageOfAnotherNode(t *testing.T) {
+	s := markedStore(t, t.TempDir())
+	path := s.path("h2", first)
+	write(t, path, saveFile(magicComplete))
+	sum := seal(t, s)
+	if err := restore(t.Context(), s, 1, sum); err != nil {
+		t.Error(err)
+	}
+	if err := s.revoke(first, 1); err != nil {
+		t.Error(err)
+	}
+	if err := restore(t.Context(), s, 1, sum); !errors.Is(err, errRevoked) {
+		t.Errorf("a revoked attempt: %v", err)
+	}
+	if err := s.discard(first); err != nil {
+		t.Error(err)
+	}
+	if left := names(t, s.nodeDir("h2")); left != " /"+markName {
+		t.Errorf("left after a discard: %s", left)
+	}
+}
+
+// A file that only looks like a note revokes nothing, and stays.
+func TestStrangeNotes(t *testing.T) {
+	s, path := newStore(t)
+	sum := seal(t, s)
+	for _, name := range []string{".", ".x", ".r", ".xfoo", ".rfoo", ".y1"} {
+		write(t, path+name, nil)
+	}
+	others := []string{filepath.Join(filepath.Dir(path), "r1"), filepath.Join(filepath.Dir(path), "x9")}
+	for _, other := range others {
+		write(t, other, nil)
+	}
+	for _, attempt := range []int{0, 9} {
+		if err := restore(t.Context(), s, attempt, sum); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.revoke(first, 2); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + ".rfoo"); err != nil {
+		t.Error(err)
+	}
+	if err := s.discard(first); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(path + "*")
+	if want := []string{path + ".", path + ".r", path + ".x", path + ".y1"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %v, %v; want %v", left, err, want)
+	}
+	for _, other := range others {
+		if _, err := os.Stat(other); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Every seal of an image has to be that of its content.
+func TestTwoSeals(t *testing.T) {
+	for _, other := range []string{strings.Repeat("0", 64), strings.Repeat("f", 64)} {
+		s, path := newStore(t)
+		seal(t, s)
+		write(t, path+".s"+other, nil)
+		if _, err := s.seal(t.Context(), first); !errors.Is(err, hypervisor.ErrBadImage) {
+			t.Errorf("an image with the seal %.4s besides: %v", other, err)
+		}
+	}
+}
+
+// An image has a description and, behind it, at least something of its guest.
+func TestCompleteImages(t *testing.T) {
+	whole, partial := header{XMLBytes: 100}, header{XMLBytes: 100}
+	copy(whole.Magic[:], magicComplete)
+	copy(partial.Magic[:], magicPartial)
+	for _, tt := range []struct {
+		head header
+		size int64
+		want bool
+	}{{whole, headerBytes + 101, true}, {whole, headerBytes + 100, false}, {whole, 0, false}, {partial, headerBytes + 101, false}, {header{}, 4096, false}} {
+		if got := tt.head.complete(tt.size); got != tt.want {
+			t.Errorf("%q with %d bytes: complete %t", tt.head.Magic, tt.size, got)
+		}
+	}
+}
+
+// A description ends with a zero byte; what follows is libvirt's.
+func TestDescriptionOfAnImage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	write(t, path, append(make([]byte, headerBytes), "ab\x01c\x00cookie"...))
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if text, err := descriptionOf(f, header{XMLBytes: 11}); err != nil || text != "ab\x01c" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := descriptionOf(f, header{XMLBytes: 12}); err == nil {
+		t.Errorf("a description that is cut off: %q", text)
+	}
+}
+
+func TestChecksumIsOfTheWholeFile(t *testing.T) {
+	r := strings.NewReader("abc")
+	if _, err := r.ReadByte(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if sum, err := checksum(t.Context(), r); err != nil || sum != want {
+		t.Errorf("%s, %v; want %s", sum, err, want)
 	}
 }
 

@@ -89,11 +89,13 @@ func removeOld(path string, e fs.DirEntry, since time.Time) error {
 	return nil
 }
 
+// The owner of a file is read from its name, and counts if we would give that name to it:
+// that refuses also what cannot be read.
+
 // consoleOwner is the VM of "12.3.console".
 func consoleOwner(name string) (cluster.VMID, bool) {
-	text, ok := strings.CutSuffix(name, ".console")
-	vm, err := cluster.ParseVMID(text)
-	return vm, ok && err == nil && filepath.Base(Config{}.consolePath(vm)) == name
+	vm, _ := cluster.ParseVMID(strings.TrimSuffix(name, ".console"))
+	return vm, filepath.Base(Config{}.consolePath(vm)) == name
 }
 
 // unfinished is what durably leaves of a file when it is killed.
@@ -104,22 +106,19 @@ func seedOwner(name string) (cluster.VMID, bool) {
 	if m := unfinished.FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
-	text, rest, ok := strings.Cut(name, ".i")
-	digits, _, ok1 := strings.Cut(rest, ".")
-	vm, err := cluster.ParseVMID(text)
-	incarnation, err1 := strconv.Atoi(digits)
-	if !ok || !ok1 || err != nil || err1 != nil {
-		return cluster.VMID{}, false
-	}
+	text, rest, _ := strings.Cut(name, ".i")
+	digits, _, _ := strings.Cut(rest, ".")
+	vm, _ := cluster.ParseVMID(text)
+	incarnation, _ := strconv.Atoi(digits)
 	stamp := hypervisor.Stamp{Incarnation: incarnation}
 	return vm, name == filepath.Base(Config{}.seedPath(vm, stamp)) || name == filepath.Base(Config{}.overlayPath(vm, stamp))
 }
 
 // machineOwner is the VM of "vjob-12-3", the name of a machine and of its lease.
 func machineOwner(name string) (cluster.VMID, bool) {
-	text, ok := strings.CutPrefix(name, "vjob-")
-	vm, err := cluster.ParseVMID(strings.Replace(text, "-", ".", 1))
-	return vm, ok && err == nil && machineName(vm) == name
+	text := strings.TrimPrefix(name, "vjob-")
+	vm, _ := cluster.ParseVMID(strings.ReplaceAll(text, "-", "."))
+	return vm, machineName(vm) == name
 }
 
 // sweepNotes removes the links and notes of images that no longer exist, as a
@@ -171,8 +170,8 @@ func imageOwner(name string) (id hypervisor.ImageID, isNote, ok bool) {
 		return id, false, false
 	}
 	text := strings.Join(parts[:4], ".")
-	id, err := hypervisor.ParseImageID(text)
-	if err != nil || id.String() != text {
+	id, _ = hypervisor.ParseImageID(text)
+	if id.String() != text {
 		return id, false, false
 	}
 	if text == name {

@@ -69,6 +69,7 @@ func TestSweep(t *testing.T) {
 		name  string
 		files map[string]bool // and whether they stay
 		age   time.Duration
+		keep  time.Duration // of consoles; 0: a week
 		seen  []cluster.VMID
 		blind bool
 	}{
@@ -82,6 +83,12 @@ func TestSweep(t *testing.T) {
 		{name: "young", age: 9 * time.Minute, files: map[string]bool{
 			"consoles/2.0.console": true, "seeds/2.0.i1.seed.iso": true, "seeds/2.0.i1.qcow2": true,
 			"seeds/.2.0.i1.qcow2-123": true, "leases/vjob-2-0": true, "images/h1/2.0.g1.a1.x2": true,
+		}},
+		{name: "just old enough", age: 11 * time.Minute, keep: time.Second, files: map[string]bool{
+			"consoles/2.0.console": false, "seeds/2.0.i1.qcow2": false, "leases/vjob-2-0": false, "images/h1/2.0.g1.a1.x2": false,
+		}},
+		{name: "young consoles that are not kept longer", age: 9 * time.Minute, keep: time.Second, files: map[string]bool{
+			"consoles/2.0.console": true,
 		}},
 		{name: "live", age: 2 * week, files: map[string]bool{
 			"consoles/1.7.console": true, "seeds/1.7.i1.seed.iso": true, "seeds/1.7.i1.qcow2": true, "leases/vjob-1-7": true,
@@ -111,11 +118,20 @@ func TestSweep(t *testing.T) {
 			"seeds/2.0.i1.qcow2-1": true, "seeds/.2.0.i1.qcow2-x": true, "seeds/2.0.i1.qcow2.bak": true, "seeds/-2.0.i1.qcow2": true,
 			"leases/vjob-2": true, "leases/vjob-2-0-1": true, "leases/vjob-2.0": true, "leases/" + seal64: true, "leases/vm-2-0": true,
 			"images/h1/2.0.g1.a1.rx": true, "images/h1/2.0.g1.a1.sff": true, "images/h1/2.0.g1.a1.bak": true,
-			"images/h1/2.0.g01.a1.r1": true, "images/h1/notes.txt": true, "images/2.0.g1.a1.r1": true,
+			"consoles/0.0": true, "consoles/.console": true, "consoles/3-0.console": true,
+			"seeds/2.0": true, "seeds/2.0.i1": true, "seeds/2.0.ix.qcow2": true, "seeds/.i1.qcow2": true,
+			"leases/2-0": true, "leases/vjob-": true, "leases/vjob-x-0": true,
+			"images/h1/2.0.g01.a1.r1": true, "images/h1/notes.txt": true, "images/h1/a": true, "images/2.0.g1.a1.r1": true,
+		}},
+		{name: "names that are almost an image's", age: 2 * week, files: map[string]bool{
+			"images/h1/2.0.g1": true, "images/h1/2.0.g01.a1": true, "images/h1/2.0.gx.a1": true, "seeds/2.0.i1.qcow2": false,
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newSweep(t)
+			if tt.keep != 0 {
+				b.keepConsoles = tt.keep
+			}
 			b.blind, b.seen = tt.blind, map[cluster.VMID]bool{}
 			for _, vm := range tt.seen {
 				b.seen[vm] = true
@@ -183,15 +199,33 @@ func TestSweepGoesOnAfterAnError(t *testing.T) {
 	b.expect("seeds/2.0.i1.qcow2", false)
 }
 
+// Without seeds and leases there is nothing to sweep of them.
+func TestSweepOfADriverWithoutDisks(t *testing.T) {
+	b := newSweep(t)
+	b.cfg.SeedDir, b.cfg.Lease = "", nil
+	b.file("consoles/2.0.console", 2*week)
+	if err := b.run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	b.expect("consoles/2.0.console", false)
+}
+
 func TestSweepEndsWithItsContext(t *testing.T) {
 	b := newSweep(t)
 	b.file("seeds/2.0.i1.qcow2", time.Hour)
+	b.file("images/h1/2.0.g1.a1.x2", time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := b.run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	b.expect("seeds/2.0.i1.qcow2", true)
+	b.expect("images/h1/2.0.g1.a1.x2", true)
+	notes := newSweep(t)
+	notes.file("images/h1/2.0.g1.a1.x2", time.Hour)
+	if err := notes.run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a note alone: error %v", err)
+	}
 }
 
 // Every name under which the driver writes has an owner that a sweep recognises.

@@ -6,17 +6,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"vjob/cluster"
+	"vjob/hypervisor"
 )
 
 // Sweep removes the files of VMs of vjobs that are not live. While a host does not
 // answer, disks, seeds and leases stay: it may hold a machine whose vjob the
 // caller does not know of.
 func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
-	seen, err := d.whoIsThere(ctx)
+	return d.sweep(ctx, d.Look, live, keepConsoles)
+}
+
+// looker is [Driver.Look].
+type looker func(context.Context, cluster.NodeID) (hypervisor.View, error)
+
+func (d *Driver) sweep(ctx context.Context, look looker, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
+	seen, err := held(ctx, slices.Collect(maps.Keys(d.hosts)), look)
 	if err != nil {
 		err = fmt.Errorf("sweep: disks, seeds and leases are kept: %w", err)
 	}
@@ -27,9 +37,9 @@ func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep
 	return errors.Join(err, d.files.do(ctx, func() error { return s.run(ctx) }))
 }
 
-// whoIsThere looks at all hosts at once and lists the VMs that they hold, and
-// those whose names strangers bear: another vjob may share our directories.
-func (d *Driver) whoIsThere(ctx context.Context) (map[cluster.VMID]bool, error) {
+// held looks at all nodes at once and lists the VMs that they hold, also where a stranger
+// bears the name of the VM: another vjob may share our directories.
+func held(ctx context.Context, nodes []cluster.NodeID, look looker) (map[cluster.VMID]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepLook)
 	defer cancel()
 	var (
@@ -38,14 +48,12 @@ func (d *Driver) whoIsThere(ctx context.Context) (map[cluster.VMID]bool, error) 
 		errs  []error
 		looks sync.WaitGroup
 	)
-	for node := range d.hosts {
+	for _, node := range nodes {
 		looks.Go(func() {
-			view, err := d.Look(ctx, node)
+			view, err := look(ctx, node)
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				errs = append(errs, err)
-			}
+			errs = append(errs, err)
 			for _, c := range view.Copies {
 				seen[c.VM] = true
 			}

@@ -5,6 +5,7 @@ package libvirt
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +65,45 @@ func TestTrunkGivesUp(t *testing.T) {
 	r.end(b, cb)
 	if !a.closed || !b.closed || len(r.slots) != 0 {
 		t.Errorf("after close: lines closed %t, %t, %d slots taken", a.closed, b.closed, len(r.slots))
+	}
+}
+
+// A call that has ended is not given up any more, and its line serves the next one.
+func TestTrunkForgetsWhatHasEnded(t *testing.T) {
+	var running sync.WaitGroup
+	r := newTrunk("test:///default", 1, Timeouts{}, &running)
+	first, err := r.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.begin(first)
+	r.end(first, c)
+	again, err := r.take(t.Context())
+	if err != nil || again != first || again.closed {
+		t.Fatalf("the line of a call that has ended is not used again: %v", err)
+	}
+	r.giveUp(c.begun.Add(time.Nanosecond))
+	select {
+	case <-c.lost:
+		t.Error("a call that has ended was given up")
+	default:
+	}
+	if len(r.slots) != 1 || len(r.idle) != 0 {
+		t.Errorf("%d slots are taken and %d lines idle, of one", len(r.slots), len(r.idle))
+	}
+	r.put(again)
+}
+
+// All lines that are idle are closed with their trunk.
+func TestTrunkCloses(t *testing.T) {
+	var running sync.WaitGroup
+	r := newTrunk("test:///default", 2, Timeouts{}, &running)
+	idle := slices.Clone(r.idle)
+	r.close()
+	for i, l := range idle {
+		if !l.closed {
+			t.Errorf("line %d is open", i)
+		}
 	}
 }
 
