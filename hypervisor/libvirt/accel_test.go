@@ -49,3 +49,13 @@ func TestVirtualises(t *testing.T) {
 		t.Error("a CPU that is no XML")
 	}
 }
+
+// Where the settings say nothing, each host decides: a guest is not emulated where it need
+// not be.
+func TestHostsDecideHowGuestsRun(t *testing.T) {
+	cfg := good()
+	cfg.DomainType = ""
+	if got := cfg.withDefaults().DomainType; got != "auto" {
+		t.Errorf("the domain type defaults to %q, want auto", got)
+	}
+}
