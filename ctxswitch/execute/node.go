@@ -179,12 +179,12 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 }
 
 // shows reports whether these are the copies that are known, but for the CPU that
-// they need and use, and none of them has a job: time changes how a job is judged.
+// they need and use.
 func (n *node) shows(copies []hypervisor.Copy) bool {
 	for _, c := range copies {
 		known := n.copies[c.VM]
 		known.CPU, known.CPUTime = c.CPU, c.CPUTime
-		if known != c || c.Job != hypervisor.JobNone {
+		if known != c {
 			return false
 		}
 	}

@@ -112,11 +112,8 @@ func (p *pursuit) plan() journal.PlanID {
 // rests reports whether nothing is under way or waited for, every call's effect was seen,
 // and no member is left alone only for a while.
 func (p *pursuit) rests(now time.Time) bool {
-	if !p.rec.Phase.Stable() || p.wait != "" || !p.denied.IsZero() {
-		return false
-	}
-	return !slices.ContainsFunc(p.trails, func(t trail) bool {
-		return len(t.held) > 0 || len(t.touched) > 0 || !t.absent.IsZero() || now.Before(t.pace())
+	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.trails, func(t trail) bool {
+		return len(t.held) > 0 || len(t.touched) > 0 || now.Before(t.pace())
 	})
 }
 

@@ -111,7 +111,7 @@ type tries struct {
 
 // next reports whether another call is due, and counts it: each waits twice as long.
 func (t *tries) next(now time.Time) bool {
-	if t.count > 0 && now.Before(t.last.Add(backOff(t.count))) {
+	if now.Before(t.last.Add(backOff(t.count))) {
 		return false
 	}
 	t.count, t.last = t.count+1, now

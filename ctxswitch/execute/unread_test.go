@@ -14,7 +14,7 @@ import (
 // by name, and the vjob has ended only when that is done.
 func TestUnseenImagesAreDeleted(t *testing.T) {
 	rec := at(1, gang.Saving, "a")
-	rec.Generation, rec.Members[0].Save = 1, 1
+	rec.Members[0].Save = 1
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, rec)
 	d := sit(t, settings(), l)
@@ -43,6 +43,28 @@ func TestUnseenImagesAreDeleted(t *testing.T) {
 	}
 	if n := d.count(hypervisor.Discard); n != 3 {
 		t.Errorf("%d calls to delete the image, want 3", n)
+	}
+}
+
+// Each image is deleted once: what became of one call is not forgotten over another.
+func TestUnseenImagesAreDeletedOnce(t *testing.T) {
+	rec := at(1, gang.Saving, "a")
+	rec.Members[0].Save = 2
+	l := world(job(1, 1, cluster.Suspending))
+	l.Gangs = append(l.Gangs, rec)
+	d := sit(t, settings(), l)
+	d.gone(1, 0, "a")
+	d.settle()
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	d.settle()
+	for op := range hypervisor.OpID(2) {
+		d.reply(op+1, nil)
+	}
+	d.wants("1 discard 1.0@a, 2 discard 1.0@a")
+	if _, ok := d.exec.Job(1); ok {
+		t.Error("the images are deleted, and the vjob has not ended")
 	}
 }
 

@@ -33,6 +33,21 @@ func TestRoomOfWhatIsNotYetSeen(t *testing.T) {
 	d.wants("1 boot 1.0@a")
 }
 
+// What a look shows before the reply has come takes its room once.
+func TestRoomOfWhatIsSeenEarly(t *testing.T) {
+	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d.settle()
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	d.exec.Hint(d.now, "a")
+	d.drain()
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
+	d.lookedAt("a", d.copies["a"]...)
+	if n, _ := d.exec.Node("a"); n.Used != job(1, 1, cluster.Waiting).VMs[0].Reserved {
+		t.Errorf("used are %s", n.Used)
+	}
+}
+
 // The gang of an image that an administrator deletes has no part in that call: when it ends,
 // the gang still waits for its own.
 func TestDiscardsBesideAGang(t *testing.T) {
