@@ -31,6 +31,7 @@ run_real() {
 	dir=$(mktemp -d)
 	if ! go test -c -tags "$tags" -o "$dir/tests" "$1" || ! tests=$("$dir/tests" -test.list '^Test' | grep '^Test'); then
 		run "$1: no tests can be listed" -run '^$' "$1"
+		rm -r "$dir"
 		failed=1
 		return
 	fi

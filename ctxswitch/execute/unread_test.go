@@ -10,11 +10,12 @@ import (
 	"vjob/hypervisor"
 )
 
-// A vjob is deleted while it is saved, and no look shows its image yet: the image is deleted
-// by name, and the vjob has ended only when that is done.
-func TestUnseenImagesAreDeleted(t *testing.T) {
+// deletedUnseen is a vjob that is deleted while it is saved, after so many attempts, of which
+// no look shows an image.
+func deletedUnseen(t *testing.T, saves int) *desk {
+	t.Helper()
 	rec := at(1, gang.Saving, "a")
-	rec.Members[0].Save = 1
+	rec.Members[0].Save = saves
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, rec)
 	d := sit(t, settings(), l)
@@ -24,6 +25,13 @@ func TestUnseenImagesAreDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.settle()
+	return d
+}
+
+// A vjob is deleted while it is saved, and no look shows its image yet: the image is deleted
+// by name, and the vjob has ended only when that is done.
+func TestUnseenImagesAreDeleted(t *testing.T) {
+	d := deletedUnseen(t, 1)
 	for n := 1; n <= 2; n++ {
 		if got := d.count(hypervisor.Discard); got != n {
 			t.Fatalf("%d calls to delete the image, want %d", got, n)
@@ -48,17 +56,7 @@ func TestUnseenImagesAreDeleted(t *testing.T) {
 
 // Each image is deleted once: what became of one call is not forgotten over another.
 func TestUnseenImagesAreDeletedOnce(t *testing.T) {
-	rec := at(1, gang.Saving, "a")
-	rec.Members[0].Save = 2
-	l := world(job(1, 1, cluster.Suspending))
-	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
-	d.gone(1, 0, "a")
-	d.settle()
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
-		t.Fatal(err)
-	}
-	d.settle()
+	d := deletedUnseen(t, 2)
 	for op := range hypervisor.OpID(2) {
 		d.reply(op+1, nil)
 	}

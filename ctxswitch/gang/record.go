@@ -29,7 +29,7 @@ const (
 	Saving                 // paused members are written to images of Generation
 	Saved                  // every image is sealed, no copy exists, no room is used
 	Restoring              // members are restored, paused, each on its Next
-	Resuming               // durable mark: images up to Generation are used; members are unpaused in order
+	Resuming               // durable mark: no image is restored any more; members are unpaused in order
 	Moving                 // paused members migrate to their Next
 	Shifting               // running members migrate to their Next, one by one
 	Clearing               // copies are destroyed and images deleted; Then says what comes after

@@ -195,7 +195,7 @@ func (t *turn) revoke(rank int) bool {
 }
 
 // resuming lets the members go on one after another in rank order. There is no
-// way back from here: the images are used.
+// way back from here: a member that runs is ahead of its image.
 func (t *turn) resuming() {
 	if t.rec.Then == ThenBack {
 		t.unpauseSeen()
