@@ -255,6 +255,15 @@ type Space struct {
 	Free cluster.MiB
 }
 
+// Lack says how much is missing on the store of a node for images of that size; "" if
+// they fit.
+func (s Space) Lack(at cluster.NodeID, images cluster.MiB) string {
+	if images <= s.Free {
+		return ""
+	}
+	return fmt.Sprintf("the images need %s on the image store of %s, %s more than is free", images, at, images-s.Free)
+}
+
 // Image is one file in the image store.
 type Image struct {
 	ID       ImageID

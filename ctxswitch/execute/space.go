@@ -61,8 +61,8 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 		if !known {
 			return fmt.Sprintf("the image store of %s has not been seen", name)
 		}
-		if wants := pools[room.Pool] + e.settings.Limits.Margin; wants > room.Free {
-			return fmt.Sprintf("the image store of %s has %s free, the images need %s", name, room.Free, wants)
+		if lack := room.Lack(name, pools[room.Pool]+e.settings.Limits.Margin); lack != "" {
+			return lack
 		}
 	}
 	return ""

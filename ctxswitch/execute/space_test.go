@@ -119,7 +119,7 @@ func TestSpaceThatIsLeft(t *testing.T) {
 func TestSpaceForImages(t *testing.T) {
 	one, margin := gang.ImageSpace(1024), gang.DefaultLimits.Margin
 	lacks := func(node cluster.NodeID, need cluster.MiB) string {
-		return fmt.Sprintf("aborted: the image store of %s has %s free, the images need %s", node, need-1, need)
+		return fmt.Sprintf("aborted: the images need %s on the image store of %s, 1 MiB more than is free", need, node)
 	}
 	gangs := func(nodes ...[]cluster.NodeID) (list [][]cluster.NodeID) { return nodes }
 	on := func(nodes ...cluster.NodeID) []cluster.NodeID { return nodes }

@@ -28,38 +28,35 @@ func (p *Picture) shelf() *shelf {
 }
 
 // put takes the room that the images of a vjob need, or says what is missing: then it
-// takes nothing. A node of which nobody knows is asked when the time has come.
+// takes nothing. A node of which nothing is known is asked when the time has come.
 func (s *shelf) put(r *execute.Report) (lack string) {
 	if s.closed != "" {
 		return s.closed
 	}
-	need := map[string]cluster.MiB{}
-	for rank, m := range r.Record.Members {
+	need := s.need(r)
+	for _, m := range r.Record.Members {
 		space, known := s.spaces[m.Node]
-		if m.Ended || !known {
-			continue
-		}
-		need[space.Pool] += r.Job.VMs[rank].Reserved.Memory
-		if free := max(0, space.Free-s.taken[space.Pool]); need[space.Pool] > free {
-			lack = fmt.Sprintf("the image store of %s has room for %s more, its images need %s", m.Node, free, s.whole(r, space.Pool))
+		space.Free = max(0, space.Free-s.taken[space.Pool])
+		if lack = space.Lack(m.Node, need[space.Pool]); known && !m.Ended && lack != "" {
+			return lack
 		}
 	}
-	if lack == "" {
-		for pool, mib := range need {
-			s.taken[pool] += mib
-		}
+	for pool, mib := range need {
+		s.taken[pool] += mib
 	}
-	return lack
+	return ""
 }
 
-// whole is what all images of a vjob need in a pool.
-func (s *shelf) whole(r *execute.Report, pool string) (sum cluster.MiB) {
+// need is what the images of a vjob take of each pool, counted as the executor counts it:
+// what is begun here is not refused there for a few MiB, again and again.
+func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
+	need := map[string]cluster.MiB{}
 	for rank, m := range r.Record.Members {
-		if space, known := s.spaces[m.Node]; known && space.Pool == pool && !m.Ended {
-			sum += r.Job.VMs[rank].Reserved.Memory
+		if space, known := s.spaces[m.Node]; known && !m.Ended {
+			need[space.Pool] += gang.ImageSpace(r.Job.VMs[rank].Reserved.Memory)
 		}
 	}
-	return sum
+	return need
 }
 
 // wish asks the policy who is to run. Who would have to be saved for that and cannot be

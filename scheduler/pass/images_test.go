@@ -50,8 +50,8 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 		want   [2]queue.Wish
 		why    string // of the first, or of the second if that is held
 	}{
-		{"there is room", 2048, false, nil, [2]queue.Wish{queue.Run, queue.Park}, "runs: there is room"},
-		{"there is none", 2047, false, nil, [2]queue.Wish{queue.Stay, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the image store of n0 has room for 2 GiB more"},
+		{"there is room", 2 * gang.ImageSpace(1024), false, nil, [2]queue.Wish{queue.Run, queue.Park}, "runs: there is room"},
+		{"it lacks 1 MiB", 2*gang.ImageSpace(1024) - 1, false, nil, [2]queue.Wish{queue.Stay, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1 MiB more than is free"},
 		{
 			"it needs none, since it is ended", 0, false,
 			func(w *world) { w.jobs[1].job.Yields = cluster.ByEnd },
@@ -61,7 +61,7 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 		{
 			"somebody has suspended it", 1000, true, nil,
 			[2]queue.Wish{queue.Stay, queue.Run},
-			"runs: it cannot be suspended: the image store of n0 has room for 1000 MiB more, its images need 2 GiB",
+			"runs: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1.1 GiB more than is free",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,6 +101,7 @@ func TestWhoStandsAndCannotBeSaved(t *testing.T) {
 	}{
 		{"it goes to disk", 1000, 8192, false, [2]queue.Wish{queue.Run, queue.Park}},
 		{"it goes on", 1000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
+		{"its images are larger than its memory", 1000, 2048, false, [2]queue.Wish{queue.Stay, queue.Run}},
 		{"it goes on with less CPU", 4000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
 		{"it may not", 1000, 100, true, [2]queue.Wish{queue.Stay, queue.Stay}},
 	} {
@@ -116,7 +117,7 @@ func TestWhoStandsAndCannotBeSaved(t *testing.T) {
 				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
 			}
 			for _, v := range d.Verdicts {
-				if c.free == 100 && !c.hold && v.Wish == queue.Stay && !strings.Contains(v.Reason, "goes on first: it cannot be suspended: the image store of n0") {
+				if c.free < 8192 && !c.hold && v.Wish == queue.Stay && !strings.Contains(v.Reason, "goes on first: it cannot be suspended: the images need 2.1 GiB on the image store of n0") {
 					t.Error(v.Reason)
 				}
 			}
@@ -143,7 +144,7 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 			if r := &p.VJobs[i]; r.Idle && v.Wish == queue.Park && r.Job.State == cluster.Running {
 				saved++
 				for _, vm := range r.Job.VMs {
-					free -= vm.Reserved.Memory
+					free -= gang.ImageSpace(vm.Reserved.Memory)
 				}
 			}
 		}
