@@ -51,7 +51,12 @@ run_alone() {
 		exec "$1/tests" -test.v -test.timeout 12m -test.run "^$3\$") >"$1/$3" 2>&1 || word=FAIL
 	if [ "$word" = FAIL ]; then touch "$1/failed"; fi
 	printf '%s\t%s\t%ds\n' "$word" "$2" $((SECONDS - begin)) >>"$1/$3"
-	flock "$log" sh -c 'printf "\n# %s %s, on real hosts\n" "$2" "$3"; tee -a "$4" <"$1/$3"' - "$1" "$2" "$3" "$log" | show
+	{
+		flock 9
+		printf '\n# %s %s, on real hosts\n' "$2" "$3"
+		tee -a "$log" <"$1/$3"
+		[ "$word" = ok ] || failures "$1/$3"
+	} 9<"$log" | show
 }
 
 # skips prints "package: test: reason" for each test that skipped.
@@ -66,7 +71,8 @@ skips() {
 		}' "$log"
 }
 
-# failures prints the last lines of each test that failed, and of each package that broke off.
+# failures prints from a log the last lines of each test that failed, and of each package
+# that broke off.
 failures() {
 	awk '
 		function tail(key,   i) {
@@ -87,7 +93,7 @@ failures() {
 			if (/^vet: |^[^ ]+\.go:[0-9]+:[0-9]+: /) print # it does not compile
 			line["", ++said[""]] = text
 			if (test != "") line[test, ++said[test]] = text
-		}' "$log"
+		}' "$1"
 }
 
 packages=$(go list -tags "$tags" ./...)
@@ -111,6 +117,6 @@ if [ -n "$skipped" ]; then
 fi
 if [ "$failed" != 0 ]; then
 	printf '\nFAILED:\n'
-	failures
+	failures "$log"
 fi
 exit "$failed"
