@@ -238,7 +238,9 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		t.tries--
 		return
 	}
-	t.err = r.Err
+	if r.Err != nil || call.Verb != hypervisor.Revoke { // one that is revoked failed for a reason of its own
+		t.err = r.Err
+	}
 	p.time(call.Verb, r.Began, r.Ended)
 	if r.Err != nil {
 		return

@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 		{"a boot that came late", on(gang.Creating, 0, "b", "c"), late, gang.Active, ""},
 		{"a restore", restoring, always, gang.Saved, "1.1 on c after 0s: no such machine"},
 		{"a restore that was tried again", restoring, once(), gang.Active, ""},
-		{"a restore beside members that are not saved", half, always, gang.Saving, "1.1 on c after 42s: no such machine"},
+		{"a restore beside members that are not saved", half, always, gang.Saving, "1.1 on c after 1m14s: no such machine"},
 		{"a live migration", on(gang.Shifting, 0, "c", "b"), always, gang.Active, "1.0 on c after 0s: no such machine"},
 		{"a live migration that was tried again", on(gang.Shifting, 0, "c", "b"), once(), gang.Active, ""},
 		{"a live migration that came late", on(gang.Shifting, 0, "b", "c"), late, gang.Active, ""},
@@ -127,7 +127,7 @@ func TestRefusals(t *testing.T) {
 			}
 		}
 		d.settle()
-		d.plays(time.Minute, c.fails)
+		d.plays(80*time.Second, c.fails)
 		if got := d.refusals(); got != c.want {
 			t.Errorf("%s: refused are %q, want %q", c.name, got, c.want)
 		}

@@ -13,6 +13,15 @@ func noStore(s *stage) { s.scene.Store = nil }
 
 func restores(n int) func(*stage) { return func(s *stage) { s.rec.Restores = n } }
 
+// lapsed says that no attempt up to the nth can succeed any more.
+func lapsed(n int) func(*stage) {
+	return func(s *stage) {
+		for rank := range s.scene.Sights {
+			s.scene.Sights[rank].Revoked = n
+		}
+	}
+}
+
 func generation(g int) func(*stage) {
 	return func(s *stage) { s.rec.Used, s.rec.Generation = s.rec.Used+g-s.rec.Generation, g }
 }
@@ -153,6 +162,9 @@ func TestImagesThatGo(t *testing.T) {
 func TestReturning(t *testing.T) {
 	failed := errors.New("x")
 	back := func() *stage { return on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d") }
+	half := func() *stage {
+		return on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(restores(3))
+	}
 	check(t, []row{
 		{"no call is made beside another", back().has("0@c paused").with(busy(0)), "restoring(save) …: a>c image, b>d image"},
 		{"every copy goes", back().has("0@c paused", "0@d paused restoring"), "restoring(save); destroy 0@c; destroy 0@d …: a>c image, b>d image"},
@@ -161,6 +173,8 @@ func TestReturning(t *testing.T) {
 		{"no room", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(retreat), "restoring(save): a>c image, b>d image *"},
 		{"not while a call is under way", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 2, failed)).with(busy(1)), "restoring …: a>c image, b>d image"},
 		{"the last try of one that was not saved", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 5, failed)), "restoring; revoke 0@a g1.a1 then restore 0@a g1.a1: a>a image, b>b *"},
+		{"no attempt outlives the last try", half().with(tried(0, 6, failed)), "restoring; revoke 0@a g1.a1 …: a>a image, b>b"},
+		{"then the others are saved", half().with(tried(0, 7, nil)).with(lapsed(3)), "saving !: a>a image, b>b *"},
 	})
 }
 

@@ -136,15 +136,20 @@ func (t *turn) giveUp(rank int) {
 		cause = t.unusable(m.Image.ID, s.Err)
 		t.holdFor(cause)
 	case cause == "":
-		cause = fmt.Sprintf("%s is not restored on %s: %v", t.VJob.VMs[rank].ID, m.Next, s.Err)
+		cause = fmt.Sprintf("%s is not restored on %s", t.VJob.VMs[rank].ID, m.Next)
+		if s.Err != nil { // nil: the calls ended well, and yet no copy is there
+			cause += ": " + s.Err.Error()
+		}
 	}
 	switch {
 	case !t.quiet():
 	case t.rec.Whole():
 		t.enter(Restoring, ThenSave, cause)
 	case s.Tries >= 3*t.Limits.MaxTries:
-		t.alarms = append(t.alarms, cause)
-		t.enter(Saving, t.rec.Then, cause)
+		if !t.revokeAll() {
+			t.alarms = append(t.alarms, cause)
+			t.enter(Saving, t.rec.Then, cause)
+		}
 	default:
 		t.restore(rank)
 	}
@@ -192,6 +197,16 @@ func (t *turn) revoke(rank int) bool {
 	}
 	t.call(rank, hypervisor.Call{Verb: hypervisor.Revoke, Node: image.Node, Image: image.ID, Attempt: t.rec.Restores})
 	return true
+}
+
+// revokeAll revokes for all members, before the gang is saved as it is: a copy beside an
+// image that becomes the gang's must not come any more. It reports whether that is still to
+// be done.
+func (t *turn) revokeAll() (open bool) {
+	for rank := range t.rec.Members {
+		open = t.live(rank) && t.revoke(rank) || open
+	}
+	return open
 }
 
 // resuming lets the members go on one after another in rank order. There is no
