@@ -55,6 +55,10 @@ type Harness struct {
 	// Strangers are machines on Nodes that are none of ours; nil: none are there.
 	Strangers map[cluster.NodeID][]string
 
+	// Whims is how many calls of the whole suite may be refused once without a cause: a real
+	// hypervisor refuses one call in some thousands so, and schedulers make it again.
+	Whims int
+
 	// CallTimeout is the deadline of each call.
 	CallTimeout time.Duration
 	// Patience is for how long the suite waits for something to become visible.

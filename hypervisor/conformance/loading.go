@@ -31,8 +31,8 @@ var loadingCases = []caseOf{
 
 func slowly(h *Harness) bool { return h.Hooks.SlowStore != nil && h.Hooks.FastStore != nil }
 
-// loading saves rank 0 on the first node and begins to restore it on the second one, which
-// reads slowly, until its copy is seen.
+// loading saves rank 0 on the first node and begins to restore it on the second one, until
+// its copy is seen. That node reads slowly until it is told to hurry.
 func loading(b *bench) (sum string, count int64, ended <-chan error) {
 	b.Helper()
 	sum, count = b.saved()
@@ -42,11 +42,16 @@ func loading(b *bench) (sum string, count int64, ended <-chan error) {
 		text, _ := b.where(0)
 		return text, text != ""
 	})
-	b.hook("let the store be fast", b.h.Hooks.FastStore(b.node(1)))
 	if text, _ := b.where(0); !strings.Contains(text, "/") {
 		b.Fatalf("a copy that is being restored is shown as %q", text)
 	}
 	return sum, count, ended
+}
+
+// hurry lets the node read fast again that loading has slowed down.
+func hurry(b *bench) {
+	b.Helper()
+	b.hook("let the store be fast", b.h.Hooks.FastStore(b.node(1)))
 }
 
 // wholeOrGone waits until nothing is under way on rank 0. A copy that is there then is
@@ -70,6 +75,7 @@ func wholeOrGone(b *bench, count int64, err error) (there bool) {
 // loadVisible: no look shows a copy without a job before its memory is whole.
 func loadVisible(b *bench) {
 	_, count, ended := loading(b)
+	hurry(b)
 	began := time.Now()
 	wholeOrGone(b, count, nil)
 	b.Logf("it was seen to be restored for %s", time.Since(began))
@@ -81,6 +87,7 @@ func loadVisible(b *bench) {
 func loadAborted(b *bench) {
 	sum, count, ended := loading(b)
 	b.must(b.call(hypervisor.Abort, 0, b.node(1)))
+	hurry(b)
 	b.becomes(0, "")
 	if err := <-ended; err == nil {
 		b.Error("a restore that was aborted ended well")
@@ -106,6 +113,7 @@ func abortWhole(b *bench) {
 func loadRevoked(b *bench) {
 	sum, count, ended := loading(b)
 	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
+	hurry(b)
 	if wholeOrGone(b, count, <-ended) {
 		b.must(b.call(hypervisor.Destroy, 0, b.node(1)))
 		b.becomes(0, "")
@@ -117,6 +125,7 @@ func loadRevoked(b *bench) {
 func loadDiscarded(b *bench) {
 	_, count, ended := loading(b)
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
+	hurry(b)
 	wholeOrGone(b, count, <-ended)
 	if i, ok := stored(b); ok {
 		b.Errorf("image %+v after its deletion", i)
@@ -128,6 +137,7 @@ func loadDiscarded(b *bench) {
 func loadDaemonKilled(b *bench) {
 	sum, count, ended := loading(b)
 	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(1)))
+	hurry(b)
 	if !wholeOrGone(b, count, <-ended) {
 		b.must(b.restoring(0, 1, sum, 2))
 		wholeOrGone(b, count, nil)
@@ -144,6 +154,7 @@ func loadHidden(b *bench) {
 	}
 	c, ok := lookFor(b, 1)
 	b.hook("show the jobs", b.h.Hooks.ShowJobs(b.node(1)))
+	hurry(b)
 	if ok && c.Job == hypervisor.JobNone {
 		b.Errorf("a copy that is being restored is shown as %+v", c)
 	}

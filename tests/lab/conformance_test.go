@@ -40,6 +40,7 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 		Driver: driver, Nodes: nodes, Machine: machine, Memory: 32, Huge: cluster.TiB,
 		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Line: echoes,
 		Strangers:   map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
+		Whims:       2, // libvirt 9.0: "An error occurred, but the cause is unknown"
 		CallTimeout: patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
 		Hooks: hooks(l, driver),
 	}
