@@ -154,7 +154,7 @@ func TestImagesThatGo(t *testing.T) {
 		{"a copy beside no image stays", on(gang.Saved, 0).imaged(0).has("1@c paused"), "saved: a image, b"},
 		{"a copy beside a half stays", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(half), "saved: a image, b image"},
 		{"a copy stays until the store is seen", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(noStore), "saved: a image, b image"},
-		{"resumed: no attempt of this generation counts", on(gang.Resuming, 0).has("0@a running", "1@b running").with(saves(1, 2)), "active: a, b *"},
+		{"resumed: what its attempts may have left is known until the next save", on(gang.Resuming, 0).has("0@a running", "1@b running").with(saves(1, 2)), "active: a save 1, b save 2 *"},
 	})
 }
 

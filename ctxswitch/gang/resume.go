@@ -263,9 +263,6 @@ func (t *turn) resuming() {
 	}
 	t.rec.mark()
 	t.rec.Used = t.rec.Generation
-	for i := range t.rec.Members {
-		t.rec.Members[i].Save = 0
-	}
 	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
