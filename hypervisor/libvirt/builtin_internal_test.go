@@ -31,10 +31,17 @@ type builtin struct {
 
 const builtinURI = "test:///default"
 
-func newBuiltin(t *testing.T) *builtin {
+// newBuiltin drives that host under each of the given names; h1 if there are none.
+func newBuiltin(t *testing.T, names ...cluster.NodeID) *builtin {
 	t.Helper()
+	if len(names) == 0 {
+		names = []cluster.NodeID{"h1"}
+	}
 	cfg := good()
-	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}}
+	cfg.Hosts = nil
+	for _, name := range names {
+		cfg.Hosts = append(cfg.Hosts, Host{Node: name, URI: builtinURI})
+	}
 	cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir = t.TempDir(), t.TempDir(), t.TempDir()
 	cfg.Installation = "this"
 	if _, err := InitStore(t.Context(), cfg, false); err != nil {
@@ -131,12 +138,15 @@ func TestShortCalls(t *testing.T) {
 	}{
 		{hypervisor.Pause, nil, "paused"},
 		{hypervisor.Shutdown, hypervisor.ErrRefused, "paused"}, // it cannot hear it
+		{hypervisor.Pause, hypervisor.ErrRefused, "paused"},
 		{hypervisor.Unpause, nil, "running"},
+		{hypervisor.Unpause, hypervisor.ErrRefused, "running"},
 		{hypervisor.Save, hypervisor.ErrRefused, "running"}, // libvirt would let it go on after a failure
 		{hypervisor.Destroy, nil, ""},
 		{hypervisor.Pause, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Shutdown, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Abort, hypervisor.ErrNoSuchVM, ""},
+		{hypervisor.Save, hypervisor.ErrNoSuchVM, ""},
 	} {
 		if err := b.do(c.verb, vm); !errors.Is(err, c.fails) {
 			t.Errorf("%s: %v, want %v", c.verb, err, c.fails)
@@ -144,6 +154,16 @@ func TestShortCalls(t *testing.T) {
 		if got := b.state(vm); got != c.then {
 			t.Errorf("after %s it is %q, want %q", c.verb, got, c.then)
 		}
+	}
+}
+
+// A guest that runs is told to shut down.
+func TestShutdown(t *testing.T) {
+	b := newBuiltin(t)
+	vm := cluster.VMID{VJob: 7}
+	b.create(vm, nil)
+	if err := b.do(hypervisor.Shutdown, vm); err != nil || b.state(vm) != "" {
+		t.Errorf("%v, and it is %q", err, b.state(vm))
 	}
 }
 
@@ -468,5 +488,75 @@ func TestLineWaits(t *testing.T) {
 		l.mu.Lock()
 		l.next = time.Now()
 		l.mu.Unlock()
+	}
+}
+
+// An address that hangs keeps few tries to connect; each that is given up makes room for
+// another only when it ends, and what it brings then is not used.
+func TestTriesThatHang(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	l := newLine(builtinURI, newBuiltin(t).cfg.Timeouts, &running)
+	var tries []chan struct{}
+	hang := func() chan struct{} {
+		dialing := make(chan struct{})
+		l.mu.Lock()
+		l.dialing, l.next = dialing, time.Time{}
+		l.mu.Unlock()
+		tries = append(tries, dialing)
+		return dialing
+	}
+	for range maxStuck {
+		dialing := hang()
+		l.giveUp(dialing)
+		select {
+		case <-dialing:
+		default:
+			t.Fatal("who waits for a try that was given up waits on")
+		}
+		if _, _, err := l.step(); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within") {
+			t.Fatalf("after a try that was given up: %v", err)
+		}
+	}
+	l.next = time.Time{}
+	if _, dialing, err := l.step(); dialing != nil || err == nil {
+		t.Fatalf("one more try was begun beside %d that hang", maxStuck)
+	}
+	l.giveUp(tries[0]) // it was given up before
+	if l.stuck != maxStuck {
+		t.Fatalf("%d tries hang, want %d", l.stuck, maxStuck)
+	}
+
+	late, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.dialed(tries[0], late, nil); l.conn != late || l.stuck != maxStuck-1 {
+		t.Error("a connection that comes late is not used although there is none")
+	}
+	second, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Ref(); err != nil {
+		t.Fatal(err)
+	}
+	if l.dialed(tries[1], second, nil); l.conn != late || l.stuck != maxStuck-2 {
+		t.Error("a second connection took the place of the first")
+	}
+	if left, err := second.Close(); left != 0 || err != nil {
+		t.Errorf("%d references to a connection that is not used are left, %v", left, err)
+	}
+	l.close()
+	third, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Ref(); err != nil {
+		t.Fatal(err)
+	}
+	l.dialed(tries[2], third, nil)
+	if left, err := third.Close(); left != 0 || err != nil || l.conn != nil {
+		t.Errorf("%d references to a connection of a line that is closed are left, %v", left, err)
 	}
 }

@@ -1,0 +1,52 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"context"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// migrate moves a copy, peer to peer: the two hosts finish it even when we die. A
+// running copy moves while it runs; whether it should is for the caller to say.
+func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
+	to, err := h.driver.host(call.To)
+	if err != nil {
+		return err
+	}
+	if to == h {
+		return cluster.BadField("to", string(call.To), "another node")
+	}
+	params, flags := h.driver.cfg.migration(to.Host, call.Rate)
+	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
+		state, _, err := dom.GetState()
+		if err != nil {
+			return err
+		}
+		if state == libvirt.DOMAIN_RUNNING {
+			flags |= libvirt.MIGRATE_LIVE
+		}
+		return change(ctx, func() error { return dom.MigrateToURI3(to.PeerURI, params, flags) })
+	})
+}
+
+// migration is what libvirt is told of each move to a host.
+func (c Config) migration(to Host, rate cluster.Rate) (*libvirt.DomainMigrateParameters, libvirt.DomainMigrateFlags) {
+	flags := libvirt.MIGRATE_PEER2PEER | libvirt.MIGRATE_ABORT_ON_ERROR
+	if c.UnsafeMigration {
+		flags |= libvirt.MIGRATE_UNSAFE
+	}
+	params := &libvirt.DomainMigrateParameters{URISet: to.MigrateURI != "", URI: to.MigrateURI}
+	if c.migratesByTLS(to) {
+		flags |= libvirt.MIGRATE_TLS
+		params.TLSDestinationSet, params.TLSDestination = to.MigrateURI != "", tlsName(to)
+	}
+	if most := bandwidth(rate, c.MigrationMiBps); most > 0 {
+		params.BandwidthSet, params.Bandwidth = true, most
+	}
+	return params, flags
+}
