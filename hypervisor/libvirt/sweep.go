@@ -35,7 +35,9 @@ type sweep struct {
 // run sweeps every directory. It goes on after errors and returns them all.
 func (s *sweep) run(ctx context.Context) error {
 	saved, err := s.store.sweepNotes(ctx, s.now)
-	s.blind = s.blind || saved == nil
+	if saved == nil { // whose files are all that is left is not known
+		return err
+	}
 	spared := func(vm cluster.VMID) bool { return s.live(vm.VJob) || s.seen[vm] || saved[vm] }
 	errs := []error{err, s.clear(ctx, s.cfg.ConsoleDir, max(s.keepConsoles, hypervisor.SweepAge), spared, consoleOwner)}
 	if s.blind {
