@@ -7,7 +7,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +149,7 @@ func TestShortCalls(t *testing.T) {
 		{hypervisor.Shutdown, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Abort, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Save, hypervisor.ErrNoSuchVM, ""},
+		{hypervisor.Cap, hypervisor.ErrNoSuchVM, ""},
 	} {
 		if err := b.do(c.verb, vm); !errors.Is(err, c.fails) {
 			t.Errorf("%s: %v, want %v", c.verb, err, c.fails)
@@ -233,19 +236,25 @@ func TestEndingsAreHeard(t *testing.T) {
 	if err := guest.Shutdown(); err != nil {
 		t.Fatal(err)
 	}
+	list := b.endings()
+	want := hypervisor.Ending{VM: ends, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, Cause: hypervisor.CauseShutdown, At: list[0].At}
+	if len(list) != 1 || list[0] != want {
+		t.Errorf("endings %+v, want %+v", list, want)
+	}
+}
+
+// endings waits until a look tells of one.
+func (b *builtin) endings() []hypervisor.Ending {
+	b.Helper()
 	patience := time.After(10 * time.Second)
 	for {
 		if list := b.look().Endings; len(list) > 0 {
-			want := hypervisor.Ending{VM: ends, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, Cause: hypervisor.CauseShutdown, At: list[0].At}
-			if len(list) != 1 || list[0] != want {
-				t.Errorf("endings %+v, want %+v", list, want)
-			}
-			return
+			return list
 		}
 		select {
 		case <-b.Hints(): // something has changed
 		case <-patience:
-			t.Fatal("the end of a guest was not heard")
+			b.Fatal("the end of a guest was not heard")
 		}
 	}
 }
@@ -283,6 +292,10 @@ func TestBoot(t *testing.T) {
 	if _, err := b.Do(t.Context(), call); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("a boot of an image that is not in the catalogue: %v", err)
 	}
+	call.Machine.Payload.Image = "debian-12"
+	if _, err := b.Do(t.Context(), call); err == nil || b.state(vm) != "" {
+		t.Errorf("a boot without its disk: %v, and it is %q", err, b.state(vm))
+	}
 	call.Machine.Payload.Image = "counter"
 	if _, err := b.Do(t.Context(), call); err != nil {
 		t.Fatal(err)
@@ -293,14 +306,74 @@ func TestBoot(t *testing.T) {
 	if c.State != hypervisor.CopyRunning || c.Stamp != call.Stamp || c.Size != call.Machine.Reserved || c.Cap != call.Cap {
 		t.Errorf("%+v", c)
 	}
-	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrExists) {
+	again := call
+	again.Stamp.Incarnation++
+	if _, err := b.Do(t.Context(), again); !errors.Is(err, hypervisor.ErrExists) {
 		t.Errorf("a boot beside a machine of that name: %v", err)
+	}
+	view = b.look()
+	if c, _ := view.Copy(vm); c.Stamp != call.Stamp {
+		t.Errorf("after that it is shown as %+v", c.Stamp)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	call.VM.Rank = 2
 	if _, err := b.Do(ended, call); err == nil || b.state(call.VM) != "" {
 		t.Errorf("a boot that comes too late: %v, and it is %q", err, b.state(call.VM))
+	}
+}
+
+// The end of a guest that nothing has looked at is told as well.
+func TestEndingsOfWhatWasNotSeen(t *testing.T) {
+	b := newBuiltin(t)
+	b.heard()
+	vm := cluster.VMID{VJob: 7}
+	_, err := b.Do(t.Context(), hypervisor.Call{
+		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1", Stamp: hypervisor.Stamp{Incarnation: 2},
+		Machine: &hypervisor.Machine{Members: 1, Reserved: cluster.Resources{CPU: 1000, Memory: 64}, Payload: cluster.Payload{Image: "counter"}},
+	})
+	if err == nil {
+		err = b.do(hypervisor.Shutdown, vm)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := b.endings()
+	if want := (hypervisor.Ending{VM: vm, Stamp: hypervisor.Stamp{Incarnation: 2}, Cause: hypervisor.CauseShutdown, At: list[0].At}); len(list) != 1 || list[0] != want {
+		t.Errorf("endings %+v, want %+v", list, want)
+	}
+}
+
+// An image is verified, and asked for under a link of its own that is gone afterwards. This
+// host loads none, so the call shows how far it came.
+func TestRestoreAsksForALink(t *testing.T) {
+	b := newBuiltin(t)
+	vm := cluster.VMID{VJob: 7}
+	image := hypervisor.ImageID{VM: vm, Generation: 1, Attempt: 1}
+	path := b.store.path("h1", image)
+	write(t, path, saveFile(magicComplete))
+	receipt, err := b.Do(t.Context(), hypervisor.Call{Op: 1, Verb: hypervisor.Seal, Image: image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := hypervisor.Call{Op: 2, Verb: hypervisor.Restore, VM: vm, Node: "h1", Image: image, Checksum: receipt.Checksum, Attempt: 1}
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "testDomainRestoreFlags") {
+		t.Errorf("a restore: %v", err)
+	}
+	links, err := filepath.Glob(path + ".r*")
+	if err != nil || len(links) != 0 {
+		t.Errorf("links %v, %v", links, err)
+	}
+	if _, err := b.Do(t.Context(), hypervisor.Call{Op: 3, Verb: hypervisor.Revoke, Image: image, Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, errRevoked) {
+		t.Errorf("a restore that was revoked: %v", err)
+	}
+	call.Attempt = 2
+	call.Checksum = checksumPrefix + strings.Repeat("0", 64)
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrBadImage) {
+		t.Errorf("a restore of what was not sealed: %v", err)
 	}
 }
 
@@ -463,6 +536,43 @@ func TestLine(t *testing.T) {
 	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !errors.Is(err, errClosed) {
 		t.Errorf("a line that is closed: %v", err)
 	}
+	running.Wait()
+	for conn, ours := range map[*libvirt.Connect]int{first: 2, second: 2} {
+		if left, err := conn.Close(); left != ours-1 || err != nil {
+			t.Errorf("beside %d references of ours there are %d, %v", ours, left+1-ours, err)
+		}
+		if err := conn.Ref(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An address that takes connections and says nothing is given up after a while.
+func TestLineToAHostThatHangs(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	cfg := newBuiltin(t).cfg
+	cfg.Timeouts.DialSeconds = 1
+	l := newLine("qemu+tcp://"+silent.Addr().String()+"/system", cfg.Timeouts, &running)
+	defer l.close()
+	began := time.Now()
+	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within 1s") {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+	if l.stuck != 1 {
+		t.Errorf("%d tries hang, want 1", l.stuck)
+	}
+	if err := silent.Close(); err != nil { // so the kernel ends the connection, and the try
+		t.Fatal(err)
+	}
+	running.Wait()
+	if l.stuck != 0 {
+		t.Errorf("%d tries hang after their end", l.stuck)
+	}
 }
 
 // A host that refuses is asked again after growing pauses, and not before.
@@ -506,8 +616,18 @@ func TestTriesThatHang(t *testing.T) {
 		tries = append(tries, dialing)
 		return dialing
 	}
-	for range maxStuck {
+	for i := range maxStuck {
+		l.next = time.Time{}
+		if _, dialing, err := l.step(); dialing == nil || err != nil {
+			t.Fatalf("no try is begun beside %d that hang: %v", i, err)
+		} else {
+			<-dialing
+			l.forget(l.conn)
+		}
 		dialing := hang()
+		if _, got, err := l.step(); got != dialing || err != nil {
+			t.Fatalf("a second try is begun beside the first: %v", err)
+		}
 		l.giveUp(dialing)
 		select {
 		case <-dialing:

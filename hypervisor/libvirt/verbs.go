@@ -28,45 +28,49 @@ func (d *Driver) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 	return hypervisor.Receipt{}, fmt.Errorf("%s %s on %s: %w", call.Verb, call.VM, call.Node, err)
 }
 
-func (d *Driver) do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
-	var none hypervisor.Receipt
+func (d *Driver) do(ctx context.Context, call hypervisor.Call) (receipt hypervisor.Receipt, err error) {
 	switch call.Verb {
 	case hypervisor.Seal:
 		return file(ctx, d.files, func() (hypervisor.Receipt, error) { return d.store.seal(ctx, call.Image) })
 	case hypervisor.Revoke:
-		return none, d.files.do(ctx, func() error { return d.store.revoke(call.Image, call.Attempt) })
+		err = d.files.do(ctx, func() error { return d.store.revoke(call.Image, call.Attempt) })
 	case hypervisor.Discard:
-		return none, d.files.do(ctx, func() error { return d.store.discard(call.Image) })
+		err = d.files.do(ctx, func() error { return d.store.discard(call.Image) })
 	default: // the others happen on a node
+		var h *host
+		if h, err = d.host(call.Node); err == nil {
+			err = h.do(ctx, call)
+		}
 	}
-	h, err := d.host(call.Node)
-	if err != nil {
-		return none, err
-	}
+	return receipt, err
+}
+
+// do carries out a call on the host.
+func (h *host) do(ctx context.Context, call hypervisor.Call) error {
 	switch call.Verb {
 	case hypervisor.Boot:
-		return none, h.boot(ctx, call)
+		return h.boot(ctx, call)
 	case hypervisor.Shutdown:
-		return none, h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return shutdown(ctx, dom) })
+		return h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return shutdown(ctx, dom) })
 	case hypervisor.Destroy:
 		// libvirt asks QEMU to end, waits up to ten seconds and then kills it.
-		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Destroy)
+		return h.changeMachine(ctx, call.VM, (*libvirt.Domain).Destroy)
 	case hypervisor.Pause:
-		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Suspend)
+		return h.changeMachine(ctx, call.VM, (*libvirt.Domain).Suspend)
 	case hypervisor.Unpause:
-		return none, h.changeMachine(ctx, call.VM, (*libvirt.Domain).Resume)
+		return h.changeMachine(ctx, call.VM, (*libvirt.Domain).Resume)
 	case hypervisor.Abort:
-		return none, h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return abort(ctx, dom) })
+		return h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return abort(ctx, dom) })
 	case hypervisor.Cap:
-		return none, h.cap(ctx, call)
+		return h.cap(ctx, call)
 	case hypervisor.Save:
-		return none, h.save(ctx, call)
+		return h.save(ctx, call)
 	case hypervisor.Restore:
-		return none, h.restore(ctx, call)
+		return h.restore(ctx, call)
 	case hypervisor.Migrate:
-		return none, h.migrate(ctx, call)
+		return h.migrate(ctx, call)
 	default:
-		return none, cluster.BadField("verb", uint8(call.Verb), "a hypervisor verb")
+		return cluster.BadField("verb", uint8(call.Verb), "a hypervisor verb")
 	}
 }
 
