@@ -563,15 +563,20 @@ func TestLineToAHostThatHangs(t *testing.T) {
 	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within 1s") {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
-	if l.stuck != 1 {
-		t.Errorf("%d tries hang, want 1", l.stuck)
+	hanging := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.stuck
+	}
+	if got := hanging(); got != 1 {
+		t.Errorf("%d tries hang, want 1", got)
 	}
 	if err := silent.Close(); err != nil { // so the kernel ends the connection, and the try
 		t.Fatal(err)
 	}
 	running.Wait()
-	if l.stuck != 0 {
-		t.Errorf("%d tries hang after their end", l.stuck)
+	if got := hanging(); got != 0 {
+		t.Errorf("%d tries hang after their end", got)
 	}
 }
 
