@@ -33,16 +33,13 @@ type builtin struct {
 
 const builtinURI = "test:///default"
 
-// newBuiltin drives that host under each of the given names; h1 if there are none.
-func newBuiltin(t *testing.T, names ...cluster.NodeID) *builtin {
+// newBuiltin drives that host as h1 and h2, with settings that may be changed.
+func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	t.Helper()
-	if len(names) == 0 {
-		names = []cluster.NodeID{"h1"}
-	}
 	cfg := good()
-	cfg.Hosts = nil
-	for _, name := range names {
-		cfg.Hosts = append(cfg.Hosts, Host{Node: name, URI: builtinURI})
+	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}, {Node: "h2", URI: builtinURI}}
+	for _, change := range changes {
+		change(&cfg)
 	}
 	cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir = t.TempDir(), t.TempDir(), t.TempDir()
 	cfg.Installation = "this"
@@ -151,8 +148,12 @@ func TestShortCalls(t *testing.T) {
 		{hypervisor.Save, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Cap, hypervisor.ErrNoSuchVM, ""},
 	} {
-		if err := b.do(c.verb, vm); !errors.Is(err, c.fails) {
+		err := b.do(c.verb, vm)
+		if !errors.Is(err, c.fails) {
 			t.Errorf("%s: %v, want %v", c.verb, err, c.fails)
+		}
+		if c.verb == hypervisor.Save && c.then == "running" && !strings.Contains(err.Error(), "only a paused copy") {
+			t.Errorf("%s: %v", c.verb, err)
 		}
 		if got := b.state(vm); got != c.then {
 			t.Errorf("after %s it is %q, want %q", c.verb, got, c.then)
@@ -259,19 +260,18 @@ func (b *builtin) endings() []hypervisor.Ending {
 	}
 }
 
-// heard waits until the driver hears events, and forgets the hints until then.
+// heard waits until the driver hears what happens on h1: it says so, once it does.
 func (b *builtin) heard() {
 	b.Helper()
 	patience := time.After(10 * time.Second)
-	for i := int64(100); ; i++ {
-		dom := b.create(cluster.VMID{VJob: cluster.VJobID(i)}, nil)
-		_ = dom.Destroy()
+	for {
 		select {
-		case <-b.Hints():
-			return
+		case node := <-b.Hints():
+			if node == "h1" {
+				return
+			}
 		case <-patience:
 			b.Fatal("nothing is heard")
-		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
@@ -320,6 +320,40 @@ func TestBoot(t *testing.T) {
 	call.VM.Rank = 2
 	if _, err := b.Do(ended, call); err == nil || b.state(call.VM) != "" {
 		t.Errorf("a boot that comes too late: %v, and it is %q", err, b.state(call.VM))
+	}
+}
+
+// A boot that the host refuses is told, and a host is asked what it can do before it.
+func TestBootsThatFail(t *testing.T) {
+	b := newBuiltin(t)
+	vm := cluster.VMID{VJob: 7}
+	b.create(vm, func(d *libvirtxml.Domain) { d.Name, d.Metadata = "another", nil })
+	call := hypervisor.Call{
+		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1",
+		Machine: &hypervisor.Machine{Members: 1, Reserved: cluster.Resources{CPU: 1000, Memory: 64}, Payload: cluster.Payload{Image: "counter"}},
+	}
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) && !errors.Is(err, hypervisor.ErrExists) {
+		t.Errorf("a boot that the host refuses: %v", err)
+	}
+	b = newBuiltin(t, func(c *Config) { c.DomainType = typeAuto })
+	b.hosts["h1"].control.close()
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "whether KVM works") {
+		t.Errorf("a boot on a host that cannot be asked: %v", err)
+	}
+}
+
+// Calls on the store fail with it, and name the image.
+func TestCallsOnAStoreThatIsGone(t *testing.T) {
+	b := newBuiltin(t)
+	image := hypervisor.ImageID{VM: cluster.VMID{VJob: 7}, Generation: 1, Attempt: 1}
+	if err := os.RemoveAll(b.store.nodeDir("h1")); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []hypervisor.Verb{hypervisor.Seal, hypervisor.Revoke, hypervisor.Discard} {
+		_, err := b.Do(t.Context(), hypervisor.Call{Op: 1, Verb: verb, Image: image, Attempt: 1})
+		if want := verb.String() + " 7.0.g1.a1: "; !errors.Is(err, hypervisor.ErrNoImage) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
@@ -424,10 +458,10 @@ func TestCallsNameTheirNodes(t *testing.T) {
 		{"a node that is not known", hypervisor.Call{Verb: hypervisor.Pause, Node: "h9"}, cluster.ErrNotFound},
 		{"a migration to such a node", hypervisor.Call{Verb: hypervisor.Migrate, Node: "h1", To: "h9"}, cluster.ErrNotFound},
 		{"a migration to where it is", hypervisor.Call{Verb: hypervisor.Migrate, Node: "h1", To: "h1"}, cluster.ErrInvalid},
-		{"no verb", hypervisor.Call{Node: "h1"}, cluster.ErrInvalid},
+		{"no verb", hypervisor.Call{Verb: 99, Node: "h1"}, cluster.ErrInvalid},
 	} {
 		c.call.Op, c.call.VM = 1, vm
-		if _, err := b.Do(t.Context(), c.call); !errors.Is(err, c.fails) {
+		if _, err := b.Do(t.Context(), c.call); !errors.Is(err, c.fails) || errors.Is(err, hypervisor.ErrTimeout) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.fails)
 		}
 	}
@@ -516,7 +550,6 @@ func TestLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { release(conn) })
 		return conn
 	}
 	first := acquire()
@@ -537,12 +570,10 @@ func TestLine(t *testing.T) {
 		t.Errorf("a line that is closed: %v", err)
 	}
 	running.Wait()
-	for conn, ours := range map[*libvirt.Connect]int{first: 2, second: 2} {
-		if left, err := conn.Close(); left != ours-1 || err != nil {
-			t.Errorf("beside %d references of ours there are %d, %v", ours, left+1-ours, err)
-		}
-		if err := conn.Ref(); err != nil {
-			t.Fatal(err)
+	for _, conn := range []*libvirt.Connect{first, second} {
+		release(conn)
+		if left, err := conn.Close(); left != 0 || err != nil { // both of ours are given back
+			t.Errorf("the line holds a connection that it uses no more: %d, %v", left, err)
 		}
 	}
 }
@@ -587,7 +618,7 @@ func TestLineWaits(t *testing.T) {
 	l := newLine("nothing:///here", newBuiltin(t).cfg.Timeouts, &running)
 	defer l.close()
 	for i, pause := range []time.Duration{firstPause, 2 * firstPause} {
-		if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) {
+		if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || strings.Contains(err.Error(), "virError") {
 			t.Fatalf("try %d: %v", i, err)
 		}
 		l.mu.Lock()

@@ -21,22 +21,22 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 	if to == h {
 		return cluster.BadField("to", string(call.To), "another node")
 	}
-	params, flags := h.driver.cfg.migration(to.Host, call.Rate)
 	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
 		state, _, err := dom.GetState()
 		if err != nil {
 			return err
 		}
-		if state == libvirt.DOMAIN_RUNNING {
-			flags |= libvirt.MIGRATE_LIVE
-		}
+		params, flags := h.driver.cfg.migration(to.Host, call.Rate, state)
 		return change(ctx, func() error { return dom.MigrateToURI3(to.PeerURI, params, flags) })
 	})
 }
 
-// migration is what libvirt is told of each move to a host.
-func (c Config) migration(to Host, rate cluster.Rate) (*libvirt.DomainMigrateParameters, libvirt.DomainMigrateFlags) {
+// migration is what libvirt is told of the move of a machine in that state to a host.
+func (c Config) migration(to Host, rate cluster.Rate, state libvirt.DomainState) (*libvirt.DomainMigrateParameters, libvirt.DomainMigrateFlags) {
 	flags := libvirt.MIGRATE_PEER2PEER | libvirt.MIGRATE_ABORT_ON_ERROR
+	if state == libvirt.DOMAIN_RUNNING {
+		flags |= libvirt.MIGRATE_LIVE
+	}
 	if c.UnsafeMigration {
 		flags |= libvirt.MIGRATE_UNSAFE
 	}

@@ -50,16 +50,20 @@ func TestMigration(t *testing.T) {
 			libvirt.DomainMigrateParameters{BandwidthSet: true, Bandwidth: 100}, always,
 		},
 	} {
-		params, flags := c.cfg.migration(c.to, c.rate)
-		if !reflect.DeepEqual(*params, c.params) || flags != c.flags {
-			t.Errorf("%s: %+v, flags %b; want %+v, %b", c.name, *params, flags, c.params, c.flags)
+		for state, live := range map[libvirt.DomainState]libvirt.DomainMigrateFlags{
+			libvirt.DOMAIN_PAUSED: 0, libvirt.DOMAIN_RUNNING: libvirt.MIGRATE_LIVE,
+		} {
+			params, flags := c.cfg.migration(c.to, c.rate, state)
+			if !reflect.DeepEqual(*params, c.params) || flags != c.flags|live {
+				t.Errorf("%s: %+v, flags %b; want %+v, %b", c.name, *params, flags, c.params, c.flags|live)
+			}
 		}
 	}
 }
 
 // A migration that a host refuses, as this one refuses all, leaves the copy where it was.
 func TestRefusedMigration(t *testing.T) {
-	b := newBuiltin(t, "h1", "h2")
+	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
 	b.create(vm, nil)
 	_, err := b.Do(t.Context(), hypervisor.Call{Op: 1, Verb: hypervisor.Migrate, VM: vm, Node: "h1", To: "h2"})
