@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,6 +56,30 @@ func TestKernelLine(t *testing.T) {
 			(!errors.As(err, &wrong) || wrong.Field != "command[0]") {
 			t.Errorf("%s: %v, want a fault of command[0]", tt.name, err)
 		}
+	}
+}
+
+// Words of the catalogue are checked as those of users are.
+func TestKernelLineOfABadCatalogue(t *testing.T) {
+	vm := cluster.VMID{VJob: 12}
+	for _, arguments := range []string{"caf\u00e9", "quiet caf\u00e9"} {
+		image := CatalogueImage{ID: "counter", Kind: KindKernel, Arguments: arguments}
+		if line, err := kernelLine(vm, image, cluster.Payload{}); !errors.Is(err, cluster.ErrInvalid) {
+			t.Errorf("%q: %q, %v", arguments, line, err)
+		}
+	}
+}
+
+// What is written on the way to a seed does not stay.
+func TestSeedLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s := seed{[]byte("user"), []byte("meta")}
+	if text, err := s.iso(); err != nil || len(text) == 0 {
+		t.Fatalf("%d bytes, %v", len(text), err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
 
