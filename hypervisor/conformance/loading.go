@@ -32,7 +32,7 @@ var loadingCases = []caseOf{
 func slowly(h *Harness) bool { return h.Hooks.SlowStore != nil && h.Hooks.FastStore != nil }
 
 // loading saves rank 0 on the first node and begins to restore it on the second one, until
-// its copy is seen. That node reads slowly until it is told to hurry.
+// its copy is seen. That node reads slowly until hurry is called.
 func loading(b *bench) (sum string, count int64, ended <-chan error) {
 	b.Helper()
 	sum, count = b.saved()

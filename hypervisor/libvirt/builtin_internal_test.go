@@ -125,7 +125,7 @@ func (b *builtin) state(vm cluster.VMID) string {
 	return c.State.String()
 }
 
-// Short calls reach the machine of their VM, and fail as they should where there is none.
+// Short calls reach the machine of their VM, and fail as they should without one.
 func TestShortCalls(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7, Rank: 2}
@@ -161,7 +161,7 @@ func TestShortCalls(t *testing.T) {
 	}
 }
 
-// A guest that runs is told to shut down.
+// A guest that runs shuts down when it is asked to.
 func TestShutdown(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -220,7 +220,7 @@ func TestLookShowsTheMark(t *testing.T) {
 	}
 }
 
-// The end of a guest is heard, and how it ended is told by the looks that follow; what was
+// The end of a guest is heard, and the looks that follow show how it ended; what was
 // destroyed did not end by itself.
 func TestEndingsAreHeard(t *testing.T) {
 	b := newBuiltin(t)
@@ -323,7 +323,7 @@ func TestBoot(t *testing.T) {
 	}
 }
 
-// A boot that the host refuses is told, and a host is asked what it can do before it.
+// A boot that the host refuses fails, and so does one on a host that cannot say what it can do.
 func TestBootsThatFail(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -357,7 +357,7 @@ func TestCallsOnAStoreThatIsGone(t *testing.T) {
 	}
 }
 
-// The end of a guest that nothing has looked at is told as well.
+// The end of a guest that no look has shown is heard as well.
 func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	b := newBuiltin(t)
 	b.heard()
@@ -668,7 +668,7 @@ func TestTriesThatHang(t *testing.T) {
 		select {
 		case <-dialing:
 		default:
-			t.Fatal("who waits for a try that was given up waits on")
+			t.Fatal("the end of a try that was given up is not announced")
 		}
 		if _, _, err := l.step(); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within") {
 			t.Fatalf("after a try that was given up: %v", err)
@@ -688,7 +688,7 @@ func TestTriesThatHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.dialed(tries[0], late, nil); l.conn != late || l.stuck != maxStuck-1 {
-		t.Error("a connection that comes late is not used although there is none")
+		t.Error("a connection that comes late is not used although the line has no other")
 	}
 	second, err := libvirt.NewConnect(builtinURI)
 	if err != nil {

@@ -31,7 +31,7 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 	})
 }
 
-// migration is what libvirt is told of the move of a machine in that state to a host.
+// migration has the parameters and flags of the move of a machine in that state to a host.
 func (c Config) migration(to Host, rate cluster.Rate, state libvirt.DomainState) (*libvirt.DomainMigrateParameters, libvirt.DomainMigrateFlags) {
 	flags := libvirt.MIGRATE_PEER2PEER | libvirt.MIGRATE_ABORT_ON_ERROR
 	if state == libvirt.DOMAIN_RUNNING {

@@ -13,7 +13,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// What libvirt is told of a migration follows from the settings, the host and the plan.
+// The parameters of a migration follow from the settings, the host and the plan.
 func TestMigration(t *testing.T) {
 	const always = libvirt.MIGRATE_PEER2PEER | libvirt.MIGRATE_ABORT_ON_ERROR
 	plain := Host{Node: "h2", URI: "qemu+ssh://h2/system", PeerURI: "qemu+ssh://h2/system"}

@@ -35,7 +35,7 @@ type sweep struct {
 // run sweeps every directory. It goes on after errors and returns them all.
 func (s *sweep) run(ctx context.Context) error {
 	saved, err := s.store.sweepNotes(ctx, s.now)
-	if saved == nil { // whose files are all that is left is not known
+	if saved == nil { // it is not known which VMs have an image
 		return err
 	}
 	spared := func(vm cluster.VMID) bool { return s.live(vm.VJob) || s.seen[vm] || saved[vm] }
