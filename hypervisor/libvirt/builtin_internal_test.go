@@ -484,15 +484,23 @@ func TestAsk(t *testing.T) {
 	}
 	var running sync.WaitGroup
 	r := newTrunk(builtinURI, 1, b.cfg.Timeouts, &running)
+	var conn *libvirt.Connect // with a reference of ours
 	t.Cleanup(func() {
 		r.close()
 		running.Wait()
+		if left, err := conn.Close(); left != 0 || err != nil {
+			t.Errorf("a call holds the connection that it has used: %d, %v", left, err)
+		}
 	})
 	answer := func(*libvirt.Connect) (int, error) { return 5, nil }
-	if got, err := ask(t.Context(), r, answer); got != 5 || err != nil {
-		t.Errorf("an answer: %d, %v", got, err)
+	got, err := ask(t.Context(), r, func(c *libvirt.Connect) (int, error) {
+		conn = c
+		return 5, c.Ref()
+	})
+	if got != 5 || err != nil {
+		t.Fatalf("an answer: %d, %v", got, err)
 	}
-	_, err := ask(t.Context(), r, func(conn *libvirt.Connect) (int, error) {
+	_, err = ask(t.Context(), r, func(conn *libvirt.Connect) (int, error) {
 		_, err := conn.LookupDomainByName("nothing")
 		return 0, err
 	})

@@ -91,7 +91,9 @@ func (h *host) view(ctx context.Context, stats []libvirt.DomainStats) (hyperviso
 			ours = append(ours, f)
 		}
 	}
-	h.askJobs(context.WithoutCancel(ctx), ours)
+	h.askJobs(ours, func(uuid string, capped bool) (jobAnswer, error) {
+		return h.askJob(context.WithoutCancel(ctx), uuid, capped)
+	})
 	now := time.Now()
 	for _, f := range ours {
 		f.copy.State, f.copy.Job = condition(f.state, f.reason, f.job)
@@ -143,7 +145,7 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
 // that one that hangs does not hide the others, and outlives the look.
-func (h *host) askJobs(ctx context.Context, ours []*found) {
+func (h *host) askJobs(ours []*found, ask func(uuid string, capped bool) (jobAnswer, error)) {
 	for _, f := range ours {
 		_, job := condition(f.state, f.reason, hypervisor.JobUnknown)
 		if !h.seen.mayAsk(f.uuid, partial(job)) {
@@ -154,7 +156,7 @@ func (h *host) askJobs(ctx context.Context, ours []*found) {
 		h.driver.running.Go(func() {
 			defer h.seen.asked(uuid)
 			defer close(answer)
-			if a, err := h.askJob(ctx, uuid, capped); err == nil {
+			if a, err := ask(uuid, capped); err == nil {
 				answer <- a
 			}
 		})
