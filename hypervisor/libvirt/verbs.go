@@ -206,7 +206,7 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 		if err = joined(err, remove(link)); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, h.withMachine(conn, call.VM, recap(ctx, call.Cap))
+		return struct{}{}, h.withMachine(conn, call.VM, func(dom *libvirt.Domain) error { return recap(ctx, dom, call.Cap) })
 	})
 	return err
 }
