@@ -322,10 +322,11 @@ func (k *Checker) transition(c journal.VJobChange) {
 
 // allDone checks I7 for a vjob that is said to have ended by itself: every one of
 // its guests has shut itself down in the vjob's present life, or the first if that one
-// works for all.
+// works for all, which is not known of a vjob that was never acknowledged.
 func (k *Checker) allDone(id cluster.VJobID) {
+	_, known := k.ties.owner[id]
 	for rank := range k.gangs[id].Members {
-		if rank > 0 && k.ties.led[id] {
+		if rank > 0 && (k.ties.led[id] || !known) {
 			return
 		}
 		vm := cluster.VMID{VJob: id, Rank: rank}
