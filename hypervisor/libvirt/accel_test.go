@@ -5,12 +5,14 @@ import (
 	"testing"
 )
 
-func TestKVMOffered(t *testing.T) {
-	const caps = `<capabilities>
+const capabilities = `<capabilities>
   <host><cpu><arch>x86_64</arch><model>Haswell</model><vendor>Intel</vendor><feature name='vmx'/></cpu></host>
   <guest><os_type>hvm</os_type><arch name='i686'><wordsize>32</wordsize><domain type='qemu'/><domain type='kvm'/></arch></guest>
   <guest><os_type>hvm</os_type><arch name='x86_64'><wordsize>64</wordsize><domain type='qemu'/><domain type='kvm'/></arch></guest>
 </capabilities>`
+
+func TestKVMOffered(t *testing.T) {
+	caps := capabilities
 	for name, tt := range map[string]struct {
 		caps string
 		want bool

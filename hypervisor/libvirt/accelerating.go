@@ -43,7 +43,7 @@ func (h *host) domainType(ctx context.Context) (string, error) {
 	if t := h.accel.get(); t != "" {
 		return t, nil
 	}
-	fault, err := ask(ctx, h.control, whyNoKVM)
+	fault, err := ask(ctx, h.control, func(conn *libvirt.Connect) (string, error) { return whyNoKVM(conn) })
 	if err != nil {
 		return "", fmt.Errorf("whether KVM works: %w", err)
 	}
@@ -59,8 +59,14 @@ func (h *host) domainType(ctx context.Context) (string, error) {
 	return typeQEMU, nil
 }
 
+// processor is what is asked of a host about its CPU: a [libvirt.Connect].
+type processor interface {
+	GetCapabilities() (string, error)
+	BaselineCPU(cpus []string, flags libvirt.ConnectBaselineCPUFlags) (string, error)
+}
+
 // whyNoKVM tells why a host cannot use KVM; "" is that it can, as far as it can be known.
-func whyNoKVM(conn *libvirt.Connect) (fault string, err error) {
+func whyNoKVM(conn processor) (fault string, err error) {
 	caps, err := conn.GetCapabilities()
 	if err != nil {
 		return "", err

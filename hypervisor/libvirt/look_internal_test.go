@@ -5,7 +5,6 @@ package libvirt
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -108,28 +107,4 @@ func TestJobsOfMachinesThatLoad(t *testing.T) {
 		}
 		h.driver.running.Wait()
 	})
-}
-
-// Where KVM is not offered machines are emulated, which is said once.
-func TestEmulation(t *testing.T) {
-	newBuiltin(t) // libvirt's loop runs
-	var said strings.Builder
-	cfg := good().withDefaults()
-	cfg.DomainType = typeAuto
-	d := &Driver{cfg: cfg, log: slog.New(slog.NewTextHandler(&said, nil))}
-	defer d.running.Wait()
-	h := newHost(Host{Node: "h1", URI: builtinURI}, d)
-	defer h.close()
-	for range 2 {
-		if got, err := h.domainType(t.Context()); got != typeQEMU || err != nil {
-			t.Errorf("%q, %v", got, err)
-		}
-	}
-	if text := said.String(); strings.Count(text, "VMs are emulated") != 1 || !strings.Contains(text, "libvirt does not offer it") || !strings.Contains(text, "WARN") {
-		t.Errorf("said was %q", text)
-	}
-	d.cfg.DomainType = typeKVM
-	if got, err := h.domainType(t.Context()); got != typeKVM || err != nil {
-		t.Errorf("as the settings say: %q, %v", got, err)
-	}
 }
