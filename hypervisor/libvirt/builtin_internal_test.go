@@ -5,7 +5,6 @@ package libvirt
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -46,7 +45,7 @@ func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	if _, err := InitStore(t.Context(), cfg, false); err != nil {
 		t.Fatal(err)
 	}
-	d, err := New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	d, err := New(cfg, slog.New(slog.DiscardHandler))
 	if errors.Is(err, cluster.ErrUnavailable) {
 		t.Skip("no libvirt here: ", err)
 	}
@@ -588,7 +587,7 @@ func TestLine(t *testing.T) {
 
 // An address that takes connections and says nothing is given up after a while.
 func TestLineToAHostThatHangs(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

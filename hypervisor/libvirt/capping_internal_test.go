@@ -59,8 +59,8 @@ func TestRecap(t *testing.T) {
 		{"another", half, 250, nil, 25_000, true},
 		{"one that is not wanted", half, 0, nil, -1, true},
 		{"a host that cannot cap", none, 500, refused, 50_000, false},
-		{"one that cannot be described", "", 500, refused, 0, false},
-		{"one whose description cannot be read", "no XML", 500, refused, 0, false},
+		{"no description", "", 500, refused, 0, false},
+		{"a description that cannot be read", "no XML", 500, refused, 0, false},
 	} {
 		m := &scale{text: c.text, fault: c.fault}
 		err := recap(t.Context(), m, c.most)
