@@ -1,0 +1,189 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
+)
+
+func TestLine(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	l := newLine(builtinURI, newBuiltin(t).cfg.Timeouts, &running)
+	acquire := func() *libvirt.Connect {
+		t.Helper()
+		conn, err := l.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	first := acquire()
+	if acquire() != first {
+		t.Error("a connection that lives is not used again")
+	}
+	l.forget(first)
+	second := acquire()
+	if second == first {
+		t.Error("a connection that was forgotten is used again")
+	}
+	l.forget(first)
+	if acquire() != second {
+		t.Error("an old connection was forgotten, and a new one opened")
+	}
+	l.close()
+	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !errors.Is(err, errClosed) {
+		t.Errorf("a line that is closed: %v", err)
+	}
+	running.Wait()
+	for _, conn := range []*libvirt.Connect{first, second} {
+		release(conn)
+		if left, err := conn.Close(); left != 0 || err != nil { // both of ours are given back
+			t.Errorf("the line holds a connection that it uses no more: %d, %v", left, err)
+		}
+	}
+}
+
+func TestLineToAHostThatHangs(t *testing.T) {
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	cfg := newBuiltin(t).cfg
+	cfg.Timeouts.DialSeconds = 1
+	l := newLine("qemu+tcp://"+silent.Addr().String()+"/system", cfg.Timeouts, &running)
+	defer l.close()
+	began := time.Now()
+	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within 1s") {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+	hanging := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.stuck
+	}
+	if got := hanging(); got != 1 {
+		t.Errorf("%d tries hang, want 1", got)
+	}
+	if err := silent.Close(); err != nil { // so the kernel ends the connection, and the try
+		t.Fatal(err)
+	}
+	running.Wait()
+	if got := hanging(); got != 0 {
+		t.Errorf("%d tries hang after their end", got)
+	}
+}
+
+func TestLineWaits(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	l := newLine("nothing:///here", newBuiltin(t).cfg.Timeouts, &running)
+	defer l.close()
+	for i, pause := range []time.Duration{firstPause, 2 * firstPause} {
+		if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || strings.Contains(err.Error(), "virError") {
+			t.Fatalf("try %d: %v", i, err)
+		}
+		l.mu.Lock()
+		again := time.Until(l.next)
+		l.next = time.Now().Add(time.Hour)
+		l.mu.Unlock()
+		if again <= pause/2 || again > pause {
+			t.Errorf("after try %d the next is in %s, want %s", i, again, pause)
+		}
+		if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) {
+			t.Fatalf("before its time: %v", err)
+		}
+		l.mu.Lock()
+		l.next = time.Now()
+		l.mu.Unlock()
+	}
+}
+
+func TestTriesThatHang(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	l := newLine(builtinURI, newBuiltin(t).cfg.Timeouts, &running)
+	var tries []chan struct{}
+	hang := func() chan struct{} {
+		dialing := make(chan struct{})
+		l.mu.Lock()
+		l.dialing, l.next = dialing, time.Time{}
+		l.mu.Unlock()
+		tries = append(tries, dialing)
+		return dialing
+	}
+	for i := range maxStuck {
+		l.next = time.Time{}
+		if _, dialing, err := l.step(); dialing == nil || err != nil {
+			t.Fatalf("no try is begun beside %d that hang: %v", i, err)
+		} else {
+			<-dialing
+			l.forget(l.conn)
+		}
+		dialing := hang()
+		if _, got, err := l.step(); got != dialing || err != nil {
+			t.Fatalf("a second try is begun beside the first: %v", err)
+		}
+		l.giveUp(dialing)
+		select {
+		case <-dialing:
+		default:
+			t.Fatal("the end of a try that was given up is not announced")
+		}
+		if _, _, err := l.step(); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "no answer within") {
+			t.Fatalf("after a try that was given up: %v", err)
+		}
+	}
+	l.next = time.Time{}
+	if _, dialing, err := l.step(); dialing != nil || err == nil {
+		t.Fatalf("one more try was begun beside %d that hang", maxStuck)
+	}
+	l.giveUp(tries[0]) // it was given up before
+	if l.stuck != maxStuck {
+		t.Fatalf("%d tries hang, want %d", l.stuck, maxStuck)
+	}
+
+	late, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.dialed(tries[0], late, nil); l.conn != late || l.stuck != maxStuck-1 {
+		t.Error("a connection that comes late is not used although the line has no other")
+	}
+	second, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Ref(); err != nil {
+		t.Fatal(err)
+	}
+	if l.dialed(tries[1], second, nil); l.conn != late || l.stuck != maxStuck-2 {
+		t.Error("a second connection took the place of the first")
+	}
+	if left, err := second.Close(); left != 0 || err != nil {
+		t.Errorf("%d references to a connection that is not used are left, %v", left, err)
+	}
+	l.close()
+	third, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Ref(); err != nil {
+		t.Fatal(err)
+	}
+	l.dialed(tries[2], third, nil)
+	if left, err := third.Close(); left != 0 || err != nil || l.conn != nil {
+		t.Errorf("%d references to a connection of a line that is closed are left, %v", left, err)
+	}
+}
