@@ -238,7 +238,7 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 		t.tries--
 		return
 	}
-	if r.Err != nil || call.Verb != hypervisor.Revoke { // one that is revoked failed for a reason of its own
+	if r.Err != nil || call.Verb != hypervisor.Revoke { // a revoke that ends well says nothing of the restore
 		t.err = r.Err
 	}
 	p.time(call.Verb, r.Began, r.Ended)
