@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// capabilities are those of a host that offers KVM.
 const capabilities = `<capabilities>
   <host><cpu><arch>x86_64</arch><model>Haswell</model><vendor>Intel</vendor><feature name='vmx'/></cpu></host>
   <guest><os_type>hvm</os_type><arch name='i686'><wordsize>32</wordsize><domain type='qemu'/><domain type='kvm'/></arch></guest>
@@ -12,16 +13,15 @@ const capabilities = `<capabilities>
 </capabilities>`
 
 func TestKVMOffered(t *testing.T) {
-	caps := capabilities
 	for name, tt := range map[string]struct {
 		caps string
 		want bool
 	}{
-		"offered":           {caps, true},
-		"for another arch":  {strings.Replace(caps, "'x86_64'", "'aarch64'", 1), false},
-		"emulation only":    {strings.ReplaceAll(caps, "<domain type='kvm'/>", ""), false},
-		"no CPU":            {caps[:strings.Index(caps, "<cpu>")] + caps[strings.Index(caps, "</host>"):], false},
-		"paravirtual guest": {strings.ReplaceAll(caps, "hvm", "xen"), false},
+		"offered":           {capabilities, true},
+		"for another arch":  {strings.Replace(capabilities, "'x86_64'", "'aarch64'", 1), false},
+		"emulation only":    {strings.ReplaceAll(capabilities, "<domain type='kvm'/>", ""), false},
+		"no CPU":            {capabilities[:strings.Index(capabilities, "<cpu>")] + capabilities[strings.Index(capabilities, "</host>"):], false},
+		"paravirtual guest": {strings.ReplaceAll(capabilities, "hvm", "xen"), false},
 	} {
 		cpu, got, err := kvmOffered(tt.caps)
 		if err != nil || got != tt.want || got && !strings.Contains(cpu, "Haswell") {

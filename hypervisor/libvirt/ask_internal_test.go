@@ -14,6 +14,8 @@ import (
 	"vjob/hypervisor"
 )
 
+// A question is answered, or given up in the way that tells whether it was sent; its line
+// serves the next one in any case.
 func TestAsk(t *testing.T) {
 	b := newBuiltin(t)
 	ended, cancel := context.WithCancel(t.Context())

@@ -17,11 +17,8 @@ import (
 )
 
 // builtin is a host that libvirt itself simulates in this process, test:///default: its
-
 // machines are real to every line of a driver, and nothing is started. It knows neither
-
 // jobs nor saves of paused machines; tests/lab has those.
-
 type builtin struct {
 	*testing.T
 	*Driver
@@ -31,7 +28,6 @@ type builtin struct {
 const builtinURI = "test:///default"
 
 // newBuiltin drives that host as h1 and h2, with settings that may be changed.
-
 func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	t.Helper()
 	cfg := good()
@@ -66,7 +62,6 @@ func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 }
 
 // create makes a machine run that the driver would describe so; change may spoil it.
-
 func (b *builtin) create(vm cluster.VMID, change func(*libvirtxml.Domain)) *libvirt.Domain {
 	b.Helper()
 	full, err := b.cfg.domain(vm, hypervisor.Stamp{Incarnation: 3, Epoch: 5}, hypervisor.Machine{
@@ -114,7 +109,6 @@ func (b *builtin) look() hypervisor.View {
 }
 
 // state is how a look shows a VM; "" for not at all.
-
 func (b *builtin) state(vm cluster.VMID) string {
 	b.Helper()
 	view := b.look()
@@ -126,7 +120,6 @@ func (b *builtin) state(vm cluster.VMID) string {
 }
 
 // Short calls reach the machine of their VM, and fail as they should without one.
-
 func TestShortCalls(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7, Rank: 2}
@@ -163,7 +156,6 @@ func TestShortCalls(t *testing.T) {
 }
 
 // A guest that runs shuts down when it is asked to.
-
 func TestShutdown(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -174,9 +166,7 @@ func TestShutdown(t *testing.T) {
 }
 
 // A machine that bears the name of one of ours is left alone, and shown as a stranger, as
-
 // one is that has no mark or that of another cluster.
-
 func TestStrangersAreLeftAlone(t *testing.T) {
 	b := newBuiltin(t)
 	for vm, change := range map[cluster.VMID]func(*libvirtxml.Domain){
@@ -206,7 +196,6 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 }
 
 // A look shows what the mark says; a job that the host tells nothing of is unknown.
-
 func TestLookShowsTheMark(t *testing.T) {
 	b := newBuiltin(t)
 	first, second := cluster.VMID{VJob: 7}, cluster.VMID{VJob: 7, Rank: 1}
@@ -226,17 +215,13 @@ func TestLookShowsTheMark(t *testing.T) {
 }
 
 // The end of a guest is heard, and the looks that follow show how it ended; what was
-
 // destroyed did not end by itself.
-
 func TestEndingsAreHeard(t *testing.T) {
 	b := newBuiltin(t)
 	ends, destroyed := cluster.VMID{VJob: 7}, cluster.VMID{VJob: 7, Rank: 1}
 	guest := b.create(ends, nil)
 	b.create(destroyed, nil)
-	for b.state(ends) == "" || b.state(destroyed) == "" {
-		time.Sleep(time.Millisecond)
-	}
+	b.look()
 	b.heard()
 	if err := b.do(hypervisor.Destroy, destroyed); err != nil {
 		t.Fatal(err)
@@ -252,7 +237,6 @@ func TestEndingsAreHeard(t *testing.T) {
 }
 
 // endings waits until a look tells of one.
-
 func (b *builtin) endings() []hypervisor.Ending {
 	b.Helper()
 	patience := time.After(10 * time.Second)
@@ -269,7 +253,6 @@ func (b *builtin) endings() []hypervisor.Ending {
 }
 
 // heard waits until the driver hears what happens on h1: it says so, once it does.
-
 func (b *builtin) heard() {
 	b.Helper()
 	patience := time.After(10 * time.Second)
@@ -284,33 +267,3 @@ func (b *builtin) heard() {
 		}
 	}
 }
-
-// A boot creates what is described, with its cap, where no machine has that name yet.
-
-// A boot that the host refuses fails, and so does one on a host that cannot say what it can do.
-
-// Calls on the store fail with it, and name the image.
-
-// The end of a guest that no look has shown is heard as well.
-
-// An image is verified, and asked for under a link of its own that is gone afterwards. This
-
-// host loads none, so the call shows how far it came.
-
-// A copy is saved only to a name that was never used and that no other call is writing to.
-
-// Calls name a node that is known, and a migration another one.
-
-// A question is answered, or given up in the way that tells whether it was sent; its line
-
-// serves the next one in any case.
-
-// A line opens its connection once, keeps it, and opens another when that is forgotten.
-
-// An address that takes connections and says nothing is given up after a while.
-
-// A host that refuses is asked again after growing pauses, and not before.
-
-// An address that hangs keeps few tries to connect; each that is given up makes room for
-
-// another only when it ends, and what it brings then is not used.

@@ -17,6 +17,7 @@ import (
 	"vjob/hypervisor"
 )
 
+// A boot creates what is described, with its cap, where no machine has that name yet.
 func TestBoot(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7, Rank: 1}
@@ -63,6 +64,7 @@ func TestBoot(t *testing.T) {
 	}
 }
 
+// A boot that the host refuses fails, and so does one on a host that cannot say what it can do.
 func TestBootsThatFail(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -81,6 +83,7 @@ func TestBootsThatFail(t *testing.T) {
 	}
 }
 
+// Calls on the store fail with it, and name the image.
 func TestCallsOnAStoreThatIsGone(t *testing.T) {
 	b := newBuiltin(t)
 	image := hypervisor.ImageID{VM: cluster.VMID{VJob: 7}, Generation: 1, Attempt: 1}
@@ -95,6 +98,7 @@ func TestCallsOnAStoreThatIsGone(t *testing.T) {
 	}
 }
 
+// The end of a guest that no look has shown is heard as well.
 func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	b := newBuiltin(t)
 	b.heard()
@@ -115,6 +119,8 @@ func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
+// An image is verified, and asked for under a link of its own that is gone afterwards. This
+// host loads none, so the call shows how far it came.
 func TestRestoreAsksForALink(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -146,6 +152,7 @@ func TestRestoreAsksForALink(t *testing.T) {
 	}
 }
 
+// A copy is saved only to a name that was never used and that no other call is writing to.
 func TestNamesAreUsedOnce(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -168,9 +175,7 @@ func TestNamesAreUsedOnce(t *testing.T) {
 	if len(b.saving.held) != 0 {
 		t.Error("the name of a save that has ended is still taken")
 	}
-	if err := os.WriteFile(b.store.path("h1", image), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, b.store.path("h1", image), nil)
 	if err := b.do(hypervisor.Save, vm); !errors.Is(err, hypervisor.ErrExists) || strings.Contains(err.Error(), "is being written") {
 		t.Errorf("a save over another image: %v", err)
 	}
@@ -179,6 +184,7 @@ func TestNamesAreUsedOnce(t *testing.T) {
 	}
 }
 
+// Calls name a node that is known, and a migration another one.
 func TestCallsNameTheirNodes(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}

@@ -15,6 +15,7 @@ import (
 	"vjob/hypervisor"
 )
 
+// A line opens its connection once, keeps it, and opens another when that is forgotten.
 func TestLine(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -53,6 +54,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// An address that takes connections and says nothing is given up after a while.
 func TestLineToAHostThatHangs(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,6 +87,7 @@ func TestLineToAHostThatHangs(t *testing.T) {
 	}
 }
 
+// A host that refuses is asked again after growing pauses, and not before.
 func TestLineWaits(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -110,6 +113,8 @@ func TestLineWaits(t *testing.T) {
 	}
 }
 
+// An address that hangs keeps few tries to connect; each that is given up makes room for
+// another only when it ends, and what it brings then is not used.
 func TestTriesThatHang(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
