@@ -161,8 +161,8 @@ type Shortage struct {
 	// Rule is a placement rule that stands in the way, or another reason why no
 	// room would help, in words; "" when there is none.
 	Rule string
-	// Limit is a quota that is used up, in words; "" when none is. More room would not
-	// help, and those behind need not wait for it.
+	// Limit is a quota or a power budget that is used up, in words; "" when none is. More
+	// room would not help, and those behind need not wait for it.
 	Limit string
 }
 

@@ -97,8 +97,8 @@ func (w *walk) wait(i int, why string) {
 	w.waiting = append(w.waiting, i)
 }
 
-// refuse leaves a vjob in the queue that does not fit. One for which a quota is used up
-// has no place in line: it holds up nobody.
+// refuse leaves a vjob in the queue that does not fit. One for which a quota or a power budget
+// is used up has no place in line: it holds up no other.
 func (w *walk) refuse(i int, short Shortage) {
 	if short.Limit == "" {
 		w.wait(i, short.String())
@@ -119,10 +119,20 @@ func (w *walk) let(i int) {
 	case ok:
 		w.settle(i, Run, "runs: there is room")
 	case w.jobs[i].State == cluster.Running:
-		w.settle(i, Park, "suspended to make room for "+w.ahead(i)+": "+short.String())
+		w.park(i, "to make room for "+w.ahead(i), short)
 	default:
 		w.refuse(i, short)
 	}
+}
+
+// park has a vjob that runs make room. One for which there is less of something than there
+// was, as of power, does not do it for others.
+func (w *walk) park(i int, why string, short Shortage) {
+	if short.Limit != "" {
+		w.settle(i, Park, "suspended: "+short.Limit)
+		return
+	}
+	w.settle(i, Park, "suspended "+why+": "+short.String())
 }
 
 // parks reports whether a running vjob is to be parked that nobody holds.

@@ -151,7 +151,7 @@ func (d *division) fill(verdicts []Verdict) {
 		if ok, short := w.take(k); ok {
 			w.settle(k, Run, "runs: nobody else wants its room")
 		} else {
-			w.settle(k, Park, "suspended to make room, since it is best-effort: "+short.String())
+			w.park(k, "to make room, since it is best-effort", short)
 		}
 	}
 	for k := range jobs {

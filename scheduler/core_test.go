@@ -27,6 +27,7 @@ type rig struct {
 	wake    time.Time
 	spent   []journal.Charge
 	mute    bool // looks are not answered
+	store   hypervisor.Store
 	looks   []cluster.NodeID
 	changes []journal.VJobChange
 	freed   []cluster.VJobID
@@ -58,7 +59,7 @@ func (r *rig) drain() {
 		r.looks = append(r.looks, e.Looks...)
 		more = e.LookStore || len(r.looks) > 0 && !r.mute
 		if e.LookStore {
-			r.core.LookedStore(r.now, hypervisor.Store{}, nil)
+			r.core.LookedStore(r.now, r.store, nil)
 		}
 		if !r.mute {
 			for _, n := range r.looks {

@@ -51,34 +51,6 @@ type Problem struct {
 	Lambda float64
 }
 
-// slack is what sums of watts may differ by.
-const slack = 1e-6
-
-// ledger is what every node is loaded with, and what each limit counts.
-type ledger struct {
-	*Problem
-	load  []float64
-	watts []energy.Watts // by node
-	sums  []energy.Watts // by limit
-	in    [][]int        // limits that count a node
-}
-
-func (p *Problem) ledger() *ledger {
-	l := &ledger{
-		Problem: p, load: make([]float64, len(p.Nodes)), watts: make([]energy.Watts, len(p.Nodes)),
-		sums: make([]energy.Watts, len(p.Limits)), in: make([][]int, len(p.Nodes)),
-	}
-	for i, limit := range p.Limits {
-		for _, n := range limit.Nodes {
-			l.in[n] = append(l.in[n], i)
-		}
-	}
-	for n := range p.Nodes {
-		l.put(n, 0)
-	}
-	return l
-}
-
 // Draws is what a node draws under a load, in the unit of its CPU.
 func (n *Node) Draws(load float64) energy.Watts {
 	if n.Off {
@@ -87,63 +59,25 @@ func (n *Node) Draws(load float64) energy.Watts {
 	return max(n.Least, n.Power.At(load/max(n.CPU, math.SmallestNonzeroFloat64)))
 }
 
-// put adds load to a node.
-func (l *ledger) put(n int, load float64) {
-	l.load[n] += load
-	now := l.Nodes[n].Draws(l.load[n])
-	for _, i := range l.in[n] {
-		l.sums[i] += now - l.watts[n]
-	}
-	l.watts[n] = now
-}
-
-// add gives a job so much yield more.
-func (l *ledger) add(j int, yield float64) {
-	for _, vm := range l.Jobs[j].VMs {
-		l.put(vm.Node, yield*vm.CPU)
-	}
-}
-
-// breach is the limit that a job makes its nodes break, and by how much; false: none.
-func (l *ledger) breach(j int) (r Refusal, broken bool) {
-	for _, vm := range l.Jobs[j].VMs {
-		for _, i := range l.in[vm.Node] {
-			if over := l.sums[i] - l.Limits[i].Watts; vm.CPU > 0 && over > slack && over > r.Short {
-				r, broken = Refusal{i, over}, true
-			}
-		}
-	}
-	return r, broken
-}
-
-// Refusal is why a job does not run: with its floor a limit would be broken by so much.
-type Refusal struct {
-	Limit int
-	Short energy.Watts
-}
-
 // Choose says who runs: the fixed ones, and in order everybody who can have its floor
 // beside those chosen before. The others have a refusal.
 func (p *Problem) Choose() (runs []bool, refusals map[int]Refusal) {
 	runs, refusals = make([]bool, len(p.Jobs)), map[int]Refusal{}
-	l := p.ledger()
+	l := p.Ledger()
 	for j := range p.Jobs {
 		if p.Jobs[j].Fixed {
 			runs[j] = true
-			l.add(j, p.Jobs[j].Floor)
+			l.Count(&p.Jobs[j])
 		}
 	}
 	for j := range p.Jobs {
 		if runs[j] {
 			continue
 		}
-		l.add(j, p.Jobs[j].Floor)
-		r, broken := l.breach(j)
-		if broken {
-			l.add(j, -p.Jobs[j].Floor)
+		r, ok := l.Take(&p.Jobs[j])
+		if runs[j] = ok; !ok {
 			refusals[j] = r
 		}
-		runs[j] = !broken
 	}
 	return runs, refusals
 }
@@ -151,10 +85,10 @@ func (p *Problem) Choose() (runs []bool, refusals map[int]Refusal) {
 // Excess is by how much each limit is broken when those run with their floors, or when
 // nobody does; 0 where it is kept.
 func (p *Problem) Excess(runs []bool) []energy.Watts {
-	l := p.ledger()
+	l := p.Ledger()
 	for j, run := range runs {
 		if run {
-			l.add(j, p.Jobs[j].Floor)
+			l.Count(&p.Jobs[j])
 		}
 	}
 	over := make([]energy.Watts, len(p.Limits))

@@ -51,16 +51,16 @@ func (p *Problem) holds(yields []float64, rising []int, level float64) bool {
 }
 
 // at is the ledger with those that rise at a level.
-func (p *Problem) at(yields []float64, rising []int, level float64) *ledger {
-	l := p.ledger()
+func (p *Problem) at(yields []float64, rising []int, level float64) *Ledger {
+	l := p.Ledger()
 	for j, y := range yields {
 		if y > 0 {
-			l.add(j, y)
+			l.add(&p.Jobs[j], y)
 		}
 	}
 	for _, j := range rising {
 		if level > yields[j] {
-			l.add(j, level-yields[j])
+			l.add(&p.Jobs[j], level-yields[j])
 		}
 	}
 	return l
@@ -70,7 +70,7 @@ func (p *Problem) at(yields []float64, rising []int, level float64) *ledger {
 func (p *Problem) loose(yields []float64, rising []int, level float64) (left []int) {
 	l := p.at(yields, rising, level)
 	for _, j := range rising {
-		if _, broken := l.breach(j); !broken {
+		if _, broken := l.breach(&p.Jobs[j]); !broken {
 			left = append(left, j)
 		}
 	}
@@ -83,10 +83,10 @@ func (p *Problem) most(runs []bool) float64 {
 		return p.Most
 	}
 	all := func(level float64) (sum float64) {
-		l := p.ledger()
+		l := p.Ledger()
 		for j, run := range runs {
 			if run {
-				l.add(j, max(level, p.Jobs[j].Floor))
+				l.add(&p.Jobs[j], max(level, p.Jobs[j].Floor))
 			}
 		}
 		for _, w := range l.watts {

@@ -57,8 +57,7 @@ func (p *Picture) runsAt(r *execute.Report, at time.Time) bool {
 // when they were confirmed.
 func (p *Picture) promised(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
 	for i := range p.VJobs {
-		job := p.VJobs[i].Job
-		if !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held {
+		if job := p.VJobs[i].Job; p.begun(job) {
 			tally.Count(index[job.ID])
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"vjob/queue/reservation"
 )
 
-// consult asks the policy, in the order of the picture. The error is a room that can
-// judge nobody.
+// consult asks the policy which vjobs are to run within the limits, in the order of the
+// picture. The error is a room that can judge none.
 func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 	if p.closed != "" {
 		return p.evict(), nil
@@ -46,9 +46,13 @@ func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 			m.Total = m.Total.Plus(n.Capacity)
 		}
 	}
+	p.limitPower(m)
 	p.impose(m)
 	for k, v := range reservation.Select(queue.Yielding{Policy: p.settings.Policy}, m, p.leads()) {
 		verdicts[whose[k]] = v
+	}
+	if p.limited() {
+		p.afford(verdicts)
 	}
 	for _, room := range rooms {
 		fault = cmp.Or(fault, room.Fault())

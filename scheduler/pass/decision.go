@@ -2,6 +2,7 @@ package pass
 
 import (
 	"errors"
+	"maps"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -25,10 +26,26 @@ type Decision struct {
 	Suspects []Suspect
 
 	fault error // that is no verdict; nil: the decision is sound
+	// poor are those for which there is no power where the plan would put them, and why.
+	poor map[cluster.VJobID]string
 }
 
-// decide takes a decision. It may fail, and it may panic.
+// decide takes a decision. It may fail, and it may panic. Those that turn out to have no power
+// are left out from the beginning then: others may have what they would have taken.
 func (p *Picture) decide() (d Decision) {
+	for try := 1; p.limited() && try < mostPasses; try++ {
+		before := p.copy()
+		if d = p.choose(); len(d.poor) == 0 {
+			return d
+		}
+		*p = *before
+		maps.Copy(p.barred, d.poor)
+	}
+	return p.choose()
+}
+
+// choose takes a decision on the picture as it is.
+func (p *Picture) choose() (d Decision) {
 	wished, fault := p.wish()
 	p.evacuate(wished)
 	p.admit(wished)
@@ -55,7 +72,7 @@ func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
 	plan, err := p.plan(goals)
 	var no *ctxswitch.NoPlan
 	switch {
-	case err == nil && (p.overdrawn(s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
+	case err == nil && (p.overdrawn(d, s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
 		return true
 	case err == nil:
 		d.Plan = plan

@@ -54,7 +54,7 @@ func (p *Picture) most(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.V
 		for rank := range job.VMs {
 			id := job.VMs[rank].ID
 			switch {
-			case given && p.stopped[job.ID]:
+			case given && p.dimmed[job.ID]:
 				most[id] = share[rank]
 			case given:
 				most[id] = max(share[rank], p.books.Most(id))

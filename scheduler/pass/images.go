@@ -59,10 +59,13 @@ func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
 	return need
 }
 
+// mostPasses bounds how often the policy is asked again because some cannot do what it wishes.
+const mostPasses = 8
+
 // wish asks the policy who is to run. Who would have to be saved for that and cannot be
 // keeps his room, and the policy is asked again.
 func (p *Picture) wish() (wished []queue.Verdict, fault error) {
-	wished, fault = p.consultWithin()
+	wished, fault = p.consult()
 	first, tried := wished, map[int]bool{}
 	for range mostPasses {
 		lacks, news := p.lacks(p.stand(wished)), false
@@ -81,7 +84,7 @@ func (p *Picture) wish() (wished []queue.Verdict, fault error) {
 		if !news {
 			break
 		}
-		wished, fault = p.consultWithin()
+		wished, fault = p.consult()
 	}
 	p.tellKept(first, wished)
 	return wished, fault
@@ -132,7 +135,7 @@ func (p *Picture) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
 	id, before := p.VJobs[stuck].Job.ID, p.barred
 	p.barred = maps.Clone(before)
 	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.stays[id]))
-	wished, fault := p.consultWithin()
+	wished, fault := p.consult()
 	if fault != nil || wished[stuck].Wish != queue.Run {
 		p.barred = before
 		return nil, false

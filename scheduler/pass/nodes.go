@@ -105,7 +105,7 @@ func (p *Picture) runs(nodes []cluster.Node, online int) (count int) {
 		p.setNode(n)
 	}
 	var verdicts []queue.Verdict
-	unharmed(func() { verdicts, _ = p.consultWithin() })
+	unharmed(func() { verdicts, _ = p.consult() })
 	for _, v := range verdicts {
 		if v.Wish == queue.Run {
 			count++

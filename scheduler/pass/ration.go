@@ -1,8 +1,7 @@
 package pass
 
 import (
-	"fmt"
-	"maps"
+	"cmp"
 	"slices"
 
 	"vjob/cluster"
@@ -38,6 +37,16 @@ func anywhere(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) ratio
 
 // ration states who would run as the verdicts are, where the configuration has them.
 func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
+	q := p.rationing(at, limits)
+	for _, i := range p.rationOrder(verdicts) {
+		q.jobs = append(q.jobs, i)
+		q.Jobs = append(q.Jobs, q.job(p, &p.VJobs[i], at))
+	}
+	return q
+}
+
+// rationing is the question before any vjob is in it.
+func (p *Picture) rationing(at *cluster.Configuration, limits []budget.Limit) *rationing {
 	q := &rationing{limits: limits, nodes: map[cluster.NodeID]int{}}
 	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
 	if q.Most <= 0 {
@@ -68,10 +77,6 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 		}
 	}
 	q.Nodes = append(q.Nodes, anywhere(nodes, p.settings.Energy.Power))
-	for _, i := range p.rationOrder(verdicts) {
-		q.jobs = append(q.jobs, i)
-		q.Jobs = append(q.Jobs, q.job(p, &p.VJobs[i], at))
-	}
 	return q
 }
 
@@ -80,23 +85,40 @@ func (p *Picture) site(n *cluster.Node, power energy.Power) ration.Node {
 	return ration.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
 }
 
-// rationOrder lists those that are to run: those with reservations first, whose power was
-// looked at when they were confirmed, then in the order of the queue where the policy
-// suspends for those before, else those that run come first.
-func (p *Picture) rationOrder(verdicts []queue.Verdict) []int {
-	var first, list, later []int
+// rationOrder lists those that are to run in the order in which they have their power, which
+// is that in which they have their room: those with reservations first, since their power was
+// looked at when they were confirmed, then those that never make room, then the others in the
+// order of the queue, and best-effort ones last. Where the policy never suspends, those that
+// are to start come after those that run.
+func (p *Picture) rationOrder(verdicts []queue.Verdict) (list []int) {
 	for i := range p.VJobs {
-		switch r := &p.VJobs[i]; {
-		case verdicts[i].Wish != queue.Run:
-		case !r.Job.Reservation.IsZero():
-			first = append(first, i)
-		case !queue.Suspends(p.settings.Policy) && r.Job.State.Ready() && r.Idle:
-			later = append(later, i)
-		default:
+		if verdicts[i].Wish == queue.Run {
 			list = append(list, i)
 		}
 	}
-	return slices.Concat(first, list, later)
+	suspends := queue.Suspends(p.settings.Policy)
+	slices.SortStableFunc(list, func(a, b int) int {
+		return cmp.Compare(rationClass(&p.VJobs[a], suspends), rationClass(&p.VJobs[b], suspends))
+	})
+	return list
+}
+
+// rationClass is a place in the order in which vjobs have their power.
+func rationClass(r *execute.Report, suspends bool) int {
+	switch starts := r.Idle && r.Job.State.Ready(); {
+	case !r.Job.Reservation.IsZero():
+		return 0
+	case r.Job.Yields == cluster.Never && !r.Job.BestEffort && !starts:
+		return 1
+	case !r.Job.BestEffort && (suspends || !starts):
+		return 2
+	case !r.Job.BestEffort:
+		return 3
+	case !starts:
+		return 4
+	default:
+		return 5
+	}
 }
 
 // job is one vjob, as far as its power goes.
@@ -139,101 +161,16 @@ func (p *Picture) rationed() bool {
 	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.Rations())
 }
 
-// mostPasses bounds how often the policy is asked again because there is no power for
-// some that it lets start.
-const mostPasses = 8
-
-// consultWithin asks the policy who is to run within the limits. Those that wait and for
-// which there is no power take no room from others.
-func (p *Picture) consultWithin() (verdicts []queue.Verdict, fault error) {
-	verdicts, fault = p.consult()
-	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 {
-		return verdicts, fault
-	}
-	p.stopped = map[cluster.VJobID]bool{}
-	barred := p.barred
-	p.barred = maps.Clone(barred)
-	defer func() { p.barred = barred }()
-	poor := map[int]queue.Verdict{}
-	for range mostPasses {
-		more := false
-		for i, v := range p.afford(verdicts) {
-			verdicts[i] = v
-			if v.Wish == queue.Stay {
-				poor[i], more = v, true
-				p.barred[p.VJobs[i].Job.ID] = v.Reason
-			}
-		}
-		if !more {
-			break
-		}
-		verdicts, fault = p.consult()
-	}
-	for i, v := range p.afford(verdicts) {
-		verdicts[i] = v
-	}
-	for i, v := range poor {
-		if verdicts[i].Wish == queue.Stay {
-			verdicts[i].Reason = v.Reason
-		}
-	}
-	return verdicts, fault
-}
-
-// afford are the verdicts on those whose floors the limits do not pay for, as far as is
-// known before they have places.
-func (p *Picture) afford(verdicts []queue.Verdict) map[int]queue.Verdict {
-	poor := map[int]queue.Verdict{}
-	q := p.ration(p.intended, verdicts, p.Limits)
-	runs, refusals := q.Choose()
-	for k, i := range q.jobs {
-		if r, refused := refusals[k]; refused {
-			poor[i] = q.refusal(&p.VJobs[i], r)
-			p.stopped[p.VJobs[i].Job.ID] = true
-		}
-	}
-	maps.Copy(poor, p.early(q, runs))
-	return poor
-}
-
-// refusal is the verdict on a vjob for which there is no power.
-func (q *rationing) refusal(r *execute.Report, why ration.Refusal) queue.Verdict {
-	text := title(&q.limits[why.Limit]) + fmt.Sprintf(", with it %s more would be drawn", why.Short)
-	if r.Job.State == cluster.Running {
-		return queue.Verdict{Wish: queue.Park, Reason: "suspended: " + text}
-	}
-	return queue.Verdict{Wish: queue.Stay, Reason: "waits: " + text}
-}
-
-// overdrawn takes the wish back for those that are to start and for which there is no
-// power where a plan puts them. It reports false if there are none.
-func (p *Picture) overdrawn(verdicts []queue.Verdict, target *cluster.Configuration) (some bool) {
-	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 || target == nil {
-		return false
-	}
-	q := p.ration(target, verdicts, p.Limits)
-	runs, refusals := q.Choose()
-	for k, i := range q.jobs {
-		if r, refused := refusals[k]; refused && p.VJobs[i].Job.State.Ready() {
-			verdicts[i], some = q.refusal(&p.VJobs[i], r), true
-		}
-	}
-	for i, v := range p.early(q, runs) {
-		verdicts[i], some = v, true
-	}
-	return some
-}
-
 // allot are the caps of vjobs once the verdicts are carried out: the shares of those that
-// run, and next to nothing for those that have to stop for a budget, so that it is kept
-// before they have.
+// run, and next to nothing for those that leave their power to others, so that budgets are
+// kept before they have stopped.
 func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
 	caps := map[cluster.VJobID][]cluster.MilliCPU{}
 	if !p.rationed() {
 		return caps
 	}
 	for i, v := range verdicts {
-		if r := &p.VJobs[i]; v.Wish != queue.Run && p.stopped[r.Job.ID] && r.Job.State == cluster.Running {
+		if r := &p.VJobs[i]; v.Wish != queue.Run && p.dimmed[r.Job.ID] && r.Job.State == cluster.Running {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
 		}
 	}
