@@ -31,7 +31,7 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 		state   func(l *journal.Loaded)
 		at      time.Duration
 		stopped cluster.VJobID // 0: none
-		begun   cluster.VJobID // likewise
+		begun   cluster.VJobID // 0: none
 	}{
 		{"best-effort ones stop first", queue.FirstFit{}, func(l *journal.Loaded) { l.VJobs[0].BestEffort = true }, 2 * time.Second, 1, 0},
 		{"also where none is suspended for others", queue.EASY{}, func(l *journal.Loaded) { l.VJobs[0].BestEffort = true }, 2 * time.Second, 1, 0},

@@ -32,6 +32,7 @@ type Checker struct {
 	saves   map[suspension]map[simulated.Disk]int // epochs when a generation began to be saved
 	left    left
 	ties    ties
+	starts  map[cluster.VJobID]starts
 
 	changed    bool
 	violations []string
@@ -68,7 +69,7 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
 		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
-	k.ties = newTies()
+	k.ties, k.starts = newTies(), map[cluster.VJobID]starts{}
 	k.saves, k.left = map[suspension]map[simulated.Disk]int{}, left{}
 	for _, n := range c.Nodes() {
 		for _, l := range c.Left(n.ID) {
@@ -318,6 +319,7 @@ func (k *Checker) transition(c journal.VJobChange) {
 		k.violate(14, "vjob %s was %s and is %s", c.ID, before.State, c.State)
 	}
 	k.jobs[c.ID] = c
+	k.churn(c)
 }
 
 // allDone checks I7 for a vjob that is said to have ended by itself: every one of
