@@ -72,6 +72,8 @@ func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
 	plan, err := p.plan(goals)
 	var no *ctxswitch.NoPlan
 	switch {
+	case err == nil && p.unsavable(d.Verdicts, plan):
+		return true
 	case err == nil && (p.overdrawn(d, s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
 		return true
 	case err == nil:

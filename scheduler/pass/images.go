@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
@@ -108,14 +109,39 @@ func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
 	return list
 }
 
-// saves reports whether a vjob is to go to disk by a wish. Who has to stop for a budget is
-// left to the executor: he draws next to nothing meanwhile.
+// saves reports whether a vjob is to go to disk by a wish.
 func (p *Picture) saves(i int, wish queue.Wish) bool {
 	r := &p.VJobs[i]
-	if wish != queue.Park || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" || p.stopped[r.Job.ID] {
+	if wish != queue.Park || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
+}
+
+// unsavable has those stay where they are that a plan would move by way of images for which
+// there is no room: the executor would turn it back, again and again. It reports whether there
+// are some, and another plan is to be looked for.
+func (p *Picture) unsavable(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
+	shelf, moved := p.shelf(), map[cluster.VJobID]bool{}
+	for _, g := range plan.Gangs {
+		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
+	}
+	for i := range p.VJobs {
+		if p.saves(i, verdicts[i].Wish) {
+			shelf.put(&p.VJobs[i])
+		}
+	}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if verdicts[i].Wish != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || shelf.put(r) == "" {
+			continue
+		}
+		for rank := range r.Job.VMs {
+			p.pinned[r.Job.VMs[rank].ID] = true
+		}
+		some = true
+	}
+	return some
 }
 
 // stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
@@ -158,6 +184,9 @@ func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
 			v.Wish = queue.Stay
 		}
 		v.Reason += "; it cannot be suspended to disk: " + lack
+		if p.dimmed[p.VJobs[i].Job.ID] {
+			v.Reason += "; it gets next to no CPU until it can"
+		}
 		v.Again = p.now.Add(shelfAgain)
 	}
 	return verdicts

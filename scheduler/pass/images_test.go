@@ -176,3 +176,37 @@ func TestNobodyIsSavedWithoutAStore(t *testing.T) {
 		}
 	}
 }
+
+// A vjob that runs is moved by way of images only if there is room for them: its VMs would have
+// to change their places on nodes that have no room to do so live.
+func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		free   cluster.MiB
+		closed string
+		moves  bool
+	}{
+		{"there is room", gang.ImageSpace(6144) + gang.ImageSpace(5120), "", true},
+		{"1 MiB is missing", gang.ImageSpace(6144) + gang.ImageSpace(5120) - 1, "", false},
+		{"the store cannot be read", 1 << 20, "the image store has not been seen", false},
+	} {
+		w := &world{nodes: []cluster.Node{
+			{ID: "n0", Capacity: cluster.Resources{CPU: 8000, Memory: 10240}}, {ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 6144}},
+		}}
+		sized := func(id cluster.VJobID, sizes ...cluster.MiB) *cluster.VJob {
+			job := &cluster.VJob{ID: id, Owner: "u"}
+			for rank, size := range sizes {
+				job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: size}})
+			}
+			return job
+		}
+		w.jobs = []member{{job: sized(1, 5120)}, {job: sized(2, 6144, 5120), at: []cluster.NodeID{"n0", "n1"}}}
+		f := w.facts()
+		f.NoImages = c.closed
+		f.Images = map[cluster.NodeID]hypervisor.Space{"n0": {Pool: "p", Free: c.free}, "n1": {Pool: "p", Free: c.free}}
+		d := decide(t, pass.See(settings(), f))
+		if moves := !d.Plan.Empty(); moves != c.moves || (d.Verdicts[0].Wish == queue.Run) != c.moves || d.Verdicts[1].Wish != queue.Run {
+			t.Errorf("%s: %+v, %s", c.name, d.Verdicts, d.Plan)
+		}
+	}
+}

@@ -57,8 +57,7 @@ type Picture struct {
 	barred   map[cluster.VJobID]string       // not to be started now, and why
 	off      map[cluster.NodeID]bool         // nodes that draw no power for being on
 	least    map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
-	stopped  map[cluster.VJobID]bool         // for the limits, whatever else starts
-	dimmed   map[cluster.VJobID]bool         // to be suspended, and others get their power at once
+	dimmed   map[cluster.VJobID]bool         // to stop, and others get their power at once
 	aside    map[cluster.VJobID]string       // no decision can be taken with them, and why
 	confined map[cluster.VMID]bool           // those of them that run
 	molded   map[cluster.VJobID]int          // the shapes that moldable vjobs have here

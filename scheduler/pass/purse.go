@@ -176,21 +176,18 @@ func (p *Picture) begun(job *cluster.VJob) bool {
 // afford sends those off that run although there is not the power for their floors: those
 // that policies never suspend, and those under way.
 func (p *Picture) afford(verdicts []queue.Verdict) {
-	all, on := p.purse(p.intended), p.purse(p.intended)
+	c := p.purse(p.intended)
 	for _, i := range p.rationOrder(verdicts) {
-		if why := all.take(i); why != "" {
+		if why := c.take(i); why != "" {
 			verdicts[i] = poor(p.VJobs[i].Job, why)
-		} else if !p.VJobs[i].Job.State.Ready() {
-			on.take(i)
 		}
 	}
-	p.stopped, p.dimmed = map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{}
+	p.dimmed = map[cluster.VJobID]bool{}
 	for i, v := range verdicts {
 		r := &p.VJobs[i]
-		if v.Wish != queue.Park || r.Job.State != cluster.Running || !r.Idle || r.Blind || r.Job.Held {
-			continue
+		if stops := v.Wish == queue.Park && r.Job.State == cluster.Running && r.Idle && !r.Blind; stops && !r.Job.Held {
+			p.dimmed[r.Job.ID] = !c.affords(i)
 		}
-		p.dimmed[r.Job.ID], p.stopped[r.Job.ID] = !all.affords(i), !on.affords(i)
 	}
 }
 

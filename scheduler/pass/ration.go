@@ -169,9 +169,11 @@ func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration)
 	if !p.rationed() {
 		return caps
 	}
-	for i, v := range verdicts {
-		if r := &p.VJobs[i]; v.Wish != queue.Run && p.dimmed[r.Job.ID] && r.Job.State == cluster.Running {
+	verdicts = slices.Clone(verdicts)
+	for i := range verdicts {
+		if r := &p.VJobs[i]; p.dimmed[r.Job.ID] {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
+			verdicts[i].Wish = queue.Park // also where it cannot be saved yet
 		}
 	}
 	if target == nil {

@@ -93,8 +93,8 @@ func (r *run) inQuota(step journal.Step) {
 		return known && !over[id] && !r.stood[id] && !c.State.Ready() && !c.State.Terminal()
 	}
 	for _, c := range step.VJobs {
-		if active(c.ID) || r.stood[c.ID] || c.State != cluster.Booting && c.State != cluster.Resuming {
-			continue // it counts already, or does not start
+		if over[c.ID] || active(c.ID) || r.stood[c.ID] || c.State != cluster.Booting && c.State != cluster.Resuming {
+			continue // it counts already, or does not start, or is back where it stood
 		}
 		own, _ := r.store.VJob(c.ID)
 		if own.Inner != 0 || !own.Reservation.IsZero() {
