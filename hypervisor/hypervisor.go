@@ -236,7 +236,7 @@ type Store struct {
 	Images []Image // in order of names
 	// Free is the space left where each node saves. Nodes that share a file
 	// system show the same Pool.
-	Free map[cluster.NodeID]Space
+	Free Spaces
 }
 
 // Find returns an image by name.
@@ -255,13 +255,24 @@ type Space struct {
 	Free cluster.MiB
 }
 
-// Lack says how much is missing on the store of a node for images of that size; "" if
-// they fit.
-func (s Space) Lack(at cluster.NodeID, images cluster.MiB) string {
-	if images <= s.Free {
+// Spaces is the room for images where each node saves; nil: no store has been seen.
+type Spaces map[cluster.NodeID]Space
+
+// Lack says what is missing on the store of a node for images, by the sums that they and
+// others before them need of each pool; "" if they fit.
+func (s Spaces) Lack(at cluster.NodeID, images, before map[string]cluster.MiB) string {
+	space, known := s[at]
+	need, free := images[space.Pool], max(0, space.Free-before[space.Pool])
+	switch {
+	case s == nil:
+		return "the image store has not been seen"
+	case !known:
+		return fmt.Sprintf("the image store of %s has not been seen", at)
+	case need <= free:
 		return ""
+	default:
+		return fmt.Sprintf("the images need %s on the image store of %s, %s more than is free", need, at, need-free)
 	}
-	return fmt.Sprintf("the images need %s on the image store of %s, %s more than is free", images, at, images-s.Free)
 }
 
 // Image is one file in the image store.

@@ -36,7 +36,9 @@ type rig struct {
 func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
 	t.Helper()
 	r := &rig{t: t, core: scheduler.NewCore(set, l, epoch), now: epoch, views: views(l)}
+	r.store.Free = hypervisor.Spaces{}
 	for _, n := range l.Nodes {
+		r.store.Free[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 20}
 		v := r.views[n.ID]
 		v.Node = n.ID
 		r.views[n.ID] = v

@@ -10,7 +10,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/queue"
 )
@@ -65,7 +64,6 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 			set.Policy = c.policy
 			l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, 60)}}), By: "root"} // each draws 50 W with its floor
 			r := mount(t, set, l)
-			r.store.Free = map[cluster.NodeID]hypervisor.Space{"a": {Pool: "p", Free: 1 << 20}, "b": {Pool: "p", Free: 1 << 20}}
 			r.drain()
 			r.at(c.at)
 			stopped, begun := r.suspended(), r.begun()

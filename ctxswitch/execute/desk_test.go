@@ -83,7 +83,7 @@ func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
 		watched: map[cluster.NodeID]int{},
 		copies:  map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
 	}
-	d.store.Free = map[cluster.NodeID]hypervisor.Space{}
+	d.store.Free = hypervisor.Spaces{}
 	for _, n := range l.Nodes {
 		d.store.Free[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 30}
 	}

@@ -136,7 +136,7 @@ func TestWhatTiesANode(t *testing.T) {
 		l.Gangs = append(l.Gangs, savedOn("a", 2, 2))
 		l.Gangs[0].Members[0] = gang.Member{Ended: true}
 		d := sit(t, settings(), l)
-		d.store.Free = map[cluster.NodeID]hypervisor.Space{"a": free("shared"), "b": free("shared"), "c": free("other")}
+		d.store.Free = hypervisor.Spaces{"a": free("shared"), "b": free("shared"), "c": free("other")}
 		d.store.Images = []hypervisor.Image{{ID: l.Gangs[0].Members[1].Image.ID, Node: "a", Complete: true}}
 		d.settle()
 		c.change(d)

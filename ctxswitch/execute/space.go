@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -14,11 +13,14 @@ import (
 // Space is the room for images where each node saves: what is free beside what gangs that
 // are being saved still need, and what stays free in any case. Nodes whose store has not
 // been seen are not in it.
-func (e *Executor) Space() map[cluster.NodeID]hypervisor.Space {
+func (e *Executor) Space() hypervisor.Spaces { return e.spaces(nil) }
+
+// spaces is the room beside what all gangs but one that are being saved still need.
+func (e *Executor) spaces(but *pursuit) hypervisor.Spaces {
 	if !e.store.seen {
 		return nil
 	}
-	spaces, promised := map[cluster.NodeID]hypervisor.Space{}, e.promised(nil)
+	spaces, promised := hypervisor.Spaces{}, e.promised(but)
 	for id, room := range e.store.Free {
 		room.Free = max(0, room.Free-promised[room.Pool]-e.settings.Limits.Margin)
 		spaces[id] = room
@@ -49,19 +51,12 @@ func (e *Executor) tellStore(err error) {
 // space says what is missing on the image stores for a gang that is about to be
 // saved, beside what the gangs that are being saved still need.
 func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string {
-	if !e.store.seen {
-		return "the image store has not been seen"
-	}
-	pools := e.promised(p)
+	spaces, pools := e.spaces(p), map[string]cluster.MiB{}
 	for name, mib := range need {
-		pools[e.store.Free[name].Pool] += mib
+		pools[spaces[name].Pool] += mib
 	}
 	for _, name := range slices.Sorted(maps.Keys(need)) {
-		room, known := e.store.Free[name]
-		if !known {
-			return fmt.Sprintf("the image store of %s has not been seen", name)
-		}
-		if lack := room.Lack(name, pools[room.Pool]+e.settings.Limits.Margin); lack != "" {
+		if lack := spaces.Lack(name, pools, nil); lack != "" {
 			return lack
 		}
 	}

@@ -35,7 +35,7 @@ func TestSpaceIsCountedOnce(t *testing.T) {
 
 // pools gives a and b one image store with so much room, and c its own, which has no name.
 func (d *desk) pools(shared, own cluster.MiB) {
-	d.store.Free = map[cluster.NodeID]hypervisor.Space{
+	d.store.Free = hypervisor.Spaces{
 		"a": {Pool: "shared", Free: shared}, "b": {Pool: "shared", Free: shared}, "c": {Free: own},
 	}
 }
@@ -91,7 +91,7 @@ func TestSpaceThatIsPromised(t *testing.T) {
 		d.exec.LookedStore(d.now, d.store, nil) // and nothing else is done
 		margin := gang.DefaultLimits.Margin
 		shared, own := 10000-margin-one-c.shared, 20000-margin-c.own
-		want := map[cluster.NodeID]hypervisor.Space{
+		want := hypervisor.Spaces{
 			"a": {Pool: "shared", Free: shared}, "b": {Pool: "shared", Free: shared}, "c": {Free: own},
 		}
 		if got := d.exec.Space(); !maps.Equal(got, want) {
@@ -133,16 +133,16 @@ func TestSpaceForImages(t *testing.T) {
 		{"all fit", gangs(on("a", "c")), func(d *desk) { d.pools(one+margin, one+margin) }, "1 pause 1.0@a, 2 pause 1.1@c", ""},
 		{
 			"one does not", gangs(on("a", "c")), func(d *desk) { d.pools(one+margin, one+margin-1) },
-			"", lacks("c", one+margin),
+			"", lacks("c", one),
 		},
 		{"both in one pool", gangs(on("a", "b")), func(d *desk) { d.pools(2*one+margin, 0) }, "1 pause 1.0@a, 2 pause 1.1@b", ""},
 		{
 			"not both in one pool", gangs(on("a", "b")), func(d *desk) { d.pools(2*one+margin-1, 0) },
-			"", lacks("a", 2*one+margin),
+			"", lacks("a", 2*one),
 		},
 		{
 			"one of two gangs", gangs(on("a"), on("b")), func(d *desk) { d.pools(2*one+margin-1, 0) },
-			"1 pause 2.0@b", lacks("a", 2*one+margin),
+			"1 pause 2.0@b", lacks("a", one),
 		},
 		{
 			"the store of one node is not seen", gangs(on("a", "c")), func(d *desk) { delete(d.store.Free, "c") },

@@ -94,7 +94,7 @@ func (s *imageStore) unused(id hypervisor.ImageID) error {
 // list reads the whole store. A folder that cannot be read, or is not ours, is an error:
 // images that cannot be seen now are not gone.
 func (s *imageStore) list() (hypervisor.Store, error) {
-	store := hypervisor.Store{Free: map[cluster.NodeID]hypervisor.Space{}}
+	store := hypervisor.Store{Free: hypervisor.Spaces{}}
 	for _, node := range s.nodes {
 		images, space, err := s.listNode(node)
 		if err != nil {

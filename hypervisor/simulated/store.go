@@ -75,7 +75,7 @@ func (c *Cluster) free(pool string) cluster.MiB {
 // which a node answers.
 func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 	c.run(now)
-	s := hypervisor.Store{Free: map[cluster.NodeID]hypervisor.Space{}}
+	s := hypervisor.Store{Free: hypervisor.Spaces{}}
 	pools := map[string]cluster.MiB{}
 	for _, h := range c.order {
 		if h.answers() != nil || h.has(StoreGone) {
@@ -103,7 +103,7 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 
 // door is the node through which an image can be reached: the one that saved it,
 // and another one of its pool while that one does not answer.
-func (c *Cluster) door(saved *host, open map[cluster.NodeID]hypervisor.Space) cluster.NodeID {
+func (c *Cluster) door(saved *host, open hypervisor.Spaces) cluster.NodeID {
 	if _, ok := open[saved.ID]; ok {
 		return saved.ID
 	}

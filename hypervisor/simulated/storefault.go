@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -72,7 +71,7 @@ func (c *Cluster) saved(h *host) []hypervisor.Image {
 
 // list lists the images in the pools of the nodes that answer, in order. Each node saves
 // into a directory of its own: one that is cached shows what it held before.
-func (c *Cluster) list(open map[cluster.NodeID]hypervisor.Space) []hypervisor.Image {
+func (c *Cluster) list(open hypervisor.Spaces) []hypervisor.Image {
 	var list []hypervisor.Image
 	for _, i := range c.sortedImages() {
 		if h := c.hosts[i.Node]; h == nil || !h.has(StoreStale) {

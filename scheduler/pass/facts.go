@@ -23,8 +23,7 @@ type Facts struct {
 	Nodes []execute.NodeReport
 	Books Books
 	// Images is the room for images where each node saves, beside what is promised.
-	// Of nodes that are not in it nobody knows.
-	Images map[cluster.NodeID]hypervisor.Space
+	Images hypervisor.Spaces
 	// NoImages is why no image can be written or read at all; "" when they can.
 	NoImages string
 	// Past is what quotas count that was used before.

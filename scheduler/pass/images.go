@@ -19,7 +19,7 @@ import (
 
 // shelf is the room for images that one decision can give away.
 type shelf struct {
-	spaces map[cluster.NodeID]hypervisor.Space
+	spaces hypervisor.Spaces
 	taken  map[string]cluster.MiB // of each pool
 	closed string                 // why there is none at all; "": there may be
 }
@@ -29,16 +29,14 @@ func (p *Picture) shelf() *shelf {
 }
 
 // put takes the room that the images of a vjob need, or says what is missing: then it
-// takes nothing. A node of which nothing is known is asked when the time has come.
+// takes nothing.
 func (s *shelf) put(r *execute.Report) (lack string) {
 	if s.closed != "" {
 		return s.closed
 	}
 	need := s.need(r)
 	for _, m := range r.Record.Members {
-		space, known := s.spaces[m.Node]
-		space.Free = max(0, space.Free-s.taken[space.Pool])
-		if lack = space.Lack(m.Node, need[space.Pool]); known && !m.Ended && lack != "" {
+		if lack = s.spaces.Lack(m.Node, need, s.taken); !m.Ended && lack != "" {
 			return lack
 		}
 	}
@@ -53,8 +51,8 @@ func (s *shelf) put(r *execute.Report) (lack string) {
 func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
 	need := map[string]cluster.MiB{}
 	for rank, m := range r.Record.Members {
-		if space, known := s.spaces[m.Node]; known && !m.Ended {
-			need[space.Pool] += gang.ImageSpace(r.Job.VMs[rank].Reserved.Memory)
+		if !m.Ended {
+			need[s.spaces[m.Node].Pool] += gang.ImageSpace(r.Job.VMs[rank].Reserved.Memory)
 		}
 	}
 	return need

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -35,8 +36,8 @@ func duo(state cluster.State, phase gang.Phase, sizes ...cluster.Resources) (*wo
 	}
 }
 
-func store(free cluster.MiB) map[cluster.NodeID]hypervisor.Space {
-	return map[cluster.NodeID]hypervisor.Space{"n0": {Pool: "p", Free: free}}
+func store(free cluster.MiB) hypervisor.Spaces {
+	return hypervisor.Spaces{"n0": {Pool: "p", Free: free}}
 }
 
 // Who runs is suspended for another only if there is room for its images.
@@ -131,7 +132,7 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 	seeds(t, func(rng *rand.Rand, w *world) {
 		f := w.facts()
 		free := cluster.MiB(rng.IntN(16384))
-		f.Images = map[cluster.NodeID]hypervisor.Space{}
+		f.Images = hypervisor.Spaces{}
 		for _, n := range w.nodes {
 			f.Images[n.ID] = hypervisor.Space{Pool: "p", Free: free}
 		}
@@ -188,7 +189,8 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 	}{
 		{"there is room", gang.ImageSpace(6144) + gang.ImageSpace(5120), "", true},
 		{"1 MiB is missing", gang.ImageSpace(6144) + gang.ImageSpace(5120) - 1, "", false},
-		{"the store cannot be read", 1 << 20, "the image store has not been seen", false},
+		{"the store cannot be read", 1 << 20, "the image store cannot be read: stale", false},
+		{"the store of a node has not been seen", -1, "", false},
 	} {
 		w := &world{nodes: []cluster.Node{
 			{ID: "n0", Capacity: cluster.Resources{CPU: 8000, Memory: 10240}}, {ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 6144}},
@@ -203,10 +205,30 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 		w.jobs = []member{{job: sized(1, 5120)}, {job: sized(2, 6144, 5120), at: []cluster.NodeID{"n0", "n1"}}}
 		f := w.facts()
 		f.NoImages = c.closed
-		f.Images = map[cluster.NodeID]hypervisor.Space{"n0": {Pool: "p", Free: c.free}, "n1": {Pool: "p", Free: c.free}}
+		f.Images = hypervisor.Spaces{"n0": {Pool: "p", Free: c.free}, "n1": {Pool: "p", Free: c.free}}
+		if c.free < 0 {
+			delete(f.Images, "n1")
+			f.Images["n0"] = hypervisor.Space{Pool: "p", Free: 1 << 20}
+		}
 		d := decide(t, pass.See(settings(), f))
 		if moves := !d.Plan.Empty(); moves != c.moves || (d.Verdicts[0].Wish == queue.Run) != c.moves || d.Verdicts[1].Wish != queue.Run {
 			t.Errorf("%s: %+v, %s", c.name, d.Verdicts, d.Plan)
+		}
+	}
+}
+
+// A vjob that stands still in memory and could not be saved, although there was room for its
+// images, goes on before those that want its memory.
+func TestAfterAFailedSaveItGoesOn(t *testing.T) {
+	for failures, want := range [][2]queue.Wish{{queue.Run, queue.Park}, {queue.Stay, queue.Run}} {
+		_, facts := duo(cluster.Paused, gang.Paused, cluster.Resources{CPU: 1000, Memory: 1024})
+		f := facts()
+		f.Images, f.VJobs[1].Failures, f.VJobs[1].Failed = store(1<<20), failures, epoch.Add(-time.Hour)
+		set := settings()
+		set.Suspend = pass.Auto
+		d := decide(t, pass.See(set, f))
+		if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != want {
+			t.Errorf("after %d failures %v, want %v: %+v", failures, got, want, d.Verdicts)
 		}
 	}
 }

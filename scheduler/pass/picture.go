@@ -50,7 +50,7 @@ type Picture struct {
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
 	budgets  budget.Books
-	images   map[cluster.NodeID]hypervisor.Space
+	images   hypervisor.Spaces
 	noImages string                          // why none can be written or read; "": they can
 	waits    map[cluster.VJobID]string       // of [Facts]
 	stays    map[cluster.VJobID]string       // not to be saved now, and why

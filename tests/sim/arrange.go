@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/journal"
 	"vjob/queue"
 	"vjob/queue/arrangement"
@@ -90,7 +91,8 @@ func (r *run) inQuota(step journal.Step) {
 	}
 	active := func(id cluster.VJobID) bool {
 		c, known := r.check.jobs[id]
-		return known && !over[id] && !r.stood[id] && !c.State.Ready() && !c.State.Terminal()
+		verified := r.check.gangs[id].Then == gang.ThenVerify // its images are looked at again
+		return known && !over[id] && !r.stood[id] && !verified && !c.State.Ready() && !c.State.Terminal()
 	}
 	for _, c := range step.VJobs {
 		if over[c.ID] || active(c.ID) || r.stood[c.ID] || c.State != cluster.Booting && c.State != cluster.Resuming {
