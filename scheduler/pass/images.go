@@ -67,7 +67,8 @@ func (p *Picture) wish() (wished []queue.Verdict, fault error) {
 	wished, fault = p.consult()
 	first, tried := wished, map[int]bool{}
 	for range mostPasses {
-		lacks, news := p.lacks(p.stand(wished)), false
+		standing := p.stand(wished)
+		lacks, news := p.lacks(standing), p.squeeze(standing)
 		for i, lack := range lacks {
 			if job := p.VJobs[i].Job; p.stays[job.ID] == "" {
 				p.stays[job.ID], news = "it cannot be suspended: "+lack, true
@@ -217,6 +218,11 @@ func (p *Picture) inPlace(r *execute.Report, books Books) Books {
 	if r.Job.State != cluster.Paused || p.shelf().put(r) == "" {
 		return books
 	}
+	return p.squeezed(r, books)
+}
+
+// squeezed are the books by which a vjob shares the CPU of its nodes.
+func (p *Picture) squeezed(r *execute.Report, books Books) squeezed {
 	wants := map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range r.Record.Members {
 		if !m.Ended {
@@ -226,6 +232,30 @@ func (p *Picture) inPlace(r *execute.Report, books Books) Books {
 	return squeezed{books, p.current, r.Record.Members, wants}
 }
 
+// squeeze has those that run go on with the CPU that their nodes have, which would only stand
+// still there for want of it: they could neither be saved nor ever go on in another way. It
+// reports whether there are some.
+func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
+	for i, v := range standing {
+		r := &p.VJobs[i]
+		if v.Wish != queue.Pause || p.stays[r.Job.ID] != "" {
+			continue
+		}
+		lack, books := p.shelf().put(r), p.squeezed(r, p.books)
+		if lack == "" || !books.short() {
+			continue
+		}
+		for rank, m := range r.Record.Members {
+			if vm := r.Job.VMs[rank].ID; !m.Ended {
+				p.current.SetRunning(vm, books.Need(vm), m.Node)
+				p.intended.SetRunning(vm, books.Need(vm), m.Node)
+			}
+		}
+		p.stays[r.Job.ID], some = "it cannot be suspended: "+lack, true
+	}
+	return some
+}
+
 // squeezed are books by which the VMs of one vjob share the CPU of the nodes on which they
 // stand.
 type squeezed struct {
@@ -233,6 +263,16 @@ type squeezed struct {
 	nodes   *cluster.Configuration
 	members []gang.Member
 	wants   map[cluster.NodeID]cluster.MilliCPU
+}
+
+// short reports whether a node has less CPU than they want.
+func (s squeezed) short() bool {
+	for at, cpu := range s.wants {
+		if n, known := s.nodes.Node(at); known && cpu > n.Capacity.CPU {
+			return true
+		}
+	}
+	return false
 }
 
 // Need implements [Books].

@@ -232,3 +232,26 @@ func TestAfterAFailedSaveItGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// Whether it runs or stands still, a vjob that cannot be saved goes on with the CPU that its
+// node has: it would stand there for ever, or go on and stop at every decision.
+func TestWithoutRoomForImagesItSharesItsNode(t *testing.T) {
+	for _, c := range []struct {
+		free cluster.MiB
+		want [2]queue.Wish // while it runs, and while it stands still
+	}{{0, [2]queue.Wish{queue.Run, queue.Run}}, {1 << 20, [2]queue.Wish{queue.Pause, queue.Stay}}} {
+		var got [2]queue.Wish
+		for k, state := range []cluster.State{cluster.Running, cluster.Paused} {
+			third := cluster.Resources{CPU: 1500, Memory: 1024}
+			_, facts := duo(state, map[cluster.State]gang.Phase{cluster.Running: gang.Active, cluster.Paused: gang.Paused}[state], third, third, third)
+			f := facts()
+			f.VJobs, f.Images = f.VJobs[1:], store(c.free)
+			set := settings()
+			set.Suspend = pass.Auto
+			got[k] = decide(t, pass.See(set, f)).Verdicts[0].Wish
+		}
+		if got != c.want {
+			t.Errorf("with room for %s of images %v, want %v", c.free, got, c.want)
+		}
+	}
+}
