@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/hypervisor"
 	"vjob/journal"
 	"vjob/queue"
 )
@@ -117,5 +118,29 @@ func TestPowerThatIsMissingAtAPlaceIsGivenToOthers(t *testing.T) {
 		if got := r.begun(); len(r.suspended()) > 0 || !slices.Equal(got, c.begun) || !strings.Contains(reason, "more would be drawn") {
 			t.Errorf("%s: %v begin, %v are suspended; vjob 1: %q, vjob 2: %q", c.name, got, r.suspended(), reason, r.core.Snapshot().VJobs[2].Reason)
 		}
+	}
+}
+
+// A vjob that has to stop for a budget and cannot be saved is not tried again and again: it gets
+// next to no CPU until there is room for its images.
+func TestOneThatCannotBeSavedGetsNextToNoPower(t *testing.T) {
+	l := state2()
+	l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, 60)}}), By: "root"}
+	r := mount(t, lit(&l), l)
+	full := r.store
+	r.store = hypervisor.Store{Free: hypervisor.Spaces{"a": {}, "b": {}}}
+	r.drain()
+	for at := range 5 {
+		r.at(time.Duration(at+1) * time.Second)
+	}
+	caps, reason := r.caps(), r.core.Snapshot().VJobs[2].Reason
+	if len(r.plans) > 0 || caps["2.0"] != hypervisor.LeastCap || caps["1.0"] < 500 || !strings.Contains(reason, "it gets next to no CPU until it can") {
+		t.Errorf("%d plans, caps %v; %q", len(r.plans), caps, reason)
+	}
+	r.store = full
+	r.at(time.Minute)
+	r.at(2 * time.Minute)
+	if got := r.suspended(); !slices.Equal(got, some(2)) {
+		t.Errorf("once there is room %v are suspended", got)
 	}
 }
