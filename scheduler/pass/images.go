@@ -232,13 +232,13 @@ func (p *Picture) squeezed(r *execute.Report, books Books) squeezed {
 	return squeezed{books, p.current, r.Record.Members, wants}
 }
 
-// squeeze has those that run go on with the CPU that their nodes have, which would only stand
-// still there for want of it: they could neither be saved nor ever go on in another way. It
-// reports whether there are some.
+// squeeze has those that run go on with the CPU that their nodes have, which would otherwise
+// make room for want of it and cannot be saved: they would stand still for ever, or go on and
+// stop at every decision. It reports whether there are some.
 func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
 	for i, v := range standing {
 		r := &p.VJobs[i]
-		if v.Wish != queue.Pause || p.stays[r.Job.ID] != "" {
+		if v.Wish == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.saves(i, queue.Park) {
 			continue
 		}
 		lack, books := p.shelf().put(r), p.squeezed(r, p.books)
@@ -246,12 +246,14 @@ func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
 			continue
 		}
 		for rank, m := range r.Record.Members {
-			if vm := r.Job.VMs[rank].ID; !m.Ended {
-				p.current.SetRunning(vm, books.Need(vm), m.Node)
-				p.intended.SetRunning(vm, books.Need(vm), m.Node)
+			vm := r.Job.VMs[rank].ID
+			if need := books.Need(vm); !m.Ended && need != p.intended.Need(vm) {
+				p.current.SetRunning(vm, need, m.Node)
+				p.intended.SetRunning(vm, need, m.Node)
+				some = true
 			}
 		}
-		p.stays[r.Job.ID], some = "it cannot be suspended: "+lack, true
+		p.stays[r.Job.ID] = "it cannot be suspended: " + lack
 	}
 	return some
 }

@@ -237,21 +237,31 @@ func TestAfterAFailedSaveItGoesOn(t *testing.T) {
 // node has: it would stand there for ever, or go on and stop at every decision.
 func TestWithoutRoomForImagesItSharesItsNode(t *testing.T) {
 	for _, c := range []struct {
-		free cluster.MiB
-		want [2]queue.Wish // while it runs, and while it stands still
-	}{{0, [2]queue.Wish{queue.Run, queue.Run}}, {1 << 20, [2]queue.Wish{queue.Pause, queue.Stay}}} {
+		free  cluster.MiB
+		other bool          // one waits that wants the whole node
+		want  [2]queue.Wish // while it runs, and while it stands still
+	}{
+		{0, false, [2]queue.Wish{queue.Run, queue.Run}},
+		{0, true, [2]queue.Wish{queue.Run, queue.Run}},
+		{1 << 20, false, [2]queue.Wish{queue.Pause, queue.Stay}},
+		{1 << 20, true, [2]queue.Wish{queue.Park, queue.Park}},
+	} {
 		var got [2]queue.Wish
 		for k, state := range []cluster.State{cluster.Running, cluster.Paused} {
 			third := cluster.Resources{CPU: 1500, Memory: 1024}
 			_, facts := duo(state, map[cluster.State]gang.Phase{cluster.Running: gang.Active, cluster.Paused: gang.Paused}[state], third, third, third)
 			f := facts()
-			f.VJobs, f.Images = f.VJobs[1:], store(c.free)
+			f.Images = store(c.free)
+			if !c.other {
+				f.VJobs = f.VJobs[1:]
+			}
 			set := settings()
 			set.Suspend = pass.Auto
-			got[k] = decide(t, pass.See(set, f)).Verdicts[0].Wish
+			verdicts := decide(t, pass.See(set, f)).Verdicts
+			got[k] = verdicts[len(verdicts)-1].Wish
 		}
 		if got != c.want {
-			t.Errorf("with room for %s of images %v, want %v", c.free, got, c.want)
+			t.Errorf("with room for %s of images, beside another %v, %v, want %v", c.free, c.other, got, c.want)
 		}
 	}
 }
