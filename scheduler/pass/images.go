@@ -77,7 +77,7 @@ func (p *Picture) wish() (wished []queue.Verdict, fault error) {
 		if i := p.stuck(lacks, tried); i >= 0 {
 			tried[i] = true
 			if own, ok := p.goFirst(i); ok {
-				wished, news = own, true
+				wished = own
 				continue
 			}
 		}
