@@ -174,6 +174,10 @@ func TestReturning(t *testing.T) {
 		{"not while a call is under way", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 2, failed)).with(busy(1)), "restoring …: a>c image, b>d image"},
 		{"the last try of one that was not saved", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 5, failed)), "restoring; revoke 0@a g1.a1 then restore 0@a g1.a1: a>a image, b>b *"},
 		{"no attempt outlives the last try", half().with(tried(0, 6, failed)), "restoring; revoke 0@a g1.a1 …: a>a image, b>b"},
+		{
+			"whichever member it is", on(gang.Restoring, 0).imaged(1).next("a", "b").has("0@a paused").with(restores(3)).with(tried(1, 6, failed)),
+			"restoring; revoke 1@b g1.a1 …: a>a, b>b image",
+		},
 		{"then the others are saved", half().with(tried(0, 7, nil)).with(lapsed(3)), "saving !: a>a image, b>b *"},
 	})
 }

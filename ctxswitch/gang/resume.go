@@ -204,7 +204,7 @@ func (t *turn) revoke(rank int) bool {
 // be done.
 func (t *turn) revokeAll() (open bool) {
 	for rank := range t.rec.Members {
-		open = t.live(rank) && t.revoke(rank) || open
+		open = t.revoke(rank) || open
 	}
 	return open
 }
