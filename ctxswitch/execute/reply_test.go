@@ -121,6 +121,21 @@ func TestAttemptsAreRevokedFirst(t *testing.T) {
 	}
 }
 
+// A call that ends well leaves nothing of the fault of an earlier one: if no copy comes after
+// all, the reason is only that.
+func TestALaterSuccessSettlesAFault(t *testing.T) {
+	d := restoring(t, "c")
+	d.reply(1, errors.New("stale file handle"))
+	for op := hypervisor.OpID(2); op < 6; op++ {
+		d.reply(op, nil)
+	}
+	d.isIn(gang.Saved)
+	r, _ := d.exec.Job(1)
+	if want := "1.0 is not restored on a"; r.Record.Cause != want {
+		t.Errorf("the reason is %q, want %q", r.Record.Cause, want)
+	}
+}
+
 // Calls that were not tried, because the one before them failed, are no tries, and the reason
 // why the gang turns back is what that one said.
 func TestCallsNotTriedAreNoTries(t *testing.T) {
