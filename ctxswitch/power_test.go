@@ -147,7 +147,7 @@ func powerFaults(p ctxswitch.Problem, plan ctxswitch.Plan) (list []string) {
 // would.
 func TestPowerIsKept(t *testing.T) {
 	var exceeding, ordered int
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		p := rapid.SampledFrom([]func(*rapid.T) ctxswitch.Problem{drawProblem, drawSwaps}).Draw(t, "of")(t)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "chance"), 3))
 		plan, err := ctxswitch.Repacker{}.Plan(p)
@@ -177,7 +177,10 @@ func TestPowerIsKept(t *testing.T) {
 		case oneByOne(p, plan):
 			t.Fatalf("one by one they could go\n%s%s\n%s\n%q", p.Current, plan, within, powerFaults(p, within))
 		}
-	})
+	}
+	for try := 0; ordered == 0 && try < 5; try++ { // one plan in ten or so is mended
+		rapid.Check(t, property)
+	}
 	t.Logf("%d plans exceed a budget, %d of them not any more", exceeding, ordered)
 	if ordered == 0 {
 		t.Error("no plan was mended: the property shows nothing")
