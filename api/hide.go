@@ -14,8 +14,9 @@ import (
 // in them; other vjobs are only counted.
 
 var (
-	// listedVJobs is a list of vjobs in a reason: "vjob 3", "behind 12, 15 and 16", "behind 12 and 4 more".
-	listedVJobs = regexp.MustCompile(`\b(vjobs?|behind|make room for|container) (\d+(?:, \d+)*)(?: and (\d+)( more)?)?\b`)
+	// listedVJobs is a list of vjobs in a reason: "vjob 3", "behind 12, 15 and 16", "behind 12 and 4 more",
+	// "reservations 7 and 9".
+	listedVJobs = regexp.MustCompile(`\b(vjobs?|reservations?|behind|make room for|container) (\d+(?:, \d+)*)(?: and (\d+)( more)?)?\b`)
 	// vmsListed are VMs in a reason, or in the text of a rule: "lonely({VM 12.3, VM 12.4})".
 	vmsListed = regexp.MustCompile(`\bVM \d+\.\d+(?:, VM \d+\.\d+)*\b`)
 	vjobOf    = regexp.MustCompile(`VM (\d+)\.`)
@@ -73,16 +74,18 @@ func counted(list string, foreign func(number string) bool) string {
 
 // reworded is a list of vjobs of which some are only counted.
 func reworded(word string, own []string, others int) string {
-	switch {
-	case len(own) > 0:
+	if len(own) > 0 {
 		return fmt.Sprintf("%s %s and %d more", word, strings.Join(own, ", "), others)
-	case strings.HasPrefix(word, "vjob") || word == "container":
-		word = ""
-	default:
-		word += " "
+	}
+	before, thing := "", "vjob"
+	switch {
+	case strings.HasPrefix(word, "reservation"):
+		thing = "reservation"
+	case !strings.HasPrefix(word, "vjob") && word != "container":
+		before = word + " "
 	}
 	if others == 1 {
-		return word + "a vjob of another user"
+		return before + "a " + thing + " of another user"
 	}
-	return fmt.Sprintf("%s%d vjobs of other users", word, others)
+	return fmt.Sprintf("%s%d %ss of other users", before, others, thing)
 }

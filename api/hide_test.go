@@ -1,9 +1,13 @@
 package api_test
 
 import (
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"vjob/api"
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/scheduler"
 )
@@ -23,6 +27,9 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 		{"4th in line behind 1, 2, 5 and 1 more", "4th in line behind 2, 5 and 2 more"},
 		{"waits for vjob 2 to end, and vjobs 1 and 3 have left", "waits for vjob 2 to end, and 2 vjobs of other users have left"},
 		{"needs a place beside the reservation of vjob 4 at 12:30", "needs a place beside the reservation of a vjob of another user at 12:30"},
+		{"free beside reservation 1", "free beside a reservation of another user"},
+		{"free beside reservations 1, 2 and 4 and what runs", "free beside reservations 2 and 2 more and what runs"},
+		{"100 W go to reservations 1, 3, and it draws 5 W", "100 W go to 2 reservations of other users, and it draws 5 W"},
 		{"vjob 17 has ended; runs on 3 nodes", "vjob 17 has ended; runs on 3 nodes"},
 	} {
 		if got := api.Shown(c.text, "bob", now); got != c.bob {
@@ -30,6 +37,28 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 		}
 		if got := api.Shown(c.text, "", now); got != c.text {
 			t.Errorf("an administrator reads %q, want %q", got, c.text)
+		}
+	}
+}
+
+// Also refusals that tell of the cluster name no vjobs of others: those of reservations do. What
+// a user has sent is not changed, or it would tell that there is such a vjob.
+func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
+	b := newBench(t)
+	b.loop.snap.VJobs[7] = scheduler.VJobStatus{Owner: "bob"}
+	for _, c := range []struct {
+		err  error
+		user string
+		want string
+	}{
+		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 7"}, "alice", "a reservation of another user"},
+		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 7"}, "bob", "beside reservation 7"},
+		{cluster.BadField("after", "vjob 7", "a vjob of yours"), "alice", "vjob 7"},
+	} {
+		b.loop.fail = fmt.Errorf("submit: %w", c.err)
+		e := read[wire.Error](t, b.as(c.user, "POST", "/v1/vjobs", small), http.StatusBadRequest)
+		if !strings.Contains(e.Error.Message, c.want) {
+			t.Errorf("%s reads %q, want %q in it", c.user, e.Error.Message, c.want)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func TestReservationsWithinBudgets(t *testing.T) {
 		want string
 	}{
 		{"by day", reserving(time.Hour, time.Hour, 3, 0), ""},
-		{"into the evening", reserving(17*time.Hour+30*time.Minute, time.Hour, 3, 0), "the power budget of the cluster is 240 W (18:00-20:00): idle nodes draw 200 W, and it 150 W with 100 % of its CPU; the earliest start is 20:00"},
+		{"into the evening", reserving(17*time.Hour+30*time.Minute, time.Hour, 3, 0), "the power budget of the cluster is 240 W (18:00-20:00): idle nodes draw 200 W, and it draws 150 W with 100 % of its CPU; the earliest start is 20:00"},
 		{"with less", reserving(17*time.Hour+30*time.Minute, time.Hour, 3, 0.25), ""},
-		{"never", reserving(time.Hour, time.Hour, 4, 0), "the power budget of the cluster is 350 W: idle nodes draw 200 W, and it 200 W with 100 % of its CPU; "},
+		{"never", reserving(time.Hour, time.Hour, 4, 0), "the power budget of the cluster is 350 W: idle nodes draw 200 W, and it draws 200 W with 100 % of its CPU; "},
 	} {
 		err := r.core.Admit(r.now, c.s)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -61,7 +61,7 @@ func TestReservationsWithinBudgets(t *testing.T) {
 	r.core.Submitted(r.now, first)
 	r.at(time.Second)
 	err := r.core.Admit(r.now, reserving(2*time.Hour, time.Hour, 2, 0))
-	if err == nil || !strings.Contains(err.Error(), "idle nodes draw 200 W, reservations (3) 100 W, and it 100 W with 100 % of its CPU; the earliest start is 03:00") {
+	if err == nil || !strings.Contains(err.Error(), "idle nodes draw 200 W, 100 W go to reservation 3, and it draws 100 W with 100 % of its CPU; the earliest start is 03:00") {
 		t.Errorf("beside another: %v", err)
 	}
 }

@@ -96,9 +96,13 @@ func (p *Picture) short(job *cluster.VJob, at time.Time, dark bool) string {
 	}
 	text := fmt.Sprintf("%s: idle nodes draw %s", title(&l), base)
 	if len(names) > 0 {
-		text += fmt.Sprintf(", reservations (%s) %s", strings.Join(names, ", "), others)
+		word := "reservations"
+		if len(names) == 1 {
+			word = "reservation"
+		}
+		text += fmt.Sprintf(", %s go to %s %s", others, word, strings.Join(names, ", "))
 	}
-	return text + fmt.Sprintf(", and it %s with %.0f %% of its CPU", own, 100*floorOf(job))
+	return text + fmt.Sprintf(", and it draws %s with %.0f %% of its CPU", own, 100*floorOf(job))
 }
 
 // title names a limit with its figure.
