@@ -252,12 +252,12 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 		VM: cluster.VMID{VJob: job}, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, State: hypervisor.CopyRunning,
 		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Cap: most, Lock: true,
 	}
-	first, unknown, gone := want, want, want
+	unknown := want
 	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, false
-	gone = unknown
-	gone.VM, gone.State, gone.Job = dead, hypervisor.CopyDead, hypervisor.JobNone
-	if !reflect.DeepEqual(view.Copies, []hypervisor.Copy{first, unknown, gone}) {
-		t.Errorf("copies\n%+v\nwant\n%+v", view.Copies, []hypervisor.Copy{first, unknown, gone})
+	stopped := unknown
+	stopped.VM, stopped.State, stopped.Job = dead, hypervisor.CopyDead, hypervisor.JobNone
+	if list := []hypervisor.Copy{want, unknown, stopped}; !reflect.DeepEqual(view.Copies, list) {
+		t.Errorf("copies\n%+v\nwant\n%+v", view.Copies, list)
 	}
 	if _, ours := h.seen.known("old", 7); ours {
 		t.Error("a machine that was not listed for long is remembered")
