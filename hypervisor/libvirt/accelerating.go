@@ -47,16 +47,21 @@ func (h *host) domainType(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("whether KVM works: %w", err)
 	}
+	return h.accelerate(ctx, fault), nil
+}
+
+// accelerate notes why the host cannot use KVM, and returns the domain type that follows.
+func (h *host) accelerate(ctx context.Context, fault string) string {
 	if fault == "" {
 		h.accel.set(typeKVM)
-		return typeKVM, nil
+		return typeKVM
 	}
 	if h.accel.set(typeQEMU) {
 		h.driver.log.LogAttrs(ctx, slog.LevelWarn, "VMs are emulated, which is slow: KVM cannot be used",
 			slog.String("node", string(h.Node)), slog.String("cause", fault),
 			slog.String("fix", "load the KVM modules, switch virtualisation on in the firmware, or set libvirt.domain_type"))
 	}
-	return typeQEMU, nil
+	return typeQEMU
 }
 
 // processor is what is asked of a host about its CPU: a [libvirt.Connect].

@@ -52,6 +52,9 @@ func TestWhyNoKVM(t *testing.T) {
 		if (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
+		if c.chip.silent != nil && !errors.Is(err, c.chip.silent) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.chip.silent)
+		}
 		if c.name == "no second answer" && !errors.Is(err, hypervisor.ErrUnreachable) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -60,30 +63,29 @@ func TestWhyNoKVM(t *testing.T) {
 
 // Where KVM is not offered machines are emulated, which is said once.
 func TestEmulation(t *testing.T) {
-	newBuiltin(t) // libvirt's loop runs
 	var said strings.Builder
-	cfg := good().withDefaults()
-	cfg.DomainType = typeAuto
-	d := &Driver{cfg: cfg, log: slog.New(slog.NewTextHandler(&said, nil))}
-	defer d.running.Wait()
-	h := newHost(Host{Node: "h1", URI: builtinURI}, d)
-	defer h.close()
+	h := newBuiltin(t, func(c *Config) { c.DomainType = typeAuto }).quiet()
+	h.driver.log = slog.New(slog.NewTextHandler(&said, nil))
 	for range 2 {
 		if got, err := h.domainType(t.Context()); got != typeQEMU || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if text := said.String(); strings.Count(text, "VMs are emulated") != 1 || !strings.Contains(text, "libvirt does not offer it") || !strings.Contains(text, "WARN") {
+	h.accelerate(t.Context(), "two boots at once have asked")
+	if text := said.String(); strings.Count(text, "VMs are emulated") != 1 || !strings.Contains(text, "libvirt does not offer it") || !strings.Contains(text, "level=WARN ") {
 		t.Errorf("said was %q", text)
 	}
 	if got := h.accel.get(); got != typeQEMU {
 		t.Errorf("what was found is not remembered: %q", got)
 	}
-	h.accel.set(typeKVM)
+	said.Reset()
+	if got := h.accelerate(t.Context(), ""); got != typeKVM || said.Len() != 0 {
+		t.Errorf("nothing is wrong: %q, said was %q", got, said.String())
+	}
 	if got, err := h.domainType(t.Context()); got != typeKVM || err != nil {
 		t.Errorf("once it is known: %q, %v", got, err)
 	}
-	d.cfg.DomainType = typeQEMU
+	h.driver.cfg.DomainType = typeQEMU
 	if got, err := h.domainType(t.Context()); got != typeQEMU || err != nil {
 		t.Errorf("as the settings say: %q, %v", got, err)
 	}

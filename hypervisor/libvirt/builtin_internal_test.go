@@ -61,8 +61,19 @@ func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	return b
 }
 
-// create makes a machine run that the driver would describe so; change may spoil it.
-func (b *builtin) create(vm cluster.VMID, change func(*libvirtxml.Domain)) *libvirt.Domain {
+// quiet drives the host as well, and does nothing by itself.
+func (b *builtin) quiet() *host {
+	d := &Driver{cfg: b.cfg, log: b.log}
+	h := newHost(b.cfg.Hosts[0], d)
+	b.Cleanup(func() {
+		h.close()
+		d.running.Wait()
+	})
+	return h
+}
+
+// describe is how the driver would describe a machine; change may spoil it.
+func (b *builtin) describe(vm cluster.VMID, change func(*libvirtxml.Domain)) string {
 	b.Helper()
 	full, err := b.cfg.domain(vm, hypervisor.Stamp{Incarnation: 3, Epoch: 5}, hypervisor.Machine{
 		Members: 1, Reserved: cluster.Resources{CPU: 2000, Memory: 64}, Payload: cluster.Payload{Image: "counter"},
@@ -81,7 +92,13 @@ func (b *builtin) create(vm cluster.VMID, change func(*libvirtxml.Domain)) *libv
 	if err != nil {
 		b.Fatal(err)
 	}
-	dom, err := b.conn.DomainCreateXML(text, 0)
+	return text
+}
+
+// create makes a machine run that is described so.
+func (b *builtin) create(vm cluster.VMID, change func(*libvirtxml.Domain)) *libvirt.Domain {
+	b.Helper()
+	dom, err := b.conn.DomainCreateXML(b.describe(vm, change), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

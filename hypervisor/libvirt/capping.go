@@ -19,11 +19,20 @@ type tunable interface {
 	SetSchedulerParametersFlags(params *libvirt.DomainSchedulerParameters, flags libvirt.DomainModificationImpact) error
 }
 
-// cap gives a machine a cap, and notes it for looks.
+// cap gives a machine a cap.
 func (h *host) cap(ctx context.Context, call hypervisor.Call) error {
-	err := h.changeMachine(ctx, call.VM, func(dom *libvirt.Domain) error { return setCap(dom, call.Cap) })
+	return h.onMachine(ctx, h.control, call.VM, func(dom *libvirt.Domain) error { return h.giveCap(ctx, dom, call) })
+}
+
+// giveCap is setCap, and noted for looks. From now on they ask for the cap: the host may
+// have taken a call that ended without an answer, and a look that began before the call
+// knows only the cap of then.
+func (h *host) giveCap(ctx context.Context, m tunable, call hypervisor.Call) error {
+	uuid := machineUUID(h.driver.cfg.Cluster, call.VM)
+	h.seen.tune(uuid)
+	err := change(ctx, func() error { return setCap(m, call.Cap) })
 	if err == nil {
-		h.seen.capped(machineUUID(h.driver.cfg.Cluster, call.VM), call.Cap)
+		h.seen.capped(uuid, call.Cap)
 	}
 	return err
 }

@@ -21,8 +21,8 @@ type scale struct {
 	flags  []libvirt.DomainModificationImpact // of each call
 }
 
-func (s *scale) GetXMLDesc(libvirt.DomainXMLFlags) (string, error) {
-	if s.text == "" {
+func (s *scale) GetXMLDesc(flags libvirt.DomainXMLFlags) (string, error) {
+	if s.text == "" || flags != 0 {
 		return "", s.fault
 	}
 	return s.text, nil
@@ -66,6 +66,9 @@ func TestRecap(t *testing.T) {
 		err := recap(t.Context(), m, c.most)
 		if (err == nil) != c.ok || c.quota != 0 && !c.ok && !errors.Is(err, hypervisor.ErrRefused) {
 			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.text == "" && !errors.Is(err, refused) {
+			t.Errorf("%s: %v, want %v", c.name, err, refused)
 		}
 		if (m.params == nil) != (c.quota == 0) {
 			t.Errorf("%s: asked for %+v", c.name, m.params)
@@ -115,5 +118,41 @@ func TestCapIsShown(t *testing.T) {
 	view := b.look()
 	if c, _ := view.Copy(vm); c.Cap != 0 {
 		t.Errorf("a cap that was refused is shown: %+v", c)
+	}
+}
+
+// A cap that a host has taken is noted, also when it answers late. From the call on looks
+// ask for the cap, because it may hold without an answer.
+func TestCapIsNoted(t *testing.T) {
+	vm := cluster.VMID{VJob: 7}
+	uuid := machineUUID("c", vm)
+	lost := libvirt.Error{Code: libvirt.ERR_INTERNAL_ERROR, Domain: libvirt.FROM_RPC, Message: "client socket is closed"}
+	for _, c := range []struct {
+		name         string
+		first, given cluster.MilliCPU
+		fault, want  error
+		noted        cluster.MilliCPU
+	}{
+		{"the first cap", 0, 500, nil, nil, 500},
+		{"another cap", 250, 500, nil, nil, 500},
+		{"the cap is lifted", 250, 0, nil, nil, 0},
+		{"the connection breaks", 0, 500, lost, hypervisor.ErrTimeout, 0},
+	} {
+		h := &host{driver: &Driver{cfg: Config{Cluster: "c"}}, seen: newMemory()}
+		h.seen.listed(uuid, 3, ourMachine, &hypervisor.Copy{Cap: c.first}, noon)
+		if h.seen.tuned(uuid) {
+			t.Errorf("%s: looks ask for a cap that was never given", c.name)
+		}
+		if err := h.giveCap(t.Context(), &scale{fault: c.fault}, hypervisor.Call{VM: vm, Cap: c.given}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if got := h.seen.cap(uuid, 3, 750); got != c.noted || !h.seen.tuned(uuid) {
+			t.Errorf("%s: cap %d, looks ask for it: %t; want %d, true", c.name, got, h.seen.tuned(uuid), c.noted)
+		}
+		// The next look reads the description of a machine that none has shown yet.
+		vm := cluster.VMID{VJob: 8}
+		if err := h.giveCap(t.Context(), &scale{}, hypervisor.Call{VM: vm, Cap: c.given}); err != nil || h.seen.tuned(machineUUID("c", vm)) {
+			t.Errorf("%s to a machine that no look has shown: %v, and looks ask for it", c.name, err)
+		}
 	}
 }

@@ -17,34 +17,47 @@ import (
 // in a millisecond, or hangs; then the look does not know the job.
 const jobPatience = time.Second
 
-// look lists the host, on lines that nothing else uses. That an idle one has broken, as
-// when the daemon was restarted, shows only when it is used: then another is tried.
+// lister is what a look needs of a host: a [libvirt.Connect].
+type lister interface {
+	GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error)
+}
+
+// question asks a machine for its job, and for its cap if it may have one.
+type question func(ctx context.Context, uuid string, capped bool) (jobAnswer, error)
+
+// look lists the host, on lines that nothing else uses.
 func (h *host) look(ctx context.Context) (hypervisor.View, error) {
-	view, err := h.list(ctx)
+	return onAnyLine(func() (hypervisor.View, error) {
+		return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) { return h.list(ctx, conn) })
+	})
+}
+
+// onAnyLine lists a host. An idle line that has broken, as when the daemon was restarted,
+// shows it only when it is used: then another is tried.
+func onAnyLine(list func() (hypervisor.View, error)) (hypervisor.View, error) {
+	view, err := list()
 	for range looks {
 		if !errors.Is(err, hypervisor.ErrUnreachable) || errors.Is(err, errLost) {
 			break
 		}
-		view, err = h.list(ctx)
+		view, err = list()
 	}
 	return view, err
 }
 
-func (h *host) list(ctx context.Context) (hypervisor.View, error) {
-	return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) {
-		// NOWAIT: a machine that is busy is listed without what only QEMU knows.
-		stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,
-			libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT)
-		if err != nil {
-			return hypervisor.View{}, err
+func (h *host) list(ctx context.Context, conn lister) (hypervisor.View, error) {
+	// NOWAIT: a machine that is busy is listed without what only QEMU knows.
+	stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,
+		libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT)
+	if err != nil {
+		return hypervisor.View{}, err
+	}
+	defer func() {
+		for _, s := range stats {
+			_ = s.Domain.Free() // the reference is local
 		}
-		defer func() {
-			for _, s := range stats {
-				_ = s.Domain.Free() // the reference is local
-			}
-		}()
-		return h.view(ctx, stats)
-	})
+	}()
+	return h.view(ctx, stats, h.askJob)
 }
 
 // found is one machine of ours during a look.
@@ -72,18 +85,15 @@ func (f *found) take(a jobAnswer, answered bool) {
 	}
 }
 
-func (h *host) view(ctx context.Context, stats []libvirt.DomainStats) (hypervisor.View, error) {
+func (h *host) view(ctx context.Context, stats []libvirt.DomainStats, ask question) (hypervisor.View, error) {
 	view := hypervisor.View{Node: h.Node}
 	var ours []*found
 	for _, s := range stats {
-		name, err := s.Domain.GetName()
-		if err != nil {
-			return hypervisor.View{}, err
-		}
 		f, err := h.recognise(s)
 		switch {
 		case hasCode(err, libvirt.ERR_NO_DOMAIN): // it ended during the look
 		case errors.Is(err, errStranger):
+			name, _ := s.Domain.GetName() // the listing has brought it
 			view.Strangers = append(view.Strangers, name)
 		case err != nil:
 			return hypervisor.View{}, err
@@ -91,9 +101,7 @@ func (h *host) view(ctx context.Context, stats []libvirt.DomainStats) (hyperviso
 			ours = append(ours, f)
 		}
 	}
-	h.askJobs(ours, func(uuid string, capped bool) (jobAnswer, error) {
-		return h.askJob(context.WithoutCancel(ctx), uuid, capped)
-	})
+	h.askJobs(ctx, ours, ask)
 	now := time.Now()
 	for _, f := range ours {
 		f.copy.State, f.copy.Job = condition(f.state, f.reason, f.job)
@@ -120,7 +128,7 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 	if s.State != nil {
 		f.state, f.reason = s.State.State, libvirt.DomainPausedReason(s.State.Reason)
 	}
-	if id, err := s.Domain.GetID(); err == nil && id < 1<<31 {
+	if id, err := s.Domain.GetID(); err == nil { // it runs
 		f.id = int(id)
 	}
 	who, known := h.seen.known(uuid, f.id)
@@ -145,24 +153,24 @@ func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
 
 // askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
 // that one that hangs does not hide the others, and outlives the look.
-func (h *host) askJobs(ours []*found, ask func(uuid string, capped bool) (jobAnswer, error)) {
+func (h *host) askJobs(ctx context.Context, ours []*found, ask question) {
+	ctx = context.WithoutCancel(ctx)
 	for _, f := range ours {
 		_, job := condition(f.state, f.reason, hypervisor.JobUnknown)
 		if !h.seen.mayAsk(f.uuid, partial(job)) {
 			continue
 		}
 		f.asked = make(chan jobAnswer, 1)
-		answer, uuid, capped := f.asked, f.uuid, f.copy.Cap > 0
+		answer, uuid, capped := f.asked, f.uuid, f.copy.Cap > 0 || h.seen.tuned(f.uuid)
 		h.driver.running.Go(func() {
 			defer h.seen.asked(uuid)
 			defer close(answer)
-			if a, err := ask(uuid, capped); err == nil {
+			if a, err := ask(ctx, uuid, capped); err == nil {
 				answer <- a
 			}
 		})
 	}
-	patience := time.NewTimer(jobPatience)
-	defer patience.Stop()
+	patience := time.After(jobPatience)
 	for i, f := range ours {
 		if f.asked == nil {
 			continue
@@ -170,7 +178,7 @@ func (h *host) askJobs(ours []*found, ask func(uuid string, capped bool) (jobAns
 		select {
 		case a, ok := <-f.asked:
 			f.take(a, ok)
-		case <-patience.C:
+		case <-patience:
 			for _, rest := range ours[i:] { // what has come by now
 				select {
 				case a, ok := <-rest.asked:
@@ -183,8 +191,7 @@ func (h *host) askJobs(ours []*found, ask func(uuid string, capped bool) (jobAns
 	}
 }
 
-// askJob asks a machine for its job, and for its cap if it has one: a cap can be lost;
-// where none was given there is nothing to lose.
+// askJob is the [question] of looks.
 func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
 	return ask(ctx, h.jobs, func(conn *libvirt.Connect) (jobAnswer, error) {
 		dom, err := conn.LookupDomainByUUIDString(uuid)
@@ -195,12 +202,25 @@ func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer,
 			return jobAnswer{}, err
 		}
 		defer dom.Free() //nolint:errcheck // the reference is local
-		a, err := jobOf(dom)
-		if err == nil && capped && !a.gone {
-			if now, err := capNow(dom); err == nil {
-				a.cap = &now
-			}
-		}
-		return a, err
+		return answerOf(dom, capped)
 	})
+}
+
+// askable is what a look asks of a machine itself: a [libvirt.Domain].
+type askable interface {
+	abortable
+	tunable
+}
+
+// answerOf asks a machine for its job, and for its cap if it may have one: a cap can be
+// lost; where a cap was never asked for there is nothing to lose.
+func answerOf(m askable, capped bool) (jobAnswer, error) {
+	a, err := jobOf(m)
+	if err != nil || a.gone || !capped {
+		return a, err
+	}
+	if now, err := capNow(m); err == nil {
+		a.cap = &now
+	}
+	return a, nil
 }

@@ -3,29 +3,38 @@
 package libvirt
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"libvirt.org/go/libvirt"
+	"libvirt.org/go/libvirtxml"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
 // A machine that hangs hides no other, is asked again only when it has answered, and its
-// late answer counts for nothing.
+// late answer counts for nothing. Questions outlive their look. A cap is asked for where
+// there may be one.
 func TestJobsOfMachinesThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{driver: &Driver{}, seen: newMemory()}
+		h.seen.listed("tuned", 7, ourMachine, &hypervisor.Copy{}, time.Now())
+		h.seen.tune("tuned")
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
 		hang := make(chan struct{})
 		most := cluster.MilliCPU(500)
 		look := func() string {
 			var list []*found
-			for _, uuid := range []string{"hangs", "saves", "fails", "gone", "capped"} {
+			for _, uuid := range []string{"hangs", "saves", "fails", "gone", "capped", "tuned", "free", "stuck"} {
 				f := &found{uuid: uuid, state: libvirt.DOMAIN_RUNNING, job: hypervisor.JobUnknown}
 				if uuid == "capped" {
 					f.copy.Cap = 300
@@ -33,9 +42,12 @@ func TestJobsOfMachinesThatHang(t *testing.T) {
 				list = append(list, f)
 			}
 			began := time.Now()
-			h.askJobs(list, func(uuid string, capped bool) (jobAnswer, error) {
+			h.askJobs(ended, list, func(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+				if ctx.Err() != nil {
+					t.Errorf("the question to %s ends with its look", uuid)
+				}
 				switch uuid {
-				case "hangs":
+				case "hangs", "stuck":
 					<-hang
 					return jobAnswer{job: hypervisor.JobOutgoing}, nil
 				case "saves":
@@ -56,7 +68,8 @@ func TestJobsOfMachinesThatHang(t *testing.T) {
 			}
 			return fmt.Sprintf("%s: %s", time.Since(began), strings.Join(told, ", "))
 		}
-		slow := "1s: hangs unknown false 0, saves saving false 0, fails unknown false 0, gone none true 0, capped none false 500"
+		slow := "1s: hangs unknown false 0, saves saving false 0, fails unknown false 0, gone none true 0, " +
+			"capped none false 500, tuned none false 500, free none false 0, stuck unknown false 0"
 		if got := look(); got != slow {
 			t.Errorf("the first look took %s\nwant %s", got, slow)
 		}
@@ -67,7 +80,7 @@ func TestJobsOfMachinesThatHang(t *testing.T) {
 		}
 		close(hang)
 		synctest.Wait()
-		mended := strings.Replace(quick, "hangs unknown", "hangs outgoing", 1)
+		mended := strings.NewReplacer("hangs unknown", "hangs outgoing", "stuck unknown", "stuck outgoing").Replace(quick)
 		if got := look(); got != mended {
 			t.Errorf("the look after it took %s\nwant %s", got, mended)
 		}
@@ -88,7 +101,7 @@ func TestJobsOfMachinesThatLoad(t *testing.T) {
 					uuid: uuid, state: libvirt.DOMAIN_PAUSED, reason: libvirt.DOMAIN_PAUSED_STARTING_UP, job: hypervisor.JobUnknown,
 				})
 			}
-			h.askJobs(list, func(uuid string, _ bool) (jobAnswer, error) {
+			h.askJobs(t.Context(), list, func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
 				asked <- uuid
 				<-hang
 				return jobAnswer{}, nil
@@ -107,4 +120,285 @@ func TestJobsOfMachinesThatLoad(t *testing.T) {
 		}
 		h.driver.running.Wait()
 	})
+}
+
+// A look that finds a broken line tries the others, and then a new one. A host that refuses
+// or is given up is not asked again.
+func TestLookTriesEachLine(t *testing.T) {
+	broken, refused := fmt.Errorf("%w: broken pipe", hypervisor.ErrUnreachable), hypervisor.ErrRefused
+	for _, c := range []struct {
+		name    string
+		answers []error // the last one again and again
+		asked   int
+	}{
+		{"it answers", []error{nil}, 1},
+		{"one line is broken", []error{broken, nil}, 2},
+		{"all lines are broken", []error{broken, broken, nil}, 1 + looks},
+		{"the host is down", []error{broken}, 1 + looks},
+		{"it refuses", []error{refused}, 1},
+		{"it refuses on the second line", []error{broken, refused}, 2},
+		{"it is given up", []error{errLost}, 1},
+	} {
+		asked := 0
+		var last error
+		_, err := onAnyLine(func() (hypervisor.View, error) {
+			last = c.answers[min(asked, len(c.answers)-1)]
+			asked++
+			return hypervisor.View{}, last
+		})
+		if asked != c.asked || !errors.Is(err, last) || (err == nil) != (last == nil) {
+			t.Errorf("%s: asked %d times, %v; want %d times, %v", c.name, asked, err, c.asked, last)
+		}
+	}
+	b := newBuiltin(t)
+	h := b.quiet()
+	h.eyes.close()
+	if _, err := h.look(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) {
+		t.Errorf("a look without a line: %v", err)
+	}
+}
+
+// roster is a host with that listing.
+type roster struct {
+	*testing.T
+	stats []libvirt.DomainStats
+	fault error
+}
+
+func (r roster) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
+	r.Helper()
+	if doms != nil || kinds != libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL || flags != libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT {
+		r.Errorf("asked for %v, %b, flags %b", doms, kinds, flags)
+	}
+	return r.stats, r.fault
+}
+
+// A host that does not list is not one without machines.
+func TestLookAtAHostThatDoesNotList(t *testing.T) {
+	h := newBuiltin(t).quiet()
+	fault := libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}
+	if view, err := h.list(t.Context(), roster{T: t, fault: fault}); !errors.Is(err, fault) {
+		t.Errorf("%+v, %v; want %v", view, err, fault)
+	}
+	nothing := libvirt.DomainStats{Domain: &libvirt.Domain{}} // libvirt knows nothing of it
+	if view, err := h.list(t.Context(), roster{T: t, stats: []libvirt.DomainStats{nothing}}); err == nil {
+		t.Errorf("a machine of which nothing can be told: %+v", view)
+	}
+}
+
+// listing is what the host lists now.
+func (b *builtin) listing() []libvirt.DomainStats {
+	b.Helper()
+	stats, err := b.conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		for _, s := range stats {
+			_ = s.Domain.Free()
+		}
+	})
+	return stats
+}
+
+// A look shows what was listed, with what the machines say themselves. What has ended
+// since is left out, and what was not listed for long is forgotten.
+func TestLookShowsWhatIsListed(t *testing.T) {
+	b := newBuiltin(t)
+	job := cluster.VJobID(7)
+	disk := func(d *libvirtxml.Domain) {
+		d.Devices = &libvirtxml.DomainDeviceList{Disks: []libvirtxml.DomainDisk{{
+			Device: "disk", Source: fileSource("/nowhere"), Target: &libvirtxml.DomainDiskTarget{Dev: "vda"},
+		}}}
+	}
+	for rank, change := range []func(*libvirtxml.Domain){disk, nil, nil} {
+		b.create(cluster.VMID{VJob: job, Rank: rank}, change)
+	}
+	dead := cluster.VMID{VJob: job, Rank: 3}
+	b.define(dead, nil)
+	stats := b.listing()
+	slices.SortFunc(stats, func(x, y libvirt.DomainStats) int { // the last first
+		first, _ := x.Domain.GetName()
+		second, _ := y.Domain.GetName()
+		return strings.Compare(second, first)
+	})
+	for i := range stats {
+		switch name, _ := stats[i].Domain.GetName(); name {
+		case "vjob-7-0":
+			stats[i].Cpu = &libvirt.DomainStatsCPU{Time: uint64(5 * time.Second)}
+		case "vjob-7-1":
+			stats[i].State = nil // libvirt is free to leave it out
+		}
+	}
+	most := cluster.MilliCPU(500)
+	answers := map[string]jobAnswer{
+		machineUUID(b.cfg.Cluster, cluster.VMID{VJob: job, Rank: 0}): {job: hypervisor.JobSaving, cap: &most},
+		machineUUID(b.cfg.Cluster, cluster.VMID{VJob: job, Rank: 2}): {gone: true},
+		machineUUID(b.cfg.Cluster, dead):                             {gone: true},
+	}
+	ask := func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
+		if a, ok := answers[uuid]; ok {
+			return a, nil
+		}
+		return jobAnswer{}, errors.New("no monitor")
+	}
+	h := b.quiet()
+	h.seen.listed("old", 7, ourMachine, &hypervisor.Copy{}, time.Now().Add(-2*lingering))
+	view, err := h.view(t.Context(), stats, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hypervisor.Copy{
+		VM: cluster.VMID{VJob: job}, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, State: hypervisor.CopyRunning,
+		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Cap: most, Lock: true,
+	}
+	unknown := want
+	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, false
+	stopped := unknown
+	stopped.VM, stopped.State, stopped.Job = dead, hypervisor.CopyDead, hypervisor.JobNone
+	if list := []hypervisor.Copy{want, unknown, stopped}; !reflect.DeepEqual(view.Copies, list) {
+		t.Errorf("copies\n%+v\nwant\n%+v", view.Copies, list)
+	}
+	if _, ours := h.seen.known("old", 7); ours {
+		t.Error("a machine that was not listed for long is remembered")
+	}
+}
+
+// A machine that ends during a look is left out, unless it is known: then the listing
+// says enough.
+func TestMachinesThatEndDuringALook(t *testing.T) {
+	b := newBuiltin(t)
+	vm := cluster.VMID{VJob: 7}
+	dom := b.create(vm, nil)
+	stats := b.listing()
+	ask := func(context.Context, string, bool) (jobAnswer, error) { return jobAnswer{}, nil }
+	look := func(h *host) hypervisor.View {
+		t.Helper()
+		view, err := h.view(t.Context(), stats, ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(view.Strangers, " "); got != "test" {
+			t.Errorf("strangers %q, want that of the host", got)
+		}
+		return view
+	}
+	knows, fresh := b.quiet(), b.quiet()
+	look(knows)
+	if err := dom.Destroy(); err != nil {
+		t.Fatal(err)
+	}
+	if view := look(fresh); len(view.Copies) != 0 {
+		t.Errorf("shown is what has ended: %+v", view.Copies)
+	}
+	if view := look(knows); len(view.Copies) != 1 || view.Copies[0].VM != vm {
+		t.Errorf("shown is %+v, although the machine was known", view.Copies)
+	}
+}
+
+// define leaves a machine on the host that does not run, as an administrator may do.
+func (b *builtin) define(vm cluster.VMID, change func(*libvirtxml.Domain)) {
+	b.Helper()
+	dom, err := b.conn.DomainDefineXML(b.describe(vm, change))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = dom.Undefine()
+		_ = dom.Free()
+	})
+}
+
+// A machine that does not run is listed as dead, with its description of now.
+func TestMachinesThatDoNotRun(t *testing.T) {
+	b := newBuiltin(t)
+	vm := cluster.VMID{VJob: 7}
+	for _, memory := range []uint{64, 96} {
+		b.define(vm, func(d *libvirtxml.Domain) { d.Memory.Value = memory })
+		view := b.look()
+		if c, _ := view.Copy(vm); c.State != hypervisor.CopyDead || c.Job != hypervisor.JobNone || c.Size.Memory != cluster.MiB(memory) {
+			t.Errorf("%+v, want a dead copy of %d MiB", c, memory)
+		}
+	}
+}
+
+// A look gives back all that it has taken of libvirt.
+func TestLooksHoldNothing(t *testing.T) {
+	b := newBuiltin(t)
+	b.create(cluster.VMID{VJob: 7}, nil)
+	h := b.quiet()
+	var conns []*libvirt.Connect // each with a reference of ours
+	for _, r := range []*trunk{h.eyes, h.jobs} {
+		_, err := ask(t.Context(), r, func(conn *libvirt.Connect) (int, error) {
+			conns = append(conns, conn)
+			return 0, conn.Ref()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.driver.running.Wait() // those lines are the next to be taken
+	if _, err := h.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.close()
+	h.driver.running.Wait()
+	for i, conn := range conns {
+		if left, err := conn.Close(); left != 0 || err != nil {
+			t.Errorf("connection %d is held: %d, %v", i, left, err)
+		}
+	}
+}
+
+// A question finds that its machine is gone, or fails.
+func TestQuestions(t *testing.T) {
+	b := newBuiltin(t)
+	h := b.quiet()
+	vm := cluster.VMID{VJob: 7}
+	uuid := machineUUID(b.cfg.Cluster, vm)
+	if a, err := h.askJob(t.Context(), uuid, true); err != nil || a != (jobAnswer{gone: true}) {
+		t.Errorf("of a machine that is gone: %+v, %v", a, err)
+	}
+	if a, err := h.askJob(t.Context(), "no UUID", true); !errors.Is(err, hypervisor.ErrRefused) {
+		t.Errorf("of a machine that there cannot be: %+v, %v", a, err)
+	}
+	b.create(vm, nil)
+	if a, err := h.askJob(t.Context(), uuid, true); !errors.Is(err, hypervisor.ErrRefused) || a.gone {
+		t.Errorf("this host knows no jobs: %+v, %v", a, err)
+	}
+}
+
+// A machine that may have a cap is asked for it with its job; without an answer that one
+// counts which was known.
+func TestAnswers(t *testing.T) {
+	busy := moment{job: libvirt.DOMAIN_JOB_UNBOUNDED, op: libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT}
+	ended := moment{err: libvirt.Error{Code: libvirt.ERR_NO_DOMAIN, Message: "Domain not found"}}
+	silent := moment{err: libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}}
+	most := cluster.MilliCPU(500)
+	for _, c := range []struct {
+		name   string
+		now    moment
+		capped bool
+		fault  error // of the question for the cap
+		want   jobAnswer
+		ok     bool
+	}{
+		{"a cap", busy, true, nil, jobAnswer{job: hypervisor.JobOutgoing, cap: &most}, true},
+		{"no cap", busy, false, nil, jobAnswer{job: hypervisor.JobOutgoing}, true},
+		{"a cap that is not told", busy, true, errors.New("no control group"), jobAnswer{job: hypervisor.JobOutgoing}, true},
+		{"it has ended", ended, true, nil, jobAnswer{gone: true}, true},
+		{"it does not answer", silent, true, nil, jobAnswer{}, false},
+	} {
+		caps := &scale{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
+		got, err := answerOf(struct {
+			*fakeMachine
+			*scale
+		}{&fakeMachine{moments: []moment{c.now}, at: 1}, caps}, c.capped)
+		if !reflect.DeepEqual(got, c.want) || (err == nil) != c.ok {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
+		}
+		if asked := len(caps.flags) > 0; asked != (c.capped && c.now == busy) {
+			t.Errorf("%s: asked for its cap: %t", c.name, asked)
+		}
+	}
 }

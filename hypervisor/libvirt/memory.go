@@ -30,6 +30,7 @@ type machine struct {
 	settled bool             // it has executed, or stood complete: its sudden death is an ending
 	killed  bool             // its process was asked to end from outside
 	cap     cluster.MilliCPU // by the last look, or by a call since
+	tuned   bool             // a call was to change its cap: it may have any
 	asking  bool             // a query for its job has not returned
 	seen    time.Time        // when it was last listed
 	need    cluster.MilliCPU
@@ -158,6 +159,23 @@ func (m *memory) cap(uuid string, id int, first cluster.MilliCPU) cluster.MilliC
 		return it.cap
 	}
 	return first
+}
+
+// tune tells that the cap of a machine is about to be changed.
+func (m *memory) tune(uuid string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if it, ok := m.machines[uuid]; ok {
+		it.tuned = true
+	}
+}
+
+// tuned reports whether the cap of a machine may have been changed.
+func (m *memory) tuned(uuid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	it, ok := m.machines[uuid]
+	return ok && it.tuned
 }
 
 // capped notes a cap that was given to a machine.

@@ -22,13 +22,23 @@ func (h *host) migrate(ctx context.Context, call hypervisor.Call) error {
 		return cluster.BadField("to", string(call.To), "another node")
 	}
 	return h.onMachine(ctx, h.bulk, call.VM, func(dom *libvirt.Domain) error {
-		state, _, err := dom.GetState()
-		if err != nil {
-			return err
-		}
-		params, flags := h.driver.cfg.migration(to.Host, call.Rate, state)
-		return change(ctx, func() error { return dom.MigrateToURI3(to.PeerURI, params, flags) })
+		return h.driver.cfg.move(ctx, dom, to.Host, call.Rate)
 	})
+}
+
+// movable is what a migration needs of a machine: a [libvirt.Domain].
+type movable interface {
+	GetState() (libvirt.DomainState, int, error)
+	MigrateToURI3(uri string, params *libvirt.DomainMigrateParameters, flags libvirt.DomainMigrateFlags) error
+}
+
+func (c Config) move(ctx context.Context, m movable, to Host, rate cluster.Rate) error {
+	state, _, err := m.GetState()
+	if err != nil {
+		return err
+	}
+	params, flags := c.migration(to, rate, state)
+	return change(ctx, func() error { return m.MigrateToURI3(to.PeerURI, params, flags) })
 }
 
 // migration has the parameters and flags of the move of a machine in that state to a host.

@@ -3,6 +3,7 @@
 package libvirt
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -83,5 +84,47 @@ func TestRefusedMigration(t *testing.T) {
 	_, err := b.Do(t.Context(), hypervisor.Call{Op: 1, Verb: hypervisor.Migrate, VM: vm, Node: "h1", To: "h2"})
 	if !errors.Is(err, hypervisor.ErrRefused) || b.state(vm) != "running" {
 		t.Errorf("%v, and it is %q", err, b.state(vm))
+	}
+}
+
+// traveller is a machine that can be moved.
+type traveller struct {
+	fault  error // of the question for its state
+	uri    string
+	params *libvirt.DomainMigrateParameters
+	flags  libvirt.DomainMigrateFlags
+}
+
+func (m *traveller) GetState() (libvirt.DomainState, int, error) {
+	return libvirt.DOMAIN_RUNNING, 0, m.fault
+}
+
+func (m *traveller) MigrateToURI3(uri string, params *libvirt.DomainMigrateParameters, flags libvirt.DomainMigrateFlags) error {
+	m.uri, m.params, m.flags = uri, params, flags
+	return nil
+}
+
+// A machine moves to the address that its host reaches, as its state asks for; not when
+// the state is not known, or the call has ended.
+func TestMove(t *testing.T) {
+	cfg := Config{MigrationTLS: settingOff}
+	to := Host{Node: "h2", URI: "qemu+ssh://h2/system", PeerURI: "qemu+ssh://h2.lan/system", MigrateURI: "tcp://10.0.0.2"}
+	m := &traveller{}
+	if err := cfg.move(t.Context(), m, to, 0); err != nil {
+		t.Fatal(err)
+	}
+	params, flags := cfg.migration(to, 0, libvirt.DOMAIN_RUNNING)
+	if m.uri != to.PeerURI || !reflect.DeepEqual(m.params, params) || m.flags != flags {
+		t.Errorf("asked for %s, %+v, %b; want %s, %+v, %b", m.uri, m.params, m.flags, to.PeerURI, params, flags)
+	}
+	m = &traveller{fault: errors.New("no monitor")}
+	if err := cfg.move(t.Context(), m, to, 0); !errors.Is(err, m.fault) || m.uri != "" {
+		t.Errorf("a machine of which nothing is known: %v, asked for %q", err, m.uri)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	m = &traveller{}
+	if err := cfg.move(ended, m, to, 0); !errors.Is(err, hypervisor.ErrTimeout) || m.uri != "" {
+		t.Errorf("after the end of the call: %v, asked for %q", err, m.uri)
 	}
 }
