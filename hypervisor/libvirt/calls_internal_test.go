@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"libvirt.org/go/libvirt"
@@ -132,7 +133,7 @@ func TestRestoreAsksForALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := hypervisor.Call{Op: 2, Verb: hypervisor.Restore, VM: vm, Node: "h1", Image: image, Checksum: receipt.Checksum, Attempt: 1}
-	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "testDomainRestoreFlags") {
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "flags (0x4) in function testDomainRestoreFlags") {
 		t.Errorf("a restore: %v", err)
 	}
 	links, err := filepath.Glob(path + ".r*")
@@ -206,5 +207,37 @@ func TestCallsNameTheirNodes(t *testing.T) {
 	}
 	if _, err := b.Look(t.Context(), "h9"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a look at a node that is not known: %v", err)
+	}
+}
+
+// A call keeps nothing of the connection that it has used, whatever becomes of it.
+func TestCallsLetGo(t *testing.T) {
+	b := newBuiltin(t)
+	var running sync.WaitGroup
+	r := newTrunk(builtinURI, 1, b.cfg.Timeouts, &running)
+	b.hosts["h1"].control, b.hosts["h1"].bulk = r, r
+	vm := cluster.VMID{VJob: 7}
+	call := hypervisor.Call{
+		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1",
+		Machine: &hypervisor.Machine{Members: 1, Reserved: cluster.Resources{CPU: 1000, Memory: 64}, Payload: cluster.Payload{Image: "counter"}},
+	}
+	for _, want := range []error{nil, hypervisor.ErrExists} {
+		if _, err := b.Do(t.Context(), call); !errors.Is(err, want) {
+			t.Errorf("a boot: %v, want %v", err, want)
+		}
+	}
+	for _, want := range []error{nil, hypervisor.ErrNoSuchVM} {
+		if err := b.do(hypervisor.Destroy, vm); !errors.Is(err, want) {
+			t.Errorf("its end: %v, want %v", err, want)
+		}
+	}
+	conn, err := ask(t.Context(), r, func(conn *libvirt.Connect) (*libvirt.Connect, error) { return conn, conn.Ref() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	running.Wait()
+	if left, err := conn.Close(); left != 0 || err != nil {
+		t.Errorf("%d references to the connection are left, %v", left, err)
 	}
 }

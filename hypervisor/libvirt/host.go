@@ -177,7 +177,7 @@ func (h *host) untilLost(conn *libvirt.Connect) {
 		case <-h.driver.stop:
 			return
 		case <-ask.C:
-			if alive, err := conn.IsAlive(); err != nil || !alive {
+			if !alive(conn) {
 				return
 			}
 		}
