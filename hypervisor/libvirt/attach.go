@@ -33,8 +33,7 @@ func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeI
 	default:
 		return nil, fmt.Errorf("attach to %s on %s: %w: %d lines to guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(h.opening))
 	}
-	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
-	t.reader, t.shown = io.Pipe()
+	t := newTyping()
 	opened := make(chan error, 1)
 	d.running.Go(func() {
 		t.run(h, vm, func(err error) {
@@ -60,6 +59,12 @@ type typing struct {
 	typed  chan []byte
 	left   chan struct{} // closed by Close
 	once   sync.Once
+}
+
+func newTyping() *typing {
+	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
+	t.reader, t.shown = io.Pipe()
+	return t
 }
 
 // Read reads what the guest shows.
@@ -109,16 +114,23 @@ func (t *typing) run(h *host, vm cluster.VMID, opened func(error)) {
 	}
 	opened(nil)
 	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
-	t.pump(h, stream)
+	t.pump(h.open, stream)
 	stopProbing(conn)
 	_ = stream.Abort()
 }
 
-// pump lets bytes go both ways.
-func (t *typing) pump(h *host, stream *libvirt.Stream) {
+// stream is what a line needs of a [libvirt.Stream] that does not block: it gives and takes
+// less than nothing when it cannot at the moment.
+type stream interface {
+	Recv(p []byte) (int, error)
+	Send(p []byte) (int, error)
+}
+
+// pump lets bytes go both ways, for as long as the driver is open.
+func (t *typing) pump(open func() bool, stream stream) {
 	piece := make([]byte, 16<<10)
 	var waiting []byte
-	for h.open() {
+	for open() {
 		n, err := stream.Recv(piece)
 		if err != nil {
 			return

@@ -118,20 +118,29 @@ func TestNewWithoutLibvirt(t *testing.T) {
 // A folder of the store that does not count is told of, with its node.
 func TestNewComplains(t *testing.T) {
 	b := newBuiltin(t)
-	var said bytes.Buffer
-	d := &Driver{store: b.store, log: slog.New(slog.NewTextHandler(&said, nil))}
-	d.complain()
-	d.running.Wait()
-	if said.Len() != 0 {
-		t.Errorf("of a store that is well it says %q", said.String())
+	complaints := func() (list []string) {
+		var said bytes.Buffer
+		d, err := New(b.cfg, slog.New(slog.NewTextHandler(&said, nil)))
+		if err == nil {
+			err = d.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(said.String()) {
+			if strings.Contains(line, "no image can be saved") {
+				list = append(list, line)
+			}
+		}
+		return list
+	}
+	if got := complaints(); got != nil {
+		t.Errorf("of a store that is well it says %q", got)
 	}
 	if err := os.RemoveAll(b.store.nodeDir("h2")); err != nil {
 		t.Fatal(err)
 	}
-	d.complain()
-	d.running.Wait()
-	got := said.String()
-	if !strings.Contains(got, "level=ERROR ") || !strings.Contains(got, "node=h2") || strings.Count(got, "\n") != 1 {
+	if got := complaints(); len(got) != 1 || !strings.Contains(got[0], "level=ERROR ") || !strings.Contains(got[0], "node=h2 ") {
 		t.Errorf("of one without the folder of h2 it says %q", got)
 	}
 }

@@ -42,21 +42,25 @@ func TestWarningsAreLogged(t *testing.T) {
 		says         string
 	}{
 		{"nothing", nil, &inspection{confined: true}, ""},
-		{"one thing", nil, &inspection{}, "level=WARN"},
+		{"one thing", nil, &inspection{}, "level=WARN "},
 		{"the same", &inspection{}, &inspection{}, ""},
-		{"one thing more", &inspection{}, &inspection{unfiltered: true}, "level=WARN"},
+		{"one thing more", &inspection{}, &inspection{unfiltered: true}, "level=WARN "},
 		{"nothing any more", &inspection{}, &inspection{confined: true}, ""},
 	} {
 		var said bytes.Buffer
 		h := newHost(Host{Node: "h1"}, &Driver{cfg: Config{NetworkFilter: "clean"}})
+		if list, filter := h.warnings(), h.config().NetworkFilter; list != nil || filter != "clean" {
+			t.Errorf("before the first answer: warnings %q, filter %q", list, filter)
+		}
 		h.inspected.Store(c.known)
 		h.learn(slog.New(slog.NewTextHandler(&said, nil)), *c.found)
 		got := said.String()
 		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) || got != "" && !strings.Contains(got, h.warnings()[0]) {
 			t.Errorf("%s: it says %q, want %q", c.what, got, c.says)
 		}
-		if *h.inspected.Load() != *c.found {
-			t.Errorf("%s: known is %+v", c.what, *h.inspected.Load())
+		filter := h.config().NetworkFilter
+		if *h.inspected.Load() != *c.found || (filter == NoFilter) != c.found.unfiltered {
+			t.Errorf("%s: known is %+v, filter %q", c.what, *h.inspected.Load(), filter)
 		}
 	}
 }
@@ -70,7 +74,7 @@ func TestInspectionWithoutAnswer(t *testing.T) {
 	known := &inspection{confined: true}
 	h.inspected.Store(known)
 	h.inspect()
-	if got := said.String(); h.inspected.Load() != known || !strings.Contains(got, "level=INFO") || !strings.Contains(got, "node=h1") || strings.Count(got, "\n") != 1 {
+	if got := said.String(); h.inspected.Load() != known || !strings.Contains(got, "level=INFO ") || !strings.Contains(got, "node=h1") || strings.Count(got, "\n") != 1 {
 		t.Errorf("known is %+v; it says %q", h.inspected.Load(), got)
 	}
 }
