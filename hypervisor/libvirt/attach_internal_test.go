@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"libvirt.org/go/libvirt"
+
 	"vjob/cluster"
 	"vjob/hypervisor"
 )
@@ -128,6 +130,9 @@ func TestPumpEnds(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Errorf("it does not end with its %s", what)
 			}
+			if text, err := io.ReadAll(line); len(text) > 0 || err != nil && what != "reader" {
+				t.Errorf("after its %s it shows %q, %v", what, text, err)
+			}
 			_ = line.Close()
 		})
 	}
@@ -161,6 +166,16 @@ func TestAttachFails(t *testing.T) {
 		}
 	}
 	d.running.Wait()
+	conn, err := libvirt.NewConnect(builtinURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.hosts["h1"].openLine(conn, ours); err == nil {
+		t.Error("a line is open")
+	}
+	if left, err := conn.Close(); left != 0 || err != nil {
+		t.Errorf("a line that was not opened keeps %d references to its connection, %v", left, err)
+	}
 }
 
 // A host that hangs is left alone when the caller has gone, and keeps its place until it ends.

@@ -120,6 +120,28 @@ func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
+// The end of a machine is heard that has come to its host while no call was made.
+func TestEndingsOfWhatHasAppeared(t *testing.T) {
+	b := newBuiltin(t)
+	b.heard()
+	vm := cluster.VMID{VJob: 7}
+	dom := b.create(vm, nil)
+	id, err := dom.GetID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for listed := false; !listed; {
+		b.heard()
+		_, listed = b.hosts["h1"].seen.known(machineUUID(b.cfg.Cluster, vm), int(id))
+	}
+	if err := dom.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	if list := b.endings(); len(list) != 1 || list[0].VM != vm || list[0].Cause != hypervisor.CauseShutdown {
+		t.Errorf("endings %+v, want that of %s", list, vm)
+	}
+}
+
 // An image is verified, and asked for under a link of its own that is gone afterwards. This
 // host loads none, so the call shows how far it came.
 func TestRestoreAsksForALink(t *testing.T) {

@@ -107,20 +107,24 @@ func (h *host) watch() {
 // hear opens the line for events. A host that does not answer in time is left alone, and
 // its late answer is not wanted any more.
 func (h *host) hear() (*registration, error) {
-	patience := h.driver.cfg.Timeouts.dial()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
 	defer cancel()
 	conn, err := h.ears.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return h.registered(ctx, conn, h.register)
+}
+
+// registered waits for a registration. The connection is given back with that, or without.
+func (h *host) registered(ctx context.Context, conn *libvirt.Connect, register func(*libvirt.Connect) (*registration, error)) (*registration, error) {
 	type answer struct {
 		heard *registration
 		err   error
 	}
 	answered := make(chan answer, 1)
 	h.driver.running.Go(func() {
-		heard, err := h.register(conn)
+		heard, err := register(conn)
 		if err != nil {
 			release(conn)
 		}
@@ -139,7 +143,7 @@ func (h *host) hear() (*registration, error) {
 				a.heard.cancel()
 			}
 		})
-		return nil, fmt.Errorf("%w: no answer within %s", hypervisor.ErrUnreachable, patience)
+		return nil, fmt.Errorf("%w: no answer within %s", hypervisor.ErrUnreachable, h.driver.cfg.Timeouts.dial())
 	}
 }
 
@@ -170,14 +174,13 @@ func (h *host) relook() {
 // untilLost waits for the connection to break. It asks, which costs no call to the host;
 // libvirt would call back, but registering that is one more call that can break.
 func (h *host) untilLost(conn *libvirt.Connect) {
-	ask := time.NewTicker(500 * time.Millisecond)
-	defer ask.Stop()
+	ask := time.Tick(500 * time.Millisecond)
 	for {
 		select {
 		case <-h.driver.stop:
 			return
-		case <-ask.C:
-			if !alive(conn) {
+		case <-ask:
+			if !h.ears.alive(conn) {
 				return
 			}
 		}
