@@ -95,6 +95,7 @@ func (h *host) watch() {
 			log.LogAttrs(context.Background(), slog.LevelInfo, "node reachable")
 		}
 		up = true
+		probe(heard.conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
 		h.inspect()
 		// First the events, then the listing: what happens in between is in both.
 		h.relook()
@@ -132,9 +133,6 @@ func (h *host) registered(ctx context.Context, conn *libvirt.Connect, register f
 	})
 	select {
 	case a := <-answered:
-		if a.err == nil {
-			probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
-		}
 		return a.heard, a.err
 	case <-ctx.Done():
 		h.ears.forget(conn)
