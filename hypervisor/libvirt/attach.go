@@ -134,7 +134,7 @@ type stream interface {
 
 // pump lets bytes go both ways, for as long as the driver is open.
 func (t *typing) pump(open func() bool, stream stream) {
-	defer func() { _ = t.shown.Close() }() // the reader is told that it is over
+	defer func() { _ = t.shown.Close() }() // so the reader gets to the end
 	piece := make([]byte, 16<<10)
 	var waiting []byte
 	for open() {

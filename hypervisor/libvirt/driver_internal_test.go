@@ -115,7 +115,7 @@ func TestNewWithoutLibvirt(t *testing.T) {
 	}
 }
 
-// A folder of the store that does not count is told of, with its node.
+// A folder of the store that does not count is logged, with its node.
 func TestNewComplains(t *testing.T) {
 	b := newBuiltin(t)
 	complaints := func() (list []string) {
@@ -175,7 +175,7 @@ func TestClose(t *testing.T) {
 	<-ended
 }
 
-// The operator is told when a daemon is connected and does not answer.
+// The error of a look says when a daemon is connected and does not answer.
 func TestUnanswered(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, hypervisor.ErrTimeout: true, errQueued: true, errLost: false, hypervisor.ErrUnreachable: false,
@@ -195,7 +195,7 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// A console is what a VM has printed; without that there is none.
+// A console is what a VM has printed; a VM that has printed nothing has no console.
 func TestConsole(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}

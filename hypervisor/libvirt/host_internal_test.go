@@ -30,7 +30,7 @@ func newWatched(cfg Config, uri string) (*host, *bytes.Buffer) {
 	return newHost(Host{Node: "h1", URI: uri}, d), said
 }
 
-// A host that is down is told of once, and calls to it are given up after its silence. When
+// A host that is down is logged once, and calls to it are given up after its silence. When
 // it comes back it is inspected and listed, and each time that its connection breaks.
 func TestWatch(t *testing.T) {
 	b := newBuiltin(t) // so the loop runs
