@@ -158,17 +158,16 @@ func TestRegistered(t *testing.T) {
 	b := newBuiltin(t)
 	broken := errors.New("broken")
 	h, _ := newWatched(b.cfg, builtinURI)
-	hear := func(ctx context.Context, register func(*libvirt.Connect) (*registration, error)) (*libvirt.Connect, *registration, error) {
+	connected := func() *libvirt.Connect {
 		t.Helper()
 		conn, err := h.ears.acquire(t.Context())
+		if err == nil {
+			err = conn.Ref() // ours, to count
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Ref(); err != nil { // ours, to count
-			t.Fatal(err)
-		}
-		heard, err := h.registered(ctx, conn, register)
-		return conn, heard, err
+		return conn
 	}
 	free := func(what string, conn *libvirt.Connect) {
 		t.Helper()
@@ -178,13 +177,15 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %d references to the connection are left, %v", what, left, err)
 		}
 	}
-	conn, heard, err := hear(t.Context(), h.register)
+	conn := connected()
+	heard, err := h.registered(t.Context(), conn, h.register)
 	if err != nil || heard.conn != conn {
 		t.Fatalf("%+v, %v", heard, err)
 	}
 	heard.cancel()
 	free("after its end", conn)
-	conn, heard, err = hear(t.Context(), func(*libvirt.Connect) (*registration, error) { return nil, broken })
+	conn = connected()
+	heard, err = h.registered(t.Context(), conn, func(*libvirt.Connect) (*registration, error) { return nil, broken })
 	if heard != nil || !errors.Is(err, broken) {
 		t.Errorf("a host that refuses: %+v, %v", heard, err)
 	}
@@ -193,7 +194,8 @@ func TestRegistered(t *testing.T) {
 	cancel()
 	for what, fails := range map[string]error{"late": nil, "late, and refuses": broken} {
 		hang := make(chan struct{})
-		conn, heard, err = hear(ended, func(conn *libvirt.Connect) (*registration, error) {
+		conn = connected()
+		heard, err = h.registered(ended, conn, func(conn *libvirt.Connect) (*registration, error) {
 			<-hang
 			if fails != nil {
 				return nil, fails
