@@ -33,8 +33,7 @@ func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeI
 	default:
 		return nil, fmt.Errorf("attach to %s on %s: %w: %d lines to guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(h.opening))
 	}
-	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
-	t.reader, t.shown = io.Pipe()
+	t := newTyping()
 	opened := make(chan error, 1)
 	d.running.Go(func() {
 		t.run(h, vm, func(err error) {
@@ -62,6 +61,12 @@ type typing struct {
 	once   sync.Once
 }
 
+func newTyping() *typing {
+	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
+	t.reader, t.shown = io.Pipe()
+	return t
+}
+
 // Read reads what the guest shows.
 func (t *typing) Read(p []byte) (int, error) { return t.reader.Read(p) }
 
@@ -87,38 +92,52 @@ const glance = 20 * time.Millisecond
 // run opens the line, says how that went, and lets bytes go both ways until either side
 // is gone.
 func (t *typing) run(h *host, vm cluster.VMID, opened func(error)) {
-	defer func() { _ = t.shown.Close() }() // the reader is told that it is over
 	conn, err := libvirt.NewConnect(h.URI)
 	if err != nil {
 		opened(fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, translate(err)))
 		return
 	}
 	defer release(conn)
-	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
+	stream, err := h.openLine(conn, vm)
+	opened(translate(err))
 	if err != nil {
-		opened(translate(err))
 		return
 	}
-	defer func() { _ = stream.Free() }()
+	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
+	t.pump(h.open, stream)
+	stopProbing(conn)
+	_, _ = stream.Abort(), stream.Free()
+}
+
+// openLine opens the second serial port of the machine of a VM.
+func (h *host) openLine(conn *libvirt.Connect, vm cluster.VMID) (*libvirt.Stream, error) {
+	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
 	err = h.withMachine(conn, vm, func(m *libvirt.Domain) error {
 		return m.OpenConsole(secondLine, stream, libvirt.DOMAIN_CONSOLE_FORCE)
 	})
 	if err != nil {
-		opened(translate(err))
-		return
+		_ = stream.Free()
+		return nil, err
 	}
-	opened(nil)
-	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
-	t.pump(h, stream)
-	stopProbing(conn)
-	_ = stream.Abort()
+	return stream, nil
 }
 
-// pump lets bytes go both ways.
-func (t *typing) pump(h *host, stream *libvirt.Stream) {
+// stream is what a line needs of a [libvirt.Stream] that does not block: it gives and takes
+// less than nothing when it cannot at the moment.
+type stream interface {
+	Recv(p []byte) (int, error)
+	Send(p []byte) (int, error)
+}
+
+// pump lets bytes go both ways, for as long as the driver is open.
+func (t *typing) pump(open func() bool, stream stream) {
+	defer func() { _ = t.shown.Close() }() // so the reader gets to the end
 	piece := make([]byte, 16<<10)
 	var waiting []byte
-	for h.open() {
+	for open() {
 		n, err := stream.Recv(piece)
 		if err != nil {
 			return
@@ -138,14 +157,11 @@ func (t *typing) pump(h *host, stream *libvirt.Stream) {
 			waiting = waiting[max(n, 0):]
 			typed = nil
 		}
-		timer := time.NewTimer(glance)
 		select {
 		case <-t.left:
-			timer.Stop()
 			return
 		case waiting = <-typed:
-		case <-timer.C:
+		case <-time.After(glance):
 		}
-		timer.Stop()
 	}
 }

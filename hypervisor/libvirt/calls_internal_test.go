@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"libvirt.org/go/libvirt"
@@ -119,6 +120,28 @@ func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
+// The end of a machine is heard that has come to its host while no call was made.
+func TestEndingsOfWhatHasAppeared(t *testing.T) {
+	b := newBuiltin(t)
+	b.heard()
+	vm := cluster.VMID{VJob: 7}
+	dom := b.create(vm, nil)
+	id, err := dom.GetID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for listed := false; !listed; {
+		b.heard()
+		_, listed = b.hosts["h1"].seen.known(machineUUID(b.cfg.Cluster, vm), int(id))
+	}
+	if err := dom.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	if list := b.endings(); len(list) != 1 || list[0].VM != vm || list[0].Cause != hypervisor.CauseShutdown {
+		t.Errorf("endings %+v, want that of %s", list, vm)
+	}
+}
+
 // An image is verified, and asked for under a link of its own that is gone afterwards. This
 // host loads none, so the call shows how far it came.
 func TestRestoreAsksForALink(t *testing.T) {
@@ -132,7 +155,7 @@ func TestRestoreAsksForALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := hypervisor.Call{Op: 2, Verb: hypervisor.Restore, VM: vm, Node: "h1", Image: image, Checksum: receipt.Checksum, Attempt: 1}
-	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "testDomainRestoreFlags") {
+	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "flags (0x4) in function testDomainRestoreFlags") {
 		t.Errorf("a restore: %v", err)
 	}
 	links, err := filepath.Glob(path + ".r*")
@@ -206,5 +229,37 @@ func TestCallsNameTheirNodes(t *testing.T) {
 	}
 	if _, err := b.Look(t.Context(), "h9"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a look at a node that is not known: %v", err)
+	}
+}
+
+// A call keeps nothing of the connection that it has used, whatever becomes of it.
+func TestCallsLetGo(t *testing.T) {
+	b := newBuiltin(t)
+	var running sync.WaitGroup
+	r := newTrunk(builtinURI, 1, b.cfg.Timeouts, &running)
+	b.hosts["h1"].control, b.hosts["h1"].bulk = r, r
+	vm := cluster.VMID{VJob: 7}
+	call := hypervisor.Call{
+		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1",
+		Machine: &hypervisor.Machine{Members: 1, Reserved: cluster.Resources{CPU: 1000, Memory: 64}, Payload: cluster.Payload{Image: "counter"}},
+	}
+	for _, want := range []error{nil, hypervisor.ErrExists} {
+		if _, err := b.Do(t.Context(), call); !errors.Is(err, want) {
+			t.Errorf("a boot: %v, want %v", err, want)
+		}
+	}
+	for _, want := range []error{nil, hypervisor.ErrNoSuchVM} {
+		if err := b.do(hypervisor.Destroy, vm); !errors.Is(err, want) {
+			t.Errorf("its end: %v, want %v", err, want)
+		}
+	}
+	conn, err := ask(t.Context(), r, func(conn *libvirt.Connect) (*libvirt.Connect, error) { return conn, conn.Ref() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	running.Wait()
+	if left, err := conn.Close(); left != 0 || err != nil {
+		t.Errorf("%d references to the connection are left, %v", left, err)
 	}
 }

@@ -59,7 +59,6 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	if err := d.store.open(); err != nil {
 		return nil, err
 	}
-	d.complain()
 	for _, dir := range []string{cfg.ConsoleDir, cfg.SeedDir} {
 		if dir != "" {
 			if err := durable.MakeDir(dir); err != nil {
@@ -70,6 +69,7 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	if err := loop.acquire(); err != nil {
 		return nil, fmt.Errorf("libvirt: %w: %w", cluster.ErrUnavailable, err)
 	}
+	d.complain()
 	for _, h := range cfg.Hosts {
 		host := newHost(h, d)
 		d.hosts[h.Node] = host
@@ -146,8 +146,7 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 		return hypervisor.View{}, err
 	}
 	view, err := h.look(ctx)
-	hangs := errors.Is(err, hypervisor.ErrTimeout) && !errors.Is(err, errLost)
-	if hangs || errors.Is(err, errQueued) { // the operator's guide tells what to do about it
+	if unanswered(err) { // the operator's guide tells what to do about it
 		err = fmt.Errorf("libvirtd is connected and does not answer: %w", err)
 	}
 	if err != nil {
@@ -155,6 +154,12 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 	}
 	view.Warnings = h.warnings()
 	return view, nil
+}
+
+// unanswered reports whether the error of a look means that a daemon holds the connection
+// and does not answer.
+func unanswered(err error) bool {
+	return errors.Is(err, errQueued) || errors.Is(err, hypervisor.ErrTimeout) && !errors.Is(err, errLost)
 }
 
 // LookStore lists the images of all nodes, also of those that are down.

@@ -95,6 +95,7 @@ func (h *host) watch() {
 			log.LogAttrs(context.Background(), slog.LevelInfo, "node reachable")
 		}
 		up = true
+		probe(heard.conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
 		h.inspect()
 		// First the events, then the listing: what happens in between is in both.
 		h.relook()
@@ -107,20 +108,24 @@ func (h *host) watch() {
 // hear opens the line for events. A host that does not answer in time is left alone, and
 // its late answer is not wanted any more.
 func (h *host) hear() (*registration, error) {
-	patience := h.driver.cfg.Timeouts.dial()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
 	defer cancel()
 	conn, err := h.ears.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return h.registered(ctx, conn, h.register)
+}
+
+// registered waits for a registration. The connection is given back with that, or without.
+func (h *host) registered(ctx context.Context, conn *libvirt.Connect, register func(*libvirt.Connect) (*registration, error)) (*registration, error) {
 	type answer struct {
 		heard *registration
 		err   error
 	}
 	answered := make(chan answer, 1)
 	h.driver.running.Go(func() {
-		heard, err := h.register(conn)
+		heard, err := register(conn)
 		if err != nil {
 			release(conn)
 		}
@@ -128,9 +133,6 @@ func (h *host) hear() (*registration, error) {
 	})
 	select {
 	case a := <-answered:
-		if a.err == nil {
-			probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
-		}
 		return a.heard, a.err
 	case <-ctx.Done():
 		h.ears.forget(conn)
@@ -139,7 +141,7 @@ func (h *host) hear() (*registration, error) {
 				a.heard.cancel()
 			}
 		})
-		return nil, fmt.Errorf("%w: no answer within %s", hypervisor.ErrUnreachable, patience)
+		return nil, fmt.Errorf("%w: no answer within %s", hypervisor.ErrUnreachable, h.driver.cfg.Timeouts.dial())
 	}
 }
 
@@ -170,14 +172,13 @@ func (h *host) relook() {
 // untilLost waits for the connection to break. It asks, which costs no call to the host;
 // libvirt would call back, but registering that is one more call that can break.
 func (h *host) untilLost(conn *libvirt.Connect) {
-	ask := time.NewTicker(500 * time.Millisecond)
-	defer ask.Stop()
+	ask := time.Tick(500 * time.Millisecond)
 	for {
 		select {
 		case <-h.driver.stop:
 			return
-		case <-ask.C:
-			if alive, err := conn.IsAlive(); err != nil || !alive {
+		case <-ask:
+			if !h.ears.alive(conn) {
 				return
 			}
 		}

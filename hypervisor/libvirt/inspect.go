@@ -21,28 +21,41 @@ func (h *host) inspect() {
 		log.LogAttrs(ctx, slog.LevelInfo, "node not inspected", slog.String("error", err.Error()))
 		return
 	}
+	h.learn(log, found)
+}
+
+// learn notes what a host has, and logs it when that is bad and new.
+func (h *host) learn(log *slog.Logger, found inspection) {
 	old := h.inspected.Swap(&found)
 	if list := h.warnings(); len(list) > 0 && (old == nil || *old != found) {
-		log.LogAttrs(ctx, slog.LevelWarn, "node is less safe than it could be", slog.String("why", strings.Join(list, "; ")))
+		log.LogAttrs(context.Background(), slog.LevelWarn, "node is less safe than it could be", slog.String("why", strings.Join(list, "; ")))
 	}
 }
 
 // inspect asks a host what it has.
-func (c Config) inspect(conn *libvirt.Connect) (i inspection, err error) {
-	text, err := conn.GetCapabilities()
+func (c Config) inspect(conn *libvirt.Connect) (inspection, error) {
+	return c.inspectBy(conn.GetCapabilities, func(name string) error {
+		filter, err := conn.LookupNWFilterByName(name)
+		if err != nil {
+			return err
+		}
+		return filter.Free()
+	})
+}
+
+// inspectBy is inspect by what is asked of the host: its capabilities, and whether it has a
+// network filter.
+func (c Config) inspectBy(capabilities func() (string, error), findFilter func(name string) error) (i inspection, err error) {
+	text, err := capabilities()
 	if err != nil {
 		return i, err
 	}
 	if i.confined, err = confined(text); err != nil || !c.filtered() {
 		return i, err
 	}
-	filter, err := conn.LookupNWFilterByName(c.NetworkFilter)
-	switch {
-	case err == nil:
-		return i, filter.Free()
-	case hasCode(err, libvirt.ERR_NO_NWFILTER), hasCode(err, libvirt.ERR_NO_SUPPORT):
-		i.unfiltered = true
-		return i, nil
+	err = findFilter(c.NetworkFilter)
+	if hasCode(err, libvirt.ERR_NO_NWFILTER) || hasCode(err, libvirt.ERR_NO_SUPPORT) {
+		i.unfiltered, err = true, nil
 	}
 	return i, err
 }

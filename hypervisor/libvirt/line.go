@@ -21,6 +21,7 @@ type line struct {
 	uri      string
 	timeouts Timeouts
 	running  *sync.WaitGroup // goroutines of the driver
+	alive    func(*libvirt.Connect) bool
 
 	mu      sync.Mutex
 	conn    *libvirt.Connect
@@ -40,7 +41,23 @@ const (
 var errClosed = errors.New("the driver is closed")
 
 func newLine(uri string, t Timeouts, running *sync.WaitGroup) *line {
-	return &line{uri: uri, timeouts: t, running: running}
+	return &line{uri: uri, timeouts: t, running: running, alive: alive}
+}
+
+// alive reports whether a connection is not known to be broken; the host is not asked.
+func alive(conn *libvirt.Connect) bool {
+	is, _ := conn.IsAlive() // false with an error
+	return is
+}
+
+// connect opens a connection that carries calls.
+func connect(uri string, t Timeouts) (*libvirt.Connect, error) {
+	conn, err := libvirt.NewConnect(uri)
+	if err != nil {
+		return nil, err
+	}
+	probeCalls(conn, uri, t)
+	return conn, nil
 }
 
 // acquire returns the connection with a reference of its own, which the caller
@@ -67,7 +84,7 @@ func (l *line) step() (*libvirt.Connect, chan struct{}, error) {
 		return nil, nil, fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, errClosed)
 	}
 	if l.conn != nil {
-		if alive, err := l.conn.IsAlive(); err == nil && alive {
+		if l.alive(l.conn) {
 			return l.conn, nil, l.conn.Ref()
 		}
 		l.drop()
@@ -107,10 +124,7 @@ func (l *line) dial() {
 	l.running.Go(func() {
 		late := time.AfterFunc(l.timeouts.dial(), func() { l.giveUp(dialing) })
 		defer late.Stop()
-		conn, err := libvirt.NewConnect(l.uri)
-		if err == nil {
-			probeCalls(conn, l.uri, l.timeouts)
-		}
+		conn, err := connect(l.uri, l.timeouts)
 		l.dialed(dialing, conn, err)
 	})
 }

@@ -15,7 +15,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// A line opens its connection once, keeps it, and opens another when that is forgotten.
+// A line opens its connection once, keeps it, and opens another when that is forgotten or
+// has broken.
 func TestLine(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -41,14 +42,21 @@ func TestLine(t *testing.T) {
 	if acquire() != second {
 		t.Error("an old connection was forgotten, and a new one opened")
 	}
+	l.alive = func(conn *libvirt.Connect) bool { return conn != second }
+	third := acquire()
+	if third == second {
+		t.Error("a connection that has broken is used again")
+	}
 	l.close()
 	if _, err := l.acquire(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) || !errors.Is(err, errClosed) {
 		t.Errorf("a line that is closed: %v", err)
 	}
 	running.Wait()
-	for _, conn := range []*libvirt.Connect{first, second} {
-		release(conn)
-		if left, err := conn.Close(); left != 0 || err != nil { // both of ours are given back
+	for _, conn := range []*libvirt.Connect{first, second, third} {
+		if conn != third {
+			release(conn)
+		}
+		if left, err := conn.Close(); left != 0 || err != nil { // ours are given back
 			t.Errorf("the line holds a connection that it uses no more: %d, %v", left, err)
 		}
 	}

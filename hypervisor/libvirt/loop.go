@@ -11,9 +11,12 @@ import (
 
 // loop is libvirt's event loop: one for the whole process, because libvirt keeps
 // it in global state. It runs while a driver is open.
-var loop eventLoop
+var loop = eventLoop{register: registerEvents, turn: libvirt.EventRunDefaultImpl}
 
 type eventLoop struct {
+	register func() error // before the first turn, once
+	turn     func() error // waits for something and handles it
+
 	mu         sync.Mutex
 	registered bool
 	users      int
@@ -24,15 +27,20 @@ type eventLoop struct {
 // wake is how soon the loop notices that it shall stop; an idle loop sleeps in C.
 const wake = 200 * time.Millisecond
 
+func registerEvents() error {
+	if err := libvirt.EventRegisterDefaultImpl(); err != nil {
+		return err
+	}
+	_, err := libvirt.EventAddTimeout(int(wake.Milliseconds()), func(int) {})
+	return err
+}
+
 // acquire starts the loop for its first user. It must come before any connection.
 func (l *eventLoop) acquire() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.registered {
-		if err := libvirt.EventRegisterDefaultImpl(); err != nil {
-			return err
-		}
-		if _, err := libvirt.EventAddTimeout(int(wake.Milliseconds()), func(int) {}); err != nil {
+		if err := l.register(); err != nil {
 			return err
 		}
 		l.registered = true
@@ -40,7 +48,7 @@ func (l *eventLoop) acquire() error {
 	l.users++
 	if l.users == 1 {
 		l.stop, l.done = make(chan struct{}), make(chan struct{})
-		go run(l.stop, l.done)
+		go l.run(l.stop, l.done)
 	}
 	return nil
 }
@@ -55,7 +63,7 @@ func (l *eventLoop) release() {
 	}
 }
 
-func run(stop, done chan struct{}) {
+func (l *eventLoop) run(stop, done chan struct{}) {
 	defer close(done)
 	for {
 		select {
@@ -63,7 +71,7 @@ func run(stop, done chan struct{}) {
 			return
 		default:
 		}
-		if err := libvirt.EventRunDefaultImpl(); err != nil {
+		if err := l.turn(); err != nil {
 			time.Sleep(wake) // a failing poll must not spin
 		}
 	}

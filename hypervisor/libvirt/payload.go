@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -180,13 +182,23 @@ func (s seed) iso() ([]byte, error) {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
 	defer w.Cleanup() //nolint:errcheck // a staging directory that stays behind harms nothing
-	for name, content := range map[string][]byte{"user-data": s.userData, "meta-data": s.metaData} {
-		if err := w.AddFile(bytes.NewReader(content), name); err != nil {
-			return nil, fmt.Errorf("seed: %w", err)
-		}
-	}
+	return s.pack(w)
+}
+
+// packer makes the image of a CD: an [iso9660.ImageWriter].
+type packer interface {
+	AddFile(data io.Reader, name string) error
+	WriteTo(w io.Writer, label string) error
+}
+
+func (s seed) pack(w packer) ([]byte, error) {
 	var b bytes.Buffer
-	if err := w.WriteTo(&b, seedLabel); err != nil {
+	err := errors.Join(
+		w.AddFile(bytes.NewReader(s.userData), "user-data"),
+		w.AddFile(bytes.NewReader(s.metaData), "meta-data"),
+		w.WriteTo(&b, seedLabel),
+	)
+	if err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
 	return b.Bytes(), nil

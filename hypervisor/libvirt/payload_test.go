@@ -199,6 +199,31 @@ func TestSeedWithoutRoom(t *testing.T) {
 	}
 }
 
+// fakePacker fails in one of its calls.
+type fakePacker struct{ calls, fails int }
+
+var errFull = errors.New("no room")
+
+func (p *fakePacker) call() error {
+	if p.calls++; p.calls == p.fails {
+		return errFull
+	}
+	return nil
+}
+
+func (p *fakePacker) AddFile(io.Reader, string) error { return p.call() }
+
+func (p *fakePacker) WriteTo(io.Writer, string) error { return p.call() }
+
+// A seed is complete, or an error.
+func TestSeedThatCannotBePacked(t *testing.T) {
+	for fails, want := range []error{nil, errFull, errFull, errFull} {
+		if text, err := (seed{}).pack(&fakePacker{fails: fails}); !errors.Is(err, want) || err != nil && text != nil {
+			t.Errorf("with a fault in call %d: %q, %v", fails, text, err)
+		}
+	}
+}
+
 // The names of variables are those of a shell.
 func TestNamesOfVariables(t *testing.T) {
 	for name, want := range map[string]bool{

@@ -102,17 +102,23 @@ func (h *host) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvi
 	return f(dom)
 }
 
+// stoppable is what a shutdown needs of a machine: a [libvirt.Domain].
+type stoppable interface {
+	GetState() (libvirt.DomainState, int, error)
+	Shutdown() error
+}
+
 // shutdown presses the power button. A paused guest cannot hear it, and libvirt
 // says of it what it says of one that is gone.
-func shutdown(ctx context.Context, dom *libvirt.Domain) error {
-	state, _, err := dom.GetState()
-	if err == nil && state == libvirt.DOMAIN_PAUSED {
+func shutdown(ctx context.Context, m stoppable) error {
+	state, _, err := m.GetState()
+	switch {
+	case err != nil:
+		return err
+	case state == libvirt.DOMAIN_PAUSED:
 		return fmt.Errorf("%w: it is paused", hypervisor.ErrRefused)
 	}
-	if err != nil {
-		return err
-	}
-	return change(ctx, dom.Shutdown)
+	return change(ctx, m.Shutdown)
 }
 
 // boot creates a machine from scratch, with the files that it needs.
@@ -149,16 +155,21 @@ func (h *host) boot(ctx context.Context, call hypervisor.Call) error {
 		}
 		// A guest can end before anybody looks; then this is how its end is known.
 		h.seen.expect(domain.UUID, who)
-		err = change(ctx, func() error {
-			dom, err = conn.DomainCreateXML(text, 0)
-			return err
+		return struct{}{}, change(ctx, func() error {
+			dom, err := conn.DomainCreateXML(text, 0)
+			if err != nil {
+				return err
+			}
+			return dom.Free()
 		})
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, dom.Free()
 	})
 	return err
+}
+
+// savable is what a save needs of a machine: a [libvirt.Domain].
+type savable interface {
+	GetState() (libvirt.DomainState, int, error)
+	SaveFlags(path, xml string, flags libvirt.DomainSaveRestoreFlags) error
 }
 
 // save writes a paused copy to a name that was never used.
@@ -173,22 +184,25 @@ func (h *host) save(ctx context.Context, call hypervisor.Call) error {
 		if err := d.files.do(ctx, func() error { return d.store.unused(call.Image) }); err != nil {
 			return err
 		}
-		state, _, err := dom.GetState()
-		if err != nil {
-			return err
-		}
-		if state != libvirt.DOMAIN_PAUSED {
-			return fmt.Errorf("%w: only a paused copy is saved: libvirt lets a running one go on after a failure",
-				hypervisor.ErrRefused)
-		}
-		return change(ctx, func() error {
-			return dom.SaveFlags(d.store.path(h.Node, call.Image), "", libvirt.DOMAIN_SAVE_PAUSED)
-		})
+		return savePaused(ctx, dom, d.store.path(h.Node, call.Image))
 	})
 }
 
+// savePaused writes a machine to a file, if it is paused.
+func savePaused(ctx context.Context, m savable, path string) error {
+	state, _, err := m.GetState()
+	switch {
+	case err != nil:
+		return err
+	case state != libvirt.DOMAIN_PAUSED:
+		return fmt.Errorf("%w: only a paused copy is saved: libvirt lets a running one go on after a failure",
+			hypervisor.ErrRefused)
+	}
+	return change(ctx, func() error { return m.SaveFlags(path, "", libvirt.DOMAIN_SAVE_PAUSED) })
+}
+
 // restore verifies an image and creates a paused copy from it. The copy comes with the
-// cap that it was saved with, and gets its own before anybody can let it go on.
+// cap that it was saved with, and gets its own before any call can let it go on.
 func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 	d := h.driver
 	path, err := file(ctx, d.files, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
@@ -196,17 +210,27 @@ func (h *host) restore(ctx context.Context, call hypervisor.Call) error {
 		return err
 	}
 	_, err = ask(ctx, h.bulk, func(conn *libvirt.Connect) (struct{}, error) {
-		link, err := d.store.license(path, call.Attempt)
-		if err != nil {
-			return struct{}{}, err
-		}
-		err = change(ctx, func() error { return conn.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED) })
-		// A call that libvirt has not seen yet, on a connection that broke, now
-		// comes too late.
-		if err = joined(err, remove(link)); err != nil {
+		if err := d.store.load(ctx, conn, path, call.Attempt); err != nil {
 			return struct{}{}, err
 		}
 		return struct{}{}, h.withMachine(conn, call.VM, func(dom *libvirt.Domain) error { return recap(ctx, dom, call.Cap) })
 	})
 	return err
+}
+
+// loader is what a restore needs of a host: a [libvirt.Connect].
+type loader interface {
+	DomainRestoreFlags(path, xml string, flags libvirt.DomainSaveRestoreFlags) error
+}
+
+// load creates a paused copy from a verified image.
+func (s *imageStore) load(ctx context.Context, host loader, path string, attempt int) error {
+	link, err := s.license(path, attempt)
+	if err != nil {
+		return err
+	}
+	err = change(ctx, func() error { return host.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED) })
+	// A call that libvirt has not seen yet, on a connection that broke, now
+	// comes too late.
+	return joined(err, remove(link))
 }
