@@ -53,9 +53,6 @@ type Fail func(c *gin.Context, status int, body wire.ErrorBody, cause error)
 // failKey is where the context of a request keeps its [Fail].
 const failKey = "fail"
 
-// viewerKey is where the context of a request keeps what [Shown] takes as its viewer.
-const viewerKey = "viewer"
-
 // spoken are the operations of a dialect as endpoints.
 func (s *Server) spoken(d Dialect) (table []endpoint) {
 	for _, o := range d.Operations(&Service{s}) {

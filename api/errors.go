@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -56,9 +55,6 @@ func (s *Server) fail(c *gin.Context, err error) {
 	}
 	if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 		body.Field = field.Field
-		if field.Text != "" { // it tells of the cluster, and not only of what was sent
-			body.Message = strings.ReplaceAll(body.Message, field.Text, Shown(field.Text, c.GetString(viewerKey), s.snapshot()))
-		}
 	}
 	switch status {
 	case http.StatusUnauthorized:

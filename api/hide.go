@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -35,6 +36,18 @@ func Shown(text, viewer string, now *scheduler.Snapshot) string {
 	}
 	text = withoutVMs(text, foreign)
 	return listedVJobs.ReplaceAllStringFunc(text, func(list string) string { return counted(list, foreign) })
+}
+
+// discreet is an error of the loop as a user may read it. One that tells of the cluster, and not
+// only of what was sent, may name vjobs.
+func discreet(err error, viewer string, now *scheduler.Snapshot) error {
+	bad, ok := errors.AsType[*cluster.FieldError](err)
+	if !ok || bad.Text == "" {
+		return err
+	}
+	shown := *bad
+	shown.Text = Shown(bad.Text, viewer, now)
+	return &shown
 }
 
 // withoutVMs is a text that does not name the VMs of foreign vjobs.

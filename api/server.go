@@ -242,7 +242,6 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		c.Set(viewerKey, who.visible())
 		leave, err := s.enter(c.Request, e.laneOf(c.Request), who)
 		if err != nil {
 			if c.Request.ContentLength != 0 {

@@ -142,7 +142,7 @@ func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.S
 	sub.Key, sub.Owner, sub.At, sub.Lacks = key, who.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
-		return nil, false, asSubmitted(body, err)
+		return nil, false, asSubmitted(body, discreet(err, who.visible(), s.snapshot()))
 	}
 	return job, created, nil
 }

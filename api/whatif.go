@@ -28,7 +28,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 	}
 	forecast, err := s.scheduler.Suppose(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, err)
+		return asSubmitted(body.Submit, discreet(err, who.visible(), s.snapshot()))
 	}
 	if err != nil {
 		return err

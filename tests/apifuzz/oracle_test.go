@@ -55,7 +55,7 @@ func (w *world) judge(q *request, a *answer) (wrong []string) {
 		case "listTokens": // which administrators name as they like
 			body = nameByRoot.ReplaceAll(body, nil)
 		}
-		if text := w.leak(q, body); text != "" {
+		if text := w.leak(q, seconds.ReplaceAll(body, nil)); text != "" { // a walltime can be as large as a number
 			fault("tells of another: %s", text)
 		}
 	}
@@ -68,6 +68,7 @@ func (w *world) judge(q *request, a *answer) (wrong []string) {
 var (
 	projectOfRoot = regexp.MustCompile(`"account":"canary[^"/]*"`)
 	nameByRoot    = regexp.MustCompile(`"name":"canaryroot[^"]*"`)
+	seconds       = regexp.MustCompile(`"walltime(_seconds)?":\d+`)
 )
 
 // rights says what is wrong with the status, for the caller and the object.

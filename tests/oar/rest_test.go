@@ -198,6 +198,9 @@ func TestReservationRefused(t *testing.T) {
 	if r.code != 10 || !strings.HasPrefix(r.out, "# Advance reservation request: waiting for validation...\n# Reservation not valid --> KO (This reservation could run at ") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
+	if !strings.Contains(r.err, "free beside a reservation of another user;") {
+		t.Errorf("bob reads of the job of alice: %s", r.err)
+	}
 }
 
 // Of several -l a reservation has the first.
