@@ -26,28 +26,35 @@ var (
 // Shown is a text as a user may read it: live vjobs of other owners, and their VMs, are not
 // named. An empty viewer is an administrator, for which the text stays as it is.
 func Shown(text, viewer string, now *scheduler.Snapshot) string {
+	return shown(text, viewer, func(id cluster.VJobID) bool {
+		status, live := now.VJobs[id]
+		return live && status.Owner != viewer
+	})
+}
+
+// shown is a text that does not name vjobs that are foreign to a viewer.
+func shown(text, viewer string, is func(id cluster.VJobID) bool) string {
 	if viewer == "" || !strings.ContainsAny(text, "0123456789") {
 		return text
 	}
 	foreign := func(number string) bool {
 		id, err := strconv.ParseInt(number, 10, 64)
-		status, live := now.VJobs[cluster.VJobID(id)]
-		return err == nil && live && status.Owner != viewer
+		return err == nil && is(cluster.VJobID(id))
 	}
 	text = withoutVMs(text, foreign)
 	return listedVJobs.ReplaceAllStringFunc(text, func(list string) string { return counted(list, foreign) })
 }
 
 // discreet is an error of the loop as a user may read it. One that tells of the cluster, and not
-// only of what was sent, may name vjobs.
+// only of what was sent, may name vjobs, also such as have come since the last decision.
 func discreet(err error, viewer string, now *scheduler.Snapshot) error {
 	bad, ok := errors.AsType[*cluster.FieldError](err)
 	if !ok || bad.Text == "" {
 		return err
 	}
-	shown := *bad
-	shown.Text = Shown(bad.Text, viewer, now)
-	return &shown
+	told := *bad
+	told.Text = shown(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
+	return &told
 }
 
 // withoutVMs is a text that does not name the VMs of foreign vjobs.

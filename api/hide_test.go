@@ -53,6 +53,7 @@ func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
 	}{
 		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 7"}, "alice", "a reservation of another user"},
 		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 7"}, "bob", "beside reservation 7"},
+		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 8"}, "bob", "a reservation of another user"},
 		{cluster.BadField("after", "vjob 7", "a vjob of yours"), "alice", "vjob 7"},
 	} {
 		b.loop.fail = fmt.Errorf("submit: %w", c.err)
