@@ -173,8 +173,8 @@ func (p *Picture) begun(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held
 }
 
-// afford sends those off that run although there is not the power for their floors: those
-// that policies never suspend, and those under way.
+// afford sends those off that run although there is not the power for their floors, as where a
+// policy never suspends, and notes which of those that stop leave their power to others.
 func (p *Picture) afford(verdicts []queue.Verdict) {
 	c := p.purse(p.intended)
 	for _, i := range p.rationOrder(verdicts) {
