@@ -46,6 +46,8 @@ type Problem struct {
 	Claims map[cluster.NodeID]cluster.Resources
 	// Pinned VMs are not touched; they count where they are.
 	Pinned map[cluster.VMID]bool
+	// Unsavable vjobs cannot be saved to disk: none of their VMs moves by way of an image.
+	Unsavable map[cluster.VJobID]bool
 	// Live says which VMs may be migrated while they run, because a lock prevents
 	// two writers. The gang of any other is paused for the move.
 	Live  map[cluster.VMID]bool

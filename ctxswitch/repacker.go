@@ -3,6 +3,7 @@ package ctxswitch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -136,6 +137,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	for _, vm := range s.placed {
 		placed[vm] = true
 	}
+	maps.Copy(q.restless, s.Unsavable)
 	for _, vm := range s.Current.VMs() {
 		if state, _ := s.Current.State(vm); state == cluster.VMWaiting && !placed[vm] {
 			q.restless[vm.VJob] = true

@@ -151,7 +151,7 @@ func (p *Picture) copy() *Picture {
 	c := *p
 	c.current, c.intended = p.current.Clone(), p.intended.Clone()
 	c.pinned, c.confined, c.aside = maps.Clone(p.pinned), maps.Clone(p.confined), maps.Clone(p.aside)
-	c.stays, c.barred = maps.Clone(p.stays), maps.Clone(p.barred)
+	c.stays, c.barred, c.unsavable = maps.Clone(p.stays), maps.Clone(p.barred), maps.Clone(p.unsavable)
 	return &c
 }
 

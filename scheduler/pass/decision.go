@@ -72,7 +72,7 @@ func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
 	plan, err := p.plan(goals)
 	var no *ctxswitch.NoPlan
 	switch {
-	case err == nil && p.unsavable(d.Verdicts, plan):
+	case err == nil && p.overfills(d.Verdicts, plan):
 		return true
 	case err == nil && (p.overdrawn(d, s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
 		return true
@@ -114,6 +114,6 @@ func settled(p ctxswitch.Problem) bool {
 func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
-		Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(p.Limits), Seed: p.settings.Seed,
+		Unsavable: p.unsavable, Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(p.Limits), Seed: p.settings.Seed,
 	}
 }

@@ -117,10 +117,9 @@ func (p *Picture) saves(i int, wish queue.Wish) bool {
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
 }
 
-// unsavable has those stay where they are that a plan would move by way of images for which
-// there is no room: the executor would turn it back, again and again. It reports whether there
-// are some, and another plan is to be looked for.
-func (p *Picture) unsavable(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
+// overfills reports whether a plan moves vjobs by way of images for which there is no room: the
+// executor would turn it back, again and again. The next plan moves them live or not at all.
+func (p *Picture) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
 	shelf, moved := p.shelf(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
 		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
@@ -132,13 +131,10 @@ func (p *Picture) unsavable(verdicts []queue.Verdict, plan ctxswitch.Plan) (some
 	}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if verdicts[i].Wish != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || shelf.put(r) == "" {
+		if verdicts[i].Wish != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.put(r) == "" {
 			continue
 		}
-		for rank := range r.Job.VMs {
-			p.pinned[r.Job.VMs[rank].ID] = true
-		}
-		some = true
+		p.unsavable[r.Job.ID], some = true, true
 	}
 	return some
 }

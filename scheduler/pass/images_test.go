@@ -2,11 +2,13 @@ package pass_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 	"vjob/queue"
@@ -178,22 +180,26 @@ func TestNobodyIsSavedWithoutAStore(t *testing.T) {
 	}
 }
 
-// A vjob that runs is moved by way of images only if there is room for them: its VMs would have
-// to change their places on nodes that have no room to do so live.
+// A vjob that runs is moved by way of images only if there is room for them: two of its VMs would
+// have to change places on nodes that have no room to do so live. A third VM needs no image to go
+// elsewhere, and does so whether there is room for images or not.
 func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
+	all := gang.ImageSpace(6144) + gang.ImageSpace(5120) + gang.ImageSpace(1024)
 	for _, c := range []struct {
 		name   string
 		free   cluster.MiB
 		closed string
+		unseen bool // the store of a node has not been seen
 		moves  bool
 	}{
-		{"there is room", gang.ImageSpace(6144) + gang.ImageSpace(5120), "", true},
-		{"1 MiB is missing", gang.ImageSpace(6144) + gang.ImageSpace(5120) - 1, "", false},
-		{"the store cannot be read", 1 << 20, "the image store cannot be read: stale", false},
-		{"the store of a node has not been seen", -1, "", false},
+		{"there is room", all, "", false, true},
+		{"1 MiB is missing", all - 1, "", false, false},
+		{"the store cannot be read", 1 << 20, "the image store cannot be read: stale", false, false},
+		{"the store of a node has not been seen", all, "", true, false},
 	} {
 		w := &world{nodes: []cluster.Node{
 			{ID: "n0", Capacity: cluster.Resources{CPU: 8000, Memory: 10240}}, {ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 6144}},
+			{ID: "n2", Capacity: cluster.Resources{CPU: 8000, Memory: 5000}}, {ID: "n3", Capacity: cluster.Resources{CPU: 8000, Memory: 2048}},
 		}}
 		sized := func(id cluster.VJobID, sizes ...cluster.MiB) *cluster.VJob {
 			job := &cluster.VJob{ID: id, Owner: "u"}
@@ -202,17 +208,22 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 			}
 			return job
 		}
-		w.jobs = []member{{job: sized(1, 5120)}, {job: sized(2, 6144, 5120), at: []cluster.NodeID{"n0", "n1"}}}
+		w.jobs = []member{{job: sized(1, 5120)}, {job: sized(2, 6144, 5120, 1024), at: []cluster.NodeID{"n0", "n1", "n2"}}, {job: sized(3, 4608)}}
 		f := w.facts()
 		f.NoImages = c.closed
-		f.Images = hypervisor.Spaces{"n0": {Pool: "p", Free: c.free}, "n1": {Pool: "p", Free: c.free}}
-		if c.free < 0 {
+		for _, n := range w.nodes {
+			f.Images[n.ID] = hypervisor.Space{Pool: "shared", Free: c.free}
+		}
+		if c.unseen {
 			delete(f.Images, "n1")
-			f.Images["n0"] = hypervisor.Space{Pool: "p", Free: 1 << 20}
 		}
 		d := decide(t, pass.See(settings(), f))
-		if moves := !d.Plan.Empty(); moves != c.moves || (d.Verdicts[0].Wish == queue.Run) != c.moves || d.Verdicts[1].Wish != queue.Run {
+		saves := slices.ContainsFunc(d.Plan.Gangs, func(g ctxswitch.Gang) bool { return g.Kind == cluster.Suspend })
+		if saves != c.moves || (d.Verdicts[0].Wish == queue.Run) != c.moves || d.Verdicts[1].Wish != queue.Run {
 			t.Errorf("%s: %+v, %s", c.name, d.Verdicts, d.Plan)
+		}
+		if d.Verdicts[2].Wish != queue.Run || d.Plan.Empty() {
+			t.Errorf("%s: vjob 3 does not start, although a VM can go from n2 without an image: %+v, %s", c.name, d.Verdicts, d.Plan)
 		}
 	}
 }

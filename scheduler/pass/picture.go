@@ -49,24 +49,26 @@ type Picture struct {
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources
 	live     map[cluster.VMID]bool
-	budgets  budget.Books
-	images   hypervisor.Spaces
-	noImages string                          // why none can be written or read; "": they can
-	waits    map[cluster.VJobID]string       // of [Facts]
-	stays    map[cluster.VJobID]string       // not to be saved now, and why
-	barred   map[cluster.VJobID]string       // not to be started now, and why
-	off      map[cluster.NodeID]bool         // nodes that draw no power for being on
-	least    map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
-	dimmed   map[cluster.VJobID]bool         // to stop, and others get their power at once
-	aside    map[cluster.VJobID]string       // no decision can be taken with them, and why
-	confined map[cluster.VMID]bool           // those of them that run
-	molded   map[cluster.VJobID]int          // the shapes that moldable vjobs have here
-	drained  map[cluster.NodeID]bool         // nodes that answer and are to be empty
-	leaves   map[cluster.VJobID]bool         // they leave a drained node, and do not stand still there
-	coming   []cluster.VJobID                // reservations for which room is being made, see [Picture.rehearse]
-	thorough bool                            // the planner is asked even if nothing is to change
-	closed   string                          // why nobody may run in it, if it is of a container; "": they may
-	inside   []inside                        // the pictures of containers
+	// unsavable vjobs do not move by way of images, for which there is no room.
+	unsavable map[cluster.VJobID]bool
+	budgets   budget.Books
+	images    hypervisor.Spaces
+	noImages  string                          // why none can be written or read; "": they can
+	waits     map[cluster.VJobID]string       // of [Facts]
+	stays     map[cluster.VJobID]string       // not to be saved now, and why
+	barred    map[cluster.VJobID]string       // not to be started now, and why
+	off       map[cluster.NodeID]bool         // nodes that draw no power for being on
+	least     map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
+	dimmed    map[cluster.VJobID]bool         // to stop, and others get their power at once
+	aside     map[cluster.VJobID]string       // no decision can be taken with them, and why
+	confined  map[cluster.VMID]bool           // those of them that run
+	molded    map[cluster.VJobID]int          // the shapes that moldable vjobs have here
+	drained   map[cluster.NodeID]bool         // nodes that answer and are to be empty
+	leaves    map[cluster.VJobID]bool         // they leave a drained node, and do not stand still there
+	coming    []cluster.VJobID                // reservations for which room is being made, see [Picture.rehearse]
+	thorough  bool                            // the planner is asked even if nothing is to change
+	closed    string                          // why nobody may run in it, if it is of a container; "": they may
+	inside    []inside                        // the pictures of containers
 }
 
 // See makes a picture of what is known, and one of the room of each container in it.
@@ -117,7 +119,7 @@ func blank(settings *Settings, f *Facts) *Picture {
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
 		budgets: f.Budgets, images: f.Images, noImages: f.NoImages, waits: f.Waits, stays: map[cluster.VJobID]string{}, barred: map[cluster.VJobID]string{}, molded: map[cluster.VJobID]int{},
 		aside: map[cluster.VJobID]string{}, confined: map[cluster.VMID]bool{},
-		drained: map[cluster.NodeID]bool{}, leaves: map[cluster.VJobID]bool{},
+		drained: map[cluster.NodeID]bool{}, leaves: map[cluster.VJobID]bool{}, unsavable: map[cluster.VJobID]bool{},
 	}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
