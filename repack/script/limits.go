@@ -21,4 +21,6 @@ const (
 	MaxPenalty = 1_000_000_000_000
 	// MaxProblems is how many errors, and how many warnings, are told at most.
 	MaxProblems = 20
+	// MaxText is how many bytes of problems a message has at most, beside its first.
+	MaxText = 5000
 )

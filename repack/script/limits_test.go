@@ -51,6 +51,7 @@ func TestLimits(t *testing.T) {
 		{"modifiers", many(1<<15, "continuous #\n"), "there may be more errors"},
 		{"variables without a name", many(1<<20, "$"), "there may be more errors"},
 		{"families", "spread($a[1..99999]);", "$a1 has no value here"},
+		{"letters of four bytes", many(1<<10, "spread({"+strings.Repeat("🎲", 60)+"});\n"), " more like these"},
 		{"one long line", many(1<<14, "spread(VM1); ") + "spread(VM1", "want ) after the last argument"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,8 +71,12 @@ func TestLimits(t *testing.T) {
 					t.Errorf("a problem of %d bytes: %.200s", len(p.String()), p)
 				}
 			}
-			if text := (&script.Error{Problems: problems}).Error(); !strings.Contains(text, c.want) {
+			text := (&script.Error{Problems: problems}).Error()
+			if !strings.Contains(text, c.want) {
 				t.Errorf("want %q, got %.2000s", c.want, text)
+			}
+			if first := len(problems[0].String()); len(text) > max(first, script.MaxText)+100 {
+				t.Errorf("a message of %d bytes", len(text))
 			}
 		})
 	}

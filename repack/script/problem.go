@@ -31,11 +31,25 @@ func (p Problem) String() string {
 // the text. It has warnings too.
 type Error struct{ Problems []Problem }
 
-// Error has all of them, one below the other.
+// Error has them one below the other, in [MaxText] bytes, and says how many more there are.
+// Errors have their room before warnings.
 func (e *Error) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		texts[i] = p.String()
+	texts, shown, left := make([]string, len(e.Problems)), 0, MaxText
+	for _, warning := range []bool{false, true} {
+		for i, p := range e.Problems {
+			if p.Warning != warning || left <= 0 {
+				continue
+			}
+			text := p.String()
+			if left -= len(text); left > 0 || shown == 0 {
+				texts[i] = text
+				shown++
+			}
+		}
+	}
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	if more := len(e.Problems) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more like these", more))
 	}
 	return strings.Join(texts, "\n")
 }
