@@ -37,7 +37,7 @@ import (
 type options struct {
 	pattern, tags, cache string
 	also                 []string
-	files                string // comma between them; "" for all
+	files                string // or lines of them, comma between them; "" for all
 	sample               int
 	seed                 uint64
 	parallel             int
@@ -49,7 +49,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.tags, "tags", "libvirt_dlopen", "build tags")
 	flag.StringVar(&o.cache, "cache", ".cache/mutation", "folder of results")
-	flag.StringVar(&o.files, "files", "", "mutate these files of the package only, as in a.go,b.go")
+	flag.StringVar(&o.files, "files", "", "mutate these files of the package, or lines of them, only, as in a.go,b.go:12")
 	flag.IntVar(&o.sample, "sample", 0, "run that many mutants only, drawn by -seed")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of -sample")
 	flag.IntVar(&o.parallel, "parallel", 1, "mutants at a time")
@@ -124,13 +124,13 @@ func (o *options) run(ctx context.Context, w io.Writer) (int, error) {
 	return report(w, short, mutants, kept, reasons, o.sample == 0 && o.files == "")
 }
 
-// inFiles leaves the mutants of some files.
+// inFiles leaves the mutants of some files, or of some lines of them.
 func (o *options) inFiles(mutants []*mutant) []*mutant {
 	if o.files == "" {
 		return mutants
 	}
 	names := strings.Split(o.files, ",")
-	return slices.DeleteFunc(mutants, func(m *mutant) bool { return !slices.Contains(names, m.file) })
+	return slices.DeleteFunc(mutants, func(m *mutant) bool { return !slices.Contains(names, m.file) && !slices.Contains(names, fmt.Sprintf("%s:%d", m.file, m.line)) })
 }
 
 // draw takes a sample of the mutants, in their order.

@@ -99,8 +99,8 @@ func TestDraw(t *testing.T) {
 }
 
 func TestInFiles(t *testing.T) {
-	for files, want := range map[string]string{"": "abc", "b.go": "b", "c.go,a.go": "ac", "d.go": ""} {
-		list := []*mutant{{file: "a.go"}, {file: "b.go"}, {file: "c.go"}}
+	for files, want := range map[string]string{"": "abc", "b.go": "b", "c.go,a.go": "ac", "d.go": "", "a.go:2,b.go:1": "b", "b.go,c.go:1": "bc"} {
+		list := []*mutant{{file: "a.go", line: 1}, {file: "b.go", line: 1}, {file: "c.go", line: 1}}
 		got := ""
 		o := options{files: files}
 		for _, m := range o.inFiles(list) {
