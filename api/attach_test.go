@@ -14,7 +14,7 @@ import (
 	"vjob/api/client"
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // How many failed logins are written down: one a minute of each address, and so many in all.

@@ -12,7 +12,7 @@ import (
 
 	"vjob/api"
 	"vjob/api/wire"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // audited are the entries of the audit list without their times, the oldest first.

@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Copier writes a consistent copy of everything that is kept to a new file, while

@@ -8,9 +8,9 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/journal"
 )
 
 // mostBudgets bounds what is stated at once.

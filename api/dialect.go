@@ -10,7 +10,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

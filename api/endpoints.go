@@ -6,7 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 )
 

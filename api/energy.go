@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vjob/energy"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"vjob/api/account"
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/energy/account"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 func energyEndpoints() []endpoint {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/price"
-	"vjob/journal"
 )
 
 // drawn has what alice has drawn in two hours before the present of the bench.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"vjob/energy/budget"
+	"vjob/energy/power/cycle"
 	"vjob/energy/price"
-	"vjob/power/cycle"
 	"vjob/scheduler/switchboard"
 	"vjob/scheduler/wattage"
 )

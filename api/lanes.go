@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/guard"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // lane says which requests count together. Each lane has a pool of its own.

@@ -11,7 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Locals says which local users may use the unix socket, beside root and the daemon's own user.

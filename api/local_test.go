@@ -20,7 +20,7 @@ import (
 	"vjob/api"
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // machine is what the system knows of its users in these tests.

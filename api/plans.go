@@ -11,7 +11,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // listPlans answers GET /v1/plans.

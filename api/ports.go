@@ -8,9 +8,9 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
-	"vjob/journal"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/queue/arrangement"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"

@@ -7,8 +7,8 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
-	"vjob/power/cycle"
+	"vjob/ctxswitch/journal"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/switchboard"
 )
 

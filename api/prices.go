@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // prices answers GET /v1/prices.

@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Whoever read events up to a number that was deleted since goes on with the oldest

@@ -3,7 +3,7 @@ package api
 import (
 	"slices"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler/intake"
 )
 

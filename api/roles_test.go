@@ -12,7 +12,7 @@ import (
 
 	"vjob/api"
 	"vjob/api/wire"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // bodies are requests that would succeed, for the operations that read one.

@@ -19,15 +19,15 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/journal"
+	"vjob/ctxswitch/placement"
 	"vjob/db"
 	"vjob/energy/budget"
+	"vjob/energy/power/cycle"
 	"vjob/energy/price"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/queue/forecast"
-	"vjob/ruling"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )
@@ -144,7 +144,7 @@ func (l *loop) CheckPrices(_ context.Context, text string) error {
 }
 
 func (l *loop) CheckRules(_ context.Context, text string) error {
-	return ruling.Check(text, []cluster.Node{{ID: "n1"}}, nil)
+	return placement.Check(text, []cluster.Node{{ID: "n1"}}, nil)
 }
 
 func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Forecast, error) {

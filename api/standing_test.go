@@ -10,9 +10,9 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 )
 

@@ -28,7 +28,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // serve runs the server on a unix socket and on loopback until the test ends, and

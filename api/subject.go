@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Subject is who makes a request, as the authentication found out. Nothing in a

@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // How many tokens a user may make: one in ten seconds, and so many at once.

@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

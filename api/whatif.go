@@ -8,8 +8,8 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/journal"
 	"vjob/scheduler"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
-	"vjob/ruling"
 )
 
 // sends is how long a transfer takes at its rate: every round of a live one sends what
@@ -22,7 +22,7 @@ func (c *check) sends(a Action) time.Duration {
 		c.fault("action %d never ends: VM %s writes as fast as it is sent", a.ID, a.VM)
 		return 0
 	}
-	return time.Duration((amount+rate-1)/rate) * ruling.Tick
+	return time.Duration((amount+rate-1)/rate) * placement.Tick
 }
 
 // links checks that no link is asked for more than it has: when all goes as the plan

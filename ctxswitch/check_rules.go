@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
-	"vjob/ruling"
 )
 
 // Breaches says which rules are broken as things stand, by VMs that a plan could
@@ -120,7 +120,7 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 	delay := make([]repack.Ticks, len(c.plan.Gangs))
 	for i := range delay {
 		if late > 0 {
-			delay[i] = repack.Ticks(rng.Int64N(int64(c.plan.Makespan/ruling.Tick) + 1))
+			delay[i] = repack.Ticks(rng.Int64N(int64(c.plan.Makespan/placement.Tick) + 1))
 		}
 	}
 	plan := &repack.Plan{}
@@ -128,7 +128,7 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
 			Kind: kindOf[a.Kind], VM: g.number[a.VM], From: g.at(a.From), To: g.at(a.To), Rate: perTick(a.Rate),
-			Start: repack.Ticks(a.Start / ruling.Tick), End: repack.Ticks((a.End + ruling.Tick - time.Nanosecond) / ruling.Tick),
+			Start: repack.Ticks(a.Start / placement.Tick), End: repack.Ticks((a.End + placement.Tick - time.Nanosecond) / placement.Tick),
 		}
 		if late > 0 {
 			takes := out.End - out.Start

@@ -11,7 +11,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // copyOf is a deep copy, so that a test can spoil it.
@@ -99,10 +99,10 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			plan.Actions[1].After = nil
 		}, "is broken: VM 1.0 comes to node n2, where VM 1.1 is"},
 		{"a fence broken on the way", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
-			p.Rules = append(slices.Clone(p.Rules), ruling.Rules{Text: "continuous ban(2.0, n3);"})
+			p.Rules = append(slices.Clone(p.Rules), placement.Rules{Text: "continuous ban(2.0, n3);"})
 		}, "ban({VM 2.0}, {node n3}) is broken: VM 2.0"},
 		{"a gather broken at the end", moving, func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
-			p.Rules = append(slices.Clone(p.Rules), ruling.Rules{Text: "spread({1.0, 1.1});"})
+			p.Rules = append(slices.Clone(p.Rules), placement.Rules{Text: "spread({1.0, 1.1});"})
 		}, "is broken: VM 1.0 and VM 1.1 end on node n2"},
 		{"arrival on a node that drains", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Current = p.Current.Clone()

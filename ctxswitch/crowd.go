@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack/solve"
-	"vjob/ruling"
 )
 
 // crowd is the applicants before the door of a [Packing]. One is let in when it asks,
@@ -38,7 +38,7 @@ func newCrowd(l *Line) crowd {
 // becomes of them.
 func (c *crowd) begin(p *Packing, first cluster.VJobID) {
 	if at, applies := c.place[first]; applies {
-		c.free = make([]int64, len(ruling.Dims))
+		c.free = make([]int64, len(placement.Dims))
 		for _, n := range p.stock.Current.Nodes() {
 			if n.Hosts() {
 				for d, x := range amounts(n.Capacity) {
@@ -83,11 +83,11 @@ func (c *crowd) enrol(p *Packing, at int) {
 }
 
 // rules are those of the stock, and of the vjobs inside.
-func (c *crowd) rules(list []ruling.Rules) []ruling.Rules {
+func (c *crowd) rules(list []placement.Rules) []placement.Rules {
 	list = slices.Clip(list)
 	for _, at := range c.in {
 		if a := &c.queue[at]; a.Rules != "" {
-			list = append(list, ruling.Rules{VJob: a.VJob, Text: a.Rules})
+			list = append(list, placement.Rules{VJob: a.VJob, Text: a.Rules})
 		}
 	}
 	return list

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // throng is a cluster with vjobs that run and many that wait, and the same with those
@@ -62,13 +62,13 @@ func throng(rng *rand.Rand) (all, apart ctxswitch.Stock, asking []cluster.VJobID
 		}
 		if rng.IntN(4) == 0 {
 			a.Rules = []string{"spread($VMS);", "gather($VMS);", "ban($VMS, n0);", "fence($VMS, {n0, n1});"}[rng.IntN(4)]
-			all.Rules = append(all.Rules, ruling.Rules{VJob: last, Text: a.Rules})
+			all.Rules = append(all.Rules, placement.Rules{VJob: last, Text: a.Rules})
 		}
 		queue, asking = append(queue, a), append(asking, last)
 	}
 	apart.Line = ctxswitch.NewLine(queue)
 	if rng.IntN(4) == 0 { // some of those that are named are there, some wait
-		r := ruling.Rules{Text: fmt.Sprintf("%s({1.0, %d.0, %d.0});", []string{"spread", "gather"}[rng.IntN(2)], last, last-cluster.VJobID(1+rng.IntN(len(queue)-1)))}
+		r := placement.Rules{Text: fmt.Sprintf("%s({1.0, %d.0, %d.0});", []string{"spread", "gather"}[rng.IntN(2)], last, last-cluster.VJobID(1+rng.IntN(len(queue)-1)))}
 		all.Rules, apart.Rules = append(all.Rules, r), append(apart.Rules, r)
 	}
 	if rng.IntN(2) == 0 { // some policies ask in an order of their own
@@ -85,7 +85,7 @@ func TestCrowdMakesNoDifference(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		all, apart, asking := throng(rng)
 		one, other := ctxswitch.NewPacking(all), ctxswitch.NewPacking(apart)
-		named := slices.ContainsFunc(apart.Rules, func(r ruling.Rules) bool { return r.VJob == 0 }) // those outside are not named
+		named := slices.ContainsFunc(apart.Rules, func(r placement.Rules) bool { return r.VJob == 0 }) // those outside are not named
 		for _, id := range asking {
 			ok, why := one.Take(id)
 			same, because := other.Take(id)

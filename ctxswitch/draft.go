@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
-	"vjob/ruling"
 )
 
 // draft is the plan of an instance on its way to a [Plan]: actions by VM and node,
@@ -215,7 +215,7 @@ func (d *draft) number() (order []int) {
 func (d *draft) lasts(s *step) time.Duration {
 	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
 	if s.rate > 0 {
-		takes = max(takes, time.Duration(s.until-s.at)*ruling.Tick)
+		takes = max(takes, time.Duration(s.until-s.at)*placement.Tick)
 	}
 	return takes
 }

@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // drawProblem makes a small cluster, often tight, sometimes overloaded, with every
@@ -33,7 +33,7 @@ func drawProblem(t *rapid.T) ctxswitch.Problem {
 		p.Network = drawNetwork(t, nodes)
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "rules") {
-		p.Rules = append(p.Rules, ruling.Rules{Text: drawRule(t, vms, nodes)})
+		p.Rules = append(p.Rules, placement.Rules{Text: drawRule(t, vms, nodes)})
 	}
 	return p
 }
@@ -223,7 +223,7 @@ func drawSwaps(t *rapid.T) ctxswitch.Problem {
 		p.Current.SetRunning(vm, need, name(i))
 		p.Live[vm] = live > 0
 		if rapid.IntRange(0, 4).Draw(t, "moves") > 0 {
-			p.Rules = append(p.Rules, ruling.Rules{
+			p.Rules = append(p.Rules, placement.Rules{
 				Text: "continuous " + call("fence", []cluster.VMID{vm}, []cluster.NodeID{name(i + step)}),
 			})
 		}

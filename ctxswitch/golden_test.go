@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 	"vjob/tests/golden"
 )
 
@@ -86,7 +86,7 @@ func (s *scene) fence(id string, nodes ...cluster.NodeID) *scene {
 }
 
 func (s *scene) rule(text string) *scene {
-	s.Rules = append(s.Rules, ruling.Rules{Text: text})
+	s.Rules = append(s.Rules, placement.Rules{Text: text})
 	return s
 }
 

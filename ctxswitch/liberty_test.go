@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // free is a cluster of four nodes with two vjobs that run, and rules.
@@ -27,7 +27,7 @@ func free(rules ...string) ctxswitch.Problem {
 		p.Gangs = append(p.Gangs, ctxswitch.Goal{VJob: id + 1, Want: cluster.VMRunning})
 	}
 	for _, text := range rules {
-		p.Rules = append(p.Rules, ruling.Rules{VJob: 1, Text: text})
+		p.Rules = append(p.Rules, placement.Rules{VJob: 1, Text: text})
 	}
 	return p
 }

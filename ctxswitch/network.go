@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
-	"vjob/ruling"
 )
 
 // Network is the links that transfers share. A migration and a remote resume cross the
@@ -29,11 +29,13 @@ func perTick(r cluster.Rate) int64 {
 	if r <= 0 {
 		return 0
 	}
-	return max(1, int64(r)/int64(time.Second/ruling.Tick))
+	return max(1, int64(r)/int64(time.Second/placement.Tick))
 }
 
 // perSecond is a rate of an instance.
-func perSecond(rate int64) cluster.Rate { return cluster.Rate(rate * int64(time.Second/ruling.Tick)) }
+func perSecond(rate int64) cluster.Rate {
+	return cluster.Rate(rate * int64(time.Second/placement.Tick))
+}
 
 // connect gives the instance its links; nil is a network that limits nothing.
 func (g *stage) connect(n *Network) {

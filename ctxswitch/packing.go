@@ -5,16 +5,16 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/queue"
 	"vjob/repack"
 	"vjob/repack/solve"
-	"vjob/ruling"
 )
 
 // Stock is what a [Packing] packs, and where.
 type Stock struct {
 	Current *cluster.Configuration // nodes, where VMs run and where images lie
-	Rules   []ruling.Rules
+	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
 	Claims  map[cluster.NodeID]cluster.Resources // spoken for by actions under way
 	// Pinned VMs count where they run, whether their vjob is taken or not.

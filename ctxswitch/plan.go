@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // Planner solves a [Problem], see [Repacker]. Whether a plan is right is told by
@@ -32,7 +32,7 @@ type Planner interface {
 // Problem is everything that a plan depends on.
 type Problem struct {
 	Current *cluster.Configuration // nodes, VMs, needs as they count now
-	Rules   []ruling.Rules         // of the cluster and of vjobs
+	Rules   []placement.Rules      // of the cluster and of vjobs
 	// Avoid has nodes that a VM is kept off as long as there is another for it.
 	Avoid map[cluster.VMID][]cluster.NodeID
 	Gangs []Goal // what is wanted of the vjobs that may be touched, in priority order

@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // Plans are right for the checker, and for an executor that takes the actions in
@@ -89,7 +89,7 @@ func TestRepackerLeavesAViableClusterAlone(t *testing.T) {
 		for i := range p.Gangs {
 			p.Gangs[i].Want = state[p.Gangs[i].VJob]
 		}
-		soft := slices.ContainsFunc(p.Rules, func(r ruling.Rules) bool { return strings.Contains(r.Text, "soft") })
+		soft := slices.ContainsFunc(p.Rules, func(r placement.Rules) bool { return strings.Contains(r.Text, "soft") })
 		if soft || len(ctxswitch.Breaches(p)) > 0 {
 			p.Rules = nil
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
 	"vjob/repack/rule"
 	"vjob/repack/script"
-	"vjob/ruling"
 )
 
 // dread is what it costs to leave something as it is that should not be so: more
@@ -18,16 +18,16 @@ const dread = 1 << 36
 
 // ticksPerPenalty is what one unit of a penalty is worth: a second in which one VM
 // waits.
-const ticksPerPenalty = int64(time.Second / ruling.Tick)
+const ticksPerPenalty = int64(time.Second / placement.Tick)
 
 // rules posts the rules that people have stated. A text that was once understood and
 // is not any more, as it would be too much for so many VMs, is left out. The error is
 // one of ours.
-func (g *stage) rules(list []ruling.Rules) error {
+func (g *stage) rules(list []placement.Rules) error {
 	if len(list) == 0 {
 		return nil
 	}
-	scene := ruling.NewScene(g.nodes, g.vms)
+	scene := placement.NewScene(g.nodes, g.vms)
 	for _, text := range list {
 		program, err := text.Compile(scene)
 		if err != nil {

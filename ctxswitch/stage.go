@@ -2,8 +2,8 @@ package ctxswitch
 
 import (
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/repack"
-	"vjob/ruling"
 )
 
 // stage is an instance in the making: the nodes and VMs of a configuration have
@@ -27,7 +27,7 @@ type stage struct {
 func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *stage {
 	nodes, vms := c.Nodes(), c.Size()+more
 	g := &stage{
-		in:    repack.Instance{Dims: ruling.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
+		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
 		nodes: nodes, where: make(map[cluster.NodeID]int, len(nodes)),
 		vms: make([]cluster.VMID, 0, vms), number: make(map[cluster.VMID]int, vms),
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // auditStart notes in the audit list that the daemon starts, and whether its settings are

@@ -17,13 +17,13 @@ import (
 
 	"vjob/api"
 	"vjob/cluster"
+	"vjob/daemon/settings"
+	"vjob/daemon/settings/steering"
 	"vjob/db"
-	"vjob/durable"
 	"vjob/hypervisor"
+	"vjob/internal/durable"
 	"vjob/notify/post"
 	"vjob/scheduler"
-	"vjob/settings"
-	"vjob/settings/steering"
 )
 
 // Daemon is a daemon that listens. [Daemon.Serve] makes it work.

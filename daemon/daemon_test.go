@@ -13,10 +13,10 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/daemon"
+	"vjob/daemon/settings"
 	"vjob/db"
-	"vjob/journal"
-	"vjob/settings"
 )
 
 // small is a daemon's settings with two nodes of 2 CPU, so fast that actions

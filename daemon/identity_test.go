@@ -15,8 +15,8 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/daemon"
+	"vjob/daemon/settings"
 	"vjob/oar/admission"
-	"vjob/settings"
 )
 
 // onNetwork runs a daemon that listens on loopback too, and calls it with a token of an account.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"vjob/cluster"
+	"vjob/daemon/settings"
 	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/hypervisor/libvirt"
-	"vjob/settings"
 )
 
 // libvirtConfig is what the libvirt driver is told of the settings.

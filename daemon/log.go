@@ -4,7 +4,7 @@ import (
 	"io"
 	"log/slog"
 
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // NewLogger makes the logger that the settings ask for.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
+	"vjob/daemon/settings"
+	"vjob/energy/power/secret"
 	"vjob/notify"
 	"vjob/notify/post"
-	"vjob/power/secret"
 	"vjob/scheduler"
-	"vjob/settings"
 )
 
 // lettersFile is what of notifications must not be forgotten, in the state directory.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // A submission that names an address to which this site sends nothing is refused, with the

@@ -5,23 +5,23 @@ import (
 	"slices"
 
 	"vjob/api"
-	"vjob/api/oarapi"
+	"vjob/api/oar"
+	"vjob/daemon/settings"
 	"vjob/oar/rest"
-	"vjob/settings"
 )
 
 // dialect is the API in OAR's shape.
-func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
+func dialect(s *settings.Settings) (*oar.Dialect, error) {
 	site, err := s.OARSite()
 	if err != nil {
 		return nil, err
 	}
-	return oarapi.New(oarapi.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
+	return oar.New(oar.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
 }
 
 // admit is what submissions in our own language have to follow: the rules that an
 // administrator has stated. Those that OAR has by itself are about its language.
-func admit(s *settings.Settings, d *oarapi.Dialect) api.Admission {
+func admit(s *settings.Settings, d *oar.Dialect) api.Admission {
 	if len(s.OAR.Admission) == 0 {
 		return nil
 	}

@@ -13,13 +13,13 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/journal"
+	"vjob/daemon/settings"
+	"vjob/daemon/settings/steering"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
-	"vjob/settings"
-	"vjob/settings/steering"
 )
 
 // The drivers that settings can name.

@@ -5,17 +5,17 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/daemon/settings"
+	"vjob/energy/power"
+	"vjob/energy/power/command"
+	"vjob/energy/power/cycle"
+	"vjob/energy/power/ipmi"
+	"vjob/energy/power/redfish"
+	"vjob/energy/power/wol"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/power"
-	"vjob/power/command"
-	"vjob/power/cycle"
-	"vjob/power/ipmi"
-	"vjob/power/redfish"
-	"vjob/power/wol"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/switchboard"
-	"vjob/settings"
 )
 
 // fleet makes the power drivers of the nodes; d is nil where settings are only checked.

@@ -11,7 +11,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/daemon"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // What is wrong with a power driver is told by the name of the setting.

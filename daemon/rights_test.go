@@ -8,7 +8,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // as is a client of an ordinary user.

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // A password file of mode 0666 is refused, as for management boards.

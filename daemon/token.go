@@ -7,7 +7,7 @@ import (
 
 	"vjob/api"
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // CreateToken makes an account if there is none and a token for it, directly in

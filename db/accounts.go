@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // userColumns are what [scanUser] reads.

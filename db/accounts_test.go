@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // Accounts and tokens of the schemas before stay good; numbers of tokens that are gone are not

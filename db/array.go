@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // multiply makes the first vjob of an array into all of them: copies that differ in

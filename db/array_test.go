@@ -8,9 +8,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // arrays has vjob 1, array 2 of four and array 6 of two; 2, 3 and 6 have ended.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // audit appends to the audit list.

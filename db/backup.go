@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/replay"
-	"vjob/durable"
-	"vjob/journal"
+	"vjob/internal/durable"
 )
 
 // Backup writes a consistent copy of the database to a new file while work goes

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // BenchmarkSubmit is acknowledged and synced submissions of four VMs each.

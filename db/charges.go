@@ -3,7 +3,7 @@ package db
 import (
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // charge adds to what the account was charged in that hour.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // spoil makes the commit fail of the transaction that it is in, as a full disk does: what

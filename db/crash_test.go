@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // childVariable makes the test binary the program that gets killed, pruneVariable

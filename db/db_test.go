@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // newDB opens a database in a directory of the test.

@@ -16,11 +16,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/memory"
 	"vjob/db/storetest"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // TestMemoryAndDiskAgree gives random submissions and steps, good and bad, to both

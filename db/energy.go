@@ -1,6 +1,6 @@
 package db
 
-import "vjob/journal"
+import "vjob/ctxswitch/journal"
 
 // budgets replaces the power budgets; nil leaves them as they are.
 func (t *tx) budgets(b *journal.Budgets) error {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // nodeHour adds to what a node has drawn in an hour.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Events lists events, oldest first.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 func TestConcurrentSubmissions(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // depend notes for whom a new vjob waits. Those must be there, and be of the same owner.

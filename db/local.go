@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Admit returns the account of a local user. The first request of a user adds the account if

@@ -15,7 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"vjob/cluster"
-	"vjob/durable"
+	"vjob/internal/durable"
 	"vjob/scheduler"
 )
 

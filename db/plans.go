@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 func (t *tx) plan(p *journal.Plan, raw string) error {

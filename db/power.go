@@ -2,7 +2,7 @@ package db
 
 import (
 	"vjob/db/internal/check"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // power writes what is durable of the power of a node.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // stage is one kind of history: a reader finds what may go, which may take a

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // all is a horizon behind which everything lies.

@@ -11,9 +11,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 // crowd has vjobs 1 to 6 of alice and bob, two of them ended.

@@ -2,8 +2,8 @@ package db
 
 import (
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // reshape gives a vjob another of its shapes: its VMs are others then.

@@ -1,6 +1,6 @@
 package db
 
-import "vjob/journal"
+import "vjob/ctxswitch/journal"
 
 // rules replaces the rules of the cluster; nil leaves them as they are.
 func (t *tx) rules(r *journal.Rules) error {

@@ -8,9 +8,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Commit writes a step, all or nothing, and returns when it is on the disk.

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 	"vjob/scheduler/intake"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // How many tokens of one account are kept: those that are valid, and those that are not.

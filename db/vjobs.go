@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // live is the condition of the partial indexes; it must stand like this in a

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Tag is the kind of an event, in the words that OAR has for it.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/notify"
 )
 

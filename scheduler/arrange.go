@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue/arrangement"
 	"vjob/scheduler/pass"
 )

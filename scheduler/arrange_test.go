@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/cluster/calendar"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 	"vjob/queue/rank"
 	"vjob/scheduler"

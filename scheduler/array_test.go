@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/memory"
-	"vjob/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

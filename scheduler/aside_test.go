@@ -11,7 +11,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler"
 )

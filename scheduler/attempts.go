@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // past asks the store what became of vjobs that others wait for. When that fails the

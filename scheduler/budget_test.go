@@ -9,10 +9,10 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
-	"vjob/journal"
 	"vjob/scheduler"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/energy/power"
 	"vjob/hypervisor"
-	"vjob/power"
 )
 
 // start makes the calls and looks that were asked for, side by side.

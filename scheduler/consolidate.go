@@ -7,9 +7,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/consolidate"
-	"vjob/journal"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/pass"
 )

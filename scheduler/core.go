@@ -15,14 +15,14 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
+	"vjob/ctxswitch/placement"
 	"vjob/energy/budget"
+	"vjob/energy/power"
 	"vjob/energy/price"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/power"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/ruling"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/exile"
 	"vjob/scheduler/kin"
@@ -68,7 +68,7 @@ type Core struct {
 	saving    saving               // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
-	reader *ruling.Reader
+	reader *placement.Reader
 	prices journal.Prices // stated through the API, in place of those of the settings
 	series *price.Series  // the same, read
 
@@ -95,7 +95,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: ruling.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpPower(&loaded)

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/cluster/calendar"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // waiter is a cluster with room, on which vjob 1 runs and vjob 2 waits on these terms.

@@ -13,9 +13,9 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/energy/power"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/power"
 	"vjob/scheduler/chore"
 	"vjob/scheduler/intake"
 )

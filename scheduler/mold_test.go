@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler/intake"
 )

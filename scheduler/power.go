@@ -6,10 +6,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
-	"vjob/journal"
-	"vjob/power"
-	"vjob/power/cycle"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/pass"
 	"vjob/scheduler/switchboard"

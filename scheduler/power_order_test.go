@@ -8,10 +8,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
-	"vjob/journal"
 	"vjob/queue"
 )
 

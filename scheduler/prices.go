@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/price"
-	"vjob/journal"
 )
 
 // PricesStatus is the prices of energy that count.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // hourly are prices by the hour from the epoch on.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/memory"
-	"vjob/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
-	"vjob/journal"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/queue/arrangement"
 	"vjob/scheduler/intake"
 )

@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
-	"vjob/ruling"
+	"vjob/ctxswitch/journal"
+	"vjob/ctxswitch/placement"
 )
 
 // SetRules replaces the rules that are stated through the API; "" is none. The error
@@ -35,7 +35,7 @@ func (c *Core) CheckRules(text string) error {
 	for i := range nodes {
 		list[i] = nodes[i].Node
 	}
-	return ruling.Check(text, list, func(vm cluster.VMID) bool {
+	return placement.Check(text, list, func(vm cluster.VMID) bool {
 		r, ok := c.exec.Job(vm.VJob)
 		return ok && vm.Rank >= 0 && vm.Rank < len(r.Job.VMs)
 	})

@@ -5,8 +5,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/journal"
 	"vjob/queue/rank"
 	"vjob/scheduler/switchboard"
 	"vjob/scheduler/wattage"

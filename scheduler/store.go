@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler/intake"
 )
 

@@ -17,7 +17,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/replay"
 	"vjob/daemon"
-	"vjob/settings"
+	"vjob/daemon/settings"
 	"vjob/tests/golden"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
-	"vjob/energy/format"
-	"vjob/energy/heuristic"
-	"vjob/energy/sampled"
+	"vjob/papers/allocation"
+	"vjob/papers/sampled"
 )
 
 // energyFile writes some small instances of each problem into a file.
@@ -112,7 +112,7 @@ func TestEnergyCompare(t *testing.T) {
 	in := energyFile(t)
 	svg := filepath.Join(t.TempDir(), "picture.svg")
 	text := s.ok("energy", "compare", "--in", filepath.Dir(in), "--svg", svg, "--steps", "200")
-	for _, h := range heuristic.All() {
+	for _, h := range allocation.All() {
 		if !strings.Contains(text, h.Name) {
 			t.Errorf("%s is not in\n%s", h.Name, text)
 		}

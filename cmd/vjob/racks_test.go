@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // Nodes are called by names, ranges and labels, each once, and changed all or none.

@@ -123,7 +123,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--policy", "best"}, `--policy: "best" is wrong: want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--profile", "x"}, `--profile: "x" is wrong`},
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--cluster", "1x1x1GiB"}, `vjob J1 of line 122: vms`},
-		{[]string{"replay", "../../workload/testdata/kth_50_explicit.jsonl.gz"}, `--cluster: "" is wrong`},
+		{[]string{"replay", "../../sim/workload/testdata/kth_50_explicit.jsonl.gz"}, `--cluster: "" is wrong`},
 		{[]string{"--server", "ftp://x", "list"}, `server: "ftp://x" is wrong`},
 	}
 	for _, tt := range tests {

@@ -17,7 +17,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/daemon"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // The exit codes.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // vjobd runs a command line with a home of its own.

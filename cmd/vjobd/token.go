@@ -12,9 +12,9 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/daemon"
-	"vjob/journal"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // tokenCommand is local administration: it works before the first account exists,

@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // writeEvery is how often the account of a running vjob is written; a crash

@@ -13,8 +13,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // acting is what is under way, in words: "suspend 1.0 saving a>b plan 1 since 0s for 1s".

@@ -8,8 +8,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // What a plan wants of a vjob that has ended is dropped, and so is what waits for it.

@@ -5,7 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // end tells of a vjob that ends, and asks for another attempt where its owner wants one.

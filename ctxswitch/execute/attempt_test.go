@@ -7,8 +7,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Another attempt is asked for when an idempotent vjob fails that was lost before, as often

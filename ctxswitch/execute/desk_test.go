@@ -11,8 +11,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)

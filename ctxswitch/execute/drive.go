@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // drive takes a gang as far as it can go without a further reply or look.

@@ -8,8 +8,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Nothing is written, told or called any more for a vjob that has ended, whatever is seen of

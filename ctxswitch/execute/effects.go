@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Effects is what is to happen next, in this order: commit the step, then make

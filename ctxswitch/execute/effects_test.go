@@ -7,8 +7,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Effects that are appended come after those that were there; the earlier wake counts.

@@ -23,9 +23,9 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Settings bound the executor.
@@ -113,7 +113,7 @@ type Executor struct {
 	// to need, if it was. Nil counts what it reserves.
 	Needs func(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources
 	// Expect takes the CPU that a member is expected to need by what it was seen to
-	// (package demand) for what it needs.
+	// (package internal/predictor) for what it needs.
 	Expect bool
 	// Power is what nodes draw, as far as anybody knows.
 	Power map[cluster.NodeID]energy.Power

@@ -9,8 +9,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // left is the record of a vjob that has ended, of one VM, and keeps images since the start.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/journal"
 )
 
 // hours is what was drawn by the hour and is not yet written, in whole millijoules: so the

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // What nodes draw in an hour is what vjobs draw in it and what nobody uses, to the last

@@ -12,8 +12,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 func openRestore(id hypervisor.ImageID) journal.Intent {

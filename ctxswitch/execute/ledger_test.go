@@ -6,8 +6,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Every member counts once on a node: while a copy of it is there, and while a call may

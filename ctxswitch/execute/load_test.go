@@ -10,9 +10,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // What the VMs of a node may use is the sum of the caps of its copies, and what those

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // node is what the executor knows of one node.

@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Clear ends a vjob whatever it is doing: by its owner's wish, at its walltime,

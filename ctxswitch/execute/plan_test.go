@@ -10,8 +10,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // makesRoom is a plan that stops vjob 1 to boot vjob 2, which 3 does not wait for.

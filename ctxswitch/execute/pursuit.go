@@ -6,10 +6,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/demand"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
+	"vjob/internal/predictor"
 )
 
 // pursuit is one vjob with its gang record and everything about it that a
@@ -66,7 +66,7 @@ type meter struct {
 	need  cluster.MilliCPU // now, or expected
 	wants cluster.MilliCPU // now
 	used  time.Duration    // by the present copy
-	past  demand.Demand    // what is expected by, if anything is
+	past  predictor.Demand // what is expected by, if anything is
 }
 
 // newPursuit makes nothing before it is needed: of a hundred thousand vjobs nearly all

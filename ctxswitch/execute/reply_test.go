@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // suspending has vjob 1, of two members on a and b, paused by plan 1, each pause from and to

@@ -7,9 +7,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Report is one vjob as the executor has it, for those who decide and those who

@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 type ctxGang = ctxswitch.Gang

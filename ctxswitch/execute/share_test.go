@@ -8,9 +8,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // However much the VMs of a node need, what it draws is what is shared.

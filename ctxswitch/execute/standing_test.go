@@ -7,8 +7,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // standing has vjob 1, of two members of 1 CPU and 1 GiB, stand still on a, which has 4

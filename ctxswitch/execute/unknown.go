@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // unknown is a copy that bears our mark and belongs to no live vjob: its owner cannot be

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // charge adds to what accounts were charged in an hour. The list is made anew: readers

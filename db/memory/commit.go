@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Commit writes a step, all or nothing.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // stepEnergy takes in new budgets and prices, and adds to what nodes have drawn.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // vjobHour is one with what the store adds to it.

@@ -8,8 +8,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 	"vjob/scheduler/intake"
 )
 

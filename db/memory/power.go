@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/db/internal/check"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // stepPower replaces what is known of the power of nodes.

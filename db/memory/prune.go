@@ -11,10 +11,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
 	"vjob/db/replay"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 // Prune deletes what is older than the horizon, in the batches of package db.

@@ -2,8 +2,8 @@ package memory
 
 import (
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/journal"
 )
 
 // reshape gives a vjob another of its shapes.

@@ -17,11 +17,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
 	"vjob/db/replay"
+	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/power/cycle"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

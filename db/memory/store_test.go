@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/memory"
 	"vjob/db/storetest"
-	"vjob/journal"
 )
 
 func TestContract(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Gaps says how much was deleted of a log and of the table of vjobs. Zero is

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/replay"
-	"vjob/journal"
 )
 
 // log makes events of words such as "3 submitted" or "3 running"; the first has

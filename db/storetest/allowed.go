@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler/intake"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 func testCharges(t *testing.T, w *World) {

@@ -3,7 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 func testBudgets(t *testing.T, w *World) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 func testEnergyHours(t *testing.T, w *World) {

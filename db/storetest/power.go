@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
-	"vjob/power/cycle"
+	"vjob/ctxswitch/journal"
+	"vjob/energy/power/cycle"
 )
 
 func testPower(t *testing.T, w *World) {

@@ -6,9 +6,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/journal"
 	"vjob/db/replay"
 	"vjob/hypervisor"
-	"vjob/journal"
 )
 
 func testVersions(t *testing.T, w *World) {

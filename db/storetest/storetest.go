@@ -13,7 +13,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 func testWalltimes(t *testing.T, w *World) {

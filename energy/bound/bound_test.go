@@ -7,7 +7,7 @@ import (
 
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/energy/sampled"
+	"vjob/papers/sampled"
 )
 
 // relaxed is the paper's program with all that it has of jobs and hosts, rational: e_ih,

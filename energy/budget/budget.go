@@ -14,15 +14,15 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/energy"
-	"vjob/queue/calendar"
 )
 
 // Line is one budget.
 type Line struct {
 	Watts energy.Watts `json:"watts"`
 	Group Group        `json:"group,omitzero"`
-	When  string       `json:"when,omitempty"` // a window of queue/calendar; "" is whenever no other line of the group holds
+	When  string       `json:"when,omitempty"` // a window of cluster/calendar; "" is whenever no other line of the group holds
 }
 
 // String is "12 kW Mo-Fr 18:00-08:00 rack=r1".

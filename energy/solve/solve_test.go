@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"vjob/energy"
-	"vjob/energy/sampled"
 	"vjob/energy/solve"
+	"vjob/papers/sampled"
 )
 
 // tiny draws a problem of up to four nodes and six jobs: half of them as the paper does,

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/durable"
 	"vjob/hypervisor"
+	"vjob/internal/durable"
 )
 
 // Driver drives libvirt hosts.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"vjob/durable"
+	"vjob/internal/durable"
 )
 
 // writeFileDurably puts content under a name, whole or not at all, and makes it

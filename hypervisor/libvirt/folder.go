@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"vjob/cluster"
-	"vjob/durable"
 	"vjob/hypervisor"
+	"vjob/internal/durable"
 )
 
 // markName is the marker in each node's folder of the image store: a file with the id of

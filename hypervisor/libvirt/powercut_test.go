@@ -18,8 +18,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
-	"vjob/durable"
 	"vjob/hypervisor"
+	"vjob/internal/durable"
 	"vjob/tests/pace"
 	"vjob/tests/powercut"
 	"vjob/tests/powercut/disk"

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vjob/cluster"
-	"vjob/durable"
 	"vjob/hypervisor"
+	"vjob/internal/durable"
 )
 
 // imageStore is the directory of saved VMs, with one directory for each node:

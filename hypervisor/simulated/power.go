@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power"
+	"vjob/energy/power"
 )
 
 // Press does with the power of a node what a driver is asked to. A node that is

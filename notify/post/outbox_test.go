@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/notify"
 	"vjob/notify/post"
 )

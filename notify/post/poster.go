@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/notify"
 )
 

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/daemon/settings/document"
 	"vjob/oar/admission"
 	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
-	"vjob/settings/document"
 )
 
 // site is a file as administrators write it.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"vjob/internal/suggest"
 	"vjob/oar/message"
 	"vjob/oar/script"
-	"vjob/spelling"
 )
 
 // Takes is what stands behind an option.
@@ -136,7 +136,7 @@ func (p *parser) named(name string) (Option, error) {
 			all = append(all, o.Name)
 		}
 		guess := ""
-		if near := spelling.Nearest(name, all); near != "" {
+		if near := suggest.Nearest(name, all); near != "" {
 			guess = "did you mean --" + near + "?"
 		}
 		return Option{}, refuse("Unknown option: "+name, guess)

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"vjob/internal/suggest"
 	"vjob/oar/date"
 	"vjob/oar/message"
-	"vjob/spelling"
 )
 
 // Type is a type with its value.
@@ -109,8 +109,8 @@ func Parse(text string) (Type, error) {
 	switch {
 	case len(text) > MaxText:
 		return t, refuse(text, fmt.Sprintf("the type has %d bytes; %d are allowed", len(text), MaxText))
-	case !ok && spelling.Nearest(t.Name, Names()) != "":
-		return t, refuse(text, "there is no such type; did you mean "+spelling.Nearest(t.Name, Names())+"?")
+	case !ok && suggest.Nearest(t.Name, Names()) != "":
+		return t, refuse(text, "there is no such type; did you mean "+suggest.Nearest(t.Name, Names())+"?")
 	case !ok:
 		return t, refuse(text, "there is no such type: want one of "+strings.Join(Names(), ", "))
 	case (t.Token != "") != (t.Name == "token") || t.Token != "" && !named(t.Token):

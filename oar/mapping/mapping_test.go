@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/placement"
 	"vjob/oar/mapping"
 	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
-	"vjob/ruling"
 	"vjob/tests/golden"
 )
 
@@ -68,7 +68,7 @@ func told(t *testing.T, text string) string {
 		}
 	}
 	instance(t, m, site16(), make([]int, len(m.VMs))) // the rules can be read
-	if err := ruling.CheckOwn(m.Rules, site16().Nodes, len(m.VMs)); m.Rules != "" && err != nil {
+	if err := placement.CheckOwn(m.Rules, site16().Nodes, len(m.VMs)); m.Rules != "" && err != nil {
 		t.Errorf("%s: a vjob may not state these rules: %v", text, err)
 	}
 	return b.String() + m.Rules

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/internal/suggest"
 	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/repack/script"
-	"vjob/spelling"
 )
 
 // MaxVMs is the most VMs that a request may mean.
@@ -159,7 +159,7 @@ func (p *placer) labels(s *Shape) ([]string, error) {
 		key, ok := spelt(l.Name, p.known)
 		if !ok {
 			text := fmt.Sprintf("%s is neither a node, a cpu or a core nor a label of any node", l.Name)
-			if near := spelling.Nearest(l.Name, slices.Concat(p.known, []string{"nodes", "cpu", "core"})); near != "" {
+			if near := suggest.Nearest(l.Name, slices.Concat(p.known, []string{"nodes", "cpu", "core"})); near != "" {
 				text += "; did you mean " + near + "?"
 			}
 			return nil, &message.Error{

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"vjob/internal/suggest"
 	"vjob/oar/message"
-	"vjob/spelling"
 )
 
 // Filter is a condition as somebody wrote it. The zero Filter is none: every node
@@ -33,7 +33,7 @@ func (f Filter) Check(names []string) (err error) {
 		}
 		text := "no node has the property " + o.Text
 		before := strings.TrimRight(f.src.Text[:o.Span.Off], " \t\r\n")
-		if near := spelling.Nearest(o.Text, names); near != "" {
+		if near := suggest.Nearest(o.Text, names); near != "" {
 			text += "; did you mean " + near + "?"
 		} else if strings.HasSuffix(before, "=") || strings.HasSuffix(before, "<") || strings.HasSuffix(before, ">") {
 			text += fmt.Sprintf("; a text stands in quotes: '%s'", o.Text)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vjob/internal/suggest"
 	"vjob/oar/message"
-	"vjob/spelling"
 )
 
 // The limits of a script.
@@ -143,7 +143,7 @@ func unknown(name string) error {
 	for i, k := range kinds {
 		names[i] = k.name
 	}
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		return fmt.Errorf("--%s is no option for a script; did you mean --%s?", cut(name), near)
 	}
 	return fmt.Errorf("--%s is no option for a script", cut(name))

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 )
 

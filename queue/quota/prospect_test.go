@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/calendar"
+	"vjob/cluster/calendar"
 	"vjob/queue/quota"
 )
 

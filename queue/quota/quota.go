@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/calendar"
+	"vjob/cluster/calendar"
 )
 
 // Measure is what a limit is on.

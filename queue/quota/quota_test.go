@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/queue"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 )
 

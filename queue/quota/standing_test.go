@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/queue/calendar"
+	"vjob/cluster/calendar"
 	"vjob/queue/quota"
 )
 

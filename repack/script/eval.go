@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"vjob/internal/suggest"
 	"vjob/repack/rule"
-	"vjob/spelling"
 )
 
 // The variables that every script has, and that of a vjob's own script.
@@ -228,7 +228,7 @@ func (e *evaluator) lookup(name string, at Pos) value {
 	}
 	known := append(slices.Sorted(maps.Keys(e.vars)), allVMs, allNodes)
 	text := fmt.Sprintf("$%s has no value here", name)
-	if n := spelling.Nearest(name, known); n != "" {
+	if n := suggest.Nearest(name, known); n != "" {
 		text += "; did you mean $" + n + "?"
 	}
 	e.rep.add(at, text)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"vjob/internal/suggest"
 	"vjob/repack"
 	"vjob/repack/rule"
-	"vjob/spelling"
 )
 
 // Names is what a script can speak of. The numbers of VMs and nodes are those of
@@ -145,7 +145,7 @@ func (t *Table) Steps() int { return MaxSteps }
 
 // hint is "; did you mean …?" or nothing.
 func hint(text string, lists ...[]string) string {
-	if n := spelling.Nearest(text, lists...); n != "" {
+	if n := suggest.Nearest(text, lists...); n != "" {
 		return fmt.Sprintf("; did you mean %s?", name(n))
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/energy/dpm"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/pass"
 	"vjob/scheduler/switchboard"
 )

@@ -10,15 +10,15 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
+	"vjob/ctxswitch/placement"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/dpm"
+	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/queue/quota"
-	"vjob/ruling"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/pass"
 	"vjob/scheduler/switchboard"
@@ -161,7 +161,7 @@ func (h *house) picture() *pass.Picture {
 		}
 	}
 	return pass.See(&h.set, &pass.Facts{
-		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Books: h.exec, Past: &quota.Ledger{}, Reader: ruling.NewReader(),
+		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Books: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
 		Budgets: h.watts.Books(), Least: h.board.Draws(),
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/energy/dpm"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // review asks the paper's rules which nodes to switch.

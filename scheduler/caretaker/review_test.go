@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // idle is three nodes of which one has something to do.

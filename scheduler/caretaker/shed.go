@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // shed switches empty nodes off whose idle power vjobs are waiting for: as few as let the

@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // powered is a house in which every node draws 100 W idle and 200 W at most, but for e,

@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/dpm"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/pass"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/pass"
 )
 

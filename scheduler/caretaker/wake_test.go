@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // Who waits for room gets the fewest nodes that give it, and only such as are off without

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Pruner deletes history in batches, each a short write among those of the loop and of

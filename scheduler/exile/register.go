@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler/pass"
 )
 

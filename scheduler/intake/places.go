@@ -5,7 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // fitsCluster refuses what could never run, even on the empty cluster.
@@ -56,7 +56,7 @@ func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
 	}
 	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
 	if rules != "" {
-		p.Rules = []ruling.Rules{{VJob: job.ID, Text: rules}}
+		p.Rules = []placement.Rules{{VJob: job.ID, Text: rules}}
 	}
 	return ctxswitch.Hopeless(p)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // Rights is what a submission may ask for at the expense of others.
@@ -20,7 +20,7 @@ func (s *Submission) validateRights(nodes []cluster.Node) error {
 			"priority: %d requested, %s may give at most 0: more takes a right, rights.raise_priority", s.Priority, s.Owner)}
 	}
 	if s.Lacks.WholeNodes && s.Rules != "" {
-		return ruling.CheckShares(s.Rules, nodes, len(s.VMs))
+		return placement.CheckShares(s.Rules, nodes, len(s.VMs))
 	}
 	return nil
 }

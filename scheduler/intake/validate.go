@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // Bounds limits submissions.
@@ -50,7 +50,7 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 		return err
 	}
 	if s.Rules != "" {
-		if err := ruling.CheckOwn(s.Rules, nodes, len(s.VMs)); err != nil {
+		if err := placement.CheckOwn(s.Rules, nodes, len(s.VMs)); err != nil {
 			return err
 		}
 	}

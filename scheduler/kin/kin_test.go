@@ -8,7 +8,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler/kin"
 )
 

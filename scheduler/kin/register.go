@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // Register is who waits for whom. A vjob waits until all its dependencies are met, or one

@@ -11,8 +11,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/placement"
 	"vjob/queue"
-	"vjob/ruling"
 )
 
 // Suspect is a vjob with which a decision has failed.
@@ -161,7 +161,7 @@ func (p *Picture) setAside(without map[cluster.VJobID]string) {
 		return
 	}
 	maps.Copy(p.aside, without)
-	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r ruling.Rules) bool { return without[r.VJob] != "" })
+	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return without[r.VJob] != "" })
 	p.line = slices.DeleteFunc(slices.Clone(p.line), func(a ctxswitch.Applicant) bool { return without[a.VJob] != "" })
 	for i := range p.VJobs {
 		if job := p.VJobs[i].Job; without[job.ID] != "" {

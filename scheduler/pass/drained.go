@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/placement"
 	"vjob/queue"
-	"vjob/ruling"
 )
 
 // A drained node gets empty despite rules of users: a vjob that its own rules keep there is
@@ -56,7 +56,7 @@ func (p *Picture) heldThere() map[int]cluster.NodeID {
 	if len(there) == 0 {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(p.rules), func(r ruling.Rules) bool { return r.VJob == 0 })
+	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
 	l, err := ctxswitch.NewLiberty(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
 	if err != nil {
 		return nil // no plan is found either, and the decision says why

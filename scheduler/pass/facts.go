@@ -5,12 +5,12 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/placement"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
 	"vjob/queue/quota"
-	"vjob/ruling"
 )
 
 // Facts are what is known when a pass begins.
@@ -31,7 +31,7 @@ type Facts struct {
 	// Rules are those of the cluster, as texts, and Reader tells which rules can be
 	// kept at all on these nodes.
 	Rules  []string
-	Reader *ruling.Reader
+	Reader *placement.Reader
 	// Budgets of power hold side by side.
 	Budgets budget.Books
 	// Least is what nodes draw at least, whatever runs there, since they are being switched.

@@ -198,8 +198,10 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 		{"the store of a node has not been seen", all, "", true, false},
 	} {
 		w := &world{nodes: []cluster.Node{
-			{ID: "n0", Capacity: cluster.Resources{CPU: 8000, Memory: 10240}}, {ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 6144}},
-			{ID: "n2", Capacity: cluster.Resources{CPU: 8000, Memory: 5000}}, {ID: "n3", Capacity: cluster.Resources{CPU: 8000, Memory: 2048}},
+			{ID: "n0", Capacity: cluster.Resources{CPU: 8000, Memory: 10240}},
+			{ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 6144}},
+			{ID: "n2", Capacity: cluster.Resources{CPU: 8000, Memory: 5000}},
+			{ID: "n3", Capacity: cluster.Resources{CPU: 8000, Memory: 2048}},
 		}}
 		sized := func(id cluster.VJobID, sizes ...cluster.MiB) *cluster.VJob {
 			job := &cluster.VJob{ID: id, Owner: "u"}

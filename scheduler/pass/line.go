@@ -7,8 +7,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/placement"
 	"vjob/queue"
-	"vjob/ruling"
 )
 
 // The line is what a picture has of vjobs that are nowhere: they are not in its
@@ -66,7 +66,7 @@ func (p *Picture) let(a *ctxswitch.Applicant) {
 		p.current.SetWaiting(vm, need)
 	}
 	if a.Rules != "" {
-		p.rules = append(p.rules, ruling.Rules{VJob: a.VJob, Text: a.Rules})
+		p.rules = append(p.rules, placement.Rules{VJob: a.VJob, Text: a.Rules})
 	}
 }
 

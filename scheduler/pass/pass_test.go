@@ -13,10 +13,10 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/placement"
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/quota"
-	"vjob/ruling"
 	"vjob/scheduler/pass"
 )
 
@@ -89,7 +89,7 @@ func (w *world) of(vm cluster.VMID) *member {
 
 // facts are what is known of the world, but for some vjobs.
 func (w *world) facts(but ...cluster.VJobID) *pass.Facts {
-	f := &pass.Facts{Now: epoch, Books: w, Past: &quota.Ledger{}, Reader: ruling.NewReader(), Images: hypervisor.Spaces{}}
+	f := &pass.Facts{Now: epoch, Books: w, Past: &quota.Ledger{}, Reader: placement.NewReader(), Images: hypervisor.Spaces{}}
 	for _, n := range w.nodes {
 		f.Images[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 20}
 		f.Nodes = append(f.Nodes, execute.NodeReport{Node: n, On: true})

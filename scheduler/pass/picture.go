@@ -9,12 +9,12 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/placement"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/quota"
-	"vjob/ruling"
 )
 
 // Picture is the cluster as one decision sees it.
@@ -44,7 +44,7 @@ type Picture struct {
 	// there. The policy chooses by it; the planner goes by current.
 	intended *cluster.Configuration
 	line     []ctxswitch.Applicant // those that are nowhere and could be somewhere, in order
-	rules    []ruling.Rules        // but those of vjobs in the line
+	rules    []placement.Rules     // but those of vjobs in the line
 	avoid    map[cluster.VMID][]cluster.NodeID
 	pinned   map[cluster.VMID]bool
 	claims   map[cluster.NodeID]cluster.Resources

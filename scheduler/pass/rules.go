@@ -5,13 +5,13 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
-	"vjob/ruling"
+	"vjob/ctxswitch/placement"
 )
 
 // read takes in the rules of the cluster, but those that cannot be kept any more.
 func (p *Picture) read(f *Facts, nodes []cluster.Node) {
 	for _, text := range f.Rules {
-		r := ruling.Rules{Text: text}
+		r := placement.Rules{Text: text}
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -25,11 +25,11 @@ func (p *Picture) read(f *Facts, nodes []cluster.Node) {
 
 // state puts the rules of a vjob into the picture. A vjob with rules that cannot be
 // understood any more goes on without them if it runs, and else does not start.
-func (p *Picture) state(r *execute.Report, reader *ruling.Reader, nodes []cluster.Node) {
+func (p *Picture) state(r *execute.Report, reader *placement.Reader, nodes []cluster.Node) {
 	if r.Job.Rules == "" {
 		return
 	}
-	rules := ruling.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
+	rules := placement.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
 	if err := reader.Wrong(rules, nodes); err != nil {
 		p.barred[r.Job.ID] = err.Error()
 		return

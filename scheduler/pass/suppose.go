@@ -8,9 +8,9 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/placement"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/ruling"
 )
 
 // What could be otherwise in a picture, for those who ask before they act.
@@ -53,9 +53,9 @@ func (p *Picture) setNode(n cluster.Node) {
 
 // Restate puts other rules of the cluster in place of some; "" is none.
 func (p *Picture) Restate(old, rules string) {
-	p.rules = slices.DeleteFunc(p.rules, func(r ruling.Rules) bool { return r.VJob == 0 && r.Text == old })
+	p.rules = slices.DeleteFunc(p.rules, func(r placement.Rules) bool { return r.VJob == 0 && r.Text == old })
 	if rules != "" {
-		p.rules = append(p.rules, ruling.Rules{Text: rules})
+		p.rules = append(p.rules, placement.Rules{Text: rules})
 	}
 }
 
@@ -80,7 +80,7 @@ func (p *Picture) Remove(id cluster.VJobID) error {
 		p.current.Remove(vm.ID)
 		p.intended.Remove(vm.ID)
 	}
-	p.rules = slices.DeleteFunc(p.rules, func(r ruling.Rules) bool { return r.VJob == id })
+	p.rules = slices.DeleteFunc(p.rules, func(r placement.Rules) bool { return r.VJob == id })
 	p.line = slices.DeleteFunc(p.line, func(a ctxswitch.Applicant) bool { return a.VJob == id })
 	p.VJobs = slices.Delete(p.VJobs, i, i+1)
 	p.inside = slices.DeleteFunc(p.inside, func(q inside) bool { return q.container.ID == id })

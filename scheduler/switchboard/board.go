@@ -1,6 +1,6 @@
 // Package switchboard takes nodes off and on. Its board holds the record of every node
 // that can be switched, goes with each a step further whenever there is one to take
-// (package power/cycle says which), and asks the power drivers. Records and events go into
+// (package energy/power/cycle says which), and asks the power drivers. Records and events go into
 // the step that the loop is about to commit; only after that is a driver asked.
 //
 // It refuses to know why a node is wanted off, and how much power there is.
@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/journal"
-	"vjob/power"
-	"vjob/power/cycle"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
 )
 
 // Settings say how nodes are switched off and on. The zero value switches none.

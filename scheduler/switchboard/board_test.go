@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/journal"
-	"vjob/power"
-	"vjob/power/cycle"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler/switchboard"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // Order lets somebody switch a node off or on. Off waits until the node is empty, however

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/power"
-	"vjob/power/cycle"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
 )
 
 // mostSteps bounds the steps of a node at one instant.

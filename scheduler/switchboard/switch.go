@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // Switch is how far a node has come that can be switched, for people.

@@ -11,9 +11,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/journal"
 	"vjob/scheduler/pass"
 )
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
-	"vjob/journal"
 )
 
 // State replaces the budgets that are stated through the API, and reports whether they are

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/settings"
+	"vjob/daemon/settings"
 	"vjob/tests/pace"
 )
 

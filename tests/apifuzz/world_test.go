@@ -17,9 +17,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"vjob/ctxswitch/journal"
 	"vjob/daemon"
-	"vjob/journal"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // The numbers of vjobs begin where no other number is likely, so that an answer that holds

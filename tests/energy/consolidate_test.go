@@ -11,21 +11,21 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
+	"vjob/daemon/settings/steering"
 	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/consolidate"
 	"vjob/energy/dpm"
+	"vjob/energy/power/cycle"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
-	"vjob/power/cycle"
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/caretaker"
 	"vjob/scheduler/pass"
 	"vjob/scheduler/switchboard"
-	"vjob/settings/steering"
-	"vjob/virtual"
+	"vjob/sim/simclock"
 )
 
 // Nodes of two generations, by turns: what draws most for its work is not what is switched
@@ -85,7 +85,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	if h.consolidate {
 		settings.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
 	}
-	d.shell, err = virtual.New(virtual.Config{
+	d.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: d.cluster, Store: d.store,
 		Committed: func(_ time.Time, step journal.Step) { d.committed(&step) },
 	})

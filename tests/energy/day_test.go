@@ -13,19 +13,19 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
+	"vjob/daemon/settings/steering"
 	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
-	"vjob/settings/steering"
-	"vjob/swf"
-	"vjob/virtual"
+	"vjob/sim/simclock"
+	"vjob/sim/swf"
 )
 
 // The day is the busiest of a part of the log KTH-SP2: 100 processors, here 25 nodes of
@@ -45,7 +45,7 @@ var dayPower = energy.Power{Idle: 60, Full: 300}
 type day struct {
 	t        *testing.T
 	cluster  *simulated.Cluster
-	shell    *virtual.Shell
+	shell    *simclock.Shell
 	store    *memory.Store
 	book     *budget.Book
 	prices   *price.Series                   // stated as the day begins; nil: none
@@ -116,7 +116,7 @@ func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...bu
 	e := execute.DefaultSettings
 	e.Costs = steering.Costs(simulated.Thesis)
 	d.since = d.cluster.Now()
-	d.shell, err = virtual.New(virtual.Config{
+	d.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
 			Settings: pass.Settings{
 				Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true,

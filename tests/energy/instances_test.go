@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vjob/energy/format"
+	"vjob/cmd/vjob/energy/format"
 )
 
 // instances are those of the files in the folder VJOB_ENERGY, or the few that are here.

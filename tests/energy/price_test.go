@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"vjob/api/account"
 	"vjob/cluster"
-	"vjob/energy/account"
+	"vjob/ctxswitch/journal"
 	"vjob/energy/price"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 	"vjob/queue"
-	"vjob/swf"
+	"vjob/sim/swf"
 )
 
 // dailyPrices are prices by the hour for some days: cheap at night and when the sun is high,

@@ -7,9 +7,9 @@ import (
 
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/energy/heuristic"
-	"vjob/energy/sampled"
 	"vjob/energy/solve"
+	"vjob/papers/allocation"
+	"vjob/papers/sampled"
 	"vjob/tests/pace"
 )
 
@@ -88,7 +88,7 @@ func TestNoWorse(t *testing.T) {
 			t.Errorf("%s: none found: %q", in.ID, r.Why)
 			continue
 		}
-		for _, h := range heuristic.All() {
+		for _, h := range allocation.All() {
 			if h.For != in.Objective {
 				continue
 			}
@@ -141,7 +141,7 @@ func TestPaperTable(t *testing.T) {
 						oursSum, oursLP = oursSum+r.Value, oursLP+value
 					}
 				}
-				for _, h := range heuristic.All()[:5] {
+				for _, h := range allocation.All()[:5] {
 					v, ok := published(p, h.Name)
 					if !ok {
 						failed[h.Name]++

@@ -10,12 +10,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/energy/format"
-	"vjob/energy/heuristic"
-	"vjob/energy/sampled"
 	"vjob/energy/solve"
+	"vjob/papers/allocation"
+	"vjob/papers/sampled"
 )
 
 var (
@@ -81,7 +81,7 @@ func within(t *testing.T, p *energy.Problem, limit time.Duration) (float64, bool
 
 // published has an algorithm of the paper solve it.
 func published(p *energy.Problem, name string) (float64, bool) {
-	for _, h := range heuristic.All() {
+	for _, h := range allocation.All() {
 		if h.Name == name && h.For == p.Objective {
 			a := h.Algorithm(p)
 			if a == nil {

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"vjob/energy"
-	"vjob/energy/heuristic"
-	"vjob/energy/sampled"
 	"vjob/energy/solve"
+	"vjob/papers/allocation"
+	"vjob/papers/sampled"
 )
 
 // Under budgets that pay for hardly more than what memory demands, and at yields that leave
@@ -26,7 +26,7 @@ func TestNeverFailsWhereOthersDoNot(t *testing.T) {
 				solved++
 				continue
 			}
-			for _, h := range heuristic.All() {
+			for _, h := range allocation.All() {
 				if h.For == o && h.Algorithm(p) != nil {
 					t.Errorf("%s with %.0f W: none found (%q), but %s finds one", p.ID, float64(p.Budget), r.Why, h.Name)
 				}

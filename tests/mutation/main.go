@@ -130,7 +130,9 @@ func (o *options) inFiles(mutants []*mutant) []*mutant {
 		return mutants
 	}
 	names := strings.Split(o.files, ",")
-	return slices.DeleteFunc(mutants, func(m *mutant) bool { return !slices.Contains(names, m.file) && !slices.Contains(names, fmt.Sprintf("%s:%d", m.file, m.line)) })
+	return slices.DeleteFunc(mutants, func(m *mutant) bool {
+		return !slices.Contains(names, m.file) && !slices.Contains(names, fmt.Sprintf("%s:%d", m.file, m.line))
+	})
 }
 
 // draw takes a sample of the mutants, in their order.

@@ -11,9 +11,9 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/daemon/settings"
 	"vjob/oar/admission"
 	"vjob/oar/rest"
-	"vjob/settings"
 )
 
 // The rules of admission that an administrator has stated hold whatever language a vjob is

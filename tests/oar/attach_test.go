@@ -10,7 +10,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
-	"vjob/terminal"
+	"vjob/cmd/console"
 )
 
 // types types on the line of a job and returns all that is shown until the line is over.
@@ -136,7 +136,7 @@ func TestForeignLine(t *testing.T) {
 		line, err := c.Attach(ctx, job, 0)
 		if err == nil {
 			_ = line.Close()
-			err = terminal.ErrLeft
+			err = console.ErrLeft
 		}
 		return err
 	}

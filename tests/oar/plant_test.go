@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vjob/api"
+	"vjob/api/oar/submission"
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
@@ -22,7 +23,6 @@ import (
 	"vjob/oar/rest"
 	"vjob/oar/script"
 	"vjob/oar/state"
-	"vjob/oar/submission"
 	"vjob/queue"
 	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
@@ -32,7 +32,7 @@ import (
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
-	"vjob/virtual"
+	"vjob/sim/simclock"
 )
 
 // plant is the scheduler of the daemon in virtual time, with the language of oarsub in
@@ -40,7 +40,7 @@ import (
 type plant struct {
 	t     *testing.T
 	nodes []cluster.Node
-	shell *virtual.Shell
+	shell *simclock.Shell
 	store *labelled
 	site  submission.Site
 	began time.Time
@@ -86,7 +86,7 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	for _, n := range nodes {
 		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
 	}
-	p.shell, err = virtual.New(virtual.Config{
+	p.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
 			Settings: pass.Settings{
 				Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/oar/state"
-	"vjob/queue/calendar"
 	"vjob/queue/quota"
 	"vjob/scheduler"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // call makes a request of the REST API as a user; "" is nobody.

@@ -13,10 +13,10 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/cmd/console"
+	"vjob/cmd/vjob-oar/command"
 	"vjob/daemon"
-	"vjob/oar/command"
-	"vjob/settings"
-	"vjob/terminal"
+	"vjob/daemon/settings"
 )
 
 // site is a daemon with the platform of the cases, and users who call OAR's commands.
@@ -106,7 +106,7 @@ func (x *site) run(user, name string, line ...string) result {
 			if x.attach != nil {
 				return x.attach(ctx, c, job)
 			}
-			return terminal.ErrLeft
+			return console.ErrLeft
 		},
 		Pause: func(ctx context.Context, _ time.Duration) bool {
 			time.Sleep(20 * time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vjob/api/oar/submission"
 	"vjob/cluster"
 	"vjob/oar/admission"
 	"vjob/oar/date"
@@ -14,7 +15,6 @@ import (
 	"vjob/oar/message"
 	"vjob/oar/request"
 	"vjob/oar/script"
-	"vjob/oar/submission"
 )
 
 // measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.

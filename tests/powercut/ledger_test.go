@@ -13,10 +13,10 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/db/storetest"
 	"vjob/hypervisor"
-	"vjob/journal"
 	"vjob/tests/powercut"
 )
 

@@ -15,12 +15,12 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/daemon"
+	"vjob/daemon/settings"
 	"vjob/db"
 	"vjob/db/storetest"
 	"vjob/hypervisor"
-	"vjob/journal"
-	"vjob/settings"
 	"vjob/tests/powercut"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/placement"
 	"vjob/db/memory"
 	"vjob/hypervisor"
-	"vjob/ruling"
 	"vjob/scheduler"
 	"vjob/scheduler/intake"
 )
@@ -240,7 +240,7 @@ func submission(name string, set map[string]string) (sub intake.Submission, err 
 		sub.Rules += "continuous spread($VMS);"
 	}
 	if on, told := set["on"]; told {
-		sub.Rules += "continuous fence($VMS, " + ruling.Set(strings.Split(on, "+")) + ");"
+		sub.Rules += "continuous fence($VMS, " + placement.Set(strings.Split(on, "+")) + ");"
 	}
 	return sub, errors.Join(err1, err2, err3, err4, err5)
 }

@@ -10,9 +10,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 )
 
 // logbook is the log of a play, for people: one line for each thing that

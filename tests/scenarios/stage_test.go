@@ -13,18 +13,18 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
+	config "vjob/daemon/settings"
+	"vjob/daemon/settings/document"
+	"vjob/daemon/settings/steering"
 	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/pass"
-	config "vjob/settings"
-	"vjob/settings/document"
-	"vjob/settings/steering"
+	"vjob/sim/simclock"
 	"vjob/tests/sim"
-	"vjob/virtual"
 )
 
 // round is a profile whose durations are easy to follow in a log.
@@ -54,7 +54,7 @@ type stage struct {
 
 	cluster *simulated.Cluster
 	store   *memory.Store
-	shell   *virtual.Shell
+	shell   *simclock.Shell
 	check   *sim.Checker
 	start   time.Time
 
@@ -179,7 +179,7 @@ func (s *stage) raise() error {
 	}
 	s.check = sim.NewChecker(s.cluster, set.Execute.Limits.MaxSkew, false, nil)
 	s.cluster.OnChange = s.changed
-	s.shell, err = virtual.New(virtual.Config{
+	s.shell, err = simclock.New(simclock.Config{
 		Settings: set, Cluster: s.cluster, Store: recorder{s.store, s}, Down: down,
 		Latency: func() time.Duration { return 10 * time.Millisecond },
 		Crash:   s.dies, Called: s.called,

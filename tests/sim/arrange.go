@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/cluster/calendar"
 	"vjob/ctxswitch/gang"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/queue/arrangement"
-	"vjob/queue/calendar"
 	"vjob/queue/fairshare"
 	"vjob/queue/queues"
 	"vjob/queue/quota"

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/consolidate"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 	"vjob/scheduler"
 )
 

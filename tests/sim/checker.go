@@ -7,9 +7,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
 )
 
 // Checker watches a run and collects the invariants that it breaks: RELIABILITY

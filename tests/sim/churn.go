@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // A vjob that starts or goes on more often than mostStarts within churnTime does so in vain:

@@ -7,9 +7,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/dpm"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
 	"vjob/hypervisor/simulated"
-	"vjob/power"
-	"vjob/power/cycle"
 	"vjob/scheduler"
 	"vjob/scheduler/caretaker"
 )

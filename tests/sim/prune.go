@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 )
 
 // pruner deletes old history in a run. It has a chance of its own, so that a seed

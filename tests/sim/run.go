@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/db/memory"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/journal"
-	"vjob/virtual"
+	"vjob/sim/simclock"
 )
 
 // Result is what a run showed.
@@ -45,7 +45,7 @@ type run struct {
 	chance  *rand.Rand
 	cluster *simulated.Cluster
 	store   *memory.Store
-	shell   *virtual.Shell
+	shell   *simclock.Shell
 	check   *Checker
 	log     hash.Hash
 	points  int
@@ -115,7 +115,7 @@ func (r *run) build() error {
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
 	var err error
-	r.shell, err = virtual.New(virtual.Config{
+	r.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: r.cluster, Store: recorder{r.store, r}, Down: 3 * time.Second,
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
 		Crash:   r.crash,

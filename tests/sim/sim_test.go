@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/journal"
+	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/tests/pace"
 	"vjob/tests/sim"

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vjob/replay/pool"
-	"vjob/swf"
+	"vjob/papers/pool"
+	"vjob/sim/swf"
 )
 
 var (

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"testing"
 
-	"vjob/replay/pool"
-	"vjob/swf"
+	"vjob/papers/pool"
+	"vjob/sim/swf"
 )
 
 // disciplines are the names of the disciplines in the files, and ours.

@@ -1,8 +1,8 @@
 package cli
 
-import "vjob/terminal"
+import "vjob/cmd/console"
 
 // Terminal is that of the program.
-func (a *App) Terminal() *terminal.Terminal {
-	return &terminal.Terminal{In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv}
+func (a *App) Terminal() *console.Terminal {
+	return &console.Terminal{In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv}
 }

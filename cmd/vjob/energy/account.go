@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
-	"vjob/chart"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
+	"vjob/internal/chart"
 )
 
 // accountFlags are the flags of `vjob energy account`.

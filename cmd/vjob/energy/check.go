@@ -9,10 +9,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy/format"
 	"vjob/cmd/vjob/plain"
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/energy/format"
 )
 
 func energyCheckCommand(a *cli.App) *cobra.Command {

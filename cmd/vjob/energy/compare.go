@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy/format"
 	"vjob/cmd/vjob/plain"
 	"vjob/energy"
-	"vjob/energy/format"
-	"vjob/energy/heuristic"
+	"vjob/internal/chart"
+	"vjob/papers/allocation"
 )
 
 // compareFlags are the flags of `vjob energy compare`.
@@ -91,7 +91,7 @@ func contests(ctx context.Context, a *cli.App, o energy.Objective, all []*format
 		return nil, nil
 	}
 	names := []string{ours}
-	for _, h := range heuristic.All() {
+	for _, h := range allocation.All() {
 		if h.For == o {
 			names = append(names, h.Name)
 		}

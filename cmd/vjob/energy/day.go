@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/energy/day"
 	"vjob/energy/dpm"
 	"vjob/energy/price"
+	"vjob/internal/chart"
+	"vjob/papers/day"
 )
 
 // dayFlags are the flags of `vjob energy day`.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"vjob/chart"
 	"vjob/cmd/vjob/plain"
-	"vjob/energy/day"
+	"vjob/internal/chart"
+	"vjob/papers/day"
 )
 
 // dayFigure draws the runs on one time scale.

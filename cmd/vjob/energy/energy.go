@@ -21,11 +21,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/energy/format"
-	"vjob/energy/heuristic"
 	"vjob/energy/solve"
+	"vjob/papers/allocation"
 )
 
 // Command is `vjob energy`.
@@ -51,7 +51,7 @@ const ours = "vjob"
 // algorithms are the names for --algorithm.
 func algorithms() []string {
 	names := []string{ours}
-	for _, h := range heuristic.All() {
+	for _, h := range allocation.All() {
 		names = append(names, h.Name)
 	}
 	return names
@@ -113,7 +113,7 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 
 // follow runs one of the published algorithms.
 func (r *answer) follow(name string) error {
-	for _, h := range heuristic.All() {
+	for _, h := range allocation.All() {
 		if h.Name == name && h.For == r.Objective {
 			if len(r.Misfits()) == 0 {
 				r.made = h.Algorithm(r.Problem)

@@ -14,9 +14,9 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/energy/format"
 	"vjob/cmd/vjob/plain"
 	"vjob/energy"
-	"vjob/energy/format"
 )
 
 // shareWords are the words of --shares.

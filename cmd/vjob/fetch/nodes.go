@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // Nodes are the names of the nodes for which words stand, each once: a name, a range such

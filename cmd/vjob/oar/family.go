@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/program"
+	"vjob/cmd/vjob-oar/command"
 	"vjob/cmd/vjob/cli"
-	"vjob/oar/command"
 )
 
 // Called is the command of OAR's by whose name the program was called: oarsub is

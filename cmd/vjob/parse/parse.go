@@ -14,7 +14,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // maxWalltime is ten years.

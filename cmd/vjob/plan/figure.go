@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"vjob/chart"
 	"vjob/cmd/vjob/plain"
+	"vjob/internal/chart"
 	"vjob/repack"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
+	"vjob/internal/chart"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/solve"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vjob/api/wire"
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/fetch"
@@ -19,6 +18,7 @@ import (
 	"vjob/cmd/vjob/vjobfile"
 	"vjob/cmd/vjob/wording"
 	"vjob/energy"
+	"vjob/internal/chart"
 )
 
 // whatIfFlags are the flags of `vjob plan --what-if`.

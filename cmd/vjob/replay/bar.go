@@ -7,7 +7,7 @@ import (
 
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/replay"
+	"vjob/sim/replay"
 )
 
 // progressBar is one line on the standard error, redrawn in place.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"vjob/cmd/vjob/plain"
-	"vjob/replay"
-	"vjob/swf"
+	"vjob/sim/replay"
+	"vjob/sim/swf"
 )
 
 // What vjobs can have in common.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vjob/energy"
-	"vjob/replay"
+	"vjob/sim/replay"
 )
 
 // Replayed is the JSON of `vjob replay -o json`. Times are in seconds from the start of the

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
-	"vjob/queue/backfill"
-	"vjob/replay/pool"
-	"vjob/swf"
+	"vjob/internal/chart"
+	"vjob/papers/backfill"
+	"vjob/papers/pool"
+	"vjob/sim/swf"
 )
 
 // checkLog says which flag is wrong for a log.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"vjob/cmd/vjob/plain"
-	"vjob/replay"
-	"vjob/replay/pool"
-	"vjob/swf"
+	"vjob/papers/pool"
+	"vjob/sim/replay"
+	"vjob/sim/swf"
 )
 
 // replayedLog is what a log came to.

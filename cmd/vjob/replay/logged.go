@@ -10,9 +10,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/swf"
-	"vjob/workload"
-	"vjob/workload/logged"
+	"vjob/sim/swf"
+	"vjob/sim/workload"
+	"vjob/sim/workload/logged"
 )
 
 // fieldNames are the fields of a log that can be asked for.

@@ -18,13 +18,13 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/daemon/settings/document"
 	"vjob/energy"
+	"vjob/papers/backfill"
 	"vjob/queue"
-	"vjob/queue/backfill"
-	"vjob/replay"
-	"vjob/settings/document"
-	"vjob/swf"
-	"vjob/workload"
+	"vjob/sim/replay"
+	"vjob/sim/swf"
+	"vjob/sim/workload"
 )
 
 // replayFlags are the flags of `vjob replay`.

@@ -12,8 +12,8 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
 	"vjob/energy"
-	"vjob/replay"
-	"vjob/swf"
+	"vjob/sim/replay"
+	"vjob/sim/swf"
 )
 
 // replayedText is what is printed of vjobs that were run.

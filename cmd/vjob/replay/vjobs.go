@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
+	"vjob/daemon/settings"
+	"vjob/daemon/settings/steering"
 	"vjob/hypervisor/simulated"
+	"vjob/internal/chart"
 	"vjob/queue"
-	"vjob/replay"
 	"vjob/scheduler/intake"
 	"vjob/scheduler/pass"
-	"vjob/settings"
-	"vjob/settings/steering"
-	"vjob/swf"
-	"vjob/workload"
+	"vjob/sim/replay"
+	"vjob/sim/swf"
+	"vjob/sim/workload"
 )
 
 // replayedWorkload is vjobs that are to be run, and where they come from.

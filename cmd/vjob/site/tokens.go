@@ -14,7 +14,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // tokens are the commands about the tokens of one account.

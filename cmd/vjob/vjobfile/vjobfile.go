@@ -10,7 +10,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/parse"
-	"vjob/settings/document"
+	"vjob/daemon/settings/document"
 )
 
 // vjobFile is a vjob file: the submission of the API, and for people who write it

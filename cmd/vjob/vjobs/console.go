@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vjob/cmd/console"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/fetch"
-	"vjob/terminal"
 )
 
 func consoleCommand(a *cli.App) *cobra.Command {
@@ -28,7 +28,7 @@ image, or the shell of oarsub -I.`,
 			if err != nil {
 				return err
 			}
-			if err := a.Terminal().Attach(cmd.Context(), c, id, rank); !errors.Is(err, terminal.ErrLeft) {
+			if err := a.Terminal().Attach(cmd.Context(), c, id, rank); !errors.Is(err, console.ErrLeft) {
 				return err
 			}
 			return nil

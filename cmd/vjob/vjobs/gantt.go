@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
-	"vjob/chart"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
+	"vjob/internal/chart"
 )
 
 // ganttFlags are the flags of `vjob gantt`.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"vjob/api/wire"
-	"vjob/chart"
 	"vjob/cmd/vjob/plain"
+	"vjob/internal/chart"
 )
 
 // scheduleFigure draws a schedule from now on.

@@ -14,8 +14,8 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/vjobfile"
-	"vjob/ruling"
-	"vjob/settings/document"
+	"vjob/ctxswitch/placement"
+	"vjob/daemon/settings/document"
 )
 
 // submission is the flags of `vjob submit`.
@@ -195,7 +195,7 @@ func (f *submission) override(cmd *cobra.Command, s *wire.Submission) error {
 	}
 	more, err := f.rules()
 	if more != "" && s.Rules != "" {
-		s.Rules = ruling.Script(s.Rules) // a list and a script do not go together
+		s.Rules = placement.Script(s.Rules) // a list and a script do not go together
 	}
 	s.Rules += more
 	return err
@@ -257,10 +257,10 @@ func (f *submission) rules() (text string, err error) {
 		b.WriteString("gather($VMS);\n")
 	}
 	if len(f.ban) > 0 {
-		b.WriteString("continuous ban($VMS, " + ruling.Set(f.ban) + ");\n")
+		b.WriteString("continuous ban($VMS, " + placement.Set(f.ban) + ");\n")
 	}
 	if len(f.fence) > 0 {
-		b.WriteString("continuous fence($VMS, " + ruling.Set(f.fence) + ");\n")
+		b.WriteString("continuous fence($VMS, " + placement.Set(f.fence) + ");\n")
 	}
 	for _, rule := range f.rule {
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(rule), ";") + ";\n")
@@ -270,7 +270,7 @@ func (f *submission) rules() (text string, err error) {
 		if err != nil {
 			return "", cluster.BadField("--rules", f.ruleFile, "a file that can be read: "+err.Error())
 		}
-		b.WriteString(ruling.Script(string(data)))
+		b.WriteString(placement.Script(string(data)))
 	}
 	return b.String(), nil
 }

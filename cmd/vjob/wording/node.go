@@ -7,7 +7,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/plain"
-	"vjob/power/cycle"
+	"vjob/energy/power/cycle"
 )
 
 // NodeState is what is decreed of a node, or how far it is on its way off or on, or that

@@ -11,7 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 )
 
 // faults are what hosts, networks and disks do to a cluster that works.

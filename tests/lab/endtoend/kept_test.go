@@ -12,7 +12,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 	"vjob/tests/lab"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 	"vjob/tests/lab"
 )
 

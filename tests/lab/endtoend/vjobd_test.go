@@ -20,7 +20,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
-	"vjob/settings"
+	"vjob/daemon/settings"
 	"vjob/tests/lab"
 )
 

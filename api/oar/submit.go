@@ -1,0 +1,253 @@
+package oar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api"
+	"vjob/api/oar/submission"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/oar/job"
+	"vjob/oar/jobtype"
+	"vjob/oar/message"
+	"vjob/oar/rest"
+)
+
+// submit answers POST /jobs.
+func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
+	data, err := d.service.Body(c)
+	if err != nil {
+		return err
+	}
+	body, ignored, err := rest.Read(data)
+	if err != nil {
+		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
+	}
+	if body.Script != "" && body.Command == "" {
+		body.Command = unnamed
+	}
+	var answer rest.Accepted
+	err = d.submitting(c.Request.Context(), who, func(ctx context.Context) (err error) {
+		answer, err = d.accept(ctx, who, c.GetHeader(wire.KeyHeader), &body)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range ignored {
+		answer.Warnings += "# Warning: " + key + " has no effect: there are no job keys.\n"
+	}
+	c.JSON(http.StatusOK, answer)
+	return nil
+}
+
+// unnamed is what a script without a name is called.
+const unnamed = "./script"
+
+// accept submits a job or an array.
+func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body *rest.Submission) (a rest.Accepted, err error) {
+	if body.Resubmit != 0 {
+		if err := d.again(ctx, who, body); err != nil {
+			return a, err
+		}
+	}
+	by, err := d.caller(ctx, who, body.Reservation != "")
+	if err != nil {
+		return a, err
+	}
+	now, err := d.local(body.TimeZone)
+	if err != nil {
+		return a, err
+	}
+	r, err := submission.Make(body, by, &d.Site, world(d.service.Snapshot()), now)
+	var ids []int64
+	if err == nil {
+		ids, err = d.store(ctx, who, key, &r)
+	}
+	if code, _ := message.ExitOf(err); code == message.ExitRefused {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		r.Said = append(r.Said, validating, line)
+	}
+	if err != nil {
+		return a, &refused{err, r.Said}
+	}
+	a = rest.Accepted{ID: ids[0], IDs: ids, Warnings: lines(r.Warned), Timestamp: d.now(), Links: links(strconv.FormatInt(ids[0], 10))}
+	for _, id := range ids {
+		r.Said = append(r.Said, fmt.Sprintf("OAR_JOB_ID=%d", id))
+	}
+	if r.Array {
+		a.ArrayID = ids[0]
+		r.Said = append(r.Said, fmt.Sprintf("OAR_ARRAY_ID=%d", ids[0]))
+	}
+	if r.Reservation {
+		r.Said = append(r.Said, validating, "# Reservation valid --> OK")
+	}
+	a.Output = lines(r.Said)
+	return a, nil
+}
+
+// validating is what OAR says of a reservation before it is had or refused.
+const validating = "# Advance reservation request: waiting for validation..."
+
+// store submits the job of a result, or all jobs of its array.
+func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *submission.Result) (ids []int64, err error) {
+	first, err := d.place(ctx, who, key, r)
+	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
+		r.VJob.Name = "" // names of OAR's jobs are not unique
+		first, err = d.place(ctx, who, key, r)
+	}
+	if err != nil {
+		return nil, understood(r, err)
+	}
+	for i := range max(r.VJob.Array, 1) {
+		ids = append(ids, int64(first.ID)+int64(i))
+	}
+	return ids, nil
+}
+
+// place submits a vjob, or one that is to run inside a container into the first that can
+// take it; the error is that of the last.
+func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *submission.Result) (first *cluster.VJob, err error) {
+	if len(r.Inside) == 0 {
+		return d.service.Submit(ctx, who, key, &r.VJob)
+	}
+	for _, id := range r.Inside {
+		r.VJob.Inner = id
+		if first, err = d.service.Submit(ctx, who, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
+			break
+		}
+	}
+	return first, err
+}
+
+// understood is an error of the loop with OAR's line and exit code.
+func understood(r *submission.Result, err error) error {
+	var bad *cluster.FieldError
+	switch {
+	case !errors.Is(err, cluster.ErrInvalid):
+		return err
+	case errors.As(err, &bad) && r.Reservation && (bad.Field == "reservation" || bad.Field == "walltime_seconds"):
+		why := "This reservation cannot run"
+		if _, start, ok := strings.Cut(bad.Text, "the earliest start is "); ok && !strings.HasPrefix(start, "beyond") {
+			why = "This reservation could run at " + start
+		}
+		return submission.Refused(why, bad.Error())
+	case errors.As(err, &bad) && bad.Field == "inner":
+		return &message.Error{Exit: message.ExitAdmission, OAR: fmt.Sprintf("[ADMISSION RULE] Error: job type cannot be used: inner=%d", r.VJob.Inner), Text: bad.Error()}
+	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
+		return &message.Error{Exit: message.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
+	}
+	if errors.As(err, &bad) && strings.HasSuffix(bad.Field, ".script") && strings.HasPrefix(bad.Want, "at most ") {
+		return &message.Error{
+			Exit: message.ExitScript, OAR: "# Error: the command or the script is too long.",
+			Text: fmt.Sprintf("with what goes before it, such as OAR's variables, it has %v bytes; want at most %s", bad.Value, strings.TrimPrefix(bad.Want, "at most ")),
+		}
+	}
+	line := message.NotEnough
+	if errors.As(err, &bad) && !ofResources.MatchString(bad.Field) {
+		line = "# Error: the job cannot be taken as it is."
+	}
+	return &message.Error{Exit: message.ExitResources, OAR: line, Text: err.Error()}
+}
+
+// ofResources are the fields of a vjob that say how much it wants, and where.
+var ofResources = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
+
+// Admit has a submission in our own language follow the rules of admission, before then
+// checks and stores it: see [submission.Admit].
+func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
+	return d.submitting(ctx, who, func(ctx context.Context) error {
+		by, err := d.caller(ctx, who, body.Reservation != nil)
+		if err != nil {
+			return err
+		}
+		if err := submission.Admit(body, by, &d.Site, world(d.service.Snapshot())); err != nil {
+			return err
+		}
+		return then(ctx)
+	})
+}
+
+// caller is who submits, with what they have already as far as rules count it.
+func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (submission.Caller, error) {
+	by := submission.Caller{Name: who.Name, Containers: func() ([]submission.Container, error) { return d.containers(ctx, who) }}
+	groups, known, err := d.service.Groups(ctx, who)
+	if err != nil {
+		return by, err
+	}
+	by.Groups, by.Ungrouped = groups, !known
+	reservations, jobs := d.Site.Admission.Counts()
+	reservations = reservations && reserves
+	if !reservations && !jobs {
+		return by, nil
+	}
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: reservations})
+	if err != nil {
+		return by, err
+	}
+	by.ActiveJobs = len(rows)
+	for i := range rows {
+		if !rows[i].Reservation.IsZero() && rows[i].State == cluster.Waiting {
+			by.WaitingReservations++
+		}
+	}
+	return by, nil
+}
+
+// containers are those of somebody that have not ended, with the names that OAR has for them.
+func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []submission.Container, err error) {
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: true})
+	for i := range rows {
+		if !rows[i].Container {
+			continue
+		}
+		c := submission.Container{ID: int64(rows[i].ID)}
+		r, _ := job.RecordOf(rows[i].Labels)
+		for _, text := range r.Types {
+			if t := jobtype.Split(text); t.Name == "container" {
+				c.Name = t.Value
+			}
+		}
+		list = append(list, c)
+	}
+	return list, err
+}
+
+// local is the present in a zone.
+func (d *Dialect) local(zone string) (time.Time, error) {
+	if zone == "" {
+		return d.service.Now().In(time.Local), nil
+	}
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		return time.Time{}, cluster.BadField("timezone", zone, "the name of a time zone, such as Europe/Paris")
+	}
+	return d.service.Now().In(place), nil
+}
+
+// again fills a submission in from a job that has ended.
+func (d *Dialect) again(ctx context.Context, who api.Subject, body *rest.Submission) error {
+	kept, err := d.service.Find(ctx, who, cluster.VJobID(body.Resubmit), api.Change)
+	if err != nil {
+		return &message.Error{Exit: exitResubmit, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("there is no job %d of yours", body.Resubmit)}
+	}
+	if !kept.State.Terminal() {
+		return &message.Error{
+			Exit: exitResubmit, OAR: "# Error: the job must be in Error or Terminated state.",
+			Text: fmt.Sprintf("job %d is %s", body.Resubmit, d.stateOf(&kept)),
+		}
+	}
+	return submission.Again(kept.VJob, body)
+}
+
+const exitResubmit message.Exit = 4

@@ -1,0 +1,170 @@
+// Package console connects the terminal of a user with a VM: bytes both ways, until the
+// line is over or the user leaves.
+//
+// It refuses to know what runs in the VM, and when it starts and ends.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+
+	"vjob/api/client"
+	"vjob/cluster"
+)
+
+// ErrLeft says that somebody has left a line that goes on.
+var ErrLeft = errors.New("left")
+
+// leaveKey is Ctrl-], which leaves a line as it leaves virsh and telnet.
+const leaveKey = 0x1d
+
+// Variable is the environment variable with the words of a program that connects to a VM
+// in place of its line, such as "ssh {user}@{guest}".
+const Variable = "VJOB_CONNECT"
+
+// Terminal is where somebody types and looks. It has one owner.
+type Terminal struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	typed    chan []byte // see keys
+}
+
+// Work lets somebody work in the first VM of a vjob: by the program of their choice, or on
+// its line.
+func (t *Terminal) Work(ctx context.Context, c *client.Client, job int64) error {
+	if words := strings.Fields(t.Getenv(Variable)); len(words) > 0 {
+		return t.connect(ctx, c, job, words)
+	}
+	return t.Attach(ctx, c, job, 0)
+}
+
+// Attach connects the terminal with a VM until its line is over, or somebody leaves:
+// [ErrLeft]. The terminal is as before in any case.
+func (t *Terminal) Attach(ctx context.Context, c *client.Client, job int64, rank int) error {
+	line, err := c.Attach(ctx, job, rank)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = line.Close() }()
+	_, _ = fmt.Fprintf(t.Err, "# Attached to %s: Ctrl-] leaves.\n", cluster.GuestName(cluster.VMID{VJob: cluster.VJobID(job), Rank: rank}))
+	restore, err := t.raw()
+	if err != nil {
+		return err
+	}
+	defer restore()
+	over := make(chan struct{})
+	go func() { // it ends when the line is closed
+		_, _ = io.Copy(t.Out, line) // a line that breaks is over
+		close(over)
+	}()
+	keys := t.keys()
+	for {
+		select {
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case typed, more := <-keys:
+			before, _, left := strings.Cut(string(typed), string(rune(leaveKey)))
+			if _, err := io.WriteString(line, before); err != nil {
+				return nil // the line is over
+			}
+			if left {
+				return ErrLeft
+			}
+			if !more {
+				keys = nil // no more input: only what is shown counts
+			}
+		}
+	}
+}
+
+// keys is what is typed, piece by piece, until the input ends. One goroutine reads it for
+// the whole life of the program: a read cannot be given up.
+func (t *Terminal) keys() <-chan []byte {
+	if t.typed == nil {
+		t.typed = make(chan []byte)
+		go func() {
+			defer close(t.typed)
+			for {
+				piece := make([]byte, 1024)
+				n, err := t.In.Read(piece)
+				if n > 0 {
+					t.typed <- piece[:n]
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return t.typed
+}
+
+// Size is how large the terminal is; 0, 0: the input is none, or it does not say.
+func (t *Terminal) Size() (rows, columns int) {
+	file, ok := t.In.(*os.File)
+	if !ok || !term.IsTerminal(file.Fd()) {
+		return 0, 0
+	}
+	columns, rows, err := term.GetSize(file.Fd())
+	if err != nil || rows < 0 || columns < 0 {
+		return 0, 0
+	}
+	return rows, columns
+}
+
+// raw lets each key through as it is typed, if the input is a terminal; restore makes
+// that as it was.
+func (t *Terminal) raw() (restore func(), err error) {
+	file, ok := t.In.(*os.File)
+	if !ok || !term.IsTerminal(file.Fd()) {
+		return func() {}, nil
+	}
+	before, err := term.MakeRaw(file.Fd())
+	if err != nil {
+		return nil, fmt.Errorf("prepare the terminal: %w", err)
+	}
+	return func() {
+		_ = term.Restore(file.Fd(), before) // a terminal that is gone needs nothing
+		_, _ = fmt.Fprint(t.Err, "\r\n")
+	}, nil
+}
+
+// connect runs a program that connects to the first VM; when it ends somebody has left.
+func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, words []string) error {
+	detail, err := c.VJob(ctx, job)
+	if err != nil {
+		return err
+	}
+	node, name := "", ""
+	if len(detail.VMs) > 0 {
+		node = detail.VMs[0].Node
+	}
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	fill := strings.NewReplacer(
+		"{guest}", cluster.GuestName(cluster.VMID{VJob: cluster.VJobID(job)}), "{node}", node, "{user}", name, "{job}", strconv.FormatInt(job, 10),
+	)
+	for i, w := range words {
+		words[i] = fill.Replace(w)
+	}
+	run := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the user's own choice, on the user's machine
+	run.Stdin, run.Stdout, run.Stderr = t.In, t.Out, t.Err
+	var exit *exec.ExitError
+	if err := run.Run(); err != nil && !errors.As(err, &exit) { // what they did last there is no failure of ours
+		return fmt.Errorf("%s=%q: %w", Variable, t.Getenv(Variable), err)
+	}
+	return ErrLeft
+}

@@ -1,0 +1,236 @@
+// Package journal is what the scheduler writes down: what it intends before it
+// acts, what came of it, and what users are told. It is plain data; package db
+// keeps it, and the simulation keeps it in memory.
+//
+// The order is the promise: a [Step] is committed as a whole, and only then are
+// the calls of its intents made.
+package journal
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/gang"
+	"vjob/energy/power/cycle"
+	"vjob/hypervisor"
+)
+
+// PlanID numbers plans from 1.
+type PlanID int64
+
+// Rules are the placement rules that administrators have stated through the API.
+type Rules struct {
+	Text string // in the language of docs/rules.md
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
+// Budgets are the power budgets that administrators have stated through the API.
+type Budgets struct {
+	Text string // as package energy/budget reads and writes them
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
+// Prices are the prices of energy that administrators have stated through the API.
+type Prices struct {
+	Text string // CSV, as package energy/price reads it; "" is none
+	By   string // who stated them last; "" before anybody did
+	At   time.Time
+}
+
+// Drawn is energy that a node has drawn.
+type Drawn struct {
+	Node   cluster.NodeID
+	Joules int64
+}
+
+// Intent is a call that is about to be made.
+type Intent struct {
+	Call  hypervisor.Call // without its Machine: that is the vjob's
+	Plan  PlanID          // 0 when no plan asked for it
+	Epoch int64           // which start of the scheduler
+	At    time.Time
+}
+
+// Result closes an intent: what the reply said. The state of the world is in the
+// records that were written after looking.
+type Result struct {
+	Op    hypervisor.OpID
+	Began time.Time
+	Ended time.Time
+	Error string // "" when the call ended well
+}
+
+// Event tells people what happened. Seq is given by the store and only grows.
+type Event struct {
+	Seq   int64          `json:"seq"`
+	At    time.Time      `json:"at"`
+	Kind  EventKind      `json:"kind"`
+	VJob  cluster.VJobID `json:"vjob,omitempty"`
+	VM    string         `json:"vm,omitempty"`
+	Node  cluster.NodeID `json:"node,omitempty"`
+	Plan  PlanID         `json:"plan,omitempty"`
+	State string         `json:"state,omitempty"` // the new state, for events of kind state
+	Text  string         `json:"text"`
+}
+
+// EventKind sorts events for those who filter them.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventSubmitted EventKind = "submitted" // a vjob was accepted
+	EventState     EventKind = "state"     // a vjob changed its state
+	EventPlan      EventKind = "plan"      // a context switch began or ended
+	EventAction    EventKind = "action"    // an action began, ended or failed
+	EventNode      EventKind = "node"      // a node changed its state or fell silent
+	EventRules     EventKind = "rules"     // the rules of the cluster were changed
+	EventBudgets   EventKind = "budgets"   // the power budgets were changed
+	EventPrices    EventKind = "prices"    // the prices of energy were changed
+	EventNotify    EventKind = "notify"    // notifications of a vjob are not delivered
+	EventAlarm     EventKind = "alarm"     // somebody should look
+	EventAudit     EventKind = "audit"     // an entry of the audit list, for administrators
+)
+
+// VJobChange is what of a vjob changes after its submission.
+type VJobChange struct {
+	ID      cluster.VJobID
+	State   cluster.State
+	Held    bool
+	Reason  string
+	Outcome cluster.Outcome
+	Version int
+	Started time.Time // first time Running; zero before
+	Ended   time.Time // zero before
+}
+
+// WalltimeChange gives a vjob another walltime.
+type WalltimeChange struct {
+	ID       cluster.VJobID
+	Walltime time.Duration
+}
+
+// Past is what is known of a vjob that has ended, for those that wait for it.
+type Past struct {
+	ID, Array cluster.VJobID
+	Outcome   cluster.Outcome
+	Started   bool           // it has run
+	Again     bool           // it failed, and there is another attempt
+	Next      cluster.VJobID // which is that; 0 before it is known
+}
+
+// Attempt asks for a vjob that is like one that fails in the same step.
+type Attempt struct {
+	Of   cluster.VJobID
+	At   time.Time
+	Text string // for people
+}
+
+// Usage is added to the account of a vjob.
+type Usage struct {
+	VJob      cluster.VJobID
+	Running   time.Duration // time in Running
+	Crowded   time.Duration // of that, on nodes that were asked for more CPU than they have: it does not count towards the walltime
+	CPU       time.Duration // CPU time that its guests got
+	Wanted    time.Duration // CPU time that they would have used, had they got all they need
+	MemorySec int64         // MiB·s on nodes
+	Joules    int64         // energy that its share of the nodes has drawn
+}
+
+// Plus is the sum of both, for the vjob of u.
+func (u Usage) Plus(o Usage) Usage {
+	return Usage{
+		u.VJob, u.Running + o.Running, u.Crowded + o.Crowded, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
+	}
+}
+
+// PlanState is how far a plan has come.
+type PlanState string
+
+// The states of a plan and of each of its actions.
+const (
+	PlanPending PlanState = "pending" // actions only: waits for what it depends on
+	PlanRunning PlanState = "running"
+	PlanDone    PlanState = "done"
+	PlanFailed  PlanState = "failed"
+	PlanDropped PlanState = "dropped" // given up before it began, or closed by a restart
+)
+
+// Plan is a context switch as it is kept: written before anything is touched.
+type Plan struct {
+	ID     PlanID
+	At     time.Time
+	Policy string
+	Plan   ctxswitch.Plan
+	State  PlanState
+	Ended  time.Time
+}
+
+// PlanChange closes a plan.
+type PlanChange struct {
+	ID    PlanID
+	State PlanState
+	Ended time.Time
+	Note  string
+}
+
+// ActionChange is progress of one action of a plan.
+type ActionChange struct {
+	Plan   PlanID
+	Action ctxswitch.ActionID
+	State  PlanState
+	At     time.Time
+	Note   string
+}
+
+// SkewChange records how far apart a gang's members were paused or resumed.
+type SkewChange struct {
+	Plan PlanID
+	VJob cluster.VJobID
+	Kind string // "pause" or "resume"
+	Skew time.Duration
+}
+
+// Reshape gives a vjob that has never been started another of its shapes.
+type Reshape struct {
+	VJob     cluster.VJobID
+	Shape    int // its place among them
+	Walltime time.Duration
+	Reserved []cluster.Resources // by each of its VMs
+}
+
+// Loaded is what the scheduler knows when it starts.
+type Loaded struct {
+	Epoch    int64 // of this start, larger than any before; durable already
+	NextOp   hypervisor.OpID
+	NextPlan PlanID
+	Nodes    []cluster.Node
+	Power    []cycle.Record // of nodes that have ever been switched, in order of their names
+	Rules    Rules
+	Budgets  Budgets
+	Prices   Prices
+	Drawn    []Drawn                          // by each node so far, in order of their names
+	VJobs    []*cluster.VJob                  // those that are not terminal, in order
+	Gangs    []gang.Record                    // of those vjobs
+	Left     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
+	Ran      map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
+	Crowded  map[cluster.VJobID]time.Duration // beside that
+	Charges  []Charge                         // that were not pruned, in order
+	Open     []Intent                         // without a result: they may still be under way
+	Flying   map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
+	Plans    []PlanID                         // that were running
+	Waits    []cluster.VJobID                 // those of the vjobs that wait for others, in order
+	Past     []Past                           // of vjobs that have ended and are waited for
+}
+
+// Account takes in what a vjob has run so far.
+func (l *Loaded) Account(id cluster.VJobID, u Usage) {
+	if ran := u.Running - u.Crowded; ran != 0 {
+		l.Ran[id] = ran
+	}
+	if u.Crowded != 0 {
+		l.Crowded[id] = u.Crowded
+	}
+}

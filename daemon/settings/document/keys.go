@@ -1,0 +1,34 @@
+package document
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"vjob/internal/suggest"
+)
+
+// fieldsOf maps the json names of a struct's fields, embedded ones included, to
+// their place.
+func fieldsOf(t reflect.Type) map[string][]int {
+	fields := map[string][]int{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "" || name == "-" {
+			continue
+		}
+		fields[name] = f.Index
+	}
+	return fields
+}
+
+// wantKey says which key was probably meant, and which there are.
+func wantKey(key string, fields map[string][]int) string {
+	names := slices.Sorted(maps.Keys(fields))
+	all := "one of " + strings.Join(names, ", ")
+	if near := suggest.Nearest(key, names); near != "" {
+		return "probably " + near + "; " + all
+	}
+	return all
+}

@@ -1,0 +1,89 @@
+package settings
+
+import "vjob/cluster/calendar"
+
+// Order says in which order vjobs are looked at, and how much of the cluster each user,
+// project and queue may use; docs/priorities.md tells how. [Settings.Arrange] makes of it
+// what decides.
+type Order struct {
+	TimeZone     string    `json:"time_zone"`
+	DefaultQueue string    `json:"default_queue"`
+	Queues       []Queue   `json:"queues"`
+	Projects     []Project `json:"projects"`
+	Priority     Priority  `json:"priority"`
+	FairShare    FairShare `json:"fair_share"`
+	Quotas       []Quota   `json:"quotas"`
+}
+
+// Queue is a named queue.
+type Queue struct {
+	Name     string      `json:"name"`
+	Priority int         `json:"priority"`
+	Policy   string      `json:"policy"` // "" is policy.name
+	Limits   QueueLimits `json:"limits"`
+}
+
+// QueueLimits bound one vjob of a queue; 0 is no limit.
+type QueueLimits struct {
+	VMs      int      `json:"vms"`
+	CPU      CPU      `json:"cpu"`
+	Memory   Size     `json:"memory"`
+	Walltime Duration `json:"walltime"`
+}
+
+// Project is a project and the users who may submit for it.
+type Project struct {
+	Name  string   `json:"name"`
+	Users []string `json:"users"` // by name, or each
+}
+
+// Priority is the points that make the priority of a vjob.
+type Priority struct {
+	User      int      `json:"user"`
+	Queue     int      `json:"queue"`
+	Age       int      `json:"age"`
+	FairShare int      `json:"fair_share"`
+	Size      int      `json:"size"`
+	Deadline  int      `json:"deadline"`
+	Lead      int      `json:"lead"`
+	OldAge    Duration `json:"old_age"`
+	Horizon   Duration `json:"horizon"`
+	SizeFirst string   `json:"size_first"` // small, large
+}
+
+// FairShare says what counts as used, and who has which share.
+type FairShare struct {
+	HalfLife Duration           `json:"half_life"`
+	CPU      float64            `json:"cpu"`
+	Memory   float64            `json:"memory"` // of a GiB
+	Damping  float64            `json:"damping"`
+	Leap     float64            `json:"leap"`
+	Share    float64            `json:"share"`
+	Shares   map[string]float64 `json:"shares"`
+}
+
+// Quota is a limit for some users, projects and queues.
+type Quota struct {
+	Name    string      `json:"name"`
+	User    string      `json:"user"` // a name, each, or "" for all together; likewise:
+	Project string      `json:"project"`
+	Queue   string      `json:"queue"`
+	Within  Duration    `json:"within"` // of cpu_hours
+	Limits  QuotaLimits `json:"limits"`
+	Windows []Window    `json:"windows"` // in which other limits hold instead
+}
+
+// Window is a window in time in which other limits hold.
+type Window struct {
+	Name   string          `json:"name"`
+	When   calendar.Window `json:"when"`
+	Limits QuotaLimits     `json:"limits"`
+}
+
+// QuotaLimits are the most that may be used at once; nil is no limit, and 0 is nothing.
+type QuotaLimits struct {
+	VMs      *int     `json:"vms"`
+	CPU      *CPU     `json:"cpu"`
+	Memory   *Size    `json:"memory"`
+	CPUHours *float64 `json:"cpu_hours"`
+}

@@ -1,0 +1,66 @@
+package steering
+
+import (
+	"cmp"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/daemon/settings"
+	"vjob/hypervisor/simulated"
+)
+
+// Costs are the planner's estimates of actions that take as long as the profile
+// says.
+func Costs(p simulated.Profile) ctxswitch.Costs {
+	local := p.Restore.Of(cluster.GiB)
+	c := ctxswitch.Costs{
+		Boot: p.Boot, Stop: p.Shutdown, Pause: max(p.Pause, p.Unpause),
+		Suspend: p.Save.Base + p.Seal.Base, SuspendPer: p.Save.PerGiB + p.Seal.PerGiB,
+		Resume: p.Restore.Base, ResumePer: p.Restore.PerGiB,
+		MigratePer: p.Migrate.Of(cluster.GiB), RemoteFactor: 1,
+	}
+	if local > 0 {
+		c.RemoteFactor = float64(p.RestoreRemote.Of(cluster.GiB)) / float64(local)
+	}
+	return c
+}
+
+// tenGigabit is what a migration gets where the settings do not tell: 10 Gbit/s.
+const tenGigabit cluster.Rate = 10_000_000_000 / 8
+
+// RealCosts are the planner's estimates for real nodes. A save is written once and read
+// once for its checksum, a restore is read twice: to be verified, and to be loaded. Each
+// takes about a second on top, for libvirt and QEMU. All nodes read the store alike. Boots
+// and stops are those of the thesis: a guest's system takes as long as ever.
+func RealCosts(s *settings.Settings) ctxswitch.Costs {
+	perGiB := func(rate cluster.Rate) time.Duration {
+		return time.Duration(float64(time.Second) * (1 << 30) / float64(rate))
+	}
+	save, read := perGiB(cluster.Rate(s.Libvirt.SaveMiBps)<<20), perGiB(cluster.Rate(s.Libvirt.RestoreMiBps)<<20)
+	return ctxswitch.Costs{
+		Boot: ctxswitch.ThesisCosts.Boot, Stop: ctxswitch.ThesisCosts.Stop,
+		Suspend: time.Second, SuspendPer: save + read,
+		Resume: time.Second, ResumePer: 2 * read, RemoteFactor: 1,
+		MigratePer: perGiB(migrationRate(s)),
+	}
+}
+
+// migrationRate is what a migration gets: the limit of the settings, or the NIC of the
+// nodes, or 10 Gbit/s.
+func migrationRate(s *settings.Settings) cluster.Rate {
+	rate := cmp.Or(s.Network.NIC.Rate, tenGigabit)
+	if limit := cluster.Rate(s.Libvirt.MigrationMiBps) << 20; limit > 0 {
+		rate = min(rate, limit)
+	}
+	return rate
+}
+
+// Scaled are the costs on a cluster that is so many times faster.
+func Scaled(c ctxswitch.Costs, speed float64) ctxswitch.Costs {
+	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
+	c.Boot, c.Stop, c.Pause = scale(c.Boot), scale(c.Stop), scale(c.Pause)
+	c.Suspend, c.Resume = scale(c.Suspend), scale(c.Resume)
+	c.MigratePer, c.SuspendPer, c.ResumePer = scale(c.MigratePer), scale(c.SuspendPer), scale(c.ResumePer)
+	return c
+}

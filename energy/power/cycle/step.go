@@ -1,0 +1,229 @@
+package cycle
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/energy/power"
+)
+
+// Limits bound the patience with a node.
+type Limits struct {
+	Empty time.Duration // how long power management tries to empty a node; orders of people wait for ever
+	Off   time.Duration // from a request to go off until the node has to be seen off
+	On    time.Duration // from a request to come up until the node has to answer
+	// Quiet is how long a node whose driver cannot tell must have been silent after the
+	// request to count as off.
+	Quiet time.Duration
+	Poll  time.Duration // how often a driver is asked for the state meanwhile
+	Pause time.Duration // before the second attempt; it doubles with each further one
+	Tries int           // attempts, before the node is left alone
+}
+
+// DefaultLimits suit servers that take some minutes to start.
+var DefaultLimits = Limits{
+	Empty: 30 * time.Minute, Off: 5 * time.Minute, On: 10 * time.Minute, Quiet: time.Minute,
+	Poll: 5 * time.Second, Pause: 30 * time.Second, Tries: 3,
+}
+
+// Sight is what is seen of a node.
+type Sight struct {
+	Answers bool      // to its last look
+	Since   time.Time // of Answers
+	Holds   string    // what keeps it from being switched off, in words; "" when nothing does
+	Power   power.State
+	Asked   time.Time // when the driver has answered with Power; zero: not since the start
+	Tried   time.Time // when it was asked, whether it has answered or not
+	Busy    bool      // a request to the driver is under way
+	Trouble string    // what the driver said last, if that was an error
+	Human   bool      // a person wants the node off: nobody loses patience while it is emptied
+}
+
+// Move is what comes of a look at a node.
+type Move struct {
+	Record  Record
+	Changed bool // the record is another one
+	Ask     bool // something is to be asked of the driver: Verb
+	Verb    power.Verb
+	Wake    time.Time // when time alone will change something; zero: never
+	Says    string    // for the event log; "" for nothing
+	Alarm   bool      // somebody should look
+}
+
+// Step says what is next for a node, given what is seen.
+func Step(r Record, s Sight, l Limits, now time.Time) Move {
+	m := stepper{Move: Move{Record: r}, Sight: s, Limits: l, now: now}
+	switch r.Phase {
+	case On:
+		m.on()
+	case Emptying:
+		m.emptying()
+	case Stopping:
+		m.stopping()
+	case Off:
+		m.off()
+	case Starting:
+		m.starting()
+	case Stuck: // until somebody orders otherwise: see Order
+	}
+	return m.Move
+}
+
+// stepper is one step in the making.
+type stepper struct {
+	Move
+	Sight
+	Limits
+	now time.Time
+}
+
+// enter begins a phase.
+func (m *stepper) enter(p Phase, format string, args ...any) {
+	m.Record.Phase, m.Record.Since, m.Record.Attempt, m.Record.Called = p, m.now, 0, time.Time{}
+	m.Changed = true
+	m.Says = fmt.Sprintf("node %s ", m.Record.Node) + fmt.Sprintf(format, args...)
+	m.sooner(m.now)
+}
+
+func (m *stepper) sooner(t time.Time) {
+	if m.Wake.IsZero() || t.Before(m.Wake) {
+		m.Wake = t
+	}
+}
+
+func (m *stepper) on() {
+	if m.Record.Want == WantOff {
+		m.enter(Emptying, "is emptied to be switched off: %s", m.Record.Reason)
+	}
+}
+
+// emptying waits until the node holds nothing, and answers: a silent node may hold
+// more than was seen.
+func (m *stepper) emptying() {
+	limit := m.Record.Since.Add(m.Empty)
+	switch {
+	case m.Record.Want == WantOn:
+		m.Record.By, m.Record.Reason = "", ""
+		m.enter(On, "stays on")
+	case m.Answers && m.Holds == "":
+		m.enter(Stopping, "is empty and goes off")
+	case m.Human:
+	case m.now.Before(limit):
+		m.sooner(limit)
+	default:
+		m.Record.Want, m.Record.By, m.Record.Reason = WantOn, "", ""
+		m.enter(On, "stays on: it was not empty after %s: %s", m.Empty, m.why())
+	}
+}
+
+func (m *stepper) why() string {
+	if !m.Answers {
+		return "it does not answer"
+	}
+	return m.Holds
+}
+
+// stopping leaves only by a proof that the node is off, whatever is wanted meanwhile:
+// a request that is under way could still switch it off with VMs on it.
+func (m *stepper) stopping() {
+	if m.Record.Attempt > 0 && m.isOff() {
+		m.enter(Off, "is off")
+		return
+	}
+	m.attempt(power.TurnOff, m.Off, "go off")
+}
+
+// isOff is the proof: no request is under way, the node does not answer, and the
+// driver says that it is off; or cannot say, and the silence has lasted.
+func (m *stepper) isOff() bool {
+	if m.Busy || m.Answers || !m.Asked.After(m.Record.Called) {
+		return false
+	}
+	switch m.Power {
+	case power.Off:
+		return true
+	case power.Unknown:
+		quiet := later(m.Since, m.Record.Called).Add(m.Quiet)
+		m.sooner(quiet)
+		return !m.now.Before(quiet)
+	default:
+		return false
+	}
+}
+
+func (m *stepper) off() {
+	switch {
+	case m.Answers: // somebody has pressed the button
+		m.Record.Want, m.Record.By, m.Record.Reason = WantOn, "", ""
+		m.enter(On, "answers: it was switched on by somebody else")
+	case m.Record.Want == WantOn:
+		m.enter(Starting, "is switched on: %s", m.Record.Reason)
+	}
+}
+
+// starting leaves when the node answers, and not before it was asked to come up: then
+// it was off, and no request that is older can reach it.
+func (m *stepper) starting() {
+	if m.Record.Attempt > 0 && m.Answers && !m.Busy {
+		if m.Record.Want == WantOn {
+			m.Record.By, m.Record.Reason = "", ""
+		}
+		m.enter(On, "is on")
+		return
+	}
+	m.attempt(power.TurnOn, m.On, "come up")
+}
+
+// attempt makes the request of a phase, waits for its effect, and tries again a few
+// times, later each time.
+func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
+	r := &m.Record
+	if m.Busy {
+		return // its end will wake us
+	}
+	limit := r.Called.Add(wait)
+	switch {
+	case r.Attempt == 0 || !m.now.Before(limit.Add(m.Pause<<(r.Attempt-1))) && r.Attempt < m.Tries:
+		r.Attempt++
+		r.Called, m.Changed = m.now, true
+		m.Ask, m.Verb = true, v
+		m.Says = fmt.Sprintf("node %s is asked to %s, attempt %d of %d", r.Node, what, r.Attempt, m.Tries)
+		m.sooner(m.now.Add(m.Poll))
+	case r.Attempt >= m.Tries && !m.now.Before(limit):
+		r.Reason = fmt.Sprintf("did not %s after %d attempts%s", what, r.Attempt, m.complaint())
+		m.enter(Stuck, "is left alone: it %s", r.Reason)
+		m.Alarm, m.Wake = true, time.Time{}
+	default:
+		m.sooner(limit)
+		if r.Attempt < m.Tries {
+			m.sooner(limit.Add(m.Pause << (r.Attempt - 1)))
+		}
+		m.poll(v)
+	}
+}
+
+// poll asks for the state now and then. One that comes up shows it by answering.
+func (m *stepper) poll(v power.Verb) {
+	if v != power.TurnOff {
+		return
+	}
+	if next := later(m.Tried, m.Record.Called).Add(m.Poll); m.now.Before(next) {
+		m.sooner(next)
+		return
+	}
+	m.Ask, m.Verb = true, power.Look
+}
+
+func (m *stepper) complaint() string {
+	if m.Trouble == "" {
+		return ""
+	}
+	return ": " + m.Trouble
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

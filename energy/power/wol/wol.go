@@ -1,0 +1,75 @@
+// Package wol wakes nodes by Wake-on-LAN: a magic packet with the address of their
+// network card. Nothing answers to it, and nothing is switched off by it; for that a
+// command is run, such as ssh to the node.
+package wol
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+
+	"vjob/cluster"
+	"vjob/energy/power"
+	"vjob/energy/power/command"
+)
+
+// Settings of a [Driver].
+type Settings struct {
+	MAC string // of the node's network card
+	// Broadcast is the address and port to which packets go; "" is
+	// 255.255.255.255:9.
+	Broadcast string
+	// Off is the command that shuts the node down, and State the one that tells the
+	// state; empty: nobody can tell.
+	Off, State []string
+}
+
+// Driver wakes one node.
+type Driver struct {
+	packet  []byte
+	address string
+	command command.Driver
+}
+
+var _ power.Driver = (*Driver)(nil)
+
+// New checks the settings. The error names the field.
+func New(s Settings) (*Driver, error) {
+	mac, err := net.ParseMAC(s.MAC)
+	if err != nil || len(mac) != 6 {
+		return nil, cluster.BadField("mac", s.MAC, "a MAC address, such as 52:54:00:12:34:56")
+	}
+	if s.Broadcast == "" {
+		s.Broadcast = "255.255.255.255:9"
+	}
+	if _, err := net.ResolveUDPAddr("udp", s.Broadcast); err != nil {
+		return nil, cluster.BadField("address", s.Broadcast, `an address and a port, such as "192.168.1.255:9"`)
+	}
+	if len(s.Off) == 0 {
+		return nil, cluster.BadField("off", s.Off, "the command that shuts the node down, word by word")
+	}
+	packet := append(bytes.Repeat([]byte{0xff}, 6), bytes.Repeat(mac, 16)...)
+	return &Driver{packet, s.Broadcast, command.Driver{TurnOff: s.Off, Ask: s.State}}, nil
+}
+
+// On sends the packet three times, since packets get lost.
+func (d *Driver) On(ctx context.Context) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", d.address)
+	if err != nil {
+		return fmt.Errorf("wake by %s: %w", d.address, err)
+	}
+	defer func() { _ = conn.Close() }() // nothing of a packet is left to be sent
+	for range 3 {
+		if _, err := conn.Write(d.packet); err != nil {
+			return fmt.Errorf("wake by %s: %w", d.address, err)
+		}
+	}
+	return nil
+}
+
+// Off runs the command that shuts the node down.
+func (d *Driver) Off(ctx context.Context) error { return d.command.Off(ctx) }
+
+// State runs the command that tells the state, if there is one.
+func (d *Driver) State(ctx context.Context) (power.State, error) { return d.command.State(ctx) }

@@ -1,0 +1,53 @@
+package replay
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"vjob/internal/spread"
+)
+
+// Group is what became of the vjobs that have something in common.
+type Group struct {
+	Name     string
+	VJobs    int
+	Wait     spread.Spread // in seconds, from submission to the first start
+	Slowdown spread.Spread // bounded, as in [Summary]
+}
+
+// Groups are the vjobs by what a name says of them, such as their queue; the larger ones
+// first.
+func (r *Result) Groups(name func(*VJob) string) []Group {
+	of := map[string]*fates{}
+	for i := range r.VJobs {
+		n := name(&r.VJobs[i])
+		if of[n] == nil {
+			of[n] = &fates{}
+		}
+		of[n].add(&r.VJobs[i])
+	}
+	list := make([]Group, 0, len(of))
+	for _, n := range slices.Sorted(maps.Keys(of)) {
+		f := of[n]
+		list = append(list, Group{Name: n, VJobs: f.vjobs, Wait: spread.Of(f.waits), Slowdown: spread.Of(f.slowdowns)})
+	}
+	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(b.VJobs, a.VJobs) })
+	return list
+}
+
+// fates collects how long vjobs waited and took.
+type fates struct {
+	vjobs            int
+	waits, slowdowns []float64
+}
+
+func (f *fates) add(j *VJob) {
+	f.vjobs++
+	if j.Started >= 0 {
+		f.waits = append(f.waits, (j.Started - j.Submitted).Seconds())
+	}
+	if j.Ended >= 0 && j.Started >= 0 {
+		f.slowdowns = append(f.slowdowns, spread.Slowdown((j.Ended-j.Submitted).Seconds(), j.Length.Seconds()))
+	}
+}

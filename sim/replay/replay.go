@@ -1,0 +1,238 @@
+// Package replay runs a workload through the scheduler's own core in virtual
+// time, over the simulated cluster, and keeps what happened: when each vjob was
+// in which state, every context switch with its cost, and how much of the nodes
+// was used.
+//
+// It refuses to know about files, terminals and the real clock.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/journal"
+	"vjob/daemon/settings/steering"
+	"vjob/db/memory"
+	"vjob/hypervisor/simulated"
+	"vjob/queue"
+	"vjob/scheduler"
+	"vjob/scheduler/intake"
+	"vjob/scheduler/pass"
+	"vjob/sim/simclock"
+	"vjob/sim/workload"
+)
+
+// Options choose how a workload is run.
+type Options struct {
+	// Base is the settings of a daemon: the order of its queues, its shares, quotas, rules
+	// and budgets. Nil: priorities as they were submitted, and Policy.
+	Base    *scheduler.Settings
+	Bounds  intake.Bounds // of submissions to that daemon; those beyond are refused
+	Title   string        // of the result; "" is the name of the policy
+	Policy  queue.Policy  // without a base
+	Suspend pass.Suspension
+	Profile simulated.Profile // durations of actions
+	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
+	Start   time.Time         // when the workload begins, for windows in time; zero is as it says itself
+	Locks   bool              // a lock manager lets running VMs migrate
+	Seed    uint64
+	// Transfers is how many saves, restores and migrations a node has at once; 0
+	// is the default.
+	Transfers int
+	// Rounds is how long cheaper plans are looked for than the first one found; 0 is the
+	// planner's default.
+	Rounds int
+	// Progress is told from time to time how many vjobs have ended, of how many,
+	// and the virtual time since the start. Nil is nobody.
+	Progress func(ended, all int, at time.Duration)
+}
+
+// title is how the result is called.
+func (o *Options) title() string {
+	switch {
+	case o.Title != "":
+		return o.Title
+	case o.Base != nil:
+		return o.Base.Policy.Name()
+	default:
+		return o.Policy.Name()
+	}
+}
+
+// image is what the VMs of a workload are made of.
+const image = "simulated"
+
+// Run replays the workload. Ending the context ends it with the context's error.
+func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) {
+	nodes := w.Nodes
+	if len(o.Nodes) > 0 {
+		nodes = o.Nodes
+	}
+	if len(nodes) == 0 {
+		return nil, cluster.BadField("cluster", "none", "nodes, in the workload or given beside it")
+	}
+	if err := fits(w, nodes); err != nil {
+		return nil, err
+	}
+	r, err := newRun(w, nodes, o) //nolint:contextcheck // nothing in virtual time blocks
+	if err != nil {
+		return nil, err
+	}
+	if err := r.serve(ctx); err != nil {
+		return nil, err
+	}
+	return r.recorder.result(r.shell.Now()), nil
+}
+
+// fits refuses a workload with a vjob that could never run on the nodes.
+func fits(w *workload.Workload, nodes []cluster.Node) error {
+	for i := range w.Jobs {
+		s := w.Jobs[i].Submission
+		if err := s.Validate(intake.Bounds{}, nodes); err != nil {
+			return fmt.Errorf("%s: %w", w.Jobs[i].Describe(), err)
+		}
+	}
+	return nil
+}
+
+// run is one replay under way.
+type run struct {
+	workload *workload.Workload
+	comers   *comers
+	numbers  []cluster.VJobID // of the jobs that were submitted; 0 is one that was refused
+	options  Options
+	cluster  *simulated.Cluster
+	store    memory.Store
+	pruned   time.Time // when the store was last rid of its history
+	shell    *simclock.Shell
+	recorder *recorder
+	start    time.Time
+	sampler  sampler
+	limit    time.Time // by then everything should long have ended
+}
+
+func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error) {
+	cfg := simulated.Config{Profile: o.Profile, Seed: o.Seed, Locks: o.Locks, Start: o.Start}
+	if cfg.Start.IsZero() {
+		cfg.Start = w.Start
+	}
+	var total cluster.Resources
+	for _, n := range nodes {
+		cfg.Nodes = append(cfg.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
+		total = total.Plus(n.Capacity)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r := &run{workload: w, comers: newComers(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg)}
+	r.start = r.cluster.Now()
+	r.recorder = newRecorder(o, r.start, len(nodes), total)
+	r.recorder.gone = r.comers.gone
+	work := length(w)
+	r.limit = r.start.Add(min(20*work, maxLength)).Add(30 * 24 * time.Hour)
+	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
+	var err error
+	r.shell, err = simclock.New(simclock.Config{
+		Settings: r.settings(work), Cluster: r.cluster, Store: &r.store,
+		Committed: func(now time.Time, step journal.Step) { r.recorder.committed(now, &step) },
+	})
+	return r, err
+}
+
+// maxLength keeps times within what a duration can hold.
+const maxLength = 100 * 365 * 24 * time.Hour
+
+// length is how long the workload takes if its vjobs run one after another.
+func length(w *workload.Workload) time.Duration {
+	var sum, last time.Duration
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		last = max(last, j.At)
+		for range max(1, len(j.Submission.Array)) {
+			sum = min(sum+j.Length(), maxLength/20)
+		}
+		if j.Reserve != nil {
+			last = max(last, *j.Reserve)
+		}
+	}
+	return last + sum
+}
+
+// mostLooks bounds how often nodes are looked at while nothing happens, as beside a job that
+// runs for ten years.
+const mostLooks = 200_000
+
+// span is how long the workload takes at least.
+func span(w *workload.Workload) (last time.Duration) {
+	for i := range w.Jobs {
+		last = max(last, w.Jobs[i].At+min(w.Jobs[i].Length(), maxLength))
+	}
+	return last
+}
+
+// settings are those of the daemon, with times that suit a cluster on which
+// nothing goes wrong: nodes tell when something changes, so they need be looked at
+// only now and then. No plan depends on how fast this machine is.
+func (r *run) settings(work time.Duration) scheduler.Settings {
+	s := scheduler.Settings{Rest: time.Second, Settings: pass.Settings{
+		Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Backoff: 5 * time.Second,
+	}}
+	if r.options.Base != nil {
+		s = *r.options.Base
+	}
+	s.Execute.Costs = steering.Costs(r.options.Profile)
+	s.Execute.LookEvery = max(min(max(work/20_000, 5*time.Second), 5*time.Minute), span(r.workload)/mostLooks)
+	if r.options.Transfers > 0 {
+		s.Execute.Transfers = r.options.Transfers
+	}
+	s.Planner, s.Seed, s.Live = ctxswitch.Repacker{Rounds: r.options.Rounds}, r.options.Seed, r.options.Locks
+	return s
+}
+
+// until lets time go on to an instant, or until done, and samples on the way.
+func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) bool) error {
+	for steps := 0; ; steps++ {
+		if done != nil && done(r.shell.Now()) {
+			return nil
+		}
+		if steps%256 == 0 {
+			if err := errors.Join(ctx.Err(), r.forget(ctx)); err != nil {
+				return err
+			}
+			if r.options.Progress != nil {
+				all := r.workload.VJobs()
+				r.options.Progress(r.recorder.ended, all, r.shell.Now().Sub(r.start))
+			}
+		}
+		target := to
+		if r.sampler.next.Before(target) {
+			target = r.sampler.next
+		}
+		more, err := r.shell.Step(target) //nolint:contextcheck // nothing in virtual time blocks
+		if err != nil {
+			return fmt.Errorf("at %s: %w", r.shell.Now().Sub(r.start), err)
+		}
+		if !r.shell.Now().Before(r.sampler.next) {
+			r.sample()
+		}
+		if !more && !r.shell.Now().Before(to) {
+			return nil
+		}
+	}
+}
+
+// sample notes what is used at this instant.
+func (r *run) sample() {
+	s := Sample{At: r.shell.Now().Sub(r.start)}
+	for _, n := range r.cluster.TrueNodes() {
+		s.CPU += min(n.CPUNeeded, n.Capacity.CPU)
+		s.Demand += n.CPUNeeded
+		s.Memory += n.MemoryUsed
+	}
+	r.sampler.add(s, r.shell.Now(), &r.recorder.samples)
+}

@@ -1,0 +1,82 @@
+package simclock_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/db/memory"
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/hypervisor/simulated"
+	"vjob/queue"
+	"vjob/scheduler"
+	"vjob/scheduler/intake"
+	"vjob/scheduler/pass"
+	"vjob/sim/simclock"
+)
+
+// Who needs the power of one that still leaves under an earlier plan waits for it in the
+// queue, and says so, instead of being started and turned back again and again.
+func TestLeaversKeepTheirPower(t *testing.T) {
+	s := &scene{t: t, store: &memory.Store{}}
+	nodes := []simulated.Node{
+		{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}}, {ID: "b", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}},
+	}
+	s.cluster = simulated.New(simulated.Config{Seed: 1, Nodes: nodes})
+	set := pass.Settings{Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second}
+	set.Execute.LookEvery, set.Execute.Costs = time.Minute, ctxswitch.ThesisCosts
+	set.Energy.Power = map[cluster.NodeID]energy.Power{"a": {Idle: 100, Full: 300}, "b": {Idle: 100, Full: 300}}
+	book, err := budget.New(time.UTC, []budget.Line{{Watts: 300}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.shell, err = simclock.New(simclock.Config{
+		Settings: scheduler.Settings{Settings: set, Budgets: book, Rest: 100 * time.Millisecond}, Cluster: s.cluster, Store: s.store,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	submit := func(size cluster.MiB) cluster.VJobID {
+		sub := intake.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: size}}}}
+		sub.VMs[0].Payload = cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: 24 * time.Hour}}}}
+		job, err := s.shell.Submit(sub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.ID
+	}
+	first := submit(8192) // it takes minutes to save
+	s.run(time.Minute)
+	if err := s.shell.Order(first, scheduler.OrderSuspend, "u"); err != nil {
+		t.Fatal(err)
+	}
+	s.run(10 * time.Second)
+	second := submit(512)
+	var left, began time.Time
+	told, turned := false, 0
+	for range 3600 {
+		s.run(time.Second)
+		snap := s.shell.Snapshot()
+		if left.IsZero() && snap.VJobs[first].State == cluster.Suspended {
+			left = s.shell.Now()
+		}
+		v := snap.VJobs[second]
+		told = told || strings.Contains(v.Reason, "more would be drawn with it until vjob 1 has left")
+		if strings.HasPrefix(v.Reason, "waits: tried ") {
+			turned++
+		}
+		if began.IsZero() && v.State == cluster.Running {
+			began = s.shell.Now()
+		}
+	}
+	t.Logf("it runs %s after the other has left, and was left alone for %d s since it was turned back", began.Sub(left), turned)
+	if left.IsZero() || began.IsZero() || began.Before(left) || began.Sub(left) > 30*time.Second || turned > 0 {
+		t.Errorf("the first has left at %s, the second has begun at %s, turned back for %d s", left, began, turned)
+	}
+	if !told {
+		t.Error("nobody says what it waits for")
+	}
+}

@@ -1,0 +1,42 @@
+package simclock
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
+)
+
+// press presses the buttons of nodes. Answers that take no time are given at once,
+// and then there may be more to carry out; it reports that. The scheduler can die just
+// before and just after.
+func (s *Shell) press(asks []power.Ask) (more bool) {
+	for _, ask := range asks {
+		if s.dies("before power " + ask.Verb.String()) {
+			return false
+		}
+		if s.cfg.Pressed != nil {
+			s.cfg.Pressed(s.now, ask)
+		}
+		state, err := s.cfg.Cluster.Press(s.now, ask.Node, ask.Verb)
+		if s.dies("after power " + ask.Verb.String()) {
+			return false
+		}
+		if s.later(func() { s.reports(func() { s.core.Pressed(s.now, ask, state, err) }) }) {
+			more = true
+		}
+	}
+	return more
+}
+
+// SetPower switches a node off or on now.
+func (s *Shell) SetPower(node cluster.NodeID, want cycle.Want, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.SetPower(s.now, node, want, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}

@@ -1,0 +1,92 @@
+package simclock
+
+import (
+	"context"
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/scheduler"
+	"vjob/scheduler/intake"
+)
+
+// Submit submits a vjob now. It is acknowledged when no error comes back, also
+// while the scheduler is dead: the store is all that it takes.
+func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
+	sub.At = s.now
+	if rules := s.cfg.Settings.Arrangement; rules != nil {
+		if err := sub.Route(rules); err != nil {
+			return nil, err
+		}
+	}
+	if sub.Claims() {
+		if s.core == nil {
+			return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+		}
+		if err := s.core.Admit(s.now, &sub); err != nil {
+			return nil, err
+		}
+	}
+	job, created, err := s.cfg.Store.Submit(context.Background(), sub)
+	if err != nil {
+		if s.core != nil {
+			s.reload()
+		}
+		return nil, err
+	}
+	if created && s.core != nil {
+		if past, err := s.cfg.Store.Past(context.Background(), sub.After); err == nil {
+			s.core.Recall(past...)
+			s.core.Submitted(s.now, sub.VJobs(job.ID)...)
+		} else {
+			s.reload()
+		}
+		return job, s.carryOut()
+	}
+	return job, nil
+}
+
+// Confirm says why a submission would be refused beside all that there is, its reservation
+// among it; it submits nothing.
+func (s *Shell) Confirm(sub intake.Submission) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if s.cfg.Settings.Arrangement == nil {
+		sub.Queue = "" // any name is as good as another
+	}
+	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, intake.Bounds{})
+	return err
+}
+
+// Order asks something of a vjob now.
+func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.Order(s.now, id, order, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// Restore goes back to images of a vjob that are kept since it was lost, now.
+func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.Restore(s.now, id, generation, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// SetNode decrees a node's state now.
+func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.SetNode(s.now, node, state, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}

@@ -1,0 +1,282 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/daemon/settings/document"
+	"vjob/scheduler/intake"
+)
+
+// traceLine is one vjob of a trace. Numbers that are not integers of seconds or
+// MiB are refused.
+type traceLine struct {
+	ID     string `json:"id"`
+	Submit int64  `json:"submit"`
+	traceWork
+	termKeys
+	Shapes []traceWork     `json:"shapes"` // what it may be instead
+	User   *int64          `json:"user"`   // of a log: its owner, unless the line names one
+	Queue  json.RawMessage `json:"queue"`  // the name of a queue; a number is that of a log, and for people
+
+	MemoryFrom json.RawMessage `json:"memory_from"`
+}
+
+// traceWork is the VMs of a vjob and what they do.
+type traceWork struct {
+	Runtime   int64      `json:"runtime"`
+	Walltime  int64      `json:"walltime"`
+	VMs       int        `json:"vms"`
+	CPU       float64    `json:"cpu"`
+	MemoryMiB float64    `json:"memory_mb"`
+	Model     string     `json:"model"`
+	Active    [][2]int64 `json:"active"`
+}
+
+// ReadTrace reads one line of JSON per vjob. runtime is the length of its
+// progress clock, in seconds of running with every active VM satisfied; VM k
+// needs its CPU while the clock is in active[k] = [from, to), or, where the line
+// has no active, as the line's model says (see [Phases]), and none otherwise.
+// shapes are what a moldable vjob may be instead, with the same keys.
+func ReadTrace(name string, r io.Reader) (*Workload, error) {
+	w := &Workload{Title: name}
+	names := map[string]bool{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), document.Limit)
+	for n := 1; lines.Scan(); n++ {
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		job, err := parseLine(text)
+		if err == nil && names[job.Submission.Name] {
+			err = cluster.BadField("id", job.Submission.Name, "a name that no other vjob has")
+		}
+		if err == nil && len(w.Jobs) == maxJobs {
+			err = cluster.BadField("vjobs", maxJobs+1, fmt.Sprintf("at most %d vjobs", maxJobs))
+		}
+		if err != nil {
+			return nil, atLine(name, n, err)
+		}
+		names[job.Submission.Name] = true
+		job.Line = n
+		w.Jobs = append(w.Jobs, job)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", name, cluster.ErrInvalid, err)
+	}
+	if len(w.Jobs) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, cluster.BadField("vjobs", "none", "at least one vjob"))
+	}
+	if m := w.sorted(); m != nil {
+		return nil, atLine(name, w.lineOf(m.source), m.err)
+	}
+	return w, nil
+}
+
+// lineOf is the line of a job by its place in the file.
+func (w *Workload) lineOf(source int) int {
+	i := slices.IndexFunc(w.Jobs, func(j Job) bool { return j.source == source })
+	return w.Jobs[i].Line
+}
+
+func atLine(name string, line int, err error) error {
+	if field, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return &document.Error{Document: name, Line: line, Column: 1, Field: field}
+	}
+	return fmt.Errorf("%s:%d: %w", name, line, err)
+}
+
+func parseLine(text []byte) (Job, error) {
+	var l traceLine
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return Job{}, jsonError(err)
+	}
+	if d.More() {
+		return Job{}, cluster.BadField("line", "more than one value", "one vjob")
+	}
+	return l.job()
+}
+
+// jsonError names the key that is to blame, as far as it is known.
+func jsonError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := strings.NewReplacer("traceWork.", "", "termKeys.", "").Replace(wrong.Field)
+		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
+	}
+	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return cluster.BadField(strings.Trim(key, `"`), "unknown key", "one of "+strings.Join(traceKeys(), ", "))
+	}
+	return cluster.BadField("syntax", err.Error(), "one JSON object a line")
+}
+
+// traceKeys are the keys of a line.
+func traceKeys() (keys []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
+		if !f.Anonymous {
+			keys = append(keys, f.Tag.Get("json"))
+		}
+	}
+	return keys
+}
+
+func (l *traceLine) job() (j Job, err error) {
+	if l.ID == "" {
+		return j, cluster.BadField("id", l.ID, "a name")
+	}
+	if j.At, err = seconds("submit", float64(l.Submit)); err != nil {
+		return j, err
+	}
+	s := &j.Submission
+	s.Owner, s.Name = Owner, l.ID
+	if s.VMs, s.Walltime, err = l.work(""); err != nil {
+		return j, err
+	}
+	if l.User != nil {
+		s.Owner = fmt.Sprintf("user%d", *l.User)
+	}
+	if err := l.queue(s); err != nil {
+		return j, err
+	}
+	works := make([]work, len(l.Shapes))
+	for i := range l.Shapes {
+		works[i] = l.Shapes[i].work
+	}
+	if err := mold("", s, works); err != nil {
+		return j, err
+	}
+	if err := l.apply("", &j); err != nil {
+		return j, err
+	}
+	return j, j.check()
+}
+
+// queue reads the name of the queue. Numbers are those of a log.
+func (l *traceLine) queue(s *intake.Submission) error {
+	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(l.Queue, &s.Queue); err != nil {
+		return cluster.BadField("queue", string(l.Queue), "the name of a queue; a number is only for people")
+	}
+	return nil
+}
+
+// work makes the VMs.
+func (w *traceWork) work(path string) (vms []cluster.VM, walltime time.Duration, err error) {
+	switch {
+	case w.Runtime < 1 || w.Runtime > maxSeconds:
+		return nil, 0, cluster.BadField(path+"runtime", w.Runtime, fmt.Sprintf("seconds, from 1 to %.0f", maxSeconds))
+	case w.VMs < 1 || w.VMs > maxMembers:
+		return nil, 0, cluster.BadField(path+"vms", w.VMs, fmt.Sprintf("1 to %d", maxMembers))
+	}
+	size, err := resources(path, "cpu", w.CPU, w.MemoryMiB)
+	if err != nil {
+		return nil, 0, err
+	}
+	if walltime, err = seconds(path+"walltime", float64(w.Walltime)); err != nil {
+		return nil, 0, err
+	}
+	if err := w.fillActive(path); err != nil {
+		return nil, 0, err
+	}
+	return w.members(size), walltime, nil
+}
+
+// Members are the VMs of a vjob of a model, of equal size, that takes so many seconds.
+func Members(model string, n int, runtime int64, size cluster.Resources) ([]cluster.VM, error) {
+	w := traceWork{Runtime: runtime, VMs: n, Model: model}
+	if err := w.fillActive(""); err != nil {
+		return nil, err
+	}
+	return w.members(size), nil
+}
+
+func (w *traceWork) members(size cluster.Resources) []cluster.VM {
+	vms := make([]cluster.VM, w.VMs)
+	for k := range vms {
+		program := &cluster.Program{Lockstep: true, Steps: w.steps(k, size.CPU)}
+		vms[k] = cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}}
+	}
+	return vms
+}
+
+func (w *traceWork) fillActive(path string) (err error) {
+	if w.Active == nil {
+		w.Active, err = Phases(w.Model, w.VMs, w.Runtime)
+		return renamed(path+"model", err)
+	}
+	if len(w.Active) != w.VMs {
+		return cluster.BadField(path+"active", fmt.Sprintf("%d intervals", len(w.Active)), fmt.Sprintf("one for each of the %d VMs", w.VMs))
+	}
+	for k, a := range w.Active {
+		if a[0] < 0 || a[1] < a[0] || a[1] > w.Runtime {
+			return cluster.BadField(fmt.Sprintf("%sactive[%d]", path, k), a, fmt.Sprintf("[from, to] with 0 ≤ from ≤ to ≤ %d", w.Runtime))
+		}
+	}
+	return nil
+}
+
+// steps is the program of VM k: idle, active, idle, without empty stretches.
+func (w *traceWork) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
+	from, to := w.Active[k][0], w.Active[k][1]
+	if from == to {
+		from, to = w.Runtime, w.Runtime
+	}
+	var steps []cluster.Step
+	for _, s := range []struct {
+		length int64
+		cpu    cluster.MilliCPU
+	}{{from, 0}, {to - from, cpu}, {w.Runtime - to, 0}} {
+		if s.length > 0 {
+			steps = append(steps, cluster.Step{CPU: s.cpu, Duration: time.Duration(s.length) * time.Second})
+		}
+	}
+	return steps
+}
+
+// Phases is when each of p VMs is active over a progress clock of length t, for
+// the models that stand in for the NASGrid graphs: ED (all the time), HC (one
+// after another), VP (three pipelined stages) and MB (three uneven layers).
+func Phases(model string, p int, t int64) ([][2]int64, error) {
+	active := make([][2]int64, p)
+	n := int64(p)
+	var first, size [3]int64 // of the stages
+	for k := range n {
+		if s := 3 * k / n; size[s] == 0 {
+			first[s] = k
+		}
+		size[3*k/n]++
+	}
+	for k := range n {
+		s := 3 * k / n
+		j := k - first[s]
+		switch model {
+		case "ED":
+			active[k] = [2]int64{0, t}
+		case "HC":
+			active[k] = [2]int64{t * k / n, t * (k + 1) / n}
+		case "VP":
+			parts := max(size[0], size[1], size[2]) + 2
+			active[k] = [2]int64{t * (s + j) / parts, t * (s + j + 1) / parts}
+		case "MB":
+			bounds := [4]int64{0, t / 2, 4 * t / 5, t}
+			active[k] = [2]int64{bounds[s], bounds[s] + (bounds[s+1]-bounds[s])*(j+1)/size[s]}
+		default:
+			return nil, cluster.BadField("model", model, "one of ED, HC, MB, VP, where active is not given")
+		}
+	}
+	return active, nil
+}

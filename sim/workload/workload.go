@@ -1,0 +1,170 @@
+// Package workload reads files of vjobs with the times of their submission: the
+// experiments and traces that `vjob replay` runs in virtual time. Two forms are
+// known, both described in docs and told apart by their content: one document
+// with a cluster and vjobs made of components (see [ReadGraphs]), and one line
+// of JSON per vjob (see [ReadTrace]). Either may be compressed by gzip.
+//
+// It refuses to know how vjobs are scheduled.
+package workload
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/daemon/settings/document"
+	"vjob/scheduler/intake"
+)
+
+// Workload is a list of submissions over time, and the cluster that they are
+// meant for.
+type Workload struct {
+	Title string
+	Start time.Time      // when it began; zero when the file does not say
+	Nodes []cluster.Node // none when the file does not say
+	Jobs  []Job          // in order of submission
+}
+
+// Job is one submission: a vjob, or an array of them. Instants are after the start of the
+// workload.
+type Job struct {
+	At         time.Duration
+	Submission intake.Submission // but for what depends on when it is run; see [Workload.Submission]
+	Deadline   *time.Duration    // nil is none
+	Reserve    *time.Duration    // it has its room from then on; nil is no reservation
+	NotBefore  *time.Duration    // nil is none, as is
+	NotAfter   *time.Duration
+	After      []Link     // all must be met before it may start
+	Follows    *Following // it comes after another one, instead of at its instant; nil: it does not
+	Inner      *int       // the place of the container in which it runs; nil is none
+	Line       int        // of the file, from 1; 0 is not known
+
+	waits  []string // After, as the file has it
+	inner  string   // likewise
+	source int      // its place in the file
+}
+
+// Following is a vjob that its user sends when he has seen the end of another one, and
+// thought for a while.
+type Following struct {
+	On    int // place among the jobs
+	Think time.Duration
+}
+
+// Owner is in whose name the vjobs of a workload are submitted when the file
+// does not say.
+const Owner = "replay"
+
+// limits of one file, so that a wrong one fails early.
+const (
+	maxJobs      = 1_000_000
+	maxMembers   = 100_000
+	maxSeconds   = 1e9 // 31 years
+	maxMemoryMiB = 1 << 30
+)
+
+// Read reads a workload file; "-" is the standard input.
+func Read(path string) (*Workload, error) {
+	data, err := document.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a workload of either form. The name is for messages.
+func Parse(name string, data []byte) (*Workload, error) {
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		var err error
+		if data, err = decompress(name, data); err != nil {
+			return nil, err
+		}
+	}
+	if isTrace(data) {
+		return ReadTrace(name, bytes.NewReader(data))
+	}
+	return ReadGraphs(name, data)
+}
+
+// isTrace tells lines of JSON from one document: there the first line is an
+// object of its own.
+func isTrace(data []byte) bool {
+	first, rest, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))
+	first, rest = bytes.TrimSpace(first), bytes.TrimSpace(rest)
+	whole := bytes.HasPrefix(first, []byte("{")) && bytes.HasSuffix(first, []byte("}"))
+	if !whole {
+		return false
+	}
+	return bytes.HasPrefix(rest, []byte("{")) || bytes.Contains(first, []byte(`"submit"`)) && !bytes.Contains(first, []byte(`"vjobs"`))
+}
+
+func decompress(name string, data []byte) ([]byte, error) {
+	const limit = 1 << 30
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(r, limit+1))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: decompress: %w: %w", name, cluster.ErrInvalid, err)
+	}
+	if len(data) > limit {
+		return nil, fmt.Errorf("%s: more than %d MiB decompressed: %w", name, limit>>20, cluster.ErrInvalid)
+	}
+	return data, nil
+}
+
+// VMs counts the members of all vjobs.
+func (w *Workload) VMs() int {
+	n := 0
+	for i := range w.Jobs {
+		s := &w.Jobs[i].Submission
+		n += len(s.VMs) * max(1, len(s.Array))
+	}
+	return n
+}
+
+// DropWalltimes makes every vjob unlimited that can be: logged estimates are often barely
+// longer than the run, and an overloaded cluster would end such vjobs early.
+func (w *Workload) DropWalltimes() {
+	for i := range w.Jobs {
+		s := &w.Jobs[i].Submission
+		if w.Jobs[i].Reserve == nil && len(s.Shapes) == 0 { // which end with their walltimes
+			s.Walltime = 0
+		}
+	}
+}
+
+// sorted orders the jobs by submission, where equal times keep the order of the file, and
+// finds those that others name.
+func (w *Workload) sorted() *misplaced {
+	for i := range w.Jobs {
+		w.Jobs[i].source = i
+	}
+	slices.SortStableFunc(w.Jobs, func(a, b Job) int { return cmp.Compare(a.At, b.At) })
+	return w.link()
+}
+
+// seconds turns a number of seconds of a file into a duration.
+func seconds(field string, s float64) (time.Duration, error) {
+	if s < 0 || s > maxSeconds || math.IsNaN(s) {
+		return 0, cluster.BadField(field, s, fmt.Sprintf("seconds, from 0 to %.0f", maxSeconds))
+	}
+	return time.Duration(math.Round(s * float64(time.Second))), nil
+}
+
+// resources checks the size of one VM.
+func resources(path string, cpuField string, cpu, memoryMiB float64) (cluster.Resources, error) {
+	if cpu < 0 || cpu > 1e6 || math.IsNaN(cpu) {
+		return cluster.Resources{}, cluster.BadField(path+cpuField, cpu, "processors, 0 or more")
+	}
+	if memoryMiB < 1 || memoryMiB > maxMemoryMiB || memoryMiB != math.Trunc(memoryMiB) {
+		return cluster.Resources{}, cluster.BadField(path+"memory_mb", memoryMiB, "whole MiB, 1 or more")
+	}
+	return cluster.Resources{CPU: cluster.MilliCPU(math.Round(cpu * float64(cluster.CPU))), Memory: cluster.MiB(memoryMiB)}, nil
+}
