@@ -10,7 +10,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 func unlimited(c *api.Config) {
@@ -57,7 +57,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(fmt.Sprintf("vjobs=%d", n), func(b *testing.B) {
 			s := newBench(b, unlimited)
 			for range n {
-				_, _, err := s.loop.DB.Submit(b.Context(), intake.Submission{Owner: "alice", At: epoch, VMs: make([]cluster.VM, 1)})
+				_, _, err := s.loop.DB.Submit(b.Context(), admission.Submission{Owner: "alice", At: epoch, VMs: make([]cluster.VM, 1)})
 				s.must(err)
 			}
 			for b.Loop() {

@@ -12,7 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Dialect is another language in which the daemon can be spoken to, beside /v1. Its
@@ -105,7 +105,7 @@ func (v *Service) Submit(ctx context.Context, who Subject, key string, body *wir
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	job, created, err := v.server.take(ctx, who, key, body, intake.Rights{})
+	job, created, err := v.server.take(ctx, who, key, body, admission.Rights{})
 	v.server.metrics.submission(created, err)
 	return job, err
 }

@@ -7,8 +7,8 @@ import (
 	"vjob/energy/budget"
 	"vjob/energy/power/cycle"
 	"vjob/energy/price"
-	"vjob/scheduler/switchboard"
-	"vjob/scheduler/wattage"
+	"vjob/scheduler/nodepower"
+	"vjob/scheduler/powercap"
 )
 
 // Figures tell how far nodes are on their way off and on, and what budgets leave.
@@ -20,8 +20,8 @@ func TestPowerMetrics(t *testing.T) {
 		}
 	}
 	n := &b.loop.snap.Nodes[0]
-	n.Switch, n.Power = &switchboard.Switch{Phase: cycle.Starting}, wattage.Node{Known: true, Now: 170, Most: 170}
-	b.loop.snap.Budgets.Limits = []wattage.Limit{
+	n.Switch, n.Power = &nodepower.Switch{Phase: cycle.Starting}, powercap.Node{Known: true, Now: 170, Most: 170}
+	b.loop.snap.Budgets.Limits = []powercap.Limit{
 		{Limit: budget.Limit{Watts: 300}, Now: 170, Most: 290}, {Limit: budget.Limit{Watts: 100, Group: budget.Group{Label: "rack", Value: "r1"}}, Most: 150},
 	}
 	series, err := price.Parse("time,EUR/MWh\n" + epoch.Format("2006-01-02T15:04Z07:00") + ",61.5\n" + epoch.AddDate(0, 0, 1).Format("2006-01-02T15:04Z07:00") + ",1\n")

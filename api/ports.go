@@ -11,9 +11,9 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
 	"vjob/energy/power/cycle"
-	"vjob/queue/arrangement"
+	"vjob/queue/ordering"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Scheduler is the loop, as the API sees it. What it returns wraps the sentinels
@@ -21,7 +21,7 @@ import (
 type Scheduler interface {
 	// Submit accepts a vjob; it is durable on return. created is false when the
 	// owner used the key before: the vjob is then the one of that time.
-	Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error)
+	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
 	// Order asks something of a vjob in the name of somebody; it is durable on
 	// return, and carried out later.
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
@@ -62,7 +62,7 @@ type Scheduler interface {
 	// Suppose says what would be decided if things were otherwise.
 	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
 	// Standing is how queues, quotas and shares stand now.
-	Standing(ctx context.Context) (arrangement.Standing, error)
+	Standing(ctx context.Context) (ordering.Standing, error)
 	// Foresee tells the schedule as it is going to be.
 	Foresee(ctx context.Context) (scheduler.Foreseen, error)
 	// Snapshot is the latest state of the loop; nil before there is one.

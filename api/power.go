@@ -9,7 +9,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
-	"vjob/scheduler/switchboard"
+	"vjob/scheduler/nodepower"
 )
 
 // setPower answers POST /v1/nodes/{name}/power.
@@ -41,7 +41,7 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 }
 
 // wireSwitch shows how far a node is on its way off or on; administrators also read what is wrong.
-func wireSwitch(p *switchboard.Switch, who Subject) *wire.NodeSwitch {
+func wireSwitch(p *nodepower.Switch, who Subject) *wire.NodeSwitch {
 	if p == nil {
 		return nil
 	}

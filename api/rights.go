@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Rights lists users with rights at the expense of others; administrators have all of them.
@@ -17,9 +17,9 @@ type Rights struct {
 const Each = "each"
 
 // lacks are the rights that a subject does not have.
-func (r *Rights) lacks(who Subject) intake.Rights {
+func (r *Rights) lacks(who Subject) admission.Rights {
 	lacks := func(users []string) bool {
 		return who.Role != journal.RoleAdmin && !slices.Contains(users, Each) && !slices.Contains(users, who.Name)
 	}
-	return intake.Rights{Raise: lacks(r.RaisePriority), WholeNodes: lacks(r.WholeNodes)}
+	return admission.Rights{Raise: lacks(r.RaisePriority), WholeNodes: lacks(r.WholeNodes)}
 }

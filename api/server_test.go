@@ -29,7 +29,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/forecast"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // loop stands in for the scheduler: submissions are kept for real, orders are
@@ -42,7 +42,7 @@ type loop struct {
 	snap   *scheduler.Snapshot
 }
 
-func (l *loop) Submit(ctx context.Context, s intake.Submission) (*cluster.VJob, bool, error) {
+func (l *loop) Submit(ctx context.Context, s admission.Submission) (*cluster.VJob, bool, error) {
 	if l.fail != nil {
 		return nil, false, l.fail
 	}
@@ -262,8 +262,8 @@ func (b *bench) token(user string, expires time.Time) string {
 }
 
 // submissionOf is a vjob of one VM.
-func submissionOf(owner string) intake.Submission {
-	return intake.Submission{
+func submissionOf(owner string) admission.Submission {
+	return admission.Submission{
 		Owner: owner, Name: "sim", At: epoch,
 		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
+	"vjob/queue/multifactor"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
 )
 
 func standingEndpoints() []endpoint {
@@ -105,12 +105,12 @@ func (s *Server) listShares(c *gin.Context, who Subject) error {
 }
 
 // wireRank is the rank of a vjob; nil for one that has none, since it has ended.
-func wireRank(r *rank.Rank) *wire.Rank {
+func wireRank(r *multifactor.Rank) *wire.Rank {
 	if r.ID == 0 {
 		return nil
 	}
 	w := &wire.Rank{Parts: []wire.RankPart{}}
-	var parts []rank.Part
+	var parts []multifactor.Part
 	w.Points, parts = r.Points()
 	for _, p := range parts {
 		w.Parts = append(w.Parts, wire.RankPart{Name: p.Name, Points: p.Points})

@@ -12,24 +12,24 @@ import (
 	"vjob/cluster"
 	"vjob/cluster/calendar"
 	"vjob/queue"
-	"vjob/queue/arrangement"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
 )
 
 // Standing is that of two vjobs: alice's of physics runs, and bob's waits.
-func (l *loop) Standing(context.Context) (arrangement.Standing, error) {
-	rules := arrangement.Plain(queue.FirstFit{})
+func (l *loop) Standing(context.Context) (ordering.Standing, error) {
+	rules := ordering.Plain(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},
 		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 36_000_000})},
 	}, rules.Queues.Names())
 	if err != nil {
-		return arrangement.Standing{}, err
+		return ordering.Standing{}, err
 	}
 	rules.Quotas = book
 	vm := cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}}
 	alices := &cluster.VJob{ID: 1, Owner: "alice", VMs: []cluster.VM{vm}, Terms: cluster.Terms{Project: "physics"}}
-	desk := arrangement.NewDesk(rules)
+	desk := ordering.NewDesk(rules)
 	desk.Put(alices, true)
 	desk.Put(&cluster.VJob{ID: 2, Owner: "bob", VMs: []cluster.VM{vm}}, false)
 	desk.Charge(1, epoch, time.Hour, 0)

@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Bounds of a submission. They keep sums of a whole vjob far from overflow and
@@ -41,8 +41,8 @@ var (
 // Submission checks a submission field by field and turns it into what the loop
 // takes. Whether the image and the nodes exist and whether the cluster is large
 // enough is the loop's to say. vms is the most VMs in one vjob.
-func Submission(w *wire.Submission, vms int) (intake.Submission, error) {
-	s := intake.Submission{
+func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
+	s := admission.Submission{
 		Name: w.Name, Priority: w.Priority, Held: w.Hold, Rules: w.Rules,
 		Walltime: time.Duration(w.WalltimeSeconds) * time.Second,
 	}
@@ -57,20 +57,20 @@ func Submission(w *wire.Submission, vms int) (intake.Submission, error) {
 		)
 	}
 	if err != nil {
-		return intake.Submission{}, err
+		return admission.Submission{}, err
 	}
 	if s.VMs, err = vmsOf(w, specs); err != nil {
-		return intake.Submission{}, err
+		return admission.Submission{}, err
 	}
 	if s.Terms, err = terms(&w.Terms, vms); err != nil {
-		return intake.Submission{}, err
+		return admission.Submission{}, err
 	}
 	if s.Flexible > 0 && s.Walltime == 0 {
-		return intake.Submission{}, cluster.BadField("flexible_seconds", w.FlexibleSeconds, "0, or a walltime as well: what a start costs depends on how long it runs")
+		return admission.Submission{}, cluster.BadField("flexible_seconds", w.FlexibleSeconds, "0, or a walltime as well: what a start costs depends on how long it runs")
 	}
 	if len(s.Shapes) > 0 {
 		if s.Walltime == 0 {
-			return intake.Submission{}, cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken")
+			return admission.Submission{}, cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken")
 		}
 		own := cluster.Shape{VMs: s.VMs, Walltime: s.Walltime, Rules: s.Rules}
 		s.Shapes = append([]cluster.Shape{own}, s.Shapes...)

@@ -15,7 +15,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // shownEvents is how many of the latest events a detail view has.
@@ -125,7 +125,7 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 }
 
 // take checks a submission and hands it to the loop.
-func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission, lacks intake.Rights) (*cluster.VJob, bool, error) {
+func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
 	sub, err := Submission(body, s.limits.VMsPerVJob)
 	if err != nil {
 		return nil, false, err

@@ -5,7 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy"
-	"vjob/energy/ration"
+	"vjob/energy/cpushare"
 	"vjob/repack"
 )
 
@@ -37,7 +37,7 @@ func (f *Feed) Spare() energy.Watts {
 
 // Site is a node as a feed counts it.
 type Site struct {
-	ration.Node
+	cpushare.Node
 	Sleeps bool // it is off as long as nobody is there
 }
 

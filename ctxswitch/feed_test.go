@@ -10,7 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/energy"
-	"vjob/energy/ration"
+	"vjob/energy/cpushare"
 )
 
 // fed is a small cluster under budgets of groups that overlap, some of them nested, and
@@ -33,7 +33,7 @@ func newFed(rng *rand.Rand) *fed {
 			power.Measured = []energy.Point{{Load: 0.5, Power: power.Idle + (power.Full-power.Idle)*energy.Watts(0.3+0.5*rng.Float64())}}
 		}
 		f.nodes = append(f.nodes, cluster.Node{ID: id, Capacity: capacity})
-		sites[id] = ctxswitch.Site{Node: ration.Node{Power: power, CPU: float64(capacity.CPU)}, Sleeps: rng.IntN(4) == 0}
+		sites[id] = ctxswitch.Site{Node: cpushare.Node{Power: power, CPU: float64(capacity.CPU)}, Sleeps: rng.IntN(4) == 0}
 	}
 	for g := range 1 + rng.IntN(3) {
 		feed := ctxswitch.Feed{Name: fmt.Sprintf("g=%d", g), Nodes: map[cluster.NodeID]ctxswitch.Site{}}
@@ -221,7 +221,7 @@ func TestFeedInTheWay(t *testing.T) {
 		nodes: []cluster.Node{{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 4096}}},
 		vms:   []cluster.VMID{{VJob: 1}}, need: map[cluster.VMID]cluster.Resources{{VJob: 1}: {CPU: 1000, Memory: 512}},
 	}
-	site := ctxswitch.Site{Node: ration.Node{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4000}}
+	site := ctxswitch.Site{Node: cpushare.Node{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4000}}
 	f.feeds = ctxswitch.Feeds{
 		List:  []ctxswitch.Feed{{Name: "rack=r1", Watts: 140, Nodes: map[cluster.NodeID]ctxswitch.Site{"a": site}}},
 		Least: map[cluster.VMID]int64{{VJob: 1}: 1000_000},

@@ -22,7 +22,7 @@ import (
 	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/internal/durable"
-	"vjob/notify/post"
+	"vjob/notify/delivery"
 	"vjob/scheduler"
 )
 
@@ -34,7 +34,7 @@ type Daemon struct {
 	driver    hypervisor.Driver
 	loop      *scheduler.Loop
 	server    *api.Server
-	poster    *post.Poster
+	poster    *delivery.Poster
 	listeners []*api.Listener
 	addresses []net.Addr // of the listeners
 }

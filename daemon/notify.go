@@ -12,7 +12,7 @@ import (
 	"vjob/daemon/settings"
 	"vjob/energy/power/secret"
 	"vjob/notify"
-	"vjob/notify/post"
+	"vjob/notify/delivery"
 	"vjob/scheduler"
 )
 
@@ -20,10 +20,10 @@ import (
 const lettersFile = "notifications.json"
 
 // openPoster makes what delivers notifications.
-func (d *Daemon) openPoster(store scheduler.Store) (*post.Poster, error) {
+func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
 	n := &d.settings.Notify
-	c := post.Config{
-		Source: d.store, Rates: post.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
+	c := delivery.Config{
+		Source: d.store, Rates: delivery.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
 		File: filepath.Join(d.settings.State, lettersFile), Log: d.log, Now: time.Now,
 		Report: func(ctx context.Context, e journal.Event) error {
 			return store.Commit(ctx, journal.Step{Events: []journal.Event{e}})
@@ -43,11 +43,11 @@ func (d *Daemon) openPoster(store scheduler.Store) (*post.Poster, error) {
 	if hook != nil {
 		c.Hook = hook
 	}
-	return post.New(c), nil
+	return delivery.New(c), nil
 }
 
 // carriers are those that the settings offer; nil is none.
-func carriers(s *settings.Settings) (mail *post.Mail, hook *post.Hook, err error) {
+func carriers(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook, err error) {
 	if s.Notify.Mail.Server != "" {
 		mail = mailOf(s)
 		if mail.Password, err = password("notify.mail.password_file", s.Notify.Mail.PasswordFile); err != nil {
@@ -64,21 +64,21 @@ func carriers(s *settings.Settings) (mail *post.Mail, hook *post.Hook, err error
 			return nil, nil, err
 		}
 		h.Secret = []byte(key)
-		hook = post.NewHook(h)
+		hook = delivery.NewHook(h)
 	}
 	return mail, hook, nil
 }
 
 // mailOf sends mails as the settings say, but for the password.
-func mailOf(s *settings.Settings) *post.Mail {
+func mailOf(s *settings.Settings) *delivery.Mail {
 	m := &s.Notify.Mail
-	return &post.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: post.Security(m.Security)}
+	return &delivery.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: delivery.Security(m.Security)}
 }
 
 // hookOf calls web addresses as the settings say, but for networks and the secret.
-func hookOf(s *settings.Settings) post.Hook {
+func hookOf(s *settings.Settings) delivery.Hook {
 	w := &s.Notify.Webhooks
-	return post.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
+	return delivery.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
 }
 
 // password reads the password of a setting; "" is no file.

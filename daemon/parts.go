@@ -19,7 +19,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // The drivers that settings can name.
@@ -143,7 +143,7 @@ func (s *ringingStore) Commit(ctx context.Context, step journal.Step) error {
 }
 
 // Submit rings after a new vjob, whose submission is an event.
-func (s *ringingStore) Submit(ctx context.Context, sub intake.Submission) (*cluster.VJob, bool, error) {
+func (s *ringingStore) Submit(ctx context.Context, sub admission.Submission) (*cluster.VJob, bool, error) {
 	job, created, err := s.Store.Submit(ctx, sub)
 	if created {
 		s.ring()

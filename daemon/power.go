@@ -14,8 +14,7 @@ import (
 	"vjob/energy/power/wol"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/switchboard"
+	"vjob/scheduler/nodepower"
 )
 
 // fleet makes the power drivers of the nodes; d is nil where settings are only checked.
@@ -68,9 +67,9 @@ func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error)
 }
 
 // switching is what the loop is told of switching nodes.
-func switching(s *settings.Settings) switchboard.Settings {
+func switching(s *settings.Settings) nodepower.ControllerSettings {
 	l := &s.Switching.Limits
-	return switchboard.Settings{
+	return nodepower.ControllerSettings{
 		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration,
 		Limits: cycle.Limits{
 			Empty: l.Empty.Duration, Off: l.Off.Duration, On: l.On.Duration, Quiet: l.Quiet.Duration,
@@ -80,10 +79,10 @@ func switching(s *settings.Settings) switchboard.Settings {
 }
 
 // caretaking is what the loop is told of when to do that by itself; nil is never.
-func caretaking(s *settings.Settings) *caretaker.Settings {
+func caretaking(s *settings.Settings) *nodepower.PolicySettings {
 	m := &s.Switching.Manage
 	if !m.Enabled {
 		return nil
 	}
-	return &caretaker.Settings{Settings: m.DPM(), Every: m.Every.Duration, Boot: m.Boot.Duration}
+	return &nodepower.PolicySettings{Settings: m.DPM(), Every: m.Every.Duration, Boot: m.Boot.Duration}
 }

@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // spec is what of a submission is opaque to queries and never changes: its VMs, what runs
@@ -24,7 +24,7 @@ type spec struct {
 type vmSpec [3]int64
 
 // encodeSpec returns the spec as JSON.
-func encodeSpec(s *intake.Submission) (string, error) {
+func encodeSpec(s *admission.Submission) (string, error) {
 	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms}
 	known := map[string]int{}
 	for rank := range s.VMs {

@@ -10,13 +10,13 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Submit writes a new vjob, or all of an array, with VMs, gangs and first events, and
 // returns after the commit. When the context ends first it may have been written
 // all the same: the same submission with the same key then finds it.
-func (d *DB) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error) {
+func (d *DB) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
 	n := newVJob{submission: &s}
 	if err := n.prepare(); err != nil {
 		return nil, false, fmt.Errorf("submit: %w", err)
@@ -36,7 +36,7 @@ func (d *DB) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob
 // newVJob is a submission on its way into the tables. What can be computed before
 // is, since the writer is the one place where everybody waits.
 type newVJob struct {
-	submission  *intake.Submission
+	submission  *admission.Submission
 	fingerprint [sha256.Size]byte
 	spec        string
 	parameters  string // of an array, as JSON
@@ -164,10 +164,10 @@ func (n *newVJob) nameFree(t *tx) error {
 // the transaction that adds to it, so that simultaneous submissions cannot exceed it together.
 func (n *newVJob) roomFor(t *tx) error {
 	s := n.submission
-	if s.Allowed == (intake.Holding{}) {
+	if s.Allowed == (admission.Holding{}) {
 		return nil
 	}
-	var has intake.Holding
+	var has admission.Holding
 	if _, err := t.row("SELECT vjobs, vms FROM owners WHERE owner = ?", []any{s.Owner}, &has.VJobs, &has.VMs); err != nil {
 		return err
 	}

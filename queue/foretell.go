@@ -2,13 +2,13 @@ package queue
 
 import (
 	"vjob/cluster"
-	"vjob/queue/outlook"
+	"vjob/queue/availability"
 )
 
 // future is the outlook beside all that runs, is under way to run, or is to, and what is
 // booked.
-func (w *walk) future() *outlook.Outlook {
-	o := outlook.New(w.Now, w.Total, cluster.Resources{})
+func (w *walk) future() *availability.Outlook {
+	o := availability.New(w.Now, w.Total, cluster.Resources{})
 	for i := range w.jobs {
 		if w.runs[i] {
 			left, ends := w.jobs[i].Left()

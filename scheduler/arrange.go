@@ -10,15 +10,15 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/queue/arrangement"
-	"vjob/scheduler/pass"
+	"vjob/queue/ordering"
+	"vjob/scheduler/decide"
 )
 
 // openDesk is the desk with the vjobs and the charges of the journal.
-func openDesk(rules *arrangement.Rules, loaded *journal.Loaded) *arrangement.Desk {
-	desk := arrangement.NewDesk(*rules)
+func openDesk(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Desk {
+	desk := ordering.NewDesk(*rules)
 	for _, c := range loaded.Charges {
-		desk.Restore(arrangement.Usage(c))
+		desk.Restore(ordering.Usage(c))
 	}
 	for _, job := range loaded.VJobs {
 		desk.Put(job, false)
@@ -30,7 +30,7 @@ func openDesk(rules *arrangement.Rules, loaded *journal.Loaded) *arrangement.Des
 // charged to those on whose behalf they run, in the same step.
 func (c *Core) drain() execute.Effects {
 	effects := c.exec.Drain()
-	charges := map[journal.Charge]arrangement.Usage{} // by account and hour
+	charges := map[journal.Charge]ordering.Usage{} // by account and hour
 	for _, use := range effects.Step.Usage {
 		if u, ok := c.desk.Charge(use.VJob, c.now, use.Running, use.MemorySec); ok {
 			key := journal.Charge{User: u.User, Project: u.Project, Queue: u.Queue, Hour: u.Hour}
@@ -81,8 +81,8 @@ func (c *Core) capacity() (sum cluster.Resources) {
 }
 
 // Standing is how queues, quotas and shares stand now.
-func (c *Core) Standing(now time.Time) arrangement.Standing {
+func (c *Core) Standing(now time.Time) ordering.Standing {
 	c.now = now
-	tally, _ := pass.Count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
+	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
 	return c.desk.Standing(now, tally)
 }

@@ -11,18 +11,18 @@ import (
 	"vjob/cluster/calendar"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
-	"vjob/queue/arrangement"
+	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // arranged are settings with fair share and a quota on processors by user: so many, and
 // more from 6:00 to 20:00. The tests begin at midnight.
 func arranged(tb testing.TB, byNight, byDay int64) scheduler.Settings {
 	tb.Helper()
-	rules := arrangement.Plain(queue.FirstFit{})
+	rules := ordering.Plain(queue.FirstFit{})
 	rules.Rank.FairShare = 1000
 	var when calendar.Window
 	err := when.UnmarshalText([]byte("06:00-20:00"))
@@ -114,7 +114,7 @@ func TestSupposeOrder(t *testing.T) {
 	r := mount(t, arranged(t, 6000, 8000), l)
 	r.drain()
 	some := func(owner, in string, vms int) scheduler.Supposition {
-		s := intake.Submission{Owner: owner}
+		s := admission.Submission{Owner: owner}
 		s.Queue = in
 		for range vms {
 			s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 64}})
@@ -143,7 +143,7 @@ func TestDecidesWhenSharesMove(t *testing.T) {
 	set := arranged(t, 1e6, 1e6)
 	set.Policy = queue.FCFS{}
 	rules := *set.Arrangement
-	rules.Rank.Weights = rank.Weights{FairShare: 1000}
+	rules.Rank.Weights = multifactor.Weights{FairShare: 1000}
 	set.Arrangement = &rules
 	l := state(4, 12)
 	for i, job := range l.VJobs[1:] {

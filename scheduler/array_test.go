@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/db/memory"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // sweep is a cluster of 16 CPU, of which 4 are used by vjob 1, and array 2 of six
@@ -112,7 +112,7 @@ func TestALargeArrayIsDeletedInSteps(t *testing.T) {
 	in(t, func(p *plant) {
 		steps := &stepStore{Store: p.store}
 		p.restart(steps)
-		s := intake.Submission{Owner: "u", Held: true, Array: make([]string, 1800), VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}}
+		s := admission.Submission{Owner: "u", Held: true, Array: make([]string, 1800), VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}}
 		first, _, err := p.loop.Submit(p.t.Context(), s)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 )
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -70,7 +70,7 @@ func views(l journal.Loaded) map[cluster.NodeID]hypervisor.View {
 
 func settings() scheduler.Settings {
 	return scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: time.Second,
 		},
 		Rest: time.Millisecond,

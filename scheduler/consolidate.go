@@ -10,8 +10,8 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/consolidate"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/nodepower"
 )
 
 // Consolidating says when VMs that run are moved to where they draw less.
@@ -55,14 +55,14 @@ type SavingStatus struct {
 
 // SavingLook is one look, without its plan and its caps; the zero value is none.
 type SavingLook struct {
-	pass.Consolidation
+	decide.Consolidation
 	At     time.Time
 	PlanID journal.PlanID // that carries it out; 0: none
 }
 
 // consolidate lets VMs move to where they draw less, after a decision with nothing else to
 // do.
-func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
+func (c *Core) consolidate(p *decide.Picture, d *decide.Decision) {
 	ask, s := c.settings.Consolidating, &c.saving
 	if !c.saves() {
 		return
@@ -79,7 +79,7 @@ func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
 			delete(s.moved, vm)
 		}
 	}
-	found := p.Consolidate(d, &pass.Consolidating{
+	found := p.Consolidate(d, &decide.Consolidating{
 		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, Steward: c.steward(p, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})
@@ -92,8 +92,8 @@ func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
 		s.moved[vm] = c.now.Add(ask.Horizon)
 	}
 	c.tellSaving(&found)
-	if c.caretaker != nil {
-		c.caretaker.Hand(c.now, found.Dark)
+	if c.nodePower != nil {
+		c.nodePower.Hand(c.now, found.Dark)
 	}
 }
 
@@ -101,13 +101,13 @@ func (c *Core) consolidate(p *pass.Picture, d *pass.Decision) {
 func (c *Core) saves() bool {
 	ask := c.settings.Consolidating
 	return ask != nil && len(c.settings.Energy.Power) > 0 &&
-		(ask.Always || c.caretaker != nil || c.watts.Limited() || c.settings.Energy.Rations())
+		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.Rations())
 }
 
 // looked notes a look, and when the next one is due. When no piece has anything to offer
 // there is none until something has changed; what was found and could not be done is tried
 // again.
-func (c *Core) looked(found *pass.Consolidation) {
+func (c *Core) looked(found *decide.Consolidation) {
 	s := &c.saving
 	turns := max(1, found.Turns)
 	if changes := c.exec.Changes(); changes != s.seen {
@@ -128,21 +128,21 @@ func (c *Core) looked(found *pass.Consolidation) {
 }
 
 // steward tells what power management would switch off, if there is such; nil: nothing.
-func (c *Core) steward(p *pass.Picture, d *pass.Decision) pass.Steward {
-	if c.caretaker == nil {
+func (c *Core) steward(p *decide.Picture, d *decide.Decision) decide.Steward {
+	if c.nodePower == nil {
 		return nil
 	}
-	scene := &caretaker.Scene{Now: c.now, Decided: true, Picture: c.picture}
+	scene := &nodepower.Scene{Now: c.now, Decided: true, Picture: c.picture}
 	for i, v := range d.Verdicts {
 		if job := p.VJobs[i].Job; c.queues(p, job, &v) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}
-	return c.caretaker.Steward(scene)
+	return c.nodePower.Steward(scene)
 }
 
 // tellSaving tells people who moves, and why.
-func (c *Core) tellSaving(found *pass.Consolidation) {
+func (c *Core) tellSaving(found *decide.Consolidation) {
 	s := &c.saving.status
 	s.Last.PlanID = c.nextPlan
 	s.Done = s.Last
@@ -154,7 +154,7 @@ func (c *Core) tellSaving(found *pass.Consolidation) {
 }
 
 // savingText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
-func savingText(found *pass.Consolidation, horizon time.Duration) string {
+func savingText(found *decide.Consolidation, horizon time.Duration) string {
 	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
 	if n := len(found.Dark); n > 0 {

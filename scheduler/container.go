@@ -7,11 +7,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // admitInside says why a vjob cannot run inside the container that it names.
-func (c *Core) admitInside(s *intake.Submission) error {
+func (c *Core) admitInside(s *admission.Submission) error {
 	r, live := c.exec.Job(s.Inner)
 	wrong := func(want string) error { return cluster.BadField("inner", s.Inner, want) }
 	switch {

@@ -7,13 +7,13 @@ import (
 
 	"vjob/cluster"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // box submits a container with room for so many VMs of 1 CPU and 1 GiB.
 func (p *plant) box(vms int, walltime time.Duration) *cluster.VJob {
 	p.t.Helper()
-	s := intake.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
+	s := admission.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
 	s.Container = true
 	job, _, err := p.loop.Submit(p.t.Context(), s)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *plant) box(vms int, walltime time.Duration) *cluster.VJob {
 // inner submits a vjob that runs inside a container.
 func (p *plant) inner(box cluster.VJobID, vms int, walltime time.Duration) *cluster.VJob {
 	p.t.Helper()
-	s := intake.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
+	s := admission.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
 	s.Inner = box
 	job, _, err := p.loop.Submit(p.t.Context(), s)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestContainerIsSuspended(t *testing.T) {
 		box := p.box(3, time.Hour)
 		time.Sleep(time.Minute)
 		inner := p.inner(box.ID, 1, 0)
-		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "v", VMs: small(2), Priority: 9})
+		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "v", VMs: small(2), Priority: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestRefusalsInside(t *testing.T) {
 	in(t, func(p *plant) {
 		box, plain := p.box(2, time.Hour), small(1)
 		over := p.box(1, time.Minute)
-		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: plain})
+		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: plain})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,22 +140,22 @@ func TestRefusalsInside(t *testing.T) {
 		p.expect("it is over", over.ID, cluster.Terminated)
 		for _, c := range []struct {
 			name   string
-			change func(s *intake.Submission)
+			change func(s *admission.Submission)
 			want   string
 		}{
-			{"unknown", func(s *intake.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours that has not ended"},
-			{"foreign", func(s *intake.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours that has not ended"},
-			{"none", func(s *intake.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is none"},
-			{"ended", func(s *intake.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want the number of a container of yours that has not ended"},
-			{"a container", func(s *intake.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
-			{"too long", func(s *intake.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
-			{"too many", func(s *intake.Submission) { s.VMs = small(3) }, `vms: "3 VMs" is wrong: want VMs that find places in the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
-			{"too large", func(s *intake.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB is wrong: want at most what one VM of container 1 has"},
-			{"alternatives", func(s *intake.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: 2 is wrong: want no alternatives beside inner"},
-			{"reservation", func(s *intake.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "is wrong: want none beside inner: the container can have one"},
-			{"a container without end", func(s *intake.Submission) { s.Inner, s.Container = 0, true }, "walltime_seconds: 0s is wrong: want more than 0: a container ends with its walltime"},
+			{"unknown", func(s *admission.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours that has not ended"},
+			{"foreign", func(s *admission.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours that has not ended"},
+			{"none", func(s *admission.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is none"},
+			{"ended", func(s *admission.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want the number of a container of yours that has not ended"},
+			{"a container", func(s *admission.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
+			{"too long", func(s *admission.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
+			{"too many", func(s *admission.Submission) { s.VMs = small(3) }, `vms: "3 VMs" is wrong: want VMs that find places in the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
+			{"too large", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB is wrong: want at most what one VM of container 1 has"},
+			{"alternatives", func(s *admission.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: 2 is wrong: want no alternatives beside inner"},
+			{"reservation", func(s *admission.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "is wrong: want none beside inner: the container can have one"},
+			{"a container without end", func(s *admission.Submission) { s.Inner, s.Container = 0, true }, "walltime_seconds: 0s is wrong: want more than 0: a container ends with its walltime"},
 		} {
-			s := intake.Submission{Owner: "u", VMs: small(1)}
+			s := admission.Submission{Owner: "u", VMs: small(1)}
 			s.Inner = box.ID
 			c.change(&s)
 			if _, _, err := p.loop.Submit(p.t.Context(), s); err == nil || !strings.Contains(err.Error(), c.want) {

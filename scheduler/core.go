@@ -1,12 +1,12 @@
 // Package scheduler is the loop: observe, decide, plan, execute. Its core is pure and
-// single-threaded: it gathers what is known, has package pass decide, and writes down what
+// single-threaded: it gathers what is known, has package decide decide, and writes down what
 // comes of it. A thin shell gives it time, looks and replies, and carries out what it asks
 // for.
 //
 // To read it: [Core.Drain] is one step, decide.go what happens when a decision is due, and
 // [Loop.Run] is the shell around them. What the core knows has rooms of its own: kin (who
 // waits for whom), exile (with whom no decision can be taken), intake (what is asked for),
-// switchboard, wattage and caretaker (the power of nodes). Requests of people come in through request.go; each has its method of
+// nodepower and powercap (the power of nodes). Requests of people come in through request.go; each has its method of
 // the core beside its noun.
 package scheduler
 
@@ -22,18 +22,17 @@ import (
 	"vjob/energy/price"
 	"vjob/hypervisor"
 	"vjob/queue"
-	"vjob/queue/arrangement"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/exile"
-	"vjob/scheduler/kin"
-	"vjob/scheduler/pass"
-	"vjob/scheduler/switchboard"
-	"vjob/scheduler/wattage"
+	"vjob/queue/ordering"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/dependency"
+	"vjob/scheduler/nodepower"
+	"vjob/scheduler/powercap"
+	"vjob/scheduler/quarantine"
 )
 
 // Settings steer the core.
 type Settings struct {
-	pass.Settings
+	decide.Settings
 	Rules string // of the settings, for all vjobs
 	// Rest is the least time between two decisions, so that a burst of events
 	// costs one.
@@ -44,9 +43,9 @@ type Settings struct {
 	// HoldOverdue suspends and holds vjobs whose walltime is over, instead of ending them.
 	HoldOverdue bool
 	// Switching says which nodes can be switched off and on.
-	Switching switchboard.Settings
+	Switching nodepower.ControllerSettings
 	// Caretaking says when that is done; nil: only people switch nodes.
-	Caretaking *caretaker.Settings
+	Caretaking *nodepower.PolicySettings
 	// Consolidating says when VMs are moved to where they draw less; nil: never.
 	Consolidating *Consolidating
 }
@@ -59,13 +58,13 @@ type Core struct {
 	now      time.Time
 	out      journal.Step // written by the core itself
 
-	exec      *execute.Executor    // what runs, and on the way there
-	desk      *arrangement.Desk    // in which order vjobs are looked at
-	kin       *kin.Register        // who waits for whom
-	board     *switchboard.Board   // which nodes are off, or on their way
-	watts     *wattage.Guard       // what may be drawn
-	caretaker *caretaker.Caretaker // which nodes are to be on; nil: only people switch them
-	saving    saving               // where VMs would draw less
+	exec       *execute.Executor     // what runs, and on the way there
+	desk       *ordering.Desk        // in which order vjobs are looked at
+	kin        *dependency.Register  // who waits for whom
+	controller *nodepower.Controller // which nodes are off, or on their way
+	powerCap   *powercap.Cap         // what may be drawn
+	nodePower  *nodepower.Policy     // which nodes are to be on; nil: only people switch them
+	saving     saving                // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
@@ -85,7 +84,7 @@ type Core struct {
 
 	// What makes the next one necessary, or goes wrong in it.
 	retryAt time.Time               // when a vjob comes out of its back-off
-	exiles  *exile.Register         // no decision could be taken with them
+	exiles  *quarantine.Quarantine  // no decision could be taken with them
 	late    map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
 }
 
@@ -95,12 +94,12 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: exile.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: quarantine.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpPower(&loaded)
 	c.takeUpPrices(loaded.Prices)
-	c.kin = kin.New(&loaded)
+	c.kin = dependency.New(&loaded)
 	c.exec.Ended = c.kin.Note
 	return c
 }
@@ -186,7 +185,7 @@ func (c *Core) Drain() Effects {
 	effects.Step.Append(&c.out)
 	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
-	return Effects{Effects: effects, Asks: c.board.Fetch()}
+	return Effects{Effects: effects, Asks: c.controller.Fetch()}
 }
 
 // due reports whether something has changed since the last decision, long enough
@@ -221,9 +220,9 @@ func (c *Core) wake(next time.Time) time.Time {
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)
 	}
-	sooner(c.board.Wake())
-	if c.caretaker != nil {
-		sooner(c.caretaker.Next())
+	sooner(c.controller.Wake())
+	if c.nodePower != nil {
+		sooner(c.nodePower.Next())
 	}
 	sooner(c.exec.NextEnd())
 	sooner(c.desk.Next())

@@ -10,8 +10,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
-	"vjob/scheduler/exile"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/quarantine"
 )
 
 // decide takes a decision: the policy says which vjobs should run, the planner
@@ -24,11 +24,11 @@ func (c *Core) decide() {
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
-	p := pass.See(&c.settings.Settings, facts)
+	p := decide.See(&c.settings.Settings, facts)
 	c.retry(p.Again)
 	c.desk.Decided(c.now)
 	d, err := p.Decide()
-	alarms, again := c.exiles.Judge(&exile.Trial{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
+	alarms, again := c.exiles.Judge(&quarantine.Decision{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
 	if d.Verdicts == nil {
@@ -50,25 +50,25 @@ func (c *Core) decide() {
 }
 
 // facts are what a decision is to be taken on.
-func (c *Core) facts() *pass.Facts {
+func (c *Core) facts() *decide.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
 		nodes[i].State = c.stateOf(&nodes[i])
 	}
 	vjobs := c.arrange(c.exec.Jobs())
-	return &pass.Facts{
+	return &decide.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.desk.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.watts.Books(), Prices: c.pricesStatus().Series,
-		Least: c.board.Draws(), Wanted: c.wanted(),
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.powerCap.Books(), Prices: c.pricesStatus().Series,
+		Least: c.controller.Draws(), Wanted: c.wanted(),
 		Waits: c.kin.Waiting(), Exiles: c.exiles.Standing(c.now, vjobs),
 	}
 }
 
 // picture is what a decision would see now, to try things out on.
-func (c *Core) picture() *pass.Picture { return pass.See(&c.settings.Settings, c.facts()) }
+func (c *Core) picture() *decide.Picture { return decide.See(&c.settings.Settings, c.facts()) }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
-func (c *Core) reshape(d *pass.Decision) {
+func (c *Core) reshape(d *decide.Decision) {
 	for _, id := range slices.Sorted(maps.Keys(d.Shapes)) {
 		// The vjob is there and waits: the plan starts it.
 		if err := c.exec.Reshape(c.now, id, d.Shapes[id]); err != nil {
@@ -78,8 +78,8 @@ func (c *Core) reshape(d *pass.Decision) {
 }
 
 // ration has the executor keep to the limits of a decision, and give the shares.
-func (c *Core) ration(p *pass.Picture, d *pass.Decision) {
-	c.watts.Adopt(p)
+func (c *Core) ration(p *decide.Picture, d *decide.Decision) {
+	c.powerCap.Adopt(p)
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		most, given := d.Caps[job.ID]
@@ -118,7 +118,7 @@ func (c *Core) retry(at time.Time) {
 }
 
 // remember keeps the verdicts for those who ask why.
-func (c *Core) remember(p *pass.Picture, verdicts []queue.Verdict) {
+func (c *Core) remember(p *decide.Picture, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
@@ -144,7 +144,7 @@ func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
 }
 
 // queues reports whether a vjob waits for room or power, and for nothing else.
-func (c *Core) queues(p *pass.Picture, job *cluster.VJob, v *queue.Verdict) bool {
+func (c *Core) queues(p *decide.Picture, job *cluster.VJob, v *queue.Verdict) bool {
 	_, later := p.Later[job.ID]
 	return job.State.Ready() && v.Wish == queue.Stay && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
 }

@@ -42,7 +42,7 @@ func (c *Core) decree(id cluster.NodeID, state cluster.NodeState, by string) {
 	}
 	n.State = state
 	c.exec.SetNode(c.now, n.Node)
-	c.board.Decreed(c.now, id, state)
+	c.controller.Decreed(c.now, id, state)
 	c.out.Nodes = append(c.out.Nodes, n.Node)
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),

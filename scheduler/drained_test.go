@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 )
 
 // Rules of a vjob do not keep a node from being drained: where they let it not migrate it is
@@ -20,9 +20,9 @@ func TestDrainDespiteRules(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		rules   string
-		suspend pass.Suspension
+		suspend decide.Suspension
 		policy  queue.Policy
-		change  func(*intake.Submission)
+		change  func(*admission.Submission)
 		after   cluster.State // a minute after the drain
 		moved   bool
 		reason  string // of the vjob
@@ -32,16 +32,16 @@ func TestDrainDespiteRules(t *testing.T) {
 		{name: "no rules", after: cluster.Running, moved: true},
 		{name: "rules that let it leave", rules: "spread($VMS);", after: cluster.Running, moved: true},
 		{name: "root", rules: "root($VMS);", after: cluster.Running, moved: true},
-		{name: "root, suspended in memory", rules: "root($VMS);", suspend: pass.InMemory, after: cluster.Running, moved: true},
+		{name: "root, suspended in memory", rules: "root($VMS);", suspend: decide.InMemory, after: cluster.Running, moved: true},
 		{name: "root, by a policy that suspends no vjob", rules: "root($VMS);", policy: queue.EASY{}, after: cluster.Running, moved: true},
 		{name: "fence", rules: "fence($VMS, n1);", after: cluster.Suspended, moved: true},
 		{
-			name: "never makes room", rules: "root($VMS);", change: func(s *intake.Submission) { s.Yields = cluster.Never },
+			name: "never makes room", rules: "root($VMS);", change: func(s *admission.Submission) { s.Yields = cluster.Never },
 			after: cluster.Running, reason: "is drained, its rules keep it there, and it never makes room",
 			problem: "not drained yet: it still has vjob 1 of u (runs: it never makes room; node NODE is drained, its rules keep it there, and it never makes room)",
 		},
 		{
-			name: "not yet", rules: "root($VMS);", change: func(s *intake.Submission) { s.MinRun = 30 * time.Second },
+			name: "not yet", rules: "root($VMS);", change: func(s *admission.Submission) { s.MinRun = 30 * time.Second },
 			after: cluster.Running, moved: true, waits: true,
 		},
 	} {
@@ -52,7 +52,7 @@ func TestDrainDespiteRules(t *testing.T) {
 				set.Policy = c.policy
 			}
 			with(t, set, func(p *plant) {
-				s := intake.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{
+				s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{
 					Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 					Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
 				}}}

@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/forecast"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 )
 
 // Foreseen is the schedule of all vjobs that have not ended, as it is going to be.
@@ -32,10 +32,10 @@ func (c *Core) Foresee(now time.Time) (answer func() Foreseen, err error) {
 
 // foresee puts the schedules of the cluster and of the containers together: those inside
 // come behind their container.
-func foresee(now time.Time, scenes []*pass.Scene) Foreseen {
+func foresee(now time.Time, scenes []*decide.Scene) Foreseen {
 	whole := scenes[0]
 	f := Foreseen{At: now, Total: whole.Total, Nodes: len(whole.Nodes)}
-	inside := map[cluster.VJobID]*pass.Scene{}
+	inside := map[cluster.VJobID]*decide.Scene{}
 	for _, s := range scenes[1:] {
 		inside[s.Inside] = s
 	}

@@ -10,7 +10,7 @@ import (
 	"vjob/cluster/calendar"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
-	"vjob/queue/arrangement"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
 )
 
@@ -68,7 +68,7 @@ func TestForesee(t *testing.T) {
 func TestForeseeCPUTime(t *testing.T) {
 	set := settings()
 	set.Policy = queue.EASY{}
-	rules := arrangement.Plain(set.Policy)
+	rules := ordering.Plain(set.Policy)
 	book, err := quota.New([]quota.Quota{{
 		Name: "hours", User: quota.Each, Within: 24 * time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 6 * 3_600_000}),
 	}}, rules.Queues.Names())

@@ -10,7 +10,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/queue"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // racks is state2 with the node a in rack r1 and b in r2, and a vjob that waits for two
@@ -97,7 +97,7 @@ func TestReservationsWithinBudgetsOfGroups(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		lines []string
-		s     *intake.Submission
+		s     *admission.Submission
 		want  string
 	}{
 		{"by day", []string{"rack=r1", "100W", "18:00-20:00", "rack=r2", "150W", "18:00-20:00"}, reserving(time.Hour, time.Hour, 2, 0), ""},

@@ -16,8 +16,8 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power"
 	"vjob/hypervisor"
-	"vjob/scheduler/chore"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/housekeeping"
 )
 
 // Loop is the shell around the core: it owns the clock, commits the core's steps
@@ -31,7 +31,7 @@ type Loop struct {
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
-	chores   []chore.Chore
+	chores   []housekeeping.Chore
 	at       func(point string)
 
 	events   chan func(*Core) error
@@ -43,7 +43,7 @@ type Loop struct {
 	// deadlines; owned by the loop. They outlive a core that is made anew.
 	flying   map[hypervisor.OpID]time.Time
 	snapshot atomic.Pointer[Snapshot]
-	limits   intake.Bounds
+	limits   admission.Bounds
 
 	// reserving is held from the confirmation of a reservation until the core knows it.
 	reserving sync.Mutex
@@ -58,7 +58,7 @@ type LoopConfig struct {
 	Store    Store
 	Driver   hypervisor.Driver
 	Fleet    power.Fleet // the power drivers of nodes; nil is none
-	Bounds   intake.Bounds
+	Bounds   admission.Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between
@@ -91,9 +91,9 @@ func NewLoop(cfg LoopConfig) *Loop {
 		h.Charges = l.now().Add(-l.settings.Arranged().Memory())
 		return h
 	}
-	l.chores = []chore.Chore{
-		chore.Sweep(l.driver, l.live, cfg.SweepEvery, cfg.KeepConsoles),
-		chore.Prune(l.store, horizon, cfg.PruneEvery, l.log),
+	l.chores = []housekeeping.Chore{
+		housekeeping.Sweep(l.driver, l.live, cfg.SweepEvery, cfg.KeepConsoles),
+		housekeeping.Prune(l.store, horizon, cfg.PruneEvery, l.log),
 	}
 	l.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
 	return l

@@ -15,7 +15,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // plant is a whole loop over a simulated cluster, on the clock of a synctest
@@ -68,7 +68,7 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 // start runs a loop over a store.
 func (p *plant) start(set scheduler.Settings, store scheduler.Store) {
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: store, Driver: slowed{p.driver, p}, Bounds: intake.Bounds{VMs: 4},
+		Settings: set, Store: store, Driver: slowed{p.driver, p}, Bounds: admission.Bounds{VMs: 4},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -119,7 +119,7 @@ func (p *plant) close() {
 
 // submit submits a vjob of one VM that computes for a minute.
 func (p *plant) submit(key string) (*cluster.VJob, bool, error) {
-	return p.loop.Submit(p.t.Context(), intake.Submission{
+	return p.loop.Submit(p.t.Context(), admission.Submission{
 		Owner: "u", Key: key, VMs: []cluster.VM{{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 			Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{
@@ -318,7 +318,7 @@ func TestLateRepliesEndTheirChain(t *testing.T) {
 		vm := cluster.VM{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: 10 * time.Hour}}},
 		}}
-		job, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})
+		job, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // static is settings under which nobody is suspended, but may migrate while he runs.
@@ -21,7 +21,7 @@ func static() scheduler.Settings {
 // small submits a vjob of one VM with 1 CPU that computes for so long.
 func (p *plant) small(rules string, lasts time.Duration) *cluster.VJob {
 	p.t.Helper()
-	job, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
+	job, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: lasts}}}},
 	}}})
@@ -62,7 +62,7 @@ func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 	for name, submit := range map[string]func(p *plant) *cluster.VJob{
 		"rooted": func(p *plant) *cluster.VJob { return p.small("root($VMS);", time.Hour) },
 		"container": func(p *plant) *cluster.VJob {
-			s := intake.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}}}}
+			s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}}}}
 			s.Container, s.Yields = true, cluster.Never
 			job, _, err := p.loop.Submit(p.t.Context(), s)
 			if err != nil {
@@ -73,7 +73,7 @@ func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			with(t, static(), func(p *plant) {
-				r := intake.Submission{Owner: "u", Walltime: 5 * time.Minute, VMs: wide(1), Rules: "fence($VMS, n1);"}
+				r := admission.Submission{Owner: "u", Walltime: 5 * time.Minute, VMs: wide(1), Rules: "fence($VMS, n1);"}
 				r.Reservation = time.Now().Add(10 * time.Minute)
 				reserved, _, err := p.loop.Submit(p.t.Context(), r)
 				if err != nil {

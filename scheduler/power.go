@@ -10,28 +10,27 @@ import (
 	"vjob/energy/budget"
 	"vjob/energy/power"
 	"vjob/energy/power/cycle"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/pass"
-	"vjob/scheduler/switchboard"
-	"vjob/scheduler/wattage"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/nodepower"
+	"vjob/scheduler/powercap"
 )
 
 // takeUpPower goes on with what the journal says of the power of nodes, and of the budgets.
 func (c *Core) takeUpPower(loaded *journal.Loaded) {
 	s, models := &c.settings, c.settings.Energy.Power
 	c.exec.Power = models
-	c.board = switchboard.New(&s.Switching, models, loaded.Power, c.exec, &c.out, c.now)
+	c.controller = nodepower.NewController(&s.Switching, models, loaded.Power, c.exec, &c.out, c.now)
 	var err error
-	c.watts, err = wattage.New(wattage.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, c.exec, c.board, &c.out, c.now)
+	c.powerCap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, c.exec, c.controller, &c.out, c.now)
 	if err != nil {
 		c.alarm(0, "the power budgets that were stated do not hold: "+err.Error())
 	}
 	if len(models) > 0 {
-		c.exec.Admits = c.watts.Admits
+		c.exec.Admits = c.powerCap.Admits
 	}
 	if s.Caretaking != nil {
-		c.caretaker = caretaker.New(s.Caretaking, caretaker.House{
-			Exec: c.exec, Board: c.board, Power: c.watts, Models: models, Margin: s.Reserving.Margin, Seed: s.Seed,
+		c.nodePower = nodepower.NewPolicy(s.Caretaking, nodepower.Parts{
+			Exec: c.exec, Controller: c.controller, Power: c.powerCap, Models: models, Margin: s.Reserving.Margin, Seed: s.Seed,
 		})
 	}
 }
@@ -45,22 +44,22 @@ func (s *Settings) zone() *time.Location {
 
 // switchNodes takes every node on its way off or on as far as it can go.
 func (c *Core) switchNodes() {
-	if c.exec.Surveyed() && c.board.Step(c.now, c.watts.Affords) {
+	if c.exec.Surveyed() && c.controller.Step(c.now, c.powerCap.Affords) {
 		c.retry(c.now)
 	}
 }
 
 // takeCare lets the caretaker have its turn, once it is known what waits.
 func (c *Core) takeCare(decided bool) {
-	if c.caretaker == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
+	if c.nodePower == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
 		return
 	}
-	c.retry(c.caretaker.Tend(&caretaker.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, Picture: c.picture}))
+	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, Picture: c.picture}))
 }
 
 // stateOf is how a node counts for placing VMs.
 func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
-	state := c.board.State(n.ID, n.State)
+	state := c.controller.State(n.ID, n.State)
 	if n.Silent && state == cluster.Online {
 		state = cluster.Draining
 	}
@@ -68,9 +67,9 @@ func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
 }
 
 // wanted are the nodes for which a decision keeps power, since they shall come on.
-func (c *Core) wanted() (list []pass.Wanted) {
-	for _, id := range c.board.Awaited() {
-		list = append(list, pass.Wanted{Node: id, Watts: c.board.Booting(id)})
+func (c *Core) wanted() (list []decide.Wanted) {
+	for _, id := range c.controller.Awaited() {
+		list = append(list, decide.Wanted{Node: id, Watts: c.controller.Booting(id)})
 	}
 	return list
 }
@@ -83,20 +82,20 @@ func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by st
 	if !known {
 		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 	}
-	return c.board.Order(now, &n.Node, n.Silent, want, by)
+	return c.controller.Order(now, &n.Node, n.Silent, want, by)
 }
 
 // Pressed takes in what the power driver of a node has answered.
 func (c *Core) Pressed(now time.Time, ask power.Ask, state power.State, err error) {
 	c.now = now
-	c.board.Answered(now, ask, state, err)
+	c.controller.Answered(now, ask, state, err)
 }
 
 // SetBudgets replaces the budgets that are stated through the API. The error is a
 // *cluster.FieldError, and nothing is changed then.
 func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
 	c.now = now
-	changed, err := c.watts.State(now, lines, by)
+	changed, err := c.powerCap.State(now, lines, by)
 	if changed {
 		c.retry(now)
 	}
@@ -104,4 +103,4 @@ func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
 }
 
 // CheckBudgets says what is wrong with budgets that are to be stated.
-func (c *Core) CheckBudgets(lines []budget.Line) error { return c.watts.Check(lines) }
+func (c *Core) CheckBudgets(lines []budget.Line) error { return c.powerCap.Check(lines) }

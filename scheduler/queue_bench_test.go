@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 )
 
 // policies are those whose passes are measured.
@@ -51,7 +51,7 @@ func queued(policy queue.Policy, c *cloud, seen map[cluster.NodeID]hypervisor.Vi
 	set := execute.DefaultSettings
 	set.Costs = ctxswitch.ThesisCosts
 	core := scheduler.NewCore(scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: set, Policy: policy, Live: true, Planner: ctxswitch.Repacker{}, Backoff: time.Second,
 		},
 		Rest: time.Second,

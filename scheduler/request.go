@@ -9,8 +9,8 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
 	"vjob/energy/power/cycle"
-	"vjob/queue/arrangement"
-	"vjob/scheduler/intake"
+	"vjob/queue/ordering"
+	"vjob/scheduler/admission"
 )
 
 // What others ask of the loop: each request runs in its goroutine.
@@ -78,7 +78,7 @@ func (l *Loop) Disown(ctx context.Context, user, former string) error {
 // Submit checks a submission against the cluster and the bounds, writes it down
 // and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
 // returns the vjob of the first time and created false.
-func (l *Loop) Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error) {
+func (l *Loop) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
 	if err := s.Validate(l.limits, l.snapshot.Load().Declared()); err != nil {
 		return nil, false, err
 	}
@@ -183,7 +183,7 @@ func (*Loop) CheckPrices(_ context.Context, text string) error {
 }
 
 // Standing is how queues, quotas and shares stand now.
-func (l *Loop) Standing(ctx context.Context) (s arrangement.Standing, err error) {
+func (l *Loop) Standing(ctx context.Context) (s ordering.Standing, err error) {
 	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
 	return s, err
 }

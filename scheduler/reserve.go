@@ -8,14 +8,14 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/reservation"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 )
 
 // admit makes sure that there is room for what a submission asks for at once, unless it
 // repeats an earlier one. Until the vjob is written and known to the core, no other
 // reservation may be confirmed.
-func (l *Loop) admit(ctx context.Context, s *intake.Submission) error {
+func (l *Loop) admit(ctx context.Context, s *admission.Submission) error {
 	if s.Key != "" {
 		if known, err := l.store.Known(ctx, s.Owner, s.Key); known || err != nil {
 			return err
@@ -31,7 +31,7 @@ func (l *Loop) admit(ctx context.Context, s *intake.Submission) error {
 
 // Admit says why a submission cannot have the room that it asks for at once: that of its
 // reservation, or that inside its container. The error names the field.
-func (c *Core) Admit(now time.Time, s *intake.Submission) error {
+func (c *Core) Admit(now time.Time, s *admission.Submission) error {
 	c.now = now
 	switch {
 	case s.Inner != 0:
@@ -44,7 +44,7 @@ func (c *Core) Admit(now time.Time, s *intake.Submission) error {
 }
 
 // confirm says why a reservation cannot be given beside those that there are.
-func (c *Core) confirm(s *intake.Submission) error {
+func (c *Core) confirm(s *admission.Submission) error {
 	now := c.now
 	r := reservation.Request{Now: now, Horizon: c.settings.Reserving.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
 	for i := range s.VMs {
@@ -78,13 +78,13 @@ func (c *Core) confirm(s *intake.Submission) error {
 	}
 	job := s.VJob(last + 1)
 	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
-	r.Power, r.Turn = p.Power(job, c.caretaker != nil), p.Turn
+	r.Power, r.Turn = p.Power(job, c.nodePower != nil), p.Turn
 	r.Room = p.Places(job)
 	return r.Confirm()
 }
 
 // tellLate tells once of each reservation that has begun and cannot start.
-func (c *Core) tellLate(p *pass.Picture, verdicts []queue.Verdict) {
+func (c *Core) tellLate(p *decide.Picture, verdicts []queue.Verdict) {
 	late := map[cluster.VJobID]bool{}
 	for i, r := range p.VJobs {
 		job := r.Job

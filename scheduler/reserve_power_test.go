@@ -7,7 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/budget"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Two nodes that draw 100 W idle and 50 W for each processor, and two vjobs of two
@@ -28,8 +28,8 @@ func dimmed(t *testing.T, evening string) *rig {
 	return r
 }
 
-func reserving(in, walltime time.Duration, cpus int, floor float64) *intake.Submission {
-	s := &intake.Submission{Owner: "u", Walltime: walltime}
+func reserving(in, walltime time.Duration, cpus int, floor float64) *admission.Submission {
+	s := &admission.Submission{Owner: "u", Walltime: walltime}
 	s.Floor = floor
 	s.Reservation = epoch.Add(in)
 	for range cpus {
@@ -44,7 +44,7 @@ func TestReservationsWithinBudgets(t *testing.T) {
 	r := dimmed(t, "18:00-20:00")
 	for _, c := range []struct {
 		name string
-		s    *intake.Submission
+		s    *admission.Submission
 		want string
 	}{
 		{"by day", reserving(time.Hour, time.Hour, 3, 0), ""},

@@ -15,12 +15,12 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // reserve asks for a reservation of one VM with 2 CPU on each of so many nodes.
 func (p *plant) reserve(key string, nodes int, in, walltime time.Duration) (*cluster.VJob, error) {
-	s := intake.Submission{Owner: "u", Key: key, Walltime: walltime}
+	s := admission.Submission{Owner: "u", Key: key, Walltime: walltime}
 	s.Reservation = time.Now().Add(in)
 	s.VMs = wide(nodes)
 	job, _, err := p.loop.Submit(p.t.Context(), s)
@@ -42,7 +42,7 @@ func TestReservationBeginsInTime(t *testing.T) {
 	set := settings()
 	set.Execute.Costs, set.Reserving.Margin = ctxswitch.ThesisCosts, 10*time.Second
 	with(t, set, func(p *plant) {
-		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: wide(2)})
+		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestReservationsUnderQuotas(t *testing.T) {
 		if _, err := p.reserve("", 1, 150*time.Minute, time.Hour); err == nil || !strings.Contains(err.Error(), "2 of 2 CPU are used, it needs 2") {
 			t.Errorf("beside the first: %v", err)
 		}
-		other, _, err := p.loop.Submit(p.t.Context(), intake.Submission{Owner: "u", VMs: wide(1)})
+		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,12 +204,12 @@ func TestReservationsFindPlaces(t *testing.T) {
 		for i := range half {
 			half[i].Reserved = cluster.Resources{CPU: 1200, Memory: 128}
 		}
-		s := intake.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
+		s := admission.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
 		if _, _, err := p.loop.Submit(p.t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		whole := intake.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
+		whole := admission.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
 		whole.VMs[0].Reserved.CPU = 1500
 		whole.Reservation = time.Now().Add(time.Hour)
 		_, _, err := p.loop.Submit(p.t.Context(), whole)
@@ -226,7 +226,7 @@ func TestReservationsKeepTheirRules(t *testing.T) {
 	set.Policy = queue.EASY{}
 	with(t, set, func(p *plant) {
 		ask := func(rules string, in, walltime time.Duration) (*cluster.VJob, error) {
-			s := intake.Submission{Owner: "u", VMs: wide(1), Walltime: walltime, Rules: rules}
+			s := admission.Submission{Owner: "u", VMs: wide(1), Walltime: walltime, Rules: rules}
 			if in > 0 {
 				s.Reservation = time.Now().Add(in)
 			}

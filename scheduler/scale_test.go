@@ -20,8 +20,8 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 )
 
 // cloud is a large cluster in racks, three quarters full: on every twentieth node a
@@ -142,7 +142,7 @@ func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
 	set := execute.DefaultSettings
 	set.Costs = ctxswitch.ThesisCosts
 	d.core = scheduler.NewCore(scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: set, Policy: queue.FirstFit{Count: queue.Observed}, Live: true,
 			Planner: ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
 				end := time.Now().Add(250 * time.Millisecond)
@@ -309,7 +309,7 @@ func BenchmarkScaleCommit(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, job := range d.VJobs {
-		if _, _, err := store.Submit(b.Context(), intake.Submission{Owner: job.Owner, VMs: job.VMs, Rules: job.Rules}); err != nil {
+		if _, _, err := store.Submit(b.Context(), admission.Submission{Owner: job.Owner, VMs: job.VMs, Rules: job.Rules}); err != nil {
 			b.Fatal(err)
 		}
 	}

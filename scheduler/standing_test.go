@@ -12,7 +12,7 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 	"vjob/queue"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 )
 
 // deeds is what plans have done, such as "pause 1, boot 2".
@@ -64,28 +64,28 @@ func TestWhoStandsStill(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		suspend pass.Suspension
+		suspend decide.Suspension
 		changes []change
 		want    string
 	}{
-		{"its CPU is wanted", pass.Auto, []change{comes(4000, 1024)}, "pause 1, boot 2"},
-		{"so it is by default", pass.ToDisk, []change{comes(4000, 1024)}, "suspend 1, boot 2"},
-		{"its memory is wanted too", pass.Auto, []change{comes(4000, 8192)}, "suspend 1, boot 2"},
-		{"nothing is wanted", pass.Auto, []change{comes(1000, 1024)}, "boot 2"},
-		{"somebody suspends it", pass.Auto, []change{held}, "suspend 1"},
-		{"somebody suspends it, in memory", pass.InMemory, []change{held}, "pause 1"},
-		{"it goes on", pass.Auto, []change{standing}, "unpause 1"},
-		{"it goes on whatever the settings are now", pass.ToDisk, []change{standing}, "unpause 1"},
-		{"it goes on standing", pass.Auto, []change{standing, comes(4000, 1024), runs}, ""},
-		{"it stands where nobody may any more", pass.ToDisk, []change{standing, comes(4000, 1024), runs}, "suspend 1"},
-		{"its memory is wanted later", pass.Auto, []change{standing, comes(4000, 8192)}, "suspend 1, boot 2"},
-		{"it is held while it stands", pass.Auto, []change{standing, held}, "suspend 1"},
-		{"it may stand while it is held", pass.InMemory, []change{standing, held}, ""},
-		{"its node is drained", pass.InMemory, []change{standing, held, drain}, "suspend 1"},
-		{"a reservation wants its memory soon", pass.InMemory, []change{standing, held, comes(4000, 8192), reserved}, "suspend 1"},
-		{"a reservation leaves it its memory", pass.InMemory, []change{standing, held, comes(4000, 1024), reserved}, ""},
-		{"others move out of its way", pass.Auto, []change{standing, comes(4000, 1024), runs, spare}, "migrate 2, unpause 1"},
-		{"there is room elsewhere only", pass.Auto, []change{standing, comes(4000, 1024), runs, spare, rooted}, "suspend 1"},
+		{"its CPU is wanted", decide.Auto, []change{comes(4000, 1024)}, "pause 1, boot 2"},
+		{"so it is by default", decide.ToDisk, []change{comes(4000, 1024)}, "suspend 1, boot 2"},
+		{"its memory is wanted too", decide.Auto, []change{comes(4000, 8192)}, "suspend 1, boot 2"},
+		{"nothing is wanted", decide.Auto, []change{comes(1000, 1024)}, "boot 2"},
+		{"somebody suspends it", decide.Auto, []change{held}, "suspend 1"},
+		{"somebody suspends it, in memory", decide.InMemory, []change{held}, "pause 1"},
+		{"it goes on", decide.Auto, []change{standing}, "unpause 1"},
+		{"it goes on whatever the settings are now", decide.ToDisk, []change{standing}, "unpause 1"},
+		{"it goes on standing", decide.Auto, []change{standing, comes(4000, 1024), runs}, ""},
+		{"it stands where nobody may any more", decide.ToDisk, []change{standing, comes(4000, 1024), runs}, "suspend 1"},
+		{"its memory is wanted later", decide.Auto, []change{standing, comes(4000, 8192)}, "suspend 1, boot 2"},
+		{"it is held while it stands", decide.Auto, []change{standing, held}, "suspend 1"},
+		{"it may stand while it is held", decide.InMemory, []change{standing, held}, ""},
+		{"its node is drained", decide.InMemory, []change{standing, held, drain}, "suspend 1"},
+		{"a reservation wants its memory soon", decide.InMemory, []change{standing, held, comes(4000, 8192), reserved}, "suspend 1"},
+		{"a reservation leaves it its memory", decide.InMemory, []change{standing, held, comes(4000, 1024), reserved}, ""},
+		{"others move out of its way", decide.Auto, []change{standing, comes(4000, 1024), runs, spare}, "migrate 2, unpause 1"},
+		{"there is room elsewhere only", decide.Auto, []change{standing, comes(4000, 1024), runs, spare, rooted}, "suspend 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := state(4, 0)
@@ -129,7 +129,7 @@ func TestWhoseTurnComesFirstStandsStill(t *testing.T) {
 	l.Gangs[0].Since = epoch.Add(-queue.LeastQuantum)
 	l.VJobs[0].VMs[0].Reserved.Memory = 4096
 	set := settings()
-	set.Policy, set.Suspend = queue.TimeSlices{Quantum: queue.LeastQuantum}, pass.Auto
+	set.Policy, set.Suspend = queue.TimeSlices{Quantum: queue.LeastQuantum}, decide.Auto
 	r := mount(t, set, l)
 	for i := 1; i < 3; i++ {
 		r.views["n0000"].Copies[i].State = hypervisor.CopyPaused
@@ -166,7 +166,7 @@ func TestNobodyIsSavedInVain(t *testing.T) {
 		want    string
 	}{{ctxswitch.Repacker{}, "suspend 1, boot 2"}, {picky{}, ""}} {
 		set := settings()
-		set.Suspend, set.Planner = pass.InMemory, c.planner
+		set.Suspend, set.Planner = decide.InMemory, c.planner
 		r := mount(t, set, l)
 		for _, v := range r.views {
 			for i := range v.Copies {
@@ -194,7 +194,7 @@ func TestWhoCannotBeSavedGoesOn(t *testing.T) {
 	l.VJobs = append(l.VJobs, big)
 	l.Gangs = append(l.Gangs, gang.Record{VJob: 2, Members: make([]gang.Member, 4)})
 	set := settings()
-	set.Suspend = pass.Auto
+	set.Suspend = decide.Auto
 	r := mount(t, set, l)
 	for _, v := range r.views {
 		for i := range v.Copies {

@@ -7,9 +7,9 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/queue/rank"
-	"vjob/scheduler/switchboard"
-	"vjob/scheduler/wattage"
+	"vjob/queue/multifactor"
+	"vjob/scheduler/nodepower"
+	"vjob/scheduler/powercap"
 )
 
 // NodeStatus is a node as the loop sees it now.
@@ -22,8 +22,8 @@ type NodeStatus struct {
 	Problem string    // what the last look said, when it failed; or why it is not drained yet
 	// Warnings are what administrators should know of the node though it answers.
 	Warnings []string
-	Power    wattage.Node
-	Switch   *switchboard.Switch // nil: it cannot be switched off and on
+	Power    powercap.Node
+	Switch   *nodepower.Switch // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant, for those who watch. It is
@@ -35,7 +35,7 @@ type Snapshot struct {
 	Policy  string
 	Nodes   []NodeStatus
 	Rules   RulesStatus
-	Budgets wattage.Budgets
+	Budgets powercap.Budgets
 	Prices  PricesStatus
 	Saving  SavingStatus
 	VJobs   map[cluster.VJobID]VJobStatus
@@ -69,8 +69,8 @@ type VJobStatus struct {
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool
-	Queue    string    // in which it counts
-	Rank     rank.Rank // in the order in which vjobs are looked at, now
+	Queue    string           // in which it counts
+	Rank     multifactor.Rank // in the order in which vjobs are looked at, now
 	Gang     gang.Record
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]

@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Store keeps what the loop must not forget. Package db implements it.
@@ -17,10 +17,10 @@ type Store interface {
 	// error it is unknown whether it was written: the loop loads again.
 	Commit(ctx context.Context, step journal.Step) error
 	// Submit writes a new vjob, or all vjobs of an array, and returns the first, in
-	// state Waiting: the numbers of the others follow its own, as [intake.Submission.VJobs]
+	// state Waiting: the numbers of the others follow its own, as [admission.Submission.VJobs]
 	// has them. A key that its owner used before returns the vjob of that time and
 	// created false. A name that a live vjob or array of the owner bears is ErrConflict.
-	Submit(ctx context.Context, s intake.Submission) (job *cluster.VJob, created bool, err error)
+	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
 	// Known reports whether an owner has used a key for a vjob that is not forgotten.
 	Known(ctx context.Context, owner, key string) (bool, error)
 	// Past is what is known of those of the vjobs, or vjobs of arrays, that have ended,

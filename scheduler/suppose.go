@@ -13,9 +13,9 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
 	"vjob/queue"
-	"vjob/queue/rank"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/queue/multifactor"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 )
 
 // Supposition is what could be otherwise, for those who ask before they act.
@@ -23,7 +23,7 @@ type Supposition struct {
 	Nodes  map[cluster.NodeID]cluster.NodeState // nodes in another state
 	Rules  *string                              // other rules in place of those that were stated
 	Budget *energy.Watts                        // what the cluster may draw, in place of its budgets
-	Submit *intake.Submission                   // one vjob more
+	Submit *admission.Submission                // one vjob more
 	Delete []cluster.VJobID                     // vjobs less
 }
 
@@ -49,7 +49,7 @@ func (l *Lot) Supposed() bool { return l.ID == 0 }
 // Suppose prepares the answer to what would be decided if things were otherwise; the
 // answer itself takes a while and needs the core no more. Nothing is changed. The
 // error is a supposition that makes no sense.
-func (c *Core) Suppose(now time.Time, s Supposition, b intake.Bounds) (answer func() Forecast, err error) {
+func (c *Core) Suppose(now time.Time, s Supposition, b admission.Bounds) (answer func() Forecast, err error) {
 	c.now = now
 	if !c.exec.Surveyed() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
@@ -62,7 +62,7 @@ func (c *Core) Suppose(now time.Time, s Supposition, b intake.Bounds) (answer fu
 }
 
 // bend makes a picture one of the supposition.
-func (c *Core) bend(p *pass.Picture, s Supposition, b intake.Bounds) error {
+func (c *Core) bend(p *decide.Picture, s Supposition, b admission.Bounds) error {
 	for id, state := range s.Nodes {
 		if err := p.Decree(id, state); err != nil {
 			return err
@@ -107,11 +107,11 @@ const newcomer = cluster.VJobID(math.MaxInt64)
 
 // add puts a vjob that nobody has submitted into the picture, in its place in the
 // order.
-func (c *Core) add(p *pass.Picture, s *intake.Submission) {
+func (c *Core) add(p *decide.Picture, s *admission.Submission) {
 	job := s.VJob(newcomer)
 	job.Submitted = c.now
 	own := c.desk.Suppose(job, c.now)
-	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *rank.Rank) int {
+	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *multifactor.Rank) int {
 		other, _ := c.desk.Rank(r.Job.ID, c.now) // all are there
 		return other.Compare(own)
 	})
@@ -119,7 +119,7 @@ func (c *Core) add(p *pass.Picture, s *intake.Submission) {
 }
 
 // compare decides on both pictures.
-func compare(present, then *pass.Picture) Forecast {
+func compare(present, then *decide.Picture) Forecast {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
 	if err := cmp.Or(fails, wouldFail); err != nil {

@@ -11,14 +11,14 @@ import (
 	"vjob/ctxswitch"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // suppose asks, and checks that nothing comes of it.
 func (r *rig) suppose(s scheduler.Supposition) (scheduler.Forecast, error) {
 	r.t.Helper()
 	plans, calls := len(r.plans), len(r.calls)
-	answer, err := r.core.Suppose(r.now, s, intake.Bounds{})
+	answer, err := r.core.Suppose(r.now, s, admission.Bounds{})
 	if err != nil {
 		return scheduler.Forecast{}, err
 	}
@@ -47,8 +47,8 @@ func TestSuppose(t *testing.T) {
 		all.Nodes[n.ID] = cluster.Draining
 	}
 	none, ban := "", "ban($ALL_VMS, n0000);"
-	one := &intake.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: 64}}}}
-	large := &intake.Submission{Owner: "u", VMs: slices.Repeat([]cluster.VM{{Reserved: cluster.Resources{CPU: 4000, Memory: 64}}}, 4)}
+	one := &admission.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: 64}}}}
+	large := &admission.Submission{Owner: "u", VMs: slices.Repeat([]cluster.VM{{Reserved: cluster.Resources{CPU: 4000, Memory: 64}}}, 4)}
 	for _, c := range []struct {
 		name  string
 		s     scheduler.Supposition
@@ -101,7 +101,7 @@ func TestSupposeNonsense(t *testing.T) {
 		"a node that is not there": {scheduler.Supposition{Nodes: map[cluster.NodeID]cluster.NodeState{"n9": cluster.Down}}, cluster.ErrNotFound},
 		"a vjob that is not there": {scheduler.Supposition{Delete: []cluster.VJobID{99}}, cluster.ErrNotFound},
 		"rules that are none":      {scheduler.Supposition{Rules: &bad}, cluster.ErrInvalid},
-		"an empty submission":      {scheduler.Supposition{Submit: &intake.Submission{}}, cluster.ErrInvalid},
+		"an empty submission":      {scheduler.Supposition{Submit: &admission.Submission{}}, cluster.ErrInvalid},
 	} {
 		if _, err := r.suppose(c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -13,7 +13,7 @@ import (
 	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // sweptDriver is a cluster of empty nodes that is asked to sweep.
@@ -78,7 +78,7 @@ func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*schedul
 	}
 	l := scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: settings(), Store: store, Driver: d, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Bounds: intake.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, SweepEvery: every, KeepConsoles: 3 * time.Hour,
+		Bounds: admission.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, SweepEvery: every, KeepConsoles: 3 * time.Hour,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -90,8 +90,8 @@ func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*schedul
 	}
 }
 
-func waiting(name string) intake.Submission {
-	return intake.Submission{
+func waiting(name string) admission.Submission {
+	return admission.Submission{
 		Owner: "u", Name: name, Held: true,
 		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 100}, Payload: cluster.Payload{Image: "i"}}},
 	}

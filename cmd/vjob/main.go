@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/program"
+	"vjob/cmd/vjob/admin"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/energy"
 	"vjob/cmd/vjob/oar"
 	"vjob/cmd/vjob/plan"
 	"vjob/cmd/vjob/replay"
-	"vjob/cmd/vjob/site"
 	"vjob/cmd/vjob/vjobs"
 	"vjob/cmd/vjob/watch"
 )
@@ -52,5 +52,5 @@ func run(ctx context.Context, s cli.Streams, args []string) int {
 // commands are all commands of vjob; each package below has those about its noun.
 func commands(a *cli.App) []*cobra.Command {
 	single := []*cobra.Command{watch.Command(a), energy.Command(a), replay.Command(a), oar.Command(a), versionCommand(a)}
-	return slices.Concat(vjobs.Commands(a), site.Commands(a), plan.Commands(a), single)
+	return slices.Concat(vjobs.Commands(a), admin.Commands(a), plan.Commands(a), single)
 }

@@ -7,16 +7,16 @@ import (
 	"vjob/cluster"
 	"vjob/cluster/calendar"
 	"vjob/queue"
-	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/queues"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
 )
 
 // Arrange makes what decides on the order and on who may run. The error names the key
 // that is wrong.
-func (s *Settings) Arrange() (a arrangement.Rules, err error) {
+func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	o := &s.Order
 	zone, err := o.Zone()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Settings) Arrange() (a arrangement.Rules, err error) {
 		return a, cluster.Within("fair_share", err)
 	}
 	for _, p := range o.Projects {
-		a.Projects = append(a.Projects, arrangement.Project(p))
+		a.Projects = append(a.Projects, ordering.Project(p))
 	}
 	if err := a.Projects.Check(); err != nil {
 		return a, err
@@ -70,12 +70,12 @@ func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*queues.
 	return queues.New(list, o.DefaultQueue)
 }
 
-func (p *Priority) rules() (rank.Rules, error) {
+func (p *Priority) rules() (multifactor.Rules, error) {
 	if err := (choice{"size_first", p.SizeFirst, "large small"}).check(); err != nil {
-		return rank.Rules{}, err
+		return multifactor.Rules{}, err
 	}
-	r := rank.Rules{
-		Weights: rank.Weights{
+	r := multifactor.Rules{
+		Weights: multifactor.Weights{
 			User: p.User, Queue: p.Queue, Age: p.Age, FairShare: p.FairShare, Size: p.Size, Deadline: p.Deadline,
 		},
 		Lead: p.Lead, OldAge: p.OldAge.Duration, Horizon: p.Horizon.Duration, LargeFirst: p.SizeFirst == "large",

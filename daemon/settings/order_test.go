@@ -9,15 +9,15 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings"
-	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
 )
 
 // arrange reads a document over the reference and makes of it what decides; errors are
 // those that people see.
-func arrange(t *testing.T, text string) (a arrangement.Rules, err error) {
+func arrange(t *testing.T, text string) (a ordering.Rules, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -37,9 +37,9 @@ func TestOrderOfTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	first := a.Rank.Of(&rank.Job{ID: 2, Priority: 1, Submitted: now}, now)
-	second := a.Rank.Of(&rank.Job{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
-	third := a.Rank.Of(&rank.Job{ID: 3, Submitted: now, Size: 1}, now)
+	first := a.Rank.Of(&multifactor.Job{ID: 2, Priority: 1, Submitted: now}, now)
+	second := a.Rank.Of(&multifactor.Job{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
+	third := a.Rank.Of(&multifactor.Job{ID: 3, Submitted: now, Size: 1}, now)
 	if first.Compare(&second) >= 0 || second.Compare(&third) >= 0 {
 		t.Errorf("%s, %s, %s", &first, &second, &third)
 	}
@@ -135,7 +135,7 @@ func TestWorkedExample(t *testing.T) {
 	shares.Charge(bob, now, fairshare.Use{CPUSec: 600 * 3600})
 	const day = 24 * time.Hour
 	last := 0
-	for _, j := range []rank.Job{
+	for _, j := range []multifactor.Job{
 		{ID: 15, Submitted: now.Add(-time.Hour), Queue: a.Queues.Factor("urgent"), FairShare: shares.Factor(bob)},
 		{ID: 9, Submitted: now.Add(-6 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(bob), Runs: true},
 		{ID: 12, Submitted: now.Add(-2 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(ann)},

@@ -10,11 +10,11 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // find refuses dependencies on vjobs that the owner does not have.
-func (s *Store) find(sub *intake.Submission) error {
+func (s *Store) find(sub *admission.Submission) error {
 	for i, d := range sub.After {
 		at, ok := s.at(d.On)
 		ok = ok && s.vjobs[at].Owner == sub.Owner

@@ -23,7 +23,7 @@ import (
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // ErrWritten lets the write happen and loses the reply, when FailNext returns or
@@ -178,7 +178,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 }
 
 // Submit writes a new vjob with its gang and its first event.
-func (s *Store) Submit(ctx context.Context, sub intake.Submission) (job *cluster.VJob, created bool, err error) {
+func (s *Store) Submit(ctx context.Context, sub admission.Submission) (job *cluster.VJob, created bool, err error) {
 	if err := errors.Join(ctx.Err(), check.Submission(&sub)); err != nil {
 		return nil, false, fmt.Errorf("submit: %w", err)
 	}
@@ -203,7 +203,7 @@ func (s *Store) Known(_ context.Context, owner, key string) (bool, error) {
 	return known, nil
 }
 
-func (s *Store) submit(sub *intake.Submission) (*cluster.VJob, bool, error) {
+func (s *Store) submit(sub *admission.Submission) (*cluster.VJob, bool, error) {
 	body, err := check.Fingerprint(sub)
 	if err != nil {
 		return nil, false, err
@@ -242,11 +242,11 @@ func (s *Store) submit(sub *intake.Submission) (*cluster.VJob, bool, error) {
 }
 
 // roomFor refuses what is more than the owner may have at once.
-func (s *Store) roomFor(sub *intake.Submission) error {
-	if sub.Allowed == (intake.Holding{}) {
+func (s *Store) roomFor(sub *admission.Submission) error {
+	if sub.Allowed == (admission.Holding{}) {
 		return nil
 	}
-	var has intake.Holding
+	var has admission.Holding
 	for i := range s.vjobs {
 		if row := &s.vjobs[i]; row.Owner == sub.Owner && !row.State.Terminal() {
 			has.VJobs, has.VMs = has.VJobs+1, has.VMs+row.Size

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // testAllowed counts what comes and goes: submissions, arrays, other shapes, further attempts
@@ -17,7 +17,7 @@ func testAllowed(t *testing.T, w *World) {
 	try := func(what, want string, array, vms int) *cluster.VJob {
 		t.Helper()
 		s := Submission("", vms)
-		s.Allowed = intake.Holding{VJobs: 4, VMs: 10}
+		s.Allowed = admission.Holding{VJobs: 4, VMs: 10}
 		s.Array = make([]string, array)
 		job, _, err := w.Submit(t.Context(), s)
 		got := ""

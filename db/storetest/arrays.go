@@ -7,11 +7,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // array is a submission of n vjobs called sweep, with parameters of their own.
-func array(n, vms int) intake.Submission {
+func array(n, vms int) admission.Submission {
 	s := Submission("sweep", vms)
 	for i := range n {
 		s.Array = append(s.Array, fmt.Sprintf("p%d", i+1))
@@ -58,7 +58,7 @@ func testNamesOfArrays(t *testing.T, w *World) {
 	first := w.submit(t, s)
 	refused := func(what string) {
 		t.Helper()
-		for _, s := range []intake.Submission{array(2, 1), Submission("sweep", 1)} {
+		for _, s := range []admission.Submission{array(2, 1), Submission("sweep", 1)} {
 			_, _, err := w.Submit(t.Context(), s)
 			isError(t, what, err, cluster.ErrConflict)
 		}

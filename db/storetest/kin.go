@@ -7,11 +7,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // after is a submission of one VM that waits for others.
-func after(name string, on ...cluster.Dependency) intake.Submission {
+func after(name string, on ...cluster.Dependency) admission.Submission {
 	s := Submission(name, 1)
 	s.After = on
 	return s

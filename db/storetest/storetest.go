@@ -15,7 +15,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Store is what the contract speaks of.
@@ -100,8 +100,8 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 
 // Submission is a vjob of n VMs of alice's.
-func Submission(name string, n int) intake.Submission {
-	s := intake.Submission{Owner: "alice", Name: name, At: Start, Walltime: time.Hour, Priority: 3}
+func Submission(name string, n int) admission.Submission {
+	s := admission.Submission{Owner: "alice", Name: name, At: Start, Walltime: time.Hour, Priority: 3}
 	for rank := range n {
 		s.VMs = append(s.VMs, cluster.VM{
 			Reserved: cluster.Resources{CPU: 500 + cluster.MilliCPU(rank), Memory: 512},
@@ -136,7 +136,7 @@ func (w *World) load(t *testing.T) journal.Loaded {
 	return l
 }
 
-func (w *World) submit(t *testing.T, s intake.Submission) *cluster.VJob {
+func (w *World) submit(t *testing.T, s admission.Submission) *cluster.VJob {
 	t.Helper()
 	job, created, err := w.Submit(t.Context(), s)
 	if err != nil || !created {

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 func testEmpty(t *testing.T, w *World) {
@@ -122,9 +122,9 @@ func testNames(t *testing.T, w *World) {
 }
 
 func testBadSubmissions(t *testing.T, w *World) {
-	cases := map[string]func(*intake.Submission){
-		"no owner": func(s *intake.Submission) { s.Owner = "" },
-		"no VMs":   func(s *intake.Submission) { s.VMs = nil },
+	cases := map[string]func(*admission.Submission){
+		"no owner": func(s *admission.Submission) { s.Owner = "" },
+		"no VMs":   func(s *admission.Submission) { s.VMs = nil },
 	}
 	for name, spoil := range cases {
 		s := Submission("bad", 1)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/outlook"
+	"vjob/queue/availability"
 )
 
 // Where those that run make room for those before them, who waits need not wait for their
@@ -20,7 +20,7 @@ func (f *forecast) stand() {
 	if !some {
 		return
 	}
-	f.firm = outlook.New(f.Now, f.Total, cluster.Resources{})
+	f.firm = availability.New(f.Now, f.Total, cluster.Resources{})
 	for i := range f.Jobs {
 		switch j := &f.Jobs[i]; {
 		case j.Runs && !j.Yields:

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/ceiling"
-	"vjob/queue/outlook"
+	"vjob/queue/availability"
+	"vjob/queue/limits"
 )
 
 // Job is what the forecast knows of one vjob.
@@ -22,7 +22,7 @@ type Job struct {
 	ID    cluster.VJobID
 	Need  cluster.Resources
 	VMs   []cluster.Resources // each of them; none: it finds places wherever there is room
-	Parts []ceiling.Part      // that it takes of quotas
+	Parts []limits.Part       // that it takes of quotas
 	Ruled bool                // rules have a say in where its VMs are
 	Left  time.Duration       // of its walltime
 	Ends  bool                // it has a walltime
@@ -87,7 +87,7 @@ type Schedule struct {
 // Of makes the forecast.
 func Of(s *Scene) Schedule {
 	f := &forecast{
-		Scene: s.apart(), bars: make([]Bar, len(s.Jobs)), outlook: outlook.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
+		Scene: s.apart(), bars: make([]Bar, len(s.Jobs)), outlook: availability.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
 	f.running()
@@ -128,11 +128,11 @@ func (f *forecast) close() {
 type forecast struct {
 	*Scene
 	bars    []Bar
-	outlook *outlook.Outlook
-	firm    *outlook.Outlook // beside those before the one that is looked at; nil: nobody yields
-	asked   int              // how often it was
-	ends    []end            // of what runs or is planned, in no order
-	sorted  int              // so many of them are in order
+	outlook *availability.Outlook
+	firm    *availability.Outlook // beside those before the one that is looked at; nil: nobody yields
+	asked   int                   // how often it was
+	ends    []end                 // of what runs or is planned, in no order
+	sorted  int                   // so many of them are in order
 	endless []cluster.VJobID
 	leaving bool // somebody is on its way out: room may be there at once
 	effort  int  // that is left for places

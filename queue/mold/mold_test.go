@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue/availability"
 	"vjob/queue/mold"
-	"vjob/queue/outlook"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -30,7 +30,7 @@ func TestChoose(t *testing.T) {
 		{"one is too large", []mold.Shape{shape(11, 1), shape(2, 500)}, 1, 0},
 		{"all are too large", []mold.Shape{shape(11, 1), shape(12, 1)}, -1, 0},
 	} {
-		o := outlook.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
+		o := availability.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
 		o.Occupy(cluster.Resources{CPU: 8000}, time.Hour, true)
 		got, start, ok := mold.Choose(o, c.shapes, 0)
 		if ok != (c.want >= 0) || ok && (got != c.want || start.Sub(noon) != c.start) {
@@ -45,7 +45,7 @@ func TestNoneEndsBefore(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	for range 500 {
-		o := outlook.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
+		o := availability.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
 		for range 4 {
 			o.Book(noon.Add(time.Duration(rng.IntN(60))*time.Minute), shape(1+rng.Int64N(8), 0).Need, time.Duration(1+rng.IntN(60))*time.Minute)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
-	"vjob/queue/outlook"
+	"vjob/queue/availability"
 )
 
 // Grace is how far in the past a reservation may begin: clocks differ, and requests take
@@ -103,9 +103,9 @@ func (r *Request) words(s short) string {
 	}
 }
 
-func (r *Request) outlook() *outlook.Outlook {
+func (r *Request) outlook() *availability.Outlook {
 	since := r.Now.Truncate(time.Second) // so that full hours stay such
-	o := outlook.New(since, r.Total, cluster.Resources{})
+	o := availability.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {
 		left, ends := r.Kept[i].Left()
 		o.Occupy(r.Kept[i].Need, left+r.Now.Sub(since), ends)

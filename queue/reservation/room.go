@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
-	"vjob/queue/outlook"
+	"vjob/queue/availability"
 )
 
 // room is a room in which those are placed before all others whose room is kept.
@@ -14,7 +14,7 @@ type room struct {
 	queue.Room
 	book  *book
 	taken map[cluster.VJobID]answer // of those that were placed so
-	later *outlook.Outlook          // beside all that keep their room, and what is reserved
+	later *availability.Outlook     // beside all that keep their room, and what is reserved
 	// next is the first reservation for which room is being made; nil: for none. Idle is what
 	// is free beside these reservations and all that have not left their room yet: nobody
 	// else is started where somebody has to make room first.
@@ -23,7 +23,7 @@ type room struct {
 	// Soon is as later, but for reservations that are further ahead, and with those that
 	// make room. Near is when the last reservation begins for which room is being made, eve
 	// that of the last before which nobody starts who would have to make room.
-	soon      *outlook.Outlook
+	soon      *availability.Outlook
 	near, eve time.Time
 	openings  openings
 	evening   eve
@@ -40,7 +40,7 @@ type answer struct {
 func (b *book) room() *room {
 	r := &room{
 		Room: b.empty(), book: b, taken: map[cluster.VJobID]answer{},
-		later: outlook.New(b.Now, b.Total, cluster.Resources{}), soon: outlook.New(b.Now, b.Total, cluster.Resources{}), idle: b.Total,
+		later: availability.New(b.Now, b.Total, cluster.Resources{}), soon: availability.New(b.Now, b.Total, cluster.Resources{}), idle: b.Total,
 	}
 	for i := range b.Jobs {
 		j := &b.Jobs[i]

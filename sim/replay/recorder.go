@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // recorder makes a result of what the scheduler writes down.
@@ -37,7 +37,7 @@ func newRecorder(o Options, start time.Time, nodes int, capacity cluster.Resourc
 func (r *recorder) since(t time.Time) time.Duration { return t.Sub(r.start) }
 
 // refused keeps what the daemon did not take, and why.
-func (r *recorder) refused(now time.Time, s *intake.Submission, why error) {
+func (r *recorder) refused(now time.Time, s *admission.Submission, why error) {
 	r.out.Refused = append(r.out.Refused, Refusal{
 		Name: s.Name, Owner: s.Owner, Queue: s.Queue, At: r.since(now), VJobs: max(1, len(s.Array)), Why: why.Error(),
 	})

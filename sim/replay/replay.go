@@ -21,8 +21,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/sim/workload"
 )
@@ -32,10 +32,10 @@ type Options struct {
 	// Base is the settings of a daemon: the order of its queues, its shares, quotas, rules
 	// and budgets. Nil: priorities as they were submitted, and Policy.
 	Base    *scheduler.Settings
-	Bounds  intake.Bounds // of submissions to that daemon; those beyond are refused
-	Title   string        // of the result; "" is the name of the policy
-	Policy  queue.Policy  // without a base
-	Suspend pass.Suspension
+	Bounds  admission.Bounds // of submissions to that daemon; those beyond are refused
+	Title   string           // of the result; "" is the name of the policy
+	Policy  queue.Policy     // without a base
+	Suspend decide.Suspension
 	Profile simulated.Profile // durations of actions
 	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
 	Start   time.Time         // when the workload begins, for windows in time; zero is as it says itself
@@ -93,7 +93,7 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 func fits(w *workload.Workload, nodes []cluster.Node) error {
 	for i := range w.Jobs {
 		s := w.Jobs[i].Submission
-		if err := s.Validate(intake.Bounds{}, nodes); err != nil {
+		if err := s.Validate(admission.Bounds{}, nodes); err != nil {
 			return fmt.Errorf("%s: %w", w.Jobs[i].Describe(), err)
 		}
 	}
@@ -179,7 +179,7 @@ func span(w *workload.Workload) (last time.Duration) {
 // nothing goes wrong: nodes tell when something changes, so they need be looked at
 // only now and then. No plan depends on how fast this machine is.
 func (r *run) settings(work time.Duration) scheduler.Settings {
-	s := scheduler.Settings{Rest: time.Second, Settings: pass.Settings{
+	s := scheduler.Settings{Rest: time.Second, Settings: decide.Settings{
 		Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Backoff: 5 * time.Second,
 	}}
 	if r.options.Base != nil {

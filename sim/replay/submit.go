@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // serve submits the jobs as they come, and lets time go on until every vjob has ended and
@@ -75,7 +75,7 @@ func (r *run) submit(i int) error {
 }
 
 // fill gives all VMs their image.
-func fill(s *intake.Submission) {
+func fill(s *admission.Submission) {
 	fill := func(vms []cluster.VM) {
 		for k := range vms {
 			if vms[k].Payload.Image == "" {

@@ -13,7 +13,7 @@ import (
 	"vjob/energy/consolidate"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // saving has VMs move to where they draw less: n1 draws 1 W for each hundredth of a CPU, n2
@@ -78,7 +78,7 @@ func TestVMsMoveToThriftyNodes(t *testing.T) {
 // small is a vjob of two VMs of half a CPU that need three tenths for three hours.
 func (p *plant) small(rules string) cluster.VJobID {
 	p.t.Helper()
-	sub := intake.Submission{Owner: "u", VMs: make([]cluster.VM, 2)}
+	sub := admission.Submission{Owner: "u", VMs: make([]cluster.VM, 2)}
 	sub.Rules = rules
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{

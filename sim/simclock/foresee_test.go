@@ -13,11 +13,11 @@ import (
 	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
-	"vjob/queue/arrangement"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 )
 
@@ -30,7 +30,7 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 		nodes[i] = simulated.Node{ID: cluster.NodeID(string(rune('a' + i))), Capacity: cluster.Resources{CPU: 3000, Memory: 8192}}
 	}
 	s.cluster = simulated.New(simulated.Config{Profile: simulated.Lab, Seed: seed, Nodes: nodes})
-	rules := arrangement.Plain(policy)
+	rules := ordering.Plain(policy)
 	var night calendar.Window
 	if err := night.UnmarshalText([]byte("19:00-07:00")); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 	if rules.Quotas, err = quota.New([]quota.Quota{{Name: "cpus", User: quota.Each, Limits: limits}}, rules.Queues.Names()); err != nil {
 		t.Fatal(err)
 	}
-	set := pass.Settings{
+	set := decide.Settings{
 		Execute: execute.DefaultSettings, Policy: policy, Arrangement: &rules, Planner: ctxswitch.Repacker{}, Seed: seed, Backoff: 5 * time.Second,
 	}
 	set.Execute.LookEvery = time.Minute
@@ -111,7 +111,7 @@ func TestEstimatesOfADay(t *testing.T) {
 // two of which fit on one node, whatever the sums say.
 func (s *scene) draw(rng *rand.Rand) cluster.VJobID {
 	s.t.Helper()
-	sub := intake.Submission{Owner: string(rune('a' + rng.IntN(3))), Walltime: time.Duration(20+rng.IntN(100)) * time.Minute}
+	sub := admission.Submission{Owner: string(rune('a' + rng.IntN(3))), Walltime: time.Duration(20+rng.IntN(100)) * time.Minute}
 	work := time.Duration(float64(sub.Walltime-2*time.Minute) * (0.3 + 0.7*rng.Float64()))
 	cpu, vms := cluster.MilliCPU(1000), 1+rng.IntN(4)
 	if rng.IntN(2) == 0 {

@@ -14,8 +14,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 )
 
@@ -27,7 +27,7 @@ func TestLeaversKeepTheirPower(t *testing.T) {
 		{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}}, {ID: "b", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}},
 	}
 	s.cluster = simulated.New(simulated.Config{Seed: 1, Nodes: nodes})
-	set := pass.Settings{Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second}
+	set := decide.Settings{Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second}
 	set.Execute.LookEvery, set.Execute.Costs = time.Minute, ctxswitch.ThesisCosts
 	set.Energy.Power = map[cluster.NodeID]energy.Power{"a": {Idle: 100, Full: 300}, "b": {Idle: 100, Full: 300}}
 	book, err := budget.New(time.UTC, []budget.Line{{Watts: 300}})
@@ -40,7 +40,7 @@ func TestLeaversKeepTheirPower(t *testing.T) {
 		t.Fatal(err)
 	}
 	submit := func(size cluster.MiB) cluster.VJobID {
-		sub := intake.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: size}}}}
+		sub := admission.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: size}}}}
 		sub.VMs[0].Payload = cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: 24 * time.Hour}}}}
 		job, err := s.shell.Submit(sub)
 		if err != nil {

@@ -15,10 +15,9 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
-	"vjob/scheduler/switchboard"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/nodepower"
 	"vjob/sim/simclock"
 )
 
@@ -28,11 +27,11 @@ type plant struct {
 	presses []power.Ask
 }
 
-func switchable(t *testing.T, manage *caretaker.Settings, change ...func(*scheduler.Settings)) *plant {
+func switchable(t *testing.T, manage *nodepower.PolicySettings, change ...func(*scheduler.Settings)) *plant {
 	t.Helper()
 	p := &plant{scene: scene{t: t, store: &memory.Store{}}}
 	config := simulated.Config{Profile: simulated.Lab, Locks: true}
-	set := switchboard.Settings{Limits: cycle.DefaultLimits, Reply: time.Second}
+	set := nodepower.ControllerSettings{Limits: cycle.DefaultLimits, Reply: time.Second}
 	for i := range 4 {
 		id := cluster.NodeID(fmt.Sprintf("n%d", i+1))
 		config.Nodes = append(config.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 2000, Memory: 2048}})
@@ -40,7 +39,7 @@ func switchable(t *testing.T, manage *caretaker.Settings, change ...func(*schedu
 	}
 	p.cluster = simulated.New(config)
 	settings := scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
 			Backoff: 5 * time.Second, Live: true,
 		},
@@ -71,8 +70,8 @@ func switchable(t *testing.T, manage *caretaker.Settings, change ...func(*schedu
 }
 
 // managed is power management with short windows.
-func managed() *caretaker.Settings {
-	m := &caretaker.Settings{Settings: dpm.Default, Every: time.Minute, Boot: 2 * time.Minute}
+func managed() *nodepower.PolicySettings {
+	m := &nodepower.PolicySettings{Settings: dpm.Default, Every: time.Minute, Boot: 2 * time.Minute}
 	m.OffWindow, m.OnWindow, m.MinOn = 5*time.Minute, time.Minute, time.Minute
 	return m
 }
@@ -102,7 +101,7 @@ func (p *plant) phase(id cluster.NodeID) cycle.Phase {
 // hour is a vjob of so many VMs of 1 CPU that need half of it for an hour.
 func (p *plant) hour(vms int) cluster.VJobID {
 	p.t.Helper()
-	sub := intake.Submission{Owner: "u", Name: fmt.Sprint(p.shell.Now().Unix()), VMs: make([]cluster.VM, vms)}
+	sub := admission.Submission{Owner: "u", Name: fmt.Sprint(p.shell.Now().Unix()), VMs: make([]cluster.VM, vms)}
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},
@@ -149,7 +148,7 @@ func TestNodesWakeForAReservation(t *testing.T) {
 	if off := p.count(cycle.Off); off != 3 {
 		t.Fatalf("%d are off", off)
 	}
-	sub := intake.Submission{Owner: "u", Walltime: time.Hour, VMs: make([]cluster.VM, 6)}
+	sub := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: make([]cluster.VM, 6)}
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},

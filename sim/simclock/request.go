@@ -6,12 +6,12 @@ import (
 
 	"vjob/cluster"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Submit submits a vjob now. It is acknowledged when no error comes back, also
 // while the scheduler is dead: the store is all that it takes.
-func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
+func (s *Shell) Submit(sub admission.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
 	if rules := s.cfg.Settings.Arrangement; rules != nil {
 		if err := sub.Route(rules); err != nil {
@@ -47,14 +47,14 @@ func (s *Shell) Submit(sub intake.Submission) (*cluster.VJob, error) {
 
 // Confirm says why a submission would be refused beside all that there is, its reservation
 // among it; it submits nothing.
-func (s *Shell) Confirm(sub intake.Submission) error {
+func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
 	if s.cfg.Settings.Arrangement == nil {
 		sub.Queue = "" // any name is as good as another
 	}
-	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, intake.Bounds{})
+	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, admission.Bounds{})
 	return err
 }
 

@@ -17,8 +17,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 )
 
@@ -43,7 +43,7 @@ func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 	})
 	cfg := simclock.Config{
 		Settings: scheduler.Settings{
-			Settings: pass.Settings{
+			Settings: decide.Settings{
 				Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: seed,
 				Backoff: 5 * time.Second,
 			},
@@ -72,7 +72,7 @@ func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 
 func (s *scene) submit(name string) cluster.VJobID {
 	s.t.Helper()
-	job, err := s.shell.Submit(intake.Submission{Owner: "u", Name: name, VMs: []cluster.VM{{
+	job, err := s.shell.Submit(admission.Submission{Owner: "u", Name: name, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Minute}}}},
 	}}})

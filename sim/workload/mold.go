@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // work makes the VMs of a vjob, and says how long it may run; the path is for errors.
 type work func(path string) (vms []cluster.VM, walltime time.Duration, err error)
 
 // mold adds to a submission what the vjob may be instead. The first shape is what it is.
-func mold(path string, s *intake.Submission, works []work) error {
+func mold(path string, s *admission.Submission, works []work) error {
 	const want = "more than 0 beside shapes: the one that ends first is taken"
 	if len(works) == 0 {
 		return nil

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Submission is what is submitted for a job in a workload that begins at an instant, once
 // the jobs before it have their numbers; 0 is one that was refused. Who waits for that is
 // refused as well: the error names the field.
-func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (intake.Submission, error) {
+func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (admission.Submission, error) {
 	j := &w.Jobs[job]
 	s := j.Submission
 	s.Terms = s.Clone()
@@ -34,7 +34,7 @@ func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID
 }
 
 // date puts the instants of a job into its submission, in a workload that begins at one.
-func (j *Job) date(s *intake.Submission, begin time.Time) {
+func (j *Job) date(s *admission.Submission, begin time.Time) {
 	for _, d := range []struct {
 		after *time.Duration
 		at    *time.Time
@@ -53,7 +53,7 @@ func (j *Job) check() error {
 	if len(j.waits) > 0 {
 		s.After = []cluster.Dependency{{On: 1}}
 	}
-	return s.Validate(intake.Bounds{}, nil)
+	return s.Validate(admission.Bounds{}, nil)
 }
 
 // VJobs counts the vjobs, those of arrays one by one.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 	"vjob/sim/workload"
 )
 
@@ -38,7 +38,7 @@ func TestTerms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]intake.Submission{}
+			got := map[string]admission.Submission{}
 			for i := range w.Jobs {
 				s, err := w.Submission(i, begin, []cluster.VJobID{1, 2, 5, 6})
 				if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings/document"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // traceLine is one vjob of a trace. Numbers that are not integers of seconds or
@@ -164,7 +164,7 @@ func (l *traceLine) job() (j Job, err error) {
 }
 
 // queue reads the name of the queue. Numbers are those of a log.
-func (l *traceLine) queue(s *intake.Submission) error {
+func (l *traceLine) queue(s *admission.Submission) error {
 	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
 		return nil
 	}

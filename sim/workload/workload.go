@@ -19,7 +19,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings/document"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Workload is a list of submissions over time, and the cluster that they are
@@ -35,10 +35,10 @@ type Workload struct {
 // workload.
 type Job struct {
 	At         time.Duration
-	Submission intake.Submission // but for what depends on when it is run; see [Workload.Submission]
-	Deadline   *time.Duration    // nil is none
-	Reserve    *time.Duration    // it has its room from then on; nil is no reservation
-	NotBefore  *time.Duration    // nil is none, as is
+	Submission admission.Submission // but for what depends on when it is run; see [Workload.Submission]
+	Deadline   *time.Duration       // nil is none
+	Reserve    *time.Duration       // it has its room from then on; nil is no reservation
+	NotBefore  *time.Duration       // nil is none, as is
 	NotAfter   *time.Duration
 	After      []Link     // all must be met before it may start
 	Follows    *Following // it comes after another one, instead of at its instant; nil: it does not

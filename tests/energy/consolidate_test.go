@@ -22,9 +22,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/caretaker"
-	"vjob/scheduler/pass"
-	"vjob/scheduler/switchboard"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/nodepower"
 	"vjob/sim/simclock"
 )
 
@@ -44,7 +43,7 @@ var (
 type thrift struct {
 	name        string
 	policy      queue.Policy
-	energy      pass.Energy
+	energy      decide.Energy
 	lines       []budget.Line
 	alike       bool // all nodes are of the first generation
 	manage      bool
@@ -60,7 +59,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	}
 	d := &day{t: t, store: &memory.Store{}, book: book, power: map[cluster.NodeID]energy.Power{}}
 	config := simulated.Config{Profile: simulated.Thesis, Locks: true, Seed: 1}
-	set := switchboard.Settings{Limits: cycle.DefaultLimits, Reply: time.Second}
+	set := nodepower.ControllerSettings{Limits: cycle.DefaultLimits, Reply: time.Second}
 	for i := range dayNodes {
 		id := cluster.NodeID(fmt.Sprintf("n%02d", i+1))
 		config.Nodes = append(config.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 4 * cluster.GiB}})
@@ -75,12 +74,12 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	d.since = d.cluster.Now()
 	h.energy.Power = d.power
 	settings := scheduler.Settings{
-		Settings: pass.Settings{Execute: e, Policy: h.policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true, Energy: h.energy},
+		Settings: decide.Settings{Execute: e, Policy: h.policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true, Energy: h.energy},
 		Rest:     time.Second, Budgets: book,
 	}
 	if h.manage {
 		settings.Switching = set
-		settings.Caretaking = &caretaker.Settings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
+		settings.Caretaking = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	}
 	if h.consolidate {
 		settings.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
@@ -130,8 +129,8 @@ func TestADayOfThrift(t *testing.T) {
 		{name: "firstfit, nodes alike and switched", policy: queue.FirstFit{Count: queue.Observed}, alike: true, manage: true},
 		{name: "bounded-power", policy: queue.FirstFit{Count: queue.Observed}, lines: night},
 		{name: "bounded-power, nodes switched", policy: queue.FirstFit{Count: queue.Observed}, lines: night, manage: true},
-		{name: "bounded-yield 0.8", policy: queue.FirstFit{Count: queue.Observed}, energy: pass.Energy{Yield: 0.8}, manage: true},
-		{name: "mixed 0.5", policy: queue.FirstFit{Count: queue.Observed}, energy: pass.Energy{Lambda: 0.5}, manage: true},
+		{name: "bounded-yield 0.8", policy: queue.FirstFit{Count: queue.Observed}, energy: decide.Energy{Yield: 0.8}, manage: true},
+		{name: "mixed 0.5", policy: queue.FirstFit{Count: queue.Observed}, energy: decide.Energy{Lambda: 0.5}, manage: true},
 	}
 	if !*whole {
 		jobs, runs = jobs[:len(jobs)/4], runs[3:4]

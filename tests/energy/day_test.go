@@ -22,8 +22,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/sim/swf"
 )
@@ -118,9 +118,9 @@ func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...bu
 	d.since = d.cluster.Now()
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
-			Settings: pass.Settings{
+			Settings: decide.Settings{
 				Execute: e, Policy: policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true,
-				Energy: pass.Energy{Power: power, ShiftSaves: 0.05},
+				Energy: decide.Energy{Power: power, ShiftSaves: 0.05},
 			},
 			Rest: time.Second, Budgets: book, Prices: prices,
 		},
@@ -191,7 +191,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 	start := d.cluster.Now()
 	for i, j := range jobs {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
-		sub := intake.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
+		sub := admission.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.Floor = dayFloor
 		if sub.Flexible = d.flexible; d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin

@@ -16,7 +16,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
-	"vjob/oar/admission"
+	oaradmission "vjob/oar/admission"
 	"vjob/oar/job"
 	"vjob/oar/mapping"
 	"vjob/oar/request"
@@ -24,14 +24,14 @@ import (
 	"vjob/oar/script"
 	"vjob/oar/state"
 	"vjob/queue"
-	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/queues"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 )
 
@@ -72,7 +72,7 @@ const pause = 10 * time.Millisecond
 // raise starts a scheduler over nodes that leaves a gap after each job.
 func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quota.Quota) *plant {
 	t.Helper()
-	policy, err := admission.Compile(admission.ForVMs())
+	policy, err := oaradmission.Compile(oaradmission.ForVMs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +88,9 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	}
 	p.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
-			Settings: pass.Settings{
+			Settings: decide.Settings{
 				Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
-				Reserving: pass.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
+				Reserving: decide.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
 				Planner:   ctxswitch.Repacker{}, Backoff: 5 * time.Second,
 			},
 			Rest: pause,
@@ -106,7 +106,7 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 
 // ordered are the queues of OAR, with conservative backfilling and nothing that goes
 // before the order of submission but a queue's priority.
-func ordered(t *testing.T, quotas []quota.Quota) arrangement.Rules {
+func ordered(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	t.Helper()
 	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
 	if err != nil {
@@ -116,10 +116,10 @@ func ordered(t *testing.T, quotas []quota.Quota) arrangement.Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return arrangement.Rules{
-		Queues: list, Quotas: book, Rank: rank.Rules{Weights: rank.Weights{Queue: 1}, OldAge: time.Hour, Horizon: time.Hour},
+	return ordering.Rules{
+		Queues: list, Quotas: book, Rank: multifactor.Rules{Weights: multifactor.Weights{Queue: 1}, OldAge: time.Hour, Horizon: time.Hour},
 		Shares:   fairshare.Rules{HalfLife: 24 * time.Hour, CPU: 1, Share: 1},
-		Projects: arrangement.Projects{{Name: "yop", Users: []string{"each"}}, {Name: "projA", Users: []string{"each"}}},
+		Projects: ordering.Projects{{Name: "yop", Users: []string{"each"}}, {Name: "projA", Users: []string{"each"}}},
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 		return 0, err
 	}
 	sub.Owner = user
-	if err := sub.Validate(intake.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
+	if err := sub.Validate(admission.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
 		return 0, err
 	}
 	accepted, err := p.shell.Submit(sub)

@@ -13,7 +13,7 @@ import (
 	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 var errWords = errors.New("not understood; see the package comment")
@@ -216,7 +216,7 @@ func (s *stage) submit(w []string) error {
 	return nil
 }
 
-func submission(name string, set map[string]string) (sub intake.Submission, err error) {
+func submission(name string, set map[string]string) (sub admission.Submission, err error) {
 	for key, value := range map[string]string{"vms": "1", "cpu": "1", "mem": "512MiB", "work": "1h", "prio": "0", "wall": "0s", "owner": "ann"} {
 		if _, told := set[key]; !told {
 			set[key] = value
@@ -227,7 +227,7 @@ func submission(name string, set map[string]string) (sub intake.Submission, err 
 	prio, err3 := parseCount(set["prio"])
 	wall, err4 := time.ParseDuration(set["wall"])
 	steps, err5 := parseWork(set["work"], need.CPU)
-	sub = intake.Submission{
+	sub = admission.Submission{
 		Owner: set["owner"], Name: name, Key: set["key"], Priority: prio, Walltime: wall, Held: set["hold"] == "yes",
 	}
 	sub.Queue, sub.Project = set["queue"], set["project"]

@@ -22,7 +22,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/tests/sim"
 )
@@ -192,7 +192,7 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	limits.Costs = costs
 	limits.Settle, limits.Limits.StopGrace = 20*time.Second, 10*time.Second
 	set = scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: limits, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Seed: 1,
 			Backoff: 10 * time.Second, Live: s.options["live"] == "yes",
 		},
@@ -201,7 +201,7 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	if s.options["policy"] == "fcfs" {
 		set.Policy = queue.FCFS{}
 	}
-	if set.Suspend, err = pass.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
+	if set.Suspend, err = decide.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
 		return set, down, err
 	}
 	if n, ok := s.options["losses"]; ok {

@@ -9,12 +9,12 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
-	"vjob/queue/arrangement"
 	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/queues"
 	"vjob/queue/quota"
-	"vjob/queue/rank"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // arranged reports whether a run has users, queues, shares and quotas: every fifth has.
@@ -22,7 +22,7 @@ func arranged(opts Options) bool { return opts.Seed%5 == 2 }
 
 // arrange gives every part of a priority its points, and users quotas that are larger for
 // some minutes. The largest vjob fits into them at all times.
-func arrange(p queue.Policy) (*arrangement.Rules, error) {
+func arrange(p queue.Policy) (*ordering.Rules, error) {
 	list, err := queues.New([]queues.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
 	if err != nil {
 		return nil, err
@@ -40,17 +40,17 @@ func arrange(p queue.Policy) (*arrangement.Rules, error) {
 		{Name: "vms", User: quota.Each, Limits: vms},
 		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 12 * 3_600_000})},
 	}, list.Names())
-	return &arrangement.Rules{
+	return &ordering.Rules{
 		Queues: list, Quotas: book, Leap: 0.02,
-		Rank: rank.Rules{
-			Weights: rank.Weights{User: 10, Queue: 30, Age: 1000, FairShare: 50, Size: 10}, OldAge: 24 * time.Hour, Horizon: time.Hour, Lead: 5,
+		Rank: multifactor.Rules{
+			Weights: multifactor.Weights{User: 10, Queue: 30, Age: 1000, FairShare: 50, Size: 10}, OldAge: 24 * time.Hour, Horizon: time.Hour, Lead: 5,
 		},
 		Shares: fairshare.Rules{HalfLife: time.Hour, CPU: 1, Memory: 0.1, Share: 1},
 	}, err
 }
 
 // whose says on whose behalf a vjob is submitted, and to which queue.
-func (r *run) whose(sub *intake.Submission) {
+func (r *run) whose(sub *admission.Submission) {
 	if !arranged(r.opts) {
 		return
 	}

@@ -5,11 +5,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // kind makes something special of some submissions.
-func (r *run) kind(sub *intake.Submission) {
+func (r *run) kind(sub *admission.Submission) {
 	if r.chance.IntN(6) == 0 {
 		sub.Array, sub.AtOnce = make([]string, 2+r.chance.IntN(2)), r.chance.IntN(3)
 	}

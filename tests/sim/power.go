@@ -11,7 +11,7 @@ import (
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
-	"vjob/scheduler/caretaker"
+	"vjob/scheduler/nodepower"
 )
 
 // presser is whoever switches nodes off and on while a run goes on. It has chances of
@@ -43,7 +43,7 @@ func (r *run) switchable(settings *scheduler.Settings) {
 		p.Nodes = append(p.Nodes, n.ID)
 	}
 	if r.opts.Manage {
-		settings.Caretaking = &caretaker.Settings{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
+		settings.Caretaking = &nodepower.PolicySettings{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
 		m := &settings.Caretaking.Settings
 		m.OffWindow, m.OnWindow, m.MinOn, m.Factor = 3*time.Minute, time.Minute, time.Minute, 1
 	}

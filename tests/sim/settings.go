@@ -7,7 +7,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/scheduler"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/decide"
 )
 
 // rounds bounds the improvement of a plan: a dearer one is as good here, and sooner found.
@@ -24,7 +24,7 @@ func Settings(opts Options) scheduler.Settings {
 	}
 	policy := opts.policy()
 	set := scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: limits, Policy: policy, Planner: ctxswitch.Repacker{Rounds: rounds}, Seed: opts.Seed, Backoff: 5 * time.Second,
 			Live: opts.Locks, Suspend: suspensions[opts.Seed/2%uint64(len(suspensions))],
 		},
@@ -83,7 +83,7 @@ var policies = []queue.Policy{
 }
 
 // suspensions are where the vjobs of the runs are suspended to, with every policy each.
-var suspensions = []pass.Suspension{pass.ToDisk, pass.Auto, pass.InMemory}
+var suspensions = []decide.Suspension{decide.ToDisk, decide.Auto, decide.InMemory}
 
 // Costs estimate the lab profile.
 var Costs = ctxswitch.Costs{

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // timed reports whether the vjobs of a run have walltimes, and some of them reservations,
@@ -34,7 +34,7 @@ func newTimer(seed uint64) timer {
 }
 
 // time gives a submission a walltime, and maybe more.
-func (r *run) time(sub *intake.Submission) {
+func (r *run) time(sub *admission.Submission) {
 	if !r.opts.timed() {
 		return
 	}
@@ -68,7 +68,7 @@ func (r *run) time(sub *intake.Submission) {
 }
 
 // mold gives a submission alternatives with fewer VMs and more time.
-func (t *timer) mold(sub *intake.Submission) []cluster.Shape {
+func (t *timer) mold(sub *admission.Submission) []cluster.Shape {
 	shapes := []cluster.Shape{{VMs: sub.VMs, Walltime: sub.Walltime, Rules: sub.Rules}}
 	for n := len(sub.VMs) - 1; n > 0; n-- {
 		shapes = append(shapes, cluster.Shape{VMs: slices.Clone(sub.VMs[:n]), Walltime: sub.Walltime + time.Duration(t.chance.IntN(300))*time.Second})
@@ -80,7 +80,7 @@ func (t *timer) mold(sub *intake.Submission) []cluster.Shape {
 }
 
 // enclose puts a submission into a container, if there is one.
-func (t *timer) enclose(sub *intake.Submission) {
+func (t *timer) enclose(sub *admission.Submission) {
 	if len(t.boxes) == 0 || t.chance.IntN(3) == 0 {
 		return
 	}

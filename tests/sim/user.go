@@ -9,12 +9,12 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // submit submits a vjob of one to four VMs that compute for a few minutes.
 func (r *run) submit() error {
-	sub := intake.Submission{
+	sub := admission.Submission{
 		Owner: "u", Name: fmt.Sprintf("job%d", len(r.check.acked)+1), Priority: r.chance.IntN(3),
 		VMs: make([]cluster.VM, 1+r.chance.IntN(4)),
 	}
@@ -40,7 +40,7 @@ func (r *run) submit() error {
 	if r.opts.rationed() {
 		sub.Floor = simFloor
 	}
-	if err := sub.Validate(intake.Bounds{}, nil); err != nil {
+	if err := sub.Validate(admission.Bounds{}, nil); err != nil {
 		return err
 	}
 	job, err := r.shell.Submit(sub)

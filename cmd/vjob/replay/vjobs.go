@@ -16,8 +16,8 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/internal/chart"
 	"vjob/queue"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
 	"vjob/sim/workload"
@@ -154,7 +154,7 @@ func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
 		o.Policy = p
 	}
 	o.Title = policy
-	o.Suspend, err = pass.SuspensionNamed(f.suspend, o.Policy)
+	o.Suspend, err = decide.SuspensionNamed(f.suspend, o.Policy)
 	return parse.Renamed(err, "--suspend")
 }
 
@@ -189,7 +189,7 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 	if err != nil {
 		return err
 	}
-	o.Base, o.Bounds = &core, intake.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	o.Base, o.Bounds = &core, admission.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
 	o.Nodes = s.ClusterNodes()
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml")
 	o.Title = strings.TrimSpace(name + " " + policy)

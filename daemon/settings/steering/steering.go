@@ -13,10 +13,10 @@ import (
 	"vjob/daemon/settings"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
-	"vjob/queue/arrangement"
+	"vjob/queue/ordering"
 	"vjob/scheduler"
-	"vjob/scheduler/intake"
-	"vjob/scheduler/pass"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/decide"
 )
 
 // Core is the settings of the loop's core, but for its planner and for the nodes that can be
@@ -54,10 +54,10 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	e.Attempts, e.KeepLost = s.Limits.Attempts, s.Retention.Lost.Duration
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
-		Settings: pass.Settings{
+		Settings: decide.Settings{
 			Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Network: network(s),
-			Energy:    pass.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
-			Reserving: pass.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
+			Energy:    decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
+			Reserving: decide.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 			Backoff:   s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
@@ -75,10 +75,10 @@ func consolidating(s *settings.Settings) *scheduler.Consolidating {
 }
 
 // Bounds limits submissions; the default image stands first.
-func Bounds(s *settings.Settings) intake.Bounds {
-	b := intake.Bounds{
+func Bounds(s *settings.Settings) admission.Bounds {
+	b := admission.Bounds{
 		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
-		Owner: intake.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
+		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
 	if usual := s.DefaultImage(); usual != "" {
 		b.Images = append(b.Images, usual)
@@ -92,7 +92,7 @@ func Bounds(s *settings.Settings) intake.Bounds {
 }
 
 // policyOf is the policy of all queues, with the gap that it leaves.
-func policyOf(s *settings.Settings, rules *arrangement.Rules) queue.Policy {
+func policyOf(s *settings.Settings, rules *ordering.Rules) queue.Policy {
 	if s.Policy.Gap.Duration == 0 {
 		return rules.Policy()
 	}
@@ -114,12 +114,12 @@ func network(s *settings.Settings) *ctxswitch.Network {
 
 // suspension is where to vjobs are suspended: what the settings say, or what suits their
 // policy.
-func suspension(s *settings.Settings) (pass.Suspension, error) {
+func suspension(s *settings.Settings) (decide.Suspension, error) {
 	p, err := queue.ByName(s.Policy.Name)
 	if err != nil {
-		return pass.ToDisk, err
+		return decide.ToDisk, err
 	}
-	return pass.SuspensionNamed(s.Policy.Suspend, p)
+	return decide.SuspensionNamed(s.Policy.Suspend, p)
 }
 
 // costs are the estimates of actions, of which deadlines are made too.

@@ -13,7 +13,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 )
 
 // Standing is what a change of a vjob is compared with.
@@ -84,7 +84,7 @@ func Action(a journal.ActionChange, actions int) error {
 }
 
 // Submission refuses what could not be kept; the API checks the rest.
-func Submission(s *intake.Submission) error {
+func Submission(s *admission.Submission) error {
 	switch {
 	case s.Owner == "":
 		return cluster.BadField("owner", s.Owner, "the name of a user")
@@ -131,7 +131,7 @@ func KeyReused(key string, id cluster.VJobID) error {
 
 // Fingerprint tells whether two submissions ask for the same. When they were made
 // does not count.
-func Fingerprint(s *intake.Submission) ([sha256.Size]byte, error) {
+func Fingerprint(s *admission.Submission) ([sha256.Size]byte, error) {
 	c := *s
 	c.Key, c.At = "", time.Time{}
 	text, err := json.Marshal(c)
@@ -142,7 +142,7 @@ func Fingerprint(s *intake.Submission) ([sha256.Size]byte, error) {
 }
 
 // Submitted is the event that every submission writes.
-func Submitted(s *intake.Submission, id cluster.VJobID) journal.Event {
+func Submitted(s *admission.Submission, id cluster.VJobID) journal.Event {
 	text := fmt.Sprintf("%s submitted %d VMs", s.Owner, len(s.VMs))
 	if len(s.VMs) == 1 {
 		text = s.Owner + " submitted 1 VM"

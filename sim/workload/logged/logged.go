@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler/intake"
+	"vjob/scheduler/admission"
 	"vjob/sim/swf"
 	"vjob/sim/workload"
 )
@@ -88,7 +88,7 @@ func (m *Mapping) job(j *swf.Job) (job workload.Job, err error) {
 	if err != nil {
 		return job, err
 	}
-	s := intake.Submission{
+	s := admission.Submission{
 		Owner: workload.Owner, Name: fmt.Sprintf("j%d", j.Number), VMs: vms,
 		Walltime: time.Duration(min(j.Walltime, longest)) * time.Second,
 	}

@@ -1,0 +1,233 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+)
+
+func accountsCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "accounts",
+		Aliases: []string{"users"},
+		Short:   "list and change the accounts (administrators)",
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			list, err := c.Users(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.Show(list, func() *plain.Table {
+				t := &plain.Table{Heads: plain.Heads("ACCOUNT ROLE STATE LOCAL >UID GROUPS CREATED")}
+				for i := range list.Users {
+					u := &list.Users[i]
+					t.Row(u.Name, u.Role, accountState(u), map[bool]string{true: "yes", false: "-"}[u.Local], uid(u), groupsOf(u), plain.Moment(u.Created))
+				}
+				return t
+			})
+		},
+	}
+	cmd.AddCommand(addAccount(a), changeAccount(a), deleteAccount(a),
+		switchAccount(a, "disable", "refuse all requests of an account; its vjobs go on, and nothing is deleted", true),
+		switchAccount(a, "enable", "let an account in again that was disabled", false))
+	return cmd
+}
+
+func accountState(u *wire.User) string {
+	if u.Disabled {
+		return "disabled"
+	}
+	return "enabled"
+}
+
+func uid(u *wire.User) string {
+	if u.UID == nil {
+		return "-"
+	}
+	return strconv.FormatUint(uint64(*u.UID), 10)
+}
+
+// groupsOf are the groups of an account for people.
+func groupsOf(u *wire.User) string {
+	switch {
+	case u.Local:
+		return "of the system"
+	case u.Groups == nil:
+		return "unknown"
+	case len(*u.Groups) == 0:
+		return "none"
+	}
+	return strings.Join(*u.Groups, ",")
+}
+
+// groupsFlag adds the flag for the groups of an account; read tells them, nil where the flag
+// was not given.
+func groupsFlag(cmd *cobra.Command) (read func() *[]string) {
+	var groups []string
+	cmd.Flags().StringSliceVar(&groups, "groups", nil, "`GROUPS` of an account that is not local, such as physics,staff; none: in no group")
+	return func() *[]string {
+		switch {
+		case !cmd.Flags().Changed("groups"):
+			return nil
+		case len(groups) == 1 && groups[0] == "none":
+			return &[]string{}
+		}
+		return &groups
+	}
+}
+
+func addAccount(a *cli.App) *cobra.Command {
+	var user wire.User
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "add an account",
+		Args:  cli.Arguments(1, "the name of an account"),
+	}
+	groups := groupsFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		user.Name, user.Groups = args[0], groups()
+		added, err := c.CreateUser(cmd.Context(), user)
+		if err != nil {
+			return err
+		}
+		return say(a, added, "account %s added, role %s\n", plain.Clean(added.Name), plain.Clean(added.Role))
+	}
+	roleFlag(cmd, &user.Role, "user")
+	cmd.Flags().BoolVar(&user.Local, "local", false, "it is that of the local user of this name, without a token on the socket")
+	return cmd
+}
+
+func roleFlag(cmd *cobra.Command, role *string, usual string) {
+	cmd.Flags().StringVar(role, "role", usual, "`ROLE`: user or admin")
+	cli.Complete(cmd, "role", "user", "admin")
+}
+
+func changeAccount(a *cli.App) *cobra.Command {
+	var role string
+	var local bool
+	cmd := &cobra.Command{
+		Use:   "change NAME",
+		Short: "change the role or the groups of an account, or its link with the local user",
+		Long: `Changes an account. --local links it with the local user of the same name, who then needs no
+token on the socket; --local=false takes the link away. Given again, --local links the account
+with the present user of that name: the uid is noted at the next request.`,
+		Args: cli.Arguments(1, "the name of an account"),
+	}
+	groups := groupsFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		change := wire.UserChange{Groups: groups()}
+		if cmd.Flags().Changed("role") {
+			change.Role = &role
+		}
+		if cmd.Flags().Changed("local") {
+			change.Local = &local
+		}
+		return applyChange(cmd.Context(), a, args[0], change, "changed")
+	}
+	roleFlag(cmd, &role, "")
+	cmd.Flags().BoolVar(&local, "local", false, "it is that of the local user of this name")
+	return cmd
+}
+
+// applyChange changes one account and tells so.
+func applyChange(ctx context.Context, a *cli.App, name string, change wire.UserChange, done string) error {
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	user, err := c.ChangeUser(ctx, name, change)
+	if err != nil {
+		return err
+	}
+	return say(a, user, "account %s %s\n", plain.Clean(user.Name), done)
+}
+
+func switchAccount(a *cli.App, verb, short string, disabled bool) *cobra.Command {
+	return &cobra.Command{
+		Use:   verb + " NAME",
+		Short: short,
+		Args:  cli.Arguments(1, "the name of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return applyChange(cmd.Context(), a, args[0], wire.UserChange{Disabled: &disabled}, verb+"d")
+		},
+	}
+}
+
+func deleteAccount(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete NAME",
+		Short: "delete an account and its tokens for good",
+		Long: `Deletes an account whose vjobs have all ended, and its tokens. Its local user is locked out.
+An account that gets the name anew inherits nothing: what the former one has left belongs to NAME#N.
+To lock an account out for a while, or while its vjobs run, disable it.`,
+		Args: cli.Arguments(1, "the name of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			if err := c.DeleteUser(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			return say(a, map[string]string{"deleted": args[0]}, "account %s deleted\n", plain.Clean(args[0]))
+		},
+	}
+}
+
+func auditCommand(a *cli.App) *cobra.Command {
+	var q client.AuditQuery
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "list what administrators have done, changes of tokens, and failed logins (administrators)",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			list, err := c.Audit(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.Show(list, func() *plain.Table {
+				t := &plain.Table{Heads: plain.Heads(">ENTRY AT BY FROM ACTION OBJECT TEXT")}
+				for i := range list.Entries {
+					e := &list.Entries[i]
+					t.Row(strconv.FormatInt(e.ID, 10), plain.Moment(&e.At), plain.Dash(e.By), e.From, e.Action, plain.Dash(e.Object), plain.Dash(strings.ReplaceAll(e.Text, "\n", " ")))
+				}
+				return t
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&q.Action, "action", "", "only entries of this `ACTION`, such as user.create or login.failed")
+	flags.StringVar(&q.By, "by", "", "only entries of this `ACCOUNT`")
+	flags.IntVarP(&q.Limit, "limit", "n", 100, "the latest `N`")
+	flags.Int64Var(&q.Before, "before", 0, "only those before the entry `N`")
+	return cmd
+}
+
+// say prints a value as JSON, or a line for people.
+func say(a *cli.App, v any, format string, args ...any) error {
+	if a.JSON() {
+		return cli.PrintJSON(a.Out, v, true)
+	}
+	_, err := fmt.Fprintf(a.Out, format, args...)
+	return err
+}

@@ -1,0 +1,20 @@
+// Package admin has the commands about the cluster: its nodes and queues, what is drawn and
+// what it costs, who may use it, what has happened.
+//
+// It refuses to know how the daemon does what it is asked for.
+package admin
+
+import (
+	"github.com/spf13/cobra"
+
+	"vjob/cmd/vjob/cli"
+)
+
+// Commands are the commands about the cluster.
+func Commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{
+		nodesCommand(a), queuesCommand(a), quotasCommand(a), sharesCommand(a), rulesCommand(a),
+		budgetCommand(a), priceCommand(a), plansCommand(a), eventsCommand(a), imagesCommand(a),
+		accountsCommand(a), tokenCommand(a), auditCommand(a), adminCommand(a), whoamiCommand(a), restoreCommand(a),
+	}
+}

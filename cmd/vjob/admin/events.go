@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/wording"
+)
+
+// eventKinds are the kinds that can be asked for.
+var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "alarm", "audit"}
+
+func eventsCommand(a *cli.App) *cobra.Command {
+	var follow bool
+	var kinds []string
+	var vjob string
+	q := client.EventQuery{Latest: true}
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "print what has happened, or happens",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, k := range kinds {
+				if !slices.Contains(eventKinds, k) {
+					return cluster.BadField("--kind", k, "one of "+strings.Join(eventKinds, ", "))
+				}
+			}
+			if q.Limit < 1 {
+				return cluster.BadField("--limit", q.Limit, "1 or more")
+			}
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			if vjob != "" {
+				if q.VJob, err = fetch.ID(cmd.Context(), c, vjob); err != nil {
+					return err
+				}
+			}
+			q.Latest = q.After == 0
+			if follow {
+				return followEvents(cmd.Context(), a, c, q, kinds)
+			}
+			list, err := c.Events(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			list.Events = ofKinds(list.Events, kinds)
+			return a.Show(list, func() *plain.Table { return wording.EventTable(list.Events) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&follow, "follow", "f", false, "go on as things happen")
+	flags.StringSliceVar(&kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
+	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`")
+	flags.Int64Var(&q.After, "after", 0, "only those after this `NUMBER`, earliest first")
+	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so many from the past")
+	cli.Complete(cmd, "kind", eventKinds...)
+	return cmd
+}
+
+// followEvents prints some of the past, then what happens until the context ends.
+func followEvents(ctx context.Context, a *cli.App, c *client.Client, q client.EventQuery, kinds []string) error {
+	if q.After == 0 {
+		past, err := c.Events(ctx, q)
+		if err != nil {
+			return err
+		}
+		if err := printEvents(a, ofKinds(past.Events, kinds)); err != nil {
+			return err
+		}
+		q.After = past.Last
+	}
+	q.Latest = q.After == 0
+	for event, err := range c.Follow(ctx, q) {
+		if err != nil {
+			return err
+		}
+		if err := printEvents(a, ofKinds([]wire.Event{event}, kinds)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printEvents prints one line for each event.
+func printEvents(a *cli.App, events []wire.Event) error {
+	for _, e := range events {
+		if a.JSON() {
+			if err := cli.PrintJSON(a.Out, e, false); err != nil {
+				return err
+			}
+			continue
+		}
+		kind := fmt.Sprintf("%-9s", plain.Clean(e.Kind))
+		if a.Colours() {
+			kind = plain.Coloured(plain.ColourOf[e.Kind], kind)
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s  %s  %s\n", plain.Moment(&e.At), kind, plain.Clean(wording.Event(&e))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofKinds keeps the events of the kinds; no kinds keep all.
+func ofKinds(events []wire.Event, kinds []string) []wire.Event {
+	if len(kinds) == 0 {
+		return events
+	}
+	kept := []wire.Event{}
+	for _, e := range events {
+		if slices.Contains(kinds, e.Kind) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/fetch"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/wording"
+)
+
+func nodesCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "nodes",
+		Aliases: []string{"node"},
+		Short:   "list the nodes, and what is free on them; administrators also change their state",
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			list, err := c.Nodes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.Show(list, func() *plain.Table { return nodeTable(list.Nodes) })
+		},
+	}
+	var fenced bool
+	down := setNode(a, "down", "declare nodes dead, so that what ran there is lost and queued again",
+		func() (wire.NodeChange, error) {
+			if !fenced {
+				return wire.NodeChange{}, cluster.BadField("--fenced", false,
+					"--fenced, once you have made sure that nothing runs on the node any more; two copies of a VM would destroy data")
+			}
+			return wire.NodeChange{State: cluster.Down.String(), Fenced: true}, nil
+		})
+	down.Flags().BoolVar(&fenced, "fenced", false, "I have made sure that nothing runs there any more")
+	cmd.AddCommand(
+		setNode(a, "drain", "have everything moved off nodes; they take nothing new", to(cluster.Draining)),
+		setNode(a, "online", "let nodes take VMs again", to(cluster.Online)),
+		setNode(a, "offline", "put empty nodes out of use", to(cluster.Offline)),
+		down,
+		setPower(a, "off", "switch a node off, once everything has moved off it", "goes off once it is empty"),
+		setPower(a, "on", "switch a node on", "is to be on"),
+	)
+	return cmd
+}
+
+func to(state cluster.NodeState) func() (wire.NodeChange, error) {
+	return func() (wire.NodeChange, error) { return wire.NodeChange{State: state.String()}, nil }
+}
+
+// setNode is a command that changes the state of nodes, of all or none.
+func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " NODE…",
+		Short: short,
+		Long:  short + "\n\nA NODE is a name, a range such as n[1-8], or a label such as rack=A for all that have it.",
+		Args:  cli.Arguments(-1, "the name of a node, a range such as n[1-8], or a label such as rack=A"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			want, err := change()
+			if err != nil {
+				return err
+			}
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			names, err := fetch.Nodes(cmd.Context(), c, "NODE", args)
+			if err != nil {
+				return err
+			}
+			if err := c.SetNodes(cmd.Context(), wire.NodesChange{Names: names, NodeChange: want}); err != nil {
+				return err
+			}
+			if a.JSON() {
+				return cli.PrintJSON(a.Out, want, true)
+			}
+			for _, name := range names {
+				if _, err := fmt.Fprintf(a.Out, "node %s is %s now\n", plain.Clean(name), want.State); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func nodeTable(nodes []wire.Node) *plain.Table {
+	columns := "NODE STATE >CPU_USED >OF >MEMORY_USED >OF >VMS"
+	powered := slices.ContainsFunc(nodes, func(n wire.Node) bool { return n.Power != nil })
+	if powered {
+		columns += " >POWER"
+	}
+	t := &plain.Table{Heads: plain.Heads(columns + " PROBLEM")}
+	for i := range nodes {
+		n := &nodes[i]
+		cells := []string{
+			n.Name, wording.NodeState(n), plain.CPU(n.UsedCPUMilli), plain.CPU(n.CPUMilli), plain.MiB(n.UsedMemoryMiB), plain.MiB(n.MemoryMiB), strconv.Itoa(len(n.VMs)),
+		}
+		switch {
+		case n.Power != nil:
+			cells = append(cells, plain.Watts(n.Power.Watts))
+		case powered:
+			cells = append(cells, plain.Dash(""))
+		}
+		t.Row(append(cells, wording.NodeProblem(n))...)
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/wording"
+)
+
+func plansCommand(a *cli.App) *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "plans",
+		Short: "list the context switches, latest first",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return cluster.BadField("--limit", limit, "1 or more")
+			}
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			list, err := c.Plans(cmd.Context(), limit, 0)
+			if err != nil {
+				return err
+			}
+			return a.Show(list, func() *plain.Table { return planTable(list.Plans) })
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "show PLAN",
+		Short: "show one context switch: its actions, dependencies, times and skews",
+		Args:  cli.Arguments(1, "the number of a plan"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || id < 1 {
+				return cluster.BadField("plan", args[0], "the number of a plan (see vjob plans)")
+			}
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			plan, err := c.Plan(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if a.JSON() {
+				return cli.PrintJSON(a.Out, plan, true)
+			}
+			return showPlan(a, &plan)
+		},
+	})
+	return cmd
+}
+
+func planTable(plans []wire.Plan) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK NOTE")}
+	for i := range plans {
+		p := &plans[i]
+		t.Row(strconv.FormatInt(p.ID, 10), plain.Moment(&p.Began), p.State, p.Policy, strconv.Itoa(p.ActionCount),
+			plain.MiB(p.CostMiB), plain.Span(plain.Seconds(p.MakespanSeconds)), took(p), p.Note)
+	}
+	return t
+}
+
+func took(p *wire.Plan) string {
+	if p.Ended == nil {
+		return "-"
+	}
+	return plain.Span(plain.Seconds(p.TookSeconds))
+}
+
+func showPlan(a *cli.App, p *wire.Plan) error {
+	var b strings.Builder
+	plain.Facts(&b, [][2]string{
+		{"plan", strconv.FormatInt(p.ID, 10)},
+		{"state", p.State},
+		{"policy", p.Policy},
+		{"began", plain.Moment(&p.Began)},
+		{"ended", plain.Moment(p.Ended)},
+		{"took", fmt.Sprintf("%s, estimated were %s", took(p), plain.Span(plain.Seconds(p.MakespanSeconds)))},
+		{"cost", plain.MiB(p.CostMiB)},
+		{"note", p.Note},
+	})
+	if len(p.Actions) > 0 {
+		b.WriteByte('\n')
+		t := actionTable(p.Actions)
+		if a.Colours() {
+			t.Paint = plain.Paint
+		}
+		if err := t.Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
+	if len(p.Skews) > 0 {
+		b.WriteByte('\n')
+		t := &plain.Table{Heads: plain.Heads(">VJOB GANG >SKEW")}
+		for _, s := range p.Skews {
+			t.Row(strconv.FormatInt(s.VJob, 10), s.Kind, plain.Span(plain.Seconds(s.Seconds)))
+		}
+		if err := t.Write(&b, 0); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+func actionTable(actions []wire.Action) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads + " STATE >TOOK NOTE")}
+	for i := range actions {
+		x := &actions[i]
+		lasted := "-"
+		if x.Began != nil && x.Ended != nil {
+			lasted = plain.Span(x.Ended.Sub(*x.Began))
+		}
+		t.Row(append(wording.ActionCells(x), x.State, lasted, x.Note)...)
+	}
+	return t
+}

@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+)
+
+func sharesCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "shares",
+		Aliases: []string{"share"},
+		Short:   "show fair share: which part of the cluster is for whom, and who has used how much of late",
+		Long: `Shows the accounts, projects with their users below them. FACTOR is what goes into the
+priority of their vjobs: 1 for who has used nothing of late, 0.5 for who has used just
+the part that is meant for him, and less for more. What was used counts for half after
+each half-life.`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			list, err := c.Shares(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.Show(list, func() *plain.Table { return shareTable(list.Shares) })
+		},
+	}
+}
+
+func shareTable(shares []wire.Share) *plain.Table {
+	t := &plain.Table{Heads: plain.Heads("ACCOUNT >SHARE >PART >CPU-HOURS >OF_ALL >FACTOR")}
+	for i := range shares {
+		s := &shares[i]
+		depth := strings.Count(s.Account, "/")
+		name := s.Account[strings.LastIndexByte(s.Account, '/')+1:]
+		share, part := "-", "-"
+		if s.Share > 0 || s.Part > 0 {
+			share, part = plain.Trimmed(s.Share), plain.Percent(s.Part)
+		}
+		t.Row(strings.Repeat("  ", depth)+name, share, part, plain.Trimmed(s.Used/3600), plain.Percent(s.Taken), fmt.Sprintf("%.2f", s.Factor))
+	}
+	return t
+}

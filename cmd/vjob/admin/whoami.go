@@ -1,0 +1,33 @@
+package admin
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/plain"
+)
+
+func whoamiCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "whoami",
+		Short: "print who the daemon takes you for",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			who, err := c.Whoami(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if a.JSON() {
+				return cli.PrintJSON(a.Out, who, true)
+			}
+			_, err = fmt.Fprintf(a.Out, "%s, role %s, by %s\n", plain.Clean(who.Name), plain.Clean(who.Role), plain.Clean(who.Via))
+			return err
+		},
+	}
+}

@@ -1,0 +1,96 @@
+package availability
+
+import (
+	"math/bits"
+
+	"vjob/cluster"
+	"vjob/queue/profile"
+)
+
+// memo remembers from when on there was room. Room is only ever taken, so nothing that
+// needs as much for as long, or more, will find any before: in a long queue of vjobs
+// that resemble each other, most of what is full need not be looked at again.
+//
+// It is a table over classes of CPU, memory and length, four to a doubling, kept as
+// trees of prefix maxima (Fenwick 1994), so that a class knows what smaller ones know.
+type memo struct {
+	unit  [dimensions]int // in bits: what is less makes no difference
+	start []profile.Time
+}
+
+const (
+	dimensions = 3
+	classBits  = 6
+	classes    = 1 << classBits // in each dimension
+	classWidth = classes/4 + 1  // in bits: the first amount beyond them
+	lengthUnit = 5              // half a minute; the longest class is 48 days
+)
+
+// amounts are what is asked for, in all dimensions.
+type amounts [dimensions]int64
+
+func newMemo(total cluster.Resources) *memo {
+	unit := func(most int64) int { return max(0, bits.Len64(uint64(most))-classWidth) }
+	return &memo{
+		unit:  [dimensions]int{unit(int64(total.CPU)), unit(int64(total.Memory)), lengthUnit},
+		start: make([]profile.Time, 1<<(dimensions*classBits)),
+	}
+}
+
+// class is the last one that begins at no more than so many units.
+func class(units int64) int {
+	if units < 4 {
+		return int(max(0, units))
+	}
+	octave := bits.Len64(uint64(units)) - 3
+	return min(classes-1, octave*4+int(units>>octave))
+}
+
+// begins is how many units a class has at least.
+func begins(class int) int64 {
+	if class < 4 {
+		return int64(class)
+	}
+	return int64(4+class%4) << (class/4 - 1)
+}
+
+// earliest is an instant before which there is certainly no room.
+func (m *memo) earliest(a amounts) (start profile.Time) {
+	var c [dimensions]int
+	for d := range c {
+		c[d] = class(a[d]>>m.unit[d]) + 1
+	}
+	for i := c[0]; i > 0; i &= i - 1 {
+		for j := c[1]; j > 0; j &= j - 1 {
+			row := m.row(i, j)
+			for k := c[2]; k > 0; k &= k - 1 {
+				start = max(start, row[k-1])
+			}
+		}
+	}
+	return start
+}
+
+// note remembers that there is no room before an instant.
+func (m *memo) note(a amounts, start profile.Time) {
+	var c [dimensions]int
+	for d := range c {
+		units := (a[d]-1)>>m.unit[d] + 1 // rounded up: it must hold for all of the class
+		if c[d] = class(units) + 1; begins(c[d]-1) < units {
+			c[d]++
+		}
+	}
+	for i := c[0]; i <= classes; i += i & -i {
+		for j := c[1]; j <= classes; j += j & -j {
+			row := m.row(i, j)
+			for k := c[2]; k <= classes; k += k & -k {
+				row[k-1] = max(row[k-1], start)
+			}
+		}
+	}
+}
+
+func (m *memo) row(i, j int) []profile.Time {
+	at := ((i-1)<<classBits + j - 1) << classBits
+	return m.start[at : at+classes]
+}

@@ -1,0 +1,199 @@
+// Package availability is the room of a whole cluster over time, in sums: what is taken
+// until when, and from when on there is enough for something more. Whether it lies in
+// pieces that are large enough is another question.
+//
+// It is pure. It refuses to know nodes, and who takes what and why.
+package availability
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/profile"
+)
+
+// Outlook is what is free from an instant on. It counts in whole seconds: what begins
+// within one begins with it, and what ends within one ends after it.
+type Outlook struct {
+	now    time.Time
+	cpu    *profile.Profile
+	memory *profile.Profile
+	total  cluster.Resources
+	first  profile.Time // when the first of what is taken ends
+	asked  int          // how often a place was looked for
+	memo   *memo        // nil until that is worth it
+	gaps   bool         // something is taken that begins later
+}
+
+// memoFrom is from how many questions on they are remembered: the memo is large.
+const memoFrom = 100
+
+// New has a total of room of which so much is taken for good. It may be more than
+// there is: then nothing is free.
+func New(now time.Time, total, taken cluster.Resources) *Outlook {
+	total = cluster.Resources{CPU: max(0, total.CPU), Memory: max(0, total.Memory)}
+	o := &Outlook{
+		now: now, total: total, first: profile.Never,
+		cpu: profile.New(int64(total.CPU)), memory: profile.New(int64(total.Memory)),
+	}
+	o.Occupy(taken, 0, false)
+	return o
+}
+
+// Occupy takes room from now on: for a length of time, or for good if it has no end.
+// More than there is takes all there is.
+func (o *Outlook) Occupy(need cluster.Resources, length time.Duration, ends bool) {
+	to := profile.Never
+	if ends {
+		to = max(1, seconds(length))
+		o.first = min(o.first, to)
+	}
+	o.occupy(o.cpu, to, int64(need.CPU))
+	o.occupy(o.memory, to, int64(need.Memory))
+}
+
+func (o *Outlook) occupy(p *profile.Profile, to profile.Time, amount int64) {
+	if o.gaps || amount > p.Free(0) { // there may be less later than now, or more
+		book(p, 0, to, amount)
+		return
+	}
+	p.Reserve(0, to, max(0, amount))
+}
+
+// Earliest is the first instant from which there is room for a length of time, or for
+// good if it has no end. With later, it is not before something has ended that is
+// taken now. It reports false when there is none.
+func (o *Outlook) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
+	at := profile.Time(0)
+	if later {
+		at = o.first
+	}
+	return o.from(at, need, length, ends)
+}
+
+// From is as [Outlook.Earliest], but not before an instant.
+func (o *Outlook) From(at time.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
+	return o.from(seconds(at.Sub(o.now)), need, length, ends)
+}
+
+func (o *Outlook) from(at profile.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
+	if need.CPU > o.total.CPU || need.Memory > o.total.Memory {
+		return time.Time{}, false
+	}
+	span := profile.Never
+	if ends {
+		span = max(1, seconds(length))
+	}
+	wanted := amounts{int64(need.CPU), int64(need.Memory), int64(span)}
+	if o.asked++; o.asked == memoFrom {
+		o.memo = newMemo(o.total)
+	}
+	whenever := at == 0
+	if o.memo != nil {
+		at = max(at, o.memo.earliest(wanted))
+	}
+	at = o.search(at, wanted)
+	if o.memo != nil && whenever {
+		o.memo.note(wanted, at)
+	}
+	if at > furthest {
+		return time.Time{}, false
+	}
+	return o.now.Add(time.Duration(at) * time.Second), true
+}
+
+// search is the first instant, from one on, from which all is free that is wanted.
+func (o *Outlook) search(at profile.Time, wanted amounts) profile.Time {
+	cpu, memory, span := wanted[0], wanted[1], profile.Time(wanted[2])
+	for at < profile.Never {
+		next := o.cpu.Earliest(at, span, cpu, profile.Never)
+		next = max(next, o.memory.Earliest(at, span, memory, profile.Never))
+		if next == at {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// Reserve takes room from an instant on that [Outlook.Earliest] has found.
+func (o *Outlook) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
+	from, to := seconds(start.Sub(o.now)), profile.Never
+	if ends {
+		to = from.Plus(max(1, seconds(length)))
+	}
+	o.cpu.Reserve(from, to, int64(need.CPU))
+	o.memory.Reserve(from, to, int64(need.Memory))
+}
+
+// Book takes room from an instant on for a length of time; where there is less it takes
+// all there is.
+func (o *Outlook) Book(start time.Time, need cluster.Resources, length time.Duration) {
+	from := seconds(start.Sub(o.now))
+	to := from.Plus(max(1, seconds(length)))
+	o.first, o.gaps = min(o.first, to), true
+	book(o.cpu, from, to, int64(need.CPU))
+	book(o.memory, from, to, int64(need.Memory))
+}
+
+func book(p *profile.Profile, from, to profile.Time, amount int64) {
+	type piece struct {
+		at   profile.Time
+		free int64
+	}
+	var pieces []piece // as they are before any is taken
+	for at, free := range p.Steps(from) {
+		if at >= to {
+			break
+		}
+		pieces = append(pieces, piece{at, free})
+	}
+	for i, b := range pieces {
+		end := to
+		if i+1 < len(pieces) {
+			end = pieces[i+1].at
+		}
+		p.Reserve(b.at, end, min(max(0, amount), b.free))
+	}
+}
+
+// Least is the first instant of a stretch of time at which something does not fit, and
+// what is free then; it reports false if it fits all the time.
+func (o *Outlook) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
+	begin := seconds(from.Sub(o.now))
+	end := begin.Plus(max(1, seconds(length)))
+	first := profile.Never
+	for _, dim := range []struct {
+		p    *profile.Profile
+		need int64
+	}{{o.cpu, int64(need.CPU)}, {o.memory, int64(need.Memory)}} {
+		for t, free := range dim.p.Steps(begin) {
+			if t >= end {
+				break
+			}
+			if free < dim.need {
+				first = min(first, t)
+				break
+			}
+		}
+	}
+	if first > furthest {
+		return time.Time{}, cluster.Resources{}, false
+	}
+	at = o.now.Add(time.Duration(first) * time.Second)
+	return at, o.Free(at), true
+}
+
+// Free is what is free at an instant.
+func (o *Outlook) Free(at time.Time) cluster.Resources {
+	s := seconds(at.Sub(o.now))
+	return cluster.Resources{CPU: cluster.MilliCPU(o.cpu.Free(s)), Memory: cluster.MiB(o.memory.Free(s))}
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) profile.Time {
+	return profile.Time((max(0, d) + time.Second - 1) / time.Second)
+}
+
+// furthest is how far ahead an instant can be told: what begins later never does.
+const furthest = profile.Time(200 * 365 * 24 * 3600)

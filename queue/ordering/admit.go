@@ -1,0 +1,43 @@
+package ordering
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/queue/quota"
+)
+
+// Admit routes a vjob to a queue and a project, and says what stands against it there:
+// it is larger than the queue takes, or no quota would ever allow it. The error names the
+// field of the submission.
+func (r *Rules) Admit(j *cluster.VJob) error {
+	q, err := r.Queues.Route(j.Queue)
+	if err != nil {
+		return err
+	}
+	j.Queue = q.Name
+	if j.Project, err = r.Projects.Route(j.Owner, j.Project); err != nil {
+		return err
+	}
+	if err := r.admit(j); err != nil || len(j.Shapes) == 0 {
+		return err
+	}
+	for i, s := range j.Shapes {
+		shape := *j
+		shape.VMs, shape.Walltime = s.VMs, s.Walltime
+		if err := r.admit(&shape); err != nil {
+			return cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+func (r *Rules) admit(j *cluster.VJob) error {
+	need := j.Reserved()
+	if err := r.Queues.Of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
+		return err
+	}
+	return r.Quotas.Never(&quota.Job{
+		ID: j.ID, Who: r.Who(j), VMs: len(j.VMs), Need: need, Left: j.Walltime, Ends: j.Walltime > 0,
+	})
+}

@@ -1,0 +1,162 @@
+package ordering
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/quota"
+)
+
+// Desk keeps the vjobs in the order of the rules, and what was used on whose behalf. It
+// is told what changes, and works only on that. It belongs to one goroutine.
+type Desk struct {
+	rules  Rules
+	total  cluster.Resources // of the cluster, beside which vjobs are large or small
+	line   *multifactor.Line
+	calm   multifactor.Calm
+	shares *fairshare.Tree
+	ledger quota.Ledger
+
+	jobs     map[cluster.VJobID]*entry
+	accounts map[string]*holder // of these vjobs, by path
+	charged  bool               // something was used, and no factor was looked at since
+	leapt    bool               // a factor has changed, and the line does not know
+	watch    watch
+}
+
+// entry is a vjob as it is ranked.
+type entry struct {
+	who  quota.Who
+	of   *holder
+	need cluster.Resources // reserved
+	rank multifactor.Job
+	// Inner: it runs inside a container.
+	inner bool
+}
+
+// holder is an account with vjobs.
+type holder struct {
+	path   fairshare.Path
+	factor float64 // as ranks have it
+	vjobs  int
+}
+
+// NewDesk is a desk without vjobs. Rules that are wrong are a mistake of the program:
+// whoever made them has checked them.
+func NewDesk(r Rules) *Desk {
+	line, err := multifactor.NewLine(r.Rank)
+	if err != nil {
+		panic(err)
+	}
+	shares, err := fairshare.New(r.Shares)
+	if err != nil {
+		panic(err)
+	}
+	return &Desk{
+		rules: r, line: line, calm: multifactor.Calm{Leap: r.Leap}, shares: shares,
+		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*holder{},
+	}
+}
+
+// SetTotal tells what the whole cluster has.
+func (d *Desk) SetTotal(total cluster.Resources) {
+	if d.total == total {
+		return
+	}
+	d.total = total
+	for _, e := range d.jobs {
+		e.rank.Size = d.size(e.need)
+		d.line.Put(e.rank)
+	}
+}
+
+// size is the part of the cluster that is needed, of what there is least of.
+func (d *Desk) size(need cluster.Resources) (part float64) {
+	if d.total.CPU > 0 {
+		part = float64(need.CPU) / float64(d.total.CPU)
+	}
+	if d.total.Memory > 0 {
+		part = max(part, float64(need.Memory)/float64(d.total.Memory))
+	}
+	return part
+}
+
+// Put adds a vjob, or tells whether it runs, or is under way to.
+func (d *Desk) Put(j *cluster.VJob, runs bool) {
+	e, known := d.jobs[j.ID]
+	switch {
+	case !known:
+		e = d.enter(j)
+		d.jobs[j.ID] = e
+	case e.rank.Runs == runs:
+		return
+	}
+	e.rank.Runs = runs
+	d.line.Put(e.rank)
+}
+
+func (d *Desk) enter(j *cluster.VJob) *entry {
+	who := d.rules.Who(j)
+	path := account(who.User, who.Project)
+	name := path.String()
+	h, known := d.accounts[name]
+	if !known {
+		h = &holder{path: path, factor: d.calm.See(name, d.shares.Factor(path))}
+		d.accounts[name] = h
+	}
+	h.vjobs++
+	need := j.Reserved()
+	return &entry{who: who, of: h, need: need, inner: j.Inner != 0, rank: multifactor.Job{
+		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
+		Queue: d.rules.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
+	}}
+}
+
+// Drop removes a vjob; one that is not there changes nothing.
+func (d *Desk) Drop(id cluster.VJobID) {
+	e, known := d.jobs[id]
+	if !known {
+		return
+	}
+	delete(d.jobs, id)
+	d.line.Drop(id)
+	if e.of.vjobs--; e.of.vjobs == 0 {
+		delete(d.accounts, e.of.path.String())
+	}
+}
+
+// Len is how many vjobs there are.
+func (d *Desk) Len() int { return len(d.jobs) }
+
+// VJobs calls a function with each of them, in no order; it may drop any.
+func (d *Desk) VJobs(each func(cluster.VJobID)) {
+	for id := range d.jobs {
+		each(id)
+	}
+}
+
+// Rank is the rank of a vjob at an instant, and why it has that; it reports false for one
+// that is not there.
+func (d *Desk) Rank(id cluster.VJobID, now time.Time) (multifactor.Rank, bool) {
+	return d.line.Rank(id, now)
+}
+
+// Suppose is the rank that a vjob would have which is not there.
+func (d *Desk) Suppose(j *cluster.VJob, now time.Time) multifactor.Rank {
+	who := d.rules.Who(j)
+	path := account(who.User, who.Project)
+	factor := d.shares.Factor(path)
+	if h, known := d.accounts[path.String()]; known {
+		factor = h.factor
+	}
+	return d.rules.Rank.Of(&multifactor.Job{
+		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
+		Queue: d.rules.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
+	}, now)
+}
+
+// Ledger is the CPU time that was used, as far as a quota asks for it. It stays the
+// desk's own.
+func (d *Desk) Ledger() *quota.Ledger { return &d.ledger }

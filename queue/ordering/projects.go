@@ -1,0 +1,67 @@
+package ordering
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/queue/quota"
+)
+
+// Project is something for which users submit vjobs.
+type Project struct {
+	Name  string
+	Users []string // by name; [quota.Each] is everybody
+}
+
+// Projects say who may submit for which. Without any, everybody may for whatever he
+// names.
+type Projects []Project
+
+// Check says which project is wrong, if any.
+func (p Projects) Check() error {
+	for i, one := range p {
+		field := fmt.Sprintf("projects[%d]", i)
+		switch {
+		case strings.TrimSpace(one.Name) == "" || one.Name == quota.Each || strings.Contains(one.Name, "/"):
+			return cluster.BadField(field+".name", one.Name, "a name without slashes, and not each")
+		case slices.ContainsFunc(p[:i], func(o Project) bool { return o.Name == one.Name }):
+			return cluster.BadField(field+".name", one.Name, "a name that no other project has")
+		case len(one.Users) == 0:
+			return cluster.BadField(field+".users", "[]", "at least one user, or each")
+		}
+	}
+	return nil
+}
+
+// Route is the project for which a user submits: the one that he names, if he may, or
+// else the first that has him. Nobody's project is "".
+func (p Projects) Route(user, project string) (string, error) {
+	if len(p) == 0 {
+		return project, nil
+	}
+	own := p.of(user)
+	switch {
+	case project == "" && len(own) == 0:
+		return "", nil
+	case project == "":
+		return own[0], nil
+	case slices.Contains(own, project):
+		return project, nil
+	case len(own) == 0:
+		return "", cluster.BadField("project", project, "none: "+user+" has no project")
+	default:
+		return "", cluster.BadField("project", project, "one of the projects of "+user+": "+strings.Join(own, ", "))
+	}
+}
+
+// of are the projects of a user.
+func (p Projects) of(user string) (names []string) {
+	for _, one := range p {
+		if slices.Contains(one.Users, user) || slices.Contains(one.Users, quota.Each) {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,60 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// validateContainer refuses what does not go with a container, or with a vjob inside one.
+// A container keeps its room until it ends.
+func (s *Submission) validateContainer() error {
+	for _, wrong := range []struct {
+		is    bool
+		field string
+		value any
+		want  string
+	}{
+		{s.Container && s.Inner != 0, "inner", s.Inner, "none beside container: a container is inside no other"},
+		{s.Container && s.Walltime <= 0, "walltime_seconds", s.Walltime, "more than 0: a container ends with its walltime"},
+		{s.Container && len(s.Array) > 0, "array", len(s.Array), "no array beside container: one vjob is a container"},
+		{s.Container && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside container"},
+		{s.Container && s.BestEffort, "best_effort", true, "false beside container: it keeps its room until it ends"},
+		{s.Container && s.Yields == cluster.ByEnd, "yields", s.Yields, "never, or nothing, beside container: it keeps its room until it ends"},
+		{s.Container && s.Idempotent, "idempotent", true, "false beside container: nothing runs in it but other vjobs"},
+		{s.Inner != 0 && !s.Reservation.IsZero(), "reservation", s.Reservation.Format(time.RFC3339), "none beside inner: the container can have one"},
+		{s.Inner != 0 && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside inner"},
+		{s.Inner != 0 && s.Idempotent, "idempotent", true, "false beside inner: another attempt would have no container"},
+	} {
+		if wrong.is {
+			return cluster.BadField(wrong.field, wrong.value, wrong.want)
+		}
+	}
+	if s.Container {
+		s.Yields = cluster.Never
+	}
+	return nil
+}
+
+// FitsInside refuses what finds no places in the room of each VM of a container. They may
+// come to lie on one node, and then there is more; but nobody can count on that.
+func (s *Submission) FitsInside(box *cluster.VJob) error {
+	rooms := make([]cluster.Node, len(box.VMs))
+	for rank := range rooms {
+		rooms[rank] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("VM %d", rank)), Capacity: box.VMs[rank].Reserved}
+	}
+	job := s.VJob(1)
+	for rank := range job.VMs {
+		need := job.VMs[rank].Reserved
+		if !slices.ContainsFunc(rooms, func(n cluster.Node) bool { return need.Fits(n.Capacity) }) {
+			return cluster.BadField(fmt.Sprintf("vms[%d]", rank), need, fmt.Sprintf("at most what one VM of container %s has", box.ID))
+		}
+	}
+	if hopeless(job, "", rooms) != "" {
+		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(job.VMs)), fmt.Sprintf(
+			"VMs that find places in the %d VMs of container %s, which have %s", len(rooms), box.ID, box.Reserved()))
+	}
+	return nil
+}

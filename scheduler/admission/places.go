@@ -1,0 +1,72 @@
+package admission
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/placement"
+)
+
+// fitsCluster refuses what could never run, even on the empty cluster.
+func (s *Submission) fitsCluster(nodes []cluster.Node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	var has, wants cluster.Resources
+	for _, n := range nodes {
+		has = has.Plus(n.Capacity)
+	}
+	for _, vm := range s.VMs {
+		wants = wants.Plus(vm.Reserved)
+	}
+	if !wants.Fits(has) {
+		return cluster.BadField("vms", wants, "at most what the cluster has: "+has.String())
+	}
+	return s.findsPlaces(nodes)
+}
+
+// findsPlaces tries the vjob alone on the empty cluster, every node of it online:
+// one for which there are no places even then would wait for ever, and with FCFS
+// everybody behind it.
+func (s *Submission) findsPlaces(nodes []cluster.Node) error {
+	why := hopeless(s.VJob(1), s.Rules, nodes)
+	switch {
+	case why == "":
+		return nil
+	case s.Rules != "":
+		return cluster.BadField("rules", s.Rules, fmt.Sprintf(
+			"rules that leave every VM a place on the empty cluster of %d nodes: %s", len(nodes), why))
+	default:
+		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(s.VMs)), fmt.Sprintf(
+			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), why))
+	}
+}
+
+// hopeless says why there are no places for a vjob although nobody else is there, "" if
+// there are.
+func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
+	empty := cluster.NewConfiguration()
+	for _, n := range nodes {
+		n.State = cluster.Online
+		empty.SetNode(n)
+	}
+	for _, vm := range job.VMs {
+		empty.SetWaiting(vm.ID, vm.Reserved)
+	}
+	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
+	if rules != "" {
+		p.Rules = []placement.Rules{{VJob: job.ID, Text: rules}}
+	}
+	return ctxswitch.Hopeless(p)
+}
+
+func largest(nodes []cluster.Node) cluster.Resources {
+	var top cluster.Resources
+	for _, n := range nodes {
+		if n.Capacity.Memory > top.Memory {
+			top = n.Capacity
+		}
+	}
+	return top
+}

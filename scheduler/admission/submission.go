@@ -1,0 +1,79 @@
+// Package admission takes vjobs in: what people ask for, what is wrong with it by itself,
+// and the vjobs that it becomes. It is the first of the checks: here a submission is held
+// against the bounds and the empty cluster, then against its queue and its project, and
+// only package scheduler holds it against what runs and is reserved. It refuses to know
+// who asks, over which way, and how a vjob is stored.
+package admission
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/ordering"
+)
+
+// Submission is a vjob as a user asks for it. VMs carry no identity yet: their
+// place in the list is their rank.
+type Submission struct {
+	Key      string // idempotency key of the owner, "" for none
+	Owner    string
+	Name     string
+	At       time.Time
+	Priority int
+	Walltime time.Duration
+	VMs      []cluster.VM
+	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
+	Held     bool
+	cluster.Terms
+	// Array is the parameters of an array, one for each of its vjobs, which differ in
+	// nothing else; none is a single vjob. The vjobs of a named array bear its name
+	// with their index: "sweep[7]".
+	Array []string `json:",omitempty"` // that old fingerprints of submissions hold
+	// Allowed is what the owner may have at once, this submission included.
+	Allowed Holding `json:"-"` // a limit, and no part of what is asked for
+	Lacks   Rights  `json:"-"` // that the owner does not have; none by itself
+}
+
+// VJobs turns the submission into its vjobs. Their numbers follow each other.
+func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
+	if len(s.Array) == 0 {
+		return []*cluster.VJob{s.VJob(first)}
+	}
+	jobs := make([]*cluster.VJob, len(s.Array))
+	for i, parameter := range s.Array {
+		job := s.VJob(first + cluster.VJobID(i))
+		job.Array, job.Index, job.Parameter = first, i+1, parameter
+		job.Name = cluster.MemberName(s.Name, i+1)
+		jobs[i] = job
+	}
+	return jobs
+}
+
+// VJob turns the submission into the vjob with the given number.
+func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
+	job := &cluster.VJob{
+		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
+		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Clone(),
+		VMs: make([]cluster.VM, len(s.VMs)), Reason: "submitted",
+	}
+	for rank, vm := range s.VMs {
+		vm.ID = cluster.VMID{VJob: id, Rank: rank}
+		job.VMs[rank] = vm
+	}
+	return job
+}
+
+// Route fills the queue and the project of a submission in, and says what stands against
+// it there. The error names the field.
+func (s *Submission) Route(rules *ordering.Rules) error {
+	job := s.VJob(0)
+	if err := rules.Admit(job); err != nil {
+		return err
+	}
+	s.Queue, s.Project = job.Queue, job.Project
+	return nil
+}
+
+// Claims reports whether a submission asks for room at once, that of a reservation or that
+// inside a container, which somebody has to confirm who knows what runs.
+func (s *Submission) Claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }

@@ -1,0 +1,89 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/placement"
+)
+
+// Bounds limits submissions.
+type Bounds struct {
+	VMs    int      // per vjob; 0 is no limit
+	Array  int      // vjobs per array; 0 is no limit
+	Total  int      // VMs per submission, over all vjobs and alternatives; 0 is no limit
+	Owner  Holding  // what one owner may have at once
+	Images []string // ids in the catalogue; the first is the default
+}
+
+// Validate checks a submission against the bounds and the nodes of the cluster,
+// and fills the default image in. The error names the first field that is wrong.
+func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
+	if len(s.VMs) == 0 {
+		return cluster.BadField("vms", "[]", "at least one VM")
+	}
+	if b.VMs > 0 && len(s.VMs) > b.VMs {
+		return cluster.BadField("vms", len(s.VMs), fmt.Sprintf("at most %d VMs in one vjob", b.VMs))
+	}
+	if b.Array > 0 && len(s.Array) > b.Array {
+		return cluster.BadField("array", len(s.Array), fmt.Sprintf("at most %d vjobs in one array", b.Array))
+	}
+	if err := s.validateTotal(b); err != nil {
+		return err
+	}
+	if s.Walltime < 0 {
+		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")
+	}
+	for rank := range s.VMs {
+		if err := s.validateVM(rank, b, nodes); err != nil {
+			return err
+		}
+	}
+	if err := s.validateContainer(); err != nil {
+		return err
+	}
+	if err := s.validateReservation(); err != nil {
+		return err
+	}
+	if err := s.validateWindow(); err != nil {
+		return err
+	}
+	if s.Rules != "" {
+		if err := placement.CheckOwn(s.Rules, nodes, len(s.VMs)); err != nil {
+			return err
+		}
+	}
+	if err := s.validateRights(nodes); err != nil {
+		return err
+	}
+	if err := s.validateShapes(b, nodes); err != nil {
+		return err
+	}
+	return s.fitsCluster(nodes)
+}
+
+func (s *Submission) validateVM(rank int, b Bounds, nodes []cluster.Node) error {
+	vm, field := &s.VMs[rank], fmt.Sprintf("vms[%d]", rank)
+	if vm.Reserved.CPU < 0 {
+		return cluster.BadField(field+".cpu_milli", int64(vm.Reserved.CPU), "0 or more")
+	}
+	if vm.Reserved.Memory < 1 {
+		return cluster.BadField(field+".memory_mib", int64(vm.Reserved.Memory), "1 or more")
+	}
+	if vm.Payload.Image == "" && len(b.Images) > 0 {
+		vm.Payload.Image = b.Images[0]
+	}
+	if len(b.Images) > 0 && !slices.Contains(b.Images, vm.Payload.Image) {
+		return cluster.BadField(field+".image", vm.Payload.Image, fmt.Sprintf("an image of the catalogue: %v", b.Images))
+	}
+	for _, n := range nodes {
+		if vm.Reserved.Fits(n.Capacity) {
+			return nil
+		}
+	}
+	if len(nodes) > 0 {
+		return cluster.BadField(field, vm.Reserved, "at most what one node has; the largest has "+largest(nodes).String())
+	}
+	return nil
+}

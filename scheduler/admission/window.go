@@ -1,0 +1,25 @@
+package admission
+
+import (
+	"time"
+
+	"vjob/cluster"
+)
+
+// validateWindow refuses a stretch of time in which a vjob cannot start, or cannot have ended
+// by its deadline. Whether it does by its walltime is no question: it may end sooner.
+func (s *Submission) validateWindow() error {
+	switch {
+	case !s.Deadline.IsZero() && !s.NotBefore.IsZero() && !s.Deadline.After(s.NotBefore):
+		return cluster.BadField("deadline", s.Deadline.Format(time.RFC3339), "an instant after not_before, when it starts at the earliest")
+	case !s.Deadline.IsZero() && !s.Reservation.IsZero() && !s.Deadline.After(s.Reservation):
+		return cluster.BadField("deadline", s.Deadline.Format(time.RFC3339), "an instant after its reservation begins")
+	case !s.Reservation.IsZero() && !s.NotBefore.IsZero():
+		return cluster.BadField("not_before", s.NotBefore.Format(time.RFC3339), "none beside a reservation: it begins at its time")
+	case !s.Reservation.IsZero() && !s.NotAfter.IsZero():
+		return cluster.BadField("not_after", s.NotAfter.Format(time.RFC3339), "none beside a reservation: it begins at its time")
+	case !s.NotAfter.IsZero() && s.NotAfter.Before(s.NotBefore):
+		return cluster.BadField("not_after", s.NotAfter.Format(time.RFC3339), "an instant that is not before not_before")
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package decide
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+)
+
+// limitArrays bars the vjobs of arrays that would be more at once than their owners
+// want. Those that have begun count until they have ended.
+func (p *Picture) limitArrays() {
+	left := map[cluster.VJobID]int{}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if r.Job.AtOnce == 0 || r.Job.Array == 0 {
+			continue
+		}
+		if _, known := left[r.Job.Array]; !known {
+			left[r.Job.Array] = r.Job.AtOnce
+		}
+		if !waitsToBegin(r) {
+			left[r.Job.Array]--
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		n, limited := left[r.Job.Array]
+		if !limited || !waitsToBegin(r) || r.Job.Held || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+			continue
+		}
+		if n <= 0 {
+			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.AtOnce)
+			continue
+		}
+		left[r.Job.Array]--
+	}
+}
+
+// waitsToBegin reports whether nothing was begun of a vjob.
+func waitsToBegin(r *execute.Report) bool { return r.Job.State == cluster.Waiting && r.Idle }

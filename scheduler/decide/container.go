@@ -1,0 +1,169 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/queue"
+)
+
+// A container is for the vjobs inside what the cluster is for all others: its room on each
+// node is a node of its own picture, and the same policy and the same planner decide there.
+// Outside, the container counts and those inside do not.
+
+// inside is the picture of the room of a container.
+type inside struct {
+	*Picture
+	container *cluster.VJob
+	left      time.Duration // of its walltime
+}
+
+// parted are the vjobs that run on the cluster itself, and by their containers the others.
+func parted(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJobID][]execute.Report) {
+	if !slices.ContainsFunc(vjobs, func(r execute.Report) bool { return r.Job.Inner != 0 }) {
+		return vjobs, nil
+	}
+	own, inner = make([]execute.Report, 0, len(vjobs)), map[cluster.VJobID][]execute.Report{}
+	for i := range vjobs {
+		if id := vjobs[i].Job.Inner; id != 0 {
+			inner[id] = append(inner[id], vjobs[i])
+		} else {
+			own = append(own, vjobs[i])
+		}
+	}
+	return own, inner
+}
+
+// lookInside makes the picture of a container's room.
+func (p *Picture) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report) inside {
+	g, s := *f, *p.settings
+	g.Rules, g.Budgets = nil, nil
+	s.Arrangement, s.Energy = nil, Energy{} // the container is what counts
+	left := max(0, c.Job.Walltime-c.Ran)
+	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), roomOf(f.Nodes, c)
+	for i, r := range vjobs {
+		if r.Job.Walltime == 0 { // it may run until the container ends
+			r.Job = r.Job.Clone()
+			r.Job.Walltime = r.Ran + left
+		}
+		g.VJobs[i] = r
+	}
+	q := see(&s, &g)
+	if q.closed = closed(c); q.closed == "" {
+		q.fitInTime(c.Job, left)
+	}
+	p.again(q.Again)
+	return inside{q, c.Job, left}
+}
+
+// closed says why nobody may run inside a container now, "" if vjobs may.
+func closed(c *execute.Report) string {
+	switch {
+	case c.Record.Phase == gang.Active && c.Bound == cluster.VMRunning:
+		return ""
+	case c.Job.State == cluster.Waiting:
+		return fmt.Sprintf("its container %s waits", c.Job.ID)
+	case c.Bound == cluster.VMTerminated:
+		return fmt.Sprintf("its container %s gives its room back", c.Job.ID)
+	default:
+		return fmt.Sprintf("its container %s is %s", c.Job.ID, c.Job.State)
+	}
+}
+
+// roomOf is the room of a container, node by node. All other nodes have none there: rules
+// may name them, and images lie there.
+func roomOf(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
+	has := map[cluster.NodeID]cluster.Resources{}
+	if c.Record.Phase == gang.Active || c.Record.Phase == gang.Clearing {
+		for rank, m := range c.Record.Members {
+			has[m.Node] = has[m.Node].Plus(c.Job.VMs[rank].Reserved)
+		}
+	}
+	list := slices.Clone(nodes)
+	for i := range list {
+		list[i].Capacity = has[list[i].ID]
+	}
+	return list
+}
+
+// fitInTime bars those from starting that could not come to their end before their
+// container does.
+func (p *Picture) fitInTime(c *cluster.VJob, left time.Duration) {
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() && p.barred[r.Job.ID] == "" {
+			p.barred[r.Job.ID] = fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
+				need.Round(time.Second), c.ID, left.Round(time.Second))
+		}
+	}
+}
+
+// evict is the decision on those inside of a container that nobody may run in: whoever is
+// there is saved, to go on when the container is back.
+func (p *Picture) evict() []queue.Verdict {
+	verdicts := make([]queue.Verdict, len(p.VJobs))
+	for i := range p.VJobs {
+		switch r := &p.VJobs[i]; {
+		case p.aside[r.Job.ID] != "":
+			verdicts[i] = p.ofExile(r)
+		case !r.Idle || r.Blind:
+			verdicts[i] = queue.Verdict{Wish: bound(r), Reason: "is " + r.Job.State.String()}
+		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
+			verdicts[i] = queue.Verdict{Wish: queue.Park, Reason: "suspended: " + p.closed}
+		case r.Job.Held:
+			verdicts[i].Reason = queue.WhyHeld(r.Job)
+		default:
+			verdicts[i].Reason = "waits: " + p.closed
+		}
+	}
+	return verdicts
+}
+
+// include takes the decisions inside the containers, beside that on the cluster. From then
+// on the vjobs inside are among those of the picture, at the end.
+func (p *Picture) include(d *Decision) {
+	p.VJobs = slices.Clip(p.VJobs)
+	for i := range p.inside {
+		q := &p.inside[i]
+		in, err := q.decideOne()
+		if err != nil || in.Verdicts == nil {
+			in = Decision{Verdicts: make([]queue.Verdict, len(q.VJobs)), Why: in.Why}
+			for k := range q.VJobs {
+				r := &q.VJobs[k]
+				in.Verdicts[k] = queue.Verdict{Wish: bound(r), Reason: fmt.Sprintf("is %s; no decision can be taken inside container %s", r.Job.State, q.container.ID)}
+				if r.Job.State == cluster.Running && r.Idle {
+					in.Verdicts[k].Wish = queue.Run
+				}
+			}
+		}
+		d.Plan.Join(&in.Plan)
+		d.Suspects = append(d.Suspects, in.Suspects...)
+		d.Breaches = append(d.Breaches, in.Breaches...)
+		q.share(d, in.Verdicts)
+		p.VJobs, d.Verdicts = append(p.VJobs, q.VJobs...), append(d.Verdicts, in.Verdicts...)
+	}
+}
+
+// share gives those inside as much of their CPU as their container has of its own.
+func (q *inside) share(d *Decision, verdicts []queue.Verdict) {
+	caps, given := d.Caps[q.container.ID]
+	if !given || q.container.VMs[0].Reserved.CPU == 0 {
+		return
+	}
+	for i, v := range verdicts {
+		job := q.VJobs[i].Job
+		if v.Wish != queue.Run && job.State != cluster.Running {
+			continue
+		}
+		list := make([]cluster.MilliCPU, len(job.VMs))
+		for rank := range list {
+			list[rank] = max(job.VMs[rank].Reserved.CPU*caps[0]/q.container.VMs[0].Reserved.CPU, hypervisor.LeastCap)
+		}
+		d.Caps[job.ID] = list
+	}
+}

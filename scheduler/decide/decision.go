@@ -1,0 +1,119 @@
+package decide
+
+import (
+	"errors"
+	"maps"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// Decision is what is wanted of each vjob of a picture, and how to get there.
+type Decision struct {
+	// Verdicts are those on the vjobs of the picture, in its order; nil: there are none.
+	Verdicts []queue.Verdict
+	Plan     ctxswitch.Plan
+	Why      string   // why there is no plan; "" if there is one, or none is needed
+	Breaches []string // of rules, as things stand
+	// Shapes are those in which the plan starts moldable vjobs.
+	Shapes map[cluster.VJobID]int
+	// Caps are the shares of CPU of the members of vjobs that run, or are about to. Where
+	// nothing is rationed there are none, and those of before are lifted.
+	Caps     map[cluster.VJobID][]cluster.MilliCPU
+	Rationed bool
+	// Suspects are those that were left out, because a decision with them fails.
+	Suspects []Suspect
+
+	fault error // that is no verdict; nil: the decision is sound
+	// poor are those for which there is no power where the plan would put them, and why.
+	poor map[cluster.VJobID]string
+}
+
+// decide takes a decision. It may fail, and it may panic. Those that turn out to have no power
+// are left out from the beginning then: others may have what they would have taken.
+func (p *Picture) decide() (d Decision) {
+	for try := 1; p.limited() && try < mostPasses; try++ {
+		before := p.copy()
+		if d = p.choose(); len(d.poor) == 0 {
+			return d
+		}
+		*p = *before
+		maps.Copy(p.barred, d.poor)
+	}
+	return p.choose()
+}
+
+// choose takes a decision on the picture as it is.
+func (p *Picture) choose() (d Decision) {
+	wished, fault := p.wish()
+	p.evacuate(wished)
+	p.admit(wished)
+	d.fault, d.Verdicts = fault, p.settle(wished)
+	p.rehearse(d.Verdicts)
+	for s := newSieve(p, wished); p.attempt(&d, s); {
+		d.Verdicts = p.settle(wished)
+	}
+	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
+	d.Caps = p.allot(d.Verdicts, d.Plan.Target)
+	d.Plan = p.within(d.Plan, d.Caps)
+	return d
+}
+
+// attempt looks for a plan by the verdicts. It reports whether to try again, with other
+// wishes.
+func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
+	goals, change := p.goals(d.Verdicts)
+	problem := p.problem(goals)
+	d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
+	if !change && len(d.Breaches) == 0 && settled(problem) && len(p.coming) == 0 && !p.thorough {
+		return s.more()
+	}
+	plan, err := p.plan(goals)
+	var no *ctxswitch.NoPlan
+	switch {
+	case err == nil && p.overfills(d.Verdicts, plan):
+		return true
+	case err == nil && (p.overdrawn(d, s.wished, plan.Target) || p.betrays(s, plan.Target) || s.more()):
+		return true
+	case err == nil:
+		d.Plan = plan
+		return false
+	case !errors.As(err, &no):
+		d.Why, d.fault = err.Error(), err
+		return false
+	}
+	if plan, cleared := p.clearing(d.Verdicts, no); cleared {
+		d.Plan = plan
+		return false
+	}
+	d.Why = err.Error()
+	return s.giveUp(no)
+}
+
+// settled reports whether the configuration needs no repair, rules aside: it is
+// viable, and nothing has to leave a draining node.
+func settled(p ctxswitch.Problem) bool {
+	if !p.Current.Viable() {
+		return false
+	}
+	for _, n := range p.Current.Nodes() {
+		if n.State != cluster.Draining {
+			continue
+		}
+		for _, vm := range p.Current.On(n.ID) {
+			if !p.Pinned[vm] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// problem states the goals for the planner.
+func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
+	return ctxswitch.Problem{
+		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
+		Unsavable: p.unsavable, Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(p.Limits), Seed: p.settings.Seed,
+	}
+}

@@ -1,0 +1,146 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/placement"
+	"vjob/queue"
+)
+
+// A drained node gets empty despite rules of users: a vjob that its own rules keep there is
+// suspended to disk, and resumes elsewhere or waits for the node. One that cannot be suspended
+// is named to the administrators.
+
+// evacuate suspends the vjobs that their own rules keep on drained nodes.
+func (p *Picture) evacuate(wished []queue.Verdict) {
+	for i, node := range p.heldThere() {
+		r := &p.VJobs[i]
+		if r.Job.State == cluster.Paused {
+			p.leaves[r.Job.ID] = true
+			continue
+		}
+		if wished[i].Wish != queue.Run {
+			continue
+		}
+		if why := p.unsuspendable(r); why != "" {
+			wished[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
+			continue
+		}
+		p.leaves[r.Job.ID] = true
+		wished[i] = queue.Verdict{Wish: queue.Park, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node)}
+	}
+}
+
+// heldThere are the vjobs that run or stand still on a drained node, at rest, and are kept
+// there by rules of their own, with the node.
+func (p *Picture) heldThere() map[int]cluster.NodeID {
+	if len(p.drained) == 0 {
+		return nil
+	}
+	there := map[int]cluster.NodeID{}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.barred[id] != "" || p.aside[id] != "" {
+			continue
+		}
+		if node, on := p.drainedUnder(r); on {
+			there[i] = node
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
+	l, err := ctxswitch.NewLiberty(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
+	if err != nil {
+		return nil // no plan is found either, and the decision says why
+	}
+	maps.DeleteFunc(there, func(i int, _ cluster.NodeID) bool {
+		r := &p.VJobs[i]
+		return !slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
+			return p.drained[r.Record.Members[vm.ID.Rank].Node] && l.Confined(vm.ID)
+		})
+	})
+	return there
+}
+
+// drainedUnder is the first drained node that has a VM of a vjob.
+func (p *Picture) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
+	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
+		return "", false
+	}
+	for _, m := range r.Record.Members {
+		if !m.Ended && p.drained[m.Node] {
+			return m.Node, true
+		}
+	}
+	return "", false
+}
+
+// unsuspendable says why a vjob that runs is not suspended for a drain; "" if it can be.
+func (p *Picture) unsuspendable(r *execute.Report) string {
+	switch job := r.Job; {
+	case job.Container:
+		return "a container is not suspended"
+	case !job.Reservation.IsZero():
+		return "it has its room by a reservation"
+	case job.Yields == cluster.Never:
+		return "it never makes room"
+	case queue.Ends(job):
+		return "it would have to start anew"
+	case p.now.Before(r.Record.Since.Add(job.MinRun)):
+		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), p.now)
+	}
+	return ""
+}
+
+// Undrained says for each drained node that a decision leaves VMs on why it does.
+func (p *Picture) Undrained(d *Decision) map[cluster.NodeID]string {
+	if len(p.drained) == 0 {
+		return nil
+	}
+	blocked := map[cluster.NodeID][]string{}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if !r.Idle || r.Blind || i >= len(d.Verdicts) {
+			continue
+		}
+		node, on := p.drainedUnder(r)
+		wish := d.Verdicts[i].Wish
+		if leaves := wish == queue.Park || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
+			continue
+		}
+		blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
+	}
+	texts := make(map[cluster.NodeID]string, len(blocked))
+	for node, list := range blocked {
+		more := ""
+		if n := len(list) - mostNamed; n > 0 {
+			list, more = list[:mostNamed], fmt.Sprintf(" and %d more", n)
+		}
+		texts[node] = "not drained yet: it still has " + strings.Join(list, ", ") + more
+	}
+	return texts
+}
+
+// mostNamed is how many vjobs are named that keep a node from being drained.
+const mostNamed = 3
+
+// moves reports whether a plan takes a VM of a vjob off a drained node.
+func (p *Picture) moves(r *execute.Report, target *cluster.Configuration) bool {
+	return target != nil && slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
+		at := r.Record.Members[vm.ID.Rank].Node
+		return p.drained[at] && target.Place(vm.ID) != at
+	})
+}
+
+// mayStand reports whether a vjob that is suspended may stand still in memory where it is.
+func (p *Picture) mayStand(job *cluster.VJob) bool {
+	return !p.leaves[job.ID] && p.settings.mayStand(job)
+}

@@ -1,0 +1,99 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/energy/cpushare"
+	"vjob/queue/limits"
+)
+
+// What all power budgets together will leave, for forecasts, which know sums and no places.
+
+// grid is the nodes of which it is known what they draw, for one budget after the other.
+type grid struct {
+	nodes  []cpushare.Node
+	labels []map[string]string
+	groups map[budget.Group][]int // that were asked for
+}
+
+func (p *Picture) grid() *grid {
+	g := &grid{groups: map[budget.Group][]int{}}
+	for _, n := range p.intended.Nodes() {
+		if power, known := p.settings.Energy.Power[n.ID]; known {
+			g.nodes, g.labels = append(g.nodes, p.site(&n, power)), append(g.labels, n.Labels)
+		}
+	}
+	return g
+}
+
+// members are the nodes of a group.
+func (g *grid) members(group budget.Group) []int {
+	list, asked := g.groups[group]
+	if !asked {
+		for n, labels := range g.labels {
+			if group.Has(labels) {
+				list = append(list, n)
+			}
+		}
+		g.groups[group] = list
+	}
+	return list
+}
+
+// step is what the bounds leave, in milliwatts beside idle nodes.
+func (g *grid) step(bounds []budget.Limit) limits.Step {
+	q := cpushare.Problem{Nodes: g.nodes}
+	for _, l := range bounds {
+		q.Limits = append(q.Limits, cpushare.Limit{Watts: l.Watts, Nodes: g.members(l.Group)})
+	}
+	if len(bounds) == 0 {
+		return limits.Step{Most: limits.Unlimited, Name: together(nil)}
+	}
+	most, by := q.Leaves()
+	var binding []*budget.Limit
+	for _, i := range by {
+		binding = append(binding, &bounds[i])
+	}
+	return limits.Step{Most: milliwatts(most), Name: together(binding)}
+}
+
+func milliwatts(w energy.Watts) int64 { return int64(1000*w + 0.5) }
+
+// together names the limits that those who wait come to be within.
+func together(by []*budget.Limit) string {
+	switch {
+	case len(by) == 1:
+		return "the power budget of " + by[0].Group.Name() + ", " + figure(by[0])
+	case len(by) > mostFigures:
+		return fmt.Sprintf("the power budgets of %d groups of nodes", len(by))
+	case len(by) == 0:
+		return "the power budgets"
+	}
+	var groups []string
+	for _, l := range by {
+		groups = append(groups, l.Group.Name())
+	}
+	return "the power budgets of " + strings.Join(groups, " and ")
+}
+
+// power is what the budgets will leave those who wait; nil: there are none.
+func (p *Picture) power() *limits.Ceiling {
+	if len(p.settings.Energy.Power) == 0 {
+		return nil
+	}
+	g, limited := p.grid(), false
+	var steps []limits.Step
+	for at, more := p.now, true; more && at.Before(p.now.Add(ahead)) && len(steps) < mostTurns; at, more = p.budgets.Next(at) {
+		limits := p.budgets.At(at)
+		s := g.step(limits)
+		s.From, limited = at, limited || len(limits) > 0
+		steps = append(steps, s)
+	}
+	if !limited {
+		return nil
+	}
+	return limits.New(p.now, steps)
+}

@@ -1,0 +1,283 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+	"vjob/queue"
+)
+
+// Room for images is given away like any other: who has none cannot be saved, and nobody
+// is promised what would only be free if he were.
+
+// shelf is the room for images that one decision can give away.
+type shelf struct {
+	spaces hypervisor.Spaces
+	taken  map[string]cluster.MiB // of each pool
+	closed string                 // why there is none at all; "": there may be
+}
+
+func (p *Picture) shelf() *shelf {
+	return &shelf{p.images, map[string]cluster.MiB{}, p.noImages}
+}
+
+// put takes the room that the images of a vjob need, or says what is missing: then it
+// takes nothing.
+func (s *shelf) put(r *execute.Report) (lack string) {
+	if s.closed != "" {
+		return s.closed
+	}
+	need := s.need(r)
+	for _, m := range r.Record.Members {
+		if lack = s.spaces.Lack(m.Node, need, s.taken); !m.Ended && lack != "" {
+			return lack
+		}
+	}
+	for pool, mib := range need {
+		s.taken[pool] += mib
+	}
+	return ""
+}
+
+// need is what the images of a vjob take of each pool, counted as the executor counts it:
+// what is begun here is not refused there for a few MiB, again and again.
+func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
+	need := map[string]cluster.MiB{}
+	for rank, m := range r.Record.Members {
+		if !m.Ended {
+			need[s.spaces[m.Node].Pool] += gang.ImageSpace(r.Job.VMs[rank].Reserved.Memory)
+		}
+	}
+	return need
+}
+
+// mostPasses bounds how often the policy is asked again because some cannot do what it wishes.
+const mostPasses = 8
+
+// wish asks the policy who is to run. Who would have to be saved for that and cannot be
+// keeps his room, and the policy is asked again.
+func (p *Picture) wish() (wished []queue.Verdict, fault error) {
+	wished, fault = p.consult()
+	first, tried := wished, map[int]bool{}
+	for range mostPasses {
+		standing := p.stand(wished)
+		lacks, news := p.lacks(standing), p.squeeze(standing)
+		for i, lack := range lacks {
+			if job := p.VJobs[i].Job; p.stays[job.ID] == "" {
+				p.stays[job.ID], news = "it cannot be suspended: "+lack, true
+			}
+		}
+		if i := p.stuck(lacks, tried); i >= 0 {
+			tried[i] = true
+			if own, ok := p.goFirst(i); ok {
+				wished = own
+				continue
+			}
+		}
+		if !news {
+			break
+		}
+		wished, fault = p.consult()
+	}
+	p.tellKept(first, wished)
+	return wished, fault
+}
+
+// lacks are those that are to be saved and cannot be, with what is missing: who was
+// suspended by people has his images first, then the order counts.
+func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
+	list, shelf := map[int]string{}, p.shelf()
+	for _, held := range []bool{true, false} {
+		for i := range p.VJobs {
+			r := &p.VJobs[i]
+			if r.Job.Held != held || !p.saves(i, verdicts[i].Wish) {
+				continue
+			}
+			if lack := shelf.put(r); lack != "" {
+				list[i] = lack
+			}
+		}
+	}
+	return list
+}
+
+// saves reports whether a vjob is to go to disk by a wish.
+func (p *Picture) saves(i int, wish queue.Wish) bool {
+	r := &p.VJobs[i]
+	if wish != queue.Park || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+		return false
+	}
+	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
+}
+
+// overfills reports whether a plan moves vjobs by way of images for which there is no room: the
+// executor would turn it back, again and again. The next plan moves them live or not at all.
+func (p *Picture) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
+	shelf, moved := p.shelf(), map[cluster.VJobID]bool{}
+	for _, g := range plan.Gangs {
+		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
+	}
+	for i := range p.VJobs {
+		if p.saves(i, verdicts[i].Wish) {
+			shelf.put(&p.VJobs[i])
+		}
+	}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if verdicts[i].Wish != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.put(r) == "" {
+			continue
+		}
+		p.unsavable[r.Job.ID], some = true, true
+	}
+	return some
+}
+
+// stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
+// nobody is, or that was tried.
+func (p *Picture) stuck(lacks map[int]string, tried map[int]bool) int {
+	for _, i := range slices.Sorted(maps.Keys(lacks)) {
+		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// goFirst asks the policy without those that want the memory of one that stands still. It
+// reports false if that does not let it go on; then they are back.
+func (p *Picture) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
+	id, before := p.VJobs[stuck].Job.ID, p.barred
+	p.barred = maps.Clone(before)
+	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.stays[id]))
+	wished, fault := p.consult()
+	if fault != nil || wished[stuck].Wish != queue.Run {
+		p.barred = before
+		return nil, false
+	}
+	return wished, true
+}
+
+// settle settles who stands still in memory, and leaves those where they are that cannot
+// be saved.
+func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
+	verdicts := p.stand(wished)
+	lacks := p.lacks(verdicts)
+	if len(lacks) == 0 {
+		return verdicts
+	}
+	verdicts = slices.Clone(verdicts)
+	for i, lack := range lacks {
+		v := &verdicts[i]
+		if v.Wish = queue.Run; p.VJobs[i].Job.State == cluster.Paused {
+			v.Wish = queue.Stay
+		}
+		v.Reason += "; it cannot be suspended to disk: " + lack
+		if p.dimmed[p.VJobs[i].Job.ID] {
+			v.Reason += "; it gets next to no CPU until it can"
+		}
+		v.Again = p.now.Add(shelfAgain)
+	}
+	return verdicts
+}
+
+// shelfAgain is how long after it was found to be missing room for images is looked for
+// again, if nothing else happens.
+const shelfAgain = time.Minute
+
+// tellKept tells those that would have started whom they cannot have suspended for it.
+func (p *Picture) tellKept(first, wished []queue.Verdict) {
+	var who string
+	for i := range p.VJobs {
+		if why := p.stays[p.VJobs[i].Job.ID]; why != "" && who == "" {
+			who = fmt.Sprintf("; vjob %s keeps its room: %s", p.VJobs[i].Job.ID, why)
+			wished[i].Again = p.now.Add(shelfAgain)
+		}
+	}
+	for i := range wished {
+		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Wish == queue.Run && wished[i].Wish == queue.Stay && p.barred[r.Job.ID] == "" {
+			wished[i].Reason += who
+		}
+	}
+}
+
+// inPlace is what the VMs of a vjob count for that stands still and cannot be saved: where
+// it is asked for more CPU than its nodes have, it goes on with what they have, and moves
+// once it runs. Otherwise it would stand there for ever, in the way of all others.
+func (p *Picture) inPlace(r *execute.Report, books Books) Books {
+	if r.Job.State != cluster.Paused || p.shelf().put(r) == "" {
+		return books
+	}
+	return p.squeezed(r, books)
+}
+
+// squeezed are the books by which a vjob shares the CPU of its nodes.
+func (p *Picture) squeezed(r *execute.Report, books Books) squeezed {
+	wants := map[cluster.NodeID]cluster.MilliCPU{}
+	for rank, m := range r.Record.Members {
+		if !m.Ended {
+			wants[m.Node] += books.Need(r.Job.VMs[rank].ID).CPU
+		}
+	}
+	return squeezed{books, p.current, r.Record.Members, wants}
+}
+
+// squeeze has those that run go on with the CPU that their nodes have, which would otherwise
+// make room for want of it and cannot be saved: they would stand still for ever, or go on and
+// stop at every decision. It reports whether there are some.
+func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
+	for i, v := range standing {
+		r := &p.VJobs[i]
+		if v.Wish == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.saves(i, queue.Park) {
+			continue
+		}
+		lack, books := p.shelf().put(r), p.squeezed(r, p.books)
+		if lack == "" || !books.short() {
+			continue
+		}
+		for rank, m := range r.Record.Members {
+			vm := r.Job.VMs[rank].ID
+			if need := books.Need(vm); !m.Ended && need != p.intended.Need(vm) {
+				p.current.SetRunning(vm, need, m.Node)
+				p.intended.SetRunning(vm, need, m.Node)
+				some = true
+			}
+		}
+		p.stays[r.Job.ID] = "it cannot be suspended: " + lack
+	}
+	return some
+}
+
+// squeezed are books by which the VMs of one vjob share the CPU of the nodes on which they
+// stand.
+type squeezed struct {
+	Books
+	nodes   *cluster.Configuration
+	members []gang.Member
+	wants   map[cluster.NodeID]cluster.MilliCPU
+}
+
+// short reports whether a node has less CPU than they want.
+func (s squeezed) short() bool {
+	for at, cpu := range s.wants {
+		if n, known := s.nodes.Node(at); known && cpu > n.Capacity.CPU {
+			return true
+		}
+	}
+	return false
+}
+
+// Need implements [Books].
+func (s squeezed) Need(vm cluster.VMID) cluster.Resources {
+	need, at := s.Books.Need(vm), s.members[vm.Rank].Node
+	if n, known := s.nodes.Node(at); known && s.wants[at] > n.Capacity.CPU {
+		need.CPU = need.CPU * n.Capacity.CPU / s.wants[at]
+	}
+	return need
+}

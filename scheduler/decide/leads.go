@@ -1,0 +1,68 @@
+package decide
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/reservation"
+)
+
+// leads are how long before a reservation room is made for it: as long as it takes to
+// suspend all that make room on the busiest node, or to move all others from it, and the
+// margin. Nobody is started for less than a whole node takes. They are 0 if nothing is
+// reserved.
+func (p *Picture) leads() reservation.Leads {
+	if !p.reserved() {
+		return reservation.Leads{}
+	}
+	at := map[cluster.NodeID]time.Duration{}
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		stands := r.Job.State == cluster.Paused // its memory has to be saved as well
+		if r.Job.State != cluster.Running && !stands || r.Job.Container {
+			continue
+		}
+		leaves := p.settings.suspension
+		if !r.Job.Reservation.IsZero() || p.settings.Keeps(r.Job) {
+			leaves = p.settings.removal
+		}
+		for k := range r.Job.VMs {
+			if node := p.current.Place(r.Job.VMs[k].ID); node != "" {
+				at[node] += leaves(r.Job.VMs[k].Reserved.Memory)
+			}
+		}
+	}
+	var busiest, whole time.Duration
+	for _, n := range p.current.Nodes() {
+		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], p.settings.suspension(n.Capacity.Memory))
+	}
+	if len(at) > 0 {
+		busiest += p.settings.Reserving.Margin
+	}
+	return reservation.Leads{Park: busiest, Start: whole + p.settings.Reserving.Margin}
+}
+
+// suspension is how long so much memory takes, if as many transfers go on at once as may.
+func (s *Settings) suspension(memory cluster.MiB) time.Duration {
+	return s.Execute.Costs.Duration(cluster.Suspend, memory, false) / time.Duration(max(1, s.Execute.Transfers))
+}
+
+// removal is how long it takes until so much memory is elsewhere, where somebody else may
+// have to leave first.
+func (s *Settings) removal(memory cluster.MiB) time.Duration {
+	moves := s.Execute.Costs.Duration(cluster.Migrate, memory, false)
+	if !s.Live {
+		moves = max(moves, s.Execute.Costs.Duration(cluster.Suspend, memory, false)+s.Execute.Costs.Duration(cluster.Resume, memory, true))
+	}
+	return 2 * moves / time.Duration(max(1, s.Execute.Transfers))
+}
+
+// reserved reports whether a vjob waits for its reservation.
+func (p *Picture) reserved() bool {
+	for i := range p.VJobs {
+		if job := p.VJobs[i].Job; !job.Reservation.IsZero() && job.State.Ready() {
+			return true
+		}
+	}
+	return false
+}

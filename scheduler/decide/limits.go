@@ -1,0 +1,96 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy/budget"
+)
+
+// LimitChange is a change of the budgets that is to come, with what has to stop for it
+// of what runs now.
+type LimitChange struct {
+	At     time.Time
+	From   time.Time // when those that have to stop are suspended
+	Limits []budget.Limit
+	Stops  []cluster.VJobID
+}
+
+// Changes of budgets are foreseen for a day, and only the first ones.
+const (
+	foresight   = 24 * time.Hour
+	mostChanges = 6
+)
+
+// limit gives the picture the limits that hold for it: those of now, and those that begin
+// so soon that what they stop has to be suspended now.
+func (p *Picture) limit(budgets budget.Books) {
+	p.Limits = budgets.At(p.now)
+	for t := p.now; len(p.Changes) < mostChanges; {
+		next, ok := budgets.Next(t)
+		if !ok || next.Sub(p.now) > foresight {
+			break
+		}
+		t = next
+		change := LimitChange{At: t, From: t, Limits: budgets.At(t)}
+		if budget.Tightens(p.Limits, change.Limits) {
+			stops := p.stops(change.Limits)
+			change.From = t.Add(-p.lead(stops))
+			for _, i := range stops {
+				change.Stops = append(change.Stops, p.VJobs[i].Job.ID)
+			}
+			slices.Sort(change.Stops)
+		}
+		p.Changes = append(p.Changes, change)
+		p.again(t)
+		if !change.From.After(p.now) {
+			p.Limits = budget.Tighter(p.Limits, change.Limits)
+		} else {
+			p.again(change.From)
+		}
+	}
+}
+
+// stops are those that run now and would have to stop under other limits.
+func (p *Picture) stops(limits []budget.Limit) (list []int) {
+	if len(p.settings.Energy.Power) == 0 {
+		return nil
+	}
+	q := p.ration(p.intended, p.goingOn(), limits)
+	runs, _ := q.Choose()
+	for k, i := range q.jobs {
+		if !runs[k] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Suspensions for a budget begin early enough for all of them, twice as long as they are
+// estimated to take. Caps take moments.
+const (
+	leastLead = time.Minute
+	mostLead  = 2 * time.Hour
+)
+
+// lead is how long before a budget begins vjobs have to stop for it.
+func (p *Picture) lead(stops []int) time.Duration {
+	saved := map[cluster.NodeID]time.Duration{}
+	longest := time.Duration(0)
+	costs, transfers := &p.settings.Execute.Costs, time.Duration(max(p.settings.Execute.Transfers, 1))
+	for _, i := range stops {
+		job := p.VJobs[i].Job
+		for k := range job.VMs {
+			vm := &job.VMs[k]
+			at, runs := p.intended.Host(vm.ID)
+			if !runs {
+				continue
+			}
+			takes := time.Duration(float64(costs.SuspendPer) * float64(vm.Reserved.Memory) / float64(cluster.GiB))
+			saved[at] += takes
+			longest = max(longest, takes, saved[at]/transfers)
+		}
+	}
+	return min(leastLead+2*longest, mostLead)
+}

@@ -1,0 +1,86 @@
+package decide
+
+import (
+	"maps"
+
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/queue"
+)
+
+// Wanted is a node that is off and shall come on, and what it draws while it does.
+type Wanted struct {
+	Node  cluster.NodeID
+	Watts energy.Watts
+}
+
+// keep keeps power within the limits for nodes that shall come on: for each as far as the
+// floors of all that run leave it. Nobody has to stop for a node.
+func (p *Picture) keep(wanted []Wanted) {
+	if len(p.Limits) == 0 || len(wanted) == 0 {
+		return
+	}
+	verdicts := p.goingOn()
+	over := p.excess(verdicts)
+	for _, w := range wanted {
+		before := p.least[w.Node]
+		p.least[w.Node] = max(before, w.Watts)
+		if after := p.excess(verdicts); after > over {
+			p.least[w.Node] = before
+			continue
+		}
+		p.Kept[w.Node] = w.Watts
+	}
+}
+
+// goingOn are verdicts by which those run that do, or are about to.
+func (p *Picture) goingOn() []queue.Verdict {
+	verdicts := make([]queue.Verdict, len(p.VJobs))
+	for i := range p.VJobs {
+		if p.VJobs[i].Bound == cluster.VMRunning {
+			verdicts[i].Wish = queue.Run
+		}
+	}
+	return verdicts
+}
+
+// excess is by how much the limits are exceeded together when those run that are to, with
+// their floors.
+func (p *Picture) excess(verdicts []queue.Verdict) (sum energy.Watts) {
+	q := p.ration(p.intended, verdicts, p.Limits)
+	runs := make([]bool, len(q.Jobs))
+	for k := range runs {
+		runs[k] = true
+	}
+	for _, over := range q.Excess(runs) {
+		sum += over
+	}
+	return sum
+}
+
+// Darken has a node be off that is on its way there, and still draws power.
+func (p *Picture) Darken(id cluster.NodeID) {
+	p.off[id] = true
+	delete(p.least, id)
+}
+
+// Dispensable is how many of some nodes, from the first on, are better off: more vjobs run
+// with the power that these draw for being on. 0 is none. All of them are empty.
+func (p *Picture) Dispensable(empty []cluster.Node) int {
+	return most(len(empty), func(n int) int { return p.without(empty, n) })
+}
+
+// without is how many vjobs would run with the first of some nodes off.
+func (p *Picture) without(empty []cluster.Node, off int) int {
+	was := p.off
+	p.off = maps.Clone(was)
+	defer func() { p.off = was }()
+	for _, n := range empty[:off] {
+		p.off[n.ID] = true
+	}
+	online := make([]cluster.Node, len(empty))
+	for i := range empty {
+		online[len(empty)-1-i] = empty[i]
+	}
+	return p.runs(online, len(empty)-off)
+}

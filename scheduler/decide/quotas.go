@@ -1,0 +1,61 @@
+package decide
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/queue"
+	"vjob/queue/ordering"
+	"vjob/queue/quota"
+)
+
+// impose puts the quotas before the room: who would be over one even beside those alone
+// that run now is barred, and who would be beside those that are to start is refused. Reservations
+// were asked when they were confirmed.
+func (p *Picture) impose(m *queue.Moment) {
+	rules := p.settings.Arranged()
+	if rules.Quotas.Empty() {
+		return
+	}
+	tally, index := Count(rules, p.VJobs, p.past, p.now)
+	p.promised(tally, index)
+	for i := range m.Jobs {
+		if j := &m.Jobs[i]; j.Barred == "" && j.Reservation.IsZero() {
+			j.Barred = tally.Refuses(index[j.ID])
+		}
+	}
+	room := m.Room
+	if m.Places == nil {
+		m.Places = func(time.Time) queue.Room { return room() }
+	}
+	m.Room = func() queue.Room { return tally.Room(room(), index) }
+}
+
+// Count counts those against the quotas that run, or are under way to or from there; who
+// is saved from where he stands still does not run. A container counts, and those inside
+// do not.
+func Count(rules *ordering.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
+	tally := rules.Quotas.Tally(now, past)
+	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
+	for i := range reports {
+		r := &reports[i]
+		jobs[i] = quotaJob(rules, r)
+		index[r.Job.ID] = &jobs[i]
+		if r.Job.Inner != 0 {
+			continue
+		}
+		if !r.Job.State.Ready() && !r.Record.Stands() || r.Bound == cluster.VMRunning {
+			tally.Count(&jobs[i])
+		}
+	}
+	return tally, index
+}
+
+// quotaJob is what quotas know of a vjob.
+func quotaJob(rules *ordering.Rules, r *execute.Report) quota.Job {
+	return quota.Job{
+		ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
+		Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
+	}
+}

@@ -1,0 +1,196 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/energy/cpushare"
+	"vjob/hypervisor"
+	"vjob/queue"
+)
+
+// rationing is the question of a picture to package cpushare: nodes and vjobs by their
+// places there.
+type rationing struct {
+	cpushare.Problem
+	limits []budget.Limit
+	jobs   []int // the reports of the picture, in the order of Problem.Jobs
+	nodes  map[cluster.NodeID]int
+}
+
+// anywhere stands for the nodes of a VM that has none yet: one with the mean power for
+// each processor of those that take VMs.
+func anywhere(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) cpushare.Node {
+	n := cpushare.Node{}
+	for i := range nodes {
+		if p, ok := known[nodes[i].ID]; ok && nodes[i].Hosts() {
+			n.CPU += float64(nodes[i].Capacity.CPU)
+			n.Power.Full += p.Full - p.Idle
+		}
+	}
+	return n
+}
+
+// ration states who would run as the verdicts are, where the configuration has them.
+func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
+	q := p.rationing(at, limits)
+	for _, i := range p.rationOrder(verdicts) {
+		q.jobs = append(q.jobs, i)
+		q.Jobs = append(q.Jobs, q.job(p, &p.VJobs[i], at))
+	}
+	return q
+}
+
+// rationing is the question before any vjob is in it.
+func (p *Picture) rationing(at *cluster.Configuration, limits []budget.Limit) *rationing {
+	q := &rationing{limits: limits, nodes: map[cluster.NodeID]int{}}
+	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
+	if q.Most <= 0 {
+		q.Most = 1
+	}
+	if q.Lambda <= 0 {
+		q.Lambda = 1
+	}
+	nodes := at.Nodes()
+	q.Limits = make([]cpushare.Limit, len(limits))
+	for _, n := range nodes {
+		power, known := p.settings.Energy.Power[n.ID]
+		if !known {
+			continue
+		}
+		q.nodes[n.ID] = len(q.Nodes)
+		for i, l := range limits {
+			if l.Group.Has(n.Labels) {
+				q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
+			}
+		}
+		q.Nodes = append(q.Nodes, p.site(&n, power))
+	}
+	for i, l := range limits {
+		q.Limits[i].Watts = l.Watts
+		if l.Group == (budget.Group{}) {
+			q.Limits[i].Nodes = append(q.Limits[i].Nodes, len(q.Nodes))
+		}
+	}
+	q.Nodes = append(q.Nodes, anywhere(nodes, p.settings.Energy.Power))
+	return q
+}
+
+// site is a node as those see it who count what it draws.
+func (p *Picture) site(n *cluster.Node, power energy.Power) cpushare.Node {
+	return cpushare.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
+}
+
+// rationOrder lists those that are to run in the order in which they have their power, which
+// is that in which they have their room: those with reservations first, since their power was
+// looked at when they were confirmed, then those that never make room, then the others in the
+// order of the queue, and best-effort ones last. Where the policy never suspends, those that
+// are to start come after those that run.
+func (p *Picture) rationOrder(verdicts []queue.Verdict) (list []int) {
+	for i := range p.VJobs {
+		if verdicts[i].Wish == queue.Run {
+			list = append(list, i)
+		}
+	}
+	suspends := queue.Suspends(p.settings.Policy)
+	slices.SortStableFunc(list, func(a, b int) int {
+		return cmp.Compare(rationClass(&p.VJobs[a], suspends), rationClass(&p.VJobs[b], suspends))
+	})
+	return list
+}
+
+// rationClass is a place in the order in which vjobs have their power.
+func rationClass(r *execute.Report, suspends bool) int {
+	switch starts := r.Idle && r.Job.State.Ready(); {
+	case !r.Job.Reservation.IsZero():
+		return 0
+	case r.Job.Yields == cluster.Never && !r.Job.BestEffort && !starts:
+		return 1
+	case !r.Job.BestEffort && (suspends || !starts):
+		return 2
+	case !r.Job.BestEffort:
+		return 3
+	case !starts:
+		return 4
+	default:
+		return 5
+	}
+}
+
+// job is one vjob, as far as its power goes.
+func (q *rationing) job(p *Picture, r *execute.Report, at *cluster.Configuration) cpushare.Job {
+	j := cpushare.Job{Floor: floorOf(r.Job), Fixed: !r.Idle || r.Blind || p.aside[r.Job.ID] != ""}
+	for rank := range r.Job.VMs {
+		if rank < len(r.Record.Members) && r.Record.Members[rank].Ended {
+			continue
+		}
+		vm := &r.Job.VMs[rank]
+		place := len(q.Nodes) - 1
+		host, runs := at.Host(vm.ID)
+		if n, known := q.nodes[host]; runs && known {
+			place = n
+		} else if runs {
+			continue // nobody knows what is drawn there
+		}
+		j.VMs = append(j.VMs, cpushare.VM{Node: place, CPU: float64(max(vm.Reserved.CPU, hypervisor.LeastCap))})
+	}
+	return j
+}
+
+// floorOf is the least yield of a vjob: what its owner is content with, and no less than
+// what can be told from nothing.
+func floorOf(job *cluster.VJob) float64 {
+	floor := job.Floor
+	if floor <= 0 {
+		return 1
+	}
+	for i := range job.VMs {
+		if cpu := job.VMs[i].Reserved.CPU; cpu > 0 {
+			floor = max(floor, min(1, float64(hypervisor.LeastCap)/float64(cpu)))
+		}
+	}
+	return min(floor, 1)
+}
+
+// rationed reports whether shares of CPU are dealt out on a picture.
+func (p *Picture) rationed() bool {
+	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.Rations())
+}
+
+// allot are the caps of vjobs once the verdicts are carried out: the shares of those that
+// run, and next to nothing for those that leave their power to others, so that budgets are
+// kept before they have stopped.
+func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
+	caps := map[cluster.VJobID][]cluster.MilliCPU{}
+	if !p.rationed() {
+		return caps
+	}
+	verdicts = slices.Clone(verdicts)
+	for i := range verdicts {
+		if r := &p.VJobs[i]; p.dimmed[r.Job.ID] {
+			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
+			verdicts[i].Wish = queue.Park // also where it cannot be saved yet
+		}
+	}
+	if target == nil {
+		target = p.current
+	}
+	q := p.ration(target, verdicts, p.Limits)
+	runs := make([]bool, len(q.Jobs))
+	for k := range runs {
+		runs[k] = true
+	}
+	for k, yield := range q.Share(runs) {
+		job := p.VJobs[q.jobs[k]].Job
+		list := make([]cluster.MilliCPU, len(job.VMs))
+		for rank := range list {
+			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.LeastCap)
+		}
+		caps[job.ID] = list
+	}
+	return caps
+}

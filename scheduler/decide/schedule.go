@@ -1,0 +1,179 @@
+package decide
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+	"vjob/queue/forecast"
+	"vjob/queue/limits"
+	"vjob/queue/quota"
+)
+
+// Scene is what a forecast of vjobs starts from.
+type Scene struct {
+	forecast.Scene
+	VJobs  []*cluster.VJob
+	Inside cluster.VJobID // the container in which they run; 0: on the cluster
+}
+
+// Scenes are what forecasts start from, given what was last decided of the vjobs: that of
+// the cluster, then those of the containers. The vjobs are copies, in the order of the
+// picture.
+func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
+	scenes := []*Scene{p.scene(decided)}
+	for i := range p.inside {
+		q := &p.inside[i]
+		s := q.scene(decided)
+		s.Inside, s.Until = q.container.ID, p.now.Add(q.left)
+		scenes = append(scenes, s)
+	}
+	return scenes
+}
+
+func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
+	s := &Scene{Scene: forecast.Scene{
+		Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name(), Gap: queue.GapOf(p.settings.Policy),
+	}}
+	for _, n := range p.intended.Nodes() {
+		if n.Hosts() {
+			s.Nodes = append(s.Nodes, n.Capacity)
+			s.Total = s.Total.Plus(n.Capacity)
+		}
+	}
+	counts, quotas, power := needs(p.intended), p.quotas(), p.power()
+	ruled := p.ruled()
+	s.Places = p.placesFor(counts)
+	for i, at := range p.lined {
+		job := p.job(i, at, counts)
+		v, known := decided[job.ID]
+		f := foreseen(&job, p.aside[job.ID] != "" || p.closed != "", v, known)
+		if later, waits := p.Later[job.ID]; waits && !f.Runs && !job.Held {
+			f.NotBefore, f.Stuck = later, false
+		}
+		f.VMs, f.BestEffort = p.sizes(i, at, counts), job.BestEffort
+		f.Yields = f.Runs && p.yields(&job)
+		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && p.line[at].Rules != ""
+		f.Array, f.After = job.Array, p.ties(&job, f.Stuck)
+		quotas.note(&f)
+		if power != nil {
+			f.Parts = append(f.Parts, limits.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
+		}
+		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
+	}
+	return s
+}
+
+// ruled are the vjobs that have rules, but for those in the line; 0: the cluster has some.
+func (p *Picture) ruled() map[cluster.VJobID]bool {
+	some := map[cluster.VJobID]bool{}
+	for _, r := range p.rules {
+		some[r.VJob] = some[r.VJob] || r.Text != ""
+	}
+	return some
+}
+
+// placesFor are rooms in which rules count, and all that run may be moved that they let.
+func (p *Picture) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
+	line := ctxswitch.NewLine(p.line)
+	return func() func(id cluster.VJobID) bool {
+		room := ctxswitch.NewPacking(ctxswitch.Stock{
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+		})
+		return func(id cluster.VJobID) bool {
+			ok, _ := room.Take(id)
+			return ok
+		}
+	}
+}
+
+// ties are those for whom a vjob waits that is stuck for nothing else; none: it is not, or
+// nobody knows whether that will ever be.
+func (p *Picture) ties(job *queue.Job, stuck bool) (list []forecast.Tie) {
+	if !stuck || job.Held || p.waits[job.ID] == "" || p.aside[job.ID] != "" || p.closed != "" {
+		return nil
+	}
+	for _, d := range job.After {
+		if d.When == cluster.AfterNotOK {
+			return nil
+		}
+		list = append(list, forecast.Tie{On: d.On, Array: d.Array, Start: d.When == cluster.AfterStart})
+	}
+	return list
+}
+
+// yields reports whether a vjob that runs makes room for those before it, whenever they
+// want it: slots have their turns.
+func (p *Picture) yields(job *queue.Job) bool {
+	turns := p.settings.Policy.Name() == queue.TimeSlices{}.Name()
+	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
+}
+
+// sizes are what the VMs of a vjob count for, given its place in the line.
+func (p *Picture) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+	if at >= 0 {
+		return p.line[at].Needs
+	}
+	for k := range p.VJobs[i].Job.VMs {
+		if need, counts := counts[p.VJobs[i].Job.VMs[k].ID]; counts {
+			list = append(list, need)
+		}
+	}
+	return list
+}
+
+// quotas are how quotas limit those who wait.
+type quotas struct {
+	prospect *quota.Prospect // nil: there are none
+	jobs     map[cluster.VJobID]quota.Job
+}
+
+// ahead is how far changes of quotas are foretold.
+const ahead = 7 * 24 * time.Hour
+
+func (p *Picture) quotas() (q quotas) {
+	rules := p.settings.Arranged()
+	if rules.Quotas.Empty() {
+		return q
+	}
+	q.prospect, q.jobs = rules.Quotas.Prospect(p.now, p.now.Add(ahead), p.past), map[cluster.VJobID]quota.Job{}
+	for i := range p.VJobs {
+		q.jobs[p.VJobs[i].Job.ID] = quotaJob(rules, &p.VJobs[i])
+	}
+	return q
+}
+
+// note tells the forecast what a vjob takes of quotas.
+func (q quotas) note(f *forecast.Job) {
+	if q.prospect == nil {
+		return
+	}
+	job := q.jobs[f.ID]
+	f.Parts = q.prospect.Parts(&job)
+}
+
+// foreseen is what the forecast is told of a vjob.
+func foreseen(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.Job {
+	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Reason}
+	if decided && v.Reason != "" && (j.State.Ready() || v.Wish == queue.Run) {
+		f.Reason = v.Reason
+	}
+	f.Left, f.Ends = j.Left()
+	switch {
+	case j.Busy:
+		f.Runs, f.Stuck, f.Leaves = j.Bound == queue.Run, j.Bound != queue.Run, j.Bound != queue.Run
+	case j.State == cluster.Running:
+		f.Runs = true
+	default:
+		f.Runs = decided && v.Wish == queue.Run
+		f.Stuck = !f.Runs && (j.Held || j.Barred != "" || aside)
+	}
+	if j.State == cluster.Running {
+		f.Since = j.Since
+	}
+	if j.State.Ready() && !f.Runs {
+		f.Reserved = j.Reservation
+	}
+	return f
+}

@@ -1,0 +1,106 @@
+package dependency
+
+import (
+	"fmt"
+
+	"vjob/cluster"
+)
+
+// of says for what a vjob waits, "" for nothing, or that it can never come, and why.
+func (k *Register) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]answer) (why string, never bool) {
+	open := 0
+	for _, d := range job.After {
+		a, known := asked[d]
+		if !known { // all vjobs of an array ask the same
+			a = k.dependency(d, vjobs)
+			asked[d] = a
+		}
+		switch {
+		case a.met:
+		case !a.hope:
+			return a.why, true
+		default:
+			if open++; why == "" {
+				why = a.why
+			}
+		}
+	}
+	if open > 1 {
+		why += fmt.Sprintf(", and for %d more", open-1)
+	}
+	return why, false
+}
+
+// wanted is what of another vjob is waited for, and ended how that vjob has ended.
+var (
+	wanted = map[cluster.Condition]string{
+		cluster.AfterOK: "to end well", cluster.AfterAny: "to end", cluster.AfterNotOK: "to end otherwise than well", cluster.AfterStart: "to start",
+	}
+	ended = map[cluster.Outcome]string{
+		cluster.Completed: "has ended well", cluster.Overdue: "ran over its walltime", cluster.Deleted: "was deleted", cluster.Broken: "has failed",
+	}
+)
+
+// answer is how a dependency stands: met, or for what is waited, or why there is no hope.
+type answer struct {
+	met, hope bool
+	why       string
+}
+
+// dependency is how a condition on another vjob, or on those of an array, stands.
+func (k *Register) dependency(d cluster.Dependency, vjobs VJobs) answer {
+	if d.Array {
+		return k.dependencyOnArray(d, vjobs)
+	}
+	id := d.On
+	p, over := k.past[id]
+	for over && p.Again && (d.When != cluster.AfterStart || !p.Started) { // the next attempt counts in its place
+		if p.Next == 0 {
+			return answer{hope: true, why: fmt.Sprintf("for the next attempt of vjob %s", id)}
+		}
+		id = p.Next
+		p, over = k.past[id]
+	}
+	if over {
+		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)
+		return answer{met: met, why: fmt.Sprintf("vjob %s, for which it waits %s, %s", id, wanted[d.When], ended[p.Outcome])}
+	}
+	a := answer{hope: true, why: fmt.Sprintf("for vjob %s %s", id, wanted[d.When])}
+	if r, live := vjobs.Job(id); live {
+		a.met, _ = d.When.Met(r.Job.State, r.Began, r.Job.Outcome)
+	}
+	return a
+}
+
+// dependencyOnArray asks the condition of all vjobs of an array; that one ended otherwise
+// than well is enough for afternotok, once all have ended.
+func (k *Register) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
+	open, good, bad := 0, 0, cluster.VJobID(0)
+	for id, p := range k.past {
+		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)
+		switch {
+		case p.Array != d.On || p.Again && p.Next != 0: // the next attempt is in the array as well
+		case p.Again:
+			open++
+		case met:
+			good++
+		case bad == 0 || id < bad:
+			bad = id
+		}
+	}
+	for _, r := range vjobs.Members(d.On) {
+		if met, _ := d.When.Met(r.Job.State, r.Began, r.Job.Outcome); met {
+			good++
+		} else {
+			open++
+		}
+	}
+	a := answer{met: open == 0 && bad == 0, hope: bad == 0, why: fmt.Sprintf("for array %s %s", d.On, wanted[d.When])}
+	if d.When == cluster.AfterNotOK {
+		a.met, a.hope = open == 0 && good > 0, open > 0
+	}
+	if p, known := k.past[bad]; known && !a.met && !a.hope {
+		a.why = fmt.Sprintf("vjob %s of array %s, for which it waits %s, %s", bad, d.On, wanted[d.When], ended[p.Outcome])
+	}
+	return a
+}

@@ -1,0 +1,105 @@
+package dependency_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
+	"vjob/scheduler/dependency"
+)
+
+// family is vjobs that wait, and that the register is told of when they end.
+type family struct {
+	jobs     map[cluster.VJobID]*cluster.VJob
+	register *dependency.Register
+	said     map[cluster.VJobID]string
+}
+
+func (f *family) Job(id cluster.VJobID) (execute.Report, bool) {
+	job, live := f.jobs[id]
+	return execute.Report{Job: job, Record: &gang.Record{}}, live
+}
+
+func (f *family) Members(cluster.VJobID) []execute.Report { return nil }
+
+func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, why string) error {
+	delete(f.jobs, id)
+	f.said[id] = why
+	f.register.Note(journal.Past{ID: id, Outcome: cluster.Broken})
+	return nil
+}
+
+func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, why string) error {
+	f.said[id] = why
+	return nil
+}
+
+// waits adds a vjob that waits for another to end well.
+func (f *family) waits(id, on cluster.VJobID, unmet cluster.Unmet) {
+	job := &cluster.VJob{ID: id}
+	job.After, job.Unmet = []cluster.Dependency{{On: on, When: cluster.AfterOK}}, unmet
+	f.jobs[id] = job
+	f.register.Wait(id)
+}
+
+func newFamily() *family {
+	return &family{jobs: map[cluster.VJobID]*cluster.VJob{}, register: dependency.New(&journal.Loaded{}), said: map[cluster.VJobID]string{}}
+}
+
+// What can never be met goes from one to the next at once, until somebody runs or is held
+// all the same.
+func TestUnmetGoesOn(t *testing.T) {
+	f := newFamily()
+	f.register.Note(journal.Past{ID: 1, Outcome: cluster.Overdue})
+	f.waits(4, 3, cluster.UnmetFails) // 4 waits for 3, 3 for 2, 2 for 1: none of them ends well
+	f.waits(3, 2, cluster.UnmetFails)
+	f.waits(2, 1, cluster.UnmetFails)
+	f.waits(5, 4, cluster.UnmetHolds)
+	f.waits(6, 4, cluster.UnmetRuns)
+	f.waits(7, 6, cluster.UnmetFails) // 6 is still to come
+	freed := f.register.Settle(time.Time{}, f)
+	if fmt.Sprint(freed) != "[5 6]" {
+		t.Errorf("freed: %v", freed)
+	}
+	for id, want := range map[cluster.VJobID]string{
+		2: "vjob 1, for which it waits to end well, ran over its walltime",
+		3: "vjob 2, for which it waits to end well, has failed",
+		4: "vjob 3, for which it waits to end well, has failed",
+		5: "held: vjob 4, for which it waits to end well, has failed",
+		6: "", 7: "",
+	} {
+		if f.said[id] != want {
+			t.Errorf("vjob %s: %q, want %q", id, f.said[id], want)
+		}
+	}
+	if w := f.register.Waiting(); len(w) != 1 || w[7] != "for vjob 6 to end well" {
+		t.Errorf("waiting: %v", w)
+	}
+}
+
+// Of those that ended long ago only those are remembered for which somebody waits.
+func TestForgets(t *testing.T) {
+	f := newFamily()
+	f.jobs[100_001] = &cluster.VJob{ID: 100_001}
+	f.waits(100_002, 3, cluster.UnmetFails)
+	f.jobs[100_002].After = append(f.jobs[100_002].After, cluster.Dependency{On: 100_001, When: cluster.AfterOK})
+	for id := range cluster.VJobID(30_000) {
+		f.register.Note(journal.Past{ID: id + 1, Outcome: cluster.Completed})
+	}
+	if freed := f.register.Settle(time.Time{}, f); len(freed) > 0 {
+		t.Errorf("freed: %v", freed)
+	}
+	for id, want := range map[cluster.VJobID]bool{2: false, 3: true, 9_999: false, 30_000: true} {
+		if f.register.Ended(id) != want {
+			t.Errorf("that vjob %s has ended is known: %t", id, !want)
+		}
+	}
+	f.register.Note(journal.Past{ID: 100_001, Outcome: cluster.Completed})
+	if freed := f.register.Settle(time.Time{}, f); fmt.Sprint(freed) != "[100002]" {
+		t.Errorf("freed: %v", freed)
+	}
+}

@@ -1,0 +1,68 @@
+package dependency
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+)
+
+// VJobs are those that have not ended. The executor has them.
+type VJobs interface {
+	Job(id cluster.VJobID) (execute.Report, bool)
+	// Members are those of an array.
+	Members(array cluster.VJobID) []execute.Report
+	// Clear ends one, Hold holds it.
+	Clear(now time.Time, id cluster.VJobID, then gang.Then, why string) error
+	Hold(now time.Time, id cluster.VJobID, held bool, why string) error
+}
+
+// Settle looks at those that wait for others. Some wait on; those that need not any more
+// are freed, and returned. Of some a dependency can never be met: with them is done what
+// their owners want.
+func (k *Register) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
+	if len(k.waits) == 0 {
+		return nil
+	}
+	k.forget(vjobs)
+	for settled := false; !settled; {
+		settled = true
+		asked := map[cluster.Dependency]answer{}
+		// In order: who waits was mostly submitted after those for whom it waits.
+		for _, id := range slices.Sorted(maps.Keys(k.waits)) {
+			r, live := vjobs.Job(id)
+			if !live {
+				delete(k.waits, id)
+				continue
+			}
+			why, never := k.of(r.Job, vjobs, asked)
+			k.waits[id] = why
+			if never {
+				unmet(now, r.Job, vjobs, why)
+				settled = false
+			}
+			if never || why == "" {
+				delete(k.waits, id)
+			}
+			if why == "" || never && r.Job.Unmet != cluster.UnmetFails {
+				freed = append(freed, id)
+			}
+		}
+	}
+	return freed
+}
+
+// unmet does with a vjob what its owner wants when a dependency can never be met. The vjob
+// is there: it was just looked at.
+func unmet(now time.Time, job *cluster.VJob, vjobs VJobs, why string) {
+	switch job.Unmet {
+	case cluster.UnmetFails:
+		_ = vjobs.Clear(now, job.ID, gang.ThenFail, why)
+	case cluster.UnmetHolds:
+		_ = vjobs.Hold(now, job.ID, true, "held: "+why)
+	case cluster.UnmetRuns:
+	}
+}

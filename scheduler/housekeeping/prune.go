@@ -1,0 +1,33 @@
+package housekeeping
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"time"
+
+	"vjob/ctxswitch/journal"
+)
+
+// Pruner deletes history in batches, each a short write among those of the loop and of
+// submissions. The store does.
+type Pruner interface {
+	Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error]
+}
+
+// Prune deletes the history that is old enough: older than the horizon, as that is then.
+// The loop need not know: what it speaks of is live or open. Should it speak of something
+// else, its commit is refused, and it loads anew.
+func Prune(store Pruner, horizon func() journal.Horizon, every time.Duration, log *slog.Logger) Chore {
+	return Chore{Name: "prune", Every: every, Do: func(ctx context.Context) (err error) {
+		var sum journal.Pruned
+		for done, wrong := range store.Prune(ctx, horizon()) {
+			sum, err = sum.Plus(done), wrong
+		}
+		if sum != (journal.Pruned{}) {
+			log.Info("old history deleted", slog.Int("events", sum.Events), slog.Int("calls", sum.Calls),
+				slog.Int("plans", sum.Plans), slog.Int("vjobs", sum.VJobs), slog.Int("charges", sum.Charges))
+		}
+		return err
+	}}
+}

@@ -1,0 +1,26 @@
+package housekeeping
+
+import (
+	"context"
+	"time"
+
+	"vjob/cluster"
+)
+
+// Sweeper removes what is kept for vjobs that are not live, but for consoles younger than
+// keep. Every driver does.
+type Sweeper interface {
+	Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep time.Duration) error
+}
+
+// Sweep lets the driver remove what is kept for vjobs that have ended. Live tells which
+// have not, and may have to wait for that.
+func Sweep(driver Sweeper, live func(context.Context) (func(cluster.VJobID) bool, error), every, keep time.Duration) Chore {
+	return Chore{Name: "sweep", Every: every, Do: func(ctx context.Context) error {
+		lives, err := live(ctx)
+		if err != nil {
+			return err
+		}
+		return driver.Sweep(ctx, lives, keep)
+	}}
+}

@@ -1,0 +1,122 @@
+// Package nodepower switches nodes off and on. [Policy] decides which nodes should be on: it
+// switches off what the rules of package energy/dpm find idle, wakes nodes for vjobs that wait
+// for room or have a reservation, and leaves alone what administrators have ordered.
+// [Controller] carries it out: it takes each node through the phases of package
+// energy/power/cycle and queues the calls for the power drivers, which are made once the step
+// of the loop is committed.
+package nodepower
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/energy"
+	"vjob/energy/dpm"
+	"vjob/energy/power/cycle"
+	"vjob/scheduler/decide"
+)
+
+// PolicySettings say when nodes are switched.
+type PolicySettings struct {
+	dpm.Settings
+	Every time.Duration // between two reviews of all nodes
+	// Boot is expected of nodes of which no power model is known.
+	Boot time.Duration
+}
+
+// Parts are what a policy looks at and acts on.
+type Parts struct {
+	Exec       *execute.Executor
+	Controller *Controller
+	Power      Power
+	Models     map[cluster.NodeID]energy.Power
+	Margin     time.Duration // by which room for reservations is cleared before they begin
+	Seed       uint64
+}
+
+// Power tells of the limits of power. Package powercap implements it.
+type Power interface {
+	// Limited reports whether any limit holds.
+	Limited() bool
+	// Affords reports whether the limits leave the power for switching a node on.
+	Affords(id cluster.NodeID) bool
+}
+
+// Scene is what there is at one instant.
+type Scene struct {
+	Now     time.Time
+	Decided bool                   // a decision has just been taken
+	Waiting []cluster.VJobID       // those that wait for room, in order
+	Picture func() *decide.Picture // what a decision would see now, to try things out on
+}
+
+// Policy decides which nodes should be on. It keeps the recent demand of VMs in memory only:
+// after a restart nothing goes off before demand is known again. Not safe for concurrent use.
+type Policy struct {
+	settings PolicySettings
+	Parts
+	past  *dpm.History
+	noted time.Time
+	next  time.Time // review
+	again time.Time // when a decision is wanted
+	// handed are nodes that become empty, with how long that is waited for.
+	handed map[cluster.NodeID]time.Time
+}
+
+// NewPolicy makes a policy without memory of past demand.
+func NewPolicy(s *PolicySettings, h Parts) *Policy {
+	return &Policy{settings: *s, Parts: h, past: dpm.NewHistory(s.RiskWindow), handed: map[cluster.NodeID]time.Time{}}
+}
+
+// Next is when it wants to look at all nodes again; zero before its first turn.
+func (k *Policy) Next() time.Time { return k.next }
+
+// Tend takes a turn: it wakes nodes after a decision, and now and then looks at what all
+// nodes have to do. It returns when it wants a decision because of a reservation; zero is
+// never.
+func (k *Policy) Tend(s *Scene) (again time.Time) {
+	k.again = time.Time{}
+	if k.next.IsZero() {
+		k.next = s.Now.Add(k.settings.Every)
+	}
+	if k.noted.IsZero() || s.Now.Sub(k.noted) >= dpm.Slot/4 {
+		k.noted = s.Now
+		k.past.Note(s.Now, k.samples())
+	}
+	if s.Decided {
+		k.wake(s)
+		k.shed(s)
+	}
+	k.dismiss(s)
+	if !s.Now.Before(k.next) {
+		k.next = s.Now.Add(k.settings.Every)
+		k.review(s)
+	}
+	return k.again
+}
+
+// samples are the VMs that run, with what they need; a container stands for those inside.
+func (k *Policy) samples() (list []dpm.Sample) {
+	for _, r := range k.Exec.Jobs() {
+		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
+			continue
+		}
+		for rank, m := range r.Record.Members {
+			if vm := r.Job.VMs[rank].ID; m.Node != "" && !m.Ended {
+				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: k.Exec.Demand(vm)})
+			}
+		}
+	}
+	return list
+}
+
+// switchable is the record of a node about which nobody in person decides; nil: it is left
+// alone.
+func (k *Policy) switchable(id cluster.NodeID) *cycle.Record {
+	if r := k.Controller.Record(id); r != nil && r.By == "" {
+		return r
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package nodepower
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy/dpm"
+	"vjob/energy/power/cycle"
+)
+
+// review asks the paper's rules which nodes to switch.
+func (k *Policy) review(s *Scene) {
+	world := k.world(s)
+	seed := rand.NewPCG(k.Seed, uint64(s.Now.UnixNano()))
+	advice := k.settings.Decide(world, k.whatIf(s, world), rand.New(seed))
+	for _, change := range advice.On {
+		if !k.Power.Affords(change.Host) {
+			continue // it would take the power from those for whom it is to come on
+		}
+		k.Controller.Wish(s.Now, change.Host, cycle.WantOn, change.Why)
+	}
+	for _, change := range advice.Off {
+		k.Controller.Wish(s.Now, change.Host, cycle.WantOff, change.Why)
+	}
+}
+
+// world is the cluster as the rules see it.
+func (k *Policy) world(s *Scene) *dpm.Cluster {
+	world := &dpm.Cluster{
+		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: k.past,
+		Waits: len(s.Waiting) > 0 || k.soon(s) != nil,
+	}
+	for _, n := range k.Exec.Nodes() {
+		if h, counts := k.host(&n); counts {
+			world.Hosts = append(world.Hosts, h)
+		}
+	}
+	for _, vm := range k.samples() {
+		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.Need(vm.VM).Memory
+	}
+	return world
+}
+
+// evenly is by how much the use of two nodes may differ after VMs were balanced.
+const evenly = 0.1
+
+// host is a node as the rules see it; one that an operator has taken out of use is no
+// business of theirs.
+func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
+	if n.State != cluster.Online || n.Silent {
+		return h, false
+	}
+	h = dpm.Host{ID: n.ID, Capacity: n.Capacity, Since: n.Since, Power: k.Models[n.ID]}
+	if h.Power.On.Time == 0 {
+		h.Power.On.Time = k.settings.Boot
+	}
+	r := k.Controller.Record(n.ID)
+	switch {
+	case r == nil:
+		h.Fixed = "it cannot be switched"
+		return h, true
+	case r.By != "":
+		h.Fixed = "somebody else decides about it"
+	}
+	switch r.Phase {
+	case cycle.On:
+		if h.Fixed == "" {
+			h.Fixed = k.Exec.Tied(n.ID)
+		}
+		if r.Since.After(h.Since) {
+			h.Since = r.Since
+		}
+	case cycle.Starting:
+		h.State = dpm.Coming
+	case cycle.Off:
+		h.State = dpm.Away
+	case cycle.Emptying, cycle.Stopping, cycle.Stuck:
+		h.State, h.Fixed = dpm.Away, "it is on its way, or left alone"
+		if r.Want == cycle.WantOn && r.Phase != cycle.Stuck {
+			h.State = dpm.Coming
+		}
+	}
+	return h, true
+}
+
+// whatIf lets the planner say whether nodes can be emptied by the rules, and spreads the
+// VMs evenly after that: nodes that are on take their part of what there is.
+func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.WhatIf {
+	even := k.settings.Balance(world, evenly)
+	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {
+		var empty []cluster.NodeID
+		for _, h := range world.Hosts {
+			if _, stays := slices.BinarySearch(on, h.ID); !stays && h.State == dpm.On {
+				empty = append(empty, h.ID)
+			}
+		}
+		if len(empty) > 0 && !s.Picture().Empties(empty) {
+			return nil, false
+		}
+		return even(on, from)
+	}
+}

@@ -1,0 +1,43 @@
+package nodepower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/energy/power/cycle"
+)
+
+// shed switches empty nodes off whose idle power vjobs are waiting for: as few as let the
+// most run. It is the counterpart of wake and judges by the same picture, so that neither
+// undoes what the other has done.
+func (k *Policy) shed(s *Scene) {
+	if !k.Power.Limited() || len(s.Waiting) == 0 {
+		return
+	}
+	p := s.Picture()
+	var empty []cluster.Node
+	for _, n := range p.Nodes() {
+		if r := k.Controller.Record(n.ID); r != nil && r.Want == cycle.WantOff && (r.Phase == cycle.Emptying || r.Phase == cycle.Stopping) {
+			p.Darken(n.ID) // others need not go off for what it will soon leave
+		}
+		r := k.switchable(n.ID)
+		if r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || n.State != cluster.Online {
+			continue
+		}
+		if _, known := k.Models[n.ID]; known && k.Exec.Holding(n.ID) == "" {
+			empty = append(empty, n)
+		}
+	}
+	if len(empty) == 0 {
+		return
+	}
+	idle := func(n cluster.Node) float64 { return float64(k.Models[n.ID].Idle) }
+	slices.SortStableFunc(empty, func(a, b cluster.Node) int {
+		return cmp.Or(cmp.Compare(idle(b), idle(a)), cmp.Compare(a.Capacity.CPU, b.Capacity.CPU))
+	})
+	for _, n := range empty[:p.Dispensable(empty)] {
+		k.Controller.Wish(s.Now, n.ID, cycle.WantOff, fmt.Sprintf("vjob %s waits for the power that it draws", s.Waiting[0]))
+	}
+}

@@ -1,0 +1,94 @@
+package nodepower
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy/power"
+	"vjob/energy/power/cycle"
+)
+
+// mostSteps bounds the steps of a node at one instant.
+const mostSteps = 8
+
+// Step takes every node as far on its way off or on as it can go now. Whoever calls it
+// says for which nodes there is the power to come on. It reports whether some node counts
+// otherwise now for placing VMs.
+func (b *Controller) Step(now time.Time, affords func(cluster.NodeID) bool) (stirred bool) {
+	b.wake = time.Time{}
+	for _, id := range slices.Sorted(maps.Keys(b.moving)) {
+		n := b.nodes[id]
+		for range mostSteps {
+			before := n.record.Phase
+			more := b.step(now, n, affords)
+			stirred = stirred || n.record.Phase != before
+			if !more {
+				break
+			}
+		}
+	}
+	return stirred
+}
+
+// onAgain is when a node is tried again that could not come on for want of power.
+const onAgain = 30 * time.Second
+
+// step takes one step, and reports whether there may be another at once.
+func (b *Controller) step(now time.Time, n *line, affords func(cluster.NodeID) bool) (more bool) {
+	before := n.record.Phase
+	if before == cycle.Off && n.record.Want == cycle.WantOn && !affords(n.record.Node) {
+		b.sooner(now.Add(onAgain))
+		return false
+	}
+	m := cycle.Step(n.record, b.sight(n), b.limits, now)
+	n.record = m.Record
+	if m.Changed {
+		b.write(now, n, m.Says, m.Alarm)
+	}
+	if n.record.Phase != before {
+		b.rest(now, n.record)
+	}
+	if m.Ask {
+		n.busy, n.tried = true, now
+		b.asks = append(b.asks, power.Ask{Node: n.record.Node, Verb: m.Verb, At: now})
+		return false
+	}
+	if !m.Wake.IsZero() {
+		b.sooner(m.Wake)
+	}
+	return m.Changed
+}
+
+// sight is what is seen of a node.
+func (b *Controller) sight(n *line) cycle.Sight {
+	answers, since := b.exec.Answers(n.record.Node)
+	n.holds = ""
+	if n.record.Phase == cycle.Emptying {
+		n.holds = b.exec.Holding(n.record.Node)
+	}
+	return cycle.Sight{
+		Answers: answers, Since: since, Holds: n.holds, Power: n.state, Asked: n.asked, Tried: n.tried,
+		Busy: n.busy, Trouble: n.trouble, Human: n.record.By != "",
+	}
+}
+
+// Answered takes in what the power driver of a node has answered.
+func (b *Controller) Answered(now time.Time, ask power.Ask, state power.State, err error) {
+	n, known := b.nodes[ask.Node]
+	if !known || !n.tried.Equal(ask.At) {
+		return // the answer is to what was asked before the journal was loaded anew
+	}
+	n.busy = false
+	switch {
+	case err != nil:
+		n.trouble = fmt.Sprintf("%s: %v", ask.Verb, err)
+	case ask.Verb == power.Look:
+		n.state, n.asked = state, now
+		b.exec.Hint(now, ask.Node) // does it still answer?
+	default:
+		n.trouble = ""
+	}
+}

@@ -1,0 +1,85 @@
+package nodepower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy/power/cycle"
+	"vjob/scheduler/decide"
+)
+
+// wake switches nodes on for those that wait, be it for room or for their reservations.
+func (k *Policy) wake(s *Scene) {
+	if len(s.Waiting) > 0 {
+		k.wakeIn(s.Now, s.Picture(), fmt.Sprintf("vjob %s waits for room", s.Waiting[0]))
+	}
+	if job := k.soon(s); job != nil {
+		p := s.Picture()
+		p.Forward(job.Reservation)
+		k.wakeIn(s.Now, p, fmt.Sprintf("the reservation of vjob %s begins", job.ID))
+	}
+}
+
+// soon is the vjob whose reservation begins last of those for which nodes that are off
+// would have to be woken now; nil if there is none. A decision is taken when there is.
+func (k *Policy) soon(s *Scene) (last *cluster.VJob) {
+	lead := k.Margin + 2*k.longestBoot()
+	for _, r := range k.Exec.Jobs() {
+		job := r.Job
+		if job.Reservation.IsZero() || !job.State.Ready() || job.Held {
+			continue
+		}
+		switch wake := job.Reservation.Add(-lead); {
+		case wake.After(s.Now):
+			if k.again.IsZero() || wake.Before(k.again) {
+				k.again = wake
+			}
+		case last == nil || job.Reservation.After(last.Reservation):
+			last = job
+		}
+	}
+	return last
+}
+
+// longestBoot is how long it takes at most until a node that is off is of use.
+func (k *Policy) longestBoot() time.Duration {
+	longest := k.settings.Boot
+	for id := range k.Controller.Nodes() {
+		longest = max(longest, k.Models[id].On.Time)
+	}
+	return longest
+}
+
+// wakeIn switches nodes on for those that wait in a picture: as few as let as many run as
+// all would, first those that are still being emptied, and the largest first. Nodes that
+// are coming up already count.
+func (k *Policy) wakeIn(now time.Time, p *decide.Picture, why string) {
+	var off []cluster.Node
+	for _, n := range p.Nodes() {
+		r := k.switchable(n.ID)
+		if decreed, _ := k.Exec.Node(n.ID); r == nil || decreed.State != cluster.Online {
+			continue
+		}
+		switch {
+		case r.Phase == cycle.Emptying, r.Want == cycle.WantOff && (r.Phase == cycle.Off || r.Phase == cycle.Stopping):
+			off = append(off, n)
+		case r.Phase != cycle.On && r.Phase != cycle.Stuck:
+			_ = p.Decree(n.ID, cluster.Online) // it was just listed
+		}
+	}
+	if len(off) == 0 {
+		return
+	}
+	slices.SortStableFunc(off, func(a, b cluster.Node) int {
+		gone := func(n cluster.Node) int { return int(k.Controller.Record(n.ID).Phase) } // the less far on its way, the sooner back
+		return cmp.Or(
+			cmp.Compare(gone(a), gone(b)), cmp.Compare(b.Capacity.CPU, a.Capacity.CPU), cmp.Compare(b.Capacity.Memory, a.Capacity.Memory),
+		)
+	})
+	for _, n := range off[:p.Fewest(off)] {
+		k.Controller.Wish(now, n.ID, cycle.WantOn, why)
+	}
+}

@@ -1,0 +1,66 @@
+package powercap
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/energy"
+	"vjob/energy/budget"
+)
+
+// State replaces the budgets that are stated through the API, and reports whether they are
+// others than before. The error is a *cluster.FieldError, and nothing is changed then.
+func (g *Cap) State(now time.Time, lines []budget.Line, by string) (changed bool, err error) {
+	book, err := g.read(lines)
+	if err != nil {
+		return false, err
+	}
+	text := budget.Write(lines)
+	if text == g.stated.Text {
+		return false, nil
+	}
+	g.stated, g.book = journal.Budgets{Text: text, By: by, At: now}, book
+	g.out.Budgets = &g.stated
+	g.out.Events = append(g.out.Events, journal.Event{
+		At: now, Kind: journal.EventBudgets, Text: fmt.Sprintf("the power budgets are changed: by %s", by),
+	})
+	return true, nil
+}
+
+// Check says what is wrong with budgets that are to be stated.
+func (g *Cap) Check(lines []budget.Line) error {
+	_, err := g.read(lines)
+	return err
+}
+
+func (g *Cap) read(lines []budget.Line) (*budget.Book, error) {
+	book, err := budget.New(g.settings.Zone, lines)
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) > 0 && len(g.settings.Models) == 0 {
+		return nil, cluster.BadField("budgets", fmt.Sprintf("%d of them", len(lines)),
+			"power models in the settings of the daemon (energy.models): without them nobody knows what is drawn")
+	}
+	for i, l := range lines {
+		if !slices.ContainsFunc(g.exec.Names(), func(id cluster.NodeID) bool { n, _ := g.exec.Node(id); return l.Group.Has(n.Labels) }) {
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].group", i), l.Group, "a label and a value that some node has")
+		}
+		if off := g.allOff(l.Group); l.Watts < off {
+			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), l.Watts.String(),
+				fmt.Sprintf("at least %s, which its nodes draw when they are all off", off))
+		}
+	}
+	return book, nil
+}
+
+// allOff is what the nodes of a group draw when all of them are off.
+func (g *Cap) allOff(group budget.Group) (sum energy.Watts) {
+	for _, id := range g.members(group) {
+		sum += g.settings.Models[id].Standby
+	}
+	return sum
+}
