@@ -87,9 +87,9 @@ func (p *Picture) power() *limits.Ceiling {
 	g, limited := p.grid(), false
 	var steps []limits.Step
 	for at, more := p.now, true; more && at.Before(p.now.Add(ahead)) && len(steps) < mostTurns; at, more = p.budgets.Next(at) {
-		limits := p.budgets.At(at)
-		s := g.step(limits)
-		s.From, limited = at, limited || len(limits) > 0
+		bounds := p.budgets.At(at)
+		s := g.step(bounds)
+		s.From, limited = at, limited || len(bounds) > 0
 		steps = append(steps, s)
 	}
 	if !limited {
