@@ -157,7 +157,7 @@ func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Fo
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
 		f.VJobs = append(f.VJobs, scheduler.Lot{
-			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Wish: queue.Run}, Then: queue.Verdict{Wish: queue.Park, Reason: "no room"},
+			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
 		})
 		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
 	}

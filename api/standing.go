@@ -105,7 +105,7 @@ func (s *Server) listShares(c *gin.Context, who Subject) error {
 }
 
 // wireRank is the rank of a vjob; nil for one that has none, since it has ended.
-func wireRank(r *multifactor.Rank) *wire.Rank {
+func wireRank(r *multifactor.Priority) *wire.Rank {
 	if r.ID == 0 {
 		return nil
 	}

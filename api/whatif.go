@@ -112,7 +112,7 @@ func wireForecast(f *scheduler.Forecast, who Subject, now *scheduler.Snapshot) w
 func wireLot(lot *scheduler.Lot) wire.Lot {
 	w := wire.Lot{
 		ID: int64(lot.ID), Name: lot.Name, Owner: lot.Owner, State: lot.State.String(), VMCount: len(lot.VMs),
-		Now: lot.Now.Wish.String(), NowReason: lot.Now.Reason, Then: lot.Then.Wish.String(), Reason: lot.Then.Reason,
+		Now: lot.Now.Target.String(), NowReason: lot.Now.Reason, Then: lot.Then.Target.String(), Reason: lot.Then.Reason,
 	}
 	if lot.Supposed() {
 		w.Now, w.NowReason = "", ""

@@ -12,7 +12,7 @@ import (
 func TestWhatIf(t *testing.T) {
 	b := newBench(t)
 	all := read[wire.Forecast](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
-	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "park" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
+	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "suspend" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
 		t.Errorf("root sees %+v", all)
 	}
 	const submission = `"submit":{"name":"s","template":{"cpu_milli":1,"memory_mib":1},"count":2}`

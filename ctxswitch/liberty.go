@@ -7,16 +7,16 @@ import (
 	"vjob/repack"
 )
 
-// Liberty says where VMs that run may go to, as far as rules, the soft ones too, tell that
+// AllowedNodes says where VMs that run may go to, as far as rules, the soft ones too, tell that
 // of each VM by itself: for those who look for better places before they ask for a plan.
-type Liberty struct {
+type AllowedNodes struct {
 	*repacking
 	hard, soft *leash
 }
 
-// NewLiberty reads the rules of a problem. The error is one of a problem for which there
+// NewAllowedNodes reads the rules of a problem. The error is one of a problem for which there
 // is no plan.
-func NewLiberty(p Problem) (*Liberty, error) {
+func NewAllowedNodes(p Problem) (*AllowedNodes, error) {
 	s, err := newSurvey(p)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func NewLiberty(p Problem) (*Liberty, error) {
 	if err != nil {
 		return nil, s.refusal(err.Error())
 	}
-	l := &Liberty{q, newLeash(&q.in), newLeash(&q.in)}
+	l := &AllowedNodes{q, newLeash(&q.in), newLeash(&q.in)}
 	for _, r := range q.in.Rules {
 		if r.Penalty == 0 {
 			r.Post(l.hard)
@@ -37,14 +37,14 @@ func NewLiberty(p Problem) (*Liberty, error) {
 }
 
 // Stays reports whether a VM has to stay where it is, whatever becomes of others.
-func (l *Liberty) Stays(vm cluster.VMID) bool {
+func (l *AllowedNodes) Stays(vm cluster.VMID) bool {
 	i, known := l.number[vm]
 	return !known || l.in.VMs[i].Stays || l.hard.rooted[i] || l.soft.rooted[i]
 }
 
 // Confined reports whether a hard rule keeps a VM that runs from leaving its node for any
 // that takes VMs: it may not migrate, or may be on none of them.
-func (l *Liberty) Confined(vm cluster.VMID) bool {
+func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
 	i, known := l.number[vm]
 	if !known || l.hard.fixed[i] {
 		return known
@@ -59,7 +59,7 @@ func (l *Liberty) Confined(vm cluster.VMID) bool {
 
 // May reports whether a VM may be on a node for all that rules say of it by itself. A soft
 // rule that it keeps it goes on keeping.
-func (l *Liberty) May(vm cluster.VMID, node cluster.NodeID) bool {
+func (l *AllowedNodes) May(vm cluster.VMID, node cluster.NodeID) bool {
 	i, n := l.number[vm], l.at(node)
 	if n == repack.Nowhere || !l.nodes[n].Hosts() || !l.hard.permits(i, n) {
 		return false
@@ -69,7 +69,7 @@ func (l *Liberty) May(vm cluster.VMID, node cluster.NodeID) bool {
 
 // Tied tells whether a rule looks at a VM together with others, and at which: those with
 // the same number. With strict false only soft rules count.
-func (l *Liberty) Tied(vm cluster.VMID, strict bool) (group int, tied bool) {
+func (l *AllowedNodes) Tied(vm cluster.VMID, strict bool) (group int, tied bool) {
 	if group, tied = l.soft.group(l.number[vm]); !tied && strict {
 		group, tied = l.hard.group(l.number[vm])
 		group = -1 - group
@@ -79,7 +79,7 @@ func (l *Liberty) Tied(vm cluster.VMID, strict bool) (group int, tied bool) {
 
 // Fits reports whether no rule is broken, or broken more, when a VM goes to a node and all
 // others are where they are.
-func (l *Liberty) Fits(vm cluster.VMID, node cluster.NodeID) bool {
+func (l *AllowedNodes) Fits(vm cluster.VMID, node cluster.NodeID) bool {
 	i, n := l.number[vm], l.at(node)
 	return n != repack.Nowhere && l.hard.bears(i, n) && l.soft.bears(i, n)
 }

@@ -49,7 +49,7 @@ func TestLiberty(t *testing.T) {
 		{"soft(5) spread(VM[0..1]);", false, true, "n2 n3 n4, n3 n4"},
 		{"soft(5) ban(VM[0..1], {n4});", false, false, "n2 n3, n2 n3 n4"},
 	} {
-		l, err := ctxswitch.NewLiberty(free(c.rule))
+		l, err := ctxswitch.NewAllowedNodes(free(c.rule))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ type Stock struct {
 	Effort int
 }
 
-// Packing is a [queue.Room] that places VMs for trial, by the engine that places them
+// Packing is a [queue.Capacity] that places VMs for trial, by the engine that places them
 // later. It is filled once, and not safe for concurrent use.
 type Packing struct {
 	stock  Stock
@@ -47,7 +47,7 @@ type Packing struct {
 	memory []int64 // free beside all taken, by node; nil until somebody is to stand still
 }
 
-var _ queue.Room = (*Packing)(nil)
+var _ queue.Capacity = (*Packing)(nil)
 
 // NewPacking is an empty room. It is made when the first asks for a place in it: who that
 // is tells who else may.

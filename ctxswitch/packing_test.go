@@ -190,7 +190,7 @@ func BenchmarkPass(b *testing.B) {
 			s, jobs := big(nodes, vjobs)
 			stock := s.stock()
 			for b.Loop() {
-				queue.FirstFit{}.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return ctxswitch.NewPacking(stock) }})
+				queue.FirstFit{}.Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return ctxswitch.NewPacking(stock) }})
 			}
 		})
 	}

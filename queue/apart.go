@@ -31,7 +31,7 @@ func (a Apart) Keeps(j *cluster.VJob) bool { return Keeps(a.Policy, j) }
 func (a Apart) Suspends() bool { return Suspends(a.Policy) }
 
 // Select lets the policy choose among vjobs that seem to run for longer by the gap.
-func (a Apart) Select(m *Moment) []Verdict {
+func (a Apart) Select(m *Input) []Verdict {
 	if a.Gap <= 0 {
 		return a.Policy.Select(m)
 	}

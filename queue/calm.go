@@ -14,7 +14,7 @@ type calm struct {
 
 // choose goes a policy's way through the queue, once, or twice if somebody would be parked
 // who might be spared.
-func (c calm) choose(m *Moment, way func(*walk)) []Verdict {
+func (c calm) choose(m *Input, way func(*walk)) []Verdict {
 	w := begin(m)
 	c.spare(w)
 	way(w)
@@ -48,7 +48,7 @@ func (c calm) spare(w *walk) {
 
 // wait is the walk on which nobody is parked, if all who would start by that are going
 // to start soon enough anyway; nil if not.
-func (c calm) wait(m *Moment, eager *walk, way func(*walk)) *walk {
+func (c calm) wait(m *Input, eager *walk, way func(*walk)) *walk {
 	w := begin(m)
 	if fit := w.takeRunning(); !fit {
 		return nil
@@ -56,7 +56,7 @@ func (c calm) wait(m *Moment, eager *walk, way func(*walk)) *walk {
 	way(w)
 	o := w.future()
 	for i := range w.jobs {
-		if eager.verdicts[i].Wish != Run || w.verdicts[i].Wish == Run {
+		if eager.verdicts[i].Target != Run || w.verdicts[i].Target == Run {
 			continue
 		}
 		left, ends := w.jobs[i].Left()

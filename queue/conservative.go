@@ -25,7 +25,7 @@ func (Conservative) Needs() Needs { return Reserved }
 func (Conservative) Keeps(*cluster.VJob) bool { return true }
 
 // Select takes what runs, then gives each vjob its place in time.
-func (Conservative) Select(m *Moment) []Verdict {
+func (Conservative) Select(m *Input) []Verdict {
 	w := begin(m)
 	w.takeBusy()
 	w.takeRunning()

@@ -19,7 +19,7 @@ func (e DynamicEASY) due(j *Job) time.Time {
 // dueFirst is the order of the queue in which those that have waited for long enough have
 // come forward, as far as nobody of a higher level is before them. While one runs it has
 // waited no less, so nobody loses his place by running.
-func (e DynamicEASY) dueFirst(m *Moment) []int {
+func (e DynamicEASY) dueFirst(m *Input) []int {
 	turns, last := make([]turn, len(m.Jobs)), map[int]int{} // the furthest place of each level
 	for i := range m.Jobs {
 		j, t := &m.Jobs[i], turn{job: i, place: i + 1}

@@ -35,7 +35,7 @@ func TestDueWithinLevels(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 		var got []cluster.VJobID
-		queue.DynamicEASY{Due: 1}.Select(&queue.Moment{Now: noon, Jobs: jobs, Room: func() queue.Room { return asked{&got} }})
+		queue.DynamicEASY{Due: 1}.Select(&queue.Input{Now: noon, Jobs: jobs, Capacity: func() queue.Capacity { return asked{&got} }})
 		want := forward(jobs)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%v\nlooked at as %v, want %v", jobs, got, want)

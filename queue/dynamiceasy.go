@@ -37,11 +37,11 @@ func (e DynamicEASY) Needs() Needs { return e.Count }
 
 // Select goes through the queue once, or twice if somebody would be parked who might be
 // spared.
-func (e DynamicEASY) Select(m *Moment) []Verdict {
-	verdicts := m.inOrder(e.dueFirst(m), func(m *Moment) []Verdict { return calm{e.MinRun, e.Patience}.choose(m, e.walk) })
+func (e DynamicEASY) Select(m *Input) []Verdict {
+	verdicts := m.inOrder(e.dueFirst(m), func(m *Input) []Verdict { return calm{e.MinRun, e.Patience}.choose(m, e.walk) })
 	for i := range verdicts {
 		v, at := &verdicts[i], e.due(&m.Jobs[i])
-		if v.Wish != Run && at.After(m.Now) && (v.Again.IsZero() || at.Before(v.Again)) {
+		if v.Target != Run && at.After(m.Now) && (v.Again.IsZero() || at.Before(v.Again)) {
 			v.Again = at
 		}
 	}

@@ -28,7 +28,7 @@ func (EASY) Needs() Needs { return Reserved }
 func (EASY) Keeps(*cluster.VJob) bool { return true }
 
 // Select takes what runs, then the vjobs in order, then those that may pass.
-func (EASY) Select(m *Moment) []Verdict {
+func (EASY) Select(m *Input) []Verdict {
 	w := begin(m)
 	w.takeBusy()
 	w.takeRunning()

@@ -17,11 +17,11 @@ func ExampleFirstFit() {
 	room := &tank{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{
 		7: 3 * cluster.CPU, 8: 2 * cluster.CPU, 9: cluster.CPU,
 	}}
-	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }}) {
-		fmt.Printf("%s %s: %s\n", jobs[i].ID, v.Wish, v.Reason)
+	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return room }}) {
+		fmt.Printf("%s %s: %s\n", jobs[i].ID, v.Target, v.Reason)
 	}
 	// Output:
 	// 7 run: runs
-	// 8 stay: waits: needs 1 CPU more; 1st in line
+	// 8 wait: waits: needs 1 CPU more; 1st in line
 	// 9 run: runs: there is room
 }

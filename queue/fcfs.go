@@ -21,7 +21,7 @@ func (FCFS) Keeps(*cluster.VJob) bool { return true }
 
 // Select takes what runs, then the vjobs in order until the first that does not
 // fit.
-func (FCFS) Select(m *Moment) []Verdict {
+func (FCFS) Select(m *Input) []Verdict {
 	w := begin(m)
 	w.takeBusy()
 	w.takeRunning()

@@ -33,8 +33,8 @@ func (f FirstFit) Needs() Needs { return f.Count }
 
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.
-func (f FirstFit) Select(m *Moment) []Verdict {
-	choose := func(m *Moment) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
+func (f FirstFit) Select(m *Input) []Verdict {
+	choose := func(m *Input) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
 	order := f.settling(m)
 	if order == nil {
 		return choose(m)

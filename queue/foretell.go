@@ -7,7 +7,7 @@ import (
 
 // future is the outlook beside all that runs, is under way to run, or is to, and what is
 // booked.
-func (w *walk) future() *availability.Outlook {
+func (w *walk) future() *availability.Profile {
 	o := availability.New(w.Now, w.Total, cluster.Resources{})
 	for i := range w.jobs {
 		if w.runs[i] {

@@ -1,5 +1,5 @@
 // Package queue decides which vjobs should run now. A [Policy] walks the vjobs
-// in priority order and asks a [Room] whether each still fits beside those
+// in priority order and asks a [Capacity] whether each still fits beside those
 // already chosen; the result says for every vjob what is wished and why.
 //
 // It is pure. It refuses to know where VMs are placed, and how the cluster gets from
@@ -7,7 +7,7 @@
 //
 // Each policy has a file of its own; walk.go is what they have in common, calm.go keeps
 // them from suspending in vain, settle.go from doing so at once, due.go brings those forward that have waited for long
-// enough, and foretell.go estimates starts. [Yielding] and [Apart] go round any policy.
+// enough, and foretell.go estimates starts. [Preemptible] and [Apart] go round any policy.
 // The packages below are the rest of the queue: queues, rank, fairshare and quota say who
 // comes when (arrangement joins them), reservation who has room from an instant on;
 // profile, ceiling, outlook and forecast are room over time, and backfill the policies
@@ -27,7 +27,7 @@ type Job struct {
 	// Busy: actions are under way that cannot be taken back now. Bound tells
 	// where they lead; the policy may not wish anything else.
 	Busy  bool
-	Bound Wish
+	Bound Target
 	// Ran is the running time so far, suspensions excluded.
 	Ran time.Duration
 	// Since is when a running vjob was last started or resumed, and when one that waits was
@@ -38,17 +38,17 @@ type Job struct {
 	// Level is that of its queue: however long others have waited, they do not come before
 	// those of a higher one on that account.
 	Level int
-	// Barred says why the vjob must not be started now, e.g. that it has just
+	// Ineligible says why the vjob must not be started now, e.g. that it has just
 	// failed to; "" when nothing bars it. It does not hold up those behind it.
-	Barred string
-	// Stays says why a vjob that runs cannot be suspended now, e.g. that there is no room for
+	Ineligible string
+	// NonPreemptible says why a vjob that runs cannot be suspended now, e.g. that there is no room for
 	// its images; "" when nothing keeps it from that. It keeps its room meanwhile, also if
 	// it is held.
-	Stays string
+	NonPreemptible string
 	// Gap is for how long after its walltime its room counts as taken; see [Apart].
 	Gap time.Duration
-	// Given is a verdict that stands before the policy is asked; nil: there is none.
-	Given *Verdict
+	// Fixed is a verdict that stands before the policy is asked; nil: there is none.
+	Fixed *Verdict
 }
 
 // Left is how long the vjob may still run, with its gap; it reports false if that has no end.
@@ -59,24 +59,24 @@ func (j *Job) Left() (left time.Duration, ends bool) {
 	return max(0, j.Walltime-j.Ran) + j.Gap, true
 }
 
-// Wish is what a policy wants of a vjob.
-type Wish uint8
+// Target is what a policy wants of a vjob.
+type Target uint8
 
 // The wishes.
 const (
-	Stay  Wish = iota // leave a ready vjob ready
-	Run               // let it run: boot, resume, or go on
-	Park              // suspend it to disk: it runs and has to make room, or stands still
-	Pause             // suspend it in memory: it stands still where it is, and uses no CPU
+	Wait    Target = iota // leave a ready vjob ready
+	Run                   // let it run: boot, resume, or go on
+	Suspend               // suspend it to disk: it runs and has to make room, or stands still
+	Pause                 // suspend it in memory: it stands still where it is, and uses no CPU
 )
 
 // String is the lower-case name.
-func (w Wish) String() string { return [...]string{"stay", "run", "park", "pause"}[w] }
+func (w Target) String() string { return [...]string{"wait", "run", "suspend", "pause"}[w] }
 
 // Verdict is the wish for one vjob and the reason, in words with numbers, for
 // the people who ask.
 type Verdict struct {
-	Wish   Wish
+	Target Target
 	Reason string
 	// Again is when time alone will change the verdict; zero: it will not.
 	Again time.Time
@@ -85,15 +85,15 @@ type Verdict struct {
 	Start time.Time
 }
 
-// Moment is what a policy decides on.
-type Moment struct {
-	Now   time.Time
-	Jobs  []Job             // in the order in which they are to be looked at
-	Total cluster.Resources // what all nodes that take VMs have
-	Room  func() Room       // an empty room at each call
-	// Places is likewise for another moment, with the budgets of power that hold then, but
+// Input is what a policy decides on.
+type Input struct {
+	Now      time.Time
+	Jobs     []Job             // in the order in which they are to be looked at
+	Total    cluster.Resources // what all nodes that take VMs have
+	Capacity func() Capacity   // an empty room at each call
+	// CapacityAt is likewise for another moment, with the budgets of power that hold then, but
 	// without quotas. Nil is as Room.
-	Places func(at time.Time) Room
+	CapacityAt func(at time.Time) Capacity
 	// Booked is room that is taken later, or from now on by vjobs that do not run yet.
 	Booked []Booking
 	// Urgent: room is being made for what is booked, and nobody's patience counts.
@@ -122,7 +122,7 @@ type Policy interface {
 	// Needs says what a VM counts for while room is looked for.
 	Needs() Needs
 	// Select gives one verdict per job, in the order of the jobs.
-	Select(m *Moment) []Verdict
+	Select(m *Input) []Verdict
 }
 
 // Keeps reports whether a vjob that runs keeps its room under a policy until its end,
@@ -144,8 +144,8 @@ const (
 	Assumed                // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
 )
 
-// Room tells whether vjobs fit together. It is filled one vjob at a time.
-type Room interface {
+// Capacity tells whether vjobs fit together. It is filled one vjob at a time.
+type Capacity interface {
 	// Take adds the vjob when a viable configuration with all those taken before
 	// exists, as far as the search can tell. Otherwise nothing changes and the
 	// shortage says what is missing.

@@ -45,7 +45,7 @@ func job(t *testing.T, text string, room *tank) queue.Job {
 			j.Held = true
 		case "busy":
 			j.Busy = true
-			j.Bound = map[string]queue.Wish{"run": queue.Run, "stay": queue.Stay, "park": queue.Park}[f[3+i+1]]
+			j.Bound = map[string]queue.Target{"run": queue.Run, "wait": queue.Wait, "suspend": queue.Suspend}[f[3+i+1]]
 		}
 	}
 	return j
@@ -67,15 +67,15 @@ func TestSelect(t *testing.T) {
 			jobs: []string{"1 waiting 2", "2 waiting 3", "3 waiting 1", "4 waiting 1"},
 			want: []string{
 				"run runs: there is room",
-				"stay waits: needs 1 CPU more; 1st in line",
-				"stay waits: may not pass 2, which comes first; 2nd in line behind 2",
-				"stay waits: may not pass 2, which comes first; 3rd in line behind 2 and 3",
+				"wait waits: needs 1 CPU more; 1st in line",
+				"wait waits: may not pass 2, which comes first; 2nd in line behind 2",
+				"wait waits: may not pass 2, which comes first; 3rd in line behind 2 and 3",
 			},
 		},
 		{
 			name: "fcfs: what runs goes on, whoever comes first", policy: fcfs, room: 4000, first: 2,
 			jobs: []string{"1 waiting 2", "2 running 3"},
-			want: []string{"stay waits: needs 1 CPU more; 1st in line", "run runs"},
+			want: []string{"wait waits: needs 1 CPU more; 1st in line", "run runs"},
 		},
 		{
 			name: "fcfs: what runs goes on even if it fits no more", policy: fcfs, room: 1000,
@@ -85,56 +85,56 @@ func TestSelect(t *testing.T) {
 		{
 			name: "fcfs: a suspended vjob competes in its order", policy: fcfs, room: 2000,
 			jobs: []string{"1 suspended 2", "2 waiting 1"},
-			want: []string{"run runs: there is room", "stay waits: needs 1 CPU more; 1st in line"},
+			want: []string{"run runs: there is room", "wait waits: needs 1 CPU more; 1st in line"},
 		},
 		{
 			name: "fcfs: a held vjob holds nobody up", policy: fcfs, room: 2000,
 			jobs: []string{"1 waiting 4 held", "2 running 2 held", "3 waiting 2"},
-			want: []string{"stay is held", "park suspended: it is held", "run runs: there is room"},
+			want: []string{"wait is held", "suspend suspended: it is held", "run runs: there is room"},
 		},
 		{
 			name: "first fit: small vjobs pass large ones", policy: firstFit, room: 3000,
 			jobs: []string{"1 waiting 2", "2 waiting 2", "3 waiting 1"},
-			want: []string{"run runs: there is room", "stay waits: needs 1 CPU more; 1st in line", "run runs: there is room"},
+			want: []string{"run runs: there is room", "wait waits: needs 1 CPU more; 1st in line", "run runs: there is room"},
 		},
 		{
 			// Thesis figure 9.3: 1 and 2 run, 1 has grown, 3 fits beside it.
 			name: "first fit: figure 9.3", policy: firstFit, room: 4000,
 			jobs: []string{"1 running 3", "2 running 2", "3 waiting 1"},
-			want: []string{"run runs", "park suspended to make room for 1: needs 1 CPU more", "run runs: there is room"},
+			want: []string{"run runs", "suspend suspended to make room for 1: needs 1 CPU more", "run runs: there is room"},
 		},
 		{
 			name: "first fit: a suspended vjob comes back at the expense of those after it", policy: firstFit, room: 4000,
 			jobs: []string{"1 running 2", "2 suspended 2", "3 running 1"},
-			want: []string{"run runs", "run runs: there is room", "park suspended to make room for 1 and 2: needs 1 CPU more"},
+			want: []string{"run runs", "run runs: there is room", "suspend suspended to make room for 1 and 2: needs 1 CPU more"},
 		},
 		{
 			name: "first fit: many before", policy: firstFit, room: 5000,
 			jobs: []string{"1 running 1", "2 running 1", "3 running 1", "4 running 1", "5 running 1", "6 running 1.5"},
 			want: []string{
 				"run runs", "run runs", "run runs", "run runs", "run runs",
-				"park suspended to make room for 1, 2, 3 and 2 more: needs 1.5 CPU more",
+				"suspend suspended to make room for 1, 2, 3 and 2 more: needs 1.5 CPU more",
 			},
 		},
 		{
 			name: "busy vjobs bound to run take their room in their order", policy: firstFit, room: 2000, first: 1,
-			jobs: []string{"1 waiting 2", "2 booting 1 busy run", "3 suspending 1 busy park", "4 migrating 1 busy run held"},
-			want: []string{"run runs: there is room", "run is booting", "park is suspending", "run is migrating"},
+			jobs: []string{"1 waiting 2", "2 booting 1 busy run", "3 suspending 1 busy suspend", "4 migrating 1 busy run held"},
+			want: []string{"run runs: there is room", "run is booting", "suspend is suspending", "run is migrating"},
 		},
 		{
 			name: "busy vjobs of fcfs take their room before those that run", policy: fcfs, room: 2000, first: 2,
-			jobs: []string{"1 running 2", "2 resuming 1 busy run", "3 stopping 1 busy stay"},
-			want: []string{"run runs", "run is resuming", "stay is stopping"},
+			jobs: []string{"1 running 2", "2 resuming 1 busy run", "3 stopping 1 busy wait"},
+			want: []string{"run runs", "run is resuming", "wait is stopping"},
 		},
 		{
 			name: "what has ended stays so", policy: firstFit, room: 2000,
 			jobs: []string{"1 terminated 1", "2 failed 1"},
-			want: []string{"stay is terminated", "stay is failed"},
+			want: []string{"wait is terminated", "wait is failed"},
 		},
 		{
 			name: "nothing before it", policy: firstFit, room: 1000,
 			jobs: []string{"1 running 2"},
-			want: []string{"park suspended to make room for what is under way: needs 1 CPU more"},
+			want: []string{"suspend suspended to make room for what is under way: needs 1 CPU more"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,12 +143,12 @@ func TestSelect(t *testing.T) {
 			for _, text := range c.jobs {
 				jobs = append(jobs, job(t, text, room))
 			}
-			got := c.policy.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }})
+			got := c.policy.Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return room }})
 			if len(got) != len(c.want) {
 				t.Fatalf("%d verdicts on %d jobs", len(got), len(jobs))
 			}
 			for i, v := range got {
-				if text := v.Wish.String() + " " + v.Reason; text != c.want[i] {
+				if text := v.Target.String() + " " + v.Reason; text != c.want[i] {
 					t.Errorf("vjob %s: %q, want %q", jobs[i].ID, text, c.want[i])
 				}
 			}
@@ -182,7 +182,7 @@ func TestLineOfManyThatWait(t *testing.T) {
 	for i := range 113 {
 		jobs = append(jobs, job(t, fmt.Sprintf("%d waiting 1", i+1), room))
 	}
-	verdicts := queue.FirstFit{}.Select(&queue.Moment{Jobs: jobs, Room: func() queue.Room { return room }})
+	verdicts := queue.FirstFit{}.Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return room }})
 	for i, want := range map[int]string{
 		1: "2nd in line behind 1", 2: "3rd in line behind 1 and 2", 3: "4th in line behind 1, 2 and 3",
 		10: "11th", 21: "22nd", 110: "111th in line behind 1, 2, 3 and 107 more", 112: "113th",

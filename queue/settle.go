@@ -25,7 +25,7 @@ func (g grade) compare(o grade) int {
 // settling is the order of the queue in which those that wait since lately have stepped back
 // behind those that have just begun, unless these are of a lower grade. Nobody steps back
 // for long: neither before those that go on, nor once he has waited. Nil: nobody does.
-func (f FirstFit) settling(m *Moment) []int {
+func (f FirstFit) settling(m *Input) []int {
 	last := map[grade]int{} // the last place of those that have just begun
 	for i := range m.Jobs {
 		if f.settles(&m.Jobs[i], m.Now) {

@@ -33,27 +33,27 @@ func TestSettling(t *testing.T) {
 				need[jobs[rng.IntN(len(jobs))].ID] = 1 + rng.IntN(total)
 			}
 			decide := func(p queue.FirstFit) []queue.Verdict {
-				return p.Select(&queue.Moment{Now: now, Jobs: jobs, Room: func() queue.Room { return &sums{free: total, need: need} }})
+				return p.Select(&queue.Input{Now: now, Jobs: jobs, Capacity: func() queue.Capacity { return &sums{free: total, need: need} }})
 			}
 			plain, verdicts := decide(queue.FirstFit{}), decide(queue.FirstFit{Settle: time.Minute})
 			before := 0 // what those need that run, go on, and come before
 			for i, v := range verdicts {
 				j := &jobs[i]
-				if v.Wish == queue.Park && now.Sub(j.Since) < time.Minute && !excused(jobs, verdicts, i, now) && before+need[j.ID] <= total {
+				if v.Target == queue.Suspend && now.Sub(j.Since) < time.Minute && !excused(jobs, verdicts, i, now) && before+need[j.ID] <= total {
 					t.Fatalf("second %d: vjob %d is suspended %s after it began: %s", second, j.ID, now.Sub(j.Since), v.Reason)
 				}
-				if v.Wish == queue.Run && j.State == cluster.Running {
+				if v.Target == queue.Run && j.State == cluster.Running {
 					before += need[j.ID]
 				}
-				if v.Wish == queue.Run && plain[i].Wish == queue.Park {
+				if v.Target == queue.Run && plain[i].Target == queue.Suspend {
 					spared++
 				}
 			}
 			for i, v := range verdicts {
 				switch j := &jobs[i]; {
-				case v.Wish == queue.Run && j.State != cluster.Running:
+				case v.Target == queue.Run && j.State != cluster.Running:
 					j.State, j.Since = cluster.Running, now
-				case v.Wish == queue.Park:
+				case v.Target == queue.Suspend:
 					j.State, j.Since = cluster.Suspended, now
 				case i == 0 && j.State.Ready() && now.Sub(j.Submitted) > 2*time.Minute && now.Sub(j.Since) > 2*time.Minute && !above(jobs):
 					t.Fatalf("second %d: vjob %d is the first and waits: %s", second, j.ID, v.Reason)
@@ -80,7 +80,7 @@ func excused(jobs []queue.Job, verdicts []queue.Verdict, i int, now time.Time) b
 		if j.Since.After(since) {
 			since = j.Since
 		}
-		starts := verdicts[k].Wish == queue.Run && j.State != cluster.Running
+		starts := verdicts[k].Target == queue.Run && j.State != cluster.Running
 		if k < i && starts && (j.Priority > jobs[i].Priority || now.Sub(since) >= time.Minute) {
 			return true
 		}
@@ -104,7 +104,7 @@ type sums struct {
 	need map[cluster.VJobID]int
 }
 
-// Take implements [queue.Room].
+// Take implements [queue.Capacity].
 func (s *sums) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	if s.need[id] > s.free {
 		return false, queue.Shortage{}

@@ -98,21 +98,21 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 		l.head, l.since = l.jobs[first].ID, l.now
 	}
 	verdicts := p.Select(l.moment())
-	suspended := l.jobs[first].State == cluster.Running && verdicts[first].Wish != queue.Run
+	suspended := l.jobs[first].State == cluster.Running && verdicts[first].Target != queue.Run
 	l.obey(verdicts)
 	switch {
 	case suspended:
 		return -1, "the first is suspended: " + verdicts[first].Reason
-	case verdicts[first].Wish == queue.Run:
+	case verdicts[first].Target == queue.Run:
 		return 0, ""
 	}
 	return l.now.Sub(l.since), verdicts[first].Reason
 }
 
-func (l *line) moment() *queue.Moment {
-	return &queue.Moment{
+func (l *line) moment() *queue.Input {
+	return &queue.Input{
 		Now: l.now, Jobs: slices.Clone(l.jobs), Total: cluster.Resources{CPU: width},
-		Room: func() queue.Room { return &sums{free: width, need: l.need} },
+		Capacity: func() queue.Capacity { return &sums{free: width, need: l.need} },
 	}
 }
 
@@ -121,18 +121,18 @@ func (l *line) obey(verdicts []queue.Verdict) {
 	for i, v := range verdicts {
 		job := l.jobs[i].Clone()
 		j := &l.jobs[i]
-		switch v.Wish {
+		switch v.Target {
 		case queue.Run:
 			if job.State != cluster.Running {
 				j.Since = l.now
 			}
 			job.State = cluster.Running
 			j.Ran += time.Second
-		case queue.Park:
+		case queue.Suspend:
 			if job.State == cluster.Running {
 				job.State, j.Since = cluster.Suspended, l.now
 			}
-		case queue.Stay, queue.Pause:
+		case queue.Wait, queue.Pause:
 		}
 		j.VJob = job
 	}

@@ -16,10 +16,10 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // moment reads vjobs such as "7 running 3 60m ran 20m" on a tank of processors: the
 // number, the state, processors, walltime ("-" for none), how long it has run; one that
 // runs was started that long ago.
-func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Moment {
+func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
-	m := &queue.Moment{Now: noon, Total: cluster.Resources{CPU: size}, Room: func() queue.Room {
+	m := &queue.Input{Now: noon, Total: cluster.Resources{CPU: size}, Capacity: func() queue.Capacity {
 		return &tank{free: size, needs: needs}
 	}}
 	for _, line := range lines {
@@ -62,8 +62,8 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 3 60m ran 20m", "2 waiting 4 60m", "3 waiting 1 50m", "4 waiting 1 30m"},
 			[]string{
 				"run - runs",
-				"stay 40m0s waits: needs 3 CPU more, which will be there in 40m0s at the latest; 1st in line",
-				"stay 1h40m0s waits: would delay 2, which comes first and starts in 40m0s at the latest; 2nd in line behind 2",
+				"wait 40m0s waits: needs 3 CPU more, which will be there in 40m0s at the latest; 1st in line",
+				"wait 1h40m0s waits: would delay 2, which comes first and starts in 40m0s at the latest; 2nd in line behind 2",
 				"run - runs: it fills a gap without delaying 2",
 			},
 		},
@@ -73,9 +73,9 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 3 60m", "2 waiting 3 60m", "3 waiting 1 10h", "4 waiting 1 1m"},
 			[]string{
 				"run - runs",
-				"stay 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
+				"wait 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
 				"run - runs: it fills a gap without delaying 2",
-				"stay 2h0m0s waits: needs 1 CPU more; 2nd in line behind 2",
+				"wait 2h0m0s waits: needs 1 CPU more; 2nd in line behind 2",
 			},
 		},
 		{
@@ -84,9 +84,9 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 3 -", "2 waiting 4 60m", "3 waiting 1 1m", "4 waiting 1 -"},
 			[]string{
 				"run - runs",
-				"stay - waits: needs 3 CPU more, and when it will be there cannot be known: what runs has no walltime; 1st in line",
-				"stay - waits: would delay 2, which comes first; 2nd in line behind 2",
-				"stay - waits: would delay 2, which comes first; 3rd in line behind 2 and 3",
+				"wait - waits: needs 3 CPU more, and when it will be there cannot be known: what runs has no walltime; 1st in line",
+				"wait - waits: would delay 2, which comes first; 2nd in line behind 2",
+				"wait - waits: would delay 2, which comes first; 3rd in line behind 2 and 3",
 			},
 		},
 		{
@@ -95,8 +95,8 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 2 60m", "2 waiting 4 10m", "3 waiting 3 10m", "4 waiting 2 60m"},
 			[]string{
 				"run - runs",
-				"stay 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
-				"stay 1h10m0s waits: needs 1 CPU more; 2nd in line behind 2",
+				"wait 1h0m0s waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line",
+				"wait 1h10m0s waits: needs 1 CPU more; 2nd in line behind 2",
 				"run - runs: it fills a gap without delaying 2",
 			},
 		},
@@ -107,9 +107,9 @@ func TestTimed(t *testing.T) {
 			[]string{
 				"run - runs",
 				"run - runs",
-				"stay 40m0s waits: needs 1 CPU more; 1st in line",
+				"wait 40m0s waits: needs 1 CPU more; 1st in line",
 				"run - runs: there is room",
-				"stay 1h40m0s waits: needs 1 CPU more; 2nd in line behind 3",
+				"wait 1h40m0s waits: needs 1 CPU more; 2nd in line behind 3",
 			},
 		},
 		{
@@ -118,8 +118,8 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 2 60m ran 20m", "2 waiting 3 60m", "3 waiting 1 60m", "4 running 1 - ran 1m", "5 running 1 - ran 1m"},
 			[]string{
 				"run - runs",
-				"stay - waits: needs 1 CPU more; 1st in line",
-				"stay 40m0s waits: needs 1 CPU more; 2nd in line behind 2",
+				"wait - waits: needs 1 CPU more; 1st in line",
+				"wait 40m0s waits: needs 1 CPU more; 2nd in line behind 2",
 				"run - runs",
 				"run - runs",
 			},
@@ -132,7 +132,7 @@ func TestTimed(t *testing.T) {
 				"run - runs",
 				"run - runs: there is room",
 				"run - runs",
-				"park - suspended to make room for 1, 2 and 3: needs 2 CPU more",
+				"suspend - suspended to make room for 1, 2 and 3: needs 2 CPU more",
 			},
 		},
 		{
@@ -141,7 +141,7 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 1 60m ran 20m", "2 waiting 3 60m", "3 running 3 60m ran 20m"},
 			[]string{
 				"run - runs",
-				"stay 40m0s waits: there will be room by itself within 40m0s, sooner than a suspension pays",
+				"wait 40m0s waits: there will be room by itself within 40m0s, sooner than a suspension pays",
 				"run - runs",
 			},
 		},
@@ -151,7 +151,7 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 3 60m ran 20m", "2 running 2 60m ran 20m"},
 			[]string{
 				"run - runs",
-				"park - suspended to make room for 1: needs 1 CPU more",
+				"suspend - suspended to make room for 1: needs 1 CPU more",
 			},
 		},
 		{
@@ -160,11 +160,11 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 2 60m", "2 waiting 3 10m", "3 waiting 4 10m", "4 waiting 2 60m", "5 waiting 2 61m", "6 waiting 1 10m"},
 			[]string{
 				"run - runs",
-				"stay 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 1st in line",
-				"stay 1h10m0s waits: its place in time has not come; starts in 1h10m0s at the latest; 2nd in line behind 2",
+				"wait 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 1st in line",
+				"wait 1h10m0s waits: its place in time has not come; starts in 1h10m0s at the latest; 2nd in line behind 2",
 				"run - runs: there is room",
-				"stay 1h20m0s waits: its place in time has not come; starts in 1h20m0s at the latest; 3rd in line behind 2 and 3",
-				"stay 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 4th in line behind 2, 3 and 5",
+				"wait 1h20m0s waits: its place in time has not come; starts in 1h20m0s at the latest; 3rd in line behind 2 and 3",
+				"wait 1h0m0s waits: its place in time has not come; starts in 1h0m0s at the latest; 4th in line behind 2, 3 and 5",
 			},
 		},
 		{
@@ -173,10 +173,10 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 2 60m ran 20m", "2 waiting 4 60m", "3 waiting 2 39m", "4 waiting 2 40m", "5 waiting 4 -"},
 			[]string{
 				"run - runs",
-				"stay 41m1s waits: its place in time has not come; starts in 41m1s at the latest; 1st in line",
+				"wait 41m1s waits: its place in time has not come; starts in 41m1s at the latest; 1st in line",
 				"run - runs: there is room",
-				"stay 1h42m2s waits: its place in time has not come; starts in 1h42m2s at the latest; 2nd in line behind 2",
-				"stay 2h23m3s waits: its place in time has not come; starts in 2h23m3s at the latest; 3rd in line behind 2 and 4",
+				"wait 1h42m2s waits: its place in time has not come; starts in 1h42m2s at the latest; 2nd in line behind 2",
+				"wait 2h23m3s waits: its place in time has not come; starts in 2h23m3s at the latest; 3rd in line behind 2 and 4",
 			},
 		},
 		{
@@ -185,8 +185,8 @@ func TestTimed(t *testing.T) {
 			[]string{"1 running 2 -", "2 waiting 3 10m", "3 waiting 1 1m"},
 			[]string{
 				"run - runs",
-				"stay - waits: when there will be room for it cannot be known: what runs has no walltime; 1st in line",
-				"stay - waits: may not pass 2, whose start cannot be known; 2nd in line behind 2",
+				"wait - waits: when there will be room for it cannot be known: what runs has no walltime; 1st in line",
+				"wait - waits: may not pass 2, whose start cannot be known; 2nd in line behind 2",
 			},
 		},
 		{
@@ -194,7 +194,7 @@ func TestTimed(t *testing.T) {
 			queue.FirstFit{MinRun: time.Minute},
 			[]string{"1 waiting 2 10m", "2 running 3 60m ran 20s", "3 running 1 60m ran 5m"},
 			[]string{
-				"stay 59m40s waits: needs 1 CPU more; 1st in line",
+				"wait 59m40s waits: needs 1 CPU more; 1st in line",
 				"run - runs: it is left alone for 40s yet",
 				"run - runs",
 			},
@@ -205,7 +205,7 @@ func TestTimed(t *testing.T) {
 			[]string{"1 waiting 2 10m", "2 running 3 60m ran 60s"},
 			[]string{
 				"run - runs: there is room",
-				"park - suspended to make room for 1: needs 1 CPU more",
+				"suspend - suspended to make room for 1: needs 1 CPU more",
 			},
 		},
 		{
@@ -213,7 +213,7 @@ func TestTimed(t *testing.T) {
 			queue.FirstFit{Patience: 2 * time.Minute},
 			[]string{"1 waiting 2 10m", "2 running 2 60m ran 59m", "3 running 2 60m"},
 			[]string{
-				"stay 1m0s waits: there will be room by itself within 1m0s, sooner than a suspension pays",
+				"wait 1m0s waits: there will be room by itself within 1m0s, sooner than a suspension pays",
 				"run - runs",
 				"run - runs",
 			},
@@ -225,7 +225,7 @@ func TestTimed(t *testing.T) {
 			[]string{
 				"run - runs: there is room",
 				"run - runs",
-				"park - suspended to make room for 1 and 2: needs 2 CPU more",
+				"suspend - suspended to make room for 1 and 2: needs 2 CPU more",
 			},
 		},
 	} {
@@ -236,7 +236,7 @@ func TestTimed(t *testing.T) {
 				if !v.Start.IsZero() {
 					start = v.Start.Sub(noon).String()
 				}
-				got = append(got, fmt.Sprintf("%s %s %s", v.Wish, start, v.Reason))
+				got = append(got, fmt.Sprintf("%s %s %s", v.Target, start, v.Reason))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
@@ -264,35 +264,35 @@ func TestTimeSlices(t *testing.T) {
 		{"alone", []string{"1 waiting 4 -"}, []string{"run - runs: it is the turn of its slot"}},
 		{"the first turn", []string{"1 waiting 3 -", "2 waiting 2 -", "3 waiting 2 -", "4 waiting 1 -", "5 waiting 3 -"}, []string{
 			"run 1h0m0s runs: it is the turn of its slot, 1 of 3",
-			"stay 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
-			"stay 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
+			"wait 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
+			"wait 1h0m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
 			"run 1h0m0s runs: it is the turn of its slot, 1 of 3",
-			"stay 1h0m0s waits: for the turn of its slot: needs 3 CPU more; 3rd in line behind 2 and 3",
+			"wait 1h0m0s waits: for the turn of its slot: needs 3 CPU more; 3rd in line behind 2 and 3",
 		}},
 		{"within the quantum nothing changes", []string{"1 running 3 - ran 20m", "2 waiting 2 -", "3 waiting 2 -", "4 running 1 - ran 20m"}, []string{
 			"run 40m0s runs: it is the turn of its slot, 1 of 2",
-			"stay 40m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
-			"stay 40m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
+			"wait 40m0s waits: for the turn of its slot: needs 2 CPU more; 1st in line",
+			"wait 40m0s waits: for the turn of its slot: needs 2 CPU more; 2nd in line behind 2",
 			"run 40m0s runs: it is the turn of its slot, 1 of 2",
 		}},
 		{"then comes the next slot", []string{"1 running 3 - ran 60m", "2 suspended 2 -", "3 waiting 2 -", "4 running 1 - ran 60m"}, []string{
-			"park 1h0m0s suspended: the turn of its slot is over",
+			"suspend 1h0m0s suspended: the turn of its slot is over",
 			"run 1h0m0s runs: it is the turn of its slot, 2 of 2",
 			"run 1h0m0s runs: it is the turn of its slot, 2 of 2",
-			"park 1h0m0s suspended: the turn of its slot is over",
+			"suspend 1h0m0s suspended: the turn of its slot is over",
 		}},
 		{"and after the last the first again", []string{"1 suspended 3 -", "2 running 2 - ran 60m", "3 running 2 - ran 60m"}, []string{
 			"run 1h0m0s runs: it is the turn of its slot, 1 of 2",
-			"park 1h0m0s suspended: the turn of its slot is over",
-			"park 1h0m0s suspended: the turn of its slot is over",
+			"suspend 1h0m0s suspended: the turn of its slot is over",
+			"suspend 1h0m0s suspended: the turn of its slot is over",
 		}},
 		{"room that is left goes to the others", []string{"1 suspended 3 -", "2 running 2 - ran 10m", "3 waiting 3 -"}, []string{
-			"stay 50m0s waits: for the turn of its slot: needs 1 CPU more; 2nd in line behind 3",
+			"wait 50m0s waits: for the turn of its slot: needs 1 CPU more; 2nd in line behind 3",
 			"run 50m0s runs: it is the turn of its slot, 2 of 3",
-			"stay 50m0s waits: for the turn of its slot: needs 1 CPU more; 1st in line",
+			"wait 50m0s waits: for the turn of its slot: needs 1 CPU more; 1st in line",
 		}},
 		{"what fits nowhere waits", []string{"1 waiting 5 -", "2 waiting 4 -"}, []string{
-			"stay - waits: needs 1 CPU more; 1st in line",
+			"wait - waits: needs 1 CPU more; 1st in line",
 			"run - runs: it is the turn of its slot",
 		}},
 	} {
@@ -303,7 +303,7 @@ func TestTimeSlices(t *testing.T) {
 				if !v.Again.IsZero() {
 					again = v.Again.Sub(noon).String()
 				}
-				got = append(got, fmt.Sprintf("%s %s %s", v.Wish, again, v.Reason))
+				got = append(got, fmt.Sprintf("%s %s %s", v.Target, again, v.Reason))
 			}
 			if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
@@ -321,11 +321,11 @@ func TestDue(t *testing.T) {
 	}
 	verdicts := queue.DynamicEASY{Due: 1}.Select(m)
 	for i, want := range []struct {
-		wish  queue.Wish
+		wish  queue.Target
 		again time.Duration // from noon on; 0 is never
 	}{
-		{queue.Park, time.Hour}, // it has run for all of 20 minutes
-		{queue.Stay, 10 * time.Minute},
+		{queue.Suspend, time.Hour}, // it has run for all of 20 minutes
+		{queue.Wait, 10 * time.Minute},
 		{queue.Run, 0},
 		{queue.Run, 0},
 		{queue.Run, 0}, // in the gap: without a walltime nothing is ever due
@@ -335,12 +335,12 @@ func TestDue(t *testing.T) {
 		if !v.Again.IsZero() {
 			again = v.Again.Sub(noon)
 		}
-		if v.Wish != want.wish || again != want.again {
-			t.Errorf("%s: %s again in %s (%s), want %s, %s", m.Jobs[i].ID, v.Wish, again, v.Reason, want.wish, want.again)
+		if v.Target != want.wish || again != want.again {
+			t.Errorf("%s: %s again in %s (%s), want %s, %s", m.Jobs[i].ID, v.Target, again, v.Reason, want.wish, want.again)
 		}
 	}
 	for i, v := range (queue.DynamicEASY{}).Select(m) {
-		if !v.Again.IsZero() || (v.Wish == queue.Run) != (m.Jobs[i].ID == 1 || m.Jobs[i].ID == 3) {
+		if !v.Again.IsZero() || (v.Target == queue.Run) != (m.Jobs[i].ID == 1 || m.Jobs[i].ID == 3) {
 			t.Errorf("%s without turns: %s", m.Jobs[i].ID, v.Reason)
 		}
 	}

@@ -47,12 +47,12 @@ const mostSlots = 16
 
 // slot is one row of Ousterhout's matrix.
 type slot struct {
-	room Room
+	room Capacity
 	jobs []int
 }
 
 // Select packs the slots and runs the one whose turn it is.
-func (s TimeSlices) Select(m *Moment) []Verdict {
+func (s TimeSlices) Select(m *Input) []Verdict {
 	w := begin(m)
 	slots := s.pack(w)
 	turn, until := s.turn(w, slots)
@@ -63,7 +63,7 @@ func (s TimeSlices) Select(m *Moment) []Verdict {
 			if len(slots) > 1 {
 				w.verdicts[i].Again = until
 			}
-			if w.verdicts[i].Wish != Run {
+			if w.verdicts[i].Target != Run {
 				w.verdicts[i].Start = until.Add(time.Duration(k-1) * s.Quantum)
 			}
 		}
@@ -72,7 +72,7 @@ func (s TimeSlices) Select(m *Moment) []Verdict {
 		switch {
 		case w.settled[i]:
 		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
-			w.settle(i, Park, "suspended: there is no slot for it")
+			w.settle(i, Suspend, "suspended: there is no slot for it")
 		default:
 			w.wait(i, fmt.Sprintf("all %d slots are full", mostSlots))
 		}
@@ -88,7 +88,7 @@ func (w *walk) seat(turn *slot) (in bool) {
 		w.room = turn.room
 		return true
 	}
-	w.room = w.Room()
+	w.room = w.Capacity()
 	for i := range w.jobs {
 		w.passed(i)
 	}
@@ -108,7 +108,7 @@ func (TimeSlices) settle(w *walk, i, turns int, in bool, which string) {
 	case ok:
 		w.settle(i, Run, "runs: the slot whose turn it is leaves room")
 	case w.jobs[i].State == cluster.Running:
-		w.settle(i, Park, "suspended: the turn of its slot is over")
+		w.settle(i, Suspend, "suspended: the turn of its slot is over")
 	case short.Limit != "":
 		w.refuse(i, short)
 	default:
@@ -133,7 +133,7 @@ func (s TimeSlices) pack(w *walk) []*slot {
 		}
 		for k := range mostSlots {
 			if k == len(slots) {
-				slots = append(slots, &slot{room: w.Room()})
+				slots = append(slots, &slot{room: w.Capacity()})
 			}
 			ok, short := slots[k].room.Take(j.ID)
 			if ok {

@@ -9,9 +9,9 @@ import (
 // walk is a policy's way through the queue. What the policies have in common is
 // settled at its beginning: vjobs that are under way, over, or held.
 type walk struct {
-	*Moment
+	*Input
 	jobs     []Job
-	room     Room
+	room     Capacity
 	verdicts []Verdict
 	settled  []bool
 	runs     []bool // is to run
@@ -19,27 +19,27 @@ type walk struct {
 }
 
 // begin settles the vjobs on which a policy has no say.
-func begin(m *Moment) *walk {
+func begin(m *Input) *walk {
 	jobs := m.Jobs
 	w := &walk{
-		Moment: m, jobs: jobs, room: m.Room(),
+		Input: m, jobs: jobs, room: m.Capacity(),
 		verdicts: make([]Verdict, len(jobs)), settled: make([]bool, len(jobs)), runs: make([]bool, len(jobs)),
 	}
 	for i, j := range jobs {
 		switch {
-		case j.Given != nil:
-			w.settle(i, j.Given.Wish, j.Given.Reason)
-			w.verdicts[i] = *j.Given
+		case j.Fixed != nil:
+			w.settle(i, j.Fixed.Target, j.Fixed.Reason)
+			w.verdicts[i] = *j.Fixed
 		case j.State.Terminal():
-			w.settle(i, Stay, "is "+j.State.String())
+			w.settle(i, Wait, "is "+j.State.String())
 		case j.Busy:
 			w.settle(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
-			w.settle(i, Park, "suspended: it is held")
+			w.settle(i, Suspend, "suspended: it is held")
 		case j.Held:
-			w.settle(i, Stay, WhyHeld(j.VJob))
-		case j.Barred != "" && j.State.Ready():
-			w.settle(i, Stay, "waits: "+j.Barred)
+			w.settle(i, Wait, WhyHeld(j.VJob))
+		case j.Ineligible != "" && j.State.Ready():
+			w.settle(i, Wait, "waits: "+j.Ineligible)
 		}
 	}
 	return w
@@ -85,15 +85,15 @@ func (w *walk) takeRunning() (fit bool) {
 
 func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }
 
-func (w *walk) settle(i int, wish Wish, reason string) {
-	w.verdicts[i] = Verdict{Wish: wish, Reason: reason}
+func (w *walk) settle(i int, wish Target, reason string) {
+	w.verdicts[i] = Verdict{Target: wish, Reason: reason}
 	w.settled[i] = true
 	w.runs[i] = wish == Run
 }
 
 // wait leaves a vjob in the queue and tells its place there.
 func (w *walk) wait(i int, why string) {
-	w.settle(i, Stay, fmt.Sprintf("waits: %s; %s", why, w.line()))
+	w.settle(i, Wait, fmt.Sprintf("waits: %s; %s", why, w.line()))
 	w.waiting = append(w.waiting, i)
 }
 
@@ -104,7 +104,7 @@ func (w *walk) refuse(i int, short Shortage) {
 		w.wait(i, short.String())
 		return
 	}
-	w.settle(i, Stay, "waits: "+short.Limit)
+	w.settle(i, Wait, "waits: "+short.Limit)
 }
 
 // let lets a vjob run if it fits; else it makes room, or waits for some.
@@ -129,16 +129,16 @@ func (w *walk) let(i int) {
 // was, as of power, does not do it for others.
 func (w *walk) park(i int, why string, short Shortage) {
 	if short.Limit != "" {
-		w.settle(i, Park, "suspended: "+short.Limit)
+		w.settle(i, Suspend, "suspended: "+short.Limit)
 		return
 	}
-	w.settle(i, Park, "suspended "+why+": "+short.String())
+	w.settle(i, Suspend, "suspended "+why+": "+short.String())
 }
 
 // parks reports whether a running vjob is to be parked that nobody holds.
 func (w *walk) parks() bool {
 	for i, v := range w.verdicts {
-		if v.Wish == Park && !w.jobs[i].Held && !w.jobs[i].Busy {
+		if v.Target == Suspend && !w.jobs[i].Held && !w.jobs[i].Busy {
 			return true
 		}
 	}
@@ -146,7 +146,7 @@ func (w *walk) parks() bool {
 }
 
 // inOrder has a moment decided on in another order of its jobs.
-func (m *Moment) inOrder(order []int, choose func(*Moment) []Verdict) []Verdict {
+func (m *Input) inOrder(order []int, choose func(*Input) []Verdict) []Verdict {
 	inner := *m
 	inner.Jobs = make([]Job, len(order))
 	for k, i := range order {

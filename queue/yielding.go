@@ -8,32 +8,32 @@ import (
 	"vjob/cluster"
 )
 
-// Yielding is a policy as it is where vjobs have terms of their own on how they make
+// Preemptible is a policy as it is where vjobs have terms of their own on how they make
 // room. Who never does, or not yet, keeps its room before anybody else has any. Those
 // that are best-effort come after all others, whatever their priority: the policy does
 // not know of them, and they have what it leaves.
-type Yielding struct{ Policy }
+type Preemptible struct{ Policy }
 
-var _ Policy = Yielding{}
+var _ Policy = Preemptible{}
 
 // Keeps reports whether a vjob that runs keeps its room until its end.
-func (y Yielding) Keeps(j *cluster.VJob) bool {
+func (y Preemptible) Keeps(j *cluster.VJob) bool {
 	return !j.BestEffort && (j.Yields == cluster.Never || Keeps(y.Policy, j))
 }
 
 // Select lets the policy choose among those that are not best-effort, in a room in which
 // those are that keep theirs.
-func (y Yielding) Select(m *Moment) []Verdict {
+func (y Preemptible) Select(m *Input) []Verdict {
 	d := divide(y.Policy, m)
 	if len(d.kept) == 0 && len(d.rest) == 0 {
 		return endings(m, y.Policy.Select(m))
 	}
 	inner := *m
-	inner.Jobs, inner.Room = make([]Job, len(d.firm)), func() Room { return d.room() }
+	inner.Jobs, inner.Capacity = make([]Job, len(d.firm)), func() Capacity { return d.room() }
 	for k, i := range d.firm {
 		inner.Jobs[k] = m.Jobs[i]
 		if v, kept := d.kept[m.Jobs[i].ID]; kept {
-			inner.Jobs[k].Given = &v
+			inner.Jobs[k].Fixed = &v
 		}
 	}
 	verdicts := make([]Verdict, len(m.Jobs))
@@ -48,26 +48,26 @@ func (y Yielding) Select(m *Moment) []Verdict {
 
 // division is the vjobs of a moment, divided by how they make room.
 type division struct {
-	*Moment
+	*Input
 	kept map[cluster.VJobID]Verdict // they keep their room, and why
 	firm []int                      // whose the policy is, those that are kept or under way among them
 	rest []int                      // that have what it leaves
 }
 
-func divide(p Policy, m *Moment) *division {
-	d := &division{Moment: m, kept: map[cluster.VJobID]Verdict{}}
-	room := Room(nil)
+func divide(p Policy, m *Input) *division {
+	d := &division{Input: m, kept: map[cluster.VJobID]Verdict{}}
+	room := Capacity(nil)
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if v, keeps := j.keeps(p, m.Now); keeps {
 			if room == nil {
-				room = m.Room()
+				room = m.Capacity()
 			}
 			if ok, _ := room.Take(j.ID); ok { // else a node was lost, and it has to go
 				d.kept[j.ID] = v
 			}
 		}
-		if _, kept := d.kept[j.ID]; j.BestEffort && !kept && !j.Busy && j.Given == nil && !j.State.Terminal() {
+		if _, kept := d.kept[j.ID]; j.BestEffort && !kept && !j.Busy && j.Fixed == nil && !j.State.Terminal() {
 			d.rest = append(d.rest, i)
 		} else {
 			d.firm = append(d.firm, i)
@@ -79,14 +79,14 @@ func divide(p Policy, m *Moment) *division {
 // keeps reports whether a vjob that runs makes no room, by its own terms: also one that
 // would have to start anew, where others would be suspended for a while in any case.
 func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
-	if j.State != cluster.Running || j.Busy || j.Held && j.Stays == "" || j.Given != nil {
+	if j.State != cluster.Running || j.Busy || j.Held && j.NonPreemptible == "" || j.Fixed != nil {
 		return v, false
 	}
-	v.Wish = Run
+	v.Target = Run
 	left := j.MinRun - now.Sub(j.Since)
 	switch {
-	case j.Stays != "":
-		v.Reason = "runs: " + j.Stays
+	case j.NonPreemptible != "":
+		v.Reason = "runs: " + j.NonPreemptible
 	case left > 0:
 		v.Again, v.Reason = j.Since.Add(j.MinRun), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
 	case j.Container:
@@ -103,9 +103,9 @@ func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
 
 // room is a room with those in it that keep theirs.
 func (d *division) room() *keptRoom {
-	r := &keptRoom{Room: d.Room(), in: map[cluster.VJobID]bool{}}
+	r := &keptRoom{Capacity: d.Capacity(), in: map[cluster.VJobID]bool{}}
 	for i := range d.Jobs {
-		if id := d.Jobs[i].ID; d.kept[id].Wish == Run {
+		if id := d.Jobs[i].ID; d.kept[id].Target == Run {
 			r.Take(id)
 		}
 	}
@@ -114,16 +114,16 @@ func (d *division) room() *keptRoom {
 
 // keptRoom takes nobody twice.
 type keptRoom struct {
-	Room
+	Capacity
 	in map[cluster.VJobID]bool
 }
 
-// Take implements [Room].
+// Take implements [Capacity].
 func (r *keptRoom) Take(id cluster.VJobID) (ok bool, short Shortage) {
 	if r.in[id] {
 		return true, short
 	}
-	ok, short = r.Room.Take(id)
+	ok, short = r.Capacity.Take(id)
 	r.in[id] = ok
 	return ok, short
 }
@@ -137,12 +137,12 @@ func (d *division) fill(verdicts []Verdict) {
 	}
 	room := d.room()
 	for _, i := range d.firm {
-		if verdicts[i].Wish == Run {
+		if verdicts[i].Target == Run {
 			room.Take(d.Jobs[i].ID)
 		}
 	}
-	own := *d.Moment
-	own.Jobs, own.Room = jobs, func() Room { return room }
+	own := *d.Input
+	own.Jobs, own.Capacity = jobs, func() Capacity { return room }
 	w := begin(&own)
 	for k := range jobs {
 		if w.settled[k] || jobs[k].State != cluster.Running {
@@ -173,10 +173,10 @@ func (d *division) fill(verdicts []Verdict) {
 func Ends(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
 
 // endings tells those that are ended to make room that they are not suspended.
-func endings(m *Moment, verdicts []Verdict) []Verdict {
+func endings(m *Input, verdicts []Verdict) []Verdict {
 	for i := range verdicts {
 		j, v := &m.Jobs[i], &verdicts[i]
-		if v.Wish != Park || j.Busy || !Ends(j.VJob) {
+		if v.Target != Suspend || j.Busy || !Ends(j.VJob) {
 			continue
 		}
 		if rest, suspended := strings.CutPrefix(v.Reason, "suspended"); suspended {

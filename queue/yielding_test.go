@@ -27,7 +27,7 @@ func every(t *testing.T) (list []queue.Policy) {
 
 // onTerms reads vjobs as moment does, with words at the end of a line such as
 // "best-effort end min 10m held".
-func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Moment {
+func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	plain := make([]string, len(lines))
 	words := make([][]string, len(lines))
@@ -61,7 +61,7 @@ func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Moment
 func show(verdicts []queue.Verdict) []string {
 	list := make([]string, len(verdicts))
 	for i, v := range verdicts {
-		list[i] = v.Wish.String() + " " + v.Reason
+		list[i] = v.Target.String() + " " + v.Reason
 	}
 	return list
 }
@@ -75,25 +75,25 @@ func TestYieldingUnderEveryPolicy(t *testing.T) {
 		want string // the wishes
 	}{
 		{"best-effort starts beside others", []string{"1 running 2 60m ran 20m", "2 waiting 2 60m; best-effort"}, "run run"},
-		{"best-effort comes last, wherever it stands", []string{"1 waiting 3 60m; best-effort", "2 waiting 3 60m"}, "stay run"},
-		{"best-effort makes room", []string{"1 running 3 60m ran 20m; best-effort", "2 waiting 3 60m"}, "park run"},
-		{"and is ended if it says so", []string{"1 running 3 60m ran 20m; best-effort end", "2 waiting 3 60m"}, "park run"},
-		{"not for another like it", []string{"1 waiting 3 60m; best-effort", "2 running 3 60m ran 20m; best-effort"}, "stay run"},
-		{"not before its time", []string{"1 running 3 60m ran 20m; best-effort min 30m", "2 waiting 3 60m"}, "run stay"},
-		{"but after it", []string{"1 running 3 60m ran 30m; best-effort min 30m", "2 waiting 3 60m"}, "park run"},
-		{"held, it is suspended", []string{"1 running 1 60m ran 10m; best-effort min 30m held", "2 waiting 4 60m"}, "park run"},
-		{"held, it waits", []string{"1 waiting 1 60m; best-effort held", "2 waiting 1 60m"}, "stay run"},
-		{"one that never makes room", []string{"2 waiting 3 60m", "1 running 3 60m ran 50m; never"}, "stay run"},
-		{"one that has to run a while", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; min 30m"}, "stay run"},
-		{"one that never does, and is held", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; never held"}, "run park"},
-		{"the gap behind who waits", []string{"1 running 3 60m ran 20m; never", "2 waiting 4 60m", "3 waiting 1 10h; best-effort"}, "run stay run"},
+		{"best-effort comes last, wherever it stands", []string{"1 waiting 3 60m; best-effort", "2 waiting 3 60m"}, "wait run"},
+		{"best-effort makes room", []string{"1 running 3 60m ran 20m; best-effort", "2 waiting 3 60m"}, "suspend run"},
+		{"and is ended if it says so", []string{"1 running 3 60m ran 20m; best-effort end", "2 waiting 3 60m"}, "suspend run"},
+		{"not for another like it", []string{"1 waiting 3 60m; best-effort", "2 running 3 60m ran 20m; best-effort"}, "wait run"},
+		{"not before its time", []string{"1 running 3 60m ran 20m; best-effort min 30m", "2 waiting 3 60m"}, "run wait"},
+		{"but after it", []string{"1 running 3 60m ran 30m; best-effort min 30m", "2 waiting 3 60m"}, "suspend run"},
+		{"held, it is suspended", []string{"1 running 1 60m ran 10m; best-effort min 30m held", "2 waiting 4 60m"}, "suspend run"},
+		{"held, it waits", []string{"1 waiting 1 60m; best-effort held", "2 waiting 1 60m"}, "wait run"},
+		{"one that never makes room", []string{"2 waiting 3 60m", "1 running 3 60m ran 50m; never"}, "wait run"},
+		{"one that has to run a while", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; min 30m"}, "wait run"},
+		{"one that never does, and is held", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; never held"}, "run suspend"},
+		{"the gap behind who waits", []string{"1 running 3 60m ran 20m; never", "2 waiting 4 60m", "3 waiting 1 10h; best-effort"}, "run wait run"},
 		{"nobody is in the way", []string{"1 running 2 60m; best-effort", "2 waiting 2 60m"}, "run run"},
 	} {
 		for _, p := range every(t) {
-			verdicts := queue.Yielding{Policy: p}.Select(onTerms(t, 4*cluster.CPU, c.jobs...))
+			verdicts := queue.Preemptible{Policy: p}.Select(onTerms(t, 4*cluster.CPU, c.jobs...))
 			wishes := make([]string, len(verdicts))
 			for i, v := range verdicts {
-				wishes[i] = v.Wish.String()
+				wishes[i] = v.Target.String()
 			}
 			if got := strings.Join(wishes, " "); got != c.want {
 				t.Errorf("%s, %s: got %s, want %s:\n%s", p.Name(), c.name, got, c.want, strings.Join(show(verdicts), "\n"))
@@ -108,13 +108,13 @@ func TestYieldingReasons(t *testing.T) {
 		"4 running 1 60m; never", "5 waiting 2 60m; best-effort", "6 waiting 1 60m")
 	want := []string{
 		"run runs: there is room",
-		"park ended to make room, since it is best-effort: needs 3 CPU more; it starts anew later",
+		"suspend ended to make room, since it is best-effort: needs 3 CPU more; it starts anew later",
 		"run runs: it makes no room for 5m0s yet",
 		"run runs: it never makes room",
-		"stay waits: needs 2 CPU more; 1st in line",
+		"wait waits: needs 2 CPU more; 1st in line",
 		"run runs: there is room",
 	}
-	got := queue.Yielding{Policy: queue.FirstFit{}}.Select(m)
+	got := queue.Preemptible{Policy: queue.FirstFit{}}.Select(m)
 	if !slices.Equal(show(got), want) {
 		t.Errorf("got\n%s", strings.Join(show(got), "\n"))
 	}
@@ -122,11 +122,11 @@ func TestYieldingReasons(t *testing.T) {
 		t.Errorf("it is decided anew at %s, want %s", got[2].Again, at)
 	}
 	slots := onTerms(t, 4*cluster.CPU, "1 running 3 10h ran 2h; end", "2 waiting 3 60m")
-	if got := (queue.Yielding{Policy: queue.TimeSlices{Quantum: time.Hour}}).Select(slots)[0].Reason; got != "runs: it would have to start anew" {
+	if got := (queue.Preemptible{Policy: queue.TimeSlices{Quantum: time.Hour}}).Select(slots)[0].Reason; got != "runs: it would have to start anew" {
 		t.Errorf("got %q", got)
 	}
 	ends := onTerms(t, 4*cluster.CPU, "1 waiting 4 60m", "2 running 3 60m ran 20m; end")
-	if got := (queue.Yielding{Policy: queue.FirstFit{}}).Select(ends)[1].Reason; got != "ended to make room for 1: needs 3 CPU more; it starts anew later" {
+	if got := (queue.Preemptible{Policy: queue.FirstFit{}}).Select(ends)[1].Reason; got != "ended to make room for 1: needs 3 CPU more; it starts anew later" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -152,11 +152,11 @@ func TestBestEffortIsOfNoConsequence(t *testing.T) {
 		size := cluster.MilliCPU(4+rng.IntN(5)) * cluster.CPU
 		for _, p := range every(t) {
 			both, alone := onTerms(t, size, all...), onTerms(t, size, firm...)
-			verdicts, want := queue.Yielding{Policy: p}.Select(both), p.Select(alone)
+			verdicts, want := queue.Preemptible{Policy: p}.Select(both), p.Select(alone)
 			used, next := cluster.MilliCPU(0), 0
 			for i, v := range verdicts {
 				j := &both.Jobs[i]
-				if v.Wish == queue.Run {
+				if v.Target == queue.Run {
 					used += j.Need.CPU
 				}
 				if j.BestEffort {
@@ -168,7 +168,7 @@ func TestBestEffortIsOfNoConsequence(t *testing.T) {
 				next++
 			}
 			for i, v := range verdicts { // and no room is left to one that waits for some
-				if j := &both.Jobs[i]; j.BestEffort && v.Wish != queue.Run && used+j.Need.CPU <= size {
+				if j := &both.Jobs[i]; j.BestEffort && v.Target != queue.Run && used+j.Need.CPU <= size {
 					t.Fatalf("%s, %q: there is room for vjob %s: %+v", p.Name(), all, j.ID, v)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // openDesk is the desk with the vjobs and the charges of the journal.
-func openDesk(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Desk {
+func openDesk(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Order {
 	desk := ordering.NewDesk(*rules)
 	for _, c := range loaded.Charges {
 		desk.Restore(ordering.Usage(c))
@@ -32,7 +32,7 @@ func (c *Core) drain() execute.Effects {
 	effects := c.exec.Drain()
 	charges := map[journal.Charge]ordering.Usage{} // by account and hour
 	for _, use := range effects.Step.Usage {
-		if u, ok := c.desk.Charge(use.VJob, c.now, use.Running, use.MemorySec); ok {
+		if u, ok := c.order.Charge(use.VJob, c.now, use.Running, use.MemorySec); ok {
 			key := journal.Charge{User: u.User, Project: u.Project, Queue: u.Queue, Hour: u.Hour}
 			u.CPUTime += charges[key].CPUTime
 			u.MemoryTime += charges[key].MemoryTime
@@ -48,23 +48,23 @@ func (c *Core) drain() execute.Effects {
 // arrange tells the desk what has become of the vjobs, and puts them in its order. The
 // reports are in order of numbers.
 func (c *Core) arrange(reports []execute.Report) []execute.Report {
-	c.desk.SetTotal(c.capacity())
+	c.order.SetTotal(c.capacity())
 	for i := range reports {
 		r := &reports[i]
-		c.desk.Put(r.Job, r.Bound == cluster.VMRunning)
+		c.order.Put(r.Job, r.Bound == cluster.VMRunning)
 	}
 	place := func(id cluster.VJobID) (i int, live bool) {
 		return sort.Find(len(reports), func(i int) int { return cmp.Compare(id, reports[i].Job.ID) })
 	}
-	if c.desk.Len() > len(reports) { // some have ended
-		c.desk.VJobs(func(id cluster.VJobID) {
+	if c.order.Len() > len(reports) { // some have ended
+		c.order.VJobs(func(id cluster.VJobID) {
 			if _, live := place(id); !live {
-				c.desk.Drop(id)
+				c.order.Drop(id)
 			}
 		})
 	}
 	ordered := make([]execute.Report, 0, len(reports))
-	for _, id := range c.desk.Order(c.now) {
+	for _, id := range c.order.Order(c.now) {
 		i, _ := place(id)
 		ordered = append(ordered, reports[i])
 	}
@@ -83,6 +83,6 @@ func (c *Core) capacity() (sum cluster.Resources) {
 // Standing is how queues, quotas and shares stand now.
 func (c *Core) Standing(now time.Time) ordering.Standing {
 	c.now = now
-	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.desk.Ledger(), now)
-	return c.desk.Standing(now, tally)
+	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.order.Ledger(), now)
+	return c.order.Standing(now, tally)
 }

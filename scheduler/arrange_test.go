@@ -126,8 +126,8 @@ func TestSupposeOrder(t *testing.T) {
 		lots     string
 		err      string
 	}{
-		"another quota":    {some("v", "", 2), "0 stay run", ""},
-		"a quota is used":  {some("u", "", 1), "0 stay stay", ""},
+		"another quota":    {some("v", "", 2), "0 wait run", ""},
+		"a quota is used":  {some("u", "", 1), "0 wait wait", ""},
 		"larger than ever": {some("v", "batch", 9), "", `vms: "9 CPU" is wrong: want at most 8 CPU: quota cpus of user v never allows more`},
 		"no such queue":    {some("v", "night", 1), "", `queue: "night" is wrong: want one of batch`},
 	} {

@@ -27,19 +27,19 @@ type minedPolicy struct {
 	mines mines
 }
 
-func (p minedPolicy) Select(m *queue.Moment) []queue.Verdict {
+func (p minedPolicy) Select(m *queue.Input) []queue.Verdict {
 	for _, j := range m.Jobs {
 		if p.mines[j.ID] == "policy" {
 			panic("a mine in the policy")
 		}
 	}
 	mined := *m
-	mined.Room = func() queue.Room { return minedRoom{m.Room(), p.mines} }
+	mined.Capacity = func() queue.Capacity { return minedRoom{m.Capacity(), p.mines} }
 	return p.Policy.Select(&mined)
 }
 
 type minedRoom struct {
-	queue.Room
+	queue.Capacity
 	mines mines
 }
 
@@ -47,7 +47,7 @@ func (r minedRoom) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	if r.mines[id] == "room" {
 		panic("a mine in the room")
 	}
-	return r.Room.Take(id)
+	return r.Capacity.Take(id)
 }
 
 type minedPlanner struct {
@@ -173,7 +173,7 @@ type failing struct {
 	broken *bool
 }
 
-func (f failing) Select(m *queue.Moment) []queue.Verdict {
+func (f failing) Select(m *queue.Input) []queue.Verdict {
 	if *f.broken {
 		panic("nobody is decided upon")
 	}

@@ -62,7 +62,7 @@ type SavingLook struct {
 
 // consolidate lets VMs move to where they draw less, after a decision with nothing else to
 // do.
-func (c *Core) consolidate(p *decide.Picture, d *decide.Decision) {
+func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 	ask, s := c.settings.Consolidating, &c.saving
 	if !c.saves() {
 		return
@@ -128,7 +128,7 @@ func (c *Core) looked(found *decide.Consolidation) {
 }
 
 // steward tells what power management would switch off, if there is such; nil: nothing.
-func (c *Core) steward(p *decide.Picture, d *decide.Decision) decide.Steward {
+func (c *Core) steward(p *decide.View, d *decide.Decision) decide.NodePower {
 	if c.nodePower == nil {
 		return nil
 	}

@@ -58,13 +58,13 @@ type Core struct {
 	now      time.Time
 	out      journal.Step // written by the core itself
 
-	exec       *execute.Executor     // what runs, and on the way there
-	desk       *ordering.Desk        // in which order vjobs are looked at
-	kin        *dependency.Register  // who waits for whom
-	controller *nodepower.Controller // which nodes are off, or on their way
-	powerCap   *powercap.Cap         // what may be drawn
-	nodePower  *nodepower.Policy     // which nodes are to be on; nil: only people switch them
-	saving     saving                // where VMs would draw less
+	exec         *execute.Executor     // what runs, and on the way there
+	order        *ordering.Order       // in which order vjobs are looked at
+	dependencies *dependency.Tracker   // who waits for whom
+	controller   *nodepower.Controller // which nodes are off, or on their way
+	powerCap     *powercap.Cap         // what may be drawn
+	nodePower    *nodepower.Policy     // which nodes are to be on; nil: only people switch them
+	saving       saving                // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
@@ -83,9 +83,9 @@ type Core struct {
 	nextPlan  journal.PlanID
 
 	// What makes the next one necessary, or goes wrong in it.
-	retryAt time.Time               // when a vjob comes out of its back-off
-	exiles  *quarantine.Quarantine  // no decision could be taken with them
-	late    map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
+	retryAt    time.Time               // when a vjob comes out of its back-off
+	quarantine *quarantine.Quarantine  // no decision could be taken with them
+	late       map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
 }
 
 // NewCore goes on from what the journal holds.
@@ -94,13 +94,13 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, exiles: quarantine.New(settings.Pause), desk: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: openDesk(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
 	c.takeUpPower(&loaded)
 	c.takeUpPrices(loaded.Prices)
-	c.kin = dependency.New(&loaded)
-	c.exec.Ended = c.kin.Note
+	c.dependencies = dependency.New(&loaded)
+	c.exec.Ended = c.dependencies.Note
 	return c
 }
 
@@ -108,31 +108,31 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 	c.now = now
 	for _, job := range jobs {
-		if c.kin.Ended(job.ID) || !c.exec.Add(now, job) {
+		if c.dependencies.Ended(job.ID) || !c.exec.Add(now, job) {
 			continue // this comes late: it was loaded meanwhile
 		}
 		if len(job.After) > 0 && job.Replaces == 0 {
-			c.kin.Wait(job.ID)
+			c.dependencies.Wait(job.ID)
 		}
-		c.desk.Put(job, false)
+		c.order.Put(job, false)
 	}
 }
 
 // Recall takes in what the store knows of vjobs that ended before others were submitted
 // that wait for them.
-func (c *Core) Recall(past ...journal.Past) { c.kin.Recall(past...) }
+func (c *Core) Recall(past ...journal.Past) { c.dependencies.Recall(past...) }
 
 // Again takes in the next attempts that the store has written for vjobs that failed.
 func (c *Core) Again(now time.Time, jobs ...*cluster.VJob) {
 	for _, job := range jobs {
-		c.kin.Again(job)
+		c.dependencies.Again(job)
 	}
 	c.Submitted(now, jobs...)
 }
 
 // Failed are the vjobs of which the last step asked for another attempt. They are given
 // once.
-func (c *Core) Failed() []cluster.VJobID { return c.kin.Failed() }
+func (c *Core) Failed() []cluster.VJobID { return c.dependencies.Failed() }
 
 // Replied takes in the reply to a call.
 func (c *Core) Replied(now time.Time, r execute.Reply) {
@@ -225,13 +225,13 @@ func (c *Core) wake(next time.Time) time.Time {
 		sooner(c.nodePower.Next())
 	}
 	sooner(c.exec.NextEnd())
-	sooner(c.desk.Next())
+	sooner(c.order.Next())
 	return next
 }
 
 // changed reports whether something has changed since the last decision: what the
 // executor has, or by time alone the order of the vjobs or a quota.
-func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.desk.Stirs(c.now) }
+func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.order.Stirs(c.now) }
 
 // stale reports whether the last decision may be another by now: something has changed, or
 // the time has come for which it asked.

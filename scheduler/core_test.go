@@ -200,16 +200,16 @@ func crowd() journal.Loaded {
 
 // Which order is granted in which state; a refusal changes nothing.
 func TestOrders(t *testing.T) {
-	const running, waiting, held, park, suspending, stopping = 1, 3, 4, 5, 6, 7
+	const running, waiting, held, suspended, suspending, stopping = 1, 3, 4, 5, 6, 7
 	granted := map[scheduler.Order][]cluster.VJobID{
 		scheduler.OrderHold:    {waiting, held},
-		scheduler.OrderRelease: {held, park},
-		scheduler.OrderSuspend: {running, park, suspending},
-		scheduler.OrderResume:  {held, park},
-		scheduler.OrderDelete:  {running, waiting, held, park, suspending, stopping},
+		scheduler.OrderRelease: {held, suspended},
+		scheduler.OrderSuspend: {running, suspended, suspending},
+		scheduler.OrderResume:  {held, suspended},
+		scheduler.OrderDelete:  {running, waiting, held, suspended, suspending, stopping},
 	}
 	for order, ids := range granted {
-		for _, id := range []cluster.VJobID{running, waiting, held, park, suspending, stopping} {
+		for _, id := range []cluster.VJobID{running, waiting, held, suspended, suspending, stopping} {
 			c := scheduler.NewCore(settings(), crowd(), epoch)
 			before := c.Snapshot().VJobs[id]
 			err := c.Order(epoch, id, order, "u")

@@ -17,18 +17,18 @@ import (
 // decide takes a decision: the policy says which vjobs should run, the planner
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
-	c.out.Freed = append(c.out.Freed, c.kin.Settle(c.now, c.exec)...)
+	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
 	c.respite, c.judged = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
-	p := decide.See(&c.settings.Settings, facts)
+	p := decide.NewView(&c.settings.Settings, facts)
 	c.retry(p.Again)
-	c.desk.Decided(c.now)
+	c.order.Decided(c.now)
 	d, err := p.Decide()
-	alarms, again := c.exiles.Judge(&quarantine.Decision{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
+	alarms, again := c.quarantine.Judge(&quarantine.Decision{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
 	if d.Verdicts == nil {
@@ -57,15 +57,15 @@ func (c *Core) facts() *decide.Facts {
 	}
 	vjobs := c.arrange(c.exec.Jobs())
 	return &decide.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Books: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.desk.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.powerCap.Books(), Prices: c.pricesStatus().Series,
 		Least: c.controller.Draws(), Wanted: c.wanted(),
-		Waits: c.kin.Waiting(), Exiles: c.exiles.Standing(c.now, vjobs),
+		Waits: c.dependencies.Waiting(), Exiles: c.quarantine.Standing(c.now, vjobs),
 	}
 }
 
 // picture is what a decision would see now, to try things out on.
-func (c *Core) picture() *decide.Picture { return decide.See(&c.settings.Settings, c.facts()) }
+func (c *Core) picture() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
@@ -78,7 +78,7 @@ func (c *Core) reshape(d *decide.Decision) {
 }
 
 // ration has the executor keep to the limits of a decision, and give the shares.
-func (c *Core) ration(p *decide.Picture, d *decide.Decision) {
+func (c *Core) ration(p *decide.View, d *decide.Decision) {
 	c.powerCap.Adopt(p)
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
@@ -118,7 +118,7 @@ func (c *Core) retry(at time.Time) {
 }
 
 // remember keeps the verdicts for those who ask why.
-func (c *Core) remember(p *decide.Picture, verdicts []queue.Verdict) {
+func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
@@ -144,7 +144,7 @@ func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
 }
 
 // queues reports whether a vjob waits for room or power, and for nothing else.
-func (c *Core) queues(p *decide.Picture, job *cluster.VJob, v *queue.Verdict) bool {
+func (c *Core) queues(p *decide.View, job *cluster.VJob, v *queue.Verdict) bool {
 	_, later := p.Later[job.ID]
-	return job.State.Ready() && v.Wish == queue.Stay && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
+	return job.State.Ready() && v.Target == queue.Wait && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
 }

@@ -70,7 +70,7 @@ func (l *Loop) audited(ctx context.Context, act journal.Audit, change func(*Core
 // store knows that already.
 func (l *Loop) Disown(ctx context.Context, user, former string) error {
 	return l.ask(ctx, func(c *Core) error {
-		c.desk.Rename(user, former)
+		c.order.Rename(user, former)
 		return nil
 	})
 }

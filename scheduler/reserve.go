@@ -84,11 +84,11 @@ func (c *Core) confirm(s *admission.Submission) error {
 }
 
 // tellLate tells once of each reservation that has begun and cannot start.
-func (c *Core) tellLate(p *decide.Picture, verdicts []queue.Verdict) {
+func (c *Core) tellLate(p *decide.View, verdicts []queue.Verdict) {
 	late := map[cluster.VJobID]bool{}
 	for i, r := range p.VJobs {
 		job := r.Job
-		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Wish == queue.Run {
+		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Target == queue.Run {
 			continue
 		}
 		if late[job.ID] = true; !c.late[job.ID] {

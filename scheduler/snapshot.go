@@ -27,8 +27,8 @@ func (c *Core) Snapshot() *Snapshot {
 			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Reason: r.Job.Reason, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,
 		}
-		status.Queue = c.desk.Queue(r.Job.ID)
-		status.Rank, _ = c.desk.Rank(r.Job.ID, c.now)
+		status.Queue = c.order.Queue(r.Job.ID)
+		status.Rank, _ = c.order.Rank(r.Job.ID, c.now)
 		v, decided := c.verdicts[r.Job.ID]
 		switch {
 		case r.Blind && r.Wait != "":
@@ -39,10 +39,10 @@ func (c *Core) Snapshot() *Snapshot {
 			if r.Wait != "" {
 				status.Reason = fmt.Sprintf("%s: %s", r.Job.Reason, r.Wait)
 			}
-		case decided && v.Reason != "" && (r.Job.State.Ready() || v.Wish == queue.Run):
+		case decided && v.Reason != "" && (r.Job.State.Ready() || v.Target == queue.Run):
 			status.Reason = v.Reason
 		}
-		if decided && r.Job.State.Ready() && v.Wish == queue.Stay {
+		if decided && r.Job.State.Ready() && v.Target == queue.Wait {
 			status.Start = v.Start
 		}
 		s.VJobs[r.Job.ID] = status

@@ -69,8 +69,8 @@ type VJobStatus struct {
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool
-	Queue    string           // in which it counts
-	Rank     multifactor.Rank // in the order in which vjobs are looked at, now
+	Queue    string               // in which it counts
+	Rank     multifactor.Priority // in the order in which vjobs are looked at, now
 	Gang     gang.Record
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]

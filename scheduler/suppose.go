@@ -62,7 +62,7 @@ func (c *Core) Suppose(now time.Time, s Supposition, b admission.Bounds) (answer
 }
 
 // bend makes a picture one of the supposition.
-func (c *Core) bend(p *decide.Picture, s Supposition, b admission.Bounds) error {
+func (c *Core) bend(p *decide.View, s Supposition, b admission.Bounds) error {
 	for id, state := range s.Nodes {
 		if err := p.Decree(id, state); err != nil {
 			return err
@@ -107,19 +107,19 @@ const newcomer = cluster.VJobID(math.MaxInt64)
 
 // add puts a vjob that nobody has submitted into the picture, in its place in the
 // order.
-func (c *Core) add(p *decide.Picture, s *admission.Submission) {
+func (c *Core) add(p *decide.View, s *admission.Submission) {
 	job := s.VJob(newcomer)
 	job.Submitted = c.now
-	own := c.desk.Suppose(job, c.now)
-	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *multifactor.Rank) int {
-		other, _ := c.desk.Rank(r.Job.ID, c.now) // all are there
+	own := c.order.Suppose(job, c.now)
+	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
+		other, _ := c.order.Rank(r.Job.ID, c.now) // all are there
 		return other.Compare(own)
 	})
 	p.Add(job, at)
 }
 
 // compare decides on both pictures.
-func compare(present, then *decide.Picture) Forecast {
+func compare(present, then *decide.View) Forecast {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
 	if err := cmp.Or(fails, wouldFail); err != nil {
@@ -132,7 +132,7 @@ func compare(present, then *decide.Picture) Forecast {
 	}
 	for i, r := range then.VJobs {
 		lot := Lot{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
-		if lot.ID == newcomer || lot.Now.Wish != lot.Then.Wish {
+		if lot.ID == newcomer || lot.Now.Target != lot.Then.Target {
 			f.VJobs = append(f.VJobs, lot)
 		}
 	}

@@ -33,7 +33,7 @@ func (r *rig) suppose(s scheduler.Supposition) (scheduler.Forecast, error) {
 func lots(f scheduler.Forecast) string {
 	var words []string
 	for _, lot := range f.VJobs {
-		words = append(words, lot.ID.String()+" "+lot.Now.Wish.String()+" "+lot.Then.Wish.String())
+		words = append(words, lot.ID.String()+" "+lot.Now.Target.String()+" "+lot.Then.Target.String())
 	}
 	return strings.Join(words, ", ")
 }
@@ -64,10 +64,10 @@ func TestSuppose(t *testing.T) {
 		},
 		{"a rule", scheduler.Supposition{Rules: &ban}, "", func(f scheduler.Forecast) bool { return len(f.Breaches) == 1 && leaves(f, "n0000") }},
 		{"no rules", scheduler.Supposition{Rules: &none}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() }},
-		{"a vjob more", scheduler.Supposition{Submit: one}, "0 stay run", func(f scheduler.Forecast) bool {
+		{"a vjob more", scheduler.Supposition{Submit: one}, "0 wait run", func(f scheduler.Forecast) bool {
 			return len(f.Plan.Actions) == 1 && f.Plan.Actions[0].Kind == cluster.Boot && f.Plan.Actions[0].VM.VJob == 0 && f.VJobs[0].Supposed()
 		}},
-		{"a vjob more than there is room for", scheduler.Supposition{Submit: large}, "0 stay stay", func(f scheduler.Forecast) bool {
+		{"a vjob more than there is room for", scheduler.Supposition{Submit: large}, "0 wait wait", func(f scheduler.Forecast) bool {
 			return f.Plan.Empty() && !strings.Contains(f.VJobs[0].Then.Reason+f.Why, "922337")
 		}},
 		{"a vjob less", scheduler.Supposition{Delete: []cluster.VJobID{1}}, "", func(f scheduler.Forecast) bool { return f.Plan.Empty() }},

@@ -384,7 +384,7 @@ type Forecast struct {
 	Nodes  int      `json:"nodes"`         // that would take VMs
 }
 
-// Lot is how one vjob would fare: run, stay (it waits), park (it is suspended to disk) or
+// Lot is how one vjob would fare: run, wait (it waits), suspend (it is suspended to disk) or
 // pause (it is suspended in memory).
 type Lot struct {
 	ID        int64  `json:"id"` // 0: the one that is supposed

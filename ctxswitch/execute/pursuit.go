@@ -63,10 +63,10 @@ type pursuit struct {
 // meter is what was last seen of the CPU of a member.
 type meter struct {
 	seen  bool
-	need  cluster.MilliCPU // now, or expected
-	wants cluster.MilliCPU // now
-	used  time.Duration    // by the present copy
-	past  predictor.Demand // what is expected by, if anything is
+	need  cluster.MilliCPU    // now, or expected
+	wants cluster.MilliCPU    // now
+	used  time.Duration       // by the present copy
+	past  predictor.Predictor // what is expected by, if anything is
 }
 
 // newPursuit makes nothing before it is needed: of a hundred thousand vjobs nearly all

@@ -26,8 +26,8 @@ const steps = 3
 // deviations is how many standard deviations are added to the mean.
 const deviations = 2
 
-// Demand is what is known of one VM. Its zero value has seen nothing.
-type Demand struct {
+// Predictor is what is known of one VM. Its zero value has seen nothing.
+type Predictor struct {
 	at             time.Time
 	now            float64 // thousandths of a processor
 	mean, variance float64
@@ -36,9 +36,9 @@ type Demand struct {
 
 // See takes in what the VM needs now; times must not go back. It reports whether the
 // prediction has changed.
-func (d *Demand) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
+func (d *Predictor) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 	if d.at.IsZero() {
-		*d = Demand{at: at, now: float64(cpu), mean: float64(cpu), expected: ceil(float64(cpu))}
+		*d = Predictor{at: at, now: float64(cpu), mean: float64(cpu), expected: ceil(float64(cpu))}
 		return true
 	}
 	// What was seen last has been the need until now.
@@ -60,7 +60,7 @@ func (d *Demand) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 }
 
 // Expected is the prediction, in whole steps; false before anything was seen.
-func (d *Demand) Expected() (cpu cluster.MilliCPU, seen bool) { return d.expected, !d.at.IsZero() }
+func (d *Predictor) Expected() (cpu cluster.MilliCPU, seen bool) { return d.expected, !d.at.IsZero() }
 
 func ceil(cpu float64) cluster.MilliCPU {
 	return cluster.MilliCPU(math.Ceil(cpu/float64(Step)-1e-9)) * Step

@@ -14,7 +14,7 @@ import (
 var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // watch shows a demand a need every few seconds and counts how often it changes its mind.
-func watch(d *predictor.Demand, from time.Time, every time.Duration, needs ...cluster.MilliCPU) (end time.Time, changes int) {
+func watch(d *predictor.Predictor, from time.Time, every time.Duration, needs ...cluster.MilliCPU) (end time.Time, changes int) {
 	for i, cpu := range needs {
 		end = from.Add(time.Duration(i) * every)
 		if d.See(end, cpu) {
@@ -33,7 +33,7 @@ func repeat(n int, pattern ...cluster.MilliCPU) (list []cluster.MilliCPU) {
 
 func TestSteadyNeedIsExpected(t *testing.T) {
 	for _, cpu := range []cluster.MilliCPU{0, 100, 250, 1000, 3999} {
-		var d predictor.Demand
+		var d predictor.Predictor
 		if _, seen := d.Expected(); seen {
 			t.Error("something was seen before anything was")
 		}
@@ -48,7 +48,7 @@ func TestSteadyNeedIsExpected(t *testing.T) {
 // A VM that computes for ten seconds out of thirty keeps the room for it, and the
 // scheduler is not told each time.
 func TestBurstsKeepTheirRoom(t *testing.T) {
-	var d predictor.Demand
+	var d predictor.Predictor
 	end, _ := watch(&d, start, 10*time.Second, repeat(60, 1000, 0, 0)...)
 	_, changes := watch(&d, end.Add(10*time.Second), 10*time.Second, repeat(60, 1000, 0, 0)...)
 	if got, _ := d.Expected(); got < 1000 || got > 1500 || changes > 0 {
@@ -57,7 +57,7 @@ func TestBurstsKeepTheirRoom(t *testing.T) {
 }
 
 func TestGoesUpAtOnceAndComesDownSlowly(t *testing.T) {
-	var d predictor.Demand
+	var d predictor.Predictor
 	end, _ := watch(&d, start, 5*time.Second, repeat(100, 100)...)
 	d.See(end.Add(5*time.Second), 2000)
 	if got, _ := d.Expected(); got != 2000 {
@@ -85,7 +85,7 @@ func TestBounds(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
-		var d predictor.Demand
+		var d predictor.Predictor
 		at, low, high := start, cluster.MilliCPU(math.MaxInt32), cluster.MilliCPU(0)
 		for range 200 {
 			cpu := cluster.MilliCPU(rng.IntN(8000))
@@ -102,7 +102,7 @@ func TestBounds(t *testing.T) {
 
 // How often it is looked at changes little: as much as the prediction lags behind.
 func TestLooksDoNotMatter(t *testing.T) {
-	often, seldom := predictor.Demand{}, predictor.Demand{}
+	often, seldom := predictor.Predictor{}, predictor.Predictor{}
 	for s := range 3600 {
 		cpu := cluster.MilliCPU(0)
 		if s/60%3 == 0 {
@@ -121,8 +121,8 @@ func TestLooksDoNotMatter(t *testing.T) {
 	}
 }
 
-func ExampleDemand() {
-	var d predictor.Demand
+func ExamplePredictor() {
+	var d predictor.Predictor
 	for minute := range 20 {
 		d.See(start.Add(time.Duration(minute)*time.Minute), cluster.MilliCPU(1000*(minute%2)))
 	}

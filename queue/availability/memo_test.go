@@ -22,7 +22,7 @@ func TestMemoMakesNoDifference(t *testing.T) {
 		total := size(1+rng.Int64N(40), 1+rng.Int64N(1<<rng.IntN(20)))
 		o := availability.New(start, total, cluster.Resources{})
 		var taken []piece
-		fresh := func() *availability.Outlook {
+		fresh := func() *availability.Profile {
 			o := availability.New(start, total, cluster.Resources{})
 			for _, p := range taken {
 				o.Reserve(p.start, p.need, p.length, p.ends)

@@ -12,9 +12,9 @@ import (
 	"vjob/queue/profile"
 )
 
-// Outlook is what is free from an instant on. It counts in whole seconds: what begins
+// Profile is what is free from an instant on. It counts in whole seconds: what begins
 // within one begins with it, and what ends within one ends after it.
-type Outlook struct {
+type Profile struct {
 	now    time.Time
 	cpu    *profile.Profile
 	memory *profile.Profile
@@ -30,9 +30,9 @@ const memoFrom = 100
 
 // New has a total of room of which so much is taken for good. It may be more than
 // there is: then nothing is free.
-func New(now time.Time, total, taken cluster.Resources) *Outlook {
+func New(now time.Time, total, taken cluster.Resources) *Profile {
 	total = cluster.Resources{CPU: max(0, total.CPU), Memory: max(0, total.Memory)}
-	o := &Outlook{
+	o := &Profile{
 		now: now, total: total, first: profile.Never,
 		cpu: profile.New(int64(total.CPU)), memory: profile.New(int64(total.Memory)),
 	}
@@ -42,7 +42,7 @@ func New(now time.Time, total, taken cluster.Resources) *Outlook {
 
 // Occupy takes room from now on: for a length of time, or for good if it has no end.
 // More than there is takes all there is.
-func (o *Outlook) Occupy(need cluster.Resources, length time.Duration, ends bool) {
+func (o *Profile) Occupy(need cluster.Resources, length time.Duration, ends bool) {
 	to := profile.Never
 	if ends {
 		to = max(1, seconds(length))
@@ -52,7 +52,7 @@ func (o *Outlook) Occupy(need cluster.Resources, length time.Duration, ends bool
 	o.occupy(o.memory, to, int64(need.Memory))
 }
 
-func (o *Outlook) occupy(p *profile.Profile, to profile.Time, amount int64) {
+func (o *Profile) occupy(p *profile.Profile, to profile.Time, amount int64) {
 	if o.gaps || amount > p.Free(0) { // there may be less later than now, or more
 		book(p, 0, to, amount)
 		return
@@ -63,7 +63,7 @@ func (o *Outlook) occupy(p *profile.Profile, to profile.Time, amount int64) {
 // Earliest is the first instant from which there is room for a length of time, or for
 // good if it has no end. With later, it is not before something has ended that is
 // taken now. It reports false when there is none.
-func (o *Outlook) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
+func (o *Profile) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
 	at := profile.Time(0)
 	if later {
 		at = o.first
@@ -71,12 +71,12 @@ func (o *Outlook) Earliest(need cluster.Resources, length time.Duration, ends, l
 	return o.from(at, need, length, ends)
 }
 
-// From is as [Outlook.Earliest], but not before an instant.
-func (o *Outlook) From(at time.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
+// From is as [Profile.Earliest], but not before an instant.
+func (o *Profile) From(at time.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
 	return o.from(seconds(at.Sub(o.now)), need, length, ends)
 }
 
-func (o *Outlook) from(at profile.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
+func (o *Profile) from(at profile.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
 	if need.CPU > o.total.CPU || need.Memory > o.total.Memory {
 		return time.Time{}, false
 	}
@@ -103,7 +103,7 @@ func (o *Outlook) from(at profile.Time, need cluster.Resources, length time.Dura
 }
 
 // search is the first instant, from one on, from which all is free that is wanted.
-func (o *Outlook) search(at profile.Time, wanted amounts) profile.Time {
+func (o *Profile) search(at profile.Time, wanted amounts) profile.Time {
 	cpu, memory, span := wanted[0], wanted[1], profile.Time(wanted[2])
 	for at < profile.Never {
 		next := o.cpu.Earliest(at, span, cpu, profile.Never)
@@ -116,8 +116,8 @@ func (o *Outlook) search(at profile.Time, wanted amounts) profile.Time {
 	return at
 }
 
-// Reserve takes room from an instant on that [Outlook.Earliest] has found.
-func (o *Outlook) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
+// Reserve takes room from an instant on that [Profile.Earliest] has found.
+func (o *Profile) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
 	from, to := seconds(start.Sub(o.now)), profile.Never
 	if ends {
 		to = from.Plus(max(1, seconds(length)))
@@ -128,7 +128,7 @@ func (o *Outlook) Reserve(start time.Time, need cluster.Resources, length time.D
 
 // Book takes room from an instant on for a length of time; where there is less it takes
 // all there is.
-func (o *Outlook) Book(start time.Time, need cluster.Resources, length time.Duration) {
+func (o *Profile) Book(start time.Time, need cluster.Resources, length time.Duration) {
 	from := seconds(start.Sub(o.now))
 	to := from.Plus(max(1, seconds(length)))
 	o.first, o.gaps = min(o.first, to), true
@@ -159,7 +159,7 @@ func book(p *profile.Profile, from, to profile.Time, amount int64) {
 
 // Least is the first instant of a stretch of time at which something does not fit, and
 // what is free then; it reports false if it fits all the time.
-func (o *Outlook) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
+func (o *Profile) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
 	begin := seconds(from.Sub(o.now))
 	end := begin.Plus(max(1, seconds(length)))
 	first := profile.Never
@@ -185,7 +185,7 @@ func (o *Outlook) Least(from time.Time, length time.Duration, need cluster.Resou
 }
 
 // Free is what is free at an instant.
-func (o *Outlook) Free(at time.Time) cluster.Resources {
+func (o *Profile) Free(at time.Time) cluster.Resources {
 	s := seconds(at.Sub(o.now))
 	return cluster.Resources{CPU: cluster.MilliCPU(o.cpu.Free(s)), Memory: cluster.MiB(o.memory.Free(s))}
 }

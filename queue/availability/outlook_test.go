@@ -15,7 +15,7 @@ func size(cpus, mib int64) cluster.Resources {
 	return cluster.Resources{CPU: cluster.MilliCPU(cpus * 1000), Memory: cluster.MiB(mib)}
 }
 
-func at(t *testing.T, o *availability.Outlook, need cluster.Resources, length time.Duration, later bool) time.Duration {
+func at(t *testing.T, o *availability.Profile, need cluster.Resources, length time.Duration, later bool) time.Duration {
 	t.Helper()
 	when, ok := o.Earliest(need, length, length > 0, later)
 	if !ok {

@@ -6,9 +6,9 @@ import (
 	"vjob/cluster"
 )
 
-// Tie is another vjob, or a whole array, for which one waits: until it has started, or
+// Dependency is another vjob, or a whole array, for which one waits: until it has started, or
 // until it has ended. One that is not in the scene has.
-type Tie struct {
+type Dependency struct {
 	On           cluster.VJobID
 	Array, Start bool
 }
@@ -46,11 +46,11 @@ func (f *forecast) follow() {
 }
 
 // spans are when vjobs and arrays start and end, as far as that is foretold.
-type spans map[Tie]time.Time
+type spans map[Dependency]time.Time
 
 func (f *forecast) spans() spans {
 	s := spans{}
-	see := func(t Tie, at time.Time) {
+	see := func(t Dependency, at time.Time) {
 		if before, seen := s[t]; !seen || !before.IsZero() && (at.IsZero() || at.After(before)) {
 			s[t] = at // zero: of one it is not known
 		}
@@ -61,11 +61,11 @@ func (f *forecast) spans() spans {
 		if !end.IsZero() {
 			end = end.Add(-f.Gap)
 		}
-		see(Tie{On: j.ID, Start: true}, b.Start)
-		see(Tie{On: j.ID}, end)
+		see(Dependency{On: j.ID, Start: true}, b.Start)
+		see(Dependency{On: j.ID}, end)
 		if j.Array != 0 {
-			see(Tie{j.Array, true, true}, b.Start)
-			see(Tie{On: j.Array, Array: true}, end)
+			see(Dependency{j.Array, true, true}, b.Start)
+			see(Dependency{On: j.Array, Array: true}, end)
 		}
 	}
 	return s
@@ -73,7 +73,7 @@ func (f *forecast) spans() spans {
 
 // met is when the last of some ties is; it reports false if that cannot be known, or all
 // are already: then something else is waited for.
-func (s spans) met(ties []Tie) (last time.Time, known bool) {
+func (s spans) met(ties []Dependency) (last time.Time, known bool) {
 	for _, t := range ties {
 		at, there := s[t]
 		switch {

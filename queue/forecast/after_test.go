@@ -8,7 +8,7 @@ import (
 )
 
 // after has a vjob wait for others.
-func after(j forecast.Job, ties ...forecast.Tie) forecast.Job {
+func after(j forecast.Job, ties ...forecast.Dependency) forecast.Job {
 	j.Stuck, j.After = true, ties
 	return j
 }
@@ -23,18 +23,18 @@ func TestAfterOthers(t *testing.T) {
 	held := job(7, 1, 10)
 	held.Stuck, held.Reason = true, "is held"
 	jobs := []forecast.Job{
-		after(job(6, 2, 10), forecast.Tie{On: 5}), // a chain, whatever the order
+		after(job(6, 2, 10), forecast.Dependency{On: 5}), // a chain, whatever the order
 		runs(job(1, 8, 30)),
 		job(2, 8, 60),
-		after(job(3, 4, 10), forecast.Tie{On: 1}, forecast.Tie{On: 2, Start: true}),
+		after(job(3, 4, 10), forecast.Dependency{On: 1}, forecast.Dependency{On: 2, Start: true}),
 		inArray(runs(job(4, 1, 20)), 4),
-		after(job(5, 2, 10), forecast.Tie{On: 4, Array: true}),
+		after(job(5, 2, 10), forecast.Dependency{On: 4, Array: true}),
 		held,
-		after(job(8, 1, 10), forecast.Tie{On: 1}, forecast.Tie{On: 7}),
-		after(job(9, 1, 10), forecast.Tie{On: 99}),
+		after(job(8, 1, 10), forecast.Dependency{On: 1}, forecast.Dependency{On: 7}),
+		after(job(9, 1, 10), forecast.Dependency{On: 99}),
 		runs(job(10, 1, 0)),
-		after(job(11, 1, 10), forecast.Tie{On: 10}),
-		after(job(12, 1, 10), forecast.Tie{On: 10, Start: true}, forecast.Tie{On: 99}),
+		after(job(11, 1, 10), forecast.Dependency{On: 10}),
+		after(job(12, 1, 10), forecast.Dependency{On: 10, Start: true}, forecast.Dependency{On: 99}),
 	}
 	want := []string{
 		"12:30 12:40 waits: it is 6; that is foretold for 12:30",

@@ -20,14 +20,14 @@ func of(j forecast.Job, cpu int64) forecast.Job {
 }
 
 // under has a vjob count against a quota with all its processors.
-func under(j forecast.Job, c *limits.Ceiling) forecast.Job {
+func under(j forecast.Job, c *limits.Profile) forecast.Job {
 	j.Parts = []limits.Part{{Of: c, Amount: int64(j.Need.CPU)}}
 	return j
 }
 
 // Room that lies in pieces is none, and a quota lets nobody begin sooner than it may.
 func TestPlacesAndQuotas(t *testing.T) {
-	quota := func() *limits.Ceiling {
+	quota := func() *limits.Profile {
 		return limits.New(noon, []limits.Step{
 			{Most: 4000, Name: "quota day: at most 4 CPU"}, {From: noon.Add(2 * time.Hour), Most: 8000, Name: "quota night: at most 8 CPU"},
 		})

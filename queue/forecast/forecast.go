@@ -35,7 +35,7 @@ type Job struct {
 	// keeps nobody else; zero: there is none.
 	NotBefore time.Time
 	// After are those for which it waits, if it is stuck for nothing else; Array is its own.
-	After []Tie
+	After []Dependency
 	Array cluster.VJobID
 	// Leaves: it is on its way out, and its room comes back by itself.
 	Leaves bool
@@ -128,8 +128,8 @@ func (f *forecast) close() {
 type forecast struct {
 	*Scene
 	bars    []Bar
-	outlook *availability.Outlook
-	firm    *availability.Outlook // beside those before the one that is looked at; nil: nobody yields
+	outlook *availability.Profile
+	firm    *availability.Profile // beside those before the one that is looked at; nil: nobody yields
 	asked   int                   // how often it was
 	ends    []end                 // of what runs or is planned, in no order
 	sorted  int                   // so many of them are in order

@@ -16,7 +16,7 @@ func TestGap(t *testing.T) {
 	scene := &forecast.Scene{
 		Now: noon, Total: cpus(8), Gap: 5 * time.Minute, Until: noon.Add(4 * time.Hour),
 		Jobs: []forecast.Job{
-			runs(job(1, 6, 30)), job(2, 6, 60), job(3, 8, 15), after(job(4, 2, 10), forecast.Tie{On: 1}), reserved,
+			runs(job(1, 6, 30)), job(2, 6, 60), job(3, 8, 15), after(job(4, 2, 10), forecast.Dependency{On: 1}), reserved,
 			job(6, 8, 6), job(7, 8, 44), job(8, 8, 45),
 		},
 	}

@@ -23,8 +23,8 @@ type Step struct {
 	Name string // for people
 }
 
-// Ceiling is one limit. It belongs to one goroutine.
-type Ceiling struct {
+// Profile is one limit. It belongs to one goroutine.
+type Profile struct {
 	now   time.Time
 	steps []Step
 	top   int64            // the largest limit
@@ -36,8 +36,8 @@ const plenty = 1 << 52
 
 // New is a limit from now on of which nothing is used. There is one step at least; the
 // first holds from now on, whenever it begins.
-func New(now time.Time, steps []Step) *Ceiling {
-	c := &Ceiling{now: now, steps: steps, used: profile.New(plenty)}
+func New(now time.Time, steps []Step) *Profile {
+	c := &Profile{now: now, steps: steps, used: profile.New(plenty)}
 	for _, s := range steps {
 		c.top = max(c.top, s.Most)
 	}
@@ -46,14 +46,14 @@ func New(now time.Time, steps []Step) *Ceiling {
 
 // Take counts an amount from an instant on, for a length of time or for good, whatever
 // the limit.
-func (c *Ceiling) Take(from time.Time, length time.Duration, ends bool, amount int64) {
+func (c *Profile) Take(from time.Time, length time.Duration, ends bool, amount int64) {
 	at := c.seconds(from)
 	c.used.Reserve(at, at.Plus(span(length, ends)), amount)
 }
 
 // Earliest is the first instant, from one on, at which so much more may begin; it reports
 // false if there is none.
-func (c *Ceiling) Earliest(from time.Time, length time.Duration, ends bool, amount int64) (start time.Time, ok bool) {
+func (c *Profile) Earliest(from time.Time, length time.Duration, ends bool, amount int64) (start time.Time, ok bool) {
 	if amount > c.top {
 		return start, false
 	}
@@ -76,7 +76,7 @@ func (c *Ceiling) Earliest(from time.Time, length time.Duration, ends bool, amou
 }
 
 // At is the step that holds at an instant.
-func (c *Ceiling) At(t time.Time) Step {
+func (c *Profile) At(t time.Time) Step {
 	for i := len(c.steps) - 1; i > 0; i-- {
 		if !c.steps[i].From.After(t) {
 			return c.steps[i]
@@ -86,10 +86,10 @@ func (c *Ceiling) At(t time.Time) Step {
 }
 
 // Used is how much is in use at an instant.
-func (c *Ceiling) Used(t time.Time) int64 { return plenty - c.used.Free(c.seconds(t)) }
+func (c *Profile) Used(t time.Time) int64 { return plenty - c.used.Free(c.seconds(t)) }
 
 // change is the first instant after one at which the limit changes, or what is used.
-func (c *Ceiling) change(at profile.Time) profile.Time {
+func (c *Profile) change(at profile.Time) profile.Time {
 	next := profile.Never
 	for t := range c.used.Steps(at) {
 		if t > at {
@@ -116,10 +116,10 @@ func span(length time.Duration, ends bool) profile.Time {
 }
 
 // seconds rounds up.
-func (c *Ceiling) seconds(t time.Time) profile.Time {
+func (c *Profile) seconds(t time.Time) profile.Time {
 	return profile.Time((max(0, t.Sub(c.now)) + time.Second - 1) / time.Second)
 }
 
-func (c *Ceiling) instant(t profile.Time) time.Time {
+func (c *Profile) instant(t profile.Time) time.Time {
 	return c.now.Add(time.Duration(t) * time.Second)
 }

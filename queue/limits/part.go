@@ -4,7 +4,7 @@ import "time"
 
 // Part is what somebody takes of a ceiling.
 type Part struct {
-	Of     *Ceiling
+	Of     *Profile
 	Amount int64
 	// Within, if more than 0, makes it a limit on what is used up, such as time of
 	// processors, and Amount what is used in a second. What will be used within so long

@@ -20,7 +20,7 @@ type Shape struct {
 // Choose is the shape that ends first if each starts as early as it can in an outlook, and
 // when that is; of equals the first. For a gap after its end the room of each counts as
 // taken. It reports false if none can be known to start.
-func Choose(o *availability.Outlook, shapes []Shape, gap time.Duration) (best int, start time.Time, ok bool) {
+func Choose(o *availability.Profile, shapes []Shape, gap time.Duration) (best int, start time.Time, ok bool) {
 	var end time.Time
 	for i, s := range shapes {
 		at, known := o.Earliest(s.Need, s.Length+gap, true, false)

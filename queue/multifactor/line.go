@@ -167,10 +167,10 @@ func (l *Line) close() {
 }
 
 // Rank is the rank of a vjob at an instant; it reports false for one that is not there.
-func (l *Line) Rank(id cluster.VJobID, now time.Time) (r Rank, there bool) {
+func (l *Line) Rank(id cluster.VJobID, now time.Time) (r Priority, there bool) {
 	i, there := l.where[id]
 	if !there {
-		return Rank{}, false
+		return Priority{}, false
 	}
 	return l.rules.Of(&l.jobs[i], now), true
 }

@@ -5,7 +5,7 @@
 // two change places for nothing, all is counted in whole numbers and all ages grow at
 // the same instants by the same amount: the difference between two vjobs stays exactly
 // what it is until one is as old as counts. What a user has used moves his factor only
-// in leaps ([Calm]), and those that run are ahead by a lead.
+// in leaps ([Hysteresis]), and those that run are ahead by a lead.
 //
 // It is pure. It refuses to know policies, and what is in a queue or a project.
 package multifactor
@@ -89,8 +89,8 @@ type Job struct {
 	Runs      bool
 }
 
-// Rank is the place of a vjob, and why it has that.
-type Rank struct {
+// Priority is the place of a vjob, and why it has that.
+type Priority struct {
 	ID        cluster.VJobID
 	submitted time.Time
 	key       int64 // points times scale
@@ -98,13 +98,13 @@ type Rank struct {
 }
 
 // Compare orders ranks: larger ones first, then who was submitted earlier, then by ID.
-func (r *Rank) Compare(o *Rank) int {
+func (r *Priority) Compare(o *Priority) int {
 	return cmp.Or(cmp.Compare(o.key, r.key), r.submitted.Compare(o.submitted), cmp.Compare(r.ID, o.ID))
 }
 
 // Of is the rank of a vjob at an instant.
-func (r *Rules) Of(j *Job, now time.Time) Rank {
-	return Rank{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
+func (r *Rules) Of(j *Job, now time.Time) Priority {
+	return Priority{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
 }
 
 // key is that of the rank, which is not made.

@@ -79,7 +79,7 @@ func TestSums(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	r := rules()
-	last, before := multifactor.Rank{}, 0
+	last, before := multifactor.Priority{}, 0
 	for i := range 5000 {
 		j := job(rng, i+1)
 		now := r.Of(&j, noon)
@@ -156,12 +156,12 @@ func TestLine(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				now = now.Add(time.Duration(rng.Int64N(int64(time.Hour))))
 			}
-			var want []multifactor.Rank
+			var want []multifactor.Priority
 			for _, j := range jobs {
 				want = append(want, r.Of(&j, now))
 			}
-			slices.SortFunc(want, func(a, b multifactor.Rank) int { return a.Compare(&b) })
-			var got []multifactor.Rank
+			slices.SortFunc(want, func(a, b multifactor.Priority) int { return a.Compare(&b) })
+			var got []multifactor.Priority
 			for _, id := range line.Order(now) {
 				r, _ := line.Rank(id, now)
 				got = append(got, r)
@@ -180,7 +180,7 @@ func TestNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	line.Put(multifactor.Job{ID: 1, Submitted: noon, Deadline: noon.Add(day)})
-	at := func(now time.Time) multifactor.Rank {
+	at := func(now time.Time) multifactor.Priority {
 		r, there := line.Rank(1, now)
 		if !there || len(line.Order(now)) != 1 {
 			t.Fatal("the vjob is not in the line")
@@ -204,7 +204,7 @@ func TestNext(t *testing.T) {
 // Two users who take turns at using the same do not change places, and one that has used
 // much more does.
 func TestCalm(t *testing.T) {
-	c := multifactor.Calm{Leap: 0.05}
+	c := multifactor.Hysteresis{Leap: 0.05}
 	for i := range 100 {
 		wiggle := 0.02 * float64(i%2)
 		if a, b := c.See("ann", 0.50+wiggle), c.See("bob", 0.51-wiggle); a != 0.50 || b != 0.51 {

@@ -19,7 +19,7 @@ type Part struct {
 
 // Points is the priority in whole points and the parts of which it is the sum, but for
 // those of 0.
-func (r *Rank) Points() (total int64, list []Part) {
+func (r *Priority) Points() (total int64, list []Part) {
 	total, points := r.points()
 	for i, p := range points {
 		if p != 0 {
@@ -31,7 +31,7 @@ func (r *Rank) Points() (total int64, list []Part) {
 
 // String tells the priority and its parts in whole points: "priority 1240 = 1000 queue +
 // 200 age + 40 fair share". Parts of 0 points are left out; the sum is always right.
-func (r *Rank) String() string {
+func (r *Priority) String() string {
 	total, list := r.Points()
 	var b strings.Builder
 	fmt.Fprintf(&b, "priority %d", total)
@@ -50,7 +50,7 @@ func (r *Rank) String() string {
 
 // points rounds the sum down, and the parts so that they add up to it: those are rounded
 // up that lose most.
-func (r *Rank) points() (total int64, points parts) {
+func (r *Priority) points() (total int64, points parts) {
 	total = floor(r.key)
 	rest := total
 	order := make([]int, len(names))

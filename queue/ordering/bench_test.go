@@ -26,7 +26,7 @@ func BenchmarkDesk(b *testing.B) {
 		jobs[i] = vjob(cluster.VJobID(i+1), fmt.Sprintf("user%d", i%200), fmt.Sprintf("project%d", i%20), "", 1)
 		jobs[i].Submitted = noon.Add(-time.Duration(i%70_000) * time.Second)
 	}
-	full := func() *ordering.Desk {
+	full := func() *ordering.Order {
 		d := ordering.NewDesk(r)
 		for _, j := range jobs {
 			d.Put(j, false)

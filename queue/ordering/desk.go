@@ -9,13 +9,13 @@ import (
 	"vjob/queue/quota"
 )
 
-// Desk keeps the vjobs in the order of the rules, and what was used on whose behalf. It
+// Order keeps the vjobs in the order of the rules, and what was used on whose behalf. It
 // is told what changes, and works only on that. It belongs to one goroutine.
-type Desk struct {
+type Order struct {
 	rules  Rules
 	total  cluster.Resources // of the cluster, beside which vjobs are large or small
 	line   *multifactor.Line
-	calm   multifactor.Calm
+	calm   multifactor.Hysteresis
 	shares *fairshare.Tree
 	ledger quota.Ledger
 
@@ -45,7 +45,7 @@ type holder struct {
 
 // NewDesk is a desk without vjobs. Rules that are wrong are a mistake of the program:
 // whoever made them has checked them.
-func NewDesk(r Rules) *Desk {
+func NewDesk(r Rules) *Order {
 	line, err := multifactor.NewLine(r.Rank)
 	if err != nil {
 		panic(err)
@@ -54,14 +54,14 @@ func NewDesk(r Rules) *Desk {
 	if err != nil {
 		panic(err)
 	}
-	return &Desk{
-		rules: r, line: line, calm: multifactor.Calm{Leap: r.Leap}, shares: shares,
+	return &Order{
+		rules: r, line: line, calm: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
 		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*holder{},
 	}
 }
 
 // SetTotal tells what the whole cluster has.
-func (d *Desk) SetTotal(total cluster.Resources) {
+func (d *Order) SetTotal(total cluster.Resources) {
 	if d.total == total {
 		return
 	}
@@ -73,7 +73,7 @@ func (d *Desk) SetTotal(total cluster.Resources) {
 }
 
 // size is the part of the cluster that is needed, of what there is least of.
-func (d *Desk) size(need cluster.Resources) (part float64) {
+func (d *Order) size(need cluster.Resources) (part float64) {
 	if d.total.CPU > 0 {
 		part = float64(need.CPU) / float64(d.total.CPU)
 	}
@@ -84,7 +84,7 @@ func (d *Desk) size(need cluster.Resources) (part float64) {
 }
 
 // Put adds a vjob, or tells whether it runs, or is under way to.
-func (d *Desk) Put(j *cluster.VJob, runs bool) {
+func (d *Order) Put(j *cluster.VJob, runs bool) {
 	e, known := d.jobs[j.ID]
 	switch {
 	case !known:
@@ -97,7 +97,7 @@ func (d *Desk) Put(j *cluster.VJob, runs bool) {
 	d.line.Put(e.rank)
 }
 
-func (d *Desk) enter(j *cluster.VJob) *entry {
+func (d *Order) enter(j *cluster.VJob) *entry {
 	who := d.rules.Who(j)
 	path := account(who.User, who.Project)
 	name := path.String()
@@ -115,7 +115,7 @@ func (d *Desk) enter(j *cluster.VJob) *entry {
 }
 
 // Drop removes a vjob; one that is not there changes nothing.
-func (d *Desk) Drop(id cluster.VJobID) {
+func (d *Order) Drop(id cluster.VJobID) {
 	e, known := d.jobs[id]
 	if !known {
 		return
@@ -128,10 +128,10 @@ func (d *Desk) Drop(id cluster.VJobID) {
 }
 
 // Len is how many vjobs there are.
-func (d *Desk) Len() int { return len(d.jobs) }
+func (d *Order) Len() int { return len(d.jobs) }
 
 // VJobs calls a function with each of them, in no order; it may drop any.
-func (d *Desk) VJobs(each func(cluster.VJobID)) {
+func (d *Order) VJobs(each func(cluster.VJobID)) {
 	for id := range d.jobs {
 		each(id)
 	}
@@ -139,12 +139,12 @@ func (d *Desk) VJobs(each func(cluster.VJobID)) {
 
 // Rank is the rank of a vjob at an instant, and why it has that; it reports false for one
 // that is not there.
-func (d *Desk) Rank(id cluster.VJobID, now time.Time) (multifactor.Rank, bool) {
+func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bool) {
 	return d.line.Rank(id, now)
 }
 
 // Suppose is the rank that a vjob would have which is not there.
-func (d *Desk) Suppose(j *cluster.VJob, now time.Time) multifactor.Rank {
+func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
 	who := d.rules.Who(j)
 	path := account(who.User, who.Project)
 	factor := d.shares.Factor(path)
@@ -159,4 +159,4 @@ func (d *Desk) Suppose(j *cluster.VJob, now time.Time) multifactor.Rank {
 
 // Ledger is the CPU time that was used, as far as a quota asks for it. It stays the
 // desk's own.
-func (d *Desk) Ledger() *quota.Ledger { return &d.ledger }
+func (d *Order) Ledger() *quota.Ledger { return &d.ledger }

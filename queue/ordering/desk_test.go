@@ -104,13 +104,13 @@ func (m *model) order(now time.Time) []cluster.VJobID {
 	for _, u := range m.usage {
 		desk.Restore(u)
 	}
-	var ranks []multifactor.Rank
+	var ranks []multifactor.Priority
 	for id, j := range m.jobs {
 		desk.Put(j, m.runs[id])
 		r, _ := desk.Rank(id, now)
 		ranks = append(ranks, r)
 	}
-	slices.SortFunc(ranks, func(a, b multifactor.Rank) int { return a.Compare(&b) })
+	slices.SortFunc(ranks, func(a, b multifactor.Priority) int { return a.Compare(&b) })
 	ids := make([]cluster.VJobID, len(ranks))
 	for i := range ranks {
 		ids[i] = ranks[i].ID

@@ -1,7 +1,7 @@
 // Package ordering joins queues, priorities, fair share, quotas and projects into what
 // the loop asks of them: whether a vjob may be submitted as it is, in which order vjobs
 // are looked at, and when that order changes though nothing else does. [Rules] are what
-// an administrator has chosen; a [Desk] applies them to the vjobs that there are.
+// an administrator has chosen; a [Order] applies them to the vjobs that there are.
 //
 // It is pure. It refuses to know nodes and verdicts, and how what was used is kept.
 package ordering
@@ -21,7 +21,7 @@ import (
 type Rules struct {
 	Queues   *queues.List
 	Rank     multifactor.Rules
-	Leap     float64 // of [multifactor.Calm]
+	Leap     float64 // of [multifactor.Hysteresis]
 	Shares   fairshare.Rules
 	Quotas   *quota.Book
 	Projects Projects

@@ -34,7 +34,7 @@ type ShareStanding struct {
 }
 
 // Standing looks at everything; the tally is that of the quotas, which knows what runs.
-func (d *Desk) Standing(now time.Time, tally *quota.Tally) Standing {
+func (d *Order) Standing(now time.Time, tally *quota.Tally) Standing {
 	for _, e := range d.jobs {
 		tally.Know(e.who)
 	}
@@ -43,7 +43,7 @@ func (d *Desk) Standing(now time.Time, tally *quota.Tally) Standing {
 	}
 }
 
-func (d *Desk) queues() (list []QueueStanding) {
+func (d *Order) queues() (list []QueueStanding) {
 	running, all := map[string]int{}, map[string]int{}
 	for _, e := range d.jobs {
 		all[e.who.Queue]++
@@ -62,7 +62,7 @@ func (d *Desk) queues() (list []QueueStanding) {
 
 // accountsNow lists the accounts that have shares, have used something, or have vjobs.
 // Their factors are those of now, ranks may lag behind by a leap.
-func (d *Desk) accountsNow(now time.Time) (list []ShareStanding) {
+func (d *Order) accountsNow(now time.Time) (list []ShareStanding) {
 	known := map[string]bool{}
 	for _, s := range d.shares.Standings(now) {
 		known[s.Path.String()] = true
@@ -79,7 +79,7 @@ func (d *Desk) accountsNow(now time.Time) (list []ShareStanding) {
 }
 
 // userOf is whose account it is; that of a project is nobody's.
-func (d *Desk) userOf(s *fairshare.Standing) string {
+func (d *Order) userOf(s *fairshare.Standing) string {
 	isProject := func(p Project) bool { return p.Name == s.Path[0] }
 	switch {
 	case len(s.Path) > 1:
@@ -92,7 +92,7 @@ func (d *Desk) userOf(s *fairshare.Standing) string {
 }
 
 // Queue is the name of the queue in which a vjob counts; "" for one that is not there.
-func (d *Desk) Queue(id cluster.VJobID) string {
+func (d *Order) Queue(id cluster.VJobID) string {
 	if e, known := d.jobs[id]; known {
 		return e.who.Queue
 	}

@@ -19,9 +19,9 @@ type Usage struct {
 
 // Charge counts that a vjob of the desk has run, until an instant, for so long, and what
 // it took of memory meanwhile, in MiB·s. It returns what is to be kept, so that
-// [Desk.Restore] can count it again: for both it counts from the beginning of its hour
+// [Order.Restore] can count it again: for both it counts from the beginning of its hour
 // on. A vjob that is not there is passed over, and one inside a container, which counts.
-func (d *Desk) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory int64) (u Usage, ok bool) {
+func (d *Order) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory int64) (u Usage, ok bool) {
 	e, known := d.jobs[id]
 	if !known || e.inner {
 		return Usage{}, false
@@ -38,16 +38,16 @@ func (d *Desk) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory
 }
 
 // Restore counts what was used before the desk was there.
-func (d *Desk) Restore(u Usage) { d.count(&u) }
+func (d *Order) Restore(u Usage) { d.count(&u) }
 
 // Rename has what a user has used count for another name.
-func (d *Desk) Rename(user, name string) {
+func (d *Order) Rename(user, name string) {
 	d.charged = true
 	d.shares.Rename(user, name)
 	d.ledger.Rename(user, name)
 }
 
-func (d *Desk) count(u *Usage) {
+func (d *Order) count(u *Usage) {
 	d.charged = true
 	d.shares.Charge(account(u.User, u.Project), u.Hour, fairshare.Use{
 		CPUSec: float64(u.CPUTime) / 1000, GiBSec: float64(u.MemoryTime) / float64(cluster.GiB),
@@ -59,7 +59,7 @@ func (d *Desk) count(u *Usage) {
 
 // weigh looks whether the factors of those have changed who have vjobs here, if anything
 // was used since.
-func (d *Desk) weigh() {
+func (d *Order) weigh() {
 	if !d.charged || d.rules.Rank.FairShare == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (d *Desk) weigh() {
 }
 
 // forget drops what was used so long ago that no rule counts it any more.
-func (d *Desk) forget(now time.Time) {
+func (d *Order) forget(now time.Time) {
 	d.ledger.Forget(now.Add(-d.rules.Quotas.Within()))
 	d.calm.Forget(func(name string) bool { return d.accounts[name] != nil })
 }

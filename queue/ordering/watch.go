@@ -24,7 +24,7 @@ const quietest = time.Second
 
 // Order is the vjobs in order. It stays the desk's own: it is right until the next call,
 // and must not be changed.
-func (d *Desk) Order(now time.Time) []cluster.VJobID {
+func (d *Order) Order(now time.Time) []cluster.VJobID {
 	w := &d.watch
 	d.weigh()
 	w.doubt = w.doubt || d.leapt || !w.aged.IsZero() && !now.Before(w.aged)
@@ -46,7 +46,7 @@ func (d *Desk) Order(now time.Time) []cluster.VJobID {
 
 // Decided tells that a decision was taken on the order and the quotas of an instant: from
 // now on stirs what differs from those.
-func (d *Desk) Decided(now time.Time) {
+func (d *Order) Decided(now time.Time) {
 	w := &d.watch
 	w.seen = append(w.seen[:0], d.Order(now)...)
 	w.doubt, w.stirred = false, false
@@ -61,7 +61,7 @@ func (d *Desk) Decided(now time.Time) {
 
 // Stirs reports whether time, or what was used, has changed the order or a quota since
 // the last decision. If nothing has, it takes next to no time to say so.
-func (d *Desk) Stirs(now time.Time) bool {
+func (d *Order) Stirs(now time.Time) bool {
 	w := &d.watch
 	if w.stirred {
 		return true
@@ -79,7 +79,7 @@ func (d *Desk) Stirs(now time.Time) bool {
 
 // Next is when it is worth while to ask again whether time has changed anything; zero:
 // never.
-func (d *Desk) Next() time.Time {
+func (d *Order) Next() time.Time {
 	w := &d.watch
 	if w.aged.IsZero() || !w.turned.IsZero() && w.turned.Before(w.aged) {
 		return w.turned

@@ -41,7 +41,7 @@ func (n naive) room(from, to Time, amount int64) bool {
 	return n[len(n)-1] >= amount || to <= Time(len(n))
 }
 
-// stay is something reserved.
+// wait is something reserved.
 type stay struct {
 	from, to Time
 	amount   int64

@@ -54,7 +54,7 @@ func (p policy) own(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Po
 
 // Select asks each policy about its vjobs. What others let run is shown to it as if it
 // were under way: that takes its room first, and is reckoned with until it ends.
-func (p policy) Select(m *queue.Moment) []queue.Verdict {
+func (p policy) Select(m *queue.Input) []queue.Verdict {
 	policies := p.policies()
 	if len(policies) == 1 {
 		return policies[0].Select(m)
@@ -68,7 +68,7 @@ func (p policy) Select(m *queue.Moment) []queue.Verdict {
 		var jobs []queue.Job
 		var places []int
 		for i, j := range m.Jobs {
-			if asked[whose[i]] && verdicts[i].Wish == queue.Run || !asked[whose[i]] && whose[i] != own && stays(&j, whose[i]) {
+			if asked[whose[i]] && verdicts[i].Target == queue.Run || !asked[whose[i]] && whose[i] != own && stays(&j, whose[i]) {
 				j.Busy, j.Bound = true, queue.Run
 				jobs = append(jobs, j)
 			}

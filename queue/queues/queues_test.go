@@ -102,10 +102,10 @@ func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
 
 // moment reads "1 urgent waiting 2": the number, the queue (as the owner), the state and
 // processors; all have an hour.
-func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Moment {
+func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
-	m := &queue.Moment{Now: noon, Total: cluster.Resources{CPU: size}, Room: func() queue.Room { return &tank{size, needs} }}
+	m := &queue.Input{Now: noon, Total: cluster.Resources{CPU: size}, Capacity: func() queue.Capacity { return &tank{size, needs} }}
 	for _, line := range lines {
 		j, state, cpus := queue.Job{VJob: &cluster.VJob{Walltime: time.Hour}}, "", 0
 		if _, err := fmt.Sscan(line, &j.ID, &j.Owner, &state, &cpus); err != nil {
@@ -134,25 +134,25 @@ func TestPolicies(t *testing.T) {
 		want []string
 	}{
 		{"the queue counts before the order", []string{"1 batch waiting 3", "2 urgent waiting 3"}, []string{
-			"stay waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line", "run runs: there is room",
+			"wait waits: needs 2 CPU more, which will be there in 1h0m0s at the latest; 1st in line", "run runs: there is room",
 		}},
 		{"what runs under a policy without suspension stays", []string{"1 batch running 3", "2 urgent waiting 2"}, []string{
-			"run runs", "stay waits: needs 1 CPU more; 1st in line",
+			"run runs", "wait waits: needs 1 CPU more; 1st in line",
 		}},
 		{"what runs under one with it makes room", []string{"1 idle running 3", "2 urgent waiting 2"}, []string{
-			"park suspended to make room for 2: needs 1 CPU more", "run runs: there is room",
+			"suspend suspended to make room for 2: needs 1 CPU more", "run runs: there is room",
 		}},
 		{"three policies", []string{"1 idle waiting 1", "2 batch waiting 1", "3 urgent waiting 2", "4 idle waiting 1"}, []string{
-			"run runs: there is room", "run runs: there is room", "run runs: there is room", "stay waits: needs 1 CPU more; 1st in line",
+			"run runs: there is room", "run runs: there is room", "run runs: there is room", "wait waits: needs 1 CPU more; 1st in line",
 		}},
 		{"a queue that is gone", []string{"1 gone waiting 4", "2 idle waiting 1"}, []string{
-			"run runs: there is room", "stay waits: needs 1 CPU more; 1st in line",
+			"run runs: there is room", "wait waits: needs 1 CPU more; 1st in line",
 		}},
 	} {
 		p := list(t, urgent, batch, idle).Policy(owner)
 		var got []string
 		for _, v := range p.Select(moment(t, 4000, c.jobs...)) {
-			got = append(got, v.Wish.String()+" "+v.Reason)
+			got = append(got, v.Target.String()+" "+v.Reason)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s, want\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
@@ -194,11 +194,11 @@ func TestRoomForAll(t *testing.T) {
 			if v.Reason == "" {
 				t.Fatalf("seed %d: no verdict for %s", seed, lines[i])
 			}
-			if v.Wish == queue.Run {
+			if v.Target == queue.Run {
 				used += m.Jobs[i].Need.CPU
 			}
 			policy := qs[m.Jobs[i].Owner[0]-'a'].Policy
-			if m.Jobs[i].State == cluster.Running && v.Wish != queue.Run && policy != all[3] {
+			if m.Jobs[i].State == cluster.Running && v.Target != queue.Run && policy != all[3] {
 				t.Fatalf("seed %d: %s under %s: %v", seed, lines[i], policy.Name(), v)
 			}
 		}

@@ -13,7 +13,7 @@ type Prospect struct {
 	past     Past
 	now      time.Time
 	until    time.Time
-	ceilings []*limits.Ceiling
+	ceilings []*limits.Profile
 	index    map[measured]int
 	of       map[Who][]measured
 }
@@ -69,7 +69,7 @@ func (q *Quota) limits(m Measure) bool {
 	return false
 }
 
-func (p *Prospect) ceiling(k measured) *limits.Ceiling {
+func (p *Prospect) ceiling(k measured) *limits.Profile {
 	if i, known := p.index[k]; known {
 		return p.ceilings[i]
 	}

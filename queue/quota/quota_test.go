@@ -290,11 +290,11 @@ func TestPoliciesObey(t *testing.T) {
 	for _, p := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}, queue.TimeSlices{Quantum: time.Hour}, queue.FirstFit{Patience: time.Minute}, queue.DynamicEASY{}, queue.DynamicEASY{Patience: time.Minute}} {
 		tally := b.Tally(noon, nil)
 		tally.Count(jobs[1])
-		m := &queue.Moment{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Room: func() queue.Room {
+		m := &queue.Input{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Capacity: func() queue.Capacity {
 			return tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
 		}}
 		v := p.Select(m)
-		if v[0].Wish != queue.Run || v[1].Wish != queue.Run || v[2].Wish != queue.Stay || v[3].Wish != queue.Run ||
+		if v[0].Target != queue.Run || v[1].Target != queue.Run || v[2].Target != queue.Wait || v[3].Target != queue.Run ||
 			!strings.Contains(v[2].Reason, "waits: quota cpus of user ann: ") {
 			t.Errorf("%s: %v", p.Name(), v)
 		}

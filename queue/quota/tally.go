@@ -173,17 +173,17 @@ func (t *Tally) frees(c *counter, m Measure) string {
 
 // Room is a room that asks the quotas first. What is counted stays so; each room counts
 // those that it takes by itself. Vjobs that are not among the jobs have no quotas.
-func (t *Tally) Room(inner queue.Room, jobs map[cluster.VJobID]*Job) queue.Room {
+func (t *Tally) Room(inner queue.Capacity, jobs map[cluster.VJobID]*Job) queue.Capacity {
 	return &room{inner: inner, tally: t.clone(), jobs: jobs}
 }
 
 type room struct {
-	inner queue.Room
+	inner queue.Capacity
 	tally *Tally
 	jobs  map[cluster.VJobID]*Job
 }
 
-// Take implements [queue.Room].
+// Take implements [queue.Capacity].
 func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	j, known := r.jobs[id]
 	if !known {

@@ -26,7 +26,7 @@ type Request struct {
 	Kept   []queue.Job     // what else runs and keeps its room until its end
 	// Room is an empty room in which all of these find places, as far as there are some; nil:
 	// only sums count.
-	Room  func() queue.Room
+	Room  func() queue.Capacity
 	Ruled bool // the vjob has rules of its own
 	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
 	// for none. Nil: there are no quotas.
@@ -103,7 +103,7 @@ func (r *Request) words(s short) string {
 	}
 }
 
-func (r *Request) outlook() *availability.Outlook {
+func (r *Request) outlook() *availability.Profile {
 	since := r.Now.Truncate(time.Second) // so that full hours stay such
 	o := availability.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {

@@ -7,8 +7,8 @@ import "vjob/queue"
 // reservations, and whoever was taken since. Sums say whether there is room for one who
 // starts beside them, and this whether there are places.
 type eve struct {
-	room  queue.Room // nil: it is not built yet, or there is nothing to be said by it
-	next  *entry     // the first of the reservations
+	room  queue.Capacity // nil: it is not built yet, or there is nothing to be said by it
+	next  *entry         // the first of the reservations
 	taken []*queue.Job
 	built int
 }

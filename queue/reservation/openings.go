@@ -20,7 +20,7 @@ type openings struct {
 type opening struct {
 	*entry
 	at   time.Time
-	room queue.Room
+	room queue.Capacity
 }
 
 // Each opening packs the whole cluster. Of what begins later than the first ones there are
@@ -94,9 +94,9 @@ func (o *openings) build(b *book) {
 }
 
 // places is an empty room as it is at another moment.
-func (b *book) places(at time.Time) queue.Room {
-	if b.Places != nil {
-		return b.Places(at)
+func (b *book) places(at time.Time) queue.Capacity {
+	if b.CapacityAt != nil {
+		return b.CapacityAt(at)
 	}
 	return b.empty()
 }

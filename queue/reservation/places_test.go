@@ -26,9 +26,9 @@ type packed struct {
 	taken []cluster.VJobID
 }
 
-func (r *rack) room() queue.Room { return &packed{rack: r} }
+func (r *rack) room() queue.Capacity { return &packed{rack: r} }
 
-// Take implements [queue.Room].
+// Take implements [queue.Capacity].
 func (p *packed) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	if all := append(append([]cluster.VJobID(nil), p.taken...), id); p.fits(all...) {
 		p.taken = all
@@ -146,10 +146,10 @@ func (w *racked) second() (wrong string) {
 	} else if j.Reservation.IsZero() && w.rng.IntN(4) == 0 {
 		w.jobs = append(w.jobs, j)
 	}
-	m := &queue.Moment{Now: w.now, Jobs: append([]queue.Job(nil), w.jobs...), Room: w.room, Total: cluster.Resources{CPU: cluster.MilliCPU(w.nodes * w.size)}}
-	for i, v := range reservation.Select(queue.Yielding{Policy: w.policy}, m, reservation.Leads{}) {
+	m := &queue.Input{Now: w.now, Jobs: append([]queue.Job(nil), w.jobs...), Capacity: w.room, Total: cluster.Resources{CPU: cluster.MilliCPU(w.nodes * w.size)}}
+	for i, v := range reservation.Select(queue.Preemptible{Policy: w.policy}, m, reservation.Leads{}) {
 		j := &w.jobs[i]
-		if v.Wish == queue.Run && j.State.Ready() {
+		if v.Target == queue.Run && j.State.Ready() {
 			j.State, j.Since = cluster.Running, w.now
 		}
 		if !j.Reservation.IsZero() && !w.now.Before(j.Reservation) && j.State != cluster.Running {

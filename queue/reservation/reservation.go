@@ -65,19 +65,19 @@ type Leads struct {
 }
 
 // Select is what a policy decides beside the reservations.
-func Select(p queue.Policy, m *queue.Moment, leads Leads) []queue.Verdict {
+func Select(p queue.Policy, m *queue.Input, leads Leads) []queue.Verdict {
 	b := open(p, m, leads)
 	if len(b.entries) == 0 {
 		return p.Select(m)
 	}
 	inner := *m
-	inner.Jobs, inner.Room = slices.Clone(m.Jobs), func() queue.Room { return b.room() }
+	inner.Jobs, inner.Capacity = slices.Clone(m.Jobs), func() queue.Capacity { return b.room() }
 	first := b.room()
 	for i := range b.entries {
 		e := &b.entries[i]
 		fits := first.taken[e.ID]
 		if v, decided := b.verdict(e, fits); decided {
-			inner.Jobs[e.place].Given = &v
+			inner.Jobs[e.place].Fixed = &v
 		}
 		if e.phase < due || e.phase == due && !fits.ok {
 			inner.Booked = append(inner.Booked, e.booking(m.Now))
@@ -91,8 +91,8 @@ func Select(p queue.Policy, m *queue.Moment, leads Leads) []queue.Verdict {
 
 // book is the reservations of a moment.
 type book struct {
-	*queue.Moment
-	empty   func() queue.Room
+	*queue.Input
+	empty   func() queue.Capacity
 	policy  queue.Policy
 	leads   Leads
 	entries []entry // by their date, then by ID
@@ -100,8 +100,8 @@ type book struct {
 	sent    map[cluster.VJobID]bool // they had to go for a reservation
 }
 
-func open(p queue.Policy, m *queue.Moment, leads Leads) *book {
-	b := &book{Moment: m, empty: m.Room, policy: p, leads: leads, sent: map[cluster.VJobID]bool{}}
+func open(p queue.Policy, m *queue.Input, leads Leads) *book {
+	b := &book{Input: m, empty: m.Capacity, policy: p, leads: leads, sent: map[cluster.VJobID]bool{}}
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if phase, counts := b.phase(j); counts {
@@ -152,12 +152,12 @@ func running(j *queue.Job) bool {
 // for all vjobs alike, such as for those that are held.
 func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
 	switch {
-	case e.Busy || e.Held || e.Barred != "" && e.phase != runs:
+	case e.Busy || e.Held || e.Ineligible != "" && e.phase != runs:
 		return v, false
 	case e.phase == runs:
-		return queue.Verdict{Wish: queue.Run, Reason: "runs: its room is reserved"}, true
+		return queue.Verdict{Target: queue.Run, Reason: "runs: its room is reserved"}, true
 	case e.phase == due && fits.ok:
-		return queue.Verdict{Wish: queue.Run, Reason: "runs: its reservation begins"}, true
+		return queue.Verdict{Target: queue.Run, Reason: "runs: its reservation begins"}, true
 	case e.phase == due:
 		return queue.Verdict{Reason: fmt.Sprintf("waits: its reservation began at %s, but it cannot start: %s",
 			cluster.Clock(e.Reservation, b.Now), fits.short)}, true
@@ -182,7 +182,7 @@ func (b *book) explain(verdicts []queue.Verdict) {
 	whose := fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, b.Now))
 	for k := range verdicts {
 		switch j, v := &b.Jobs[k], &verdicts[k]; {
-		case v.Wish != queue.Park || j.Busy || j.Held:
+		case v.Target != queue.Suspend || j.Busy || j.Held:
 		case b.sent[j.ID]:
 			v.Reason = "suspended to make room for " + whose
 		default:

@@ -52,14 +52,14 @@ func (w *world) used() (sum cluster.MilliCPU) {
 	return sum
 }
 
-func (w *world) moment() *queue.Moment {
+func (w *world) moment() *queue.Input {
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
 	for i := range w.jobs {
 		needs[w.jobs[i].ID] = w.jobs[i].Need.CPU
 	}
-	return &queue.Moment{
+	return &queue.Input{
 		Now: w.now, Jobs: slices.Clone(w.jobs), Total: cluster.Resources{CPU: w.size},
-		Room: func() queue.Room { return &tank{w.size, needs} },
+		Capacity: func() queue.Capacity { return &tank{w.size, needs} },
 	}
 }
 
@@ -134,7 +134,7 @@ func (w *world) second() {
 		w.request()
 	}
 	m, lead := w.moment(), time.Duration(w.suspends+1)*time.Second
-	verdicts := reservation.Select(queue.Yielding{Policy: w.policy}, m, reservation.Leads{Park: lead, Start: 2 * lead})
+	verdicts := reservation.Select(queue.Preemptible{Policy: w.policy}, m, reservation.Leads{Park: lead, Start: 2 * lead})
 	for i, v := range verdicts {
 		w.follow(&w.jobs[i], v)
 	}
@@ -146,13 +146,13 @@ func (w *world) second() {
 func (w *world) follow(j *queue.Job, v queue.Verdict) {
 	switch {
 	case j.Busy:
-	case v.Wish == queue.Park && j.State == cluster.Running:
+	case v.Target == queue.Suspend && j.State == cluster.Running:
 		if !j.Reservation.IsZero() || j.Yields == cluster.Never && queue.Keeps(w.policy, j.VJob) {
 			w.t.Fatalf("%s: vjob %s is parked: %s", w.name, j.ID, v.Reason)
 		}
-		j.Busy, j.Bound = true, queue.Park
+		j.Busy, j.Bound = true, queue.Suspend
 		w.leaving[j.ID] = 1 + w.rng.IntN(w.suspends)
-	case v.Wish == queue.Run && j.State.Ready() && w.used()+j.Need.CPU <= w.size:
+	case v.Target == queue.Run && j.State.Ready() && w.used()+j.Need.CPU <= w.size:
 		j.State, j.Since = cluster.Running, w.now
 	}
 	if !j.Reservation.IsZero() && !w.now.Before(j.Reservation) && j.State != cluster.Running {
@@ -238,8 +238,8 @@ func TestWords(t *testing.T) {
 			[]string{"1 running 2 2h", "2 waiting 8 1h @60m", "3 waiting 4 90m", "4 waiting 8 1h"},
 			[]string{
 				"run runs",
-				"stay waits for its reservation at 13:00, in 1h0m0s",
-				"stay waits: in the way is the reservation of vjob 2 at 13:00, which will be there in 2h0m0s at the latest; 1st in line",
+				"wait waits for its reservation at 13:00, in 1h0m0s",
+				"wait waits: in the way is the reservation of vjob 2 at 13:00, which will be there in 2h0m0s at the latest; 1st in line",
 				"run runs: it fills a gap without delaying 3",
 			},
 		},
@@ -247,39 +247,39 @@ func TestWords(t *testing.T) {
 			"ahead: who makes room starts",
 			queue.FirstFit{},
 			[]string{"2 waiting 8 1h @60m", "3 waiting 4 90m", "4 waiting 4 -"},
-			[]string{"stay waits for its reservation at 13:00, in 1h0m0s", "run runs: there is room", "run runs: there is room"},
+			[]string{"wait waits for its reservation at 13:00, in 1h0m0s", "run runs: there is room", "run runs: there is room"},
 		},
 		{
 			"near: room is made",
 			queue.FirstFit{},
 			[]string{"2 waiting 8 1h @4m", "3 running 4 90m", "4 waiting 2 1m", "5 waiting 1 1m"},
 			[]string{
-				"stay waits for its reservation at 12:04, in 4m0s, for which room is being made",
-				"park suspended to make room for the reservation of vjob 2 at 12:04",
-				"stay waits: in the way is the reservation of vjob 2 at 12:04; 1st in line",
-				"stay waits: in the way is the reservation of vjob 2 at 12:04; 2nd in line behind 4",
+				"wait waits for its reservation at 12:04, in 4m0s, for which room is being made",
+				"suspend suspended to make room for the reservation of vjob 2 at 12:04",
+				"wait waits: in the way is the reservation of vjob 2 at 12:04; 1st in line",
+				"wait waits: in the way is the reservation of vjob 2 at 12:04; 2nd in line behind 4",
 			},
 		},
 		{
 			"due",
 			queue.FCFS{},
 			[]string{"3 running 4 90m", "5 waiting 3 1m", "2 waiting 6 1h @0m"},
-			[]string{"run runs", "stay waits: in the way is the reservation of vjob 2 at 12:00; 1st in line", "run runs: its reservation begins"},
+			[]string{"run runs", "wait waits: in the way is the reservation of vjob 2 at 12:00; 1st in line", "run runs: its reservation begins"},
 		},
 		{
 			"late",
 			queue.FCFS{},
 			[]string{"3 running 4 90m", "5 waiting 3 1m", "2 waiting 7 1h @-10m"},
 			[]string{
-				"run runs", "stay waits: in the way is the reservation of vjob 2 at 11:50; 1st in line",
-				"stay waits: its reservation began at 11:50, but it cannot start: needs 1 CPU more",
+				"run runs", "wait waits: in the way is the reservation of vjob 2 at 11:50; 1st in line",
+				"wait waits: its reservation began at 11:50, but it cannot start: needs 1 CPU more",
 			},
 		},
 		{
 			"it runs, and nobody takes its room",
 			queue.FirstFit{},
 			[]string{"3 waiting 9 90m", "2 running 7 1h @-10m"},
-			[]string{"stay waits: needs 6 CPU more; 1st in line", "run runs: its room is reserved"},
+			[]string{"wait waits: needs 6 CPU more; 1st in line", "run runs: its room is reserved"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestWords(t *testing.T) {
 				w.jobs = append(w.jobs, job(t, line))
 			}
 			for i, v := range reservation.Select(c.policy, w.moment(), reservation.Leads{Park: 5 * time.Minute, Start: 10 * time.Minute}) {
-				if got := v.Wish.String() + " " + v.Reason; got != c.want[i] {
+				if got := v.Target.String() + " " + v.Reason; got != c.want[i] {
 					t.Errorf("vjob %s\n got %s\nwant %s", w.jobs[i].ID, got, c.want[i])
 				}
 			}

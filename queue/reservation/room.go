@@ -11,10 +11,10 @@ import (
 
 // room is a room in which those are placed before all others whose room is kept.
 type room struct {
-	queue.Room
+	queue.Capacity
 	book  *book
 	taken map[cluster.VJobID]answer // of those that were placed so
-	later *availability.Outlook     // beside all that keep their room, and what is reserved
+	later *availability.Profile     // beside all that keep their room, and what is reserved
 	// next is the first reservation for which room is being made; nil: for none. Idle is what
 	// is free beside these reservations and all that have not left their room yet: nobody
 	// else is started where somebody has to make room first.
@@ -23,7 +23,7 @@ type room struct {
 	// Soon is as later, but for reservations that are further ahead, and with those that
 	// make room. Near is when the last reservation begins for which room is being made, eve
 	// that of the last before which nobody starts who would have to make room.
-	soon      *availability.Outlook
+	soon      *availability.Profile
 	near, eve time.Time
 	openings  openings
 	evening   eve
@@ -39,7 +39,7 @@ type answer struct {
 // those for which room is being made.
 func (b *book) room() *room {
 	r := &room{
-		Room: b.empty(), book: b, taken: map[cluster.VJobID]answer{},
+		Capacity: b.empty(), book: b, taken: map[cluster.VJobID]answer{},
 		later: availability.New(b.Now, b.Total, cluster.Resources{}), soon: availability.New(b.Now, b.Total, cluster.Resources{}), idle: b.Total,
 	}
 	for i := range b.Jobs {
@@ -91,13 +91,13 @@ func later(a, b time.Time) time.Time {
 
 // keeps reports whether a vjob that runs keeps its room until its end.
 func (b *book) keeps(j *queue.Job) bool {
-	return !j.Reservation.IsZero() || j.Stays != "" || queue.Yielding{Policy: b.policy}.Keeps(j.VJob)
+	return !j.Reservation.IsZero() || j.NonPreemptible != "" || queue.Preemptible{Policy: b.policy}.Keeps(j.VJob)
 }
 
 // place gives a vjob its room before others; one that does not wait for it occupies it
 // from now on.
 func (r *room) place(j *queue.Job) bool {
-	ok, short := r.Room.Take(j.ID)
+	ok, short := r.Capacity.Take(j.ID)
 	r.taken[j.ID] = answer{ok, short}
 	if running(j) || ok && !r.book.Now.Before(j.Reservation) {
 		r.occupy(j)
@@ -111,14 +111,14 @@ func (r *room) occupy(j *queue.Job) {
 	r.soon.Occupy(j.Need, left, ends)
 }
 
-// Take implements [queue.Room].
+// Take implements [queue.Capacity].
 func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	if a, placed := r.taken[id]; placed {
 		return a.ok, a.short
 	}
 	j, known := r.book.jobs[id]
 	if !known {
-		return r.Room.Take(id)
+		return r.Capacity.Take(id)
 	}
 	starts, keeps := !running(j), r.book.keeps(j)
 	if starts && r.next != nil && !j.Need.Fits(r.idle) {
@@ -136,7 +136,7 @@ func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 			return false, e.inTheWay(r.book.Now)
 		}
 	}
-	switch ok, short = r.Room.Take(id); {
+	switch ok, short = r.Capacity.Take(id); {
 	case ok:
 		r.took(j, starts, keeps)
 	case starts && keeps:

@@ -9,7 +9,7 @@ import (
 
 // limitArrays bars the vjobs of arrays that would be more at once than their owners
 // want. Those that have begun count until they have ended.
-func (p *Picture) limitArrays() {
+func (p *View) limitArrays() {
 	left := map[cluster.VJobID]int{}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]

@@ -22,7 +22,7 @@ type Suspect struct {
 }
 
 // Decide takes a decision, on the vjobs inside containers as well.
-func (p *Picture) Decide() (d Decision, err error) {
+func (p *View) Decide() (d Decision, err error) {
 	d, err = p.decideOne()
 	if d.Verdicts != nil {
 		p.include(&d)
@@ -33,7 +33,7 @@ func (p *Picture) Decide() (d Decision, err error) {
 // decideOne takes a decision on one picture. Where it fails, by an error that is no verdict or by a panic,
 // the vjobs are found with which it does, and it is taken without them. The error is that
 // it fails without any vjob as well.
-func (p *Picture) decideOne() (d Decision, err error) {
+func (p *View) decideOne() (d Decision, err error) {
 	d, fault := p.try()
 	if fault == nil {
 		return d, nil
@@ -60,7 +60,7 @@ func (p *Picture) decideOne() (d Decision, err error) {
 }
 
 // try takes a decision and tells of a panic as an error.
-func (p *Picture) try() (d Decision, fault error) {
+func (p *View) try() (d Decision, fault error) {
 	defer func() {
 		if r := recover(); r != nil {
 			fault = fmt.Errorf("panic: %v in %s", r, origin(string(debug.Stack())))
@@ -84,7 +84,7 @@ func origin(stack string) string {
 
 // hunt looks for the vjobs with which a decision fails, by trying without some.
 type hunt struct {
-	picture *Picture
+	picture *View
 	tries   int // that are left
 }
 
@@ -147,7 +147,7 @@ func (h *hunt) try(without []cluster.VJobID) (Decision, error) {
 }
 
 // copy is the picture with those parts of its own that [picture.setAside] changes.
-func (p *Picture) copy() *Picture {
+func (p *View) copy() *View {
 	c := *p
 	c.current, c.intended = p.current.Clone(), p.intended.Clone()
 	c.pinned, c.confined, c.aside = maps.Clone(p.pinned), maps.Clone(p.confined), maps.Clone(p.aside)
@@ -156,7 +156,7 @@ func (p *Picture) copy() *Picture {
 }
 
 // setAside takes vjobs out of the picture. What runs of them stays where it is.
-func (p *Picture) setAside(without map[cluster.VJobID]string) {
+func (p *View) setAside(without map[cluster.VJobID]string) {
 	if len(without) == 0 {
 		return
 	}
@@ -173,7 +173,7 @@ func (p *Picture) setAside(without map[cluster.VJobID]string) {
 }
 
 // confine leaves a VM where it runs or stands still, and forgets it if it is nowhere.
-func (p *Picture) confine(vm cluster.VMID) {
+func (p *View) confine(vm cluster.VMID) {
 	for _, c := range []*cluster.Configuration{p.current, p.intended} {
 		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
 			p.pinned[vm], p.confined[vm] = true, true
@@ -184,20 +184,20 @@ func (p *Picture) confine(vm cluster.VMID) {
 }
 
 // ofExile is the verdict on a vjob that is set aside.
-func (p *Picture) ofExile(r *execute.Report) queue.Verdict {
+func (p *View) ofExile(r *execute.Report) queue.Verdict {
 	why := "it is set aside: " + p.aside[r.Job.ID]
 	switch {
 	case !r.Idle || r.Blind:
-		return queue.Verdict{Wish: bound(r), Reason: "is " + r.Job.State.String() + "; " + why}
+		return queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String() + "; " + why}
 	case r.Job.State == cluster.Running:
-		return queue.Verdict{Wish: queue.Run, Reason: "runs; " + why}
+		return queue.Verdict{Target: queue.Run, Reason: "runs; " + why}
 	default:
-		return queue.Verdict{Wish: queue.Stay, Reason: "waits: " + why}
+		return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
 	}
 }
 
 // banish takes those out of the picture whose time has not come again.
-func (p *Picture) banish(exiles map[cluster.VJobID]Exile) {
+func (p *View) banish(exiles map[cluster.VJobID]Exile) {
 	without := make(map[cluster.VJobID]string, len(exiles))
 	for id, e := range exiles {
 		without[id] = fmt.Sprintf("%s; next try in %s", e.Why, e.Until.Sub(p.now).Round(time.Second))

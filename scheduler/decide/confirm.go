@@ -12,10 +12,10 @@ import (
 
 // Places lets a vjob that nobody has submitted be tried on the nodes beside others: each
 // room that is given is empty.
-func (p *Picture) Places(job *cluster.VJob) func() queue.Room {
+func (p *View) Places(job *cluster.VJob) func() queue.Capacity {
 	p.Add(job, len(p.VJobs))
 	counts, line := needs(p.intended), ctxswitch.NewLine(p.line)
-	return func() queue.Room {
+	return func() queue.Capacity {
 		return ctxswitch.NewPacking(ctxswitch.Stock{
 			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
 		})
@@ -24,7 +24,7 @@ func (p *Picture) Places(job *cluster.VJob) func() queue.Room {
 
 // Limit says which quota a vjob would be over at an instant, beside those that run and may
 // still do so then, and reservations; "" for none. Nil: there are no quotas.
-func (p *Picture) Limit(job *cluster.VJob) func(at time.Time) string {
+func (p *View) Limit(job *cluster.VJob) func(at time.Time) string {
 	rules := p.settings.Arranged()
 	if rules.Quotas.Empty() {
 		return nil
@@ -44,7 +44,7 @@ func (p *Picture) Limit(job *cluster.VJob) func(at time.Time) string {
 
 // runsAt reports whether a vjob that runs may still do so at an instant, or one with a
 // reservation is to.
-func (p *Picture) runsAt(r *execute.Report, at time.Time) bool {
+func (p *View) runsAt(r *execute.Report, at time.Time) bool {
 	left := max(0, r.Job.Walltime-r.Ran)
 	if r.Bound == cluster.VMRunning {
 		return r.Job.Walltime == 0 || at.Before(p.now.Add(left))
@@ -55,7 +55,7 @@ func (p *Picture) runsAt(r *execute.Report, at time.Time) bool {
 
 // promised counts the reservations that have begun, whatever the quotas: that was settled
 // when they were confirmed.
-func (p *Picture) promised(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
+func (p *View) promised(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
 	for i := range p.VJobs {
 		if job := p.VJobs[i].Job; p.begun(job) {
 			tally.Count(index[job.ID])

@@ -20,11 +20,11 @@ type Consolidating struct {
 	// Keeps reports whether a VM stays because it was moved a while ago; nil: none does.
 	Keeps func(vm cluster.VMID) bool
 	// Steward switches nodes off that nothing needs; nil: nobody does.
-	Steward Steward
+	Steward NodePower
 }
 
-// Steward knows which nodes go off once nothing runs there. Package nodepower has one.
-type Steward interface {
+// NodePower knows which nodes go off once nothing runs there. Package nodepower has one.
+type NodePower interface {
 	// Spares reports whether a node would go off.
 	Spares(id cluster.NodeID) bool
 	// Fill is how much of its processors and memory a node may have in use before another
@@ -53,7 +53,7 @@ type Consolidation struct {
 
 // Consolidate looks for places where what runs draws less at the same yield, and for a way
 // there. There is a plan only if it pays.
-func (p *Picture) Consolidate(d *Decision, ask *Consolidating) Consolidation {
+func (p *View) Consolidate(d *Decision, ask *Consolidating) Consolidation {
 	var c Consolidation
 	well := unharmed(func() { c = p.consolidate(d, ask) })
 	if !well {
@@ -62,7 +62,7 @@ func (p *Picture) Consolidate(d *Decision, ask *Consolidating) Consolidation {
 	return c
 }
 
-func (p *Picture) consolidate(d *Decision, ask *Consolidating) (c Consolidation) {
+func (p *View) consolidate(d *Decision, ask *Consolidating) (c Consolidation) {
 	s, err := p.saver(d, ask)
 	if err != nil {
 		c.Why = err.Error()

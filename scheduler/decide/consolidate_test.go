@@ -48,7 +48,7 @@ func TestConsolidatedWorlds(t *testing.T) {
 		}
 		kept := cluster.VJobID(1 + rng.IntN(len(w.jobs)))
 		ask.Keeps = func(vm cluster.VMID) bool { return vm.VJob == kept }
-		p := decide.See(set, w.running())
+		p := decide.NewView(set, w.running())
 		d := decided(t, p)
 		if !d.Plan.Empty() {
 			return
@@ -187,7 +187,7 @@ func TestWhyNobodyMoves(t *testing.T) {
 		if c.ask != nil {
 			c.ask(ask, set, facts)
 		}
-		p := decide.See(set, facts)
+		p := decide.NewView(set, facts)
 		d := decided(t, p)
 		if got := p.Consolidate(&d, ask); !strings.Contains(got.Why, c.why) || (c.why == "") != (got.Why == "") {
 			t.Errorf("%s: %q; %v, %s to %s", c.name, got.Why, got.VMs, got.Before, got.After)
@@ -232,7 +232,7 @@ func BenchmarkConsolidate(b *testing.B) {
 			}
 			ask.Uses = func(cluster.VMID) cluster.MilliCPU { return 900 }
 			ask.Least = 1e9 // so that there is no plan
-			p := decide.See(set, w.running())
+			p := decide.NewView(set, w.running())
 			d, err := p.Decide()
 			if err != nil {
 				b.Fatal(err)

@@ -13,24 +13,24 @@ import (
 
 // consult asks the policy which vjobs are to run within the limits, in the order of the
 // picture. The error is a room that can judge none.
-func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
+func (p *View) consult() (verdicts []queue.Verdict, fault error) {
 	if p.closed != "" {
 		return p.evict(), nil
 	}
 	counts := needs(p.intended)
 	line := ctxswitch.NewLine(p.line)
 	var rooms []*ctxswitch.Packing
-	room := func(feeds *ctxswitch.Feeds) func() queue.Room {
-		return func() queue.Room {
+	room := func(feeds *ctxswitch.Feeds) func() queue.Capacity {
+		return func() queue.Capacity {
 			rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
 				Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts, Feeds: feeds,
 			}))
 			return rooms[len(rooms)-1]
 		}
 	}
-	m := &queue.Moment{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Room: room(p.feeds(p.Limits))}
+	m := &queue.Input{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Capacity: room(p.feeds(p.Limits))}
 	if len(p.settings.Energy.Power) > 0 { // at other moments other budgets hold
-		m.Places = func(at time.Time) queue.Room { return room(p.feeds(p.budgets.At(at)))() }
+		m.CapacityAt = func(at time.Time) queue.Capacity { return room(p.feeds(p.budgets.At(at)))() }
 	}
 	verdicts, whose := make([]queue.Verdict, len(p.VJobs)), make([]int, 0, len(p.VJobs))
 	for i, at := range p.lined {
@@ -48,7 +48,7 @@ func (p *Picture) consult() (verdicts []queue.Verdict, fault error) {
 	}
 	p.limitPower(m)
 	p.impose(m)
-	for k, v := range reservation.Select(queue.Yielding{Policy: p.settings.Policy}, m, p.leads()) {
+	for k, v := range reservation.Select(queue.Preemptible{Policy: p.settings.Policy}, m, p.leads()) {
 		verdicts[whose[k]] = v
 	}
 	if p.limited() {
@@ -70,15 +70,15 @@ func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
 	return needs
 }
 
-func bound(r *execute.Report) queue.Wish {
+func bound(r *execute.Report) queue.Target {
 	switch r.Bound {
 	case cluster.VMRunning:
 		return queue.Run
 	case cluster.VMSleeping:
-		return queue.Park
+		return queue.Suspend
 	case cluster.VMPaused:
 		return queue.Pause
 	default:
-		return queue.Stay
+		return queue.Wait
 	}
 }

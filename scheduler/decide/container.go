@@ -18,7 +18,7 @@ import (
 
 // inside is the picture of the room of a container.
 type inside struct {
-	*Picture
+	*View
 	container *cluster.VJob
 	left      time.Duration // of its walltime
 }
@@ -40,7 +40,7 @@ func parted(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJo
 }
 
 // lookInside makes the picture of a container's room.
-func (p *Picture) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report) inside {
+func (p *View) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report) inside {
 	g, s := *f, *p.settings
 	g.Rules, g.Budgets = nil, nil
 	s.Arrangement, s.Energy = nil, Energy{} // the container is what counts
@@ -93,7 +93,7 @@ func roomOf(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport 
 
 // fitInTime bars those from starting that could not come to their end before their
 // container does.
-func (p *Picture) fitInTime(c *cluster.VJob, left time.Duration) {
+func (p *View) fitInTime(c *cluster.VJob, left time.Duration) {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() && p.barred[r.Job.ID] == "" {
@@ -105,16 +105,16 @@ func (p *Picture) fitInTime(c *cluster.VJob, left time.Duration) {
 
 // evict is the decision on those inside of a container that nobody may run in: whoever is
 // there is saved, to go on when the container is back.
-func (p *Picture) evict() []queue.Verdict {
+func (p *View) evict() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i := range p.VJobs {
 		switch r := &p.VJobs[i]; {
 		case p.aside[r.Job.ID] != "":
 			verdicts[i] = p.ofExile(r)
 		case !r.Idle || r.Blind:
-			verdicts[i] = queue.Verdict{Wish: bound(r), Reason: "is " + r.Job.State.String()}
+			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
-			verdicts[i] = queue.Verdict{Wish: queue.Park, Reason: "suspended: " + p.closed}
+			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + p.closed}
 		case r.Job.Held:
 			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:
@@ -126,7 +126,7 @@ func (p *Picture) evict() []queue.Verdict {
 
 // include takes the decisions inside the containers, beside that on the cluster. From then
 // on the vjobs inside are among those of the picture, at the end.
-func (p *Picture) include(d *Decision) {
+func (p *View) include(d *Decision) {
 	p.VJobs = slices.Clip(p.VJobs)
 	for i := range p.inside {
 		q := &p.inside[i]
@@ -135,9 +135,9 @@ func (p *Picture) include(d *Decision) {
 			in = Decision{Verdicts: make([]queue.Verdict, len(q.VJobs)), Why: in.Why}
 			for k := range q.VJobs {
 				r := &q.VJobs[k]
-				in.Verdicts[k] = queue.Verdict{Wish: bound(r), Reason: fmt.Sprintf("is %s; no decision can be taken inside container %s", r.Job.State, q.container.ID)}
+				in.Verdicts[k] = queue.Verdict{Target: bound(r), Reason: fmt.Sprintf("is %s; no decision can be taken inside container %s", r.Job.State, q.container.ID)}
 				if r.Job.State == cluster.Running && r.Idle {
-					in.Verdicts[k].Wish = queue.Run
+					in.Verdicts[k].Target = queue.Run
 				}
 			}
 		}
@@ -157,7 +157,7 @@ func (q *inside) share(d *Decision, verdicts []queue.Verdict) {
 	}
 	for i, v := range verdicts {
 		job := q.VJobs[i].Job
-		if v.Wish != queue.Run && job.State != cluster.Running {
+		if v.Target != queue.Run && job.State != cluster.Running {
 			continue
 		}
 		list := make([]cluster.MilliCPU, len(job.VMs))

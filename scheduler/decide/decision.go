@@ -32,7 +32,7 @@ type Decision struct {
 
 // decide takes a decision. It may fail, and it may panic. Those that turn out to have no power
 // are left out from the beginning then: others may have what they would have taken.
-func (p *Picture) decide() (d Decision) {
+func (p *View) decide() (d Decision) {
 	for try := 1; p.limited() && try < mostPasses; try++ {
 		before := p.copy()
 		if d = p.choose(); len(d.poor) == 0 {
@@ -45,7 +45,7 @@ func (p *Picture) decide() (d Decision) {
 }
 
 // choose takes a decision on the picture as it is.
-func (p *Picture) choose() (d Decision) {
+func (p *View) choose() (d Decision) {
 	wished, fault := p.wish()
 	p.evacuate(wished)
 	p.admit(wished)
@@ -62,7 +62,7 @@ func (p *Picture) choose() (d Decision) {
 
 // attempt looks for a plan by the verdicts. It reports whether to try again, with other
 // wishes.
-func (p *Picture) attempt(d *Decision, s *sieve) (again bool) {
+func (p *View) attempt(d *Decision, s *sieve) (again bool) {
 	goals, change := p.goals(d.Verdicts)
 	problem := p.problem(goals)
 	d.Breaches, d.Why = ctxswitch.Breaches(problem), ""
@@ -111,7 +111,7 @@ func settled(p ctxswitch.Problem) bool {
 }
 
 // problem states the goals for the planner.
-func (p *Picture) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
+func (p *View) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,
 		Unsavable: p.unsavable, Live: p.live, Costs: p.settings.Execute.Costs, Network: p.settings.Network, Feeds: p.feeds(p.Limits), Seed: p.settings.Seed,

@@ -18,14 +18,14 @@ import (
 // is named to the administrators.
 
 // evacuate suspends the vjobs that their own rules keep on drained nodes.
-func (p *Picture) evacuate(wished []queue.Verdict) {
+func (p *View) evacuate(wished []queue.Verdict) {
 	for i, node := range p.heldThere() {
 		r := &p.VJobs[i]
 		if r.Job.State == cluster.Paused {
 			p.leaves[r.Job.ID] = true
 			continue
 		}
-		if wished[i].Wish != queue.Run {
+		if wished[i].Target != queue.Run {
 			continue
 		}
 		if why := p.unsuspendable(r); why != "" {
@@ -33,13 +33,13 @@ func (p *Picture) evacuate(wished []queue.Verdict) {
 			continue
 		}
 		p.leaves[r.Job.ID] = true
-		wished[i] = queue.Verdict{Wish: queue.Park, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node)}
+		wished[i] = queue.Verdict{Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node)}
 	}
 }
 
 // heldThere are the vjobs that run or stand still on a drained node, at rest, and are kept
 // there by rules of their own, with the node.
-func (p *Picture) heldThere() map[int]cluster.NodeID {
+func (p *View) heldThere() map[int]cluster.NodeID {
 	if len(p.drained) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *Picture) heldThere() map[int]cluster.NodeID {
 		return nil
 	}
 	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
-	l, err := ctxswitch.NewLiberty(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
+	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
 	if err != nil {
 		return nil // no plan is found either, and the decision says why
 	}
@@ -71,7 +71,7 @@ func (p *Picture) heldThere() map[int]cluster.NodeID {
 }
 
 // drainedUnder is the first drained node that has a VM of a vjob.
-func (p *Picture) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
+func (p *View) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return "", false
 	}
@@ -84,7 +84,7 @@ func (p *Picture) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
 }
 
 // unsuspendable says why a vjob that runs is not suspended for a drain; "" if it can be.
-func (p *Picture) unsuspendable(r *execute.Report) string {
+func (p *View) unsuspendable(r *execute.Report) string {
 	switch job := r.Job; {
 	case job.Container:
 		return "a container is not suspended"
@@ -101,7 +101,7 @@ func (p *Picture) unsuspendable(r *execute.Report) string {
 }
 
 // Undrained says for each drained node that a decision leaves VMs on why it does.
-func (p *Picture) Undrained(d *Decision) map[cluster.NodeID]string {
+func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	if len(p.drained) == 0 {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (p *Picture) Undrained(d *Decision) map[cluster.NodeID]string {
 			continue
 		}
 		node, on := p.drainedUnder(r)
-		wish := d.Verdicts[i].Wish
-		if leaves := wish == queue.Park || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
+		wish := d.Verdicts[i].Target
+		if leaves := wish == queue.Suspend || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
 			continue
 		}
 		blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
@@ -133,7 +133,7 @@ func (p *Picture) Undrained(d *Decision) map[cluster.NodeID]string {
 const mostNamed = 3
 
 // moves reports whether a plan takes a VM of a vjob off a drained node.
-func (p *Picture) moves(r *execute.Report, target *cluster.Configuration) bool {
+func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
 	return target != nil && slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
 		at := r.Record.Members[vm.ID.Rank].Node
 		return p.drained[at] && target.Place(vm.ID) != at
@@ -141,6 +141,6 @@ func (p *Picture) moves(r *execute.Report, target *cluster.Configuration) bool {
 }
 
 // mayStand reports whether a vjob that is suspended may stand still in memory where it is.
-func (p *Picture) mayStand(job *cluster.VJob) bool {
+func (p *View) mayStand(job *cluster.VJob) bool {
 	return !p.leaves[job.ID] && p.settings.mayStand(job)
 }

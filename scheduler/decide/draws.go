@@ -9,7 +9,7 @@ import (
 // within has the actions of a plan wait for the power that others give up, so that the
 // limits are not only kept at its end. What nobody has to plan for, since it is under way
 // already, is left to the executor, which asks for the power of each call.
-func (p *Picture) within(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU) ctxswitch.Plan {
+func (p *View) within(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU) ctxswitch.Plan {
 	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 || plan.Empty() {
 		return plan
 	}
@@ -17,7 +17,7 @@ func (p *Picture) within(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.
 }
 
 // draws is what nodes and VMs draw while a plan is carried out, and may.
-func (p *Picture) draws(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.Power {
+func (p *View) draws(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.Power {
 	w := &ctxswitch.Power{
 		Idle: map[cluster.NodeID]energy.Watts{}, Slope: map[cluster.NodeID]energy.Watts{}, Most: p.most(caps),
 		Limits: make([]ctxswitch.PowerLimit, len(p.Limits)),
@@ -46,7 +46,7 @@ func (p *Picture) draws(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.P
 
 // most is the CPU that VMs use at most: what they are about to get, and until then what
 // they have. Those that have to stop for a budget get next to nothing within moments.
-func (p *Picture) most(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VMID]cluster.MilliCPU {
+func (p *View) most(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VMID]cluster.MilliCPU {
 	most := map[cluster.VMID]cluster.MilliCPU{}
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job

@@ -20,8 +20,8 @@ type Facts struct {
 	// picture takes the list over.
 	VJobs []execute.Report
 	// Nodes are in the states in which they count for placing VMs.
-	Nodes []execute.NodeReport
-	Books Books
+	Nodes    []execute.NodeReport
+	Bookings Bookings
 	// Images is the room for images where each node saves, beside what is promised.
 	Images hypervisor.Spaces
 	// NoImages is why no image can be written or read at all; "" when they can.
@@ -42,8 +42,8 @@ type Facts struct {
 	Exiles map[cluster.VJobID]Exile
 }
 
-// Books tell of single VMs what is booked for them. The executor keeps them.
-type Books interface {
+// Bookings tell of single VMs what is booked for them. The executor keeps them.
+type Bookings interface {
 	// Need is what a VM counts for.
 	Need(vm cluster.VMID) cluster.Resources
 	// Destination is the node on which a VM under way will be; "" is none.

@@ -16,7 +16,7 @@ import (
 // rack that has no power left would be turned back, though there may be room and power in
 // the next one. The budget of the whole cluster is no question of places. Nil: there are
 // none.
-func (p *Picture) feeds(limits []budget.Limit) *ctxswitch.Feeds {
+func (p *View) feeds(limits []budget.Limit) *ctxswitch.Feeds {
 	f := &ctxswitch.Feeds{Least: map[cluster.VMID]int64{}}
 	for _, l := range limits {
 		if l.Group != (budget.Group{}) {
@@ -37,7 +37,7 @@ func (p *Picture) feeds(limits []budget.Limit) *ctxswitch.Feeds {
 	return f
 }
 
-func (p *Picture) feed(l *budget.Limit) ctxswitch.Feed {
+func (p *View) feed(l *budget.Limit) ctxswitch.Feed {
 	f := ctxswitch.Feed{Name: l.Group.Name(), Watts: l.Watts, Nodes: map[cluster.NodeID]ctxswitch.Site{}}
 	for _, n := range p.intended.Nodes() {
 		if power, known := p.settings.Energy.Power[n.ID]; known && l.Group.Has(n.Labels) {
@@ -49,7 +49,7 @@ func (p *Picture) feed(l *budget.Limit) ctxswitch.Feed {
 
 // feedsAhead are the feeds at another instant: nodes that are off sleep until they are
 // needed; with dark all do.
-func (p *Picture) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
+func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
 	f := p.feeds(p.budgets.At(at))
 	if f == nil {
 		return nil
@@ -66,7 +66,7 @@ func (p *Picture) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
 // crowded says why budgets of groups of nodes leave a vjob with a reservation no places at
 // an instant, beside others that have one and those that run and keep their room; "" if
 // they do, or if there are none whatever is drawn.
-func (p *Picture) crowded(job *cluster.VJob, at time.Time, dark bool) string {
+func (p *View) crowded(job *cluster.VJob, at time.Time, dark bool) string {
 	feeds := p.feedsAhead(at, dark)
 	if feeds == nil {
 		return ""
@@ -93,7 +93,7 @@ func (p *Picture) crowded(job *cluster.VJob, at time.Time, dark bool) string {
 }
 
 // finds reports whether a vjob has places beside others, and nobody else.
-func (p *Picture) finds(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.Feeds) bool {
+func (p *View) finds(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.Feeds) bool {
 	counts := needs(p.intended)
 	for vm := range counts {
 		if vm.VJob != id && !slices.Contains(others, vm.VJob) {

@@ -8,22 +8,22 @@ import (
 
 // goals translates the verdicts for the planner, in order; change tells
 // whether any vjob is to change its state.
-func (p *Picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
+func (p *View) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range p.VJobs {
 		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
 			continue
 		}
 		state, barred := r.Job.State, p.barred[r.Job.ID] != ""
 		want, wanted := cluster.VMRunning, state == cluster.Running
-		switch wish := verdicts[i].Wish; {
+		switch wish := verdicts[i].Target; {
 		case wish == queue.Run:
 			wanted = true
-		case wish == queue.Park && !barred && state == cluster.Running && r.Job.Container:
+		case wish == queue.Suspend && !barred && state == cluster.Running && r.Job.Container:
 			p.loosen(r.Job)
 			want, wanted = cluster.VMTerminated, true // it gives its room back, and waits
-		case wish == queue.Park && !barred && state == cluster.Running && queue.Ends(r.Job):
+		case wish == queue.Suspend && !barred && state == cluster.Running && queue.Ends(r.Job):
 			want, wanted = cluster.VMTerminated, true
-		case wish == queue.Park && !barred && (state == cluster.Running || state == cluster.Paused):
+		case wish == queue.Suspend && !barred && (state == cluster.Running || state == cluster.Paused):
 			want, wanted = cluster.VMSleeping, true
 		case wish == queue.Pause && !barred && state == cluster.Running:
 			want = cluster.VMPaused
@@ -37,7 +37,7 @@ func (p *Picture) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 }
 
 // loosen lets the planner dispose of the room of a container.
-func (p *Picture) loosen(job *cluster.VJob) {
+func (p *View) loosen(job *cluster.VJob) {
 	for i := range job.VMs {
 		delete(p.pinned, job.VMs[i].ID)
 	}

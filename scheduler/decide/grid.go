@@ -19,7 +19,7 @@ type grid struct {
 	groups map[budget.Group][]int // that were asked for
 }
 
-func (p *Picture) grid() *grid {
+func (p *View) grid() *grid {
 	g := &grid{groups: map[budget.Group][]int{}}
 	for _, n := range p.intended.Nodes() {
 		if power, known := p.settings.Energy.Power[n.ID]; known {
@@ -80,7 +80,7 @@ func together(by []*budget.Limit) string {
 }
 
 // power is what the budgets will leave those who wait; nil: there are none.
-func (p *Picture) power() *limits.Ceiling {
+func (p *View) power() *limits.Profile {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ type shelf struct {
 	closed string                 // why there is none at all; "": there may be
 }
 
-func (p *Picture) shelf() *shelf {
+func (p *View) shelf() *shelf {
 	return &shelf{p.images, map[string]cluster.MiB{}, p.noImages}
 }
 
@@ -63,7 +63,7 @@ const mostPasses = 8
 
 // wish asks the policy who is to run. Who would have to be saved for that and cannot be
 // keeps his room, and the policy is asked again.
-func (p *Picture) wish() (wished []queue.Verdict, fault error) {
+func (p *View) wish() (wished []queue.Verdict, fault error) {
 	wished, fault = p.consult()
 	first, tried := wished, map[int]bool{}
 	for range mostPasses {
@@ -92,12 +92,12 @@ func (p *Picture) wish() (wished []queue.Verdict, fault error) {
 
 // lacks are those that are to be saved and cannot be, with what is missing: who was
 // suspended by people has his images first, then the order counts.
-func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
+func (p *View) lacks(verdicts []queue.Verdict) map[int]string {
 	list, shelf := map[int]string{}, p.shelf()
 	for _, held := range []bool{true, false} {
 		for i := range p.VJobs {
 			r := &p.VJobs[i]
-			if r.Job.Held != held || !p.saves(i, verdicts[i].Wish) {
+			if r.Job.Held != held || !p.saves(i, verdicts[i].Target) {
 				continue
 			}
 			if lack := shelf.put(r); lack != "" {
@@ -109,9 +109,9 @@ func (p *Picture) lacks(verdicts []queue.Verdict) map[int]string {
 }
 
 // saves reports whether a vjob is to go to disk by a wish.
-func (p *Picture) saves(i int, wish queue.Wish) bool {
+func (p *View) saves(i int, wish queue.Target) bool {
 	r := &p.VJobs[i]
-	if wish != queue.Park || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+	if wish != queue.Suspend || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
@@ -119,19 +119,19 @@ func (p *Picture) saves(i int, wish queue.Wish) bool {
 
 // overfills reports whether a plan moves vjobs by way of images for which there is no room: the
 // executor would turn it back, again and again. The next plan moves them live or not at all.
-func (p *Picture) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
+func (p *View) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
 	shelf, moved := p.shelf(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
 		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
 	}
 	for i := range p.VJobs {
-		if p.saves(i, verdicts[i].Wish) {
+		if p.saves(i, verdicts[i].Target) {
 			shelf.put(&p.VJobs[i])
 		}
 	}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if verdicts[i].Wish != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.put(r) == "" {
+		if verdicts[i].Target != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.put(r) == "" {
 			continue
 		}
 		p.unsavable[r.Job.ID], some = true, true
@@ -141,7 +141,7 @@ func (p *Picture) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some
 
 // stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
 // nobody is, or that was tried.
-func (p *Picture) stuck(lacks map[int]string, tried map[int]bool) int {
+func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	for _, i := range slices.Sorted(maps.Keys(lacks)) {
 		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {
 			return i
@@ -152,12 +152,12 @@ func (p *Picture) stuck(lacks map[int]string, tried map[int]bool) int {
 
 // goFirst asks the policy without those that want the memory of one that stands still. It
 // reports false if that does not let it go on; then they are back.
-func (p *Picture) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
+func (p *View) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
 	id, before := p.VJobs[stuck].Job.ID, p.barred
 	p.barred = maps.Clone(before)
 	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.stays[id]))
 	wished, fault := p.consult()
-	if fault != nil || wished[stuck].Wish != queue.Run {
+	if fault != nil || wished[stuck].Target != queue.Run {
 		p.barred = before
 		return nil, false
 	}
@@ -166,7 +166,7 @@ func (p *Picture) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
 
 // settle settles who stands still in memory, and leaves those where they are that cannot
 // be saved.
-func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
+func (p *View) settle(wished []queue.Verdict) []queue.Verdict {
 	verdicts := p.stand(wished)
 	lacks := p.lacks(verdicts)
 	if len(lacks) == 0 {
@@ -175,8 +175,8 @@ func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
 	verdicts = slices.Clone(verdicts)
 	for i, lack := range lacks {
 		v := &verdicts[i]
-		if v.Wish = queue.Run; p.VJobs[i].Job.State == cluster.Paused {
-			v.Wish = queue.Stay
+		if v.Target = queue.Run; p.VJobs[i].Job.State == cluster.Paused {
+			v.Target = queue.Wait
 		}
 		v.Reason += "; it cannot be suspended to disk: " + lack
 		if p.dimmed[p.VJobs[i].Job.ID] {
@@ -192,7 +192,7 @@ func (p *Picture) settle(wished []queue.Verdict) []queue.Verdict {
 const shelfAgain = time.Minute
 
 // tellKept tells those that would have started whom they cannot have suspended for it.
-func (p *Picture) tellKept(first, wished []queue.Verdict) {
+func (p *View) tellKept(first, wished []queue.Verdict) {
 	var who string
 	for i := range p.VJobs {
 		if why := p.stays[p.VJobs[i].Job.ID]; why != "" && who == "" {
@@ -201,7 +201,7 @@ func (p *Picture) tellKept(first, wished []queue.Verdict) {
 		}
 	}
 	for i := range wished {
-		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Wish == queue.Run && wished[i].Wish == queue.Stay && p.barred[r.Job.ID] == "" {
+		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Target == queue.Run && wished[i].Target == queue.Wait && p.barred[r.Job.ID] == "" {
 			wished[i].Reason += who
 		}
 	}
@@ -210,7 +210,7 @@ func (p *Picture) tellKept(first, wished []queue.Verdict) {
 // inPlace is what the VMs of a vjob count for that stands still and cannot be saved: where
 // it is asked for more CPU than its nodes have, it goes on with what they have, and moves
 // once it runs. Otherwise it would stand there for ever, in the way of all others.
-func (p *Picture) inPlace(r *execute.Report, books Books) Books {
+func (p *View) inPlace(r *execute.Report, books Bookings) Bookings {
 	if r.Job.State != cluster.Paused || p.shelf().put(r) == "" {
 		return books
 	}
@@ -218,7 +218,7 @@ func (p *Picture) inPlace(r *execute.Report, books Books) Books {
 }
 
 // squeezed are the books by which a vjob shares the CPU of its nodes.
-func (p *Picture) squeezed(r *execute.Report, books Books) squeezed {
+func (p *View) squeezed(r *execute.Report, books Bookings) squeezed {
 	wants := map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range r.Record.Members {
 		if !m.Ended {
@@ -231,10 +231,10 @@ func (p *Picture) squeezed(r *execute.Report, books Books) squeezed {
 // squeeze has those that run go on with the CPU that their nodes have, which would otherwise
 // make room for want of it and cannot be saved: they would stand still for ever, or go on and
 // stop at every decision. It reports whether there are some.
-func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
+func (p *View) squeeze(standing []queue.Verdict) (some bool) {
 	for i, v := range standing {
 		r := &p.VJobs[i]
-		if v.Wish == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.saves(i, queue.Park) {
+		if v.Target == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.saves(i, queue.Suspend) {
 			continue
 		}
 		lack, books := p.shelf().put(r), p.squeezed(r, p.books)
@@ -257,7 +257,7 @@ func (p *Picture) squeeze(standing []queue.Verdict) (some bool) {
 // squeezed are books by which the VMs of one vjob share the CPU of the nodes on which they
 // stand.
 type squeezed struct {
-	Books
+	Bookings
 	nodes   *cluster.Configuration
 	members []gang.Member
 	wants   map[cluster.NodeID]cluster.MilliCPU
@@ -273,9 +273,9 @@ func (s squeezed) short() bool {
 	return false
 }
 
-// Need implements [Books].
+// Need implements [Bookings].
 func (s squeezed) Need(vm cluster.VMID) cluster.Resources {
-	need, at := s.Books.Need(vm), s.members[vm.Rank].Node
+	need, at := s.Bookings.Need(vm), s.members[vm.Rank].Node
 	if n, known := s.nodes.Node(at); known && s.wants[at] > n.Capacity.CPU {
 		need.CPU = need.CPU * n.Capacity.CPU / s.wants[at]
 	}

@@ -50,20 +50,20 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 		free   cluster.MiB
 		hold   bool
 		change func(w *world)
-		want   [2]queue.Wish
+		want   [2]queue.Target
 		why    string // of the first, or of the second if that is held
 	}{
-		{"there is room", 2 * gang.ImageSpace(1024), false, nil, [2]queue.Wish{queue.Run, queue.Park}, "runs: there is room"},
-		{"it lacks 1 MiB", 2*gang.ImageSpace(1024) - 1, false, nil, [2]queue.Wish{queue.Stay, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1 MiB more than is free"},
+		{"there is room", 2 * gang.ImageSpace(1024), false, nil, [2]queue.Target{queue.Run, queue.Suspend}, "runs: there is room"},
+		{"it lacks 1 MiB", 2*gang.ImageSpace(1024) - 1, false, nil, [2]queue.Target{queue.Wait, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1 MiB more than is free"},
 		{
 			"it needs none, since it is ended", 0, false,
 			func(w *world) { w.jobs[1].job.Yields = cluster.ByEnd },
-			[2]queue.Wish{queue.Run, queue.Park},
+			[2]queue.Target{queue.Run, queue.Suspend},
 			"",
 		},
 		{
 			"somebody has suspended it", 1000, true, nil,
-			[2]queue.Wish{queue.Stay, queue.Run},
+			[2]queue.Target{queue.Wait, queue.Run},
 			"runs: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1.1 GiB more than is free",
 		},
 	} {
@@ -74,8 +74,8 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 			}
 			f := facts()
 			f.Images, f.VJobs[1].Job.Held = store(c.free), c.hold
-			d := decided(t, decide.See(settings(), f))
-			if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != c.want {
+			d := decided(t, decide.NewView(settings(), f))
+			if got := [2]queue.Target{d.Verdicts[0].Target, d.Verdicts[1].Target}; got != c.want {
 				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
 			}
 			who := 0
@@ -100,13 +100,13 @@ func TestWhoStandsAndCannotBeSaved(t *testing.T) {
 		cpu  cluster.MilliCPU // of each of its two VMs
 		free cluster.MiB
 		hold bool
-		want [2]queue.Wish
+		want [2]queue.Target
 	}{
-		{"it goes to disk", 1000, 8192, false, [2]queue.Wish{queue.Run, queue.Park}},
-		{"it goes on", 1000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
-		{"its images are larger than its memory", 1000, 2048, false, [2]queue.Wish{queue.Stay, queue.Run}},
-		{"it goes on with less CPU", 4000, 100, false, [2]queue.Wish{queue.Stay, queue.Run}},
-		{"it may not", 1000, 100, true, [2]queue.Wish{queue.Stay, queue.Stay}},
+		{"it goes to disk", 1000, 8192, false, [2]queue.Target{queue.Run, queue.Suspend}},
+		{"it goes on", 1000, 100, false, [2]queue.Target{queue.Wait, queue.Run}},
+		{"its images are larger than its memory", 1000, 2048, false, [2]queue.Target{queue.Wait, queue.Run}},
+		{"it goes on with less CPU", 4000, 100, false, [2]queue.Target{queue.Wait, queue.Run}},
+		{"it may not", 1000, 100, true, [2]queue.Target{queue.Wait, queue.Wait}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			vm := cluster.Resources{CPU: c.cpu, Memory: 1024}
@@ -115,12 +115,12 @@ func TestWhoStandsAndCannotBeSaved(t *testing.T) {
 			f.Images, f.VJobs[1].Job.Held = store(c.free), c.hold
 			set := settings()
 			set.Suspend = decide.Auto
-			d := decided(t, decide.See(set, f))
-			if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != c.want {
+			d := decided(t, decide.NewView(set, f))
+			if got := [2]queue.Target{d.Verdicts[0].Target, d.Verdicts[1].Target}; got != c.want {
 				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
 			}
 			for _, v := range d.Verdicts {
-				if c.free < 8192 && !c.hold && v.Wish == queue.Stay && !strings.Contains(v.Reason, "goes on first: it cannot be suspended: the images need 2.1 GiB on the image store of n0") {
+				if c.free < 8192 && !c.hold && v.Target == queue.Wait && !strings.Contains(v.Reason, "goes on first: it cannot be suspended: the images need 2.1 GiB on the image store of n0") {
 					t.Error(v.Reason)
 				}
 			}
@@ -138,13 +138,13 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 		for _, n := range w.nodes {
 			f.Images[n.ID] = hypervisor.Space{Pool: "p", Free: free}
 		}
-		p := decide.See(settings(), f)
+		p := decide.NewView(settings(), f)
 		d := decided(t, p)
 		for i, v := range d.Verdicts {
-			if strings.Contains(v.Reason, "cannot be suspended") && v.Wish == queue.Run {
+			if strings.Contains(v.Reason, "cannot be suspended") && v.Target == queue.Run {
 				kept++
 			}
-			if r := &p.VJobs[i]; r.Idle && v.Wish == queue.Park && r.Job.State == cluster.Running {
+			if r := &p.VJobs[i]; r.Idle && v.Target == queue.Suspend && r.Job.State == cluster.Running {
 				saved++
 				for _, vm := range r.Job.VMs {
 					free -= gang.ImageSpace(vm.Reserved.Memory)
@@ -167,10 +167,10 @@ func TestNobodyIsSavedWithoutAStore(t *testing.T) {
 		_, facts := duo(cluster.Running, gang.Active, cluster.Resources{CPU: 1000, Memory: 1024})
 		f := facts()
 		f.Images, f.NoImages, f.VJobs[1].Job.Held = store(1<<20), "the image store cannot be read: it is gone", held
-		p := decide.See(settings(), f)
+		p := decide.NewView(settings(), f)
 		d := decided(t, p)
-		if !d.Plan.Empty() || d.Verdicts[1].Wish != queue.Run || d.Verdicts[0].Wish != queue.Stay {
-			t.Errorf("held %v: %+v, wishes %v and %v", held, d.Plan, d.Verdicts[0].Wish, d.Verdicts[1].Wish)
+		if !d.Plan.Empty() || d.Verdicts[1].Target != queue.Run || d.Verdicts[0].Target != queue.Wait {
+			t.Errorf("held %v: %+v, wishes %v and %v", held, d.Plan, d.Verdicts[0].Target, d.Verdicts[1].Target)
 		}
 		for i, v := range d.Verdicts {
 			if !strings.Contains(v.Reason, f.NoImages) {
@@ -219,12 +219,12 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 		if c.unseen {
 			delete(f.Images, "n1")
 		}
-		d := decided(t, decide.See(settings(), f))
+		d := decided(t, decide.NewView(settings(), f))
 		saves := slices.ContainsFunc(d.Plan.Gangs, func(g ctxswitch.Gang) bool { return g.Kind == cluster.Suspend })
-		if saves != c.moves || (d.Verdicts[0].Wish == queue.Run) != c.moves || d.Verdicts[1].Wish != queue.Run {
+		if saves != c.moves || (d.Verdicts[0].Target == queue.Run) != c.moves || d.Verdicts[1].Target != queue.Run {
 			t.Errorf("%s: %+v, %s", c.name, d.Verdicts, d.Plan)
 		}
-		if d.Verdicts[2].Wish != queue.Run || d.Plan.Empty() {
+		if d.Verdicts[2].Target != queue.Run || d.Plan.Empty() {
 			t.Errorf("%s: vjob 3 does not start, although a VM can go from n2 without an image: %+v, %s", c.name, d.Verdicts, d.Plan)
 		}
 	}
@@ -233,14 +233,14 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 // A vjob that stands still in memory and could not be saved, although there was room for its
 // images, goes on before those that want its memory.
 func TestAfterAFailedSaveItGoesOn(t *testing.T) {
-	for failures, want := range [][2]queue.Wish{{queue.Run, queue.Park}, {queue.Stay, queue.Run}} {
+	for failures, want := range [][2]queue.Target{{queue.Run, queue.Suspend}, {queue.Wait, queue.Run}} {
 		_, facts := duo(cluster.Paused, gang.Paused, cluster.Resources{CPU: 1000, Memory: 1024})
 		f := facts()
 		f.Images, f.VJobs[1].Failures, f.VJobs[1].Failed = store(1<<20), failures, epoch.Add(-time.Hour)
 		set := settings()
 		set.Suspend = decide.Auto
-		d := decided(t, decide.See(set, f))
-		if got := [2]queue.Wish{d.Verdicts[0].Wish, d.Verdicts[1].Wish}; got != want {
+		d := decided(t, decide.NewView(set, f))
+		if got := [2]queue.Target{d.Verdicts[0].Target, d.Verdicts[1].Target}; got != want {
 			t.Errorf("after %d failures %v, want %v: %+v", failures, got, want, d.Verdicts)
 		}
 	}
@@ -251,15 +251,15 @@ func TestAfterAFailedSaveItGoesOn(t *testing.T) {
 func TestWithoutRoomForImagesItSharesItsNode(t *testing.T) {
 	for _, c := range []struct {
 		free  cluster.MiB
-		other bool          // one waits that wants the whole node
-		want  [2]queue.Wish // while it runs, and while it stands still
+		other bool            // one waits that wants the whole node
+		want  [2]queue.Target // while it runs, and while it stands still
 	}{
-		{0, false, [2]queue.Wish{queue.Run, queue.Run}},
-		{0, true, [2]queue.Wish{queue.Run, queue.Run}},
-		{1 << 20, false, [2]queue.Wish{queue.Pause, queue.Stay}},
-		{1 << 20, true, [2]queue.Wish{queue.Park, queue.Park}},
+		{0, false, [2]queue.Target{queue.Run, queue.Run}},
+		{0, true, [2]queue.Target{queue.Run, queue.Run}},
+		{1 << 20, false, [2]queue.Target{queue.Pause, queue.Wait}},
+		{1 << 20, true, [2]queue.Target{queue.Suspend, queue.Suspend}},
 	} {
-		var got [2]queue.Wish
+		var got [2]queue.Target
 		for k, state := range []cluster.State{cluster.Running, cluster.Paused} {
 			third := cluster.Resources{CPU: 1500, Memory: 1024}
 			_, facts := duo(state, map[cluster.State]gang.Phase{cluster.Running: gang.Active, cluster.Paused: gang.Paused}[state], third, third, third)
@@ -270,8 +270,8 @@ func TestWithoutRoomForImagesItSharesItsNode(t *testing.T) {
 			}
 			set := settings()
 			set.Suspend = decide.Auto
-			verdicts := decided(t, decide.See(set, f)).Verdicts
-			got[k] = verdicts[len(verdicts)-1].Wish
+			verdicts := decided(t, decide.NewView(set, f)).Verdicts
+			got[k] = verdicts[len(verdicts)-1].Target
 		}
 		if got != c.want {
 			t.Errorf("with room for %s of images, beside another %v, %v, want %v", c.free, c.other, got, c.want)

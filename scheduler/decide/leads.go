@@ -11,7 +11,7 @@ import (
 // suspend all that make room on the busiest node, or to move all others from it, and the
 // margin. Nobody is started for less than a whole node takes. They are 0 if nothing is
 // reserved.
-func (p *Picture) leads() reservation.Leads {
+func (p *View) leads() reservation.Leads {
 	if !p.reserved() {
 		return reservation.Leads{}
 	}
@@ -58,7 +58,7 @@ func (s *Settings) removal(memory cluster.MiB) time.Duration {
 }
 
 // reserved reports whether a vjob waits for its reservation.
-func (p *Picture) reserved() bool {
+func (p *View) reserved() bool {
 	for i := range p.VJobs {
 		if job := p.VJobs[i].Job; !job.Reservation.IsZero() && job.State.Ready() {
 			return true

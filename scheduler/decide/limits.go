@@ -25,7 +25,7 @@ const (
 
 // limit gives the picture the limits that hold for it: those of now, and those that begin
 // so soon that what they stop has to be suspended now.
-func (p *Picture) limit(budgets budget.Books) {
+func (p *View) limit(budgets budget.Books) {
 	p.Limits = budgets.At(p.now)
 	for t := p.now; len(p.Changes) < mostChanges; {
 		next, ok := budgets.Next(t)
@@ -53,7 +53,7 @@ func (p *Picture) limit(budgets budget.Books) {
 }
 
 // stops are those that run now and would have to stop under other limits.
-func (p *Picture) stops(limits []budget.Limit) (list []int) {
+func (p *View) stops(limits []budget.Limit) (list []int) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ const (
 )
 
 // lead is how long before a budget begins vjobs have to stop for it.
-func (p *Picture) lead(stops []int) time.Duration {
+func (p *View) lead(stops []int) time.Duration {
 	saved := map[cluster.NodeID]time.Duration{}
 	longest := time.Duration(0)
 	costs, transfers := &p.settings.Execute.Costs, time.Duration(max(p.settings.Execute.Transfers, 1))

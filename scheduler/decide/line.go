@@ -31,7 +31,7 @@ func applicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resources) 
 }
 
 // lined goes through the vjobs with their places in the line; -1: elsewhere.
-func (p *Picture) lined(yield func(report, place int) bool) {
+func (p *View) lined(yield func(report, place int) bool) {
 	next := 0
 	for i := range p.VJobs {
 		at := -1
@@ -46,9 +46,9 @@ func (p *Picture) lined(yield func(report, place int) bool) {
 }
 
 // admit has the planner know of those in the line that are to run.
-func (p *Picture) admit(verdicts []queue.Verdict) {
+func (p *View) admit(verdicts []queue.Verdict) {
 	for i, at := range p.lined {
-		if at < 0 || verdicts[i].Wish != queue.Run {
+		if at < 0 || verdicts[i].Target != queue.Run {
 			continue
 		}
 		p.let(&p.line[at])
@@ -56,7 +56,7 @@ func (p *Picture) admit(verdicts []queue.Verdict) {
 }
 
 // let has the planner know of one in the line.
-func (p *Picture) let(a *ctxswitch.Applicant) {
+func (p *View) let(a *ctxswitch.Applicant) {
 	vm := cluster.VMID{VJob: a.VJob}
 	if _, known := p.current.State(vm); known {
 		return // when a plan was looked for in vain
@@ -71,11 +71,11 @@ func (p *Picture) let(a *ctxswitch.Applicant) {
 }
 
 // job is what policies know of a vjob, given its place in the line.
-func (p *Picture) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
+func (p *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
 	r := &p.VJobs[i]
 	job := queue.Job{
-		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Barred: p.barred[r.Job.ID],
-		Stays: p.stays[r.Job.ID],
+		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Ineligible: p.barred[r.Job.ID],
+		NonPreemptible: p.stays[r.Job.ID],
 	}
 	if rules := p.settings.Arrangement; rules != nil {
 		job.Level = rules.Level(r.Job)

@@ -19,7 +19,7 @@ func moldable(r *execute.Report) bool {
 
 // mold gives the moldable vjobs of a picture the shapes that end first, each beside those
 // before it. They become durable when the vjobs start.
-func (p *Picture) mold() {
+func (p *View) mold() {
 	last := -1
 	for i := range p.VJobs {
 		if moldable(&p.VJobs[i]) {
@@ -59,7 +59,7 @@ func (p *Picture) mold() {
 }
 
 // outlook is what is free beside all that runs, and what is reserved, with a gap after each.
-func (p *Picture) outlook(gap time.Duration) *availability.Outlook {
+func (p *View) outlook(gap time.Duration) *availability.Profile {
 	var total cluster.Resources
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
@@ -84,7 +84,7 @@ func (p *Picture) outlook(gap time.Duration) *availability.Outlook {
 }
 
 // shapes are those in which a plan starts moldable vjobs.
-func (p *Picture) shapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
+func (p *View) shapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
 	starts := map[cluster.VJobID]int{}
 	for _, g := range plan.Gangs {
 		if shape, molded := p.molded[g.VJob]; molded && g.Kind == cluster.Boot {

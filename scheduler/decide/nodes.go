@@ -13,7 +13,7 @@ import (
 // What would be with other nodes, for those who switch them off and on.
 
 // Forward has the picture decided on as if an instant had come; what runs still does.
-func (p *Picture) Forward(to time.Time) {
+func (p *View) Forward(to time.Time) {
 	if to.After(p.now) {
 		p.now = to
 	}
@@ -21,7 +21,7 @@ func (p *Picture) Forward(to time.Time) {
 
 // Empties reports whether all VMs find places elsewhere while nodes are drained. The
 // picture has them drained afterwards.
-func (p *Picture) Empties(nodes []cluster.NodeID) bool {
+func (p *View) Empties(nodes []cluster.NodeID) bool {
 	for _, id := range nodes {
 		n, _ := p.current.Node(id)
 		n.State = cluster.Draining
@@ -33,7 +33,7 @@ func (p *Picture) Empties(nodes []cluster.NodeID) bool {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i, r := range p.VJobs {
 		if r.Job.State == cluster.Running {
-			verdicts[i].Wish = queue.Run
+			verdicts[i].Target = queue.Run
 		}
 	}
 	goals, _ := p.goals(verdicts)
@@ -58,7 +58,7 @@ func unharmed(do func()) (well bool) {
 // Fewest is how many of the nodes, from the first on, let as many vjobs run as all of them
 // would; under limits of power, which nodes use up by being on, as let the most run. The
 // picture has some of them online afterwards.
-func (p *Picture) Fewest(off []cluster.Node) int {
+func (p *View) Fewest(off []cluster.Node) int {
 	if len(p.Limits) > 0 {
 		return most(len(off), func(n int) int { return p.runs(off, n) })
 	}
@@ -93,7 +93,7 @@ func most(n int, value func(int) int) (best int) {
 
 // runs is how many vjobs would run with the first of some nodes online, and the others not.
 // Those that are online draw power for it.
-func (p *Picture) runs(nodes []cluster.Node, online int) (count int) {
+func (p *View) runs(nodes []cluster.Node, online int) (count int) {
 	was := p.off
 	p.off = maps.Clone(was)
 	defer func() { p.off = was }()
@@ -107,7 +107,7 @@ func (p *Picture) runs(nodes []cluster.Node, online int) (count int) {
 	var verdicts []queue.Verdict
 	unharmed(func() { verdicts, _ = p.consult() })
 	for _, v := range verdicts {
-		if v.Wish == queue.Run {
+		if v.Target == queue.Run {
 			count++
 		}
 	}

@@ -67,18 +67,18 @@ func draw(rng *rand.Rand) *world {
 	return w
 }
 
-// Need implements [decide.Books].
+// Need implements [decide.Bookings].
 func (w *world) Need(vm cluster.VMID) cluster.Resources {
 	return w.of(vm).job.VMs[vm.Rank].Reserved
 }
 
-// Destination implements [decide.Books].
+// Destination implements [decide.Bookings].
 func (w *world) Destination(vm cluster.VMID) cluster.NodeID { return w.of(vm).at[vm.Rank] }
 
-// Most implements [decide.Books].
+// Most implements [decide.Bookings].
 func (*world) Most(cluster.VMID) cluster.MilliCPU { return 0 }
 
-// Holds implements [decide.Books].
+// Holds implements [decide.Bookings].
 func (w *world) Holds(vm cluster.VMID) []cluster.NodeID {
 	return []cluster.NodeID{w.of(vm).at[vm.Rank]}
 }
@@ -89,7 +89,7 @@ func (w *world) of(vm cluster.VMID) *member {
 
 // facts are what is known of the world, but for some vjobs.
 func (w *world) facts(but ...cluster.VJobID) *decide.Facts {
-	f := &decide.Facts{Now: epoch, Books: w, Past: &quota.Ledger{}, Reader: placement.NewReader(), Images: hypervisor.Spaces{}}
+	f := &decide.Facts{Now: epoch, Bookings: w, Past: &quota.Ledger{}, Reader: placement.NewReader(), Images: hypervisor.Spaces{}}
 	for _, n := range w.nodes {
 		f.Images[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 20}
 		f.Nodes = append(f.Nodes, execute.NodeReport{Node: n, On: true})
@@ -115,7 +115,7 @@ func settings() *decide.Settings {
 	return &decide.Settings{Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: 10 * time.Second}
 }
 
-func decided(t *testing.T, p *decide.Picture) decide.Decision {
+func decided(t *testing.T, p *decide.View) decide.Decision {
 	t.Helper()
 	d, err := p.Decide()
 	if err != nil || len(d.Verdicts) != len(p.VJobs) {
@@ -147,7 +147,7 @@ func seeds(t *testing.T, property func(rng *rand.Rand, w *world)) {
 func TestSameFactsSameDecision(t *testing.T) {
 	plans := 0
 	seeds(t, func(_ *rand.Rand, w *world) {
-		one, two := decided(t, decide.See(settings(), w.facts())), decided(t, decide.See(settings(), w.facts()))
+		one, two := decided(t, decide.NewView(settings(), w.facts())), decided(t, decide.NewView(settings(), w.facts()))
 		if !reflect.DeepEqual(one, two) {
 			t.Errorf("%+v\nand then %+v", one, two)
 		}
@@ -167,9 +167,9 @@ func TestRemovedAndAdded(t *testing.T) {
 	seeds(t, func(rng *rand.Rand, w *world) {
 		at := rng.IntN(len(w.jobs))
 		m := w.jobs[at]
-		without := decided(t, decide.See(settings(), w.facts(m.job.ID)))
+		without := decided(t, decide.NewView(settings(), w.facts(m.job.ID)))
 		if !m.busy {
-			p := decide.See(settings(), w.facts())
+			p := decide.NewView(settings(), w.facts())
 			if err := p.Remove(m.job.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -180,17 +180,17 @@ func TestRemovedAndAdded(t *testing.T) {
 		if len(m.at) > 0 {
 			return
 		}
-		p := decide.See(settings(), w.facts(m.job.ID))
+		p := decide.NewView(settings(), w.facts(m.job.ID))
 		p.Add(m.job.Clone(), at)
 		added++
-		if got, want := decided(t, p), decided(t, decide.See(settings(), w.facts())); text(got) != text(want) {
+		if got, want := decided(t, p), decided(t, decide.NewView(settings(), w.facts())); text(got) != text(want) {
 			t.Errorf("with vjob %s: %+v\nand when it is added: %+v", m.job.ID, want, got)
 		}
 	})
 	if added < 50 {
 		t.Errorf("%d vjobs were added", added)
 	}
-	if err := decide.See(settings(), (&world{}).facts()).Remove(1); !errors.Is(err, cluster.ErrNotFound) {
+	if err := decide.NewView(settings(), (&world{}).facts()).Remove(1); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a vjob that is not there: %v", err)
 	}
 }
@@ -207,7 +207,7 @@ func TestFewest(t *testing.T) {
 			w.nodes, off = append(w.nodes, n), append(slices.Clone(off), n)
 		}
 		runs := func(online int) (count int) {
-			p := decide.See(set, w.facts())
+			p := decide.NewView(set, w.facts())
 			for i, n := range off {
 				if i < online {
 					continue
@@ -217,7 +217,7 @@ func TestFewest(t *testing.T) {
 				}
 			}
 			for _, v := range decided(t, p).Verdicts {
-				if v.Wish == queue.Run {
+				if v.Target == queue.Run {
 					count++
 				}
 			}
@@ -227,7 +227,7 @@ func TestFewest(t *testing.T) {
 		for runs(want) < runs(len(off)) {
 			want++
 		}
-		if got := decide.See(set, w.facts()).Fewest(off); got != want {
+		if got := decide.NewView(set, w.facts()).Fewest(off); got != want {
 			t.Errorf("%d nodes of %d, want %d", got, len(off), want)
 		}
 		counts[want]++
@@ -259,7 +259,7 @@ func TestEmpties(t *testing.T) {
 		{[]cluster.NodeID{"n1", "n2"}, false},
 		{[]cluster.NodeID{"n0", "n1"}, false},
 	} {
-		if got := decide.See(settings(), w.facts()).Empties(c.nodes); got != c.want {
+		if got := decide.NewView(settings(), w.facts()).Empties(c.nodes); got != c.want {
 			t.Errorf("%v can be emptied: %t", c.nodes, got)
 		}
 	}
@@ -289,7 +289,7 @@ func TestAgain(t *testing.T) {
 		if c.want > 0 {
 			want = epoch.Add(c.want)
 		}
-		if got := decide.See(settings(), f).Again; !got.Equal(want) {
+		if got := decide.NewView(settings(), f).Again; !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"vjob/queue/quota"
 )
 
-// Picture is the cluster as one decision sees it.
-type Picture struct {
+// View is the cluster as one decision sees it.
+type View struct {
 	// VJobs are those of the facts, in their order. Moldable ones have the shape in
 	// which they would start.
 	VJobs []execute.Report
@@ -36,7 +36,7 @@ type Picture struct {
 	Again time.Time
 
 	settings *Settings
-	books    Books
+	books    Bookings
 	now      time.Time
 	past     *quota.Ledger
 	current  *cluster.Configuration
@@ -65,14 +65,14 @@ type Picture struct {
 	molded    map[cluster.VJobID]int          // the shapes that moldable vjobs have here
 	drained   map[cluster.NodeID]bool         // nodes that answer and are to be empty
 	leaves    map[cluster.VJobID]bool         // they leave a drained node, and do not stand still there
-	coming    []cluster.VJobID                // reservations for which room is being made, see [Picture.rehearse]
+	coming    []cluster.VJobID                // reservations for which room is being made, see [View.rehearse]
 	thorough  bool                            // the planner is asked even if nothing is to change
 	closed    string                          // why nobody may run in it, if it is of a container; "": they may
 	inside    []inside                        // the pictures of containers
 }
 
-// See makes a picture of what is known, and one of the room of each container in it.
-func See(settings *Settings, f *Facts) *Picture {
+// NewView makes a picture of what is known, and one of the room of each container in it.
+func NewView(settings *Settings, f *Facts) *View {
 	own, inner := parted(f.VJobs)
 	g := *f
 	g.VJobs = own
@@ -87,7 +87,7 @@ func See(settings *Settings, f *Facts) *Picture {
 
 // see makes a picture of what is known. Silent nodes take nothing and give nothing
 // back; vjobs under way count on every node that they were promised.
-func see(settings *Settings, f *Facts) *Picture {
+func see(settings *Settings, f *Facts) *View {
 	p := blank(settings, f)
 	nodes := p.current.Nodes()
 	p.read(f, nodes)
@@ -95,7 +95,7 @@ func see(settings *Settings, f *Facts) *Picture {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		p.bar(r, f.Waits[r.Job.ID])
-		p.place(r, p.inPlace(r, f.Books))
+		p.place(r, p.inPlace(r, f.Bookings))
 		p.state(r, f.Reader, nodes)
 	}
 	p.spare()
@@ -110,10 +110,10 @@ func see(settings *Settings, f *Facts) *Picture {
 }
 
 // blank is a picture in which nobody has a place yet.
-func blank(settings *Settings, f *Facts) *Picture {
-	p := &Picture{
+func blank(settings *Settings, f *Facts) *View {
+	p := &View{
 		VJobs: f.VJobs, Later: map[cluster.VJobID]time.Time{}, Kept: map[cluster.NodeID]energy.Watts{},
-		settings: settings, books: f.Books, now: f.Now, past: f.Past,
+		settings: settings, books: f.Bookings, now: f.Now, past: f.Past,
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, live: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, off: map[cluster.NodeID]bool{}, least: map[cluster.NodeID]energy.Watts{},
@@ -142,7 +142,7 @@ func blank(settings *Settings, f *Facts) *Picture {
 }
 
 // again notes that the picture would be another at an instant; zero is none.
-func (p *Picture) again(at time.Time) {
+func (p *View) again(at time.Time) {
 	if at.IsZero() {
 		return
 	}
@@ -153,7 +153,7 @@ func (p *Picture) again(at time.Time) {
 
 // bar keeps a vjob from starting that has just failed, misses an image or waits for
 // others, and keeps it off the nodes on which it failed.
-func (p *Picture) bar(r *execute.Report, waits string) {
+func (p *View) bar(r *execute.Report, waits string) {
 	if until := r.Failed.Add(p.settings.Pause(r.Failures)); r.Failures > 0 && p.now.Before(until) {
 		p.barred[r.Job.ID] = fmt.Sprintf("tried %d times, next try in %s: %s",
 			r.Failures, until.Sub(p.now).Round(time.Second), r.Why)
@@ -178,7 +178,7 @@ func (p *Picture) bar(r *execute.Report, waits string) {
 const shunFor = 10 * time.Minute
 
 // place puts the VMs of a vjob into the picture.
-func (p *Picture) place(r *execute.Report, books Books) {
+func (p *View) place(r *execute.Report, books Bookings) {
 	if applies(r) {
 		need := books.Need
 		if _, molded := p.molded[r.Job.ID]; molded {
@@ -229,7 +229,7 @@ func (p *Picture) place(r *execute.Report, books Books) {
 
 // pin counts a member that must not be touched: where it will be, and as a claim on
 // every other node that it may need until then.
-func (p *Picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
+func (p *View) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
 	p.pinned[vm] = true
 	if _, known := p.current.Node(at); !known && len(holds) > 0 {
 		at = holds[len(holds)-1]
@@ -241,7 +241,7 @@ func (p *Picture) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID
 }
 
 // claim counts room that is spoken for on nodes.
-func (p *Picture) claim(need cluster.Resources, nodes []cluster.NodeID) {
+func (p *View) claim(need cluster.Resources, nodes []cluster.NodeID) {
 	for _, n := range nodes {
 		p.claims[n] = p.claims[n].Plus(need)
 	}

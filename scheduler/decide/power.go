@@ -16,7 +16,7 @@ type Wanted struct {
 
 // keep keeps power within the limits for nodes that shall come on: for each as far as the
 // floors of all that run leave it. Nobody has to stop for a node.
-func (p *Picture) keep(wanted []Wanted) {
+func (p *View) keep(wanted []Wanted) {
 	if len(p.Limits) == 0 || len(wanted) == 0 {
 		return
 	}
@@ -34,11 +34,11 @@ func (p *Picture) keep(wanted []Wanted) {
 }
 
 // goingOn are verdicts by which those run that do, or are about to.
-func (p *Picture) goingOn() []queue.Verdict {
+func (p *View) goingOn() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i := range p.VJobs {
 		if p.VJobs[i].Bound == cluster.VMRunning {
-			verdicts[i].Wish = queue.Run
+			verdicts[i].Target = queue.Run
 		}
 	}
 	return verdicts
@@ -46,7 +46,7 @@ func (p *Picture) goingOn() []queue.Verdict {
 
 // excess is by how much the limits are exceeded together when those run that are to, with
 // their floors.
-func (p *Picture) excess(verdicts []queue.Verdict) (sum energy.Watts) {
+func (p *View) excess(verdicts []queue.Verdict) (sum energy.Watts) {
 	q := p.ration(p.intended, verdicts, p.Limits)
 	runs := make([]bool, len(q.Jobs))
 	for k := range runs {
@@ -59,19 +59,19 @@ func (p *Picture) excess(verdicts []queue.Verdict) (sum energy.Watts) {
 }
 
 // Darken has a node be off that is on its way there, and still draws power.
-func (p *Picture) Darken(id cluster.NodeID) {
+func (p *View) Darken(id cluster.NodeID) {
 	p.off[id] = true
 	delete(p.least, id)
 }
 
 // Dispensable is how many of some nodes, from the first on, are better off: more vjobs run
 // with the power that these draw for being on. 0 is none. All of them are empty.
-func (p *Picture) Dispensable(empty []cluster.Node) int {
+func (p *View) Dispensable(empty []cluster.Node) int {
 	return most(len(empty), func(n int) int { return p.without(empty, n) })
 }
 
 // without is how many vjobs would run with the first of some nodes off.
-func (p *Picture) without(empty []cluster.Node, off int) int {
+func (p *View) without(empty []cluster.Node, off int) int {
 	was := p.off
 	p.off = maps.Clone(was)
 	defer func() { p.off = was }()

@@ -20,13 +20,13 @@ const mostPromises = 32
 
 // betrays reports whether a plan has somebody start where a reservation would lack places
 // later. Another place is looked for then, and if that leads nowhere he waits.
-func (p *Picture) betrays(s *sieve, target *cluster.Configuration) bool {
+func (p *View) betrays(s *sieve, target *cluster.Configuration) bool {
 	starters := slices.DeleteFunc(s.starters(), func(i int) bool { return !p.stuckWhere(i) })
 	if len(starters) == 0 {
 		return false
 	}
 	for _, e := range p.promises() {
-		then := &prospect{Picture: p, wished: s.wished, target: target, at: p.VJobs[e].Job.Reservation, starters: starters}
+		then := &prospect{View: p, wished: s.wished, target: target, at: p.VJobs[e].Job.Reservation, starters: starters}
 		again := false
 		for _, i := range then.inTheWay() {
 			again = s.elsewhere(i, then) || again
@@ -40,18 +40,18 @@ func (p *Picture) betrays(s *sieve, target *cluster.Configuration) bool {
 
 // stuckWhere reports whether a vjob keeps its room once it has started, and may have to stay
 // where it is: a container does, and others where rules say so.
-func (p *Picture) stuckWhere(i int) bool {
+func (p *View) stuckWhere(i int) bool {
 	job := p.VJobs[i].Job
 	return (job.Container || len(p.rules) > 0) && p.remains(job)
 }
 
 // remains reports whether a vjob that runs keeps its room until its end, whoever comes.
-func (p *Picture) remains(job *cluster.VJob) bool {
+func (p *View) remains(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() || p.settings.Keeps(job)
 }
 
 // promises are the vjobs with reservations to come, the next ones first.
-func (p *Picture) promises() (list []int) {
+func (p *View) promises() (list []int) {
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		if job.State.Ready() && job.Reservation.After(p.now) && p.aside[job.ID] == "" {
@@ -64,7 +64,7 @@ func (p *Picture) promises() (list []int) {
 
 // prospect is the cluster at an instant, as a plan leaves it.
 type prospect struct {
-	*Picture
+	*View
 	wished   []queue.Verdict
 	target   *cluster.Configuration
 	at       time.Time
@@ -105,7 +105,7 @@ func (s *prospect) packed(some []int) (room *ctxswitch.Packing, fits bool) {
 	room, fits = s.room(some), true
 	for i := range s.VJobs {
 		r := &s.VJobs[i]
-		goesOn := s.wished[i].Wish == queue.Run && s.remains(r.Job) && s.runsAt(r, s.at) && !slices.Contains(s.starters, i)
+		goesOn := s.wished[i].Target == queue.Run && s.remains(r.Job) && s.runsAt(r, s.at) && !slices.Contains(s.starters, i)
 		if goesOn || slices.Contains(some, i) {
 			room.Take(r.Job.ID)
 		}

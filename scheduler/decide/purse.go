@@ -15,7 +15,7 @@ import (
 // beginning.
 type purse struct {
 	*rationing
-	picture *Picture
+	picture *View
 	at      *cluster.Configuration
 	in      map[int]bool // by their places in the picture
 	run     *cpushare.Ledger
@@ -28,10 +28,10 @@ type purse struct {
 }
 
 // limited reports whether there are limits, and it is known what is drawn.
-func (p *Picture) limited() bool { return len(p.Limits) > 0 && len(p.settings.Energy.Power) > 0 }
+func (p *View) limited() bool { return len(p.Limits) > 0 && len(p.settings.Energy.Power) > 0 }
 
 // purse is one with only those in it that are under way to run, or set aside there.
-func (p *Picture) purse(at *cluster.Configuration) *purse {
+func (p *View) purse(at *cluster.Configuration) *purse {
 	c := &purse{rationing: p.rationing(at, p.Limits), picture: p, at: at, in: map[int]bool{}}
 	c.run = c.Ledger()
 	for i := range p.VJobs {
@@ -129,21 +129,21 @@ func have(ids []cluster.VJobID) string {
 // powered is a room in which those vjobs have places for which there is the power as well. So
 // power is given away in the order of the policy, as room is.
 type powered struct {
-	queue.Room
+	queue.Capacity
 	*purse
 	places map[cluster.VJobID]int // in the picture
 }
 
-// Take implements [queue.Room].
+// Take implements [queue.Capacity].
 func (r *powered) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	i, known := r.places[id]
 	if !known || r.in[i] {
-		return r.Room.Take(id)
+		return r.Capacity.Take(id)
 	}
 	if why := r.take(i); why != "" {
 		return false, queue.Shortage{Limit: why}
 	}
-	if ok, short = r.Room.Take(id); !ok {
+	if ok, short = r.Capacity.Take(id); !ok {
 		r.drop(i)
 	}
 	return ok, short
@@ -152,7 +152,7 @@ func (r *powered) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 // limitPower puts the limits before the room: a vjob without power takes no room from others.
 // Reservations that have begun, or run, have theirs before all others: that was looked at when
 // they were confirmed.
-func (p *Picture) limitPower(m *queue.Moment) {
+func (p *View) limitPower(m *queue.Input) {
 	if !p.limited() {
 		return
 	}
@@ -164,18 +164,18 @@ func (p *Picture) limitPower(m *queue.Moment) {
 			c.take(i)
 		}
 	}
-	room := m.Room
-	m.Room = func() queue.Room { return &powered{Room: room(), purse: c.clone(), places: places} }
+	room := m.Capacity
+	m.Capacity = func() queue.Capacity { return &powered{Capacity: room(), purse: c.clone(), places: places} }
 }
 
 // begun reports whether a vjob waits although its reservation has begun.
-func (p *Picture) begun(job *cluster.VJob) bool {
+func (p *View) begun(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held
 }
 
 // afford sends those off that run although there is not the power for their floors, as where a
 // policy never suspends, and notes which of those that stop leave their power to others.
-func (p *Picture) afford(verdicts []queue.Verdict) {
+func (p *View) afford(verdicts []queue.Verdict) {
 	c := p.purse(p.intended)
 	for _, i := range p.rationOrder(verdicts) {
 		if why := c.take(i); why != "" {
@@ -185,7 +185,7 @@ func (p *Picture) afford(verdicts []queue.Verdict) {
 	p.dimmed = map[cluster.VJobID]bool{}
 	for i, v := range verdicts {
 		r := &p.VJobs[i]
-		if stops := v.Wish == queue.Park && r.Job.State == cluster.Running && r.Idle && !r.Blind; stops && !r.Job.Held {
+		if stops := v.Target == queue.Suspend && r.Job.State == cluster.Running && r.Idle && !r.Blind; stops && !r.Job.Held {
 			p.dimmed[r.Job.ID] = !c.affords(i)
 		}
 	}
@@ -194,14 +194,14 @@ func (p *Picture) afford(verdicts []queue.Verdict) {
 // poor is the verdict on a vjob for which there is no power.
 func poor(job *cluster.VJob, why string) queue.Verdict {
 	if job.State == cluster.Running {
-		return queue.Verdict{Wish: queue.Park, Reason: "suspended: " + why}
+		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why}
 	}
-	return queue.Verdict{Wish: queue.Stay, Reason: "waits: " + why}
+	return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
 }
 
 // overdrawn takes the wish back for those that are to start and for which there is no
 // power where a plan puts them. It reports whether there are some.
-func (p *Picture) overdrawn(d *Decision, wished []queue.Verdict, target *cluster.Configuration) (some bool) {
+func (p *View) overdrawn(d *Decision, wished []queue.Verdict, target *cluster.Configuration) (some bool) {
 	if !p.limited() || target == nil {
 		return false
 	}

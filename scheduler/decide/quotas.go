@@ -13,7 +13,7 @@ import (
 // impose puts the quotas before the room: who would be over one even beside those alone
 // that run now is barred, and who would be beside those that are to start is refused. Reservations
 // were asked when they were confirmed.
-func (p *Picture) impose(m *queue.Moment) {
+func (p *View) impose(m *queue.Input) {
 	rules := p.settings.Arranged()
 	if rules.Quotas.Empty() {
 		return
@@ -21,15 +21,15 @@ func (p *Picture) impose(m *queue.Moment) {
 	tally, index := Count(rules, p.VJobs, p.past, p.now)
 	p.promised(tally, index)
 	for i := range m.Jobs {
-		if j := &m.Jobs[i]; j.Barred == "" && j.Reservation.IsZero() {
-			j.Barred = tally.Refuses(index[j.ID])
+		if j := &m.Jobs[i]; j.Ineligible == "" && j.Reservation.IsZero() {
+			j.Ineligible = tally.Refuses(index[j.ID])
 		}
 	}
-	room := m.Room
-	if m.Places == nil {
-		m.Places = func(time.Time) queue.Room { return room() }
+	room := m.Capacity
+	if m.CapacityAt == nil {
+		m.CapacityAt = func(time.Time) queue.Capacity { return room() }
 	}
-	m.Room = func() queue.Room { return tally.Room(room(), index) }
+	m.Capacity = func() queue.Capacity { return tally.Room(room(), index) }
 }
 
 // Count counts those against the quotas that run, or are under way to or from there; who

@@ -36,7 +36,7 @@ func anywhere(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) cpush
 }
 
 // ration states who would run as the verdicts are, where the configuration has them.
-func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
+func (p *View) ration(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *rationing {
 	q := p.rationing(at, limits)
 	for _, i := range p.rationOrder(verdicts) {
 		q.jobs = append(q.jobs, i)
@@ -46,7 +46,7 @@ func (p *Picture) ration(at *cluster.Configuration, verdicts []queue.Verdict, li
 }
 
 // rationing is the question before any vjob is in it.
-func (p *Picture) rationing(at *cluster.Configuration, limits []budget.Limit) *rationing {
+func (p *View) rationing(at *cluster.Configuration, limits []budget.Limit) *rationing {
 	q := &rationing{limits: limits, nodes: map[cluster.NodeID]int{}}
 	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
 	if q.Most <= 0 {
@@ -81,7 +81,7 @@ func (p *Picture) rationing(at *cluster.Configuration, limits []budget.Limit) *r
 }
 
 // site is a node as those see it who count what it draws.
-func (p *Picture) site(n *cluster.Node, power energy.Power) cpushare.Node {
+func (p *View) site(n *cluster.Node, power energy.Power) cpushare.Node {
 	return cpushare.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
 }
 
@@ -90,9 +90,9 @@ func (p *Picture) site(n *cluster.Node, power energy.Power) cpushare.Node {
 // looked at when they were confirmed, then those that never make room, then the others in the
 // order of the queue, and best-effort ones last. Where the policy never suspends, those that
 // are to start come after those that run.
-func (p *Picture) rationOrder(verdicts []queue.Verdict) (list []int) {
+func (p *View) rationOrder(verdicts []queue.Verdict) (list []int) {
 	for i := range p.VJobs {
-		if verdicts[i].Wish == queue.Run {
+		if verdicts[i].Target == queue.Run {
 			list = append(list, i)
 		}
 	}
@@ -122,7 +122,7 @@ func rationClass(r *execute.Report, suspends bool) int {
 }
 
 // job is one vjob, as far as its power goes.
-func (q *rationing) job(p *Picture, r *execute.Report, at *cluster.Configuration) cpushare.Job {
+func (q *rationing) job(p *View, r *execute.Report, at *cluster.Configuration) cpushare.Job {
 	j := cpushare.Job{Floor: floorOf(r.Job), Fixed: !r.Idle || r.Blind || p.aside[r.Job.ID] != ""}
 	for rank := range r.Job.VMs {
 		if rank < len(r.Record.Members) && r.Record.Members[rank].Ended {
@@ -157,14 +157,14 @@ func floorOf(job *cluster.VJob) float64 {
 }
 
 // rationed reports whether shares of CPU are dealt out on a picture.
-func (p *Picture) rationed() bool {
+func (p *View) rationed() bool {
 	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.Rations())
 }
 
 // allot are the caps of vjobs once the verdicts are carried out: the shares of those that
 // run, and next to nothing for those that leave their power to others, so that budgets are
 // kept before they have stopped.
-func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
+func (p *View) allot(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
 	caps := map[cluster.VJobID][]cluster.MilliCPU{}
 	if !p.rationed() {
 		return caps
@@ -173,7 +173,7 @@ func (p *Picture) allot(verdicts []queue.Verdict, target *cluster.Configuration)
 	for i := range verdicts {
 		if r := &p.VJobs[i]; p.dimmed[r.Job.ID] {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
-			verdicts[i].Wish = queue.Park // also where it cannot be saved yet
+			verdicts[i].Target = queue.Suspend // also where it cannot be saved yet
 		}
 	}
 	if target == nil {

@@ -14,7 +14,7 @@ import (
 // rehearse tells the planner of the reservations for which room is being made, if there is
 // a plan with which they could begin now, beside those that run. Those for whom somebody
 // has to end first are not among them: for them nobody moves before that.
-func (p *Picture) rehearse(verdicts []queue.Verdict) {
+func (p *View) rehearse(verdicts []queue.Verdict) {
 	for _, i := range p.nearing() {
 		p.coming = append(p.coming, p.enter(i))
 	}
@@ -29,7 +29,7 @@ func (p *Picture) rehearse(verdicts []queue.Verdict) {
 
 // plan looks for a plan with which the rehearsed reservations could begin now, and leaves
 // their own actions out.
-func (p *Picture) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
+func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 	problem := p.problem(goals)
 	for _, id := range p.coming {
 		problem.Gangs = append(problem.Gangs, ctxswitch.Goal{VJob: id, Want: cluster.VMRunning})
@@ -42,7 +42,7 @@ func (p *Picture) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 }
 
 // nearing are the vjobs for whose reservations room is being made.
-func (p *Picture) nearing() (list []int) {
+func (p *View) nearing() (list []int) {
 	lead := p.leads().Park
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
@@ -58,7 +58,7 @@ func (p *Picture) nearing() (list []int) {
 }
 
 // enter has the planner know of a vjob, which may be in the line.
-func (p *Picture) enter(i int) cluster.VJobID {
+func (p *View) enter(i int) cluster.VJobID {
 	id := p.VJobs[i].Job.ID
 	for k := range p.line {
 		if p.line[k].VJob == id {
@@ -69,11 +69,11 @@ func (p *Picture) enter(i int) cluster.VJobID {
 }
 
 // withoutStarters are the verdicts with nobody to start.
-func (p *Picture) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
+func (p *View) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
 	list := make([]queue.Verdict, len(verdicts))
 	for i, v := range verdicts {
-		if list[i] = v; v.Wish == queue.Run && p.VJobs[i].Job.State.Ready() && p.VJobs[i].Idle {
-			list[i].Wish = queue.Stay
+		if list[i] = v; v.Target == queue.Run && p.VJobs[i].Job.State.Ready() && p.VJobs[i].Idle {
+			list[i].Target = queue.Wait
 		}
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 )
 
 // read takes in the rules of the cluster, but those that cannot be kept any more.
-func (p *Picture) read(f *Facts, nodes []cluster.Node) {
+func (p *View) read(f *Facts, nodes []cluster.Node) {
 	for _, text := range f.Rules {
 		r := placement.Rules{Text: text}
 		if strings.TrimSpace(text) == "" {
@@ -25,7 +25,7 @@ func (p *Picture) read(f *Facts, nodes []cluster.Node) {
 
 // state puts the rules of a vjob into the picture. A vjob with rules that cannot be
 // understood any more goes on without them if it runs, and else does not start.
-func (p *Picture) state(r *execute.Report, reader *placement.Reader, nodes []cluster.Node) {
+func (p *View) state(r *execute.Report, reader *placement.Reader, nodes []cluster.Node) {
 	if r.Job.Rules == "" {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // saver is a picture as package consolidate sees it: nodes and VMs by their numbers.
 type saver struct {
-	*Picture
+	*View
 	*Consolidating
 	decision *Decision
 	asked    ctxswitch.Problem
@@ -20,19 +20,19 @@ type saver struct {
 	nodes    []cluster.NodeID
 	number   map[cluster.NodeID]int
 	vms      []cluster.VMID
-	jobs     []int              // of each VM, the report; -1: none
-	liberty  *ctxswitch.Liberty // nil: there are no rules
+	jobs     []int                   // of each VM, the report; -1: none
+	liberty  *ctxswitch.AllowedNodes // nil: there are no rules
 	perCPU   energy.Watts
 	objected bool // the steward would have nodes on that would be empty
 }
 
-func (p *Picture) saver(d *Decision, ask *Consolidating) (*saver, error) {
+func (p *View) saver(d *Decision, ask *Consolidating) (*saver, error) {
 	goals, _ := p.goals(d.Verdicts)
-	s := &saver{Picture: p, Consolidating: ask, decision: d, asked: p.problem(goals), number: map[cluster.NodeID]int{}, perCPU: p.perCPU()}
+	s := &saver{View: p, Consolidating: ask, decision: d, asked: p.problem(goals), number: map[cluster.NodeID]int{}, perCPU: p.perCPU()}
 	s.question = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: p.settings.Seed}
 	if len(p.rules) > 0 || len(p.avoid) > 0 {
 		var err error
-		if s.liberty, err = ctxswitch.NewLiberty(s.asked); err != nil {
+		if s.liberty, err = ctxswitch.NewAllowedNodes(s.asked); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +79,7 @@ func (s *saver) node(n *cluster.Node, power energy.Power) consolidate.Node {
 // enrol adds the VMs of a vjob that run.
 func (s *saver) enrol(report int) {
 	r := &s.VJobs[report]
-	fixed := !r.Idle || r.Blind || s.aside[r.Job.ID] != "" || r.Job.Container || s.decision.Verdicts[report].Wish != queue.Run
+	fixed := !r.Idle || r.Blind || s.aside[r.Job.ID] != "" || r.Job.Container || s.decision.Verdicts[report].Target != queue.Run
 	left := s.left(report)
 	first := len(s.vms)
 	uses, live := cluster.MilliCPU(0), true

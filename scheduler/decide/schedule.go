@@ -21,7 +21,7 @@ type Scene struct {
 // Scenes are what forecasts start from, given what was last decided of the vjobs: that of
 // the cluster, then those of the containers. The vjobs are copies, in the order of the
 // picture.
-func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
+func (p *View) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
 	scenes := []*Scene{p.scene(decided)}
 	for i := range p.inside {
 		q := &p.inside[i]
@@ -32,7 +32,7 @@ func (p *Picture) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
 	return scenes
 }
 
-func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
+func (p *View) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 	s := &Scene{Scene: forecast.Scene{
 		Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name(), Gap: queue.GapOf(p.settings.Policy),
 	}}
@@ -66,7 +66,7 @@ func (p *Picture) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 }
 
 // ruled are the vjobs that have rules, but for those in the line; 0: the cluster has some.
-func (p *Picture) ruled() map[cluster.VJobID]bool {
+func (p *View) ruled() map[cluster.VJobID]bool {
 	some := map[cluster.VJobID]bool{}
 	for _, r := range p.rules {
 		some[r.VJob] = some[r.VJob] || r.Text != ""
@@ -75,7 +75,7 @@ func (p *Picture) ruled() map[cluster.VJobID]bool {
 }
 
 // placesFor are rooms in which rules count, and all that run may be moved that they let.
-func (p *Picture) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
+func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
 	line := ctxswitch.NewLine(p.line)
 	return func() func(id cluster.VJobID) bool {
 		room := ctxswitch.NewPacking(ctxswitch.Stock{
@@ -90,7 +90,7 @@ func (p *Picture) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.
 
 // ties are those for whom a vjob waits that is stuck for nothing else; none: it is not, or
 // nobody knows whether that will ever be.
-func (p *Picture) ties(job *queue.Job, stuck bool) (list []forecast.Tie) {
+func (p *View) ties(job *queue.Job, stuck bool) (list []forecast.Dependency) {
 	if !stuck || job.Held || p.waits[job.ID] == "" || p.aside[job.ID] != "" || p.closed != "" {
 		return nil
 	}
@@ -98,20 +98,20 @@ func (p *Picture) ties(job *queue.Job, stuck bool) (list []forecast.Tie) {
 		if d.When == cluster.AfterNotOK {
 			return nil
 		}
-		list = append(list, forecast.Tie{On: d.On, Array: d.Array, Start: d.When == cluster.AfterStart})
+		list = append(list, forecast.Dependency{On: d.On, Array: d.Array, Start: d.When == cluster.AfterStart})
 	}
 	return list
 }
 
 // yields reports whether a vjob that runs makes room for those before it, whenever they
 // want it: slots have their turns.
-func (p *Picture) yields(job *queue.Job) bool {
+func (p *View) yields(job *queue.Job) bool {
 	turns := p.settings.Policy.Name() == queue.TimeSlices{}.Name()
 	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 
 // sizes are what the VMs of a vjob count for, given its place in the line.
-func (p *Picture) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+func (p *View) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
 	if at >= 0 {
 		return p.line[at].Needs
 	}
@@ -132,7 +132,7 @@ type quotas struct {
 // ahead is how far changes of quotas are foretold.
 const ahead = 7 * 24 * time.Hour
 
-func (p *Picture) quotas() (q quotas) {
+func (p *View) quotas() (q quotas) {
 	rules := p.settings.Arranged()
 	if rules.Quotas.Empty() {
 		return q
@@ -156,7 +156,7 @@ func (q quotas) note(f *forecast.Job) {
 // foreseen is what the forecast is told of a vjob.
 func foreseen(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.Job {
 	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Reason}
-	if decided && v.Reason != "" && (j.State.Ready() || v.Wish == queue.Run) {
+	if decided && v.Reason != "" && (j.State.Ready() || v.Target == queue.Run) {
 		f.Reason = v.Reason
 	}
 	f.Left, f.Ends = j.Left()
@@ -166,8 +166,8 @@ func foreseen(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.
 	case j.State == cluster.Running:
 		f.Runs = true
 	default:
-		f.Runs = decided && v.Wish == queue.Run
-		f.Stuck = !f.Runs && (j.Held || j.Barred != "" || aside)
+		f.Runs = decided && v.Target == queue.Run
+		f.Stuck = !f.Runs && (j.Held || j.Ineligible != "" || aside)
 	}
 	if j.State == cluster.Running {
 		f.Since = j.Since

@@ -1,12 +1,12 @@
 // Package decide is what one pass of the loop decides: from what is known of the cluster
-// to what is wanted of each vjob, why, and the plan that leads there. A [Picture] is
-// the cluster as a decision sees it, [Picture.Decide] takes the decision, and the same
+// to what is wanted of each vjob, why, and the plan that leads there. A [View] is
+// the cluster as a decision sees it, [View.Decide] takes the decision, and the same
 // picture answers those who ask what would be if things were otherwise.
 //
 // It refuses to know how plans are carried out, what is written down, and when the next
 // pass is due.
 //
-// To read it: [See] makes a picture of the [Facts] (picture.go); decision.go goes from
+// To read it: [NewView] makes a picture of the [Facts] (picture.go); decision.go goes from
 // wishes (consult.go: the policy in its room) by way of goals (goals.go) to a plan, and
 // tries again with others where that fails (sieve.go: fewer wishes; aside.go: without those
 // who spoil it). Everything else is a reason why a vjob does or does not run, a file each:
@@ -69,7 +69,7 @@ func (s *Settings) Pause(failures int) time.Duration {
 
 // Keeps reports whether a vjob that runs keeps its room until its end.
 func (s *Settings) Keeps(job *cluster.VJob) bool {
-	return queue.Yielding{Policy: s.Policy}.Keeps(job)
+	return queue.Preemptible{Policy: s.Policy}.Keeps(job)
 }
 
 // Needs counts a VM as the policy wants it counted (thesis §6.1.2), given what it was

@@ -13,7 +13,7 @@ import (
 
 // shift keeps flexible vjobs from their first start until their energy costs least, as far
 // as that saves enough.
-func (p *Picture) shift(prices *price.Series) {
+func (p *View) shift(prices *price.Series) {
 	if prices == nil {
 		return
 	}
@@ -40,7 +40,7 @@ const usual = 2
 
 // shiftable reports whether a vjob could wait for a lower price: it has never started, and
 // nothing else keeps it.
-func (p *Picture) shiftable(r *execute.Report) bool {
+func (p *View) shiftable(r *execute.Report) bool {
 	job := r.Job
 	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held &&
 		p.barred[job.ID] == "" && p.aside[job.ID] == ""
@@ -59,7 +59,7 @@ func latestStart(job *cluster.VJob) time.Time {
 // perCPU is what a processor draws that is busy, with its part of what its node draws
 // without load: the mean of the nodes of which it is known. Where nothing is known it is
 // something, since only what costs less than what is asked then.
-func (p *Picture) perCPU() energy.Watts {
+func (p *View) perCPU() energy.Watts {
 	full, cpu := energy.Watts(0), energy.Watts(0)
 	for _, n := range p.current.Nodes() {
 		if model, known := p.settings.Energy.Power[n.ID]; known {

@@ -15,16 +15,16 @@ import (
 // left out without being the one in the way comes back, if not in this pass then in the
 // next one, beside those that were started meanwhile.
 type sieve struct {
-	*Picture
+	*View
 	wished []queue.Verdict
 	shed   map[int]queue.Verdict // left out for a try, with what was wished of them
 	step   int                   // how many are left out next
-	moved  map[int]bool          // were looked for elsewhere, see [Picture.betrays]
+	moved  map[int]bool          // were looked for elsewhere, see [View.betrays]
 	last   int                   // the only one that was left, and is left out as well; -1: there is none
 }
 
-func newSieve(p *Picture, wished []queue.Verdict) *sieve {
-	return &sieve{Picture: p, wished: wished, shed: map[int]queue.Verdict{}, moved: map[int]bool{}, step: 1, last: -1}
+func newSieve(p *View, wished []queue.Verdict) *sieve {
+	return &sieve{View: p, wished: wished, shed: map[int]queue.Verdict{}, moved: map[int]bool{}, step: 1, last: -1}
 }
 
 // giveUp takes wishes back. It reports false when there are none that could be.
@@ -57,7 +57,7 @@ func (s *sieve) giveUp(no *ctxswitch.NoPlan) bool {
 // starters are those that are to start, in order.
 func (s *sieve) starters() (list []int) {
 	for i := range s.VJobs {
-		if r := &s.VJobs[i]; r.Idle && !r.Blind && r.Job.State.Ready() && s.wished[i].Wish == queue.Run {
+		if r := &s.VJobs[i]; r.Idle && !r.Blind && r.Job.State.Ready() && s.wished[i].Target == queue.Run {
 			list = append(list, i)
 		}
 	}
@@ -90,9 +90,9 @@ func (s *sieve) more() bool {
 // refuse leaves a vjob where it is; if it stands still in memory, it is saved, to be
 // resumed elsewhere.
 func (s *sieve) refuse(i int, no *ctxswitch.NoPlan) {
-	s.wished[i] = queue.Verdict{Wish: queue.Stay, Reason: "waits: " + no.Reason}
+	s.wished[i] = queue.Verdict{Target: queue.Wait, Reason: "waits: " + no.Reason}
 	if s.VJobs[i].Job.State == cluster.Paused {
-		s.wished[i].Wish = queue.Park
+		s.wished[i].Target = queue.Suspend
 	}
 }
 

@@ -43,7 +43,7 @@ func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 // stand already, as many as there is memory for beside those that run. Whoever is
 // expected to go on first comes first, then the order of priority. What was wished is
 // not changed.
-func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
+func (p *View) stand(wished []queue.Verdict) []queue.Verdict {
 	list, may := p.standers(wished)
 	if len(list) == 0 || p.closed != "" {
 		return wished
@@ -58,10 +58,10 @@ func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
 		may := p.mayStand(job)
 		switch fits := may && room.Stand(job.ID); {
 		case fits && job.State == cluster.Running:
-			v.Wish = queue.Pause
+			v.Target = queue.Pause
 			v.Reason += "; it stands still in memory"
 		case !fits && job.State == cluster.Paused:
-			v.Wish = queue.Park
+			v.Target = queue.Suspend
 			if may {
 				v.Reason += "; its memory is wanted, it goes to disk"
 			}
@@ -73,9 +73,9 @@ func (p *Picture) stand(wished []queue.Verdict) []queue.Verdict {
 // standers are those that are to be suspended, and those that stand still and could go on
 // standing, in the order in which they are looked at; may tells whether any of them may
 // stand.
-func (p *Picture) standers(wished []queue.Verdict) (list []int, may bool) {
+func (p *View) standers(wished []queue.Verdict) (list []int, may bool) {
 	for i := range p.VJobs {
-		if p.suspends(i, wished[i].Wish) {
+		if p.suspends(i, wished[i].Target) {
 			list = append(list, i)
 			may = may || p.mayStand(p.VJobs[i].Job)
 		}
@@ -97,20 +97,20 @@ func (s *Settings) mayStand(job *cluster.VJob) bool {
 
 // suspends reports whether a vjob that nothing keeps from it is to be suspended, or
 // stands still and waits. What stands still and cannot go on there is saved in any case.
-func (p *Picture) suspends(i int, wish queue.Wish) bool {
+func (p *View) suspends(i int, wish queue.Target) bool {
 	r := &p.VJobs[i]
 	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
-	return r.Job.State == cluster.Running && wish == queue.Park && !queue.Ends(r.Job) ||
-		r.Job.State == cluster.Paused && wish == queue.Stay
+	return r.Job.State == cluster.Running && wish == queue.Suspend && !queue.Ends(r.Job) ||
+		r.Job.State == cluster.Paused && wish == queue.Wait
 }
 
 // spare bars those from starting that are not in memory, where somebody stands still who
 // could not be saved for them, as when there is no space for images. Without them he may
 // go on, and be done; else everybody would wait for ever. It is for one decision: until
 // the next try to save him the others come first again.
-func (p *Picture) spare() {
+func (p *View) spare() {
 	stuck := slices.IndexFunc(p.VJobs, func(r execute.Report) bool {
 		return r.Job.State == cluster.Paused && r.Failures > 0 && !r.Job.Held && r.Idle && !r.Blind && p.barred[r.Job.ID] == ""
 	})
@@ -121,7 +121,7 @@ func (p *Picture) spare() {
 }
 
 // barOthers bars those from starting that are not in memory, and says why.
-func (p *Picture) barOthers(why string) {
+func (p *View) barOthers(why string) {
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
 		if job.State.Ready() && job.State != cluster.Paused && p.barred[job.ID] == "" {
@@ -134,7 +134,7 @@ func (p *Picture) barOthers(why string) {
 // or have a reservation that is near. To it those are added that stand still. As for
 // policies, those that are on their way out have left: their room comes back by itself,
 // and nobody is saved for it.
-func (p *Picture) beside(wished []queue.Verdict) *ctxswitch.Packing {
+func (p *View) beside(wished []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Line: ctxswitch.NewLine(p.line), Rules: p.rules, Avoid: p.avoid, Pinned: p.confined,
 		Needs: needs(p.intended),
@@ -147,9 +147,9 @@ func (p *Picture) beside(wished []queue.Verdict) *ctxswitch.Packing {
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,
-			!busy && wished[i].Wish == queue.Run,
+			!busy && wished[i].Target == queue.Run,
 			!busy && !r.Job.Reservation.IsZero() && !p.now.Before(r.Job.Reservation.Add(-lead)),
-			!busy && r.Job.State == cluster.Running && !p.suspends(i, wished[i].Wish):
+			!busy && r.Job.State == cluster.Running && !p.suspends(i, wished[i].Target):
 			room.Take(r.Job.ID)
 		}
 	}
@@ -162,14 +162,14 @@ func (p *Picture) beside(wished []queue.Verdict) *ctxswitch.Packing {
 // clearing is the plan with all who stand still, or are to, saved to disk: they can be
 // in the way of those that start by where they stand, not only by their memory. The
 // verdicts are changed only if there is such a plan.
-func (p *Picture) clearing(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
+func (p *View) clearing(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
 	saved, some := slices.Clone(verdicts), false
 	for i, r := range p.VJobs {
 		if r.Job.ID == no.VJob && r.Job.State == cluster.Paused {
 			return plan, false // it cannot go on where it stands: it is the one to be saved
 		}
-		if p.suspends(i, verdicts[i].Wish) && r.Job.State == cluster.Paused || verdicts[i].Wish == queue.Pause {
-			saved[i].Wish, some = queue.Park, some || verdicts[i].Wish != queue.Park
+		if p.suspends(i, verdicts[i].Target) && r.Job.State == cluster.Paused || verdicts[i].Target == queue.Pause {
+			saved[i].Target, some = queue.Suspend, some || verdicts[i].Target != queue.Suspend
 		}
 	}
 	if !some {

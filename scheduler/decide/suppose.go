@@ -17,7 +17,7 @@ import (
 
 // Apart is the picture with records and a past of its own, that nobody else changes: it can
 // be decided on beside the loop.
-func (p *Picture) Apart() *Picture {
+func (p *View) Apart() *View {
 	p.past = p.past.Clone()
 	for i := range p.VJobs {
 		record := *p.VJobs[i].Record
@@ -30,10 +30,10 @@ func (p *Picture) Apart() *Picture {
 }
 
 // Nodes are those of the picture, in order.
-func (p *Picture) Nodes() []cluster.Node { return p.current.Nodes() }
+func (p *View) Nodes() []cluster.Node { return p.current.Nodes() }
 
 // Decree puts a node into another state. It fails with ErrNotFound.
-func (p *Picture) Decree(id cluster.NodeID, state cluster.NodeState) error {
+func (p *View) Decree(id cluster.NodeID, state cluster.NodeState) error {
 	n, known := p.current.Node(id)
 	if !known {
 		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
@@ -46,13 +46,13 @@ func (p *Picture) Decree(id cluster.NodeID, state cluster.NodeState) error {
 	return nil
 }
 
-func (p *Picture) setNode(n cluster.Node) {
+func (p *View) setNode(n cluster.Node) {
 	p.current.SetNode(n)
 	p.intended.SetNode(n)
 }
 
 // Restate puts other rules of the cluster in place of some; "" is none.
-func (p *Picture) Restate(old, rules string) {
+func (p *View) Restate(old, rules string) {
 	p.rules = slices.DeleteFunc(p.rules, func(r placement.Rules) bool { return r.VJob == 0 && r.Text == old })
 	if rules != "" {
 		p.rules = append(p.rules, placement.Rules{Text: rules})
@@ -60,13 +60,13 @@ func (p *Picture) Restate(old, rules string) {
 }
 
 // Draw has the cluster draw at most so much, in place of its own budgets.
-func (p *Picture) Draw(most energy.Watts) {
+func (p *View) Draw(most energy.Watts) {
 	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l budget.Limit) bool { return l.Group == budget.Group{} })
 	p.Limits = append(p.Limits, budget.Limit{Watts: most})
 }
 
 // Remove takes a vjob out of the picture, with its room. It fails with ErrNotFound.
-func (p *Picture) Remove(id cluster.VJobID) error {
+func (p *View) Remove(id cluster.VJobID) error {
 	i := slices.IndexFunc(p.VJobs, func(r execute.Report) bool { return r.Job.ID == id })
 	for k := range p.inside {
 		if i < 0 && p.inside[k].Remove(id) == nil {
@@ -89,7 +89,7 @@ func (p *Picture) Remove(id cluster.VJobID) error {
 
 // Add puts a vjob that nobody has submitted into the picture, before those from a place
 // on; into that of its container at the end.
-func (p *Picture) Add(job *cluster.VJob, at int) {
+func (p *View) Add(job *cluster.VJob, at int) {
 	for i := range p.inside {
 		if q := &p.inside[i]; q.container.ID == job.Inner {
 			q.Add(job, len(q.VJobs))

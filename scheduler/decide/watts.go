@@ -18,7 +18,7 @@ import (
 // groups of nodes will leave is a question of places: feeds.go, grid.go.
 
 // perMilli is what a thousandth of a processor draws in the mean, beside its idle node.
-func (p *Picture) perMilli() energy.Watts {
+func (p *View) perMilli() energy.Watts {
 	n := anywhere(p.intended.Nodes(), p.settings.Energy.Power)
 	if n.CPU <= 0 {
 		return 0
@@ -28,7 +28,7 @@ func (p *Picture) perMilli() energy.Watts {
 
 // idle is what the nodes draw at least as they are switched now, with no load; with dark
 // all are off.
-func (p *Picture) idle(dark bool) (sum energy.Watts) {
+func (p *View) idle(dark bool) (sum energy.Watts) {
 	for _, n := range p.intended.Nodes() {
 		power, known := p.settings.Energy.Power[n.ID]
 		switch {
@@ -45,12 +45,12 @@ func (p *Picture) idle(dark bool) (sum energy.Watts) {
 }
 
 // floorWatts is what a vjob draws with its floor, beside idle nodes.
-func (p *Picture) floorWatts(job *cluster.VJob) energy.Watts {
+func (p *View) floorWatts(job *cluster.VJob) energy.Watts {
 	return p.perMilli() * energy.Watts(floorOf(job)*float64(job.Reserved().CPU))
 }
 
 // whole is the budget of the whole cluster that holds at an instant.
-func (p *Picture) whole(at time.Time) (l budget.Limit, ok bool) {
+func (p *View) whole(at time.Time) (l budget.Limit, ok bool) {
 	limits := p.budgets.At(at)
 	i := slices.IndexFunc(limits, func(l budget.Limit) bool { return l.Group == budget.Group{} })
 	if i < 0 || len(p.settings.Energy.Power) == 0 {
@@ -63,7 +63,7 @@ func (p *Picture) whole(at time.Time) (l budget.Limit, ok bool) {
 // vjob with a reservation beside others that have one, each with its floor, and with what
 // figures; "" for never. All others can be given less, or suspended; dark says that nodes
 // which nobody needs go off by themselves. Nil: nobody knows what is drawn.
-func (p *Picture) Power(job *cluster.VJob, dark bool) func(from, until time.Time) (at time.Time, why string) {
+func (p *View) Power(job *cluster.VJob, dark bool) func(from, until time.Time) (at time.Time, why string) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (p *Picture) Power(job *cluster.VJob, dark bool) func(from, until time.Time
 }
 
 // short says why there is not the power at an instant, "" if there is.
-func (p *Picture) short(job *cluster.VJob, at time.Time, dark bool) string {
+func (p *View) short(job *cluster.VJob, at time.Time, dark bool) string {
 	l, limited := p.whole(at)
 	if !limited {
 		return ""
@@ -120,7 +120,7 @@ func figure(l *budget.Limit) string {
 
 // comeOn is what nodes that are off draw more when so many have come on that there is what
 // is needed: those that draw least. With dark all are off.
-func (p *Picture) comeOn(need cluster.Resources, dark bool) (sum energy.Watts) {
+func (p *View) comeOn(need cluster.Resources, dark bool) (sum energy.Watts) {
 	var off []cluster.Node
 	more := func(n *cluster.Node) energy.Watts {
 		power := p.settings.Energy.Power[n.ID]
@@ -146,7 +146,7 @@ func (p *Picture) comeOn(need cluster.Resources, dark bool) (sum energy.Watts) {
 }
 
 // reservedAt reports whether a vjob with a reservation has its room at an instant.
-func (p *Picture) reservedAt(r *execute.Report, at time.Time) bool {
+func (p *View) reservedAt(r *execute.Report, at time.Time) bool {
 	return !r.Job.Reservation.IsZero() && p.runsAt(r, at)
 }
 
@@ -155,7 +155,7 @@ const mostTurns = 100
 
 // turns are the instants of a stretch of time at which there may be less power: its
 // beginning, and when budgets change or reservations begin.
-func (p *Picture) turns(from, until time.Time) []time.Time {
+func (p *View) turns(from, until time.Time) []time.Time {
 	list := []time.Time{from}
 	for at, ok := p.budgets.Next(from); ok && at.Before(until) && len(list) < mostTurns; at, ok = p.budgets.Next(at) {
 		list = append(list, at)
@@ -171,7 +171,7 @@ func (p *Picture) turns(from, until time.Time) []time.Time {
 
 // Turn is the next instant after one at which quotas or budgets change; false: there is
 // none.
-func (p *Picture) Turn(after time.Time) (next time.Time, ok bool) {
+func (p *View) Turn(after time.Time) (next time.Time, ok bool) {
 	next, ok = p.budgets.Next(after)
 	if at, changes := p.settings.Arranged().Quotas.Next(after); changes && (!ok || at.Before(next)) {
 		next, ok = at, true

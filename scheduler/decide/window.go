@@ -4,7 +4,7 @@ import "vjob/cluster"
 
 // putOff keeps vjobs from their first start until their owners want them to start. Of those
 // that are to have started by an instant, that instant is one at which the picture changes.
-func (p *Picture) putOff() {
+func (p *View) putOff() {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		if r.Job.State != cluster.Waiting || r.Began {

@@ -7,7 +7,7 @@ import (
 )
 
 // of says for what a vjob waits, "" for nothing, or that it can never come, and why.
-func (k *Register) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]answer) (why string, never bool) {
+func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]answer) (why string, never bool) {
 	open := 0
 	for _, d := range job.After {
 		a, known := asked[d]
@@ -48,7 +48,7 @@ type answer struct {
 }
 
 // dependency is how a condition on another vjob, or on those of an array, stands.
-func (k *Register) dependency(d cluster.Dependency, vjobs VJobs) answer {
+func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
 	if d.Array {
 		return k.dependencyOnArray(d, vjobs)
 	}
@@ -74,7 +74,7 @@ func (k *Register) dependency(d cluster.Dependency, vjobs VJobs) answer {
 
 // dependencyOnArray asks the condition of all vjobs of an array; that one ended otherwise
 // than well is enough for afternotok, once all have ended.
-func (k *Register) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
+func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
 	open, good, bad := 0, 0, cluster.VJobID(0)
 	for id, p := range k.past {
 		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)

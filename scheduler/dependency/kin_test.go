@@ -15,7 +15,7 @@ import (
 // family is vjobs that wait, and that the register is told of when they end.
 type family struct {
 	jobs     map[cluster.VJobID]*cluster.VJob
-	register *dependency.Register
+	register *dependency.Tracker
 	said     map[cluster.VJobID]string
 }
 

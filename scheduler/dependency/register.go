@@ -11,10 +11,10 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Register is who waits for whom. A vjob waits until all its dependencies are met, or one
+// Tracker is who waits for whom. A vjob waits until all its dependencies are met, or one
 // never can be, once for all: then it is freed, in the journal as well, and what becomes
 // of those for which it waited makes no difference any more.
-type Register struct {
+type Tracker struct {
 	waits  map[cluster.VJobID]string // the live vjobs that wait, and for what
 	past   map[cluster.VJobID]journal.Past
 	recent []cluster.VJobID // those that have ended since the start, for vjobs that come in late
@@ -22,8 +22,8 @@ type Register struct {
 }
 
 // New makes a register of what the journal holds.
-func New(l *journal.Loaded) *Register {
-	k := &Register{waits: map[cluster.VJobID]string{}, past: map[cluster.VJobID]journal.Past{}}
+func New(l *journal.Loaded) *Tracker {
+	k := &Tracker{waits: map[cluster.VJobID]string{}, past: map[cluster.VJobID]journal.Past{}}
 	for _, id := range l.Waits {
 		k.waits[id] = ""
 	}
@@ -34,20 +34,20 @@ func New(l *journal.Loaded) *Register {
 }
 
 // Ended reports whether a vjob is known to have ended.
-func (k *Register) Ended(id cluster.VJobID) bool {
+func (k *Tracker) Ended(id cluster.VJobID) bool {
 	_, ended := k.past[id]
 	return ended
 }
 
 // Wait takes in that a vjob waits for others.
-func (k *Register) Wait(id cluster.VJobID) { k.waits[id] = "" }
+func (k *Tracker) Wait(id cluster.VJobID) { k.waits[id] = "" }
 
 // Waiting are the live vjobs that wait for others, and for what, as of the last
-// [Register.Settle]. It is not to be changed.
-func (k *Register) Waiting() map[cluster.VJobID]string { return k.waits }
+// [Tracker.Settle]. It is not to be changed.
+func (k *Tracker) Waiting() map[cluster.VJobID]string { return k.waits }
 
 // Note takes in that a vjob ends.
-func (k *Register) Note(p journal.Past) {
+func (k *Tracker) Note(p journal.Past) {
 	k.past[p.ID] = p
 	k.recent = append(k.recent, p.ID)
 	delete(k.waits, p.ID)
@@ -61,7 +61,7 @@ func (k *Register) Note(p journal.Past) {
 const mostRecent = 10_000
 
 // forget drops those that ended long ago and for which nobody waits.
-func (k *Register) forget(vjobs VJobs) {
+func (k *Tracker) forget(vjobs VJobs) {
 	if len(k.recent) < 2*mostRecent {
 		return
 	}
@@ -85,7 +85,7 @@ func (k *Register) forget(vjobs VJobs) {
 
 // Recall takes in what the store knows of vjobs that ended before others were submitted
 // that wait for them.
-func (k *Register) Recall(past ...journal.Past) {
+func (k *Tracker) Recall(past ...journal.Past) {
 	for _, p := range past {
 		if !k.Ended(p.ID) {
 			k.past[p.ID] = p
@@ -94,7 +94,7 @@ func (k *Register) Recall(past ...journal.Past) {
 }
 
 // Again takes in the next attempt that the store has written for a vjob that failed.
-func (k *Register) Again(job *cluster.VJob) {
+func (k *Tracker) Again(job *cluster.VJob) {
 	if p, known := k.past[job.Replaces]; known {
 		p.Again, p.Next = true, job.ID
 		k.past[p.ID] = p
@@ -103,7 +103,7 @@ func (k *Register) Again(job *cluster.VJob) {
 
 // Failed are the vjobs of which the last step asked for another attempt. They are given
 // once.
-func (k *Register) Failed() []cluster.VJobID {
+func (k *Tracker) Failed() []cluster.VJobID {
 	failed := k.again
 	k.again = nil
 	return failed

@@ -23,7 +23,7 @@ type VJobs interface {
 // Settle looks at those that wait for others. Some wait on; those that need not any more
 // are freed, and returned. Of some a dependency can never be met: with them is done what
 // their owners want.
-func (k *Register) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
+func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 	if len(k.waits) == 0 {
 		return nil
 	}

@@ -151,7 +151,7 @@ func (h *house) look(p *plan) {
 }
 
 // picture is what the core of the loop would show.
-func (h *house) picture() *decide.Picture {
+func (h *house) picture() *decide.View {
 	nodes := h.exec.Nodes()
 	for i := range nodes {
 		n := &nodes[i]
@@ -159,8 +159,8 @@ func (h *house) picture() *decide.Picture {
 			n.State = cluster.Draining
 		}
 	}
-	return decide.See(&h.set, &decide.Facts{
-		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Books: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
+	return decide.NewView(&h.set, &decide.Facts{
+		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
 		Budgets: h.watts.Books(), Least: h.board.Draws(),
 	})
 }

@@ -17,11 +17,11 @@ type offCandidates struct {
 	scene *Scene
 }
 
-var _ decide.Steward = offCandidates{}
+var _ decide.NodePower = offCandidates{}
 
 // Steward tells what would go off at an instant; nil: nothing would, since somebody waits
 // for room.
-func (k *Policy) Steward(s *Scene) decide.Steward {
+func (k *Policy) Steward(s *Scene) decide.NodePower {
 	if len(s.Waiting) > 0 && !k.Power.Limited() {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (k *Policy) longestBoot() time.Duration {
 // wakeIn switches nodes on for those that wait in a picture: as few as let as many run as
 // all would, first those that are still being emptied, and the largest first. Nodes that
 // are coming up already count.
-func (k *Policy) wakeIn(now time.Time, p *decide.Picture, why string) {
+func (k *Policy) wakeIn(now time.Time, p *decide.View, why string) {
 	var off []cluster.Node
 	for _, n := range p.Nodes() {
 		r := k.switchable(n.ID)

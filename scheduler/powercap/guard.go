@@ -72,7 +72,7 @@ func New(s Settings, stated journal.Budgets, exec Executor, board Controller, ou
 func (g *Cap) Books() budget.Books { return budget.Books{g.settings.Budgets, g.book} }
 
 // Adopt takes over what a decision has kept to.
-func (g *Cap) Adopt(p *decide.Picture) { g.limits, g.changes, g.kept = p.Limits, p.Changes, p.Kept }
+func (g *Cap) Adopt(p *decide.View) { g.limits, g.changes, g.kept = p.Limits, p.Changes, p.Kept }
 
 // Limited reports whether any limit holds.
 func (g *Cap) Limited() bool { return len(g.limits) > 0 }

@@ -133,7 +133,7 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 }
 
 // wishes are the words for what is wanted of a vjob.
-var wishes = map[string]string{"run": "runs", "stay": "waits", "park": "suspended", "pause": "suspended in memory"}
+var wishes = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
 
 func lotTable(lots []wire.Lot) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
