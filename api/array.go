@@ -89,5 +89,5 @@ func (s *Server) orderArray(c *gin.Context, who Subject, order scheduler.Order) 
 	if fresh, err := s.array(c.Request.Context(), who, Change, array); err == nil {
 		row = fresh
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), who.visible()))
+	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), who.Viewer()))
 }

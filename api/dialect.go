@@ -117,7 +117,7 @@ func (v *Service) Find(ctx context.Context, who Subject, id cluster.VJobID, verb
 
 // List lists the vjobs of the filter that the subject may see.
 func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]journal.Row, error) {
-	if own := who.visible(); own != "" {
+	if own := who.Viewer(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return nil, nil
 		}
@@ -129,12 +129,12 @@ func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]jo
 
 // Events are the latest events of a vjob that the subject may see.
 func (v *Service) Events(ctx context.Context, who Subject, id cluster.VJobID) ([]journal.Event, error) {
-	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.visible(), VJob: id, Limit: shownEvents, Latest: true})
+	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.Viewer(), VJob: id, Limit: shownEvents, Latest: true})
 }
 
 // Shown is a text about vjobs as the subject may read it.
 func (v *Service) Shown(who Subject, text string) string {
-	return Shown(text, who.visible(), v.server.snapshot())
+	return Shown(text, who.Viewer(), v.server.snapshot())
 }
 
 // Said is the last of what the guest of a VM has printed; nothing if it never printed.

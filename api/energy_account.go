@@ -88,7 +88,7 @@ func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // energyFilter reads what is asked for. Hours count that begin in the time.
 func (s *Server) energyFilter(c *gin.Context, who Subject) (f journal.EnergyFilter, err error) {
-	f.Owner, f.By = who.visible(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
+	f.Owner, f.By = who.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
 	if !slices.Contains([]journal.EnergyBy{journal.ByOwner, journal.ByProject, journal.ByQueue, journal.ByVJob, journal.ByNode}, f.By) {
 		return f, cluster.BadField("by", string(f.By), "owner, project, queue, vjob or node")
 	}

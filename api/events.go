@@ -58,7 +58,7 @@ func wantsStream(r *http.Request) bool {
 // events answers GET /v1/events. The store narrows what users get to their own
 // vjobs; a vjob that they may not see is not found.
 func (s *Server) events(c *gin.Context, who Subject) error {
-	filter := journal.EventFilter{Owner: who.visible()}
+	filter := journal.EventFilter{Owner: who.Viewer()}
 	after, err := queryNumber(c, "after", 0, 1<<62, 0)
 	if err != nil {
 		return err
@@ -209,8 +209,8 @@ func (s *Server) pause(c *gin.Context, out *patient, pulse *time.Ticker, news <-
 
 func wireEvent(e journal.Event, now *scheduler.Snapshot, viewer string) wire.Event {
 	return wire.Event{
-		Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
-		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.Text, viewer, now),
+		Cause: wireCause(e.Cause.For(viewer), viewer, now), Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
+		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.Told(viewer), viewer, now),
 	}
 }
 

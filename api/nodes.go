@@ -148,7 +148,7 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: who.visible(), Live: true, Limit: maxPage})
+	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: who.Viewer(), Live: true, Limit: maxPage})
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 	own := make(map[cluster.VJobID]bool, len(rows))
 	for i := range rows {
 		own[rows[i].ID] = true
-		st.VJobs[i] = wireVJob(&rows[i], now, who.visible())
+		st.VJobs[i] = wireVJob(&rows[i], now, who.Viewer())
 	}
 	for _, a := range now.Running {
 		if who.Role != journal.RoleAdmin && !own[a.VM.VJob] {

@@ -86,5 +86,5 @@ func (s *Server) restoreVJob(c *gin.Context, who Subject) error {
 	if err := s.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, who.Name); err != nil {
 		return err
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.visible()))
+	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
 }

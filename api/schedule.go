@@ -50,7 +50,7 @@ func wireSchedule(f *scheduler.Foreseen, who Subject, now *scheduler.Snapshot) w
 		w.VJobs = append(w.VJobs, wire.Slot{
 			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),
 			CPUMilli: int64(j.Need.CPU), MemoryMiB: int64(j.Need.Memory), Runs: j.Runs,
-			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: Shown(why, who.visible(), now),
+			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: Shown(why, who.Viewer(), now),
 		})
 	}
 	for i, u := range f.Use {

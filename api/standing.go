@@ -62,7 +62,7 @@ func (s *Server) listQuotas(c *gin.Context, who Subject) error {
 
 // mayKnowOf reports whether somebody may see what a user has; nobody's is everybody's.
 func (who Subject) mayKnowOf(user string) bool {
-	own := who.visible()
+	own := who.Viewer()
 	return user == "" || own == "" || user == own
 }
 

@@ -88,8 +88,8 @@ func authorise(s Subject, verb Verb, objects ...Object) error {
 	}
 }
 
-// visible narrows a list to what the subject owns; "" narrows nothing.
-func (s Subject) visible() string {
+// Viewer narrows a list to what the subject owns; "" narrows nothing.
+func (s Subject) Viewer() string {
 	if s.Role == journal.RoleAdmin {
 		return ""
 	}

@@ -34,7 +34,7 @@ func (s *Server) listVJobs(c *gin.Context, who Subject) error {
 	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total}
 	now := s.snapshot()
 	for i := range rows {
-		list.VJobs[i] = wireVJob(&rows[i], now, who.visible())
+		list.VJobs[i] = wireVJob(&rows[i], now, who.Viewer())
 	}
 	if end := filter.Offset + len(rows); end < total && len(rows) > 0 {
 		list.Next = end
@@ -67,7 +67,7 @@ func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
 		}
 	}
 	f.Offset, f.Limit, f.Array = int(offset), int(limit), cluster.VJobID(array)
-	if own := who.visible(); own != "" {
+	if own := who.Viewer(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
 		}
@@ -92,7 +92,7 @@ func (s *Server) submit(c *gin.Context, who Subject) error {
 			row = kept.Row
 		}
 	}
-	return answer(c, status, wireVJob(&row, s.snapshot(), who.visible()))
+	return answer(c, status, wireVJob(&row, s.snapshot(), who.Viewer()))
 }
 
 // Admission has a submission follow rules, which may change or refuse it, and hands it to
@@ -142,7 +142,7 @@ func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.S
 	sub.Key, sub.Owner, sub.At, sub.Lacks = key, who.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
-		return nil, false, asSubmitted(body, discreet(err, who.visible(), s.snapshot()))
+		return nil, false, asSubmitted(body, discreet(err, who.Viewer(), s.snapshot()))
 	}
 	return job, created, nil
 }
@@ -191,12 +191,12 @@ func (s *Server) showVJob(c *gin.Context, who Subject) error {
 		return err
 	}
 	events, err := s.reader.Events(c.Request.Context(), journal.EventFilter{
-		Owner: who.visible(), VJob: kept.ID, Limit: shownEvents, Latest: true,
+		Owner: who.Viewer(), VJob: kept.ID, Limit: shownEvents, Latest: true,
 	})
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot(), who.visible()))
+	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot(), who.Viewer()))
 }
 
 // orderer makes the handler that gives one order.
@@ -219,14 +219,14 @@ func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
 		if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
 			kept = fresh
 		}
-		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.visible()))
+		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
 	}
 }
 
 // ownLive is the set of live vjobs that a user owns; nil for an administrator,
 // who may see all.
 func (s *Server) ownLive(ctx context.Context, who Subject) (map[cluster.VJobID]bool, error) {
-	owner := who.visible()
+	owner := who.Viewer()
 	if owner == "" {
 		return nil, nil
 	}
@@ -250,7 +250,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 	}
 	w := wire.VJob{
 		ID: int64(row.ID), Name: row.Name, Owner: row.Owner, State: row.State.String(), Held: row.Held,
-		Reason: row.Reason, Priority: row.Priority, VMCount: size,
+		Reason: row.Cause.For(viewer).Why(row.State), Cause: wireCause(row.Cause.For(viewer), viewer, now), Priority: row.Priority, VMCount: size,
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: (row.Account.Running - row.Account.Crowded).Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
@@ -266,9 +266,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		w.Rank = wireRank(&status.Rank)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
 		w.PowerWatts = watts(status.Watts)
-		if status.Reason != "" {
-			w.Reason = status.Reason
-		}
+		w.Reason, w.Since = status.Why(viewer), instant(status.Gang.Since)
 	}
 	w.Reason = Shown(w.Reason, viewer, now)
 	w.Late = late(row, &w, now.At)

@@ -38,5 +38,5 @@ func (s *Server) changeVJob(c *gin.Context, who Subject) error {
 	if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
 		kept = fresh
 	}
-	return answer(c, http.StatusOK, wireVJob(&kept.Row, s.snapshot(), who.visible()))
+	return answer(c, http.StatusOK, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
 }

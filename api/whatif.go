@@ -28,7 +28,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 	}
 	forecast, err := s.scheduler.Suppose(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, discreet(err, who.visible(), s.snapshot()))
+		return asSubmitted(body.Submit, discreet(err, who.Viewer(), s.snapshot()))
 	}
 	if err != nil {
 		return err
@@ -91,14 +91,14 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 func wireForecast(f *scheduler.Forecast, who Subject, now *scheduler.Snapshot) wire.Forecast {
 	own := map[cluster.VJobID]bool{}
 	visible := func(id cluster.VJobID) bool { return who.Role == journal.RoleAdmin || own[id] }
-	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, who.visible(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
+	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, who.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
 	for _, lot := range f.VJobs {
 		if !Can(who, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
 			continue
 		}
 		own[lot.ID] = true
 		shown := wireLot(&lot)
-		shown.NowReason, shown.Reason = Shown(shown.NowReason, who.visible(), now), Shown(shown.Reason, who.visible(), now)
+		shown.NowReason, shown.Reason = Shown(shown.NowReason, who.Viewer(), now), Shown(shown.Reason, who.Viewer(), now)
 		w.VJobs = append(w.VJobs, shown)
 	}
 	if who.Role == journal.RoleAdmin {

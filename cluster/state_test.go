@@ -69,12 +69,12 @@ func TestLifeCycleOfVJobs(t *testing.T) {
 			if got := from.CanBecome(to); got != want {
 				t.Errorf("%s to %s: got %v, want %v", from, to, got, want)
 			}
-			j := &cluster.VJob{ID: 1, State: from, Version: 3, Reason: "before"}
-			err := j.Become(to, "after")
+			j := &cluster.VJob{ID: 1, State: from, Version: 3, Cause: cluster.Because("before")}
+			err := j.Become(to, cluster.Because("after"))
 			switch {
-			case want && (err != nil || j.State != to || j.Version != 4 || j.Reason != "after"):
+			case want && (err != nil || j.State != to || j.Version != 4 || j.Cause.Text != "after"):
 				t.Errorf("%s to %s: %v, %+v", from, to, err, j)
-			case !want && (!errors.Is(err, cluster.ErrConflict) || j.State != from || j.Version != 3 || j.Reason != "before"):
+			case !want && (!errors.Is(err, cluster.ErrConflict) || j.State != from || j.Version != 3 || j.Cause.Text != "before"):
 				t.Errorf("%s to %s: %v, and the vjob was changed: %+v", from, to, err, j)
 			}
 		}

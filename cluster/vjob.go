@@ -44,7 +44,7 @@ type VJob struct {
 
 	State   State
 	Held    bool    // not to be selected: a Waiting vjob stays so, a Running one is suspended
-	Reason  string  // why it is in this state, for people
+	Cause   Cause   // why it is in this state
 	Outcome Outcome // how it has ended
 	Version int     // +1 at every change of State or Held
 }
@@ -95,7 +95,7 @@ const (
 	Migrating               // members change nodes
 	Stopping                // members are being destroyed
 	Terminated              // ended: by itself, by its owner or at its walltime
-	Failed                  // ended against its owner's will; Reason says why
+	Failed                  // ended against its owner's will; Cause says why
 )
 
 var states = names[State]{
@@ -152,11 +152,11 @@ func (s State) CanBecome(next State) bool { return slices.Contains(edges[s], nex
 
 // Become moves the vjob along one edge of the state diagram, or fails with
 // [ErrConflict] and changes nothing.
-func (j *VJob) Become(next State, reason string) error {
+func (j *VJob) Become(next State, cause Cause) error {
 	if !j.State.CanBecome(next) {
 		return fmt.Errorf("vjob %s: %s cannot become %s: %w", j.ID, j.State, next, ErrConflict)
 	}
-	j.State, j.Reason = next, reason
+	j.State, j.Cause = next, cause
 	j.Version++
 	return nil
 }

@@ -27,7 +27,7 @@ func TestJoin(t *testing.T) {
 	first, second := plan(1, 0), plan(11, 3)
 	first.Join(&second)
 	got := fmt.Sprint(first.Actions[2].ID, first.Actions[3].ID, first.Actions[3].After, first.Gangs, first.Cost, int64(first.Makespan))
-	if want := "2 3 [2] [{1 suspend [0]} {11 suspend [2]} {2 boot [1]} {12 boot [3]}] 10 9"; got != want {
+	if want := "2 3 [2] [{1 suspend [0] } {11 suspend [2] } {2 boot [1] } {12 boot [3] }] 10 9"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	if second.Actions[1].After[0] != 0 {

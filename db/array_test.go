@@ -101,7 +101,7 @@ func TestVMsOfAnArrayAreKeptOnce(t *testing.T) {
 			t.Errorf("the gang (-want +got):\n%s", diff)
 		}
 	}
-	g.Cause = "looked at"
+	g.Cause = cluster.Because("looked at")
 	commit()
 	rows("one that has no places", 0)
 	g.Phase, g.Members[7].Next = gang.Creating, "n1"

@@ -78,7 +78,7 @@ func crashChild(path string) error {
 // walk takes the vjob through some states, one step each.
 func walk(ctx context.Context, d *db.DB, job *cluster.VJob) {
 	for _, next := range []cluster.State{cluster.Booting, cluster.Running, cluster.Stopping, cluster.Terminated} {
-		if err := job.Become(next, "walk"); err != nil {
+		if err := job.Become(next, cluster.Because("walk")); err != nil {
 			panic(err)
 		}
 		step := journal.Step{VJobs: []journal.VJobChange{storetest.Change(job)}, Events: []journal.Event{storetest.StateEvent(job)}}

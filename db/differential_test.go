@@ -225,7 +225,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 // change is near the truth: mostly the right version, sometimes beside it.
 func (p *pair) change(r *rapid.T) journal.VJobChange {
 	id := cluster.VJobID(rapid.IntRange(1, 4).Draw(r, "vjob"))
-	c := journal.VJobChange{ID: id, State: cluster.State(rapid.IntRange(0, 9).Draw(r, "state")), Reason: "r"}
+	c := journal.VJobChange{ID: id, State: cluster.State(rapid.IntRange(0, 9).Draw(r, "state")), Cause: cluster.Because("r")}
 	c.Ended = moment(r, "ended")
 	if kept, ok := p.memory.VJob(id); ok {
 		c.Version = kept.Version + rapid.IntRange(-1, 2).Draw(r, "version")

@@ -47,10 +47,10 @@ func (r *reader) events(tail string, args []any, visit func(journal.Event)) erro
 	if tail == "" {
 		tail = "ORDER BY seq"
 	}
-	query := "SELECT seq, at_ns, kind, vjob, vm, node, plan, state, text FROM events " + tail
+	query := "SELECT seq, at_ns, kind, vjob, vm, node, plan, state, text, cause FROM events " + tail
 	return r.each(query, args, func(s scanner) error {
 		var e journal.Event
-		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text)
+		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text, cause{&e.Cause})
 		visit(e)
 		return err
 	})

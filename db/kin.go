@@ -42,7 +42,7 @@ func (t *tx) free(id *cluster.VJobID) error {
 // again writes a vjob that is like one which has failed. Who waits for that waits for
 // the new one as well.
 func (t *tx) again(a *journal.Attempt) error {
-	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
+	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
 			vm_count, cpu_milli, memory_mib, spec, queue, project, array, array_index, parameter, replaces, attempts)
 		SELECT owner, name, ?, priority, walltime_ns, ?, 0, ?, 0,
 			vm_count, cpu_milli, memory_mib, spec, queue, project, array, array_index, parameter, id, attempts + 1

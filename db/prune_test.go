@@ -34,7 +34,7 @@ func age(tb testing.TB, d *db.DB, n, vms int) {
 		s := storetest.Submission("", vms)
 		s.Key, s.Owner = fmt.Sprint(i), []string{"alice", "bob"}[i%2]
 		job := submitted(tb)(d.Submit(tb.Context(), s))
-		if err := job.Become(cluster.Failed, "its node was lost"); err != nil {
+		if err := job.Become(cluster.Failed, cluster.Because("its node was lost")); err != nil {
 			tb.Fatal(err)
 		}
 		change, plan, op := storetest.Change(job), l.NextPlan+journal.PlanID(i), l.NextOp+hypervisor.OpID(2*i)

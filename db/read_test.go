@@ -27,7 +27,7 @@ func crowd(t *testing.T) *db.DB {
 	}
 	change := func(id cluster.VJobID, s cluster.State) {
 		job := must[journal.Kept](t)(d.VJob(t.Context(), id)).VJob
-		if err := job.Become(s, "why"); err != nil {
+		if err := job.Become(s, cluster.Because("why")); err != nil {
 			t.Fatal(err)
 		}
 		step := journal.Step{

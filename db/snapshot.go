@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"vjob/cluster"
 )
 
 // reader is a read transaction: all its queries see the database at one instant.
@@ -80,6 +82,16 @@ func (i instant) Scan(v any) error {
 	if ns, ok := v.(int64); ok {
 		*i.t = time.Unix(0, ns).UTC()
 	}
+	return nil
+}
+
+// cause is one that [cluster.Cause.Encode] wrote.
+type cause struct{ c *cluster.Cause }
+
+// Scan implements sql.Scanner.
+func (c cause) Scan(v any) error {
+	text, _ := v.(string)
+	*c.c = cluster.DecodeCause(text)
 	return nil
 }
 

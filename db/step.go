@@ -111,9 +111,9 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 		}
 	}
 	// The first time that is told counts: the loop does not know it after a restart.
-	return t.exec(`UPDATE vjobs SET state = ?, held = ?, reason = ?, outcome = ?, version = ?,
+	return t.exec(`UPDATE vjobs SET state = ?, held = ?, cause = ?, outcome = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
-		c.State.String(), c.Held, c.Reason, c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+		c.State.String(), c.Held, c.Cause.Encode(), c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 
 // span gives a vjob another walltime.
@@ -144,7 +144,7 @@ func (t *tx) gang(r *gang.Record) error {
 	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, boots = ?, incarnation = ?, generation = ?, used = ?,
 		restores = ?, losses = ?, cause = ?, skew_ns = ?, kept = ? WHERE vjob = ?`,
 		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation, r.Used,
-		r.Restores, r.Losses, r.Cause, int64(r.Skew), kept, int64(r.VJob))
+		r.Restores, r.Losses, r.Cause.Encode(), int64(r.Skew), kept, int64(r.VJob))
 	if err != nil {
 		return err
 	}

@@ -184,9 +184,10 @@ func (n *newVJob) insert(t *tx) error {
 	if len(s.Array) > 0 {
 		name = cluster.MemberName(name, 1)
 	}
-	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
-		vm_count, cpu_milli, memory_mib, spec, queue, project) VALUES (?, ?, ?, ?, ?, ?, ?, 'submitted', 0, ?, ?, ?, ?, ?, ?)`,
-		s.Owner, name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held,
+	submitted := cluster.Cause{Kind: cluster.CauseSubmitted}
+	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
+		vm_count, cpu_milli, memory_mib, spec, queue, project) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+		s.Owner, name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held, submitted.Encode(),
 		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), spec, s.Queue, s.Project)
 	if err != nil {
 		return err
@@ -205,6 +206,6 @@ func (n *newVJob) insert(t *tx) error {
 
 // event appends to the log.
 func (t *tx) event(e *journal.Event) error {
-	return t.exec("INSERT INTO events (at_ns, kind, vjob, vm, node, plan, state, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		nanos(e.At), string(e.Kind), orNull(e.VJob), e.VM, string(e.Node), orNull(e.Plan), e.State, e.Text)
+	return t.exec("INSERT INTO events (at_ns, kind, vjob, vm, node, plan, state, text, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		nanos(e.At), string(e.Kind), orNull(e.VJob), e.VM, string(e.Node), orNull(e.Plan), e.State, e.Text, e.Cause.Encode())
 }

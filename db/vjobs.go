@@ -106,7 +106,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 }
 
 const (
-	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
+	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
 		queue, project, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
@@ -119,7 +119,9 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 	err := s.Scan(append([]any{
 		&j.ID, &j.Owner, &j.Name,
 		instant{&j.Submitted},
-		&j.Priority, &j.Walltime, &state, &j.Held, &j.Reason, &j.Version,
+		&j.Priority, &j.Walltime, &state, &j.Held,
+		cause{&j.Cause},
+		&j.Version,
 		&j.Queue, &j.Project, &j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &outcome,
 		instant{&row.Started},
 		instant{&row.Ended},
@@ -208,7 +210,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 // gangs fills in the gangs of a list, which is in order, from one query.
 func (r *reader) gangs(list []journal.Kept, condition string, args []any) error {
 	i := 0
-	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, cause, skew_ns, kept
+	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, gangs.cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
 	err := r.each(query, args, func(s scanner) error {
 		if i >= len(list) {
@@ -218,7 +220,7 @@ func (r *reader) gangs(list []journal.Kept, condition string, args []any) error 
 		i++
 		var phase, then, kept sql.RawBytes
 		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation, &g.Used,
-			&g.Restores, &g.Losses, &g.Cause, &g.Skew, &kept)
+			&g.Restores, &g.Losses, cause{&g.Cause}, &g.Skew, &kept)
 		if err != nil {
 			return err
 		}

@@ -75,8 +75,13 @@ func ordinal(n int) string {
 
 // WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
 func WhyHeld(j *cluster.VJob) string {
-	if strings.HasPrefix(j.Reason, "held") {
-		return "is " + j.Reason
+	switch c := j.Cause; {
+	case c.Kind == cluster.CauseOrder && c.Text != "held":
+		return "is held"
+	case c.Kind == cluster.CauseOrder:
+		return "is held by " + c.By
+	case c.Kind == cluster.CauseWalltime, c.Kind == cluster.CauseDependency:
+		return "is held" + c.Clause(j.State)
 	}
 	return "is held"
 }

@@ -48,20 +48,22 @@ func (c *Core) clearInside(vjobs []execute.Report) (some bool) {
 		if r.Job.Inner == 0 || r.Record.Phase == gang.Clearing && r.Record.Then.Outcome() != cluster.Open {
 			continue
 		}
-		then, why := gang.ThenFail, fmt.Sprintf("its container %s has ended", r.Job.Inner)
+		then, cause := gang.ThenFail, cluster.Because(fmt.Sprintf("its container %s has ended", r.Job.Inner))
 		if box := containers[r.Job.Inner]; box != nil {
 			leaves := box.Record.Phase == gang.Clearing
 			switch ends := leaves && box.Record.Then.Outcome() != cluster.Open; {
 			case ends && !r.Job.State.Ready():
-				then, why = box.Record.Then, fmt.Sprintf("its container %s ends: %s", box.Job.ID, box.Record.Cause)
+				then = box.Record.Then
+				cause = cluster.Cause{Kind: cluster.CauseContainer, VJobs: []cluster.VJobRef{box.Job.Ref()}, Text: box.Record.Cause.String()}
 			case ends:
 			case leaves && r.Idle && !r.Job.State.Ready() && r.Failures >= hardToSave:
-				then, why = gang.ThenWait, fmt.Sprintf("its container %s gives its room back, and it could not be saved: it starts anew", box.Job.ID)
+				then = gang.ThenWait
+				cause = cluster.Because(fmt.Sprintf("its container %s gives its room back, and it could not be saved: it starts anew", box.Job.ID))
 			default:
 				continue
 			}
 		}
-		_ = c.exec.Clear(c.now, r.Job.ID, then, why) // it is there: it was just listed
+		_ = c.exec.Clear(c.now, r.Job.ID, then, cause) // it is there: it was just listed
 		some = true
 	}
 	return some

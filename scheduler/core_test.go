@@ -322,7 +322,7 @@ func TestWalltimeEnds(t *testing.T) {
 		t.Errorf("wakes at %s, want its walltime", r.wake)
 	}
 	r.at(40 * time.Second)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping || !strings.Contains(s.Reason, "walltime") {
-		t.Errorf("at its walltime it is %s: %s", s.State, s.Reason)
+	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping || !strings.Contains(s.Why(""), "walltime") {
+		t.Errorf("at its walltime it is %s: %s", s.State, s.Why(""))
 	}
 }

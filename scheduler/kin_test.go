@@ -65,7 +65,7 @@ func TestDependencies(t *testing.T) {
 // failed reports whether a vjob has failed, for a reason.
 func (r *rig) failed(id cluster.VJobID, why string) bool {
 	for _, c := range r.changes {
-		if c.ID == id && c.State == cluster.Failed && c.Outcome == cluster.Broken && strings.Contains(c.Reason, why) {
+		if c.ID == id && c.State == cluster.Failed && c.Outcome == cluster.Broken && strings.Contains(c.Cause.String(), why) {
 			return true
 		}
 	}

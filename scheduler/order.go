@@ -36,38 +36,43 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 	}
 	switch order {
 	case OrderDelete:
-		return c.exec.Clear(now, id, gang.ThenTerminate, "deleted by "+by)
+		return c.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by))
 	case OrderHold:
 		if !state.Ready() {
 			return refuse("only one that waits can be held; suspend it instead")
 		}
-		return c.exec.Hold(now, id, true, "held by "+by)
+		return c.exec.Hold(now, id, true, ordered("held", by))
 	case OrderRelease:
 		if !held {
 			return refuse("it is not held")
 		}
-		return c.exec.Hold(now, id, false, "released by "+by)
+		return c.exec.Hold(now, id, false, ordered("released", by))
 	case OrderSuspend:
 		if state.Ready() || state.Terminal() || state == cluster.Stopping {
 			return refuse("only one that runs can be suspended")
 		}
-		return c.exec.Hold(now, id, true, "suspended by "+by)
+		return c.exec.Hold(now, id, true, ordered("suspended", by))
 	case OrderResume:
 		if !held {
 			return refuse("nobody has suspended or held it; it runs when its turn comes")
 		}
-		return c.exec.Hold(now, id, false, "resumed by "+by)
+		return c.exec.Hold(now, id, false, ordered("resumed", by))
 	case OrderRequeue:
 		if state == cluster.Waiting || state == cluster.Stopping || r.Job.Container {
 			return refuse("only one that has started can be queued again")
 		}
-		if err := c.exec.Clear(now, id, gang.ThenWait, "queued again by "+by); err != nil {
+		if err := c.exec.Clear(now, id, gang.ThenWait, ordered("queued again", by)); err != nil {
 			return err
 		}
-		return c.exec.Hold(now, id, false, "queued again by "+by)
+		return c.exec.Hold(now, id, false, ordered("queued again", by))
 	default:
 		return cluster.BadField("order", string(order), "hold, release, suspend, resume, requeue or delete")
 	}
+}
+
+// ordered is the cause of a change that a user asks for.
+func ordered(what, by string) cluster.Cause {
+	return cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: what}
 }
 
 // orderStep is how many vjobs of an array one step of the loop takes: other requests come in

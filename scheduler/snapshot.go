@@ -24,7 +24,7 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	for _, r := range c.exec.Jobs() {
 		status := VJobStatus{
-			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Reason: r.Job.Reason, Watts: r.Watts,
+			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Cause: r.Job.Cause, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,
 		}
 		status.Queue = c.order.Queue(r.Job.ID)
@@ -36,9 +36,7 @@ func (c *Core) Snapshot() *Snapshot {
 		case r.Promised != 0 && r.Job.State.Ready():
 			status.Reason = fmt.Sprintf("context switch %d makes room for it", r.Promised)
 		case !r.Job.State.Stable():
-			if r.Wait != "" {
-				status.Reason = fmt.Sprintf("%s: %s", r.Job.Reason, r.Wait)
-			}
+			status.Reason = r.Wait
 		case decided && v.Reason != "" && (r.Job.State.Ready() || v.Target == queue.Run):
 			status.Reason = v.Reason
 		}

@@ -63,8 +63,9 @@ type VJobStatus struct {
 	Owner  string
 	State  cluster.State
 	Held   bool
-	Reason string
-	Place  int // in the queue of those that wait, from 1; 0 when it does not wait
+	Cause  cluster.Cause // why it is in its state
+	Reason string        // what it waits for now, or why it runs on; see [VJobStatus.Why]
+	Place  int           // in the queue of those that wait, from 1; 0 when it does not wait
 	// Start is when one that waits is estimated to start; zero: that cannot be known.
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
@@ -76,6 +77,20 @@ type VJobStatus struct {
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]
 	Watts    energy.Watts  // its shares of what the nodes draw
 	Refusals []Refusal     // nodes on which VMs of it could not be created, since it last got where it should
+}
+
+// Why says why the vjob is in its state and, if it waits, what for: "to make room for 3 high
+// (bob): 4 CPU short; waits: needs 4 CPU more; 1st in line". Vjobs of other users than the
+// viewer are not named in the cause; the viewer "" is an administrator.
+func (s *VJobStatus) Why(viewer string) string {
+	why := s.Cause.For(viewer).Why(s.State)
+	switch {
+	case s.Reason == "":
+		return why
+	case why == "", s.State == cluster.Running, s.State == cluster.Waiting && s.Cause.Kind == cluster.CauseSubmitted:
+		return s.Reason
+	}
+	return why + "; " + s.Reason
 }
 
 // ActionStatus is one action under way.

@@ -11,12 +11,13 @@ import (
 // endOverdue ends the vjobs whose running time has reached their walltime, or has them
 // suspended and held until they are given more, or deleted.
 func (c *Core) endOverdue() {
+	cause := cluster.Cause{Kind: cluster.CauseWalltime}
 	for _, id := range c.exec.Overdue() {
 		// The vjob is there: it was just listed.
 		if c.settings.HoldOverdue {
-			_ = c.exec.Hold(c.now, id, true, "held: its walltime is over")
+			_ = c.exec.Hold(c.now, id, true, cause)
 		} else {
-			_ = c.exec.Clear(c.now, id, gang.ThenExpire, "its walltime is over")
+			_ = c.exec.Clear(c.now, id, gang.ThenExpire, cause)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *Core) expire(vjobs []execute.Report) (some bool) {
 			continue
 		}
 		why := fmt.Sprintf("it will never run: it was to start by %s", at.UTC().Format(time.DateTime+" MST"))
-		_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenFail, why) // it is there: it was just listed
+		_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenFail, cluster.Because(why)) // it is there: it was just listed
 		some = true
 	}
 	return some

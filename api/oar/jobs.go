@@ -87,10 +87,10 @@ func (d *Dialect) full(ctx context.Context, who api.Subject, kept *journal.Kept)
 		return j, err
 	}
 	now := d.service.Snapshot()
-	v := view(&kept.Row, now)
+	v := view(&kept.Row, now, who.Viewer())
 	v.Reserved = kept.VJob.Reserved()
 	for _, e := range events {
-		v.Events = append(v.Events, rest.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Shown(who, e.Text)})
+		v.Events = append(v.Events, rest.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Shown(who, e.Told(who.Viewer()))})
 	}
 	v.Exit, err = d.exit(ctx, kept)
 	return d.job(who, &v, numbers(now)), err
@@ -117,8 +117,8 @@ func (d *Dialect) exit(ctx context.Context, kept *journal.Kept) (*int, error) {
 }
 
 // view is what is known of a vjob.
-func view(row *journal.Row, now *scheduler.Snapshot) job.View {
-	v := job.View{VJob: row.VJob, Reserved: row.Reserved, Started: row.Started, Ended: row.Ended}
+func view(row *journal.Row, now *scheduler.Snapshot, viewer string) job.View {
+	v := job.View{VJob: row.VJob, Why: row.Cause.For(viewer).Why(row.State), Reserved: row.Reserved, Started: row.Started, Ended: row.Ended}
 	status, live := now.VJobs[row.ID]
 	if !live || row.State.Terminal() {
 		return v
@@ -130,11 +130,7 @@ func view(row *journal.Row, now *scheduler.Snapshot) job.View {
 		return v // the row is newer, and so is its reason
 	}
 	v.Start, v.Planned = status.Start, status.Promised
-	if status.Reason != "" {
-		copied := *v.VJob
-		copied.Reason = status.Reason
-		v.VJob = &copied
-	}
+	v.Why = status.Why(viewer)
 	return v
 }
 
@@ -200,7 +196,7 @@ func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]rest.J
 	index := numbers(now)
 	jobs := make([]rest.Job, 0, len(rows))
 	for i := range rows {
-		v := view(&rows[i], now)
+		v := view(&rows[i], now, who.Viewer())
 		if q.wants(&v) {
 			jobs = append(jobs, d.job(who, &v, index))
 		}
@@ -216,7 +212,7 @@ func (d *Dialect) named(ctx context.Context, who api.Subject, q *query) (jobs []
 		if err != nil {
 			continue
 		}
-		v := view(&kept.Row, d.service.Snapshot())
+		v := view(&kept.Row, d.service.Snapshot(), who.Viewer())
 		if !q.wants(&v) {
 			continue
 		}
@@ -236,7 +232,7 @@ func (d *Dialect) nodesOf(c *gin.Context, who api.Subject) error {
 		return err
 	}
 	now := d.service.Snapshot()
-	v := view(&kept.Row, now)
+	v := view(&kept.Row, now, who.Viewer())
 	has := map[cluster.NodeID]bool{}
 	for _, id := range v.Nodes {
 		has[id] = true

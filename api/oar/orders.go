@@ -150,7 +150,7 @@ func (d *Dialect) resubmit(c *gin.Context, who api.Subject) error {
 
 // stateOf is the state of a job in OAR's terms.
 func (d *Dialect) stateOf(kept *journal.Kept) state.State {
-	v := view(&kept.Row, d.service.Snapshot())
+	v := view(&kept.Row, d.service.Snapshot(), "")
 	return v.State()
 }
 

@@ -149,7 +149,7 @@ func (d *Dialect) jobsOn(c *gin.Context, who api.Subject) error {
 		if err != nil {
 			continue // it has ended meanwhile
 		}
-		v := view(&kept.Row, now)
+		v := view(&kept.Row, now, who.Viewer())
 		j := d.job(who, &v, numbers(now))
 		items = append(items, item(&j, d.now()).(rest.Item))
 	}

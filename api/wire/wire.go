@@ -59,13 +59,15 @@ type StepRef struct {
 
 // VJob is a vjob in lists and answers.
 type VJob struct {
-	ID         int64  `json:"id"`
-	Name       string `json:"name"`
-	Owner      string `json:"owner"`
-	State      string `json:"state"`
-	Held       bool   `json:"held"`
-	Reason     string `json:"reason"`
-	QueuePlace int    `json:"queue_place,omitempty"` // among those that wait, from 1
+	ID         int64      `json:"id"`
+	Name       string     `json:"name"`
+	Owner      string     `json:"owner"`
+	State      string     `json:"state"`
+	Held       bool       `json:"held"`
+	Reason     string     `json:"reason"` // why it is in its state, and what it waits for
+	Cause      *Cause     `json:"cause,omitempty"`
+	Since      *time.Time `json:"since,omitempty"`       // when it got into its state, of one that has not ended
+	QueuePlace int        `json:"queue_place,omitempty"` // among those that wait, from 1
 	// EstimatedStart is when one that waits will start at the latest by what is known
 	// now: if all that run use up their walltime, and nothing that comes first is submitted.
 	EstimatedStart *time.Time `json:"estimated_start,omitempty"`
@@ -250,6 +252,28 @@ type Event struct {
 	Plan  int64     `json:"plan,omitempty"`
 	State string    `json:"state,omitempty"`
 	Text  string    `json:"text"`
+	Cause *Cause    `json:"cause,omitempty"` // of a change of state
+}
+
+// Cause is why a vjob changed its state. Text forms of it are in the reason of a vjob and in
+// the text of an event.
+type Cause struct {
+	Kind      string    `json:"kind,omitempty"` // preempted, drained, power, order, walltime, …
+	VJobs     []VJobRef `json:"vjobs,omitempty"`
+	Hidden    int       `json:"hidden,omitempty"` // vjobs of other users
+	Nodes     []string  `json:"nodes,omitempty"`
+	CPUMilli  int64     `json:"cpu_milli,omitempty"`  // that was missing
+	MemoryMiB int64     `json:"memory_mib,omitempty"` // that was missing
+	By        string    `json:"by,omitempty"`
+	Text      string    `json:"text,omitempty"`
+	Plan      int64     `json:"plan,omitempty"` // the context switch that carried the change out
+}
+
+// VJobRef names a vjob that may have ended since.
+type VJobRef struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name,omitempty"`
+	Owner string `json:"owner,omitempty"`
 }
 
 // EventList is the answer to GET /v1/events when no stream was asked for.

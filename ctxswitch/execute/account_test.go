@@ -46,7 +46,7 @@ func TestAccount(t *testing.T) {
 	if r, _ := d.exec.Job(1); r.Ran != time.Hour+100*time.Second {
 		t.Errorf("it ran for %s", r.Ran)
 	}
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

@@ -332,7 +332,7 @@ func TestReshape(t *testing.T) {
 	if !reflect.DeepEqual(written, want) || d.told("takes shape 2 of 2") != 1 {
 		t.Errorf("written is %+v, want %+v", written, want)
 	}
-	if got, want := d.events(journal.EventState), (journal.Event{Kind: journal.EventState, At: later, VJob: 1, State: "waiting"}); len(got) != 1 || got[0] != want {
+	if got, want := d.events(journal.EventState), (journal.Event{Kind: journal.EventState, At: later, VJob: 1, State: "waiting"}); !reflect.DeepEqual(got, []journal.Event{want}) {
 		t.Errorf("the events are %+v, want %+v", got, want)
 	}
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1, 2)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"), act(cluster.Boot, 1, 2, "", "c"))

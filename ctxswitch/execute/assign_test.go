@@ -166,7 +166,7 @@ func TestPlansThatDoNotSuit(t *testing.T) {
 		t.Errorf("the gang is written: %s", got)
 	}
 	d.wants("")
-	if err := d.exec.Clear(d.now, 1, gang.ThenWait, "requeued"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("requeued")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -272,7 +272,7 @@ func TestABadImageHoldsItsVJob(t *testing.T) {
 	d.reply(1, nil)
 	d.wants("1 save 1.0@a, 2 seal 1.0@a")
 	d.reply(2, hypervisor.ErrBadImage)
-	if r, _ := d.exec.Job(1); !r.Job.Held || r.Job.Reason == "" {
+	if r, _ := d.exec.Job(1); !r.Job.Held || r.Job.Cause.Text == "" {
 		t.Errorf("it is not held: %+v", r.Job)
 	}
 }

@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestAnotherAttempt(t *testing.T) {
 		var past []journal.Past
 		d.exec.Ended = func(p journal.Past) { past = append(past, p) }
 		later := d.now.Add(time.Second)
-		if err := d.exec.Clear(later, 1, c.then, "node down"); err != nil {
+		if err := d.exec.Clear(later, 1, c.then, cluster.Because("node down")); err != nil {
 			t.Fatal(err)
 		}
 		d.drain()
@@ -84,7 +85,7 @@ func TestWhatHasEndedWasStarted(t *testing.T) {
 		}
 		started := !c.want
 		d.exec.Ended = func(p journal.Past) { started = p.Started }
-		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()
@@ -104,7 +105,7 @@ func TestWhatHasEndedWasStarted(t *testing.T) {
 func TestClearOnce(t *testing.T) {
 	d := sitWith(t, gang.Active)
 	for i, then := range []gang.Then{gang.ThenWait, gang.ThenWait, gang.ThenFail} {
-		if err := d.exec.Clear(start.Add(time.Duration(i)*time.Second), 1, then, then.String()); err != nil {
+		if err := d.exec.Clear(start.Add(time.Duration(i)*time.Second), 1, then, cluster.Because(then.String())); err != nil {
 			t.Fatal(err)
 		}
 		r, _ := d.exec.Job(1)
@@ -120,10 +121,10 @@ func TestClearOnce(t *testing.T) {
 	l.Gangs = append(l.Gangs, at(1, gang.Absent, ""))
 	l.Gangs[0].Then = gang.ThenWait
 	d = sit(t, settings(), l)
-	if err := d.exec.Clear(d.now, 1, gang.ThenWait, "requeued by ada"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("requeued by ada")); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := d.exec.Job(1); r.Record.Cause != "requeued by ada" || r.Record.Generation != 1 {
+	if r, _ := d.exec.Job(1); r.Record.Cause.Text != "requeued by ada" || r.Record.Generation != 1 {
 		t.Errorf("the record is %+v", r.Record)
 	}
 }
@@ -134,13 +135,13 @@ func TestHoldsAreWritten(t *testing.T) {
 	for i, held := range []bool{true, false} {
 		d.steps = nil
 		later := d.now.Add(time.Duration(i+1) * time.Second)
-		if err := d.exec.Hold(later, 1, held, "by ada"); err != nil {
+		if err := d.exec.Hold(later, 1, held, cluster.Because("by ada")); err != nil {
 			t.Fatal(err)
 		}
 		d.drain()
-		event := journal.Event{At: later, Kind: journal.EventState, VJob: 1, State: "running", Text: "vjob 1: by ada"}
-		change := journal.VJobChange{ID: 1, State: cluster.Running, Held: held, Reason: "by ada", Version: i + 1}
-		if s := d.steps[0]; len(s.Events) != 1 || s.Events[0] != event || len(s.VJobs) != 1 || s.VJobs[0] != change {
+		event := journal.Event{At: later, Kind: journal.EventState, VJob: 1, State: "running", Text: "vjob 1", Cause: cluster.Because("by ada")}
+		change := journal.VJobChange{ID: 1, State: cluster.Running, Held: held, Cause: cluster.Because("by ada"), Version: i + 1}
+		if s := d.steps[0]; !reflect.DeepEqual(s.Events, []journal.Event{event}) || !reflect.DeepEqual(s.VJobs, []journal.VJobChange{change}) {
 			t.Errorf("held %t: written is %+v, told %+v", held, s.VJobs, s.Events)
 		}
 	}

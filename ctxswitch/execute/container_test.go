@@ -53,7 +53,7 @@ func TestContainerHoldsRoom(t *testing.T) {
 	if r, _ := d.exec.Job(1); r.Job.State != cluster.Running || r.Record.Members[1].Node != "b" {
 		t.Errorf("it is %s: %+v", r.Job.State, r.Record)
 	}
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -114,7 +114,7 @@ func TestContainerSharesItsRoom(t *testing.T) {
 			d.boots()
 			d.obey()
 			if c.ends {
-				if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+				if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -168,11 +168,11 @@ func TestContainerThatEnds(t *testing.T) {
 	}
 	d := contained(t, gang.Active)
 	d.boots()
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.drain()
-	if r, _ := d.exec.Job(2); r.Record.Phase != gang.Clearing || r.Record.Cause != "its container 1 is stopping" {
+	if r, _ := d.exec.Job(2); r.Record.Phase != gang.Clearing || r.Record.Cause.Text != "its container 1 is stopping" {
 		t.Errorf("what was booted inside is %s: %s", r.Record.Phase, r.Record.Cause)
 	}
 }
@@ -228,7 +228,7 @@ func TestContainerWaitsForThoseInside(t *testing.T) {
 	d.has(2, 0, "a", hypervisor.CopyRunning)
 	d.reply(1, nil)
 	d.pass(5 * time.Second)
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -236,7 +236,7 @@ func TestContainerWaitsForThoseInside(t *testing.T) {
 	if r, _ := d.exec.Job(1); !strings.Contains(r.Wait, "vjob 2 is still inside") {
 		t.Errorf("it waits for %q", r.Wait)
 	}
-	if err := d.exec.Clear(d.now, 2, gang.ThenFail, "its container has ended"); err != nil {
+	if err := d.exec.Clear(d.now, 2, gang.ThenFail, cluster.Because("its container has ended")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

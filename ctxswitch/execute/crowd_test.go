@@ -140,7 +140,7 @@ func TestCrowdsComeAndGo(t *testing.T) {
 		if over := d.exec.Overdue(); len(over) != 1 {
 			t.Fatalf("over are %v", over)
 		}
-		if err := d.exec.Clear(d.now, 1, gang.ThenExpire, "over"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenExpire, cluster.Because("over")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()
@@ -215,7 +215,7 @@ func TestACrowdThatEnds(t *testing.T) {
 	d.dead["a"] = true
 	d.exec.Hint(d.now, "a")
 	d.settle()
-	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.exec.Rest(d.now, "a", time.Minute, 0)

@@ -30,7 +30,7 @@ func (e *Executor) drive(p *pursuit) {
 			return
 		}
 		if turn.Hold != "" {
-			e.hold(p, true, turn.Hold)
+			e.hold(p, true, cluster.Because(turn.Hold))
 		}
 		for _, chain := range turn.Chains {
 			e.issue(p, chain)
@@ -211,13 +211,13 @@ func (e *Executor) show(p *pursuit) {
 	e.writeJob(p)
 	e.event(journal.Event{
 		Kind: journal.EventState, VJob: p.job.ID, Plan: p.plan(), State: next.String(),
-		Text: fmt.Sprintf("vjob %s is %s: %s", p.job.ID, next, p.rec.Cause),
+		Text: fmt.Sprintf("vjob %s is %s", p.job.ID, next), Cause: p.rec.Cause,
 	})
 }
 
 func (e *Executor) writeJob(p *pursuit) {
 	change := journal.VJobChange{
-		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Reason: p.job.Reason, Outcome: p.job.Outcome,
+		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Cause: p.job.Cause, Outcome: p.job.Outcome,
 		Version: p.job.Version, Started: p.started,
 	}
 	if p.job.State.Terminal() {
@@ -240,8 +240,8 @@ func (e *Executor) finish(p *pursuit) {
 		}
 		if a.failed() {
 			p.failures++
-			p.failedAt, p.why = e.now, p.rec.Cause
-			e.drop(p, journal.PlanFailed, p.rec.Cause)
+			p.failedAt, p.why = e.now, p.failure()
+			e.drop(p, journal.PlanFailed, p.why)
 		} else {
 			p.failures, p.refusals = 0, nil
 			p.todo = p.todo[1:]
@@ -255,6 +255,16 @@ func (e *Executor) finish(p *pursuit) {
 		delete(e.gangs, p.job.ID)
 		delete(e.restless, p.job.ID)
 		delete(e.containers, p.job.ID)
+	}
+}
+
+// failure says why the gang did not get where its assignment wanted it.
+func (p *pursuit) failure() string {
+	switch c := &p.rec.Cause; c.Kind {
+	case cluster.CauseAborted, cluster.CauseLost:
+		return c.Text
+	default:
+		return "not all of its VMs got where they were to be"
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // it: an image of which its record did not know stays.
 func TestNothingIsDoneForAnEndedVJob(t *testing.T) {
 	d := sitWith(t, gang.Active)
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 		t.Fatal(err)
 	}
 	d.drain()
@@ -172,7 +172,7 @@ func TestAMemberGivesUpAlone(t *testing.T) {
 	}
 	for _, s := range d.steps {
 		for _, e := range s.Events {
-			if e.Kind == journal.EventAlarm && (e.Plan != 1 || e.VJob != 1 || !strings.Contains(e.Text, "1.0 stays on a")) {
+			if e.Kind == journal.EventAlarm && (e.Plan != 1 || e.VJob != 1 || !strings.Contains(e.Told(""), "1.0 stays on a")) {
 				t.Errorf("the alarm is %+v", e)
 			}
 		}
@@ -298,7 +298,7 @@ func TestTheFirstReasonToTurnBackCounts(t *testing.T) {
 	d.exec.Hint(d.now, "a")
 	d.settle()
 	d.isIn(gang.Clearing)
-	if r, _ := d.exec.Job(1); r.Record.Cause != "suspend of VM 3.0, which it waited for, was given up" {
+	if r, _ := d.exec.Job(1); r.Record.Cause.Text != "suspend of VM 3.0, which it waited for, was given up" {
 		t.Errorf("the reason is %q", r.Record.Cause)
 	}
 }

@@ -181,7 +181,7 @@ func TestImagesOutliveTheirVJob(t *testing.T) {
 	d := sit(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
-	if err := d.exec.Clear(d.now, 1, gang.ThenFail, "given up"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenFail, cluster.Because("given up")); err != nil {
 		t.Fatal(err)
 	}
 	d.pass(time.Hour - time.Second)

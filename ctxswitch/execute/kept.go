@@ -157,12 +157,12 @@ func (e *Executor) Restore(now time.Time, id cluster.VJobID, generation int, by 
 	case !e.store.seen:
 		return fmt.Errorf("the image store cannot be read: %w", cluster.ErrUnavailable)
 	}
-	rec, err := p.rec.Restore(generation, &e.store.Store, fmt.Sprintf("restored by %s from kept images", by), now)
+	rec, err := p.rec.Restore(generation, &e.store.Store, cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: "restored from kept images"}, now)
 	if err != nil {
 		return err
 	}
 	e.drop(p, journal.PlanDropped, "its images are restored")
-	e.hold(p, true, fmt.Sprintf("restored by %s: release it to go on", by))
+	e.hold(p, true, cluster.Because(fmt.Sprintf("restored by %s: release it to go on", by)))
 	e.commit(p, rec)
 	e.dirty[id] = true
 	return nil

@@ -117,7 +117,7 @@ func TestLoadOfWhatHasCome(t *testing.T) {
 	d.copies["b"][0].Cap = 250
 	d.lookedAt("b", d.copies["b"]...)
 	d.hasLoad("seen", map[cluster.NodeID]cluster.MilliCPU{"b": 800}) // its cap is being changed
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.copies = map[cluster.NodeID][]hypervisor.Copy{}
@@ -171,7 +171,7 @@ func TestLoadCountsOnce(t *testing.T) {
 		d := sit(t, settings(), l)
 		d.store.Images = []hypervisor.Image{{ID: l.Gangs[0].Members[0].Image.ID, Node: "a", Complete: true}}
 		d.settle()
-		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()

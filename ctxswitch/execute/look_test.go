@@ -247,7 +247,9 @@ func (w *twins) turn(id journal.PlanID) {
 		w.plan(id)
 	case 9:
 		if over := w.lazy.Overdue(); len(over) > 0 {
-			w.both(func(e *execute.Executor) { _ = e.Clear(w.now, over[0], gang.ThenTerminate, "its walltime is over") })
+			w.both(func(e *execute.Executor) {
+				_ = e.Clear(w.now, over[0], gang.ThenTerminate, cluster.Because("its walltime is over"))
+			})
 		}
 	default:
 		w.now = w.now.Add(time.Duration(w.rng.IntN(4000)) * time.Millisecond)

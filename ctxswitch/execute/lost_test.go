@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -158,7 +159,7 @@ func TestALostCallHasTwoEnds(t *testing.T) {
 	}
 	d.settle()
 	want := journal.Event{At: d.now, Kind: journal.EventAction, VJob: 1, VM: "1.0", Node: "a"}
-	if got := d.events(journal.EventAction); len(got) != 1 || got[0] != want {
+	if got := d.events(journal.EventAction); !reflect.DeepEqual(got, []journal.Event{want}) {
 		t.Errorf("told is %+v, want %+v", got, want)
 	}
 	d.pass(time.Minute)
@@ -275,7 +276,7 @@ func TestWhenLongCallsAreTold(t *testing.T) {
 			t.Errorf("a call that may take %s raises the alarm after %s, want %s", c.deadline, told, c.told)
 		}
 		want := journal.Event{At: d.now, Kind: journal.EventAlarm, VJob: 1, VM: "1.0", Node: "a"}
-		if got := d.events(journal.EventAlarm); told > 0 && (len(got) != 1 || got[0] != want) {
+		if got := d.events(journal.EventAlarm); told > 0 && !reflect.DeepEqual(got, []journal.Event{want}) {
 			t.Errorf("told is %+v, want %+v", got, want)
 		}
 	}

@@ -143,7 +143,7 @@ func TestKeptImagesAreSealedEachTime(t *testing.T) {
 		}
 		d.reply(d.calls[len(d.calls)-1].Op, nil)
 		d.isIn(gang.Saved)
-		if err := d.exec.Clear(d.now, 1, gang.ThenWait, "requeued"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("requeued")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()

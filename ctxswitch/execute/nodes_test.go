@@ -158,7 +158,7 @@ func TestANodeThatIsDown(t *testing.T) {
 	}
 	d.adopt([]ctxGang{group(cluster.Boot, 3, 0)}, act(cluster.Boot, 3, 0, "", "a"))
 	d.wants("") // nothing is booted there
-	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted by u"); err != nil {
+	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

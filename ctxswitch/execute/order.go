@@ -11,7 +11,7 @@ import (
 
 // Clear ends a vjob whatever it is doing: by its owner's wish, at its walltime,
 // or for good reason.
-func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause string) error {
+func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause cluster.Cause) error {
 	e.now = now
 	p, ok := e.gangs[id]
 	if !ok {
@@ -20,7 +20,7 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 	if p.rec.Phase == gang.Clearing && (p.rec.Then == then || p.rec.Then.InOrder()) {
 		return nil // how it ends stands already
 	}
-	e.drop(p, journal.PlanDropped, cause)
+	e.drop(p, journal.PlanDropped, cause.String())
 	if p.rec.Phase == gang.Absent {
 		rec := *p.rec.Clone()
 		rec.Then, rec.Cause, rec.Since = then, cause, now
@@ -38,26 +38,26 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 
 // Hold sets or takes back a vjob's hold. What follows from it is for the policy
 // to decide.
-func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, reason string) error {
+func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause cluster.Cause) error {
 	e.now = now
 	p, ok := e.gangs[id]
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	e.hold(p, held, reason)
+	e.hold(p, held, cause)
 	return nil
 }
 
-func (e *Executor) hold(p *pursuit, held bool, reason string) {
+func (e *Executor) hold(p *pursuit, held bool, cause cluster.Cause) {
 	if p.job.Held == held {
 		return
 	}
 	job := p.changing()
-	job.Held, job.Reason = held, reason
+	job.Held, job.Cause = held, cause
 	job.Version++
 	e.changes++
 	e.writeJob(p)
 	e.event(journal.Event{
-		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s: %s", p.job.ID, reason),
+		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s", p.job.ID), Cause: cause,
 	})
 }

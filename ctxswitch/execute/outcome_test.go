@@ -35,7 +35,7 @@ func TestOutcomes(t *testing.T) {
 		for _, phase := range []gang.Phase{gang.Absent, gang.Active} {
 			t.Run(c.then.String()+" of one that is "+phase.String(), func(t *testing.T) {
 				d := sitWith(t, phase)
-				if err := d.exec.Clear(d.now, 1, c.then, "because"); err != nil {
+				if err := d.exec.Clear(d.now, 1, c.then, cluster.Because("because")); err != nil {
 					t.Fatal(err)
 				}
 				d.settle()
@@ -58,7 +58,7 @@ func TestOutcomeStands(t *testing.T) {
 		t.Run(then.String(), func(t *testing.T) {
 			d := sitWith(t, gang.Active)
 			for _, then := range []gang.Then{then, gang.ThenTerminate} {
-				if err := d.exec.Clear(d.now, 1, then, "because"); err != nil {
+				if err := d.exec.Clear(d.now, 1, then, cluster.Because("because")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -89,7 +89,9 @@ func sitWith(t *testing.T, phase gang.Phase) *desk {
 // One that a plan ends makes room so: it has not ended, and waits again.
 func TestEndedToMakeRoom(t *testing.T) {
 	d := sitWith(t, gang.Active)
-	d.adopt([]ctxGang{group(cluster.Stop, 1, 0)}, act(cluster.Stop, 1, 0, "a", ""))
+	ended := group(cluster.Stop, 1, 0)
+	ended.Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 3, Name: "high", Owner: "bob"}}}
+	d.adopt([]ctxGang{ended}, act(cluster.Stop, 1, 0, "a", ""))
 	d.obey()
 	d.isIn(gang.Absent)
 	if state, how := d.outcome(); state != cluster.Waiting || how != cluster.Open {
@@ -101,7 +103,11 @@ func TestEndedToMakeRoom(t *testing.T) {
 	if r, _ := d.exec.Job(1); !r.Idle || r.Failures != 0 || r.Record.Losses != 0 {
 		t.Errorf("it is not free to start anew: %+v", r)
 	}
-	if d.told("it starts anew later") != 2 { // as it stops, and as it waits
-		t.Errorf("nobody is told why")
+	for _, want := range []string{
+		"vjob 1 is stopping to make room for 3 high (bob)", "vjob 1 is waiting: it was ended to make room for 3 high (bob); it starts anew later",
+	} {
+		if d.told(want) != 1 {
+			t.Errorf("%q is not told", want)
+		}
 	}
 }

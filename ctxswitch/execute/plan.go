@@ -123,14 +123,15 @@ func (a *assignment) blocked() string {
 func (a *assignment) aim(members int) gang.Aim {
 	aim := gang.Aim{
 		Kind: a.gang.Kind, Next: make([]cluster.NodeID, members), Live: a.live(),
-		Cause: fmt.Sprintf("context switch %d", a.run.id),
+		Cause: a.gang.Cause,
 	}
+	aim.Cause.Switch = int64(a.run.id)
 	for _, id := range slices.Backward(a.gang.Actions) {
 		act := a.run.plan.Actions[id]
 		aim.Next[act.VM.Rank] = act.To
 	}
 	if aim.Kind == cluster.Stop { // a plan ends nobody but those who make room so
-		aim.Then, aim.Cause = gang.ThenWait, aim.Cause+" ended it to make room; it starts anew later"
+		aim.Then = gang.ThenWait
 	}
 	return aim
 }

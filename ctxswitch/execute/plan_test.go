@@ -109,10 +109,10 @@ func TestClearInEveryPhase(t *testing.T) {
 			l := world(job(1, 1, state))
 			l.Gangs = append(l.Gangs, rec)
 			d := sit(t, set, l)
-			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); err != nil {
+			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); phase != gang.Absent && err != nil {
+			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); phase != gang.Absent && err != nil {
 				t.Errorf("the second time: %v", err)
 			}
 			d.settle()
@@ -177,10 +177,10 @@ func (d *desk) does(c hypervisor.Call) {
 
 func TestClearOfNobody(t *testing.T) {
 	d := sit(t, settings(), world())
-	if err := d.exec.Clear(d.now, 7, gang.ThenTerminate, ""); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Clear(d.now, 7, gang.ThenTerminate, cluster.Because("")); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if err := d.exec.Hold(d.now, 7, true, ""); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Hold(d.now, 7, true, cluster.Because("")); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestClearOfNobody(t *testing.T) {
 // A vjob that is cleared drops its part of a plan; who waited for it is told.
 func TestClearDropsThePlan(t *testing.T) {
 	d := makesRoom(t)
-	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted by u"); err != nil {
+	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -202,7 +202,7 @@ func TestHoldIsWrittenOnce(t *testing.T) {
 	d.settle()
 	changes := d.exec.Changes()
 	for range 2 {
-		if err := d.exec.Hold(d.now, 1, true, "held by u"); err != nil {
+		if err := d.exec.Hold(d.now, 1, true, cluster.Because("held by u")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -146,7 +146,7 @@ func TestStoppedGangsAreNotRefused(t *testing.T) {
 	d := sit(t, settings(), l)
 	d.settle()
 	d.reply(1, errors.New("no such machine"))
-	if err := d.exec.Clear(d.now, 1, gang.ThenWait, "to make room"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("to make room")); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.refusals(); got != "" {

@@ -96,7 +96,7 @@ func restoring(t *testing.T, from cluster.NodeID) *desk {
 func TestAttemptsAreRevokedFirst(t *testing.T) {
 	for _, err := range []error{nil, errors.New("internal error")} {
 		d := restoring(t, "c")
-		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 		d.reply(1, err)
@@ -131,7 +131,7 @@ func TestALaterSuccessSettlesAFault(t *testing.T) {
 	}
 	d.isIn(gang.Saved)
 	r, _ := d.exec.Job(1)
-	if want := "1.0 is not restored on a"; r.Record.Cause != want {
+	if want := "1.0 is not restored on a"; r.Record.Cause.Text != want {
 		t.Errorf("the reason is %q, want %q", r.Record.Cause, want)
 	}
 }
@@ -153,7 +153,7 @@ func TestCallsNotTriedAreNoTries(t *testing.T) {
 		t.Errorf("the second call of a chain has the cap %s", d.calls[2].Cap)
 	}
 	r, _ := d.exec.Job(1)
-	if want := "1.0 is not restored on a: stale file handle"; r.Record.Then != gang.ThenSave || r.Record.Cause != want {
+	if want := "1.0 is not restored on a: stale file handle"; r.Record.Then != gang.ThenSave || r.Record.Cause.Text != want {
 		t.Errorf("it is %s(%s): %q, want %q", r.Record.Phase, r.Record.Then, r.Record.Cause, want)
 	}
 }

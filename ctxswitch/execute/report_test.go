@@ -17,9 +17,9 @@ func TestVJobsStayAsTheyWere(t *testing.T) {
 	d := sit(t, settings(), l)
 	d.settle()
 	for name, change := range map[string]func() error{
-		"held":      func() error { return d.exec.Hold(d.now, 1, true, "held") },
+		"held":      func() error { return d.exec.Hold(d.now, 1, true, cluster.Because("held")) },
 		"stretched": func() error { return d.exec.SetWalltime(d.now, 1, time.Hour, "stretched") },
-		"cleared":   func() error { return d.exec.Clear(d.now, 1, gang.ThenWait, "cleared") },
+		"cleared":   func() error { return d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("cleared")) },
 	} {
 		before, _ := d.exec.Job(1)
 		was := before.Job.Clone()

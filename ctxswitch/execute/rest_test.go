@@ -71,7 +71,7 @@ func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
 	d.gone(3, 1, "c")
 	d.pass(5 * time.Second)
 	d.ties("a copy that is not seen", "c", "vjob 3 has a member there, or may have")
-	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

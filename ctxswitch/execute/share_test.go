@@ -118,7 +118,7 @@ func TestDrawOfVJobsThatAreNotLive(t *testing.T) {
 	}
 	d.dead["a"] = true
 	d.pass(10 * time.Second)
-	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.exec.Rest(d.now, "a", time.Minute, 0)
@@ -154,7 +154,7 @@ func TestAccountOfMemory(t *testing.T) {
 	d.settle()
 	d.pass(100 * time.Second)
 	for id := range cluster.VJobID(4) {
-		if err := d.exec.Clear(d.now, id+1, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, id+1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -164,7 +164,7 @@ func TestAccountOfWhatStands(t *testing.T) {
 	if r, _ := d.exec.Job(1); r.Ran != 0 {
 		t.Errorf("it ran for %s", r.Ran)
 	}
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

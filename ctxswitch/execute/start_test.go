@@ -145,7 +145,7 @@ func TestWake(t *testing.T) {
 		{"nothing", world(), func(*desk) {}, never},
 		{"a vjob that has ended", running(gang.Active, cluster.Running, "a"), func(d *desk) {
 			d.settle()
-			if err := d.exec.Clear(d.now, 1, gang.ThenFail, "deleted"); err != nil {
+			if err := d.exec.Clear(d.now, 1, gang.ThenFail, cluster.Because("deleted")); err != nil {
 				t.Fatal(err)
 			}
 			d.settle()

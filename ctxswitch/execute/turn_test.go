@@ -28,7 +28,7 @@ func (d *desk) written() string {
 	for _, s := range d.steps {
 		for _, c := range s.VJobs {
 			fmt.Fprintf(&b, "vjob %s: %s, outcome %q, version %d, held %t %q, started %s, ended %s\n",
-				c.ID, c.State, c.Outcome, c.Version, c.Held, c.Reason, since(c.Started), since(c.Ended))
+				c.ID, c.State, c.Outcome, c.Version, c.Held, c.Cause, since(c.Started), since(c.Ended))
 		}
 		for _, r := range s.Gangs {
 			fmt.Fprintf(&b, "gang %s: %s", r.VJob, r.Phase)
@@ -50,7 +50,7 @@ func (d *desk) written() string {
 			fmt.Fprintf(&b, "skew of plan %d: vjob %s, %s %s\n", k.Plan, k.VJob, k.Kind, k.Skew)
 		}
 		for _, e := range s.Events {
-			fmt.Fprintf(&b, "event at %s: %s vjob %s plan %d node %q state %q: %s\n", since(e.At), e.Kind, e.VJob, e.Plan, e.Node, e.State, e.Text)
+			fmt.Fprintf(&b, "event at %s: %s vjob %s plan %d node %q state %q: %s\n", since(e.At), e.Kind, e.VJob, e.Plan, e.Node, e.State, e.Told(""))
 		}
 	}
 	d.steps = nil
@@ -82,7 +82,7 @@ func TestALifeIsWritten(t *testing.T) {
 			d.adoptAs(id, []ctxGang{group(cluster.Pause, 1, 0, 1)}, act(cluster.Pause, 1, 0, "a", "a"), act(cluster.Pause, 1, 1, "b", "b"))
 		}},
 		{"hold", func(journal.PlanID) {
-			if err := d.exec.Hold(d.now, 1, true, "held by u"); err != nil {
+			if err := d.exec.Hold(d.now, 1, true, cluster.Because("held by u")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -97,7 +97,7 @@ func TestALifeIsWritten(t *testing.T) {
 		}},
 		{"migrate", func(id journal.PlanID) { d.adoptAs(id, []ctxGang{group(cluster.Migrate, 1, 0)}, live) }},
 		{"delete", func(journal.PlanID) {
-			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); err != nil {
+			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -183,7 +183,7 @@ func TestEndedVJobsLeaveImages(t *testing.T) {
 		}
 		d := sit(t, set, l)
 		d.settle()
-		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted by u"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()

@@ -38,7 +38,7 @@ func TestTurnedBackAndThenSaved(t *testing.T) {
 	d.isIn(gang.Saving)
 	r, _ := d.exec.Job(1)
 	if r.Job.State != cluster.Suspending || !r.Job.Held || d.told("left alone") != 0 {
-		t.Errorf("it is %s, held %t: %s", r.Job.State, r.Job.Held, r.Job.Reason)
+		t.Errorf("it is %s, held %t: %s", r.Job.State, r.Job.Held, r.Job.Cause)
 	}
 	if last := d.calls[len(d.calls)-1]; last.Verb != hypervisor.Save || last.VM.Rank != 0 {
 		t.Errorf("the last call is %s of %s, want the save of the first", last.Verb, last.VM)

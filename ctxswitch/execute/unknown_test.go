@@ -74,7 +74,7 @@ func TestUnknownCopiesThatDoNotPause(t *testing.T) {
 	for _, s := range d.steps {
 		for _, e := range s.Events {
 			if e.Kind == journal.EventAlarm && e.VM == "8.1" && e.Node == "a" {
-				told = append(told, e.Text)
+				told = append(told, e.Told(""))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestUnknownCopiesComeAndGo(t *testing.T) {
 	adopted := func() {
 		d.exec.Add(d.now, job(8, 1, cluster.Waiting))
 		d.pass(10 * time.Second)
-		if err := d.exec.Clear(d.now, 8, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, 8, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 	}

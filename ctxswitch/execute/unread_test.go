@@ -21,7 +21,7 @@ func deletedUnseen(t *testing.T, saves int) *desk {
 	d := sit(t, settings(), l)
 	d.gone(1, 0, "a")
 	d.settle()
-	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

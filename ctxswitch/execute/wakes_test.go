@@ -164,7 +164,7 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 			d.store.Images = append(d.store.Images, hypervisor.Image{ID: rec.Members[0].Image.ID, Node: "a", Complete: true})
 		}
 		d.settle()
-		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, "deleted"); err != nil {
+		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()

@@ -54,7 +54,7 @@ func TestWalltimesEndInTurn(t *testing.T) {
 		want string
 	}{
 		{func() error { return nil }, "2m0s"},
-		{func() error { return d.exec.Clear(d.now, 2, gang.ThenFail, "deleted") }, "3m0s"},
+		{func() error { return d.exec.Clear(d.now, 2, gang.ThenFail, cluster.Because("deleted")) }, "3m0s"},
 		{func() error { return d.exec.SetWalltime(d.now, 6, 10*time.Minute, "stretched") }, "4m0s"},
 		{func() error { return d.exec.SetWalltime(d.now, 4, 90*time.Second, "shortened") }, "1m30s"},
 		{func() error { return d.exec.SetWalltime(d.now, 4, 0, "unlimited") }, "5m0s"},
@@ -62,7 +62,7 @@ func TestWalltimesEndInTurn(t *testing.T) {
 			d.adopt([]ctxGang{group(cluster.Pause, 1, 0)}, act(cluster.Pause, 1, 0, "a", "a"))
 			return nil
 		}, "10m0s"},
-		{func() error { return d.exec.Clear(d.now, 6, gang.ThenFail, "deleted") }, "never"},
+		{func() error { return d.exec.Clear(d.now, 6, gang.ThenFail, cluster.Because("deleted")) }, "never"},
 	} {
 		if err := c.do(); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestWalltimesThatAreOver(t *testing.T) {
 		t.Errorf("over are %v", got)
 	}
 	d.pass(time.Second)
-	if err := d.exec.Clear(d.now, 4, gang.ThenExpire, "its walltime is over"); err != nil {
+	if err := d.exec.Clear(d.now, 4, gang.ThenExpire, cluster.Because("its walltime is over")); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

@@ -102,7 +102,7 @@ func TestBegin(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before := fmt.Sprintf("%+v", c.s.rec)
 			now := start.Add(time.Hour)
-			c.s.rec.Skew, c.aim.Cause = time.Second, "asked for"
+			c.s.rec.Skew, c.aim.Cause = time.Second, cluster.Because("asked for")
 			rec, err := c.s.rec.Begin(c.aim, now)
 			c.s.rec.Skew = 0
 			if err != nil {
@@ -115,7 +115,7 @@ func TestBegin(t *testing.T) {
 			if got += fmt.Sprintf(" i%d g%d: %s", rec.Incarnation, rec.Generation, members(rec)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if rec.Since != now || rec.Cause != "asked for" || rec.Skew != 0 {
+			if rec.Since != now || rec.Cause.Text != "asked for" || rec.Skew != 0 {
 				t.Errorf("entered at %s because %q with skew %s", rec.Since, rec.Cause, rec.Skew)
 			}
 			if after := fmt.Sprintf("%+v", c.s.rec); after != before {

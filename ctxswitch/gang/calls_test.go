@@ -210,7 +210,7 @@ func TestCauses(t *testing.T) {
 		{"resumed", on(gang.Resuming, 0).has("0@a running", "1@b running"), "test"},
 	} {
 		turn := gang.Step(c.s.rec, c.s.scene)
-		got := cmp.Or(strings.Join(turn.Alarms, "; "), turn.Record.Cause)
+		got := cmp.Or(strings.Join(turn.Alarms, "; "), turn.Record.Cause.String())
 		if !strings.Contains(got, c.want) || turn.Record.Since != c.s.scene.Now {
 			t.Errorf("%s: says %q since %s, want %q since %s", c.name, got, turn.Record.Since, c.want, c.s.scene.Now)
 		}

@@ -123,7 +123,7 @@ func TestClearingIsTold(t *testing.T) {
 		{"its images", on(gang.Restoring, gang.ThenSave).imaged(0, 1).has("0@c paused"), "returns to its images"},
 	} {
 		turn := gang.Step(c.s.rec, c.s.scene)
-		if turn.Wait != c.want || turn.Record.Cause != "test" {
+		if turn.Wait != c.want || turn.Record.Cause.Text != "test" {
 			t.Errorf("%s: waits for %q, and was entered because %q", c.name, turn.Wait, turn.Record.Cause)
 		}
 	}

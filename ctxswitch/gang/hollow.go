@@ -30,7 +30,7 @@ func Hollow(rec Record, s Scene, inside string) Turn {
 // occupy takes the room of all members.
 func (t *turn) occupy() {
 	if t.Retreat != "" {
-		t.enter(Clearing, ThenWait, t.Retreat)
+		t.enter(Clearing, ThenWait, aborted(t.Retreat))
 		return
 	}
 	for rank := range t.rec.Members {
@@ -44,7 +44,7 @@ func (t *turn) occupy() {
 		m := &t.rec.Members[rank]
 		m.Node, m.Next = m.Next, ""
 	}
-	t.enter(Active, ThenNothing, "holds its room")
+	t.enter(Active, ThenNothing, t.rec.Cause)
 }
 
 // keepRoom gives the room up as a whole when a part of it is lost.

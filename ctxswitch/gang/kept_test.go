@@ -69,7 +69,7 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := keeps(c.s.rec)
-			rec, err := c.s.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: c.then, Cause: "requeued"}, now)
+			rec, err := c.s.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: c.then, Cause: cluster.Because("requeued")}, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestStoppedGangsKeepImages(t *testing.T) {
 			}
 		})
 	}
-	rec, _ := on(gang.Saved, 0).imaged(0, 1).rec.Begin(gang.Aim{Kind: cluster.Stop, Then: gang.ThenWait, Cause: "requeued"}, now)
+	rec, _ := on(gang.Saved, 0).imaged(0, 1).rec.Begin(gang.Aim{Kind: cluster.Stop, Then: gang.ThenWait, Cause: cluster.Because("requeued")}, now)
 	if k := rec.Kept[0]; k.Incarnation != 1 || !k.Since.Equal(now) || k.Cause != "requeued" {
 		t.Errorf("what is noted of kept images: %+v", k)
 	}
@@ -242,7 +242,7 @@ func TestHowMembersAreLost(t *testing.T) {
 		{"it ended elsewhere, and not in order", on(gang.Shifting, 0).next("", "c").has("0@a running", "1@b paused").with(gone(1, hypervisor.CauseCrashed)), "7.1 was left paused on b"},
 	} {
 		turn := gang.Step(c.s.rec, c.s.scene)
-		if told(turn) != "clearing(wait) !" || !strings.Contains(turn.Record.Cause, c.want) {
+		if told(turn) != "clearing(wait) !" || !strings.Contains(turn.Record.Cause.String(), c.want) {
 			t.Errorf("%s: %s because %q", c.name, told(turn), turn.Record.Cause)
 		}
 	}
@@ -261,7 +261,7 @@ func TestWhyImagesAreNotUsed(t *testing.T) {
 		{"rotten", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "put a good copy of it back and release vjob 7"},
 	} {
 		turn := gang.Step(c.s.rec, c.s.scene)
-		if !strings.Contains(turn.Record.Cause, c.want) || turn.Record.Then != gang.ThenSave {
+		if !strings.Contains(turn.Record.Cause.String(), c.want) || turn.Record.Then != gang.ThenSave {
 			t.Errorf("%s: %s because %q", c.name, told(turn), turn.Record.Cause)
 		}
 	}
@@ -300,25 +300,25 @@ func TestRestoredRecord(t *testing.T) {
 	s.rec.Incarnation, s.rec.Boots, s.rec.Skew = 3, 0, time.Second
 	s.rec.Kept = []gang.Kept{{Generation: 1, Incarnation: 1, Ended: []int{1}}, {Generation: 2}}
 	now := start.Add(time.Hour)
-	rec, err := s.rec.Restore(1, s.scene.Store, "restored", now)
+	rec, err := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprintf("%s(%s): %s; %s", rec.Phase, rec.Then, members(rec), keeps(rec)); got != "saving(verify): ,  ended; 1 wanted without [1], 2" {
 		t.Errorf("got %s", got)
 	}
-	if rec.Incarnation != 1 || rec.Boots != 3 || rec.Skew != 0 || !rec.Since.Equal(now) || rec.Cause != "restored" {
+	if rec.Incarnation != 1 || rec.Boots != 3 || rec.Skew != 0 || !rec.Since.Equal(now) || rec.Cause.Text != "restored" {
 		t.Errorf("incarnation %d of %d boots, skew %s, since %s because %q", rec.Incarnation, rec.Boots, rec.Skew, rec.Since, rec.Cause)
 	}
 	if got := keeps(s.rec); got != "1 without [1], 2" {
 		t.Errorf("the record was changed in place: %s", got)
 	}
 	s.rec.Kept[0].Incarnation = 0
-	if rec, _ := s.rec.Restore(1, s.scene.Store, "restored", now); rec.Incarnation != 3 {
+	if rec, _ := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); rec.Incarnation != 3 {
 		t.Errorf("the incarnation is not known before the images are sealed, and is %d", rec.Incarnation)
 	}
 	s.rec.Members, s.rec.Kept[0].Ended = make([]gang.Member, 3), []int{0, 2}
-	if rec, _ := s.rec.Restore(1, s.scene.Store, "restored", now); members(rec) != " ended, ,  ended" {
+	if rec, _ := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); members(rec) != " ended, ,  ended" {
 		t.Errorf("two had ended: %s", members(rec))
 	}
 	for name, change := range map[string]func(*stage){
@@ -328,7 +328,7 @@ func TestRestoredRecord(t *testing.T) {
 		"half":      func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[:1]; s.rec.Kept[0].Ended = nil },
 	} {
 		s := on(gang.Absent, gang.ThenWait).generation(1).with(kept(gang.Kept{Generation: 1})).with(change)
-		if rec, err := s.rec.Restore(1, s.scene.Store, "restored", now); err == nil || fmt.Sprintf("%+v", rec) != fmt.Sprintf("%+v", s.rec) {
+		if rec, err := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); err == nil || fmt.Sprintf("%+v", rec) != fmt.Sprintf("%+v", s.rec) {
 			t.Errorf("%s: %v, and the record is %+v", name, err, rec)
 		}
 	}

@@ -177,7 +177,7 @@ func TestRestore(t *testing.T) {
 			s := on(gang.Absent, gang.ThenWait).generation(1)
 			s.rec.Boots, s.rec.Incarnation, s.rec.Generation, s.rec.Kept = 3, 3, 4, []gang.Kept{kept}
 			s.with(c.change)
-			rec, err := s.rec.Restore(c.generation, s.scene.Store, "restored by ada", start)
+			rec, err := s.rec.Restore(c.generation, s.scene.Store, cluster.Because("restored by ada"), start)
 			if !errors.Is(err, c.err) || (err == nil) != (rec.Phase == gang.Saving) {
 				t.Fatalf("%s: got %v, want %v", rec.Phase, err, c.err)
 			}
@@ -194,7 +194,7 @@ func TestRestoredImagesAreSealed(t *testing.T) {
 	s := on(gang.Absent, gang.ThenWait).generation(1)
 	s.rec.Boots, s.rec.Incarnation, s.rec.Generation = 3, 3, 4
 	s.rec.Kept = []gang.Kept{{Generation: 1}, {Generation: 3}} // its incarnation is known from the images alone
-	rec, err := s.rec.Restore(0, s.scene.Store, "restored by ada", start)
+	rec, err := s.rec.Restore(0, s.scene.Store, cluster.Because("restored by ada"), start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package gang
 import (
 	"fmt"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -19,7 +20,7 @@ func (t *turn) paused() {
 
 // stand makes the gang stay in memory as it stands there. What was written of it is
 // unusable from the commit of this record on, as it is when a gang resumes.
-func (t *turn) stand(cause string) {
+func (t *turn) stand(cause cluster.Cause) {
 	skew := t.rec.Skew
 	t.rec.mark()
 	t.enter(Paused, ThenNothing, cause)

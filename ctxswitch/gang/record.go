@@ -73,7 +73,7 @@ type Record struct {
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member
 	Kept        []Kept        // images of earlier lives that are kept, in order of generations
-	Cause       string        // why the phase was entered, for people
+	Cause       cluster.Cause // why the phase was entered
 	Skew        time.Duration // between the first and the last pause or unpause of the phase
 }
 

@@ -144,11 +144,11 @@ func (t *turn) giveUp(rank int) {
 	switch {
 	case !t.quiet():
 	case t.rec.Whole():
-		t.enter(Restoring, ThenSave, cause)
+		t.enter(Restoring, ThenSave, aborted(cause))
 	case s.Tries >= 3*t.Limits.MaxTries:
 		if !t.revokeAll() {
 			t.alarms = append(t.alarms, cause)
-			t.enter(Saving, t.rec.Then, cause)
+			t.enter(Saving, t.rec.Then, aborted(cause))
 		}
 	default:
 		t.restore(rank)

@@ -3,6 +3,7 @@ package gang
 import (
 	"fmt"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -26,7 +27,7 @@ func (t *turn) step() {
 		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
 		switch {
 		case t.rec.Phase == Pausing && (t.quiet() || t.overdue()):
-			t.back("aborted: " + join(blind) + " does not answer")
+			t.back(join(blind) + " does not answer")
 		case t.rec.Phase == Resuming && t.rec.Then == ThenBack:
 			t.resuming()
 		}
@@ -129,9 +130,9 @@ func (t *turn) noteEndings() bool {
 	}
 	switch {
 	case t.moved && t.allEnded():
-		t.enter(Clearing, ThenComplete, "all its VMs have shut themselves down")
+		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "all its VMs have shut themselves down"})
 	case t.moved && t.VJob.Led && t.rec.Members[0].Ended:
-		t.enter(Clearing, ThenComplete, "its first VM has shut itself down")
+		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "its first VM has shut itself down"})
 	}
 	return t.moved || unclear
 }
@@ -162,7 +163,7 @@ func (t *turn) absent() {
 // creating boots every member on its node as soon as it may.
 func (t *turn) creating() {
 	if t.Retreat != "" {
-		t.enter(Clearing, ThenWait, t.Retreat)
+		t.enter(Clearing, ThenWait, aborted(t.Retreat))
 		return
 	}
 	done := true
@@ -181,7 +182,7 @@ func (t *turn) creating() {
 		case len(own) == 1 && own[0].State == hypervisor.CopyPaused:
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: own[0].Node})
 		case s.Tries >= t.Limits.MaxTries:
-			t.enter(Clearing, ThenWait, fmt.Sprintf("%s does not boot on %s: %v", t.VJob.VMs[rank].ID, m.Next, s.Err))
+			t.enter(Clearing, ThenWait, aborted(fmt.Sprintf("%s does not boot on %s: %v", t.VJob.VMs[rank].ID, m.Next, s.Err)))
 			return
 		default:
 			t.boot(rank)
@@ -195,7 +196,7 @@ func (t *turn) creating() {
 		m := &t.rec.Members[i]
 		m.Node, m.Next = m.Next, ""
 	}
-	t.enter(Active, ThenNothing, "runs")
+	t.enter(Active, ThenNothing, t.rec.Cause)
 }
 
 func (t *turn) boot(rank int) {

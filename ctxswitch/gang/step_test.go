@@ -30,7 +30,7 @@ func on(phase gang.Phase, then gang.Then) *stage {
 		})
 	}
 	s := &stage{rec: gang.Record{
-		VJob: 7, Phase: phase, Then: then, Since: start, Boots: 1, Incarnation: 1, Generation: 1, Cause: "test",
+		VJob: 7, Phase: phase, Then: then, Since: start, Boots: 1, Incarnation: 1, Generation: 1, Cause: cluster.Because("test"),
 		Members: []gang.Member{{Node: "a"}, {Node: "b"}},
 	}}
 	switch {

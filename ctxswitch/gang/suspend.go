@@ -13,7 +13,7 @@ import (
 func (t *turn) pausing() {
 	if !t.quiet() {
 		if t.overdue() {
-			t.back(fmt.Sprintf("aborted: not all are paused after %s", t.Limits.MaxSkew))
+			t.back(fmt.Sprintf("not all are paused after %s", t.Limits.MaxSkew))
 			return
 		}
 		t.waitFor("pauses")
@@ -27,10 +27,10 @@ func (t *turn) pausing() {
 		own := t.own(rank)
 		switch {
 		case len(own) > 1:
-			t.back(fmt.Sprintf("aborted: %s has %d copies", own[0].VM, len(own)))
+			t.back(fmt.Sprintf("%s has %d copies", own[0].VM, len(own)))
 			return
 		case own[0].Job != hypervisor.JobNone && t.overdue():
-			t.back(fmt.Sprintf("aborted: the job of %s is %s after %s", own[0].VM, own[0].Job, t.Limits.MaxSkew))
+			t.back(fmt.Sprintf("the job of %s is %s after %s", own[0].VM, own[0].Job, t.Limits.MaxSkew))
 			return
 		case own[0].Job != hypervisor.JobNone:
 			t.underWay(rank, own[0])
@@ -38,7 +38,7 @@ func (t *turn) pausing() {
 		case own[0].State == hypervisor.CopyPaused:
 			continue
 		case t.Sights[rank].Tries >= t.Limits.MaxTries:
-			t.back(fmt.Sprintf("aborted: %s does not pause: %v", own[0].VM, t.Sights[rank].Err))
+			t.back(fmt.Sprintf("%s does not pause: %v", own[0].VM, t.Sights[rank].Err))
 			return
 		}
 		t.rec.Members[rank].Node = own[0].Node
@@ -46,13 +46,13 @@ func (t *turn) pausing() {
 	}
 	switch {
 	case t.Retreat != "":
-		t.back("aborted: " + t.Retreat)
+		t.back(t.Retreat)
 	case len(chain) > 0 && t.Skew > t.Limits.MaxSkew:
 		t.tooMuchSkew()
 	case len(chain) > 0:
 		if t.rec.Then == ThenSave {
 			if missing := t.space(); missing != "" {
-				t.back("aborted: " + missing)
+				t.back(missing)
 				return
 			}
 		}
@@ -76,7 +76,7 @@ func (t *turn) pausing() {
 func (t *turn) overdue() bool { return t.Now.Sub(t.rec.Since) > t.Limits.MaxSkew }
 
 func (t *turn) tooMuchSkew() {
-	t.back(fmt.Sprintf("aborted: skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
+	t.back(fmt.Sprintf("skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
 }
 
 // back lets the members of a gang that was being paused go on where they are.
@@ -85,7 +85,7 @@ func (t *turn) back(cause string) {
 	for i := range t.rec.Members {
 		t.rec.Members[i].Next = ""
 	}
-	t.enter(Resuming, ThenBack, cause)
+	t.enter(Resuming, ThenBack, aborted(cause))
 }
 
 // space reserves room for all images of the gang before the first of them is written,
@@ -111,7 +111,7 @@ func ImageSpace(memory cluster.MiB) cluster.MiB { return memory + memory/20 + 1 
 func (t *turn) saving() {
 	if t.rec.Then == ThenStand && !t.rec.saves() && t.quiet() {
 		if missing := t.space(); missing != "" {
-			t.stand("aborted: " + missing)
+			t.stand(aborted(missing))
 			return
 		}
 	}
@@ -163,7 +163,7 @@ func (t *turn) saving() {
 // unsavable says why the gang is to go back instead of being saved, or "".
 func (t *turn) unsavable() string {
 	if t.Retreat != "" {
-		return "aborted: " + t.Retreat
+		return t.Retreat
 	}
 	for rank := range t.rec.Members {
 		s, own := &t.Sights[rank], t.own(rank)
@@ -171,7 +171,7 @@ func (t *turn) unsavable() string {
 			continue
 		}
 		if s.Tries >= t.Limits.MaxTries || errors.Is(s.Err, hypervisor.ErrNoSpace) {
-			return fmt.Sprintf("aborted: %s cannot be saved: %v", own[0].VM, s.Err)
+			return fmt.Sprintf("%s cannot be saved: %v", own[0].VM, s.Err)
 		}
 	}
 	return ""
@@ -248,5 +248,5 @@ func (t *turn) unsave(cause string) {
 			m.Next = m.Node
 		}
 	}
-	t.enter(Restoring, t.rec.Then, cause)
+	t.enter(Restoring, t.rec.Then, aborted(cause))
 }

@@ -74,6 +74,14 @@ type Event struct {
 	Plan  PlanID         `json:"plan,omitempty"`
 	State string         `json:"state,omitempty"` // the new state, for events of kind state
 	Text  string         `json:"text"`
+	// Cause is why a vjob changed its state, for events of kind state.
+	Cause cluster.Cause `json:"cause,omitzero"`
+}
+
+// Told is the text with the cause as a user may read it; the user "" is an administrator.
+func (e *Event) Told(user string) string {
+	state, _ := cluster.ParseState(e.State) // that of an event of another kind is none
+	return e.Text + e.Cause.For(user).Clause(state)
 }
 
 // EventKind sorts events for those who filter them.
@@ -99,7 +107,7 @@ type VJobChange struct {
 	ID      cluster.VJobID
 	State   cluster.State
 	Held    bool
-	Reason  string
+	Cause   cluster.Cause
 	Outcome cluster.Outcome
 	Version int
 	Started time.Time // first time Running; zero before

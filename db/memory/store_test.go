@@ -79,7 +79,7 @@ func TestCloneIsIndependent(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := a.Clone()
-	if err := job.Become(cluster.Booting, "chosen"); err != nil {
+	if err := job.Become(cluster.Booting, cluster.Because("chosen")); err != nil {
 		t.Fatal(err)
 	}
 	step := journal.Step{VJobs: []journal.VJobChange{storetest.Change(job)}, Events: []journal.Event{storetest.StateEvent(job)}}

@@ -12,7 +12,7 @@ func testEnergyHours(t *testing.T, w *World) {
 	first := Start.Truncate(time.Hour)
 	at := func(hour int) time.Time { return first.Add(time.Duration(hour) * time.Hour) }
 	job := w.submit(t, Submission("shifted", 1))
-	if err := job.Become(cluster.Booting, "test"); err != nil {
+	if err := job.Become(cluster.Booting, cluster.Because("test")); err != nil {
 		t.Fatal(err)
 	}
 	started := Change(job)

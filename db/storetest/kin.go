@@ -112,7 +112,7 @@ func testPruneAwaited(t *testing.T, w *World) {
 // failing fails a vjob and asks for another attempt.
 func failing(id cluster.VJobID) journal.Step {
 	return journal.Step{
-		VJobs:  []journal.VJobChange{{ID: id, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Reason: "bad luck", Ended: Start}},
+		VJobs:  []journal.VJobChange{{ID: id, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Cause: cluster.Because("bad luck"), Ended: Start}},
 		Again:  []journal.Attempt{{Of: id, At: Start.Add(time.Minute), Text: "once more"}},
 		Events: []journal.Event{{At: Start, Kind: journal.EventState, VJob: id, State: "failed", Text: "bad luck"}},
 	}
@@ -126,7 +126,7 @@ func testAttempts(t *testing.T, w *World) {
 	w.commit(t, failing(2))
 
 	want := s.VJobs(first.ID)[1]
-	want.ID, want.Replaces, want.Attempts, want.Submitted, want.Reason = 4, 2, 1, Start.Add(time.Minute), "once more"
+	want.ID, want.Replaces, want.Attempts, want.Submitted, want.Cause = 4, 2, 1, Start.Add(time.Minute), cluster.Because("once more")
 	for rank := range want.VMs {
 		want.VMs[rank].ID.VJob = 4
 	}

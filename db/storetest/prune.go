@@ -53,7 +53,7 @@ func (w *World) prune(t *testing.T, h journal.Horizon) (sum journal.Pruned, batc
 // end ends a vjob at an instant, with an event of that time.
 func (w *World) end(t *testing.T, job *cluster.VJob, at time.Time) {
 	t.Helper()
-	if err := job.Become(cluster.Terminated, "done"); err != nil {
+	if err := job.Become(cluster.Terminated, cluster.Because("done")); err != nil {
 		t.Fatal(err)
 	}
 	change, event := Change(job), StateEvent(job)

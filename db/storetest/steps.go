@@ -22,7 +22,7 @@ func testVersions(t *testing.T, w *World) {
 		change journal.VJobChange
 		want   error
 	}{
-		{"another reason", journal.VJobChange{State: cluster.Waiting, Reason: "third in line"}, nil},
+		{"another reason", journal.VJobChange{State: cluster.Waiting, Cause: cluster.Because("third in line")}, nil},
 		{"a state under the old version", journal.VJobChange{State: cluster.Booting}, cluster.ErrConflict},
 		{"a hold under the old version", journal.VJobChange{State: cluster.Waiting, Held: true}, cluster.ErrConflict},
 		{"no edge", journal.VJobChange{State: cluster.Suspended, Version: 1}, cluster.ErrConflict},
@@ -30,11 +30,11 @@ func testVersions(t *testing.T, w *World) {
 		{"a release", journal.VJobChange{State: cluster.Waiting, Version: 2}, nil},
 		{"booting", journal.VJobChange{State: cluster.Booting, Version: 3}, nil},
 		{"stale", journal.VJobChange{State: cluster.Running, Version: 2}, cluster.ErrConflict},
-		{"running", journal.VJobChange{State: cluster.Running, Version: 4, Started: Start, Reason: "chosen"}, nil},
-		{"two edges at once", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room", Ended: Start}, nil},
-		{"times that are not told", journal.VJobChange{State: cluster.Suspended, Version: 6, Reason: "made room"}, nil},
+		{"running", journal.VJobChange{State: cluster.Running, Version: 4, Started: Start, Cause: cluster.Because("chosen")}, nil},
+		{"two edges at once", journal.VJobChange{State: cluster.Suspended, Version: 6, Cause: cluster.Because("made room"), Ended: Start}, nil},
+		{"times that are not told", journal.VJobChange{State: cluster.Suspended, Version: 6, Cause: cluster.Because("made room")}, nil},
 		{"times again", journal.VJobChange{
-			State: cluster.Suspended, Version: 6, Reason: "made room", Started: Start.Add(1), Ended: Start.Add(1),
+			State: cluster.Suspended, Version: 6, Cause: cluster.Because("made room"), Started: Start.Add(1), Ended: Start.Add(1),
 		}, nil},
 	}
 	for _, c := range cases {
@@ -45,7 +45,7 @@ func testVersions(t *testing.T, w *World) {
 	w.reopen()
 	kept := w.Kept(job.ID)
 	want := job.Clone()
-	want.State, want.Version, want.Reason = cluster.Suspended, 6, "made room"
+	want.State, want.Version, want.Cause = cluster.Suspended, 6, cluster.Because("made room")
 	same(t, "kept", kept.VJob, want)
 	same(t, "started", kept.Started, Start)
 	same(t, "ended", kept.Ended, Start)
@@ -55,7 +55,7 @@ func testTerminal(t *testing.T, w *World) {
 	job := w.submit(t, Submission("t", 1))
 	end := Start.Add(time.Hour)
 	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{
-		ID: job.ID, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Ended: end, Reason: "why",
+		ID: job.ID, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Ended: end, Cause: cluster.Because("why"),
 	}}})
 	for _, next := range []cluster.State{cluster.Waiting, cluster.Terminated, cluster.Running} {
 		err := w.Commit(t.Context(), journal.Step{VJobs: []journal.VJobChange{{ID: job.ID, State: next, Version: 5}}})

@@ -157,7 +157,7 @@ func (w *World) reopen() { w.Store = w.Reopen() }
 // become moves a vjob to a state as the loop does: change and event in one step.
 func (w *World) become(t *testing.T, job *cluster.VJob, next cluster.State) {
 	t.Helper()
-	if err := job.Become(next, "test"); err != nil {
+	if err := job.Become(next, cluster.Because("test")); err != nil {
 		t.Fatal(err)
 	}
 	w.commit(t, journal.Step{VJobs: []journal.VJobChange{Change(job)}, Events: []journal.Event{StateEvent(job)}})
@@ -165,12 +165,12 @@ func (w *World) become(t *testing.T, job *cluster.VJob, next cluster.State) {
 
 // Change is the present state of a vjob as a change.
 func Change(job *cluster.VJob) journal.VJobChange {
-	return journal.VJobChange{ID: job.ID, State: job.State, Held: job.Held, Reason: job.Reason, Version: job.Version}
+	return journal.VJobChange{ID: job.ID, State: job.State, Held: job.Held, Cause: job.Cause, Version: job.Version}
 }
 
 // StateEvent tells the present state of a vjob.
 func StateEvent(job *cluster.VJob) journal.Event {
-	return journal.Event{At: Start, Kind: journal.EventState, VJob: job.ID, State: job.State.String(), Text: job.Reason}
+	return journal.Event{At: Start, Kind: journal.EventState, VJob: job.ID, State: job.State.String(), Text: "state", Cause: job.Cause}
 }
 
 // emptyGang is the gang of a vjob that was never touched.

@@ -22,7 +22,8 @@ type View struct {
 	Planned        bool      // the present plan boots it, and has not begun to
 	Nodes          []cluster.NodeID
 	Events         []rest.Event
-	Exit           *int // of the command, if it is known
+	Exit           *int   // of the command, if it is known
+	Why            string // the vjob is in its state, and what it waits for
 }
 
 // DefaultQueue is what OAR calls the queue of a job that names none.
@@ -106,8 +107,8 @@ func (r *Record) message(v *View, name string) string {
 			fmt.Fprintf(&b, ",%s=%s", part.key, part.value)
 		}
 	}
-	if v.Reason != "" && (v.VJob.State.Ready() || v.VJob.State == cluster.Failed) {
-		fmt.Fprintf(&b, " (%s)", v.Reason)
+	if why := v.Why; why != "" && (v.VJob.State.Ready() || v.VJob.State == cluster.Failed) {
+		fmt.Fprintf(&b, " (%s)", why)
 	}
 	return b.String()
 }

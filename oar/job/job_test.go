@@ -34,11 +34,11 @@ func TestRecord(t *testing.T) {
 func TestMessage(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, v := range map[string]job.View{
-		"R=3,W=2:0:0,J=B (waits: needs 6 CPU more)": {VJob: &cluster.VJob{Walltime: 2 * time.Hour, Reason: "waits: needs 6 CPU more"}, Reserved: cluster.Resources{CPU: 2500}},
+		"R=3,W=2:0:0,J=B (waits: needs 6 CPU more)": {VJob: &cluster.VJob{Walltime: 2 * time.Hour}, Why: "waits: needs 6 CPU more", Reserved: cluster.Resources{CPU: 2500}},
 		"R=8,W=1:0:0,J=R,N=x,P=p1": {VJob: &cluster.VJob{
-			State: cluster.Running, Name: "other", Walltime: time.Hour, Reason: "runs",
+			State: cluster.Running, Name: "other", Walltime: time.Hour,
 			Terms: cluster.Terms{Project: "p1", Reservation: at, Labels: (&job.Record{Name: "x", Queue: "default"}).Labels()},
-		}, Reserved: cluster.Resources{CPU: 8000}},
+		}, Why: "runs", Reserved: cluster.Resources{CPU: 8000}},
 		"R=1,W=0:0:0,J=I,Q=admin,T=noop": {VJob: &cluster.VJob{State: cluster.Running, Terms: cluster.Terms{Labels: (&job.Record{Interactive: true, Queue: "admin", Types: []string{"noop"}}).Labels()}}, Reserved: cluster.Resources{CPU: 1000}},
 	} {
 		if j := job.Of(&v, nil); j.Message != want {

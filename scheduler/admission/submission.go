@@ -54,7 +54,7 @@ func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
 		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Clone(),
-		VMs: make([]cluster.VM, len(s.VMs)), Reason: "submitted",
+		VMs: make([]cluster.VM, len(s.VMs)), Cause: cluster.Cause{Kind: cluster.CauseSubmitted},
 	}
 	for rank, vm := range s.VMs {
 		vm.ID = cluster.VMID{VJob: id, Rank: rank}

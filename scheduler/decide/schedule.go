@@ -155,7 +155,7 @@ func (q quotas) note(f *forecast.Job) {
 
 // foreseen is what the forecast is told of a vjob.
 func foreseen(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.Job {
-	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Reason}
+	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Cause.String()}
 	if decided && v.Reason != "" && (j.State.Ready() || v.Target == queue.Run) {
 		f.Reason = v.Reason
 	}

@@ -26,15 +26,15 @@ func (f *family) Job(id cluster.VJobID) (execute.Report, bool) {
 
 func (f *family) Members(cluster.VJobID) []execute.Report { return nil }
 
-func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, why string) error {
+func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, cause cluster.Cause) error {
 	delete(f.jobs, id)
-	f.said[id] = why
+	f.said[id] = cause.Why(cluster.Waiting)
 	f.register.Note(journal.Past{ID: id, Outcome: cluster.Broken})
 	return nil
 }
 
-func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, why string) error {
-	f.said[id] = why
+func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, cause cluster.Cause) error {
+	f.said[id] = cause.Why(cluster.Waiting)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func TestUnmetGoesOn(t *testing.T) {
 		2: "vjob 1, for which it waits to end well, ran over its walltime",
 		3: "vjob 2, for which it waits to end well, has failed",
 		4: "vjob 3, for which it waits to end well, has failed",
-		5: "held: vjob 4, for which it waits to end well, has failed",
+		5: "vjob 4, for which it waits to end well, has failed",
 		6: "", 7: "",
 	} {
 		if f.said[id] != want {

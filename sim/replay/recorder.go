@@ -113,7 +113,7 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 		default: // nothing is counted
 		}
 	}
-	j.State, j.Reason, j.Outcome = c.State, c.Reason, c.Outcome
+	j.State, j.Reason, j.Outcome = c.State, c.Cause.String(), c.Outcome
 	if c.State.Terminal() && j.Ended < 0 {
 		j.Ended = at
 		r.open--

@@ -43,8 +43,8 @@ func TestWindows(t *testing.T) {
 // failed demands that a job has failed, and says why.
 func (p *plant) failed(id cluster.VJobID, why string) {
 	p.t.Helper()
-	if j := p.store.job(id); j.State != cluster.Failed || !strings.HasPrefix(j.Reason, why) {
-		p.t.Errorf("job %s is %s: %s, want failed: %s…", id, j.State, j.Reason, why)
+	if j := p.store.job(id); j.State != cluster.Failed || !strings.HasPrefix(j.Cause.String(), why) {
+		p.t.Errorf("job %s is %s: %s, want failed: %s…", id, j.State, j.Cause, why)
 	}
 }
 

@@ -184,7 +184,7 @@ var course = []cluster.State{cluster.Waiting, cluster.Booting, cluster.Running, 
 
 func (c *client) walk(job *cluster.VJob) error {
 	for _, next := range course[1:] {
-		if err := job.Become(next, "walk"); err != nil {
+		if err := job.Become(next, cluster.Because("walk")); err != nil {
 			return err
 		}
 		change := storetest.Change(job)

@@ -128,7 +128,7 @@ func (s *stage) reason(id cluster.VJobID) string {
 			return status.Reason
 		}
 	}
-	return s.states[id].Reason
+	return s.states[id].Cause.String()
 }
 
 func (s *stage) count(id cluster.VJobID, what string) (n int, err error) {

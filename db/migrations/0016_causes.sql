@@ -1,0 +1,4 @@
+-- Why a vjob is in its state is a cause now (JSON, or the text of an older vjob), and events
+-- of states have one as well.
+ALTER TABLE vjobs RENAME COLUMN reason TO cause;
+ALTER TABLE events ADD COLUMN cause TEXT NOT NULL DEFAULT '';
