@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -123,17 +124,17 @@ func (c Cause) clause() string {
 	case CausePreempted:
 		return " to make room for " + c.named() + c.short()
 	case CauseReservation:
-		return " to make room for the reservation of " + c.named() + c.short()
+		return strings.TrimSuffix(" to make room for the reservation of "+c.named()+" "+c.Text, " ")
 	case CauseSaving:
 		return " to save power" + c.text()
 	case CauseSubmitted:
 		text = "submitted"
 	case CauseRoom:
-		text = "there is room"
+		text = cmp.Or(c.Text, "there is room")
 	case CauseTurn:
-		text = "its time slice is over"
+		text = cmp.Or(c.Text, "the turn of its slot is over")
 	case CauseDrained:
-		text = c.nodes() + " drained"
+		text = c.nodes() + " drained" + c.text()
 	case CauseOrder:
 		text = c.Text + " by " + c.By
 	case CauseWalltime:

@@ -44,6 +44,7 @@ type VJob struct {
 
 	State   State
 	Held    bool    // not to be selected: a Waiting vjob stays so, a Running one is suspended
+	Hold    Cause   // why it is held
 	Cause   Cause   // why it is in this state
 	Outcome Outcome // how it has ended
 	Version int     // +1 at every change of State or Held

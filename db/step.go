@@ -111,9 +111,9 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 		}
 	}
 	// The first time that is told counts: the loop does not know it after a restart.
-	return t.exec(`UPDATE vjobs SET state = ?, held = ?, cause = ?, outcome = ?, version = ?,
+	return t.exec(`UPDATE vjobs SET state = ?, held = ?, hold = ?, cause = ?, outcome = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
-		c.State.String(), c.Held, c.Cause.Encode(), c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+		c.State.String(), c.Held, c.Hold.Encode(), c.Cause.Encode(), c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 
 // span gives a vjob another walltime.

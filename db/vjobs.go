@@ -106,7 +106,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 }
 
 const (
-	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
+	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, hold, cause, version,
 		queue, project, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
@@ -120,7 +120,7 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 		&j.ID, &j.Owner, &j.Name,
 		instant{&j.Submitted},
 		&j.Priority, &j.Walltime, &state, &j.Held,
-		cause{&j.Cause},
+		cause{&j.Hold}, cause{&j.Cause},
 		&j.Version,
 		&j.Queue, &j.Project, &j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &outcome,
 		instant{&row.Started},

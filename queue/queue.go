@@ -78,6 +78,8 @@ func (w Target) String() string { return [...]string{"wait", "run", "suspend", "
 type Verdict struct {
 	Target Target
 	Reason string
+	// Cause is why a vjob that runs or stands still is to stop; zero: the reason says it.
+	Cause cluster.Cause
 	// Again is when time alone will change the verdict; zero: it will not.
 	Again time.Time
 	// Start is when a vjob that waits or makes room is estimated to start or to go on, if
@@ -164,6 +166,8 @@ type Shortage struct {
 	// Limit is a quota or a power budget that is used up, in words; "" when none is. More
 	// room would not help, and those behind need not wait for it.
 	Limit string
+	// Kind is of what kind the limit is: quota or power.
+	Kind cluster.CauseKind
 }
 
 // String tells the shortage to people: "needs 6 CPU and 2 GiB more".

@@ -73,6 +73,7 @@ func (s TimeSlices) Select(m *Input) []Verdict {
 		case w.settled[i]:
 		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
 			w.settle(i, Suspend, "suspended: there is no slot for it")
+			w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn, Text: "there is no slot for it"}
 		default:
 			w.wait(i, fmt.Sprintf("all %d slots are full", mostSlots))
 		}
@@ -109,6 +110,7 @@ func (TimeSlices) settle(w *walk, i, turns int, in bool, which string) {
 		w.settle(i, Run, "runs: the slot whose turn it is leaves room")
 	case w.jobs[i].State == cluster.Running:
 		w.settle(i, Suspend, "suspended: the turn of its slot is over")
+		w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn}
 	case short.Limit != "":
 		w.refuse(i, short)
 	default:

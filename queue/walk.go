@@ -36,6 +36,7 @@ func begin(m *Input) *walk {
 			w.settle(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
 			w.settle(i, Suspend, "suspended: it is held")
+			w.verdicts[i].Cause = j.Hold
 		case j.Held:
 			w.settle(i, Wait, WhyHeld(j.VJob))
 		case j.Ineligible != "" && j.State.Ready():
@@ -119,7 +120,7 @@ func (w *walk) let(i int) {
 	case ok:
 		w.settle(i, Run, "runs: there is room")
 	case w.jobs[i].State == cluster.Running:
-		w.park(i, "to make room for "+w.ahead(i), short)
+		w.park(i, cluster.CausePreempted, "to make room for "+w.ahead(i), short)
 	default:
 		w.refuse(i, short)
 	}
@@ -127,12 +128,14 @@ func (w *walk) let(i int) {
 
 // park has a vjob that runs make room. One for which there is less of something than there
 // was, as of power, does not do it for others.
-func (w *walk) park(i int, why string, short Shortage) {
+func (w *walk) park(i int, kind cluster.CauseKind, why string, short Shortage) {
 	if short.Limit != "" {
 		w.settle(i, Suspend, "suspended: "+short.Limit)
+		w.verdicts[i].Cause = cluster.Cause{Kind: short.Kind, Text: short.Limit}
 		return
 	}
 	w.settle(i, Suspend, "suspended "+why+": "+short.String())
+	w.verdicts[i].Cause = cluster.Cause{Kind: kind, VJobs: w.preemptors(i), Short: short.Missing, Text: short.String()}
 }
 
 // parks reports whether a running vjob is to be parked that nobody holds.

@@ -32,6 +32,16 @@ func (w *walk) ahead(i int) string {
 	return w.list(before)
 }
 
+// preemptors are the vjobs for which one makes room: those before it that are to start.
+func (w *walk) preemptors(i int) (list []cluster.VJobRef) {
+	for k := range i {
+		if j := &w.jobs[k]; w.runs[k] && j.State.Ready() {
+			list = append(list, j.Ref())
+		}
+	}
+	return list
+}
+
 // listed is how many vjobs a reason names before it only counts.
 const listed = 3
 
@@ -75,13 +85,8 @@ func ordinal(n int) string {
 
 // WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
 func WhyHeld(j *cluster.VJob) string {
-	switch c := j.Cause; {
-	case c.Kind == cluster.CauseOrder && c.Text != "held":
-		return "is held"
-	case c.Kind == cluster.CauseOrder:
-		return "is held by " + c.By
-	case c.Kind == cluster.CauseWalltime, c.Kind == cluster.CauseDependency:
-		return "is held" + c.Clause(j.State)
+	if j.Hold.Kind == cluster.CauseOrder {
+		return "is " + j.Hold.Text + " by " + j.Hold.By
 	}
-	return "is held"
+	return "is held" + j.Hold.Clause(j.State)
 }

@@ -151,7 +151,10 @@ func (d *division) fill(verdicts []Verdict) {
 		if ok, short := w.take(k); ok {
 			w.settle(k, Run, "runs: nobody else wants its room")
 		} else {
-			w.park(k, "to make room, since it is best-effort", short)
+			w.park(k, cluster.CausePreempted, "to make room, since it is best-effort", short)
+			if c := &w.verdicts[k].Cause; c.Kind == cluster.CausePreempted {
+				c.VJobs = d.starting(verdicts)
+			}
 		}
 	}
 	for k := range jobs {
@@ -167,6 +170,16 @@ func (d *division) fill(verdicts []Verdict) {
 	for k, i := range d.rest {
 		verdicts[i] = w.verdicts[k]
 	}
+}
+
+// starting are the vjobs that are not best-effort and are to start.
+func (d *division) starting(verdicts []Verdict) (list []cluster.VJobRef) {
+	for _, i := range d.firm {
+		if verdicts[i].Target == Run && d.Jobs[i].State.Ready() {
+			list = append(list, d.Jobs[i].Ref())
+		}
+	}
+	return list
 }
 
 // Ends reports whether a vjob that is to make room is ended, and starts anew later.

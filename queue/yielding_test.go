@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -162,7 +163,7 @@ func TestBestEffortIsOfNoConsequence(t *testing.T) {
 				if j.BestEffort {
 					continue
 				}
-				if v != want[next] {
+				if !reflect.DeepEqual(v, want[next]) {
 					t.Fatalf("%s, %q: vjob %s: %+v, alone %+v", p.Name(), all, j.ID, v, want[next])
 				}
 				next++

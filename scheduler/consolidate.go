@@ -88,6 +88,9 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 		return
 	}
 	d.Plan, d.Caps = found.Plan, found.Caps
+	for i := range d.Plan.Gangs {
+		d.Plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: found.Dark}
+	}
 	for _, vm := range found.VMs {
 		s.moved[vm] = c.now.Add(ask.Horizon)
 	}

@@ -300,10 +300,10 @@ func TestPlacesAndReasons(t *testing.T) {
 	for id, want := range map[cluster.VJobID]struct {
 		place  int
 		reason string
-	}{1: {0, "suspended to make room"}, 3: {0, ""}, 2: {1, "1st in line"}, 4: {0, "held"}} {
+	}{1: {0, "to make room for 3"}, 3: {0, ""}, 2: {1, "1st in line"}, 4: {0, "held"}} {
 		got := s.VJobs[id]
-		if got.Place != want.place || want.reason != "" && id != 1 && !strings.Contains(got.Reason, want.reason) {
-			t.Errorf("vjob %s is %s, place %d: %q", id, got.State, got.Place, got.Reason)
+		if got.Place != want.place || want.reason != "" && !strings.Contains(got.Why(""), want.reason) {
+			t.Errorf("vjob %s is %s, place %d: %q", id, got.State, got.Place, got.Why(""))
 		}
 	}
 }

@@ -253,7 +253,7 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 	}
 	for _, e := range step.Events {
 		l.log.Info("event", slog.String("kind", string(e.Kind)), slog.Int64("vjob", int64(e.VJob)),
-			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.Text))
+			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.Told("")))
 	}
 	l.at("before commit")
 	err := l.store.Commit(context.WithoutCancel(ctx), step)

@@ -272,7 +272,7 @@ func TestABadImageHoldsItsVJob(t *testing.T) {
 	d.reply(1, nil)
 	d.wants("1 save 1.0@a, 2 seal 1.0@a")
 	d.reply(2, hypervisor.ErrBadImage)
-	if r, _ := d.exec.Job(1); !r.Job.Held || r.Job.Cause.Text == "" {
+	if r, _ := d.exec.Job(1); !r.Job.Held || r.Job.Hold.Text == "" {
 		t.Errorf("it is not held: %+v", r.Job)
 	}
 }

@@ -140,7 +140,10 @@ func TestHoldsAreWritten(t *testing.T) {
 		}
 		d.drain()
 		event := journal.Event{At: later, Kind: journal.EventState, VJob: 1, State: "running", Text: "vjob 1", Cause: cluster.Because("by ada")}
-		change := journal.VJobChange{ID: 1, State: cluster.Running, Held: held, Cause: cluster.Because("by ada"), Version: i + 1}
+		change := journal.VJobChange{ID: 1, State: cluster.Running, Held: held, Version: i + 1}
+		if held {
+			change.Hold = cluster.Because("by ada")
+		}
 		if s := d.steps[0]; !reflect.DeepEqual(s.Events, []journal.Event{event}) || !reflect.DeepEqual(s.VJobs, []journal.VJobChange{change}) {
 			t.Errorf("held %t: written is %+v, told %+v", held, s.VJobs, s.Events)
 		}

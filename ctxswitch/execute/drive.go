@@ -217,7 +217,7 @@ func (e *Executor) show(p *pursuit) {
 
 func (e *Executor) writeJob(p *pursuit) {
 	change := journal.VJobChange{
-		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Cause: p.job.Cause, Outcome: p.job.Outcome,
+		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome,
 		Version: p.job.Version, Started: p.started,
 	}
 	if p.job.State.Terminal() {

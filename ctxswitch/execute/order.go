@@ -53,7 +53,10 @@ func (e *Executor) hold(p *pursuit, held bool, cause cluster.Cause) {
 		return
 	}
 	job := p.changing()
-	job.Held, job.Cause = held, cause
+	job.Held, job.Hold = held, cluster.Cause{}
+	if held {
+		job.Hold = cause
+	}
 	job.Version++
 	e.changes++
 	e.writeJob(p)

@@ -107,6 +107,7 @@ type VJobChange struct {
 	ID      cluster.VJobID
 	State   cluster.State
 	Held    bool
+	Hold    cluster.Cause
 	Cause   cluster.Cause
 	Outcome cluster.Outcome
 	Version int

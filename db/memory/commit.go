@@ -164,7 +164,7 @@ func (s *Store) change(c *journal.VJobChange, u *undo) error {
 		s.free(c.ID, u)
 	}
 	next := *old // a copy: readers and clones hold the old one
-	next.State, next.Held, next.Cause, next.Outcome, next.Version = c.State, c.Held, c.Cause, c.Outcome, c.Version
+	next.State, next.Held, next.Hold, next.Cause, next.Outcome, next.Version = c.State, c.Held, c.Hold, c.Cause, c.Outcome, c.Version
 	row.VJob = &next
 	if row.Started.IsZero() { // the first time that is told counts
 		row.Started = utc(c.Started)

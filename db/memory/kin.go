@@ -78,7 +78,7 @@ func (s *Store) again(a *journal.Attempt, u *undo) {
 	u.replaced = append(u.replaced, func() { s.vjobs, s.gangs, s.last, s.names = vjobs, gangs, last, names })
 	job := s.vjobs[at].Clone()
 	job.ID, job.Replaces, job.Attempts = s.last+1, a.Of, job.Attempts+1
-	job.State, job.Held, job.Outcome, job.Version, job.Cause = cluster.Waiting, false, cluster.Open, 0, cluster.Because(a.Text)
+	job.State, job.Held, job.Hold, job.Outcome, job.Version, job.Cause = cluster.Waiting, false, cluster.Cause{}, cluster.Open, 0, cluster.Because(a.Text)
 	job.Submitted = utc(a.At)
 	for rank := range job.VMs {
 		job.VMs[rank].ID.VJob = job.ID

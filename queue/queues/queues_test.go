@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -186,7 +187,7 @@ func TestRoomForAll(t *testing.T) {
 		}
 		m := moment(t, 12_000, lines...)
 		verdicts := list(t, qs...).Policy(owner).Select(m)
-		if qs[0].Policy == qs[1].Policy && qs[1].Policy == qs[2].Policy && !slices.Equal(verdicts, qs[0].Policy.Select(m)) {
+		if qs[0].Policy == qs[1].Policy && qs[1].Policy == qs[2].Policy && !reflect.DeepEqual(verdicts, qs[0].Policy.Select(m)) {
 			t.Fatalf("seed %d: one policy decides otherwise", seed)
 		}
 		used := cluster.MilliCPU(0)

@@ -190,7 +190,7 @@ func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 		return r.inner.Take(id)
 	}
 	if why := r.tally.Refuses(j); why != "" {
-		return false, queue.Shortage{Limit: why}
+		return false, queue.Shortage{Limit: why, Kind: cluster.CauseQuota}
 	}
 	if ok, short = r.inner.Take(id); ok {
 		r.tally.Count(j)

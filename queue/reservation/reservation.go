@@ -185,6 +185,7 @@ func (b *book) explain(verdicts []queue.Verdict) {
 		case v.Target != queue.Suspend || j.Busy || j.Held:
 		case b.sent[j.ID]:
 			v.Reason = "suspended to make room for " + whose
+			v.Cause = cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{e.Ref()}, Text: "at " + cluster.Clock(e.Reservation, b.Now)}
 		default:
 			v.Reason += "; room is made for " + whose
 		}

@@ -114,7 +114,7 @@ func (p *View) evict() []queue.Verdict {
 		case !r.Idle || r.Blind:
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
-			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + p.closed}
+			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + p.closed, Cause: cluster.Because(p.closed)}
 		case r.Job.Held:
 			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:

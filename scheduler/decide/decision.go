@@ -57,6 +57,7 @@ func (p *View) choose() (d Decision) {
 	d.Rationed, d.Shapes = p.rationed(), p.shapes(&d.Plan)
 	d.Caps = p.allot(d.Verdicts, d.Plan.Target)
 	d.Plan = p.within(d.Plan, d.Caps)
+	p.causes(&d)
 	return d
 }
 

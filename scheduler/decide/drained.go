@@ -33,7 +33,10 @@ func (p *View) evacuate(wished []queue.Verdict) {
 			continue
 		}
 		p.leaves[r.Job.ID] = true
-		wished[i] = queue.Verdict{Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node)}
+		wished[i] = queue.Verdict{
+			Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node),
+			Cause: cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (r *powered) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 		return r.Capacity.Take(id)
 	}
 	if why := r.take(i); why != "" {
-		return false, queue.Shortage{Limit: why}
+		return false, queue.Shortage{Limit: why, Kind: cluster.CausePower}
 	}
 	if ok, short = r.Capacity.Take(id); !ok {
 		r.drop(i)
@@ -194,7 +194,7 @@ func (p *View) afford(verdicts []queue.Verdict) {
 // poor is the verdict on a vjob for which there is no power.
 func poor(job *cluster.VJob, why string) queue.Verdict {
 	if job.State == cluster.Running {
-		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why}
+		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why, Cause: cluster.Cause{Kind: cluster.CausePower, Text: why}}
 	}
 	return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
 }

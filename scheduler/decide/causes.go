@@ -1,0 +1,75 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// causes notes for each gang of a plan why the decision wants it.
+func (p *View) causes(d *Decision) {
+	if len(d.Plan.Gangs) == 0 {
+		return
+	}
+	index := make(map[cluster.VJobID]int, len(p.VJobs))
+	for i := range p.VJobs {
+		index[p.VJobs[i].Job.ID] = i
+	}
+	d.Plan.Gangs = slices.Clone(d.Plan.Gangs)
+	starters := p.starting(&d.Plan, index)
+	for k := range d.Plan.Gangs {
+		g := &d.Plan.Gangs[k]
+		i, known := index[g.VJob]
+		if !known {
+			continue
+		}
+		job, v := p.VJobs[i].Job, &d.Verdicts[i]
+		switch stays := job.State == cluster.Running && v.Target == queue.Run; {
+		case stays:
+			g.Cause = p.moved(d, g, starters)
+		case v.Target == queue.Run:
+			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
+		case !v.Cause.IsZero():
+			g.Cause = v.Cause
+		case job.State == cluster.Paused: // what it stands still for
+			g.Cause = job.Cause
+		default:
+			g.Cause = cluster.Because(strings.TrimPrefix(strings.TrimPrefix(v.Reason, "suspended"), ": "))
+		}
+	}
+}
+
+// starting are the vjobs that a plan starts or resumes.
+func (p *View) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (list []cluster.VJobRef) {
+	for _, g := range plan.Gangs {
+		i, known := index[g.VJob]
+		starts := g.Kind == cluster.Boot || g.Kind == cluster.Resume || g.Kind == cluster.Unpause
+		if known && starts && p.VJobs[i].Job.State.Ready() {
+			list = append(list, p.VJobs[i].Job.Ref())
+		}
+	}
+	return list
+}
+
+// moved is why a vjob that runs on is elsewhere after a plan: its node is drained, rules are
+// broken, or its room is wanted.
+func (p *View) moved(d *Decision, g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
+	c := cluster.Cause{}
+	for _, id := range g.Actions {
+		from := d.Plan.Actions[id].From
+		if node, known := p.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
+			c.Kind, c.Nodes = cluster.CauseDrained, append(c.Nodes, from)
+		}
+	}
+	switch {
+	case c.Kind != "":
+	case len(starters) > 0:
+		c = cluster.Cause{Kind: cluster.CausePreempted, VJobs: starters}
+	case len(d.Breaches) > 0:
+		c = cluster.Cause{Kind: cluster.CauseRule, Text: d.Breaches[0]}
+	}
+	return c
+}
