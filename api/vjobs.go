@@ -266,7 +266,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		w.Rank = wireRank(&status.Rank)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
 		w.PowerWatts = watts(status.Watts)
-		w.Reason, w.Since = status.Why(viewer), instant(status.Gang.Since)
+		w.Reason, w.Since = status.Why(viewer, now.At), instant(status.Gang.Since)
 	}
 	w.Reason = Shown(w.Reason, viewer, now)
 	w.Late = late(row, &w, now.At)

@@ -81,6 +81,15 @@ func (c Cause) IsZero() bool {
 	return c.Kind == "" && len(c.VJobs) == 0 && c.Hidden == 0 && len(c.Nodes) == 0 && c.Short == (Resources{}) && c.By == "" && c.Text == "" && c.Switch == 0
 }
 
+// Preempts reports whether others have the room, the power or the quota that the vjob had.
+func (c Cause) Preempts() bool {
+	switch c.Kind {
+	case CausePreempted, CauseReservation, CauseTurn, CausePower, CauseQuota:
+		return true
+	}
+	return false
+}
+
 // mostNamed is how many vjobs or nodes a text names.
 const mostNamed = 3
 
@@ -114,6 +123,9 @@ func (c Cause) Clause(s State) string {
 	clause := c.clause()
 	if s == Waiting && (c.Kind == CausePreempted || c.Kind == CauseReservation) {
 		return ": it was ended" + clause + "; it starts anew later"
+	}
+	if c.Kind == CauseOrder && c.Text == s.String() { // suspended by ann
+		return " by " + c.By
 	}
 	return clause
 }

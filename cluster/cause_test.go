@@ -33,7 +33,7 @@ func TestCauses(t *testing.T) {
 			" to make room for the reservation of 3 high (bob) at 14:00", " to make room for the reservation of a vjob of another user at 14:00",
 		},
 		{cluster.Running, cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{"n1", "n2"}}, ": nodes n1 and n2 are drained", ": nodes n1 and n2 are drained"},
-		{cluster.Suspended, cluster.Cause{Kind: cluster.CauseOrder, By: "root", Text: "suspended"}, ": suspended by root", ": suspended by root"},
+		{cluster.Suspended, cluster.Cause{Kind: cluster.CauseOrder, By: "root", Text: "suspended"}, " by root", " by root"},
 		{cluster.Running, cluster.Cause{Switch: 7}, ": context switch 7", ": context switch 7"},
 		{cluster.Running, cluster.Cause{}, "", ""},
 	} {

@@ -11,7 +11,7 @@ import (
 
 // line is the place of the next one that waits: "3rd in line behind 12 and 15".
 func (w *walk) line() string {
-	place := ordinal(len(w.waiting)+1) + " in line"
+	place := Ordinal(len(w.waiting)+1) + " in line"
 	if len(w.waiting) == 0 {
 		return place
 	}
@@ -67,8 +67,8 @@ func (w *walk) list(indices []int) string {
 	}
 }
 
-// ordinal is "1st", "2nd", "3rd", "11th".
-func ordinal(n int) string {
+// Ordinal is "1st", "2nd", "3rd", "11th".
+func Ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 {
 		switch n % 10 {

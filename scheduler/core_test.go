@@ -302,8 +302,8 @@ func TestPlacesAndReasons(t *testing.T) {
 		reason string
 	}{1: {0, "to make room for 3"}, 3: {0, ""}, 2: {1, "1st in line"}, 4: {0, "held"}} {
 		got := s.VJobs[id]
-		if got.Place != want.place || want.reason != "" && !strings.Contains(got.Why(""), want.reason) {
-			t.Errorf("vjob %s is %s, place %d: %q", id, got.State, got.Place, got.Why(""))
+		if got.Place != want.place || want.reason != "" && !strings.Contains(got.Why("", epoch), want.reason) {
+			t.Errorf("vjob %s is %s, place %d: %q", id, got.State, got.Place, got.Why("", epoch))
 		}
 	}
 }
@@ -322,7 +322,7 @@ func TestWalltimeEnds(t *testing.T) {
 		t.Errorf("wakes at %s, want its walltime", r.wake)
 	}
 	r.at(40 * time.Second)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping || !strings.Contains(s.Why(""), "walltime") {
-		t.Errorf("at its walltime it is %s: %s", s.State, s.Why(""))
+	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping || !strings.Contains(s.Why("", epoch), "walltime") {
+		t.Errorf("at its walltime it is %s: %s", s.State, s.Why("", epoch))
 	}
 }

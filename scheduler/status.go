@@ -1,12 +1,15 @@
 package scheduler
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
+	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
@@ -79,18 +82,46 @@ type VJobStatus struct {
 	Refusals []Refusal     // nodes on which VMs of it could not be created, since it last got where it should
 }
 
-// Why says why the vjob is in its state and, if it waits, what for: "to make room for 3 high
-// (bob): 4 CPU short; waits: needs 4 CPU more; 1st in line". Vjobs of other users than the
-// viewer are not named in the cause; the viewer "" is an administrator.
-func (s *VJobStatus) Why(viewer string) string {
-	why := s.Cause.For(viewer).Why(s.State)
+// Why says why the vjob is in its state and, if it waits, what for: "suspended 14:02 to make
+// room for 3 high (bob): 4 CPU short; 1st in line, resumes 15:10 at the latest". The cause
+// counts vjobs of other users than the viewer; the viewer "" is an administrator.
+func (s *VJobStatus) Why(viewer string, now time.Time) string {
+	clause := s.Cause.For(viewer).Clause(s.State)
 	switch {
-	case s.Reason == "":
-		return why
-	case why == "", s.State == cluster.Running, s.State == cluster.Waiting && s.Cause.Kind == cluster.CauseSubmitted:
-		return s.Reason
+	case clause == "", s.State == cluster.Running && s.Reason != "", s.State == cluster.Waiting && s.Cause.Kind == cluster.CauseSubmitted:
+		return cmp.Or(s.Reason, strings.TrimPrefix(clause, ": "))
+	case !s.State.Stable():
+		return joined(s.State.String()+clause, s.Reason)
+	case s.Held && s.Cause.Kind == cluster.CauseOrder:
+		return s.since(now) + clause
+	case s.Place > 0 && s.Cause.Preempts():
+		return joined(s.since(now)+clause, s.turn(now))
 	}
-	return why + "; " + s.Reason
+	return joined(s.since(now)+clause, s.Reason)
+}
+
+// since is "suspended 14:02".
+func (s *VJobStatus) since(now time.Time) string {
+	if s.Gang.Since.IsZero() {
+		return s.State.String()
+	}
+	return s.State.String() + " " + cluster.Clock(s.Gang.Since, now)
+}
+
+// turn is "1st in line, resumes 15:10 at the latest".
+func (s *VJobStatus) turn(now time.Time) string {
+	text := queue.Ordinal(s.Place) + " in line"
+	if !s.Start.IsZero() {
+		text += ", resumes " + cluster.Clock(s.Start, now) + " at the latest"
+	}
+	return text
+}
+
+func joined(text, more string) string {
+	if more == "" {
+		return text
+	}
+	return text + "; " + more
 }
 
 // ActionStatus is one action under way.

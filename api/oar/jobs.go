@@ -130,7 +130,7 @@ func view(row *journal.Row, now *scheduler.Snapshot, viewer string) job.View {
 		return v // the row is newer, and so is its reason
 	}
 	v.Start, v.Planned = status.Start, status.Promised
-	v.Why = status.Why(viewer)
+	v.Why = status.Why(viewer, now.At)
 	return v
 }
 

@@ -17,9 +17,6 @@ func Why(j *wire.VJob) string {
 	if j.Held && !strings.Contains(reason, "held") {
 		reason = "held; " + reason
 	}
-	if j.QueuePlace > 0 {
-		reason = fmt.Sprintf("#%d %s", j.QueuePlace, reason)
-	}
 	return reason
 }
 
