@@ -60,6 +60,14 @@ func (s *Server) showPlan(c *gin.Context, who Subject) error {
 		plan.Note, plan.CostMiB = "", 0
 	}
 	addActions(&plan, &detail, visible)
+	now := s.snapshot()
+	for _, g := range detail.Plan.Gangs {
+		if cause := g.Cause.For(who.Viewer()); visible(g.VJob) {
+			plan.Gangs = append(plan.Gangs, wire.Gang{
+				VJob: int64(g.VJob), Kind: g.Kind.String(), Why: Shown(cause.String(), who.Viewer(), now), Cause: wireCause(cause, who.Viewer(), now),
+			})
+		}
+	}
 	return answer(c, http.StatusOK, plan)
 }
 

@@ -205,8 +205,17 @@ type Plan struct {
 	TookSeconds     float64    `json:"took_seconds,omitempty"`
 	Note            string     `json:"note,omitempty"`
 	ActionCount     int        `json:"action_count"`
+	Gangs           []Gang     `json:"gangs,omitempty"`   // detail only
 	Actions         []Action   `json:"actions,omitempty"` // detail only
 	Skews           []Skew     `json:"skews,omitempty"`   // detail only
+}
+
+// Gang is what a plan does with one vjob, and why.
+type Gang struct {
+	VJob  int64  `json:"vjob"`
+	Kind  string `json:"kind"` // boot, suspend, resume, migrate, …
+	Why   string `json:"why,omitempty"`
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // Skew is how far apart the members of a gang were paused or resumed.

@@ -156,6 +156,7 @@ func busyCluster() map[string]any {
 			State: "done", Began: &began, Ended: &ended, Note: "as planned",
 		},
 	}
+	detail.Gangs = []wire.Gang{{VJob: 12, Kind: "suspend", Why: "to make room for 15 storm (bob): 6 CPU short"}, {VJob: 13, Kind: "migrate"}}
 	detail.Skews = []wire.Skew{{VJob: 12, Kind: "pause", Seconds: 0.09}}
 	return map[string]any{
 		"/v1/vjobs": wire.VJobList{VJobs: jobs, Total: 3},

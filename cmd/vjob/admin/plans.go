@@ -92,6 +92,16 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 		{"cost", plain.MiB(p.CostMiB)},
 		{"note", p.Note},
 	})
+	if len(p.Gangs) > 0 {
+		b.WriteByte('\n')
+		t := &plain.Table{Heads: plain.Heads(">VJOB GANG WHY")}
+		for _, g := range p.Gangs {
+			t.Row(strconv.FormatInt(g.VJob, 10), g.Kind, plain.Dash(g.Why))
+		}
+		if err := t.Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
 	if len(p.Actions) > 0 {
 		b.WriteByte('\n')
 		t := actionTable(p.Actions)
