@@ -9,8 +9,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings/document"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -70,7 +70,7 @@ func load(t *testing.T, text string) (*admission.Policy, error) {
 
 func ask(t *testing.T, values ...string) *request.Request {
 	t.Helper()
-	r, err := request.Parse(values, request.DefaultSite())
+	r, err := request.Parse(values, request.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestRules(t *testing.T) {
 		if got := shown(&job, said, err); got != c.want {
 			t.Errorf("%+v:\n%s, want\n%s", c.job, got, c.want)
 		}
-		if code, _ := message.ExitOf(err); err != nil && (code != message.ExitAdmission || !errors.Is(err, cluster.ErrInvalid)) {
+		if code, _ := oar.ExitOf(err); err != nil && (code != oar.ExitAdmission || !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("exit %d", code)
 		}
 	}
@@ -155,7 +155,7 @@ func TestTheJobThatIsGivenStays(t *testing.T) {
 	if _, _, err := p.Admit(j); err != nil {
 		t.Fatal(err)
 	}
-	if j.Queue != "" || j.Request.Alternatives[0].Walltime != request.Unsaid || len(j.Properties) > 0 || slices.Contains(j.Types[:1], "besteffort") {
+	if j.Queue != "" || j.Request.Alternatives[0].Walltime != request.NoWalltime || len(j.Properties) > 0 || slices.Contains(j.Types[:1], "besteffort") {
 		t.Errorf("%+v", j)
 	}
 }
@@ -244,7 +244,7 @@ func BenchmarkAdmit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := request.Parse([]string{"nodes=4/core=2"}, request.DefaultSite())
+	r, err := request.Parse([]string{"nodes=4/core=2"}, request.DefaultConfig())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/date"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -23,7 +22,7 @@ const Field = "admission"
 func Compile(rules []Rule) (*Policy, error) {
 	p := &Policy{}
 	for i, r := range rules {
-		c := compiled{Rule: r, over: request.Unsaid, walltime: request.Unsaid}
+		c := compiled{Rule: r, over: request.NoWalltime, walltime: request.NoWalltime}
 		if err := c.check(fmt.Sprintf("%s[%d]", Field, i)); err != nil {
 			return nil, err
 		}
@@ -58,7 +57,7 @@ func (c *compiled) check(path string) (err error) {
 		return err
 	}
 	if c.property, err = property.Parse(path+".set.property", c.Set.Property); err != nil {
-		if e, ok := errors.AsType[*message.Error](err); ok {
+		if e, ok := errors.AsType[*oar.Error](err); ok {
 			return cluster.BadField(path+".set.property", c.Set.Property, "a condition on the properties of nodes: "+e.Text)
 		}
 		return err
@@ -101,9 +100,9 @@ func (c *compiled) limits(path string) error {
 // walltime reads h:m:s; "" is none.
 func walltime(path, text string) (time.Duration, error) {
 	if text == "" {
-		return request.Unsaid, nil
+		return request.NoWalltime, nil
 	}
-	d, odd, err := date.ParseWalltime(text)
+	d, odd, err := oar.ParseWalltime(text)
 	if err != nil || odd != "" { // administrators mean what they write
 		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
 	}

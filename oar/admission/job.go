@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/oar/jobtype"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -13,11 +13,11 @@ import (
 type Job struct {
 	User   string
 	Groups []string // of the user
-	// Ungrouped: the groups of the user are unknown, and rules about them refuse.
-	Ungrouped bool
-	Queue     string
-	Project   string
-	Types     []string
+	// GroupsUnknown: the groups of the user are unknown, and rules about them refuse.
+	GroupsUnknown bool
+	Queue         string
+	Project       string
+	Types         []string
 	// Properties are those of -p and of rules; nodes must have all of them.
 	Properties  []property.Filter
 	Request     *request.Request
@@ -70,7 +70,7 @@ func (j *Job) kind() string {
 
 // typed finds a type by its name.
 func (j *Job) typed(name string) bool {
-	return jobtype.Has(j.Types, name)
+	return oar.HasJobType(j.Types, name)
 }
 
 // asks reports whether a level of a name is asked for.

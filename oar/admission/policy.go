@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/jobtype"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -31,7 +30,7 @@ const mark = "[ADMISSION RULE] "
 
 // Admit follows the rules, each on what those before it have set, until one refuses.
 // It returns the job as it is now and the lines for the user. The error is a
-// [*message.Error] with the exit code 254. The job that is given does not change.
+// [*oar.Error] with the exit code 254. The job that is given does not change.
 func (p *Policy) Admit(j Job) (Job, []string, error) {
 	j = j.clone()
 	var said []string
@@ -41,13 +40,13 @@ func (p *Policy) Admit(j Job) (Job, []string, error) {
 		if !holds {
 			continue
 		}
-		if j.Ungrouped && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
-			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + fmt.Sprintf(
+		if j.GroupsUnknown && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
+			return j, said, &oar.Error{Exit: oar.ExitAdmission, Text: mark + fmt.Sprintf(
 				"a rule (%s) goes by groups, and those of %s are unknown; an administrator states them: vjob accounts change %s --groups LIST",
 				r.Name, j.User, j.User)}
 		}
 		if r.Refuse != "" {
-			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
+			return j, said, &oar.Error{Exit: oar.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
 		}
 		r.apply(&j)
 		if r.Say != "" {
@@ -97,7 +96,7 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 func (r *compiled) who(j *Job) bool {
 	w := &r.When
 	in := func(list []string, unknown bool) bool {
-		return j.Ungrouped && unknown || slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
+		return j.GroupsUnknown && unknown || slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
 	}
 	return among(w.Users, j.User) && (len(w.Groups) == 0 || in(w.Groups, true)) && !in(w.NotGroups, false) &&
 		among(w.Queues, j.Queue) && !slices.Contains(w.NotQueues, j.Queue) && among(w.Projects, j.Project)
@@ -105,14 +104,14 @@ func (r *compiled) who(j *Job) bool {
 
 // lasts reports whether the walltime of an alternative suits the conditions.
 func (r *compiled) lasts(a request.Alternative) bool {
-	return (!r.When.NoWalltime || a.Walltime == request.Unsaid) && (r.over == request.Unsaid || a.Walltime > r.over)
+	return (!r.When.NoWalltime || a.Walltime == request.NoWalltime) && (r.over == request.NoWalltime || a.Walltime > r.over)
 }
 
 func (r *compiled) unknown(text string) bool {
-	if slices.Contains(*r.When.UnknownTypes, jobtype.Split(text).Name) {
+	if slices.Contains(*r.When.UnknownTypes, oar.SplitJobType(text).Name) {
 		return false
 	}
-	_, err := jobtype.Parse(text)
+	_, err := oar.ParseJobType(text)
 	return err != nil
 }
 
@@ -138,7 +137,7 @@ func (r *compiled) apply(j *Job) {
 	if r.property.Expr != nil {
 		j.Properties = append(j.Properties, r.property)
 	}
-	if r.walltime == request.Unsaid {
+	if r.walltime == request.NoWalltime {
 		return
 	}
 	for i := range j.Request.Alternatives {
@@ -153,7 +152,7 @@ var holders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
 
 // fill puts what they stand for in their place.
 func (r *compiled) fill(text string, j *Job, because reason) string {
-	return message.Line(strings.NewReplacer(
+	return oar.PrintableLine(strings.NewReplacer(
 		"{user}", j.User, "{queue}", j.Queue, "{project}", j.Project, "{type}", because.jobType, "{resource}", because.resource,
 	).Replace(text))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vjob/internal/suggest"
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // Filter is a condition as somebody wrote it. The zero Filter is none: every node
@@ -14,7 +14,7 @@ import (
 type Filter struct {
 	Text string // as written
 	Expr Expr   // nil: no condition
-	src  message.Source
+	src  oar.Source
 }
 
 // Matches reports whether a node of these properties is meant.

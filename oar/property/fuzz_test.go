@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	_ "github.com/mattn/go-sqlite3"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
@@ -25,12 +25,12 @@ func FuzzProperty(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	same := []cmp.Option{cmpopts.IgnoreTypes(message.Span{})}
+	same := []cmp.Option{cmpopts.IgnoreTypes(oar.Span{})}
 	f.Fuzz(func(t *testing.T, text string) {
 		x, err := property.Parse("-p", text)
 		if err != nil {
-			var e *message.Error
-			if !errors.As(err, &e) || e.Place.Line < 1 || !strings.Contains(e.Place.Excerpt, "^") {
+			var e *oar.Error
+			if !errors.As(err, &e) || e.Position.Line < 1 || !strings.Contains(e.Position.Excerpt, "^") {
 				t.Fatalf("%q is refused by %#v", text, err)
 			}
 			return

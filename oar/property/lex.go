@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // class is what a token is. Signs are their own text.
@@ -23,7 +23,7 @@ const (
 type token struct {
 	class class
 	text  string // without quotes
-	span  message.Span
+	span  oar.Span
 }
 
 // keyword reports whether the token is a word of the language, in any case.
@@ -42,7 +42,7 @@ func (t token) name() bool {
 
 // lexer cuts a part of a source into tokens.
 type lexer struct {
-	src message.Source
+	src oar.Source
 	at  int
 	end int
 }
@@ -55,7 +55,7 @@ func (l *lexer) next() token {
 	rest := l.src.Text[from:l.end]
 	is := func(c class, size int, text string) token {
 		l.at += size
-		return token{c, text, message.Span{Off: from, End: l.at}}
+		return token{c, text, oar.Span{Off: from, End: l.at}}
 	}
 	if rest == "" {
 		return is(end, 0, "")
@@ -89,13 +89,13 @@ func (l *lexer) quoted(rest string) token {
 		j := strings.Index(rest[i:], mark)
 		if j < 0 {
 			l.at = l.end
-			return token{bad, rest, message.Span{Off: from, End: l.end}}
+			return token{bad, rest, oar.Span{Off: from, End: l.end}}
 		}
 		b.WriteString(rest[i : i+j])
 		i += j + 1
 		if !strings.HasPrefix(rest[i:], mark) {
 			l.at = from + i
-			return token{text, b.String(), message.Span{Off: from, End: l.at}}
+			return token{text, b.String(), oar.Span{Off: from, End: l.at}}
 		}
 		b.WriteString(mark)
 		i++

@@ -3,20 +3,20 @@ package property
 import (
 	"fmt"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // Parse reads an expression; name is where it was given, such as "-p". An empty one
-// is no condition. The error is a [*message.Error] with the exit code 8.
+// is no condition. The error is a [*oar.Error] with the exit code 8.
 func Parse(name, text string) (Filter, error) {
-	return ParsePart(message.Source{Name: name, Text: text}, message.Span{Off: 0, End: len(text)})
+	return ParsePart(oar.Source{Name: name, Text: text}, oar.Span{Off: 0, End: len(text)})
 }
 
 // ParsePart reads the expression that is a part of a source, whose spans it has.
-func ParsePart(src message.Source, part message.Span) (Filter, error) {
+func ParsePart(src oar.Source, part oar.Span) (Filter, error) {
 	p := parser{lexer: lexer{src: src, at: part.Off, end: part.End}}
 	if n := part.End - part.Off; n > MaxText {
-		return Filter{}, p.fail(message.Span{Off: part.Off, End: part.Off + 1}, "the condition has %d bytes; %d are allowed", n, MaxText)
+		return Filter{}, p.fail(oar.Span{Off: part.Off, End: part.Off + 1}, "the condition has %d bytes; %d are allowed", n, MaxText)
 	}
 	f := Filter{Text: src.Text[part.Off:part.End], src: src}
 	p.advance()
@@ -94,7 +94,7 @@ func (p *parser) not() (Expr, error) {
 }
 
 // deeper counts what stands in each other; whoever calls it goes up again.
-func (p *parser) deeper(at message.Span) error {
+func (p *parser) deeper(at oar.Span) error {
 	if p.depth++; p.depth > MaxDepth {
 		return p.fail(at, "parentheses and NOT stand in each other more than %d deep", MaxDepth)
 	}
@@ -137,7 +137,7 @@ func (p *parser) condition() (Expr, error) {
 			return nil, err
 		}
 		if x.Kind != Name && y.Kind != Name {
-			return nil, p.fail(message.Span{Off: x.Span.Off, End: y.Span.End}, "this compares no property of a node: want one on one side, such as cluster = 'azur'")
+			return nil, p.fail(oar.Span{Off: x.Span.Off, End: y.Span.End}, "this compares no property of a node: want one on one side, such as cluster = 'azur'")
 		}
 		return Compare{op, x, y}, nil
 	}
@@ -251,21 +251,32 @@ func (p *parser) unexpected(want string) error {
 	case p.tok.class == end:
 		return p.fail(p.tok.span, "the condition ends here: want %s", want)
 	case p.tok.class == bad && (p.tok.text[0] == '\'' || p.tok.text[0] == '"'):
-		return p.fail(message.Span{Off: p.tok.span.Off, End: p.tok.span.Off + 1}, "the quote is open: want %s at the end of the text", p.tok.text[:1])
+		return p.fail(oar.Span{Off: p.tok.span.Off, End: p.tok.span.Off + 1}, "the quote is open: want %s at the end of the text", p.tok.text[:1])
 	case p.tok.class == bad:
-		return p.fail(p.tok.span, "%s means nothing in a condition: want %s", message.Short(p.tok.text), want)
+		return p.fail(p.tok.span, "%s means nothing in a condition: want %s", oar.Quoted(p.tok.text), want)
 	}
-	return p.fail(p.tok.span, "%s stands here: want %s", message.Short(p.src.Text[p.tok.span.Off:p.tok.span.End]), want)
+	return p.fail(p.tok.span, "%s stands here: want %s", oar.Quoted(p.src.Text[p.tok.span.Off:p.tok.span.End]), want)
 }
 
-func (p *parser) fail(at message.Span, format string, args ...any) error {
+func (p *parser) fail(at oar.Span, format string, args ...any) error {
 	return refuse(p.src, at, "syntax error in the properties", fmt.Sprintf(format, args...))
 }
 
 // refuse has a line like that in which OAR passes on what its database says.
-func refuse(src message.Source, at message.Span, oar, text string) error {
-	return &message.Error{
-		Exit: message.ExitResources, OAR: message.Bad + " (ERROR: " + oar + ")",
-		Place: src.At(at), Text: text,
+func refuse(src oar.Source, at oar.Span, line, text string) error {
+	return &oar.Error{
+		Exit: oar.ExitResources, OAR: oar.BadRequest + " (ERROR: " + line + ")",
+		Position: src.At(at), Text: text,
 	}
 }
+
+// The limits of an expression. What exceeds one is refused with a message that says
+// so.
+const (
+	// MaxText is the most bytes of an expression.
+	MaxText = 64 << 10
+	// MaxDepth is how deep parentheses, and NOT after NOT, may stand in each other.
+	MaxDepth = 64
+	// MaxTerms is the most conditions of an expression, and the most values of a list.
+	MaxTerms = 1000
+)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
@@ -132,7 +132,7 @@ func TestRefused(t *testing.T) {
 		"cluster = 'a' OR OR cluster='b'": `"OR" stands here: want the name of a property`,
 	} {
 		_, err := property.Parse("-p", text)
-		if code, _ := message.ExitOf(err); err == nil || code != message.ExitResources || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "# Bad resource request (ERROR: ") {
+		if code, _ := oar.ExitOf(err); err == nil || code != oar.ExitResources || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "# Bad resource request (ERROR: ") {
 			t.Errorf("%.60q: %v\nwant %s", text, err, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // YAML writes JSON as YAML, its keys in their order.
@@ -112,7 +112,7 @@ func scalar(token json.Token, bare func(string) bool, quotes, null string) strin
 		case bare != nil && bare(v):
 			return v
 		case quotes == "''":
-			return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(message.Harmless(v)) + "'"
+			return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(oar.Printable(v)) + "'"
 		}
 		var b bytes.Buffer
 		_ = encode(&b, v) // a text can be encoded

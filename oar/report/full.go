@@ -5,14 +5,12 @@ import (
 	"strings"
 	"time"
 
-	dates "vjob/oar/date"
-	"vjob/oar/message"
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // Full is all that is known of jobs, in blocks for people. What has not happened yet has no
 // line.
-func Full(jobs []rest.Job, now time.Time) string {
+func Full(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
 		full(&b, &jobs[i], now)
@@ -24,7 +22,7 @@ func Full(jobs []rest.Job, now time.Time) string {
 // unless are the keys of lines that are left out while they are empty.
 var unless = map[string]bool{"exit_code": true, "startTime": true, "stopTime": true}
 
-func full(b *strings.Builder, j *rest.Job, now time.Time) {
+func full(b *strings.Builder, j *oar.Job, now time.Time) {
 	fmt.Fprintf(b, "Job_Id: %d\n", j.ID)
 	name, exit, start := "", "", "no prediction"
 	if j.Name != nil {
@@ -58,7 +56,7 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		{"jobType", j.Type},
 		{"properties", j.Properties},
 		{"reservation", j.Reservation},
-		{"walltime", dates.FormatWalltime(time.Duration(j.Walltime) * time.Second)},
+		{"walltime", oar.FormatWalltime(time.Duration(j.Walltime) * time.Second)},
 		{"submissionTime", date(j.Submitted, now)},
 		{"startTime", date(j.Started, now)},
 		{"stopTime", date(j.Stopped, now)},
@@ -70,11 +68,11 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		{"events", ""},
 	} {
 		if line[1] != "" || !unless[line[0]] {
-			fmt.Fprintf(b, "    %s = %s\n", line[0], message.Harmless(line[1]))
+			fmt.Fprintf(b, "    %s = %s\n", line[0], oar.Printable(line[1]))
 		}
 	}
 	for _, e := range j.Events {
-		fmt.Fprintf(b, "%s> %s: %s\n", date(e.At, now), e.Type, message.Harmless(e.Text))
+		fmt.Fprintf(b, "%s> %s: %s\n", date(e.At, now), e.Type, oar.Printable(e.Text))
 	}
 }
 

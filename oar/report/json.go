@@ -6,49 +6,48 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/oar/message"
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // formatTwo is a job with the names of OAR's format 2, which oarstat -J prints.
 type formatTwo struct {
-	ID             int64        `json:"Job_Id"`
-	ArrayID        int64        `json:"array_id"`
-	ArrayIndex     int          `json:"array_index"`
-	Name           *string      `json:"name"`
-	Owner          string       `json:"owner"`
-	User           string       `json:"job_user"`
-	State          string       `json:"state"`
-	Resources      []int        `json:"assigned_resources"`
-	Nodes          []string     `json:"assigned_network_address"`
-	Queue          string       `json:"queue"`
-	Command        string       `json:"command"`
-	Directory      string       `json:"launchingDirectory"`
-	Type           string       `json:"jobType"`
-	Properties     string       `json:"properties"`
-	Reservation    string       `json:"reservation"`
-	Walltime       int64        `json:"walltime"`
-	Submitted      int64        `json:"submissionTime"`
-	Started        int64        `json:"startTime"`
-	Stopped        int64        `json:"stopTime"`
-	Message        string       `json:"message"`
-	Scheduled      int64        `json:"scheduledStart"`
-	Resubmits      int64        `json:"resubmit_job_id"`
-	Events         []rest.Event `json:"events"`
-	Wanted         string       `json:"wanted_resources"`
-	Project        string       `json:"project"`
-	CPUSet         string       `json:"cpuset_name"`
-	Types          []string     `json:"types"`
-	Dependencies   []int64      `json:"dependencies"`
-	ExitCode       *int         `json:"exit_code"`
-	Stdout         string       `json:"stdout_file"`
-	Stderr         string       `json:"stderr_file"`
-	InitialRequest string       `json:"initial_request"`
+	ID             int64       `json:"Job_Id"`
+	ArrayID        int64       `json:"array_id"`
+	ArrayIndex     int         `json:"array_index"`
+	Name           *string     `json:"name"`
+	Owner          string      `json:"owner"`
+	User           string      `json:"job_user"`
+	State          string      `json:"state"`
+	Resources      []int       `json:"assigned_resources"`
+	Nodes          []string    `json:"assigned_network_address"`
+	Queue          string      `json:"queue"`
+	Command        string      `json:"command"`
+	Directory      string      `json:"launchingDirectory"`
+	Type           string      `json:"jobType"`
+	Properties     string      `json:"properties"`
+	Reservation    string      `json:"reservation"`
+	Walltime       int64       `json:"walltime"`
+	Submitted      int64       `json:"submissionTime"`
+	Started        int64       `json:"startTime"`
+	Stopped        int64       `json:"stopTime"`
+	Message        string      `json:"message"`
+	Scheduled      int64       `json:"scheduledStart"`
+	Resubmits      int64       `json:"resubmit_job_id"`
+	Events         []oar.Event `json:"events"`
+	Wanted         string      `json:"wanted_resources"`
+	Project        string      `json:"project"`
+	CPUSet         string      `json:"cpuset_name"`
+	Types          []string    `json:"types"`
+	Dependencies   []int64     `json:"dependencies"`
+	ExitCode       *int        `json:"exit_code"`
+	Stdout         string      `json:"stdout_file"`
+	Stderr         string      `json:"stderr_file"`
+	InitialRequest string      `json:"initial_request"`
 }
 
 // JSON is jobs as an object by their numbers, in format 2 or 3.
-func JSON(jobs []rest.Job, format int) ([]byte, error) {
-	return keyed(jobs, func(j *rest.Job) any {
+func JSON(jobs []oar.Job, format int) ([]byte, error) {
+	return keyed(jobs, func(j *oar.Job) any {
 		if format == 3 {
 			return j
 		}
@@ -57,12 +56,12 @@ func JSON(jobs []rest.Job, format int) ([]byte, error) {
 }
 
 // StatesJSON is the states of jobs by their numbers.
-func StatesJSON(jobs []rest.Job) ([]byte, error) {
-	return keyed(jobs, func(j *rest.Job) any { return j.State })
+func StatesJSON(jobs []oar.Job) ([]byte, error) {
+	return keyed(jobs, func(j *oar.Job) any { return j.State })
 }
 
 // keyed writes an object with a line for each job.
-func keyed(jobs []rest.Job, value func(*rest.Job) any) ([]byte, error) {
+func keyed(jobs []oar.Job, value func(*oar.Job) any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i := range jobs {
@@ -98,7 +97,7 @@ func Submitted(id int64) string {
 }
 
 // Gantt is when which job has which nodes.
-func Gantt(jobs []rest.Job, nodes []rest.Resource, from, to int64) ([]byte, error) {
+func Gantt(jobs []oar.Job, nodes []oar.Resource, from, to int64) ([]byte, error) {
 	type bar struct {
 		Start     int64    `json:"start_time"`
 		Stop      int64    `json:"stop_time"`
@@ -119,15 +118,15 @@ func Gantt(jobs []rest.Job, nodes []rest.Resource, from, to int64) ([]byte, erro
 	}
 	var b bytes.Buffer
 	err := encode(&b, struct {
-		Jobs      map[string]bar  `json:"jobs"`
-		Resources []rest.Resource `json:"resources"`
+		Jobs      map[string]bar `json:"jobs"`
+		Resources []oar.Resource `json:"resources"`
 	}{bars, nodes})
 	return append(b.Bytes(), '\n'), err
 }
 
 // Span is when a job began, or will begin, and when it ended, or will if it takes all
 // of its walltime; 0 is unknown.
-func Span(j *rest.Job) (start, stop int64) {
+func Span(j *oar.Job) (start, stop int64) {
 	start, stop = j.Started, j.Stopped
 	if start == 0 {
 		start = j.Scheduled
@@ -140,6 +139,6 @@ func Span(j *rest.Job) (start, stop int64) {
 
 // bare reports whether YAML takes a text for a text without quotes.
 func bare(text string) bool {
-	return text != "" && text == message.Harmless(text) && !strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@` ~0123456789.+=<") && !strings.ContainsAny(text, ":#\n\t\\\"") &&
+	return text != "" && text == oar.Printable(text) && !strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@` ~0123456789.+=<") && !strings.ContainsAny(text, ":#\n\t\\\"") &&
 		!strings.HasSuffix(text, " ") && !strings.Contains(" true false null yes no on off y n ", " "+strings.ToLower(text)+" ")
 }

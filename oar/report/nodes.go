@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // Nodes are nodes with their properties, in blocks.
-func Nodes(nodes []rest.Resource) string {
+func Nodes(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		n := &nodes[i]
@@ -26,7 +26,7 @@ func Nodes(nodes []rest.Resource) string {
 }
 
 // NodeStates are the states of nodes, in blocks.
-func NodeStates(nodes []rest.Resource) string {
+func NodeStates(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		fmt.Fprintf(&b, "%s:\n    %d: %s\n", nodes[i].Node, nodes[i].ID, nodes[i].State)
@@ -35,7 +35,7 @@ func NodeStates(nodes []rest.Resource) string {
 }
 
 // NodeNames are the names of nodes, a line for each.
-func NodeNames(nodes []rest.Resource) string {
+func NodeNames(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		b.WriteString(nodes[i].Node + "\n")
@@ -44,7 +44,7 @@ func NodeNames(nodes []rest.Resource) string {
 }
 
 // NodeStatesJSON is what [NodeStates] says, as JSON.
-func NodeStatesJSON(nodes []rest.Resource) ([]byte, error) {
+func NodeStatesJSON(nodes []oar.Resource) ([]byte, error) {
 	states := make(map[string]map[string]string, len(nodes))
 	for i := range nodes {
 		states[nodes[i].Node] = map[string]string{strconv.Itoa(nodes[i].ID): nodes[i].State}
@@ -53,7 +53,7 @@ func NodeStatesJSON(nodes []rest.Resource) ([]byte, error) {
 }
 
 // NodeNamesJSON is what [NodeNames] says, as JSON.
-func NodeNamesJSON(nodes []rest.Resource) ([]byte, error) {
+func NodeNamesJSON(nodes []oar.Resource) ([]byte, error) {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Node
@@ -68,7 +68,7 @@ func indented(value any) ([]byte, error) {
 }
 
 // Queues are queues, in blocks; policy is the word for theirs.
-func Queues(list []rest.Queue, policy string) string {
+func Queues(list []oar.Queue, policy string) string {
 	var b strings.Builder
 	for _, q := range list {
 		fmt.Fprintf(&b, "%s\n\tpriority = %d\n\t%s = %s\n\tstate = %s\n", q.Name, q.Priority, policy, q.Policy, q.State)
@@ -77,7 +77,7 @@ func Queues(list []rest.Queue, policy string) string {
 }
 
 // Accounting is a table of what users have used.
-func Accounting(list []rest.Usage, now time.Time) string {
+func Accounting(list []oar.Usage, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(`User       First window starts  Last window ends     Asked (seconds)  Used (seconds)
 ---------- -------------------- -------------------- ---------------- ----------------

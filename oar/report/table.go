@@ -5,9 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/message"
-	"vjob/oar/rest"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
 // Layout is one of the tables of oarstat.
@@ -23,7 +21,7 @@ const (
 )
 
 // Table is jobs as a table; nothing when there are none.
-func Table(jobs []rest.Job, layout Layout, now time.Time) string {
+func Table(jobs []oar.Job, layout Layout, now time.Time) string {
 	if len(jobs) == 0 {
 		return ""
 	}
@@ -56,14 +54,14 @@ var heads = map[Layout]string{
 `,
 }
 
-func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
-	id, letter := fmt.Sprint(j.ID), state.State(j.State).Letter()
+func row(b *strings.Builder, j *oar.Job, layout Layout, now time.Time) {
+	id, letter := fmt.Sprint(j.ID), oar.State(j.State).Letter()
 	if j.ID == 0 { // of an array; see compacted
 		id, letter = fmt.Sprintf("%d@%d", j.ArrayIndex, j.ArrayID), "-"
 	}
-	lasts, text, name := Duration(j, now), message.Harmless(j.Message), ""
+	lasts, text, name := Duration(j, now), oar.Printable(j.Message), ""
 	if j.Name != nil {
-		name = message.Harmless(*j.Name)
+		name = oar.Printable(*j.Name)
 	}
 	switch layout {
 	case ClassicArrays:
@@ -79,7 +77,7 @@ func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
 
 // compacted is one job for each array, which has no number of its own and the count
 // of its jobs as its index.
-func compacted(jobs []rest.Job) (list []rest.Job) {
+func compacted(jobs []oar.Job) (list []oar.Job) {
 	at := map[int64]int{}
 	for _, j := range jobs {
 		i, seen := at[j.ArrayID]
@@ -96,7 +94,7 @@ func compacted(jobs []rest.Job) (list []rest.Job) {
 }
 
 // Duration is how long a job has run, as h:mm:ss.
-func Duration(j *rest.Job, now time.Time) string {
+func Duration(j *oar.Job, now time.Time) string {
 	end := now.Unix()
 	if j.Stopped != 0 {
 		end = j.Stopped
@@ -117,7 +115,7 @@ func date(at int64, now time.Time) string {
 }
 
 // States are the states of jobs, a line for each.
-func States(jobs []rest.Job) string {
+func States(jobs []oar.Job) string {
 	var b strings.Builder
 	for i := range jobs {
 		fmt.Fprintf(&b, "%d: %s\n", jobs[i].ID, jobs[i].State)
@@ -126,18 +124,18 @@ func States(jobs []rest.Job) string {
 }
 
 // Events are the events of jobs, a line for each.
-func Events(jobs []rest.Job, now time.Time) string {
+func Events(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
 		for _, e := range jobs[i].Events {
-			fmt.Fprintf(&b, "%s| %d| %s: %s\n", date(e.At, now), jobs[i].ID, e.Type, message.Harmless(e.Text))
+			fmt.Fprintf(&b, "%s| %d| %s: %s\n", date(e.At, now), jobs[i].ID, e.Type, oar.Printable(e.Text))
 		}
 	}
 	return b.String()
 }
 
 // Properties are the nodes that each job has.
-func Properties(jobs []rest.Job, nodes []rest.Resource) string {
+func Properties(jobs []oar.Job, nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range jobs {
 		for _, id := range jobs[i].Resources {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // window is the length of the windows by which OAR accounts, in seconds.
@@ -15,8 +15,8 @@ const window = 86_400
 // Used is what each user asked for and used between two moments: processors times
 // seconds of walltime, and of the time between start and end, each as far as it lies
 // between the moments.
-func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
-	by := map[string]*rest.Usage{}
+func Used(jobs []oar.Job, from, to, now int64) []oar.Usage {
+	by := map[string]*oar.Usage{}
 	for i := range jobs {
 		j := &jobs[i]
 		if j.Started == 0 {
@@ -32,7 +32,7 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 		}
 		u := by[j.Owner]
 		if u == nil {
-			u = &rest.Usage{User: j.Owner, First: j.Started}
+			u = &oar.Usage{User: j.Owner, First: j.Started}
 			by[j.Owner] = u
 		}
 		u.First = min(u.First, max(j.Started, from))
@@ -40,7 +40,7 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 		u.Asked += asked * processors(j)
 		u.Used += used * processors(j)
 	}
-	list := []rest.Usage{}
+	list := []oar.Usage{}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		u := by[name]
 		u.First -= u.First % window
@@ -54,7 +54,7 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 func within(start, stop, from, to int64) int64 { return max(min(stop, to)-max(start, from), 0) }
 
 // processors is what R= says in the message of a job.
-func processors(j *rest.Job) int64 {
+func processors(j *oar.Job) int64 {
 	text, _, _ := strings.Cut(strings.TrimPrefix(j.Message, "R="), ",")
 	n, _ := strconv.ParseInt(text, 10, 64) // every message begins with R=
 	return n

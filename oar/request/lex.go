@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // class is what a token is.
@@ -22,14 +22,14 @@ const (
 type token struct {
 	class class
 	text  string
-	span  message.Span
+	span  oar.Span
 }
 
-func (t token) sign(text string) bool { return t.class == sign && t.text == text }
+func (t token) isSign(text string) bool { return t.class == sign && t.text == text }
 
-// walltime reports whether the token begins the walltime. OAR takes any name for it
+// isWalltime reports whether the token begins the walltime. OAR takes any name for it
 // that begins so.
-func (t token) walltime() bool { return t.class == word && strings.HasPrefix(t.text, "walltime") }
+func (t token) isWalltime() bool { return t.class == word && strings.HasPrefix(t.text, "walltime") }
 
 // lexer cuts a text into tokens.
 type lexer struct {
@@ -37,15 +37,15 @@ type lexer struct {
 	at   int
 }
 
-const blanks = " \t\r\n\f\v"
+const whitespace = " \t\r\n\f\v"
 
 func (l *lexer) next() token {
-	for l.at < len(l.text) && strings.IndexByte(blanks, l.text[l.at]) >= 0 {
+	for l.at < len(l.text) && strings.IndexByte(whitespace, l.text[l.at]) >= 0 {
 		l.at++
 	}
 	from := l.at
 	if from == len(l.text) {
-		return token{end, "", message.Span{Off: from, End: from}}
+		return token{end, "", oar.Span{Off: from, End: from}}
 	}
 	c := junk
 	switch b := l.text[from]; {
@@ -54,16 +54,16 @@ func (l *lexer) next() token {
 	case strings.IndexByte("=/+,", b) >= 0:
 		c = sign
 		l.at++
-	case inWord(b):
+	case isWordByte(b):
 		c = word
-		for l.at < len(l.text) && inWord(l.text[l.at]) {
+		for l.at < len(l.text) && isWordByte(l.text[l.at]) {
 			l.at++
 		}
 	default:
 		_, size := utf8.DecodeRuneInString(l.text[from:])
 		l.at += size
 	}
-	return token{c, l.text[from:l.at], message.Span{Off: from, End: l.at}}
+	return token{c, l.text[from:l.at], oar.Span{Off: from, End: l.at}}
 }
 
 // braces reads a property. A } between quotes would end it in OAR, and leave a
@@ -73,7 +73,7 @@ func (l *lexer) braces() token {
 	from := l.at
 	fault := func(at int) token {
 		l.at = len(l.text)
-		return token{open, l.text[at : at+1], message.Span{Off: at, End: at + 1}}
+		return token{open, l.text[at : at+1], oar.Span{Off: at, End: at + 1}}
 	}
 	quote := -1 // where the open one stands
 	for i := from + 1; i < len(l.text); i++ {
@@ -81,7 +81,7 @@ func (l *lexer) braces() token {
 		switch {
 		case quote < 0 && c == '}':
 			l.at = i + 1
-			return token{braced, l.text[from+1 : i], message.Span{Off: from, End: l.at}}
+			return token{braced, l.text[from+1 : i], oar.Span{Off: from, End: l.at}}
 		case quote < 0 && (c == '\'' || c == '"'):
 			quote = i
 		case quote < 0:
@@ -96,6 +96,6 @@ func (l *lexer) braces() token {
 	return fault(from)
 }
 
-func inWord(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

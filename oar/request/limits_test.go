@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
@@ -32,14 +32,14 @@ func TestLimits(t *testing.T) {
 		{"not UTF-8", "\xff\xfe=1", "want the name of a level"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := request.Parse([]string{c.text}, request.DefaultSite())
+			_, err := request.Parse([]string{c.text}, request.DefaultConfig())
 			if c.want == "" {
 				if err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if code, _ := message.ExitOf(err); err == nil || !strings.Contains(err.Error(), c.want) || code != message.ExitRequest {
+			if code, _ := oar.ExitOf(err); err == nil || !strings.Contains(err.Error(), c.want) || code != oar.ExitRequest {
 				t.Fatalf("%v, want %s", err, c.want)
 			}
 			if len(err.Error()) > 2000 {
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 		})
 	}
 	values := strings.Split(many(request.MaxAlternatives, "nodes=1 ")+"nodes=1", " ")
-	if _, err := request.Parse(values, request.DefaultSite()); err == nil || !strings.Contains(err.Error(), "-l is given 101 times; 100 are allowed") {
+	if _, err := request.Parse(values, request.DefaultConfig()); err == nil || !strings.Contains(err.Error(), "-l is given 101 times; 100 are allowed") {
 		t.Error(err)
 	}
 }

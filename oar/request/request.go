@@ -2,9 +2,10 @@ package request
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
@@ -12,33 +13,33 @@ import (
 // with several of them moldable.
 type Request struct {
 	Alternatives []Alternative
-	Warnings     []message.Warning
+	Warnings     []oar.Warning
 }
 
 // Alternative is one -l.
 type Alternative struct {
 	Groups []Group
-	// Walltime is [Unsaid] when there is none. 0 can be asked for.
+	// Walltime is [NoWalltime] when there is none. 0 can be asked for.
 	Walltime time.Duration
 	// Source is what was written, for messages.
-	Source message.Source
+	Source oar.Source
 }
 
-// Unsaid is the walltime of an alternative that does not have one.
-const Unsaid time.Duration = -1
+// NoWalltime is the walltime of an alternative that does not have one.
+const NoWalltime time.Duration = -1
 
 // Group is levels from the outer to the inner, on the nodes that its property means.
 type Group struct {
 	Property property.Filter
 	Levels   []Level
-	Span     message.Span
+	Span     oar.Span
 }
 
 // Level is "name=count".
 type Level struct {
 	Name  string // with the alias nodes resolved
 	Count Count
-	Span  message.Span
+	Span  oar.Span
 }
 
 // Count is how many are asked for: a number in decimal digits without zeros in
@@ -62,15 +63,44 @@ func (c Count) Number() (n int, ok bool) {
 	return n, true
 }
 
-// Site is what an administrator of OAR sets about the language.
-type Site struct {
-	// Nodes is the name that the alias nodes stands for: OARSUB_NODES_RESOURCES.
-	Nodes string
-	// Default are the levels where none are given: OARSUB_DEFAULT_RESOURCES.
-	Default []Level
+// String is the alternative in the language.
+func (a Alternative) String() string {
+	groups := make([]string, len(a.Groups))
+	for i, g := range a.Groups {
+		groups[i] = g.String()
+	}
+	text := strings.Join(groups, "+")
+	if a.Walltime != NoWalltime {
+		text += ",walltime=" + oar.FormatWalltime(a.Walltime)
+	}
+	return text
 }
 
-// DefaultSite has the values that OAR has when nothing is set.
-func DefaultSite() Site {
-	return Site{Nodes: "network_address", Default: []Level{{Name: "resource_id", Count: "1"}}}
+// String is the group in the language.
+func (g Group) String() string {
+	var b strings.Builder
+	if g.Property.Expr != nil {
+		b.WriteString("{" + g.Property.Text + "}")
+	}
+	for _, l := range g.Levels {
+		b.WriteString("/" + l.String())
+	}
+	return b.String()
 }
+
+// String is "name=count".
+func (l Level) String() string { return l.Name + "=" + string(l.Count) }
+
+// The limits of a request. What exceeds one is refused with a message that says so.
+const (
+	// MaxText is the most bytes of one -l.
+	MaxText = 64 << 10
+	// MaxAlternatives is how often -l may be given.
+	MaxAlternatives = 100
+	// MaxGroups is the most groups of an alternative.
+	MaxGroups = 1000
+	// MaxLevels is the most levels of a group.
+	MaxLevels = 32
+	// MaxDigits is the most digits of a count.
+	MaxDigits = 30
+)

@@ -1,6 +1,11 @@
 package script
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"vjob/oar"
+)
 
 // Option is an option as it was given.
 type Option struct {
@@ -32,63 +37,83 @@ func (o Options) Value(name string) (value string, given bool) {
 	return "", false
 }
 
-// takes is what stands behind an option.
-type takes uint8
+// argument is what stands behind an option.
+type argument uint8
 
 const (
-	nothing takes = iota
-	text
-	number
+	noArgument argument = iota
+	textArgument
+	numberArgument
 )
 
-// kind is what is known of an option.
-type kind struct {
+// scriptOption is what is known of an option.
+type scriptOption struct {
 	name  string
 	short string // one letter, or ""
-	takes takes
+	takes argument
 	added bool // given more than once, and on both sides, it counts each time
 }
 
-// kinds are the options of oarsub that may stand in a script, by OAR's manual.
-var kinds = []kind{
-	{"resource", "l", text, true},
-	{"queue", "q", text, false},
-	{"property", "p", text, false},
-	{"type", "t", text, true},
-	{"anterior", "a", number, true},
-	{"checkpoint", "", number, false},
-	{"signal", "", number, false},
-	{"notify", "", text, false},
-	{"directory", "d", text, false},
-	{"name", "n", text, false},
-	{"project", "", text, false},
-	{"hold", "", nothing, false},
-	{"stdout", "O", text, false},
-	{"stderr", "E", text, false},
-	{"use-job-key", "k", nothing, false},
-	{"import-job-key-inline-priv", "", text, false},
-	{"import-job-key-from-file", "i", text, false},
-	{"export-job-key-to-file", "e", text, false},
-	{"stagein", "s", text, false},
-	{"stagein-md5sum", "", text, false},
-	{"array", "", number, false},
-	{"array-param-file", "", text, false},
+// scriptOptions are the options of oarsub that may stand in a script, by OAR's manual.
+var scriptOptions = []scriptOption{
+	{"resource", "l", textArgument, true},
+	{"queue", "q", textArgument, false},
+	{"property", "p", textArgument, false},
+	{"type", "t", textArgument, true},
+	{"anterior", "a", numberArgument, true},
+	{"checkpoint", "", numberArgument, false},
+	{"signal", "", numberArgument, false},
+	{"notify", "", textArgument, false},
+	{"directory", "d", textArgument, false},
+	{"name", "n", textArgument, false},
+	{"project", "", textArgument, false},
+	{"hold", "", noArgument, false},
+	{"stdout", "O", textArgument, false},
+	{"stderr", "E", textArgument, false},
+	{"use-job-key", "k", noArgument, false},
+	{"import-job-key-inline-priv", "", textArgument, false},
+	{"import-job-key-from-file", "i", textArgument, false},
+	{"export-job-key-to-file", "e", textArgument, false},
+	{"stagein", "s", textArgument, false},
+	{"stagein-md5sum", "", textArgument, false},
+	{"array", "", numberArgument, false},
+	{"array-param-file", "", textArgument, false},
 }
 
-// known finds an option by its long name.
-func known(name string) (kind, bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+// findOption finds an option by its long name.
+func findOption(name string) (scriptOption, bool) {
+	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.name == name })
 	if i < 0 {
-		return kind{}, false
+		return scriptOption{}, false
 	}
-	return kinds[i], true
+	return scriptOptions[i], true
 }
 
-// lettered finds an option by its letter.
-func lettered(short string) (kind, bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.short == short })
+// findLetter finds an option by its letter.
+func findLetter(short string) (scriptOption, bool) {
+	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.short == short })
 	if i < 0 {
-		return kind{}, false
+		return scriptOption{}, false
 	}
-	return kinds[i], true
+	return scriptOptions[i], true
+}
+
+// Merge puts the options of a script below those of the command line. Resources,
+// types and anterior jobs of both count; of any other option the command line has
+// the say, and what the script says is told as ignored.
+func Merge(command, script Options) (Options, []string) {
+	all := slices.Clone(command)
+	var ignored []string
+	for _, o := range script {
+		k, _ := findOption(o.Name)
+		if _, given := command.Value(o.Name); given && !k.added {
+			if k.takes != noArgument {
+				ignored = append(ignored, oar.PrintableLine(fmt.Sprintf(
+					"# Warning: ignore script value for %s parameter: %s; another value was given on the command line.", o.Name, o.Value)))
+			}
+			continue
+		}
+		all = append(all, o)
+	}
+	return all, ignored
 }

@@ -12,8 +12,8 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/daemon/settings"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/rest"
 )
 
 // The rules of admission that an administrator has stated hold whatever language a vjob is
@@ -93,8 +93,8 @@ func TestSimultaneousSubmissionsAreCounted(t *testing.T) {
 			return err
 		},
 		"bob": func(c *client.Client) error {
-			var a rest.Accepted
-			return c.Do(t.Context(), http.MethodPost, "/oarapi/jobs", rest.Submission{Hold: true, Command: "sleep 1", Queue: "batch", Resource: []string{"/core=1"}}, &a)
+			var a oar.Accepted
+			return c.Do(t.Context(), http.MethodPost, "/oarapi/jobs", oar.Submission{Hold: true, Command: "sleep 1", Queue: "batch", Resource: []string{"/core=1"}}, &a)
 		},
 	} {
 		var accepted atomic.Int32

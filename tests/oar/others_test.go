@@ -8,10 +8,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/mapping"
-	"vjob/oar/message"
-	"vjob/oar/paramfile"
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/oar/script"
@@ -19,7 +17,7 @@ import (
 
 func parse(t *testing.T, values ...string) *request.Request {
 	t.Helper()
-	r, err := request.Parse(values, request.DefaultSite())
+	r, err := request.Parse(values, request.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +35,7 @@ func TestAdmission(t *testing.T) {
 	}
 	refused := func(j admission.Job) string {
 		_, _, err := rules(t).Admit(j)
-		if code, _ := message.ExitOf(err); code != message.ExitAdmission {
+		if code, _ := oar.ExitOf(err); code != oar.ExitAdmission {
 			return fmt.Sprintf("is taken, or refused with exit %d", code)
 		}
 		return ""
@@ -114,16 +112,16 @@ func TestScript(t *testing.T) {
 // How many resources a request takes, on 3 hosts of 2 cpus of 2 cores. The first case
 // asks for cores of the cpu 1 and of the cpu 2 of a node: a VM has no such choice.
 func TestEstimates(t *testing.T) {
-	w := mapping.World{}
+	w := request.Inventory{}
 	for i := range 3 {
 		w.Nodes = append(w.Nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("localhost-%d", i)), Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: cluster.GiB}})
 	}
-	site := mapping.DefaultSite()
+	site := request.DefaultConfig()
 	site.CoresPerCPU = 2
 	for i, c := range load(t).Estimates {
-		list, err := mapping.Place(mapping.Want{Request: parse(t, c.Request)}, w, site)
+		list, err := request.Place(request.Spec{Request: parse(t, c.Request)}, w, site)
 		if i == 0 {
-			if code, _ := message.ExitOf(err); code != message.ExitResources {
+			if code, _ := oar.ExitOf(err); code != oar.ExitResources {
 				t.Errorf("%s: %v", c.Request, err)
 			}
 			continue
@@ -140,7 +138,7 @@ func TestParameterFiles(t *testing.T) {
 		if c.ID != "c43" {
 			continue
 		}
-		list, err := paramfile.Parse("params.txt", "# parameters\np100\n\n\"\"\n\"arg1a arg1b arg1c\" \"arg2a arg2b\"\n")
+		list, err := script.ParseParameters("params.txt", "# parameters\np100\n\n\"\"\n\"arg1a arg1b arg1c\" \"arg2a arg2b\"\n")
 		if err != nil || len(list) != len(c.Jobs) {
 			t.Fatal(list, err)
 		}
@@ -150,7 +148,7 @@ func TestParameterFiles(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paramfile.Parse("empty.txt", "\n"); err == nil || !strings.HasPrefix(err.Error(), "# Error: an array job must have a positive number of sub-jobs.\n") {
+	if _, err := script.ParseParameters("empty.txt", "\n"); err == nil || !strings.HasPrefix(err.Error(), "# Error: an array job must have a positive number of sub-jobs.\n") {
 		t.Error(err)
 	}
 }
@@ -168,7 +166,7 @@ func TestBadScript(t *testing.T) {
 				t.Errorf("no %q in\n%v", want, err)
 			}
 		}
-		if code, _ := message.ExitOf(err); float64(code) != c.Exit {
+		if code, _ := oar.ExitOf(err); float64(code) != c.Exit {
 			t.Errorf("exit %d", code)
 		}
 		return

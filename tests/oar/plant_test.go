@@ -10,19 +10,16 @@ import (
 	"time"
 
 	"vjob/api"
-	"vjob/api/oar/submission"
+	"vjob/api/oarapi"
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
+	"vjob/oar"
 	oaradmission "vjob/oar/admission"
-	"vjob/oar/job"
-	"vjob/oar/mapping"
 	"vjob/oar/request"
-	"vjob/oar/rest"
 	"vjob/oar/script"
-	"vjob/oar/state"
 	"vjob/queue"
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
@@ -42,7 +39,7 @@ type plant struct {
 	nodes []cluster.Node
 	shell *simclock.Shell
 	store *labelled
-	site  submission.Site
+	site  oaradmission.Site
 	began time.Time
 	jobs  map[cluster.VJobID]*cluster.VJob
 }
@@ -76,8 +73,8 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &plant{t: t, nodes: nodes, jobs: map[cluster.VJobID]*cluster.VJob{}, site: submission.Site{
-		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: policy,
+	p := &plant{t: t, nodes: nodes, jobs: map[cluster.VJobID]*cluster.VJob{}, site: oaradmission.Site{
+		Request: request.DefaultConfig(), Policy: policy,
 		Queues: []string{"admin"}, Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}}
 	p.store = &labelled{nodes: nodes}
@@ -128,16 +125,16 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 	p.t.Helper()
 	s := body(options(p.t, words[:len(words)-1]))
 	s.Command = words[len(words)-1]
-	world := mapping.World{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
+	world := request.Inventory{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
 	for i, n := range p.shell.Snapshot().Nodes {
 		world.Nodes[i].State = n.State
 		world.Free[n.ID] = len(n.VMs) == 0 && n.Hosts()
 	}
-	r, err := submission.Make(s, submission.Caller{Name: user}, &p.site, world, p.shell.Now())
+	r, err := oarapi.Translate(s, oarapi.Caller{Name: user}, &p.site, world, p.shell.Now())
 	if err != nil {
 		return 0, err
 	}
-	sub, err := api.Submission(&r.VJob, mapping.MaxVMs)
+	sub, err := api.Submission(&r.VJob, request.MaxVMs)
 	if err != nil {
 		return 0, err
 	}
@@ -154,11 +151,11 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 }
 
 // body is what the options of oarsub ask for.
-func body(o script.Options) *rest.Submission {
+func body(o script.Options) *oar.Submission {
 	text := func(name string) string { v, _ := o.Value(name); return v }
-	number := func(name string) rest.Number { n, _ := strconv.Atoi(text(name)); return rest.Number(n) }
-	given := func(name string) rest.Switch { _, ok := o.Value(name); return rest.Switch(ok) }
-	return &rest.Submission{
+	number := func(name string) oar.Number { n, _ := strconv.Atoi(text(name)); return oar.Number(n) }
+	given := func(name string) oar.Switch { _, ok := o.Value(name); return oar.Switch(ok) }
+	return &oar.Submission{
 		Resource: o.Values("resource"), Property: o.Values("property"), Type: o.Values("type"), Anterior: o.Values("anterior"),
 		Command: "sleep 1", Queue: text("queue"), Reservation: text("reservation"), Name: text("name"), Project: text("project"),
 		Stdout: text("stdout"), Stderr: text("stderr"), Notify: text("notify"), Interactive: given("I"), Hold: given("hold"),
@@ -186,7 +183,7 @@ func (p *plant) run(d time.Duration) {
 
 // lot is how a job stands.
 type lot struct {
-	State state.State
+	State oar.State
 	Start int64 // seconds after the beginning, -1 when that is not known
 	Nodes []string
 }
@@ -200,9 +197,9 @@ func (p *plant) lot(id cluster.VJobID) lot {
 	p.t.Helper()
 	status, live := p.shell.Snapshot().VJobs[id]
 	if !live {
-		return lot{State: state.Terminated, Start: -1}
+		return lot{State: oar.StateTerminated, Start: -1}
 	}
-	v := job.View{VJob: p.jobs[id].Clone(), Planned: status.Promised}
+	v := oar.JobView{VJob: p.jobs[id].Clone(), Planned: status.Promised}
 	v.VJob.State, v.Held = status.State, status.Held
 	l := lot{State: v.State(), Start: -1}
 	seen := map[cluster.NodeID]bool{}

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cluster/calendar"
-	"vjob/oar/state"
+	"vjob/oar"
 	"vjob/queue/quota"
 	"vjob/scheduler"
 )
@@ -220,14 +220,14 @@ func (p *plant) meets(want string, ids []cluster.VJobID, id cluster.VJobID, refu
 	case want == "refused":
 		ok = refused != nil
 	case want == "never starts": // whether it is refused, or waits
-		ok = refused != nil || got.State == state.Waiting && got.Start < 0
+		ok = refused != nil || got.State == oar.StateWaiting && got.Start < 0
 	case refused != nil:
 	case scan(want, "starts %d", &n):
 		ok = got.Start == int64(n)
 	case scan(want, "runs after %d", &n):
 		p.run(time.Duration(n) * time.Second)
 		got = p.lot(id)
-		ok = got.State == state.Running
+		ok = got.State == oar.StateRunning
 	case scan(want, "on %d nodes", &n) && strings.HasSuffix(want, "nodes"):
 		ok = len(got.Nodes) == n
 	case scan(want, "beside %d", &n):
@@ -310,13 +310,13 @@ func TestLateReservation(t *testing.T) {
 			id := p.must("u", "-r", at.Format(time.DateTime), "-l", "nodes=1,walltime=1", "sleep 100000")
 			p.set("n01", gone)
 			p.run(time.Minute)
-			if l := p.lot(id); l.State != state.Waiting || l.Start != 7200 {
+			if l := p.lot(id); l.State != oar.StateWaiting || l.Start != 7200 {
 				t.Errorf("at 18:00: %s", l)
 			}
 			p.run(at.Sub(p.shell.Now()) - time.Minute)
 			p.set("n01", cluster.Online)
 			p.run(2 * time.Minute)
-			if l := p.lot(id); l.State != state.Running && l.State != state.Launching {
+			if l := p.lot(id); l.State != oar.StateRunning && l.State != oar.StateLaunching {
 				t.Errorf("at 20:01: %s", l)
 			}
 		})
@@ -328,7 +328,7 @@ func TestLateReservation(t *testing.T) {
 			p.set(n.ID, cluster.Draining)
 		}
 		p.run(30 * time.Second)
-		if l := p.lot(id); l.State != state.Waiting {
+		if l := p.lot(id); l.State != oar.StateWaiting {
 			t.Errorf("20 s after its start: %s", l)
 		}
 		p.run(330 * time.Second)
@@ -357,11 +357,11 @@ func TestRoomForReservation(t *testing.T) {
 	p.run(time.Minute)
 	p.must("u", "-r", p.shell.Now().Add(3*time.Minute).Format(time.DateTime), "-l", "core=4,walltime=1", "sleep 100000")
 	p.run(time.Minute)
-	if l := p.lot(id); l.State != state.Running {
+	if l := p.lot(id); l.State != oar.StateRunning {
 		t.Errorf("two minutes before: %s", l)
 	}
 	p.run(80 * time.Second)
-	if l := p.lot(id); l.State == state.Running {
+	if l := p.lot(id); l.State == oar.StateRunning {
 		t.Errorf("40 s before, where a minute is set: %s", l)
 	}
 }
@@ -410,12 +410,12 @@ func TestQuotasByTheClock(t *testing.T) {
 	narrow := p.must("toto", "-l", "nodes=3,walltime=0:1:0", "sleep 100000")
 	if wide, err := p.sub("toto", "-l", "nodes=4,walltime=0:1:0", "sleep 100000"); err == nil {
 		p.run(2 * pause)
-		if l := p.lot(wide); l.State != state.Waiting || l.Start >= 0 {
+		if l := p.lot(wide); l.State != oar.StateWaiting || l.Start >= 0 {
 			t.Errorf("4 nodes: %s", l)
 		}
 	}
 	p.run(3*24*time.Hour - time.Minute)
-	if l := p.lot(narrow); l.State != state.Waiting {
+	if l := p.lot(narrow); l.State != oar.StateWaiting {
 		t.Errorf("on Wednesday: %s", l)
 	}
 	p.run(time.Minute + 2*pause)

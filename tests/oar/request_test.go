@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
@@ -28,7 +28,7 @@ func said(a request.Alternative) string {
 		}
 		b.WriteString(" ")
 	}
-	if a.Walltime != request.Unsaid {
+	if a.Walltime != request.NoWalltime {
 		fmt.Fprintf(&b, "%d", int64(a.Walltime/time.Second))
 	}
 	return b.String()
@@ -59,13 +59,13 @@ func wanted(t *testing.T, a alternative) string {
 func TestRequests(t *testing.T) {
 	for _, c := range load(t).Requests {
 		t.Run(c.ID, func(t *testing.T) {
-			site := request.DefaultSite()
+			site := request.DefaultConfig()
 			if c.Nodes != "" {
-				site.Nodes = c.Nodes
+				site.NodesAlias = c.Nodes
 			}
 			r, err := request.Parse(c.L, site)
 			if !c.OAR2.OK {
-				code, _ := message.ExitOf(err)
+				code, _ := oar.ExitOf(err)
 				if err == nil || int(code) != c.OAR2.Exit || !strings.HasPrefix(err.Error()+"\n", strings.Join(c.OAR2.Stderr, "\n")+"\n") {
 					t.Errorf("%q: exit %d\n%v\nwant exit %d\n%s", c.L, code, err, c.OAR2.Exit, c.OAR2.Stderr)
 				}

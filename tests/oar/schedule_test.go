@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/date"
-	"vjob/oar/state"
+	"vjob/oar"
 	"vjob/scheduler"
 )
 
@@ -90,7 +89,7 @@ func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 	if want.Start != nil && (!kept.BestEffort || *want.Start == 0) { // who takes what is left is told no start
 		starts = *want.Start
 	}
-	launched := got.State == state.ToLaunch || got.State == state.Launching
+	launched := got.State == oar.StateToLaunch || got.State == oar.StateLaunching
 	nodes := 0
 	if launched && want.Nodes != "" {
 		nodes = len(strings.Split(want.Nodes, "+"))
@@ -101,7 +100,7 @@ func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 	if !launched {
 		return
 	}
-	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU/cluster.CPU, date.FormatWalltime(kept.Walltime))
+	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU/cluster.CPU, oar.FormatWalltime(kept.Walltime))
 	if !strings.HasPrefix(want.Message, size) {
 		p.t.Errorf("job %d: %s, want %s", id, size, want.Message)
 	}
@@ -115,7 +114,7 @@ func TestAbsent(t *testing.T) {
 	best := p.must("u1", "-l", "nodes=BEST,walltime=1", "sleep 3000")
 	all := p.must("u1", "-l", "nodes=ALL,walltime=1", "sleep 3000")
 	p.run(time.Minute)
-	if a, b := p.lot(best), p.lot(all); a.State != state.Running || len(a.Nodes) != 3 || b.State != state.Waiting || b.Start != -1 {
+	if a, b := p.lot(best), p.lot(all); a.State != oar.StateRunning || len(a.Nodes) != 3 || b.State != oar.StateWaiting || b.Start != -1 {
 		t.Errorf("BEST: %s; ALL: %s", a, b)
 	}
 }
@@ -137,7 +136,7 @@ func TestBestEffort(t *testing.T) {
 	p.run(time.Minute)
 	beside := p.must("u2", "-l", "nodes=2,walltime=1", "sleep 3000")
 	p.run(time.Minute)
-	if a, b := p.lot(first), p.lot(beside); a.State != state.Running || b.State != state.Running {
+	if a, b := p.lot(first), p.lot(beside); a.State != oar.StateRunning || b.State != oar.StateRunning {
 		t.Fatalf("both have room: %s, %s", a, b)
 	}
 	if err := p.shell.Order(beside, scheduler.OrderDelete, "u2"); err != nil {
@@ -146,7 +145,7 @@ func TestBestEffort(t *testing.T) {
 	p.run(time.Minute)
 	second := p.must("u2", "-l", "nodes=3,walltime=1", "sleep 3000")
 	p.run(10 * time.Minute)
-	if a, b := p.lot(first), p.lot(second); a.State == state.Running || b.State != state.Running || len(b.Nodes) != 3 {
+	if a, b := p.lot(first), p.lot(second); a.State == oar.StateRunning || b.State != oar.StateRunning || len(b.Nodes) != 3 {
 		t.Errorf("%s, %s", a, b)
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"vjob/api/oar/submission"
+	"vjob/api/oarapi"
 	"vjob/cluster"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/date"
-	"vjob/oar/mapping"
-	"vjob/oar/message"
 	"vjob/oar/request"
 	"vjob/oar/script"
 )
 
 // measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.
-func measured() (w mapping.World) {
+func measured() (w request.Inventory) {
 	for i := range 16 {
 		of := "azur"
 		if i >= 8 {
@@ -84,13 +82,13 @@ func options(t *testing.T, args []string) (o script.Options) {
 }
 
 // submit does what the daemon does with a submission before anything is stored.
-func submit(t *testing.T, user string, o script.Options, now time.Time) (submission.Result, error) {
+func submit(t *testing.T, user string, o script.Options, now time.Time) (oarapi.Translation, error) {
 	t.Helper()
-	site := submission.Site{
-		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: rules(t), Queues: []string{"admin"},
+	site := admission.Site{
+		Request: request.DefaultConfig(), Policy: rules(t), Queues: []string{"admin"},
 		Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}
-	return submission.Make(body(o), submission.Caller{Name: user}, &site, measured(), now)
+	return oarapi.Translate(body(o), oarapi.Caller{Name: user}, &site, measured(), now)
 }
 
 // Submissions are taken or refused as by OAR, with its exit code; its rules say the
@@ -113,25 +111,25 @@ func TestSubmissions(t *testing.T) {
 				o, _ = script.Merge(o, found)
 			}
 			s, err := submit(t, c.User, o, time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
-			said := strings.Join(s.Said, "\n")
+			said := strings.Join(s.Output, "\n")
 			var want []string
 			for line := range strings.SplitSeq(c.Stdout, "\n") {
 				if strings.HasPrefix(line, "[ADMISSION RULE]") {
 					want = append(want, line)
 				}
 			}
-			if _, early := message.ExitOf(err); err != nil && early && len(s.Said) == 0 {
+			if _, early := oar.ExitOf(err); err != nil && early && len(s.Output) == 0 {
 				want = nil // OAR tells what is wrong with properties after its rules, we before
 			}
 			if said != strings.Join(want, "\n") {
 				t.Errorf("said:\n%s\nwant\n%s", said, strings.Join(want, "\n"))
 			}
-			code, _ := message.ExitOf(err)
+			code, _ := oar.ExitOf(err)
 			if exit, ok := c.Exit.(float64); ok && int(exit) != int(code) {
 				t.Fatalf("exit %d, want %v: %v", code, c.Exit, err)
 			}
 			if err != nil {
-				if line, _, _ := strings.Cut(err.Error(), "\n"); code != message.ExitResources && !strings.HasPrefix(c.Stderr, line+"\n") {
+				if line, _, _ := strings.Cut(err.Error(), "\n"); code != oar.ExitResources && !strings.HasPrefix(c.Stderr, line+"\n") {
 					t.Errorf("%s\nwant %s", line, c.Stderr)
 				}
 				return
@@ -145,7 +143,7 @@ func TestSubmissions(t *testing.T) {
 }
 
 // judge compares the job with that which OAR stored.
-func judge(t *testing.T, s *submission.Result, c *submissionCase) {
+func judge(t *testing.T, s *oarapi.Translation, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
 		r := &s.Record
@@ -153,7 +151,7 @@ func judge(t *testing.T, s *submission.Result, c *submissionCase) {
 		for _, vm := range s.VJob.VMs {
 			cpu += vm.CPUMilli
 		}
-		got := fmt.Sprintf("R=%d,W=%s,", (cpu+999)/1000, date.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
+		got := fmt.Sprintf("R=%d,W=%s,", (cpu+999)/1000, oar.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
 		if !strings.HasPrefix(j.Message, got) {
 			t.Errorf("%s, want %s", got, j.Message)
 		}
@@ -184,8 +182,8 @@ func TestReservations(t *testing.T) {
 					continue // of other nodes, and of other jobs
 				}
 				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
-				if code, _ := message.ExitOf(err); step.Exit == int(message.ExitRefused) && strings.Contains(step.Stdout, "too old") {
-					if code != message.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
+				if code, _ := oar.ExitOf(err); step.Exit == int(oar.ExitRefused) && strings.Contains(step.Stdout, "too old") {
+					if code != oar.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
 						t.Errorf("%v, want %s", err, step.Stdout)
 					}
 					continue

@@ -88,7 +88,7 @@ func families(t *testing.T) []family {
 		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
 		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
 		family{"log of states", []string{"state_log_oar2_measured"}, "judged by TestStateLog"},
-		family{"upstream tests", of(c.Upstream, func(id string) bool { return id <= "r002" }), "judged by TestUpstream, and the file of nodes by TestVariables of oar/starter"},
+		family{"upstream tests", of(c.Upstream, func(id string) bool { return id <= "r002" }), "judged by TestUpstream, and the file of nodes by TestVariables of oar/launch"},
 		family{"upstream tests", []string{"r003", "r004"}, "judged by TestLateReservation"},
 		family{"upstream tests", []string{"r005"}, "differs: of the site that was dumped only the count of jobs is known; long queues are judged in scheduler"},
 	)

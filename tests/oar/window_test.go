@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
 // Case s20 of OAR 2: a job that is postponed is foreseen to start at that time, and does;
@@ -21,20 +21,20 @@ func TestWindows(t *testing.T) {
 	expired := p.must("u1", "-t", "expire=2020-01-01", "-l", "nodes=1,walltime=1", "sleep 9")
 	blocked := p.must("u1", "-t", "expire="+later, "-l", "nodes=4,walltime=1", "--hold", "sleep 9")
 	p.run(2 * pause)
-	if got := p.lot(postponed); got.State != state.Waiting || got.Start != 7200 {
+	if got := p.lot(postponed); got.State != oar.StateWaiting || got.Start != 7200 {
 		t.Errorf("postponed: %s", got)
 	}
-	if got := p.lot(intime); got.State != state.ToLaunch && got.State != state.Launching {
+	if got := p.lot(intime); got.State != oar.StateToLaunch && got.State != oar.StateLaunching {
 		t.Errorf("in time: %s", got)
 	}
 	p.failed(late, "it will never run: it was to start by")
 	p.failed(expired, "it will never run: it was to start by 2020-01-01 00:00:00 UTC")
 	p.run(2*time.Hour - time.Minute)
-	if a, b := p.lot(postponed), p.lot(blocked); a.State != state.Waiting || b.State != state.Hold {
+	if a, b := p.lot(postponed), p.lot(blocked); a.State != oar.StateWaiting || b.State != oar.StateHold {
 		t.Errorf("before their time: postponed %s, blocked %s", a, b)
 	}
 	p.run(2 * time.Minute)
-	if got := p.lot(postponed); got.State != state.Running && got.State != state.Launching && got.State != state.Terminated {
+	if got := p.lot(postponed); got.State != oar.StateRunning && got.State != oar.StateLaunching && got.State != oar.StateTerminated {
 		t.Errorf("at its time: %s", got)
 	}
 	p.failed(blocked, "it will never run: it was to start by")

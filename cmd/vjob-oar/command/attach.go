@@ -10,10 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/console"
-	"vjob/oar/jobtype"
-	"vjob/oar/message"
-	"vjob/oar/rest"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
 // look is the pause between two looks at a job that has not started.
@@ -32,16 +29,16 @@ func interactive(ctx context.Context, r *run, id int64) error {
 	}
 	var told int64
 	for {
-		var j rest.Detail
+		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 			return r.leave(ctx, id, err)
 		}
 		switch {
-		case j.State == string(state.Running), j.State == string(state.Terminated) && j.Started != 0:
+		case j.State == string(oar.StateRunning), j.State == string(oar.StateTerminated) && j.Started != 0:
 			r.print("# Starting...\n")
 			r.tell("# The shell answers when the VM has booted.")
 			return r.leave(ctx, id, r.work(ctx, id))
-		case !state.State(j.State).Active():
+		case !oar.State(j.State).Active():
 			return stopped(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
 		case j.Scheduled != 0 && j.Scheduled != told:
 			told = j.Scheduled
@@ -94,14 +91,14 @@ func (r *run) work(ctx context.Context, id int64) error {
 		default: // it does not run any more, or not yet
 			refusals++
 		}
-		var j rest.Detail
+		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 			return err
 		}
-		switch s := state.State(j.State); {
-		case !s.Active(), s == state.Finishing:
+		switch s := oar.State(j.State); {
+		case !s.Active(), s == oar.StateFinishing:
 			return nil
-		case s != state.Running:
+		case s != oar.StateRunning:
 			refusals = 0
 			if told != j.State {
 				told = j.State
@@ -116,7 +113,7 @@ func (r *run) work(ctx context.Context, id int64) error {
 
 // connect is oarsub -C: it attaches to a job that runs, which goes on when one leaves.
 func connect(ctx context.Context, r *run) error {
-	if jobtype.Has(r.given.Values("type"), "noop") {
+	if oar.HasJobType(r.given.Values("type"), "noop") {
 		return errNoop
 	}
 	for _, name := range []string{"resource", "property", "queue", "reservation", "array", "array-param-file", "name", "hold", "interactive", "resubmit"} {
@@ -138,8 +135,8 @@ func connect(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		var page rest.Page[rest.Item]
-		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(state.Running)}, "user": {who.Name}}, &page); err != nil {
+		var page oar.Page[oar.Item]
+		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(oar.StateRunning)}, "user": {who.Name}}, &page); err != nil {
 			return err
 		}
 		if len(page.Items) == 0 {
@@ -153,17 +150,17 @@ func connect(ctx context.Context, r *run) error {
 	case !ok:
 		return stopped(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
 	}
-	var j rest.Detail
+	var j oar.Detail
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 		return stopped(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
 	}
-	if jobtype.Has(j.Types, "noop") {
+	if oar.HasJobType(j.Types, "noop") {
 		return errNoop
 	}
-	if jobtype.Has(j.Types, "container") {
+	if oar.HasJobType(j.Types, "container") {
 		return stopped(20, "# Error: job %d is a container: nothing runs in it but other jobs.", id)
 	}
-	if j.State != string(state.Running) {
+	if j.State != string(oar.StateRunning) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
 	ctx, stop := r.Interrupted(ctx) // the terminal is made as it was
@@ -180,12 +177,12 @@ func connect(ctx context.Context, r *run) error {
 }
 
 // several lists jobs with their names.
-func several(jobs []rest.Item) string {
+func several(jobs []oar.Item) string {
 	words := make([]string, len(jobs))
 	for i, j := range jobs {
 		words[i] = fmt.Sprint(j.ID)
 		if j.Name != nil {
-			words[i] += " (" + message.Harmless(*j.Name) + ")"
+			words[i] += " (" + oar.Printable(*j.Name) + ")"
 		}
 	}
 	return strings.Join(words, ", ")

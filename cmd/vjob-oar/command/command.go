@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vjob/api/client"
-	"vjob/oar/getopt"
+	"vjob/oar/script"
 )
 
 // World is the outside of a command, so that tests can take its place.
@@ -26,7 +26,7 @@ type World struct {
 	// Client speaks to the daemon.
 	Client func() (*client.Client, error)
 	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
-	// suspended, or they leave: then it returns [terminal.ErrLeft].
+	// suspended, or they leave: then it returns [console.ErrLeft].
 	Attach func(ctx context.Context, c *client.Client, job int64) error
 	// Size is that of the user's terminal; 0, 0: there is none.
 	Size func() (rows, columns int)
@@ -42,7 +42,7 @@ type command struct {
 	name      string // without oar in front
 	summary   string
 	arguments string // for the help
-	options   []getopt.Option
+	options   []script.OptionSpec
 	run       func(context.Context, *run) error
 }
 
@@ -89,7 +89,7 @@ func find(name string) (command, bool) {
 }
 
 // common are the options of all commands.
-var common = []getopt.Option{
+var common = []script.OptionSpec{
 	{Name: "help", Letter: "h", Meaning: "print this"},
 	{Name: "version", Letter: "V", Meaning: "print the version"},
 }
@@ -103,7 +103,7 @@ func Run(ctx context.Context, name string, line []string, w World) int {
 	}
 	r := &run{World: w, command: c}
 	var err error
-	if r.given, r.arguments, err = getopt.Parse(c.known(), line); err != nil {
+	if r.given, r.arguments, err = script.ParseLine(c.known(), line); err != nil {
 		return r.fail(err)
 	}
 	switch {
@@ -123,6 +123,6 @@ func Run(ctx context.Context, name string, line []string, w World) int {
 
 // known are the options of a command. A letter of its own wins over a common one:
 // oarnodesetting -h is a host.
-func (c *command) known() []getopt.Option {
+func (c *command) known() []script.OptionSpec {
 	return append(slices.Clip(c.options), common...)
 }

@@ -8,19 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
+	"vjob/oar/script"
 )
 
 var nodesOptions = with(
-	getopt.Option{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "only the node with this number"},
-	getopt.Option{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
-	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states"},
-	getopt.Option{Name: "list", Letter: "l", Meaning: "only the names"},
-	getopt.Option{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
-	getopt.Option{Name: "events", Letter: "e", Takes: getopt.Maybe, Meaning: "not offered: vjob events shows them"},
-	getopt.Option{Name: "sql", Takes: getopt.Text},
+	script.OptionSpec{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "only the node with this number"},
+	script.OptionSpec{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
+	script.OptionSpec{Name: "state", Letter: "s", Meaning: "only the states"},
+	script.OptionSpec{Name: "list", Letter: "l", Meaning: "only the names"},
+	script.OptionSpec{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
+	script.OptionSpec{Name: "events", Letter: "e", Argument: script.OptionalArgument, Meaning: "not offered: vjob events shows them"},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
 )
 
 // nodes is oarnodes.
@@ -35,7 +35,7 @@ func nodes(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(n rest.Resource) bool {
+	list = slices.DeleteFunc(list, func(n oar.Resource) bool {
 		named := len(r.arguments) == 0 || slices.Contains(r.arguments, n.Node)
 		numbered := !r.has("resource") || fmt.Sprint(n.ID) == r.value("resource")
 		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0
@@ -63,7 +63,7 @@ func nodes(ctx context.Context, r *run) error {
 }
 
 // structure is what is shown of nodes as JSON: their names, states, or all.
-func (r *run) structure(list []rest.Resource) ([]byte, error) {
+func (r *run) structure(list []oar.Resource) ([]byte, error) {
 	switch {
 	case r.has("list"):
 		return report.NodeNamesJSON(list)
@@ -74,7 +74,7 @@ func (r *run) structure(list []rest.Resource) ([]byte, error) {
 }
 
 // described are nodes as an object by their numbers.
-func described(list []rest.Resource) ([]byte, error) {
+func described(list []oar.Resource) ([]byte, error) {
 	var b strings.Builder
 	for i := range list {
 		list[i].Links = nil
@@ -91,28 +91,28 @@ func described(list []rest.Resource) ([]byte, error) {
 	return []byte(b.String() + "\n}\n"), nil
 }
 
-func (r *run) nodes(ctx context.Context) ([]rest.Resource, error) {
+func (r *run) nodes(ctx context.Context) ([]oar.Resource, error) {
 	c, err := r.client()
 	if err != nil {
 		return nil, err
 	}
-	var page rest.Page[rest.Resource]
+	var page oar.Page[oar.Resource]
 	err = c.Get(ctx, "/oarapi/resources", nil, &page)
 	return page.Items, err
 }
 
-var nodesettingOptions = []getopt.Option{
-	{Name: "hostname", Letter: "h", Takes: getopt.Text, Meaning: "the node, by its name"},
-	{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "the node, by its number"},
-	{Name: "state", Letter: "s", Takes: getopt.Text, Meaning: "Alive, or Absent: everything is moved off it"},
-	{Name: "maintenance", Letter: "m", Takes: getopt.Text, Meaning: "on, or off: Absent, and wait until nothing runs there; Alive"},
-	{Name: "drain", Letter: "d", Takes: getopt.Text, Meaning: "on, or off: likewise, without waiting"},
+var nodesettingOptions = []script.OptionSpec{
+	{Name: "hostname", Letter: "h", Argument: script.TextArgument, Meaning: "the node, by its name"},
+	{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "the node, by its number"},
+	{Name: "state", Letter: "s", Argument: script.TextArgument, Meaning: "Alive, or Absent: everything is moved off it"},
+	{Name: "maintenance", Letter: "m", Argument: script.TextArgument, Meaning: "on, or off: Absent, and wait until nothing runs there; Alive"},
+	{Name: "drain", Letter: "d", Argument: script.TextArgument, Meaning: "on, or off: likewise, without waiting"},
 	{Name: "no-wait", Letter: "n", Meaning: "do not wait"},
 	{Name: "add", Letter: "a", Meaning: "not offered: nodes stand in the settings of vjobd"},
-	{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "not offered: labels of nodes stand there as well"},
-	{Name: "file", Letter: "f", Takes: getopt.Text},
-	{Name: "sql", Takes: getopt.Text},
-	{Name: "last-property-value", Takes: getopt.Text},
+	{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "not offered: labels of nodes stand there as well"},
+	{Name: "file", Letter: "f", Argument: script.TextArgument},
+	{Name: "sql", Argument: script.TextArgument},
+	{Name: "last-property-value", Argument: script.TextArgument},
 }
 
 // system are the properties that nobody sets.
@@ -128,7 +128,7 @@ func nodesetting(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(n rest.Resource) bool {
+	at := slices.IndexFunc(list, func(n oar.Resource) bool {
 		return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
 	})
 	if at < 0 {
@@ -139,7 +139,7 @@ func nodesetting(ctx context.Context, r *run) error {
 		return err
 	}
 	n := list[at]
-	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", rest.Change{State: to}, nil); err != nil {
+	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", oar.Change{State: to}, nil); err != nil {
 		return err
 	}
 	r.print("%s --> %s\n", n.Node, to)
@@ -212,7 +212,7 @@ func removeresource(ctx context.Context, r *run) error {
 		return err
 	}
 	r.print("Resource to remove: %s\n", r.arguments[0])
-	dead := slices.ContainsFunc(list, func(n rest.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
+	dead := slices.ContainsFunc(list, func(n oar.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
 	if !dead {
 		return stopped(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
 	}
@@ -229,7 +229,7 @@ func (r *run) emptied(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		busy := slices.ContainsFunc(list, func(n rest.Resource) bool { return n.Node == name && len(n.Jobs) > 0 })
+		busy := slices.ContainsFunc(list, func(n oar.Resource) bool { return n.Node == name && len(n.Jobs) > 0 })
 		if !busy {
 			return nil
 		}

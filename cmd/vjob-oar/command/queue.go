@@ -5,29 +5,29 @@ import (
 	"fmt"
 	"slices"
 
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
+	"vjob/oar/script"
 )
 
 var (
-	queueOptions = []getopt.Option{
+	queueOptions = []script.OptionSpec{
 		{Name: "list", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "enable", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: queues stand in the settings of vjobd"},
+		{Name: "disable", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
 		{Name: "enable-all", Letter: "E", Meaning: "likewise"},
 		{Name: "disable-all", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "likewise"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "likewise"},
 	}
-	notifyOptions = []getopt.Option{
+	notifyOptions = []script.OptionSpec{
 		{Name: "list-queues", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable-queue", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable-queue", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "enable-queue", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: queues stand in the settings of vjobd"},
+		{Name: "disable-queue", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
 		{Name: "Enable-all-queues", Letter: "E", Meaning: "likewise"},
 		{Name: "Disable-all-queues", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "likewise"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "likewise"},
 	}
 )
 
@@ -37,7 +37,7 @@ func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOption
 // notify is oarnotify, as far as it is about queues. What else it can, waking OAR's server
 // up, is not needed: the loop of vjobd sees for itself that something has changed.
 func notify(ctx context.Context, r *run) error {
-	changes := slices.ContainsFunc(notifyOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) })
+	changes := slices.ContainsFunc(notifyOptions[1:], func(o script.OptionSpec) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
 		if len(r.arguments) > 0 {
 			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd looks around by itself.", r.arguments[0]))
@@ -49,18 +49,18 @@ func notify(ctx context.Context, r *run) error {
 
 // queues lists the queues, unless one of the options that would change them is given. Their
 // policy goes by the word that the version of OAR has for it.
-func (r *run) queues(ctx context.Context, changes []getopt.Option, policy string) error {
+func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy string) error {
 	if err := r.alone(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(changes, func(o getopt.Option) bool { return r.has(o.Name) }) {
+	if slices.ContainsFunc(changes, func(o script.OptionSpec) bool { return r.has(o.Name) }) {
 		return r.settled(ctx, "Queues stand in the settings of vjobd: change them there and start it again")
 	}
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	var page rest.Page[rest.Queue]
+	var page oar.Page[oar.Queue]
 	if err := c.Get(ctx, "/oarapi/queues", nil, &page); err != nil {
 		return err
 	}

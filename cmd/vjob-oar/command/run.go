@@ -10,9 +10,8 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 )
 
@@ -42,7 +41,7 @@ func (r *run) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, form
 // tell prints lines beside the output.
 func (r *run) tell(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		_, _ = fmt.Fprintln(r.Err, message.Harmless(line))
+		_, _ = fmt.Fprintln(r.Err, oar.Printable(line))
 	}
 }
 
@@ -92,14 +91,14 @@ func (r *run) fail(err error) int {
 		return own.exit
 	}
 	if answer, ok := errors.AsType[*client.Error](err); ok {
-		var f rest.Failure
+		var f oar.Failure
 		if json.Unmarshal(answer.Body, &f) == nil && f.Code != 0 {
 			r.print("%s", f.Output)
 			r.tell(f.Message)
 			return f.Exit
 		}
 	}
-	if code, ok := message.ExitOf(err); ok {
+	if code, ok := oar.ExitOf(err); ok {
 		r.tell(err.Error())
 		return int(code)
 	}
@@ -158,3 +157,13 @@ func (r *run) structured(data []byte) (bool, error) {
 	}
 	return false, nil
 }
+
+// formats are the options for output that programs read.
+var formats = []script.OptionSpec{
+	{Name: "json", Letter: "J", Meaning: "print JSON"},
+	{Name: "yaml", Letter: "Y", Meaning: "print YAML"},
+	{Name: "dumper", Letter: "D", Meaning: "print a value of Perl"},
+	{Name: "xml", Letter: "X"},
+}
+
+func with(options ...script.OptionSpec) []script.OptionSpec { return append(options, formats...) }

@@ -9,26 +9,24 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/date"
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 )
 
 var statOptions = with(
-	getopt.Option{Name: "job", Letter: "j", Takes: getopt.Maybe, Meaning: "only this job; without a number that of OAR_JOB_ID"},
-	getopt.Option{Name: "full", Letter: "f", Meaning: "all that is known"},
-	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states, with -j"},
-	getopt.Option{Name: "user", Letter: "u", Takes: getopt.Maybe, Meaning: "only jobs of a user, without a name of yourself"},
-	getopt.Option{Name: "array", Takes: getopt.Maybe, Meaning: "the places in arrays; with a number only this array"},
-	getopt.Option{Name: "compact", Letter: "c", Meaning: "a line for each array"},
-	getopt.Option{Name: "gantt", Letter: "g", Takes: getopt.Text, Meaning: "who has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
-	getopt.Option{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
-	getopt.Option{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
-	getopt.Option{Name: "accounting", Takes: getopt.Text, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
-	getopt.Option{Name: "format", Takes: getopt.Number, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
-	getopt.Option{Name: "sql", Takes: getopt.Text},
+	script.OptionSpec{Name: "job", Letter: "j", Argument: script.OptionalArgument, Meaning: "only this job; without a number that of OAR_JOB_ID"},
+	script.OptionSpec{Name: "full", Letter: "f", Meaning: "all that is known"},
+	script.OptionSpec{Name: "state", Letter: "s", Meaning: "only the states, with -j"},
+	script.OptionSpec{Name: "user", Letter: "u", Argument: script.OptionalArgument, Meaning: "only jobs of a user, without a name of yourself"},
+	script.OptionSpec{Name: "array", Argument: script.OptionalArgument, Meaning: "the places in arrays; with a number only this array"},
+	script.OptionSpec{Name: "compact", Letter: "c", Meaning: "a line for each array"},
+	script.OptionSpec{Name: "gantt", Letter: "g", Argument: script.TextArgument, Meaning: "who has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
+	script.OptionSpec{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
+	script.OptionSpec{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
+	script.OptionSpec{Name: "accounting", Argument: script.TextArgument, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
+	script.OptionSpec{Name: "format", Argument: script.NumberArgument, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
 )
 
 // stat is oarstat.
@@ -53,7 +51,7 @@ func stat(ctx context.Context, r *run) error {
 		query.Set("format", strconv.Itoa(max(format(r), 2)))
 		return copied(ctx, r, "/oarapi/jobs/details", query)
 	}
-	var page rest.Page[rest.Job]
+	var page oar.Page[oar.Job]
 	if err := c.Get(ctx, "/oarapi/jobs/details", query, &page); err != nil {
 		return err
 	}
@@ -73,7 +71,7 @@ func stat(ctx context.Context, r *run) error {
 	case r.has("events"):
 		r.print("%s", report.Events(jobs, now))
 	case r.has("properties"):
-		var nodes rest.Page[rest.Resource]
+		var nodes oar.Page[oar.Resource]
 		if err := c.Get(ctx, "/oarapi/resources", nil, &nodes); err != nil {
 			return err
 		}
@@ -224,8 +222,8 @@ func between(r *run, option string) (from, to time.Time, err error) {
 	}
 	zone := r.Now().Location()
 	var errs [2]error
-	from, _, errs[0] = date.Parse(strings.TrimSpace(first), zone)
-	to, _, errs[1] = date.Parse(strings.TrimSpace(second), zone)
+	from, _, errs[0] = oar.ParseTime(strings.TrimSpace(first), zone)
+	to, _, errs[1] = oar.ParseTime(strings.TrimSpace(second), zone)
 	if errs[0] != nil || errs[1] != nil || to.Before(from) {
 		return from, to, bad
 	}
@@ -261,7 +259,7 @@ func used(ctx context.Context, r *run, query url.Values) error {
 	if err != nil {
 		return err
 	}
-	var page rest.Page[rest.Usage]
+	var page oar.Page[oar.Usage]
 	if err := c.Get(ctx, "/oarapi/accounting", query, &page); err != nil {
 		return err
 	}

@@ -1,7 +1,5 @@
-// Package oar has the commands for those who come from OAR: its language, and its programs
-// below `vjob oar` or by their own names.
-//
-// It refuses to know what a request means.
+// Package oar is `vjob oar`: it explains what a request of oarsub means here. OAR's own
+// commands are links to vjob-oar.
 package oar
 
 import (
@@ -12,26 +10,25 @@ import (
 
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // Command is `vjob oar`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "oar",
-		Short: "for those who come from OAR: its language, with the exit codes of its commands",
+		Short: "explain requests of oarsub; OAR's commands themselves are links to vjob-oar",
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(oarParseCommand(a))
-	cmd.AddCommand(oarFamily(a)...)
 	return cmd
 }
 
 // refused prints an error as OAR's commands do, without a name before it, and has
 // them end with its exit code. Other errors are told as everywhere.
 func refused(a *cli.App, err error) error {
-	code, ok := message.ExitOf(err)
+	code, ok := oar.ExitOf(err)
 	if !ok {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
-	"vjob/oar/mapping"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -66,13 +65,13 @@ func oarParse(ctx context.Context, a *cli.App, f *oarParseFlags) error {
 	for _, warning := range w.Request.Warnings {
 		tell(a, warning.String())
 	}
-	var meanings []mapping.Meaning
+	var meanings []request.Placement
 	if f.check {
 		world, err := world(ctx, a)
 		if err != nil {
 			return err
 		}
-		if meanings, err = mapping.Place(w, world, mapping.DefaultSite()); err != nil {
+		if meanings, err = request.Place(w, world, request.DefaultConfig()); err != nil {
 			return refused(a, err)
 		}
 	}
@@ -83,9 +82,9 @@ func oarParse(ctx context.Context, a *cli.App, f *oarParseFlags) error {
 }
 
 // read reads the request and the properties.
-func (f *oarParseFlags) read() (w mapping.Want, err error) {
-	site := request.DefaultSite()
-	site.Nodes = cmp.Or(f.nodes, site.Nodes)
+func (f *oarParseFlags) read() (w request.Spec, err error) {
+	site := request.DefaultConfig()
+	site.NodesAlias = cmp.Or(f.nodes, site.NodesAlias)
 	if f.defaults != "" {
 		if site.Default, err = request.ParseDefault("--default-resources", f.defaults, site); err != nil {
 			return w, err
@@ -108,7 +107,7 @@ func (f *oarParseFlags) read() (w mapping.Want, err error) {
 }
 
 // world is the nodes that vjobd has.
-func world(ctx context.Context, a *cli.App) (w mapping.World, err error) {
+func world(ctx context.Context, a *cli.App) (w request.Inventory, err error) {
 	c, err := a.Client()
 	if err != nil {
 		return w, err

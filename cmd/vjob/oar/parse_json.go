@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"vjob/oar/mapping"
 	"vjob/oar/request"
 )
 
@@ -27,11 +26,11 @@ type oarGroup struct {
 // oarLevel is ["core", 2]; ALL is -1, BEST -2 and BESTHALF -3, as OAR stores them.
 type oarLevel [2]any
 
-func parsed(w mapping.Want) oarRequest {
+func parsed(w request.Spec) oarRequest {
 	r := oarRequest{Properties: w.Filters[0].Text}
 	for _, from := range w.Request.Alternatives {
 		var a oarAlternative
-		if from.Walltime != request.Unsaid {
+		if from.Walltime != request.NoWalltime {
 			seconds := int64(from.Walltime / time.Second)
 			a.Walltime = &seconds
 		}

@@ -9,16 +9,15 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/oar/date"
-	"vjob/oar/mapping"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
 // explain tells in words what each alternative means, and by which rules it would be
 // placed if the nodes are known.
-func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
+func explain(a *cli.App, w request.Spec, meanings []request.Placement) error {
 	for i, alternative := range w.Request.Alternatives {
-		shapes, err := mapping.Shapes(alternative, mapping.DefaultSite())
+		shapes, err := request.VMGroups(alternative, request.DefaultConfig())
 		if err != nil {
 			return err
 		}
@@ -52,7 +51,7 @@ func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
 }
 
 // placed prints sizes and rules.
-func placed(a *cli.App, m *mapping.Meaning) error {
+func placed(a *cli.App, m *request.Placement) error {
 	var b strings.Builder
 	for first := 0; first < len(m.VMs); {
 		next := first
@@ -75,25 +74,25 @@ func placed(a *cli.App, m *mapping.Meaning) error {
 // lasting is a walltime in words.
 func lasting(d time.Duration) string {
 	switch d {
-	case request.Unsaid:
+	case request.NoWalltime:
 		return "for as long as the queue allows"
 	case 0:
 		return "for no time at all"
 	default:
-		return fmt.Sprintf("for at most %s (h:m:s)", date.FormatWalltime(d))
+		return fmt.Sprintf("for at most %s (h:m:s)", oar.FormatWalltime(d))
 	}
 }
 
 // vmCount is how many VMs a group has, if that does not depend on the nodes.
-func vmCount(s *mapping.Shape) string {
+func vmCount(s *request.VMGroup) string {
 	total := 1
 	for _, l := range append([]request.Level{s.VMs}, s.Labels...) {
 		n, ok := l.Count.Number()
 		if !ok {
 			return "?"
 		}
-		if n > mapping.MaxVMs || total*n > mapping.MaxVMs {
-			return fmt.Sprintf(">%d", mapping.MaxVMs)
+		if n > request.MaxVMs || total*n > request.MaxVMs {
+			return fmt.Sprintf(">%d", request.MaxVMs)
 		}
 		total *= n
 	}
@@ -101,7 +100,7 @@ func vmCount(s *mapping.Shape) string {
 }
 
 // each is the size of one VM.
-func each(s *mapping.Shape) string {
+func each(s *request.VMGroup) string {
 	if s.Whole() {
 		return "a whole node"
 	}
@@ -109,7 +108,7 @@ func each(s *mapping.Shape) string {
 }
 
 // where tells of the nodes.
-func where(s *mapping.Shape, properties string) string {
+func where(s *request.VMGroup, properties string) string {
 	var parts []string
 	for i, l := range s.Labels {
 		in := "in "
@@ -128,10 +127,10 @@ func where(s *mapping.Shape, properties string) string {
 		perNode = ""
 	}
 	switch {
-	case s.Unit == mapping.Node:
+	case s.Unit == request.Node:
 		parts = append(parts, "on "+several(s.VMs.Count, "node", ofEach)+perNode)
 	case !known:
-		parts = append(parts, "one VM for each of "+several(s.VMs.Count, map[mapping.Unit]string{mapping.CPU: "cpu", mapping.Core: "core"}[s.Unit], ofEach))
+		parts = append(parts, "one VM for each of "+several(s.VMs.Count, map[request.Unit]string{request.CPU: "cpu", request.Core: "core"}[s.Unit], ofEach))
 	case len(parts) == 0:
 		parts = append(parts, "anywhere")
 	default:

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"vjob/oar/script"
+)
+
+var propertyOptions = []script.OptionSpec{
+	{Name: "list", Letter: "l", Meaning: "list the properties"},
+	{Name: "add", Letter: "a", Argument: script.TextArgument, Meaning: "not offered: labels of nodes stand in the settings of vjobd"},
+	{Name: "delete", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
+	{Name: "rename", Letter: "r", Argument: script.TextArgument, Meaning: "likewise"},
+	{Name: "varchar", Letter: "c"},
+	{Name: "quiet", Letter: "q"},
+}
+
+// property is oarproperty.
+func property(ctx context.Context, r *run) error {
+	for _, option := range []string{"add", "delete", "rename"} {
+		text, given := r.given.Value(option)
+		if !given {
+			continue
+		}
+		name, _, _ := strings.Cut(text, ",")
+		if slices.Contains(system, name) {
+			return stopped(1, "The property %q is an OAR system property", name)
+		}
+		return stopped(255, "Properties are labels of nodes: change nodes in the settings of vjobd and start it again")
+	}
+	if !r.has("list") {
+		return unusable(1, "")
+	}
+	if err := r.alone(); err != nil {
+		return err
+	}
+	list, err := r.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{"cpu_milli": true, "memory_mib": true, "network_address": true}
+	for i := range list {
+		for name := range list[i].Labels {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		r.print("%s\n", name)
+	}
+	return nil
+}
+
+var walltimeOptions = []script.OptionSpec{
+	{Name: "force", Letter: "f"},
+	{Name: "whole", Letter: "w"},
+	{Name: "delay-next-jobs", Letter: "d"},
+	{Name: "timeout", Letter: "t", Argument: script.NumberArgument},
+}
+
+// disabled is what OAR says unless a site wants it, and what there is instead.
+const disabled = "FUNCTIONALITY IS DISABLED\nvjob walltime gives a job another walltime."
+
+// walltime is oarwalltime, which is switched off in OAR as well unless a site wants it.
+func walltime(_ context.Context, r *run) error {
+	words := r.arguments
+	if len(words) == 0 || len(words) > 2 {
+		return unusable(1, "")
+	}
+	if _, ok := number(words[0]); !ok {
+		return stopped(1, "%q is not a valid job identifier", words[0])
+	}
+	if len(words) == 1 {
+		return stopped(2, disabled)
+	}
+	if change := regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`); !change.MatchString(words[1]) {
+		return stopped(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
+	}
+	return stopped(5, disabled)
+}
+
+var accountingOptions = []script.OptionSpec{
+	{Name: "reinitialize", Meaning: "nothing to do"},
+	{Name: "delete-before", Argument: script.NumberArgument, Meaning: "not offered: retention in the settings of vjobd says what is kept"},
+}
+
+// accounting is oaraccounting.
+func accounting(_ context.Context, r *run) error {
+	if err := r.alone(); err != nil {
+		return err
+	}
+	if r.has("reinitialize") {
+		r.tell("# Nothing to do: what was used is counted at once.")
+	}
+	if r.has("delete-before") {
+		return stopped(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package oar
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+)
+
+// JobView is what is known of a vjob.
+type JobView struct {
+	*cluster.VJob
+	Reserved       cluster.Resources // of all VMs
+	Started, Ended time.Time
+	Start          time.Time // when one that waits is estimated to start
+	Planned        bool      // the present plan boots it, and has not begun to
+	Nodes          []cluster.NodeID
+	Events         []Event
+	Exit           *int // of the command, if it is known
+}
+
+// DefaultQueue is what OAR calls the queue of a job that names none.
+const DefaultQueue = "default"
+
+// State is the state of the job.
+func (v *JobView) State() State {
+	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.Overdue // some end before they are seen to run
+	return StateOf(VJobState{State: v.VJob.State, Held: v.Held, Started: ran, Planned: v.Planned})
+}
+
+// JobOf shows a vjob as a job of OAR. index gives the number of each node.
+func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
+	r, _ := RecordOf(v.Labels)
+	name := cmp.Or(r.Name, v.Name)
+	j := Job{
+		ID: int64(v.ID), ArrayID: int64(cmp.Or(v.Array, v.ID)), ArrayIndex: max(v.Index, 1),
+		Owner: v.Owner, User: v.Owner, State: string(v.State()),
+		Queue: cmp.Or(r.Queue, v.Queue, DefaultQueue), Command: r.command(v.Parameter), Directory: r.Directory,
+		Type: "PASSIVE", Properties: r.Properties, Reservation: "None", Walltime: int64(v.Walltime / time.Second),
+		Submitted: unixSeconds(v.Submitted), Started: unixSeconds(v.Started), Stopped: unixSeconds(v.Ended), Scheduled: unixSeconds(v.Start),
+		Message: r.message(v, name), Resubmits: cmp.Or(r.Resubmits, int64(v.Replaces)), Events: v.Events, Wanted: r.Wanted,
+		Project: cmp.Or(v.Project, DefaultQueue), CPUSet: fmt.Sprintf("%s_%d", v.Owner, v.ID), Types: r.Types,
+		Stdout: expandFilename(r.Stdout, v.ID, name), Stderr: expandFilename(r.Stderr, v.ID, name), InitialRequest: r.InitialRequest,
+		Resources: []int{}, Nodes: []string{}, Dependencies: []int64{},
+	}
+	if name != "" {
+		j.Name = &name
+	}
+	if v.Exit != nil {
+		status := *v.Exit << 8 // as wait(2) has it
+		j.ExitCode = &status
+	}
+	if r.Interactive {
+		j.Type = "INTERACTIVE"
+	}
+	if !v.Reservation.IsZero() {
+		j.Reservation, j.Scheduled = "Scheduled", cmp.Or(unixSeconds(v.Started), unixSeconds(v.Reservation))
+	}
+	if j.Started != 0 {
+		j.Scheduled = j.Started
+	}
+	for _, d := range v.After {
+		j.Dependencies = append(j.Dependencies, int64(d.On))
+	}
+	for _, id := range distinctNodes(v.Nodes) {
+		j.Nodes, j.Resources = append(j.Nodes, string(id)), append(j.Resources, index[id])
+	}
+	if j.Types == nil {
+		j.Types = []string{}
+	}
+	if j.Events == nil {
+		j.Events = []Event{}
+	}
+	return j
+}
+
+// command is what is run, with the parameters of a sub-job.
+func (r *Record) command(parameter string) string {
+	if parameter == "" {
+		return r.Command
+	}
+	return r.Command + " " + parameter
+}
+
+// message is the line that oarstat shows: what was asked for, and of one that waits why.
+func (r *Record) message(v *JobView, name string) string {
+	kind := "B"
+	switch {
+	case !v.Reservation.IsZero():
+		kind = "R"
+	case r.Interactive:
+		kind = "I"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (v.Reserved.CPU+cluster.CPU-1)/cluster.CPU, FormatWalltime(v.Walltime), kind)
+	for _, part := range []struct{ key, value string }{
+		{"N", name}, {"Q", unlessUsual(r.Queue, DefaultQueue, "besteffort")}, {"P", unlessUsual(v.Project, DefaultQueue)}, {"T", strings.Join(r.Types, "|")},
+	} {
+		if part.value != "" {
+			fmt.Fprintf(&b, ",%s=%s", part.key, part.value)
+		}
+	}
+	if v.Reason != "" && (v.VJob.State.Ready() || v.VJob.State == cluster.Failed) {
+		fmt.Fprintf(&b, " (%s)", v.Reason)
+	}
+	return b.String()
+}
+
+// unlessUsual is a text unless it is one of the usual ones.
+func unlessUsual(text string, usual ...string) string {
+	if slices.Contains(usual, text) {
+		return ""
+	}
+	return text
+}
+
+// expandFilename puts the number and the name of the job into the name of a file.
+func expandFilename(file string, id cluster.VJobID, name string) string {
+	return strings.NewReplacer("%jobid%", id.String(), "%jobname%", name).Replace(file)
+}
+
+func distinctNodes(nodes []cluster.NodeID) []cluster.NodeID {
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(id cluster.NodeID) bool { return id == "" })
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+func unixSeconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}

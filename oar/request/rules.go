@@ -1,0 +1,152 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/oar"
+	"vjob/oar/property"
+)
+
+// ruleWriter states where the VMs of one group may be.
+type ruleWriter struct {
+	p        *placer
+	shape    *VMGroup
+	request  Group
+	filters  []property.Filter
+	matching []*cluster.Node
+	labels   []string
+	all      *region
+	counts   []int // nil when the cells are chosen
+	cells    []cell
+	first    int // rank of the first VM
+	total    int
+}
+
+// maxInlineSet is the longest set that stands in a rule itself; others get a name.
+const maxInlineSet = 40
+
+func (r *ruleWriter) write(b *strings.Builder) {
+	rules := r.places()
+	if r.shape.Unit == Node && r.total > 1 {
+		rules = append(rules, fmt.Sprintf("spread(%s);", r.ranks(r.first, r.total)))
+	}
+	if r.shape.Whole() && r.uneven() {
+		rules = append(rules, fmt.Sprintf("lonely(%s);", r.ranks(r.first, r.total)))
+	}
+	if len(rules) > 0 {
+		fmt.Fprintf(b, "# %s\n%s\n", oar.PrintableLine(r.request.String()), strings.Join(rules, "\n"))
+	}
+}
+
+// places are the rules about which nodes there may be. A set of them that is long gets
+// a name, which later groups use as well.
+func (r *ruleWriter) places() (rules []string) {
+	if r.counts == nil {
+		at := r.first
+		for _, c := range r.cells {
+			rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(at, c.vms), nodeSet(c.nodes)))
+			at += c.vms
+		}
+		return rules
+	}
+	nodes := r.nodes()
+	if len(nodes) <= maxInlineSet {
+		return r.inside(nodes)
+	}
+	name, known := r.p.sets[nodes]
+	if !known {
+		name = fmt.Sprintf("$nodes%d", len(r.p.sets)+1)
+	}
+	rules = r.inside(name)
+	if !known && strings.Contains(strings.Join(rules, ""), name) {
+		r.p.sets[nodes] = name
+		rules = slices.Insert(rules, 0, fmt.Sprintf("%s = %s;", name, nodes))
+	}
+	return rules
+}
+
+// inside are the rules by which any of the nodes will do, or any of their groups.
+func (r *ruleWriter) inside(nodes string) (rules []string) {
+	if len(r.labels) == 0 && nodes != allNodes {
+		rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(r.first, r.total), nodes))
+	}
+	for depth := 1; depth <= len(r.labels); depth++ {
+		rules = append(rules, r.within(depth, nodes))
+	}
+	return rules
+}
+
+// within is the rule of one level of labels: the VMs of each set inside one of its
+// groups, and no two sets in the same.
+func (r *ruleWriter) within(depth int, nodes string) string {
+	sets := 1
+	for _, n := range r.counts[:depth] {
+		sets *= n
+	}
+	groups := nodes + " / " + r.labels[depth-1]
+	if regions := r.all.level(depth); !unique(regions) || startsLikeNumber(r.labels[depth-1]) {
+		list := make([]string, len(regions))
+		for i, g := range regions {
+			list[i] = nodeSet(g.nodes)
+		}
+		groups = "{" + strings.Join(list, ", ") + "}"
+	}
+	if sets == 1 {
+		return fmt.Sprintf("among(%s, %s);", r.ranks(r.first, r.total), groups)
+	}
+	list := make([]string, sets)
+	for i := range list {
+		list[i] = "{" + r.family(r.first+i*(r.total/sets), r.total/sets) + "}"
+	}
+	return fmt.Sprintf("splitAmong({%s}, %s);", strings.Join(list, ", "), groups)
+}
+
+// uneven reports whether a whole node may be larger than the VMs, so that others could
+// come beside them.
+func (r *ruleWriter) uneven() bool {
+	return slices.ContainsFunc(r.cells, func(c cell) bool {
+		return slices.ContainsFunc(c.nodes, func(n *cluster.Node) bool { return n.Capacity != c.size })
+	})
+}
+
+// ranks is a set of VMs, $VMS if it is all of them.
+func (r *ruleWriter) ranks(first, n int) string {
+	if first == 0 && n == r.total && !r.p.multiple {
+		return "$VMS"
+	}
+	return r.family(first, n)
+}
+
+func (r *ruleWriter) family(first, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("VM%d", first)
+	}
+	return fmt.Sprintf("VM[%d..%d]", first, first+n-1)
+}
+
+// Fence is the rule that keeps all VMs of a vjob on the nodes that match all filters, one
+// by one, in the language of docs/rules.md. The error is a [*oar.Error].
+func Fence(filters []property.Filter, world Inventory, site Config) (string, error) {
+	names := slices.Concat(world.labels(), site.Nodes, []string{cpuProperty, memoryProperty})
+	var nodes []*cluster.Node
+	for _, f := range filters {
+		if err := f.Check(names); err != nil {
+			return "", err
+		}
+	}
+	for i := range world.Nodes {
+		n := &world.Nodes[i]
+		of := nodeProperties(n, site)
+		if !slices.ContainsFunc(filters, func(f property.Filter) bool { return f.Expr != nil && !f.Matches(of) }) {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		return "", &oar.Error{Exit: oar.ExitResources, OAR: oar.NotEnoughResources, Text: "no node has the properties that rules of admission ask for"}
+	}
+	slices.SortFunc(nodes, byName)
+	return "fence($VMS, " + nodeSet(nodes) + ");\n", nil
+}
