@@ -8,25 +8,24 @@ import (
 	"vjob/cluster"
 )
 
-// Error is why something that was typed is not taken. It matches
-// [cluster.ErrInvalid].
+// Error is a fault in the input of a user. It matches [cluster.ErrInvalid].
 type Error struct {
 	Exit Exit
-	// OAR is the line that OAR prints in this case; "" when it has none.
+	// OAR is the line that OAR prints in this case, or "".
 	OAR      string
 	Position Position
-	Text     string // what is wrong, and what would be right
+	Text     string // the fault and the fix
 }
 
-// What OAR says when the resources cannot be had; the beginning of what it says when they
-// cannot be read; and what it says after either.
+// What OAR prints if there are too few resources, how its line for a bad request begins, and the
+// line that it prints after either.
 const (
 	NotEnoughResources = "# There are not enough resources for your request"
 	BadRequest         = "# Bad resource request"
 	verifyLine         = "# Error: please verify your job submission syntax."
 )
 
-// Error is OAR's line or lines, then the place and what is wrong, then the excerpt.
+// Error returns OAR's lines, then the position with the text, then the excerpt.
 func (e *Error) Error() string {
 	told := positioned(e.Position, e.Text)
 	switch {
@@ -38,16 +37,16 @@ func (e *Error) Error() string {
 	return PrintableLine(e.OAR) + "\n" + told
 }
 
-// Is makes it bad input.
+// Is reports that the error is invalid input.
 func (e *Error) Is(target error) bool { return target == cluster.ErrInvalid }
 
-// Warning is what looks like a slip and is taken all the same.
+// Warning is about input that is accepted but looks like a mistake.
 type Warning struct {
 	Position Position
 	Text     string
 }
 
-// String is the warning like an error, and says that it is none.
+// String formats the warning like an error, marked as a warning.
 func (w Warning) String() string { return positioned(w.Position, "warning: "+w.Text) }
 
 func positioned(p Position, text string) string {
@@ -58,8 +57,8 @@ func positioned(p Position, text string) string {
 	return fmt.Sprintf("%s:%d:%d: %s\n%s", p.Source, p.Line, p.Column, text, p.Excerpt)
 }
 
-// PrintableLine is a line of a message, made harmless and cut when it is long: what was typed
-// stands in it.
+// PrintableLine returns a line of a message with control characters replaced, cut after 400
+// characters, since the line may quote input.
 func PrintableLine(text string) string {
 	const most = 400
 	text = strings.TrimRight(Printable(text), " ")
@@ -69,7 +68,7 @@ func PrintableLine(text string) string {
 	return text
 }
 
-// ExitOf is the exit code of an error; ok is false for one that has none.
+// ExitOf returns the exit code of an error. ok is false if the error has no exit code.
 func ExitOf(err error) (code Exit, ok bool) {
 	if e, found := errors.AsType[*Error](err); found {
 		return e.Exit, true
@@ -82,14 +81,14 @@ type Exit int
 
 // The exit codes of oarsub.
 const (
-	ExitOption      Exit = 1   // an option, or a value of one, that there is not
+	ExitOption      Exit = 1   // an unknown option, or a bad value
 	ExitUsage       Exit = 5   // no command, or more than one
 	ExitArray       Exit = 6   // an array without sub-jobs
-	ExitReservation Exit = 7   // a date that cannot be read
-	ExitResources   Exit = 8   // properties that cannot be read, or more than there is
-	ExitRefused     Exit = 10  // a reservation that cannot be had
-	ExitScript      Exit = 12  // a script or parameter file that cannot be read
-	ExitRequest     Exit = 18  // a resource description that cannot be read
-	ExitQueue       Exit = 248 // no such queue
-	ExitAdmission   Exit = 254 // an admission rule says no
+	ExitReservation Exit = 7   // an unreadable date
+	ExitResources   Exit = 8   // unreadable properties, or too few resources
+	ExitRefused     Exit = 10  // a reservation that is refused
+	ExitScript      Exit = 12  // an unreadable script or parameter file
+	ExitRequest     Exit = 18  // an unreadable resource request
+	ExitQueue       Exit = 248 // an unknown queue
+	ExitAdmission   Exit = 254 // refused by a rule of admission
 )

@@ -10,28 +10,28 @@ import (
 	"vjob/cluster"
 )
 
-// JobView is what is known of a vjob.
+// JobView is a vjob with what its scheduler and journal know of it.
 type JobView struct {
 	*cluster.VJob
 	Reserved       cluster.Resources // of all VMs
 	Started, Ended time.Time
-	Start          time.Time // when one that waits is estimated to start
-	Planned        bool      // the present plan boots it, and has not begun to
+	Start          time.Time // the forecast start of a waiting vjob
+	Planned        bool      // the current plan boots the vjob, but the boot has not begun
 	Nodes          []cluster.NodeID
 	Events         []Event
-	Exit           *int // of the command, if it is known
+	Exit           *int // exit code of the command, or nil
 }
 
-// DefaultQueue is what OAR calls the queue of a job that names none.
+// DefaultQueue is OAR's name for the queue of a job without one.
 const DefaultQueue = "default"
 
-// State is the state of the job.
+// State returns the state of the job.
 func (v *JobView) State() State {
-	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.Overdue // some end before they are seen to run
+	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.Overdue // short vjobs may end before they are seen running
 	return StateOf(VJobState{State: v.VJob.State, Held: v.Held, Started: ran, Planned: v.Planned})
 }
 
-// JobOf shows a vjob as a job of OAR. index gives the number of each node.
+// JobOf converts a vjob to a job of OAR. index has the number of each node.
 func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 	r, _ := RecordOf(v.Labels)
 	name := cmp.Or(r.Name, v.Name)
@@ -50,7 +50,7 @@ func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 		j.Name = &name
 	}
 	if v.Exit != nil {
-		status := *v.Exit << 8 // as wait(2) has it
+		status := *v.Exit << 8 // the encoding of wait(2)
 		j.ExitCode = &status
 	}
 	if r.Interactive {
@@ -77,7 +77,7 @@ func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 	return j
 }
 
-// command is what is run, with the parameters of a sub-job.
+// command returns the command, with the parameters of a sub-job.
 func (r *Record) command(parameter string) string {
 	if parameter == "" {
 		return r.Command
@@ -85,7 +85,7 @@ func (r *Record) command(parameter string) string {
 	return r.Command + " " + parameter
 }
 
-// message is the line that oarstat shows: what was asked for, and of one that waits why.
+// message returns the line that oarstat shows: the request, and why a waiting job waits.
 func (r *Record) message(v *JobView, name string) string {
 	kind := "B"
 	switch {
@@ -109,7 +109,7 @@ func (r *Record) message(v *JobView, name string) string {
 	return b.String()
 }
 
-// unlessUsual is a text unless it is one of the usual ones.
+// unlessUsual returns the text, or "" if it is one of the usual values.
 func unlessUsual(text string, usual ...string) string {
 	if slices.Contains(usual, text) {
 		return ""
@@ -117,7 +117,7 @@ func unlessUsual(text string, usual ...string) string {
 	return text
 }
 
-// expandFilename puts the number and the name of the job into the name of a file.
+// expandFilename replaces %jobid% and %jobname% in the name of a file.
 func expandFilename(file string, id cluster.VJobID, name string) string {
 	return strings.NewReplacer("%jobid%", id.String(), "%jobname%", name).Replace(file)
 }

@@ -10,7 +10,7 @@ import (
 	"vjob/oar"
 )
 
-// A record comes back from the labels of its vjob.
+// A record survives the round trip through the labels of its vjob.
 func TestRecord(t *testing.T) {
 	r := oar.Record{
 		Name: "run 1", Command: "sleep 1", Script: true, Directory: "/home/ann", Queue: "default", Types: []string{"besteffort", "deadline=2037-01-01 10:00"},
@@ -30,7 +30,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// The message of a job begins as OAR's, and says of one that waits why.
+// The message begins like OAR's, and tells why a waiting job waits.
 func TestMessage(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, v := range map[string]oar.JobView{
@@ -47,7 +47,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// What is shown of a vjob: lists are never null, and nodes come once and in order.
+// Lists are never null; nodes are sorted and unique.
 func TestOf(t *testing.T) {
 	v := oar.JobView{
 		VJob:  &cluster.VJob{ID: 7, Owner: "ann", State: cluster.Running, Array: 5, Index: 3, Parameter: "100", Terms: cluster.Terms{After: []cluster.Dependency{{On: 4}}, Labels: (&oar.Record{Command: "./prog", Stdout: "OAR.%jobname%.%jobid%.stdout", Name: "x"}).Labels()}},

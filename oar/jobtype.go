@@ -9,14 +9,15 @@ import (
 	"vjob/internal/suggest"
 )
 
-// JobType is a type with its value.
+// JobType is a type of a job with its value, the value of oarsub -t: besteffort, container=night,
+// timesharing=user,*, deadline=2037-01-01 10:00.
 type JobType struct {
 	Name  string // besteffort, timesharing, token
-	Value string // behind the first = ; "" is none
+	Value string // the text after the first =, or ""
 	Token string // X of token:X=N
 }
 
-// String is the type as it is written.
+// String returns the type as it is written.
 func (t JobType) String() string {
 	text := t.Name
 	if t.Token != "" {
@@ -28,13 +29,13 @@ func (t JobType) String() string {
 	return text
 }
 
-// valueForm says which values a type may have; what it wants is for the message.
+// valueForm checks the values of a type; want describes them in messages.
 type valueForm struct {
 	want string
 	fits func(value string) bool
 }
 
-// MaxJobType is the most bytes of a type.
+// MaxJobType is the maximal length of a type in bytes.
 const MaxJobType = 200
 
 var (
@@ -61,7 +62,7 @@ func isTypeName(v string) bool {
 	})
 }
 
-// isSharing takes (* or user) and (* or name) in either order.
+// isSharing accepts (* or user) and (* or name), in either order.
 func isSharing(v string) bool {
 	a, b, ok := strings.Cut(v, ",")
 	if a == "name" || b == "user" {
@@ -71,11 +72,11 @@ func isSharing(v string) bool {
 }
 
 func isTime(v string) bool {
-	_, _, err := ParseTime(v, time.UTC) // which of two such hours, and whether there is one, the zone tells later
+	_, _, err := ParseTime(v, time.UTC) // the form only: the time zone of the job is known later
 	return err == nil
 }
 
-// JobTypeNames are the types that OAR knows by itself.
+// JobTypeNames returns the types that OAR defines.
 func JobTypeNames() []string {
 	return []string{
 		"allowed", "besteffort", "container", "cosystem", "deadline", "deploy", "desktop_computing", "expire", "idempotent",
@@ -83,20 +84,20 @@ func JobTypeNames() []string {
 	}
 }
 
-// SplitJobType cuts a type into its parts, whatever they are.
+// SplitJobType splits a type into its parts without checking them.
 func SplitJobType(text string) JobType {
 	name, value, _ := strings.Cut(text, "=")
 	name, token, _ := strings.Cut(name, ":")
 	return JobType{Name: name, Value: value, Token: token}
 }
 
-// HasJobType reports whether a job with these types has one of a name, whatever its value.
+// HasJobType reports whether types has a type of this name, with any value.
 func HasJobType(types []string, name string) bool {
 	return slices.ContainsFunc(types, func(text string) bool { return SplitJobType(text).Name == name })
 }
 
-// ParseJobType reads a type that OAR knows. The error is a [*Error] with the exit
-// code of an admission rule, which is what refuses it in OAR.
+// ParseJobType parses a type that OAR defines. The error is an [*Error] with the exit code of a rule
+// of admission: in OAR such a rule refuses unknown types.
 func ParseJobType(text string) (JobType, error) {
 	t := SplitJobType(text)
 	f, ok := jobTypeForms[t.Name]

@@ -51,7 +51,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Each name is one that Parse knows.
+// ParseJobType knows each name.
 func TestNames(t *testing.T) {
 	for _, n := range oar.JobTypeNames() {
 		_, err := oar.ParseJobType(n)
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is read as a type is written as it was.
+// A type that is parsed is formatted as it was.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"token:a=1", "timesharing=name,*", "expire=2037-01-01 1:2", "container", "inner=", "::=="} {
 		f.Add(text)

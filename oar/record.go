@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// Record is what OAR knows of a job and a vjob has no place for. It never changes.
+// Record is what OAR keeps of a job beyond a vjob. Labels of the vjob store it. It never changes.
 type Record struct {
-	Name           string // not unique, as that of a vjob is
+	Name           string // not unique, unlike the name of a vjob
 	Command        string
-	Script         bool // the command names a script, whose text the VMs have
+	Script         bool // the command names a script; the VMs have its text
 	Directory      string
 	Queue          string
 	Types          []string
@@ -21,18 +21,18 @@ type Record struct {
 	Stdout, Stderr string
 	Checkpoint     int64
 	Signal         int64
-	Resubmits      int64 // the job that was submitted again
+	Resubmits      int64 // the job that this one repeats
 	InitialRequest string
 }
 
-// The labels begin like this.
+// labelPrefix begins the names of the labels of a record.
 const labelPrefix = "oar."
 
-// maxLabel is the most bytes of a label.
+// maxLabel is the maximal length of a label in bytes.
 const maxLabel = 8 << 10
 
-// Labels are the labels of a vjob that hold the record. What is too long for one is
-// cut: it is for people to read.
+// Labels returns the labels that store the record. Values that are too long are cut: they are
+// only displayed.
 func (r *Record) Labels() map[string]string {
 	labels := map[string]string{}
 	for name, value := range map[string]string{
@@ -48,12 +48,12 @@ func (r *Record) Labels() map[string]string {
 	return labels
 }
 
-// RecordOf reads the labels of a vjob; ok is false for one that was not submitted as
-// a job of OAR.
+// RecordOf reads a record from the labels of a vjob. ok is false if the vjob was not submitted as a
+// job of OAR.
 func RecordOf(labels map[string]string) (r Record, ok bool) {
 	of := func(name string) string { return labels[labelPrefix+name] }
 	count := func(name string) int64 {
-		n, _ := strconv.ParseInt(of(name), 10, 64) // a label that somebody else has written is 0
+		n, _ := strconv.ParseInt(of(name), 10, 64) // 0 if the label was changed
 		return n
 	}
 	r = Record{
@@ -85,7 +85,7 @@ func labelFlag(yes bool) string {
 	return ""
 }
 
-// labelText makes a text fit for a label.
+// labelText makes a text valid for a label.
 func labelText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

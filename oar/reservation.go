@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Reservation is what oarsub -r asks for.
+// Reservation is the value of oarsub -r.
 type Reservation struct {
 	Start time.Time
-	End   time.Time // zero when none was given
-	// Warnings are told to the user.
+	End   time.Time // zero if not given
+	// Warnings are for the user.
 	Warnings []Warning
 }
 
-// Walltime is the time from start to end, 0 when there is no end. A walltime in the
-// request wins over it.
+// Walltime returns the time from start to end, or 0 without an end. A walltime in the resource
+// request takes precedence.
 func (r *Reservation) Walltime() time.Duration {
 	if r.End.IsZero() {
 		return 0
@@ -23,10 +23,9 @@ func (r *Reservation) Walltime() time.Duration {
 	return r.End.Sub(r.Start)
 }
 
-// ParseReservation reads "start[, end]", each [YYYY-MM-DD ]hh[:mm[:ss]]; start may be
-// "now". A start without a date is today in the zone of now; an end without one is on
-// the day of the start, or on the following day if it would come before it. The error is a [*Error] with
-// the exit code 7.
+// ParseReservation parses "start[, end]", each [YYYY-MM-DD ]hh[:mm[:ss]]; start may be "now". A start
+// without a date is today in the zone of now. An end without a date is on the day of the start, or
+// on the next day if it would not be after the start. The error is an [*Error] with the exit code 7.
 func ParseReservation(text string, now time.Time) (Reservation, error) {
 	p := reservationParser{src: Source{Name: "-r", Text: text}, now: now.Truncate(time.Second)}
 	first, second, ended := strings.Cut(text, ",")
@@ -43,7 +42,7 @@ func ParseReservation(text string, now time.Time) (Reservation, error) {
 	return p.result, nil
 }
 
-// reservationParser reads one -r.
+// reservationParser parses one value of -r.
 type reservationParser struct {
 	src    Source
 	now    time.Time
@@ -113,7 +112,7 @@ func (p *reservationParser) warn(s bound, odd string) {
 	}
 }
 
-// trimmed is where the text stands, without the blanks around it.
+// trimmed returns the span of the text without the blanks around it.
 func (s bound) trimmed() Span {
 	left := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
 	right := len(strings.TrimRight(s.text, " \t\r\n"))

@@ -9,45 +9,44 @@ import (
 	"strings"
 )
 
-// Submission is the body of POST /oarapi/jobs: the options of oarsub by their long
-// names.
+// Submission is the body of POST /oarapi/jobs: the options of oarsub by their long names.
 type Submission struct {
-	Resource    Words  `json:"resource,omitempty"` // several are alternatives
+	Resource    Words  `json:"resource,omitempty"` // alternatives
 	Command     string `json:"command,omitempty"`
-	Script      string `json:"script,omitempty"`     // a text that is run in place of the command, which names it and has its arguments
+	Script      string `json:"script,omitempty"`     // text that runs in place of the command, which has its name and arguments
 	ScanScript  Switch `json:"scanscript,omitempty"` // read the #OAR lines of the script
-	Property    Words  `json:"property,omitempty"`   // all have to hold
+	Property    Words  `json:"property,omitempty"`   // all must hold
 	Queue       string `json:"queue,omitempty"`
 	Type        Words  `json:"type,omitempty"`
-	Reservation string `json:"reservation,omitempty"` // "start[, end]" in the time zone
-	TimeZone    string `json:"timezone,omitempty"`    // of all dates in the submission; "" is that of the daemon
+	Reservation string `json:"reservation,omitempty"` // "start[, end]" in TimeZone
+	TimeZone    string `json:"timezone,omitempty"`    // of all dates of the submission; default: the zone of the daemon
 	Anterior    Words  `json:"anterior,omitempty"`
 	Project     string `json:"project,omitempty"`
 	Name        string `json:"name,omitempty"`
 	Directory   string `json:"directory,omitempty"`
-	Workdir     string `json:"workdir,omitempty"` // the same
+	Workdir     string `json:"workdir,omitempty"` // alias of Directory
 	Stdout      string `json:"stdout,omitempty"`
 	Stderr      string `json:"stderr,omitempty"`
 	Notify      string `json:"notify,omitempty"`
 	Hold        Switch `json:"hold,omitempty"`
 	Array       Number `json:"array,omitempty"`
 	ParamFile   string `json:"param_file,omitempty"` // a line of parameters for each sub-job
-	// ParamFileName is what the file is called, for messages.
+	// ParamFileName is the name of the parameter file in messages.
 	ParamFileName string `json:"param_file_name,omitempty"`
 
 	Checkpoint  Number `json:"checkpoint,omitempty"` // seconds before the end
 	Signal      Number `json:"signal,omitempty"`
-	Resubmit    Number `json:"resubmit,omitempty"` // a job that has ended, to be submitted again
+	Resubmit    Number `json:"resubmit,omitempty"` // the ended job to submit again
 	Interactive Switch `json:"interactive,omitempty"`
 	Rows        Number `json:"rows,omitempty"`    // of the terminal of an interactive job
-	Columns     Number `json:"columns,omitempty"` // likewise
+	Columns     Number `json:"columns,omitempty"` // of the terminal of an interactive job
 	Memory      string `json:"mem,omitempty"`     // of each VM, such as 2GiB
 	Image       string `json:"image,omitempty"`   // of each VM
-	// InitialRequest is the command line, as oarstat -f shows it.
+	// InitialRequest is the command line that oarstat -f shows.
 	InitialRequest string `json:"initial_request,omitempty"`
 }
 
-// Accepted answers a submission.
+// Accepted is the answer to a submission.
 type Accepted struct {
 	ID        int64   `json:"id"`
 	IDs       []int64 `json:"ids"`                // of all sub-jobs
@@ -58,13 +57,13 @@ type Accepted struct {
 	Links     []Link  `json:"links"`
 }
 
-// Done answers what was asked of a job: the status, in words, and what the command
-// prints and exits with.
+// Done is the answer to an order to a job: its status in words, and the output and exit code of the
+// command.
 type Done struct {
 	ID        int64  `json:"id"`
 	Status    string `json:"status"`
 	Output    string `json:"cmd_output"`
-	Errors    string `json:"cmd_errors,omitempty"` // the same, beside its output
+	Errors    string `json:"cmd_errors,omitempty"` // standard error of the command
 	Exit      int    `json:"exit_status"`
 	Timestamp int64  `json:"api_timestamp"`
 	Links     []Link `json:"links"`
@@ -75,7 +74,7 @@ type Method struct {
 	Method string `json:"method"` // delete
 }
 
-// Link is where else to look.
+// Link is a related address.
 type Link struct {
 	Rel   string `json:"rel"`
 	Href  string `json:"href"`
@@ -91,27 +90,27 @@ type Page[T any] struct {
 	Total     int    `json:"total"`
 }
 
-// Failure is every answer that is not a success. It has our own error besides OAR's.
+// Failure is the answer to a call that failed. It has vjob's own error besides OAR's.
 type Failure struct {
-	Code    int    `json:"code"` // of HTTP
+	Code    int    `json:"code"` // HTTP status
 	Title   string `json:"title"`
 	Message string `json:"message"`
 	Exit    int    `json:"exit_status"`          // of OAR's command
-	Output  string `json:"cmd_output,omitempty"` // what the command had printed before
+	Output  string `json:"cmd_output,omitempty"` // printed before the failure
 	Error   Fault  `json:"error"`
 }
 
-// Fault is an error in our own shape.
+// Fault is the error as in vjob's own API.
 type Fault struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Field   string `json:"field,omitempty"`
 }
 
-// Words is a list of texts or numbers, or a single one.
+// Words is a list of texts or numbers, or a single value.
 type Words []string
 
-// UnmarshalJSON reads a list or one word.
+// UnmarshalJSON reads a list or one value.
 func (w *Words) UnmarshalJSON(data []byte) error {
 	var list []json.RawMessage
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -128,7 +127,7 @@ func (w *Words) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Number is a whole number, which may stand in a text; 0 is none.
+// Number is an integer that may be written as a string; 0 is unset.
 type Number int64
 
 // UnmarshalJSON reads 3 or "3".
@@ -145,10 +144,10 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Switch is true for true, 1, "1" and "yes".
+// Switch is a truth value; 1, "1" and "yes" are true.
 type Switch bool
 
-// UnmarshalJSON reads a switch.
+// UnmarshalJSON reads a truth value.
 func (s *Switch) UnmarshalJSON(data []byte) error {
 	text, err := jsonWord(data)
 	if err != nil {
@@ -165,7 +164,7 @@ func (s *Switch) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// jsonWord is a text, a number or a truth value as a text.
+// jsonWord returns a string, a number or a truth value as text.
 func jsonWord(raw json.RawMessage) (text string, err error) {
 	if len(raw) > 0 && raw[0] == '"' {
 		err = json.Unmarshal(raw, &text)
@@ -177,8 +176,8 @@ func jsonWord(raw json.RawMessage) (text string, err error) {
 	return string(raw), nil
 }
 
-// Job is a job of OAR in full. The names are those of OAR's newest format; times are
-// seconds since 1970, and 0 is none.
+// Job is a job of OAR in full, with the names of OAR's newest format. Times are seconds since 1970;
+// 0 is unset.
 type Job struct {
 	ID             int64    `json:"id"`
 	ArrayID        int64    `json:"array_id"`
@@ -214,7 +213,7 @@ type Job struct {
 	InitialRequest string   `json:"initial_request"`
 }
 
-// Event is what happened to a job.
+// Event is an event of a job.
 type Event struct {
 	ID   int64  `json:"event_id"`
 	Type string `json:"type"`
@@ -241,8 +240,8 @@ type Detail struct {
 	Links     []Link `json:"links"`
 }
 
-// Resource is a node. OAR's resources are cores or parts of nodes; here a VM takes
-// from a node what it needs, so that a resource is a whole node.
+// Resource is a node. OAR's resources are cores or other parts of nodes. Here a VM takes any share
+// of a node, so a resource is a whole node.
 type Resource struct {
 	ID        int               `json:"resource_id"`
 	Node      string            `json:"network_address"`
@@ -250,12 +249,12 @@ type Resource struct {
 	Draining  string            `json:"drain"` // YES, NO
 	CPUMilli  int64             `json:"cpu_milli"`
 	MemoryMiB int64             `json:"memory_mib"`
-	Jobs      []int64           `json:"jobs"` // those that the caller may see
+	Jobs      []int64           `json:"jobs"` // those visible to the caller
 	Labels    map[string]string `json:"properties"`
 	Links     []Link            `json:"links,omitempty"`
 }
 
-// Properties are name=value with commas, in the order of the names.
+// Properties returns name=value pairs, sorted by name and separated by commas.
 func (r *Resource) Properties() string {
 	all := map[string]string{
 		"resource_id": fmt.Sprint(r.ID), "network_address": r.Node, "state": r.State, "drain": r.Draining,
@@ -269,7 +268,7 @@ func (r *Resource) Properties() string {
 	return strings.Join(list, ", ")
 }
 
-// Queue is a queue.
+// Queue is a queue as oarqueue shows it.
 type Queue struct {
 	Name     string `json:"name"`
 	Priority int    `json:"priority"`
@@ -277,8 +276,7 @@ type Queue struct {
 	State    string `json:"state"` // Active
 }
 
-// Usage is what a user has asked for and used in a stretch of time, in seconds of
-// processors.
+// Usage is what a user requested and used in a period, in CPU seconds.
 type Usage struct {
 	User  string `json:"user"`
 	First int64  `json:"first_window_start"`

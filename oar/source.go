@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Source is a text in which something may be wrong. The name tells where it comes
-// from: "-l", "job.sh".
+// Source is a text with the name of its origin, such as "-l" or "job.sh", for messages.
 type Source struct{ Name, Text string }
 
-// Span is a part of a source: the bytes from Off up to End.
+// Span is the part of a source from byte Off to byte End, exclusive.
 type Span struct{ Off, End int }
 
-// Position is where something is wrong. The zero Place is nowhere in particular.
+// Position is the place of a fault. The zero Position is unknown.
 type Position struct {
 	Source       string
-	Line, Column int    // from 1; the column in letters
-	Excerpt      string // the line, with carets under the part
+	Line, Column int    // from 1; Column counts characters
+	Excerpt      string // the line, with carets below the span
 }
 
-// At is the place of a part of the source.
+// At returns the position of a span of the source.
 func (s Source) At(p Span) Position {
 	off := min(max(p.Off, 0), len(s.Text))
 	begin := strings.LastIndexByte(s.Text[:off], '\n') + 1
@@ -39,14 +38,14 @@ func (s Source) At(p Span) Position {
 	return pl
 }
 
-// An excerpt has at most this many letters, of which so many before the place.
+// The maximal length of an excerpt in characters, and how many of them stand before the position.
 const (
 	excerptWidth  = 100
 	excerptBefore = 40
 )
 
-// excerpt is a line with carets under a part of it. Long lines are cut, and nothing
-// in them can write over a terminal.
+// excerpt returns a line with carets below a span. Long lines are cut, and control characters are
+// replaced.
 func excerpt(number, column, length int, letters []rune) string {
 	from := 0
 	if len(letters) > excerptWidth && column > excerptBefore {
@@ -66,8 +65,8 @@ func excerpt(number, column, length int, letters []rune) string {
 	return fmt.Sprintf("%5d | %s\n      | %s", number, shown, strings.Repeat(" ", under)+carets)
 }
 
-// Printable is a text as a message shows it: what a terminal might obey, and what
-// turns the direction of writing, becomes a dot.
+// Printable replaces characters that a terminal may interpret, and those that change the direction
+// of writing, by dots.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -80,7 +79,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Quoted is a text for the middle of a sentence, in quotes and cut when it is long.
+// Quoted returns a printable text in quotes, cut after 40 characters.
 func Quoted(text string) string {
 	const most = 40
 	if r := []rune(text); len(r) > most {

@@ -9,8 +9,7 @@ import (
 // State is the state of a job of OAR.
 type State string
 
-// The states that are shown. OAR has two more on the way to others, toError and
-// toAckReservation, which take no time here.
+// The states of jobs. OAR's toError and toAckReservation are left out: they take no time here.
 const (
 	StateWaiting    State = "Waiting"
 	StateHold       State = "Hold"
@@ -24,20 +23,21 @@ const (
 	StateError      State = "Error"
 )
 
-// States are the states in the order of a life.
+// States returns the states in the order of a job's life.
 func States() []State {
 	return []State{StateWaiting, StateHold, StateToLaunch, StateLaunching, StateRunning, StateSuspended, StateResuming, StateFinishing, StateTerminated, StateError}
 }
 
-// VJobState is what is known of a vjob.
+// VJobState is the part of a vjob's state that decides its state in OAR.
 type VJobState struct {
 	State   cluster.State
 	Held    bool
-	Started bool // all its VMs have run at some time
-	Planned bool // the present plan boots it, and has not begun to
+	Started bool // all VMs have been running
+	Planned bool // the current plan boots the vjob, but the boot has not begun
 }
 
-// StateOf is the state of a vjob in OAR's terms.
+// StateOf returns the state of a vjob in OAR's terms. Intermediate steps are hidden: a vjob that is
+// being suspended is Running until it is suspended.
 func StateOf(v VJobState) State {
 	switch v.State {
 	case cluster.Waiting:
@@ -51,14 +51,14 @@ func StateOf(v VJobState) State {
 	case cluster.Booting:
 		return StateLaunching
 	case cluster.Running, cluster.Migrating, cluster.Suspending:
-		return StateRunning // a gang that is being suspended may still go on
+		return StateRunning // while some VMs are being suspended, others still run
 	case cluster.Paused, cluster.Suspended:
 		return StateSuspended
 	case cluster.Resuming:
 		return StateResuming
 	case cluster.Stopping:
 		if !v.Started {
-			return StateLaunching // it is cleared to be tried again
+			return StateLaunching // cleared for another attempt
 		}
 		return StateFinishing
 	case cluster.Terminated:
@@ -69,10 +69,10 @@ func StateOf(v VJobState) State {
 	case cluster.Failed:
 		return StateError
 	}
-	panic("no state " + v.State.String()) // a state was added to cluster and not here
+	panic("no state " + v.State.String()) // cluster has a state that is missing here
 }
 
-// Letter is the one letter of a state in the column S of oarstat.
+// Letter returns the letter of the state in column S of oarstat.
 func (s State) Letter() string {
 	if s == StateToLaunch || s == StateLaunching {
 		return "L"
@@ -80,11 +80,10 @@ func (s State) Letter() string {
 	return string(s[0])
 }
 
-// Active reports whether oarstat lists a job of this state without being asked for
-// it by its number.
+// Active reports whether oarstat lists jobs in this state unless they are named.
 func (s State) Active() bool { return s != StateTerminated && s != StateError }
 
-// ParseStates reads states with commas between them, as in GET /jobs?state=Waiting,Hold.
+// ParseStates parses states separated by commas, as in GET /jobs?state=Waiting,Hold.
 func ParseStates(text string) (list []State, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		s, err := parseState(strings.TrimSpace(name))

@@ -44,7 +44,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// diagram is that of OAR's states.
+// diagram has the transitions of OAR's jobs.
 var diagram = map[oar.State][]oar.State{
 	oar.StateWaiting:   {oar.StateHold, oar.StateToLaunch, oar.StateError},
 	oar.StateHold:      {oar.StateWaiting, oar.StateError},
@@ -56,8 +56,8 @@ var diagram = map[oar.State][]oar.State{
 	oar.StateFinishing: {oar.StateTerminated, oar.StateError},
 }
 
-// beyond is what vjobs do and OAR's jobs do not: a job that is tried again, or
-// queued again after its node was lost, gets a new number there.
+// beyond has the transitions of vjobs that OAR's jobs lack: OAR gives a retried job, or one that lost
+// its node, a new number.
 var beyond = map[oar.State][]oar.State{
 	oar.StateWaiting:   {oar.StateLaunching, oar.StateTerminated, oar.StateRunning}, // toLaunch is only seen while a plan waits; a lost vjob may be restored
 	oar.StateLaunching: {oar.StateWaiting, oar.StateFinishing},

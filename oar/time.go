@@ -15,11 +15,11 @@ type timeText struct {
 	hasDay, hasClock     bool
 }
 
-// maxTimeText is the most bytes that a date is looked for in.
+// maxTimeText is the maximal length of a date in bytes.
 const maxTimeText = 100
 
-// parseTimeText takes "YYYY-MM-DD", "hh[:mm[:ss]]" or both apart. A field out of range, or a
-// day that its month does not have, is an error that says so.
+// parseTimeText parses "YYYY-MM-DD", "hh[:mm[:ss]]", or both separated by blanks. The error says
+// which field is out of range.
 func parseTimeText(text string) (r timeText, err error) {
 	day, words := "", strings.Fields(text)
 	if len(words) > 0 && strings.Contains(words[0], "-") {
@@ -46,8 +46,8 @@ func parseTimeText(text string) (r timeText, err error) {
 	return r, nil
 }
 
-// parseFields reads fields of one or two digits, of which the first may be a year, and returns
-// how many there are: 0 if anything else is there.
+// parseFields parses fields of one or two digits, of which the first may be a year. It returns the
+// number of fields, or 0 if the text has another form.
 func parseFields(text, between string, into ...*int) int {
 	fields := strings.Split(text, between)
 	if len(fields) > len(into) {
@@ -67,7 +67,7 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// on is the reading with the day of now, if it has none.
+// on sets the day to that of now, unless the text has a day.
 func (r timeText) on(now time.Time) timeText {
 	if !r.hasDay {
 		year, month, day := now.Date()
@@ -76,15 +76,15 @@ func (r timeText) on(now time.Time) timeText {
 	return r
 }
 
-// nextDay is the same time of the following day.
+// nextDay returns the same time on the next day.
 func (r timeText) nextDay() timeText {
 	year, month, day := time.Date(r.year, time.Month(r.month), r.day+1, 0, 0, 0, 0, time.UTC).Date()
 	r.year, r.month, r.day = year, int(month), day
 	return r
 }
 
-// in is the moment at which the clocks of a zone show the reading. Of two it is the
-// first, and odd says so; if there is none, the error says what the clocks do.
+// in returns the instant at which the clocks of a zone show the time. If there are two, it is the
+// first, with a warning. If there is none, the error tells how the clocks change.
 func (r timeText) in(zone *time.Location) (at time.Time, odd string, err error) {
 	wall := time.Date(r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, 0, time.UTC)
 	found := instants(wall, zone)
@@ -104,8 +104,8 @@ func (r timeText) in(zone *time.Location) (at time.Time, odd string, err error) 
 
 func clockUTC(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
-// instants are the moments at which the clocks of a zone show what wall says, in
-// order: none in a gap, two in an overlap.
+// instants returns the instants at which the clocks of a zone show wall, in order: none in a gap,
+// two in an overlap.
 func instants(wall time.Time, zone *time.Location) (list []time.Time) {
 	for _, offset := range offsets(wall, zone) {
 		at := wall.Add(-offset).In(zone)
@@ -116,10 +116,10 @@ func instants(wall time.Time, zone *time.Location) (list []time.Time) {
 	return list
 }
 
-// offsets are those that a zone has around a time, in their order; where clocks go
-// back, the one before the change makes the earlier instant.
+// offsets returns the offsets of a zone around a time, in order. Where clocks go back, the offset
+// before the change gives the earlier instant.
 func offsets(wall time.Time, zone *time.Location) (list []time.Duration) {
-	const around = 26 * time.Hour // more than any zone is away from UTC, and less than one keeps an offset
+	const around = 26 * time.Hour // more than any offset from UTC, less than the time between two changes
 	for _, at := range []time.Time{wall.Add(-around), wall, wall.Add(around)} {
 		_, offset := at.In(zone).Zone()
 		if d := time.Duration(offset) * time.Second; !slices.Contains(list, d) {
@@ -129,10 +129,10 @@ func offsets(wall time.Time, zone *time.Location) (list []time.Duration) {
 	return list
 }
 
-// gap is what the clocks of a zone show before and after they skip the time wall.
+// gap returns what the clocks of a zone show before and after they skip wall.
 func gap(wall time.Time, zone *time.Location) (before, after time.Time) {
 	_, earlier := wall.Add(-26 * time.Hour).In(zone).Zone()
-	begin := wall.Add(-time.Duration(earlier) * time.Second).In(zone) // after the change, by the old clock
+	begin := wall.Add(-time.Duration(earlier) * time.Second).In(zone) // after the change, by the offset before it
 	change, _ := begin.ZoneBounds()
 	if change.IsZero() {
 		return wall, begin
@@ -140,9 +140,9 @@ func gap(wall time.Time, zone *time.Location) (before, after time.Time) {
 	return change.UTC().Add(time.Duration(earlier) * time.Second), change
 }
 
-// ParseTime reads a moment of a zone: YYYY-MM-DD, and perhaps hh[:mm[:ss]] behind it.
-// So are the dates of the job types postpone, deadline and expire written, and
-// those of oarstat --accounting and --gantt. odd tells of a time that comes twice.
+// ParseTime parses YYYY-MM-DD with an optional hh[:mm[:ss]] in a zone: the form of dates in the job
+// types postpone, deadline and expire, and in oarstat --accounting and --gantt. The warning, if any,
+// is about a time that occurs twice.
 func ParseTime(text string, zone *time.Location) (at time.Time, odd string, err error) {
 	r, err := parseTimeText(text)
 	if err == nil && !r.hasDay {
@@ -154,16 +154,15 @@ func ParseTime(text string, zone *time.Location) (at time.Time, odd string, err 
 	return r.in(zone)
 }
 
-// MaxWalltime is the longest walltime that can be counted, some 290 years.
+// MaxWalltime is the longest walltime, about 290 years.
 const MaxWalltime = time.Duration(1<<63-1) / time.Second * time.Second
 
-// manyHours is more than anybody means who writes one number; seconds are meant.
+// manyHours is the limit above which a single number probably means seconds.
 const manyHours = 30 * 24 * time.Hour
 
-// ParseWalltime reads hours[:minutes[:seconds]], each of any size: "2", "0:90",
-// "1:30:00". The hours come first: "90" is 90 hours. As in OAR, an empty field is 0,
-// and so is what follows the seconds, or a | within a field; odd says in words what
-// is taken otherwise than it was perhaps meant. The error says what would be right.
+// ParseWalltime parses hours[:minutes[:seconds]], each of any size: "2", "0:90", "1:30:00". The hours
+// come first: "90" is 90 hours. As in OAR, an empty field is 0, and text after the seconds, or after
+// a | within a field, is ignored; the warning says so. The error states the fix.
 func ParseWalltime(text string) (d time.Duration, odd string, err error) {
 	fields := strings.Split(text, ":")
 	if strings.Trim(text, ":") == "" {
@@ -198,8 +197,8 @@ func ParseWalltime(text string) (d time.Duration, odd string, err error) {
 	return d, odd, nil
 }
 
-// FormatWalltime is hours:minutes:seconds without zeros in front, as OAR prints it
-// in the message of a job: 1:0:0.
+// FormatWalltime formats a walltime as hours:minutes:seconds without leading zeros, as in OAR's
+// messages: 1:0:0.
 func FormatWalltime(d time.Duration) string {
 	s := int64(d / time.Second)
 	return fmt.Sprintf("%d:%d:%d", s/3600, s/60%60, s%60)

@@ -10,10 +10,10 @@ import (
 	"vjob/oar"
 )
 
-// grammar is the same as the parser by hand reads.
+// grammar is the language that the parser accepts, as a regular expression.
 var grammar = regexp.MustCompile(`^\s*(\d{4}-\d{1,2}-\d{1,2}(\s+|$))?(\d{1,2}(:\d{1,2}(:\d{1,2})?)?)?\s*$`)
 
-// What is drawn from the signs of a date is read exactly if the grammar has it.
+// Random strings of the characters of dates are parsed exactly if the grammar matches.
 func TestParseReadsTheGrammar(t *testing.T) {
 	const seed, signs = 6, "0012-- ::\tx+"
 	t.Logf("seed %d", seed)
@@ -38,7 +38,7 @@ func TestParseReadsTheGrammar(t *testing.T) {
 	}
 }
 
-// meaningless: it was read, and there is no such moment, or it has no day.
+// meaningless reports errors of texts in the grammar: the date does not exist, or has no day.
 func meaningless(err error) bool {
 	return regexp.MustCompile(`^there is no|has no day|, or YYYY`).MatchString(err.Error())
 }

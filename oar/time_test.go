@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones, on machines that have none
+	_ "time/tzdata" // for machines without time zones
 
 	"vjob/oar"
 )
@@ -59,7 +59,7 @@ func TestReservations(t *testing.T) {
 		"2026-12-31 23, 1":           "2026-12-31 23:00:00 for 2:0:0",
 		"2027-02-28 23, 1":           "2027-02-28 23:00:00 for 2:0:0",
 		"now, 13":                    "2026-11-21 12:00:00 for 1:0:0",
-		"2020-01-01 10:00:00":        "2020-01-01 10:00:00 for 0:0:0", // that it is over is for the scheduler to say
+		"2020-01-01 10:00:00":        "2020-01-01 10:00:00 for 0:0:0", // the scheduler refuses reservations in the past
 		"2028-02-29 1":               "2028-02-29 01:00:00 for 0:0:0",
 		"2026-10-25 1, 2026-10-25 4": "2026-10-25 01:00:00 for 4:0:0", // the clocks go back
 		"2027-03-28 1, 4":            "2027-03-28 01:00:00 for 2:0:0", // and forward
@@ -124,8 +124,8 @@ func TestAnHourThatComesTwiceIsTheFirst(t *testing.T) {
 	}
 }
 
-// Of every quarter of an hour of some years, in zones that change their clocks in
-// their own ways, Parse finds the first instant that shows it, or rightly none.
+// ParseTime finds the first instant of each quarter of an hour of some years, in zones with unusual
+// clock changes, or reports that it does not exist.
 func TestEachQuarterOfAnHour(t *testing.T) {
 	for _, name := range []string{"Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata", "UTC", "Africa/Casablanca", "America/Sao_Paulo"} {
 		z := zone(t, name)

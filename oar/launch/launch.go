@@ -14,13 +14,12 @@ import (
 	"vjob/oar"
 )
 
-// Job is what is known of a job when it is submitted. Its number, and its place in an
-// array, are told to its VMs when they boot.
+// Job is a job at submission. The VMs learn its number, and its index in an array, when they boot.
 type Job struct {
-	Command        string // for a shell; with a script its name and arguments
-	Script         string // a text that is run in place of the command; "" is none
-	Interactive    bool   // a shell on the second line of the console is what runs
-	Rows, Columns  int    // of the terminal of an interactive job; 0: that is not known
+	Command        string // a shell command; with a script, its name and arguments
+	Script         string // text that runs in place of the command, or ""
+	Interactive    bool   // the job is a shell on the second line of the console
+	Rows, Columns  int    // of the terminal of an interactive job; 0 if unknown
 	User           string
 	Name, Project  string
 	Directory      string
@@ -29,7 +28,7 @@ type Job struct {
 	CPUs           []cluster.MilliCPU // of each VM
 }
 
-// First is the script of the first VM.
+// First returns the script of the first VM.
 func (j *Job) First() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n# What starts a job of OAR: docs/oar-compatibility.md of vjob tells what it does.\n")
@@ -45,10 +44,10 @@ func (j *Job) First() string {
 	return b.String()
 }
 
-// Other is the script of all other VMs: they end with the first.
+// Other is the script of all other VMs, which end with the first.
 const Other = "#!/bin/sh\n# The command runs in the first VM of the job.\nwhile :; do sleep 86400; done\n"
 
-// variables sets those of OAR.
+// variables writes OAR's variables.
 func (j *Job) variables(b *strings.Builder) {
 	b.WriteString(numbers)
 	set := func(names, value string) {
@@ -72,7 +71,7 @@ func (j *Job) variables(b *strings.Builder) {
 	}
 }
 
-// file is the name of a file of output as a word for a shell, below the directory.
+// file returns the name of an output file, relative to the directory, as a word for a shell.
 func (j *Job) file(name string) string {
 	if name == "" {
 		return "/dev/null"
@@ -90,7 +89,7 @@ func (j *Job) file(name string) string {
 	return b.String()
 }
 
-// work defines what the job runs.
+// work writes the function that runs the job.
 func (j *Job) work(b *strings.Builder) {
 	switch {
 	case j.Interactive:
@@ -111,14 +110,14 @@ func (j *Job) work(b *strings.Builder) {
 	}
 }
 
-// maxSize is the most rows and columns that a terminal can have.
+// maxSize is the maximal number of rows and columns of a terminal.
 const maxSize = 1<<16 - 1
 
-// mark ends the text of a script within ours.
+// mark ends the here-document with the script of the job.
 const mark = "OAR_END_OF_SCRIPT"
 
-// ScriptOf is the text that was given as the script of a job, from that of its first VM;
-// ok is false if there was none.
+// ScriptOf returns the script of a job from the script of its first VM. ok is false if the job has no
+// script.
 func ScriptOf(first string) (text string, ok bool) {
 	_, rest, ok := strings.Cut(first, "cat >\"$oar_dir/script\" <<'")
 	end, rest, ok2 := strings.Cut(rest, "'\n")
@@ -126,8 +125,8 @@ func ScriptOf(first string) (text string, ok bool) {
 	return text + "\n", ok && ok2 && ok3
 }
 
-// runs are the sizes of VMs as "count cores", equal ones behind each other together. A
-// VM with a part of a processor counts as one.
+// runs formats the sizes of VMs as "count cores" pairs, one for each run of equal VMs. A VM with part
+// of a processor counts as one core.
 func runs(cpus []cluster.MilliCPU) string {
 	var b strings.Builder
 	for i := 0; i < len(cpus); {
@@ -141,5 +140,5 @@ func runs(cpus []cluster.MilliCPU) string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// Quote makes a text one word of a shell.
+// Quote quotes a text as one word of a shell.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -18,14 +18,14 @@ import (
 	"vjob/oar/launch"
 )
 
-// ran is what came of a job that a shell has run.
+// ran is the result of a job that a shell has run.
 type ran struct {
 	out, err string
 	exit     int
-	dir      string // of the starter
+	dir      string // directory of the start script
 }
 
-// run runs the script of a first VM as vjob 12, with more variables beside it.
+// run runs the script of a first VM as vjob 12, with additional variables.
 func run(t *testing.T, script string, env ...string) ran {
 	t.Helper()
 	r := ran{dir: t.TempDir()}
@@ -42,7 +42,7 @@ func run(t *testing.T, script string, env ...string) ran {
 	return r
 }
 
-// A job finds OAR's variables, and the file of nodes has a line for each core.
+// A job has OAR's variables, and the file of nodes has a line for each core.
 func TestVariables(t *testing.T) {
 	j := launch.Job{
 		Command: `echo "$OAR_JOB_ID $OAR_JOBID $OAR_ARRAY_ID $OAR_ARRAY_INDEX $OAR_JOB_NAME $OAR_PROJECT_NAME $OAR_USER $OAR_WORKDIR $OAR_JOB_WALLTIME $OAR_JOB_WALLTIME_SECONDS $OAR_STDOUT"; cat "$OAR_NODEFILE"; wc -l <"$OAR_FILE_NODES"; grep -c "host = 'vjob-12-2'" "$OAR_RESOURCE_PROPERTIES_FILE"`,
@@ -59,7 +59,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// The exit code is that of the command, however it ends, and is said on the console.
+// The exit code is that of the command, however it ends, and is printed on the console.
 func TestExit(t *testing.T) {
 	dir := t.TempDir()
 	for _, directory := range []string{"", dir} {
@@ -75,7 +75,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// Where the directory is there the output goes to its files as well, apart.
+// If the directory exists, output and errors also go to their files.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	j := launch.Job{Command: "pwd; echo oops >&2; exit 4", Directory: dir, Stdout: "x.%jobid%.out", Stderr: filepath.Join(dir, "y.%jobid%.err"), CPUs: []cluster.MilliCPU{1000}}
@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A script is run as a file by its own interpreter, with its arguments, and comes back.
+// The interpreter of a script runs it as a file, with its arguments; ScriptOf returns it.
 func TestScript(t *testing.T) {
 	text := "#!/usr/bin/env -S sh -e\nprintf '<%s>' \"$@\"\necho \"$0\"\nOAR_END_OF_SCRIPT\n"
 	j := launch.Job{Script: text, Command: `./job.sh "a b" '$HOME'`, CPUs: []cluster.MilliCPU{1000}}
@@ -106,7 +106,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// A shell on a line that a VM does not have waits for nobody.
+// An interactive job in a VM without a second line waits until it is ended.
 func TestShell(t *testing.T) {
 	j := launch.Job{Interactive: true, CPUs: []cluster.MilliCPU{1000}}
 	if r := run(t, strings.Replace(j.First(), "while :; do sleep 86400; done", "echo no line", 1), "VJOB_LINE=/nowhere"); r.out != "no line\nvjob: exit code 0\n" {
@@ -114,7 +114,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// terminal is a pair of ends of a terminal; the one that is returned is that of the user.
+// terminal opens a pseudo-terminal and returns the end of the user and the name of the other end.
 func terminal(t *testing.T) (user *os.File, line string) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -132,10 +132,10 @@ func terminal(t *testing.T) (user *os.File, line string) {
 	return user, fmt.Sprintf("/dev/pts/%d", number)
 }
 
-// A shell on the second line has it as its controlling terminal, whether it is the work or
-// waits beside it; the work beside which it waits goes on until it ends itself.
+// The second line is the controlling terminal of its shell, both in an interactive job and beside a
+// command. The command runs until it ends itself.
 func TestLine(t *testing.T) {
-	size := map[bool]string{true: "50 132", false: "0 0"} // beside a command nobody knows who will come
+	size := map[bool]string{true: "50 132", false: "0 0"} // the size of a terminal beside a command is unknown
 	beside := `while [ ! -e "$VJOB_DIR/done" ]; do sleep 0.01; done; exit 3`
 	for name, j := range map[string]launch.Job{
 		"0": {Interactive: true, Rows: 50, Columns: 132, CPUs: []cluster.MilliCPU{1000}},
@@ -147,7 +147,7 @@ func TestLine(t *testing.T) {
 		}
 		shown := make(chan string, 1)
 		go func() {
-			all, _ := io.ReadAll(user) // it ends with an error when the other end is closed
+			all, _ := io.ReadAll(user) // ends with an error when the other end is closed
 			shown <- string(all)
 		}()
 		r := run(t, j.First(), "VJOB_LINE="+line, "SHELL=/bin/sh")
@@ -160,7 +160,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Whatever a command, a script and names hold stays within its place.
+// Commands, scripts and names cannot break out of their quotes.
 func FuzzStarter(f *testing.F) {
 	f.Add("echo a", "#!/bin/sh\ntrue", "n'$(touch hacked)", "/tmp/'; touch hacked; '")
 	f.Add("'", "OAR_END_OF_SCRIPT\nOAR_END_OF_SCRIPT_", "`x`", "$(x)")
@@ -178,7 +178,7 @@ func FuzzStarter(f *testing.F) {
 		if got, ok := launch.ScriptOf(first); j.Script != "" && (!ok || got != strings.TrimSuffix(j.Script, "\n")+"\n") {
 			t.Fatalf("the script %q came back as %q", j.Script, got)
 		}
-		// A shell that only reads it finds every quote closed, unless the work itself is not.
+		// A shell that only parses the script finds every quote closed.
 		c := exec.CommandContext(t.Context(), "/bin/sh", "-n", "-c", first)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%s\n%s", first, out)

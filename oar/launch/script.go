@@ -2,15 +2,15 @@ package launch
 
 import "vjob/cluster"
 
-// numbers sets what is known only when the VM boots.
+// numbers sets the variables that are known only when the VM boots.
 const numbers = `export OAR_JOB_ID="$VJOB_ID" OAR_JOBID="$VJOB_ID"
 export OAR_ARRAY_ID="${VJOB_ARRAY_ID:-$VJOB_ID}" OAR_ARRAYID="${VJOB_ARRAY_ID:-$VJOB_ID}"
 export OAR_ARRAY_INDEX="${VJOB_ARRAY_INDEX:-1}" OAR_JOB_INDEX="${VJOB_ARRAY_INDEX:-1}"
 `
 
-// files makes a place for ours, and defines what writes the file of nodes: a line for
-// each core of each VM, and the properties of each beside it. VMs go by the names that
-// their guests have.
+// files makes a directory for the files of the job, and defines the function that writes the file of
+// nodes: a line for each core of each VM, and the properties of each in a second file. VMs have the
+// names of their guests.
 const files = `oar_dir=${VJOB_DIR:-/var/lib/vjob}/oar
 mkdir -p "$oar_dir" || { oar_dir=/tmp/oar.$OAR_JOB_ID; mkdir -p "$oar_dir"; }
 export OAR_NODEFILE="$oar_dir/nodes" OAR_FILE_NODES="$oar_dir/nodes" OAR_NODE_FILE="$oar_dir/nodes"
@@ -35,9 +35,9 @@ oar_hosts() {
 }
 `
 
-// lines defines a shell on the second line of the console. It opens the line itself, so
-// that this is its controlling terminal, as job control and Ctrl-C need it; it is as large
-// as that of the user, if that is known. A getty that listens there is what a site wants.
+// lines defines a shell on the second line of the console. The shell opens the line itself, which
+// makes it the controlling terminal, as job control and Ctrl-C require. It has the size of the user's
+// terminal, if known. A getty on that line, if any, was set up by the site and takes precedence.
 const lines = `oar_line=${VJOB_LINE:-/dev/ttyS1}
 oar_shell() {
 	oar_usual=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f7)
@@ -52,8 +52,8 @@ oar_attend() {
 }
 `
 
-// shell lets somebody work on the second line, if the VM has one, until they leave. Nobody
-// else listens there meanwhile.
+// shell runs a shell on the second line, if the VM has one, until the user leaves. It stops a getty
+// on that line.
 const shell = `oar_work() {
 	if [ -c "$oar_line" ]; then
 		systemctl stop "serial-getty@${oar_line##*/}.service" 2>/dev/null
@@ -64,13 +64,13 @@ const shell = `oar_work() {
 }
 `
 
-// attending gives a shell on the second line to whoever connects while the work goes on.
+// attending runs a shell on the second line beside the command.
 const attending = `oar_attend </dev/null >/dev/null 2>&1 &
 oar_attendant=$!
 `
 
-// ending runs the work in its directory. Its output goes to the console, and also to its
-// files where the directory is there, as one is that all machines of a site have.
+// ending runs the command in its directory. Output goes to the console, and also to its files if the
+// directory exists, as on a shared file system.
 const ending = `if [ -n "$OAR_WORKDIR" ] && cd "$OAR_WORKDIR" 2>/dev/null && : 2>/dev/null >>"$OAR_STDOUT" && : 2>/dev/null >>"$OAR_STDERR"; then
 	{ { { (oar_work) 3>&- 4>&-; echo $? >"$oar_dir/exit"; } 2>&1 >&3 | tee -a "$OAR_STDERR" >&4; } 3>&1 | tee -a "$OAR_STDOUT"; } 4>&2
 	oar_exit=$(cat "$oar_dir/exit" 2>/dev/null || echo 1)

@@ -9,27 +9,28 @@ import (
 	"vjob/oar"
 )
 
-// Argument is what stands behind an option.
+// Argument is the kind of value that an option takes.
 type Argument uint8
 
-// What may stand there.
+// The kinds of values.
 const (
 	NoArgument Argument = iota
 	TextArgument
 	NumberArgument
-	OptionalArgument // a text, or nothing if an option or the end follows
+	OptionalArgument // text; missing if another option or the end follows
 )
 
-// OptionSpec is one that a command has.
+// OptionSpec describes an option of a command.
 type OptionSpec struct {
 	Name     string // without dashes
-	Letter   string // "" is none
+	Letter   string // may be ""
 	Argument Argument
-	Meaning  string // for its help; "" is not shown there
+	Meaning  string // for the help, which omits options without one
 }
 
-// ParseLine reads a command line without the name of the command. The options come in
-// their order and by their long names. The error is a [*oar.Error] with exit code 1.
+// ParseLine parses a command line without the name of the command. As with Getopt::Long, letters may
+// be bundled, long names abbreviated, options and arguments mixed; -- ends the options. The options
+// are returned in order, by their long names. The error is an [*oar.Error] with exit code 1.
 func ParseLine(known []OptionSpec, line []string) (given Options, arguments []string, err error) {
 	p := lineParser{known: known, rest: line}
 	for len(p.rest) > 0 {
@@ -64,7 +65,7 @@ func (p *lineParser) next() string {
 	return word
 }
 
-// long reads name, or name=value.
+// long parses name, or name=value.
 func (p *lineParser) long(word string) error {
 	name, value, valued := strings.Cut(word, "=")
 	o, err := p.named(name)
@@ -86,7 +87,7 @@ func (p *lineParser) long(word string) error {
 	return p.value(o, name, value)
 }
 
-// letters reads a bundle such as Il, whose last letter may have its value right behind it.
+// letters parses a bundle such as Il. The value of the last letter may follow without a blank.
 func (p *lineParser) letters(bundle string) error {
 	for i, letter := range bundle {
 		at := slices.IndexFunc(p.known, func(o OptionSpec) bool { return o.Letter == string(letter) })
@@ -110,7 +111,7 @@ func (p *lineParser) letters(bundle string) error {
 	return nil
 }
 
-// named finds an option by its name or by the beginning of it that no other has.
+// named finds an option by its name or an unambiguous prefix of it.
 func (p *lineParser) named(name string) (OptionSpec, error) {
 	var hits []OptionSpec
 	var names []string
@@ -139,7 +140,7 @@ func (p *lineParser) named(name string) (OptionSpec, error) {
 	return OptionSpec{}, optionError(fmt.Sprintf("Option %s is ambiguous (%s)", name, strings.Join(names, ", ")), "")
 }
 
-// behind is the word after an option, which is its value.
+// behind returns the value of an option from the next word.
 func (p *lineParser) behind(o OptionSpec, spelt string) (string, error) {
 	none := len(p.rest) == 0 || p.rest[0] == "--"
 	if o.Argument == OptionalArgument && (none || strings.HasPrefix(p.rest[0], "-")) {

@@ -19,7 +19,7 @@ var known = []script.OptionSpec{
 	{Name: "json", Letter: "J"},
 }
 
-// Lines are read as by Getopt::Long with the settings of gnu_getopt, which OAR uses.
+// The options are parsed as by Getopt::Long with gnu_getopt, as in OAR.
 func TestParseLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                          "[] []",
@@ -70,7 +70,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// No line makes it fall over, and each word becomes an option, a value or an argument.
+// No line panics, and each word becomes an option, a value or an argument.
 func FuzzParseLine(f *testing.F) {
 	for _, s := range []string{"-l|a", "--array|1", "-C|-I", "--|x", "-IJlx"} {
 		f.Add(s)

@@ -7,17 +7,17 @@ import (
 	"vjob/oar"
 )
 
-// Option is an option as it was given.
+// Option is an option with its value.
 type Option struct {
 	Name  string // the long name, without dashes
-	Value string // "" for one that takes none
-	Line  int    // of the script; 0 on the command line
+	Value string // "" if the option takes no value
+	Line  int    // line of the script; 0 on the command line
 }
 
-// Options are those of a script or of a command line, in their order.
+// Options are the options of a script or a command line, in order.
 type Options []Option
 
-// Values are all values of an option.
+// Values returns all values of an option.
 func (o Options) Values(name string) (list []string) {
 	for _, x := range o {
 		if x.Name == name {
@@ -27,7 +27,7 @@ func (o Options) Values(name string) (list []string) {
 	return list
 }
 
-// Value is the last value of an option; given is false if it is not there.
+// Value returns the last value of an option. given is false if the option is missing.
 func (o Options) Value(name string) (value string, given bool) {
 	for _, x := range slices.Backward(o) {
 		if x.Name == name {
@@ -37,7 +37,7 @@ func (o Options) Value(name string) (value string, given bool) {
 	return "", false
 }
 
-// argument is what stands behind an option.
+// argument is the kind of value that an option takes.
 type argument uint8
 
 const (
@@ -46,15 +46,15 @@ const (
 	numberArgument
 )
 
-// scriptOption is what is known of an option.
+// scriptOption describes an option.
 type scriptOption struct {
 	name  string
 	short string // one letter, or ""
 	takes argument
-	added bool // given more than once, and on both sides, it counts each time
+	added bool // values of script and command line add up
 }
 
-// scriptOptions are the options of oarsub that may stand in a script, by OAR's manual.
+// scriptOptions are the options of oarsub that OAR's manual allows in a script.
 var scriptOptions = []scriptOption{
 	{"resource", "l", textArgument, true},
 	{"queue", "q", textArgument, false},
@@ -80,7 +80,7 @@ var scriptOptions = []scriptOption{
 	{"array-param-file", "", textArgument, false},
 }
 
-// findOption finds an option by its long name.
+// findOption returns the option with a long name.
 func findOption(name string) (scriptOption, bool) {
 	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.name == name })
 	if i < 0 {
@@ -89,7 +89,7 @@ func findOption(name string) (scriptOption, bool) {
 	return scriptOptions[i], true
 }
 
-// findLetter finds an option by its letter.
+// findLetter returns the option with a letter.
 func findLetter(short string) (scriptOption, bool) {
 	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.short == short })
 	if i < 0 {
@@ -98,9 +98,9 @@ func findLetter(short string) (scriptOption, bool) {
 	return scriptOptions[i], true
 }
 
-// Merge puts the options of a script below those of the command line. Resources,
-// types and anterior jobs of both count; of any other option the command line has
-// the say, and what the script says is told as ignored.
+// Merge adds the options of a script to those of the command line. Resources, types and dependencies
+// (anterior) add up. For all other options the command line takes precedence, and the second result
+// has a warning for each ignored value.
 func Merge(command, script Options) (Options, []string) {
 	all := slices.Clone(command)
 	var ignored []string

@@ -9,24 +9,34 @@ import (
 	"vjob/oar"
 )
 
-// The limits of a file.
+// The limits of a parameter file.
 const (
-	// MaxParameterFile is the most bytes.
+	// MaxParameterFile is the maximal length of a file in bytes.
 	MaxParameterFile = 16 << 20
-	// MaxParameterLines is the most parameters, and so the largest array.
+	// MaxParameterLines is the maximal number of lines, and of sub-jobs of an array.
 	MaxParameterLines = 100_000
-	// MaxParameterLine is the most bytes of one.
+	// MaxParameterLine is the maximal length of a line in bytes.
 	MaxParameterLine = 16 << 10
 )
 
-// Parameters is what one sub-job gets.
+// Parameters are the parameters of one sub-job.
 type Parameters struct {
 	Line int    // of the file, from 1
-	Text string // without a comment, and blanks at the ends
+	Text string // without comment and surrounding blanks
 }
 
-// ParseParameters reads a file; name is for messages. The error is a [*oar.Error]: exit
-// code 6 for a file without parameters, 12 for one that cannot be read.
+// ParseParameters parses a file with one line for each sub-job; name is for messages:
+//
+//	# temperature pressure
+//	100 "low pressure"
+//	200 high   # the hot one
+//
+// A line is appended to the command as it is, so the shell expands it; its quotes must be closed.
+// Empty lines and comments are skipped. As in a shell, a # begins a comment only at the beginning of
+// a word outside of quotes. (In OAR every # does.)
+//
+// The error is an [*oar.Error] with exit code 6 for a file without parameters, 12 for an unreadable
+// file.
 func ParseParameters(name, text string) ([]Parameters, error) {
 	src := oar.Source{Name: name, Text: text}
 	if len(text) > MaxParameterFile {
@@ -58,7 +68,7 @@ func ParseParameters(name, text string) ([]Parameters, error) {
 	return list, nil
 }
 
-// lineFault is what is wrong with a line.
+// lineFault is a fault in a line.
 type lineFault struct {
 	span oar.Span
 	text string
@@ -74,7 +84,7 @@ func parameterFileError(name, text string) error {
 
 func unreadable(name string) string { return "[ERROR] Cannot open the parameter file " + name + "." }
 
-// parameterEnd is where the parameters of a line end: before its comment, or at its end.
+// parameterEnd returns where the parameters of a line end: before its comment, or at its end.
 func parameterEnd(line string) (size int, wrong *lineFault) {
 	if len(line) > MaxParameterLine {
 		return 0, &lineFault{oar.Span{Off: 0, End: 1}, fmt.Sprintf("the line has %d bytes; %d are allowed", len(line), MaxParameterLine)}
@@ -90,7 +100,7 @@ func parameterEnd(line string) (size int, wrong *lineFault) {
 			}
 			i += size - 1
 		case c == '\\' && quote != '\'' && i+1 < len(line) && line[i+1] >= ' ' && line[i+1] < 0x7f:
-			i++ // what follows means itself
+			i++ // the next character is literal
 		case quote != 0 && c == quote:
 			quote = 0
 		case quote == 0 && (c == '"' || c == '\''):
@@ -105,7 +115,7 @@ func parameterEnd(line string) (size int, wrong *lineFault) {
 	return len(line), nil
 }
 
-// runeLength is the length of a letter that is no plain one, which belongs to a text.
+// runeLength returns the length of a non-ASCII or control character, if it may stand in a text.
 func runeLength(line string, at int) (size int, wrong *lineFault) {
 	r, size := utf8.DecodeRuneInString(line[at:])
 	span := oar.Span{Off: at, End: at + size}

@@ -56,7 +56,7 @@ func TestRefusedParameters(t *testing.T) {
 	}
 }
 
-// Whatever is read as parameters is read as the same again, with quotes closed.
+// Parameters parse as themselves, with their quotes closed.
 func FuzzParseParameters(f *testing.F) {
 	f.Add("a 'b' # c\n\"d\\\"\" \\#\n")
 	f.Add("\x00\n'")

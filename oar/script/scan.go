@@ -12,20 +12,19 @@ import (
 
 // The limits of a script.
 const (
-	// MaxScript is the most bytes of a script.
+	// MaxScript is the maximal length of a script in bytes.
 	MaxScript = 1 << 20
-	// MaxOptions is the most options that it may have.
+	// MaxOptions is the maximal number of options in a script.
 	MaxOptions = 1000
-	// MaxErrors is how many errors are told at most.
+	// MaxErrors is the maximal number of errors in a report.
 	MaxErrors = 20
 )
 
 // linePrefix begins a line with an option.
 const linePrefix = "#OAR"
 
-// Scan finds the options in the lines that begin with #OAR, from the second line on;
-// the first has to begin with #. Name is that of the file, for messages. The error
-// tells all lines that are wrong; the first of them has the exit code 12.
+// Scan returns the options in the lines that begin with #OAR, from the second line on. The first line
+// must begin with #. name is for messages. The error lists all bad lines and has exit code 12.
 func Scan(name, text string) (Options, []oar.Warning, error) {
 	s := scanner{src: oar.Source{Name: name, Text: text}}
 	if len(text) > MaxScript {
@@ -49,10 +48,10 @@ func Scan(name, text string) (Options, []oar.Warning, error) {
 	return s.options, s.warnings, nil
 }
 
-// scanner reads one script.
+// scanner scans one script.
 type scanner struct {
 	src      oar.Source
-	silent   bool // the lines mean nothing, because the first does not begin with #
+	silent   bool // the first line does not begin with #, so no line counts
 	told     bool
 	failed   int
 	errs     []error
@@ -60,7 +59,7 @@ type scanner struct {
 	warnings []oar.Warning
 }
 
-// line reads one line, which begins at a byte of the script.
+// line scans one line; at is its offset in the script.
 func (s *scanner) line(number, at int, line string) {
 	if number == 1 {
 		s.silent = !strings.HasPrefix(line, "#")
@@ -94,7 +93,7 @@ func (s *scanner) line(number, at int, line string) {
 	}
 }
 
-// add keeps an option, and warns of one that takes the place of another.
+// add adds an option, and warns if it replaces another.
 func (s *scanner) add(o Option, at oar.Span) {
 	if k, _ := findOption(o.Name); !k.added && o.Name != "property" {
 		for _, before := range s.options {
@@ -107,7 +106,7 @@ func (s *scanner) add(o Option, at oar.Span) {
 	s.options = append(s.options, o)
 }
 
-// parseOption reads "-l value", "-lvalue", "--resource value" or "--resource=value".
+// parseOption parses "-l value", "-lvalue", "--resource value" or "--resource=value".
 func parseOption(given string) (Option, error) {
 	var k scriptOption
 	var ok bool
@@ -151,7 +150,7 @@ func unknown(name string) error {
 
 func withoutQuotes(name string) string { return strings.Trim(oar.Quoted(name), `"`) }
 
-// check tells whether a value suits its option.
+// check checks the value of an option.
 func (k scriptOption) check(value string, attached bool) error {
 	switch {
 	case k.takes == noArgument && (value != "" || attached):
@@ -164,7 +163,7 @@ func (k scriptOption) check(value string, attached bool) error {
 	return nil
 }
 
-// unquoted takes away the quotes around a value as a whole, as a shell would.
+// unquoted removes the quotes around a whole value, as a shell does.
 func unquoted(value string) string {
 	if len(value) < 2 || value[0] != '"' && value[0] != '\'' {
 		return value
@@ -182,7 +181,7 @@ func (s *scanner) warn(at oar.Span, text string) {
 	}
 }
 
-// fail keeps an error, with the line of OAR.
+// fail records an error with OAR's line.
 func (s *scanner) fail(at oar.Span, line string, err error) {
 	if s.failed++; s.failed > MaxErrors {
 		return

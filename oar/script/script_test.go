@@ -56,7 +56,7 @@ func TestLinesThatAreNoOptions(t *testing.T) {
 	}
 }
 
-// OAR is silent where no line, or the first one, counts for nothing.
+// OAR is silent about lines that are ignored, such as the first.
 func TestWhatDoesNotCountIsTold(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"echo\n#OAR -n a\n#OAR -n b\n", "job.sh:2:6: warning: no option of this script counts, because its first line does not begin with #\n    2 | #OAR -n a\n      |      ^^^^"},
