@@ -22,7 +22,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%+v became %+v", r, got)
 	}
 	if _, ok := oar.RecordOf(map[string]string{"purpose": "x"}); ok {
-		t.Error("labels of somebody else are no record")
+		t.Error("labels without the prefix are read as a record")
 	}
 	r.Command = strings.Repeat("é", 5000) + "\x00"
 	if got := r.Labels()["oar.command"]; len(got) > 8<<10 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, 0) {

@@ -64,8 +64,7 @@ var beyond = map[oar.State][]oar.State{
 	oar.StateFinishing: {oar.StateWaiting},
 }
 
-// Whatever a vjob does, those who watch it as OAR's see one step of OAR's diagram, or
-// nothing.
+// Each transition of a vjob is one transition in OAR's diagram, or none.
 func TestEachStepIsOneOfOAR(t *testing.T) {
 	for _, from := range ours {
 		for _, to := range ours {
@@ -74,7 +73,7 @@ func TestEachStepIsOneOfOAR(t *testing.T) {
 			}
 			for _, started := range []bool{false, true} {
 				if !started && (from == cluster.Suspended || from == cluster.Running || from == cluster.Migrating || from == cluster.Suspending || from == cluster.Resuming) {
-					continue // they have run
+					continue // these states imply Started
 				}
 				before := oar.StateOf(oar.VJobState{State: from, Started: started})
 				after := oar.StateOf(oar.VJobState{State: to, Started: started || to == cluster.Running})

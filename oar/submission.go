@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// ignoredKeys are the options of oarsub that mean nothing here, by their keys: there are no job
-// keys.
+// ignoredKeys are options of oarsub without effect here: there are no job keys.
 var ignoredKeys = []string{"use_job_key", "import_job_key_from_file", "import_job_key_inline", "import_job_key_inline_priv", "export_job_key_to_file"}
 
-// ReadSubmission reads the body of a submission. Words of a key may be joined by - as well as by _,
-// and after is another word for anterior. Ignored are the keys that mean nothing here; a key
-// that nobody knows, or that comes twice, is an error.
+// ReadSubmission reads the body of a submission. Keys may be written with - or _, and after is an
+// alias of anterior. ignored lists the keys that have no effect here. Unknown and repeated keys are
+// errors.
 func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
 	seen := map[string]bool{}
 	err = members(data, func(key string, value json.RawMessage) error {
@@ -41,7 +40,7 @@ func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
 	return s, ignored, err
 }
 
-// members goes through the members of one object, and nothing may stand behind it.
+// members calls each for the members of an object; the object must be all of data.
 func members(data []byte, each func(key string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -69,9 +68,9 @@ func members(data []byte, each func(key string, value json.RawMessage) error) er
 	return nil
 }
 
-// set sets one member, by its name.
+// set sets one member by its name.
 func (s *Submission) set(name string, value json.RawMessage) error {
-	if name != strings.ToLower(name) { // other readers of JSON do not mind
+	if name != strings.ToLower(name) { // encoding/json ignores case
 		return fmt.Errorf("unknown field %.40q", name)
 	}
 	one, err := json.Marshal(map[string]json.RawMessage{name: value})

@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// An error repeats little of what is wrong, however long that is.
+// Errors quote only the beginning of long input.
 func TestErrorsAreShort(t *testing.T) {
 	long := `"` + strings.Repeat("x", 1<<20) + `"`
 	for _, key := range []string{"hold", "array", "signal", "scanscript", "resource", "anterior", long[1 : len(long)-1]} {
@@ -52,7 +52,7 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// What is read can be written and read again, and is the same.
+// A submission survives the round trip through JSON.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"resource":["nodes=1"],"command":"id","array":3,"hold":true,"type":"besteffort"}`)
 	f.Add(`{"after":[1,"2"],"param-file":"a\nb\n"}`)

@@ -84,7 +84,7 @@ func (r timeText) nextDay() timeText {
 }
 
 // in returns the instant at which the clocks of a zone show the time. If there are two, it is the
-// first, with a warning. If there is none, the error tells how the clocks change.
+// first, with a warning. If the time is skipped, the error tells how the clocks change.
 func (r timeText) in(zone *time.Location) (at time.Time, odd string, err error) {
 	wall := time.Date(r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, 0, time.UTC)
 	found := instants(wall, zone)

@@ -15,7 +15,7 @@ import (
 	"vjob/oar/request"
 )
 
-// site is a file as administrators write it.
+// site is a list of rules as administrators write it.
 const site = `
 - when: {queues: [""]}
   set: {queue: default, project: none}
@@ -50,7 +50,7 @@ const site = `
   refuse: "there is no type {type}"
 `
 
-// load reads rules as a part of the settings, with the place of what is wrong.
+// load reads rules as part of the settings, so that errors have positions.
 func load(t *testing.T, text string) (*admission.Policy, error) {
 	t.Helper()
 	var file struct {
@@ -77,7 +77,7 @@ func ask(t *testing.T, values ...string) *request.Request {
 	return r
 }
 
-// shown is what became of a job.
+// shown formats the result of admission.
 func shown(j *admission.Job, said []string, err error) string {
 	if err != nil {
 		return strings.Join(append(said, err.Error()), "; ")
@@ -191,7 +191,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// What is wrong is told when the rules are loaded, with its place in the file.
+// Compile finds errors, with their positions in the file.
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
 		`- {when: {kinds: [nightly]}, refuse: no}`:                    `vjobd.yaml:3:20: admission[0].when.kinds: "nightly": want one of batch, interactive, reservation`,

@@ -2,7 +2,7 @@ package admission
 
 import "vjob/oar/request"
 
-// Site is what an administrator has set about jobs that users submit as in OAR.
+// Site is the settings of an administrator for jobs that users submit as in OAR.
 type Site struct {
 	Request request.Config
 	Policy  *Policy
@@ -10,7 +10,7 @@ type Site struct {
 	Queues []string
 	// Images has the kind of each image of the catalogue, by its name.
 	Images map[string]string
-	// Image is the image of jobs that name none.
+	// Image is the default image.
 	Image string
 	// Mails reports whether the daemon sends mails.
 	Mails bool

@@ -9,11 +9,10 @@ import (
 // Expr is a condition on a node: one of [And], [Or], [Not], [Compare], [Like], [In],
 // [Between], [Null] and [Set].
 type Expr interface {
-	// Matches reports whether the condition holds for a node of these properties. A
-	// condition about a property that the node has not does not hold, nor does its
-	// negation.
+	// Matches reports whether the condition holds for a node with these properties. Neither a condition
+	// on a missing property nor its negation holds.
 	Matches(of Properties) bool
-	// String is the condition in the language.
+	// String formats the condition.
 	String() string
 
 	truth(of Properties) truth
@@ -21,10 +20,10 @@ type Expr interface {
 	rank() int
 }
 
-// Properties are those of one node; ok is false for one that it does not have.
+// Properties returns the properties of a node. ok is false for a missing one.
 type Properties func(name string) (value string, ok bool)
 
-// Kind is what an operand is.
+// Kind is the kind of an operand.
 type Kind uint8
 
 // The kinds of operands.
@@ -41,13 +40,13 @@ type Operand struct {
 	Span oar.Span
 }
 
-// And holds when all of its conditions do. It has two at least.
+// And holds when all of its conditions hold. It has at least two.
 type And []Expr
 
-// Or holds when one of its conditions does. It has two at least.
+// Or holds when one of its conditions holds. It has at least two.
 type Or []Expr
 
-// Not holds when its condition does not.
+// Not holds when its condition is false.
 type Not struct{ X Expr }
 
 // Compare is "left op right", where Op is one of = <> < <= > >=.
@@ -56,7 +55,7 @@ type Compare struct {
 	Left, Right Operand
 }
 
-// Like is "x LIKE 'pattern'": % stands for any letters, _ for one.
+// Like is "x LIKE 'pattern'": % stands for any characters, _ for one.
 type Like struct {
 	X, Pattern Operand
 	Not        bool
@@ -69,19 +68,19 @@ type In struct {
 	Not  bool
 }
 
-// Between is "x BETWEEN low AND high", both of them included.
+// Between is "x BETWEEN low AND high", with both limits included.
 type Between struct {
 	X, Low, High Operand
 	Not          bool
 }
 
-// Null is "x IS NULL": the node has no such property.
+// Null is "x IS NULL": the property is missing.
 type Null struct {
 	X   Operand
 	Not bool
 }
 
-// Set is a property alone: it is there, and is not NO, FALSE or 0.
+// Set is a property alone: it exists and is not NO, FALSE or 0.
 type Set struct{ X Operand }
 
 func each(list []Expr, visit func(Operand)) {
@@ -105,7 +104,7 @@ func (x In) operands(visit func(Operand)) {
 	}
 }
 
-// How tightly conditions bind; what binds more loosely stands in parentheses.
+// The precedence of conditions; a lower one stands in parentheses.
 const (
 	rankOr = iota
 	rankAnd
@@ -160,7 +159,7 @@ func (x Null) String() string { return x.X.String() + " IS" + negated(x.Not) + "
 // String is the name of the property.
 func (x Set) String() string { return x.X.String() }
 
-// String is the operand as it is written; texts stand in single quotes.
+// String formats the operand; texts stand in single quotes.
 func (o Operand) String() string {
 	if o.Kind == Text {
 		return "'" + strings.ReplaceAll(o.Text, "'", "''") + "'"
@@ -183,7 +182,7 @@ func joined(list []Expr, sign string, rank int) string {
 	return strings.Join(texts, sign)
 }
 
-// within puts a condition in parentheses if it binds more loosely than its place.
+// within adds parentheses to a condition of lower precedence.
 func within(x Expr, rank int) string {
 	if x.rank() < rank {
 		return "(" + x.String() + ")"

@@ -16,8 +16,7 @@ import (
 	"vjob/oar/property"
 )
 
-// Whatever is read: nothing panics, a refusal has a place, and what is formatted is
-// read as the same.
+// Any text: no panic; an error has a position; a condition that is formatted parses as the same.
 func FuzzProperty(f *testing.F) {
 	for _, text := range []string{
 		"cluster = 'azur' AND (mem >= 64 OR NOT gpu IS NULL)", "host LIKE 'n%\\_' AND switch NOT IN ('sw1', \"it's\") AND mem BETWEEN -32 AND 12.8",
@@ -49,9 +48,8 @@ func FuzzProperty(f *testing.F) {
 	})
 }
 
-// A real database means the same by every condition, the missing property included.
-// It is asked for texts and whole numbers in columns of their type, where the rules
-// of SQL and ours do not differ.
+// SQLite agrees with every condition, also about missing properties. The test uses texts and integers
+// in columns of their type, where SQL and this package have the same rules.
 func TestMeansWhatSQLMeans(t *testing.T) {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -93,7 +91,7 @@ func TestMeansWhatSQLMeans(t *testing.T) {
 	}
 }
 
-// world is a node; a and b are texts, m and n whole numbers, each perhaps missing.
+// world is a node; a and b are texts, m and n integers. Each may be missing.
 func world(rng *rand.Rand) map[string]string {
 	of := map[string]string{}
 	for _, name := range []string{"a", "b"} {
@@ -111,7 +109,7 @@ func world(rng *rand.Rand) map[string]string {
 
 var words = []string{"", "x", "xy", "xyx", "Xy", "it''s", "y%", "_"}
 
-// condition is one over world, at most so deep.
+// condition returns a random condition over world with a maximal depth.
 func condition(rng *rand.Rand, depth int) string {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	if depth > 0 {

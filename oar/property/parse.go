@@ -6,13 +6,13 @@ import (
 	"vjob/oar"
 )
 
-// Parse reads an expression; name is where it was given, such as "-p". An empty one
-// is no condition. The error is a [*oar.Error] with the exit code 8.
+// Parse parses an expression; name is its origin, such as "-p". An empty text is the zero condition.
+// The error is an [*oar.Error] with the exit code 8.
 func Parse(name, text string) (Filter, error) {
 	return ParsePart(oar.Source{Name: name, Text: text}, oar.Span{Off: 0, End: len(text)})
 }
 
-// ParsePart reads the expression that is a part of a source, whose spans it has.
+// ParsePart parses an expression within a source. Spans refer to the source.
 func ParsePart(src oar.Source, part oar.Span) (Filter, error) {
 	p := parser{lexer: lexer{src: src, at: part.Off, end: part.End}}
 	if n := part.End - part.Off; n > MaxText {
@@ -33,7 +33,7 @@ func ParsePart(src oar.Source, part oar.Span) (Filter, error) {
 	return f, nil
 }
 
-// parser reads by recursive descent, one token ahead.
+// parser is a recursive descent parser with a lookahead of one token.
 type parser struct {
 	lexer
 	tok   token
@@ -43,7 +43,7 @@ type parser struct {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// accept moves over a keyword or sign if it stands here.
+// accept skips the next token if it is the keyword or one of the signs.
 func (p *parser) accept(keyword, signs string) bool {
 	if p.tok.keyword(keyword) || signs != "" && p.tok.sign(signs) {
 		p.advance()
@@ -93,7 +93,7 @@ func (p *parser) not() (Expr, error) {
 	return Not{x}, err
 }
 
-// deeper counts what stands in each other; whoever calls it goes up again.
+// deeper counts nesting. The caller decrements depth afterwards.
 func (p *parser) deeper(at oar.Span) error {
 	if p.depth++; p.depth > MaxDepth {
 		return p.fail(at, "parentheses and NOT stand in each other more than %d deep", MaxDepth)
@@ -101,7 +101,7 @@ func (p *parser) deeper(at oar.Span) error {
 	return nil
 }
 
-// term is a condition or an expression in parentheses.
+// term parses a condition or an expression in parentheses.
 func (p *parser) term() (Expr, error) {
 	at := p.tok.span
 	if p.accept("", "(") {
@@ -124,7 +124,7 @@ func (p *parser) term() (Expr, error) {
 	return p.condition()
 }
 
-// condition begins with an operand; what stands behind it tells its kind.
+// condition parses an operand and what follows it, which decides the kind of condition.
 func (p *parser) condition() (Expr, error) {
 	x, err := p.operand("the name of a property")
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *parser) condition() (Expr, error) {
 	return p.relation(x)
 }
 
-// relation is LIKE, IN or BETWEEN, perhaps behind NOT, or nothing.
+// relation parses LIKE, IN or BETWEEN with an optional NOT before it, or nothing.
 func (p *parser) relation(x Operand) (Expr, error) {
 	not := p.accept("NOT", "")
 	switch {
@@ -183,7 +183,7 @@ func (p *parser) relation(x Operand) (Expr, error) {
 	return Set{x}, nil
 }
 
-// list is the values behind IN.
+// list parses the values after IN.
 func (p *parser) list() ([]Operand, error) {
 	if !p.accept("", "(") {
 		return nil, p.unexpected("( and a list of values behind IN")
@@ -206,7 +206,7 @@ func (p *parser) list() ([]Operand, error) {
 	}
 }
 
-// value is an operand that is no property.
+// value parses an operand other than a property.
 func (p *parser) value(want string) (Operand, error) {
 	o, err := p.operand(want)
 	if err == nil && o.Kind == Name {
@@ -231,7 +231,7 @@ func (p *parser) operand(want string) (Operand, error) {
 	return o, nil
 }
 
-// comparison is the operator that a token is; != is <>.
+// comparison returns the operator of a token; != is <>.
 func comparison(t token) (op string, ok bool) {
 	if t.class != sign {
 		return "", false
@@ -245,7 +245,7 @@ func comparison(t token) (op string, ok bool) {
 	return "", false
 }
 
-// unexpected tells what stands here instead of what would be right.
+// unexpected returns an error about the current token.
 func (p *parser) unexpected(want string) error {
 	switch {
 	case p.tok.class == end:
@@ -262,7 +262,7 @@ func (p *parser) fail(at oar.Span, format string, args ...any) error {
 	return refuse(p.src, at, "syntax error in the properties", fmt.Sprintf(format, args...))
 }
 
-// refuse has a line like that in which OAR passes on what its database says.
+// refuse returns an error with the line that OAR prints for errors of its database.
 func refuse(src oar.Source, at oar.Span, line, text string) error {
 	return &oar.Error{
 		Exit: oar.ExitResources, OAR: oar.BadRequest + " (ERROR: " + line + ")",
@@ -270,13 +270,12 @@ func refuse(src oar.Source, at oar.Span, line, text string) error {
 	}
 }
 
-// The limits of an expression. What exceeds one is refused with a message that says
-// so.
+// The limits of an expression.
 const (
-	// MaxText is the most bytes of an expression.
+	// MaxText is the maximal length of an expression in bytes.
 	MaxText = 64 << 10
-	// MaxDepth is how deep parentheses, and NOT after NOT, may stand in each other.
+	// MaxDepth is the maximal nesting of parentheses and of NOT.
 	MaxDepth = 64
-	// MaxTerms is the most conditions of an expression, and the most values of a list.
+	// MaxTerms is the maximal number of conditions, and of values in a list.
 	MaxTerms = 1000
 )

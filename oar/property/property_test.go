@@ -8,7 +8,7 @@ import (
 	"vjob/oar/property"
 )
 
-// node is one with a few properties; it has no gpu.
+// node has a few properties, but no gpu.
 func node(name string) (string, bool) {
 	v, ok := map[string]string{
 		"host": "n1.example", "cluster": "azur", "mem": "64", "memcore": "1.5", "besteffort": "YES", "drain": "NO", "quoted": "it's", "tag": "",
@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The deepest expressions that are allowed are read: the limits count no others.
+// Expressions at the limits parse.
 func TestLimitsAreReached(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("(", 64) + "a" + strings.Repeat(")", 64),

@@ -8,8 +8,7 @@ import (
 	"vjob/oar"
 )
 
-// Full is all that is known of jobs, in blocks for people. What has not happened yet has no
-// line.
+// Full formats all that is known of jobs, in blocks. Times that are not known yet are left out.
 func Full(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
@@ -19,7 +18,7 @@ func Full(jobs []oar.Job, now time.Time) string {
 	return b.String()
 }
 
-// unless are the keys of lines that are left out while they are empty.
+// unless are the keys of lines that are left out if empty.
 var unless = map[string]bool{"exit_code": true, "startTime": true, "stopTime": true}
 
 func full(b *strings.Builder, j *oar.Job, now time.Time) {

@@ -45,7 +45,7 @@ type formatTwo struct {
 	InitialRequest string      `json:"initial_request"`
 }
 
-// JSON is jobs as an object by their numbers, in format 2 or 3.
+// JSON formats jobs as an object by their numbers, in format 2 or 3.
 func JSON(jobs []oar.Job, format int) ([]byte, error) {
 	return keyed(jobs, func(j *oar.Job) any {
 		if format == 3 {
@@ -55,12 +55,12 @@ func JSON(jobs []oar.Job, format int) ([]byte, error) {
 	})
 }
 
-// StatesJSON is the states of jobs by their numbers.
+// StatesJSON formats the states of jobs as an object by their numbers.
 func StatesJSON(jobs []oar.Job) ([]byte, error) {
 	return keyed(jobs, func(j *oar.Job) any { return j.State })
 }
 
-// keyed writes an object with a line for each job.
+// keyed formats an object with one line for each job.
 func keyed(jobs []oar.Job, value func(*oar.Job) any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -80,7 +80,7 @@ func keyed(jobs []oar.Job, value func(*oar.Job) any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode writes a value without the escapes that HTML wants, and without a new line.
+// encode writes a value without HTML escapes and without a final newline.
 func encode(b *bytes.Buffer, value any) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -91,12 +91,12 @@ func encode(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// Submitted is what oarsub -J prints.
+// Submitted formats a job number as oarsub -J does.
 func Submitted(id int64) string {
 	return "{\n   \"job_id\" : " + strconv.FormatInt(id, 10) + "\n}\n"
 }
 
-// Gantt is when which job has which nodes.
+// Gantt formats when which job has which nodes, as JSON.
 func Gantt(jobs []oar.Job, nodes []oar.Resource, from, to int64) ([]byte, error) {
 	type bar struct {
 		Start     int64    `json:"start_time"`
@@ -124,8 +124,8 @@ func Gantt(jobs []oar.Job, nodes []oar.Resource, from, to int64) ([]byte, error)
 	return append(b.Bytes(), '\n'), err
 }
 
-// Span is when a job began, or will begin, and when it ended, or will if it takes all
-// of its walltime; 0 is unknown.
+// Span returns when a job began, or will begin, and when it ended, or will end if it uses all of its
+// walltime; 0 if unknown.
 func Span(j *oar.Job) (start, stop int64) {
 	start, stop = j.Started, j.Stopped
 	if start == 0 {
@@ -137,7 +137,7 @@ func Span(j *oar.Job) (start, stop int64) {
 	return start, stop
 }
 
-// bare reports whether YAML takes a text for a text without quotes.
+// bare reports whether YAML reads an unquoted text as a string.
 func bare(text string) bool {
 	return text != "" && text == oar.Printable(text) && !strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@` ~0123456789.+=<") && !strings.ContainsAny(text, ":#\n\t\\\"") &&
 		!strings.HasSuffix(text, " ") && !strings.Contains(" true false null yes no on off y n ", " "+strings.ToLower(text)+" ")

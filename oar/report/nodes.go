@@ -10,7 +10,7 @@ import (
 	"vjob/oar"
 )
 
-// Nodes are nodes with their properties, in blocks.
+// Nodes formats nodes with their properties, in blocks.
 func Nodes(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
@@ -25,7 +25,7 @@ func Nodes(nodes []oar.Resource) string {
 	return b.String()
 }
 
-// NodeStates are the states of nodes, in blocks.
+// NodeStates formats the states of nodes, in blocks.
 func NodeStates(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
@@ -34,7 +34,7 @@ func NodeStates(nodes []oar.Resource) string {
 	return b.String()
 }
 
-// NodeNames are the names of nodes, a line for each.
+// NodeNames lists the names of nodes, one line each.
 func NodeNames(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
@@ -43,7 +43,7 @@ func NodeNames(nodes []oar.Resource) string {
 	return b.String()
 }
 
-// NodeStatesJSON is what [NodeStates] says, as JSON.
+// NodeStatesJSON formats [NodeStates] as JSON.
 func NodeStatesJSON(nodes []oar.Resource) ([]byte, error) {
 	states := make(map[string]map[string]string, len(nodes))
 	for i := range nodes {
@@ -52,7 +52,7 @@ func NodeStatesJSON(nodes []oar.Resource) ([]byte, error) {
 	return indented(states)
 }
 
-// NodeNamesJSON is what [NodeNames] says, as JSON.
+// NodeNamesJSON formats [NodeNames] as JSON.
 func NodeNamesJSON(nodes []oar.Resource) ([]byte, error) {
 	names := make([]string, len(nodes))
 	for i := range nodes {
@@ -61,13 +61,13 @@ func NodeNamesJSON(nodes []oar.Resource) ([]byte, error) {
 	return indented(names)
 }
 
-// indented writes JSON with the steps that OAR has.
+// indented formats JSON with OAR's indentation.
 func indented(value any) ([]byte, error) {
 	data, err := json.MarshalIndent(value, "", "   ")
 	return append(data, '\n'), err
 }
 
-// Queues are queues, in blocks; policy is the word for theirs.
+// Queues formats queues, in blocks; policy is the label of their policy.
 func Queues(list []oar.Queue, policy string) string {
 	var b strings.Builder
 	for _, q := range list {
@@ -76,7 +76,7 @@ func Queues(list []oar.Queue, policy string) string {
 	return b.String()
 }
 
-// Accounting is a table of what users have used.
+// Accounting formats the usage of users as a table.
 func Accounting(list []oar.Usage, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(`User       First window starts  Last window ends     Asked (seconds)  Used (seconds)

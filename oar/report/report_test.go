@@ -14,8 +14,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// jobs are one that runs, a held one with a name that would take over a terminal, and
-// an array of two of which one has ended.
+// jobs are a running job, a held one with control characters in its name, and an array of two of which
+// one has ended.
 func jobs() []oar.Job {
 	at := func(minutes int) int64 { return noon.Add(time.Duration(minutes) * time.Minute).Unix() }
 	run1, evil := "run1", "a-name-that-is-far-too-long\x1b[2J"
@@ -44,7 +44,7 @@ func nodes() []oar.Resource {
 	}
 }
 
-// Everything that is printed, as scripts parse it.
+// All formats, as scripts parse them.
 func TestFormats(t *testing.T) {
 	var b strings.Builder
 	show := func(title, text string) { fmt.Fprintf(&b, "== %s\n%s", title, text) }
@@ -95,7 +95,7 @@ func TestFormats(t *testing.T) {
 	golden.Same(t, "testdata/formats.golden", b.String())
 }
 
-// Any JSON becomes YAML and Perl without an error.
+// Any JSON converts to YAML and Perl.
 func FuzzDump(f *testing.F) {
 	for _, s := range []string{`{"a":[1,{"b":null}],"c":"- x: y"}`, `[]`, `"it's"`, `{"a":{}}`} {
 		f.Add([]byte(s))

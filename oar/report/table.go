@@ -13,14 +13,14 @@ type Layout uint8
 
 // The layouts.
 const (
-	Short         Layout = iota // what oarstat prints by itself, format 2 and 3
-	Classic                     // format 1: names and dates of submission
-	Arrays                      // with the place of each job in its array
-	ClassicArrays               // likewise, in format 1
+	Short         Layout = iota // the default: formats 2 and 3
+	Classic                     // format 1: with names and submission dates
+	Arrays                      // with the index of each job in its array
+	ClassicArrays               // with array indices, in format 1
 	Compact                     // an array is one line
 )
 
-// Table is jobs as a table; nothing when there are none.
+// Table formats jobs as a table, or "" without jobs.
 func Table(jobs []oar.Job, layout Layout, now time.Time) string {
 	if len(jobs) == 0 {
 		return ""
@@ -56,7 +56,7 @@ var heads = map[Layout]string{
 
 func row(b *strings.Builder, j *oar.Job, layout Layout, now time.Time) {
 	id, letter := fmt.Sprint(j.ID), oar.State(j.State).Letter()
-	if j.ID == 0 { // of an array; see compacted
+	if j.ID == 0 { // an array; see compacted
 		id, letter = fmt.Sprintf("%d@%d", j.ArrayIndex, j.ArrayID), "-"
 	}
 	lasts, text, name := Duration(j, now), oar.Printable(j.Message), ""
@@ -75,8 +75,7 @@ func row(b *strings.Builder, j *oar.Job, layout Layout, now time.Time) {
 	}
 }
 
-// compacted is one job for each array, which has no number of its own and the count
-// of its jobs as its index.
+// compacted replaces the jobs of each array by one without a number; its index is their count.
 func compacted(jobs []oar.Job) (list []oar.Job) {
 	at := map[int64]int{}
 	for _, j := range jobs {
@@ -93,7 +92,7 @@ func compacted(jobs []oar.Job) (list []oar.Job) {
 	return list
 }
 
-// Duration is how long a job has run, as h:mm:ss.
+// Duration returns the running time of a job, as h:mm:ss.
 func Duration(j *oar.Job, now time.Time) string {
 	end := now.Unix()
 	if j.Stopped != 0 {
@@ -106,7 +105,7 @@ func Duration(j *oar.Job, now time.Time) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// date is a moment in the zone of now; "" is none.
+// date formats a time in the zone of now, or "" if unset.
 func date(at int64, now time.Time) string {
 	if at == 0 {
 		return ""
@@ -114,7 +113,7 @@ func date(at int64, now time.Time) string {
 	return time.Unix(at, 0).In(now.Location()).Format(time.DateTime)
 }
 
-// States are the states of jobs, a line for each.
+// States lists the states of jobs, one line each.
 func States(jobs []oar.Job) string {
 	var b strings.Builder
 	for i := range jobs {
@@ -123,7 +122,7 @@ func States(jobs []oar.Job) string {
 	return b.String()
 }
 
-// Events are the events of jobs, a line for each.
+// Events lists the events of jobs, one line each.
 func Events(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
@@ -134,7 +133,7 @@ func Events(jobs []oar.Job, now time.Time) string {
 	return b.String()
 }
 
-// Properties are the nodes that each job has.
+// Properties lists the nodes of each job with their properties.
 func Properties(jobs []oar.Job, nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range jobs {

@@ -9,12 +9,11 @@ import (
 	"vjob/oar"
 )
 
-// window is the length of the windows by which OAR accounts, in seconds.
+// window is the length of OAR's accounting windows in seconds.
 const window = 86_400
 
-// Used is what each user asked for and used between two moments: processors times
-// seconds of walltime, and of the time between start and end, each as far as it lies
-// between the moments.
+// Used returns what each user requested and used in a period, in CPU seconds: processors times
+// walltime, and processors times running time, as far as they are within the period.
 func Used(jobs []oar.Job, from, to, now int64) []oar.Usage {
 	by := map[string]*oar.Usage{}
 	for i := range jobs {
@@ -50,10 +49,10 @@ func Used(jobs []oar.Job, from, to, now int64) []oar.Usage {
 	return list
 }
 
-// within is how much of a stretch lies between two moments.
+// within returns the overlap of two intervals.
 func within(start, stop, from, to int64) int64 { return max(min(stop, to)-max(start, from), 0) }
 
-// processors is what R= says in the message of a job.
+// processors returns the number in R= of a job's message.
 func processors(j *oar.Job) int64 {
 	text, _, _ := strings.Cut(strings.TrimPrefix(j.Message, "R="), ",")
 	n, _ := strconv.ParseInt(text, 10, 64) // every message begins with R=

@@ -7,16 +7,16 @@ import (
 	"vjob/cluster"
 )
 
-// cell is nodes of which any may host some VMs: one of the innermost groups that a
-// request gets, or all that match.
+// cell is a set of nodes with a number of VMs that any of them may host: one of the innermost groups,
+// or all matching nodes.
 type cell struct {
 	nodes []*cluster.Node
 	vms   int
 	size  cluster.Resources // of each VM
 }
 
-// resolveCount counts what a word or a number means where so many match and so many of
-// these are free; ok is false if it cannot be had.
+// resolveCount returns the number that a count stands for, given how many match and how many of these
+// are free. ok is false if there are too few.
 func resolveCount(c Count, all, free int) (n int, ok bool) {
 	switch c {
 	case All:
@@ -31,15 +31,15 @@ func resolveCount(c Count, all, free int) (n int, ok bool) {
 	return n, n >= 1 && n <= all
 }
 
-// counts are the numbers of the levels from the outer to the inner, the VMs last.
-// words is true if one of them depends on which groups are chosen.
+// counts returns the numbers of the levels from the outer to the inner, the VMs last. words is true if
+// a number depends on the choice of groups.
 func (p *placer) counts(s *VMGroup, all *region, size cluster.Resources) (counts []int, words bool) {
 	levels := append(slices.Clone(s.Labels), s.VMs)
 	for _, l := range levels {
 		n, ok := l.Count.Number()
 		counts, words = append(counts, n), words || !ok
 	}
-	if len(levels) == 1 && words { // as many as there are, wherever
+	if len(levels) == 1 && words { // all or free capacity, in any group
 		free := p.freeOf(all.nodes)
 		n, ok := resolveCount(s.VMs.Count, capacity(all.nodes, size, s.Unit), capacity(free, size, s.Unit))
 		if ok {
@@ -49,7 +49,7 @@ func (p *placer) counts(s *VMGroup, all *region, size cluster.Resources) (counts
 	return counts, words
 }
 
-// product is that of counts, or more than [MaxVMs].
+// product returns the product of counts, capped above [MaxVMs].
 func product(counts []int) int {
 	total := 1
 	for _, n := range counts {
@@ -58,7 +58,7 @@ func product(counts []int) int {
 	return total
 }
 
-// freeOf are those of the nodes on which nothing runs.
+// freeOf returns the nodes without VMs.
 func (p *placer) freeOf(nodes []*cluster.Node) (free []*cluster.Node) {
 	for _, n := range nodes {
 		if p.inventory.free(n) {
@@ -68,8 +68,8 @@ func (p *placer) freeOf(nodes []*cluster.Node) (free []*cluster.Node) {
 	return free
 }
 
-// choose settles which groups a request gets whose counts depend on that: those with
-// the most room, and of equal ones the first by name.
+// choose selects the groups for counts such as BEST: those with the most free capacity, then those
+// with the most capacity, then by name.
 func (p *placer) choose(r *region, s *VMGroup, size cluster.Resources) ([]cell, error) {
 	all := func(r *region) int { return capacity(r.nodes, size, s.Unit) }
 	free := func(r *region) int { return capacity(p.freeOf(r.nodes), size, s.Unit) }
@@ -85,7 +85,7 @@ func (p *placer) choose(r *region, s *VMGroup, size cluster.Resources) ([]cell, 
 		cells     []cell
 	}
 	var options []option
-	idle := 0 // parts that could be had at once
+	idle := 0 // parts that have enough free capacity
 	for _, part := range r.parts {
 		cells, err := p.choose(part, s, size)
 		if err != nil {

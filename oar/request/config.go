@@ -14,7 +14,7 @@ type Config struct {
 	// Nodes, CPUs and Cores are the names of a node and of its parts. All other names are
 	// labels of nodes: cluster, switch, rack.
 	Nodes, CPUs, Cores []string
-	// CoresPerCPU is how many processors of a VM one level of CPUs is.
+	// CoresPerCPU is the number of processors of a VM that a level of CPUs stands for.
 	CoresPerCPU int
 }
 
@@ -31,10 +31,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// Unit is what one VM stands for.
+// Unit is the level that a VM stands for.
 type Unit uint8
 
-// The units, from the inner to the outer. Label is a group of nodes, and no VM.
+// The units, from the inner to the outer. Label is a group of nodes, never a VM.
 const (
 	Core Unit = iota
 	CPU
@@ -42,7 +42,7 @@ const (
 	Label
 )
 
-// unit is the meaning of the name of a level.
+// unit returns the meaning of the name of a level.
 func (s Config) unit(name string) Unit {
 	is := func(n string) bool { return strings.EqualFold(n, name) }
 	switch {

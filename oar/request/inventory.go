@@ -10,21 +10,21 @@ import (
 	"vjob/oar/property"
 )
 
-// Inventory is what is known of a cluster.
+// Inventory is the nodes of a cluster.
 type Inventory struct {
 	Nodes []cluster.Node
-	// Free tells of nodes on which nothing runs; BEST counts them. Nil: all are.
+	// Free marks the nodes without VMs, which BEST counts. If nil, all nodes are free.
 	Free map[cluster.NodeID]bool
 }
 
-// The properties that every node has besides its labels and its name.
+// The properties of every node besides labels and name.
 const (
 	cpuProperty    = "cpu_milli"
 	memoryProperty = "memory_mib"
 )
 
-// nodeProperties are the labels of a node, its name and its size. The case of letters in
-// the name of a property does not matter.
+// nodeProperties returns the labels, name and size of a node. Names of properties are
+// case-insensitive.
 func nodeProperties(n *cluster.Node, site Config) property.Properties {
 	return func(name string) (string, bool) {
 		if v, ok := label(n, name); ok {
@@ -40,7 +40,7 @@ func nodeProperties(n *cluster.Node, site Config) property.Properties {
 	}
 }
 
-// label is the value of a label of a node.
+// label returns the value of a label of a node.
 func label(n *cluster.Node, name string) (string, bool) {
 	if v, ok := n.Labels[name]; ok {
 		return v, true
@@ -53,7 +53,7 @@ func label(n *cluster.Node, name string) (string, bool) {
 	return "", false
 }
 
-// labels are the names of all labels, in order.
+// labels returns the names of all labels, sorted.
 func (w *Inventory) labels() []string {
 	all := map[string]bool{}
 	for i := range w.Nodes {
@@ -64,7 +64,7 @@ func (w *Inventory) labels() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// labelKey is a label as the nodes have it.
+// labelKey returns the spelling of a label on the nodes.
 func labelKey(name string, labels []string) (key string, ok bool) {
 	if slices.Contains(labels, name) {
 		return name, true
@@ -76,5 +76,5 @@ func labelKey(name string, labels []string) (key string, ok bool) {
 	return labels[i], true
 }
 
-// free reports whether nothing runs on a node, and it takes VMs.
+// free reports whether a node has no VMs and accepts some.
 func (w *Inventory) free(n *cluster.Node) bool { return n.Hosts() && (w.Free == nil || w.Free[n.ID]) }

@@ -7,8 +7,7 @@ import (
 	"vjob/oar"
 )
 
-// parseLevels are "name=count" with a / between them, and perhaps before the first and
-// behind the last.
+// parseLevels parses "name=count" separated by /, with optional / before the first and after the last.
 func (p *parser) parseLevels(g *Group) error {
 	for p.tok.isSign("/") {
 		before := p.tok.span.End
@@ -41,10 +40,10 @@ func (p *parser) parseLevels(g *Group) error {
 	}
 }
 
-// ended reports whether the group is over.
+// ended reports whether the group ends here.
 func (p *parser) ended() bool { return p.tok.class == end || p.tok.isSign("+") || p.tok.isSign(",") }
 
-// checkAfterLevel refuses what follows a level and is neither / nor the end of the group.
+// checkAfterLevel refuses tokens after a level other than / and the end of the group.
 func (p *parser) checkAfterLevel(l Level) error {
 	switch {
 	case p.ended():
@@ -57,7 +56,7 @@ func (p *parser) checkAfterLevel(l Level) error {
 	return p.failLevel(l.Span.Off, "%s stands behind a level: want / and the next level, + and the next group, or a comma and the walltime", p.quotedToken())
 }
 
-// parseLevel is "name=count".
+// parseLevel parses "name=count".
 func (p *parser) parseLevel() (Level, error) {
 	l := Level{Name: p.tok.text, Span: p.tok.span}
 	from := l.Span.Off
@@ -85,7 +84,7 @@ func (p *parser) parseLevel() (Level, error) {
 	return l, nil
 }
 
-// braceError tells what is wrong with a { where a level should be.
+// braceError returns the error for a { in place of a level.
 func (p *parser) braceError() error {
 	at := p.tok.span
 	switch {
@@ -104,7 +103,7 @@ func closing(mark string) string {
 	return mark
 }
 
-// parseCount is digits or one of the words.
+// parseCount parses digits or a word.
 func (p *parser) parseCount(l *Level, from int) error {
 	t := p.tok
 	l.Span.End = t.span.End
@@ -131,7 +130,7 @@ func (p *parser) parseCount(l *Level, from int) error {
 	return nil
 }
 
-// countError refuses what begins at a token and ends at the next blank or sign.
+// countError refuses the text from a token to the next blank or sign.
 func (p *parser) countError(from int, t token) error {
 	text := p.src.Text[t.span.Off:]
 	if i := strings.IndexAny(text, whitespace+"/+,"); i > 0 {
@@ -141,7 +140,7 @@ func (p *parser) countError(from int, t token) error {
 		"%s is no count: want a number, ALL, BEST or BESTHALF", oar.Quoted(text))
 }
 
-// warnUnusual warns of names that are taken for properties and look like something else.
+// warnUnusual warns of level names that are probably mistakes.
 func (p *parser) warnUnusual(l Level) {
 	switch {
 	case strings.HasPrefix(strings.ToLower(l.Name), "walltime"):
@@ -149,12 +148,12 @@ func (p *parser) warnUnusual(l Level) {
 	case l.Name != "nodes" && strings.EqualFold(l.Name, "nodes"):
 		p.warn(l.Span, "this is a level of the name %s; nodes are written in small letters", l.Name)
 	case l.Count == "0":
-		p.warn(l.Span, "this asks for nothing, which nobody can be given")
+		p.warn(l.Span, "this asks for nothing")
 	}
 }
 
-// parseWalltime reads "walltime = h:m:s", which ends the text. Begin is where the text
-// starts that OAR calls the resource.
+// parseWalltime parses "walltime = h:m:s" at the end of the text. begin is the start of what OAR calls
+// the resource.
 func (p *parser) parseWalltime(begin int) (time.Duration, error) {
 	name := p.tok
 	if name.text != "walltime" {

@@ -7,7 +7,7 @@ import (
 	"vjob/oar"
 )
 
-// class is what a token is.
+// class is the kind of a token.
 type class uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	word         // letters, digits and _
 	sign         // = / + ,
 	braced       // { … }, the text without the braces
-	open         // a { without its }, or with one between quotes
+	open         // an unclosed {, or one with a } between quotes
 	junk         // anything else
 )
 
@@ -27,11 +27,10 @@ type token struct {
 
 func (t token) isSign(text string) bool { return t.class == sign && t.text == text }
 
-// isWalltime reports whether the token begins the walltime. OAR takes any name for it
-// that begins so.
+// isWalltime reports whether the token begins the walltime. OAR accepts any name with this prefix.
 func (t token) isWalltime() bool { return t.class == word && strings.HasPrefix(t.text, "walltime") }
 
-// lexer cuts a text into tokens.
+// lexer splits a text into tokens.
 type lexer struct {
 	text string
 	at   int
@@ -66,16 +65,16 @@ func (l *lexer) next() token {
 	return token{c, l.text[from:l.at], oar.Span{Off: from, End: l.at}}
 }
 
-// braces reads a property. A } between quotes would end it in OAR, and leave a
-// condition with an open quote: it is not allowed. What is wrong is told by the mark
-// that is at fault: a { or a quote that is open, or that }.
+// braces reads a property. A } between quotes is refused: in OAR it ends the property, which leaves a
+// condition with an open quote. The token of an error is the mark at fault: the open { or quote, or
+// that }.
 func (l *lexer) braces() token {
 	from := l.at
 	fault := func(at int) token {
 		l.at = len(l.text)
 		return token{open, l.text[at : at+1], oar.Span{Off: at, End: at + 1}}
 	}
-	quote := -1 // where the open one stands
+	quote := -1 // position of the open quote
 	for i := from + 1; i < len(l.text); i++ {
 		c := l.text[i]
 		switch {

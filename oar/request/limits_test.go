@@ -8,7 +8,7 @@ import (
 	"vjob/oar/request"
 )
 
-// Whatever is asked for, the answer says which limit there is, in a few lines.
+// Errors about limits name the limit and are short.
 func TestLimits(t *testing.T) {
 	many := func(n int, s string) string { return strings.Repeat(s, n) }
 	for _, c := range []struct{ name, text, want string }{
@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 				t.Fatalf("%v, want %s", err, c.want)
 			}
 			if len(err.Error()) > 2000 {
-				t.Errorf("%d bytes are told", len(err.Error()))
+				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 		})
 	}

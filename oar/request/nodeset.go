@@ -14,8 +14,8 @@ import (
 // allNodes is the set of all nodes.
 const allNodes = "$ALL_NODES"
 
-// nodes is the set of those that match: in words that also hold for nodes which come
-// later where the language has them, else one by one.
+// nodes returns the set of matching nodes: as a condition that also holds for new nodes if the
+// language can state it, else as a list.
 func (r *ruleWriter) nodes() string {
 	if len(r.filters) == 0 {
 		return allNodes
@@ -34,9 +34,8 @@ func (r *ruleWriter) nodes() string {
 	return "(" + strings.Join(list, " & ") + ")"
 }
 
-// labelled is a condition in the language of rules, if it only says which values
-// labels have. A value that reads as a number compares as one, which the language
-// does not; one that no node has, it refuses.
+// labelled translates a condition on values of labels to the language of rules. ok is false for
+// conditions that the language lacks: comparisons of numbers, and values that no node has.
 func (p *placer) labelled(x property.Expr) (text string, ok bool) {
 	switch x := x.(type) {
 	case property.Compare:
@@ -76,7 +75,7 @@ func (p *placer) joined(list []property.Expr, sign string) (string, bool) {
 	return "(" + strings.Join(texts, sign) + ")", true
 }
 
-// nodeSet is nodes one by one.
+// nodeSet lists nodes.
 func nodeSet(nodes []*cluster.Node) string {
 	list := make([]string, len(nodes))
 	for i, n := range nodes {
@@ -85,6 +84,5 @@ func nodeSet(nodes []*cluster.Node) string {
 	return "{" + strings.Join(list, ", ") + "}"
 }
 
-// startsLikeNumber also keeps apart from labels what the language reads as a number:
-// $ALL_NODES / 50.
+// startsLikeNumber reports whether the rule language may read s as a number, as in $ALL_NODES / 50.
 func startsLikeNumber(s string) bool { return s != "" && strings.IndexByte("0123456789.-", s[0]) >= 0 }

@@ -8,8 +8,8 @@ import (
 	"vjob/oar/property"
 )
 
-// Parse reads the values of all -l, in their order; none at all asks for what the
-// site gives by default. The error is a [*oar.Error] with the exit code 18.
+// Parse parses the values of all -l, in order. Without values it returns the default of the site. The
+// error is an [*oar.Error] with the exit code 18.
 func Parse(values []string, site Config) (*Request, error) {
 	if len(values) == 0 {
 		g := Group{Levels: site.Default}
@@ -36,8 +36,8 @@ func Parse(values []string, site Config) (*Request, error) {
 	return r, nil
 }
 
-// ParseDefault reads the levels that an administrator gives as the default: one
-// group without a property and a walltime.
+// ParseDefault parses the default levels that an administrator sets: one group without property and
+// walltime.
 func ParseDefault(name, text string, site Config) ([]Level, error) {
 	p := newParser(name, text, site)
 	a, err := p.parseAlternative()
@@ -49,12 +49,12 @@ func ParseDefault(name, text string, site Config) ([]Level, error) {
 	}
 	levels := a.Groups[0].Levels
 	for i := range levels {
-		levels[i].Span = oar.Span{} // where they are used, the source is another
+		levels[i].Span = oar.Span{} // positions in the source of a request are different
 	}
 	return levels, nil
 }
 
-// parser reads one -l, one token ahead.
+// parser parses one -l with a lookahead of one token.
 type parser struct {
 	lexer
 	tok      token
@@ -69,7 +69,7 @@ func newParser(name, text string, site Config) *parser {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// parseAlternative is groups, each behind a run of + or of commas, then the walltime.
+// parseAlternative parses groups, separated by runs of + or of commas, then the walltime.
 func (p *parser) parseAlternative() (Alternative, error) {
 	a := Alternative{Walltime: NoWalltime, Source: p.src}
 	if n := len(p.src.Text); n > MaxText {
@@ -105,7 +105,7 @@ func (p *parser) parseAlternative() (Alternative, error) {
 	}
 }
 
-// separators moves over a run of one sign, and returns the first.
+// separators skips a run of one separator and returns the first.
 func (p *parser) separators() token {
 	first := p.tok
 	if !first.isSign("+") && !first.isSign(",") {
@@ -118,7 +118,7 @@ func (p *parser) separators() token {
 	return first
 }
 
-// missingGroup is told where a group is missing.
+// missingGroup returns the error for a missing group.
 func (p *parser) missingGroup(begin int, separator token) error {
 	if separator.text == "" {
 		return p.fail(p.tok.span, p.resourceLine(begin), "there is nothing: want levels, such as nodes=2/core=4")
@@ -126,8 +126,7 @@ func (p *parser) missingGroup(begin int, separator token) error {
 	return p.fail(separator.span, p.resourceLine(begin), "nothing stands behind the %s: want levels, such as nodes=2/core=4", separator.text)
 }
 
-// parseGroup is a property, levels, or both. Begin is where the text that OAR calls the
-// resource starts.
+// parseGroup parses a property, levels, or both. begin is the start of what OAR calls the resource.
 func (p *parser) parseGroup(begin int) (Group, error) {
 	g := Group{Span: p.tok.span}
 	if p.tok.class == braced {
@@ -140,7 +139,7 @@ func (p *parser) parseGroup(begin int) (Group, error) {
 		p.advance()
 		separator := p.separators()
 		if p.tok.class == end || p.tok.isWalltime() {
-			if separator.text != "" { // it belongs to what follows
+			if separator.text != "" { // the separator belongs to the next group or the walltime
 				before.advance()
 				*p = before
 			}
@@ -169,8 +168,8 @@ func (p *parser) lastEnd(g Group) int {
 	return g.Levels[len(g.Levels)-1].Span.End
 }
 
-// parseProperty reads the condition between braces. In OAR a wrong one comes back from
-// the database; here the request as a whole cannot be read.
+// parseProperty parses the condition between braces. In OAR the database refuses bad conditions; here
+// the whole request is refused.
 func (p *parser) parseProperty(inner oar.Span) (property.Filter, error) {
 	whole := oar.Span{Off: inner.Off - 1, End: inner.End + 1}
 	if strings.TrimSpace(p.text[inner.Off:inner.End]) == "" {
@@ -183,7 +182,7 @@ func (p *parser) parseProperty(inner oar.Span) (property.Filter, error) {
 	return f, nil
 }
 
-// warn tells what is accepted and hardly meant so.
+// warn adds a warning about input that is accepted but rarely meant.
 func (p *parser) warn(at oar.Span, format string, args ...any) {
 	const most = 20
 	if len(p.warnings) < most {

@@ -13,14 +13,14 @@ import (
 	"vjob/oar/request"
 )
 
-// sameRequest compares what is asked for, wherever it stood in the text.
+// sameRequest compares requests regardless of positions in the text.
 var sameRequest = []cmp.Option{
 	cmpopts.IgnoreTypes(oar.Span{}, oar.Source{}),
 	cmpopts.IgnoreUnexported(property.Filter{}),
 }
 
-// Whatever is read: nothing panics, a refusal has a place and OAR's exit code, and
-// what is formatted is read as the same, without a warning.
+// Any text: no panic; an error has a position and OAR's exit code; a request that is formatted parses
+// as the same request without warnings.
 func FuzzRequest(f *testing.F) {
 	for _, text := range []string{
 		"{cluster='azur'}/cluster=1/nodes=15/cpu=2/core=2,walltime=4:0:0", "nodes=1/core=1+{a='+'}/nodes=ALL,walltime=1:2:3:4",
@@ -54,8 +54,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// Ten times the text takes no more than ten times the memory, a measure of the work
-// that is the same on every machine.
+// Allocations grow linearly with the text. They measure the work independently of the machine.
 func TestWorkGrowsWithTheText(t *testing.T) {
 	allocated := func(n int) float64 {
 		text := "nodes=1" + strings.Repeat("+{a = 'b'}/cluster=1/nodes=2/core=4", n)

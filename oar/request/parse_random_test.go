@@ -10,8 +10,7 @@ import (
 	"vjob/oar/request"
 )
 
-// writer writes a request in one of its many spellings, and what it means in the one
-// of String.
+// writer writes a request in a random spelling, and in the spelling of String.
 type writer struct {
 	*rand.Rand
 	text, meaning strings.Builder
@@ -57,8 +56,7 @@ func (w *writer) walltime() {
 	fmt.Fprintf(&w.meaning, ",walltime=%d:%d:%d", seconds/3600, seconds/60%60, seconds%60)
 }
 
-// However a request of the grammar is written, it is read, without a warning, as what
-// it means.
+// Every spelling of a request parses as the request, without warnings.
 func TestSpellings(t *testing.T) {
 	const seed = 3
 	t.Logf("seed %d", seed)
@@ -89,8 +87,8 @@ func TestSpellings(t *testing.T) {
 
 const slips = "{}='\"/+,:|;()ax1\x00\xff "
 
-// A request in which one letter is wrong is read as another one or refused in a few
-// lines, of which the first are OAR's.
+// A request with one wrong character parses as another request, or the error is short and begins with
+// OAR's lines.
 func TestSlips(t *testing.T) {
 	const seed = 4
 	t.Logf("seed %d", seed)

@@ -13,27 +13,26 @@ import (
 	"vjob/repack/script"
 )
 
-// MaxVMs is the most VMs that a request may mean.
+// MaxVMs is the maximal number of VMs of an alternative.
 const MaxVMs = 10_000
 
-// Spec is a request with what else says where its VMs may be, and how big they are.
+// Spec is a request with the other options that restrict nodes and size VMs.
 type Spec struct {
 	Request *Request
-	// Filters are the properties of -p and those that administrators add; a node has
-	// to match all of them.
+	// Filters are the properties of -p and those that administrators add. Nodes must match all.
 	Filters []property.Filter
-	// Memory of each VM; 0 is its share of the memory of its node.
+	// Memory of each VM; 0 is the VM's share of its node.
 	Memory cluster.MiB
 }
 
-// Placement is what an alternative means in VMs.
+// Placement is an alternative as VMs with rules.
 type Placement struct {
 	VMs      []cluster.Resources // by rank
-	Rules    string              // in the language of docs/rules.md; "" is none
-	Walltime time.Duration       // Unsaid when there is none
+	Rules    string              // in the language of docs/rules.md, may be ""
+	Walltime time.Duration       // or NoWalltime
 }
 
-// CPU is the sum of the processors, which OAR shows as R= in the message of a job.
+// CPU returns the sum of processors, which OAR shows as R= in the message of a job.
 func (m *Placement) CPU() (sum cluster.MilliCPU) {
 	for _, vm := range m.VMs {
 		sum += vm.CPU
@@ -41,9 +40,8 @@ func (m *Placement) CPU() (sum cluster.MilliCPU) {
 	return sum
 }
 
-// Place says what each alternative of a request means on a cluster. As in OAR, one
-// that could not be had on the empty cluster is a reason to refuse all. The error is
-// a [*oar.Error] with the exit code 8.
+// Place places each alternative of a request on a cluster. As in OAR, an alternative that does not fit
+// on the empty cluster refuses the whole request. The error is an [*oar.Error] with the exit code 8.
 func Place(w Spec, world Inventory, site Config) ([]Placement, error) {
 	labels := world.labels()
 	names := slices.Concat(labels, site.Nodes, []string{cpuProperty, memoryProperty})
@@ -72,7 +70,7 @@ func Place(w Spec, world Inventory, site Config) ([]Placement, error) {
 	return list, nil
 }
 
-// placer places the groups of one alternative, one after another.
+// placer places the groups of one alternative, in order.
 type placer struct {
 	spec      Spec
 	inventory *Inventory
@@ -82,10 +80,10 @@ type placer struct {
 	multiple  bool // there are several groups
 	vms       []cluster.Resources
 	rules     strings.Builder
-	sets      map[string]string // the variables of the rules by their values
+	sets      map[string]string // variables of the rules, by their values
 }
 
-// group gives the VMs of one group their ranks, sizes and rules.
+// group adds the VMs of one group, with sizes and rules.
 func (p *placer) group(s *VMGroup, g Group) error {
 	nodes, filters := p.matching(s)
 	if len(nodes) == 0 {
@@ -132,8 +130,8 @@ func (p *placer) group(s *VMGroup, g Group) error {
 	return nil
 }
 
-// matching are the nodes that a group may have, by name, and the conditions on them.
-// A node that is down is dead to OAR, and counts for nothing.
+// matching returns the nodes that match a group, sorted by name, and its conditions. Nodes that are
+// down are left out: OAR calls them dead.
 func (p *placer) matching(s *VMGroup) (nodes []*cluster.Node, filters []property.Filter) {
 	for _, f := range append(slices.Clone(p.spec.Filters), s.Property) {
 		if f.Expr != nil {
@@ -151,7 +149,7 @@ func (p *placer) matching(s *VMGroup) (nodes []*cluster.Node, filters []property
 	return nodes, filters
 }
 
-// labels are those of the shape as the nodes spell them.
+// labels returns the labels of the group as the nodes spell them.
 func (p *placer) labels(s *VMGroup) ([]string, error) {
 	keys := make([]string, len(s.Labels))
 	for i, l := range s.Labels {
@@ -171,9 +169,8 @@ func (p *placer) labels(s *VMGroup) ([]string, error) {
 	return keys, nil
 }
 
-// size is that of each VM in some regions. A whole node is as big as the smallest of
-// theirs, so that each of them can host it; memory that nobody asked for is the
-// smallest share.
+// size returns the size of each VM in some regions. A whole node is as large as the smallest node, so
+// that each node can host it. Memory without a request is the smallest share.
 func (p *placer) size(s *VMGroup, regions []*region, g Group) (cluster.Resources, error) {
 	var size cluster.Resources
 	for _, r := range regions {
@@ -208,8 +205,8 @@ func (p *placer) size(s *VMGroup, regions []*region, g Group) (cluster.Resources
 	return size, nil
 }
 
-// tooFew tells the level at which the empty cluster does not have what is asked for.
-// Counts are nil where words do not have their numbers yet.
+// tooFew returns the error for the level at which the empty cluster is too small. counts is nil if
+// words are not resolved yet.
 func (p *placer) tooFew(s *VMGroup, all *region, size cluster.Resources, counts []int) error {
 	room := 0
 	for _, r := range all.inner() {
@@ -231,7 +228,7 @@ func (p *placer) tooFew(s *VMGroup, all *region, size cluster.Resources, counts 
 	return p.fail(l.Span, fmt.Sprintf("of the groups of nodes by %s, %d match and have enough room", l.Name, have))
 }
 
-// fail is OAR's refusal of more than there is.
+// fail returns OAR's error for too few resources.
 func (p *placer) fail(at oar.Span, text string) error {
 	return &oar.Error{
 		Exit: oar.ExitResources, OAR: oar.NotEnoughResources, Position: p.source.At(at), Text: text,

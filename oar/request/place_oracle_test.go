@@ -14,7 +14,7 @@ import (
 	"vjob/repack/script"
 )
 
-// names are those that the rules of a vjob may use.
+// names are the rules that a vjob may use.
 type names struct {
 	*script.Table
 	members []string
@@ -22,8 +22,8 @@ type names struct {
 
 func (n names) Members() []string { return n.members }
 
-// instance is VMs of their sizes that run on the nodes of world as host says, with
-// the rules that a meaning has.
+// instance builds a planning instance: VMs with the sizes and rules of a placement, running on the
+// nodes that host says.
 func instance(t *testing.T, m *request.Placement, world request.Inventory, host []int) *repack.Instance {
 	t.Helper()
 	in := &repack.Instance{Dims: []string{"cpu", "mem"}}
@@ -55,7 +55,7 @@ func instance(t *testing.T, m *request.Placement, world request.Inventory, host 
 	return in
 }
 
-// allowed reports whether the rules and the nodes let the VMs be where they are.
+// allowed reports whether rules and nodes permit the placement of the VMs.
 func allowed(t *testing.T, m *request.Placement, world request.Inventory, host []int) bool {
 	t.Helper()
 	report, err := repack.Check(instance(t, m, world, host), &repack.Plan{})
@@ -65,9 +65,8 @@ func allowed(t *testing.T, m *request.Placement, world request.Inventory, host [
 	return report.Valid()
 }
 
-// meant reports the same by the definition of the levels: the VMs are numbered group
-// by group, within each by the outer level first; the parts of each level are in
-// different groups of nodes, and each within one.
+// meant reports the same by the definition of levels: VMs are numbered group by group, within a group
+// by the outer level first. The parts of a level are in different groups of nodes, each within one.
 func meant(a request.Alternative, filters []property.Filter, m *request.Placement, world request.Inventory, host []int) bool {
 	load := make([]cluster.Resources, len(world.Nodes))
 	for vm, n := range host {
@@ -136,8 +135,8 @@ func apart(levels []request.Level, world request.Inventory, host []int, path str
 	return true
 }
 
-// Of every way to put the VMs on the nodes of a small cluster, the rules allow those
-// that the request means, and there is one if the request is not refused.
+// Of all assignments of VMs to the nodes of a small cluster, the rules permit exactly those that the
+// request means. If the request is accepted, there is at least one.
 func TestRulesSayWhatTheRequestMeans(t *testing.T) {
 	const seed, rounds = 7, 400
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -176,7 +175,7 @@ func TestRulesSayWhatTheRequestMeans(t *testing.T) {
 				ways++
 			}
 		})
-		if ways == 0 && len(r.Alternatives[0].Groups) == 1 { // that two groups fit together, the planner finds out
+		if ways == 0 && len(r.Alternatives[0].Groups) == 1 { // only the planner checks whether two groups fit together
 			t.Fatalf("seed %d: %s -p %q on %v: there is no way\n%s", seed, text, filter, world.Nodes, m.Rules)
 		}
 	}
@@ -204,7 +203,7 @@ func smallWorld(rng *rand.Rand) (w request.Inventory) {
 	return w
 }
 
-// smallRequest is of one or two groups, with counts of one or two.
+// smallRequest returns a request of one or two groups with counts of one or two.
 func smallRequest(rng *rand.Rand) string {
 	group := func() string {
 		var b strings.Builder
@@ -223,7 +222,7 @@ func smallRequest(rng *rand.Rand) string {
 	return group()
 }
 
-// allNodes calls with each way to put VMs on nodes.
+// allNodes calls back with each assignment of VMs to nodes.
 func allNodes(vms, nodes int, try func(host []int)) {
 	host := make([]int, vms)
 	for {

@@ -13,9 +13,9 @@ import (
 	"vjob/tests/golden"
 )
 
-// site16 is the cluster on which the cases of OAR were measured, with four nodes to
-// a switch, and larger nodes in the second cluster: 8 of 4 processors and 32 GiB,
-// 8 of 8 and 64 GiB. One node is off, one is busy, one is down.
+// site16 is the cluster of the cases that were measured with OAR: four nodes on each switch, 8 nodes of
+// 4 processors and 32 GiB in the first cluster, 8 of 8 and 64 GiB in the second. One node is offline,
+// one busy, one down.
 func site16() request.Inventory {
 	w := request.Inventory{Free: map[cluster.NodeID]bool{}}
 	for i := range 16 {
@@ -35,8 +35,8 @@ func site16() request.Inventory {
 	return w
 }
 
-// Each line of testdata/places.txt that begins with > is a request, perhaps with
-// properties behind -p; below it stands what it means.
+// Each line of testdata/places.txt that begins with > is a request, with optional properties after -p;
+// the lines below it are its placement.
 func TestPlaces(t *testing.T) {
 	golden.Dialogue(t, "testdata/places.txt", func(text string) string { return placed(t, text) })
 }
@@ -66,7 +66,7 @@ func placed(t *testing.T, text string) string {
 			first = i + 1
 		}
 	}
-	instance(t, m, site16(), make([]int, len(m.VMs))) // the rules can be read
+	instance(t, m, site16(), make([]int, len(m.VMs))) // the rules parse
 	if err := placement.CheckOwn(m.Rules, site16().Nodes, len(m.VMs)); m.Rules != "" && err != nil {
 		t.Errorf("%s: a vjob may not state these rules: %v", text, err)
 	}
@@ -94,7 +94,7 @@ func TestEachAlternativeHasAMeaning(t *testing.T) {
 	}
 }
 
-// A cpu of several cores is so many processors of a VM.
+// A cpu of several cores is as many processors of a VM.
 func TestCPUsHaveCores(t *testing.T) {
 	site := request.DefaultConfig()
 	site.CoresPerCPU = 2
@@ -117,8 +117,7 @@ func TestCPUsHaveCores(t *testing.T) {
 	}
 }
 
-// Groups with the same conditions share the list of their nodes; what would still be
-// too long for a script is refused.
+// Groups with the same conditions share the list of nodes; rules that are still too long are refused.
 func TestPlaceLimits(t *testing.T) {
 	w := request.Inventory{}
 	for i := range 3000 {
@@ -165,7 +164,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// Whatever can be read is placed or refused, and its rules can be read.
+// Each request is placed or refused, and its rules parse.
 func FuzzPlace(f *testing.F) {
 	for _, text := range []string{
 		"cluster=1/switch=2/nodes=2/core=1", "{mem = 64}/nodes=1+core=ALL", "switch=BEST/nodes=ALL/core=4", "Cluster=BESTHALF/cpu=2/core=ALL",
@@ -193,7 +192,7 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
-// What nobody asked for in so many words has its place, too, when it cannot be had.
+// Errors about defaults have a position, too.
 func TestDefaultsHaveAPlace(t *testing.T) {
 	site := request.DefaultConfig()
 	levels, err := request.ParseDefault("default", "/nodes=1/gpu=12", site)

@@ -7,17 +7,17 @@ import (
 	"vjob/cluster"
 )
 
-// region is a group of nodes: all that match, or those that share the values of some
-// labels, with the groups within it.
+// region is a group of nodes: all that match, or those that share the values of some labels, with its
+// subgroups.
 type region struct {
 	value string // of the innermost label
 	nodes []*cluster.Node
-	parts []*region // in the order of their values
-	depth int       // how many labels there are below
+	parts []*region // sorted by value
+	depth int       // number of labels below
 }
 
-// divide makes the regions of nodes by labels, from the outer to the inner. A node
-// without a label, or with an empty one, is in none.
+// divide groups nodes by labels, from the outer to the inner. Nodes without a label, or with an empty
+// one, are left out.
 func divide(nodes []*cluster.Node, labels []string) *region {
 	r := &region{nodes: nodes, depth: len(labels)}
 	if len(labels) == 0 {
@@ -44,7 +44,7 @@ func divide(nodes []*cluster.Node, labels []string) *region {
 	return r
 }
 
-// level lists the regions that are so deep: 0 is the region itself.
+// level lists the regions at a depth; the region itself has depth 0.
 func (r *region) level(depth int) []*region {
 	if depth == 0 {
 		return []*region{r}
@@ -59,8 +59,8 @@ func (r *region) level(depth int) []*region {
 // inner lists the innermost regions.
 func (r *region) inner() []*region { return r.level(r.depth) }
 
-// unique reports whether no value of the innermost label occurs in two regions of
-// one depth, so that the label alone tells them apart.
+// unique reports whether the value of the innermost label identifies a region among those of one
+// depth.
 func unique(regions []*region) bool {
 	seen := map[string]bool{}
 	for _, r := range regions {
@@ -72,7 +72,7 @@ func unique(regions []*region) bool {
 	return true
 }
 
-// fits is how many VMs of a size an empty node holds.
+// fits returns how many VMs of a size fit on an empty node.
 func fits(n *cluster.Node, size cluster.Resources) int {
 	if size.CPU <= 0 || size.Memory <= 0 {
 		return 0
@@ -80,8 +80,7 @@ func fits(n *cluster.Node, size cluster.Resources) int {
 	return int(min(int64(n.Capacity.CPU/size.CPU), int64(n.Capacity.Memory/size.Memory)))
 }
 
-// capacity is how many VMs some nodes hold when they are empty, one each on the level
-// of nodes.
+// capacity returns how many VMs fit on empty nodes; if the unit is [Node], one on each.
 func capacity(nodes []*cluster.Node, size cluster.Resources, unit Unit) (total int) {
 	for _, n := range nodes {
 		k := fits(n, size)
@@ -93,8 +92,8 @@ func capacity(nodes []*cluster.Node, size cluster.Resources, unit Unit) (total i
 	return total
 }
 
-// enough reports whether an empty region has what counts ask for: so many parts that
-// have enough, and in the innermost so many VMs.
+// enough reports whether an empty region satisfies counts: the number of parts that have enough, and
+// the number of VMs in each innermost part.
 func (r *region) enough(counts []int, size cluster.Resources, unit Unit) bool {
 	if r.depth == 0 {
 		return capacity(r.nodes, size, unit) >= counts[0]
@@ -102,7 +101,7 @@ func (r *region) enough(counts []int, size cluster.Resources, unit Unit) bool {
 	return r.good(counts, size, unit) >= counts[0]
 }
 
-// good counts the parts that have enough for what is asked of each.
+// good counts the parts that have enough.
 func (r *region) good(counts []int, size cluster.Resources, unit Unit) (n int) {
 	for _, p := range r.parts {
 		if p.enough(counts[1:], size, unit) {
@@ -112,5 +111,5 @@ func (r *region) good(counts []int, size cluster.Resources, unit Unit) (n int) {
 	return n
 }
 
-// byName orders nodes.
+// byName orders nodes by name.
 func byName(a, b *cluster.Node) int { return strings.Compare(string(a.ID), string(b.ID)) }

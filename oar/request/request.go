@@ -9,26 +9,25 @@ import (
 	"vjob/oar/property"
 )
 
-// Request is what is asked for: alternatives, of which one is run. OAR calls a job
-// with several of them moldable.
+// Request is a list of alternatives, of which one runs. OAR calls a job with several moldable.
 type Request struct {
 	Alternatives []Alternative
 	Warnings     []oar.Warning
 }
 
-// Alternative is one -l.
+// Alternative is one value of -l.
 type Alternative struct {
 	Groups []Group
-	// Walltime is [NoWalltime] when there is none. 0 can be asked for.
+	// Walltime may be 0, or [NoWalltime].
 	Walltime time.Duration
-	// Source is what was written, for messages.
+	// Source is the text, for messages.
 	Source oar.Source
 }
 
-// NoWalltime is the walltime of an alternative that does not have one.
+// NoWalltime is the walltime of an alternative without one.
 const NoWalltime time.Duration = -1
 
-// Group is levels from the outer to the inner, on the nodes that its property means.
+// Group is a list of levels from the outer to the inner, on the nodes that match its property.
 type Group struct {
 	Property property.Filter
 	Levels   []Level
@@ -42,19 +41,17 @@ type Level struct {
 	Span  oar.Span
 }
 
-// Count is how many are asked for: a number in decimal digits without zeros in
-// front, however large, or one of the words.
+// Count is a number in decimal digits of any length, without leading zeros, or a word.
 type Count string
 
 // The words. OAR 3 writes HALF_BEST for BestHalf.
 const (
-	All      Count = "ALL"      // as many as match
-	Best     Count = "BEST"     // as many as are free
-	BestHalf Count = "BESTHALF" // half of the free ones
+	All      Count = "ALL"      // all that match
+	Best     Count = "BEST"     // all that are free
+	BestHalf Count = "BESTHALF" // half of those that are free
 )
 
-// Number is the count as a number; ok is false for a word. What is too large for an
-// int is the largest.
+// Number returns the count as a number, capped at the largest int. ok is false for a word.
 func (c Count) Number() (n int, ok bool) {
 	n, err := strconv.Atoi(string(c))
 	if err != nil && n == 0 {
@@ -63,7 +60,7 @@ func (c Count) Number() (n int, ok bool) {
 	return n, true
 }
 
-// String is the alternative in the language.
+// String formats the alternative as a value of -l.
 func (a Alternative) String() string {
 	groups := make([]string, len(a.Groups))
 	for i, g := range a.Groups {
@@ -76,7 +73,7 @@ func (a Alternative) String() string {
 	return text
 }
 
-// String is the group in the language.
+// String formats the group.
 func (g Group) String() string {
 	var b strings.Builder
 	if g.Property.Expr != nil {
@@ -88,19 +85,19 @@ func (g Group) String() string {
 	return b.String()
 }
 
-// String is "name=count".
+// String returns "name=count".
 func (l Level) String() string { return l.Name + "=" + string(l.Count) }
 
-// The limits of a request. What exceeds one is refused with a message that says so.
+// The limits of a request.
 const (
-	// MaxText is the most bytes of one -l.
+	// MaxText is the maximal length of one -l in bytes.
 	MaxText = 64 << 10
-	// MaxAlternatives is how often -l may be given.
+	// MaxAlternatives is the maximal number of -l.
 	MaxAlternatives = 100
-	// MaxGroups is the most groups of an alternative.
+	// MaxGroups is the maximal number of groups of an alternative.
 	MaxGroups = 1000
-	// MaxLevels is the most levels of a group.
+	// MaxLevels is the maximal number of levels of a group.
 	MaxLevels = 32
-	// MaxDigits is the most digits of a count.
+	// MaxDigits is the maximal number of digits of a count.
 	MaxDigits = 30
 )

@@ -11,13 +11,13 @@ import (
 	"vjob/tests/golden"
 )
 
-// Each line of testdata/requests.txt that begins with > is a request; below it
-// stands what is told of it.
+// Each line of testdata/requests.txt that begins with > is a request; the lines below it are the
+// request as parsed, with warnings, or the error.
 func TestGolden(t *testing.T) {
 	golden.Dialogue(t, "testdata/requests.txt", told)
 }
 
-// told is all that is said of a request.
+// told formats the result of parsing a request.
 func told(text string) string {
 	r, err := request.Parse([]string{text}, request.DefaultConfig())
 	if err != nil {

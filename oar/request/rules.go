@@ -10,7 +10,7 @@ import (
 	"vjob/oar/property"
 )
 
-// ruleWriter states where the VMs of one group may be.
+// ruleWriter writes the rules for the VMs of one group.
 type ruleWriter struct {
 	p        *placer
 	shape    *VMGroup
@@ -19,13 +19,13 @@ type ruleWriter struct {
 	matching []*cluster.Node
 	labels   []string
 	all      *region
-	counts   []int // nil when the cells are chosen
+	counts   []int // nil if cells are chosen
 	cells    []cell
 	first    int // rank of the first VM
 	total    int
 }
 
-// maxInlineSet is the longest set that stands in a rule itself; others get a name.
+// maxInlineSet is the length of a set above which the rules define a variable for it.
 const maxInlineSet = 40
 
 func (r *ruleWriter) write(b *strings.Builder) {
@@ -41,8 +41,8 @@ func (r *ruleWriter) write(b *strings.Builder) {
 	}
 }
 
-// places are the rules about which nodes there may be. A set of them that is long gets
-// a name, which later groups use as well.
+// places returns the rules about nodes. A long set of nodes becomes a variable that later groups
+// share.
 func (r *ruleWriter) places() (rules []string) {
 	if r.counts == nil {
 		at := r.first
@@ -68,7 +68,7 @@ func (r *ruleWriter) places() (rules []string) {
 	return rules
 }
 
-// inside are the rules by which any of the nodes will do, or any of their groups.
+// inside returns the rules for VMs that may use any of the nodes, or any of their groups.
 func (r *ruleWriter) inside(nodes string) (rules []string) {
 	if len(r.labels) == 0 && nodes != allNodes {
 		rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(r.first, r.total), nodes))
@@ -79,8 +79,8 @@ func (r *ruleWriter) inside(nodes string) (rules []string) {
 	return rules
 }
 
-// within is the rule of one level of labels: the VMs of each set inside one of its
-// groups, and no two sets in the same.
+// within returns the rule for one level of labels: the VMs of each set stay inside one group, and
+// different sets are in different groups.
 func (r *ruleWriter) within(depth int, nodes string) string {
 	sets := 1
 	for _, n := range r.counts[:depth] {
@@ -104,15 +104,14 @@ func (r *ruleWriter) within(depth int, nodes string) string {
 	return fmt.Sprintf("splitAmong({%s}, %s);", strings.Join(list, ", "), groups)
 }
 
-// uneven reports whether a whole node may be larger than the VMs, so that others could
-// come beside them.
+// uneven reports whether a node may be larger than its VM, so that other VMs would fit beside it.
 func (r *ruleWriter) uneven() bool {
 	return slices.ContainsFunc(r.cells, func(c cell) bool {
 		return slices.ContainsFunc(c.nodes, func(n *cluster.Node) bool { return n.Capacity != c.size })
 	})
 }
 
-// ranks is a set of VMs, $VMS if it is all of them.
+// ranks formats a set of VMs, $VMS for all of them.
 func (r *ruleWriter) ranks(first, n int) string {
 	if first == 0 && n == r.total && !r.p.multiple {
 		return "$VMS"
@@ -127,8 +126,8 @@ func (r *ruleWriter) family(first, n int) string {
 	return fmt.Sprintf("VM[%d..%d]", first, first+n-1)
 }
 
-// Fence is the rule that keeps all VMs of a vjob on the nodes that match all filters, one
-// by one, in the language of docs/rules.md. The error is a [*oar.Error].
+// Fence returns the rule that keeps all VMs of a vjob on the nodes that match all filters, in the
+// language of docs/rules.md; it lists the nodes. The error is an [*oar.Error].
 func Fence(filters []property.Filter, world Inventory, site Config) (string, error) {
 	names := slices.Concat(world.labels(), site.Nodes, []string{cpuProperty, memoryProperty})
 	var nodes []*cluster.Node

@@ -8,28 +8,26 @@ import (
 	"vjob/oar/property"
 )
 
-// MaxCPUs is the most processors of one VM.
+// MaxCPUs is the maximal number of processors of a VM.
 const MaxCPUs = 100_000
 
-// VMGroup is what one group asks for, whatever nodes there are.
+// VMGroup is a group of a request in terms of VMs, regardless of nodes.
 type VMGroup struct {
 	Property property.Filter
-	// Labels are groups of nodes within each other, from the outer to the inner: so
-	// many of each.
+	// Labels are nested groups of nodes, from the outer to the inner, with a count for each.
 	Labels []Level
-	// VMs is how many there are in each of the innermost groups.
+	// VMs is the number of VMs in each innermost group.
 	VMs Level
-	// Unit is what one VM stands for. On the level of nodes each has one of its own.
+	// Unit is the level that a VM stands for. If it is [Node], each VM has a node of its own.
 	Unit Unit
-	// CPU is the size of one VM; 0 is all of its node.
+	// CPU is the size of one VM; 0 is a whole node.
 	CPU cluster.MilliCPU
 }
 
-// Whole reports whether each VM takes all of its node.
+// Whole reports whether each VM is a whole node.
 func (s *VMGroup) Whole() bool { return s.CPU == 0 }
 
-// VMGroups are the groups of an alternative in terms of VMs. The error is a
-// [*oar.Error] with the exit code 8.
+// VMGroups translates the groups of an alternative. The error is an [*oar.Error] with the exit code 8.
 func VMGroups(a Alternative, site Config) ([]VMGroup, error) {
 	list := make([]VMGroup, len(a.Groups))
 	for i, g := range a.Groups {
@@ -42,14 +40,13 @@ func VMGroups(a Alternative, site Config) ([]VMGroup, error) {
 	return list, nil
 }
 
-// groupBuilder forms one shape.
+// groupBuilder builds one group of VMs.
 type groupBuilder struct {
 	source oar.Source
 	site   Config
 }
 
-// shape puts the labels first, then the level that the VMs stand for; what is below
-// it is their size.
+// shape takes labels first, then the level that a VM stands for. Levels below that are its size.
 func (f *groupBuilder) shape(g Group) (VMGroup, error) {
 	s := VMGroup{Property: g.Property, Unit: Label}
 	size := cluster.MilliCPU(0)
@@ -86,7 +83,7 @@ func (f *groupBuilder) shape(g Group) (VMGroup, error) {
 	return s, nil
 }
 
-// alone is the size of a VM that stands for a level with nothing below it.
+// alone returns the size of a VM for a level with no level below it.
 func (f *groupBuilder) alone(u Unit) cluster.MilliCPU {
 	switch u {
 	case CPU:
@@ -94,12 +91,12 @@ func (f *groupBuilder) alone(u Unit) cluster.MilliCPU {
 	case Core:
 		return cluster.CPU
 	default:
-		return 0 // all of the node
+		return 0 // a whole node
 	}
 }
 
-// part is the size of a VM, given the level and the size above a level that counts
-// what of it: cores of a cpu, cpus or cores of a node.
+// part returns the size of a VM from a level below the VM's: cores of a cpu, cpus or cores of a node.
+// above is the size so far.
 func (f *groupBuilder) part(l, outer Level, above cluster.MilliCPU) (cluster.MilliCPU, error) {
 	perCPU := f.site.unit(l.Name) == Core && f.site.unit(outer.Name) == CPU
 	if l.Count == All {
@@ -123,7 +120,7 @@ func (f *groupBuilder) part(l, outer Level, above cluster.MilliCPU) (cluster.Mil
 	return one * cluster.MilliCPU(n), nil
 }
 
-// bad refuses a level that can be read and means nothing here.
+// bad refuses a level that parses but has no meaning here.
 func (f *groupBuilder) bad(l Level, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &oar.Error{
