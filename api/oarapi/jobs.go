@@ -17,13 +17,13 @@ import (
 	"vjob/scheduler"
 )
 
-// pageQuery is how long lists are asked for page by page.
+// pageQuery has the parameters of paged lists.
 var pageQuery = []api.Parameter{
 	{Name: "offset", Kind: "integer", Meaning: "how many to leave out"},
 	{Name: "limit", Kind: "integer", Meaning: "how many at most, from 1 to 100000"},
 }
 
-// otherStructures is what a list of jobs is when the query has a structure: an object by their
+// otherStructures are the forms of a list of jobs with the parameter structure: an object by their
 // numbers, or a list.
 var otherStructures = []any{map[string]map[string]any{}, []map[string]any{}}
 
@@ -70,7 +70,7 @@ func (d *Dialect) show(c *gin.Context, who api.Subject) error {
 	return nil
 }
 
-// findJob is the job of the path.
+// findJob returns the job of the path.
 func (d *Dialect) findJob(c *gin.Context, who api.Subject, verb api.Verb) (journal.Kept, error) {
 	id, err := cluster.ParseVJobID(c.Param("id"))
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *Dialect) findJob(c *gin.Context, who api.Subject, verb api.Verb) (journ
 	return d.service.Find(c.Request.Context(), who, id, verb)
 }
 
-// jobWithEvents is a job with its events.
+// jobWithEvents returns a job with its events and exit code.
 func (d *Dialect) jobWithEvents(ctx context.Context, who api.Subject, kept *journal.Kept) (j oar.Job, err error) {
 	events, err := d.service.Events(ctx, who, kept.ID)
 	if err != nil {
@@ -95,15 +95,15 @@ func (d *Dialect) jobWithEvents(ctx context.Context, who api.Subject, kept *jour
 	return d.job(who, &v, nodeNumbers(now)), err
 }
 
-// job is a job as a user may read it.
+// job converts a vjob to a job, with a message that the caller may read.
 func (d *Dialect) job(who api.Subject, v *oar.JobView, index map[cluster.NodeID]int) oar.Job {
 	j := oar.JobOf(v, index)
 	j.Message = d.service.Shown(who, j.Message)
 	return j
 }
 
-// exitCode is what the command of a job that has ended exited with, as its first VM has said
-// on its console; nil if it did not, or that is not kept any more.
+// exitCode returns the exit code of an ended job, which its first VM printed on the console, or nil if
+// it is missing.
 func (d *Dialect) exitCode(ctx context.Context, kept *journal.Kept) (*int, error) {
 	if kept.Outcome != cluster.Completed {
 		return nil, nil
@@ -115,7 +115,7 @@ func (d *Dialect) exitCode(ctx context.Context, kept *journal.Kept) (*int, error
 	return nil, err
 }
 
-// jobView is what is known of a vjob.
+// jobView combines what the journal and the scheduler know of a vjob.
 func jobView(row *journal.Row, now *scheduler.Snapshot) oar.JobView {
 	v := oar.JobView{VJob: row.VJob, Reserved: row.Reserved, Started: row.Started, Ended: row.Ended}
 	status, live := now.VJobs[row.ID]
@@ -123,10 +123,10 @@ func jobView(row *journal.Row, now *scheduler.Snapshot) oar.JobView {
 		return v
 	}
 	for _, m := range status.Gang.Members {
-		v.Nodes = append(v.Nodes, cmp.Or(m.Node, m.Next)) // where it is, or is about to be
+		v.Nodes = append(v.Nodes, cmp.Or(m.Node, m.Next)) // the current or the next node
 	}
 	if status.State != row.State {
-		return v // the row is newer, and so is its reason
+		return v // the row is newer than the snapshot
 	}
 	v.Start, v.Planned = status.Start, status.Promised
 	if status.Reason != "" {
@@ -181,7 +181,7 @@ func (d *Dialect) list(show func(*oar.Job, int64) any) func(*gin.Context, api.Su
 	}
 }
 
-// jobs are those of a query, by number.
+// jobs returns the jobs of a query, sorted by number.
 func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]oar.Job, error) {
 	if len(q.ids) > 0 {
 		return d.jobsByID(ctx, who, q)
@@ -192,7 +192,7 @@ func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]oar.Jo
 	}
 	if len(rows) == 0 && q.array != 0 {
 		one := *q
-		one.ids = []cluster.VJobID{q.array} // a job that is alone is its own array
+		one.ids = []cluster.VJobID{q.array} // a single job is its own array
 		return d.jobsByID(ctx, who, &one)
 	}
 	now := d.service.Snapshot()
@@ -207,8 +207,7 @@ func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]oar.Jo
 	return jobs, nil
 }
 
-// jobsByID are the jobs of a query that names them; those that the caller may not see are
-// left out.
+// jobsByID returns the named jobs of a query, without those that the caller may not see.
 func (d *Dialect) jobsByID(ctx context.Context, who api.Subject, q *query) (jobs []oar.Job, err error) {
 	for _, id := range q.ids {
 		kept, err := d.service.Find(ctx, who, id, api.Read)
@@ -228,7 +227,7 @@ func (d *Dialect) jobsByID(ctx context.Context, who api.Subject, q *query) (jobs
 	return jobs, nil
 }
 
-// nodesOf answers with the nodes that a job has.
+// nodesOf answers with the nodes of a job.
 func (d *Dialect) nodesOf(c *gin.Context, who api.Subject) error {
 	kept, err := d.findJob(c, who, api.Read)
 	if err != nil {

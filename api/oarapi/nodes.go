@@ -7,7 +7,7 @@ import (
 	"vjob/scheduler"
 )
 
-// inventory is the nodes of the cluster.
+// inventory returns the nodes of the cluster.
 func inventory(now *scheduler.Snapshot) request.Inventory {
 	w := request.Inventory{Free: make(map[cluster.NodeID]bool, len(now.Nodes))}
 	for i := range now.Nodes {
@@ -18,7 +18,7 @@ func inventory(now *scheduler.Snapshot) request.Inventory {
 	return w
 }
 
-// nodeNumbers are those of the nodes, from 1 in their order.
+// nodeNumbers numbers the nodes, from 1.
 func nodeNumbers(now *scheduler.Snapshot) map[cluster.NodeID]int {
 	index := make(map[cluster.NodeID]int, len(now.Nodes))
 	for i := range now.Nodes {
@@ -35,8 +35,8 @@ const (
 	nodeDead      = "Dead"
 )
 
-// resources are the nodes in OAR's terms, with those of the jobs on them that are own;
-// nil: all are.
+// resources returns the nodes in OAR's terms, with those of their jobs that are in own, or with all if
+// own is nil.
 func resources(now *scheduler.Snapshot, own map[cluster.VJobID]bool) []oar.Resource {
 	list := make([]oar.Resource, len(now.Nodes))
 	for i := range now.Nodes {

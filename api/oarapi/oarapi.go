@@ -1,5 +1,5 @@
-// Package oarapi is the REST API in OAR's dialect, under /oarapi: the calls of OAR's users' scripts,
-// and those of vjob-oar.
+// Package oarapi is the REST API in OAR's dialect, under /oarapi. Scripts of users call it, and
+// vjob-oar does.
 //
 // Calls go through the authentication, roles and limits of package api. [Translate] turns a
 // submission into a vjob: it reads the options of oarsub, applies the rules of admission, and
@@ -21,16 +21,16 @@ import (
 	"vjob/oar/admission"
 )
 
-// Config is what an administrator has set.
+// Config is the configuration of the dialect.
 type Config struct {
 	Site   admission.Site
-	Queues []oar.Queue // as oarqueue shows them
-	// Suspenders lets users suspend and resume their own jobs that run.
+	Queues []oar.Queue // for oarqueue
+	// Suspenders: users may suspend and resume their running jobs.
 	Suspenders bool
 	Version    string
 }
 
-// Dialect is the language. It is safe for concurrent use.
+// Dialect implements OAR's REST API. It is safe for concurrent use.
 type Dialect struct {
 	Config
 	service *api.Service
@@ -39,12 +39,12 @@ type Dialect struct {
 
 var _ api.Dialect = (*Dialect)(nil)
 
-// New makes the dialect of a site.
+// New creates a dialect.
 func New(c Config) *Dialect { return &Dialect{Config: c} }
 
 const root = "/oarapi"
 
-// Path takes the suffix away by which OAR's clients ask for JSON.
+// Path removes the suffix by which OAR's clients request JSON.
 func (d *Dialect) Path(path string) string {
 	if strings.HasPrefix(path, root+"/") {
 		return strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".json")
@@ -52,7 +52,7 @@ func (d *Dialect) Path(path string) string {
 	return path
 }
 
-// Operations are all that can be asked for.
+// Operations returns all operations.
 func (d *Dialect) Operations(s *api.Service) []api.Operation {
 	d.service = s
 	list := append(d.jobOperations(), d.orderOperations()...)
@@ -70,11 +70,11 @@ func (d *Dialect) Operations(s *api.Service) []api.Operation {
 	return list
 }
 
-// fail tells an error in OAR's shape, with our own beside it.
+// fail writes an error in OAR's shape, which includes the native one.
 func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
 	f := oar.Failure{Code: status, Title: http.StatusText(status), Message: body.Message, Exit: int(exitCodeOf(cause))}
 	if f.Exit == int(oar.ExitRefused) {
-		_, f.Message, _ = strings.Cut(f.Message, "\n") // the first line is OAR's, and stands in the output
+		_, f.Message, _ = strings.Cut(f.Message, "\n") // the output has OAR's line already
 	}
 	f.Error.Code, f.Error.Message, f.Error.Field = body.Code, body.Message, body.Field
 	if said, ok := errors.AsType[*refusedAfterOutput](cause); ok {
@@ -83,7 +83,7 @@ func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
 	c.AbortWithStatusJSON(status, f)
 }
 
-// exitCodeOf is what OAR's command would exit with.
+// exitCodeOf returns the exit code of OAR's command for an error.
 func exitCodeOf(err error) oar.Exit {
 	code, ok := oar.ExitOf(err)
 	switch {
@@ -97,16 +97,16 @@ func exitCodeOf(err error) oar.Exit {
 	return 1
 }
 
-// refusedAfterOutput is an error before which rules of admission had something to say.
+// refusedAfterOutput is an error with the output of rules of admission before it.
 type refusedAfterOutput struct {
 	error
 	said []string
 }
 
-// Unwrap is the error itself.
+// Unwrap returns the error itself.
 func (r *refusedAfterOutput) Unwrap() error { return r.error }
 
-// joinLines ends each with a new line.
+// joinLines ends each line with a newline.
 func joinLines(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -114,10 +114,10 @@ func joinLines(list []string) string {
 	return strings.Join(list, "\n") + "\n"
 }
 
-// now is the present in seconds.
+// now returns the time in seconds since 1970.
 func (d *Dialect) now() int64 { return d.service.Now().Unix() }
 
-// jobLinks point to a job and to what belongs to it.
+// jobLinks returns the links of a job to itself and its parts.
 func jobLinks(id string) []oar.Link {
 	self := root + "/jobs/" + id
 	return []oar.Link{
@@ -127,7 +127,7 @@ func jobLinks(id string) []oar.Link {
 	}
 }
 
-// notFound is what there is not, or the caller may not see.
+// notFound is the error for things that do not exist or that the caller may not see.
 func notFound(what, name string) error {
 	return fmt.Errorf("%s %.80q: %w", what, name, cluster.ErrNotFound)
 }

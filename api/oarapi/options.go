@@ -8,7 +8,7 @@ import (
 	"vjob/oar/script"
 )
 
-// The options of oarsub by their long names, as far as they are named more than once.
+// Options of oarsub, by their long names.
 const (
 	optionResource    = "resource"
 	optionReservation = "reservation"
@@ -21,7 +21,7 @@ const (
 	optionDirectory   = "directory"
 )
 
-// submittedOptions lists what a submission gives as options of the command line.
+// submittedOptions returns the fields of a submission as options of the command line.
 func submittedOptions(s *oar.Submission) (o script.Options) {
 	add := func(name string, values ...string) {
 		for _, v := range values {
@@ -64,7 +64,7 @@ func submittedOptions(s *oar.Submission) (o script.Options) {
 	return o
 }
 
-// mergeScriptOptions puts the #OAR lines of a script below the options.
+// mergeScriptOptions adds the #OAR lines of the script to the options.
 func mergeScriptOptions(s *oar.Submission, o script.Options) (script.Options, []string, error) {
 	if !s.ScanScript {
 		return o, nil, nil
@@ -87,7 +87,7 @@ func mergeScriptOptions(s *oar.Submission, o script.Options) (script.Options, []
 	return o, ignored, nil
 }
 
-// Exit codes of oarsub that only a submission has.
+// Exit codes of oarsub that only submissions have.
 const (
 	exitResubmit    oar.Exit = 4
 	exitInteractive oar.Exit = 9

@@ -17,13 +17,13 @@ import (
 	"vjob/scheduler"
 )
 
-// order is what can be asked of a job, and how OAR's command answers.
+// order is an order to a job.
 type order struct {
 	path, name, summary string
 	give                func(d *Dialect, ctx context.Context, who api.Subject, kept *journal.Kept) (reply, error)
 }
 
-// reply is what a command prints and exits with.
+// reply is the output and exit code of a command.
 type reply struct {
 	status, output, errors string
 	exit                   int
@@ -63,8 +63,8 @@ func (d *Dialect) orderOperations() []api.Operation {
 	return list
 }
 
-// ordered carries out an order on the job of the path. That the job is in no state for
-// it is no failure of the call: its exit status tells.
+// ordered gives an order to the job of the path. If the state of the job forbids it, the call succeeds
+// and the exit status tells.
 func (d *Dialect) ordered(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
 	return func(c *gin.Context, who api.Subject) error {
 		kept, err := d.findJob(c, who, api.Change)
@@ -84,7 +84,7 @@ func (d *Dialect) done(id cluster.VJobID, r reply) oar.Done {
 	return oar.Done{ID: int64(id), Status: r.status, Output: r.output, Errors: r.errors, Exit: r.exit, Timestamp: d.now(), Links: jobLinks(id.String())}
 }
 
-// arrayed carries out an order on each job of an array that has not ended.
+// arrayed gives an order to each live job of an array.
 func (d *Dialect) arrayed(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
 	return func(c *gin.Context, who api.Subject) error {
 		id, err := cluster.ParseVJobID(c.Param("id"))
@@ -144,7 +144,7 @@ func (d *Dialect) resubmit(c *gin.Context, who api.Subject) error {
 	return err
 }
 
-// stateOf is the state of a job in OAR's terms.
+// stateOf returns the state of a job in OAR's terms.
 func (d *Dialect) stateOf(kept *journal.Kept) oar.State {
 	v := jobView(&kept.Row, d.service.Snapshot())
 	return v.State()
@@ -190,8 +190,7 @@ func (d *Dialect) suspend(ctx context.Context, who api.Subject, kept *journal.Ke
 	if s := d.stateOf(kept); s == oar.StateWaiting || s == oar.StateToLaunch || s == oar.StateHold {
 		return d.hold(ctx, who, kept)
 	}
-	// One that is to go on, and has not begun to, is kept as it is. It may begin between
-	// the two orders.
+	// A job stays suspended if its resumption has not begun. It may begin between the two orders.
 	for _, given := range []scheduler.Order{scheduler.OrderSuspend, scheduler.OrderHold, scheduler.OrderSuspend} {
 		err := d.service.Order(ctx, who, kept.ID, given)
 		if !errors.Is(err, cluster.ErrConflict) {
@@ -220,13 +219,12 @@ func (d *Dialect) resume(ctx context.Context, who api.Subject, kept *journal.Kep
 	return reply{"Resume request registered", fmt.Sprintf("[%s] Resume request was sent to the OAR server.\n", kept.ID), "", 0}, err
 }
 
-// checkpoint answers that nothing reaches into a VM; of a job that does not run, what OAR
-// does.
+// checkpoint answers that signals do not reach VMs; if the job does not run, as OAR does.
 func (d *Dialect) checkpoint(_ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
 	return d.unreached(kept, fmt.Sprintf("Checkpointing the job %s ...ERROR.\n", kept.ID), "checkpoint"), nil
 }
 
-// signal answers likewise.
+// signal answers like checkpoint.
 func (d *Dialect) signal(c *gin.Context, who api.Subject) error {
 	number := oar.Printable(c.Param("signal"))
 	return d.ordered(func(d *Dialect, _ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
@@ -251,5 +249,5 @@ func cannot(what string, id cluster.VJobID, why string) reply {
 	return reply{"Cannot " + what, "", "/!\\ Cannot " + what + " " + strconv.FormatInt(int64(id), 10) + ": " + why + "\n", 1}
 }
 
-// may reports whether somebody may suspend and resume jobs that run.
+// may reports whether the caller may suspend and resume running jobs.
 func (d *Dialect) may(who api.Subject) bool { return d.Suspenders || who.Role == "admin" }

@@ -12,20 +12,20 @@ import (
 	"vjob/oar"
 )
 
-// The bounds of a page.
+// The limits of a page.
 const (
 	defaultPage = 500
 	maxPage     = 100_000
 	maxIDs      = 1000
 )
 
-// query is which jobs are asked for.
+// query selects jobs.
 type query struct {
 	user          string
 	states        []oar.State
 	array         cluster.VJobID
 	ids           []cluster.VJobID
-	from, to      int64 // 0 is none
+	from, to      int64 // 0 if not given
 	offset, limit int
 	keyed, simple bool
 	format        int
@@ -85,13 +85,13 @@ func readQuery(c *gin.Context) (q query, err error) {
 	return q, nil
 }
 
-// liveOnly reports whether jobs that have ended cannot be meant.
+// liveOnly reports whether the query excludes ended jobs.
 func (q *query) liveOnly() bool {
 	ended := func(s oar.State) bool { return !s.Active() }
 	return len(q.ids) == 0 && q.array == 0 && q.from == 0 && q.to == 0 && !slices.ContainsFunc(q.states, ended)
 }
 
-// matches reports whether a job is meant.
+// matches reports whether a job matches the query.
 func (q *query) matches(v *oar.JobView) bool {
 	switch {
 	case len(q.states) > 0 && !slices.Contains(q.states, v.State()):
@@ -108,7 +108,7 @@ func (q *query) matches(v *oar.JobView) bool {
 	return true
 }
 
-// pageLinks are the links to the pages around one.
+// pageLinks returns the links of a page to itself and its neighbours.
 func pageLinks(c *gin.Context, q query, total int) []oar.Link {
 	at := func(rel string, offset int) oar.Link {
 		u := *c.Request.URL

@@ -9,8 +9,7 @@ import (
 	"vjob/oar/launch"
 )
 
-// Resubmit fills a submission in from a job that has ended; what the submission says
-// itself has the say.
+// Resubmit fills a submission from an ended job. Fields that are set stay.
 func Resubmit(j *cluster.VJob, s *oar.Submission) error {
 	r, ok := oar.RecordOf(j.Labels)
 	if !ok {

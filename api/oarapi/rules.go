@@ -13,10 +13,9 @@ import (
 	"vjob/oar/request"
 )
 
-// AdmitVJob has a vjob that is submitted in our own language follow the rules of admission, as
-// far as they look at what it has: it asks for no levels of resources, so that a rule
-// about those never holds, and always says how much memory it wants. What rules set, it
-// becomes; properties become a rule about its nodes. The error is a [*oar.Error].
+// AdmitVJob applies the rules of admission to a vjob of the native API. Rules about levels of resources
+// never match it, and its memory is always known. It takes the values that rules set; properties become
+// a rule about its nodes. The error is an [*oar.Error].
 func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, world request.Inventory) error {
 	admitted, _, err := site.Policy.Admit(admissionJob(w, by))
 	if err != nil {
@@ -55,7 +54,7 @@ func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, world reques
 	return nil
 }
 
-// admissionJob is a vjob as rules see it.
+// admissionJob returns a vjob as rules see it.
 func admissionJob(w *wire.Submission, by Caller) admission.Job {
 	j := admission.Job{
 		User: by.Name, Groups: by.Groups, GroupsUnknown: by.GroupsUnknown, Queue: w.Queue, Project: w.Project, Reservation: w.Reservation != nil,
@@ -79,7 +78,7 @@ func admissionJob(w *wire.Submission, by Caller) admission.Job {
 	return j
 }
 
-// optionalWalltime is a walltime; one that is not given is none.
+// optionalWalltime converts seconds; 0 is request.NoWalltime.
 func optionalWalltime(seconds int64) time.Duration {
 	if seconds == 0 {
 		return request.NoWalltime
@@ -87,7 +86,7 @@ func optionalWalltime(seconds int64) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// eachVM goes through all VMs that are described, those of other shapes among them.
+// eachVM calls do for all VMs, including those of other shapes.
 func eachVM(w *wire.Submission, do func(*wire.VMSpec)) {
 	if w.Template != nil {
 		do(w.Template)

@@ -7,19 +7,19 @@ import (
 	"vjob/api"
 )
 
-// submissionQueues lets the submissions of each user through one after another. The zero value is ready.
+// submissionQueues serializes the submissions of each user. The zero value is ready.
 type submissionQueues struct {
 	mu sync.Mutex
-	of map[string]*submissionQueue // by user, as long as submissions are under way
+	of map[string]*submissionQueue // by user, while submissions are in progress
 }
 
 // submissionQueue is the submissions of one user.
 type submissionQueue struct {
-	taken chan struct{} // holds a token while a submission is under way
-	users int           // submissions under way or waiting; owned by turns
+	taken chan struct{} // holds a token while a submission is in progress
+	users int           // submissions in progress or waiting; guarded by mu
 }
 
-// take waits for the turn of a user. The caller gives it back by end.
+// take waits for the turn of a user. The caller must call end.
 func (t *submissionQueues) take(ctx context.Context, user string) (end func(), err error) {
 	t.mu.Lock()
 	own, known := t.of[user]
@@ -49,9 +49,9 @@ func (t *submissionQueues) leave(user string, own *submissionQueue) {
 	}
 }
 
-// serialized does the work of a submission: it counts what the user has, follows the rules and
-// stores. If a rule depends on the count, submissions of one user take turns, and each is
-// carried through even if its client leaves: the next one counts it, or it was refused.
+// serialized runs the work of a submission: count the user's jobs, apply the rules, store. If a rule
+// depends on the count, submissions of a user run one after another. Each completes even if its client
+// disconnects, so that the next one sees a definite count.
 func (d *Dialect) serialized(ctx context.Context, who api.Subject, work func(context.Context) error) error {
 	if reservations, jobs := d.Site.Policy.Counts(); !reservations && !jobs {
 		return work(ctx)

@@ -16,7 +16,7 @@ import (
 	"vjob/oar/report"
 )
 
-// Info answers GET /version, /timezone and /whoami.
+// Info is the answer to GET /version, /timezone and /whoami.
 type Info struct {
 	Version   string `json:"oar_version,omitempty"`
 	Server    string `json:"oar_server_version,omitempty"`
@@ -26,7 +26,7 @@ type Info struct {
 	Timestamp int64  `json:"api_timestamp"`
 }
 
-// apiVersion is that of OAR's API whose shape this is.
+// apiVersion is the version of OAR's API that this API follows.
 const apiVersion = "1.0.4"
 
 var timeSpanQuery = []api.Parameter{
@@ -76,7 +76,7 @@ func (d *Dialect) queues(c *gin.Context, _ api.Subject) error {
 	return nil
 }
 
-// visibleNodes are the nodes as somebody may see them.
+// visibleNodes returns the nodes with the jobs that the caller may see.
 func (d *Dialect) visibleNodes(c *gin.Context, who api.Subject) ([]oar.Resource, error) {
 	var own map[cluster.VJobID]bool
 	if who.Role != journal.RoleAdmin {
@@ -115,7 +115,7 @@ func (d *Dialect) resources(c *gin.Context, who api.Subject) error {
 	return nil
 }
 
-// findNode finds a node by its number or name.
+// findNode returns the node with a number or name.
 func (d *Dialect) findNode(c *gin.Context, who api.Subject) (oar.Resource, error) {
 	name := c.Param("name")
 	list, err := d.visibleNodes(c, who)
@@ -147,7 +147,7 @@ func (d *Dialect) jobsOn(c *gin.Context, who api.Subject) error {
 	for _, id := range r.Jobs {
 		kept, err := d.service.Find(c.Request.Context(), who, cluster.VJobID(id), api.Read)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // ended meanwhile
 		}
 		v := jobView(&kept.Row, now)
 		j := d.job(who, &v, nodeNumbers(now))
@@ -183,7 +183,7 @@ func (d *Dialect) setState(c *gin.Context, who api.Subject) error {
 	return nil
 }
 
-// gantt answers with what is known of when jobs run.
+// gantt answers GET /gantt.
 func (d *Dialect) gantt(c *gin.Context, who api.Subject) error {
 	q, err := readQuery(c)
 	if err != nil {
@@ -207,7 +207,7 @@ func (d *Dialect) gantt(c *gin.Context, who api.Subject) error {
 	return err
 }
 
-// accounting answers with what users asked for and used.
+// accounting answers GET /accounting.
 func (d *Dialect) accounting(c *gin.Context, who api.Subject) error {
 	q, err := readQuery(c)
 	if err != nil {

@@ -47,7 +47,7 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 	return nil
 }
 
-// defaultScriptName is what a script without a name is called.
+// defaultScriptName is the name of a script without one.
 const defaultScriptName = "./script"
 
 // accept submits a job or an array.
@@ -92,10 +92,10 @@ func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body 
 	return a, nil
 }
 
-// validating is what OAR says of a reservation before it is had or refused.
+// validating is the line that OAR prints before the result of a reservation.
 const validating = "# Advance reservation request: waiting for validation..."
 
-// store submits the job of a result, or all jobs of its array.
+// store submits the job of a translation, or all jobs of its array.
 func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *Translation) (ids []int64, err error) {
 	first, err := d.place(ctx, who, key, r)
 	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
@@ -111,8 +111,8 @@ func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *Tra
 	return ids, nil
 }
 
-// place submits a vjob, or one that is to run inside a container into the first that can
-// take it; the error is that of the last.
+// place submits a vjob. A vjob that runs inside a container goes into the first that accepts it; the
+// error is that of the last.
 func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *Translation) (first *cluster.VJob, err error) {
 	if len(r.Containers) == 0 {
 		return d.service.Submit(ctx, who, key, &r.VJob)
@@ -126,7 +126,7 @@ func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *Tra
 	return first, err
 }
 
-// submissionError is an error of the loop with OAR's line and exit code.
+// submissionError converts an error of the scheduler, with OAR's line and exit code.
 func submissionError(r *Translation, err error) error {
 	var bad *cluster.FieldError
 	switch {
@@ -156,11 +156,11 @@ func submissionError(r *Translation, err error) error {
 	return &oar.Error{Exit: oar.ExitResources, OAR: line, Text: err.Error()}
 }
 
-// resourceField are the fields of a vjob that say how much it wants, and where.
+// resourceField matches the fields of a vjob about sizes and nodes.
 var resourceField = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
 
-// Admit has a submission in our own language follow the rules of admission, before then
-// checks and stores it: see [AdmitVJob].
+// Admit applies the rules of admission to a vjob of the native API, then calls then, which checks and
+// stores it: see [AdmitVJob].
 func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
 	return d.serialized(ctx, who, func(ctx context.Context) error {
 		by, err := d.caller(ctx, who, body.Reservation != nil)
@@ -174,7 +174,7 @@ func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submiss
 	})
 }
 
-// caller is who submits, with what they have already as far as rules count it.
+// caller returns the caller with the counts that rules use.
 func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (Caller, error) {
 	by := Caller{Name: who.Name, Containers: func() ([]Container, error) { return d.containers(ctx, who) }}
 	groups, known, err := d.service.Groups(ctx, who)
@@ -200,7 +200,7 @@ func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (C
 	return by, nil
 }
 
-// containers are those of somebody that have not ended, with the names that OAR has for them.
+// containers returns the caller's live containers, with their names in OAR.
 func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []Container, err error) {
 	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: true})
 	for i := range rows {
@@ -219,7 +219,7 @@ func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []Conta
 	return list, err
 }
 
-// nowIn is the present in a zone.
+// nowIn returns the time in a zone.
 func (d *Dialect) nowIn(zone string) (time.Time, error) {
 	if zone == "" {
 		return d.service.Now().In(time.Local), nil
@@ -231,7 +231,7 @@ func (d *Dialect) nowIn(zone string) (time.Time, error) {
 	return d.service.Now().In(place), nil
 }
 
-// resubmission fills a submission in from a job that has ended.
+// resubmission fills a submission from an ended job.
 func (d *Dialect) resubmission(ctx context.Context, who api.Subject, body *oar.Submission) error {
 	kept, err := d.service.Find(ctx, who, cluster.VJobID(body.Resubmit), api.Change)
 	if err != nil {

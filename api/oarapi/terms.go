@@ -12,11 +12,11 @@ import (
 	"vjob/oar"
 )
 
-// terms says on what terms the vjob runs.
+// terms sets the terms of the vjob.
 func (m *translator) terms() error {
 	t := &m.VJob.Terms
 	_, m.VJob.Hold = m.options.Value("hold")
-	// OAR's names are free.
+	// Names in OAR are not restricted.
 	if name := m.value("name"); cluster.IsName(name) && strings.Trim(name, "0123456789") != "" {
 		m.VJob.Name = name
 	}
@@ -62,7 +62,7 @@ func (m *translator) terms() error {
 	return nil
 }
 
-// notify reads who is told.
+// notify reads the address of notifications.
 func (m *translator) notify() error {
 	text := m.value("notify")
 	if text == "" {
@@ -87,8 +87,8 @@ func (m *translator) notify() error {
 	return nil
 }
 
-// What OAR calls a notification by a program, and one without characters that a shell
-// takes for its own.
+// execNotify matches OAR's notification by a program; safeExecNotify matches those without characters
+// special to a shell.
 var (
 	execNotify     = regexp.MustCompile(`exec\s*:.`)
 	safeExecNotify = regexp.MustCompile(`exec\s*:[a-zA-Z0-9_./ -]+$`)

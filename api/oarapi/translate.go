@@ -19,37 +19,37 @@ import (
 	"vjob/oar/script"
 )
 
-// Caller is who submits.
+// Caller is the user of a submission.
 type Caller struct {
 	Name                string
 	Groups              []string
-	GroupsUnknown       bool                        // the groups are unknown
-	Containers          func() ([]Container, error) // those of the caller that have not ended
-	WaitingReservations int                         // of the caller, as are the
+	GroupsUnknown       bool                        // rules about groups apply
+	Containers          func() ([]Container, error) // live containers of the caller
+	WaitingReservations int                         // of the caller, like
 	ActiveJobs          int
 }
 
-// Container is a container as those who want to run inside it may call it.
+// Container is a container job.
 type Container struct {
-	Name string // "" is none
+	Name string // may be ""
 	ID   int64
 }
 
-// Translation is what becomes of a submission.
+// Translation is a submission as a vjob.
 type Translation struct {
-	Output      []string // lines for the output of oarsub, before the numbers of jobs
-	Warnings    []string // lines beside it
+	Output      []string // lines that oarsub prints before the job numbers
+	Warnings    []string // lines for standard error
 	VJob        wire.Submission
 	Array       bool // of more than one sub-job
 	Reservation bool
 	Record      oar.Record
-	// Containers are the containers in which it may run, if it names one: the first that has
-	// room for it, and holds it for long enough, is the one.
+	// Containers are the containers that an inner job may use; the first that has room for long enough
+	// takes it.
 	Containers []int64
 }
 
-// Translate reads a submission. The present has the zone of the dates in it. An error is
-// a [*oar.Error], and the result then holds what was said before.
+// Translate translates a submission. Dates are in the zone of now. The error is an [*oar.Error]; the
+// translation then has the output before it.
 func Translate(s *oar.Submission, by Caller, site *admission.Site, world request.Inventory, now time.Time) (Translation, error) {
 	m := translator{submission: s, caller: by, site: site, now: now}
 	o, ignored, err := mergeScriptOptions(s, submittedOptions(s))
@@ -73,7 +73,7 @@ func Translate(s *oar.Submission, by Caller, site *admission.Site, world request
 	return m.Translation, nil
 }
 
-// translator makes a result step by step.
+// translator builds a translation step by step.
 type translator struct {
 	Translation
 	submission *oar.Submission
@@ -85,7 +85,7 @@ type translator struct {
 	reserved   oar.Reservation
 }
 
-// value is the last value of an option.
+// value returns the last value of an option.
 func (m *translator) value(name string) string {
 	v, _ := m.options.Value(name)
 	return v
@@ -95,7 +95,7 @@ func (m *translator) warn(text string) {
 	m.Warnings = append(m.Warnings, oar.PrintableLine("# Warning: "+text))
 }
 
-// readParameters finds how many sub-jobs there are, and what each gets.
+// readParameters reads the number of sub-jobs and their parameters.
 func (m *translator) readParameters() error {
 	text, given := m.options.Value(optionArray)
 	if given {
@@ -122,7 +122,7 @@ func (m *translator) readParameters() error {
 	return nil
 }
 
-// readOptions reads the languages of the options into a job on which rules can look.
+// readOptions parses the options into a job for rules of admission.
 func (m *translator) readOptions() (err error) {
 	j, by := &m.job, &m.caller
 	*j = admission.Job{
@@ -156,10 +156,10 @@ func (m *translator) readOptions() (err error) {
 	return m.readReservation()
 }
 
-// maxWord is the most bytes of an option that is one word of people.
+// maxWord is the maximal length in bytes of an option such as a name.
 const maxWord = 1000
 
-// checkWords refuses words that are too long, and those that a terminal would obey.
+// checkWords refuses words that are too long or have control characters.
 func (m *translator) checkWords() error {
 	for _, name := range []string{"name", optionDirectory} {
 		if text := m.value(name); strings.ContainsFunc(text, unicode.IsControl) {
@@ -207,10 +207,10 @@ func (m *translator) checkExclusive() error {
 	return nil
 }
 
-// unprintable are control characters but those that part words and lines.
+// unprintable reports control characters other than tab and line ends.
 func unprintable(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }
 
-// readReservation reads -r; its end says how long, unless the request does.
+// readReservation parses -r. Its end sets the walltime unless the request does.
 func (m *translator) readReservation() (err error) {
 	text, given := m.options.Value(optionReservation)
 	if m.job.Reservation = given; !given {
@@ -237,7 +237,7 @@ func (m *translator) readReservation() (err error) {
 	return nil
 }
 
-// admit follows the rules of the administrator.
+// admit applies the rules of admission.
 func (m *translator) admit() error {
 	admitted, said, err := m.site.Policy.Admit(m.job)
 	m.Output = append(m.Output, said...)
@@ -255,7 +255,7 @@ func (m *translator) admit() error {
 	return nil
 }
 
-// place turns resources into VMs.
+// place translates resources into VMs.
 func (m *translator) place(world request.Inventory) error {
 	want := request.Spec{Request: m.job.Request, Filters: m.job.Properties, Memory: m.job.Memory}
 	meanings, err := request.Place(want, world, m.site.Request)
@@ -281,7 +281,7 @@ func (m *translator) place(world request.Inventory) error {
 	return nil
 }
 
-// walltime is in seconds; 0 is unlimited here, and as good as nothing in OAR.
+// walltime converts a walltime to seconds. 0 is unlimited in a vjob, but no time in OAR, so it becomes 1.
 func (m *translator) walltime(d time.Duration) int64 {
 	switch {
 	case d == request.NoWalltime:
@@ -293,10 +293,10 @@ func (m *translator) walltime(d time.Duration) int64 {
 	return int64(d / time.Second)
 }
 
-// outputFilename is what the name of a file of output may hold, as in OAR.
+// outputFilename matches the names of output files that OAR allows.
 var outputFilename = regexp.MustCompile(`^[a-zA-Z0-9_./ %-]*$`)
 
-// record keeps what OAR knows of a job and a vjob has no place for.
+// record keeps what OAR knows of a job beyond a vjob.
 func (m *translator) record() error {
 	r, j := &m.Record, &m.job
 	r.Name, r.Command, r.Script = m.value("name"), m.submission.Command, m.submission.Script != ""
@@ -331,7 +331,7 @@ func (m *translator) record() error {
 	return nil
 }
 
-// RefusedReservation is why a reservation cannot be had.
+// RefusedReservation is the error for a reservation that is refused.
 func RefusedReservation(why, text string) error {
 	return &oar.Error{Exit: oar.ExitRefused, OAR: fmt.Sprintf("# Reservation not valid --> KO (%s)", why), Text: text}
 }

@@ -13,7 +13,7 @@ import (
 	"vjob/oar/request"
 )
 
-// made is the VM that a submission becomes.
+// made translates a submission and returns its first VM.
 func made(t *testing.T, s *oar.Submission) wire.VMSpec {
 	t.Helper()
 	policy, err := admission.Compile(admission.ForVMs())
@@ -31,8 +31,7 @@ func made(t *testing.T, s *oar.Submission) wire.VMSpec {
 	return r.VJob.VMs[0]
 }
 
-// What a VM runs is run by a shell here: commands, scripts and their arguments, with the
-// parameters of an array behind them as they stand.
+// A shell runs the scripts of VMs here: commands, scripts with arguments, and parameters of arrays.
 func TestRuns(t *testing.T) {
 	const echo = "#!/bin/sh\nprintf '<%s>' \"$@\"\n"
 	for _, tt := range []struct {

@@ -8,7 +8,7 @@ import (
 	"vjob/oar"
 )
 
-// Types of jobs that mean something for a vjob.
+// Types of jobs that vjobs support.
 const (
 	typeBesteffort = "besteffort"
 	typeIdempotent = "idempotent"
@@ -19,8 +19,8 @@ const (
 	typeExpire     = "expire"
 )
 
-// applyType makes terms of a type. Those that mean nothing for VMs are told; those whose
-// meaning would be lost are refused.
+// applyType translates a type. A type without effect on VMs gets a warning; a type that vjob cannot
+// honour is refused.
 func (m *translator) applyType(text string) error {
 	t, terms := oar.SplitJobType(text), &m.VJob.Terms
 	switch t.Name {
@@ -43,7 +43,7 @@ func (m *translator) applyType(text string) error {
 	return nil
 }
 
-// ineffectiveTypes are the types that are kept and mean nothing here, with what there is instead.
+// ineffectiveTypes are recorded but have no effect here. The text names the alternative.
 var ineffectiveTypes = map[string]string{
 	"timesharing": "the processors of a VM are its own; vjob submit --cpu 0.5 asks for a part of one.",
 	"cosystem":    "the command runs in the first VM, as that of any job.",
@@ -53,8 +53,7 @@ var ineffectiveTypes = map[string]string{
 	"allowed":     "what a placeholder holds it holds against all.",
 }
 
-// applyDatedType makes terms of a type with a date. OAR starts no job that would not end by its
-// deadline.
+// applyDatedType translates a type with a date. OAR starts no job that would end after its deadline.
 func (m *translator) applyDatedType(text string, t oar.JobType) error {
 	terms := &m.VJob.Terms
 	at, odd, err := oar.ParseTime(t.Value, m.now.Location())
@@ -81,14 +80,14 @@ func (m *translator) applyDatedType(text string, t oar.JobType) error {
 	return nil
 }
 
-// startBy has the job start by an instant, or never. A reservation starts at its time.
+// startBy limits the start of the job. A reservation starts at its own time.
 func (m *translator) startBy(at time.Time) {
 	if now := m.VJob.NotAfter; !m.Reservation && (now == nil || at.Before(*now)) {
 		m.VJob.NotAfter = &at
 	}
 }
 
-// shortestWalltime is the least walltime that the job may have.
+// shortestWalltime returns the shortest walltime of all shapes.
 func (m *translator) shortestWalltime() time.Duration {
 	least := m.VJob.WalltimeSeconds
 	for i := range m.VJob.Shapes {
@@ -97,7 +96,7 @@ func (m *translator) shortestWalltime() time.Duration {
 	return time.Duration(least) * time.Second
 }
 
-// findContainers finds the containers of a number, or of a name.
+// findContainers finds containers by number or name.
 func (m *translator) findContainers(text, called string) (err error) {
 	if id, err := strconv.ParseInt(called, 10, 64); err == nil && id > 0 {
 		m.Containers = []int64{id}
@@ -108,7 +107,7 @@ func (m *translator) findContainers(text, called string) (err error) {
 	return nil
 }
 
-// containersNamed are the containers of a name, one at least.
+// containersNamed returns the containers with a name, at least one.
 func (m *translator) containersNamed(text, called string) (ids []int64, err error) {
 	all, err := m.caller.Containers()
 	if err != nil {

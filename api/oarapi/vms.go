@@ -17,8 +17,8 @@ const (
 	imageKernel    = "kernel"
 )
 
-// vmSpecs are VMs of which the first runs the command, or the script that it names, as in
-// OAR, and the others wait. A kernel has no shell: each gets the words of the command.
+// vmSpecs returns the VMs of a job. As in OAR, the first runs the command or script, and the others
+// wait. A kernel has no shell: each VM gets the words of the command.
 func (m *translator) vmSpecs(sizes []cluster.Resources, walltime time.Duration) []wire.VMSpec {
 	kind := m.site.Images[cmp.Or(m.job.Image, m.site.Image)]
 	list := make([]wire.VMSpec, len(sizes))
@@ -45,10 +45,10 @@ func (m *translator) vmSpecs(sizes []cluster.Resources, walltime time.Duration) 
 	return list
 }
 
-// runs reports whether the job runs anything: a reservation and one of type noop need not.
+// runs reports whether the job runs a command or shell. Reservations and noop jobs may have neither.
 func (m *translator) runs() bool { return m.submission.Command != "" || m.job.Interactive }
 
-// startScript is the script of the first VM.
+// startScript returns the script of the first VM.
 func (m *translator) startScript(sizes []cluster.Resources, walltime time.Duration) string {
 	j := launch.Job{
 		Command: m.submission.Command, Script: m.submission.Script, Interactive: m.job.Interactive,
@@ -62,9 +62,8 @@ func (m *translator) startScript(sizes []cluster.Resources, walltime time.Durati
 	return j.First()
 }
 
-// simulatedWork is what a simulated guest computes for a command, and what that exits with: for
-// "sleep N" N seconds on all of its processors, for any other one second; "exit N" and
-// "false" fail.
+// simulatedWork returns the work of a simulated guest for a command, and its exit code: for "sleep N"
+// N seconds on all processors, for others one second; "exit N" and "false" fail.
 func simulatedWork(command string, cpu int64) (steps []wire.Step, exit *int) {
 	seconds, code := 1.0, 0
 	switch words := append(strings.Fields(command), "", ""); words[0] {

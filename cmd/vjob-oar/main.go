@@ -1,7 +1,6 @@
-// Command vjob-oar is OAR's commands, by the names by which it is called: oarsub,
-// oarstat and so on are links to it. It does what vjob does when it is called so, and
-// nothing else, so that it starts in half the time: scripts call these commands by the
-// thousand. `vjob-oar sub …` is the same as `oarsub …`.
+// Command vjob-oar runs OAR's commands by the names of its links: oarsub, oarstat and so on. Without
+// links, `vjob-oar oarsub …` is the same as `oarsub …`. It is separate from vjob because it starts in
+// half the time, and scripts call these commands by the thousand.
 package main
 
 import (
@@ -23,7 +22,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args))
 }
 
-// run carries out a command line and returns its exit code.
+// run runs a command line and returns its exit code.
 func run(ctx context.Context, line []string) int {
 	name, ok := strings.CutPrefix(filepath.Base(line[0]), "oar")
 	line = line[1:]
@@ -41,7 +40,7 @@ func run(ctx context.Context, line []string) int {
 	})
 }
 
-// connect speaks to the server that the environment or the local socket names.
+// connect returns a client of the server that the environment or the local socket names.
 func connect() (*client.Client, error) {
 	s, err := client.Discover("", os.Getenv)
 	if err != nil {

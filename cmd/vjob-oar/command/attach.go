@@ -13,14 +13,14 @@ import (
 	"vjob/oar"
 )
 
-// look is the pause between two looks at a job that has not started.
+// look is the interval of queries for a job that has not started.
 const look = time.Second
 
-// patience is how often a job that seems to run may refuse to be attached to.
+// patience is how many times a running job may refuse a connection before the command gives up.
 const patience = 30
 
-// interactive waits for the start of a job and lets its owner work in its first VM.
-// Whoever leaves or breaks off ends the job, as leaving the shell of OAR's does.
+// interactive waits for the start of a job and connects the terminal with its first VM. As in OAR, the
+// job ends when the user leaves or interrupts the command.
 func interactive(ctx context.Context, r *run, id int64) error {
 	r.print("# Interactive mode: waiting...\n")
 	c, err := r.client()
@@ -50,7 +50,7 @@ func interactive(ctx context.Context, r *run, id int64) error {
 	}
 }
 
-// leave ends an interactive job whose user has gone.
+// leave deletes an interactive job after its user has left.
 func (r *run) leave(ctx context.Context, id int64, err error) error {
 	if err == nil {
 		return nil
@@ -73,8 +73,8 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	return stopped(1, "# Error: %v", err)
 }
 
-// work attaches to a job until it ends or its user leaves. A job that is suspended, or
-// moves, is attached to again when it goes on.
+// work connects the terminal with a job until the job ends or the user leaves. It reconnects after a
+// suspension or migration.
 func (r *run) work(ctx context.Context, id int64) error {
 	c, err := r.client()
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *run) work(ctx context.Context, id int64) error {
 			refusals = 0
 		case !errors.Is(err, cluster.ErrConflict) || refusals == patience:
 			return err
-		default: // it does not run any more, or not yet
+		default: // not running, or not yet
 			refusals++
 		}
 		var j oar.Detail
@@ -111,7 +111,7 @@ func (r *run) work(ctx context.Context, id int64) error {
 	}
 }
 
-// connect is oarsub -C: it attaches to a job that runs, which goes on when one leaves.
+// connect is oarsub -C: it connects the terminal with a running job. The job continues afterwards.
 func connect(ctx context.Context, r *run) error {
 	if oar.HasJobType(r.given.Values("type"), "noop") {
 		return errNoop
@@ -163,7 +163,7 @@ func connect(ctx context.Context, r *run) error {
 	if j.State != string(oar.StateRunning) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
-	ctx, stop := r.Interrupted(ctx) // the terminal is made as it was
+	ctx, stop := r.Interrupted(ctx) // restore the terminal on interrupts
 	defer stop()
 	switch err := r.work(ctx, id); {
 	case errors.Is(err, console.ErrLeft):
@@ -188,7 +188,7 @@ func several(jobs []oar.Item) string {
 	return strings.Join(words, ", ")
 }
 
-// errNoop: a job of type noop runs nothing.
+// errNoop: a noop job runs nothing.
 var errNoop = stopped(17, "# Error: it is not possible to connect to a NOOP job.")
 
 func jobPath(id int64) string { return fmt.Sprintf("/oarapi/jobs/%d", id) }

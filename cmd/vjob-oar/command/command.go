@@ -1,8 +1,8 @@
-// Package command is OAR's commands: oarsub, oarstat, oardel and their family, each
-// with its options, output and exit codes. They read the command line and the files
-// that it names, ask the daemon under /oarapi, and print what it answers.
+// Package command implements OAR's commands: oarsub, oarstat, oardel and the others, with OAR's options,
+// output and exit codes.
 //
-// It refuses to know what a request means: the daemon says it.
+// A command parses its options and reads the files that they name, calls the daemon under /oarapi, and
+// prints the answer. The daemon interprets requests.
 package command
 
 import (
@@ -17,36 +17,36 @@ import (
 	"vjob/oar/script"
 )
 
-// World is the outside of a command, so that tests can take its place.
+// World is the environment of a command, which tests replace.
 type World struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
 	Version  string
-	// Client speaks to the daemon.
+	// Client returns a client of the daemon.
 	Client func() (*client.Client, error)
-	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
-	// suspended, or they leave: then it returns [console.ErrLeft].
+	// Attach connects the user's terminal with the first VM of a job until the job ends, is moved or
+	// suspended. It returns [console.ErrLeft] if the user leaves.
 	Attach func(ctx context.Context, c *client.Client, job int64) error
-	// Size is that of the user's terminal; 0, 0: there is none.
+	// Size returns the size of the user's terminal, or 0, 0 without a terminal.
 	Size func() (rows, columns int)
-	// Pause waits, or returns false when the context ends first.
+	// Pause waits. It returns false if the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool
-	// Interrupted is a context that ends when the user breaks off. A job of somebody who
-	// waits for it must be ended then; every other command may be killed at any time.
+	// Interrupted returns a context that ends on interrupts. Only interactive jobs need it: they must be
+	// deleted then.
 	Interrupted func(context.Context) (context.Context, context.CancelFunc)
 }
 
-// command is one of the family.
+// command is one of OAR's commands.
 type command struct {
-	name      string // without oar in front
+	name      string // without the prefix oar
 	summary   string
 	arguments string // for the help
 	options   []script.OptionSpec
 	run       func(context.Context, *run) error
 }
 
-// commands are all of the family.
+// commands returns all commands.
 func commands() []command {
 	return []command{
 		{"sub", "submit a job", "COMMAND", subOptions, sub},
@@ -65,18 +65,12 @@ func commands() []command {
 	}
 }
 
-// Names are the commands, without oar in front.
+// Names returns the names of all commands, without the prefix oar.
 func Names() (names []string) {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
 	return names
-}
-
-// Summary says in a line what a command is for; ok is false if there is none.
-func Summary(name string) (text string, ok bool) {
-	c, ok := find(name)
-	return c.summary, ok
 }
 
 func find(name string) (command, bool) {
@@ -94,7 +88,7 @@ var common = []script.OptionSpec{
 	{Name: "version", Letter: "V", Meaning: "print the version"},
 }
 
-// Run carries out a command, named without oar in front, and returns its exit code.
+// Run runs a command, named without the prefix oar, and returns its exit code.
 func Run(ctx context.Context, name string, line []string, w World) int {
 	c, ok := find(name)
 	if !ok {
@@ -121,7 +115,7 @@ func Run(ctx context.Context, name string, line []string, w World) int {
 	return r.exit
 }
 
-// known are the options of a command. A letter of its own wins over a common one:
+// known returns the options of a command. Its own letters take precedence over common ones:
 // oarnodesetting -h is a host.
 func (c *command) known() []script.OptionSpec {
 	return append(slices.Clip(c.options), common...)

@@ -62,7 +62,7 @@ func nodes(ctx context.Context, r *run) error {
 	return nil
 }
 
-// structure is what is shown of nodes as JSON: their names, states, or all.
+// structure returns nodes as JSON: their names, states, or all.
 func (r *run) structure(list []oar.Resource) ([]byte, error) {
 	switch {
 	case r.has("list"):
@@ -73,7 +73,7 @@ func (r *run) structure(list []oar.Resource) ([]byte, error) {
 	return described(list)
 }
 
-// described are nodes as an object by their numbers.
+// described formats nodes as an object by their numbers.
 func described(list []oar.Resource) ([]byte, error) {
 	var b strings.Builder
 	for i := range list {
@@ -115,7 +115,7 @@ var nodesettingOptions = []script.OptionSpec{
 	{Name: "last-property-value", Argument: script.TextArgument},
 }
 
-// system are the properties that nobody sets.
+// system are the properties that cannot be set.
 var system = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
 
 // nodesetting is oarnodesetting.
@@ -149,7 +149,7 @@ func nodesetting(ctx context.Context, r *run) error {
 	return r.emptied(ctx, n.Node)
 }
 
-// wished is the state that the options ask for.
+// wished returns the state that the options request.
 func wished(r *run) (string, error) {
 	for _, p := range r.given.Values("property") {
 		name, _, _ := strings.Cut(strings.TrimSpace(p), "=")
@@ -219,10 +219,10 @@ func removeresource(ctx context.Context, r *run) error {
 	return r.settled(ctx, "Nodes stand in the settings of vjobd: take it out there and start it again")
 }
 
-// waits is how often a node that is emptied is looked at, a second apart.
+// waits is how many seconds the command waits for a node to be empty.
 const waits = 900
 
-// emptied waits until nothing runs on a node any more.
+// emptied waits until a node has no VMs.
 func (r *run) emptied(ctx context.Context, name string) error {
 	for range waits {
 		list, err := r.nodes(ctx)

@@ -27,8 +27,8 @@ var (
 	resumeOptions = []script.OptionSpec{byArray, bySQL}
 )
 
-// targets are the jobs that are named. One that is no number is told, and left out;
-// wrong is what the command exits with then.
+// targets returns the jobs of the command line. It reports arguments that are not numbers; the exit
+// code is then wrong.
 func (r *run) targets(wrong int) (ids []int64, err error) {
 	if r.has("sql") {
 		return nil, stopped(1, "SQL is not offered: name the jobs, or arrays with --array")
@@ -52,7 +52,7 @@ func (r *run) targets(wrong int) (ids []int64, err error) {
 	return ids, nil
 }
 
-// members are the jobs of the arrays that are named, if they are arrays.
+// members replaces arrays by their live jobs, with --array.
 func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error) {
 	if !r.has("array") {
 		return ids, nil
@@ -80,8 +80,8 @@ func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error
 	return list, nil
 }
 
-// each asks the same of each job, and keeps the exit code of the last that failed.
-// foreign is what is printed, and told, of one that there is not, or that is somebody else's.
+// each sends the same order to each job, and keeps the exit code of the last failure. foreign returns
+// the output and error output for jobs that do not exist or belong to other users.
 func (r *run) each(ctx context.Context, ids []int64, method, path string, foreign func(int64) (printed, told string), tell func(*oar.Done)) error {
 	c, err := r.client()
 	if err != nil {
@@ -153,7 +153,7 @@ func del(ctx context.Context, r *run) error {
 	return err
 }
 
-// force answers what only administrators may ask, and nobody is given.
+// force refuses options for administrators that vjob does not offer.
 func force(ctx context.Context, r *run, ids []int64) error {
 	c, err := r.client()
 	if err != nil {

@@ -61,10 +61,10 @@ var walltimeOptions = []script.OptionSpec{
 	{Name: "timeout", Letter: "t", Argument: script.NumberArgument},
 }
 
-// disabled is what OAR says unless a site wants it, and what there is instead.
+// disabled is OAR's message unless the site enables walltime changes, with the alternative.
 const disabled = "FUNCTIONALITY IS DISABLED\nvjob walltime gives a job another walltime."
 
-// walltime is oarwalltime, which is switched off in OAR as well unless a site wants it.
+// walltime is oarwalltime, which is disabled in OAR, too, unless a site enables it.
 func walltime(_ context.Context, r *run) error {
 	words := r.arguments
 	if len(words) == 0 || len(words) > 2 {

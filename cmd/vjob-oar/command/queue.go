@@ -34,8 +34,8 @@ var (
 // queue is oarqueue.
 func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOptions[1:], "policy") }
 
-// notify is oarnotify, as far as it is about queues. What else it can, waking OAR's server
-// up, is not needed: the loop of vjobd sees for itself that something has changed.
+// notify is oarnotify, as far as it lists queues. Waking OAR's server is unnecessary: vjobd detects
+// changes itself.
 func notify(ctx context.Context, r *run) error {
 	changes := slices.ContainsFunc(notifyOptions[1:], func(o script.OptionSpec) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
@@ -47,8 +47,8 @@ func notify(ctx context.Context, r *run) error {
 	return r.queues(ctx, notifyOptions[1:], "scheduler")
 }
 
-// queues lists the queues, unless one of the options that would change them is given. Their
-// policy goes by the word that the version of OAR has for it.
+// queues lists the queues, or refuses the options that change them. policy is the label of a queue's
+// policy, which depends on the version of OAR.
 func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy string) error {
 	if err := r.alone(); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy st
 	return nil
 }
 
-// settled refuses what only administrators may ask, and stands in the settings.
+// settled refuses a request of an administrator that only the settings can fulfil.
 func (r *run) settled(ctx context.Context, why string) error {
 	who, err := r.whoami(ctx)
 	switch {

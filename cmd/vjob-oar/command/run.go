@@ -15,14 +15,14 @@ import (
 	"vjob/oar/script"
 )
 
-// run is a command at work.
+// run is a running command.
 type run struct {
 	World
 	command   command
-	line      []string // as it was typed
+	line      []string // the command line
 	given     script.Options
 	arguments []string
-	exit      int // unless it fails
+	exit      int // exit code without an error
 	server    *client.Client
 }
 
@@ -38,14 +38,14 @@ func (r *run) value(name string) string {
 
 func (r *run) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, format, args...) }
 
-// tell prints lines beside the output.
+// tell prints lines on standard error.
 func (r *run) tell(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		_, _ = fmt.Fprintln(r.Err, oar.Printable(line))
 	}
 }
 
-// client speaks to the daemon.
+// client returns the client of the daemon.
 func (r *run) client() (c *client.Client, err error) {
 	if r.server == nil {
 		r.server, err = r.Client()
@@ -53,7 +53,7 @@ func (r *run) client() (c *client.Client, err error) {
 	return r.server, err
 }
 
-// whoami is who calls, as the daemon knows them.
+// whoami returns the caller as the daemon identifies it.
 func (r *run) whoami(ctx context.Context) (who wire.Identity, err error) {
 	c, err := r.client()
 	if err == nil {
@@ -62,14 +62,14 @@ func (r *run) whoami(ctx context.Context) (who wire.Identity, err error) {
 	return who, err
 }
 
-// stop ends a command with an exit code; the text goes beside the output.
+// stop ends a command with an exit code and a text for standard error.
 type stop struct {
 	exit  int
 	text  string
-	usage bool // is printed as well
+	usage bool // print the usage, too
 }
 
-// Error is the text.
+// Error returns the text.
 func (s *stop) Error() string { return s.text }
 
 func stopped(exit int, format string, args ...any) error {
@@ -79,7 +79,7 @@ func stopped(exit int, format string, args ...any) error {
 // unusable ends a command with its usage.
 func unusable(exit int, text string) error { return &stop{exit: exit, text: text, usage: true} }
 
-// fail tells an error and returns the exit code for it.
+// fail prints an error and returns its exit code.
 func (r *run) fail(err error) int {
 	if own, ok := errors.AsType[*stop](err); ok {
 		if own.usage {
@@ -106,7 +106,7 @@ func (r *run) fail(err error) int {
 	return 1
 }
 
-// usage prints how the command is called.
+// usage prints the help of the command.
 func (r *run) usage() {
 	c := &r.command
 	r.print("Usage: oar%s [options] %s\n", c.name, c.arguments)
@@ -123,7 +123,7 @@ func (r *run) usage() {
 	}
 }
 
-// alone refuses words that a command does not read.
+// alone refuses arguments other than options.
 func (r *run) alone() error {
 	if len(r.arguments) == 0 {
 		return nil
@@ -131,14 +131,14 @@ func (r *run) alone() error {
 	return unusable(1, fmt.Sprintf("%q is not read: this command takes options only", r.arguments[0]))
 }
 
-// number reads the number of a job.
+// number parses the number of a job.
 func number(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0
 }
 
-// structured prints JSON as the option for another format wants it, and reports
-// whether there is such an option.
+// structured prints JSON in the format of -J, -Y or -D. It reports whether one of these options was
+// given.
 func (r *run) structured(data []byte) (bool, error) {
 	switch {
 	case r.has("json"):
@@ -158,7 +158,7 @@ func (r *run) structured(data []byte) (bool, error) {
 	return false, nil
 }
 
-// formats are the options for output that programs read.
+// formats are the options for structured output.
 var formats = []script.OptionSpec{
 	{Name: "json", Letter: "J", Meaning: "print JSON"},
 	{Name: "yaml", Letter: "Y", Meaning: "print YAML"},

@@ -84,8 +84,8 @@ func stat(ctx context.Context, r *run) error {
 	return unseen(query, len(jobs))
 }
 
-// unseen tells of jobs that were asked for by number and cannot be seen. OAR says
-// nothing then, and clients cannot tell.
+// unseen returns an error if none of the named jobs is visible. OAR prints nothing then, which scripts
+// cannot detect.
 func unseen(query url.Values, found int) error {
 	if ids := query.Get("ids"); ids != "" && found == 0 {
 		return stopped(1, "# Error: there is no job %s, or you may not see it.", strings.ReplaceAll(ids, ":", ", "))
@@ -112,10 +112,10 @@ func format(r *run) int {
 	return n
 }
 
-// errNone: events and properties are those of jobs that are named.
+// errNone: events and properties require named jobs.
 var errNone = stopped(1, "No job ids specified")
 
-// asked checks which options go together, and makes the query of them.
+// asked checks the options and converts them to a query.
 func asked(ctx context.Context, r *run) (url.Values, error) {
 	query := url.Values{"limit": {"100000"}}
 	array, arrayed := r.given.Value("array")
@@ -170,7 +170,7 @@ func asked(ctx context.Context, r *run) (url.Values, error) {
 	return query, err
 }
 
-// jobs are the numbers that were given, with colons.
+// jobs returns the job numbers of the command line, separated by colons.
 func jobs(r *run) (string, error) {
 	var ids []string
 	for _, text := range r.given.Values("job") {
@@ -188,7 +188,7 @@ func jobs(r *run) (string, error) {
 	return strings.Join(ids, ":"), nil
 }
 
-// copied prints JSON as the daemon sends it.
+// copied prints JSON as the daemon sends it, or converts it.
 func copied(ctx context.Context, r *run, path string, query url.Values) error {
 	c, err := r.client()
 	if err != nil {
@@ -213,7 +213,7 @@ func copied(ctx context.Context, r *run, path string, query url.Values) error {
 	return unseen(query, len(strings.Trim(string(data), "{}\n ")))
 }
 
-// between reads two moments with a comma.
+// between parses two dates separated by a comma.
 func between(r *run, option string) (from, to time.Time, err error) {
 	first, second, two := strings.Cut(r.value(option), ",")
 	bad := stopped(1, "Bad syntax for --%s", option)
@@ -239,7 +239,7 @@ func gantt(ctx context.Context, r *run, query url.Values) error {
 	query.Set("to", strconv.FormatInt(to.Unix(), 10))
 	query.Del("limit")
 	if !r.has("yaml") && !r.has("dumper") && !r.has("xml") {
-		r.given = append(r.given, script.Option{Name: "json"}) // there is no picture of it
+		r.given = append(r.given, script.Option{Name: "json"}) // vjob draws no picture
 	}
 	return copied(ctx, r, "/oarapi/gantt", query)
 }
@@ -250,7 +250,7 @@ func used(ctx context.Context, r *run, query url.Values) error {
 		return err
 	}
 	query.Set("from", strconv.FormatInt(from.Unix(), 10))
-	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // all of the last day
+	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // to the end of the last day
 	query.Del("limit")
 	if r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml") {
 		return copied(ctx, r, "/oarapi/accounting", query)

@@ -46,7 +46,7 @@ var subOptions = with(
 	script.OptionSpec{Name: "verbose", Letter: "v"},
 )
 
-// idle are options of oarsub that mean nothing here, with what is told of them.
+// idle are options of oarsub without effect here, with a warning for each.
 var idle = []struct{ name, why string }{
 	{"use-job-key", "there are no job keys"},
 	{"import-job-key-from-file", "there are no job keys"},
@@ -76,7 +76,7 @@ func sub(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	if s.Interactive { // from before there is a job that would have to be ended
+	if s.Interactive { // before there is a job to delete
 		var stop context.CancelFunc
 		ctx, stop = r.Interrupted(ctx)
 		defer stop()
@@ -98,7 +98,7 @@ func sub(ctx context.Context, r *run) error {
 	return nil
 }
 
-// exclusive refuses what cannot be meant, before anything is read.
+// exclusive refuses combinations of options before files are read.
 func exclusive(r *run) error {
 	noop := oar.HasJobType(r.given.Values("type"), "noop")
 	array, isArray := r.given.Value("array")
@@ -123,7 +123,7 @@ func exclusive(r *run) error {
 	return nil
 }
 
-// submission is what is sent to the daemon.
+// submission builds the body of the request.
 func submission(r *run) (*oar.Submission, error) {
 	s := &oar.Submission{InitialRequest: initial(r.line), TimeZone: zone(r.Getenv)}
 	if len(r.arguments) > 0 {
@@ -149,7 +149,7 @@ func submission(r *run) (*oar.Submission, error) {
 	}
 	s.Array, s.Checkpoint, s.Signal, s.Resubmit = count("array"), count("checkpoint"), count("signal"), count("resubmit")
 	if s.Directory == "" {
-		s.Directory, _ = os.Getwd() // without one there is none
+		s.Directory, _ = os.Getwd() // may be empty
 	}
 	if file, given := o.Value("array-param-file"); given {
 		text, err := os.ReadFile(file)
@@ -164,8 +164,7 @@ func submission(r *run) (*oar.Submission, error) {
 	return s, nil
 }
 
-// scan reads the script that the command names, and puts its #OAR lines below the
-// options.
+// scan reads the script that the command names and adds the options of its #OAR lines.
 func scan(r *run, s *oar.Submission) (script.Options, error) {
 	file, _, _ := strings.Cut(s.Command, " ")
 	text, err := os.ReadFile(file)
@@ -187,7 +186,7 @@ func scan(r *run, s *oar.Submission) (script.Options, error) {
 	return o, nil
 }
 
-// initial is the command line for people to read.
+// initial returns the command line for display.
 func initial(line []string) string {
 	words := []string{"oarsub"}
 	for _, w := range line {
@@ -199,7 +198,7 @@ func initial(line []string) string {
 	return strings.Join(words, " ")
 }
 
-// zone is the name of the user's time zone; "" is unknown.
+// zone returns the name of the user's time zone, or "" if unknown.
 func zone(getenv func(string) string) string {
 	if name := getenv("TZ"); name != "" {
 		return strings.TrimPrefix(name, ":")
@@ -212,8 +211,8 @@ func zone(getenv func(string) string) string {
 	return name
 }
 
-// tooLong tells which part of a submission is the longest if the daemon has refused it for
-// its length; any other error it leaves as it is.
+// tooLong adds the longest part of a submission to the daemon's error about its size. Other errors
+// stay as they are.
 func tooLong(s *oar.Submission, err error) error {
 	answer, ok := errors.AsType[*client.Error](err)
 	if !ok || answer.Status != http.StatusRequestEntityTooLarge {

@@ -25,8 +25,8 @@ func Command(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// refused prints an error as OAR's commands do, without a name before it, and has
-// them end with its exit code. Other errors are told as everywhere.
+// refused prints an error as OAR's commands do, without a prefix, and returns its exit code. Other
+// errors are returned as they are.
 func refused(a *cli.App, err error) error {
 	code, ok := oar.ExitOf(err)
 	if !ok {
@@ -36,7 +36,7 @@ func refused(a *cli.App, err error) error {
 	return &cli.ExitError{Code: int(code)}
 }
 
-// tell prints a text for people beside the output.
+// tell prints a text on standard error.
 func tell(a *cli.App, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		_, _ = fmt.Fprintln(a.Err, plain.Clean(line))

@@ -23,8 +23,7 @@ type oarParseFlags struct {
 	check      bool
 }
 
-// The variables of OAR's configuration that change its language; the environment may
-// have them.
+// Variables of OAR's configuration that change its language. The environment may set them.
 const (
 	nodesVariable   = "OARSUB_NODES_RESOURCES"
 	defaultVariable = "OARSUB_DEFAULT_RESOURCES"
@@ -81,7 +80,7 @@ func oarParse(ctx context.Context, a *cli.App, f *oarParseFlags) error {
 	return refused(a, explain(a, w, meanings))
 }
 
-// read reads the request and the properties.
+// read parses the request and the properties.
 func (f *oarParseFlags) read() (w request.Spec, err error) {
 	site := request.DefaultConfig()
 	site.NodesAlias = cmp.Or(f.nodes, site.NodesAlias)
@@ -106,7 +105,7 @@ func (f *oarParseFlags) read() (w request.Spec, err error) {
 	return w, nil
 }
 
-// world is the nodes that vjobd has.
+// world returns the nodes of vjobd.
 func world(ctx context.Context, a *cli.App) (w request.Inventory, err error) {
 	c, err := a.Client()
 	if err != nil {

@@ -15,7 +15,7 @@ type oarRequest struct {
 
 type oarAlternative struct {
 	Groups   []oarGroup `json:"groups"`
-	Walltime *int64     `json:"walltime_s"` // null: none was given
+	Walltime *int64     `json:"walltime_s"` // null without walltime
 }
 
 type oarGroup struct {
@@ -46,7 +46,7 @@ func parsed(w request.Spec) oarRequest {
 	return r
 }
 
-// stored is a count as a number of any size.
+// stored returns a count as a number of any size.
 func stored(c request.Count) any {
 	switch c {
 	case request.All:

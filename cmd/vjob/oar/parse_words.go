@@ -13,8 +13,7 @@ import (
 	"vjob/oar/request"
 )
 
-// explain tells in words what each alternative means, and by which rules it would be
-// placed if the nodes are known.
+// explain describes each alternative in words, with the rules that place it if the nodes are known.
 func explain(a *cli.App, w request.Spec, meanings []request.Placement) error {
 	for i, alternative := range w.Request.Alternatives {
 		shapes, err := request.VMGroups(alternative, request.DefaultConfig())
@@ -71,7 +70,7 @@ func placed(a *cli.App, m *request.Placement) error {
 	return err
 }
 
-// lasting is a walltime in words.
+// lasting describes a walltime.
 func lasting(d time.Duration) string {
 	switch d {
 	case request.NoWalltime:
@@ -83,7 +82,7 @@ func lasting(d time.Duration) string {
 	}
 }
 
-// vmCount is how many VMs a group has, if that does not depend on the nodes.
+// vmCount returns the number of VMs of a group, or "?" if it depends on the nodes.
 func vmCount(s *request.VMGroup) string {
 	total := 1
 	for _, l := range append([]request.Level{s.VMs}, s.Labels...) {
@@ -99,7 +98,7 @@ func vmCount(s *request.VMGroup) string {
 	return fmt.Sprint(total)
 }
 
-// each is the size of one VM.
+// each describes the size of one VM.
 func each(s *request.VMGroup) string {
 	if s.Whole() {
 		return "a whole node"
@@ -107,7 +106,7 @@ func each(s *request.VMGroup) string {
 	return plain.Count(int(s.CPU/cluster.CPU), "processor")
 }
 
-// where tells of the nodes.
+// where describes the nodes.
 func where(s *request.VMGroup, properties string) string {
 	var parts []string
 	for i, l := range s.Labels {
@@ -151,7 +150,7 @@ func where(s *request.VMGroup, properties string) string {
 	return strings.Join(parts, ", ")
 }
 
-// several is "one switch", "2 switches of each", "all switches".
+// several formats a count with a noun: "one switch", "2 switches of each", "all switches".
 func several(c request.Count, noun, of string) string {
 	many := noun + "s" + of
 	if strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
