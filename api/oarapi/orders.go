@@ -32,10 +32,10 @@ type reply struct {
 func orders() []order {
 	return []order{
 		{"deletions", "Delete", "End a job", (*Dialect).remove},
-		{"holds", "Hold", "Keep a job that waits from being started", (*Dialect).hold},
-		{"rholds", "HoldRunning", "Suspend a job that runs, and hold it", (*Dialect).suspend},
-		{"resumptions", "Resume", "Let a held or suspended job go on", (*Dialect).resume},
-		{"checkpoints", "Checkpoint", "Not offered: a job that makes room is suspended with all its memory", (*Dialect).checkpoint},
+		{"holds", "Hold", "Hold a waiting job", (*Dialect).hold},
+		{"rholds", "HoldRunning", "Suspend a running job, and hold it", (*Dialect).suspend},
+		{"resumptions", "Resume", "Release a held job, or resume a suspended one", (*Dialect).resume},
+		{"checkpoints", "Checkpoint", "Not offered: a preempted job is suspended with its memory", (*Dialect).checkpoint},
 	}
 }
 
@@ -44,7 +44,7 @@ func (d *Dialect) orderOperations() []api.Operation {
 		{Method: "DELETE", Path: "/jobs/:id", Name: "oarDelete", Summary: "End a job", Verb: api.Change, Result: oar.Done{}, Handle: d.ordered((*Dialect).remove)},
 		{Method: "POST", Path: "/jobs/:id", Name: "oarDo", Summary: "End a job, with the method delete", Verb: api.Change, Body: oar.Method{}, Result: oar.Done{}, Handle: d.method},
 		{
-			Method: "POST", Path: "/jobs/:id/resubmissions/new", Name: "oarResubmit", Summary: "Submit a job that has ended again", Verb: api.Create,
+			Method: "POST", Path: "/jobs/:id/resubmissions/new", Name: "oarResubmit", Summary: "Submit an ended job again", Verb: api.Create,
 			Result: oar.Accepted{}, Handle: d.resubmit,
 		},
 	}
@@ -57,7 +57,7 @@ func (d *Dialect) orderOperations() []api.Operation {
 	for _, path := range []string{"signals", "signal"} {
 		list = append(list, api.Operation{
 			Method: "POST", Path: "/jobs/:id/" + path + "/:signal", Name: "oar" + map[string]string{"signals": "Signal", "signal": "SignalJob"}[path],
-			Summary: "Not offered: nothing reaches into a VM", Verb: api.Change, Result: oar.Done{}, Handle: d.signal,
+			Summary: "Not offered: signals do not reach VMs", Verb: api.Change, Result: oar.Done{}, Handle: d.signal,
 		})
 	}
 	return list
@@ -241,7 +241,7 @@ func (d *Dialect) unreached(kept *journal.Kept, output, what string) reply {
 		return reply{"Job interactive", output, fmt.Sprintf("Cannot %s %s ; The job is Interactive.\n", what, kept.ID), 7}
 	}
 	return reply{
-		"Not offered", output, "Signals and checkpoints are not offered: nothing reaches into a VM. A job that makes room is suspended with all its memory and goes on later.\n", 5,
+		"Not offered", output, "Signals and checkpoints are not offered: they do not reach VMs. A preempted job is suspended with its memory and continues later.\n", 5,
 	}
 }
 

@@ -48,17 +48,17 @@ func (d *Dialect) siteOperations() []api.Operation {
 	list := []api.Operation{
 		{Method: "GET", Path: "/version", Name: "oarVersion", Summary: "Versions", Result: Info{}, Handle: info(version)},
 		{Method: "GET", Path: "/index", Name: "oarIndex", Summary: "Versions", Result: Info{}, Handle: info(version)},
-		{Method: "GET", Path: "/whoami", Name: "oarWhoami", Summary: "Who the caller is", Result: Info{}, Handle: info(func(who api.Subject) Info { return Info{User: who.Name} })},
+		{Method: "GET", Path: "/whoami", Name: "oarWhoami", Summary: "The identity of the caller", Result: Info{}, Handle: info(func(who api.Subject) Info { return Info{User: who.Name} })},
 		{Method: "GET", Path: "/timezone", Name: "oarTimezone", Summary: "The time zone of the daemon", Result: Info{}, Handle: info(func(api.Subject) Info {
 			zone, _ := d.service.Now().In(time.Local).Zone()
 			return Info{TimeZone: zone}
 		})},
 		{Method: "GET", Path: "/queues", Name: "oarQueues", Summary: "The queues", Result: oar.Page[oar.Queue]{}, Handle: d.queues},
-		{Method: "GET", Path: "/accounting", Name: "oarAccounting", Summary: "What users asked for and used", Query: timeSpanQuery, Result: oar.Page[oar.Usage]{}, Handle: d.accounting},
+		{Method: "GET", Path: "/accounting", Name: "oarAccounting", Summary: "What users requested and used", Query: timeSpanQuery, Result: oar.Page[oar.Usage]{}, Handle: d.accounting},
 		{Method: "GET", Path: "/gantt", Name: "oarGantt", Summary: "When which job has which nodes", Query: timeSpanQuery, Result: map[string]any{}, Handle: d.gantt},
 		{Method: "GET", Path: "/resources/nodes/:name/jobs", Name: "oarNodeJobs", Summary: "The jobs on a node", Result: oar.Page[oar.Item]{}, Handle: d.jobsOn},
 		{
-			Method: "POST", Path: "/resources/:name/state", Name: "oarNodeState", Summary: "Let a node take VMs, or move all off it", Verb: api.Change, Reserved: true,
+			Method: "POST", Path: "/resources/:name/state", Name: "oarNodeState", Summary: "Enable a node, or move all VMs away", Verb: api.Change, Reserved: true,
 			Body: oar.Change{}, Result: oar.Resource{}, Handle: d.setState,
 		},
 	}
@@ -173,7 +173,7 @@ func (d *Dialect) setState(c *gin.Context, who api.Subject) error {
 	}
 	to, ok := map[string]cluster.NodeState{nodeAlive: cluster.Online, nodeAbsent: cluster.Draining}[body.State]
 	if !ok {
-		return cluster.BadField("state", body.State, "Alive or Absent; that a node is down has to be made sure of: vjob nodes down --fenced")
+		return cluster.BadField("state", body.State, "Alive or Absent; to declare a node down, fence it first: vjob nodes down --fenced")
 	}
 	if err := d.service.SetNode(c.Request.Context(), who, cluster.NodeID(r.Node), to); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (m *translator) terms() error {
 	if m.Reservation {
 		start := m.reserved.Start
 		if over := start.Add(time.Duration(m.VJob.WalltimeSeconds) * time.Second); over.Before(m.now) {
-			return RefusedReservation("Reservation too old", "it would be over before now, "+m.now.Format(time.DateTime))
+			return RefusedReservation("Reservation too old", "it would end before now, "+m.now.Format(time.DateTime))
 		}
 		if start.Before(m.now) {
 			start = m.now
@@ -47,13 +47,13 @@ func (m *translator) terms() error {
 		if err != nil {
 			return &oar.Error{
 				Exit: oar.ExitOption, OAR: fmt.Sprintf("Value %q invalid for option a (number expected)", text),
-				Text: "want the number of a job; how long after it has started cannot be said",
+				Text: "want the number of a job; a delay after its start is not supported",
 			}
 		}
 		t.After = append(t.After, wire.Dependency{On: int64(id), When: cluster.AfterAny.String()})
 	}
 	if m.Record.Checkpoint != 0 || m.Record.Signal != 0 {
-		m.warn("--checkpoint and --signal are kept and no signal is sent: a vjob that makes room is suspended with all its memory.")
+		m.warn("--checkpoint and --signal have no effect: a preempted job is suspended with its memory.")
 	}
 	if err := m.notify(); err != nil {
 		return err

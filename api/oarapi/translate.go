@@ -191,13 +191,13 @@ func (m *translator) checkExclusive() error {
 	case j.Interactive && noop:
 		return &oar.Error{Exit: exitNoop, OAR: "# Error: a noop job cannot be interactive.", Text: "leave out -I or -t noop"}
 	case j.Interactive && oar.HasJobType(j.Types, typeContainer):
-		return &oar.Error{Exit: exitNoop, OAR: "# Error: a container cannot be interactive.", Text: "nothing runs in it but other jobs: submit one with -t inner= and -I"}
+		return &oar.Error{Exit: exitNoop, OAR: "# Error: a container cannot be interactive.", Text: "it runs only other jobs: submit one with -t inner= and -I"}
 	case j.Interactive && m.submission.ParamFile != "":
 		return &oar.Error{Exit: exitInteractive, OAR: "# Error: a parameter file-based array job cannot be interactive.", Text: "leave out -I"}
 	case j.Interactive && m.Array:
 		return &oar.Error{Exit: oar.ExitResources, OAR: "# Error: an array job cannot be interactive.", Text: "leave out -I or --array"}
 	case strings.ContainsFunc(m.submission.Command, unprintable) || strings.ContainsFunc(m.submission.Script, unprintable):
-		return &oar.Error{Exit: oar.ExitUsage, OAR: "# Error: the command has characters that nobody can see.", Text: "want text without control characters"}
+		return &oar.Error{Exit: oar.ExitUsage, OAR: "# Error: the command has control characters.", Text: "want text without control characters"}
 	case m.submission.Command == "" && !j.Interactive && !reserved && !noop && m.submission.Resubmit == 0:
 		return &oar.Error{
 			Exit: oar.ExitUsage, OAR: "# Error: command or interactive flag or advance reservation time or connection directive must be provided.",

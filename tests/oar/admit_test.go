@@ -16,11 +16,10 @@ import (
 	"vjob/oar/admission"
 )
 
-// The rules of admission that an administrator has stated hold whatever language a vjob is
-// submitted in.
+// Rules of admission of an administrator apply to vjobs of both APIs.
 func TestAdmissionOfVJobs(t *testing.T) {
 	x := open(t, func(s *settings.Settings) {
-		s.Queues = append(s.Queues, settings.Queue{Name: "night"}) // beside batch, the usual one
+		s.Queues = append(s.Queues, settings.Queue{Name: "night"}) // besides batch, the default
 		s.OAR.Admission = []admission.Rule{
 			{When: admission.When{NoWalltime: true}, Set: admission.Set{Walltime: "1:0:0"}},
 			{When: admission.When{Users: []string{"bob"}}, Set: admission.Set{Queue: "night", Property: "cluster = 'gdx'"}},
@@ -79,8 +78,7 @@ func TestAdmissionOfVJobs(t *testing.T) {
 	}
 }
 
-// However many submissions come at once, and in whatever language, a user has no more jobs
-// than a rule lets in.
+// Simultaneous submissions, by either API, never exceed the number of jobs that a rule allows.
 func TestSimultaneousSubmissionsAreCounted(t *testing.T) {
 	const may, clients = 5, 60
 	over := may

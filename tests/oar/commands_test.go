@@ -5,16 +5,15 @@ import (
 	"testing"
 )
 
-// trial is a case of OAR's commands as it is tried here. The expected exit code and
-// output are those of the case unless it says otherwise.
+// trial is a case of OAR's commands. The expected exit code and output are those of the case unless set
+// here.
 type trial struct {
-	user, line string // words with | between them; see fill
+	user, line string // words separated by |; see fill
 	exit       int
-	says       string // somewhere in what is printed
+	says       string // part of the output
 }
 
-// trials are the cases that apply. OAR 3 gives other codes than OAR 2 to some errors:
-// those of OAR 2 count here.
+// trials are the cases that apply. If OAR 3 has other exit codes than OAR 2, those of OAR 2 count.
 var trials = map[string]trial{
 	"x001": {"alice", "oarsub", 5, "Usage: oarsub"},
 	"x002": {"alice", "oarsub|-q|default|sleep 1", 0, "OAR_JOB_ID="},
@@ -75,14 +74,14 @@ var untried = map[string]string{
 	"x105": noSQL, "x232": noSQL,
 	"x110": "differs: what is left of a job is cleared until nothing is seen of it, which cannot be forced",
 	"x113": asSubmitted, "x114": asSubmitted,
-	"x116": "differs: signals are not offered: nothing reaches into a VM",
+	"x116": "differs: signals are not offered: they do not reach VMs",
 	"x212": noWalltime, "x214": noWalltime, "x215": noWalltime, "x217": noWalltime,
 	"x220": inSettings, "x221": inSettings, "x223": inSettings, "x224": inSettings, "x226": inSettings, "x227": inSettings,
 	"x236": inSettings, "x239": inSettings, "x241": inSettings, "x242": inSettings, "x244": inSettings,
 	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, which no test can",
 }
 
-// Each case of OAR's commands is tried, or does not apply for a reason.
+// Each case of OAR's commands is tried, or has a reason not to apply.
 func TestCommands(t *testing.T) {
 	x := open(t)
 	x.until(x.sub("bob", "-l", "core=1", "sleep 1000000"), "Running")
@@ -118,7 +117,7 @@ func TestCommands(t *testing.T) {
 			words := strings.Split(tr.line, "|")
 			for i, w := range words {
 				switch w {
-				case "<waiting>": // one for each, for some of them do something to it
+				case "<waiting>": // one for each, since some change it
 					words[i] = x.sub("alice", "-l", "nodes=16", "sleep 1")
 				case "<array>":
 					words[i] = x.sub("alice", "--array", "3", "-l", "nodes=16", "sleep 1")

@@ -24,7 +24,7 @@ func parse(t *testing.T, values ...string) *request.Request {
 	return r
 }
 
-// The cases of OAR 3 about its admission rules.
+// The cases of OAR 3 for its admission rules.
 func TestAdmission(t *testing.T) {
 	filter := func(text string) []property.Filter {
 		f, err := property.Parse("-p", text)
@@ -66,7 +66,7 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// The script of OAR 3's test. Of two properties both count, as there.
+// The script of OAR 3's test. Both of two properties count, as in OAR 3.
 func TestScript(t *testing.T) {
 	c := load(t).Script
 	o, warnings, err := script.Scan("script", strings.Join(c.Lines, "\n"))
@@ -109,8 +109,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// How many resources a request takes, on 3 hosts of 2 cpus of 2 cores. The first case
-// asks for cores of the cpu 1 and of the cpu 2 of a node: a VM has no such choice.
+// How many resources a request takes, on 3 hosts of 2 cpus of 2 cores. The first case selects cores of
+// cpu 1 and cpu 2 of a node, which a VM cannot.
 func TestEstimates(t *testing.T) {
 	w := request.Inventory{}
 	for i := range 3 {
@@ -132,7 +132,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// The parameter files of c43 and c44 as far as the jobs tell them.
+// The parameter files of c43 and c44, reconstructed from the jobs.
 func TestParameterFiles(t *testing.T) {
 	for _, c := range load(t).Submissions {
 		if c.ID != "c43" {

@@ -32,8 +32,8 @@ import (
 	"vjob/sim/simclock"
 )
 
-// plant is the scheduler of the daemon in virtual time, with the language of oarsub in
-// front: what it schedules is the same at each run, to the second.
+// plant is the scheduler of the daemon in virtual time, with submissions by oarsub's options. Its
+// schedule is reproducible to the second.
 type plant struct {
 	t     *testing.T
 	nodes []cluster.Node
@@ -44,29 +44,28 @@ type plant struct {
 	jobs  map[cluster.VJobID]*cluster.VJob
 }
 
-// labelled is a store that knows the labels of the nodes, which the simulated cluster
-// does not.
+// labelled is a store with the labels of the nodes, which the simulated cluster lacks.
 type labelled struct {
 	memory.Store
 	nodes []cluster.Node
 }
 
-// SaveNodes writes the nodes with their labels.
+// SaveNodes stores the nodes with their labels.
 func (s *labelled) SaveNodes(ctx context.Context, _ []cluster.Node) ([]cluster.NodeID, error) {
 	return s.Store.SaveNodes(ctx, s.nodes)
 }
 
-// job is a vjob as it is stored.
+// job returns a stored vjob.
 func (s *labelled) job(id cluster.VJobID) *cluster.VJob {
 	kept, _ := s.VJob(id)
 	return kept.VJob
 }
 
-// pause is the pause between two passes: the first of a plant is over when it is there, so
-// that the next looks at all that is submitted until then together, as OAR does.
+// pause is the time between two passes. The first pass is over when the plant is ready, so the next
+// considers all submissions until then together, as OAR does.
 const pause = 10 * time.Millisecond
 
-// raise starts a scheduler over nodes that leaves a gap after each job.
+// raise starts a scheduler that leaves a gap after each job.
 func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quota.Quota) *plant {
 	t.Helper()
 	policy, err := oaradmission.Compile(oaradmission.ForVMs())
@@ -101,8 +100,8 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	return p
 }
 
-// ordered are the queues of OAR, with conservative backfilling and nothing that goes
-// before the order of submission but a queue's priority.
+// ordered returns the queues of OAR, with conservative backfilling, in the order of queue priority and
+// submission.
 func ordered(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	t.Helper()
 	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
@@ -150,7 +149,7 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 	return accepted.ID, nil
 }
 
-// body is what the options of oarsub ask for.
+// body converts options of oarsub to a submission.
 func body(o script.Options) *oar.Submission {
 	text := func(name string) string { v, _ := o.Value(name); return v }
 	number := func(name string) oar.Number { n, _ := strconv.Atoi(text(name)); return oar.Number(n) }
@@ -163,7 +162,7 @@ func body(o script.Options) *oar.Submission {
 	}
 }
 
-// must is sub of a job that has to be taken.
+// must submits a job that must be accepted.
 func (p *plant) must(user string, words ...string) cluster.VJobID {
 	p.t.Helper()
 	id, err := p.sub(user, words...)
@@ -173,7 +172,7 @@ func (p *plant) must(user string, words ...string) cluster.VJobID {
 	return id
 }
 
-// run lets time go on.
+// run advances the clock.
 func (p *plant) run(d time.Duration) {
 	p.t.Helper()
 	if err := p.shell.Until(p.shell.Now().Add(d)); err != nil {
@@ -181,10 +180,10 @@ func (p *plant) run(d time.Duration) {
 	}
 }
 
-// lot is how a job stands.
+// lot is the schedule of a job.
 type lot struct {
 	State oar.State
-	Start int64 // seconds after the beginning, -1 when that is not known
+	Start int64 // seconds after the beginning, -1 if unknown
 	Nodes []string
 }
 
@@ -192,7 +191,7 @@ func (l lot) String() string {
 	return fmt.Sprintf("%s from %d s on %s", l.State, l.Start, strings.Join(l.Nodes, "+"))
 }
 
-// lot of a job. One that has been started at the first look starts at 0.
+// lot returns the schedule of a job. A job that is running at the first look has start 0.
 func (p *plant) lot(id cluster.VJobID) lot {
 	p.t.Helper()
 	status, live := p.shell.Snapshot().VJobs[id]
@@ -225,7 +224,7 @@ func (p *plant) lot(id cluster.VJobID) lot {
 	return l
 }
 
-// even are nodes of so many processors each, called n01 and so on.
+// even returns nodes with equal numbers of processors: n01 and so on.
 func even(n int, cpus int64) (nodes []cluster.Node) {
 	for i := range n {
 		nodes = append(nodes, cluster.Node{

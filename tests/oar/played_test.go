@@ -14,10 +14,10 @@ import (
 	"vjob/scheduler"
 )
 
-// game is a schedule of OAR 3 as it is played here. The jobs of a line are submitted
-// together: "toto: -l nodes=2,walltime=0:1:0". Then after a pass each expectation holds:
-// the number of the line from 1, and "starts S", "never starts", "refused", "on N nodes" or
-// "beside M", which starts when M does; "not beside M".
+// game is a schedule of OAR 3. The jobs of a line are submitted together:
+// "toto: -l nodes=2,walltime=0:1:0". After a pass each expectation must hold: the number of the line
+// from 1, and "starts S", "never starts", "refused", "on N nodes", "beside M" (starts when M does) or
+// "not beside M".
 type game struct {
 	nodes  []cluster.Node
 	gap    time.Duration
@@ -26,8 +26,8 @@ type game struct {
 	expect []string
 }
 
-// played are the schedules of OAR 3 that apply. Its resources are our processors; where it
-// has jobs already in their places, there are reservations.
+// played are the schedules of OAR 3 that apply. OAR's resources are processors here, and jobs that have
+// been placed there are reservations here.
 var played = map[string]game{
 	"k002": {thirtyTwo, 0, nil, []string{"u: -l nodes=2,walltime=0:1:0", "u: -l nodes=2,walltime=0:1:0", "u: -l nodes=4,walltime=0:0:40"}, []string{"1 starts 0", "1 on 2 nodes", "2 starts 0", "3 starts 60"}},
 	"k004": {gpus, 0, nil, []string{"u: -l nodes=2+gpu=2,walltime=0:1:0", "u: -l nodes=4,walltime=0:1:0"}, []string{"1 refused", "2 starts 0"}},
@@ -79,7 +79,7 @@ var (
 		nodes[3].Labels["gpu"] = "1"
 		return nodes
 	}()
-	// tree is eight nodes of four processors in quarters of halves.
+	// tree is eight nodes of four processors, in quarters of halves.
 	tree = func() []cluster.Node {
 		nodes := even(8, 4)
 		for i := range nodes {
@@ -97,8 +97,8 @@ func sized(cpus ...int64) (nodes []cluster.Node) {
 	return nodes
 }
 
-// blocks are nodes of one processor: "a-4 x b" are four of block a, one of none and one of
-// block b.
+// blocks returns nodes of one processor: "a-4 x b" is four nodes of block a, one without a block and
+// one of block b.
 func blocks(text string) (nodes []cluster.Node) {
 	var names []string
 	for part := range strings.FieldsSeq(text) {
@@ -115,14 +115,14 @@ func blocks(text string) (nodes []cluster.Node) {
 	return nodes
 }
 
-// each user, or a certain one, may have so many processors at once.
+// each limits the processors of each user.
 func each(cpus int64) []quota.Quota { return of(quota.Each, cpus) }
 
 func of(user string, cpus int64) []quota.Quota {
 	return []quota.Quota{{Name: "of " + user, User: user, Limits: calendar.Always(quota.Limits{quota.CPU: cpus * int64(cluster.CPU)})}}
 }
 
-// unplayed are the schedules of OAR 3 that are not played, with the reason.
+// unplayed are the schedules of OAR 3 that do not apply, with the reason.
 var unplayed = map[string]string{
 	"k013": "differs: no container is inside another", "k014": "judged by TestNamedContainers", "w003": noWalltime,
 	"k016": "judged by TestAfter", "k017": "judged by TestAfter",
@@ -139,7 +139,7 @@ var unplayed = map[string]string{
 	"m005": "differs: quotas are on VMs, processors, memory and hours, not on the number of jobs",
 	"m006": ofReservations, "m009": ofReservations,
 	"tq04": exception, "tq09": exception,
-	"m012": "differs: nobody can move a reservation into the past",
+	"m012": "differs: a reservation cannot be moved into the past",
 	"m026": "differs: schedulers are no programs of their own that can be missing",
 	"o002": "differs: timesharing has no effect, for a VM has its processors for itself",
 	"f004": "differs: all that wait are looked at in each pass", "f005": "differs: all that wait are looked at in each pass",
@@ -148,7 +148,7 @@ var unplayed = map[string]string{
 	"e001": wakes, "e003": wakes, "e004": wakes,
 }
 
-// Reasons of several of them.
+// Reasons that several of them share.
 const (
 	slots          = "differs: asks for the free cores by their numbers; ours are counted, and queue/profile and queue/availability are judged by brute force"
 	present        = "differs: a quota bounds what there is at a time, not what a job could meet while it lasts"
@@ -157,7 +157,7 @@ const (
 	wakes          = "judged by TestIdleNodesGoOffAndComeBackForWhatWaits of virtual: nodes go off while nothing waits, and as many as are needed come back"
 )
 
-// The schedules of OAR 3 that apply come out here as well.
+// The schedules of OAR 3 that apply have the same results here.
 func TestPlayed(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range load(t).Tests {
@@ -208,7 +208,7 @@ func (g *game) play(t *testing.T) {
 	}
 }
 
-// meets judges an expectation.
+// meets checks an expectation.
 func (p *plant) meets(want string, ids []cluster.VJobID, id cluster.VJobID, refused error) {
 	p.t.Helper()
 	var n int
@@ -219,7 +219,7 @@ func (p *plant) meets(want string, ids []cluster.VJobID, id cluster.VJobID, refu
 	switch {
 	case want == "refused":
 		ok = refused != nil
-	case want == "never starts": // whether it is refused, or waits
+	case want == "never starts": // refused or waiting
 		ok = refused != nil || got.State == oar.StateWaiting && got.Start < 0
 	case refused != nil:
 	case scan(want, "starts %d", &n):
@@ -251,7 +251,7 @@ func scan(text, format string, n *int) bool {
 	return found == 1 && err == nil
 }
 
-// halves counts the quarters of each half in which nodes are.
+// halves counts the quarters of each half that contain the nodes.
 func (p *plant) halves(names []string) string {
 	quarters := map[string]map[string]bool{"0": {}, "1": {}}
 	for _, n := range p.nodes {
@@ -262,7 +262,7 @@ func (p *plant) halves(names []string) string {
 	return fmt.Sprintf("0:%d 1:%d", len(quarters["0"]), len(quarters["1"]))
 }
 
-// nodeNames are the names of nodes such as "1-4 6".
+// nodeNames expands the names of nodes, such as "1-4 6".
 func nodeNames(text string) string {
 	var names []string
 	for part := range strings.FieldsSeq(text) {
@@ -277,7 +277,7 @@ func nodeNames(text string) string {
 	return strings.Join(names, " ")
 }
 
-// A job that waits for another one starts when that has ended, however it did.
+// A dependent job starts when the other has ended, successfully or not.
 func TestAfter(t *testing.T) {
 	for name, end := range map[string]func(*plant, cluster.VJobID){
 		"k016: Error": func(p *plant, id cluster.VJobID) {
@@ -300,8 +300,8 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// A reservation whose nodes are absent at its time waits for them, and starts when they
-// are there; so it does when they were absent before, or dead.
+// A reservation waits for nodes that are absent at its time and starts when they are back. The same
+// holds for nodes that were absent before, or dead.
 func TestLateReservation(t *testing.T) {
 	for name, gone := range map[string]cluster.NodeState{"r003: absent": cluster.Draining, "r004: dead": cluster.Down} {
 		t.Run(name, func(t *testing.T) {
@@ -349,8 +349,7 @@ func (p *plant) set(node cluster.NodeID, to cluster.NodeState) {
 	}
 }
 
-// A best-effort job that runs is ended so long before a reservation as a site has set,
-// and not before.
+// A running best-effort job ends before a reservation, as early as the site has set and not earlier.
 func TestRoomForReservation(t *testing.T) {
 	p := raise(t, one, time.Minute)
 	id := p.must("u", "-t", "besteffort", "-l", "core=4,walltime=10", "sleep 100000")
@@ -366,8 +365,8 @@ func TestRoomForReservation(t *testing.T) {
 	}
 }
 
-// Of three reservations for the same time the first and the third have room beside each
-// other, and the second is refused.
+// Of three reservations for the same time the first and the third fit beside each other; the second is
+// refused.
 func TestThreeReservations(t *testing.T) {
 	x := open(t)
 	x.env["TZ"] = "UTC"

@@ -11,10 +11,10 @@ import (
 	"vjob/oar/request"
 )
 
-// spelt is how the cases write a count.
+// spelt has the counts as the cases write them.
 var spelt = map[request.Count]string{request.All: "-1", request.Best: "-2", request.BestHalf: "-3"}
 
-// said is an alternative in one line, for comparison.
+// said formats an alternative on one line.
 func said(a request.Alternative) string {
 	var b strings.Builder
 	for _, g := range a.Groups {
@@ -34,7 +34,7 @@ func said(a request.Alternative) string {
 	return b.String()
 }
 
-// wanted is the same of a case.
+// wanted formats the alternative of a case on one line.
 func wanted(t *testing.T, a alternative) string {
 	t.Helper()
 	var b strings.Builder
@@ -55,7 +55,7 @@ func wanted(t *testing.T, a alternative) string {
 	return b.String()
 }
 
-// All requests are read, or refused with the same line, as by OAR 2.
+// Requests are accepted, or refused with the same line, as by OAR 2.
 func TestRequests(t *testing.T) {
 	for _, c := range load(t).Requests {
 		t.Run(c.ID, func(t *testing.T) {

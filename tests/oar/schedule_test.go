@@ -11,7 +11,7 @@ import (
 	"vjob/scheduler"
 )
 
-// scheduleCase is a schedule that OAR 2 made.
+// scheduleCase is a schedule of OAR 2.
 type scheduleCase struct {
 	ID          string `json:"id"`
 	Submissions []struct {
@@ -23,7 +23,7 @@ type scheduleCase struct {
 	} `json:"result"`
 }
 
-// scheduled is how a job stands after a pass of OAR.
+// scheduled is the state of a job after a pass of OAR.
 type scheduled struct {
 	Job      int    `json:"job"`
 	State    string `json:"state"`
@@ -33,7 +33,7 @@ type scheduled struct {
 	Message  string `json:"message"`
 }
 
-// unscheduled are the schedules of OAR 2 that are not held against ours, with the reason.
+// unscheduled are the schedules of OAR 2 that are not compared, with the reason.
 var unscheduled = map[string]string{
 	"s07": "differs: a dependency on a job that there is not is refused",
 	"s14": "judged by TestBestEffort",
@@ -42,19 +42,19 @@ var unscheduled = map[string]string{
 	"s23": "judged by TestStateLog: the room of a suspended job is used",
 }
 
-// The gaps that OAR leaves between the end of a job and the start of the next: what a
-// site has set, and a second. One case has another one.
+// The gaps that OAR leaves between the end of a job and the start of the next: the setting of the site
+// and a second. One case has another gap.
 const usualGap = 61 * time.Second
 
 var gaps = map[string]time.Duration{"s22": 2 * time.Second}
 
-// before is what was done to the platform before a case.
+// before has the preparations of a case.
 var before = map[string]func(*plant){
 	"s15": func(p *plant) { p.set("n04", cluster.Draining) },
 	"s16": func(p *plant) { p.set("n04", cluster.Draining) },
 }
 
-// Jobs start in OAR's order, with its sizes, and at its times to the second.
+// Jobs start in OAR's order, with its sizes, at its times to the second.
 func TestSchedules(t *testing.T) {
 	for _, c := range load(t).Scheduled {
 		if _, why := unscheduled[c.ID]; why {
@@ -73,7 +73,7 @@ func TestSchedules(t *testing.T) {
 			for _, s := range c.Submissions {
 				ids = append(ids, p.must(s.User, s.Args...))
 			}
-			p.run(2 * pause) // a pass, and nothing has booted
+			p.run(2 * pause) // a pass without a boot
 			for _, want := range c.Result[0].Jobs {
 				p.stands(ids[want.Job-1], &want)
 			}
@@ -81,12 +81,12 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// stands compares how a job stands.
+// stands compares the state of a job.
 func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 	p.t.Helper()
 	got, starts := p.lot(id), int64(-1)
 	kept := p.store.job(id)
-	if want.Start != nil && (!kept.BestEffort || *want.Start == 0) { // who takes what is left is told no start
+	if want.Start != nil && (!kept.BestEffort || *want.Start == 0) { // best-effort jobs have no forecast
 		starts = *want.Start
 	}
 	launched := got.State == oar.StateToLaunch || got.State == oar.StateLaunching
@@ -106,7 +106,7 @@ func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 	}
 }
 
-// With a node absent ALL waits for it, and BEST takes those that are there.
+// With a node absent, ALL waits for it, and BEST takes the present ones.
 func TestAbsent(t *testing.T) {
 	p := raise(t, fourNodes(), usualGap)
 	p.set("n04", cluster.Draining)
@@ -128,8 +128,7 @@ func fourNodes() []cluster.Node {
 	return nodes
 }
 
-// A best-effort job that runs is ended when a job of another queue needs its nodes, and
-// not before.
+// A running best-effort job ends when a job of another queue needs its nodes, and not before.
 func TestBestEffort(t *testing.T) {
 	p := raise(t, fourNodes(), usualGap)
 	first := p.must("u1", "-t", "besteffort", "-l", "nodes=2,walltime=1", "sleep 3000")

@@ -33,8 +33,8 @@ func measured() (w request.Inventory) {
 	return w
 }
 
-// rules are those of OAR with the ones about properties of nodes, which vjob does not
-// need and its administrators can have.
+// rules are OAR's rules, including those about properties of nodes, which vjob supports but does not
+// need.
 func rules(t *testing.T) *admission.Policy {
 	t.Helper()
 	var list []admission.Rule
@@ -61,7 +61,7 @@ func rules(t *testing.T) *admission.Policy {
 	return p
 }
 
-// options reads a command line of a case, without the command.
+// options parses a command line of a case, without the command.
 func options(t *testing.T, args []string) (o script.Options) {
 	t.Helper()
 	names := map[string]string{"-l": "resource", "-q": "queue", "-p": "property", "-t": "type", "-r": "reservation", "-n": "name", "-a": "anterior", "-O": "stdout"}
@@ -81,7 +81,7 @@ func options(t *testing.T, args []string) (o script.Options) {
 	return o
 }
 
-// submit does what the daemon does with a submission before anything is stored.
+// submit translates a submission as the daemon does before it stores anything.
 func submit(t *testing.T, user string, o script.Options, now time.Time) (oarapi.Translation, error) {
 	t.Helper()
 	site := admission.Site{
@@ -91,9 +91,8 @@ func submit(t *testing.T, user string, o script.Options, now time.Time) (oarapi.
 	return oarapi.Translate(body(o), oarapi.Caller{Name: user}, &site, measured(), now)
 }
 
-// Submissions are taken or refused as by OAR, with its exit code; its rules say the
-// same; and the job that comes of it has the same size, walltime, queue, types and
-// properties.
+// Submissions are accepted or refused as by OAR, with its exit code and the same messages of rules. The
+// job has the same size, walltime, queue, types and properties.
 func TestSubmissions(t *testing.T) {
 	judged := 0
 	for _, c := range load(t).Submissions {
@@ -119,7 +118,7 @@ func TestSubmissions(t *testing.T) {
 				}
 			}
 			if _, early := oar.ExitOf(err); err != nil && early && len(s.Output) == 0 {
-				want = nil // OAR tells what is wrong with properties after its rules, we before
+				want = nil // OAR reports bad properties after its rules, vjob before
 			}
 			if said != strings.Join(want, "\n") {
 				t.Errorf("said:\n%s\nwant\n%s", said, strings.Join(want, "\n"))
@@ -142,7 +141,7 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
-// judge compares the job with that which OAR stored.
+// judge compares the job with the one that OAR stored.
 func judge(t *testing.T, s *oarapi.Translation, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
@@ -165,21 +164,21 @@ func judge(t *testing.T, s *oarapi.Translation, c *submissionCase) {
 	}
 }
 
-// scripts are those of the cases as far as what was stored tells them.
+// scripts are the scripts of the cases, reconstructed from what OAR stored.
 var scripts = map[string]string{
 	"c74": "echo\n#OAR -n ignored\n",
 	"c76": "#!/bin/sh\n#OAR -p cluster = 'gdx'\n#OAR -t besteffort\n#OAR -n demo\n#OAR --project pr1\n#OAR --checkpoint 60\n#OAR --signal 10\n#OAR --notify mail:a@b.c\n#OAR --hold\n#OAR -O out.%jobid%\n",
 	"c77": "#OAR -n first\n#OAR -n second\n",
 }
 
-// Reservations give the walltime that OAR found.
+// Reservations have the walltime that OAR computed.
 func TestReservations(t *testing.T) {
 	for _, c := range load(t).Reservations {
 		t.Run(c.ID, func(t *testing.T) {
 			jobs := c.Jobs
 			for _, step := range c.Steps {
 				if step.Exit == 8 || step.Exit == 254 {
-					continue // of other nodes, and of other jobs
+					continue // other nodes and jobs
 				}
 				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
 				if code, _ := oar.ExitOf(err); step.Exit == int(oar.ExitRefused) && strings.Contains(step.Stdout, "too old") {

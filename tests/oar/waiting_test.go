@@ -11,7 +11,7 @@ import (
 	"vjob/tests/golden"
 )
 
-// elsewhere are the submissions that are judged elsewhere, or differ on purpose.
+// elsewhere are the submissions that other tests check, or that differ on purpose.
 var elsewhere = map[string]string{
 	"c04": byLine, "c13": byLine, "c31": byLine, "c40": byLine, "c41": byLine, "c46": byLine, "c47": byLine, "c59": byLine, "c67": byLine, "c70": byLine,
 	"c79": byLine, "c80": byLine, "c82": byLine, "c83": byLine, "c85": byLine, "c86": byLine, "c88": byLine, "c104": byLine,
@@ -23,19 +23,19 @@ var elsewhere = map[string]string{
 
 const byLine = "judged by TestCommandLines"
 
-// family is cases of one kind.
+// family is a kind of cases.
 type family struct {
 	name   string
 	ids    []string
-	reason string // why they wait, or by what they are judged, or differ; "": judged here
+	reason string // why the cases wait or differ, or the test that checks them; "": checked here
 }
 
-// verdict is what became of the cases.
+// verdict returns the state of the cases.
 func (f *family) verdict() string {
 	return cmp.Or(f.reason, "judged") // a reason begins with judged, differs or waits
 }
 
-// families are all cases of the file.
+// families returns all cases of the file.
 func families(t *testing.T) []family {
 	t.Helper()
 	c := load(t)
@@ -94,7 +94,7 @@ func families(t *testing.T) []family {
 	)
 }
 
-// undriven are the cases of the daemon that switches OAR's nodes, with the reason.
+// undriven are the cases of OAR's node power daemon that do not apply, with the reason.
 var undriven = map[string]string{
 	"g01": pausesByCount, "g02": pausesByCount, "g04": keepalive, "g05": keepalive, "g07": keepalive,
 	"g08": "judged in virtual: a node that is wanted is asked to come up, and TestPeopleWinOverPowerManagement",
@@ -109,7 +109,7 @@ const (
 	keepalive     = "differs: what stays on beside the demand is spare_nodes and spare_share; settings that cannot be read are refused with their line"
 )
 
-// reasoned are cases of one kind by their reasons; those that have none are judged.
+// reasoned groups cases of one kind by reason. Cases without a reason are judged.
 func reasoned(name string, list []numbered, reasons map[string]string, judged string) (families []family) {
 	ids := map[string][]string{}
 	for _, x := range list {
@@ -130,7 +130,7 @@ const (
 	end   = "<!-- end of cases -->\n"
 )
 
-// Each case is judged or waits for a reason, which is shown here and in the guide.
+// Each case is judged or has a reason. The guide shows both.
 func TestWaiting(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range load(t).Submissions {

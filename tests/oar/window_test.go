@@ -9,9 +9,8 @@ import (
 	"vjob/oar"
 )
 
-// Case s20 of OAR 2: a job that is postponed is foreseen to start at that time, and does;
-// one that could not end by its deadline, or is to have started before now, never starts.
-// OAR has the former wait for ever.
+// Case s20 of OAR 2: a postponed job is forecast to start at its time, and does. A job that cannot end
+// by its deadline, or that expired, never starts; in OAR the former waits for ever.
 func TestWindows(t *testing.T) {
 	p := raise(t, fourNodes(), usualGap)
 	later := p.began.Add(2 * time.Hour).In(time.Local).Format(time.DateTime)
@@ -40,7 +39,7 @@ func TestWindows(t *testing.T) {
 	p.failed(blocked, "it will never run: it was to start by")
 }
 
-// failed demands that a job has failed, and says why.
+// failed checks that a job has failed, and why.
 func (p *plant) failed(id cluster.VJobID, why string) {
 	p.t.Helper()
 	if j := p.store.job(id); j.State != cluster.Failed || !strings.HasPrefix(j.Reason, why) {
@@ -48,8 +47,8 @@ func (p *plant) failed(id cluster.VJobID, why string) {
 	}
 }
 
-// Jobs run inside a container of a name; of several that have it, inside the first that
-// holds its room for long enough (case k014 of OAR 3). Names are those of one user.
+// Inner jobs run in a container with a name; of several, in the first that lasts long enough (case k014
+// of OAR 3). Names belong to a user.
 func TestNamedContainers(t *testing.T) {
 	x := open(t)
 	r := x.run("alice", "oarsub", "-t", "inner=yop", "sleep 1")
@@ -94,8 +93,8 @@ func number(t *testing.T, text string) (n int64) {
 	return int64(id)
 }
 
-// Of several -l the one that ends first is reckoned with the gap that OAR leaves: all nodes
-// in an hour and 61 s for an hour, or half of them now for two hours and half a minute.
+// Of several -l the forecast selects the one that ends first, with OAR's gap between jobs: all nodes
+// for an hour, starting in an hour and 61 s, or half of them now for two hours and half a minute.
 func TestShapeBesideAGap(t *testing.T) {
 	for gap, want := range map[time.Duration]int{0: 0, usualGap: 2} {
 		p := raise(t, fourNodes(), gap)

@@ -62,13 +62,13 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
-		r.tell(fmt.Sprintf("# Job %d is deleted: nobody is attached any more.", id))
+		r.tell(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
 	}
 	switch {
 	case errors.Is(err, console.ErrLeft):
 		return nil
 	case errors.Is(err, context.Canceled):
-		return stopped(1, "# Error: broken off.")
+		return stopped(1, "# Error: interrupted.")
 	}
 	return stopped(1, "# Error: %v", err)
 }
@@ -102,7 +102,7 @@ func (r *run) work(ctx context.Context, id int64) error {
 			refusals = 0
 			if told != j.State {
 				told = j.State
-				r.tell(fmt.Sprintf("# Job %d is %s: it is attached to again when it goes on.", id, told))
+				r.tell(fmt.Sprintf("# Job %d is %s: the terminal reconnects when it continues.", id, told))
 			}
 		}
 		if !r.Pause(ctx, look) {
@@ -118,11 +118,11 @@ func connect(ctx context.Context, r *run) error {
 	}
 	for _, name := range []string{"resource", "property", "queue", "reservation", "array", "array-param-file", "name", "hold", "interactive", "resubmit"} {
 		if r.has(name) {
-			r.tell(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects with a job that runs.", name))
+			r.tell(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects to a running job.", name))
 		}
 	}
 	if len(r.arguments) > 0 {
-		r.tell(fmt.Sprintf("# Warning: %q is not run: -C connects with a job that runs.", r.arguments[0]))
+		r.tell(fmt.Sprintf("# Warning: %q is not run: -C connects to a running job.", r.arguments[0]))
 	}
 	c, err := r.client()
 	if err != nil {
@@ -158,7 +158,7 @@ func connect(ctx context.Context, r *run) error {
 		return errNoop
 	}
 	if oar.HasJobType(j.Types, "container") {
-		return stopped(20, "# Error: job %d is a container: nothing runs in it but other jobs.", id)
+		return stopped(20, "# Error: job %d is a container: it runs only other jobs.", id)
 	}
 	if j.State != string(oar.StateRunning) {
 		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
@@ -167,7 +167,7 @@ func connect(ctx context.Context, r *run) error {
 	defer stop()
 	switch err := r.work(ctx, id); {
 	case errors.Is(err, console.ErrLeft):
-		r.tell(fmt.Sprintf("# Left: job %d goes on.", id))
+		r.tell(fmt.Sprintf("# Left: job %d continues.", id))
 		return nil
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):
 		return stopped(20, "# Error: job %d: you are not the right user.", id)

@@ -52,16 +52,16 @@ func commands() []command {
 		{"sub", "submit a job", "COMMAND", subOptions, sub},
 		{"stat", "show jobs", "", statOptions, stat},
 		{"del", "end jobs", "ID…", delOptions, del},
-		{"hold", "keep jobs that wait from being started, or suspend them", "ID…", holdOptions, hold},
-		{"resume", "let held or suspended jobs go on", "ID…", resumeOptions, resume},
+		{"hold", "hold waiting jobs, or suspend running ones", "ID…", holdOptions, hold},
+		{"resume", "release held jobs, resume suspended ones", "ID…", resumeOptions, resume},
 		{"nodes", "show the nodes", "[NODE…]", nodesOptions, nodes},
-		{"nodesetting", "let nodes take VMs, or move all off them", "", nodesettingOptions, nodesetting},
+		{"nodesetting", "enable nodes, or move all VMs away", "", nodesettingOptions, nodesetting},
 		{"property", "show the properties of nodes", "", propertyOptions, property},
 		{"queue", "show the queues", "", queueOptions, queue},
 		{"notify", "show the queues, as OAR 2.5 does", "", notifyOptions, notify},
-		{"removeresource", "not offered: nodes stand in the settings of vjobd", "ID", nil, removeresource},
-		{"walltime", "not offered: vjob walltime gives a job another walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
-		{"accounting", "nothing to do: what was used is counted at once", "", accountingOptions, accounting},
+		{"removeresource", "not offered: the settings of vjobd have the nodes", "ID", nil, removeresource},
+		{"walltime", "not offered: use vjob walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
+		{"accounting", "nothing to do: usage is counted at once", "", accountingOptions, accounting},
 	}
 }
 

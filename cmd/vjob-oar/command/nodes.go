@@ -104,12 +104,12 @@ func (r *run) nodes(ctx context.Context) ([]oar.Resource, error) {
 var nodesettingOptions = []script.OptionSpec{
 	{Name: "hostname", Letter: "h", Argument: script.TextArgument, Meaning: "the node, by its name"},
 	{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "the node, by its number"},
-	{Name: "state", Letter: "s", Argument: script.TextArgument, Meaning: "Alive, or Absent: everything is moved off it"},
-	{Name: "maintenance", Letter: "m", Argument: script.TextArgument, Meaning: "on, or off: Absent, and wait until nothing runs there; Alive"},
-	{Name: "drain", Letter: "d", Argument: script.TextArgument, Meaning: "on, or off: likewise, without waiting"},
+	{Name: "state", Letter: "s", Argument: script.TextArgument, Meaning: "Alive, or Absent: all VMs are moved away"},
+	{Name: "maintenance", Letter: "m", Argument: script.TextArgument, Meaning: "on: Absent, and wait until no VM runs there; off: Alive"},
+	{Name: "drain", Letter: "d", Argument: script.TextArgument, Meaning: "on or off: as Absent and Alive, without waiting"},
 	{Name: "no-wait", Letter: "n", Meaning: "do not wait"},
-	{Name: "add", Letter: "a", Meaning: "not offered: nodes stand in the settings of vjobd"},
-	{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "not offered: labels of nodes stand there as well"},
+	{Name: "add", Letter: "a", Meaning: "not offered: the settings of vjobd have the nodes"},
+	{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the labels of nodes"},
 	{Name: "file", Letter: "f", Argument: script.TextArgument},
 	{Name: "sql", Argument: script.TextArgument},
 	{Name: "last-property-value", Argument: script.TextArgument},
@@ -178,9 +178,9 @@ func wished(r *run) (string, error) {
 	case len(r.arguments) > 0:
 		return "", unusable(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
 	case r.has("add") && (r.has("resource") || r.has("state")):
-		return "", unusable(1, "A node that is added has no number and no state yet")
+		return "", unusable(1, "A new node has no number and no state")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
-		return "", stopped(1, "Nodes and their properties stand in the settings of vjobd: change nodes there and start it again")
+		return "", stopped(1, "Nodes and their properties are in the settings of vjobd: change nodes there and restart vjobd")
 	case r.has("sql"):
 		return "", stopped(12, "SQL is not offered: name the node with -h or -r")
 	case !r.has("hostname") && !r.has("resource"):
@@ -194,7 +194,7 @@ func wished(r *run) (string, error) {
 	case "Alive", "Absent":
 		return state, nil
 	case "Dead", "Suspected":
-		return "", stopped(1, "State %s is not set by hand: that a node is down has to be made sure of, vjob nodes --help", state)
+		return "", stopped(1, "State %s cannot be set: to declare a node down, fence it first, vjob nodes --help", state)
 	}
 	return "", unusable(1, "")
 }

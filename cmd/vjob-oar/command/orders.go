@@ -20,8 +20,8 @@ var (
 		byArray, bySQL,
 		{Name: "checkpoint", Letter: "c", Meaning: "not offered"},
 		{Name: "signal", Letter: "s", Argument: script.TextArgument, Meaning: "not offered"},
-		{Name: "besteffort", Letter: "b", Meaning: "not offered: terms of a job stay as they are"},
-		{Name: "force-terminate-finishing-job", Meaning: "not offered: what is left of a job is cleared until nothing is seen of it"},
+		{Name: "besteffort", Letter: "b", Meaning: "not offered: the terms of a job never change"},
+		{Name: "force-terminate-finishing-job", Meaning: "not offered: vjobd retries until the VMs of a job are gone"},
 	}
 	holdOptions   = []script.OptionSpec{byArray, bySQL, {Name: "running", Letter: "r", Meaning: "suspend jobs that run"}}
 	resumeOptions = []script.OptionSpec{byArray, bySQL}
@@ -179,12 +179,12 @@ func force(ctx context.Context, r *run, ids []int64) error {
 		case r.has("besteffort") && j.State != string(oar.StateRunning):
 			return stopped(9, "The job %d is not Running: its state is %s", id, j.State)
 		case r.has("besteffort"):
-			return stopped(9, "The terms of job %d stay as they are: submit it again with -t besteffort", id)
+			return stopped(9, "The terms of job %d never change: submit it again with -t besteffort", id)
 		case j.State != string(oar.StateFinishing):
 			return stopped(10, "The job %d is not Finishing: its state is %s", id, j.State)
 		}
 	}
-	return stopped(11, "It is too early: what is left of the jobs is cleared until nothing is seen of it, which cannot be forced")
+	return stopped(11, "Finishing jobs cannot be forced to end: vjobd retries until their VMs are gone")
 }
 
 // hold is oarhold.

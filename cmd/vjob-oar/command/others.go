@@ -12,9 +12,9 @@ import (
 
 var propertyOptions = []script.OptionSpec{
 	{Name: "list", Letter: "l", Meaning: "list the properties"},
-	{Name: "add", Letter: "a", Argument: script.TextArgument, Meaning: "not offered: labels of nodes stand in the settings of vjobd"},
-	{Name: "delete", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
-	{Name: "rename", Letter: "r", Argument: script.TextArgument, Meaning: "likewise"},
+	{Name: "add", Letter: "a", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the labels of nodes"},
+	{Name: "delete", Letter: "d", Argument: script.TextArgument, Meaning: "not offered"},
+	{Name: "rename", Letter: "r", Argument: script.TextArgument, Meaning: "not offered"},
 	{Name: "varchar", Letter: "c"},
 	{Name: "quiet", Letter: "q"},
 }
@@ -30,7 +30,7 @@ func property(ctx context.Context, r *run) error {
 		if slices.Contains(system, name) {
 			return stopped(1, "The property %q is an OAR system property", name)
 		}
-		return stopped(255, "Properties are labels of nodes: change nodes in the settings of vjobd and start it again")
+		return stopped(255, "Properties are labels of nodes: change nodes in the settings of vjobd and restart it")
 	}
 	if !r.has("list") {
 		return unusable(1, "")
@@ -93,7 +93,7 @@ func accounting(_ context.Context, r *run) error {
 		return err
 	}
 	if r.has("reinitialize") {
-		r.tell("# Nothing to do: what was used is counted at once.")
+		r.tell("# Nothing to do: usage is counted at once.")
 	}
 	if r.has("delete-before") {
 		return stopped(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")

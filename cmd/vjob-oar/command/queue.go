@@ -13,21 +13,21 @@ import (
 var (
 	queueOptions = []script.OptionSpec{
 		{Name: "list", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
-		{Name: "enable-all", Letter: "E", Meaning: "likewise"},
-		{Name: "disable-all", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Argument: script.TextArgument, Meaning: "likewise"},
-		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "likewise"},
+		{Name: "enable", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the queues"},
+		{Name: "disable", Letter: "d", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "enable-all", Letter: "E", Meaning: "not offered"},
+		{Name: "disable-all", Letter: "D", Meaning: "not offered"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "not offered"},
 	}
 	notifyOptions = []script.OptionSpec{
 		{Name: "list-queues", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable-queue", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable-queue", Letter: "d", Argument: script.TextArgument, Meaning: "likewise"},
-		{Name: "Enable-all-queues", Letter: "E", Meaning: "likewise"},
-		{Name: "Disable-all-queues", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Argument: script.TextArgument, Meaning: "likewise"},
-		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "likewise"},
+		{Name: "enable-queue", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the queues"},
+		{Name: "disable-queue", Letter: "d", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "Enable-all-queues", Letter: "E", Meaning: "not offered"},
+		{Name: "Disable-all-queues", Letter: "D", Meaning: "not offered"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "not offered"},
 	}
 )
 
@@ -40,7 +40,7 @@ func notify(ctx context.Context, r *run) error {
 	changes := slices.ContainsFunc(notifyOptions[1:], func(o script.OptionSpec) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
 		if len(r.arguments) > 0 {
-			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd looks around by itself.", r.arguments[0]))
+			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd detects changes itself.", r.arguments[0]))
 		}
 		return nil
 	}
@@ -54,7 +54,7 @@ func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy st
 		return err
 	}
 	if slices.ContainsFunc(changes, func(o script.OptionSpec) bool { return r.has(o.Name) }) {
-		return r.settled(ctx, "Queues stand in the settings of vjobd: change them there and start it again")
+		return r.settled(ctx, "Queues are in the settings of vjobd: change them there and restart vjobd")
 	}
 	c, err := r.client()
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *run) settled(ctx context.Context, why string) error {
 	case err != nil:
 		return err
 	case who.Role != "admin":
-		return stopped(8, "You must be oar or root to change what the site has")
+		return stopped(8, "You must be oar or root to change the settings of the site")
 	}
 	return stopped(1, "%s", why)
 }

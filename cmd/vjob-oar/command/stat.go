@@ -21,7 +21,7 @@ var statOptions = with(
 	script.OptionSpec{Name: "user", Letter: "u", Argument: script.OptionalArgument, Meaning: "only jobs of a user, without a name of yourself"},
 	script.OptionSpec{Name: "array", Argument: script.OptionalArgument, Meaning: "the places in arrays; with a number only this array"},
 	script.OptionSpec{Name: "compact", Letter: "c", Meaning: "a line for each array"},
-	script.OptionSpec{Name: "gantt", Letter: "g", Argument: script.TextArgument, Meaning: "who has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
+	script.OptionSpec{Name: "gantt", Letter: "g", Argument: script.TextArgument, Meaning: "which job has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
 	script.OptionSpec{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
 	script.OptionSpec{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
 	script.OptionSpec{Name: "accounting", Argument: script.TextArgument, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
