@@ -77,7 +77,7 @@ func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
 		_, f.Message, _ = strings.Cut(f.Message, "\n") // the output has OAR's line already
 	}
 	f.Error.Code, f.Error.Message, f.Error.Field = body.Code, body.Message, body.Field
-	if said, ok := errors.AsType[*refusedAfterOutput](cause); ok {
+	if said, ok := errors.AsType[*outputError](cause); ok {
 		f.Output = joinLines(said.said)
 	}
 	c.AbortWithStatusJSON(status, f)
@@ -97,14 +97,14 @@ func exitCodeOf(err error) oar.Exit {
 	return 1
 }
 
-// refusedAfterOutput is an error with the output of rules of admission before it.
-type refusedAfterOutput struct {
+// outputError is an error with the output of rules of admission before it.
+type outputError struct {
 	error
 	said []string
 }
 
 // Unwrap returns the error itself.
-func (r *refusedAfterOutput) Unwrap() error { return r.error }
+func (r *outputError) Unwrap() error { return r.error }
 
 // joinLines ends each line with a newline.
 func joinLines(list []string) string {

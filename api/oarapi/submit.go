@@ -75,7 +75,7 @@ func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body 
 		r.Output = append(r.Output, validating, line)
 	}
 	if err != nil {
-		return a, &refusedAfterOutput{err, r.Output}
+		return a, &outputError{err, r.Output}
 	}
 	a = oar.Accepted{ID: ids[0], IDs: ids, Warnings: joinLines(r.Warnings), Timestamp: d.now(), Links: jobLinks(strconv.FormatInt(ids[0], 10))}
 	for _, id := range ids {

@@ -62,8 +62,8 @@ const (
 	noSQL       = "differs: SQL is not offered"
 	noWalltime  = "differs: oarwalltime is switched off, as in OAR unless a site wants it; vjob walltime changes walltimes"
 	byAdmission = "differs: rules of admission set no names"
-	inSettings  = "differs: queues, nodes and their properties stand in the settings of the daemon"
-	asSubmitted = "differs: the terms of a job stay as they were submitted"
+	inSettings  = "differs: queues, nodes and their properties are in the settings of the daemon"
+	asSubmitted = "differs: the terms of a job never change"
 )
 
 // untried are the cases that do not apply, with the reason.
@@ -72,13 +72,13 @@ var untried = map[string]string{
 	"x020": "differs: unknown types are refused, as by OAR 2's rules",
 	"x026": byAdmission,
 	"x105": noSQL, "x232": noSQL,
-	"x110": "differs: what is left of a job is cleared until nothing is seen of it, which cannot be forced",
+	"x110": "differs: finishing jobs cannot be forced to end: vjobd retries until their VMs are gone",
 	"x113": asSubmitted, "x114": asSubmitted,
 	"x116": "differs: signals are not offered: they do not reach VMs",
 	"x212": noWalltime, "x214": noWalltime, "x215": noWalltime, "x217": noWalltime,
 	"x220": inSettings, "x221": inSettings, "x223": inSettings, "x224": inSettings, "x226": inSettings, "x227": inSettings,
 	"x236": inSettings, "x239": inSettings, "x241": inSettings, "x242": inSettings, "x244": inSettings,
-	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, which no test can",
+	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, too long for a test",
 }
 
 // Each case of OAR's commands is tried, or has a reason not to apply.

@@ -35,9 +35,9 @@ type scheduled struct {
 
 // unscheduled are the schedules of OAR 2 that are not compared, with the reason.
 var unscheduled = map[string]string{
-	"s07": "differs: a dependency on a job that there is not is refused",
+	"s07": "differs: a dependency on an unknown job is refused",
 	"s14": "judged by TestBestEffort",
-	"s19": "differs: timesharing has no effect, for a VM has its processors for itself",
+	"s19": "differs: timesharing has no effect: processors of a VM are not shared",
 	"s20": "judged by TestWindows; what cannot end by its deadline ends in Error, where OAR lets it wait for ever",
 	"s23": "judged by TestStateLog: the room of a suspended job is used",
 }
