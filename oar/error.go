@@ -27,14 +27,14 @@ const (
 
 // Error returns OAR's lines, then the position with the text, then the excerpt.
 func (e *Error) Error() string {
-	told := positioned(e.Position, e.Text)
+	text := positioned(e.Position, e.Text)
 	switch {
 	case e.OAR == "":
-		return told
+		return text
 	case e.OAR == NotEnoughResources, strings.HasPrefix(e.OAR, BadRequest):
-		return PrintableLine(e.OAR) + "\n" + verifyLine + "\n" + told
+		return PrintableLine(e.OAR) + "\n" + verifyLine + "\n" + text
 	}
-	return PrintableLine(e.OAR) + "\n" + told
+	return PrintableLine(e.OAR) + "\n" + text
 }
 
 // Is reports that the error is invalid input.

@@ -65,12 +65,12 @@ func (p *reservationParser) start(s bound) error {
 	if err != nil {
 		return err
 	}
-	at, odd, err := r.on(p.now).in(p.now.Location())
+	at, warning, err := r.on(p.now).in(p.now.Location())
 	if err != nil {
 		return p.bad(s, err)
 	}
 	p.result.Start = at
-	p.warn(s, odd)
+	p.warn(s, warning)
 	return nil
 }
 
@@ -80,9 +80,9 @@ func (p *reservationParser) end(s bound) error {
 		return err
 	}
 	start := p.result.Start
-	at, odd, err := r.on(start).in(p.now.Location())
+	at, warning, err := r.on(start).in(p.now.Location())
 	if err == nil && !r.hasDay && !at.After(start) {
-		at, odd, err = r.on(start).nextDay().in(p.now.Location())
+		at, warning, err = r.on(start).nextDay().in(p.now.Location())
 	}
 	if err == nil && !at.After(start) {
 		err = fmt.Errorf("the end is not after the start, %s", start.Format("2006-01-02 15:04:05"))
@@ -91,7 +91,7 @@ func (p *reservationParser) end(s bound) error {
 		return p.bad(s, err)
 	}
 	p.result.End = at
-	p.warn(s, odd)
+	p.warn(s, warning)
 	return nil
 }
 
@@ -106,9 +106,9 @@ func (p *reservationParser) read(s bound) (timeText, error) {
 	return r, nil
 }
 
-func (p *reservationParser) warn(s bound, odd string) {
-	if odd != "" {
-		p.result.Warnings = append(p.result.Warnings, Warning{Position: p.src.At(s.trimmed()), Text: odd})
+func (p *reservationParser) warn(s bound, warning string) {
+	if warning != "" {
+		p.result.Warnings = append(p.result.Warnings, Warning{Position: p.src.At(s.trimmed()), Text: warning})
 	}
 }
 

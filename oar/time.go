@@ -85,7 +85,7 @@ func (r timeText) nextDay() timeText {
 
 // in returns the instant at which the clocks of a zone show the time. If there are two, it is the
 // first, with a warning. If the time is skipped, the error tells how the clocks change.
-func (r timeText) in(zone *time.Location) (at time.Time, odd string, err error) {
+func (r timeText) in(zone *time.Location) (at time.Time, warning string, err error) {
 	wall := time.Date(r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, 0, time.UTC)
 	found := instants(wall, zone)
 	const layout = "2006-01-02 15:04:05"
@@ -143,7 +143,7 @@ func gap(wall time.Time, zone *time.Location) (before, after time.Time) {
 // ParseTime parses YYYY-MM-DD with an optional hh[:mm[:ss]] in a zone: the form of dates in the job
 // types postpone, deadline and expire, and in oarstat --accounting and --gantt. The warning, if any,
 // is about a time that occurs twice.
-func ParseTime(text string, zone *time.Location) (at time.Time, odd string, err error) {
+func ParseTime(text string, zone *time.Location) (at time.Time, warning string, err error) {
 	r, err := parseTimeText(text)
 	if err == nil && !r.hasDay {
 		err = fmt.Errorf("want YYYY-MM-DD, or YYYY-MM-DD hh:mm:ss")
@@ -163,23 +163,23 @@ const manyHours = 30 * 24 * time.Hour
 // ParseWalltime parses hours[:minutes[:seconds]], each of any size: "2", "0:90", "1:30:00". The hours
 // come first: "90" is 90 hours. As in OAR, an empty field is 0, and text after the seconds, or after
 // a | within a field, is ignored; the warning says so. The error states the fix.
-func ParseWalltime(text string) (d time.Duration, odd string, err error) {
+func ParseWalltime(text string) (d time.Duration, warning string, err error) {
 	fields := strings.Split(text, ":")
 	if strings.Trim(text, ":") == "" {
 		return 0, "", fmt.Errorf("want hours, hours:minutes or hours:minutes:seconds, such as 2 or 1:30:00")
 	}
 	if len(fields) > 3 {
-		odd = "what follows the seconds is not read"
+		warning = "what follows the seconds is not read"
 		fields = fields[:3]
 	}
 	units := []time.Duration{time.Hour, time.Minute, time.Second}
 	for i, f := range fields {
 		digits, rest, cut := strings.Cut(f, "|")
 		if cut {
-			odd = fmt.Sprintf("%q is not read", "|"+rest)
+			warning = fmt.Sprintf("%q is not read", "|"+rest)
 		}
 		if digits == "" {
-			odd = firstNonEmpty(odd, "an empty field is 0")
+			warning = firstNonEmpty(warning, "an empty field is 0")
 			continue
 		}
 		n, err := strconv.ParseUint(digits, 10, 63)
@@ -192,9 +192,9 @@ func ParseWalltime(text string) (d time.Duration, odd string, err error) {
 		d += time.Duration(n) * units[i]
 	}
 	if len(fields) == 1 && d > manyHours {
-		odd = firstNonEmpty(odd, "a number alone is hours")
+		warning = firstNonEmpty(warning, "a number alone is hours")
 	}
-	return d, odd, nil
+	return d, warning, nil
 }
 
 // FormatWalltime formats a walltime as hours:minutes:seconds without leading zeros, as in OAR's

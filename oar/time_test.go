@@ -27,8 +27,8 @@ func TestWalltime(t *testing.T) {
 		"0:0:9223372036": "2562047:47:16", "0:0:9223372037": "want less than 2562047 hours",
 		"": "want hours,", ":": "want hours,", "::": "want hours,", "1h": "want hours,", "-1": "want hours,", "1:x": "want hours,", " 1": "want hours,", "1.5": "want hours,",
 	} {
-		d, odd, err := oar.ParseWalltime(text)
-		got := strings.TrimSpace(oar.FormatWalltime(d) + " " + odd)
+		d, warning, err := oar.ParseWalltime(text)
+		got := strings.TrimSpace(oar.FormatWalltime(d) + " " + warning)
 		if err != nil {
 			got = err.Error()
 		}

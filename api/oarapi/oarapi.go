@@ -78,7 +78,7 @@ func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
 	}
 	f.Error.Code, f.Error.Message, f.Error.Field = body.Code, body.Message, body.Field
 	if said, ok := errors.AsType[*outputError](cause); ok {
-		f.Output = joinLines(said.said)
+		f.Output = joinLines(said.output)
 	}
 	c.AbortWithStatusJSON(status, f)
 }
@@ -100,7 +100,7 @@ func exitCodeOf(err error) oar.Exit {
 // outputError is an error with the output of rules of admission before it.
 type outputError struct {
 	error
-	said []string
+	output []string
 }
 
 // Unwrap returns the error itself.

@@ -70,7 +70,7 @@ func mergeScriptOptions(s *oar.Submission, o script.Options) (script.Options, []
 		return o, nil, nil
 	}
 	name, _, _ := strings.Cut(s.Command, " ")
-	found, odd, err := script.Scan(name, s.Script)
+	found, warnings, err := script.Scan(name, s.Script)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func mergeScriptOptions(s *oar.Submission, o script.Options) (script.Options, []
 		}
 	}
 	o, ignored := script.Merge(o, found)
-	for _, w := range odd {
+	for _, w := range warnings {
 		ignored = append(ignored, w.String())
 	}
 	return o, ignored, nil

@@ -20,7 +20,7 @@ import (
 // order is an order to a job.
 type order struct {
 	path, name, summary string
-	give                func(d *Dialect, ctx context.Context, who api.Subject, kept *journal.Kept) (reply, error)
+	run                 func(d *Dialect, ctx context.Context, who api.Subject, kept *journal.Kept) (reply, error)
 }
 
 // reply is the output and exit code of a command.
@@ -41,7 +41,7 @@ func orders() []order {
 
 func (d *Dialect) orderOperations() []api.Operation {
 	list := []api.Operation{
-		{Method: "DELETE", Path: "/jobs/:id", Name: "oarDelete", Summary: "End a job", Verb: api.Change, Result: oar.Done{}, Handle: d.ordered((*Dialect).remove)},
+		{Method: "DELETE", Path: "/jobs/:id", Name: "oarDelete", Summary: "End a job", Verb: api.Change, Result: oar.Done{}, Handle: d.handleOrder((*Dialect).remove)},
 		{Method: "POST", Path: "/jobs/:id", Name: "oarDo", Summary: "End a job, with the method delete", Verb: api.Change, Body: oar.Method{}, Result: oar.Done{}, Handle: d.method},
 		{
 			Method: "POST", Path: "/jobs/:id/resubmissions/new", Name: "oarResubmit", Summary: "Submit an ended job again", Verb: api.Create,
@@ -50,8 +50,8 @@ func (d *Dialect) orderOperations() []api.Operation {
 	}
 	for _, o := range orders() {
 		list = append(list,
-			api.Operation{Method: "POST", Path: "/jobs/:id/" + o.path + "/new", Name: "oar" + o.name + "Job", Summary: o.summary, Verb: api.Change, Result: oar.Done{}, Handle: d.ordered(o.give)},
-			api.Operation{Method: "POST", Path: "/jobs/array/:id/" + o.path + "/new", Name: "oar" + o.name + "Array", Summary: o.summary + ": each of an array", Verb: api.Change, Result: oar.Page[oar.Done]{}, Handle: d.arrayed(o.give)},
+			api.Operation{Method: "POST", Path: "/jobs/:id/" + o.path + "/new", Name: "oar" + o.name + "Job", Summary: o.summary, Verb: api.Change, Result: oar.Done{}, Handle: d.handleOrder(o.run)},
+			api.Operation{Method: "POST", Path: "/jobs/array/:id/" + o.path + "/new", Name: "oar" + o.name + "Array", Summary: o.summary + ": each of an array", Verb: api.Change, Result: oar.Page[oar.Done]{}, Handle: d.handleArrayOrder(o.run)},
 		)
 	}
 	for _, path := range []string{"signals", "signal"} {
@@ -63,9 +63,9 @@ func (d *Dialect) orderOperations() []api.Operation {
 	return list
 }
 
-// ordered gives an order to the job of the path. If the state of the job forbids it, the call succeeds
+// handleOrder gives an order to the job of the path. If the state of the job forbids it, the call succeeds
 // and the exit status tells.
-func (d *Dialect) ordered(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
+func (d *Dialect) handleOrder(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
 	return func(c *gin.Context, who api.Subject) error {
 		kept, err := d.findJob(c, who, api.Change)
 		if err != nil {
@@ -84,8 +84,8 @@ func (d *Dialect) done(id cluster.VJobID, r reply) oar.Done {
 	return oar.Done{ID: int64(id), Status: r.status, Output: r.output, Errors: r.errors, Exit: r.exit, Timestamp: d.now(), Links: jobLinks(id.String())}
 }
 
-// arrayed gives an order to each live job of an array.
-func (d *Dialect) arrayed(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
+// handleArrayOrder gives an order to each live job of an array.
+func (d *Dialect) handleArrayOrder(give func(*Dialect, context.Context, api.Subject, *journal.Kept) (reply, error)) func(*gin.Context, api.Subject) error {
 	return func(c *gin.Context, who api.Subject) error {
 		id, err := cluster.ParseVJobID(c.Param("id"))
 		if err != nil {
@@ -126,7 +126,7 @@ func (d *Dialect) method(c *gin.Context, who api.Subject) error {
 	if err := json.Unmarshal(data, &body); err != nil || body.Method != "delete" {
 		return cluster.BadField("method", body.Method, "delete")
 	}
-	return d.ordered((*Dialect).remove)(c, who)
+	return d.handleOrder((*Dialect).remove)(c, who)
 }
 
 func (d *Dialect) resubmit(c *gin.Context, who api.Subject) error {
@@ -178,7 +178,7 @@ func held(id cluster.VJobID) reply {
 }
 
 func (d *Dialect) suspend(ctx context.Context, who api.Subject, kept *journal.Kept) (reply, error) {
-	if !d.may(who) {
+	if !d.maySuspend(who) {
 		return cannot("hold", kept.ID, "only oar or root users can use '-r' option."), nil
 	}
 	r, _ := oar.RecordOf(kept.Labels)
@@ -206,7 +206,7 @@ func (d *Dialect) resume(ctx context.Context, who api.Subject, kept *journal.Kep
 	case oar.StateHold:
 	case oar.StateSuspended:
 		given = scheduler.OrderResume
-		if !d.may(who) {
+		if !d.maySuspend(who) {
 			return cannot("resume", kept.ID, "only oar or root user can resume Suspended jobs."), nil
 		}
 	default:
@@ -221,18 +221,18 @@ func (d *Dialect) resume(ctx context.Context, who api.Subject, kept *journal.Kep
 
 // checkpoint answers that signals do not reach VMs; if the job does not run, as OAR does.
 func (d *Dialect) checkpoint(_ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
-	return d.unreached(kept, fmt.Sprintf("Checkpointing the job %s ...ERROR.\n", kept.ID), "checkpoint"), nil
+	return d.notOffered(kept, fmt.Sprintf("Checkpointing the job %s ...ERROR.\n", kept.ID), "checkpoint"), nil
 }
 
 // signal answers like checkpoint.
 func (d *Dialect) signal(c *gin.Context, who api.Subject) error {
 	number := oar.Printable(c.Param("signal"))
-	return d.ordered(func(d *Dialect, _ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
-		return d.unreached(kept, fmt.Sprintf("Signaling the job %s with %s signal.\nERROR.\n", kept.ID, number), "signal"), nil
+	return d.handleOrder(func(d *Dialect, _ context.Context, _ api.Subject, kept *journal.Kept) (reply, error) {
+		return d.notOffered(kept, fmt.Sprintf("Signaling the job %s with %s signal.\nERROR.\n", kept.ID, number), "signal"), nil
 	})(c, who)
 }
 
-func (d *Dialect) unreached(kept *journal.Kept, output, what string) reply {
+func (d *Dialect) notOffered(kept *journal.Kept, output, what string) reply {
 	r, _ := oar.RecordOf(kept.Labels)
 	switch s := d.stateOf(kept); {
 	case s != oar.StateRunning:
@@ -249,5 +249,5 @@ func cannot(what string, id cluster.VJobID, why string) reply {
 	return reply{"Cannot " + what, "", "/!\\ Cannot " + what + " " + strconv.FormatInt(int64(id), 10) + ": " + why + "\n", 1}
 }
 
-// may reports whether the caller may suspend and resume running jobs.
-func (d *Dialect) may(who api.Subject) bool { return d.Suspenders || who.Role == "admin" }
+// maySuspend reports whether the caller may suspend and resume running jobs.
+func (d *Dialect) maySuspend(who api.Subject) bool { return d.Suspenders || who.Role == "admin" }

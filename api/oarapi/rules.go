@@ -16,7 +16,7 @@ import (
 // AdmitVJob applies the rules of admission to a vjob of the native API. Rules about levels of resources
 // never match it, and its memory is always known. It takes the values that rules set; properties become
 // a rule about its nodes. The error is an [*oar.Error].
-func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, world request.Inventory) error {
+func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, nodes request.Inventory) error {
 	admitted, _, err := site.Policy.Admit(admissionJob(w, by))
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, world reques
 	if len(admitted.Properties) == 0 {
 		return nil
 	}
-	fence, err := request.Fence(admitted.Properties, world, site.Request)
+	fence, err := request.Fence(admitted.Properties, nodes, site.Request)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func (t *submissionQueues) take(ctx context.Context, user string) (end func(), e
 func (t *submissionQueues) leave(user string, own *submissionQueue) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if own.users--; own.users == 0 {
+	own.users--
+	if own.users == 0 {
 		delete(t.of, user)
 	}
 }

@@ -50,7 +50,7 @@ type Translation struct {
 
 // Translate translates a submission. Dates are in the zone of now. The error is an [*oar.Error]; the
 // translation then has the output before it.
-func Translate(s *oar.Submission, by Caller, site *admission.Site, world request.Inventory, now time.Time) (Translation, error) {
+func Translate(s *oar.Submission, by Caller, site *admission.Site, nodes request.Inventory, now time.Time) (Translation, error) {
 	m := translator{submission: s, caller: by, site: site, now: now}
 	o, ignored, err := mergeScriptOptions(s, submittedOptions(s))
 	m.Warnings = ignored
@@ -63,7 +63,7 @@ func Translate(s *oar.Submission, by Caller, site *admission.Site, world request
 		m.readOptions,
 		m.admit,
 		m.record,
-		func() error { return m.place(world) },
+		func() error { return m.place(nodes) },
 		m.terms,
 	} {
 		if err := step(); err != nil {
@@ -213,7 +213,8 @@ func unprintable(r rune) bool { return unicode.IsControl(r) && !strings.Contains
 // readReservation parses -r. Its end sets the walltime unless the request does.
 func (m *translator) readReservation() (err error) {
 	text, given := m.options.Value(optionReservation)
-	if m.job.Reservation = given; !given {
+	m.job.Reservation = given
+	if !given {
 		return nil
 	}
 	if m.reserved, err = oar.ParseReservation(text, m.now); err != nil {
@@ -256,19 +257,19 @@ func (m *translator) admit() error {
 }
 
 // place translates resources into VMs.
-func (m *translator) place(world request.Inventory) error {
-	want := request.Spec{Request: m.job.Request, Filters: m.job.Properties, Memory: m.job.Memory}
-	meanings, err := request.Place(want, world, m.site.Request)
+func (m *translator) place(nodes request.Inventory) error {
+	spec := request.Spec{Request: m.job.Request, Filters: m.job.Properties, Memory: m.job.Memory}
+	placements, err := request.Place(spec, nodes, m.site.Request)
 	if err != nil {
 		return err
 	}
-	if m.Reservation && len(meanings) > 1 {
+	if m.Reservation && len(placements) > 1 {
 		m.warn("of several -l the first is reserved.")
-		meanings = meanings[:1]
+		placements = placements[:1]
 	}
-	for i := range meanings {
-		specs := m.vmSpecs(meanings[i].VMs, meanings[i].Walltime)
-		shape := wire.Shape{VMs: specs, WalltimeSeconds: m.walltime(meanings[i].Walltime), Rules: meanings[i].Rules}
+	for i := range placements {
+		specs := m.vmSpecs(placements[i].VMs, placements[i].Walltime)
+		shape := wire.Shape{VMs: specs, WalltimeSeconds: m.walltime(placements[i].Walltime), Rules: placements[i].Rules}
 		if i == 0 {
 			m.VJob.VMs, m.VJob.WalltimeSeconds, m.VJob.Rules = shape.VMs, shape.WalltimeSeconds, shape.Rules
 			continue

@@ -56,12 +56,12 @@ var ineffectiveTypes = map[string]string{
 // applyDatedType translates a type with a date. OAR starts no job that would end after its deadline.
 func (m *translator) applyDatedType(text string, t oar.JobType) error {
 	terms := &m.VJob.Terms
-	at, odd, err := oar.ParseTime(t.Value, m.now.Location())
+	at, warning, err := oar.ParseTime(t.Value, m.now.Location())
 	if err != nil {
 		return unusableType(text, err.Error())
 	}
-	if odd != "" {
-		m.warn(odd)
+	if warning != "" {
+		m.warn(warning)
 	}
 	at = at.UTC()
 	switch t.Name {

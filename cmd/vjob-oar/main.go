@@ -34,7 +34,7 @@ func run(ctx context.Context, line []string) int {
 		name, line = strings.TrimPrefix(line[0], "oar"), line[1:]
 	}
 	t := console.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
-	return command.Run(ctx, name, line, command.World{
+	return command.Run(ctx, name, line, command.Environment{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
 		Client: connect, Attach: t.Work, Size: t.Size, Pause: program.Sleep, Interrupted: program.Interrupted,
 	})

@@ -102,8 +102,8 @@ func walltime(path, text string) (time.Duration, error) {
 	if text == "" {
 		return request.NoWalltime, nil
 	}
-	d, odd, err := oar.ParseWalltime(text)
-	if err != nil || odd != "" { // in settings, warnings are errors
+	d, warning, err := oar.ParseWalltime(text)
+	if err != nil || warning != "" { // in settings, warnings are errors
 		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
 	}
 	return d, nil
@@ -127,8 +127,8 @@ var braces = regexp.MustCompile(`\{[^{}]*\}`)
 func (c *compiled) text(path, text string) error {
 	for _, h := range braces.FindAllString(text, -1) {
 		switch {
-		case !slices.Contains(holders, h):
-			return cluster.BadField(path, text, "of words in braces only "+strings.Join(holders, ", "))
+		case !slices.Contains(placeholders, h):
+			return cluster.BadField(path, text, "of words in braces only "+strings.Join(placeholders, ", "))
 		case h == "{type}" && len(c.When.Types) == 0 && c.When.UnknownTypes == nil:
 			return cluster.BadField(path, text, "{type} only with when.types or when.unknown_types, which tell which one")
 		case h == "{resource}" && len(c.When.Resources) == 0:

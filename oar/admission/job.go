@@ -68,13 +68,13 @@ func (j *Job) kind() string {
 	}
 }
 
-// typed returns the type with a name.
-func (j *Job) typed(name string) bool {
+// typeNamed returns the type with a name.
+func (j *Job) typeNamed(name string) bool {
 	return oar.HasJobType(j.Types, name)
 }
 
-// asks reports whether the job requests a level of a name.
-func (j *Job) asks(name string) bool {
+// requestsLevel reports whether the job requests a level of a name.
+func (j *Job) requestsLevel(name string) bool {
 	return slices.ContainsFunc(j.Request.Alternatives, func(a request.Alternative) bool {
 		return slices.ContainsFunc(a.Groups, func(g request.Group) bool {
 			return slices.ContainsFunc(g.Levels, func(l request.Level) bool { return l.Name == name })

@@ -32,7 +32,7 @@ const mark = "[ADMISSION RULE] "
 // user; the argument stays unchanged. The error is an [*oar.Error] with the exit code 254.
 func (p *Policy) Admit(j Job) (Job, []string, error) {
 	j = j.clone()
-	var said []string
+	var messages []string
 	for i := range p.rules {
 		r := &p.rules[i]
 		because, holds := r.holds(&j)
@@ -40,19 +40,19 @@ func (p *Policy) Admit(j Job) (Job, []string, error) {
 			continue
 		}
 		if j.GroupsUnknown && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
-			return j, said, &oar.Error{Exit: oar.ExitAdmission, Text: mark + fmt.Sprintf(
+			return j, messages, &oar.Error{Exit: oar.ExitAdmission, Text: mark + fmt.Sprintf(
 				"a rule (%s) goes by groups, and those of %s are unknown; an administrator states them: vjob accounts change %s --groups LIST",
 				r.Name, j.User, j.User)}
 		}
 		if r.Refuse != "" {
-			return j, said, &oar.Error{Exit: oar.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
+			return j, messages, &oar.Error{Exit: oar.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
 		}
 		r.apply(&j)
 		if r.Say != "" {
-			said = append(said, mark+r.fill(r.Say, &j, because))
+			messages = append(messages, mark+r.fill(r.Say, &j, because))
 		}
 	}
-	return j, said, nil
+	return j, messages, nil
 }
 
 // reason is the part of a job that matched a rule.
@@ -70,14 +70,14 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 	if w.NoMemory && j.Memory > 0 || r.least > 0 && j.Memory <= r.least || w.NoImage && j.Image != "" {
 		return because, false
 	}
-	if slices.ContainsFunc(w.NotTypes, j.typed) || !slices.ContainsFunc(j.Request.Alternatives, r.lasts) {
+	if slices.ContainsFunc(w.NotTypes, j.typeNamed) || !slices.ContainsFunc(j.Request.Alternatives, r.matchesWalltime) {
 		return because, false
 	}
 	var ok bool
-	if because.resource, ok = first(w.Resources, j.asks); !ok {
+	if because.resource, ok = first(w.Resources, j.requestsLevel); !ok {
 		return because, false
 	}
-	if because.jobType, ok = first(w.Types, j.typed); !ok {
+	if because.jobType, ok = first(w.Types, j.typeNamed); !ok {
 		return because, false
 	}
 	if w.UnknownTypes != nil {
@@ -100,8 +100,8 @@ func (r *compiled) submitter(j *Job) bool {
 		among(w.Queues, j.Queue) && !slices.Contains(w.NotQueues, j.Queue) && among(w.Projects, j.Project)
 }
 
-// lasts reports whether the walltime of an alternative matches the conditions.
-func (r *compiled) lasts(a request.Alternative) bool {
+// matchesWalltime reports whether the walltime of an alternative matches the conditions.
+func (r *compiled) matchesWalltime(a request.Alternative) bool {
 	return (!r.When.NoWalltime || a.Walltime == request.NoWalltime) && (r.over == request.NoWalltime || a.Walltime > r.over)
 }
 
@@ -139,14 +139,14 @@ func (r *compiled) apply(j *Job) {
 		return
 	}
 	for i := range j.Request.Alternatives {
-		if a := &j.Request.Alternatives[i]; r.lasts(*a) {
+		if a := &j.Request.Alternatives[i]; r.matchesWalltime(*a) {
 			a.Walltime = r.walltime
 		}
 	}
 }
 
-// holders are the placeholders of texts.
-var holders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
+// placeholders are the placeholders of texts.
+var placeholders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
 
 // fill replaces the placeholders.
 func (r *compiled) fill(text string, j *Job, because reason) string {

@@ -95,7 +95,8 @@ func (p *parser) not() (Expr, error) {
 
 // deeper counts nesting. The caller decrements depth afterwards.
 func (p *parser) deeper(at oar.Span) error {
-	if p.depth++; p.depth > MaxDepth {
+	p.depth++
+	if p.depth > MaxDepth {
 		return p.fail(at, "parentheses and NOT stand in each other more than %d deep", MaxDepth)
 	}
 	return nil
@@ -118,7 +119,8 @@ func (p *parser) term() (Expr, error) {
 		p.depth--
 		return x, nil
 	}
-	if p.terms++; p.terms > MaxTerms {
+	p.terms++
+	if p.terms > MaxTerms {
 		return nil, p.fail(at, "there are more than %d conditions", MaxTerms)
 	}
 	return p.condition()
@@ -194,7 +196,8 @@ func (p *parser) list() ([]Operand, error) {
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, o); len(list) > MaxTerms {
+		list = append(list, o)
+		if len(list) > MaxTerms {
 			return nil, p.fail(o.Span, "a list has at most %d values", MaxTerms)
 		}
 		if p.accept("", ")") {

@@ -11,7 +11,8 @@ import (
 func (p *parser) parseLevels(g *Group) error {
 	for p.tok.isSign("/") {
 		before := p.tok.span.End
-		if p.advance(); p.tok.isSign("/") && p.tok.span.Off > before {
+		p.advance()
+		if p.tok.isSign("/") && p.tok.span.Off > before {
 			return p.failLevel(before, "there is no level between the two /")
 		}
 	}
@@ -20,7 +21,8 @@ func (p *parser) parseLevels(g *Group) error {
 		if err != nil {
 			return err
 		}
-		if g.Levels = append(g.Levels, l); len(g.Levels) > MaxLevels {
+		g.Levels = append(g.Levels, l)
+		if len(g.Levels) > MaxLevels {
 			return p.failLevel(l.Span.Off, "there are more than %d levels", MaxLevels)
 		}
 		if !p.tok.isSign("/") {
@@ -62,12 +64,13 @@ func (p *parser) parseLevel() (Level, error) {
 	from := l.Span.Off
 	switch p.tok.class {
 	case word:
-	case braced, open:
+	case braced, unclosed:
 		return l, p.braceError()
 	default:
 		return l, p.failLevel(from, "%s stands here: want the name of a level, such as nodes", p.quotedToken())
 	}
-	if p.advance(); p.tok.class == junk {
+	p.advance()
+	if p.tok.class == invalid {
 		return l, p.failLevel(from, "%s must not be in the name of a level: want letters, digits and _", p.quotedToken())
 	}
 	if !p.tok.isSign("=") {
@@ -124,7 +127,8 @@ func (p *parser) parseCount(l *Level, from int) error {
 	default:
 		return p.countError(from, t)
 	}
-	if p.advance(); p.tok.class == junk && p.tok.span.Off == t.span.End {
+	p.advance()
+	if p.tok.class == invalid && p.tok.span.Off == t.span.End {
 		return p.countError(from, t)
 	}
 	return nil
@@ -159,7 +163,8 @@ func (p *parser) parseWalltime(begin int) (time.Duration, error) {
 	if name.text != "walltime" {
 		return NoWalltime, p.fail(name.span, p.resourceLine(begin), "%s is no walltime: want walltime=h:m:s", oar.Quoted(name.text))
 	}
-	if p.advance(); !p.tok.isSign("=") {
+	p.advance()
+	if !p.tok.isSign("=") {
 		return NoWalltime, p.fail(name.span, p.resourceLine(begin), "want = and a time behind walltime, such as walltime=1:30:0")
 	}
 	value := strings.TrimLeft(p.text[p.tok.span.End:], whitespace)
@@ -175,12 +180,12 @@ func (p *parser) parseWalltime(begin int) (time.Duration, error) {
 		return NoWalltime, p.fail(at, p.resourceLine(begin), "%s is no time: want hours, hours:minutes or hours:minutes:seconds", oar.Quoted(value))
 	}
 	at.End = at.Off + size
-	d, odd, err := oar.ParseWalltime(p.text[at.Off:at.End])
+	d, warning, err := oar.ParseWalltime(p.text[at.Off:at.End])
 	if err != nil {
 		return NoWalltime, p.fail(at, "# Error: cannot recognize walltime resource value", "%s: %v", oar.Quoted(p.text[at.Off:at.End]), err)
 	}
-	if odd != "" {
-		p.warn(at, "%s: this is %s", odd, oar.FormatWalltime(d))
+	if warning != "" {
+		p.warn(at, "%s: this is %s", warning, oar.FormatWalltime(d))
 	}
 	return d, nil
 }

@@ -11,12 +11,12 @@ import (
 type class uint8
 
 const (
-	end    class = iota
-	word         // letters, digits and _
-	sign         // = / + ,
-	braced       // { … }, the text without the braces
-	open         // an unclosed {, or one with a } between quotes
-	junk         // anything else
+	end      class = iota
+	word           // letters, digits and _
+	sign           // = / + ,
+	braced         // { … }, the text without the braces
+	unclosed       // an unclosed {, or one with a } between quotes
+	invalid        // anything else
 )
 
 type token struct {
@@ -46,7 +46,7 @@ func (l *lexer) next() token {
 	if from == len(l.text) {
 		return token{end, "", oar.Span{Off: from, End: from}}
 	}
-	c := junk
+	c := invalid
 	switch b := l.text[from]; {
 	case b == '{':
 		return l.braces()
@@ -72,7 +72,7 @@ func (l *lexer) braces() token {
 	from := l.at
 	fault := func(at int) token {
 		l.at = len(l.text)
-		return token{open, l.text[at : at+1], oar.Span{Off: at, End: at + 1}}
+		return token{unclosed, l.text[at : at+1], oar.Span{Off: at, End: at + 1}}
 	}
 	quote := -1 // position of the open quote
 	for i := from + 1; i < len(l.text); i++ {

@@ -22,7 +22,7 @@ func (r *ruleWriter) nodes() string {
 	}
 	var list []string
 	for _, f := range r.filters {
-		text, ok := r.p.labelled(f.Expr)
+		text, ok := r.placer.translateCondition(f.Expr)
 		if !ok {
 			return nodeSet(r.matching)
 		}
@@ -34,9 +34,9 @@ func (r *ruleWriter) nodes() string {
 	return "(" + strings.Join(list, " & ") + ")"
 }
 
-// labelled translates a condition on values of labels to the language of rules. ok is false for
+// translateCondition translates a condition on values of labels to the language of rules. ok is false for
 // conditions that the language lacks: comparisons of numbers, and values that no node has.
-func (p *placer) labelled(x property.Expr) (text string, ok bool) {
+func (p *placer) translateCondition(x property.Expr) (text string, ok bool) {
 	switch x := x.(type) {
 	case property.Compare:
 		key, known := labelKey(x.Left.Text, p.known)
@@ -47,7 +47,7 @@ func (p *placer) labelled(x property.Expr) (text string, ok bool) {
 	case property.In:
 		var list []string
 		for _, o := range x.List {
-			text, ok := p.labelled(property.Compare{Op: "=", Left: x.X, Right: o})
+			text, ok := p.translateCondition(property.Compare{Op: "=", Left: x.X, Right: o})
 			if !ok || x.Not {
 				return "", false
 			}
@@ -55,18 +55,18 @@ func (p *placer) labelled(x property.Expr) (text string, ok bool) {
 		}
 		return "(" + strings.Join(list, " + ") + ")", true
 	case property.And:
-		return p.joined(x, " & ")
+		return p.joinConditions(x, " & ")
 	case property.Or:
-		return p.joined(x, " + ")
+		return p.joinConditions(x, " + ")
 	default:
 		return "", false
 	}
 }
 
-func (p *placer) joined(list []property.Expr, sign string) (string, bool) {
+func (p *placer) joinConditions(list []property.Expr, sign string) (string, bool) {
 	texts := make([]string, len(list))
 	for i, x := range list {
-		text, ok := p.labelled(x)
+		text, ok := p.translateCondition(x)
 		if !ok {
 			return "", false
 		}

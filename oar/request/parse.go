@@ -99,7 +99,8 @@ func (p *parser) parseAlternative() (Alternative, error) {
 		if err != nil {
 			return a, err
 		}
-		if a.Groups = append(a.Groups, g); len(a.Groups) > MaxGroups {
+		a.Groups = append(a.Groups, g)
+		if len(a.Groups) > MaxGroups {
 			return a, p.fail(g.Span, p.resourceLine(begin), "there are more than %d groups", MaxGroups)
 		}
 	}

@@ -42,8 +42,8 @@ func (m *Placement) CPU() (sum cluster.MilliCPU) {
 
 // Place places each alternative of a request on a cluster. As in OAR, an alternative that does not fit
 // on the empty cluster refuses the whole request. The error is an [*oar.Error] with the exit code 8.
-func Place(w Spec, world Inventory, site Config) ([]Placement, error) {
-	labels := world.labels()
+func Place(w Spec, inventory Inventory, site Config) ([]Placement, error) {
+	labels := inventory.labels()
 	names := slices.Concat(labels, site.Nodes, []string{cpuProperty, memoryProperty})
 	for _, f := range w.Filters {
 		if err := f.Check(names); err != nil {
@@ -56,7 +56,7 @@ func Place(w Spec, world Inventory, site Config) ([]Placement, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := placer{spec: w, inventory: &world, known: labels, site: site, source: a.Source, multiple: len(shapes) > 1, sets: map[string]string{}}
+		p := placer{spec: w, inventory: &inventory, known: labels, site: site, source: a.Source, multiple: len(shapes) > 1, sets: map[string]string{}}
 		for j := range shapes {
 			if err := shapes[j].Property.Check(names); err != nil {
 				return nil, err
@@ -98,7 +98,7 @@ func (p *placer) group(s *VMGroup, g Group) error {
 	if err != nil {
 		return err
 	}
-	rules := &ruleWriter{p: p, shape: s, request: g, filters: filters, matching: nodes, labels: labels, all: all, first: len(p.vms)}
+	rules := &ruleWriter{placer: p, vms: s, request: g, filters: filters, matching: nodes, labels: labels, all: all, first: len(p.vms)}
 	counts, words := p.counts(s, all, size)
 	if words {
 		if rules.cells, err = p.choose(all, s, size); err != nil {
@@ -223,7 +223,7 @@ func (p *placer) tooFew(s *VMGroup, all *region, size cluster.Resources, counts 
 	l := s.Labels[0]
 	have := len(all.parts)
 	if counts != nil {
-		have = all.good(counts, size, s.Unit)
+		have = all.countEnough(counts, size, s.Unit)
 	}
 	return p.fail(l.Span, fmt.Sprintf("of the groups of nodes by %s, %d match and have enough room", l.Name, have))
 }

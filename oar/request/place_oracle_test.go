@@ -70,7 +70,8 @@ func allowed(t *testing.T, m *request.Placement, world request.Inventory, host [
 func meant(a request.Alternative, filters []property.Filter, m *request.Placement, world request.Inventory, host []int) bool {
 	load := make([]cluster.Resources, len(world.Nodes))
 	for vm, n := range host {
-		if load[n] = load[n].Plus(m.VMs[vm]); !load[n].Fits(world.Nodes[n].Capacity) {
+		load[n] = load[n].Plus(m.VMs[vm])
+		if !load[n].Fits(world.Nodes[n].Capacity) {
 			return false
 		}
 	}
@@ -229,7 +230,8 @@ func allNodes(vms, nodes int, try func(host []int)) {
 		try(host)
 		i := 0
 		for ; i < vms; i++ {
-			if host[i]++; host[i] < nodes {
+			host[i]++
+			if host[i] < nodes {
 				break
 			}
 			host[i] = 0

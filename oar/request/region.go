@@ -98,11 +98,11 @@ func (r *region) enough(counts []int, size cluster.Resources, unit Unit) bool {
 	if r.depth == 0 {
 		return capacity(r.nodes, size, unit) >= counts[0]
 	}
-	return r.good(counts, size, unit) >= counts[0]
+	return r.countEnough(counts, size, unit) >= counts[0]
 }
 
-// good counts the parts that have enough.
-func (r *region) good(counts []int, size cluster.Resources, unit Unit) (n int) {
+// countEnough counts the parts that have enough.
+func (r *region) countEnough(counts []int, size cluster.Resources, unit Unit) (n int) {
 	for _, p := range r.parts {
 		if p.enough(counts[1:], size, unit) {
 			n++

@@ -12,8 +12,8 @@ import (
 
 // ruleWriter writes the rules for the VMs of one group.
 type ruleWriter struct {
-	p        *placer
-	shape    *VMGroup
+	placer   *placer
+	vms      *VMGroup
 	request  Group
 	filters  []property.Filter
 	matching []*cluster.Node
@@ -29,59 +29,59 @@ type ruleWriter struct {
 const maxInlineSet = 40
 
 func (r *ruleWriter) write(b *strings.Builder) {
-	rules := r.places()
-	if r.shape.Unit == Node && r.total > 1 {
-		rules = append(rules, fmt.Sprintf("spread(%s);", r.ranks(r.first, r.total)))
+	rules := r.placeRules()
+	if r.vms.Unit == Node && r.total > 1 {
+		rules = append(rules, fmt.Sprintf("spread(%s);", r.vmSet(r.first, r.total)))
 	}
-	if r.shape.Whole() && r.uneven() {
-		rules = append(rules, fmt.Sprintf("lonely(%s);", r.ranks(r.first, r.total)))
+	if r.vms.Whole() && r.uneven() {
+		rules = append(rules, fmt.Sprintf("lonely(%s);", r.vmSet(r.first, r.total)))
 	}
 	if len(rules) > 0 {
 		fmt.Fprintf(b, "# %s\n%s\n", oar.PrintableLine(r.request.String()), strings.Join(rules, "\n"))
 	}
 }
 
-// places returns the rules about nodes. A long set of nodes becomes a variable that later groups
+// placeRules returns the rules about nodes. A long set of nodes becomes a variable that later groups
 // share.
-func (r *ruleWriter) places() (rules []string) {
+func (r *ruleWriter) placeRules() (rules []string) {
 	if r.counts == nil {
 		at := r.first
 		for _, c := range r.cells {
-			rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(at, c.vms), nodeSet(c.nodes)))
+			rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.vmSet(at, c.vms), nodeSet(c.nodes)))
 			at += c.vms
 		}
 		return rules
 	}
 	nodes := r.nodes()
 	if len(nodes) <= maxInlineSet {
-		return r.inside(nodes)
+		return r.nodeRules(nodes)
 	}
-	name, known := r.p.sets[nodes]
+	name, known := r.placer.sets[nodes]
 	if !known {
-		name = fmt.Sprintf("$nodes%d", len(r.p.sets)+1)
+		name = fmt.Sprintf("$nodes%d", len(r.placer.sets)+1)
 	}
-	rules = r.inside(name)
+	rules = r.nodeRules(name)
 	if !known && strings.Contains(strings.Join(rules, ""), name) {
-		r.p.sets[nodes] = name
+		r.placer.sets[nodes] = name
 		rules = slices.Insert(rules, 0, fmt.Sprintf("%s = %s;", name, nodes))
 	}
 	return rules
 }
 
-// inside returns the rules for VMs that may use any of the nodes, or any of their groups.
-func (r *ruleWriter) inside(nodes string) (rules []string) {
+// nodeRules returns the rules for VMs that may use any of the nodes, or any of their groups.
+func (r *ruleWriter) nodeRules(nodes string) (rules []string) {
 	if len(r.labels) == 0 && nodes != allNodes {
-		rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.ranks(r.first, r.total), nodes))
+		rules = append(rules, fmt.Sprintf("fence(%s, %s);", r.vmSet(r.first, r.total), nodes))
 	}
 	for depth := 1; depth <= len(r.labels); depth++ {
-		rules = append(rules, r.within(depth, nodes))
+		rules = append(rules, r.levelRule(depth, nodes))
 	}
 	return rules
 }
 
-// within returns the rule for one level of labels: the VMs of each set stay inside one group, and
+// levelRule returns the rule for one level of labels: the VMs of each set stay inside one group, and
 // different sets are in different groups.
-func (r *ruleWriter) within(depth int, nodes string) string {
+func (r *ruleWriter) levelRule(depth int, nodes string) string {
 	sets := 1
 	for _, n := range r.counts[:depth] {
 		sets *= n
@@ -95,11 +95,11 @@ func (r *ruleWriter) within(depth int, nodes string) string {
 		groups = "{" + strings.Join(list, ", ") + "}"
 	}
 	if sets == 1 {
-		return fmt.Sprintf("among(%s, %s);", r.ranks(r.first, r.total), groups)
+		return fmt.Sprintf("among(%s, %s);", r.vmSet(r.first, r.total), groups)
 	}
 	list := make([]string, sets)
 	for i := range list {
-		list[i] = "{" + r.family(r.first+i*(r.total/sets), r.total/sets) + "}"
+		list[i] = "{" + r.vmRange(r.first+i*(r.total/sets), r.total/sets) + "}"
 	}
 	return fmt.Sprintf("splitAmong({%s}, %s);", strings.Join(list, ", "), groups)
 }
@@ -111,15 +111,15 @@ func (r *ruleWriter) uneven() bool {
 	})
 }
 
-// ranks formats a set of VMs, $VMS for all of them.
-func (r *ruleWriter) ranks(first, n int) string {
-	if first == 0 && n == r.total && !r.p.multiple {
+// vmSet formats a set of VMs, $VMS for all of them.
+func (r *ruleWriter) vmSet(first, n int) string {
+	if first == 0 && n == r.total && !r.placer.multiple {
 		return "$VMS"
 	}
-	return r.family(first, n)
+	return r.vmRange(first, n)
 }
 
-func (r *ruleWriter) family(first, n int) string {
+func (r *ruleWriter) vmRange(first, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("VM%d", first)
 	}
@@ -128,16 +128,16 @@ func (r *ruleWriter) family(first, n int) string {
 
 // Fence returns the rule that keeps all VMs of a vjob on the nodes that match all filters, in the
 // language of docs/rules.md; it lists the nodes. The error is an [*oar.Error].
-func Fence(filters []property.Filter, world Inventory, site Config) (string, error) {
-	names := slices.Concat(world.labels(), site.Nodes, []string{cpuProperty, memoryProperty})
+func Fence(filters []property.Filter, inventory Inventory, site Config) (string, error) {
+	names := slices.Concat(inventory.labels(), site.Nodes, []string{cpuProperty, memoryProperty})
 	var nodes []*cluster.Node
 	for _, f := range filters {
 		if err := f.Check(names); err != nil {
 			return "", err
 		}
 	}
-	for i := range world.Nodes {
-		n := &world.Nodes[i]
+	for i := range inventory.Nodes {
+		n := &inventory.Nodes[i]
 		of := nodeProperties(n, site)
 		if !slices.ContainsFunc(filters, func(f property.Filter) bool { return f.Expr != nil && !f.Matches(of) }) {
 			nodes = append(nodes, n)

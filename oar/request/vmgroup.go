@@ -33,7 +33,7 @@ func VMGroups(a Alternative, site Config) ([]VMGroup, error) {
 	for i, g := range a.Groups {
 		f := groupBuilder{source: a.Source, site: site}
 		var err error
-		if list[i], err = f.shape(g); err != nil {
+		if list[i], err = f.build(g); err != nil {
 			return nil, err
 		}
 	}
@@ -46,8 +46,8 @@ type groupBuilder struct {
 	site   Config
 }
 
-// shape takes labels first, then the level that a VM stands for. Levels below that are its size.
-func (f *groupBuilder) shape(g Group) (VMGroup, error) {
+// build takes labels first, then the level that a VM stands for. Levels below that are its size.
+func (f *groupBuilder) build(g Group) (VMGroup, error) {
 	s := VMGroup{Property: g.Property, Unit: Label}
 	size := cluster.MilliCPU(0)
 	before := Label
@@ -55,9 +55,9 @@ func (f *groupBuilder) shape(g Group) (VMGroup, error) {
 		u := f.site.unit(l.Name)
 		switch {
 		case u > before:
-			return s, f.bad(l, "%s stands below %s: levels go from the outer to the inner", l.Name, g.Levels[i-1].Name)
+			return s, f.fail(l, "%s stands below %s: levels go from the outer to the inner", l.Name, g.Levels[i-1].Name)
 		case u == before && u != Label:
-			return s, f.bad(l, "%s and %s mean the same: want one of them", g.Levels[i-1].Name, l.Name)
+			return s, f.fail(l, "%s and %s mean the same: want one of them", g.Levels[i-1].Name, l.Name)
 		case l.Count == "0":
 			return s, &oar.Error{
 				Exit: oar.ExitResources, OAR: oar.NotEnoughResources, Position: f.source.At(l.Span),
@@ -66,10 +66,10 @@ func (f *groupBuilder) shape(g Group) (VMGroup, error) {
 		case u == Label:
 			s.Labels = append(s.Labels, l)
 		case s.Unit == Label:
-			s.Unit, s.VMs, size = u, l, f.alone(u)
+			s.Unit, s.VMs, size = u, l, f.defaultSize(u)
 		default:
 			var err error
-			if size, err = f.part(l, g.Levels[i-1], size); err != nil {
+			if size, err = f.partSize(l, g.Levels[i-1], size); err != nil {
 				return s, err
 			}
 		}
@@ -83,8 +83,8 @@ func (f *groupBuilder) shape(g Group) (VMGroup, error) {
 	return s, nil
 }
 
-// alone returns the size of a VM for a level with no level below it.
-func (f *groupBuilder) alone(u Unit) cluster.MilliCPU {
+// defaultSize returns the size of a VM for a level with no level below it.
+func (f *groupBuilder) defaultSize(u Unit) cluster.MilliCPU {
 	switch u {
 	case CPU:
 		return cluster.CPU * cluster.MilliCPU(f.site.CoresPerCPU)
@@ -95,33 +95,33 @@ func (f *groupBuilder) alone(u Unit) cluster.MilliCPU {
 	}
 }
 
-// part returns the size of a VM from a level below the VM's: cores of a cpu, cpus or cores of a node.
+// partSize returns the size of a VM from a level below the VM's: cores of a cpu, cpus or cores of a node.
 // above is the size so far.
-func (f *groupBuilder) part(l, outer Level, above cluster.MilliCPU) (cluster.MilliCPU, error) {
+func (f *groupBuilder) partSize(l, outer Level, above cluster.MilliCPU) (cluster.MilliCPU, error) {
 	perCPU := f.site.unit(l.Name) == Core && f.site.unit(outer.Name) == CPU
 	if l.Count == All {
 		return above, nil
 	}
 	n, ok := l.Count.Number()
-	one := f.alone(f.site.unit(l.Name))
+	one := f.defaultSize(f.site.unit(l.Name))
 	if perCPU {
 		one = above / cluster.MilliCPU(f.site.CoresPerCPU) // one in each cpu
 	}
 	switch {
 	case !ok:
-		return 0, f.bad(l, "a VM has its size before it is known what is free: want a number or ALL")
+		return 0, f.fail(l, "a VM has its size before it is known what is free: want a number or ALL")
 	case perCPU && above == 0:
-		return 0, f.bad(l, "it is not known how many cpus a node has: want a number of %s", outer.Name)
+		return 0, f.fail(l, "it is not known how many cpus a node has: want a number of %s", outer.Name)
 	case perCPU && f.site.CoresPerCPU > 1 && n > f.site.CoresPerCPU:
-		return 0, f.bad(l, "a %s has %d cores", outer.Name, f.site.CoresPerCPU)
+		return 0, f.fail(l, "a %s has %d cores", outer.Name, f.site.CoresPerCPU)
 	case n > int(MaxCPUs*cluster.CPU/one):
-		return 0, f.bad(l, "a VM has at most %d processors", MaxCPUs)
+		return 0, f.fail(l, "a VM has at most %d processors", MaxCPUs)
 	}
 	return one * cluster.MilliCPU(n), nil
 }
 
-// bad refuses a level that parses but has no meaning here.
-func (f *groupBuilder) bad(l Level, format string, args ...any) error {
+// fail refuses a level that parses but has no meaning here.
+func (f *groupBuilder) fail(l Level, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &oar.Error{
 		Exit: oar.ExitResources, OAR: oar.BadRequest + " (" + l.String() + ")",

@@ -183,7 +183,8 @@ func (s *scanner) warn(at oar.Span, text string) {
 
 // fail records an error with OAR's line.
 func (s *scanner) fail(at oar.Span, line string, err error) {
-	if s.failed++; s.failed > MaxErrors {
+	s.failed++
+	if s.failed > MaxErrors {
 		return
 	}
 	s.errs = append(s.errs, &oar.Error{

@@ -13,8 +13,8 @@ import (
 	"vjob/cmd/console"
 )
 
-// types types on the console of a job and returns the output until the connection ends.
-func types(ctx context.Context, c *client.Client, job int64, text string) (shown string, err error) {
+// typeInConsole types on the console of a job and returns the output until the connection ends.
+func typeInConsole(ctx context.Context, c *client.Client, job int64, text string) (shown string, err error) {
 	line, err := c.Attach(ctx, job, 0)
 	if err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func TestInteractive(t *testing.T) {
 	x := open(t)
 	shown := ""
 	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
-		text, err := types(ctx, c, job, "hallo\rexit\r")
+		text, err := typeInConsole(ctx, c, job, "hallo\rexit\r")
 		shown += text
 		return err
 	}
@@ -70,8 +70,9 @@ func TestAttachAgain(t *testing.T) {
 	x.until(id, "Running")
 	times := 0
 	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
-		if times++; times > 1 {
-			_, err := types(ctx, c, job, "exit\r")
+		times++
+		if times > 1 {
+			_, err := typeInConsole(ctx, c, job, "exit\r")
 			return err
 		}
 		line, err := c.Attach(ctx, job, 0)

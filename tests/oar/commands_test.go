@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// trial is a case of OAR's commands. The expected exit code and output are those of the case unless set
+// commandCase is a case of OAR's commands. The expected exit code and output are those of the case unless set
 // here.
-type trial struct {
+type commandCase struct {
 	user, line string // words separated by |; see fill
 	exit       int
 	says       string // part of the output
 }
 
-// trials are the cases that apply. If OAR 3 has other exit codes than OAR 2, those of OAR 2 count.
-var trials = map[string]trial{
+// commandCases are the cases that apply. If OAR 3 has other exit codes than OAR 2, those of OAR 2 count.
+var commandCases = map[string]commandCase{
 	"x001": {"alice", "oarsub", 5, "Usage: oarsub"},
 	"x002": {"alice", "oarsub|-q|default|sleep 1", 0, "OAR_JOB_ID="},
 	"x004": {"alice", "oarsub|-l|resource_id=1000|sleep 1", 8, "There are not enough resources for your request"},
@@ -66,8 +66,8 @@ const (
 	asSubmitted = "differs: the terms of a job never change"
 )
 
-// untried are the cases that do not apply, with the reason.
-var untried = map[string]string{
+// skippedCommands are the cases that do not apply, with the reason.
+var skippedCommands = map[string]string{
 	"x019": "differs: a reservation at the clock of OAR's test; those of OAR 2 are judged by TestReservations",
 	"x020": "differs: unknown types are refused, as by OAR 2's rules",
 	"x026": byAdmission,
@@ -105,8 +105,8 @@ func TestCommands(t *testing.T) {
 	jobs["<suspended>"] = suspended
 	tried := map[string]bool{}
 	for _, c := range load(t).Commands {
-		tr, ok := trials[c.ID]
-		if _, why := untried[c.ID]; ok == why {
+		tr, ok := commandCases[c.ID]
+		if _, why := skippedCommands[c.ID]; ok == why {
 			t.Errorf("%s is neither tried nor has a reason, or both", c.ID)
 		}
 		if !ok {
@@ -133,7 +133,7 @@ func TestCommands(t *testing.T) {
 			}
 		})
 	}
-	for id := range trials {
+	for id := range commandCases {
 		if !tried[id] {
 			t.Errorf("there is no case %s", id)
 		}

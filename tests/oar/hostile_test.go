@@ -65,7 +65,7 @@ func TestForeignJobs(t *testing.T) {
 				words := strings.Split(strings.ReplaceAll(line, "ID", id), "|")
 				return fmt.Sprint(x.run("alice", words[0], words[1:]...))
 			}
-			same(t, line, ask(id), ask(none), id, none)
+			compareAnswers(t, line, ask(id), ask(none), id, none)
 		}
 		for _, c := range calls {
 			ask := func(id string) string {
@@ -85,7 +85,7 @@ func TestForeignJobs(t *testing.T) {
 				}
 				return string(text)
 			}
-			same(t, c, ask(id), ask(none), id, none)
+			compareAnswers(t, c, ask(id), ask(none), id, none)
 		}
 	}
 	if after := x.shown("bob"); after != before {
@@ -93,8 +93,8 @@ func TestForeignJobs(t *testing.T) {
 	}
 }
 
-// same compares the answers for another user's job and for a missing job.
-func same(t *testing.T, what, of, ofNone, id, none string) {
+// compareAnswers compares the answers for another user's job and for a missing job.
+func compareAnswers(t *testing.T, what, of, ofNone, id, none string) {
 	t.Helper()
 	if strings.Contains(of, secret) || strings.Contains(of, "bob") && !strings.Contains(what, "bob") {
 		t.Errorf("%s tells something of job %s: %s", what, id, of)

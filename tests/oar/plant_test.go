@@ -32,9 +32,9 @@ import (
 	"vjob/sim/simclock"
 )
 
-// plant is the scheduler of the daemon in virtual time, with submissions by oarsub's options. Its
+// simulation is the scheduler of the daemon in virtual time, with submissions by oarsub's options. Its
 // schedule is reproducible to the second.
-type plant struct {
+type simulation struct {
 	t     *testing.T
 	nodes []cluster.Node
 	shell *simclock.Shell
@@ -65,19 +65,19 @@ func (s *labelled) job(id cluster.VJobID) *cluster.VJob {
 // considers all submissions until then together, as OAR does.
 const pause = 10 * time.Millisecond
 
-// raise starts a scheduler that leaves a gap after each job.
-func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quota.Quota) *plant {
+// newSimulation starts a scheduler that leaves a gap after each job.
+func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quota.Quota) *simulation {
 	t.Helper()
 	policy, err := oaradmission.Compile(oaradmission.ForVMs())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &plant{t: t, nodes: nodes, jobs: map[cluster.VJobID]*cluster.VJob{}, site: oaradmission.Site{
+	p := &simulation{t: t, nodes: nodes, jobs: map[cluster.VJobID]*cluster.VJob{}, site: oaradmission.Site{
 		Request: request.DefaultConfig(), Policy: policy,
 		Queues: []string{"admin"}, Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}}
 	p.store = &labelled{nodes: nodes}
-	rules := ordered(t, quotas)
+	rules := oarOrdering(t, quotas)
 	config := simulated.Config{Profile: simulated.Lab}
 	for _, n := range nodes {
 		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
@@ -100,9 +100,9 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 	return p
 }
 
-// ordered returns the queues of OAR, with conservative backfilling, in the order of queue priority and
+// oarOrdering returns the queues of OAR, with conservative backfilling, in the order of queue priority and
 // submission.
-func ordered(t *testing.T, quotas []quota.Quota) ordering.Rules {
+func oarOrdering(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	t.Helper()
 	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
 	if err != nil {
@@ -119,10 +119,10 @@ func ordered(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	}
 }
 
-// sub submits a job as oarsub does, and returns its number; the last word is the command.
-func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
+// submit submits a job as oarsub does, and returns its number; the last word is the command.
+func (p *simulation) submit(user string, words ...string) (cluster.VJobID, error) {
 	p.t.Helper()
-	s := body(options(p.t, words[:len(words)-1]))
+	s := submissionOf(options(p.t, words[:len(words)-1]))
 	s.Command = words[len(words)-1]
 	world := request.Inventory{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
 	for i, n := range p.shell.Snapshot().Nodes {
@@ -149,8 +149,8 @@ func (p *plant) sub(user string, words ...string) (cluster.VJobID, error) {
 	return accepted.ID, nil
 }
 
-// body converts options of oarsub to a submission.
-func body(o script.Options) *oar.Submission {
+// submissionOf converts options of oarsub to a submission.
+func submissionOf(o script.Options) *oar.Submission {
 	text := func(name string) string { v, _ := o.Value(name); return v }
 	number := func(name string) oar.Number { n, _ := strconv.Atoi(text(name)); return oar.Number(n) }
 	given := func(name string) oar.Switch { _, ok := o.Value(name); return oar.Switch(ok) }
@@ -162,10 +162,10 @@ func body(o script.Options) *oar.Submission {
 	}
 }
 
-// must submits a job that must be accepted.
-func (p *plant) must(user string, words ...string) cluster.VJobID {
+// mustSubmit submits a job that must be accepted.
+func (p *simulation) mustSubmit(user string, words ...string) cluster.VJobID {
 	p.t.Helper()
-	id, err := p.sub(user, words...)
+	id, err := p.submit(user, words...)
 	if err != nil {
 		p.t.Fatalf("oarsub %q: %v", words, err)
 	}
@@ -173,34 +173,34 @@ func (p *plant) must(user string, words ...string) cluster.VJobID {
 }
 
 // run advances the clock.
-func (p *plant) run(d time.Duration) {
+func (p *simulation) run(d time.Duration) {
 	p.t.Helper()
 	if err := p.shell.Until(p.shell.Now().Add(d)); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// lot is the schedule of a job.
-type lot struct {
+// jobSchedule is the schedule of a job.
+type jobSchedule struct {
 	State oar.State
 	Start int64 // seconds after the beginning, -1 if unknown
 	Nodes []string
 }
 
-func (l lot) String() string {
+func (l jobSchedule) String() string {
 	return fmt.Sprintf("%s from %d s on %s", l.State, l.Start, strings.Join(l.Nodes, "+"))
 }
 
-// lot returns the schedule of a job. A job that is running at the first look has start 0.
-func (p *plant) lot(id cluster.VJobID) lot {
+// schedule returns the schedule of a job. A job that is running at the first look has start 0.
+func (p *simulation) schedule(id cluster.VJobID) jobSchedule {
 	p.t.Helper()
 	status, live := p.shell.Snapshot().VJobs[id]
 	if !live {
-		return lot{State: oar.StateTerminated, Start: -1}
+		return jobSchedule{State: oar.StateTerminated, Start: -1}
 	}
 	v := oar.JobView{VJob: p.jobs[id].Clone(), Planned: status.Promised}
 	v.VJob.State, v.Held = status.State, status.Held
-	l := lot{State: v.State(), Start: -1}
+	l := jobSchedule{State: v.State(), Start: -1}
 	seen := map[cluster.NodeID]bool{}
 	for _, m := range status.Gang.Members {
 		node := m.Node
@@ -224,8 +224,8 @@ func (p *plant) lot(id cluster.VJobID) lot {
 	return l
 }
 
-// even returns nodes with equal numbers of processors: n01 and so on.
-func even(n int, cpus int64) (nodes []cluster.Node) {
+// equalNodes returns nodes with equal numbers of processors: n01 and so on.
+func equalNodes(n int, cpus int64) (nodes []cluster.Node) {
 	for i := range n {
 		nodes = append(nodes, cluster.Node{
 			ID: cluster.NodeID(fmt.Sprintf("n%02d", i+1)), Capacity: cluster.Resources{CPU: cluster.MilliCPU(cpus) * cluster.CPU, Memory: cluster.MiB(cpus) * 4 * cluster.GiB},

@@ -14,11 +14,11 @@ import (
 	"vjob/scheduler"
 )
 
-// game is a schedule of OAR 3. The jobs of a line are submitted together:
+// scenario is a schedule of OAR 3. The jobs of a line are submitted together:
 // "toto: -l nodes=2,walltime=0:1:0". After a pass each expectation must hold: the number of the line
 // from 1, and "starts S", "never starts", "refused", "on N nodes", "beside M" (starts when M does) or
 // "not beside M".
-type game struct {
+type scenario struct {
 	nodes  []cluster.Node
 	gap    time.Duration
 	quotas []quota.Quota
@@ -26,9 +26,9 @@ type game struct {
 	expect []string
 }
 
-// played are the schedules of OAR 3 that apply. OAR's resources are processors here, and jobs that have
+// scenarios are the schedules of OAR 3 that apply. OAR's resources are processors here, and jobs that have
 // been placed there are reservations here.
-var played = map[string]game{
+var scenarios = map[string]scenario{
 	"k002": {thirtyTwo, 0, nil, []string{"u: -l nodes=2,walltime=0:1:0", "u: -l nodes=2,walltime=0:1:0", "u: -l nodes=4,walltime=0:0:40"}, []string{"1 starts 0", "1 on 2 nodes", "2 starts 0", "3 starts 60"}},
 	"k004": {gpus, 0, nil, []string{"u: -l nodes=2+gpu=2,walltime=0:1:0", "u: -l nodes=4,walltime=0:1:0"}, []string{"1 refused", "2 starts 0"}},
 	"k005": {thirtyTwo, 20 * time.Second, nil, []string{"u: -l nodes=2,walltime=0:0:40", "u: -l nodes=2,walltime=0:0:40", "u: -l nodes=4,walltime=0:0:40"}, []string{"1 starts 0", "1 on 2 nodes", "2 starts 0", "3 starts 60"}},
@@ -71,17 +71,17 @@ var played = map[string]game{
 
 // The platforms of OAR 3's tests.
 var (
-	thirtyTwo = even(4, 8)
-	one       = even(1, 5)
-	five      = sized(2, 2, 1)
+	thirtyTwo = equalNodes(4, 8)
+	one       = equalNodes(1, 5)
+	five      = sizedNodes(2, 2, 1)
 	gpus      = func() []cluster.Node {
-		nodes := even(4, 8)
+		nodes := equalNodes(4, 8)
 		nodes[3].Labels["gpu"] = "1"
 		return nodes
 	}()
 	// tree is eight nodes of four processors, in quarters of halves.
 	tree = func() []cluster.Node {
-		nodes := even(8, 4)
+		nodes := equalNodes(8, 4)
 		for i := range nodes {
 			nodes[i].Labels = map[string]string{"half": fmt.Sprint(i / 4), "quarter": fmt.Sprint(i / 2)}
 		}
@@ -89,10 +89,10 @@ var (
 	}()
 )
 
-func sized(cpus ...int64) (nodes []cluster.Node) {
-	nodes = even(len(cpus), 1)
+func sizedNodes(cpus ...int64) (nodes []cluster.Node) {
+	nodes = equalNodes(len(cpus), 1)
 	for i, n := range cpus {
-		nodes[i].Capacity = even(1, n)[0].Capacity
+		nodes[i].Capacity = equalNodes(1, n)[0].Capacity
 	}
 	return nodes
 }
@@ -106,7 +106,7 @@ func blocks(text string) (nodes []cluster.Node) {
 		_, _ = fmt.Sscanf(part[1:], "-%d", &n)
 		names = append(names, slices.Repeat([]string{name}, n)...)
 	}
-	nodes = even(len(names), 1)
+	nodes = equalNodes(len(names), 1)
 	for i, name := range names {
 		if name != "x" {
 			nodes[i].Labels["block"] = name
@@ -122,8 +122,8 @@ func of(user string, cpus int64) []quota.Quota {
 	return []quota.Quota{{Name: "of " + user, User: user, Limits: calendar.Always(quota.Limits{quota.CPU: cpus * int64(cluster.CPU)})}}
 }
 
-// unplayed are the schedules of OAR 3 that do not apply, with the reason.
-var unplayed = map[string]string{
+// skippedScenarios are the schedules of OAR 3 that do not apply, with the reason.
+var skippedScenarios = map[string]string{
 	"k013": "differs: no container is inside another", "k014": "judged by TestNamedContainers", "w003": noWalltime,
 	"k016": "judged by TestAfter", "k017": "judged by TestAfter",
 	"m014": "judged by TestLateReservation", "m015": "judged by TestLateReservation",
@@ -142,7 +142,7 @@ var unplayed = map[string]string{
 	"m012": "differs: a reservation cannot be moved into the past",
 	"m026": "differs: schedulers are not separate programs, so none can be missing",
 	"o002": "differs: timesharing has no effect: processors of a VM are not shared",
-	"f004": "differs: each pass considers all waiting jobs", "f005": "differs: all that wait are looked at in each pass",
+	"f004": "differs: each pass considers all waiting jobs", "f005": "differs: each pass considers all waiting jobs",
 	"f007": "differs: the case fails with OAR itself; fair share is judged in queue/fairshare",
 	"w001": noWalltime,
 	"e001": wakes, "e003": wakes, "e004": wakes,
@@ -162,16 +162,16 @@ func TestPlayed(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range load(t).Tests {
 		known[c.ID] = true
-		if _, why := unplayed[c.ID]; why == (played[c.ID].jobs != nil) {
+		if _, why := skippedScenarios[c.ID]; why == (scenarios[c.ID].jobs != nil) {
 			t.Errorf("%s is neither played nor has a reason, or both", c.ID)
 		}
 	}
-	for id := range unplayed {
+	for id := range skippedScenarios {
 		if !known[id] {
 			t.Errorf("there is no case %s", id)
 		}
 	}
-	for id, g := range played {
+	for id, g := range scenarios {
 		if !known[id] {
 			t.Errorf("there is no case %s", id)
 		}
@@ -179,9 +179,9 @@ func TestPlayed(t *testing.T) {
 	}
 }
 
-func (g *game) play(t *testing.T) {
+func (g *scenario) play(t *testing.T) {
 	t.Helper()
-	p := raise(t, g.nodes, g.gap, g.quotas...)
+	p := newSimulation(t, g.nodes, g.gap, g.quotas...)
 	ids, refused := make([]cluster.VJobID, len(g.jobs)), make([]error, len(g.jobs))
 	for i, line := range g.jobs {
 		who, what, _ := strings.Cut(line, ": ")
@@ -197,24 +197,24 @@ func (g *game) play(t *testing.T) {
 				words[k] = p.shell.Now().Add(d).Format(time.DateTime)
 			}
 		}
-		ids[i], refused[i] = p.sub(user, append(words, "sleep 100000")...)
+		ids[i], refused[i] = p.submit(user, append(words, "sleep 100000")...)
 	}
 	p.run(2 * pause)
 	for _, e := range g.expect {
 		var i int
 		_, _ = fmt.Sscan(e, &i)
 		_, want, _ := strings.Cut(e, " ")
-		p.meets(want, ids, ids[i-1], refused[i-1])
+		p.checkExpectation(want, ids, ids[i-1], refused[i-1])
 	}
 }
 
-// meets checks an expectation.
-func (p *plant) meets(want string, ids []cluster.VJobID, id cluster.VJobID, refused error) {
+// checkExpectation checks an expectation.
+func (p *simulation) checkExpectation(want string, ids []cluster.VJobID, id cluster.VJobID, refused error) {
 	p.t.Helper()
 	var n int
-	ok, got := false, lot{Start: -1}
+	ok, got := false, jobSchedule{Start: -1}
 	if refused == nil {
-		got = p.lot(id)
+		got = p.schedule(id)
 	}
 	switch {
 	case want == "refused":
@@ -226,14 +226,14 @@ func (p *plant) meets(want string, ids []cluster.VJobID, id cluster.VJobID, refu
 		ok = got.Start == int64(n)
 	case scan(want, "runs after %d", &n):
 		p.run(time.Duration(n) * time.Second)
-		got = p.lot(id)
+		got = p.schedule(id)
 		ok = got.State == oar.StateRunning
 	case scan(want, "on %d nodes", &n) && strings.HasSuffix(want, "nodes"):
 		ok = len(got.Nodes) == n
 	case scan(want, "beside %d", &n):
-		ok = got.Start == p.lot(ids[n-1]).Start && got.Start >= 0
+		ok = got.Start == p.schedule(ids[n-1]).Start && got.Start >= 0
 	case scan(want, "not beside %d", &n):
-		ok = got.Start != p.lot(ids[n-1]).Start
+		ok = got.Start != p.schedule(ids[n-1]).Start
 	case want == "in a quarter of each half":
 		ok = p.halves(got.Nodes) == "0:1 1:1"
 	case want == "in two quarters of each half":
@@ -252,7 +252,7 @@ func scan(text, format string, n *int) bool {
 }
 
 // halves counts the quarters of each half that contain the nodes.
-func (p *plant) halves(names []string) string {
+func (p *simulation) halves(names []string) string {
 	quarters := map[string]map[string]bool{"0": {}, "1": {}}
 	for _, n := range p.nodes {
 		if slices.Contains(names, string(n.ID)) {
@@ -279,21 +279,21 @@ func nodeNames(text string) string {
 
 // A dependent job starts when the other has ended, successfully or not.
 func TestAfter(t *testing.T) {
-	for name, end := range map[string]func(*plant, cluster.VJobID){
-		"k016: Error": func(p *plant, id cluster.VJobID) {
+	for name, end := range map[string]func(*simulation, cluster.VJobID){
+		"k016: Error": func(p *simulation, id cluster.VJobID) {
 			if err := p.shell.Order(id, scheduler.OrderDelete, "u"); err != nil {
 				p.t.Fatal(err)
 			}
 		},
-		"k017: Terminated": func(p *plant, _ cluster.VJobID) { p.run(10 * time.Minute) },
+		"k017: Terminated": func(p *simulation, _ cluster.VJobID) { p.run(10 * time.Minute) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := raise(t, thirtyTwo, 20*time.Second)
-			first := p.must("u", "-l", "nodes=2,walltime=0:1:0", "sleep 10")
+			p := newSimulation(t, thirtyTwo, 20*time.Second)
+			first := p.mustSubmit("u", "-l", "nodes=2,walltime=0:1:0", "sleep 10")
 			end(p, first)
-			second := p.must("u", "-l", "nodes=2,walltime=0:1:20", "-a", first.String(), "sleep 10")
+			second := p.mustSubmit("u", "-l", "nodes=2,walltime=0:1:20", "-a", first.String(), "sleep 10")
 			p.run(2 * pause)
-			if l := p.lot(second); l.Start != 0 || len(l.Nodes) != 2 {
+			if l := p.schedule(second); l.Start != 0 || len(l.Nodes) != 2 {
 				t.Errorf("%s", l)
 			}
 		})
@@ -305,30 +305,30 @@ func TestAfter(t *testing.T) {
 func TestLateReservation(t *testing.T) {
 	for name, gone := range map[string]cluster.NodeState{"r003: absent": cluster.Draining, "r004: dead": cluster.Down} {
 		t.Run(name, func(t *testing.T) {
-			p := raise(t, even(1, 2), usualGap)
+			p := newSimulation(t, equalNodes(1, 2), usualGap)
 			at := p.shell.Now().Add(2 * time.Hour)
-			id := p.must("u", "-r", at.Format(time.DateTime), "-l", "nodes=1,walltime=1", "sleep 100000")
+			id := p.mustSubmit("u", "-r", at.Format(time.DateTime), "-l", "nodes=1,walltime=1", "sleep 100000")
 			p.set("n01", gone)
 			p.run(time.Minute)
-			if l := p.lot(id); l.State != oar.StateWaiting || l.Start != 7200 {
+			if l := p.schedule(id); l.State != oar.StateWaiting || l.Start != 7200 {
 				t.Errorf("at 18:00: %s", l)
 			}
 			p.run(at.Sub(p.shell.Now()) - time.Minute)
 			p.set("n01", cluster.Online)
 			p.run(2 * time.Minute)
-			if l := p.lot(id); l.State != oar.StateRunning && l.State != oar.StateLaunching {
+			if l := p.schedule(id); l.State != oar.StateRunning && l.State != oar.StateLaunching {
 				t.Errorf("at 20:01: %s", l)
 			}
 		})
 	}
 	t.Run("m014 and m015", func(t *testing.T) {
-		p := raise(t, five, time.Minute)
-		id := p.must("u", "-r", p.shell.Now().Add(10*time.Second).Format(time.DateTime), "-l", "core=4,walltime=0:10:0", "sleep 100000")
+		p := newSimulation(t, five, time.Minute)
+		id := p.mustSubmit("u", "-r", p.shell.Now().Add(10*time.Second).Format(time.DateTime), "-l", "core=4,walltime=0:10:0", "sleep 100000")
 		for _, n := range p.nodes {
 			p.set(n.ID, cluster.Draining)
 		}
 		p.run(30 * time.Second)
-		if l := p.lot(id); l.State != oar.StateWaiting {
+		if l := p.schedule(id); l.State != oar.StateWaiting {
 			t.Errorf("20 s after its start: %s", l)
 		}
 		p.run(330 * time.Second)
@@ -336,13 +336,13 @@ func TestLateReservation(t *testing.T) {
 			p.set(n.ID, cluster.Online)
 		}
 		p.run(10 * time.Second)
-		if l := p.lot(id); l.Start != 0 {
+		if l := p.schedule(id); l.Start != 0 {
 			t.Errorf("350 s after its start: %s", l)
 		}
 	})
 }
 
-func (p *plant) set(node cluster.NodeID, to cluster.NodeState) {
+func (p *simulation) set(node cluster.NodeID, to cluster.NodeState) {
 	p.t.Helper()
 	if err := p.shell.SetNode(node, to, "root"); err != nil {
 		p.t.Fatal(err)
@@ -351,16 +351,16 @@ func (p *plant) set(node cluster.NodeID, to cluster.NodeState) {
 
 // A running best-effort job ends before a reservation, as early as the site has set and not earlier.
 func TestRoomForReservation(t *testing.T) {
-	p := raise(t, one, time.Minute)
-	id := p.must("u", "-t", "besteffort", "-l", "core=4,walltime=10", "sleep 100000")
+	p := newSimulation(t, one, time.Minute)
+	id := p.mustSubmit("u", "-t", "besteffort", "-l", "core=4,walltime=10", "sleep 100000")
 	p.run(time.Minute)
-	p.must("u", "-r", p.shell.Now().Add(3*time.Minute).Format(time.DateTime), "-l", "core=4,walltime=1", "sleep 100000")
+	p.mustSubmit("u", "-r", p.shell.Now().Add(3*time.Minute).Format(time.DateTime), "-l", "core=4,walltime=1", "sleep 100000")
 	p.run(time.Minute)
-	if l := p.lot(id); l.State != oar.StateRunning {
+	if l := p.schedule(id); l.State != oar.StateRunning {
 		t.Errorf("two minutes before: %s", l)
 	}
 	p.run(80 * time.Second)
-	if l := p.lot(id); l.State == oar.StateRunning {
+	if l := p.schedule(id); l.State == oar.StateRunning {
 		t.Errorf("40 s before, where a minute is set: %s", l)
 	}
 }
@@ -404,21 +404,21 @@ func TestQuotasByTheClock(t *testing.T) {
 		}
 		at = next
 	}
-	p := raise(t, thirtyTwo, 20*time.Second, quota.Quota{Name: "by the day", User: quota.Each, Limits: limits})
+	p := newSimulation(t, thirtyTwo, 20*time.Second, quota.Quota{Name: "by the day", User: quota.Each, Limits: limits})
 	p.run(monday.Sub(p.shell.Now()))
-	narrow := p.must("toto", "-l", "nodes=3,walltime=0:1:0", "sleep 100000")
-	if wide, err := p.sub("toto", "-l", "nodes=4,walltime=0:1:0", "sleep 100000"); err == nil {
+	narrow := p.mustSubmit("toto", "-l", "nodes=3,walltime=0:1:0", "sleep 100000")
+	if wide, err := p.submit("toto", "-l", "nodes=4,walltime=0:1:0", "sleep 100000"); err == nil {
 		p.run(2 * pause)
-		if l := p.lot(wide); l.State != oar.StateWaiting || l.Start >= 0 {
+		if l := p.schedule(wide); l.State != oar.StateWaiting || l.Start >= 0 {
 			t.Errorf("4 nodes: %s", l)
 		}
 	}
 	p.run(3*24*time.Hour - time.Minute)
-	if l := p.lot(narrow); l.State != oar.StateWaiting {
+	if l := p.schedule(narrow); l.State != oar.StateWaiting {
 		t.Errorf("on Wednesday: %s", l)
 	}
 	p.run(time.Minute + 2*pause)
-	if l := p.lot(narrow); l.Start != 0 || len(l.Nodes) != 3 {
+	if l := p.schedule(narrow); l.Start != 0 || len(l.Nodes) != 3 {
 		t.Errorf("on Thursday: %s", l)
 	}
 }

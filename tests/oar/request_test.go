@@ -11,16 +11,16 @@ import (
 	"vjob/oar/request"
 )
 
-// spelt has the counts as the cases write them.
-var spelt = map[request.Count]string{request.All: "-1", request.Best: "-2", request.BestHalf: "-3"}
+// countWords has the counts as the cases write them.
+var countWords = map[request.Count]string{request.All: "-1", request.Best: "-2", request.BestHalf: "-3"}
 
-// said formats an alternative on one line.
-func said(a request.Alternative) string {
+// formatAlternative formats an alternative on one line.
+func formatAlternative(a request.Alternative) string {
 	var b strings.Builder
 	for _, g := range a.Groups {
 		fmt.Fprintf(&b, "{%s}", g.Property.Text)
 		for _, l := range g.Levels {
-			n, word := spelt[l.Count]
+			n, word := countWords[l.Count]
 			if !word {
 				n = string(l.Count)
 			}
@@ -34,8 +34,8 @@ func said(a request.Alternative) string {
 	return b.String()
 }
 
-// wanted formats the alternative of a case on one line.
-func wanted(t *testing.T, a alternative) string {
+// formatCase formats the alternative of a case on one line.
+func formatCase(t *testing.T, a alternative) string {
 	t.Helper()
 	var b strings.Builder
 	for _, g := range a.Groups {
@@ -76,10 +76,10 @@ func TestRequests(t *testing.T) {
 			}
 			var got, want []string
 			for _, a := range r.Alternatives {
-				got = append(got, said(a))
+				got = append(got, formatAlternative(a))
 			}
 			for _, a := range c.OAR2.Alternatives {
-				want = append(want, wanted(t, a))
+				want = append(want, formatCase(t, a))
 			}
 			if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 				t.Errorf("%q:\ngot  %s\nwant %s", c.L, g, w)

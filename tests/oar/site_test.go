@@ -97,7 +97,7 @@ type result struct {
 func (x *site) run(user, name string, line ...string) result {
 	x.tb.Helper()
 	var out, errs bytes.Buffer
-	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.World{
+	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.Environment{
 		Out: &out, Err: &errs, Now: time.Now, Version: "test",
 		Getenv: func(k string) string { return x.env[k] },
 		Client: func() (*client.Client, error) { return x.client(user), nil },

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// unlived are the state changes of OAR's tests that do not apply, with the reason.
-var unlived = map[string]string{
+// skippedStates are the state changes of OAR's tests that do not apply, with the reason.
+var skippedStates = map[string]string{
 	"st02": "differs: what a command exits with is shown, and nothing is submitted again for it",
 	"st04": noPrologue, "st07": noPrologue, "st08": noPrologue,
 	"st05": "differs: a job that waits is deleted at once, and not by a module that comes by later",
@@ -62,7 +62,7 @@ func TestStates(t *testing.T) {
 	}
 	for _, c := range load(t).Machine {
 		live, ok := lived[c.ID]
-		if _, why := unlived[c.ID]; why == ok {
+		if _, why := skippedStates[c.ID]; why == ok {
 			t.Errorf("%s is neither lived through nor has a reason, or both", c.ID)
 		}
 		if ok {

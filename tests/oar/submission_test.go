@@ -15,8 +15,8 @@ import (
 	"vjob/oar/script"
 )
 
-// measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.
-func measured() (w request.Inventory) {
+// platform is the platform of the submissions: 16 nodes of 4 cores in two clusters.
+func platform() (w request.Inventory) {
 	for i := range 16 {
 		of := "azur"
 		if i >= 8 {
@@ -88,7 +88,7 @@ func submit(t *testing.T, user string, o script.Options, now time.Time) (oarapi.
 		Request: request.DefaultConfig(), Policy: rules(t), Queues: []string{"admin"},
 		Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}
-	return oarapi.Translate(body(o), oarapi.Caller{Name: user}, &site, measured(), now)
+	return oarapi.Translate(submissionOf(o), oarapi.Caller{Name: user}, &site, platform(), now)
 }
 
 // Submissions are accepted or refused as by OAR, with its exit code and the same messages of rules. The
@@ -133,7 +133,7 @@ func TestSubmissions(t *testing.T) {
 				}
 				return
 			}
-			judge(t, &s, &c)
+			compareJob(t, &s, &c)
 		})
 	}
 	if judged < 40 {
@@ -141,8 +141,8 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
-// judge compares the job with the one that OAR stored.
-func judge(t *testing.T, s *oarapi.Translation, c *submissionCase) {
+// compareJob compares the job with the one that OAR stored.
+func compareJob(t *testing.T, s *oarapi.Translation, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
 		r := &s.Record

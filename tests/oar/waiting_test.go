@@ -74,16 +74,16 @@ func families(t *testing.T) []family {
 	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
 		list = append(list, family{"submissions", byReason[reason], reason})
 	}
-	list = append(list, reasoned("commands", c.Commands, untried, "judged by TestCommands")...)
-	list = append(list, reasoned("REST", c.API, unspoken, "judged by TestREST")...)
+	list = append(list, groupByReason("commands", c.Commands, skippedCommands, "judged by TestCommands")...)
+	list = append(list, groupByReason("REST", c.API, skippedCalls, "judged by TestREST")...)
 	var schedules []numbered
 	for _, x := range c.Scheduled {
 		schedules = append(schedules, numbered{x.ID})
 	}
-	list = append(list, reasoned("schedules of OAR 2", schedules, unscheduled, "judged by TestSchedules")...)
-	list = append(list, reasoned("schedules of OAR 3", c.Tests, unplayed, "judged by TestPlayed")...)
-	list = append(list, reasoned("state changes", c.Machine, unlived, "judged by TestStates")...)
-	list = append(list, reasoned("energy", c.Energy, undriven, "judged")...)
+	list = append(list, groupByReason("schedules of OAR 2", schedules, skippedSchedules, "judged by TestSchedules")...)
+	list = append(list, groupByReason("schedules of OAR 3", c.Tests, skippedScenarios, "judged by TestPlayed")...)
+	list = append(list, groupByReason("state changes", c.Machine, skippedStates, "judged by TestStates")...)
+	list = append(list, groupByReason("energy", c.Energy, skippedPower, "judged")...)
 	return append(list,
 		family{"admission rules", of(c.Admission, own), "differs: OAR adds type='default' to each group; vjob has no resources but nodes"},
 		family{"size of a request", []string{"1st"}, "differs: asks for certain cpus of a node; a VM has no such choice, and it is refused"},
@@ -94,8 +94,8 @@ func families(t *testing.T) []family {
 	)
 }
 
-// undriven are the cases of OAR's node power daemon that do not apply, with the reason.
-var undriven = map[string]string{
+// skippedPower are the cases of OAR's node power daemon that do not apply, with the reason.
+var skippedPower = map[string]string{
 	"g01": pausesByCount, "g02": pausesByCount, "g04": keepalive, "g05": keepalive, "g07": keepalive,
 	"g08": "judged in virtual: a node that is wanted is asked to come up, and TestPeopleWinOverPowerManagement",
 	"g10": "judged in power/command: each node has commands of its own, which are given nothing on their input",
@@ -109,8 +109,8 @@ const (
 	keepalive     = "differs: what stays on beside the demand is spare_nodes and spare_share; settings that cannot be read are refused with their line"
 )
 
-// reasoned groups cases of one kind by reason. Cases without a reason are judged.
-func reasoned(name string, list []numbered, reasons map[string]string, judged string) (families []family) {
+// groupByReason groups cases of one kind by reason. Cases without a reason are judged.
+func groupByReason(name string, list []numbered, reasons map[string]string, judged string) (families []family) {
 	ids := map[string][]string{}
 	for _, x := range list {
 		reason, why := reasons[x.ID]

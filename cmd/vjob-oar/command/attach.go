@@ -13,21 +13,21 @@ import (
 	"vjob/oar"
 )
 
-// look is the interval of queries for a job that has not started.
-const look = time.Second
+// pollInterval is the interval of queries for a job that has not started.
+const pollInterval = time.Second
 
-// patience is how many times a running job may refuse a connection before the command gives up.
-const patience = 30
+// maxRefusals is how many times a running job may refuse a connection before the command gives up.
+const maxRefusals = 30
 
 // interactive waits for the start of a job and connects the terminal with its first VM. As in OAR, the
 // job ends when the user leaves or interrupts the command.
-func interactive(ctx context.Context, r *run, id int64) error {
+func interactive(ctx context.Context, r *commandRun, id int64) error {
 	r.print("# Interactive mode: waiting...\n")
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	var told int64
+	var shown int64
 	for {
 		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
@@ -36,22 +36,22 @@ func interactive(ctx context.Context, r *run, id int64) error {
 		switch {
 		case j.State == string(oar.StateRunning), j.State == string(oar.StateTerminated) && j.Started != 0:
 			r.print("# Starting...\n")
-			r.tell("# The shell answers when the VM has booted.")
+			r.printError("# The shell answers when the VM has booted.")
 			return r.leave(ctx, id, r.work(ctx, id))
 		case !oar.State(j.State).Active():
-			return stopped(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
-		case j.Scheduled != 0 && j.Scheduled != told:
-			told = j.Scheduled
-			r.print("# [%s] Start prediction: %s (%s)\n", r.Now().Format(time.DateTime), time.Unix(told, 0).In(r.Now().Location()).Format(time.DateTime), j.Message)
+			return exitError(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
+		case j.Scheduled != 0 && j.Scheduled != shown:
+			shown = j.Scheduled
+			r.print("# [%s] Start prediction: %s (%s)\n", r.Now().Format(time.DateTime), time.Unix(shown, 0).In(r.Now().Location()).Format(time.DateTime), j.Message)
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return r.leave(ctx, id, ctx.Err())
 		}
 	}
 }
 
 // leave deletes an interactive job after its user has left.
-func (r *run) leave(ctx context.Context, id int64, err error) error {
+func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -62,31 +62,31 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
-		r.tell(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
+		r.printError(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
 	}
 	switch {
 	case errors.Is(err, console.ErrLeft):
 		return nil
 	case errors.Is(err, context.Canceled):
-		return stopped(1, "# Error: interrupted.")
+		return exitError(1, "# Error: interrupted.")
 	}
-	return stopped(1, "# Error: %v", err)
+	return exitError(1, "# Error: %v", err)
 }
 
 // work connects the terminal with a job until the job ends or the user leaves. It reconnects after a
 // suspension or migration.
-func (r *run) work(ctx context.Context, id int64) error {
+func (r *commandRun) work(ctx context.Context, id int64) error {
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	told := ""
+	shown := ""
 	for refusals := 0; ; {
 		err := r.Attach(ctx, c, id)
 		switch {
 		case err == nil:
 			refusals = 0
-		case !errors.Is(err, cluster.ErrConflict) || refusals == patience:
+		case !errors.Is(err, cluster.ErrConflict) || refusals == maxRefusals:
 			return err
 		default: // not running, or not yet
 			refusals++
@@ -100,29 +100,29 @@ func (r *run) work(ctx context.Context, id int64) error {
 			return nil
 		case s != oar.StateRunning:
 			refusals = 0
-			if told != j.State {
-				told = j.State
-				r.tell(fmt.Sprintf("# Job %d is %s: the terminal reconnects when it continues.", id, told))
+			if shown != j.State {
+				shown = j.State
+				r.printError(fmt.Sprintf("# Job %d is %s: the terminal reconnects when it continues.", id, shown))
 			}
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return ctx.Err()
 		}
 	}
 }
 
 // connect is oarsub -C: it connects the terminal with a running job. The job continues afterwards.
-func connect(ctx context.Context, r *run) error {
+func connect(ctx context.Context, r *commandRun) error {
 	if oar.HasJobType(r.given.Values("type"), "noop") {
 		return errNoop
 	}
 	for _, name := range []string{"resource", "property", "queue", "reservation", "array", "array-param-file", "name", "hold", "interactive", "resubmit"} {
 		if r.has(name) {
-			r.tell(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects to a running job.", name))
+			r.printError(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects to a running job.", name))
 		}
 	}
 	if len(r.arguments) > 0 {
-		r.tell(fmt.Sprintf("# Warning: %q is not run: -C connects to a running job.", r.arguments[0]))
+		r.printError(fmt.Sprintf("# Warning: %q is not run: -C connects to a running job.", r.arguments[0]))
 	}
 	c, err := r.client()
 	if err != nil {
@@ -143,41 +143,42 @@ func connect(ctx context.Context, r *run) error {
 			r.print("No running jobs\n")
 			return nil
 		}
-		if id = page.Items[0].ID; len(page.Items) > 1 {
-			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", several(page.Items))
+		id = page.Items[0].ID
+		if len(page.Items) > 1 {
+			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", listJobs(page.Items))
 			return nil
 		}
 	case !ok:
-		return stopped(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
+		return exitError(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
 	}
 	var j oar.Detail
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
-		return stopped(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
+		return exitError(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
 	}
 	if oar.HasJobType(j.Types, "noop") {
 		return errNoop
 	}
 	if oar.HasJobType(j.Types, "container") {
-		return stopped(20, "# Error: job %d is a container: it runs only other jobs.", id)
+		return exitError(20, "# Error: job %d is a container: it runs only other jobs.", id)
 	}
 	if j.State != string(oar.StateRunning) {
-		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
+		return exitError(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
 	ctx, stop := r.Interrupted(ctx) // restore the terminal on interrupts
 	defer stop()
 	switch err := r.work(ctx, id); {
 	case errors.Is(err, console.ErrLeft):
-		r.tell(fmt.Sprintf("# Left: job %d continues.", id))
+		r.printError(fmt.Sprintf("# Left: job %d continues.", id))
 		return nil
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):
-		return stopped(20, "# Error: job %d: you are not the right user.", id)
+		return exitError(20, "# Error: job %d: you are not the right user.", id)
 	default:
 		return err
 	}
 }
 
-// several lists jobs with their names.
-func several(jobs []oar.Item) string {
+// listJobs lists jobs with their names.
+func listJobs(jobs []oar.Item) string {
 	words := make([]string, len(jobs))
 	for i, j := range jobs {
 		words[i] = fmt.Sprint(j.ID)
@@ -189,6 +190,6 @@ func several(jobs []oar.Item) string {
 }
 
 // errNoop: a noop job runs nothing.
-var errNoop = stopped(17, "# Error: it is not possible to connect to a NOOP job.")
+var errNoop = exitError(17, "# Error: it is not possible to connect to a NOOP job.")
 
 func jobPath(id int64) string { return fmt.Sprintf("/oarapi/jobs/%d", id) }

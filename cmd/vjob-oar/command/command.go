@@ -17,8 +17,8 @@ import (
 	"vjob/oar/script"
 )
 
-// World is the environment of a command, which tests replace.
-type World struct {
+// Environment is the environment of a command, which tests replace.
+type Environment struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
@@ -43,7 +43,7 @@ type command struct {
 	summary   string
 	arguments string // for the help
 	options   []script.OptionSpec
-	run       func(context.Context, *run) error
+	run       func(context.Context, *commandRun) error
 }
 
 // commands returns all commands.
@@ -89,13 +89,13 @@ var common = []script.OptionSpec{
 }
 
 // Run runs a command, named without the prefix oar, and returns its exit code.
-func Run(ctx context.Context, name string, line []string, w World) int {
+func Run(ctx context.Context, name string, line []string, w Environment) int {
 	c, ok := find(name)
 	if !ok {
 		_, _ = fmt.Fprintf(w.Err, "oar%s: there is no such command: want one of %s\n", name, strings.Join(Names(), ", "))
 		return 1
 	}
-	r := &run{World: w, command: c}
+	r := &commandRun{Environment: w, command: c}
 	var err error
 	if r.given, r.arguments, err = script.ParseLine(c.known(), line); err != nil {
 		return r.fail(err)

@@ -13,7 +13,7 @@ import (
 	"vjob/oar/script"
 )
 
-var nodesOptions = with(
+var nodesOptions = withFormats(
 	script.OptionSpec{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "only the node with this number"},
 	script.OptionSpec{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
 	script.OptionSpec{Name: "state", Letter: "s", Meaning: "only the states"},
@@ -24,12 +24,12 @@ var nodesOptions = with(
 )
 
 // nodes is oarnodes.
-func nodes(ctx context.Context, r *run) error {
+func nodes(ctx context.Context, r *commandRun) error {
 	switch {
 	case r.has("sql"):
-		return stopped(1, "SQL is not offered: name the nodes, or one with -r")
+		return exitError(1, "SQL is not offered: name the nodes, or one with -r")
 	case r.has("events"):
-		return stopped(1, "Events of nodes are not offered here: use vjob events")
+		return exitError(1, "Events of nodes are not offered here: use vjob events")
 	}
 	list, err := r.nodes(ctx)
 	if err != nil {
@@ -41,14 +41,14 @@ func nodes(ctx context.Context, r *run) error {
 		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0
 	})
 	if len(list) == 0 {
-		r.tell(`/!\ No nodes to display...`)
+		r.printError(`/!\ No nodes to display...`)
 		return nil
 	}
-	data, err := r.structure(list)
+	data, err := r.nodesJSON(list)
 	if err != nil {
 		return err
 	}
-	if done, err := r.structured(data); done || err != nil {
+	if done, err := r.printStructured(data); done || err != nil {
 		return err
 	}
 	switch {
@@ -62,19 +62,19 @@ func nodes(ctx context.Context, r *run) error {
 	return nil
 }
 
-// structure returns nodes as JSON: their names, states, or all.
-func (r *run) structure(list []oar.Resource) ([]byte, error) {
+// nodesJSON returns nodes as JSON: their names, states, or all.
+func (r *commandRun) nodesJSON(list []oar.Resource) ([]byte, error) {
 	switch {
 	case r.has("list"):
 		return report.NodeNamesJSON(list)
 	case r.has("state"):
 		return report.NodeStatesJSON(list)
 	}
-	return described(list)
+	return nodesByNumber(list)
 }
 
-// described formats nodes as an object by their numbers.
-func described(list []oar.Resource) ([]byte, error) {
+// nodesByNumber formats nodes as an object by their numbers.
+func nodesByNumber(list []oar.Resource) ([]byte, error) {
 	var b strings.Builder
 	for i := range list {
 		list[i].Links = nil
@@ -91,7 +91,7 @@ func described(list []oar.Resource) ([]byte, error) {
 	return []byte(b.String() + "\n}\n"), nil
 }
 
-func (r *run) nodes(ctx context.Context) ([]oar.Resource, error) {
+func (r *commandRun) nodes(ctx context.Context) ([]oar.Resource, error) {
 	c, err := r.client()
 	if err != nil {
 		return nil, err
@@ -115,12 +115,12 @@ var nodesettingOptions = []script.OptionSpec{
 	{Name: "last-property-value", Argument: script.TextArgument},
 }
 
-// system are the properties that cannot be set.
-var system = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
+// systemProperties are the properties that cannot be set.
+var systemProperties = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
 
 // nodesetting is oarnodesetting.
-func nodesetting(ctx context.Context, r *run) error {
-	to, err := wished(r)
+func nodesetting(ctx context.Context, r *commandRun) error {
+	to, err := requestedState(r)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func nodesetting(ctx context.Context, r *run) error {
 		return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
 	})
 	if at < 0 {
-		return stopped(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
+		return exitError(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
 	}
 	c, err := r.client()
 	if err != nil {
@@ -146,15 +146,15 @@ func nodesetting(ctx context.Context, r *run) error {
 	if r.value("maintenance") != "on" || r.has("no-wait") {
 		return nil
 	}
-	return r.emptied(ctx, n.Node)
+	return r.waitUntilEmpty(ctx, n.Node)
 }
 
-// wished returns the state that the options request.
-func wished(r *run) (string, error) {
+// requestedState returns the state that the options request.
+func requestedState(r *commandRun) (string, error) {
 	for _, p := range r.given.Values("property") {
 		name, _, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if slices.Contains(system, name) {
-			return "", stopped(8, "The property %q is set by the system", name)
+		if slices.Contains(systemProperties, name) {
+			return "", exitError(8, "The property %q is set by the system", name)
 		}
 	}
 	on := func(option string) (string, error) {
@@ -164,7 +164,7 @@ func wished(r *run) (string, error) {
 		case "off":
 			return "Alive", nil
 		}
-		return "", unusable(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
+		return "", usageError(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
 	}
 	changes := 0
 	for _, option := range []string{"state", "maintenance", "drain"} {
@@ -174,17 +174,17 @@ func wished(r *run) (string, error) {
 	}
 	switch {
 	case changes > 1:
-		return "", unusable(1, "-s, -m and -d exclude each other")
+		return "", usageError(1, "-s, -m and -d exclude each other")
 	case len(r.arguments) > 0:
-		return "", unusable(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
+		return "", usageError(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
 	case r.has("add") && (r.has("resource") || r.has("state")):
-		return "", unusable(1, "A new node has no number and no state")
+		return "", usageError(1, "A new node has no number and no state")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
-		return "", stopped(1, "Nodes and their properties are in the settings of vjobd: change nodes there and restart vjobd")
+		return "", exitError(1, "Nodes and their properties are in the settings of vjobd: change nodes there and restart vjobd")
 	case r.has("sql"):
-		return "", stopped(12, "SQL is not offered: name the node with -h or -r")
+		return "", exitError(12, "SQL is not offered: name the node with -h or -r")
 	case !r.has("hostname") && !r.has("resource"):
-		return "", unusable(1, "")
+		return "", usageError(1, "")
 	case r.has("maintenance"):
 		return on("maintenance")
 	case r.has("drain"):
@@ -194,18 +194,18 @@ func wished(r *run) (string, error) {
 	case "Alive", "Absent":
 		return state, nil
 	case "Dead", "Suspected":
-		return "", stopped(1, "State %s cannot be set: to declare a node down, fence it first, vjob nodes --help", state)
+		return "", exitError(1, "State %s cannot be set: to declare a node down, fence it first, vjob nodes --help", state)
 	}
-	return "", unusable(1, "")
+	return "", usageError(1, "")
 }
 
 // removeresource is oarremoveresource.
-func removeresource(ctx context.Context, r *run) error {
+func removeresource(ctx context.Context, r *commandRun) error {
 	if len(r.arguments) != 1 {
-		return unusable(2, "")
+		return usageError(2, "")
 	}
 	if _, ok := number(r.arguments[0]); !ok {
-		return unusable(2, fmt.Sprintf("%q is no number of a resource: see oarnodes", r.arguments[0]))
+		return usageError(2, fmt.Sprintf("%q is no number of a resource: see oarnodes", r.arguments[0]))
 	}
 	list, err := r.nodes(ctx)
 	if err != nil {
@@ -214,17 +214,17 @@ func removeresource(ctx context.Context, r *run) error {
 	r.print("Resource to remove: %s\n", r.arguments[0])
 	dead := slices.ContainsFunc(list, func(n oar.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
 	if !dead {
-		return stopped(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
+		return exitError(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
 	}
-	return r.settled(ctx, "Nodes stand in the settings of vjobd: take it out there and start it again")
+	return r.refuseSetting(ctx, "Nodes are in the settings of vjobd: remove the node there and restart vjobd")
 }
 
-// waits is how many seconds the command waits for a node to be empty.
-const waits = 900
+// maxWait is how many seconds the command waits for a node to be empty.
+const maxWait = 900
 
-// emptied waits until a node has no VMs.
-func (r *run) emptied(ctx context.Context, name string) error {
-	for range waits {
+// waitUntilEmpty waits until a node has no VMs.
+func (r *commandRun) waitUntilEmpty(ctx context.Context, name string) error {
+	for range maxWait {
 		list, err := r.nodes(ctx)
 		if err != nil {
 			return err
@@ -233,9 +233,9 @@ func (r *run) emptied(ctx context.Context, name string) error {
 		if !busy {
 			return nil
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return ctx.Err()
 		}
 	}
-	return stopped(11, "Jobs still run on %s after %d seconds", name, waits)
+	return exitError(11, "Jobs still run on %s after %d seconds", name, maxWait)
 }

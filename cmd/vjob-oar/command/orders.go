@@ -27,14 +27,14 @@ var (
 	resumeOptions = []script.OptionSpec{byArray, bySQL}
 )
 
-// targets returns the jobs of the command line. It reports arguments that are not numbers; the exit
+// jobArguments returns the jobs of the command line. It reports arguments that are not numbers; the exit
 // code is then wrong.
-func (r *run) targets(wrong int) (ids []int64, err error) {
+func (r *commandRun) jobArguments(wrong int) (ids []int64, err error) {
 	if r.has("sql") {
-		return nil, stopped(1, "SQL is not offered: name the jobs, or arrays with --array")
+		return nil, exitError(1, "SQL is not offered: name the jobs, or arrays with --array")
 	}
 	if len(r.arguments) == 0 {
-		return nil, unusable(1, "")
+		return nil, usageError(1, "")
 	}
 	kind := "job"
 	if r.has("array") {
@@ -43,7 +43,7 @@ func (r *run) targets(wrong int) (ids []int64, err error) {
 	for _, text := range r.arguments {
 		id, ok := number(text)
 		if !ok {
-			r.tell(fmt.Sprintf("[ERROR] \"%.80s\" is not a valid %s identifier", text, kind))
+			r.printError(fmt.Sprintf("[ERROR] \"%.80s\" is not a valid %s identifier", text, kind))
 			r.exit = wrong
 			continue
 		}
@@ -52,8 +52,8 @@ func (r *run) targets(wrong int) (ids []int64, err error) {
 	return ids, nil
 }
 
-// members replaces arrays by their live jobs, with --array.
-func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error) {
+// expandArrays replaces arrays by their live jobs, with --array.
+func (r *commandRun) expandArrays(ctx context.Context, ids []int64) (list []int64, err error) {
 	if !r.has("array") {
 		return ids, nil
 	}
@@ -80,9 +80,9 @@ func (r *run) members(ctx context.Context, ids []int64) (list []int64, err error
 	return list, nil
 }
 
-// each sends the same order to each job, and keeps the exit code of the last failure. foreign returns
+// orderJobs sends the same order to each job, and keeps the exit code of the last failure. foreign returns
 // the output and error output for jobs that do not exist or belong to other users.
-func (r *run) each(ctx context.Context, ids []int64, method, path string, foreign func(int64) (printed, told string), tell func(*oar.Done)) error {
+func (r *commandRun) orderJobs(ctx context.Context, ids []int64, method, path string, foreign func(int64) (printed, told string), tell func(*oar.Done)) error {
 	c, err := r.client()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *run) each(ctx context.Context, ids []int64, method, path string, foreig
 		case errors.Is(err, cluster.ErrNotFound), errors.Is(err, cluster.ErrForbidden):
 			printed, told := foreign(id)
 			r.print("%s", printed)
-			r.tell(told)
+			r.printError(told)
 			r.exit = 1
 			continue
 		case err != nil:
@@ -102,7 +102,7 @@ func (r *run) each(ctx context.Context, ids []int64, method, path string, foreig
 		}
 		tell(&d)
 		if d.Errors != "" {
-			r.tell(d.Errors)
+			r.printError(d.Errors)
 		}
 		if d.Exit != 0 {
 			r.exit = d.Exit
@@ -112,16 +112,16 @@ func (r *run) each(ctx context.Context, ids []int64, method, path string, foreig
 }
 
 // del is oardel.
-func del(ctx context.Context, r *run) error {
-	ids, err := r.targets(4)
+func del(ctx context.Context, r *commandRun) error {
+	ids, err := r.jobArguments(4)
 	if err != nil {
 		return err
 	}
-	if ids, err = r.members(ctx, ids); err != nil {
+	if ids, err = r.expandArrays(ctx, ids); err != nil {
 		return err
 	}
 	if r.has("force-terminate-finishing-job") || r.has("besteffort") {
-		return force(ctx, r, ids)
+		return refuseForce(ctx, r, ids)
 	}
 	foreign := func(doing, what string) func(int64) (string, string) {
 		return func(id int64) (string, string) {
@@ -130,17 +130,17 @@ func del(ctx context.Context, r *run) error {
 	}
 	printed := func(d *oar.Done) { r.print("%s", d.Output) }
 	if r.has("checkpoint") && r.has("signal") {
-		return unusable(1, "-c and -s exclude each other")
+		return usageError(1, "-c and -s exclude each other")
 	}
 	if r.has("checkpoint") {
-		return r.each(ctx, ids, "POST", "/checkpoints/new", foreign("Checkpointing the job %d ...ERROR.\n", "checkpoint"), printed)
+		return r.orderJobs(ctx, ids, "POST", "/checkpoints/new", foreign("Checkpointing the job %d ...ERROR.\n", "checkpoint"), printed)
 	}
 	if signal, given := r.given.Value("signal"); given {
 		doing := "Signaling the job %d with " + strings.ReplaceAll(oar.Printable(signal), "%", "%%") + " signal.\nERROR.\n"
-		return r.each(ctx, ids, "POST", "/signals/"+url.PathEscape(signal), foreign(doing, "signal"), printed)
+		return r.orderJobs(ctx, ids, "POST", "/signals/"+url.PathEscape(signal), foreign(doing, "signal"), printed)
 	}
 	var registered []string
-	err = r.each(ctx, ids, "DELETE", "", foreign("Deleting the job = %d ...ERROR.\n", "frag"), func(d *oar.Done) {
+	err = r.orderJobs(ctx, ids, "DELETE", "", foreign("Deleting the job = %d ...ERROR.\n", "frag"), func(d *oar.Done) {
 		line, _, _ := strings.Cut(d.Output, "\n")
 		r.print("%s\n", line)
 		if d.Exit == 0 {
@@ -153,8 +153,8 @@ func del(ctx context.Context, r *run) error {
 	return err
 }
 
-// force refuses options for administrators that vjob does not offer.
-func force(ctx context.Context, r *run, ids []int64) error {
+// refuseForce refuses options for administrators that vjob does not offer.
+func refuseForce(ctx context.Context, r *commandRun, ids []int64) error {
 	c, err := r.client()
 	if err != nil {
 		return err
@@ -168,46 +168,48 @@ func force(ctx context.Context, r *run, ids []int64) error {
 		option = "--force-terminate-finishing-job"
 	}
 	if who.Role != "admin" {
-		return stopped(8, "You must be oar or root to use the %s option", option)
+		return exitError(8, "You must be oar or root to use the %s option", option)
 	}
 	for _, id := range ids {
 		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
-			return stopped(1, "Cannot frag %d ; there is no such job.", id)
+			return exitError(1, "Cannot frag %d ; there is no such job.", id)
 		}
 		switch {
 		case r.has("besteffort") && j.State != string(oar.StateRunning):
-			return stopped(9, "The job %d is not Running: its state is %s", id, j.State)
+			return exitError(9, "The job %d is not Running: its state is %s", id, j.State)
 		case r.has("besteffort"):
-			return stopped(9, "The terms of job %d never change: submit it again with -t besteffort", id)
+			return exitError(9, "The terms of job %d never change: submit it again with -t besteffort", id)
 		case j.State != string(oar.StateFinishing):
-			return stopped(10, "The job %d is not Finishing: its state is %s", id, j.State)
+			return exitError(10, "The job %d is not Finishing: its state is %s", id, j.State)
 		}
 	}
-	return stopped(11, "Finishing jobs cannot be forced to end: vjobd retries until their VMs are gone")
+	return exitError(11, "Finishing jobs cannot be forced to end: vjobd retries until their VMs are gone")
 }
 
 // hold is oarhold.
-func hold(ctx context.Context, r *run) error {
+func hold(ctx context.Context, r *commandRun) error {
 	path := "/holds/new"
 	if r.has("running") {
 		path = "/rholds/new"
 	}
-	return r.steer(ctx, path, "hold")
+	return r.holdOrResume(ctx, path, "hold")
 }
 
 // resume is oarresume.
-func resume(ctx context.Context, r *run) error { return r.steer(ctx, "/resumptions/new", "resume") }
+func resume(ctx context.Context, r *commandRun) error {
+	return r.holdOrResume(ctx, "/resumptions/new", "resume")
+}
 
-func (r *run) steer(ctx context.Context, path, what string) error {
-	ids, err := r.targets(2)
+func (r *commandRun) holdOrResume(ctx context.Context, path, what string) error {
+	ids, err := r.jobArguments(2)
 	if err != nil {
 		return err
 	}
-	if ids, err = r.members(ctx, ids); err != nil {
+	if ids, err = r.expandArrays(ctx, ids); err != nil {
 		return err
 	}
-	return r.each(ctx, ids, "POST", path,
+	return r.orderJobs(ctx, ids, "POST", path,
 		func(id int64) (string, string) {
 			return "", fmt.Sprintf(`/!\ Cannot %s %d: this job does not exist.`, what, id)
 		},

@@ -20,22 +20,22 @@ var propertyOptions = []script.OptionSpec{
 }
 
 // property is oarproperty.
-func property(ctx context.Context, r *run) error {
+func property(ctx context.Context, r *commandRun) error {
 	for _, option := range []string{"add", "delete", "rename"} {
 		text, given := r.given.Value(option)
 		if !given {
 			continue
 		}
 		name, _, _ := strings.Cut(text, ",")
-		if slices.Contains(system, name) {
-			return stopped(1, "The property %q is an OAR system property", name)
+		if slices.Contains(systemProperties, name) {
+			return exitError(1, "The property %q is an OAR system property", name)
 		}
-		return stopped(255, "Properties are labels of nodes: change nodes in the settings of vjobd and restart it")
+		return exitError(255, "Properties are labels of nodes: change nodes in the settings of vjobd and restart it")
 	}
 	if !r.has("list") {
-		return unusable(1, "")
+		return usageError(1, "")
 	}
-	if err := r.alone(); err != nil {
+	if err := r.optionsOnly(); err != nil {
 		return err
 	}
 	list, err := r.nodes(ctx)
@@ -65,21 +65,21 @@ var walltimeOptions = []script.OptionSpec{
 const disabled = "FUNCTIONALITY IS DISABLED\nvjob walltime gives a job another walltime."
 
 // walltime is oarwalltime, which is disabled in OAR, too, unless a site enables it.
-func walltime(_ context.Context, r *run) error {
+func walltime(_ context.Context, r *commandRun) error {
 	words := r.arguments
 	if len(words) == 0 || len(words) > 2 {
-		return unusable(1, "")
+		return usageError(1, "")
 	}
 	if _, ok := number(words[0]); !ok {
-		return stopped(1, "%q is not a valid job identifier", words[0])
+		return exitError(1, "%q is not a valid job identifier", words[0])
 	}
 	if len(words) == 1 {
-		return stopped(2, disabled)
+		return exitError(2, disabled)
 	}
 	if change := regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`); !change.MatchString(words[1]) {
-		return stopped(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
+		return exitError(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
 	}
-	return stopped(5, disabled)
+	return exitError(5, disabled)
 }
 
 var accountingOptions = []script.OptionSpec{
@@ -88,15 +88,15 @@ var accountingOptions = []script.OptionSpec{
 }
 
 // accounting is oaraccounting.
-func accounting(_ context.Context, r *run) error {
-	if err := r.alone(); err != nil {
+func accounting(_ context.Context, r *commandRun) error {
+	if err := r.optionsOnly(); err != nil {
 		return err
 	}
 	if r.has("reinitialize") {
-		r.tell("# Nothing to do: usage is counted at once.")
+		r.printError("# Nothing to do: usage is counted at once.")
 	}
 	if r.has("delete-before") {
-		return stopped(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")
+		return exitError(1, "Not offered: retention in the settings of vjobd says how long vjobs are kept")
 	}
 	return nil
 }

@@ -32,15 +32,17 @@ var (
 )
 
 // queue is oarqueue.
-func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOptions[1:], "policy") }
+func queue(ctx context.Context, r *commandRun) error {
+	return r.queues(ctx, queueOptions[1:], "policy")
+}
 
 // notify is oarnotify, as far as it lists queues. Waking OAR's server is unnecessary: vjobd detects
 // changes itself.
-func notify(ctx context.Context, r *run) error {
+func notify(ctx context.Context, r *commandRun) error {
 	changes := slices.ContainsFunc(notifyOptions[1:], func(o script.OptionSpec) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
 		if len(r.arguments) > 0 {
-			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd detects changes itself.", r.arguments[0]))
+			r.printError(fmt.Sprintf("# Warning: %q has no effect: vjobd detects changes itself.", r.arguments[0]))
 		}
 		return nil
 	}
@@ -49,12 +51,12 @@ func notify(ctx context.Context, r *run) error {
 
 // queues lists the queues, or refuses the options that change them. policy is the label of a queue's
 // policy, which depends on the version of OAR.
-func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy string) error {
-	if err := r.alone(); err != nil {
+func (r *commandRun) queues(ctx context.Context, changes []script.OptionSpec, policy string) error {
+	if err := r.optionsOnly(); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(changes, func(o script.OptionSpec) bool { return r.has(o.Name) }) {
-		return r.settled(ctx, "Queues are in the settings of vjobd: change them there and restart vjobd")
+		return r.refuseSetting(ctx, "Queues are in the settings of vjobd: change them there and restart vjobd")
 	}
 	c, err := r.client()
 	if err != nil {
@@ -68,14 +70,14 @@ func (r *run) queues(ctx context.Context, changes []script.OptionSpec, policy st
 	return nil
 }
 
-// settled refuses a request of an administrator that only the settings can fulfil.
-func (r *run) settled(ctx context.Context, why string) error {
+// refuseSetting refuses a request of an administrator that only the settings can fulfil.
+func (r *commandRun) refuseSetting(ctx context.Context, why string) error {
 	who, err := r.whoami(ctx)
 	switch {
 	case err != nil:
 		return err
 	case who.Role != "admin":
-		return stopped(8, "You must be oar or root to change the settings of the site")
+		return exitError(8, "You must be oar or root to change the settings of the site")
 	}
-	return stopped(1, "%s", why)
+	return exitError(1, "%s", why)
 }

@@ -15,10 +15,10 @@ import (
 	"vjob/oar/script"
 )
 
-var subOptions = with(
+var subOptions = withFormats(
 	script.OptionSpec{Name: "interactive", Letter: "I", Meaning: "wait for the start and work in the first VM; leaving ends the job"},
 	script.OptionSpec{Name: "connect", Letter: "C", Argument: script.OptionalArgument, Meaning: "work in the first VM of a job that runs"},
-	script.OptionSpec{Name: "resource", Letter: "l", Argument: script.TextArgument, Meaning: "what is asked for, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
+	script.OptionSpec{Name: "resource", Letter: "l", Argument: script.TextArgument, Meaning: "the request, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
 	script.OptionSpec{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "properties that the nodes must have"},
 	script.OptionSpec{Name: "queue", Letter: "q", Argument: script.TextArgument, Meaning: "the queue"},
 	script.OptionSpec{Name: "type", Letter: "t", Argument: script.TextArgument, Meaning: "a type: besteffort, idempotent, container[=NAME], inner=ID, postpone=DATE, expire=DATE, deadline=DATE, deploy, noop …"},
@@ -46,20 +46,20 @@ var subOptions = with(
 	script.OptionSpec{Name: "verbose", Letter: "v"},
 )
 
-// idle are options of oarsub without effect here, with a warning for each.
-var idle = []struct{ name, why string }{
+// ineffectiveOptions are options of oarsub without effect here, with a warning for each.
+var ineffectiveOptions = []struct{ name, why string }{
 	{"use-job-key", "there are no job keys"},
 	{"import-job-key-from-file", "there are no job keys"},
 	{"import-job-key-inline", "there are no job keys"},
 	{"export-job-key-to-file", "there are no job keys"},
-	{"verbose", "all that is to be said is said"},
+	{"verbose", "output is always verbose"},
 }
 
 // sub is oarsub.
-func sub(ctx context.Context, r *run) error {
-	for _, o := range idle {
+func sub(ctx context.Context, r *commandRun) error {
+	for _, o := range ineffectiveOptions {
 		if r.has(o.name) {
-			r.tell(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
+			r.printError(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
 		}
 	}
 	if r.has("connect") {
@@ -86,9 +86,9 @@ func sub(ctx context.Context, r *run) error {
 		return tooLong(s, err)
 	}
 	if a.Warnings != "" {
-		r.tell(a.Warnings)
+		r.printError(a.Warnings)
 	}
-	if done, err := r.structured([]byte(report.Submitted(a.ID))); done || err != nil {
+	if done, err := r.printStructured([]byte(report.Submitted(a.ID))); done || err != nil {
 		return err
 	}
 	r.print("%s", a.Output)
@@ -99,33 +99,33 @@ func sub(ctx context.Context, r *run) error {
 }
 
 // exclusive refuses combinations of options before files are read.
-func exclusive(r *run) error {
+func exclusive(r *commandRun) error {
 	noop := oar.HasJobType(r.given.Values("type"), "noop")
 	array, isArray := r.given.Value("array")
 	switch {
 	case r.has("resubmit") && len(r.arguments) == 0:
 		return nil
 	case len(r.arguments) != 1 && !r.has("interactive") && !r.has("reservation") && !noop:
-		return unusable(5, "")
+		return usageError(5, "")
 	case r.has("interactive") && r.has("reservation"):
-		return unusable(7, "# Error: a reservation cannot be interactive.")
+		return usageError(7, "# Error: a reservation cannot be interactive.")
 	case r.has("reservation") && r.value("reservation") == "":
-		return stopped(7, `# Error: syntax error in <start date> for the -r or --reservation option. It takes a date as argument with the format: "YYYY-MM-DD hh:mm:ss".`)
+		return exitError(7, `# Error: syntax error in <start date> for the -r or --reservation option. It takes a date as argument with the format: "YYYY-MM-DD hh:mm:ss".`)
 	case r.has("interactive") && noop:
-		return stopped(17, "# Error: a noop job cannot be interactive.")
+		return exitError(17, "# Error: a noop job cannot be interactive.")
 	case r.has("interactive") && r.has("array-param-file"):
-		return unusable(9, "# Error: a parameter file-based array job cannot be interactive.")
+		return usageError(9, "# Error: a parameter file-based array job cannot be interactive.")
 	case r.has("interactive") && isArray && strings.TrimLeft(array, "+0") != "1":
-		return unusable(8, "# Error: an array job cannot be interactive.")
+		return usageError(8, "# Error: an array job cannot be interactive.")
 	case isArray && (strings.HasPrefix(array, "-") || strings.Trim(array, "0+") == ""):
-		return unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+		return usageError(6, "# Error: an array job must have a positive number of sub-jobs.")
 	}
 	return nil
 }
 
 // submission builds the body of the request.
-func submission(r *run) (*oar.Submission, error) {
-	s := &oar.Submission{InitialRequest: initial(r.line), TimeZone: zone(r.Getenv)}
+func submission(r *commandRun) (*oar.Submission, error) {
+	s := &oar.Submission{InitialRequest: commandLine(r.line), TimeZone: timeZone(r.Getenv)}
 	if len(r.arguments) > 0 {
 		s.Command = r.arguments[0]
 	}
@@ -157,7 +157,7 @@ func submission(r *run) (*oar.Submission, error) {
 			return nil, &oar.Error{Exit: oar.ExitScript, OAR: "[ERROR] Cannot open the parameter file " + file + ".", Text: err.Error()}
 		}
 		if strings.TrimSpace(string(text)) == "" {
-			return nil, unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+			return nil, usageError(6, "# Error: an array job must have a positive number of sub-jobs.")
 		}
 		s.ParamFile, s.ParamFileName = string(text), file
 	}
@@ -165,29 +165,29 @@ func submission(r *run) (*oar.Submission, error) {
 }
 
 // scan reads the script that the command names and adds the options of its #OAR lines.
-func scan(r *run, s *oar.Submission) (script.Options, error) {
+func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 	file, _, _ := strings.Cut(s.Command, " ")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, &oar.Error{Exit: oar.ExitScript, OAR: fmt.Sprintf("[ERROR] Cannot open the script %s.", file), Text: err.Error()}
 	}
-	found, odd, err := script.Scan(file, string(text))
+	found, warnings, err := script.Scan(file, string(text))
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range odd {
-		r.tell(w.String())
+	for _, w := range warnings {
+		r.printError(w.String())
 	}
 	s.Script = string(text)
 	o, ignored := script.Merge(r.given, found)
 	for _, line := range ignored {
-		r.tell(line)
+		r.printError(line)
 	}
 	return o, nil
 }
 
-// initial returns the command line for display.
-func initial(line []string) string {
+// commandLine returns the command line for display.
+func commandLine(line []string) string {
 	words := []string{"oarsub"}
 	for _, w := range line {
 		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&;|<>(){}*?") {
@@ -198,8 +198,8 @@ func initial(line []string) string {
 	return strings.Join(words, " ")
 }
 
-// zone returns the name of the user's time zone, or "" if unknown.
-func zone(getenv func(string) string) string {
+// timeZone returns the name of the user's time zone, or "" if unknown.
+func timeZone(getenv func(string) string) string {
 	if name := getenv("TZ"); name != "" {
 		return strings.TrimPrefix(name, ":")
 	}

@@ -21,23 +21,23 @@ func Command(a *cli.App) *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(oarParseCommand(a))
+	cmd.AddCommand(parseCommand(a))
 	return cmd
 }
 
-// refused prints an error as OAR's commands do, without a prefix, and returns its exit code. Other
+// oarError prints an error as OAR's commands do, without a prefix, and returns its exit code. Other
 // errors are returned as they are.
-func refused(a *cli.App, err error) error {
+func oarError(a *cli.App, err error) error {
 	code, ok := oar.ExitOf(err)
 	if !ok {
 		return err
 	}
-	tell(a, err.Error())
+	printError(a, err.Error())
 	return &cli.ExitError{Code: int(code)}
 }
 
-// tell prints a text on standard error.
-func tell(a *cli.App, text string) {
+// printError prints a text on standard error.
+func printError(a *cli.App, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		_, _ = fmt.Fprintln(a.Err, plain.Clean(line))
 	}

@@ -13,8 +13,8 @@ import (
 	"vjob/oar/request"
 )
 
-// oarParseFlags are the flags of `vjob oar parse`.
-type oarParseFlags struct {
+// parseFlags are the flags of `vjob oar parse`.
+type parseFlags struct {
 	resources  []string
 	properties string
 	nodes      string
@@ -29,22 +29,22 @@ const (
 	defaultVariable = "OARSUB_DEFAULT_RESOURCES"
 )
 
-func oarParseCommand(a *cli.App) *cobra.Command {
-	var f oarParseFlags
+func parseCommand(a *cli.App) *cobra.Command {
+	var f parseFlags
 	cmd := &cobra.Command{
 		Use:   "parse [-l REQUEST]... [-p PROPERTIES]",
 		Short: "tell what a request of oarsub means here",
 		Long: `Reads a request as oarsub does and tells what it means: how many VMs of what size, where, and
 for how long. With -o json it prints what was read. With --check it also asks vjobd for the
-nodes: whether they have what is asked for, and by which rules the VMs would be placed.
+nodes: whether they suffice, and which rules would place the VMs.
 
-What OAR takes and hardly anybody means is told as a warning.
+Input that OAR accepts but users rarely mean gets a warning.
 
 Exit codes: 0 it can be read, 18 it cannot, 8 the properties cannot or there is not enough.`,
 		Example: `  vjob oar parse -l "cluster=1/nodes=4/core=2,walltime=1:30:0"
   vjob oar parse -l "{mem > 64}/nodes=2+core=1" -p "cluster = 'azur'" --check`,
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return oarParse(cmd.Context(), a, &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runParse(cmd.Context(), a, &f) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.resources, "resource", "l", nil, "a `REQUEST` as for oarsub; several are alternatives")
@@ -56,32 +56,32 @@ Exit codes: 0 it can be read, 18 it cannot, 8 the properties cannot or there is 
 	return cmd
 }
 
-func oarParse(ctx context.Context, a *cli.App, f *oarParseFlags) error {
+func runParse(ctx context.Context, a *cli.App, f *parseFlags) error {
 	w, err := f.read()
 	if err != nil {
-		return refused(a, err)
+		return oarError(a, err)
 	}
 	for _, warning := range w.Request.Warnings {
-		tell(a, warning.String())
+		printError(a, warning.String())
 	}
-	var meanings []request.Placement
+	var placements []request.Placement
 	if f.check {
-		world, err := world(ctx, a)
+		nodes, err := clusterInventory(ctx, a)
 		if err != nil {
 			return err
 		}
-		if meanings, err = request.Place(w, world, request.DefaultConfig()); err != nil {
-			return refused(a, err)
+		if placements, err = request.Place(w, nodes, request.DefaultConfig()); err != nil {
+			return oarError(a, err)
 		}
 	}
 	if a.JSON() {
-		return cli.PrintJSON(a.Out, parsed(w), true)
+		return cli.PrintJSON(a.Out, requestJSON(w), true)
 	}
-	return refused(a, explain(a, w, meanings))
+	return oarError(a, explain(a, w, placements))
 }
 
 // read parses the request and the properties.
-func (f *oarParseFlags) read() (w request.Spec, err error) {
+func (f *parseFlags) read() (w request.Spec, err error) {
 	site := request.DefaultConfig()
 	site.NodesAlias = cmp.Or(f.nodes, site.NodesAlias)
 	if f.defaults != "" {
@@ -105,8 +105,8 @@ func (f *oarParseFlags) read() (w request.Spec, err error) {
 	return w, nil
 }
 
-// world returns the nodes of vjobd.
-func world(ctx context.Context, a *cli.App) (w request.Inventory, err error) {
+// clusterInventory returns the nodes of vjobd.
+func clusterInventory(ctx context.Context, a *cli.App) (w request.Inventory, err error) {
 	c, err := a.Client()
 	if err != nil {
 		return w, err
