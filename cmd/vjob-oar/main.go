@@ -28,7 +28,7 @@ func run(ctx context.Context, line []string) int {
 	line = line[1:]
 	if !ok {
 		if len(line) == 0 {
-			_, _ = fmt.Fprintf(os.Stderr, "vjob-oar: want a command of OAR: %s\n", strings.Join(command.Names(), ", "))
+			_, _ = fmt.Fprintf(os.Stderr, "vjob-oar: want a link such as oarsub, or one of OAR's commands: %s\n", strings.Join(command.Names(), ", "))
 			return 1
 		}
 		name, line = strings.TrimPrefix(line[0], "oar"), line[1:]
