@@ -5,23 +5,23 @@ import (
 	"slices"
 
 	"vjob/api"
-	"vjob/api/oar"
+	"vjob/api/oarapi"
 	"vjob/daemon/settings"
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // dialect is the API in OAR's shape.
-func dialect(s *settings.Settings) (*oar.Dialect, error) {
+func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 	site, err := s.OARSite()
 	if err != nil {
 		return nil, err
 	}
-	return oar.New(oar.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
+	return oarapi.New(oarapi.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
 }
 
 // admit is what submissions in our own language have to follow: the rules that an
 // administrator has stated. Those that OAR has by itself are about its language.
-func admit(s *settings.Settings, d *oar.Dialect) api.Admission {
+func admit(s *settings.Settings, d *oarapi.Dialect) api.Admission {
 	if len(s.OAR.Admission) == 0 {
 		return nil
 	}
@@ -34,14 +34,14 @@ const oarVersion = "2.5.10 (vjob)"
 // The queues that every user of OAR knows, with OAR's priorities. default is the usual
 // queue of the settings, unless one is called so; jobs of besteffort run in room that
 // nobody else wants.
-func queues(s *settings.Settings) []rest.Queue {
-	all := []rest.Queue{
+func queues(s *settings.Settings) []oar.Queue {
+	all := []oar.Queue{
 		{Name: "default", Priority: 2, Policy: s.Policy.Name, State: active},
 		{Name: "besteffort", Priority: 0, Policy: s.Policy.Name, State: active},
 	}
 	for _, q := range s.Queues {
-		own := rest.Queue{Name: q.Name, Priority: q.Priority, Policy: cmp.Or(q.Policy, s.Policy.Name), State: active}
-		if at := slices.IndexFunc(all, func(o rest.Queue) bool { return o.Name == q.Name }); at >= 0 {
+		own := oar.Queue{Name: q.Name, Priority: q.Priority, Policy: cmp.Or(q.Policy, s.Policy.Name), State: active}
+		if at := slices.IndexFunc(all, func(o oar.Queue) bool { return o.Name == q.Name }); at >= 0 {
 			all[at] = own
 			continue
 		}

@@ -1,7 +1,6 @@
-// Command vjob-oar is OAR's commands, by the names by which it is called: oarsub,
-// oarstat and so on are links to it. It does what vjob does when it is called so, and
-// nothing else, so that it starts in half the time: scripts call these commands by the
-// thousand. `vjob-oar sub …` is the same as `oarsub …`.
+// Command vjob-oar runs OAR's commands by the names of its links: oarsub, oarstat and so on. Without
+// links, `vjob-oar oarsub …` is the same as `oarsub …`. It is separate from vjob because it starts in
+// half the time, and scripts call these commands by the thousand.
 package main
 
 import (
@@ -23,25 +22,25 @@ func main() {
 	os.Exit(run(context.Background(), os.Args))
 }
 
-// run carries out a command line and returns its exit code.
+// run runs a command line and returns its exit code.
 func run(ctx context.Context, line []string) int {
 	name, ok := strings.CutPrefix(filepath.Base(line[0]), "oar")
 	line = line[1:]
 	if !ok {
 		if len(line) == 0 {
-			_, _ = fmt.Fprintf(os.Stderr, "vjob-oar: want a command of OAR: %s\n", strings.Join(command.Names(), ", "))
+			_, _ = fmt.Fprintf(os.Stderr, "vjob-oar: want a link such as oarsub, or one of OAR's commands: %s\n", strings.Join(command.Names(), ", "))
 			return 1
 		}
 		name, line = strings.TrimPrefix(line[0], "oar"), line[1:]
 	}
 	t := console.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
-	return command.Run(ctx, name, line, command.World{
+	return command.Run(ctx, name, line, command.Environment{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
 		Client: connect, Attach: t.Work, Size: t.Size, Pause: program.Sleep, Interrupted: program.Interrupted,
 	})
 }
 
-// connect speaks to the server that the environment or the local socket names.
+// connect returns a client of the server that the environment or the local socket names.
 func connect() (*client.Client, error) {
 	s, err := client.Discover("", os.Getenv)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asProgram makes the test binary be the program.
+// asProgram makes the test binary run the program.
 const asProgram = "VJOB_OAR_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A copy that belongs to root and is setuid reads a file of root for another user.
+// A setuid copy that root owns must not read root's files for another user.
 func TestSetuidCopy(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("NOT RUN: a setuid copy takes root")
@@ -46,7 +46,7 @@ func TestSetuidCopy(t *testing.T) {
 	}
 }
 
-// duplicate copies the test binary to where every user may run it.
+// duplicate copies the test binary to a path that every user may run.
 func duplicate(t *testing.T, path string) error {
 	t.Helper()
 	own, err := os.Executable()

@@ -26,13 +26,7 @@ import (
 func main() {
 	program.RefuseElevated("vjob")
 	ctx, stop := program.Context()
-	var code int
-	if name, ok := oar.Called(os.Args[0]); ok {
-		a := &cli.App{Streams: cli.Standard()}
-		code = oar.Run(ctx, a, name, os.Args[1:])
-	} else {
-		code = run(ctx, cli.Standard(), os.Args[1:])
-	}
+	code := run(ctx, cli.Standard(), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

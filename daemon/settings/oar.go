@@ -3,10 +3,8 @@ package settings
 import (
 	"cmp"
 
-	"vjob/api/oar/submission"
 	"vjob/cluster"
 	"vjob/oar/admission"
-	"vjob/oar/mapping"
 	"vjob/oar/request"
 )
 
@@ -21,10 +19,10 @@ type OAR struct {
 
 // OARSite makes of the settings what submissions are read by. The error names the key
 // that is wrong.
-func (s *Settings) OARSite() (site submission.Site, err error) {
+func (s *Settings) OARSite() (site admission.Site, err error) {
 	o := &s.OAR
-	site.Request, site.Mapping = request.DefaultSite(), mapping.DefaultSite()
-	site.Request.Nodes = cmp.Or(o.Nodes, site.Request.Nodes)
+	site.Request = request.DefaultConfig()
+	site.Request.NodesAlias = cmp.Or(o.Nodes, site.Request.NodesAlias)
 	if o.Default != "" {
 		if site.Request.Default, err = request.ParseDefault("oar.default_resources", o.Default, site.Request); err != nil {
 			return site, cluster.BadField("oar.default_resources", o.Default, "levels such as /nodes=1/core=1: "+err.Error())
@@ -33,12 +31,12 @@ func (s *Settings) OARSite() (site submission.Site, err error) {
 	if o.CoresPerCPU < 1 || o.CoresPerCPU > 1024 {
 		return site, cluster.BadField("oar.cores_per_cpu", o.CoresPerCPU, "from 1 to 1024")
 	}
-	site.Mapping.CoresPerCPU = o.CoresPerCPU
+	site.Request.CoresPerCPU = o.CoresPerCPU
 	rules := o.Admission
 	if len(rules) == 0 {
 		rules = admission.ForVMs()
 	}
-	if site.Admission, err = admission.Compile(rules); err != nil {
+	if site.Policy, err = admission.Compile(rules); err != nil {
 		return site, cluster.Within("oar", err)
 	}
 	site.Mails = s.Notify.Mail.Server != ""

@@ -9,13 +9,13 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings/document"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/message"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
 
-// site is a file as administrators write it.
+// site is a list of rules as administrators write it.
 const site = `
 - when: {queues: [""]}
   set: {queue: default, project: none}
@@ -50,7 +50,7 @@ const site = `
   refuse: "there is no type {type}"
 `
 
-// load reads rules as a part of the settings, with the place of what is wrong.
+// load reads rules as part of the settings, so that errors have positions.
 func load(t *testing.T, text string) (*admission.Policy, error) {
 	t.Helper()
 	var file struct {
@@ -70,14 +70,14 @@ func load(t *testing.T, text string) (*admission.Policy, error) {
 
 func ask(t *testing.T, values ...string) *request.Request {
 	t.Helper()
-	r, err := request.Parse(values, request.DefaultSite())
+	r, err := request.Parse(values, request.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// shown is what became of a job.
+// shown formats the result of admission.
 func shown(j *admission.Job, said []string, err error) string {
 	if err != nil {
 		return strings.Join(append(said, err.Error()), "; ")
@@ -140,7 +140,7 @@ func TestRules(t *testing.T) {
 		if got := shown(&job, said, err); got != c.want {
 			t.Errorf("%+v:\n%s, want\n%s", c.job, got, c.want)
 		}
-		if code, _ := message.ExitOf(err); err != nil && (code != message.ExitAdmission || !errors.Is(err, cluster.ErrInvalid)) {
+		if code, _ := oar.ExitOf(err); err != nil && (code != oar.ExitAdmission || !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("exit %d", code)
 		}
 	}
@@ -155,7 +155,7 @@ func TestTheJobThatIsGivenStays(t *testing.T) {
 	if _, _, err := p.Admit(j); err != nil {
 		t.Fatal(err)
 	}
-	if j.Queue != "" || j.Request.Alternatives[0].Walltime != request.Unsaid || len(j.Properties) > 0 || slices.Contains(j.Types[:1], "besteffort") {
+	if j.Queue != "" || j.Request.Alternatives[0].Walltime != request.NoWalltime || len(j.Properties) > 0 || slices.Contains(j.Types[:1], "besteffort") {
 		t.Errorf("%+v", j)
 	}
 }
@@ -191,7 +191,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// What is wrong is told when the rules are loaded, with its place in the file.
+// Compile finds errors, with their positions in the file.
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
 		`- {when: {kinds: [nightly]}, refuse: no}`:                    `vjobd.yaml:3:20: admission[0].when.kinds: "nightly": want one of batch, interactive, reservation`,
@@ -244,7 +244,7 @@ func BenchmarkAdmit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := request.Parse([]string{"nodes=4/core=2"}, request.DefaultSite())
+	r, err := request.Parse([]string{"nodes=4/core=2"}, request.DefaultConfig())
 	if err != nil {
 		b.Fatal(err)
 	}

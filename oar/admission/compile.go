@@ -9,21 +9,20 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/date"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
 
-// Field is what messages call the list of rules.
+// Field is the name of the list of rules in messages.
 const Field = "admission"
 
-// Compile checks rules when they are loaded. The error is a [*cluster.FieldError]
-// whose field is a path such as admission[3].when.kinds, which documents know.
+// Compile checks rules. The error is a [*cluster.FieldError] with a path such as
+// admission[3].when.kinds, which package document resolves to a line.
 func Compile(rules []Rule) (*Policy, error) {
 	p := &Policy{}
 	for i, r := range rules {
-		c := compiled{Rule: r, over: request.Unsaid, walltime: request.Unsaid}
+		c := compiled{Rule: r, over: request.NoWalltime, walltime: request.NoWalltime}
 		if err := c.check(fmt.Sprintf("%s[%d]", Field, i)); err != nil {
 			return nil, err
 		}
@@ -32,7 +31,7 @@ func Compile(rules []Rule) (*Policy, error) {
 	return p, nil
 }
 
-// check reads the texts of a rule, and refuses one that could do nothing.
+// check parses the texts of a rule, and refuses rules without effect.
 func (c *compiled) check(path string) (err error) {
 	sets := len(c.Set.Types) > 0 || slices.ContainsFunc(
 		[]string{c.Set.Queue, c.Set.Project, c.Set.Property, c.Set.Walltime, c.Set.Memory, c.Set.Image}, func(s string) bool { return s != "" })
@@ -58,7 +57,7 @@ func (c *compiled) check(path string) (err error) {
 		return err
 	}
 	if c.property, err = property.Parse(path+".set.property", c.Set.Property); err != nil {
-		if e, ok := errors.AsType[*message.Error](err); ok {
+		if e, ok := errors.AsType[*oar.Error](err); ok {
 			return cluster.BadField(path+".set.property", c.Set.Property, "a condition on the properties of nodes: "+e.Text)
 		}
 		return err
@@ -74,7 +73,7 @@ func (c *compiled) check(path string) (err error) {
 	return c.text(path+".refuse", c.Refuse)
 }
 
-// limits checks the conditions that have few right values.
+// limits checks kinds, counts, and conditions that exclude each other.
 func (c *compiled) limits(path string) error {
 	for _, k := range c.When.Kinds {
 		if k != Batch && k != Interactive && k != Reservation {
@@ -98,19 +97,19 @@ func (c *compiled) limits(path string) error {
 	return nil
 }
 
-// walltime reads h:m:s; "" is none.
+// walltime parses h:m:s. It returns request.NoWalltime for "".
 func walltime(path, text string) (time.Duration, error) {
 	if text == "" {
-		return request.Unsaid, nil
+		return request.NoWalltime, nil
 	}
-	d, odd, err := date.ParseWalltime(text)
-	if err != nil || odd != "" { // administrators mean what they write
+	d, warning, err := oar.ParseWalltime(text)
+	if err != nil || warning != "" { // in settings, warnings are errors
 		return 0, cluster.BadField(path, text, "hours:minutes:seconds, such as 12:0:0")
 	}
 	return d, nil
 }
 
-// memory reads an amount; "" is none.
+// memory parses an amount. It returns 0 for "".
 func memory(path, text string) (cluster.MiB, error) {
 	if text == "" {
 		return 0, nil
@@ -124,13 +123,12 @@ func memory(path, text string) (cluster.MiB, error) {
 
 var braces = regexp.MustCompile(`\{[^{}]*\}`)
 
-// text checks the words in braces, and that what they stand for is known when the
-// rule holds.
+// text checks the placeholders of a text, and that the rule gives them values.
 func (c *compiled) text(path, text string) error {
 	for _, h := range braces.FindAllString(text, -1) {
 		switch {
-		case !slices.Contains(holders, h):
-			return cluster.BadField(path, text, "of words in braces only "+strings.Join(holders, ", "))
+		case !slices.Contains(placeholders, h):
+			return cluster.BadField(path, text, "of words in braces only "+strings.Join(placeholders, ", "))
 		case h == "{type}" && len(c.When.Types) == 0 && c.When.UnknownTypes == nil:
 			return cluster.BadField(path, text, "{type} only with when.types or when.unknown_types, which tell which one")
 		case h == "{resource}" && len(c.When.Resources) == 0:
@@ -140,8 +138,7 @@ func (c *compiled) text(path, text string) error {
 	return nil
 }
 
-// Counts reports whether any rule looks at the reservations or at the jobs that the
-// user has already.
+// Counts reports whether a rule depends on the reservations, or the jobs, that the user has.
 func (p *Policy) Counts() (reservations, jobs bool) {
 	for i := range p.rules {
 		reservations = reservations || p.rules[i].When.ReservationsOver != nil

@@ -2,9 +2,8 @@ package admission
 
 import "slices"
 
-// Default are the rules that OAR has by itself, without those that ask nodes for
-// properties: OAR marks what may run best-effort or deploy on each node, and vjob
-// keeps drained nodes free without a property.
+// Default returns the rules of OAR itself, except those that query nodes: OAR marks nodes for
+// best-effort and deploy jobs by properties, and vjob keeps drained nodes free without them.
 func Default() []Rule {
 	two := 2
 	return []Rule{
@@ -56,8 +55,7 @@ func Default() []Rule {
 	}
 }
 
-// systemProperties are those by which OAR keeps its nodes; asking for so many of one
-// makes no sense.
+// systemProperties are properties that OAR maintains. A count of them is meaningless.
 func systemProperties() []string {
 	return []string{
 		"type", "state", "next_state", "finaud_decision", "next_finaud_decision", "state_num", "suspended_jobs", "besteffort", "deploy",
@@ -65,8 +63,8 @@ func systemProperties() []string {
 	}
 }
 
-// ForVMs are the default rules where jobs are VMs: root may submit, for nothing of a
-// job runs as the user who submits it.
+// ForVMs returns the default rules for VMs: root may submit, because no part of a job runs on a host
+// as the submitting user.
 func ForVMs() []Rule {
 	return slices.DeleteFunc(Default(), func(r Rule) bool { return r.Name == "no system users" })
 }

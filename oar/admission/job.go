@@ -4,34 +4,34 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/oar/jobtype"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
 
-// Job is what is submitted, as far as rules look at it.
+// Job is the part of a submission that rules use.
 type Job struct {
 	User   string
 	Groups []string // of the user
-	// Ungrouped: the groups of the user are unknown, and rules about them refuse.
-	Ungrouped bool
-	Queue     string
-	Project   string
-	Types     []string
-	// Properties are those of -p and of rules; nodes must have all of them.
+	// GroupsUnknown: the groups of the user are unknown; rules about groups apply.
+	GroupsUnknown bool
+	Queue         string
+	Project       string
+	Types         []string
+	// Properties are the properties of -p and of rules. Nodes must match all.
 	Properties  []property.Filter
 	Request     *request.Request
 	Interactive bool
 	Reservation bool
-	Array       int         // sub-jobs; 0 and 1 are a single job
-	Memory      cluster.MiB // of each VM; 0: not said
-	Image       string      // of each VM; "": not said
-	// What the user has already.
+	Array       int         // sub-jobs; a single job has 0 or 1
+	Memory      cluster.MiB // of each VM; 0 if not given
+	Image       string      // of each VM; "" if not given
+	// What the user has already:
 	WaitingReservations int
 	ActiveJobs          int
 }
 
-// Property is all properties in one text, as oarstat shows it.
+// Property returns all properties in one text, as oarstat shows it.
 func (j *Job) Property() (text string) {
 	for _, f := range j.Properties {
 		switch {
@@ -45,7 +45,7 @@ func (j *Job) Property() (text string) {
 	return text
 }
 
-// clone is a copy that can be changed.
+// clone returns an independent copy.
 func (j Job) clone() Job {
 	j.Types = slices.Clone(j.Types)
 	j.Properties = slices.Clone(j.Properties)
@@ -68,13 +68,13 @@ func (j *Job) kind() string {
 	}
 }
 
-// typed finds a type by its name.
-func (j *Job) typed(name string) bool {
-	return jobtype.Has(j.Types, name)
+// typeNamed returns the type with a name.
+func (j *Job) typeNamed(name string) bool {
+	return oar.HasJobType(j.Types, name)
 }
 
-// asks reports whether a level of a name is asked for.
-func (j *Job) asks(name string) bool {
+// requestsLevel reports whether the job requests a level of a name.
+func (j *Job) requestsLevel(name string) bool {
 	return slices.ContainsFunc(j.Request.Alternatives, func(a request.Alternative) bool {
 		return slices.ContainsFunc(a.Groups, func(g request.Group) bool {
 			return slices.ContainsFunc(g.Levels, func(l request.Level) bool { return l.Name == name })

@@ -7,63 +7,61 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/jobtype"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
 
-// Policy is rules that were checked.
+// Policy is a list of checked rules.
 type Policy struct{ rules []compiled }
 
-// compiled is a rule with its texts read.
+// compiled is a rule with its texts parsed.
 type compiled struct {
 	Rule
-	over     time.Duration // of WalltimeOver; request.Unsaid is none
-	walltime time.Duration // of Set.Walltime; likewise
+	over     time.Duration // of WalltimeOver, or request.NoWalltime
+	walltime time.Duration // of Set.Walltime, or request.NoWalltime
 	property property.Filter
-	least    cluster.MiB // of MemoryOver; 0 is none
-	memory   cluster.MiB // of Set.Memory; likewise
+	least    cluster.MiB // of MemoryOver, or 0
+	memory   cluster.MiB // of Set.Memory, or 0
 }
 
-// mark begins each line of a rule.
+// mark begins each line of a rule, as in OAR.
 const mark = "[ADMISSION RULE] "
 
-// Admit follows the rules, each on what those before it have set, until one refuses.
-// It returns the job as it is now and the lines for the user. The error is a
-// [*message.Error] with the exit code 254. The job that is given does not change.
+// Admit applies the rules in order until one refuses. It returns the changed job and the lines for the
+// user; the argument stays unchanged. The error is an [*oar.Error] with the exit code 254.
 func (p *Policy) Admit(j Job) (Job, []string, error) {
 	j = j.clone()
-	var said []string
+	var messages []string
 	for i := range p.rules {
 		r := &p.rules[i]
 		because, holds := r.holds(&j)
 		if !holds {
 			continue
 		}
-		if j.Ungrouped && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
-			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + fmt.Sprintf(
+		if j.GroupsUnknown && len(r.When.Groups)+len(r.When.NotGroups) > 0 {
+			return j, messages, &oar.Error{Exit: oar.ExitAdmission, Text: mark + fmt.Sprintf(
 				"a rule (%s) goes by groups, and those of %s are unknown; an administrator states them: vjob accounts change %s --groups LIST",
 				r.Name, j.User, j.User)}
 		}
 		if r.Refuse != "" {
-			return j, said, &message.Error{Exit: message.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
+			return j, messages, &oar.Error{Exit: oar.ExitAdmission, Text: mark + r.fill(r.Refuse, &j, because)}
 		}
 		r.apply(&j)
 		if r.Say != "" {
-			said = append(said, mark+r.fill(r.Say, &j, because))
+			messages = append(messages, mark+r.fill(r.Say, &j, because))
 		}
 	}
-	return j, said, nil
+	return j, messages, nil
 }
 
-// reason is what of a job made a rule hold.
+// reason is the part of a job that matched a rule.
 type reason struct{ jobType, resource string }
 
-// holds reports whether all conditions of a rule do, and by what.
+// holds reports whether a job matches all conditions of a rule, and why.
 func (r *compiled) holds(j *Job) (because reason, holds bool) {
 	w := &r.When
-	if !r.who(j) || !among(w.Kinds, j.kind()) || !above(w.ArrayOver, max(1, j.Array)) || !above(w.JobsOver, j.ActiveJobs+max(1, j.Array)) {
+	if !r.submitter(j) || !among(w.Kinds, j.kind()) || !above(w.ArrayOver, max(1, j.Array)) || !above(w.JobsOver, j.ActiveJobs+max(1, j.Array)) {
 		return because, false
 	}
 	if w.ReservationsOver != nil && (!j.Reservation || !above(w.ReservationsOver, j.WaitingReservations+1)) {
@@ -72,14 +70,14 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 	if w.NoMemory && j.Memory > 0 || r.least > 0 && j.Memory <= r.least || w.NoImage && j.Image != "" {
 		return because, false
 	}
-	if slices.ContainsFunc(w.NotTypes, j.typed) || !slices.ContainsFunc(j.Request.Alternatives, r.lasts) {
+	if slices.ContainsFunc(w.NotTypes, j.typeNamed) || !slices.ContainsFunc(j.Request.Alternatives, r.matchesWalltime) {
 		return because, false
 	}
 	var ok bool
-	if because.resource, ok = first(w.Resources, j.asks); !ok {
+	if because.resource, ok = first(w.Resources, j.requestsLevel); !ok {
 		return because, false
 	}
-	if because.jobType, ok = first(w.Types, j.typed); !ok {
+	if because.jobType, ok = first(w.Types, j.typeNamed); !ok {
 		return because, false
 	}
 	if w.UnknownTypes != nil {
@@ -92,31 +90,30 @@ func (r *compiled) holds(j *Job) (because reason, holds bool) {
 	return because, true
 }
 
-// who looks at the user and where the job goes.
-// Unknown groups satisfy every condition.
-func (r *compiled) who(j *Job) bool {
+// submitter checks user, groups, project and queue. Unknown groups match every condition.
+func (r *compiled) submitter(j *Job) bool {
 	w := &r.When
 	in := func(list []string, unknown bool) bool {
-		return j.Ungrouped && unknown || slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
+		return j.GroupsUnknown && unknown || slices.ContainsFunc(list, func(g string) bool { return slices.Contains(j.Groups, g) })
 	}
 	return among(w.Users, j.User) && (len(w.Groups) == 0 || in(w.Groups, true)) && !in(w.NotGroups, false) &&
 		among(w.Queues, j.Queue) && !slices.Contains(w.NotQueues, j.Queue) && among(w.Projects, j.Project)
 }
 
-// lasts reports whether the walltime of an alternative suits the conditions.
-func (r *compiled) lasts(a request.Alternative) bool {
-	return (!r.When.NoWalltime || a.Walltime == request.Unsaid) && (r.over == request.Unsaid || a.Walltime > r.over)
+// matchesWalltime reports whether the walltime of an alternative matches the conditions.
+func (r *compiled) matchesWalltime(a request.Alternative) bool {
+	return (!r.When.NoWalltime || a.Walltime == request.NoWalltime) && (r.over == request.NoWalltime || a.Walltime > r.over)
 }
 
 func (r *compiled) unknown(text string) bool {
-	if slices.Contains(*r.When.UnknownTypes, jobtype.Split(text).Name) {
+	if slices.Contains(*r.When.UnknownTypes, oar.SplitJobType(text).Name) {
 		return false
 	}
-	_, err := jobtype.Parse(text)
+	_, err := oar.ParseJobType(text)
 	return err != nil
 }
 
-// apply sets what the rule sets.
+// apply changes a job as the rule says.
 func (r *compiled) apply(j *Job) {
 	if r.Set.Queue != "" {
 		j.Queue = r.Set.Queue
@@ -138,34 +135,33 @@ func (r *compiled) apply(j *Job) {
 	if r.property.Expr != nil {
 		j.Properties = append(j.Properties, r.property)
 	}
-	if r.walltime == request.Unsaid {
+	if r.walltime == request.NoWalltime {
 		return
 	}
 	for i := range j.Request.Alternatives {
-		if a := &j.Request.Alternatives[i]; r.lasts(*a) {
+		if a := &j.Request.Alternatives[i]; r.matchesWalltime(*a) {
 			a.Walltime = r.walltime
 		}
 	}
 }
 
-// holders are the words in braces that stand for something in a text.
-var holders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
+// placeholders are the placeholders of texts.
+var placeholders = []string{"{user}", "{queue}", "{project}", "{type}", "{resource}"}
 
-// fill puts what they stand for in their place.
+// fill replaces the placeholders.
 func (r *compiled) fill(text string, j *Job, because reason) string {
-	return message.Line(strings.NewReplacer(
+	return oar.PrintableLine(strings.NewReplacer(
 		"{user}", j.User, "{queue}", j.Queue, "{project}", j.Project, "{type}", because.jobType, "{resource}", because.resource,
 	).Replace(text))
 }
 
-// among reports whether a value is in a list; an empty one has all.
+// among reports whether a value is in a list. An empty list contains all.
 func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
 
-// above reports whether a number is above its limit, if there is one.
+// above reports whether a number exceeds its limit, if any.
 func above(limit *int, n int) bool { return limit == nil || n > *limit }
 
-// first finds the first of a list for which something holds; an empty one is no
-// condition.
+// first returns the first element that matches. An empty list matches.
 func first(list []string, holds func(string) bool) (found string, ok bool) {
 	i := slices.IndexFunc(list, holds)
 	if i < 0 {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// truth is the value of a condition in SQL: unknown where a property is missing.
+// truth is the value of a condition in SQL: unknown if a property is missing.
 type truth int8
 
 const (
@@ -23,7 +23,7 @@ func is(b bool) truth {
 	return no
 }
 
-// not leaves what is unknown unknown.
+// not negates a truth; unknown stays unknown.
 func (t truth) not(when bool) truth {
 	if when {
 		return -t
@@ -113,7 +113,7 @@ func (x And) Matches(of Properties) bool { return x.truth(of) == yes }
 // Matches reports whether one of the conditions holds.
 func (x Or) Matches(of Properties) bool { return x.truth(of) == yes }
 
-// Matches reports whether the condition is known not to hold.
+// Matches reports whether the condition is false.
 func (x Not) Matches(of Properties) bool { return x.truth(of) == yes }
 
 // Matches compares.
@@ -134,7 +134,7 @@ func (x Null) Matches(of Properties) bool { return x.truth(of) == yes }
 // Matches reports whether the property is set.
 func (x Set) Matches(of Properties) bool { return x.truth(of) == yes }
 
-// value is what an operand stands for at a node.
+// value returns the value of an operand for a node.
 func (o Operand) value(of Properties) (string, bool) {
 	if o.Kind == Name {
 		return of(o.Text)
@@ -142,8 +142,8 @@ func (o Operand) value(of Properties) (string, bool) {
 	return o.Text, true
 }
 
-// compare orders two operands: as numbers when both read as such, else as texts. A
-// number that is written without quotes only compares with numbers.
+// compare orders two operands: as numbers if both are numbers, else as texts. A number without quotes
+// compares only with numbers.
 func compare(a, b Operand, of Properties) (order int, ok bool) {
 	x, okX := a.value(of)
 	y, okY := b.value(of)
@@ -161,8 +161,7 @@ func compare(a, b Operand, of Properties) (order int, ok bool) {
 	return cmp.Compare(x, y), true
 }
 
-// numeric reads a plain decimal number, and nothing else that looks like one to Go:
-// no exponents, hexadecimals or infinities.
+// numeric parses a plain decimal number, without exponents, hexadecimals and infinities.
 func numeric(s string) (float64, bool) {
 	digits := strings.TrimPrefix(s, "-")
 	if digits == "" || strings.Trim(digits, "0123456789.") != "" {
@@ -172,11 +171,10 @@ func numeric(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// like matches a text with a pattern of SQL, letter by letter; \ takes the special
-// meaning from the letter behind it. It goes back to the last % only, so that the
-// work is bounded by the product of the lengths.
+// like matches a text with a pattern of SQL; \ escapes the next character. It backtracks only to the
+// last %, so the work is bounded by the product of the lengths.
 func like(text, pattern string) bool {
-	star, at := -1, 0 // behind the last %, and where it has reached in the text
+	star, at := -1, 0 // position after the last %, and the position in the text that it has reached
 	i, j := 0, 0
 	for i < len(text) {
 		if j < len(pattern) && pattern[j] == '%' {
@@ -198,8 +196,8 @@ func like(text, pattern string) bool {
 	return strings.Trim(pattern[j:], "%") == ""
 }
 
-// letter matches the first letter of a text with a pattern that does not begin with
-// %, and returns the bytes that both take.
+// letter matches the first character of a text with a pattern that does not begin with %. It returns
+// the length of the match in both.
 func letter(text, pattern string) (n, m int, ok bool) {
 	r, n := utf8.DecodeRuneInString(text)
 	p, m := utf8.DecodeRuneInString(pattern)

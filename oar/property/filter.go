@@ -6,22 +6,21 @@ import (
 	"strings"
 
 	"vjob/internal/suggest"
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
-// Filter is a condition as somebody wrote it. The zero Filter is none: every node
-// matches it.
+// Filter is a condition with its text. Every node matches the zero Filter.
 type Filter struct {
 	Text string // as written
 	Expr Expr   // nil: no condition
-	src  message.Source
+	src  oar.Source
 }
 
-// Matches reports whether a node of these properties is meant.
+// Matches reports whether a node with these properties matches.
 func (f Filter) Matches(of Properties) bool { return f.Expr == nil || f.Expr.Matches(of) }
 
-// Check refuses a condition about properties that are not among the names, which
-// are those of all nodes. The case of letters does not matter.
+// Check returns an error if the condition uses a property that is not among names. Names are
+// case-insensitive.
 func (f Filter) Check(names []string) (err error) {
 	if f.Expr == nil {
 		return nil

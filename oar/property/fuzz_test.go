@@ -12,12 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	_ "github.com/mattn/go-sqlite3"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
-// Whatever is read: nothing panics, a refusal has a place, and what is formatted is
-// read as the same.
+// Any text: no panic; an error has a position; a condition that is formatted parses as the same.
 func FuzzProperty(f *testing.F) {
 	for _, text := range []string{
 		"cluster = 'azur' AND (mem >= 64 OR NOT gpu IS NULL)", "host LIKE 'n%\\_' AND switch NOT IN ('sw1', \"it's\") AND mem BETWEEN -32 AND 12.8",
@@ -25,12 +24,12 @@ func FuzzProperty(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	same := []cmp.Option{cmpopts.IgnoreTypes(message.Span{})}
+	same := []cmp.Option{cmpopts.IgnoreTypes(oar.Span{})}
 	f.Fuzz(func(t *testing.T, text string) {
 		x, err := property.Parse("-p", text)
 		if err != nil {
-			var e *message.Error
-			if !errors.As(err, &e) || e.Place.Line < 1 || !strings.Contains(e.Place.Excerpt, "^") {
+			var e *oar.Error
+			if !errors.As(err, &e) || e.Position.Line < 1 || !strings.Contains(e.Position.Excerpt, "^") {
 				t.Fatalf("%q is refused by %#v", text, err)
 			}
 			return
@@ -49,9 +48,8 @@ func FuzzProperty(f *testing.F) {
 	})
 }
 
-// A real database means the same by every condition, the missing property included.
-// It is asked for texts and whole numbers in columns of their type, where the rules
-// of SQL and ours do not differ.
+// SQLite agrees with every condition, also about missing properties. The test uses texts and integers
+// in columns of their type, where SQL and this package have the same rules.
 func TestMeansWhatSQLMeans(t *testing.T) {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -93,7 +91,7 @@ func TestMeansWhatSQLMeans(t *testing.T) {
 	}
 }
 
-// world is a node; a and b are texts, m and n whole numbers, each perhaps missing.
+// world is a node; a and b are texts, m and n integers. Each may be missing.
 func world(rng *rand.Rand) map[string]string {
 	of := map[string]string{}
 	for _, name := range []string{"a", "b"} {
@@ -111,7 +109,7 @@ func world(rng *rand.Rand) map[string]string {
 
 var words = []string{"", "x", "xy", "xyx", "Xy", "it''s", "y%", "_"}
 
-// condition is one over world, at most so deep.
+// condition returns a random condition over world with a maximal depth.
 func condition(rng *rand.Rand, depth int) string {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	if depth > 0 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
-// class is what a token is. Signs are their own text.
+// class is the kind of a token. The text of a sign is the sign.
 type class uint8
 
 const (
@@ -23,26 +23,26 @@ const (
 type token struct {
 	class class
 	text  string // without quotes
-	span  message.Span
+	span  oar.Span
 }
 
-// keyword reports whether the token is a word of the language, in any case.
+// keyword reports whether the token is a keyword, in any case.
 func (t token) keyword(name string) bool {
 	return t.class == word && strings.EqualFold(t.text, name)
 }
 
 func (t token) sign(text string) bool { return t.class == sign && t.text == text }
 
-// reserved are the words that are no names.
+// reserved are the keywords, which cannot be names.
 var reserved = []string{"AND", "OR", "NOT", "LIKE", "IN", "BETWEEN", "IS", "NULL"}
 
 func (t token) name() bool {
 	return t.class == word && !slices.ContainsFunc(reserved, t.keyword)
 }
 
-// lexer cuts a part of a source into tokens.
+// lexer splits a part of a source into tokens.
 type lexer struct {
-	src message.Source
+	src oar.Source
 	at  int
 	end int
 }
@@ -55,7 +55,7 @@ func (l *lexer) next() token {
 	rest := l.src.Text[from:l.end]
 	is := func(c class, size int, text string) token {
 		l.at += size
-		return token{c, text, message.Span{Off: from, End: l.at}}
+		return token{c, text, oar.Span{Off: from, End: l.at}}
 	}
 	if rest == "" {
 		return is(end, 0, "")
@@ -81,7 +81,7 @@ func (l *lexer) next() token {
 	return is(bad, size, rest[:size])
 }
 
-// quoted reads a text; the quote itself stands in it twice. An open one is bad.
+// quoted reads a string. A doubled quote is a quote. An open string is bad.
 func (l *lexer) quoted(rest string) token {
 	var b strings.Builder
 	from, mark := l.at, rest[:1]
@@ -89,20 +89,20 @@ func (l *lexer) quoted(rest string) token {
 		j := strings.Index(rest[i:], mark)
 		if j < 0 {
 			l.at = l.end
-			return token{bad, rest, message.Span{Off: from, End: l.end}}
+			return token{bad, rest, oar.Span{Off: from, End: l.end}}
 		}
 		b.WriteString(rest[i : i+j])
 		i += j + 1
 		if !strings.HasPrefix(rest[i:], mark) {
 			l.at = from + i
-			return token{text, b.String(), message.Span{Off: from, End: l.at}}
+			return token{text, b.String(), oar.Span{Off: from, End: l.at}}
 		}
 		b.WriteString(mark)
 		i++
 	}
 }
 
-// digits is the length of the number at the beginning of a text.
+// digits returns the length of the number at the beginning of a text.
 func digits(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {

@@ -3,20 +3,20 @@ package property
 import (
 	"fmt"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
-// Parse reads an expression; name is where it was given, such as "-p". An empty one
-// is no condition. The error is a [*message.Error] with the exit code 8.
+// Parse parses an expression; name is its origin, such as "-p". An empty text is the zero condition.
+// The error is an [*oar.Error] with the exit code 8.
 func Parse(name, text string) (Filter, error) {
-	return ParsePart(message.Source{Name: name, Text: text}, message.Span{Off: 0, End: len(text)})
+	return ParsePart(oar.Source{Name: name, Text: text}, oar.Span{Off: 0, End: len(text)})
 }
 
-// ParsePart reads the expression that is a part of a source, whose spans it has.
-func ParsePart(src message.Source, part message.Span) (Filter, error) {
+// ParsePart parses an expression within a source. Spans refer to the source.
+func ParsePart(src oar.Source, part oar.Span) (Filter, error) {
 	p := parser{lexer: lexer{src: src, at: part.Off, end: part.End}}
 	if n := part.End - part.Off; n > MaxText {
-		return Filter{}, p.fail(message.Span{Off: part.Off, End: part.Off + 1}, "the condition has %d bytes; %d are allowed", n, MaxText)
+		return Filter{}, p.fail(oar.Span{Off: part.Off, End: part.Off + 1}, "the condition has %d bytes; %d are allowed", n, MaxText)
 	}
 	f := Filter{Text: src.Text[part.Off:part.End], src: src}
 	p.advance()
@@ -33,7 +33,7 @@ func ParsePart(src message.Source, part message.Span) (Filter, error) {
 	return f, nil
 }
 
-// parser reads by recursive descent, one token ahead.
+// parser is a recursive descent parser with a lookahead of one token.
 type parser struct {
 	lexer
 	tok   token
@@ -43,7 +43,7 @@ type parser struct {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// accept moves over a keyword or sign if it stands here.
+// accept skips the next token if it is the keyword or one of the signs.
 func (p *parser) accept(keyword, signs string) bool {
 	if p.tok.keyword(keyword) || signs != "" && p.tok.sign(signs) {
 		p.advance()
@@ -93,15 +93,16 @@ func (p *parser) not() (Expr, error) {
 	return Not{x}, err
 }
 
-// deeper counts what stands in each other; whoever calls it goes up again.
-func (p *parser) deeper(at message.Span) error {
-	if p.depth++; p.depth > MaxDepth {
+// deeper counts nesting. The caller decrements depth afterwards.
+func (p *parser) deeper(at oar.Span) error {
+	p.depth++
+	if p.depth > MaxDepth {
 		return p.fail(at, "parentheses and NOT stand in each other more than %d deep", MaxDepth)
 	}
 	return nil
 }
 
-// term is a condition or an expression in parentheses.
+// term parses a condition or an expression in parentheses.
 func (p *parser) term() (Expr, error) {
 	at := p.tok.span
 	if p.accept("", "(") {
@@ -118,13 +119,14 @@ func (p *parser) term() (Expr, error) {
 		p.depth--
 		return x, nil
 	}
-	if p.terms++; p.terms > MaxTerms {
+	p.terms++
+	if p.terms > MaxTerms {
 		return nil, p.fail(at, "there are more than %d conditions", MaxTerms)
 	}
 	return p.condition()
 }
 
-// condition begins with an operand; what stands behind it tells its kind.
+// condition parses an operand and what follows it, which decides the kind of condition.
 func (p *parser) condition() (Expr, error) {
 	x, err := p.operand("the name of a property")
 	if err != nil {
@@ -137,7 +139,7 @@ func (p *parser) condition() (Expr, error) {
 			return nil, err
 		}
 		if x.Kind != Name && y.Kind != Name {
-			return nil, p.fail(message.Span{Off: x.Span.Off, End: y.Span.End}, "this compares no property of a node: want one on one side, such as cluster = 'azur'")
+			return nil, p.fail(oar.Span{Off: x.Span.Off, End: y.Span.End}, "this compares no property of a node: want one on one side, such as cluster = 'azur'")
 		}
 		return Compare{op, x, y}, nil
 	}
@@ -154,7 +156,7 @@ func (p *parser) condition() (Expr, error) {
 	return p.relation(x)
 }
 
-// relation is LIKE, IN or BETWEEN, perhaps behind NOT, or nothing.
+// relation parses LIKE, IN or BETWEEN with an optional NOT before it, or nothing.
 func (p *parser) relation(x Operand) (Expr, error) {
 	not := p.accept("NOT", "")
 	switch {
@@ -183,7 +185,7 @@ func (p *parser) relation(x Operand) (Expr, error) {
 	return Set{x}, nil
 }
 
-// list is the values behind IN.
+// list parses the values after IN.
 func (p *parser) list() ([]Operand, error) {
 	if !p.accept("", "(") {
 		return nil, p.unexpected("( and a list of values behind IN")
@@ -194,7 +196,8 @@ func (p *parser) list() ([]Operand, error) {
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, o); len(list) > MaxTerms {
+		list = append(list, o)
+		if len(list) > MaxTerms {
 			return nil, p.fail(o.Span, "a list has at most %d values", MaxTerms)
 		}
 		if p.accept("", ")") {
@@ -206,7 +209,7 @@ func (p *parser) list() ([]Operand, error) {
 	}
 }
 
-// value is an operand that is no property.
+// value parses an operand other than a property.
 func (p *parser) value(want string) (Operand, error) {
 	o, err := p.operand(want)
 	if err == nil && o.Kind == Name {
@@ -231,7 +234,7 @@ func (p *parser) operand(want string) (Operand, error) {
 	return o, nil
 }
 
-// comparison is the operator that a token is; != is <>.
+// comparison returns the operator of a token; != is <>.
 func comparison(t token) (op string, ok bool) {
 	if t.class != sign {
 		return "", false
@@ -245,27 +248,37 @@ func comparison(t token) (op string, ok bool) {
 	return "", false
 }
 
-// unexpected tells what stands here instead of what would be right.
+// unexpected returns an error about the current token.
 func (p *parser) unexpected(want string) error {
 	switch {
 	case p.tok.class == end:
 		return p.fail(p.tok.span, "the condition ends here: want %s", want)
 	case p.tok.class == bad && (p.tok.text[0] == '\'' || p.tok.text[0] == '"'):
-		return p.fail(message.Span{Off: p.tok.span.Off, End: p.tok.span.Off + 1}, "the quote is open: want %s at the end of the text", p.tok.text[:1])
+		return p.fail(oar.Span{Off: p.tok.span.Off, End: p.tok.span.Off + 1}, "the quote is open: want %s at the end of the text", p.tok.text[:1])
 	case p.tok.class == bad:
-		return p.fail(p.tok.span, "%s means nothing in a condition: want %s", message.Short(p.tok.text), want)
+		return p.fail(p.tok.span, "%s means nothing in a condition: want %s", oar.Quoted(p.tok.text), want)
 	}
-	return p.fail(p.tok.span, "%s stands here: want %s", message.Short(p.src.Text[p.tok.span.Off:p.tok.span.End]), want)
+	return p.fail(p.tok.span, "%s stands here: want %s", oar.Quoted(p.src.Text[p.tok.span.Off:p.tok.span.End]), want)
 }
 
-func (p *parser) fail(at message.Span, format string, args ...any) error {
+func (p *parser) fail(at oar.Span, format string, args ...any) error {
 	return refuse(p.src, at, "syntax error in the properties", fmt.Sprintf(format, args...))
 }
 
-// refuse has a line like that in which OAR passes on what its database says.
-func refuse(src message.Source, at message.Span, oar, text string) error {
-	return &message.Error{
-		Exit: message.ExitResources, OAR: message.Bad + " (ERROR: " + oar + ")",
-		Place: src.At(at), Text: text,
+// refuse returns an error with the line that OAR prints for errors of its database.
+func refuse(src oar.Source, at oar.Span, line, text string) error {
+	return &oar.Error{
+		Exit: oar.ExitResources, OAR: oar.BadRequest + " (ERROR: " + line + ")",
+		Position: src.At(at), Text: text,
 	}
 }
+
+// The limits of an expression.
+const (
+	// MaxText is the maximal length of an expression in bytes.
+	MaxText = 64 << 10
+	// MaxDepth is the maximal nesting of parentheses and of NOT.
+	MaxDepth = 64
+	// MaxTerms is the maximal number of conditions, and of values in a list.
+	MaxTerms = 1000
+)

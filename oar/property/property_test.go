@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
-// node is one with a few properties; it has no gpu.
+// node has a few properties, but no gpu.
 func node(name string) (string, bool) {
 	v, ok := map[string]string{
 		"host": "n1.example", "cluster": "azur", "mem": "64", "memcore": "1.5", "besteffort": "YES", "drain": "NO", "quoted": "it's", "tag": "",
@@ -132,13 +132,13 @@ func TestRefused(t *testing.T) {
 		"cluster = 'a' OR OR cluster='b'": `"OR" stands here: want the name of a property`,
 	} {
 		_, err := property.Parse("-p", text)
-		if code, _ := message.ExitOf(err); err == nil || code != message.ExitResources || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "# Bad resource request (ERROR: ") {
+		if code, _ := oar.ExitOf(err); err == nil || code != oar.ExitResources || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "# Bad resource request (ERROR: ") {
 			t.Errorf("%.60q: %v\nwant %s", text, err, want)
 		}
 	}
 }
 
-// The deepest expressions that are allowed are read: the limits count no others.
+// Expressions at the limits parse.
 func TestLimitsAreReached(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("(", 64) + "a" + strings.Repeat(")", 64),

@@ -1,5 +1,3 @@
-// Package report is what the commands of OAR print about jobs, nodes and queues: the
-// tables that people read and the formats that scripts parse.
-//
-// It refuses to know where the jobs come from, and what they are beside OAR's jobs.
+// Package report formats jobs, nodes and queues as OAR's commands do: tables for users, and formats
+// for scripts.
 package report

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
-// YAML writes JSON as YAML, its keys in their order.
+// YAML converts JSON to YAML. Keys keep their order.
 func YAML(data []byte) (string, error) {
 	d := dumper{tokens: json.NewDecoder(bytes.NewReader(data))}
 	d.tokens.UseNumber()
@@ -18,7 +18,7 @@ func YAML(data []byte) (string, error) {
 	return d.out.String(), err
 }
 
-// Perl writes JSON as a value of Perl, which OAR's commands print for -D.
+// Perl converts JSON to a value of Perl, as OAR's commands print for -D.
 func Perl(data []byte) (string, error) {
 	d := dumper{tokens: json.NewDecoder(bytes.NewReader(data))}
 	d.tokens.UseNumber()
@@ -31,7 +31,7 @@ type dumper struct {
 	out    strings.Builder
 }
 
-// yaml writes the next value behind what stands on its line, and ends the line.
+// yaml writes the next value after the current line's text, and ends the line.
 func (d *dumper) yaml(depth int) error {
 	token, err := d.tokens.Token()
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *dumper) perl() error {
 	return err
 }
 
-// scalar is a value in quotes, unless it is bare, a number, a truth value or null.
+// scalar quotes a value unless it is bare, a number, a truth value or null.
 func scalar(token json.Token, bare func(string) bool, quotes, null string) string {
 	switch v := token.(type) {
 	case nil:
@@ -112,10 +112,10 @@ func scalar(token json.Token, bare func(string) bool, quotes, null string) strin
 		case bare != nil && bare(v):
 			return v
 		case quotes == "''":
-			return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(message.Harmless(v)) + "'"
+			return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(oar.Printable(v)) + "'"
 		}
 		var b bytes.Buffer
-		_ = encode(&b, v) // a text can be encoded
+		_ = encode(&b, v) // strings always encode
 		return b.String()
 	}
 	return fmt.Sprint(token)

@@ -5,14 +5,11 @@ import (
 	"strings"
 	"time"
 
-	dates "vjob/oar/date"
-	"vjob/oar/message"
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
-// Full is all that is known of jobs, in blocks for people. What has not happened yet has no
-// line.
-func Full(jobs []rest.Job, now time.Time) string {
+// Full formats all that is known of jobs, in blocks. Times that are not known yet are left out.
+func Full(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
 		full(&b, &jobs[i], now)
@@ -21,10 +18,10 @@ func Full(jobs []rest.Job, now time.Time) string {
 	return b.String()
 }
 
-// unless are the keys of lines that are left out while they are empty.
+// unless are the keys of lines that are left out if empty.
 var unless = map[string]bool{"exit_code": true, "startTime": true, "stopTime": true}
 
-func full(b *strings.Builder, j *rest.Job, now time.Time) {
+func full(b *strings.Builder, j *oar.Job, now time.Time) {
 	fmt.Fprintf(b, "Job_Id: %d\n", j.ID)
 	name, exit, start := "", "", "no prediction"
 	if j.Name != nil {
@@ -58,7 +55,7 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		{"jobType", j.Type},
 		{"properties", j.Properties},
 		{"reservation", j.Reservation},
-		{"walltime", dates.FormatWalltime(time.Duration(j.Walltime) * time.Second)},
+		{"walltime", oar.FormatWalltime(time.Duration(j.Walltime) * time.Second)},
 		{"submissionTime", date(j.Submitted, now)},
 		{"startTime", date(j.Started, now)},
 		{"stopTime", date(j.Stopped, now)},
@@ -70,11 +67,11 @@ func full(b *strings.Builder, j *rest.Job, now time.Time) {
 		{"events", ""},
 	} {
 		if line[1] != "" || !unless[line[0]] {
-			fmt.Fprintf(b, "    %s = %s\n", line[0], message.Harmless(line[1]))
+			fmt.Fprintf(b, "    %s = %s\n", line[0], oar.Printable(line[1]))
 		}
 	}
 	for _, e := range j.Events {
-		fmt.Fprintf(b, "%s> %s: %s\n", date(e.At, now), e.Type, message.Harmless(e.Text))
+		fmt.Fprintf(b, "%s> %s: %s\n", date(e.At, now), e.Type, oar.Printable(e.Text))
 	}
 }
 

@@ -6,49 +6,48 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/oar/message"
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
 // formatTwo is a job with the names of OAR's format 2, which oarstat -J prints.
 type formatTwo struct {
-	ID             int64        `json:"Job_Id"`
-	ArrayID        int64        `json:"array_id"`
-	ArrayIndex     int          `json:"array_index"`
-	Name           *string      `json:"name"`
-	Owner          string       `json:"owner"`
-	User           string       `json:"job_user"`
-	State          string       `json:"state"`
-	Resources      []int        `json:"assigned_resources"`
-	Nodes          []string     `json:"assigned_network_address"`
-	Queue          string       `json:"queue"`
-	Command        string       `json:"command"`
-	Directory      string       `json:"launchingDirectory"`
-	Type           string       `json:"jobType"`
-	Properties     string       `json:"properties"`
-	Reservation    string       `json:"reservation"`
-	Walltime       int64        `json:"walltime"`
-	Submitted      int64        `json:"submissionTime"`
-	Started        int64        `json:"startTime"`
-	Stopped        int64        `json:"stopTime"`
-	Message        string       `json:"message"`
-	Scheduled      int64        `json:"scheduledStart"`
-	Resubmits      int64        `json:"resubmit_job_id"`
-	Events         []rest.Event `json:"events"`
-	Wanted         string       `json:"wanted_resources"`
-	Project        string       `json:"project"`
-	CPUSet         string       `json:"cpuset_name"`
-	Types          []string     `json:"types"`
-	Dependencies   []int64      `json:"dependencies"`
-	ExitCode       *int         `json:"exit_code"`
-	Stdout         string       `json:"stdout_file"`
-	Stderr         string       `json:"stderr_file"`
-	InitialRequest string       `json:"initial_request"`
+	ID             int64       `json:"Job_Id"`
+	ArrayID        int64       `json:"array_id"`
+	ArrayIndex     int         `json:"array_index"`
+	Name           *string     `json:"name"`
+	Owner          string      `json:"owner"`
+	User           string      `json:"job_user"`
+	State          string      `json:"state"`
+	Resources      []int       `json:"assigned_resources"`
+	Nodes          []string    `json:"assigned_network_address"`
+	Queue          string      `json:"queue"`
+	Command        string      `json:"command"`
+	Directory      string      `json:"launchingDirectory"`
+	Type           string      `json:"jobType"`
+	Properties     string      `json:"properties"`
+	Reservation    string      `json:"reservation"`
+	Walltime       int64       `json:"walltime"`
+	Submitted      int64       `json:"submissionTime"`
+	Started        int64       `json:"startTime"`
+	Stopped        int64       `json:"stopTime"`
+	Message        string      `json:"message"`
+	Scheduled      int64       `json:"scheduledStart"`
+	Resubmits      int64       `json:"resubmit_job_id"`
+	Events         []oar.Event `json:"events"`
+	Wanted         string      `json:"wanted_resources"`
+	Project        string      `json:"project"`
+	CPUSet         string      `json:"cpuset_name"`
+	Types          []string    `json:"types"`
+	Dependencies   []int64     `json:"dependencies"`
+	ExitCode       *int        `json:"exit_code"`
+	Stdout         string      `json:"stdout_file"`
+	Stderr         string      `json:"stderr_file"`
+	InitialRequest string      `json:"initial_request"`
 }
 
-// JSON is jobs as an object by their numbers, in format 2 or 3.
-func JSON(jobs []rest.Job, format int) ([]byte, error) {
-	return keyed(jobs, func(j *rest.Job) any {
+// JSON formats jobs as an object by their numbers, in format 2 or 3.
+func JSON(jobs []oar.Job, format int) ([]byte, error) {
+	return keyed(jobs, func(j *oar.Job) any {
 		if format == 3 {
 			return j
 		}
@@ -56,13 +55,13 @@ func JSON(jobs []rest.Job, format int) ([]byte, error) {
 	})
 }
 
-// StatesJSON is the states of jobs by their numbers.
-func StatesJSON(jobs []rest.Job) ([]byte, error) {
-	return keyed(jobs, func(j *rest.Job) any { return j.State })
+// StatesJSON formats the states of jobs as an object by their numbers.
+func StatesJSON(jobs []oar.Job) ([]byte, error) {
+	return keyed(jobs, func(j *oar.Job) any { return j.State })
 }
 
-// keyed writes an object with a line for each job.
-func keyed(jobs []rest.Job, value func(*rest.Job) any) ([]byte, error) {
+// keyed formats an object with one line for each job.
+func keyed(jobs []oar.Job, value func(*oar.Job) any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i := range jobs {
@@ -81,7 +80,7 @@ func keyed(jobs []rest.Job, value func(*rest.Job) any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode writes a value without the escapes that HTML wants, and without a new line.
+// encode writes a value without HTML escapes and without a final newline.
 func encode(b *bytes.Buffer, value any) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -92,13 +91,13 @@ func encode(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// Submitted is what oarsub -J prints.
+// Submitted formats a job number as oarsub -J does.
 func Submitted(id int64) string {
 	return "{\n   \"job_id\" : " + strconv.FormatInt(id, 10) + "\n}\n"
 }
 
-// Gantt is when which job has which nodes.
-func Gantt(jobs []rest.Job, nodes []rest.Resource, from, to int64) ([]byte, error) {
+// Gantt formats when which job has which nodes, as JSON.
+func Gantt(jobs []oar.Job, nodes []oar.Resource, from, to int64) ([]byte, error) {
 	type bar struct {
 		Start     int64    `json:"start_time"`
 		Stop      int64    `json:"stop_time"`
@@ -119,15 +118,15 @@ func Gantt(jobs []rest.Job, nodes []rest.Resource, from, to int64) ([]byte, erro
 	}
 	var b bytes.Buffer
 	err := encode(&b, struct {
-		Jobs      map[string]bar  `json:"jobs"`
-		Resources []rest.Resource `json:"resources"`
+		Jobs      map[string]bar `json:"jobs"`
+		Resources []oar.Resource `json:"resources"`
 	}{bars, nodes})
 	return append(b.Bytes(), '\n'), err
 }
 
-// Span is when a job began, or will begin, and when it ended, or will if it takes all
-// of its walltime; 0 is unknown.
-func Span(j *rest.Job) (start, stop int64) {
+// Span returns when a job began, or will begin, and when it ended, or will end if it uses all of its
+// walltime; 0 if unknown.
+func Span(j *oar.Job) (start, stop int64) {
 	start, stop = j.Started, j.Stopped
 	if start == 0 {
 		start = j.Scheduled
@@ -138,8 +137,8 @@ func Span(j *rest.Job) (start, stop int64) {
 	return start, stop
 }
 
-// bare reports whether YAML takes a text for a text without quotes.
+// bare reports whether YAML reads an unquoted text as a string.
 func bare(text string) bool {
-	return text != "" && text == message.Harmless(text) && !strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@` ~0123456789.+=<") && !strings.ContainsAny(text, ":#\n\t\\\"") &&
+	return text != "" && text == oar.Printable(text) && !strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@` ~0123456789.+=<") && !strings.ContainsAny(text, ":#\n\t\\\"") &&
 		!strings.HasSuffix(text, " ") && !strings.Contains(" true false null yes no on off y n ", " "+strings.ToLower(text)+" ")
 }

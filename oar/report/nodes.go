@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
-// Nodes are nodes with their properties, in blocks.
-func Nodes(nodes []rest.Resource) string {
+// Nodes formats nodes with their properties, in blocks.
+func Nodes(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		n := &nodes[i]
@@ -25,8 +25,8 @@ func Nodes(nodes []rest.Resource) string {
 	return b.String()
 }
 
-// NodeStates are the states of nodes, in blocks.
-func NodeStates(nodes []rest.Resource) string {
+// NodeStates formats the states of nodes, in blocks.
+func NodeStates(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		fmt.Fprintf(&b, "%s:\n    %d: %s\n", nodes[i].Node, nodes[i].ID, nodes[i].State)
@@ -34,8 +34,8 @@ func NodeStates(nodes []rest.Resource) string {
 	return b.String()
 }
 
-// NodeNames are the names of nodes, a line for each.
-func NodeNames(nodes []rest.Resource) string {
+// NodeNames lists the names of nodes, one line each.
+func NodeNames(nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range nodes {
 		b.WriteString(nodes[i].Node + "\n")
@@ -43,8 +43,8 @@ func NodeNames(nodes []rest.Resource) string {
 	return b.String()
 }
 
-// NodeStatesJSON is what [NodeStates] says, as JSON.
-func NodeStatesJSON(nodes []rest.Resource) ([]byte, error) {
+// NodeStatesJSON formats [NodeStates] as JSON.
+func NodeStatesJSON(nodes []oar.Resource) ([]byte, error) {
 	states := make(map[string]map[string]string, len(nodes))
 	for i := range nodes {
 		states[nodes[i].Node] = map[string]string{strconv.Itoa(nodes[i].ID): nodes[i].State}
@@ -52,8 +52,8 @@ func NodeStatesJSON(nodes []rest.Resource) ([]byte, error) {
 	return indented(states)
 }
 
-// NodeNamesJSON is what [NodeNames] says, as JSON.
-func NodeNamesJSON(nodes []rest.Resource) ([]byte, error) {
+// NodeNamesJSON formats [NodeNames] as JSON.
+func NodeNamesJSON(nodes []oar.Resource) ([]byte, error) {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Node
@@ -61,14 +61,14 @@ func NodeNamesJSON(nodes []rest.Resource) ([]byte, error) {
 	return indented(names)
 }
 
-// indented writes JSON with the steps that OAR has.
+// indented formats JSON with OAR's indentation.
 func indented(value any) ([]byte, error) {
 	data, err := json.MarshalIndent(value, "", "   ")
 	return append(data, '\n'), err
 }
 
-// Queues are queues, in blocks; policy is the word for theirs.
-func Queues(list []rest.Queue, policy string) string {
+// Queues formats queues, in blocks; policy is the label of their policy.
+func Queues(list []oar.Queue, policy string) string {
 	var b strings.Builder
 	for _, q := range list {
 		fmt.Fprintf(&b, "%s\n\tpriority = %d\n\t%s = %s\n\tstate = %s\n", q.Name, q.Priority, policy, q.Policy, q.State)
@@ -76,8 +76,8 @@ func Queues(list []rest.Queue, policy string) string {
 	return b.String()
 }
 
-// Accounting is a table of what users have used.
-func Accounting(list []rest.Usage, now time.Time) string {
+// Accounting formats the usage of users as a table.
+func Accounting(list []oar.Usage, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(`User       First window starts  Last window ends     Asked (seconds)  Used (seconds)
 ---------- -------------------- -------------------- ---------------- ----------------

@@ -5,9 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/message"
-	"vjob/oar/rest"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
 // Layout is one of the tables of oarstat.
@@ -15,15 +13,15 @@ type Layout uint8
 
 // The layouts.
 const (
-	Short         Layout = iota // what oarstat prints by itself, format 2 and 3
-	Classic                     // format 1: names and dates of submission
-	Arrays                      // with the place of each job in its array
-	ClassicArrays               // likewise, in format 1
+	Short         Layout = iota // the default: formats 2 and 3
+	Classic                     // format 1: with names and submission dates
+	Arrays                      // with the index of each job in its array
+	ClassicArrays               // with array indices, in format 1
 	Compact                     // an array is one line
 )
 
-// Table is jobs as a table; nothing when there are none.
-func Table(jobs []rest.Job, layout Layout, now time.Time) string {
+// Table formats jobs as a table, or "" without jobs.
+func Table(jobs []oar.Job, layout Layout, now time.Time) string {
 	if len(jobs) == 0 {
 		return ""
 	}
@@ -56,14 +54,14 @@ var heads = map[Layout]string{
 `,
 }
 
-func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
-	id, letter := fmt.Sprint(j.ID), state.State(j.State).Letter()
-	if j.ID == 0 { // of an array; see compacted
+func row(b *strings.Builder, j *oar.Job, layout Layout, now time.Time) {
+	id, letter := fmt.Sprint(j.ID), oar.State(j.State).Letter()
+	if j.ID == 0 { // an array; see compacted
 		id, letter = fmt.Sprintf("%d@%d", j.ArrayIndex, j.ArrayID), "-"
 	}
-	lasts, text, name := Duration(j, now), message.Harmless(j.Message), ""
+	lasts, text, name := Duration(j, now), oar.Printable(j.Message), ""
 	if j.Name != nil {
-		name = message.Harmless(*j.Name)
+		name = oar.Printable(*j.Name)
 	}
 	switch layout {
 	case ClassicArrays:
@@ -77,9 +75,8 @@ func row(b *strings.Builder, j *rest.Job, layout Layout, now time.Time) {
 	}
 }
 
-// compacted is one job for each array, which has no number of its own and the count
-// of its jobs as its index.
-func compacted(jobs []rest.Job) (list []rest.Job) {
+// compacted replaces the jobs of each array by one without a number; its index is their count.
+func compacted(jobs []oar.Job) (list []oar.Job) {
 	at := map[int64]int{}
 	for _, j := range jobs {
 		i, seen := at[j.ArrayID]
@@ -95,8 +92,8 @@ func compacted(jobs []rest.Job) (list []rest.Job) {
 	return list
 }
 
-// Duration is how long a job has run, as h:mm:ss.
-func Duration(j *rest.Job, now time.Time) string {
+// Duration returns the running time of a job, as h:mm:ss.
+func Duration(j *oar.Job, now time.Time) string {
 	end := now.Unix()
 	if j.Stopped != 0 {
 		end = j.Stopped
@@ -108,7 +105,7 @@ func Duration(j *rest.Job, now time.Time) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// date is a moment in the zone of now; "" is none.
+// date formats a time in the zone of now, or "" if unset.
 func date(at int64, now time.Time) string {
 	if at == 0 {
 		return ""
@@ -116,8 +113,8 @@ func date(at int64, now time.Time) string {
 	return time.Unix(at, 0).In(now.Location()).Format(time.DateTime)
 }
 
-// States are the states of jobs, a line for each.
-func States(jobs []rest.Job) string {
+// States lists the states of jobs, one line each.
+func States(jobs []oar.Job) string {
 	var b strings.Builder
 	for i := range jobs {
 		fmt.Fprintf(&b, "%d: %s\n", jobs[i].ID, jobs[i].State)
@@ -125,19 +122,19 @@ func States(jobs []rest.Job) string {
 	return b.String()
 }
 
-// Events are the events of jobs, a line for each.
-func Events(jobs []rest.Job, now time.Time) string {
+// Events lists the events of jobs, one line each.
+func Events(jobs []oar.Job, now time.Time) string {
 	var b strings.Builder
 	for i := range jobs {
 		for _, e := range jobs[i].Events {
-			fmt.Fprintf(&b, "%s| %d| %s: %s\n", date(e.At, now), jobs[i].ID, e.Type, message.Harmless(e.Text))
+			fmt.Fprintf(&b, "%s| %d| %s: %s\n", date(e.At, now), jobs[i].ID, e.Type, oar.Printable(e.Text))
 		}
 	}
 	return b.String()
 }
 
-// Properties are the nodes that each job has.
-func Properties(jobs []rest.Job, nodes []rest.Resource) string {
+// Properties lists the nodes of each job with their properties.
+func Properties(jobs []oar.Job, nodes []oar.Resource) string {
 	var b strings.Builder
 	for i := range jobs {
 		for _, id := range jobs[i].Resources {

@@ -6,17 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/oar/rest"
+	"vjob/oar"
 )
 
-// window is the length of the windows by which OAR accounts, in seconds.
+// window is the length of OAR's accounting windows in seconds.
 const window = 86_400
 
-// Used is what each user asked for and used between two moments: processors times
-// seconds of walltime, and of the time between start and end, each as far as it lies
-// between the moments.
-func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
-	by := map[string]*rest.Usage{}
+// Used returns what each user requested and used in a period, in CPU seconds: processors times
+// walltime, and processors times running time, as far as they are within the period.
+func Used(jobs []oar.Job, from, to, now int64) []oar.Usage {
+	by := map[string]*oar.Usage{}
 	for i := range jobs {
 		j := &jobs[i]
 		if j.Started == 0 {
@@ -32,7 +31,7 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 		}
 		u := by[j.Owner]
 		if u == nil {
-			u = &rest.Usage{User: j.Owner, First: j.Started}
+			u = &oar.Usage{User: j.Owner, First: j.Started}
 			by[j.Owner] = u
 		}
 		u.First = min(u.First, max(j.Started, from))
@@ -40,7 +39,7 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 		u.Asked += asked * processors(j)
 		u.Used += used * processors(j)
 	}
-	list := []rest.Usage{}
+	list := []oar.Usage{}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		u := by[name]
 		u.First -= u.First % window
@@ -50,11 +49,11 @@ func Used(jobs []rest.Job, from, to, now int64) []rest.Usage {
 	return list
 }
 
-// within is how much of a stretch lies between two moments.
+// within returns the overlap of two intervals.
 func within(start, stop, from, to int64) int64 { return max(min(stop, to)-max(start, from), 0) }
 
-// processors is what R= says in the message of a job.
-func processors(j *rest.Job) int64 {
+// processors returns the number in R= of a job's message.
+func processors(j *oar.Job) int64 {
 	text, _, _ := strings.Cut(strings.TrimPrefix(j.Message, "R="), ",")
 	n, _ := strconv.ParseInt(text, 10, 64) // every message begins with R=
 	return n

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
-// Whatever is asked for, the answer says which limit there is, in a few lines.
+// Errors about limits name the limit and are short.
 func TestLimits(t *testing.T) {
 	many := func(n int, s string) string { return strings.Repeat(s, n) }
 	for _, c := range []struct{ name, text, want string }{
@@ -32,23 +32,23 @@ func TestLimits(t *testing.T) {
 		{"not UTF-8", "\xff\xfe=1", "want the name of a level"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := request.Parse([]string{c.text}, request.DefaultSite())
+			_, err := request.Parse([]string{c.text}, request.DefaultConfig())
 			if c.want == "" {
 				if err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if code, _ := message.ExitOf(err); err == nil || !strings.Contains(err.Error(), c.want) || code != message.ExitRequest {
+			if code, _ := oar.ExitOf(err); err == nil || !strings.Contains(err.Error(), c.want) || code != oar.ExitRequest {
 				t.Fatalf("%v, want %s", err, c.want)
 			}
 			if len(err.Error()) > 2000 {
-				t.Errorf("%d bytes are told", len(err.Error()))
+				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 		})
 	}
 	values := strings.Split(many(request.MaxAlternatives, "nodes=1 ")+"nodes=1", " ")
-	if _, err := request.Parse(values, request.DefaultSite()); err == nil || !strings.Contains(err.Error(), "-l is given 101 times; 100 are allowed") {
+	if _, err := request.Parse(values, request.DefaultConfig()); err == nil || !strings.Contains(err.Error(), "-l is given 101 times; 100 are allowed") {
 		t.Error(err)
 	}
 }

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
-// Parse reads the values of all -l, in their order; none at all asks for what the
-// site gives by default. The error is a [*message.Error] with the exit code 18.
-func Parse(values []string, site Site) (*Request, error) {
+// Parse parses the values of all -l, in order. Without values it returns the default of the site. The
+// error is an [*oar.Error] with the exit code 18.
+func Parse(values []string, site Config) (*Request, error) {
 	if len(values) == 0 {
 		g := Group{Levels: site.Default}
-		source := message.Source{Name: "the default of -l", Text: g.String()}
-		return &Request{Alternatives: []Alternative{{Groups: []Group{g}, Walltime: Unsaid, Source: source}}}, nil
+		source := oar.Source{Name: "the default of -l", Text: g.String()}
+		return &Request{Alternatives: []Alternative{{Groups: []Group{g}, Walltime: NoWalltime, Source: source}}}, nil
 	}
 	r := &Request{}
 	for i, text := range values {
@@ -24,9 +24,9 @@ func Parse(values []string, site Site) (*Request, error) {
 		}
 		p := newParser(name, text, site)
 		if i == MaxAlternatives {
-			return nil, p.fail(message.Span{}, p.rest(0), "-l is given %d times; %d are allowed", len(values), MaxAlternatives)
+			return nil, p.fail(oar.Span{}, p.resourceLine(0), "-l is given %d times; %d are allowed", len(values), MaxAlternatives)
 		}
-		a, err := p.alternative()
+		a, err := p.parseAlternative()
 		if err != nil {
 			return nil, err
 		}
@@ -36,44 +36,44 @@ func Parse(values []string, site Site) (*Request, error) {
 	return r, nil
 }
 
-// ParseDefault reads the levels that an administrator gives as the default: one
-// group without a property and a walltime.
-func ParseDefault(name, text string, site Site) ([]Level, error) {
+// ParseDefault parses the default levels that an administrator sets: one group without property and
+// walltime.
+func ParseDefault(name, text string, site Config) ([]Level, error) {
 	p := newParser(name, text, site)
-	a, err := p.alternative()
+	a, err := p.parseAlternative()
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Groups) != 1 || a.Groups[0].Property.Expr != nil || a.Walltime != Unsaid {
-		return nil, p.fail(message.Span{End: len(text)}, p.rest(0), "the default is one group without properties and walltime, such as /resource_id=1")
+	if len(a.Groups) != 1 || a.Groups[0].Property.Expr != nil || a.Walltime != NoWalltime {
+		return nil, p.fail(oar.Span{End: len(text)}, p.resourceLine(0), "the default is one group without properties and walltime, such as /resource_id=1")
 	}
 	levels := a.Groups[0].Levels
 	for i := range levels {
-		levels[i].Span = message.Span{} // where they are used, the source is another
+		levels[i].Span = oar.Span{} // positions in the source of a request are different
 	}
 	return levels, nil
 }
 
-// parser reads one -l, one token ahead.
+// parser parses one -l with a lookahead of one token.
 type parser struct {
 	lexer
 	tok      token
-	src      message.Source
-	site     Site
-	warnings []message.Warning
+	src      oar.Source
+	site     Config
+	warnings []oar.Warning
 }
 
-func newParser(name, text string, site Site) *parser {
-	return &parser{lexer: lexer{text: text}, src: message.Source{Name: name, Text: text}, site: site}
+func newParser(name, text string, site Config) *parser {
+	return &parser{lexer: lexer{text: text}, src: oar.Source{Name: name, Text: text}, site: site}
 }
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// alternative is groups, each behind a run of + or of commas, then the walltime.
-func (p *parser) alternative() (Alternative, error) {
-	a := Alternative{Walltime: Unsaid, Source: p.src}
+// parseAlternative parses groups, separated by runs of + or of commas, then the walltime.
+func (p *parser) parseAlternative() (Alternative, error) {
+	a := Alternative{Walltime: NoWalltime, Source: p.src}
 	if n := len(p.src.Text); n > MaxText {
-		return a, p.fail(message.Span{Off: 0, End: 1}, p.rest(0), "the request has %d bytes; %d are allowed", n, MaxText)
+		return a, p.fail(oar.Span{Off: 0, End: 1}, p.resourceLine(0), "the request has %d bytes; %d are allowed", n, MaxText)
 	}
 	p.advance()
 	for {
@@ -84,63 +84,63 @@ func (p *parser) alternative() (Alternative, error) {
 		}
 		switch {
 		case p.tok.class == end && (separator.text != "" || len(a.Groups) == 0):
-			return a, p.nothing(begin, separator)
+			return a, p.missingGroup(begin, separator)
 		case p.tok.class == end:
 			return a, nil
-		case p.tok.walltime() && separator.text != "+":
+		case p.tok.isWalltime() && separator.text != "+":
 			if len(a.Groups) == 0 {
 				a.Groups = []Group{{Levels: p.site.Default}}
 			}
-			d, err := p.walltime(begin)
+			d, err := p.parseWalltime(begin)
 			a.Walltime = d
 			return a, err
 		}
-		g, err := p.group(begin)
+		g, err := p.parseGroup(begin)
 		if err != nil {
 			return a, err
 		}
-		if a.Groups = append(a.Groups, g); len(a.Groups) > MaxGroups {
-			return a, p.fail(g.Span, p.rest(begin), "there are more than %d groups", MaxGroups)
+		a.Groups = append(a.Groups, g)
+		if len(a.Groups) > MaxGroups {
+			return a, p.fail(g.Span, p.resourceLine(begin), "there are more than %d groups", MaxGroups)
 		}
 	}
 }
 
-// separators moves over a run of one sign, and returns the first.
+// separators skips a run of one separator and returns the first.
 func (p *parser) separators() token {
 	first := p.tok
-	if !first.sign("+") && !first.sign(",") {
+	if !first.isSign("+") && !first.isSign(",") {
 		return token{}
 	}
 	p.advance()
-	for ; p.tok.sign(first.text); p.advance() {
+	for ; p.tok.isSign(first.text); p.advance() {
 		p.warn(p.tok.span, "there is nothing between the two %s", first.text)
 	}
 	return first
 }
 
-// nothing is told where a group is missing.
-func (p *parser) nothing(begin int, separator token) error {
+// missingGroup returns the error for a missing group.
+func (p *parser) missingGroup(begin int, separator token) error {
 	if separator.text == "" {
-		return p.fail(p.tok.span, p.rest(begin), "there is nothing: want levels, such as nodes=2/core=4")
+		return p.fail(p.tok.span, p.resourceLine(begin), "there is nothing: want levels, such as nodes=2/core=4")
 	}
-	return p.fail(separator.span, p.rest(begin), "nothing stands behind the %s: want levels, such as nodes=2/core=4", separator.text)
+	return p.fail(separator.span, p.resourceLine(begin), "nothing stands behind the %s: want levels, such as nodes=2/core=4", separator.text)
 }
 
-// group is a property, levels, or both. Begin is where the text that OAR calls the
-// resource starts.
-func (p *parser) group(begin int) (Group, error) {
+// parseGroup parses a property, levels, or both. begin is the start of what OAR calls the resource.
+func (p *parser) parseGroup(begin int) (Group, error) {
 	g := Group{Span: p.tok.span}
 	if p.tok.class == braced {
-		inner := message.Span{Off: p.tok.span.Off + 1, End: p.tok.span.End - 1}
+		inner := oar.Span{Off: p.tok.span.Off + 1, End: p.tok.span.End - 1}
 		var err error
-		if g.Property, err = p.property(inner); err != nil {
+		if g.Property, err = p.parseProperty(inner); err != nil {
 			return g, err
 		}
 		before := *p
 		p.advance()
 		separator := p.separators()
-		if p.tok.class == end || p.tok.walltime() {
-			if separator.text != "" { // it belongs to what follows
+		if p.tok.class == end || p.tok.isWalltime() {
+			if separator.text != "" { // the separator belongs to the next group or the walltime
 				before.advance()
 				*p = before
 			}
@@ -152,12 +152,12 @@ func (p *parser) group(begin int) (Group, error) {
 		}
 	}
 	switch {
-	case p.tok.walltime():
-		return g, p.fail(p.tok.span, p.rest(begin), "want a comma before the walltime, and no +")
+	case p.tok.isWalltime():
+		return g, p.fail(p.tok.span, p.resourceLine(begin), "want a comma before the walltime, and no +")
 	case p.ended():
-		return g, p.fail(p.tok.span, p.rest(begin), "%s stands here: want levels, such as nodes=2/core=4", p.shown())
+		return g, p.fail(p.tok.span, p.resourceLine(begin), "%s stands here: want levels, such as nodes=2/core=4", p.quotedToken())
 	}
-	err := p.levels(&g)
+	err := p.parseLevels(&g)
 	g.Span.End = max(g.Span.End, p.lastEnd(g))
 	return g, err
 }
@@ -169,24 +169,24 @@ func (p *parser) lastEnd(g Group) int {
 	return g.Levels[len(g.Levels)-1].Span.End
 }
 
-// property reads the condition between braces. In OAR a wrong one comes back from
-// the database; here the request as a whole cannot be read.
-func (p *parser) property(inner message.Span) (property.Filter, error) {
-	whole := message.Span{Off: inner.Off - 1, End: inner.End + 1}
+// parseProperty parses the condition between braces. In OAR the database refuses bad conditions; here
+// the whole request is refused.
+func (p *parser) parseProperty(inner oar.Span) (property.Filter, error) {
+	whole := oar.Span{Off: inner.Off - 1, End: inner.End + 1}
 	if strings.TrimSpace(p.text[inner.Off:inner.End]) == "" {
-		return property.Filter{}, p.fail(whole, p.level(whole.Off), "there is no condition between the braces: want one, such as {cluster = 'azur'}, or none of both")
+		return property.Filter{}, p.fail(whole, p.levelLine(whole.Off), "there is no condition between the braces: want one, such as {cluster = 'azur'}, or none of both")
 	}
 	f, err := property.ParsePart(p.src, inner)
 	if err != nil {
-		return f, asRequest(err)
+		return f, asRequestError(err)
 	}
 	return f, nil
 }
 
-// warn tells what is accepted and hardly meant so.
-func (p *parser) warn(at message.Span, format string, args ...any) {
+// warn adds a warning about input that is accepted but rarely meant.
+func (p *parser) warn(at oar.Span, format string, args ...any) {
 	const most = 20
 	if len(p.warnings) < most {
-		p.warnings = append(p.warnings, message.Warning{Place: p.src.At(at), Text: fmt.Sprintf(format, args...)})
+		p.warnings = append(p.warnings, oar.Warning{Position: p.src.At(at), Text: fmt.Sprintf(format, args...)})
 	}
 }

@@ -2,58 +2,56 @@ package request
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/property"
 )
 
-// Request is what is asked for: alternatives, of which one is run. OAR calls a job
-// with several of them moldable.
+// Request is a list of alternatives, of which one runs. OAR calls a job with several moldable.
 type Request struct {
 	Alternatives []Alternative
-	Warnings     []message.Warning
+	Warnings     []oar.Warning
 }
 
-// Alternative is one -l.
+// Alternative is one value of -l.
 type Alternative struct {
 	Groups []Group
-	// Walltime is [Unsaid] when there is none. 0 can be asked for.
+	// Walltime may be 0, or [NoWalltime].
 	Walltime time.Duration
-	// Source is what was written, for messages.
-	Source message.Source
+	// Source is the text, for messages.
+	Source oar.Source
 }
 
-// Unsaid is the walltime of an alternative that does not have one.
-const Unsaid time.Duration = -1
+// NoWalltime is the walltime of an alternative without one.
+const NoWalltime time.Duration = -1
 
-// Group is levels from the outer to the inner, on the nodes that its property means.
+// Group is a list of levels from the outer to the inner, on the nodes that match its property.
 type Group struct {
 	Property property.Filter
 	Levels   []Level
-	Span     message.Span
+	Span     oar.Span
 }
 
 // Level is "name=count".
 type Level struct {
 	Name  string // with the alias nodes resolved
 	Count Count
-	Span  message.Span
+	Span  oar.Span
 }
 
-// Count is how many are asked for: a number in decimal digits without zeros in
-// front, however large, or one of the words.
+// Count is a number in decimal digits of any length, without leading zeros, or a word.
 type Count string
 
 // The words. OAR 3 writes HALF_BEST for BestHalf.
 const (
-	All      Count = "ALL"      // as many as match
-	Best     Count = "BEST"     // as many as are free
-	BestHalf Count = "BESTHALF" // half of the free ones
+	All      Count = "ALL"      // all that match
+	Best     Count = "BEST"     // all that are free
+	BestHalf Count = "BESTHALF" // half of those that are free
 )
 
-// Number is the count as a number; ok is false for a word. What is too large for an
-// int is the largest.
+// Number returns the count as a number, capped at the largest int. ok is false for a word.
 func (c Count) Number() (n int, ok bool) {
 	n, err := strconv.Atoi(string(c))
 	if err != nil && n == 0 {
@@ -62,15 +60,44 @@ func (c Count) Number() (n int, ok bool) {
 	return n, true
 }
 
-// Site is what an administrator of OAR sets about the language.
-type Site struct {
-	// Nodes is the name that the alias nodes stands for: OARSUB_NODES_RESOURCES.
-	Nodes string
-	// Default are the levels where none are given: OARSUB_DEFAULT_RESOURCES.
-	Default []Level
+// String formats the alternative as a value of -l.
+func (a Alternative) String() string {
+	groups := make([]string, len(a.Groups))
+	for i, g := range a.Groups {
+		groups[i] = g.String()
+	}
+	text := strings.Join(groups, "+")
+	if a.Walltime != NoWalltime {
+		text += ",walltime=" + oar.FormatWalltime(a.Walltime)
+	}
+	return text
 }
 
-// DefaultSite has the values that OAR has when nothing is set.
-func DefaultSite() Site {
-	return Site{Nodes: "network_address", Default: []Level{{Name: "resource_id", Count: "1"}}}
+// String formats the group.
+func (g Group) String() string {
+	var b strings.Builder
+	if g.Property.Expr != nil {
+		b.WriteString("{" + g.Property.Text + "}")
+	}
+	for _, l := range g.Levels {
+		b.WriteString("/" + l.String())
+	}
+	return b.String()
 }
+
+// String returns "name=count".
+func (l Level) String() string { return l.Name + "=" + string(l.Count) }
+
+// The limits of a request.
+const (
+	// MaxText is the maximal length of one -l in bytes.
+	MaxText = 64 << 10
+	// MaxAlternatives is the maximal number of -l.
+	MaxAlternatives = 100
+	// MaxGroups is the maximal number of groups of an alternative.
+	MaxGroups = 1000
+	// MaxLevels is the maximal number of levels of a group.
+	MaxLevels = 32
+	// MaxDigits is the maximal number of digits of a count.
+	MaxDigits = 30
+)

@@ -6,22 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/request"
 	"vjob/tests/golden"
 )
 
-// Each line of testdata/requests.txt that begins with > is a request; below it
-// stands what is told of it.
+// Each line of testdata/requests.txt that begins with > is a request; the lines below it are the
+// request as parsed, with warnings, or the error.
 func TestGolden(t *testing.T) {
 	golden.Dialogue(t, "testdata/requests.txt", told)
 }
 
-// told is all that is said of a request.
+// told formats the result of parsing a request.
 func told(text string) string {
-	r, err := request.Parse([]string{text}, request.DefaultSite())
+	r, err := request.Parse([]string{text}, request.DefaultConfig())
 	if err != nil {
-		code, _ := message.ExitOf(err)
+		code, _ := oar.ExitOf(err)
 		return fmt.Sprintf("%v\nexit %d\n", err, code)
 	}
 	var b strings.Builder
@@ -33,7 +33,7 @@ func told(text string) string {
 }
 
 func TestNothingAskedIsTheDefault(t *testing.T) {
-	site := request.Site{Nodes: "host"}
+	site := request.Config{NodesAlias: "host"}
 	levels, err := request.ParseDefault("default", "/nodes=1/core=2", site)
 	if err != nil {
 		t.Fatal(err)
@@ -56,14 +56,14 @@ func TestNothingAskedIsTheDefault(t *testing.T) {
 }
 
 func TestAlternativesKeepTheirOrder(t *testing.T) {
-	r, err := request.Parse([]string{"nodes=4,walltime=2", "nodes=2"}, request.DefaultSite())
+	r, err := request.Parse([]string{"nodes=4,walltime=2", "nodes=2"}, request.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Alternatives; len(a) != 2 || a[0].Walltime != 2*time.Hour || a[1].Walltime != request.Unsaid {
+	if a := r.Alternatives; len(a) != 2 || a[0].Walltime != 2*time.Hour || a[1].Walltime != request.NoWalltime {
 		t.Errorf("%v", a)
 	}
-	_, err = request.Parse([]string{"nodes=4", "nodes=x"}, request.DefaultSite())
+	_, err = request.Parse([]string{"nodes=4", "nodes=x"}, request.DefaultConfig())
 	if err == nil || !strings.Contains(err.Error(), "-l (2 of 2):1:7: ") {
 		t.Errorf("it is not told which: %v", err)
 	}

@@ -1,18 +1,23 @@
 package script
 
-import "slices"
+import (
+	"fmt"
+	"slices"
 
-// Option is an option as it was given.
+	"vjob/oar"
+)
+
+// Option is an option with its value.
 type Option struct {
 	Name  string // the long name, without dashes
-	Value string // "" for one that takes none
-	Line  int    // of the script; 0 on the command line
+	Value string // "" if the option takes no value
+	Line  int    // line of the script; 0 on the command line
 }
 
-// Options are those of a script or of a command line, in their order.
+// Options are the options of a script or a command line, in order.
 type Options []Option
 
-// Values are all values of an option.
+// Values returns all values of an option.
 func (o Options) Values(name string) (list []string) {
 	for _, x := range o {
 		if x.Name == name {
@@ -22,7 +27,7 @@ func (o Options) Values(name string) (list []string) {
 	return list
 }
 
-// Value is the last value of an option; given is false if it is not there.
+// Value returns the last value of an option. given is false if the option is missing.
 func (o Options) Value(name string) (value string, given bool) {
 	for _, x := range slices.Backward(o) {
 		if x.Name == name {
@@ -32,63 +37,83 @@ func (o Options) Value(name string) (value string, given bool) {
 	return "", false
 }
 
-// takes is what stands behind an option.
-type takes uint8
+// argument is the kind of value that an option takes.
+type argument uint8
 
 const (
-	nothing takes = iota
-	text
-	number
+	noArgument argument = iota
+	textArgument
+	numberArgument
 )
 
-// kind is what is known of an option.
-type kind struct {
+// scriptOption describes an option.
+type scriptOption struct {
 	name  string
 	short string // one letter, or ""
-	takes takes
-	added bool // given more than once, and on both sides, it counts each time
+	takes argument
+	added bool // values of script and command line add up
 }
 
-// kinds are the options of oarsub that may stand in a script, by OAR's manual.
-var kinds = []kind{
-	{"resource", "l", text, true},
-	{"queue", "q", text, false},
-	{"property", "p", text, false},
-	{"type", "t", text, true},
-	{"anterior", "a", number, true},
-	{"checkpoint", "", number, false},
-	{"signal", "", number, false},
-	{"notify", "", text, false},
-	{"directory", "d", text, false},
-	{"name", "n", text, false},
-	{"project", "", text, false},
-	{"hold", "", nothing, false},
-	{"stdout", "O", text, false},
-	{"stderr", "E", text, false},
-	{"use-job-key", "k", nothing, false},
-	{"import-job-key-inline-priv", "", text, false},
-	{"import-job-key-from-file", "i", text, false},
-	{"export-job-key-to-file", "e", text, false},
-	{"stagein", "s", text, false},
-	{"stagein-md5sum", "", text, false},
-	{"array", "", number, false},
-	{"array-param-file", "", text, false},
+// scriptOptions are the options of oarsub that OAR's manual allows in a script.
+var scriptOptions = []scriptOption{
+	{"resource", "l", textArgument, true},
+	{"queue", "q", textArgument, false},
+	{"property", "p", textArgument, false},
+	{"type", "t", textArgument, true},
+	{"anterior", "a", numberArgument, true},
+	{"checkpoint", "", numberArgument, false},
+	{"signal", "", numberArgument, false},
+	{"notify", "", textArgument, false},
+	{"directory", "d", textArgument, false},
+	{"name", "n", textArgument, false},
+	{"project", "", textArgument, false},
+	{"hold", "", noArgument, false},
+	{"stdout", "O", textArgument, false},
+	{"stderr", "E", textArgument, false},
+	{"use-job-key", "k", noArgument, false},
+	{"import-job-key-inline-priv", "", textArgument, false},
+	{"import-job-key-from-file", "i", textArgument, false},
+	{"export-job-key-to-file", "e", textArgument, false},
+	{"stagein", "s", textArgument, false},
+	{"stagein-md5sum", "", textArgument, false},
+	{"array", "", numberArgument, false},
+	{"array-param-file", "", textArgument, false},
 }
 
-// known finds an option by its long name.
-func known(name string) (kind, bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+// findOption returns the option with a long name.
+func findOption(name string) (scriptOption, bool) {
+	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.name == name })
 	if i < 0 {
-		return kind{}, false
+		return scriptOption{}, false
 	}
-	return kinds[i], true
+	return scriptOptions[i], true
 }
 
-// lettered finds an option by its letter.
-func lettered(short string) (kind, bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.short == short })
+// findLetter returns the option with a letter.
+func findLetter(short string) (scriptOption, bool) {
+	i := slices.IndexFunc(scriptOptions, func(k scriptOption) bool { return k.short == short })
 	if i < 0 {
-		return kind{}, false
+		return scriptOption{}, false
 	}
-	return kinds[i], true
+	return scriptOptions[i], true
+}
+
+// Merge adds the options of a script to those of the command line. Resources, types and dependencies
+// (anterior) add up. For all other options the command line takes precedence, and the second result
+// has a warning for each ignored value.
+func Merge(command, script Options) (Options, []string) {
+	all := slices.Clone(command)
+	var ignored []string
+	for _, o := range script {
+		k, _ := findOption(o.Name)
+		if _, given := command.Value(o.Name); given && !k.added {
+			if k.takes != noArgument {
+				ignored = append(ignored, oar.PrintableLine(fmt.Sprintf(
+					"# Warning: ignore script value for %s parameter: %s; another value was given on the command line.", o.Name, o.Value)))
+			}
+			continue
+		}
+		all = append(all, o)
+	}
+	return all, ignored
 }

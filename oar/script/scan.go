@@ -7,29 +7,28 @@ import (
 	"unicode/utf8"
 
 	"vjob/internal/suggest"
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // The limits of a script.
 const (
-	// MaxText is the most bytes of a script.
-	MaxText = 1 << 20
-	// MaxOptions is the most options that it may have.
+	// MaxScript is the maximal length of a script in bytes.
+	MaxScript = 1 << 20
+	// MaxOptions is the maximal number of options in a script.
 	MaxOptions = 1000
-	// MaxErrors is how many errors are told at most.
+	// MaxErrors is the maximal number of errors in a report.
 	MaxErrors = 20
 )
 
-// mark begins a line with an option.
-const mark = "#OAR"
+// linePrefix begins a line with an option.
+const linePrefix = "#OAR"
 
-// Scan finds the options in the lines that begin with #OAR, from the second line on;
-// the first has to begin with #. Name is that of the file, for messages. The error
-// tells all lines that are wrong; the first of them has the exit code 12.
-func Scan(name, text string) (Options, []message.Warning, error) {
-	s := scan{src: message.Source{Name: name, Text: text}}
-	if len(text) > MaxText {
-		return nil, nil, s.whole("the script has %d bytes; %d are allowed", len(text), MaxText)
+// Scan returns the options in the lines that begin with #OAR, from the second line on. The first line
+// must begin with #. name is for messages. The error lists all bad lines and has exit code 12.
+func Scan(name, text string) (Options, []oar.Warning, error) {
+	s := scanner{src: oar.Source{Name: name, Text: text}}
+	if len(text) > MaxScript {
+		return nil, nil, s.whole("the script has %d bytes; %d are allowed", len(text), MaxScript)
 	}
 	if strings.Contains(text, "\x00") {
 		return nil, nil, s.whole("the script has a byte 0: want a text")
@@ -41,36 +40,36 @@ func Scan(name, text string) (Options, []message.Warning, error) {
 		at += len(line)
 	}
 	if len(s.errs) > 0 {
-		s.errs = append(s.errs, &message.Error{
-			Exit: message.ExitScript, Text: fmt.Sprintf("[ERROR] %d error(s) encountered while parsing the file %s.", s.failed, name),
+		s.errs = append(s.errs, &oar.Error{
+			Exit: oar.ExitScript, Text: fmt.Sprintf("[ERROR] %d error(s) encountered while parsing the file %s.", s.failed, name),
 		})
 		return nil, nil, errors.Join(s.errs...)
 	}
 	return s.options, s.warnings, nil
 }
 
-// scan reads one script.
-type scan struct {
-	src      message.Source
-	silent   bool // the lines mean nothing, because the first does not begin with #
+// scanner scans one script.
+type scanner struct {
+	src      oar.Source
+	silent   bool // the first line does not begin with #, so no line counts
 	told     bool
 	failed   int
 	errs     []error
 	options  Options
-	warnings []message.Warning
+	warnings []oar.Warning
 }
 
-// line reads one line, which begins at a byte of the script.
-func (s *scan) line(number, at int, line string) {
+// line scans one line; at is its offset in the script.
+func (s *scanner) line(number, at int, line string) {
 	if number == 1 {
 		s.silent = !strings.HasPrefix(line, "#")
 	}
-	rest, ok := strings.CutPrefix(line, mark)
+	rest, ok := strings.CutPrefix(line, linePrefix)
 	given := strings.TrimLeft(rest, " \t")
 	if !ok || given == rest || given == "" {
 		return
 	}
-	span := message.Span{Off: at + len(line) - len(given), End: at + len(line)}
+	span := oar.Span{Off: at + len(line) - len(given), End: at + len(line)}
 	switch {
 	case number == 1:
 		s.warn(span, "the first line is not looked at: this option does not count")
@@ -82,7 +81,7 @@ func (s *scan) line(number, at int, line string) {
 	case s.silent:
 		return
 	}
-	o, err := read(given)
+	o, err := parseOption(given)
 	o.Line = number
 	switch {
 	case err != nil:
@@ -94,9 +93,9 @@ func (s *scan) line(number, at int, line string) {
 	}
 }
 
-// add keeps an option, and warns of one that takes the place of another.
-func (s *scan) add(o Option, at message.Span) {
-	if k, _ := known(o.Name); !k.added && o.Name != "property" {
+// add adds an option, and warns if it replaces another.
+func (s *scanner) add(o Option, at oar.Span) {
+	if k, _ := findOption(o.Name); !k.added && o.Name != "property" {
 		for _, before := range s.options {
 			if before.Name == o.Name {
 				s.warn(at, fmt.Sprintf("--%s stands on line %d too; this one counts", o.Name, before.Line))
@@ -107,9 +106,9 @@ func (s *scan) add(o Option, at message.Span) {
 	s.options = append(s.options, o)
 }
 
-// read reads "-l value", "-lvalue", "--resource value" or "--resource=value".
-func read(given string) (Option, error) {
-	var k kind
+// parseOption parses "-l value", "-lvalue", "--resource value" or "--resource=value".
+func parseOption(given string) (Option, error) {
+	var k scriptOption
 	var ok bool
 	var value string
 	attached := false
@@ -118,7 +117,7 @@ func read(given string) (Option, error) {
 		if end < 0 {
 			end = len(long)
 		}
-		if k, ok = known(long[:end]); !ok {
+		if k, ok = findOption(long[:end]); !ok {
 			return Option{}, unknown(long[:end])
 		}
 		attached = strings.HasPrefix(long[end:], "=")
@@ -129,8 +128,8 @@ func read(given string) (Option, error) {
 			return Option{}, fmt.Errorf("want an option such as -l nodes=2")
 		}
 		_, size := utf8.DecodeRuneInString(letter)
-		if k, ok = lettered(letter[:size]); !ok {
-			return Option{}, fmt.Errorf("-%s is no option for a script", message.Harmless(letter[:size]))
+		if k, ok = findLetter(letter[:size]); !ok {
+			return Option{}, fmt.Errorf("-%s is no option for a script", oar.Printable(letter[:size]))
 		}
 		value = letter[size:]
 	}
@@ -139,32 +138,32 @@ func read(given string) (Option, error) {
 }
 
 func unknown(name string) error {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
+	names := make([]string, len(scriptOptions))
+	for i, k := range scriptOptions {
 		names[i] = k.name
 	}
 	if near := suggest.Nearest(name, names); near != "" {
-		return fmt.Errorf("--%s is no option for a script; did you mean --%s?", cut(name), near)
+		return fmt.Errorf("--%s is no option for a script; did you mean --%s?", withoutQuotes(name), near)
 	}
-	return fmt.Errorf("--%s is no option for a script", cut(name))
+	return fmt.Errorf("--%s is no option for a script", withoutQuotes(name))
 }
 
-func cut(name string) string { return strings.Trim(message.Short(name), `"`) }
+func withoutQuotes(name string) string { return strings.Trim(oar.Quoted(name), `"`) }
 
-// check tells whether a value suits its option.
-func (k kind) check(value string, attached bool) error {
+// check checks the value of an option.
+func (k scriptOption) check(value string, attached bool) error {
 	switch {
-	case k.takes == nothing && (value != "" || attached):
+	case k.takes == noArgument && (value != "" || attached):
 		return fmt.Errorf("--%s takes no value", k.name)
-	case k.takes != nothing && value == "":
+	case k.takes != noArgument && value == "":
 		return fmt.Errorf("--%s takes a value", k.name)
-	case k.takes == number && (len(value) > 18 || strings.Trim(value, "0123456789") != ""):
-		return fmt.Errorf("--%s takes a number, and this is %s", k.name, message.Short(value))
+	case k.takes == numberArgument && (len(value) > 18 || strings.Trim(value, "0123456789") != ""):
+		return fmt.Errorf("--%s takes a number, and this is %s", k.name, oar.Quoted(value))
 	}
 	return nil
 }
 
-// unquoted takes away the quotes around a value as a whole, as a shell would.
+// unquoted removes the quotes around a whole value, as a shell does.
 func unquoted(value string) string {
 	if len(value) < 2 || value[0] != '"' && value[0] != '\'' {
 		return value
@@ -176,23 +175,24 @@ func unquoted(value string) string {
 	return inner
 }
 
-func (s *scan) warn(at message.Span, text string) {
+func (s *scanner) warn(at oar.Span, text string) {
 	if len(s.warnings) < MaxErrors {
-		s.warnings = append(s.warnings, message.Warning{Place: s.src.At(at), Text: text})
+		s.warnings = append(s.warnings, oar.Warning{Position: s.src.At(at), Text: text})
 	}
 }
 
-// fail keeps an error, with the line of OAR.
-func (s *scan) fail(at message.Span, line string, err error) {
-	if s.failed++; s.failed > MaxErrors {
+// fail records an error with OAR's line.
+func (s *scanner) fail(at oar.Span, line string, err error) {
+	s.failed++
+	if s.failed > MaxErrors {
 		return
 	}
-	s.errs = append(s.errs, &message.Error{
-		Exit: message.ExitScript, OAR: `/!\ Not able to scan file line: ` + line + ".",
-		Place: s.src.At(at), Text: err.Error(),
+	s.errs = append(s.errs, &oar.Error{
+		Exit: oar.ExitScript, OAR: `/!\ Not able to scan file line: ` + line + ".",
+		Position: s.src.At(at), Text: err.Error(),
 	})
 }
 
-func (s *scan) whole(format string, args ...any) error {
-	return &message.Error{Exit: message.ExitScript, OAR: "[ERROR] Cannot open the file " + s.src.Name + ".", Text: s.src.Name + ": " + fmt.Sprintf(format, args...)}
+func (s *scanner) whole(format string, args ...any) error {
+	return &oar.Error{Exit: oar.ExitScript, OAR: "[ERROR] Cannot open the file " + s.src.Name + ".", Text: s.src.Name + ": " + fmt.Sprintf(format, args...)}
 }

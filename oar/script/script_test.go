@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/script"
 )
 
 const head = "#!/bin/sh\n"
 
-func scan(t *testing.T, text string) (script.Options, []message.Warning) {
+func scanner(t *testing.T, text string) (script.Options, []oar.Warning) {
 	t.Helper()
 	o, w, err := script.Scan("job.sh", text)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestForms(t *testing.T) {
 		"#OAR -O out.%jobid%\r":                  {"stdout", "out.%jobid%", 2},
 		"#OAR --import-job-key-inline-priv  key": {"import-job-key-inline-priv", "key", 2},
 	} {
-		o, w := scan(t, head+line+"\necho\n")
+		o, w := scanner(t, head+line+"\necho\n")
 		if len(w) > 0 || !slices.Equal(o, script.Options{want}) {
 			t.Errorf("%q: %v %v, want %v", line, o, w, want)
 		}
@@ -50,25 +50,25 @@ func TestForms(t *testing.T) {
 }
 
 func TestLinesThatAreNoOptions(t *testing.T) {
-	o, w := scan(t, head+"#OARSUB -l nodes=1\n# OAR -l nodes=1\n  #OAR -l nodes=1\n#OAR\n#OAR \n#oar -l nodes=1\n")
+	o, w := scanner(t, head+"#OARSUB -l nodes=1\n# OAR -l nodes=1\n  #OAR -l nodes=1\n#OAR\n#OAR \n#oar -l nodes=1\n")
 	if len(o) > 0 || len(w) > 0 {
 		t.Errorf("%v %v", o, w)
 	}
 }
 
-// OAR is silent where no line, or the first one, counts for nothing.
+// OAR is silent about lines that are ignored, such as the first.
 func TestWhatDoesNotCountIsTold(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"echo\n#OAR -n a\n#OAR -n b\n", "job.sh:2:6: warning: no option of this script counts, because its first line does not begin with #\n    2 | #OAR -n a\n      |      ^^^^"},
 		{"\n#OAR -n a\n", "job.sh:2:6: warning: no option of this script counts"},
 		{"#OAR -n a\n", "job.sh:1:6: warning: the first line is not looked at: this option does not count"},
 	} {
-		o, w := scan(t, c.text)
+		o, w := scanner(t, c.text)
 		if len(o) > 0 || len(w) != 1 || !strings.HasPrefix(w[0].String(), c.want) {
 			t.Errorf("%q: %v %v", c.text, o, w)
 		}
 	}
-	o, w := scan(t, "#OAR -n first\n#OAR -n second\n#OAR -q a\n#OAR -q b\n#OAR -t x\n#OAR -t y\n")
+	o, w := scanner(t, "#OAR -n first\n#OAR -n second\n#OAR -q a\n#OAR -q b\n#OAR -t x\n#OAR -t y\n")
 	name, _ := o.Value("name")
 	queue, _ := o.Value("queue")
 	if name != "second" || queue != "b" || len(w) != 2 || !strings.Contains(w[1].Text, "--queue stands on line 3 too; this one counts") {
@@ -87,7 +87,7 @@ func TestErrors(t *testing.T) {
     3 | #OAR -I
       |      ^^
 [ERROR] 2 error(s) encountered while parsing the file ./bad.sh.`
-	if code, _ := message.ExitOf(err); code != message.ExitScript || err.Error() != want {
+	if code, _ := oar.ExitOf(err); code != oar.ExitScript || err.Error() != want {
 		t.Errorf("exit %d\n%v", code, err)
 	}
 	for line, want := range map[string]string{
@@ -120,7 +120,7 @@ func TestLimits(t *testing.T) {
 		"[ERROR] 50000 error(s) encountered":                        head + strings.Repeat("#OAR --bogus\n", 50000),
 	} {
 		_, _, err := script.Scan("job.sh", text)
-		if code, _ := message.ExitOf(err); code != message.ExitScript || !strings.Contains(err.Error(), want) || len(err.Error()) > 20000 {
+		if code, _ := oar.ExitOf(err); code != oar.ExitScript || !strings.Contains(err.Error(), want) || len(err.Error()) > 20000 {
 			t.Errorf("%.300v, want %s", err, want)
 		}
 	}
@@ -162,7 +162,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		o, w, err := script.Scan("fuzz", text)
 		if err != nil {
-			if code, ok := message.ExitOf(err); !ok || code != message.ExitScript {
+			if code, ok := oar.ExitOf(err); !ok || code != oar.ExitScript {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
@@ -174,7 +174,7 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		for _, x := range w {
-			if x.Place.Line < 1 || x.Place.Line > lines {
+			if x.Position.Line < 1 || x.Position.Line > lines {
 				t.Errorf("%q: %+v", text, x)
 			}
 		}

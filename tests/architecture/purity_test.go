@@ -11,12 +11,11 @@ import (
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of(
-	"api/oar/submission", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
+	"api/oarapi", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
-	"internal/spread", "internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job",
-	"oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request",
-	"oar/rest", "oar/script", "oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day",
+	"internal/spread", "internal/suggest", "notify", "oar", "oar/admission",
+	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script", "papers/allocation", "papers/backfill", "papers/day",
 	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/limits", "queue/fairshare",
 	"queue/forecast", "queue/mold", "queue/availability", "queue/profile", "queue/queues", "queue/quota",
 	"queue/multifactor", "queue/reservation", "repack", "repack/packing", "repack/rule", "repack/script",
@@ -26,7 +25,11 @@ var pure = of(
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/party.go")
+var shells = of(
+	"scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/party.go",
+	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/query.go", "api/oarapi/serialize.go",
+	"api/oarapi/site.go", "api/oarapi/submit.go",
+)
 
 func of(names ...string) []string { return names }
 

@@ -12,15 +12,14 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/daemon/settings"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/rest"
 )
 
-// The rules of admission that an administrator has stated hold whatever language a vjob is
-// submitted in.
+// Rules of admission of an administrator apply to vjobs of both APIs.
 func TestAdmissionOfVJobs(t *testing.T) {
 	x := open(t, func(s *settings.Settings) {
-		s.Queues = append(s.Queues, settings.Queue{Name: "night"}) // beside batch, the usual one
+		s.Queues = append(s.Queues, settings.Queue{Name: "night"}) // besides batch, the default
 		s.OAR.Admission = []admission.Rule{
 			{When: admission.When{NoWalltime: true}, Set: admission.Set{Walltime: "1:0:0"}},
 			{When: admission.When{Users: []string{"bob"}}, Set: admission.Set{Queue: "night", Property: "cluster = 'gdx'"}},
@@ -79,8 +78,7 @@ func TestAdmissionOfVJobs(t *testing.T) {
 	}
 }
 
-// However many submissions come at once, and in whatever language, a user has no more jobs
-// than a rule lets in.
+// Simultaneous submissions, by either API, never exceed the number of jobs that a rule allows.
 func TestSimultaneousSubmissionsAreCounted(t *testing.T) {
 	const may, clients = 5, 60
 	over := may
@@ -93,8 +91,8 @@ func TestSimultaneousSubmissionsAreCounted(t *testing.T) {
 			return err
 		},
 		"bob": func(c *client.Client) error {
-			var a rest.Accepted
-			return c.Do(t.Context(), http.MethodPost, "/oarapi/jobs", rest.Submission{Hold: true, Command: "sleep 1", Queue: "batch", Resource: []string{"/core=1"}}, &a)
+			var a oar.Accepted
+			return c.Do(t.Context(), http.MethodPost, "/oarapi/jobs", oar.Submission{Hold: true, Command: "sleep 1", Queue: "batch", Resource: []string{"/core=1"}}, &a)
 		},
 	} {
 		var accepted atomic.Int32

@@ -13,8 +13,8 @@ import (
 	"vjob/cmd/console"
 )
 
-// types types on the line of a job and returns all that is shown until the line is over.
-func types(ctx context.Context, c *client.Client, job int64, text string) (shown string, err error) {
+// typeInConsole types on the console of a job and returns the output until the connection ends.
+func typeInConsole(ctx context.Context, c *client.Client, job int64, text string) (shown string, err error) {
 	line, err := c.Attach(ctx, job, 0)
 	if err != nil {
 		return "", err
@@ -29,12 +29,12 @@ func types(ctx context.Context, c *client.Client, job int64, text string) (shown
 	return string(all), errors.Join(err, <-typed)
 }
 
-// An interactive job is told when it starts, is typed in, and ends with its shell.
+// An interactive job prints its start, takes input, and ends with its shell.
 func TestInteractive(t *testing.T) {
 	x := open(t)
 	shown := ""
 	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
-		text, err := types(ctx, c, job, "hallo\rexit\r")
+		text, err := typeInConsole(ctx, c, job, "hallo\rexit\r")
 		shown += text
 		return err
 	}
@@ -48,7 +48,7 @@ func TestInteractive(t *testing.T) {
 	x.until("1", "Terminated")
 }
 
-// Who leaves an interactive job ends it; a job that was only attached to goes on.
+// Leaving an interactive job ends it; leaving a job after oarsub -C does not.
 func TestLeave(t *testing.T) {
 	x := open(t)
 	if r := x.run("alice", "oarsub", "-I", "-l", "core=1"); r.code != 0 || !strings.Contains(r.err, "# Job 1 is deleted") {
@@ -57,21 +57,22 @@ func TestLeave(t *testing.T) {
 	x.until("1", "Terminated")
 	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
 	x.until(id, "Running")
-	if r := x.run("alice", "oarsub", "-C", id); r.code != 0 || !strings.Contains(r.err, "goes on") {
+	if r := x.run("alice", "oarsub", "-C", id); r.code != 0 || !strings.Contains(r.err, "continues") {
 		t.Errorf("%+v", r)
 	}
 	x.until(id, "Running")
 }
 
-// A job that is suspended while somebody is attached is attached to again when it goes on.
+// The terminal reconnects after a suspension.
 func TestAttachAgain(t *testing.T) {
 	x := open(t)
 	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
 	x.until(id, "Running")
 	times := 0
 	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
-		if times++; times > 1 {
-			_, err := types(ctx, c, job, "exit\r")
+		times++
+		if times > 1 {
+			_, err := typeInConsole(ctx, c, job, "exit\r")
 			return err
 		}
 		line, err := c.Attach(ctx, job, 0)
@@ -79,10 +80,10 @@ func TestAttachAgain(t *testing.T) {
 			return err
 		}
 		defer func() { _ = line.Close() }()
-		x.run("root", "oarhold", "-r", id) //nolint:contextcheck // somebody else
-		_, err = io.Copy(io.Discard, line) // until it is saved
-		x.until(id, "Suspended")           //nolint:contextcheck // likewise
-		x.run("root", "oarresume", id)     //nolint:contextcheck // likewise
+		x.run("root", "oarhold", "-r", id) //nolint:contextcheck // another user
+		_, err = io.Copy(io.Discard, line) // until the job is saved
+		x.until(id, "Suspended")           //nolint:contextcheck // another user
+		x.run("root", "oarresume", id)     //nolint:contextcheck // another user
 		return err
 	}
 	if r := x.run("alice", "oarsub", "-C", id); r.code != 0 || times < 2 {
@@ -91,7 +92,7 @@ func TestAttachAgain(t *testing.T) {
 	x.until(id, "Terminated")
 }
 
-// A job to which nobody can attach though it runs is given up, and a container is none.
+// oarsub -C gives up on a running job that refuses connections, and refuses containers.
 func TestNoLine(t *testing.T) {
 	x := open(t)
 	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
@@ -109,8 +110,7 @@ func TestNoLine(t *testing.T) {
 	}
 }
 
-// Nobody but the owner types in a VM, be it an administrator, and nobody in one that does
-// not run.
+// Only the owner may connect to a VM, not even an administrator, and only while it runs.
 func TestForeignLine(t *testing.T) {
 	x := open(t)
 	id := x.sub("alice", "-l", "nodes=16", "sleep 1000000")

@@ -1,6 +1,6 @@
-// Package oar_test holds the cases of testdata/cases.json.gz, which were found by
-// running OAR's own programs, against what we have of its language. Each case has
-// its number there. TestWaiting lists the cases that cannot be judged yet, and why.
+// Package oar_test checks vjob against the cases of testdata/cases.json.gz, which were recorded from
+// OAR's own programs. Each case has a number. TestWaiting lists the cases that cannot be judged, and
+// why.
 package oar_test
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cases is what the tests read of the file.
+// cases is the part of the file that the tests use.
 type cases struct {
 	Requests     []requestCase    `json:"resource_requests"`
 	Submissions  []submissionCase `json:"cli_submissions_oar2"`

@@ -5,17 +5,16 @@ import (
 	"testing"
 )
 
-// trial is a case of OAR's commands as it is tried here. The expected exit code and
-// output are those of the case unless it says otherwise.
-type trial struct {
-	user, line string // words with | between them; see fill
+// commandCase is a case of OAR's commands. The expected exit code and output are those of the case unless set
+// here.
+type commandCase struct {
+	user, line string // words separated by |; see fill
 	exit       int
-	says       string // somewhere in what is printed
+	says       string // part of the output
 }
 
-// trials are the cases that apply. OAR 3 gives other codes than OAR 2 to some errors:
-// those of OAR 2 count here.
-var trials = map[string]trial{
+// commandCases are the cases that apply. If OAR 3 has other exit codes than OAR 2, those of OAR 2 count.
+var commandCases = map[string]commandCase{
 	"x001": {"alice", "oarsub", 5, "Usage: oarsub"},
 	"x002": {"alice", "oarsub|-q|default|sleep 1", 0, "OAR_JOB_ID="},
 	"x004": {"alice", "oarsub|-l|resource_id=1000|sleep 1", 8, "There are not enough resources for your request"},
@@ -63,26 +62,26 @@ const (
 	noSQL       = "differs: SQL is not offered"
 	noWalltime  = "differs: oarwalltime is switched off, as in OAR unless a site wants it; vjob walltime changes walltimes"
 	byAdmission = "differs: rules of admission set no names"
-	inSettings  = "differs: queues, nodes and their properties stand in the settings of the daemon"
-	asSubmitted = "differs: the terms of a job stay as they were submitted"
+	inSettings  = "differs: queues, nodes and their properties are in the settings of the daemon"
+	asSubmitted = "differs: the terms of a job never change"
 )
 
-// untried are the cases that do not apply, with the reason.
-var untried = map[string]string{
+// skippedCommands are the cases that do not apply, with the reason.
+var skippedCommands = map[string]string{
 	"x019": "differs: a reservation at the clock of OAR's test; those of OAR 2 are judged by TestReservations",
 	"x020": "differs: unknown types are refused, as by OAR 2's rules",
 	"x026": byAdmission,
 	"x105": noSQL, "x232": noSQL,
-	"x110": "differs: what is left of a job is cleared until nothing is seen of it, which cannot be forced",
+	"x110": "differs: finishing jobs cannot be forced to end: vjobd retries until their VMs are gone",
 	"x113": asSubmitted, "x114": asSubmitted,
-	"x116": "differs: signals are not offered: nothing reaches into a VM",
+	"x116": "differs: signals are not offered: they do not reach VMs",
 	"x212": noWalltime, "x214": noWalltime, "x215": noWalltime, "x217": noWalltime,
 	"x220": inSettings, "x221": inSettings, "x223": inSettings, "x224": inSettings, "x226": inSettings, "x227": inSettings,
 	"x236": inSettings, "x239": inSettings, "x241": inSettings, "x242": inSettings, "x244": inSettings,
-	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, which no test can",
+	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, too long for a test",
 }
 
-// Each case of OAR's commands is tried, or does not apply for a reason.
+// Each case of OAR's commands is tried, or has a reason not to apply.
 func TestCommands(t *testing.T) {
 	x := open(t)
 	x.until(x.sub("bob", "-l", "core=1", "sleep 1000000"), "Running")
@@ -106,8 +105,8 @@ func TestCommands(t *testing.T) {
 	jobs["<suspended>"] = suspended
 	tried := map[string]bool{}
 	for _, c := range load(t).Commands {
-		tr, ok := trials[c.ID]
-		if _, why := untried[c.ID]; ok == why {
+		tr, ok := commandCases[c.ID]
+		if _, why := skippedCommands[c.ID]; ok == why {
 			t.Errorf("%s is neither tried nor has a reason, or both", c.ID)
 		}
 		if !ok {
@@ -118,7 +117,7 @@ func TestCommands(t *testing.T) {
 			words := strings.Split(tr.line, "|")
 			for i, w := range words {
 				switch w {
-				case "<waiting>": // one for each, for some of them do something to it
+				case "<waiting>": // one for each, since some change it
 					words[i] = x.sub("alice", "-l", "nodes=16", "sleep 1")
 				case "<array>":
 					words[i] = x.sub("alice", "--array", "3", "-l", "nodes=16", "sleep 1")
@@ -134,7 +133,7 @@ func TestCommands(t *testing.T) {
 			}
 		})
 	}
-	for id := range trials {
+	for id := range commandCases {
 		if !tried[id] {
 			t.Errorf("there is no case %s", id)
 		}

@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// lines are the cases of oarsub that need its command line, or jobs that are stored.
+// lines are the cases of oarsub that need its command line, or stored jobs.
 var lines = []string{"c04", "c13", "c31", "c40", "c41", "c44", "c46", "c47", "c59", "c67", "c70", "c79", "c80", "c82", "c83", "c85", "c86", "c88", "c104"}
 
 var digits = regexp.MustCompile(`\d+`)
 
-// The command lines of oarsub are answered as by OAR, with its exit codes, messages
-// and formats.
+// The command lines of oarsub have OAR's exit codes, messages and formats.
 func TestCommandLines(t *testing.T) {
 	x, cases := open(t), load(t)
 	t.Chdir(t.TempDir())
@@ -25,7 +24,7 @@ func TestCommandLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x.until(x.sub("bob", "sleep 100000"), "Running") // job 1 is somebody else's
+	x.until(x.sub("bob", "sleep 100000"), "Running") // job 1 belongs to another user
 	judged := 0
 	for _, c := range cases.Submissions {
 		if !slices.Contains(lines, c.ID) {
@@ -51,7 +50,7 @@ func TestCommandLines(t *testing.T) {
 				}
 			default:
 				if c.ID == "c83" {
-					want = strings.Replace(want, "Liberty hope", "vjob test", 1) // the name of OAR's release
+					want = strings.Replace(want, "Liberty hope", "vjob test", 1) // OAR's release name
 				}
 				if got := digits.ReplaceAllString(withoutRules(r.out), "N"); got != digits.ReplaceAllString(want, "N") {
 					t.Errorf("%q, want %q", r.out, want)
@@ -64,8 +63,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// withoutRules is output without what rules of admission say: they are judged by
-// TestSubmissions.
+// withoutRules removes the lines of rules of admission, which TestSubmissions checks.
 func withoutRules(out string) string {
 	var b strings.Builder
 	for line := range strings.Lines(out) {
@@ -76,7 +74,7 @@ func withoutRules(out string) string {
 	return b.String()
 }
 
-// What a command exits with is shown once its job has ended, and only then.
+// The exit code of a command is shown once its job has ended, and only then.
 func TestExitCodes(t *testing.T) {
 	x := open(t)
 	for command, want := range map[string]string{"exit 3": "768 (3,0,0)", "sleep 1": "0 (0,0,0)"} {
@@ -96,8 +94,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// The log of states that OAR wrote is lived through: holds, suspensions, resumptions
-// and deletions, by those who may and those who may not.
+// OAR's log of states is replayed: holds, suspensions, resumptions and deletions, by users with and
+// without the right.
 func TestStateLog(t *testing.T) {
 	x := open(t)
 	wide := x.sub("alice", "-l", "nodes=16", "sleep 1000000")
@@ -119,7 +117,7 @@ func TestStateLog(t *testing.T) {
 	is(x.run("bob", "oarhold", wide), 1, "", `/!\ Cannot hold `+wide+": this job does not exist.\n")
 	is(x.run("root", "oarhold", "-r", wide), 0, "["+wide+"] Hold request was sent to the OAR server.\n", "")
 	x.until(wide, "Suspended")
-	x.until(next, "Running") // in the room of the one that is suspended
+	x.until(next, "Running") // on the resources of the suspended job
 	is(x.run("alice", "oarresume", wide), 1, "", `/!\ Cannot resume `+wide+": only oar or root user can resume Suspended jobs.\n")
 	is(x.run("alice", "oarresume", next), 1, "", `/!\ Cannot resume `+next+": the job is not in the Hold or Suspended state.\n")
 	is(x.run("bob", "oardel", next), 1, "Deleting the job = "+next+" ...ERROR.\n", "Cannot frag "+next+" ; You are not the right user.\n")
@@ -138,8 +136,8 @@ func TestStateLog(t *testing.T) {
 	}
 }
 
-// A parameter file may be long: each of 10,000 jobs gets its line, of a few megabytes in all.
-// More jobs than the site allows in an array are refused, with how many it does.
+// A parameter file may be long: each of 10,000 jobs gets its line, a few megabytes in all. An array
+// above the limit of the site is refused with the limit.
 func TestLongParameterFiles(t *testing.T) {
 	x := open(t)
 	dir := t.TempDir()

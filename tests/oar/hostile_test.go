@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// secret is what nobody but its owner may read of a job.
+// secret is the text that only the owner of a job may read.
 const secret = "s3cret"
 
-// shown is all that is known of somebody's jobs, but for what time changes by itself.
+// shown returns all that is known of a user's jobs, without values that change with time.
 func (x *site) shown(user string) string {
 	x.tb.Helper()
 	r := x.run("root", "oarstat", "-J", "-u", user)
@@ -24,17 +24,17 @@ func (x *site) shown(user string) string {
 	return hints.ReplaceAllString(r.out, "")
 }
 
-// hints are what the scheduler says of jobs by and by.
+// hints matches texts of the scheduler that come with a delay.
 var hints = regexp.MustCompile(`"message":"[^"]*",|"scheduledStart":\d+,`)
 
-// With the numbers of another user's jobs no command and no call of the REST API changes
-// anything, tells anything of them, or answers otherwise than for jobs that there are not.
+// With the numbers of another user's jobs, no command and no call changes or reveals anything. The
+// answers are those for missing jobs.
 func TestForeignJobs(t *testing.T) {
 	x := open(t)
 	const command = "echo " + secret
 	running := x.sub("bob", "-l", "core=1", "-n", secret, "-t", "container=box", "sleep 1000000")
 	x.until(running, "Running")
-	for !strings.Contains(x.shown("bob"), `["node-1"]`) { // where it runs is seen a moment later
+	for !strings.Contains(x.shown("bob"), `["node-1"]`) { // the node appears a moment later
 		time.Sleep(10 * time.Millisecond)
 	}
 	held := x.sub("bob", "-l", "core=1", "--hold", "-n", secret, command)
@@ -65,7 +65,7 @@ func TestForeignJobs(t *testing.T) {
 				words := strings.Split(strings.ReplaceAll(line, "ID", id), "|")
 				return fmt.Sprint(x.run("alice", words[0], words[1:]...))
 			}
-			same(t, line, ask(id), ask(none), id, none)
+			compareAnswers(t, line, ask(id), ask(none), id, none)
 		}
 		for _, c := range calls {
 			ask := func(id string) string {
@@ -85,7 +85,7 @@ func TestForeignJobs(t *testing.T) {
 				}
 				return string(text)
 			}
-			same(t, c, ask(id), ask(none), id, none)
+			compareAnswers(t, c, ask(id), ask(none), id, none)
 		}
 	}
 	if after := x.shown("bob"); after != before {
@@ -93,8 +93,8 @@ func TestForeignJobs(t *testing.T) {
 	}
 }
 
-// same compares what is said of somebody's job with what is said of none.
-func same(t *testing.T, what, of, ofNone, id, none string) {
+// compareAnswers compares the answers for another user's job and for a missing job.
+func compareAnswers(t *testing.T, what, of, ofNone, id, none string) {
 	t.Helper()
 	if strings.Contains(of, secret) || strings.Contains(of, "bob") && !strings.Contains(what, "bob") {
 		t.Errorf("%s tells something of job %s: %s", what, id, of)
@@ -104,8 +104,7 @@ func same(t *testing.T, what, of, ofNone, id, none string) {
 	}
 }
 
-// Whatever is not to be taken is refused with the place, in lines that a terminal can
-// show, and leaves nothing behind.
+// Bad input is refused with its position, in printable lines, and leaves nothing behind.
 func TestHostileInput(t *testing.T) {
 	x := open(t)
 	t.Chdir(t.TempDir())

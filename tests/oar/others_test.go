@@ -8,10 +8,8 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/mapping"
-	"vjob/oar/message"
-	"vjob/oar/paramfile"
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/oar/script"
@@ -19,14 +17,14 @@ import (
 
 func parse(t *testing.T, values ...string) *request.Request {
 	t.Helper()
-	r, err := request.Parse(values, request.DefaultSite())
+	r, err := request.Parse(values, request.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// The cases of OAR 3 about its admission rules.
+// The cases of OAR 3 for its admission rules.
 func TestAdmission(t *testing.T) {
 	filter := func(text string) []property.Filter {
 		f, err := property.Parse("-p", text)
@@ -37,7 +35,7 @@ func TestAdmission(t *testing.T) {
 	}
 	refused := func(j admission.Job) string {
 		_, _, err := rules(t).Admit(j)
-		if code, _ := message.ExitOf(err); code != message.ExitAdmission {
+		if code, _ := oar.ExitOf(err); code != oar.ExitAdmission {
 			return fmt.Sprintf("is taken, or refused with exit %d", code)
 		}
 		return ""
@@ -68,7 +66,7 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// The script of OAR 3's test. Of two properties both count, as there.
+// The script of OAR 3's test. Both of two properties count, as in OAR 3.
 func TestScript(t *testing.T) {
 	c := load(t).Script
 	o, warnings, err := script.Scan("script", strings.Join(c.Lines, "\n"))
@@ -111,19 +109,19 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// How many resources a request takes, on 3 hosts of 2 cpus of 2 cores. The first case
-// asks for cores of the cpu 1 and of the cpu 2 of a node: a VM has no such choice.
+// How many resources a request takes, on 3 hosts of 2 cpus of 2 cores. The first case selects cores of
+// cpu 1 and cpu 2 of a node, which a VM cannot.
 func TestEstimates(t *testing.T) {
-	w := mapping.World{}
+	w := request.Inventory{}
 	for i := range 3 {
 		w.Nodes = append(w.Nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("localhost-%d", i)), Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: cluster.GiB}})
 	}
-	site := mapping.DefaultSite()
+	site := request.DefaultConfig()
 	site.CoresPerCPU = 2
 	for i, c := range load(t).Estimates {
-		list, err := mapping.Place(mapping.Want{Request: parse(t, c.Request)}, w, site)
+		list, err := request.Place(request.Spec{Request: parse(t, c.Request)}, w, site)
 		if i == 0 {
-			if code, _ := message.ExitOf(err); code != message.ExitResources {
+			if code, _ := oar.ExitOf(err); code != oar.ExitResources {
 				t.Errorf("%s: %v", c.Request, err)
 			}
 			continue
@@ -134,13 +132,13 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// The parameter files of c43 and c44 as far as the jobs tell them.
+// The parameter files of c43 and c44, reconstructed from the jobs.
 func TestParameterFiles(t *testing.T) {
 	for _, c := range load(t).Submissions {
 		if c.ID != "c43" {
 			continue
 		}
-		list, err := paramfile.Parse("params.txt", "# parameters\np100\n\n\"\"\n\"arg1a arg1b arg1c\" \"arg2a arg2b\"\n")
+		list, err := script.ParseParameters("params.txt", "# parameters\np100\n\n\"\"\n\"arg1a arg1b arg1c\" \"arg2a arg2b\"\n")
 		if err != nil || len(list) != len(c.Jobs) {
 			t.Fatal(list, err)
 		}
@@ -150,7 +148,7 @@ func TestParameterFiles(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paramfile.Parse("empty.txt", "\n"); err == nil || !strings.HasPrefix(err.Error(), "# Error: an array job must have a positive number of sub-jobs.\n") {
+	if _, err := script.ParseParameters("empty.txt", "\n"); err == nil || !strings.HasPrefix(err.Error(), "# Error: an array job must have a positive number of sub-jobs.\n") {
 		t.Error(err)
 	}
 }
@@ -168,7 +166,7 @@ func TestBadScript(t *testing.T) {
 				t.Errorf("no %q in\n%v", want, err)
 			}
 		}
-		if code, _ := message.ExitOf(err); float64(code) != c.Exit {
+		if code, _ := oar.ExitOf(err); float64(code) != c.Exit {
 			t.Errorf("exit %d", code)
 		}
 		return

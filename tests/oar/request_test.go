@@ -7,20 +7,20 @@ import (
 	"testing"
 	"time"
 
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
-// spelt is how the cases write a count.
-var spelt = map[request.Count]string{request.All: "-1", request.Best: "-2", request.BestHalf: "-3"}
+// countWords has the counts as the cases write them.
+var countWords = map[request.Count]string{request.All: "-1", request.Best: "-2", request.BestHalf: "-3"}
 
-// said is an alternative in one line, for comparison.
-func said(a request.Alternative) string {
+// formatAlternative formats an alternative on one line.
+func formatAlternative(a request.Alternative) string {
 	var b strings.Builder
 	for _, g := range a.Groups {
 		fmt.Fprintf(&b, "{%s}", g.Property.Text)
 		for _, l := range g.Levels {
-			n, word := spelt[l.Count]
+			n, word := countWords[l.Count]
 			if !word {
 				n = string(l.Count)
 			}
@@ -28,14 +28,14 @@ func said(a request.Alternative) string {
 		}
 		b.WriteString(" ")
 	}
-	if a.Walltime != request.Unsaid {
+	if a.Walltime != request.NoWalltime {
 		fmt.Fprintf(&b, "%d", int64(a.Walltime/time.Second))
 	}
 	return b.String()
 }
 
-// wanted is the same of a case.
-func wanted(t *testing.T, a alternative) string {
+// formatCase formats the alternative of a case on one line.
+func formatCase(t *testing.T, a alternative) string {
 	t.Helper()
 	var b strings.Builder
 	for _, g := range a.Groups {
@@ -55,17 +55,17 @@ func wanted(t *testing.T, a alternative) string {
 	return b.String()
 }
 
-// All requests are read, or refused with the same line, as by OAR 2.
+// Requests are accepted, or refused with the same line, as by OAR 2.
 func TestRequests(t *testing.T) {
 	for _, c := range load(t).Requests {
 		t.Run(c.ID, func(t *testing.T) {
-			site := request.DefaultSite()
+			site := request.DefaultConfig()
 			if c.Nodes != "" {
-				site.Nodes = c.Nodes
+				site.NodesAlias = c.Nodes
 			}
 			r, err := request.Parse(c.L, site)
 			if !c.OAR2.OK {
-				code, _ := message.ExitOf(err)
+				code, _ := oar.ExitOf(err)
 				if err == nil || int(code) != c.OAR2.Exit || !strings.HasPrefix(err.Error()+"\n", strings.Join(c.OAR2.Stderr, "\n")+"\n") {
 					t.Errorf("%q: exit %d\n%v\nwant exit %d\n%s", c.L, code, err, c.OAR2.Exit, c.OAR2.Stderr)
 				}
@@ -76,10 +76,10 @@ func TestRequests(t *testing.T) {
 			}
 			var got, want []string
 			for _, a := range r.Alternatives {
-				got = append(got, said(a))
+				got = append(got, formatAlternative(a))
 			}
 			for _, a := range c.OAR2.Alternatives {
-				want = append(want, wanted(t, a))
+				want = append(want, formatCase(t, a))
 			}
 			if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 				t.Errorf("%q:\ngot  %s\nwant %s", c.L, g, w)

@@ -15,7 +15,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// call makes a request of the REST API as a user; "" is nobody.
+// call makes a request of the REST API as a user; with an empty token it is unauthenticated.
 func (x *site) call(token, method, path, body string) (status int, answer map[string]any) {
 	x.tb.Helper()
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -47,14 +47,14 @@ func (x *site) call(token, method, path, body string) (status int, answer map[st
 	return res.StatusCode, answer
 }
 
-// unspoken are the cases of OAR's REST API that do not apply, with the reason.
-var unspoken = map[string]string{
-	"a001": "differs: nobody is 401 here; OAR 3 says 403", "a022": "differs: nobody is 401 here; OAR 3 says 403",
+// skippedCalls are the cases of OAR's REST API that do not apply, with the reason.
+var skippedCalls = map[string]string{
+	"a001": "differs: unauthenticated calls get 401; OAR 3 has 403", "a022": "differs: unauthenticated calls get 401; OAR 3 has 403",
 	"a019": inSettings, "a020": inSettings,
 	"a025": "differs: there is no /stress_factor, which runs a script of the site; 404 as in the case",
 }
 
-// The calls of OAR's REST API are answered as by OAR.
+// The REST API answers calls as OAR does.
 func TestREST(t *testing.T) {
 	x := open(t)
 	alice := x.tokens["alice"]
@@ -96,14 +96,13 @@ func TestREST(t *testing.T) {
 		})
 	}
 	for _, c := range load(t).API {
-		if _, why := unspoken[c.ID]; why == strings.Contains("a002 a004 a005 a007 a008 a010 a011 a013 a014 a016 a017 a023", c.ID) {
+		if _, why := skippedCalls[c.ID]; why == strings.Contains("a002 a004 a005 a007 a008 a010 a011 a013 a014 a016 a017 a023", c.ID) {
 			t.Errorf("%s is neither judged nor has a reason, or both", c.ID)
 		}
 	}
 }
 
-// What is wrong is told in OAR's shape, with the exit code of the command; another's
-// job is as if there were none.
+// Errors have OAR's shape, with the exit code of the command. Jobs of other users look missing.
 func TestBadREST(t *testing.T) {
 	x := open(t)
 	job := x.sub("alice", "-l", "core=1", "sleep 1000000")
@@ -161,7 +160,7 @@ func TestBadREST(t *testing.T) {
 	}
 }
 
-// Who is named by --notify is told, through the daemon.
+// The daemon notifies the address of --notify.
 func TestNotify(t *testing.T) {
 	told := make(chan map[string]any, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -184,11 +183,11 @@ func TestNotify(t *testing.T) {
 			t.Errorf("%v", m)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("nobody was told")
+		t.Fatal("no notification was sent")
 	}
 }
 
-// A reservation that cannot be had is refused in OAR's words, with when it could be.
+// A reservation that does not fit is refused in OAR's words, with the earliest start.
 func TestReservationRefused(t *testing.T) {
 	x := open(t)
 	x.env["TZ"] = "UTC"
@@ -203,7 +202,7 @@ func TestReservationRefused(t *testing.T) {
 	}
 }
 
-// Of several -l a reservation has the first.
+// Of several -l a reservation takes the first.
 func TestReservedShape(t *testing.T) {
 	x := open(t)
 	x.env["TZ"] = "UTC"
@@ -214,7 +213,7 @@ func TestReservedShape(t *testing.T) {
 	}
 }
 
-// Pages follow each other by their links, and hold each job and each node once.
+// The links of pages lead to each job and each node once.
 func TestPages(t *testing.T) {
 	x := open(t)
 	x.sub("alice", "--array", "7", "-l", "nodes=16", "sleep 1000000")
@@ -234,8 +233,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// paged counts what stands on a page and those that follow it, of at most so many each, by
-// their numbers.
+// paged counts the items of all pages by their numbers, given the size of a page.
 func (x *site) paged(path string, most int, number string) int {
 	x.tb.Helper()
 	seen := map[float64]bool{}
@@ -258,8 +256,8 @@ func (x *site) paged(path string, most int, number string) int {
 	return len(seen)
 }
 
-// OAR's own tests of its API: a job of a script is named by it, runs, and leaves the
-// list when it is deleted.
+// OAR's own tests of its API: the script names its job, the job runs, and a deleted job leaves the
+// list.
 func TestUpstream(t *testing.T) {
 	x := open(t)
 	_, answer := x.call("", "POST", "/jobs",
@@ -269,7 +267,7 @@ func TestUpstream(t *testing.T) {
 	if job["name"] != "rspec_test" || job["state"] == nil {
 		t.Errorf("%v, then %v", answer, job)
 	}
-	x.until(id, "Terminated") // a script takes a second in a simulated guest
+	x.until(id, "Terminated") // a simulated guest runs a script for a second
 	long := x.sub("alice", "-l", "nodes=1", "sleep 1000000")
 	x.until(long, "Running")
 	if _, answer = x.call("", "DELETE", "/jobs/"+long, ""); answer["status"] != "Delete request registered" {
@@ -281,7 +279,7 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
-// What there is not is told in OAR's shape as well.
+// Unknown calls and objects get errors in OAR's shape.
 func TestNoSuchCall(t *testing.T) {
 	x := open(t)
 	for call, want := range map[string]float64{
@@ -296,8 +294,8 @@ func TestNoSuchCall(t *testing.T) {
 	}
 }
 
-// The examples of OAR's manual are taken as they stand there: with options that mean nothing
-// here, with keys in either spelling, and with a script that has no name.
+// The API accepts the examples of OAR's manual: options without effect here, keys in either spelling,
+// and a script without a name.
 func TestBodies(t *testing.T) {
 	x := open(t)
 	for body, want := range map[string]int{

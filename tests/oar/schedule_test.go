@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/date"
-	"vjob/oar/state"
+	"vjob/oar"
 	"vjob/scheduler"
 )
 
-// scheduleCase is a schedule that OAR 2 made.
+// scheduleCase is a schedule of OAR 2.
 type scheduleCase struct {
 	ID          string `json:"id"`
 	Submissions []struct {
@@ -24,7 +23,7 @@ type scheduleCase struct {
 	} `json:"result"`
 }
 
-// scheduled is how a job stands after a pass of OAR.
+// scheduled is the state of a job after a pass of OAR.
 type scheduled struct {
 	Job      int    `json:"job"`
 	State    string `json:"state"`
@@ -34,31 +33,31 @@ type scheduled struct {
 	Message  string `json:"message"`
 }
 
-// unscheduled are the schedules of OAR 2 that are not held against ours, with the reason.
-var unscheduled = map[string]string{
-	"s07": "differs: a dependency on a job that there is not is refused",
+// skippedSchedules are the schedules of OAR 2 that are not compared, with the reason.
+var skippedSchedules = map[string]string{
+	"s07": "differs: a dependency on an unknown job is refused",
 	"s14": "judged by TestBestEffort",
-	"s19": "differs: timesharing has no effect, for a VM has its processors for itself",
+	"s19": "differs: timesharing has no effect: processors of a VM are not shared",
 	"s20": "judged by TestWindows; what cannot end by its deadline ends in Error, where OAR lets it wait for ever",
 	"s23": "judged by TestStateLog: the room of a suspended job is used",
 }
 
-// The gaps that OAR leaves between the end of a job and the start of the next: what a
-// site has set, and a second. One case has another one.
+// The gaps that OAR leaves between the end of a job and the start of the next: the setting of the site
+// and a second. One case has another gap.
 const usualGap = 61 * time.Second
 
 var gaps = map[string]time.Duration{"s22": 2 * time.Second}
 
-// before is what was done to the platform before a case.
-var before = map[string]func(*plant){
-	"s15": func(p *plant) { p.set("n04", cluster.Draining) },
-	"s16": func(p *plant) { p.set("n04", cluster.Draining) },
+// before has the preparations of a case.
+var before = map[string]func(*simulation){
+	"s15": func(p *simulation) { p.set("n04", cluster.Draining) },
+	"s16": func(p *simulation) { p.set("n04", cluster.Draining) },
 }
 
-// Jobs start in OAR's order, with its sizes, and at its times to the second.
+// Jobs start in OAR's order, with its sizes, at its times to the second.
 func TestSchedules(t *testing.T) {
 	for _, c := range load(t).Scheduled {
-		if _, why := unscheduled[c.ID]; why {
+		if _, why := skippedSchedules[c.ID]; why {
 			continue
 		}
 		t.Run(c.ID, func(t *testing.T) {
@@ -66,31 +65,31 @@ func TestSchedules(t *testing.T) {
 			if own, ok := gaps[c.ID]; ok {
 				gap = own
 			}
-			p := raise(t, fourNodes(), gap)
+			p := newSimulation(t, fourNodes(), gap)
 			if prepare, ok := before[c.ID]; ok {
 				prepare(p)
 			}
 			var ids []cluster.VJobID
 			for _, s := range c.Submissions {
-				ids = append(ids, p.must(s.User, s.Args...))
+				ids = append(ids, p.mustSubmit(s.User, s.Args...))
 			}
-			p.run(2 * pause) // a pass, and nothing has booted
+			p.run(2 * pause) // a pass without a boot
 			for _, want := range c.Result[0].Jobs {
-				p.stands(ids[want.Job-1], &want)
+				p.checkSchedule(ids[want.Job-1], &want)
 			}
 		})
 	}
 }
 
-// stands compares how a job stands.
-func (p *plant) stands(id cluster.VJobID, want *scheduled) {
+// checkSchedule compares the state of a job.
+func (p *simulation) checkSchedule(id cluster.VJobID, want *scheduled) {
 	p.t.Helper()
-	got, starts := p.lot(id), int64(-1)
+	got, starts := p.schedule(id), int64(-1)
 	kept := p.store.job(id)
-	if want.Start != nil && (!kept.BestEffort || *want.Start == 0) { // who takes what is left is told no start
+	if want.Start != nil && (!kept.BestEffort || *want.Start == 0) { // best-effort jobs have no forecast
 		starts = *want.Start
 	}
-	launched := got.State == state.ToLaunch || got.State == state.Launching
+	launched := got.State == oar.StateToLaunch || got.State == oar.StateLaunching
 	nodes := 0
 	if launched && want.Nodes != "" {
 		nodes = len(strings.Split(want.Nodes, "+"))
@@ -101,52 +100,51 @@ func (p *plant) stands(id cluster.VJobID, want *scheduled) {
 	if !launched {
 		return
 	}
-	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU/cluster.CPU, date.FormatWalltime(kept.Walltime))
+	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU/cluster.CPU, oar.FormatWalltime(kept.Walltime))
 	if !strings.HasPrefix(want.Message, size) {
 		p.t.Errorf("job %d: %s, want %s", id, size, want.Message)
 	}
 }
 
-// With a node absent ALL waits for it, and BEST takes those that are there.
+// With a node absent, ALL waits for it, and BEST takes the present ones.
 func TestAbsent(t *testing.T) {
-	p := raise(t, fourNodes(), usualGap)
+	p := newSimulation(t, fourNodes(), usualGap)
 	p.set("n04", cluster.Draining)
 	p.run(time.Minute)
-	best := p.must("u1", "-l", "nodes=BEST,walltime=1", "sleep 3000")
-	all := p.must("u1", "-l", "nodes=ALL,walltime=1", "sleep 3000")
+	best := p.mustSubmit("u1", "-l", "nodes=BEST,walltime=1", "sleep 3000")
+	all := p.mustSubmit("u1", "-l", "nodes=ALL,walltime=1", "sleep 3000")
 	p.run(time.Minute)
-	if a, b := p.lot(best), p.lot(all); a.State != state.Running || len(a.Nodes) != 3 || b.State != state.Waiting || b.Start != -1 {
+	if a, b := p.schedule(best), p.schedule(all); a.State != oar.StateRunning || len(a.Nodes) != 3 || b.State != oar.StateWaiting || b.Start != -1 {
 		t.Errorf("BEST: %s; ALL: %s", a, b)
 	}
 }
 
 // fourNodes is the platform of the schedules.
 func fourNodes() []cluster.Node {
-	nodes := even(4, 2)
+	nodes := equalNodes(4, 2)
 	for i := range nodes {
 		nodes[i].Labels = map[string]string{"cluster": string("AB"[i/2]), "switch": fmt.Sprintf("sw%d", i/2+1), "mem": fmt.Sprint(32 + 32*(i%2))}
 	}
 	return nodes
 }
 
-// A best-effort job that runs is ended when a job of another queue needs its nodes, and
-// not before.
+// A running best-effort job ends when a job of another queue needs its nodes, and not before.
 func TestBestEffort(t *testing.T) {
-	p := raise(t, fourNodes(), usualGap)
-	first := p.must("u1", "-t", "besteffort", "-l", "nodes=2,walltime=1", "sleep 3000")
+	p := newSimulation(t, fourNodes(), usualGap)
+	first := p.mustSubmit("u1", "-t", "besteffort", "-l", "nodes=2,walltime=1", "sleep 3000")
 	p.run(time.Minute)
-	beside := p.must("u2", "-l", "nodes=2,walltime=1", "sleep 3000")
+	beside := p.mustSubmit("u2", "-l", "nodes=2,walltime=1", "sleep 3000")
 	p.run(time.Minute)
-	if a, b := p.lot(first), p.lot(beside); a.State != state.Running || b.State != state.Running {
+	if a, b := p.schedule(first), p.schedule(beside); a.State != oar.StateRunning || b.State != oar.StateRunning {
 		t.Fatalf("both have room: %s, %s", a, b)
 	}
 	if err := p.shell.Order(beside, scheduler.OrderDelete, "u2"); err != nil {
 		t.Fatal(err)
 	}
 	p.run(time.Minute)
-	second := p.must("u2", "-l", "nodes=3,walltime=1", "sleep 3000")
+	second := p.mustSubmit("u2", "-l", "nodes=3,walltime=1", "sleep 3000")
 	p.run(10 * time.Minute)
-	if a, b := p.lot(first), p.lot(second); a.State == state.Running || b.State != state.Running || len(b.Nodes) != 3 {
+	if a, b := p.schedule(first), p.schedule(second); a.State == oar.StateRunning || b.State != oar.StateRunning || len(b.Nodes) != 3 {
 		t.Errorf("%s, %s", a, b)
 	}
 }

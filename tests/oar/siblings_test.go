@@ -7,16 +7,15 @@ import (
 	"testing"
 )
 
-// siblings are command lines beside those that were written down: what OAR's manual and
-// programs say of the options next to them. The lines of rules of admission are left out
-// of the output; N stands for a number.
+// siblings are command lines beyond the recorded cases: from OAR's manual, and neighbouring options of
+// its programs. The lines of rules of admission are removed from the output; N stands for a number.
 var siblings = []struct {
 	line string
 	exit int
-	out  string // the whole of it; Usage: its beginning
-	err  string // its first line
+	out  string // complete; of Usage: the beginning
+	err  string // the first line
 }{
-	// How much there is to be run.
+	// The number of commands.
 	{"oarsub", 5, "Usage: oarsub", ""},
 	{"oarsub|sleep 1|sleep 2", 5, "Usage: oarsub", ""},
 	{"oarsub|-t|noop", 0, "OAR_JOB_ID=N\n", ""},
@@ -47,7 +46,7 @@ var siblings = []struct {
 	{"oarsub|-r|2037-01-01 01:00:00, 2037-01-40 02:00:00|sleep 1", 7, "", "# Error: syntax error in <end date>"},
 	{"oarsub|-C|99999", 20, "", "# Error: job 99999"},
 	{"oarsub|-C|x", 1, "", `Value "x" invalid for option connect (number expected)`},
-	// What rules of admission refuse.
+	// Refusals of rules of admission.
 	{"oarsub|-t|cosystem|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: type cosystem has no effect here: the command runs in the first VM"},
 	{"oarsub|-t|deploy=standby|-l|nodes=1|sleep 1", 0, "OAR_JOB_ID=N\n", ""},
 	{"oarsub|-t|timesharing=*,user|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: type timesharing=*,user has no effect here: the processors of a VM are its own"},
@@ -70,7 +69,7 @@ var siblings = []struct {
 	{"oarsub|-t|inner=nosuch|sleep 1", 254, "", "[ADMISSION RULE] Error: job type cannot be used: inner=nosuch"},
 	{"oarsub|-l|state=1|sleep 1", 254, "", "[ADMISSION RULE] 'state' resource is not allowed"},
 	{"oarsub|-t|deploy|-l|nodes=1/core=1|sleep 1", 254, "", "[ADMISSION RULE] 'core' resource is not allowed with a deploy job"},
-	// Resources that there are not.
+	// Missing resources.
 	{"oarsub|-l|nodes=0|sleep 1", 8, "", "# There are not enough resources for your request\n# Error: please verify your job submission syntax.\n"},
 	{"oarsub|-l|nodes=99999999999999999999|sleep 1", 8, "", "# There are not enough resources for your request"},
 	{"oarsub|-l|{cluster='nosuch'}/nodes=1|sleep 1", 8, "", "# There are not enough resources for your request"},
@@ -123,7 +122,7 @@ var siblings = []struct {
 	{"oarstat|-j|abc", 1, "", `Value "abc" invalid for option job (number expected)`},
 	{"oarstat|-e", 1, "", "No job ids specified"},
 	{"oarstat|-p", 1, "", "No job ids specified"},
-	{"oarstat|-u|nobody", 0, "", ""},
+	{"oarstat|-u|zoe", 0, "", ""},
 	{"oarstat|-V", 0, "OAR version: N.N.N (vjob test)\n", ""},
 	{"oarnodes|nosuch", 0, "", `/!\ No nodes to display...`},
 	{"oarnodes|-s|-r|1", 0, "node-N:\n    N: Alive\n", ""},
@@ -134,21 +133,21 @@ var siblings = []struct {
 	{"oarwalltime", 1, "Usage: oarwalltime", ""},
 	{"oarqueue|-D", 8, "", "You must be oar or root"},
 	{"oarnotify|-D", 8, "", "You must be oar or root"},
-	{"oarnotify|Term", 0, "", "# Warning: \"Term\" has no effect: vjobd looks around by itself."},
+	{"oarnotify|Term", 0, "", "# Warning: \"Term\" has no effect: vjobd detects changes itself."},
 	{"oarremoveresource", 2, "Usage: oarremoveresource", ""},
 	{"oarremoveresource|1", 2, "Resource to remove: N\n", `/!\ The state of the resource 1 must be set to Dead before.`},
 	{"oaraccounting", 0, "", ""},
-	// Options that mean nothing here say so, and none is dropped in silence.
+	// Options without effect print a warning.
 	{"oarsub|-k|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --use-job-key has no effect: there are no job keys."},
 	{"oarsub|-i|key|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --import-job-key-from-file has no effect: there are no job keys."},
 	{"oarsub|--import-job-key-inline|key|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --import-job-key-inline has no effect: there are no job keys."},
 	{"oarsub|-e|key|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --export-job-key-to-file has no effect: there are no job keys."},
 	{"oarsub|-v|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --verbose has no effect"},
-	{"oarsub|--checkpoint|60|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal are kept and no signal is sent"},
-	{"oarsub|--signal|12|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal are kept and no signal is sent"},
+	{"oarsub|--checkpoint|60|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal have no effect"},
+	{"oarsub|--signal|12|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal have no effect"},
 	{"oarsub|--stagein|/tmp/x|sleep 1", 1, "", "Unknown option: stagein"},
-	{"oarsub|-C|99999|-l|nodes=1", 20, "", "# Warning: --resource has no effect beside -C, which connects with a job that runs."},
-	{"oarsub|-C|99999|sleep 1", 20, "", "# Warning: \"sleep 1\" is not run: -C connects with a job that runs."},
+	{"oarsub|-C|99999|-l|nodes=1", 20, "", "# Warning: --resource has no effect beside -C, which connects to a running job."},
+	{"oarsub|-C|99999|sleep 1", 20, "", "# Warning: \"sleep 1\" is not run: -C connects to a running job."},
 	{"oarstat|1", 1, "Usage: oarstat", ""},
 	{"oarstat|-p|-J|-j|1", 1, "", "-p prints text only"},
 	{"oarstat|--sql|1=1", 1, "", "SQL is not offered"},
@@ -166,11 +165,11 @@ var siblings = []struct {
 	{"oarnodes|-X", 1, "", "XML is not offered"},
 	{"oarnodesetting|-h|node-1|-s|Alive|-m|on", 1, "Usage: oarnodesetting", "-s, -m and -d exclude each other"},
 	{"oarnodesetting|node-1|-s|Alive", 1, "Usage: oarnodesetting", `"node-1" is not read`},
-	{"oarnodesetting|-h|node-1|-s|Dead", 1, "", "State Dead is not set by hand"},
+	{"oarnodesetting|-h|node-1|-s|Dead", 1, "", "State Dead cannot be set"},
 	{"oarnodesetting|--sql|1=1|-s|Alive", 12, "", "SQL is not offered"},
-	{"oarnodesetting|-a|-h|n", 1, "", "Nodes and their properties stand in the settings of vjobd"},
-	{"oarnodesetting|-f|file", 1, "", "Nodes and their properties stand in the settings of vjobd"},
-	{"oarnodesetting|--last-property-value|core", 1, "", "Nodes and their properties stand in the settings of vjobd"},
+	{"oarnodesetting|-a|-h|n", 1, "", "Nodes and their properties are in the settings of vjobd"},
+	{"oarnodesetting|-f|file", 1, "", "Nodes and their properties are in the settings of vjobd"},
+	{"oarnodesetting|--last-property-value|core", 1, "", "Nodes and their properties are in the settings of vjobd"},
 	{"oarproperty|-a|gpu", 255, "", "Properties are labels of nodes"},
 	{"oarproperty|-l|gpu", 1, "Usage: oarproperty", `"gpu" is not read`},
 	{"oarqueue|-e|default", 8, "", "You must be oar or root"},
@@ -185,7 +184,7 @@ var siblings = []struct {
 	{"oarsh|node-1", 1, "", "oarsh: there is no such command"},
 }
 
-// What stands next to the cases that were written down is answered in the same way.
+// Command lines beyond the recorded cases get consistent answers.
 func TestSiblings(t *testing.T) {
 	x := open(t)
 	t.Chdir(t.TempDir())

@@ -19,18 +19,17 @@ import (
 	"vjob/daemon/settings"
 )
 
-// site is a daemon with the platform of the cases, and users who call OAR's commands.
+// site is a daemon with the platform of the cases, and users that call OAR's commands.
 type site struct {
 	tb     testing.TB
 	socket string
-	tokens map[string]string // by user; root has none, and comes over the socket
+	tokens map[string]string // by user; root has no token and uses the socket
 	env    map[string]string
 	root   *client.Client
-	attach func(ctx context.Context, c *client.Client, job int64) error // in place of a terminal; nil: it is left at once
+	attach func(ctx context.Context, c *client.Client, job int64) error // replaces a terminal; nil leaves at once
 }
 
-// open starts a daemon with 16 nodes of 4 processors in two clusters, whose actions
-// take hardly any time.
+// open starts a daemon with 16 nodes of 4 processors in two clusters, with fast actions.
 func open(tb testing.TB, change ...func(*settings.Settings)) *site {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -88,17 +87,17 @@ func (x *site) client(user string) *client.Client {
 	return c
 }
 
-// result is what a command came to.
+// result is the result of a command.
 type result struct {
 	code     int
 	out, err string
 }
 
-// run calls a command, such as oarsub, as a user.
+// run runs a command, such as oarsub, as a user.
 func (x *site) run(user, name string, line ...string) result {
 	x.tb.Helper()
 	var out, errs bytes.Buffer
-	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.World{
+	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.Environment{
 		Out: &out, Err: &errs, Now: time.Now, Version: "test",
 		Getenv: func(k string) string { return x.env[k] },
 		Client: func() (*client.Client, error) { return x.client(user), nil },
@@ -120,7 +119,7 @@ func (x *site) run(user, name string, line ...string) result {
 
 var jobNumber = regexp.MustCompile(`OAR_JOB_ID=(\d+)`)
 
-// sub submits a job that has to be taken, and returns its number.
+// sub submits a job that must be accepted, and returns its number.
 func (x *site) sub(user string, line ...string) string {
 	x.tb.Helper()
 	r := x.run(user, "oarsub", line...)
@@ -131,7 +130,7 @@ func (x *site) sub(user string, line ...string) string {
 	return found[1]
 }
 
-// until waits for a job to be in a state.
+// until waits until a job has a state.
 func (x *site) until(id, state string) {
 	x.tb.Helper()
 	deadline := time.Now().Add(time.Minute)

@@ -7,18 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"vjob/api/oar/submission"
+	"vjob/api/oarapi"
 	"vjob/cluster"
+	"vjob/oar"
 	"vjob/oar/admission"
-	"vjob/oar/date"
-	"vjob/oar/mapping"
-	"vjob/oar/message"
 	"vjob/oar/request"
 	"vjob/oar/script"
 )
 
-// measured is the platform of the submissions: 16 nodes of 4 cores in two clusters.
-func measured() (w mapping.World) {
+// platform is the platform of the submissions: 16 nodes of 4 cores in two clusters.
+func platform() (w request.Inventory) {
 	for i := range 16 {
 		of := "azur"
 		if i >= 8 {
@@ -35,8 +33,8 @@ func measured() (w mapping.World) {
 	return w
 }
 
-// rules are those of OAR with the ones about properties of nodes, which vjob does not
-// need and its administrators can have.
+// rules are OAR's rules, including those about properties of nodes, which vjob supports but does not
+// need.
 func rules(t *testing.T) *admission.Policy {
 	t.Helper()
 	var list []admission.Rule
@@ -63,7 +61,7 @@ func rules(t *testing.T) *admission.Policy {
 	return p
 }
 
-// options reads a command line of a case, without the command.
+// options parses a command line of a case, without the command.
 func options(t *testing.T, args []string) (o script.Options) {
 	t.Helper()
 	names := map[string]string{"-l": "resource", "-q": "queue", "-p": "property", "-t": "type", "-r": "reservation", "-n": "name", "-a": "anterior", "-O": "stdout"}
@@ -83,19 +81,18 @@ func options(t *testing.T, args []string) (o script.Options) {
 	return o
 }
 
-// submit does what the daemon does with a submission before anything is stored.
-func submit(t *testing.T, user string, o script.Options, now time.Time) (submission.Result, error) {
+// submit translates a submission as the daemon does before it stores anything.
+func submit(t *testing.T, user string, o script.Options, now time.Time) (oarapi.Translation, error) {
 	t.Helper()
-	site := submission.Site{
-		Request: request.DefaultSite(), Mapping: mapping.DefaultSite(), Admission: rules(t), Queues: []string{"admin"},
+	site := admission.Site{
+		Request: request.DefaultConfig(), Policy: rules(t), Queues: []string{"admin"},
 		Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}
-	return submission.Make(body(o), submission.Caller{Name: user}, &site, measured(), now)
+	return oarapi.Translate(submissionOf(o), oarapi.Caller{Name: user}, &site, platform(), now)
 }
 
-// Submissions are taken or refused as by OAR, with its exit code; its rules say the
-// same; and the job that comes of it has the same size, walltime, queue, types and
-// properties.
+// Submissions are accepted or refused as by OAR, with its exit code and the same messages of rules. The
+// job has the same size, walltime, queue, types and properties.
 func TestSubmissions(t *testing.T) {
 	judged := 0
 	for _, c := range load(t).Submissions {
@@ -113,30 +110,30 @@ func TestSubmissions(t *testing.T) {
 				o, _ = script.Merge(o, found)
 			}
 			s, err := submit(t, c.User, o, time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
-			said := strings.Join(s.Said, "\n")
+			said := strings.Join(s.Output, "\n")
 			var want []string
 			for line := range strings.SplitSeq(c.Stdout, "\n") {
 				if strings.HasPrefix(line, "[ADMISSION RULE]") {
 					want = append(want, line)
 				}
 			}
-			if _, early := message.ExitOf(err); err != nil && early && len(s.Said) == 0 {
-				want = nil // OAR tells what is wrong with properties after its rules, we before
+			if _, early := oar.ExitOf(err); err != nil && early && len(s.Output) == 0 {
+				want = nil // OAR reports bad properties after its rules, vjob before
 			}
 			if said != strings.Join(want, "\n") {
 				t.Errorf("said:\n%s\nwant\n%s", said, strings.Join(want, "\n"))
 			}
-			code, _ := message.ExitOf(err)
+			code, _ := oar.ExitOf(err)
 			if exit, ok := c.Exit.(float64); ok && int(exit) != int(code) {
 				t.Fatalf("exit %d, want %v: %v", code, c.Exit, err)
 			}
 			if err != nil {
-				if line, _, _ := strings.Cut(err.Error(), "\n"); code != message.ExitResources && !strings.HasPrefix(c.Stderr, line+"\n") {
+				if line, _, _ := strings.Cut(err.Error(), "\n"); code != oar.ExitResources && !strings.HasPrefix(c.Stderr, line+"\n") {
 					t.Errorf("%s\nwant %s", line, c.Stderr)
 				}
 				return
 			}
-			judge(t, &s, &c)
+			compareJob(t, &s, &c)
 		})
 	}
 	if judged < 40 {
@@ -144,8 +141,8 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
-// judge compares the job with that which OAR stored.
-func judge(t *testing.T, s *submission.Result, c *submissionCase) {
+// compareJob compares the job with the one that OAR stored.
+func compareJob(t *testing.T, s *oarapi.Translation, c *submissionCase) {
 	t.Helper()
 	for _, j := range c.Jobs {
 		r := &s.Record
@@ -153,7 +150,7 @@ func judge(t *testing.T, s *submission.Result, c *submissionCase) {
 		for _, vm := range s.VJob.VMs {
 			cpu += vm.CPUMilli
 		}
-		got := fmt.Sprintf("R=%d,W=%s,", (cpu+999)/1000, date.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
+		got := fmt.Sprintf("R=%d,W=%s,", (cpu+999)/1000, oar.FormatWalltime(time.Duration(s.VJob.WalltimeSeconds)*time.Second))
 		if !strings.HasPrefix(j.Message, got) {
 			t.Errorf("%s, want %s", got, j.Message)
 		}
@@ -167,25 +164,25 @@ func judge(t *testing.T, s *submission.Result, c *submissionCase) {
 	}
 }
 
-// scripts are those of the cases as far as what was stored tells them.
+// scripts are the scripts of the cases, reconstructed from what OAR stored.
 var scripts = map[string]string{
 	"c74": "echo\n#OAR -n ignored\n",
 	"c76": "#!/bin/sh\n#OAR -p cluster = 'gdx'\n#OAR -t besteffort\n#OAR -n demo\n#OAR --project pr1\n#OAR --checkpoint 60\n#OAR --signal 10\n#OAR --notify mail:a@b.c\n#OAR --hold\n#OAR -O out.%jobid%\n",
 	"c77": "#OAR -n first\n#OAR -n second\n",
 }
 
-// Reservations give the walltime that OAR found.
+// Reservations have the walltime that OAR computed.
 func TestReservations(t *testing.T) {
 	for _, c := range load(t).Reservations {
 		t.Run(c.ID, func(t *testing.T) {
 			jobs := c.Jobs
 			for _, step := range c.Steps {
 				if step.Exit == 8 || step.Exit == 254 {
-					continue // of other nodes, and of other jobs
+					continue // other nodes and jobs
 				}
 				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
-				if code, _ := message.ExitOf(err); step.Exit == int(message.ExitRefused) && strings.Contains(step.Stdout, "too old") {
-					if code != message.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
+				if code, _ := oar.ExitOf(err); step.Exit == int(oar.ExitRefused) && strings.Contains(step.Stdout, "too old") {
+					if code != oar.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
 						t.Errorf("%v, want %s", err, step.Stdout)
 					}
 					continue

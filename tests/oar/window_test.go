@@ -6,50 +6,49 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
-// Case s20 of OAR 2: a job that is postponed is foreseen to start at that time, and does;
-// one that could not end by its deadline, or is to have started before now, never starts.
-// OAR has the former wait for ever.
+// Case s20 of OAR 2: a postponed job is forecast to start at its time, and does. A job that cannot end
+// by its deadline, or that expired, never starts; in OAR the former waits for ever.
 func TestWindows(t *testing.T) {
-	p := raise(t, fourNodes(), usualGap)
+	p := newSimulation(t, fourNodes(), usualGap)
 	later := p.began.Add(2 * time.Hour).In(time.Local).Format(time.DateTime)
-	postponed := p.must("u1", "-t", "postpone="+later, "-l", "nodes=1,walltime=1", "sleep 9")
-	late := p.must("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=3", "sleep 9")
-	intime := p.must("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=1", "sleep 9")
-	expired := p.must("u1", "-t", "expire=2020-01-01", "-l", "nodes=1,walltime=1", "sleep 9")
-	blocked := p.must("u1", "-t", "expire="+later, "-l", "nodes=4,walltime=1", "--hold", "sleep 9")
+	postponed := p.mustSubmit("u1", "-t", "postpone="+later, "-l", "nodes=1,walltime=1", "sleep 9")
+	late := p.mustSubmit("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=3", "sleep 9")
+	intime := p.mustSubmit("u1", "-t", "deadline="+later, "-l", "nodes=1,walltime=1", "sleep 9")
+	expired := p.mustSubmit("u1", "-t", "expire=2020-01-01", "-l", "nodes=1,walltime=1", "sleep 9")
+	blocked := p.mustSubmit("u1", "-t", "expire="+later, "-l", "nodes=4,walltime=1", "--hold", "sleep 9")
 	p.run(2 * pause)
-	if got := p.lot(postponed); got.State != state.Waiting || got.Start != 7200 {
+	if got := p.schedule(postponed); got.State != oar.StateWaiting || got.Start != 7200 {
 		t.Errorf("postponed: %s", got)
 	}
-	if got := p.lot(intime); got.State != state.ToLaunch && got.State != state.Launching {
+	if got := p.schedule(intime); got.State != oar.StateToLaunch && got.State != oar.StateLaunching {
 		t.Errorf("in time: %s", got)
 	}
-	p.failed(late, "it will never run: it was to start by")
-	p.failed(expired, "it will never run: it was to start by 2020-01-01 00:00:00 UTC")
+	p.checkFailed(late, "it will never run: it was to start by")
+	p.checkFailed(expired, "it will never run: it was to start by 2020-01-01 00:00:00 UTC")
 	p.run(2*time.Hour - time.Minute)
-	if a, b := p.lot(postponed), p.lot(blocked); a.State != state.Waiting || b.State != state.Hold {
+	if a, b := p.schedule(postponed), p.schedule(blocked); a.State != oar.StateWaiting || b.State != oar.StateHold {
 		t.Errorf("before their time: postponed %s, blocked %s", a, b)
 	}
 	p.run(2 * time.Minute)
-	if got := p.lot(postponed); got.State != state.Running && got.State != state.Launching && got.State != state.Terminated {
+	if got := p.schedule(postponed); got.State != oar.StateRunning && got.State != oar.StateLaunching && got.State != oar.StateTerminated {
 		t.Errorf("at its time: %s", got)
 	}
-	p.failed(blocked, "it will never run: it was to start by")
+	p.checkFailed(blocked, "it will never run: it was to start by")
 }
 
-// failed demands that a job has failed, and says why.
-func (p *plant) failed(id cluster.VJobID, why string) {
+// checkFailed checks that a job has failed, and why.
+func (p *simulation) checkFailed(id cluster.VJobID, why string) {
 	p.t.Helper()
 	if j := p.store.job(id); j.State != cluster.Failed || !strings.HasPrefix(j.Cause.String(), why) {
 		p.t.Errorf("job %s is %s: %s, want failed: %s…", id, j.State, j.Cause, why)
 	}
 }
 
-// Jobs run inside a container of a name; of several that have it, inside the first that
-// holds its room for long enough (case k014 of OAR 3). Names are those of one user.
+// Inner jobs run in a container with a name; of several, in the first that lasts long enough (case k014
+// of OAR 3). Names belong to a user.
 func TestNamedContainers(t *testing.T) {
 	x := open(t)
 	r := x.run("alice", "oarsub", "-t", "inner=yop", "sleep 1")
@@ -94,16 +93,16 @@ func number(t *testing.T, text string) (n int64) {
 	return int64(id)
 }
 
-// Of several -l the one that ends first is reckoned with the gap that OAR leaves: all nodes
-// in an hour and 61 s for an hour, or half of them now for two hours and half a minute.
+// Of several -l the forecast selects the one that ends first, with OAR's gap between jobs: all nodes
+// for an hour, starting in an hour and 61 s, or half of them now for two hours and half a minute.
 func TestShapeBesideAGap(t *testing.T) {
 	for gap, want := range map[time.Duration]int{0: 0, usualGap: 2} {
-		p := raise(t, fourNodes(), gap)
-		p.must("u1", "-l", "nodes=2,walltime=1", "sleep 3600")
+		p := newSimulation(t, fourNodes(), gap)
+		p.mustSubmit("u1", "-l", "nodes=2,walltime=1", "sleep 3600")
 		p.run(time.Minute / 6)
-		moldable := p.must("u1", "-l", "nodes=4,walltime=1", "-l", "nodes=2,walltime=2:0:20", "sleep 3600")
+		moldable := p.mustSubmit("u1", "-l", "nodes=4,walltime=1", "-l", "nodes=2,walltime=2:0:20", "sleep 3600")
 		p.run(2 * pause)
-		if got := p.lot(moldable); len(got.Nodes) != want {
+		if got := p.schedule(moldable); len(got.Nodes) != want {
 			t.Errorf("gap %s: %s, want %d nodes", gap, got, want)
 		}
 	}

@@ -10,51 +10,48 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/console"
-	"vjob/oar/jobtype"
-	"vjob/oar/message"
-	"vjob/oar/rest"
-	"vjob/oar/state"
+	"vjob/oar"
 )
 
-// look is the pause between two looks at a job that has not started.
-const look = time.Second
+// pollInterval is the interval of queries for a job that has not started.
+const pollInterval = time.Second
 
-// patience is how often a job that seems to run may refuse to be attached to.
-const patience = 30
+// maxRefusals is how many times a running job may refuse a connection before the command gives up.
+const maxRefusals = 30
 
-// interactive waits for the start of a job and lets its owner work in its first VM.
-// Whoever leaves or breaks off ends the job, as leaving the shell of OAR's does.
-func interactive(ctx context.Context, r *run, id int64) error {
+// interactive waits for the start of a job and connects the terminal with its first VM. As in OAR, the
+// job ends when the user leaves or interrupts the command.
+func interactive(ctx context.Context, r *commandRun, id int64) error {
 	r.print("# Interactive mode: waiting...\n")
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	var told int64
+	var shown int64
 	for {
-		var j rest.Detail
+		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 			return r.leave(ctx, id, err)
 		}
 		switch {
-		case j.State == string(state.Running), j.State == string(state.Terminated) && j.Started != 0:
+		case j.State == string(oar.StateRunning), j.State == string(oar.StateTerminated) && j.Started != 0:
 			r.print("# Starting...\n")
-			r.tell("# The shell answers when the VM has booted.")
+			r.printError("# The shell answers when the VM has booted.")
 			return r.leave(ctx, id, r.work(ctx, id))
-		case !state.State(j.State).Active():
-			return stopped(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
-		case j.Scheduled != 0 && j.Scheduled != told:
-			told = j.Scheduled
-			r.print("# [%s] Start prediction: %s (%s)\n", r.Now().Format(time.DateTime), time.Unix(told, 0).In(r.Now().Location()).Format(time.DateTime), j.Message)
+		case !oar.State(j.State).Active():
+			return exitError(11, "# Error: job %d is %s: %s", id, j.State, j.Message)
+		case j.Scheduled != 0 && j.Scheduled != shown:
+			shown = j.Scheduled
+			r.print("# [%s] Start prediction: %s (%s)\n", r.Now().Format(time.DateTime), time.Unix(shown, 0).In(r.Now().Location()).Format(time.DateTime), j.Message)
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return r.leave(ctx, id, ctx.Err())
 		}
 	}
 }
 
-// leave ends an interactive job whose user has gone.
-func (r *run) leave(ctx context.Context, id int64, err error) error {
+// leave deletes an interactive job after its user has left.
+func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -65,67 +62,67 @@ func (r *run) leave(ctx context.Context, id int64, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
-		r.tell(fmt.Sprintf("# Job %d is deleted: nobody is attached any more.", id))
+		r.printError(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
 	}
 	switch {
 	case errors.Is(err, console.ErrLeft):
 		return nil
 	case errors.Is(err, context.Canceled):
-		return stopped(1, "# Error: broken off.")
+		return exitError(1, "# Error: interrupted.")
 	}
-	return stopped(1, "# Error: %v", err)
+	return exitError(1, "# Error: %v", err)
 }
 
-// work attaches to a job until it ends or its user leaves. A job that is suspended, or
-// moves, is attached to again when it goes on.
-func (r *run) work(ctx context.Context, id int64) error {
+// work connects the terminal with a job until the job ends or the user leaves. It reconnects after a
+// suspension or migration.
+func (r *commandRun) work(ctx context.Context, id int64) error {
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	told := ""
+	shown := ""
 	for refusals := 0; ; {
 		err := r.Attach(ctx, c, id)
 		switch {
 		case err == nil:
 			refusals = 0
-		case !errors.Is(err, cluster.ErrConflict) || refusals == patience:
+		case !errors.Is(err, cluster.ErrConflict) || refusals == maxRefusals:
 			return err
-		default: // it does not run any more, or not yet
+		default: // not running, or not yet
 			refusals++
 		}
-		var j rest.Detail
+		var j oar.Detail
 		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
 			return err
 		}
-		switch s := state.State(j.State); {
-		case !s.Active(), s == state.Finishing:
+		switch s := oar.State(j.State); {
+		case !s.Active(), s == oar.StateFinishing:
 			return nil
-		case s != state.Running:
+		case s != oar.StateRunning:
 			refusals = 0
-			if told != j.State {
-				told = j.State
-				r.tell(fmt.Sprintf("# Job %d is %s: it is attached to again when it goes on.", id, told))
+			if shown != j.State {
+				shown = j.State
+				r.printError(fmt.Sprintf("# Job %d is %s: the terminal reconnects when it continues.", id, shown))
 			}
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return ctx.Err()
 		}
 	}
 }
 
-// connect is oarsub -C: it attaches to a job that runs, which goes on when one leaves.
-func connect(ctx context.Context, r *run) error {
-	if jobtype.Has(r.given.Values("type"), "noop") {
+// connect is oarsub -C: it connects the terminal with a running job. The job continues afterwards.
+func connect(ctx context.Context, r *commandRun) error {
+	if oar.HasJobType(r.given.Values("type"), "noop") {
 		return errNoop
 	}
 	for _, name := range []string{"resource", "property", "queue", "reservation", "array", "array-param-file", "name", "hold", "interactive", "resubmit"} {
 		if r.has(name) {
-			r.tell(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects with a job that runs.", name))
+			r.printError(fmt.Sprintf("# Warning: --%s has no effect beside -C, which connects to a running job.", name))
 		}
 	}
 	if len(r.arguments) > 0 {
-		r.tell(fmt.Sprintf("# Warning: %q is not run: -C connects with a job that runs.", r.arguments[0]))
+		r.printError(fmt.Sprintf("# Warning: %q is not run: -C connects to a running job.", r.arguments[0]))
 	}
 	c, err := r.client()
 	if err != nil {
@@ -138,60 +135,61 @@ func connect(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		var page rest.Page[rest.Item]
-		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(state.Running)}, "user": {who.Name}}, &page); err != nil {
+		var page oar.Page[oar.Item]
+		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(oar.StateRunning)}, "user": {who.Name}}, &page); err != nil {
 			return err
 		}
 		if len(page.Items) == 0 {
 			r.print("No running jobs\n")
 			return nil
 		}
-		if id = page.Items[0].ID; len(page.Items) > 1 {
-			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", several(page.Items))
+		id = page.Items[0].ID
+		if len(page.Items) > 1 {
+			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", listJobs(page.Items))
 			return nil
 		}
 	case !ok:
-		return stopped(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
+		return exitError(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
 	}
-	var j rest.Detail
+	var j oar.Detail
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
-		return stopped(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
+		return exitError(20, "# Error: job %d: you are not the right user, or there is no such job.", id)
 	}
-	if jobtype.Has(j.Types, "noop") {
+	if oar.HasJobType(j.Types, "noop") {
 		return errNoop
 	}
-	if jobtype.Has(j.Types, "container") {
-		return stopped(20, "# Error: job %d is a container: nothing runs in it but other jobs.", id)
+	if oar.HasJobType(j.Types, "container") {
+		return exitError(20, "# Error: job %d is a container: it runs only other jobs.", id)
 	}
-	if j.State != string(state.Running) {
-		return stopped(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
+	if j.State != string(oar.StateRunning) {
+		return exitError(20, "# Error: job %d is not running. Its current state is %s.", id, j.State)
 	}
-	ctx, stop := r.Interrupted(ctx) // the terminal is made as it was
+	ctx, stop := r.Interrupted(ctx) // restore the terminal on interrupts
 	defer stop()
 	switch err := r.work(ctx, id); {
 	case errors.Is(err, console.ErrLeft):
-		r.tell(fmt.Sprintf("# Left: job %d goes on.", id))
+		r.printError(fmt.Sprintf("# Left: job %d continues.", id))
 		return nil
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):
-		return stopped(20, "# Error: job %d: you are not the right user.", id)
+		return exitError(20, "# Error: job %d: you are not the right user.", id)
 	default:
 		return err
 	}
 }
 
-// several lists jobs with their names.
-func several(jobs []rest.Item) string {
+// listJobs lists jobs with their names.
+func listJobs(jobs []oar.Item) string {
 	words := make([]string, len(jobs))
 	for i, j := range jobs {
 		words[i] = fmt.Sprint(j.ID)
 		if j.Name != nil {
-			words[i] += " (" + message.Harmless(*j.Name) + ")"
+			words[i] += " (" + oar.Printable(*j.Name) + ")"
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// errNoop: a job of type noop runs nothing.
-var errNoop = stopped(17, "# Error: it is not possible to connect to a NOOP job.")
+// errNoop: a noop job runs nothing.
+var errNoop = exitError(17, "# Error: it is not possible to connect to a NOOP job.")
 
 func jobPath(id int64) string { return fmt.Sprintf("/oarapi/jobs/%d", id) }

@@ -1,8 +1,8 @@
-// Package command is OAR's commands: oarsub, oarstat, oardel and their family, each
-// with its options, output and exit codes. They read the command line and the files
-// that it names, ask the daemon under /oarapi, and print what it answers.
+// Package command implements OAR's commands: oarsub, oarstat, oardel and the others, with OAR's options,
+// output and exit codes.
 //
-// It refuses to know what a request means: the daemon says it.
+// A command parses its options and reads the files that they name, calls the daemon under /oarapi, and
+// prints the answer. The daemon interprets requests.
 package command
 
 import (
@@ -14,69 +14,63 @@ import (
 	"time"
 
 	"vjob/api/client"
-	"vjob/oar/getopt"
+	"vjob/oar/script"
 )
 
-// World is the outside of a command, so that tests can take its place.
-type World struct {
+// Environment is the environment of a command, which tests replace.
+type Environment struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
 	Version  string
-	// Client speaks to the daemon.
+	// Client returns a client of the daemon.
 	Client func() (*client.Client, error)
-	// Attach lets somebody work in the first VM of a job until that has ended, is moved or
-	// suspended, or they leave: then it returns [terminal.ErrLeft].
+	// Attach connects the user's terminal with the first VM of a job until the job ends, is moved or
+	// suspended. It returns [console.ErrLeft] if the user leaves.
 	Attach func(ctx context.Context, c *client.Client, job int64) error
-	// Size is that of the user's terminal; 0, 0: there is none.
+	// Size returns the size of the user's terminal, or 0, 0 without a terminal.
 	Size func() (rows, columns int)
-	// Pause waits, or returns false when the context ends first.
+	// Pause waits. It returns false if the context ends first.
 	Pause func(ctx context.Context, d time.Duration) bool
-	// Interrupted is a context that ends when the user breaks off. A job of somebody who
-	// waits for it must be ended then; every other command may be killed at any time.
+	// Interrupted returns a context that ends on interrupts. Only interactive jobs need it: they must be
+	// deleted then.
 	Interrupted func(context.Context) (context.Context, context.CancelFunc)
 }
 
-// command is one of the family.
+// command is one of OAR's commands.
 type command struct {
-	name      string // without oar in front
+	name      string // without the prefix oar
 	summary   string
 	arguments string // for the help
-	options   []getopt.Option
-	run       func(context.Context, *run) error
+	options   []script.OptionSpec
+	run       func(context.Context, *commandRun) error
 }
 
-// commands are all of the family.
+// commands returns all commands.
 func commands() []command {
 	return []command{
 		{"sub", "submit a job", "COMMAND", subOptions, sub},
 		{"stat", "show jobs", "", statOptions, stat},
 		{"del", "end jobs", "ID…", delOptions, del},
-		{"hold", "keep jobs that wait from being started, or suspend them", "ID…", holdOptions, hold},
-		{"resume", "let held or suspended jobs go on", "ID…", resumeOptions, resume},
+		{"hold", "hold waiting jobs, or suspend running ones", "ID…", holdOptions, hold},
+		{"resume", "release held jobs, resume suspended ones", "ID…", resumeOptions, resume},
 		{"nodes", "show the nodes", "[NODE…]", nodesOptions, nodes},
-		{"nodesetting", "let nodes take VMs, or move all off them", "", nodesettingOptions, nodesetting},
+		{"nodesetting", "enable nodes, or move all VMs away", "", nodesettingOptions, nodesetting},
 		{"property", "show the properties of nodes", "", propertyOptions, property},
 		{"queue", "show the queues", "", queueOptions, queue},
 		{"notify", "show the queues, as OAR 2.5 does", "", notifyOptions, notify},
-		{"removeresource", "not offered: nodes stand in the settings of vjobd", "ID", nil, removeresource},
-		{"walltime", "not offered: vjob walltime gives a job another walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
-		{"accounting", "nothing to do: what was used is counted at once", "", accountingOptions, accounting},
+		{"removeresource", "not offered: the settings of vjobd have the nodes", "ID", nil, removeresource},
+		{"walltime", "not offered: use vjob walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
+		{"accounting", "nothing to do: usage is counted at once", "", accountingOptions, accounting},
 	}
 }
 
-// Names are the commands, without oar in front.
+// Names returns the names of all commands, without the prefix oar.
 func Names() (names []string) {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
 	return names
-}
-
-// Summary says in a line what a command is for; ok is false if there is none.
-func Summary(name string) (text string, ok bool) {
-	c, ok := find(name)
-	return c.summary, ok
 }
 
 func find(name string) (command, bool) {
@@ -89,21 +83,21 @@ func find(name string) (command, bool) {
 }
 
 // common are the options of all commands.
-var common = []getopt.Option{
+var common = []script.OptionSpec{
 	{Name: "help", Letter: "h", Meaning: "print this"},
 	{Name: "version", Letter: "V", Meaning: "print the version"},
 }
 
-// Run carries out a command, named without oar in front, and returns its exit code.
-func Run(ctx context.Context, name string, line []string, w World) int {
+// Run runs a command, named without the prefix oar, and returns its exit code.
+func Run(ctx context.Context, name string, line []string, w Environment) int {
 	c, ok := find(name)
 	if !ok {
 		_, _ = fmt.Fprintf(w.Err, "oar%s: there is no such command: want one of %s\n", name, strings.Join(Names(), ", "))
 		return 1
 	}
-	r := &run{World: w, command: c}
+	r := &commandRun{Environment: w, command: c}
 	var err error
-	if r.given, r.arguments, err = getopt.Parse(c.known(), line); err != nil {
+	if r.given, r.arguments, err = script.ParseLine(c.known(), line); err != nil {
 		return r.fail(err)
 	}
 	switch {
@@ -121,8 +115,8 @@ func Run(ctx context.Context, name string, line []string, w World) int {
 	return r.exit
 }
 
-// known are the options of a command. A letter of its own wins over a common one:
+// known returns the options of a command. Its own letters take precedence over common ones:
 // oarnodesetting -h is a host.
-func (c *command) known() []getopt.Option {
+func (c *command) known() []script.OptionSpec {
 	return append(slices.Clip(c.options), common...)
 }

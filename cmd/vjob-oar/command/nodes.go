@@ -8,47 +8,47 @@ import (
 	"slices"
 	"strings"
 
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
+	"vjob/oar/script"
 )
 
-var nodesOptions = with(
-	getopt.Option{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "only the node with this number"},
-	getopt.Option{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
-	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states"},
-	getopt.Option{Name: "list", Letter: "l", Meaning: "only the names"},
-	getopt.Option{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
-	getopt.Option{Name: "events", Letter: "e", Takes: getopt.Maybe, Meaning: "not offered: vjob events shows them"},
-	getopt.Option{Name: "sql", Takes: getopt.Text},
+var nodesOptions = withFormats(
+	script.OptionSpec{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "only the node with this number"},
+	script.OptionSpec{Name: "all", Letter: "a", Meaning: "all that is known, as without it"},
+	script.OptionSpec{Name: "state", Letter: "s", Meaning: "only the states"},
+	script.OptionSpec{Name: "list", Letter: "l", Meaning: "only the names"},
+	script.OptionSpec{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
+	script.OptionSpec{Name: "events", Letter: "e", Argument: script.OptionalArgument, Meaning: "not offered: vjob events shows them"},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
 )
 
 // nodes is oarnodes.
-func nodes(ctx context.Context, r *run) error {
+func nodes(ctx context.Context, r *commandRun) error {
 	switch {
 	case r.has("sql"):
-		return stopped(1, "SQL is not offered: name the nodes, or one with -r")
+		return exitError(1, "SQL is not offered: name the nodes, or one with -r")
 	case r.has("events"):
-		return stopped(1, "Events of nodes are not offered here: use vjob events")
+		return exitError(1, "Events of nodes are not offered here: use vjob events")
 	}
 	list, err := r.nodes(ctx)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(n rest.Resource) bool {
+	list = slices.DeleteFunc(list, func(n oar.Resource) bool {
 		named := len(r.arguments) == 0 || slices.Contains(r.arguments, n.Node)
 		numbered := !r.has("resource") || fmt.Sprint(n.ID) == r.value("resource")
 		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0
 	})
 	if len(list) == 0 {
-		r.tell(`/!\ No nodes to display...`)
+		r.printError(`/!\ No nodes to display...`)
 		return nil
 	}
-	data, err := r.structure(list)
+	data, err := r.nodesJSON(list)
 	if err != nil {
 		return err
 	}
-	if done, err := r.structured(data); done || err != nil {
+	if done, err := r.printStructured(data); done || err != nil {
 		return err
 	}
 	switch {
@@ -62,19 +62,19 @@ func nodes(ctx context.Context, r *run) error {
 	return nil
 }
 
-// structure is what is shown of nodes as JSON: their names, states, or all.
-func (r *run) structure(list []rest.Resource) ([]byte, error) {
+// nodesJSON returns nodes as JSON: their names, states, or all.
+func (r *commandRun) nodesJSON(list []oar.Resource) ([]byte, error) {
 	switch {
 	case r.has("list"):
 		return report.NodeNamesJSON(list)
 	case r.has("state"):
 		return report.NodeStatesJSON(list)
 	}
-	return described(list)
+	return nodesByNumber(list)
 }
 
-// described are nodes as an object by their numbers.
-func described(list []rest.Resource) ([]byte, error) {
+// nodesByNumber formats nodes as an object by their numbers.
+func nodesByNumber(list []oar.Resource) ([]byte, error) {
 	var b strings.Builder
 	for i := range list {
 		list[i].Links = nil
@@ -91,36 +91,36 @@ func described(list []rest.Resource) ([]byte, error) {
 	return []byte(b.String() + "\n}\n"), nil
 }
 
-func (r *run) nodes(ctx context.Context) ([]rest.Resource, error) {
+func (r *commandRun) nodes(ctx context.Context) ([]oar.Resource, error) {
 	c, err := r.client()
 	if err != nil {
 		return nil, err
 	}
-	var page rest.Page[rest.Resource]
+	var page oar.Page[oar.Resource]
 	err = c.Get(ctx, "/oarapi/resources", nil, &page)
 	return page.Items, err
 }
 
-var nodesettingOptions = []getopt.Option{
-	{Name: "hostname", Letter: "h", Takes: getopt.Text, Meaning: "the node, by its name"},
-	{Name: "resource", Letter: "r", Takes: getopt.Number, Meaning: "the node, by its number"},
-	{Name: "state", Letter: "s", Takes: getopt.Text, Meaning: "Alive, or Absent: everything is moved off it"},
-	{Name: "maintenance", Letter: "m", Takes: getopt.Text, Meaning: "on, or off: Absent, and wait until nothing runs there; Alive"},
-	{Name: "drain", Letter: "d", Takes: getopt.Text, Meaning: "on, or off: likewise, without waiting"},
+var nodesettingOptions = []script.OptionSpec{
+	{Name: "hostname", Letter: "h", Argument: script.TextArgument, Meaning: "the node, by its name"},
+	{Name: "resource", Letter: "r", Argument: script.NumberArgument, Meaning: "the node, by its number"},
+	{Name: "state", Letter: "s", Argument: script.TextArgument, Meaning: "Alive, or Absent: all VMs are moved away"},
+	{Name: "maintenance", Letter: "m", Argument: script.TextArgument, Meaning: "on: Absent, and wait until no VM runs there; off: Alive"},
+	{Name: "drain", Letter: "d", Argument: script.TextArgument, Meaning: "on or off: as Absent and Alive, without waiting"},
 	{Name: "no-wait", Letter: "n", Meaning: "do not wait"},
-	{Name: "add", Letter: "a", Meaning: "not offered: nodes stand in the settings of vjobd"},
-	{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "not offered: labels of nodes stand there as well"},
-	{Name: "file", Letter: "f", Takes: getopt.Text},
-	{Name: "sql", Takes: getopt.Text},
-	{Name: "last-property-value", Takes: getopt.Text},
+	{Name: "add", Letter: "a", Meaning: "not offered: the settings of vjobd have the nodes"},
+	{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the labels of nodes"},
+	{Name: "file", Letter: "f", Argument: script.TextArgument},
+	{Name: "sql", Argument: script.TextArgument},
+	{Name: "last-property-value", Argument: script.TextArgument},
 }
 
-// system are the properties that nobody sets.
-var system = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
+// systemProperties are the properties that cannot be set.
+var systemProperties = []string{"state", "resource_id", "network_address", "cpu_milli", "memory_mib", "drain", "next_state", "type"}
 
 // nodesetting is oarnodesetting.
-func nodesetting(ctx context.Context, r *run) error {
-	to, err := wished(r)
+func nodesetting(ctx context.Context, r *commandRun) error {
+	to, err := requestedState(r)
 	if err != nil {
 		return err
 	}
@@ -128,33 +128,33 @@ func nodesetting(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(n rest.Resource) bool {
+	at := slices.IndexFunc(list, func(n oar.Resource) bool {
 		return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
 	})
 	if at < 0 {
-		return stopped(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
+		return exitError(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
 	}
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
 	n := list[at]
-	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", rest.Change{State: to}, nil); err != nil {
+	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", oar.Change{State: to}, nil); err != nil {
 		return err
 	}
 	r.print("%s --> %s\n", n.Node, to)
 	if r.value("maintenance") != "on" || r.has("no-wait") {
 		return nil
 	}
-	return r.emptied(ctx, n.Node)
+	return r.waitUntilEmpty(ctx, n.Node)
 }
 
-// wished is the state that the options ask for.
-func wished(r *run) (string, error) {
+// requestedState returns the state that the options request.
+func requestedState(r *commandRun) (string, error) {
 	for _, p := range r.given.Values("property") {
 		name, _, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if slices.Contains(system, name) {
-			return "", stopped(8, "The property %q is set by the system", name)
+		if slices.Contains(systemProperties, name) {
+			return "", exitError(8, "The property %q is set by the system", name)
 		}
 	}
 	on := func(option string) (string, error) {
@@ -164,7 +164,7 @@ func wished(r *run) (string, error) {
 		case "off":
 			return "Alive", nil
 		}
-		return "", unusable(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
+		return "", usageError(1, fmt.Sprintf("Value %q invalid for option %s (on or off expected)", r.value(option), option))
 	}
 	changes := 0
 	for _, option := range []string{"state", "maintenance", "drain"} {
@@ -174,17 +174,17 @@ func wished(r *run) (string, error) {
 	}
 	switch {
 	case changes > 1:
-		return "", unusable(1, "-s, -m and -d exclude each other")
+		return "", usageError(1, "-s, -m and -d exclude each other")
 	case len(r.arguments) > 0:
-		return "", unusable(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
+		return "", usageError(1, fmt.Sprintf("%q is not read: name the node with -h or -r", r.arguments[0]))
 	case r.has("add") && (r.has("resource") || r.has("state")):
-		return "", unusable(1, "A node that is added has no number and no state yet")
+		return "", usageError(1, "A new node has no number and no state")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
-		return "", stopped(1, "Nodes and their properties stand in the settings of vjobd: change nodes there and start it again")
+		return "", exitError(1, "Nodes and their properties are in the settings of vjobd: change nodes there and restart vjobd")
 	case r.has("sql"):
-		return "", stopped(12, "SQL is not offered: name the node with -h or -r")
+		return "", exitError(12, "SQL is not offered: name the node with -h or -r")
 	case !r.has("hostname") && !r.has("resource"):
-		return "", unusable(1, "")
+		return "", usageError(1, "")
 	case r.has("maintenance"):
 		return on("maintenance")
 	case r.has("drain"):
@@ -194,48 +194,48 @@ func wished(r *run) (string, error) {
 	case "Alive", "Absent":
 		return state, nil
 	case "Dead", "Suspected":
-		return "", stopped(1, "State %s is not set by hand: that a node is down has to be made sure of, vjob nodes --help", state)
+		return "", exitError(1, "State %s cannot be set: to declare a node down, fence it first, vjob nodes --help", state)
 	}
-	return "", unusable(1, "")
+	return "", usageError(1, "")
 }
 
 // removeresource is oarremoveresource.
-func removeresource(ctx context.Context, r *run) error {
+func removeresource(ctx context.Context, r *commandRun) error {
 	if len(r.arguments) != 1 {
-		return unusable(2, "")
+		return usageError(2, "")
 	}
 	if _, ok := number(r.arguments[0]); !ok {
-		return unusable(2, fmt.Sprintf("%q is no number of a resource: see oarnodes", r.arguments[0]))
+		return usageError(2, fmt.Sprintf("%q is no number of a resource: see oarnodes", r.arguments[0]))
 	}
 	list, err := r.nodes(ctx)
 	if err != nil {
 		return err
 	}
 	r.print("Resource to remove: %s\n", r.arguments[0])
-	dead := slices.ContainsFunc(list, func(n rest.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
+	dead := slices.ContainsFunc(list, func(n oar.Resource) bool { return fmt.Sprint(n.ID) == r.arguments[0] && n.State == "Dead" })
 	if !dead {
-		return stopped(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
+		return exitError(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
 	}
-	return r.settled(ctx, "Nodes stand in the settings of vjobd: take it out there and start it again")
+	return r.refuseSetting(ctx, "Nodes are in the settings of vjobd: remove the node there and restart vjobd")
 }
 
-// waits is how often a node that is emptied is looked at, a second apart.
-const waits = 900
+// maxWait is how many seconds the command waits for a node to be empty.
+const maxWait = 900
 
-// emptied waits until nothing runs on a node any more.
-func (r *run) emptied(ctx context.Context, name string) error {
-	for range waits {
+// waitUntilEmpty waits until a node has no VMs.
+func (r *commandRun) waitUntilEmpty(ctx context.Context, name string) error {
+	for range maxWait {
 		list, err := r.nodes(ctx)
 		if err != nil {
 			return err
 		}
-		busy := slices.ContainsFunc(list, func(n rest.Resource) bool { return n.Node == name && len(n.Jobs) > 0 })
+		busy := slices.ContainsFunc(list, func(n oar.Resource) bool { return n.Node == name && len(n.Jobs) > 0 })
 		if !busy {
 			return nil
 		}
-		if !r.Pause(ctx, look) {
+		if !r.Pause(ctx, pollInterval) {
 			return ctx.Err()
 		}
 	}
-	return stopped(11, "Jobs still run on %s after %d seconds", name, waits)
+	return exitError(11, "Jobs still run on %s after %d seconds", name, maxWait)
 }

@@ -5,62 +5,64 @@ import (
 	"fmt"
 	"slices"
 
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
+	"vjob/oar/script"
 )
 
 var (
-	queueOptions = []getopt.Option{
+	queueOptions = []script.OptionSpec{
 		{Name: "list", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "enable-all", Letter: "E", Meaning: "likewise"},
-		{Name: "disable-all", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "enable", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the queues"},
+		{Name: "disable", Letter: "d", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "enable-all", Letter: "E", Meaning: "not offered"},
+		{Name: "disable-all", Letter: "D", Meaning: "not offered"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "not offered"},
 	}
-	notifyOptions = []getopt.Option{
+	notifyOptions = []script.OptionSpec{
 		{Name: "list-queues", Letter: "l", Meaning: "list the queues"},
-		{Name: "enable-queue", Letter: "e", Takes: getopt.Text, Meaning: "not offered: queues stand in the settings of vjobd"},
-		{Name: "disable-queue", Letter: "d", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "Enable-all-queues", Letter: "E", Meaning: "likewise"},
-		{Name: "Disable-all-queues", Letter: "D", Meaning: "likewise"},
-		{Name: "add-queue", Takes: getopt.Text, Meaning: "likewise"},
-		{Name: "remove-queue", Takes: getopt.Text, Meaning: "likewise"},
+		{Name: "enable-queue", Letter: "e", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the queues"},
+		{Name: "disable-queue", Letter: "d", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "Enable-all-queues", Letter: "E", Meaning: "not offered"},
+		{Name: "Disable-all-queues", Letter: "D", Meaning: "not offered"},
+		{Name: "add-queue", Argument: script.TextArgument, Meaning: "not offered"},
+		{Name: "remove-queue", Argument: script.TextArgument, Meaning: "not offered"},
 	}
 )
 
 // queue is oarqueue.
-func queue(ctx context.Context, r *run) error { return r.queues(ctx, queueOptions[1:], "policy") }
+func queue(ctx context.Context, r *commandRun) error {
+	return r.queues(ctx, queueOptions[1:], "policy")
+}
 
-// notify is oarnotify, as far as it is about queues. What else it can, waking OAR's server
-// up, is not needed: the loop of vjobd sees for itself that something has changed.
-func notify(ctx context.Context, r *run) error {
-	changes := slices.ContainsFunc(notifyOptions[1:], func(o getopt.Option) bool { return r.has(o.Name) })
+// notify is oarnotify, as far as it lists queues. Waking OAR's server is unnecessary: vjobd detects
+// changes itself.
+func notify(ctx context.Context, r *commandRun) error {
+	changes := slices.ContainsFunc(notifyOptions[1:], func(o script.OptionSpec) bool { return r.has(o.Name) })
 	if !r.has("list-queues") && !changes {
 		if len(r.arguments) > 0 {
-			r.tell(fmt.Sprintf("# Warning: %q has no effect: vjobd looks around by itself.", r.arguments[0]))
+			r.printError(fmt.Sprintf("# Warning: %q has no effect: vjobd detects changes itself.", r.arguments[0]))
 		}
 		return nil
 	}
 	return r.queues(ctx, notifyOptions[1:], "scheduler")
 }
 
-// queues lists the queues, unless one of the options that would change them is given. Their
-// policy goes by the word that the version of OAR has for it.
-func (r *run) queues(ctx context.Context, changes []getopt.Option, policy string) error {
-	if err := r.alone(); err != nil {
+// queues lists the queues, or refuses the options that change them. policy is the label of a queue's
+// policy, which depends on the version of OAR.
+func (r *commandRun) queues(ctx context.Context, changes []script.OptionSpec, policy string) error {
+	if err := r.optionsOnly(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(changes, func(o getopt.Option) bool { return r.has(o.Name) }) {
-		return r.settled(ctx, "Queues stand in the settings of vjobd: change them there and start it again")
+	if slices.ContainsFunc(changes, func(o script.OptionSpec) bool { return r.has(o.Name) }) {
+		return r.refuseSetting(ctx, "Queues are in the settings of vjobd: change them there and restart vjobd")
 	}
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	var page rest.Page[rest.Queue]
+	var page oar.Page[oar.Queue]
 	if err := c.Get(ctx, "/oarapi/queues", nil, &page); err != nil {
 		return err
 	}
@@ -68,14 +70,14 @@ func (r *run) queues(ctx context.Context, changes []getopt.Option, policy string
 	return nil
 }
 
-// settled refuses what only administrators may ask, and stands in the settings.
-func (r *run) settled(ctx context.Context, why string) error {
+// refuseSetting refuses a request of an administrator that only the settings can fulfil.
+func (r *commandRun) refuseSetting(ctx context.Context, why string) error {
 	who, err := r.whoami(ctx)
 	switch {
 	case err != nil:
 		return err
 	case who.Role != "admin":
-		return stopped(8, "You must be oar or root to change what the site has")
+		return exitError(8, "You must be oar or root to change the settings of the site")
 	}
-	return stopped(1, "%s", why)
+	return exitError(1, "%s", why)
 }

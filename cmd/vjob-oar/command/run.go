@@ -10,52 +10,51 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/oar/message"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 )
 
-// run is a command at work.
-type run struct {
-	World
+// commandRun is a running command.
+type commandRun struct {
+	Environment
 	command   command
-	line      []string // as it was typed
+	line      []string // the command line
 	given     script.Options
 	arguments []string
-	exit      int // unless it fails
+	exit      int // exit code without an error
 	server    *client.Client
 }
 
-func (r *run) has(name string) bool {
+func (r *commandRun) has(name string) bool {
 	_, given := r.given.Value(name)
 	return given
 }
 
-func (r *run) value(name string) string {
+func (r *commandRun) value(name string) string {
 	v, _ := r.given.Value(name)
 	return v
 }
 
-func (r *run) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, format, args...) }
+func (r *commandRun) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, format, args...) }
 
-// tell prints lines beside the output.
-func (r *run) tell(text string) {
+// printError prints lines on standard error.
+func (r *commandRun) printError(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		_, _ = fmt.Fprintln(r.Err, message.Harmless(line))
+		_, _ = fmt.Fprintln(r.Err, oar.Printable(line))
 	}
 }
 
-// client speaks to the daemon.
-func (r *run) client() (c *client.Client, err error) {
+// client returns the client of the daemon.
+func (r *commandRun) client() (c *client.Client, err error) {
 	if r.server == nil {
 		r.server, err = r.Client()
 	}
 	return r.server, err
 }
 
-// whoami is who calls, as the daemon knows them.
-func (r *run) whoami(ctx context.Context) (who wire.Identity, err error) {
+// whoami returns the caller as the daemon identifies it.
+func (r *commandRun) whoami(ctx context.Context) (who wire.Identity, err error) {
 	c, err := r.client()
 	if err == nil {
 		err = c.Get(ctx, "/v1/whoami", nil, &who)
@@ -63,52 +62,54 @@ func (r *run) whoami(ctx context.Context) (who wire.Identity, err error) {
 	return who, err
 }
 
-// stop ends a command with an exit code; the text goes beside the output.
-type stop struct {
-	exit  int
+// commandError ends a command with an exit code and a text for standard error.
+type commandError struct {
+	code  int
 	text  string
-	usage bool // is printed as well
+	usage bool // print the usage, too
 }
 
-// Error is the text.
-func (s *stop) Error() string { return s.text }
+// Error returns the text.
+func (e *commandError) Error() string { return e.text }
 
-func stopped(exit int, format string, args ...any) error {
-	return &stop{exit: exit, text: fmt.Sprintf(format, args...)}
+func exitError(code int, format string, args ...any) error {
+	return &commandError{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// unusable ends a command with its usage.
-func unusable(exit int, text string) error { return &stop{exit: exit, text: text, usage: true} }
+// usageError ends a command with its usage.
+func usageError(code int, text string) error {
+	return &commandError{code: code, text: text, usage: true}
+}
 
-// fail tells an error and returns the exit code for it.
-func (r *run) fail(err error) int {
-	if own, ok := errors.AsType[*stop](err); ok {
+// fail prints an error and returns its exit code.
+func (r *commandRun) fail(err error) int {
+	if own, ok := errors.AsType[*commandError](err); ok {
 		if own.usage {
 			r.usage()
 		}
 		if own.text != "" {
-			r.tell(own.text)
+			r.printError(own.text)
 		}
-		return own.exit
+		return own.code
 	}
 	if answer, ok := errors.AsType[*client.Error](err); ok {
-		var f rest.Failure
+		var f oar.Failure
 		if json.Unmarshal(answer.Body, &f) == nil && f.Code != 0 {
 			r.print("%s", f.Output)
-			r.tell(f.Message)
+			r.printError(f.Message)
 			return f.Exit
 		}
 	}
-	if code, ok := message.ExitOf(err); ok {
-		r.tell(err.Error())
+	if code, ok := oar.ExitOf(err); ok {
+		r.printError(err.Error())
 		return int(code)
 	}
-	r.tell("# Error: " + err.Error())
+	r.printError("# Error: " + err.Error())
 	return 1
 }
 
-// usage prints how the command is called.
-func (r *run) usage() {
+// usage prints the help of the command.
+func (r *commandRun) usage() {
 	c := &r.command
 	r.print("Usage: oar%s [options] %s\n", c.name, c.arguments)
 	r.print("%s%s\n\nOptions:\n", strings.ToUpper(c.summary[:1]), c.summary[1:])
@@ -124,23 +125,23 @@ func (r *run) usage() {
 	}
 }
 
-// alone refuses words that a command does not read.
-func (r *run) alone() error {
+// optionsOnly refuses arguments other than options.
+func (r *commandRun) optionsOnly() error {
 	if len(r.arguments) == 0 {
 		return nil
 	}
-	return unusable(1, fmt.Sprintf("%q is not read: this command takes options only", r.arguments[0]))
+	return usageError(1, fmt.Sprintf("%q is not read: this command takes options only", r.arguments[0]))
 }
 
-// number reads the number of a job.
+// number parses the number of a job.
 func number(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0
 }
 
-// structured prints JSON as the option for another format wants it, and reports
-// whether there is such an option.
-func (r *run) structured(data []byte) (bool, error) {
+// printStructured prints JSON in the format of -J, -Y or -D. It reports whether one of these options was
+// given.
+func (r *commandRun) printStructured(data []byte) (bool, error) {
 	switch {
 	case r.has("json"):
 		_, err := r.Out.Write(data)
@@ -154,7 +155,19 @@ func (r *run) structured(data []byte) (bool, error) {
 		r.print("%s", text)
 		return true, err
 	case r.has("xml"):
-		return true, stopped(1, "XML is not offered: use -J for JSON or -Y for YAML")
+		return true, exitError(1, "XML is not offered: use -J for JSON or -Y for YAML")
 	}
 	return false, nil
+}
+
+// formats are the options for structured output.
+var formats = []script.OptionSpec{
+	{Name: "json", Letter: "J", Meaning: "print JSON"},
+	{Name: "yaml", Letter: "Y", Meaning: "print YAML"},
+	{Name: "dumper", Letter: "D", Meaning: "print a value of Perl"},
+	{Name: "xml", Letter: "X"},
+}
+
+func withFormats(options ...script.OptionSpec) []script.OptionSpec {
+	return append(options, formats...)
 }

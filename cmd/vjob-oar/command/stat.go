@@ -9,31 +9,29 @@ import (
 	"strings"
 	"time"
 
-	"vjob/oar/date"
-	"vjob/oar/getopt"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 )
 
-var statOptions = with(
-	getopt.Option{Name: "job", Letter: "j", Takes: getopt.Maybe, Meaning: "only this job; without a number that of OAR_JOB_ID"},
-	getopt.Option{Name: "full", Letter: "f", Meaning: "all that is known"},
-	getopt.Option{Name: "state", Letter: "s", Meaning: "only the states, with -j"},
-	getopt.Option{Name: "user", Letter: "u", Takes: getopt.Maybe, Meaning: "only jobs of a user, without a name of yourself"},
-	getopt.Option{Name: "array", Takes: getopt.Maybe, Meaning: "the places in arrays; with a number only this array"},
-	getopt.Option{Name: "compact", Letter: "c", Meaning: "a line for each array"},
-	getopt.Option{Name: "gantt", Letter: "g", Takes: getopt.Text, Meaning: "who has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
-	getopt.Option{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
-	getopt.Option{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
-	getopt.Option{Name: "accounting", Takes: getopt.Text, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
-	getopt.Option{Name: "format", Takes: getopt.Number, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
-	getopt.Option{Name: "sql", Takes: getopt.Text},
+var statOptions = withFormats(
+	script.OptionSpec{Name: "job", Letter: "j", Argument: script.OptionalArgument, Meaning: "only this job; without a number that of OAR_JOB_ID"},
+	script.OptionSpec{Name: "full", Letter: "f", Meaning: "all that is known"},
+	script.OptionSpec{Name: "state", Letter: "s", Meaning: "only the states, with -j"},
+	script.OptionSpec{Name: "user", Letter: "u", Argument: script.OptionalArgument, Meaning: "only jobs of a user, without a name of yourself"},
+	script.OptionSpec{Name: "array", Argument: script.OptionalArgument, Meaning: "the places in arrays; with a number only this array"},
+	script.OptionSpec{Name: "compact", Letter: "c", Meaning: "a line for each array"},
+	script.OptionSpec{Name: "gantt", Letter: "g", Argument: script.TextArgument, Meaning: "which job has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
+	script.OptionSpec{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
+	script.OptionSpec{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
+	script.OptionSpec{Name: "accounting", Argument: script.TextArgument, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
+	script.OptionSpec{Name: "format", Argument: script.NumberArgument, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
 )
 
 // stat is oarstat.
-func stat(ctx context.Context, r *run) error {
-	query, err := asked(ctx, r)
+func stat(ctx context.Context, r *commandRun) error {
+	query, err := buildQuery(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -45,15 +43,15 @@ func stat(ctx context.Context, r *run) error {
 	case r.has("gantt"):
 		return gantt(ctx, r, query)
 	case r.has("accounting"):
-		return used(ctx, r, query)
+		return accountingTable(ctx, r, query)
 	}
 	programs := r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml")
 	if programs && !r.has("state") {
 		query.Set("structure", "oar")
 		query.Set("format", strconv.Itoa(max(format(r), 2)))
-		return copied(ctx, r, "/oarapi/jobs/details", query)
+		return copyJSON(ctx, r, "/oarapi/jobs/details", query)
 	}
-	var page rest.Page[rest.Job]
+	var page oar.Page[oar.Job]
 	if err := c.Get(ctx, "/oarapi/jobs/details", query, &page); err != nil {
 		return err
 	}
@@ -64,16 +62,16 @@ func stat(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		_, err = r.structured(data)
+		_, err = r.printStructured(data)
 		return err
 	case r.has("state"):
 		r.print("%s", report.States(jobs))
 	case len(jobs) == 0 && r.has("array") && (r.has("events") || r.has("properties")):
-		return errNone
+		return errNoJobs
 	case r.has("events"):
 		r.print("%s", report.Events(jobs, now))
 	case r.has("properties"):
-		var nodes rest.Page[rest.Resource]
+		var nodes oar.Page[oar.Resource]
 		if err := c.Get(ctx, "/oarapi/resources", nil, &nodes); err != nil {
 			return err
 		}
@@ -83,19 +81,19 @@ func stat(ctx context.Context, r *run) error {
 	default:
 		r.print("%s", report.Table(jobs, layout(r), now))
 	}
-	return unseen(query, len(jobs))
+	return checkVisible(query, len(jobs))
 }
 
-// unseen tells of jobs that were asked for by number and cannot be seen. OAR says
-// nothing then, and clients cannot tell.
-func unseen(query url.Values, found int) error {
+// checkVisible returns an error if none of the named jobs is visible. OAR prints nothing then, which scripts
+// cannot detect.
+func checkVisible(query url.Values, found int) error {
 	if ids := query.Get("ids"); ids != "" && found == 0 {
-		return stopped(1, "# Error: there is no job %s, or you may not see it.", strings.ReplaceAll(ids, ":", ", "))
+		return exitError(1, "# Error: there is no job %s, or you may not see it.", strings.ReplaceAll(ids, ":", ", "))
 	}
 	return nil
 }
 
-func layout(r *run) report.Layout {
+func layout(r *commandRun) report.Layout {
 	switch {
 	case r.has("compact"):
 		return report.Compact
@@ -109,16 +107,16 @@ func layout(r *run) report.Layout {
 	return report.Short
 }
 
-func format(r *run) int {
+func format(r *commandRun) int {
 	n, _ := strconv.Atoi(cmp.Or(r.value("format"), r.Getenv("OAR_OARSTAT_OUTPUT_FORMAT"), "2"))
 	return n
 }
 
-// errNone: events and properties are those of jobs that are named.
-var errNone = stopped(1, "No job ids specified")
+// errNoJobs: events and properties require named jobs.
+var errNoJobs = exitError(1, "No job ids specified")
 
-// asked checks which options go together, and makes the query of them.
-func asked(ctx context.Context, r *run) (url.Values, error) {
+// buildQuery checks the options and converts them to a query.
+func buildQuery(ctx context.Context, r *commandRun) (url.Values, error) {
 	query := url.Values{"limit": {"100000"}}
 	array, arrayed := r.given.Value("array")
 	exports := 0
@@ -129,29 +127,29 @@ func asked(ctx context.Context, r *run) (url.Values, error) {
 	}
 	switch {
 	case r.has("sql") && r.has("properties"):
-		return nil, stopped(1, "Options --sql and -p cannot be used together")
+		return nil, exitError(1, "Options --sql and -p cannot be used together")
 	case r.has("sql"):
-		return nil, stopped(1, "SQL is not offered: use -j, -u, --array or the states of GET /oarapi/jobs")
+		return nil, exitError(1, "SQL is not offered: use -j, -u, --array or the states of GET /oarapi/jobs")
 	case r.has("job") && arrayed:
-		return nil, stopped(1, `/!\ ERROR: Conflicting Job IDs and Array IDs (--array and -j cannot be used together)`)
+		return nil, exitError(1, `/!\ ERROR: Conflicting Job IDs and Array IDs (--array and -j cannot be used together)`)
 	case r.has("compact") && (exports > 0 || r.has("full")):
-		return nil, stopped(1, "Compact view cannot be used with exports or full view")
+		return nil, exitError(1, "Compact view cannot be used with exports or full view")
 	case exports > 1:
-		return nil, stopped(2, "-J, -Y, -D and -X exclude each other")
+		return nil, exitError(2, "-J, -Y, -D and -X exclude each other")
 	case r.has("state") && !r.has("job"):
-		return nil, stopped(1, "--state can only be used with an id")
+		return nil, exitError(1, "--state can only be used with an id")
 	case (r.has("events") || r.has("properties")) && !r.has("job") && array == "":
-		return nil, errNone
+		return nil, errNoJobs
 	case r.has("format") && (format(r) < 1 || format(r) > 3):
-		return nil, stopped(1, "Value %q invalid for option format (1, 2 or 3 expected)", r.value("format"))
+		return nil, exitError(1, "Value %q invalid for option format (1, 2 or 3 expected)", r.value("format"))
 	case r.has("properties") && exports > 0:
-		return nil, stopped(1, "-p prints text only: use GET /oarapi/jobs/ID/resources")
+		return nil, exitError(1, "-p prints text only: use GET /oarapi/jobs/ID/resources")
 	case len(r.arguments) > 0:
-		return nil, unusable(1, "")
+		return nil, usageError(1, "")
 	}
 	if arrayed && array != "" {
 		if _, ok := number(array); !ok {
-			return nil, stopped(1, "Value %q invalid for option array (number expected)", array)
+			return nil, exitError(1, "Value %q invalid for option array (number expected)", array)
 		}
 		query.Set("array", array)
 	}
@@ -165,33 +163,33 @@ func asked(ctx context.Context, r *run) (url.Values, error) {
 		}
 		query.Set("user", name)
 	}
-	ids, err := jobs(r)
+	ids, err := jobNumbers(r)
 	if err == nil && ids != "" {
 		query.Set("ids", ids)
 	}
 	return query, err
 }
 
-// jobs are the numbers that were given, with colons.
-func jobs(r *run) (string, error) {
+// jobNumbers returns the job numbers of the command line, separated by colons.
+func jobNumbers(r *commandRun) (string, error) {
 	var ids []string
 	for _, text := range r.given.Values("job") {
 		if text == "" {
 			text = cmp.Or(r.Getenv("OAR_JOB_ID"), r.Getenv("OAR_JOBID"))
 		}
 		if text == "" {
-			return "", stopped(255, "No job id provided in command line or environment variables")
+			return "", exitError(255, "No job id provided in command line or environment variables")
 		}
 		if _, ok := number(text); !ok {
-			return "", stopped(1, "Value %q invalid for option job (number expected)", text)
+			return "", exitError(1, "Value %q invalid for option job (number expected)", text)
 		}
 		ids = append(ids, text)
 	}
 	return strings.Join(ids, ":"), nil
 }
 
-// copied prints JSON as the daemon sends it.
-func copied(ctx context.Context, r *run, path string, query url.Values) error {
+// copyJSON prints JSON as the daemon sends it, or converts it.
+func copyJSON(ctx context.Context, r *commandRun, path string, query url.Values) error {
 	c, err := r.client()
 	if err != nil {
 		return err
@@ -209,31 +207,31 @@ func copied(ctx context.Context, r *run, path string, query url.Values) error {
 	if err != nil {
 		return err
 	}
-	if _, err = r.structured(data); err != nil {
+	if _, err = r.printStructured(data); err != nil {
 		return err
 	}
-	return unseen(query, len(strings.Trim(string(data), "{}\n ")))
+	return checkVisible(query, len(strings.Trim(string(data), "{}\n ")))
 }
 
-// between reads two moments with a comma.
-func between(r *run, option string) (from, to time.Time, err error) {
+// parsePeriod parses two dates separated by a comma.
+func parsePeriod(r *commandRun, option string) (from, to time.Time, err error) {
 	first, second, two := strings.Cut(r.value(option), ",")
-	bad := stopped(1, "Bad syntax for --%s", option)
+	bad := exitError(1, "Bad syntax for --%s", option)
 	if !two {
 		return from, to, bad
 	}
 	zone := r.Now().Location()
 	var errs [2]error
-	from, _, errs[0] = date.Parse(strings.TrimSpace(first), zone)
-	to, _, errs[1] = date.Parse(strings.TrimSpace(second), zone)
+	from, _, errs[0] = oar.ParseTime(strings.TrimSpace(first), zone)
+	to, _, errs[1] = oar.ParseTime(strings.TrimSpace(second), zone)
 	if errs[0] != nil || errs[1] != nil || to.Before(from) {
 		return from, to, bad
 	}
 	return from, to, nil
 }
 
-func gantt(ctx context.Context, r *run, query url.Values) error {
-	from, to, err := between(r, "gantt")
+func gantt(ctx context.Context, r *commandRun, query url.Values) error {
+	from, to, err := parsePeriod(r, "gantt")
 	if err != nil {
 		return err
 	}
@@ -241,27 +239,27 @@ func gantt(ctx context.Context, r *run, query url.Values) error {
 	query.Set("to", strconv.FormatInt(to.Unix(), 10))
 	query.Del("limit")
 	if !r.has("yaml") && !r.has("dumper") && !r.has("xml") {
-		r.given = append(r.given, script.Option{Name: "json"}) // there is no picture of it
+		r.given = append(r.given, script.Option{Name: "json"}) // vjob draws no picture
 	}
-	return copied(ctx, r, "/oarapi/gantt", query)
+	return copyJSON(ctx, r, "/oarapi/gantt", query)
 }
 
-func used(ctx context.Context, r *run, query url.Values) error {
-	from, to, err := between(r, "accounting")
+func accountingTable(ctx context.Context, r *commandRun, query url.Values) error {
+	from, to, err := parsePeriod(r, "accounting")
 	if err != nil {
 		return err
 	}
 	query.Set("from", strconv.FormatInt(from.Unix(), 10))
-	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // all of the last day
+	query.Set("to", strconv.FormatInt(to.AddDate(0, 0, 1).Unix()-1, 10)) // to the end of the last day
 	query.Del("limit")
 	if r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml") {
-		return copied(ctx, r, "/oarapi/accounting", query)
+		return copyJSON(ctx, r, "/oarapi/accounting", query)
 	}
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	var page rest.Page[rest.Usage]
+	var page oar.Page[oar.Usage]
 	if err := c.Get(ctx, "/oarapi/accounting", query, &page); err != nil {
 		return err
 	}

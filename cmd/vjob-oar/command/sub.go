@@ -2,64 +2,64 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"vjob/oar/getopt"
-	"vjob/oar/jobtype"
-	"vjob/oar/message"
+	"vjob/api/client"
+	"vjob/oar"
 	"vjob/oar/report"
-	"vjob/oar/rest"
 	"vjob/oar/script"
 )
 
-var subOptions = with(
-	getopt.Option{Name: "interactive", Letter: "I", Meaning: "wait for the start and work in the first VM; leaving ends the job"},
-	getopt.Option{Name: "connect", Letter: "C", Takes: getopt.Maybe, Meaning: "work in the first VM of a job that runs"},
-	getopt.Option{Name: "resource", Letter: "l", Takes: getopt.Text, Meaning: "what is asked for, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
-	getopt.Option{Name: "property", Letter: "p", Takes: getopt.Text, Meaning: "properties that the nodes must have"},
-	getopt.Option{Name: "queue", Letter: "q", Takes: getopt.Text, Meaning: "the queue"},
-	getopt.Option{Name: "type", Letter: "t", Takes: getopt.Text, Meaning: "a type: besteffort, idempotent, container[=NAME], inner=ID, postpone=DATE, expire=DATE, deadline=DATE, deploy, noop …"},
-	getopt.Option{Name: "reservation", Letter: "r", Takes: getopt.Text, Meaning: "\"START[, END]\" of a reservation"},
-	getopt.Option{Name: "anterior", Letter: "a", Takes: getopt.Number, Meaning: "the number of a job that must have ended before"},
-	getopt.Option{Name: "array", Takes: getopt.Number, Meaning: "how many jobs of the same kind"},
-	getopt.Option{Name: "array-param-file", Takes: getopt.Text, Meaning: "a file with a line of parameters for each job of an array"},
-	getopt.Option{Name: "scanscript", Letter: "S", Meaning: "read the #OAR lines of the script; its text is what the VMs run"},
-	getopt.Option{Name: "name", Letter: "n", Takes: getopt.Text, Meaning: "a name"},
-	getopt.Option{Name: "project", Takes: getopt.Text, Meaning: "the project for which the job counts"},
-	getopt.Option{Name: "directory", Letter: "d", Takes: getopt.Text, Meaning: "the directory, OAR_WORKDIR of the job"},
-	getopt.Option{Name: "stdout", Letter: "O", Takes: getopt.Text, Meaning: "the file of output, where the VM has the directory; it is on the console in any case"},
-	getopt.Option{Name: "stderr", Letter: "E", Takes: getopt.Text, Meaning: "likewise"},
-	getopt.Option{Name: "notify", Takes: getopt.Text, Meaning: "who is told: [TAG, …]mail:NAME@HOST, or [TAG, …]https://…"},
-	getopt.Option{Name: "hold", Meaning: "do not start before oarresume"},
-	getopt.Option{Name: "checkpoint", Takes: getopt.Number, Meaning: "kept, and without effect: VMs are suspended with all their memory"},
-	getopt.Option{Name: "signal", Takes: getopt.Number, Meaning: "likewise"},
-	getopt.Option{Name: "resubmit", Takes: getopt.Number, Meaning: "submit a job that has ended again"},
-	getopt.Option{Name: "mem", Takes: getopt.Text, Meaning: "memory of each VM, such as 2GiB"},
-	getopt.Option{Name: "image", Takes: getopt.Text, Meaning: "image of the VMs, by its id in the catalogue"},
-	getopt.Option{Name: "use-job-key", Letter: "k"},
-	getopt.Option{Name: "import-job-key-from-file", Letter: "i", Takes: getopt.Text},
-	getopt.Option{Name: "import-job-key-inline", Takes: getopt.Text},
-	getopt.Option{Name: "export-job-key-to-file", Letter: "e", Takes: getopt.Text},
-	getopt.Option{Name: "verbose", Letter: "v"},
+var subOptions = withFormats(
+	script.OptionSpec{Name: "interactive", Letter: "I", Meaning: "wait for the start and work in the first VM; leaving ends the job"},
+	script.OptionSpec{Name: "connect", Letter: "C", Argument: script.OptionalArgument, Meaning: "work in the first VM of a job that runs"},
+	script.OptionSpec{Name: "resource", Letter: "l", Argument: script.TextArgument, Meaning: "the request, such as nodes=2/core=1,walltime=1:0:0; several are alternatives"},
+	script.OptionSpec{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "properties that the nodes must have"},
+	script.OptionSpec{Name: "queue", Letter: "q", Argument: script.TextArgument, Meaning: "the queue"},
+	script.OptionSpec{Name: "type", Letter: "t", Argument: script.TextArgument, Meaning: "a type: besteffort, idempotent, container[=NAME], inner=ID, postpone=DATE, expire=DATE, deadline=DATE, deploy, noop …"},
+	script.OptionSpec{Name: "reservation", Letter: "r", Argument: script.TextArgument, Meaning: "\"START[, END]\" of a reservation"},
+	script.OptionSpec{Name: "anterior", Letter: "a", Argument: script.NumberArgument, Meaning: "the number of a job that must have ended before"},
+	script.OptionSpec{Name: "array", Argument: script.NumberArgument, Meaning: "how many jobs of the same kind"},
+	script.OptionSpec{Name: "array-param-file", Argument: script.TextArgument, Meaning: "a file with a line of parameters for each job of an array"},
+	script.OptionSpec{Name: "scanscript", Letter: "S", Meaning: "read the #OAR lines of the script; its text is what the VMs run"},
+	script.OptionSpec{Name: "name", Letter: "n", Argument: script.TextArgument, Meaning: "a name"},
+	script.OptionSpec{Name: "project", Argument: script.TextArgument, Meaning: "the project for which the job counts"},
+	script.OptionSpec{Name: "directory", Letter: "d", Argument: script.TextArgument, Meaning: "the directory, OAR_WORKDIR of the job"},
+	script.OptionSpec{Name: "stdout", Letter: "O", Argument: script.TextArgument, Meaning: "output file, if the VM has the directory; output is always on the console"},
+	script.OptionSpec{Name: "stderr", Letter: "E", Argument: script.TextArgument, Meaning: "file of errors, as --stdout"},
+	script.OptionSpec{Name: "notify", Argument: script.TextArgument, Meaning: "address of notifications: [TAG, …]mail:NAME@HOST, or [TAG, …]https://…"},
+	script.OptionSpec{Name: "hold", Meaning: "do not start before oarresume"},
+	script.OptionSpec{Name: "checkpoint", Argument: script.NumberArgument, Meaning: "no effect: VMs are suspended with their memory"},
+	script.OptionSpec{Name: "signal", Argument: script.NumberArgument, Meaning: "no effect"},
+	script.OptionSpec{Name: "resubmit", Argument: script.NumberArgument, Meaning: "submit a job that has ended again"},
+	script.OptionSpec{Name: "mem", Argument: script.TextArgument, Meaning: "memory of each VM, such as 2GiB"},
+	script.OptionSpec{Name: "image", Argument: script.TextArgument, Meaning: "image of the VMs, by its id in the catalogue"},
+	script.OptionSpec{Name: "use-job-key", Letter: "k"},
+	script.OptionSpec{Name: "import-job-key-from-file", Letter: "i", Argument: script.TextArgument},
+	script.OptionSpec{Name: "import-job-key-inline", Argument: script.TextArgument},
+	script.OptionSpec{Name: "export-job-key-to-file", Letter: "e", Argument: script.TextArgument},
+	script.OptionSpec{Name: "verbose", Letter: "v"},
 )
 
-// idle are options of oarsub that mean nothing here, with what is told of them.
-var idle = []struct{ name, why string }{
+// ineffectiveOptions are options of oarsub without effect here, with a warning for each.
+var ineffectiveOptions = []struct{ name, why string }{
 	{"use-job-key", "there are no job keys"},
 	{"import-job-key-from-file", "there are no job keys"},
 	{"import-job-key-inline", "there are no job keys"},
 	{"export-job-key-to-file", "there are no job keys"},
-	{"verbose", "all that is to be said is said"},
+	{"verbose", "output is always verbose"},
 }
 
 // sub is oarsub.
-func sub(ctx context.Context, r *run) error {
-	for _, o := range idle {
+func sub(ctx context.Context, r *commandRun) error {
+	for _, o := range ineffectiveOptions {
 		if r.has(o.name) {
-			r.tell(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
+			r.printError(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
 		}
 	}
 	if r.has("connect") {
@@ -76,19 +76,19 @@ func sub(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	if s.Interactive { // from before there is a job that would have to be ended
+	if s.Interactive { // before there is a job to delete
 		var stop context.CancelFunc
 		ctx, stop = r.Interrupted(ctx)
 		defer stop()
 	}
-	var a rest.Accepted
+	var a oar.Accepted
 	if err := c.Do(ctx, "POST", "/oarapi/jobs", s, &a); err != nil {
 		return tooLong(s, err)
 	}
 	if a.Warnings != "" {
-		r.tell(a.Warnings)
+		r.printError(a.Warnings)
 	}
-	if done, err := r.structured([]byte(report.Submitted(a.ID))); done || err != nil {
+	if done, err := r.printStructured([]byte(report.Submitted(a.ID))); done || err != nil {
 		return err
 	}
 	r.print("%s", a.Output)
@@ -98,34 +98,34 @@ func sub(ctx context.Context, r *run) error {
 	return nil
 }
 
-// exclusive refuses what cannot be meant, before anything is read.
-func exclusive(r *run) error {
-	noop := jobtype.Has(r.given.Values("type"), "noop")
+// exclusive refuses combinations of options before files are read.
+func exclusive(r *commandRun) error {
+	noop := oar.HasJobType(r.given.Values("type"), "noop")
 	array, isArray := r.given.Value("array")
 	switch {
 	case r.has("resubmit") && len(r.arguments) == 0:
 		return nil
 	case len(r.arguments) != 1 && !r.has("interactive") && !r.has("reservation") && !noop:
-		return unusable(5, "")
+		return usageError(5, "")
 	case r.has("interactive") && r.has("reservation"):
-		return unusable(7, "# Error: a reservation cannot be interactive.")
+		return usageError(7, "# Error: a reservation cannot be interactive.")
 	case r.has("reservation") && r.value("reservation") == "":
-		return stopped(7, `# Error: syntax error in <start date> for the -r or --reservation option. It takes a date as argument with the format: "YYYY-MM-DD hh:mm:ss".`)
+		return exitError(7, `# Error: syntax error in <start date> for the -r or --reservation option. It takes a date as argument with the format: "YYYY-MM-DD hh:mm:ss".`)
 	case r.has("interactive") && noop:
-		return stopped(17, "# Error: a noop job cannot be interactive.")
+		return exitError(17, "# Error: a noop job cannot be interactive.")
 	case r.has("interactive") && r.has("array-param-file"):
-		return unusable(9, "# Error: a parameter file-based array job cannot be interactive.")
+		return usageError(9, "# Error: a parameter file-based array job cannot be interactive.")
 	case r.has("interactive") && isArray && strings.TrimLeft(array, "+0") != "1":
-		return unusable(8, "# Error: an array job cannot be interactive.")
+		return usageError(8, "# Error: an array job cannot be interactive.")
 	case isArray && (strings.HasPrefix(array, "-") || strings.Trim(array, "0+") == ""):
-		return unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+		return usageError(6, "# Error: an array job must have a positive number of sub-jobs.")
 	}
 	return nil
 }
 
-// submission is what is sent to the daemon.
-func submission(r *run) (*rest.Submission, error) {
-	s := &rest.Submission{InitialRequest: initial(r.line), TimeZone: zone(r.Getenv)}
+// submission builds the body of the request.
+func submission(r *commandRun) (*oar.Submission, error) {
+	s := &oar.Submission{InitialRequest: commandLine(r.line), TimeZone: timeZone(r.Getenv)}
 	if len(r.arguments) > 0 {
 		s.Command = r.arguments[0]
 	}
@@ -137,58 +137,57 @@ func submission(r *run) (*rest.Submission, error) {
 		}
 	}
 	value := func(name string) string { v, _ := o.Value(name); return v }
-	count := func(name string) rest.Number { n, _ := number(value(name)); return rest.Number(n) }
-	flag := func(name string) rest.Switch { _, given := o.Value(name); return rest.Switch(given) }
+	count := func(name string) oar.Number { n, _ := number(value(name)); return oar.Number(n) }
+	flag := func(name string) oar.Switch { _, given := o.Value(name); return oar.Switch(given) }
 	s.Resource, s.Property, s.Type, s.Anterior = o.Values("resource"), o.Values("property"), o.Values("type"), o.Values("anterior")
 	s.Queue, s.Reservation, s.Project, s.Name = value("queue"), value("reservation"), value("project"), value("name")
 	s.Directory, s.Stdout, s.Stderr, s.Notify = value("directory"), value("stdout"), value("stderr"), value("notify")
 	s.Memory, s.Image, s.Hold, s.Interactive = value("mem"), value("image"), flag("hold"), flag("interactive")
 	if s.Interactive {
 		rows, columns := r.Size()
-		s.Rows, s.Columns = rest.Number(rows), rest.Number(columns)
+		s.Rows, s.Columns = oar.Number(rows), oar.Number(columns)
 	}
 	s.Array, s.Checkpoint, s.Signal, s.Resubmit = count("array"), count("checkpoint"), count("signal"), count("resubmit")
 	if s.Directory == "" {
-		s.Directory, _ = os.Getwd() // without one there is none
+		s.Directory, _ = os.Getwd() // may be empty
 	}
 	if file, given := o.Value("array-param-file"); given {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, &message.Error{Exit: message.ExitScript, OAR: "[ERROR] Cannot open the parameter file " + file + ".", Text: err.Error()}
+			return nil, &oar.Error{Exit: oar.ExitScript, OAR: "[ERROR] Cannot open the parameter file " + file + ".", Text: err.Error()}
 		}
 		if strings.TrimSpace(string(text)) == "" {
-			return nil, unusable(6, "# Error: an array job must have a positive number of sub-jobs.")
+			return nil, usageError(6, "# Error: an array job must have a positive number of sub-jobs.")
 		}
 		s.ParamFile, s.ParamFileName = string(text), file
 	}
 	return s, nil
 }
 
-// scan reads the script that the command names, and puts its #OAR lines below the
-// options.
-func scan(r *run, s *rest.Submission) (script.Options, error) {
+// scan reads the script that the command names and adds the options of its #OAR lines.
+func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 	file, _, _ := strings.Cut(s.Command, " ")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &message.Error{Exit: message.ExitScript, OAR: fmt.Sprintf("[ERROR] Cannot open the script %s.", file), Text: err.Error()}
+		return nil, &oar.Error{Exit: oar.ExitScript, OAR: fmt.Sprintf("[ERROR] Cannot open the script %s.", file), Text: err.Error()}
 	}
-	found, odd, err := script.Scan(file, string(text))
+	found, warnings, err := script.Scan(file, string(text))
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range odd {
-		r.tell(w.String())
+	for _, w := range warnings {
+		r.printError(w.String())
 	}
 	s.Script = string(text)
 	o, ignored := script.Merge(r.given, found)
 	for _, line := range ignored {
-		r.tell(line)
+		r.printError(line)
 	}
 	return o, nil
 }
 
-// initial is the command line for people to read.
-func initial(line []string) string {
+// commandLine returns the command line for display.
+func commandLine(line []string) string {
 	words := []string{"oarsub"}
 	for _, w := range line {
 		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&;|<>(){}*?") {
@@ -199,8 +198,8 @@ func initial(line []string) string {
 	return strings.Join(words, " ")
 }
 
-// zone is the name of the user's time zone; "" is unknown.
-func zone(getenv func(string) string) string {
+// timeZone returns the name of the user's time zone, or "" if unknown.
+func timeZone(getenv func(string) string) string {
 	if name := getenv("TZ"); name != "" {
 		return strings.TrimPrefix(name, ":")
 	}
@@ -210,4 +209,36 @@ func zone(getenv func(string) string) string {
 	}
 	_, name, _ := strings.Cut(at, "/zoneinfo/")
 	return name
+}
+
+// tooLong adds the longest part of a submission to the daemon's error about its size. Other errors
+// stay as they are.
+func tooLong(s *oar.Submission, err error) error {
+	answer, ok := errors.AsType[*client.Error](err)
+	if !ok || answer.Status != http.StatusRequestEntityTooLarge {
+		return err
+	}
+	type part struct {
+		exit      oar.Exit
+		oar, name string
+		text      string
+	}
+	longest := part{oar.ExitOption, "", "the command", s.Command}
+	for _, p := range []part{
+		{oar.ExitScript, "[ERROR] Cannot open the parameter file " + s.ParamFileName + ".", s.ParamFileName, s.ParamFile},
+		{oar.ExitScript, "[ERROR] Cannot open the script " + s.Command + ".", s.Command, s.Script},
+		{oar.ExitRequest, "# Error: cannot recognize the resource description", "-l", strings.Join(s.Resource, "")},
+		{oar.ExitResources, oar.BadRequest, "-p", strings.Join(s.Property, "")},
+		{oar.ExitAdmission, "[ADMISSION RULE] Error: unknown job type", "-t", strings.Join(s.Type, "")},
+		{oar.ExitOption, "", "the other options", s.Name + s.Project + s.Queue + s.Notify + s.Directory + s.Stdout + s.Stderr + s.Reservation},
+	} {
+		if len(p.text) > len(longest.text) {
+			longest = p
+		}
+	}
+	_, want, _ := strings.Cut(answer.Message, "want ")
+	return &oar.Error{
+		Exit: longest.exit, OAR: longest.oar,
+		Text: fmt.Sprintf("%s: %d bytes are too many: want %s, with all that belongs to the job (limits.submission_size of vjobd)", longest.name, len(longest.text), want),
+	}
 }

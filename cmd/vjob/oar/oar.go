@@ -1,7 +1,5 @@
-// Package oar has the commands for those who come from OAR: its language, and its programs
-// below `vjob oar` or by their own names.
-//
-// It refuses to know what a request means.
+// Package oar is `vjob oar`: it explains what a request of oarsub means here. OAR's own
+// commands are links to vjob-oar.
 package oar
 
 import (
@@ -12,35 +10,34 @@ import (
 
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/oar/message"
+	"vjob/oar"
 )
 
 // Command is `vjob oar`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "oar",
-		Short: "for those who come from OAR: its language, with the exit codes of its commands",
+		Short: "explain requests of oarsub; OAR's commands themselves are links to vjob-oar",
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(oarParseCommand(a))
-	cmd.AddCommand(oarFamily(a)...)
+	cmd.AddCommand(parseCommand(a))
 	return cmd
 }
 
-// refused prints an error as OAR's commands do, without a name before it, and has
-// them end with its exit code. Other errors are told as everywhere.
-func refused(a *cli.App, err error) error {
-	code, ok := message.ExitOf(err)
+// oarError prints an error as OAR's commands do, without a prefix, and returns its exit code. Other
+// errors are returned as they are.
+func oarError(a *cli.App, err error) error {
+	code, ok := oar.ExitOf(err)
 	if !ok {
 		return err
 	}
-	tell(a, err.Error())
+	printError(a, err.Error())
 	return &cli.ExitError{Code: int(code)}
 }
 
-// tell prints a text for people beside the output.
-func tell(a *cli.App, text string) {
+// printError prints a text on standard error.
+func printError(a *cli.App, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		_, _ = fmt.Fprintln(a.Err, plain.Clean(line))
 	}

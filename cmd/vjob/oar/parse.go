@@ -9,13 +9,12 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
-	"vjob/oar/mapping"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
 
-// oarParseFlags are the flags of `vjob oar parse`.
-type oarParseFlags struct {
+// parseFlags are the flags of `vjob oar parse`.
+type parseFlags struct {
 	resources  []string
 	properties string
 	nodes      string
@@ -24,29 +23,28 @@ type oarParseFlags struct {
 	check      bool
 }
 
-// The variables of OAR's configuration that change its language; the environment may
-// have them.
+// Variables of OAR's configuration that change its language. The environment may set them.
 const (
 	nodesVariable   = "OARSUB_NODES_RESOURCES"
 	defaultVariable = "OARSUB_DEFAULT_RESOURCES"
 )
 
-func oarParseCommand(a *cli.App) *cobra.Command {
-	var f oarParseFlags
+func parseCommand(a *cli.App) *cobra.Command {
+	var f parseFlags
 	cmd := &cobra.Command{
 		Use:   "parse [-l REQUEST]... [-p PROPERTIES]",
 		Short: "tell what a request of oarsub means here",
 		Long: `Reads a request as oarsub does and tells what it means: how many VMs of what size, where, and
 for how long. With -o json it prints what was read. With --check it also asks vjobd for the
-nodes: whether they have what is asked for, and by which rules the VMs would be placed.
+nodes: whether they suffice, and which rules would place the VMs.
 
-What OAR takes and hardly anybody means is told as a warning.
+Input that OAR accepts but users rarely mean gets a warning.
 
 Exit codes: 0 it can be read, 18 it cannot, 8 the properties cannot or there is not enough.`,
 		Example: `  vjob oar parse -l "cluster=1/nodes=4/core=2,walltime=1:30:0"
   vjob oar parse -l "{mem > 64}/nodes=2+core=1" -p "cluster = 'azur'" --check`,
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return oarParse(cmd.Context(), a, &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runParse(cmd.Context(), a, &f) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.resources, "resource", "l", nil, "a `REQUEST` as for oarsub; several are alternatives")
@@ -58,34 +56,34 @@ Exit codes: 0 it can be read, 18 it cannot, 8 the properties cannot or there is 
 	return cmd
 }
 
-func oarParse(ctx context.Context, a *cli.App, f *oarParseFlags) error {
+func runParse(ctx context.Context, a *cli.App, f *parseFlags) error {
 	w, err := f.read()
 	if err != nil {
-		return refused(a, err)
+		return oarError(a, err)
 	}
 	for _, warning := range w.Request.Warnings {
-		tell(a, warning.String())
+		printError(a, warning.String())
 	}
-	var meanings []mapping.Meaning
+	var placements []request.Placement
 	if f.check {
-		world, err := world(ctx, a)
+		nodes, err := clusterInventory(ctx, a)
 		if err != nil {
 			return err
 		}
-		if meanings, err = mapping.Place(w, world, mapping.DefaultSite()); err != nil {
-			return refused(a, err)
+		if placements, err = request.Place(w, nodes, request.DefaultConfig()); err != nil {
+			return oarError(a, err)
 		}
 	}
 	if a.JSON() {
-		return cli.PrintJSON(a.Out, parsed(w), true)
+		return cli.PrintJSON(a.Out, requestJSON(w), true)
 	}
-	return refused(a, explain(a, w, meanings))
+	return oarError(a, explain(a, w, placements))
 }
 
-// read reads the request and the properties.
-func (f *oarParseFlags) read() (w mapping.Want, err error) {
-	site := request.DefaultSite()
-	site.Nodes = cmp.Or(f.nodes, site.Nodes)
+// read parses the request and the properties.
+func (f *parseFlags) read() (w request.Spec, err error) {
+	site := request.DefaultConfig()
+	site.NodesAlias = cmp.Or(f.nodes, site.NodesAlias)
 	if f.defaults != "" {
 		if site.Default, err = request.ParseDefault("--default-resources", f.defaults, site); err != nil {
 			return w, err
@@ -107,8 +105,8 @@ func (f *oarParseFlags) read() (w mapping.Want, err error) {
 	return w, nil
 }
 
-// world is the nodes that vjobd has.
-func world(ctx context.Context, a *cli.App) (w mapping.World, err error) {
+// clusterInventory returns the nodes of vjobd.
+func clusterInventory(ctx context.Context, a *cli.App) (w request.Inventory, err error) {
 	c, err := a.Client()
 	if err != nil {
 		return w, err

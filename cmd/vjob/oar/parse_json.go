@@ -4,41 +4,40 @@ import (
 	"encoding/json"
 	"time"
 
-	"vjob/oar/mapping"
 	"vjob/oar/request"
 )
 
-// oarRequest is the JSON of `vjob oar parse -o json`.
-type oarRequest struct {
-	Alternatives []oarAlternative `json:"alternatives"`
-	Properties   string           `json:"properties,omitempty"` // of -p
+// jsonRequest is the JSON of `vjob oar parse -o json`.
+type jsonRequest struct {
+	Alternatives []jsonAlternative `json:"alternatives"`
+	Properties   string            `json:"properties,omitempty"` // of -p
 }
 
-type oarAlternative struct {
-	Groups   []oarGroup `json:"groups"`
-	Walltime *int64     `json:"walltime_s"` // null: none was given
+type jsonAlternative struct {
+	Groups   []jsonGroup `json:"groups"`
+	Walltime *int64      `json:"walltime_s"` // null without walltime
 }
 
-type oarGroup struct {
-	Property  string     `json:"property"`
-	Resources []oarLevel `json:"resources"`
+type jsonGroup struct {
+	Property  string      `json:"property"`
+	Resources []jsonLevel `json:"resources"`
 }
 
-// oarLevel is ["core", 2]; ALL is -1, BEST -2 and BESTHALF -3, as OAR stores them.
-type oarLevel [2]any
+// jsonLevel is ["core", 2]; ALL is -1, BEST -2 and BESTHALF -3, as OAR stores them.
+type jsonLevel [2]any
 
-func parsed(w mapping.Want) oarRequest {
-	r := oarRequest{Properties: w.Filters[0].Text}
+func requestJSON(w request.Spec) jsonRequest {
+	r := jsonRequest{Properties: w.Filters[0].Text}
 	for _, from := range w.Request.Alternatives {
-		var a oarAlternative
-		if from.Walltime != request.Unsaid {
+		var a jsonAlternative
+		if from.Walltime != request.NoWalltime {
 			seconds := int64(from.Walltime / time.Second)
 			a.Walltime = &seconds
 		}
 		for _, g := range from.Groups {
-			group := oarGroup{Property: g.Property.Text}
+			group := jsonGroup{Property: g.Property.Text}
 			for _, l := range g.Levels {
-				group.Resources = append(group.Resources, oarLevel{l.Name, stored(l.Count)})
+				group.Resources = append(group.Resources, jsonLevel{l.Name, storedCount(l.Count)})
 			}
 			a.Groups = append(a.Groups, group)
 		}
@@ -47,8 +46,8 @@ func parsed(w mapping.Want) oarRequest {
 	return r
 }
 
-// stored is a count as a number of any size.
-func stored(c request.Count) any {
+// storedCount returns a count as a number of any size.
+func storedCount(c request.Count) any {
 	switch c {
 	case request.All:
 		return -1

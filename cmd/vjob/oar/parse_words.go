@@ -9,20 +9,18 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/plain"
-	"vjob/oar/date"
-	"vjob/oar/mapping"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
-// explain tells in words what each alternative means, and by which rules it would be
-// placed if the nodes are known.
-func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
+// explain describes each alternative in words, with the rules that place it if the nodes are known.
+func explain(a *cli.App, w request.Spec, placements []request.Placement) error {
 	for i, alternative := range w.Request.Alternatives {
-		shapes, err := mapping.Shapes(alternative, mapping.DefaultSite())
+		shapes, err := request.VMGroups(alternative, request.DefaultConfig())
 		if err != nil {
 			return err
 		}
-		head := lasting(alternative.Walltime)
+		head := describeWalltime(alternative.Walltime)
 		if n := len(w.Request.Alternatives); n > 1 {
 			head = fmt.Sprintf("alternative %d of %d, %s", i+1, n, head)
 		}
@@ -37,13 +35,13 @@ func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
 		}
 		t := &plain.Table{Heads: plain.Heads(">VMS EACH WHERE")}
 		for j := range shapes {
-			t.Row(vmCount(&shapes[j]), each(&shapes[j]), where(&shapes[j], w.Filters[0].Text))
+			t.Row(vmCount(&shapes[j]), describeSize(&shapes[j]), describeNodes(&shapes[j], w.Filters[0].Text))
 		}
 		if err := t.Write(a.Out, 0); err != nil {
 			return err
 		}
-		if meanings != nil {
-			if err := placed(a, &meanings[i]); err != nil {
+		if placements != nil {
+			if err := printPlacement(a, &placements[i]); err != nil {
 				return err
 			}
 		}
@@ -51,8 +49,8 @@ func explain(a *cli.App, w mapping.Want, meanings []mapping.Meaning) error {
 	return nil
 }
 
-// placed prints sizes and rules.
-func placed(a *cli.App, m *mapping.Meaning) error {
+// printPlacement prints sizes and rules.
+func printPlacement(a *cli.App, m *request.Placement) error {
 	var b strings.Builder
 	for first := 0; first < len(m.VMs); {
 		next := first
@@ -72,51 +70,51 @@ func placed(a *cli.App, m *mapping.Meaning) error {
 	return err
 }
 
-// lasting is a walltime in words.
-func lasting(d time.Duration) string {
+// describeWalltime describes a walltime.
+func describeWalltime(d time.Duration) string {
 	switch d {
-	case request.Unsaid:
+	case request.NoWalltime:
 		return "for as long as the queue allows"
 	case 0:
 		return "for no time at all"
 	default:
-		return fmt.Sprintf("for at most %s (h:m:s)", date.FormatWalltime(d))
+		return fmt.Sprintf("for at most %s (h:m:s)", oar.FormatWalltime(d))
 	}
 }
 
-// vmCount is how many VMs a group has, if that does not depend on the nodes.
-func vmCount(s *mapping.Shape) string {
+// vmCount returns the number of VMs of a group, or "?" if it depends on the nodes.
+func vmCount(s *request.VMGroup) string {
 	total := 1
 	for _, l := range append([]request.Level{s.VMs}, s.Labels...) {
 		n, ok := l.Count.Number()
 		if !ok {
 			return "?"
 		}
-		if n > mapping.MaxVMs || total*n > mapping.MaxVMs {
-			return fmt.Sprintf(">%d", mapping.MaxVMs)
+		if n > request.MaxVMs || total*n > request.MaxVMs {
+			return fmt.Sprintf(">%d", request.MaxVMs)
 		}
 		total *= n
 	}
 	return fmt.Sprint(total)
 }
 
-// each is the size of one VM.
-func each(s *mapping.Shape) string {
+// describeSize describes the size of one VM.
+func describeSize(s *request.VMGroup) string {
 	if s.Whole() {
 		return "a whole node"
 	}
 	return plain.Count(int(s.CPU/cluster.CPU), "processor")
 }
 
-// where tells of the nodes.
-func where(s *mapping.Shape, properties string) string {
+// describeNodes describes the nodes.
+func describeNodes(s *request.VMGroup, properties string) string {
 	var parts []string
 	for i, l := range s.Labels {
 		in := "in "
 		if i > 0 {
 			in = "there in "
 		}
-		parts = append(parts, in+several(l.Count, l.Name, ""))
+		parts = append(parts, in+describeCount(l.Count, l.Name, ""))
 	}
 	number, known := s.VMs.Count.Number()
 	ofEach := ""
@@ -128,10 +126,10 @@ func where(s *mapping.Shape, properties string) string {
 		perNode = ""
 	}
 	switch {
-	case s.Unit == mapping.Node:
-		parts = append(parts, "on "+several(s.VMs.Count, "node", ofEach)+perNode)
+	case s.Unit == request.Node:
+		parts = append(parts, "on "+describeCount(s.VMs.Count, "node", ofEach)+perNode)
 	case !known:
-		parts = append(parts, "one VM for each of "+several(s.VMs.Count, map[mapping.Unit]string{mapping.CPU: "cpu", mapping.Core: "core"}[s.Unit], ofEach))
+		parts = append(parts, "one VM for each of "+describeCount(s.VMs.Count, map[request.Unit]string{request.CPU: "cpu", request.Core: "core"}[s.Unit], ofEach))
 	case len(parts) == 0:
 		parts = append(parts, "anywhere")
 	default:
@@ -139,7 +137,8 @@ func where(s *mapping.Shape, properties string) string {
 	}
 	var conditions []string
 	for _, text := range []string{s.Property.Text, properties} {
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if text != "" {
 			conditions = append(conditions, text)
 		}
 	}
@@ -152,8 +151,8 @@ func where(s *mapping.Shape, properties string) string {
 	return strings.Join(parts, ", ")
 }
 
-// several is "one switch", "2 switches of each", "all switches".
-func several(c request.Count, noun, of string) string {
+// describeCount formats a count with a noun: "one switch", "2 switches of each", "all switches".
+func describeCount(c request.Count, noun, of string) string {
 	many := noun + "s" + of
 	if strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
 		many = noun + "es" + of

@@ -45,7 +45,7 @@ func (s *screen) String() string {
 // oar calls one of OAR's commands.
 func (b bench) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
 	t := console.Terminal{In: in, Out: out, Err: out, Getenv: func(string) string { return "" }}
-	return command.Run(b.Context(), name, line, command.World{
+	return command.Run(b.Context(), name, line, command.Environment{
 		Out: out, Err: out, Getenv: t.Getenv, Now: time.Now, Version: "test",
 		Client: func() (*client.Client, error) { return b.d.client, nil }, Attach: t.Work,
 		Size: func() (rows, columns int) { return 33, 99 }, Interrupted: context.WithCancel,

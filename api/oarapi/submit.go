@@ -1,0 +1,247 @@
+package oarapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api"
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/oar"
+)
+
+// submit answers POST /jobs.
+func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
+	data, err := d.service.Body(c)
+	if err != nil {
+		return err
+	}
+	body, ignored, err := oar.ReadSubmission(data)
+	if err != nil {
+		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
+	}
+	if body.Script != "" && body.Command == "" {
+		body.Command = defaultScriptName
+	}
+	var answer oar.Accepted
+	err = d.serialized(c.Request.Context(), who, func(ctx context.Context) (err error) {
+		answer, err = d.accept(ctx, who, c.GetHeader(wire.KeyHeader), &body)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range ignored {
+		answer.Warnings += "# Warning: " + key + " has no effect: there are no job keys.\n"
+	}
+	c.JSON(http.StatusOK, answer)
+	return nil
+}
+
+// defaultScriptName is the name of a script without one.
+const defaultScriptName = "./script"
+
+// accept submits a job or an array.
+func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body *oar.Submission) (a oar.Accepted, err error) {
+	if body.Resubmit != 0 {
+		if err := d.resubmission(ctx, who, body); err != nil {
+			return a, err
+		}
+	}
+	by, err := d.caller(ctx, who, body.Reservation != "")
+	if err != nil {
+		return a, err
+	}
+	now, err := d.nowIn(body.TimeZone)
+	if err != nil {
+		return a, err
+	}
+	r, err := Translate(body, by, &d.Site, inventory(d.service.Snapshot()), now)
+	var ids []int64
+	if err == nil {
+		ids, err = d.store(ctx, who, key, &r)
+	}
+	if code, _ := oar.ExitOf(err); code == oar.ExitRefused {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		r.Output = append(r.Output, validating, line)
+	}
+	if err != nil {
+		return a, &outputError{err, r.Output}
+	}
+	a = oar.Accepted{ID: ids[0], IDs: ids, Warnings: joinLines(r.Warnings), Timestamp: d.now(), Links: jobLinks(strconv.FormatInt(ids[0], 10))}
+	for _, id := range ids {
+		r.Output = append(r.Output, fmt.Sprintf("OAR_JOB_ID=%d", id))
+	}
+	if r.Array {
+		a.ArrayID = ids[0]
+		r.Output = append(r.Output, fmt.Sprintf("OAR_ARRAY_ID=%d", ids[0]))
+	}
+	if r.Reservation {
+		r.Output = append(r.Output, validating, "# Reservation valid --> OK")
+	}
+	a.Output = joinLines(r.Output)
+	return a, nil
+}
+
+// validating is the line that OAR prints before the result of a reservation.
+const validating = "# Advance reservation request: waiting for validation..."
+
+// store submits the job of a translation, or all jobs of its array.
+func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *Translation) (ids []int64, err error) {
+	first, err := d.place(ctx, who, key, r)
+	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
+		r.VJob.Name = "" // names of OAR's jobs are not unique
+		first, err = d.place(ctx, who, key, r)
+	}
+	if err != nil {
+		return nil, submissionError(r, err)
+	}
+	for i := range max(r.VJob.Array, 1) {
+		ids = append(ids, int64(first.ID)+int64(i))
+	}
+	return ids, nil
+}
+
+// place submits a vjob. A vjob that runs inside a container goes into the first that accepts it; the
+// error is that of the last.
+func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *Translation) (first *cluster.VJob, err error) {
+	if len(r.Containers) == 0 {
+		return d.service.Submit(ctx, who, key, &r.VJob)
+	}
+	for _, id := range r.Containers {
+		r.VJob.Inner = id
+		if first, err = d.service.Submit(ctx, who, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
+			break
+		}
+	}
+	return first, err
+}
+
+// submissionError converts an error of the scheduler, with OAR's line and exit code.
+func submissionError(r *Translation, err error) error {
+	var bad *cluster.FieldError
+	switch {
+	case !errors.Is(err, cluster.ErrInvalid):
+		return err
+	case errors.As(err, &bad) && r.Reservation && (bad.Field == "reservation" || bad.Field == "walltime_seconds"):
+		why := "This reservation cannot run"
+		if _, start, ok := strings.Cut(bad.Text, "the earliest start is "); ok && !strings.HasPrefix(start, "beyond") {
+			why = "This reservation could run at " + start
+		}
+		return RefusedReservation(why, bad.Error())
+	case errors.As(err, &bad) && bad.Field == "inner":
+		return &oar.Error{Exit: oar.ExitAdmission, OAR: fmt.Sprintf("[ADMISSION RULE] Error: job type cannot be used: inner=%d", r.VJob.Inner), Text: bad.Error()}
+	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
+		return &oar.Error{Exit: oar.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
+	}
+	if errors.As(err, &bad) && strings.HasSuffix(bad.Field, ".script") && strings.HasPrefix(bad.Want, "at most ") {
+		return &oar.Error{
+			Exit: oar.ExitScript, OAR: "# Error: the command or the script is too long.",
+			Text: fmt.Sprintf("with what goes before it, such as OAR's variables, it has %v bytes; want at most %s", bad.Value, strings.TrimPrefix(bad.Want, "at most ")),
+		}
+	}
+	line := oar.NotEnoughResources
+	if errors.As(err, &bad) && !resourceField.MatchString(bad.Field) {
+		line = "# Error: the job cannot be taken as it is."
+	}
+	return &oar.Error{Exit: oar.ExitResources, OAR: line, Text: err.Error()}
+}
+
+// resourceField matches the fields of a vjob about sizes and nodes.
+var resourceField = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
+
+// Admit applies the rules of admission to a vjob of the native API, then calls then, which checks and
+// stores it: see [AdmitVJob].
+func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
+	return d.serialized(ctx, who, func(ctx context.Context) error {
+		by, err := d.caller(ctx, who, body.Reservation != nil)
+		if err != nil {
+			return err
+		}
+		if err := AdmitVJob(body, by, &d.Site, inventory(d.service.Snapshot())); err != nil {
+			return err
+		}
+		return then(ctx)
+	})
+}
+
+// caller returns the caller with the counts that rules use.
+func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (Caller, error) {
+	by := Caller{Name: who.Name, Containers: func() ([]Container, error) { return d.containers(ctx, who) }}
+	groups, known, err := d.service.Groups(ctx, who)
+	if err != nil {
+		return by, err
+	}
+	by.Groups, by.GroupsUnknown = groups, !known
+	reservations, jobs := d.Site.Policy.Counts()
+	reservations = reservations && reserves
+	if !reservations && !jobs {
+		return by, nil
+	}
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: reservations})
+	if err != nil {
+		return by, err
+	}
+	by.ActiveJobs = len(rows)
+	for i := range rows {
+		if !rows[i].Reservation.IsZero() && rows[i].State == cluster.Waiting {
+			by.WaitingReservations++
+		}
+	}
+	return by, nil
+}
+
+// containers returns the caller's live containers, with their names in OAR.
+func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []Container, err error) {
+	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: true})
+	for i := range rows {
+		if !rows[i].Container {
+			continue
+		}
+		c := Container{ID: int64(rows[i].ID)}
+		r, _ := oar.RecordOf(rows[i].Labels)
+		for _, text := range r.Types {
+			if t := oar.SplitJobType(text); t.Name == "container" {
+				c.Name = t.Value
+			}
+		}
+		list = append(list, c)
+	}
+	return list, err
+}
+
+// nowIn returns the time in a zone.
+func (d *Dialect) nowIn(zone string) (time.Time, error) {
+	if zone == "" {
+		return d.service.Now().In(time.Local), nil
+	}
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		return time.Time{}, cluster.BadField("timezone", zone, "the name of a time zone, such as Europe/Paris")
+	}
+	return d.service.Now().In(place), nil
+}
+
+// resubmission fills a submission from an ended job.
+func (d *Dialect) resubmission(ctx context.Context, who api.Subject, body *oar.Submission) error {
+	kept, err := d.service.Find(ctx, who, cluster.VJobID(body.Resubmit), api.Change)
+	if err != nil {
+		return &oar.Error{Exit: exitResubmit, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("there is no job %d of yours", body.Resubmit)}
+	}
+	if !kept.State.Terminal() {
+		return &oar.Error{
+			Exit: exitResubmit, OAR: "# Error: the job must be in Error or Terminated state.",
+			Text: fmt.Sprintf("job %d is %s", body.Resubmit, d.stateOf(&kept)),
+		}
+	}
+	return Resubmit(kept.VJob, body)
+}
