@@ -18,17 +18,15 @@ type Apart struct {
 
 var _ Policy = Apart{}
 
-// GapOf is the gap with which a policy reckons; most reckon with none.
-func GapOf(p Policy) time.Duration {
-	a, _ := p.(Apart)
-	return max(0, a.Gap)
+// Traits are those of the policy, with the gap.
+func (a Apart) Traits() Traits {
+	t := a.Policy.Traits()
+	t.Gap = max(0, a.Gap)
+	return t
 }
 
-// Keeps is what the policy says.
-func (a Apart) Keeps(j *cluster.VJob) bool { return Keeps(a.Policy, j) }
-
-// Suspends is what the policy says.
-func (a Apart) Suspends() bool { return Suspends(a.Policy) }
+// For is the policy of a vjob, with the gap.
+func (a Apart) For(j *cluster.VJob) Policy { return Apart{For(a.Policy, j), a.Gap} }
 
 // Select lets the policy choose among vjobs that seem to run for longer by the gap.
 func (a Apart) Select(m *Input) []Verdict {

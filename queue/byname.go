@@ -9,19 +9,6 @@ import (
 // policies are those that settings can name, in order of their names.
 var policies = []Policy{Conservative{}, DynamicEASY{Count: Assumed, MinRun: DefaultCalm, Patience: DefaultCalm, Due: 1}, EASY{}, FCFS{}, FirstFit{Count: Assumed}, TimeSlices{Quantum: DefaultQuantum, Count: Observed}}
 
-// Suspends reports whether a policy suspends those that run for others that come before.
-// One made of others says so itself.
-func Suspends(p Policy) bool {
-	switch p := p.(type) {
-	case interface{ Suspends() bool }:
-		return p.Suspends()
-	case FCFS, EASY, Conservative:
-		return false
-	default:
-		return true
-	}
-}
-
 // Names lists the policies that settings can name.
 func Names() []string {
 	names := make([]string, len(policies))

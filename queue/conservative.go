@@ -3,8 +3,6 @@ package queue
 import (
 	"fmt"
 	"time"
-
-	"vjob/cluster"
 )
 
 // Conservative is conservative backfilling (thesis §2.3.1): each vjob in order is
@@ -18,11 +16,8 @@ var _ Policy = Conservative{}
 // Name is "conservative".
 func (Conservative) Name() string { return "conservative" }
 
-// Needs counts what was reserved.
-func (Conservative) Needs() Needs { return Reserved }
-
-// Keeps is always true: nobody is suspended.
-func (Conservative) Keeps(*cluster.VJob) bool { return true }
+// Traits are what was reserved for VMs, and no suspensions.
+func (Conservative) Traits() Traits { return Traits{Needs: Reserved} }
 
 // Select takes what runs, then gives each vjob its place in time.
 func (Conservative) Select(m *Input) []Verdict {

@@ -32,8 +32,8 @@ const DefaultCalm = 30 * time.Minute
 // Name is "dynamic-easy".
 func (DynamicEASY) Name() string { return "dynamic-easy" }
 
-// Needs is what the field Count says.
-func (e DynamicEASY) Needs() Needs { return e.Count }
+// Traits are suspensions for earlier vjobs, and the field Count.
+func (e DynamicEASY) Traits() Traits { return Traits{Needs: e.Count, Preempts: true} }
 
 // Select goes through the queue once, or twice if somebody would be parked who might be
 // spared.

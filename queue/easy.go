@@ -21,11 +21,8 @@ var _ Policy = EASY{}
 // Name is "easy".
 func (EASY) Name() string { return "easy" }
 
-// Needs counts what was reserved.
-func (EASY) Needs() Needs { return Reserved }
-
-// Keeps is always true: nobody is suspended.
-func (EASY) Keeps(*cluster.VJob) bool { return true }
+// Traits are what was reserved for VMs, and no suspensions.
+func (EASY) Traits() Traits { return Traits{Needs: Reserved} }
 
 // Select takes what runs, then the vjobs in order, then those that may pass.
 func (EASY) Select(m *Input) []Verdict {

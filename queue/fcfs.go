@@ -1,7 +1,5 @@
 package queue
 
-import "vjob/cluster"
-
 // FCFS is first come, first served, as batch schedulers without virtualisation do
 // it: strictly in order, nobody passes a vjob that waits, and with static needs, so
 // that what runs is never parked to make room. A vjob that its user or
@@ -13,11 +11,8 @@ var _ Policy = FCFS{}
 // Name is "fcfs".
 func (FCFS) Name() string { return "fcfs" }
 
-// Needs counts what was reserved.
-func (FCFS) Needs() Needs { return Reserved }
-
-// Keeps is always true: nobody is suspended.
-func (FCFS) Keeps(*cluster.VJob) bool { return true }
+// Traits are what was reserved for VMs, and no suspensions, in strict order.
+func (FCFS) Traits() Traits { return Traits{Needs: Reserved, Strict: true} }
 
 // Select takes what runs, then the vjobs in order until the first that does not
 // fit.

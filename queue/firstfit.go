@@ -28,8 +28,8 @@ var _ Policy = FirstFit{}
 // Name is "firstfit".
 func (FirstFit) Name() string { return "firstfit" }
 
-// Needs is what the field Count says.
-func (f FirstFit) Needs() Needs { return f.Count }
+// Traits are suspensions for earlier vjobs, and the field Count.
+func (f FirstFit) Traits() Traits { return Traits{Needs: f.Count, Preempts: true} }
 
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.

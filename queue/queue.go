@@ -119,17 +119,10 @@ func (b *Booking) Covers(at time.Time) bool { return !at.Before(b.From) && at.Be
 type Policy interface {
 	// Name is how settings and commands call the policy, e.g. "firstfit".
 	Name() string
-	// Needs says what a VM counts for while room is looked for.
-	Needs() Needs
+	// Traits are the properties of the policy.
+	Traits() Traits
 	// Select gives one verdict per job, in the order of the jobs.
 	Select(m *Input) []Verdict
-}
-
-// Keeps reports whether a vjob that runs keeps its room under a policy until its end,
-// whoever else comes.
-func Keeps(p Policy, j *cluster.VJob) bool {
-	k, ok := p.(interface{ Keeps(*cluster.VJob) bool })
-	return ok && k.Keeps(j)
 }
 
 // Needs says by which CPU figure VMs are packed. Memory always counts as

@@ -198,7 +198,7 @@ func TestByName(t *testing.T) {
 		"conservative": queue.Reserved, "easy": queue.Reserved, "fcfs": queue.Reserved, "firstfit": queue.Assumed, "timeslices": queue.Observed,
 	} {
 		p, err := queue.ByName(name)
-		if err != nil || p.Name() != name || p.Needs() != needs {
+		if err != nil || p.Name() != name || p.Traits().Needs != needs {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}

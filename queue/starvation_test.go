@@ -91,7 +91,7 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 		return 0, ""
 	}
 	first := 0
-	if !queue.Suspends(p) { // those before it keep their room
+	if !p.Traits().Preempts { // those before it keep their room
 		first = max(0, slices.IndexFunc(l.jobs, func(j queue.Job) bool { return j.State.Ready() }))
 	}
 	if l.head != l.jobs[first].ID {

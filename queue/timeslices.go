@@ -34,12 +34,8 @@ const DefaultQuantum = time.Hour
 // Name is "timeslices".
 func (TimeSlices) Name() string { return "timeslices" }
 
-// Needs is what the field Count says.
-func (s TimeSlices) Needs() Needs { return s.Count }
-
-// Keeps is true for those that would never come to their end if they had to start anew
-// with each turn.
-func (TimeSlices) Keeps(j *cluster.VJob) bool { return j.Yields != cluster.BySuspension }
+// Traits are time slices, and the field Count.
+func (s TimeSlices) Traits() Traits { return Traits{Needs: s.Count, Preempts: true, Turns: true} }
 
 // mostSlots bounds how many slots are filled: with more nobody would have a turn soon.
 // Vjobs for which there is none wait for one.

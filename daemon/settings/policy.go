@@ -85,7 +85,7 @@ func (s *Settings) validatePolicy() error {
 		if err != nil {
 			continue // [Settings.Arrange] names the queue
 		}
-		if s.Policy.Needs != "" && s.Policy.count() != p.Needs() {
+		if s.Policy.Needs != "" && s.Policy.count() != p.Traits().Needs {
 			return cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
 		}
 		switch p.(type) {

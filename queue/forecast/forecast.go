@@ -30,7 +30,10 @@ type Job struct {
 	Since time.Time           // when it last started, if it runs
 	// Yields: it runs, and makes room for those before it; BestEffort: for all others.
 	Yields, BestEffort bool
-	Reserved           time.Time // its room is kept from then on; zero: it has no reservation
+	// Strict: it does not start before an earlier vjob that is strict too, unless that waits
+	// for a quota.
+	Strict   bool
+	Reserved time.Time // its room is kept from then on; zero: it has no reservation
 	// NotBefore is an instant before which it does not start, whatever room there is, and
 	// keeps nobody else; zero: there is none.
 	NotBefore time.Time
@@ -54,8 +57,6 @@ type Scene struct {
 	Jobs   []Job               // those that wait in the order of their turns
 	// Until is when all has to have ended; zero: whenever.
 	Until time.Time
-	// Strict: nobody starts before one that comes before, unless that waits for a quota.
-	Strict bool
 	// Gap is for how long after its end the room of each counts as taken; see queue.Apart.
 	Gap time.Duration
 }
@@ -188,19 +189,19 @@ func (f *forecast) reserved() {
 
 // waiting plans those that wait, each as early as it can beside all before it.
 func (f *forecast) waiting() {
-	before := f.Now
+	before, unknown := f.Now, false // of the last strict one
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
 		f.pass(j)
 		if j.Runs || !j.Reserved.IsZero() && !j.Stuck {
 			continue
 		}
-		if j.Stuck {
+		if j.Stuck || j.Strict && unknown {
 			f.bars[i].Why = j.Reason
 			continue
 		}
 		from := f.Now
-		if f.Strict {
+		if j.Strict {
 			from = before
 		}
 		from = later(from, j.NotBefore)
@@ -214,25 +215,13 @@ func (f *forecast) waiting() {
 		}
 		why.tell(&f.bars[i])
 		if !ok {
-			if f.Strict && because.limit == "" {
-				f.stop(i + 1)
-				return
-			}
+			unknown = unknown || j.Strict && because.limit == ""
 			continue
 		}
 		f.settle(j, start, because)
 		f.plan(i, start)
-		if j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
+		if j.Strict && j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
 			before = start
-		}
-	}
-}
-
-// stop leaves open when the rest starts: it waits for one of whom that cannot be known.
-func (f *forecast) stop(from int) {
-	for i := from; i < len(f.Jobs); i++ {
-		if j := &f.Jobs[i]; f.bars[i].Why == "" {
-			f.bars[i].Why = j.Reason
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package queues
 
 import (
-	"slices"
 	"strings"
 
 	"vjob/cluster"
@@ -31,11 +30,16 @@ func (p policy) Name() string {
 	return strings.Join(names, ", ")
 }
 
-// Needs is what all policies have.
-func (p policy) Needs() queue.Needs { return p.list.queues[0].Policy.Needs() }
-
-// Suspends reports whether any of the policies does.
-func (p policy) Suspends() bool { return slices.ContainsFunc(p.policies(), queue.Suspends) }
+// Traits are those that all policies have; it preempts if any of them does.
+func (p policy) Traits() queue.Traits {
+	policies := p.policies()
+	t := policies[0].Traits()
+	for _, own := range policies[1:] {
+		o := own.Traits()
+		t.Strict, t.Turns, t.Preempts = t.Strict && o.Strict, t.Turns && o.Turns, t.Preempts || o.Preempts
+	}
+	return t
+}
 
 // policies are the different ones, in the order in which they are asked.
 func (p policy) policies() (list []queue.Policy) {
@@ -49,8 +53,8 @@ func (p policy) policies() (list []queue.Policy) {
 	return list
 }
 
-// own is the policy of a vjob.
-func (p policy) own(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
+// For is the policy of the queue of a vjob.
+func (p policy) For(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
 
 // Select asks each policy about its vjobs. What others let run is shown to it as if it
 // were under way: that takes its room first, and is reckoned with until it ends.
@@ -62,7 +66,7 @@ func (p policy) Select(m *queue.Input) []queue.Verdict {
 	verdicts, asked := make([]queue.Verdict, len(m.Jobs)), map[queue.Policy]bool{}
 	whose := make([]queue.Policy, len(m.Jobs))
 	for i := range m.Jobs {
-		whose[i] = p.own(m.Jobs[i].VJob)
+		whose[i] = p.For(m.Jobs[i].VJob)
 	}
 	for _, own := range policies {
 		var jobs []queue.Job
@@ -96,6 +100,3 @@ func stays(j *queue.Job, own queue.Policy) bool {
 	}
 	return queue.Keeps(own, j.VJob) && j.State == cluster.Running && !j.Held
 }
-
-// Keeps says what the own policy of the vjob does.
-func (p policy) Keeps(j *cluster.VJob) bool { return queue.Keeps(p.own(j), j) }

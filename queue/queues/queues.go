@@ -49,7 +49,7 @@ func New(queues []Queue, standard string) (*List, error) {
 			return nil, cluster.BadField(field+".priority", q.Priority, "0 or more")
 		case q.VMs < 0 || q.CPU < 0 || q.Memory < 0 || q.Walltime < 0:
 			return nil, cluster.BadField(field, "a limit below 0", "limits of 0 or more; 0 is none")
-		case q.Policy.Needs() != queues[0].Policy.Needs():
+		case q.Policy.Traits().Needs != queues[0].Policy.Traits().Needs:
 			return nil, cluster.BadField(field+".policy", q.Policy.Name(), fmt.Sprintf(
 				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
 		}

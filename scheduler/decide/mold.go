@@ -29,7 +29,7 @@ func (p *View) mold() {
 	if last < 0 {
 		return
 	}
-	gap := queue.GapOf(p.settings.Policy)
+	gap := p.settings.Policy.Traits().Gap
 	o := p.outlook(gap)
 	for i := range p.VJobs[:last+1] {
 		r := &p.VJobs[i]
