@@ -115,7 +115,7 @@ func TestWrongOrder(t *testing.T) {
 
 // The example of docs/priorities.md is what comes of its settings.
 func TestWorkedExample(t *testing.T) {
-	data, err := os.ReadFile("../docs/priorities.md")
+	data, err := os.ReadFile("../../docs/priorities.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestWorkedExample(t *testing.T) {
 
 // So do the quotas.
 func TestQuotasOfTheDocumentation(t *testing.T) {
-	data, err := os.ReadFile("../docs/priorities.md")
+	data, err := os.ReadFile("../../docs/priorities.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // run replays the experiment of the thesis.
 func run(t *testing.T, policy string) *replay.Result {
 	t.Helper()
-	w, err := workload.Read("../sim/workload/testdata/nasgrid-8x9.json")
+	w, err := workload.Read("../workload/testdata/nasgrid-8x9.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestUtilisation(t *testing.T) {
 
 // Nobody waits for what could never run, and a replay can be interrupted.
 func TestRefusals(t *testing.T) {
-	w, err := workload.Read("../sim/workload/testdata/nasgrid-8x9.json")
+	w, err := workload.Read("../workload/testdata/nasgrid-8x9.json")
 	if err != nil {
 		t.Fatal(err)
 	}
