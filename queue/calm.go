@@ -12,6 +12,17 @@ type calm struct {
 	minRun, patience time.Duration
 }
 
+var (
+	minRunParameter = Parameter{
+		Name: "min_run", Default: "0s", Parse: between("min_run", 0, 24*time.Hour),
+		Usage: "`TIME` for which firstfit and dynamic-easy leave a vjob alone that was started or resumed; 0 is what suits the policy",
+	}
+	patienceParameter = Parameter{
+		Name: "patience", Default: "0s", Parse: between("patience", 0, 24*time.Hour),
+		Usage: "`TIME` for which with them a vjob waits for capacity that becomes free by itself before others are suspended; likewise",
+	}
+)
+
 // choose goes a policy's way through the queue, once, or twice if somebody would be parked
 // who might be spared.
 func (c calm) choose(m *Input, way func(*walk)) []Verdict {

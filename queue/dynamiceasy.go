@@ -29,6 +29,16 @@ var _ Policy = DynamicEASY{}
 // halves the suspensions that five minutes lead to, and the vjobs end as soon.
 const DefaultCalm = 30 * time.Minute
 
+var dynamicEASYParameters = []Parameter{
+	needsParameter(Assumed), // a vjob that turns out to need more is left alone for MinRun
+	minRunParameter.With(DefaultCalm.String()), patienceParameter.With(DefaultCalm.String()),
+	{Name: "due", Default: "1", Lenient: true, Parse: numberBetween("due", 0, 1000)},
+}
+
+func newDynamicEASY(a arguments) Policy {
+	return DynamicEASY{Count: a.needs(), MinRun: a.duration("min_run"), Patience: a.duration("patience"), Due: a.number("due")}
+}
+
 // Name is "dynamic-easy".
 func (DynamicEASY) Name() string { return "dynamic-easy" }
 

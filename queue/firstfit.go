@@ -25,6 +25,21 @@ type FirstFit struct {
 
 var _ Policy = FirstFit{}
 
+var firstFitParameters = []Parameter{
+	publishedAssumed(needsParameter(Observed)), minRunParameter, patienceParameter,
+	{Name: "settle", Default: Settling.String(), Published: "0s"},
+}
+
+func newFirstFit(a arguments) Policy {
+	return FirstFit{Count: a.needs(), MinRun: a.duration("min_run"), Settle: a.duration("settle"), Patience: a.duration("patience")}
+}
+
+// publishedAssumed has the count of thesis §6.1.2 in replays without settings.
+func publishedAssumed(p Parameter) Parameter {
+	p.Published = Assumed.String()
+	return p
+}
+
 // Name is "firstfit".
 func (FirstFit) Name() string { return "firstfit" }
 

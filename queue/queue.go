@@ -137,6 +137,11 @@ const (
 	Assumed                // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
 )
 
+// String returns the name in settings.
+func (n Needs) String() string {
+	return [...]string{"reserved", "observed", "predicted", "assumed"}[n]
+}
+
 // Capacity tells whether vjobs fit together. It is filled one vjob at a time.
 type Capacity interface {
 	// Take adds the vjob when a viable configuration with all those taken before

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"vjob/cluster"
 	"vjob/queue"
@@ -193,18 +194,53 @@ func TestLineOfManyThatWait(t *testing.T) {
 	}
 }
 
-func TestByName(t *testing.T) {
+func TestRegistry(t *testing.T) {
 	for name, needs := range map[string]queue.Needs{
 		"conservative": queue.Reserved, "easy": queue.Reserved, "fcfs": queue.Reserved, "firstfit": queue.Assumed, "timeslices": queue.Observed,
 	} {
-		p, err := queue.ByName(name)
+		p, err := queue.NewPublished(name, nil)
 		if err != nil || p.Name() != name || p.Traits().Needs != needs {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}
-	_, err := queue.ByName("lifo")
+	for _, k := range queue.Kinds() {
+		for _, build := range []func(string, queue.Values) (queue.Policy, error){queue.New, queue.NewPublished} {
+			p, err := build(k.Name, nil)
+			if err != nil || p.Name() != k.Name || k.Description == "" {
+				t.Errorf("%s: %v, %v, described as %q", k.Name, p, err, k.Description)
+			}
+		}
+	}
+	_, err := queue.NewPublished("lifo", nil)
 	var field *cluster.FieldError
-	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices" {
+	if !errors.As(err, &field) || field.Field != "policy" || field.Want != "one of "+strings.Join(queue.Names(), ", ") {
 		t.Errorf("lifo: %v", err)
+	}
+}
+
+func TestParameters(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		given queue.Values
+		want  queue.Policy
+	}{
+		{"easy", queue.Values{"quantum": "1h"}, queue.EASY{}},
+		{"firstfit", nil, queue.FirstFit{Count: queue.Observed, Settle: queue.Settling}},
+		{"firstfit", queue.Values{"needs": "predicted", "min_run": "90s", "settle": "1h"}, queue.FirstFit{Count: queue.Predicted, MinRun: 90 * time.Second, Settle: queue.Settling}},
+		{"dynamic-easy", queue.Values{"needs": "", "min_run": "0s", "due": "0"}, queue.DynamicEASY{Count: queue.Assumed, MinRun: queue.DefaultCalm, Patience: queue.DefaultCalm}},
+		{"timeslices", queue.Values{"quantum": "0.5d"}, queue.TimeSlices{Count: queue.Observed, Quantum: 12 * time.Hour}},
+	} {
+		if p, err := queue.New(c.name, c.given); err != nil || p != c.want {
+			t.Errorf("%s %v: %+v, %v, want %+v", c.name, c.given, p, err, c.want)
+		}
+	}
+	if p, err := queue.NewPublished("firstfit", queue.Values{"patience": "1m"}); err != nil || p != (queue.FirstFit{Count: queue.Assumed, Patience: time.Minute}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for parameter, text := range map[string]string{"min_run": "soon", "patience": "2d", "due": "1001", "needs": "all"} {
+		var field *cluster.FieldError
+		if _, err := queue.New("dynamic-easy", queue.Values{parameter: text}); !errors.As(err, &field) || field.Field != parameter {
+			t.Errorf("%s %s: %v", parameter, text, err)
+		}
 	}
 }

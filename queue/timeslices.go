@@ -31,6 +31,26 @@ const LeastQuantum = 20 * time.Second
 // hosts of the thesis.
 const DefaultQuantum = time.Hour
 
+var timeSlicesParameters = []Parameter{
+	needsParameter(Observed),
+	{
+		Name: "quantum", Default: DefaultQuantum.String(), Lenient: true, Parse: parseQuantum,
+		Usage: "`TIME` for which each slot of timeslices runs",
+	},
+}
+
+func parseQuantum(text string) (any, error) {
+	v, err := between("quantum", 0, 24*time.Hour)(text)
+	if d, ok := v.(time.Duration); ok && d > 0 && d < LeastQuantum {
+		return nil, cluster.BadField("quantum", d, "at least "+LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
+	}
+	return v, err
+}
+
+func newTimeSlices(a arguments) Policy {
+	return TimeSlices{Quantum: a.duration("quantum"), Count: a.needs()}
+}
+
 // Name is "timeslices".
 func (TimeSlices) Name() string { return "timeslices" }
 

@@ -15,8 +15,8 @@ import (
 // every is all policies, by name.
 func every(t *testing.T) (list []queue.Policy) {
 	t.Helper()
-	for _, name := range []string{"conservative", "dynamic-easy", "easy", "fcfs", "firstfit", "timeslices"} {
-		p, err := queue.ByName(name)
+	for _, name := range queue.Names() {
+		p, err := queue.NewPublished(name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
