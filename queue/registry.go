@@ -26,6 +26,7 @@ var kinds = []Kind{
 	{"easy", "in order; a vjob that does not delay the first in line fills the gaps", nil, func(arguments) Policy { return EASY{} }},
 	{"fcfs", "strictly in order", nil, func(arguments) Policy { return FCFS{} }},
 	{"firstfit", "in order of priority, each vjob that fits; running ones are suspended for earlier ones", firstFitParameters, newFirstFit},
+	{"sjf", "the shortest walltime first, and before all a vjob that has waited for age_bound", sjfParameters, newSJF},
 	{"timeslices", "slots of vjobs that fit together, in turn", timeSlicesParameters, newTimeSlices},
 }
 
