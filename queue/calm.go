@@ -14,11 +14,11 @@ type calm struct {
 
 var (
 	minRunParameter = Parameter{
-		Name: "min_run", Default: "0s", Parse: between("min_run", 0, 24*time.Hour),
+		Name: "min_run", Default: "0s", Parse: upTo("min_run", 24*time.Hour),
 		Usage: "`TIME` for which firstfit and dynamic-easy leave a vjob alone that was started or resumed; 0 is what suits the policy",
 	}
 	patienceParameter = Parameter{
-		Name: "patience", Default: "0s", Parse: between("patience", 0, 24*time.Hour),
+		Name: "patience", Default: "0s", Parse: upTo("patience", 24*time.Hour),
 		Usage: "`TIME` for which with them a vjob waits for capacity that becomes free by itself before others are suspended; likewise",
 	}
 )

@@ -132,15 +132,15 @@ func (p *Parameter) value(given string, published bool) (any, error) {
 	return p.Parse(standard)
 }
 
-// between parses a duration in a range.
-func between(name string, least, most time.Duration) func(string) (any, error) {
+// upTo parses a duration of 0 to a limit.
+func upTo(name string, most time.Duration) func(string) (any, error) {
 	return func(text string) (any, error) {
 		d, err := cluster.ParseDuration(text)
 		if field := (*cluster.FieldError)(nil); errors.As(err, &field) {
 			return nil, cluster.BadField(name, text, field.Want)
 		}
-		if d < least || d > most {
-			return nil, cluster.BadField(name, d, fmt.Sprintf("between %s and %s", least, most))
+		if d > most {
+			return nil, cluster.BadField(name, d, fmt.Sprintf("between 0s and %s", most))
 		}
 		return d, nil
 	}

@@ -17,7 +17,7 @@ type SJF struct {
 var _ Policy = SJF{}
 
 var sjfParameters = []Parameter{{
-	Name: "age_bound", Default: "24h", Parse: between("age_bound", 0, 365*24*time.Hour),
+	Name: "age_bound", Default: "24h", Parse: upTo("age_bound", 365*24*time.Hour),
 	Usage: "`TIME` after which sjf starts a waiting vjob before shorter ones",
 }}
 

@@ -40,7 +40,7 @@ var timeSlicesParameters = []Parameter{
 }
 
 func parseQuantum(text string) (any, error) {
-	v, err := between("quantum", 0, 24*time.Hour)(text)
+	v, err := upTo("quantum", 24*time.Hour)(text)
 	if d, ok := v.(time.Duration); ok && d > 0 && d < LeastQuantum {
 		return nil, cluster.BadField("quantum", d, "at least "+LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
 	}
