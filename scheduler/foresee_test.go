@@ -11,7 +11,6 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
@@ -67,7 +66,7 @@ func TestForesee(t *testing.T) {
 // Of two queues one is strict: its vjobs keep their order in the forecast, and those of the
 // other queue fill the gaps.
 func TestForeseeStrictQueue(t *testing.T) {
-	list, err := queues.New([]queues.Queue{
+	list, err := ordering.NewQueues([]ordering.Queue{
 		{Name: "strict", Priority: 10, Policy: queue.FCFS{}}, {Name: "filler", Policy: queue.FirstFit{}},
 	}, "strict")
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"vjob/cluster"
-	"vjob/queue/profile"
 )
 
 // memo remembers from when on there was room. Room is only ever taken, so nothing that
@@ -15,7 +14,7 @@ import (
 // trees of prefix maxima (Fenwick 1994), so that a class knows what smaller ones know.
 type memo struct {
 	unit  [dimensions]int // in bits: what is less makes no difference
-	start []profile.Time
+	start []Time
 }
 
 const (
@@ -33,7 +32,7 @@ func newMemo(total cluster.Resources) *memo {
 	unit := func(most int64) int { return max(0, bits.Len64(uint64(most))-classWidth) }
 	return &memo{
 		unit:  [dimensions]int{unit(int64(total.CPU)), unit(int64(total.Memory)), lengthUnit},
-		start: make([]profile.Time, 1<<(dimensions*classBits)),
+		start: make([]Time, 1<<(dimensions*classBits)),
 	}
 }
 
@@ -55,7 +54,7 @@ func begins(class int) int64 {
 }
 
 // earliest is an instant before which there is certainly no room.
-func (m *memo) earliest(a amounts) (start profile.Time) {
+func (m *memo) earliest(a amounts) (start Time) {
 	var c [dimensions]int
 	for d := range c {
 		c[d] = class(a[d]>>m.unit[d]) + 1
@@ -72,7 +71,7 @@ func (m *memo) earliest(a amounts) (start profile.Time) {
 }
 
 // note remembers that there is no room before an instant.
-func (m *memo) note(a amounts, start profile.Time) {
+func (m *memo) note(a amounts, start Time) {
 	var c [dimensions]int
 	for d := range c {
 		units := (a[d]-1)>>m.unit[d] + 1 // rounded up: it must hold for all of the class
@@ -90,7 +89,7 @@ func (m *memo) note(a amounts, start profile.Time) {
 	}
 }
 
-func (m *memo) row(i, j int) []profile.Time {
+func (m *memo) row(i, j int) []Time {
 	at := ((i-1)<<classBits + j - 1) << classBits
 	return m.start[at : at+classes]
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue/availability"
 	"vjob/queue/forecast"
-	"vjob/queue/limits"
 	"vjob/tests/brute"
 )
 
@@ -20,15 +20,15 @@ func of(j forecast.Job, cpu int64) forecast.Job {
 }
 
 // under has a vjob count against a quota with all its processors.
-func under(j forecast.Job, c *limits.Profile) forecast.Job {
-	j.Parts = []limits.Part{{Of: c, Amount: int64(j.Need.CPU)}}
+func under(j forecast.Job, c *availability.Limit) forecast.Job {
+	j.Parts = []availability.LimitPart{{Of: c, Amount: int64(j.Need.CPU)}}
 	return j
 }
 
 // Room that lies in pieces is none, and a quota lets nobody begin sooner than it may.
 func TestPlacesAndQuotas(t *testing.T) {
-	quota := func() *limits.Profile {
-		return limits.New(noon, []limits.Step{
+	quota := func() *availability.Limit {
+		return availability.NewLimit(noon, []availability.LimitStep{
 			{Most: 4000, Name: "quota day: at most 4 CPU"}, {From: noon.Add(2 * time.Hour), Most: 8000, Name: "quota night: at most 8 CPU"},
 		})
 	}

@@ -14,20 +14,19 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/availability"
-	"vjob/queue/limits"
 )
 
 // Job is what the forecast knows of one vjob.
 type Job struct {
 	ID    cluster.VJobID
 	Need  cluster.Resources
-	VMs   []cluster.Resources // each of them; none: it finds places wherever there is room
-	Parts []limits.Part       // that it takes of quotas
-	Ruled bool                // rules have a say in where its VMs are
-	Left  time.Duration       // of its walltime
-	Ends  bool                // it has a walltime
-	Runs  bool                // it does, or starts now
-	Since time.Time           // when it last started, if it runs
+	VMs   []cluster.Resources      // each of them; none: it finds places wherever there is room
+	Parts []availability.LimitPart // that it takes of quotas
+	Ruled bool                     // rules have a say in where its VMs are
+	Left  time.Duration            // of its walltime
+	Ends  bool                     // it has a walltime
+	Runs  bool                     // it does, or starts now
+	Since time.Time                // when it last started, if it runs
 	// Yields: it runs, and makes room for those before it; BestEffort: for all others.
 	Yields, BestEffort bool
 	// Strict: it does not start before an earlier vjob that is strict too, unless that waits

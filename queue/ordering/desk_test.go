@@ -12,7 +12,6 @@ import (
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
@@ -23,7 +22,7 @@ const day = 24 * time.Hour
 // rules have three queues and a weight on everything.
 func rules(t *testing.T, limits ...quota.Quota) ordering.Rules {
 	t.Helper()
-	list, err := queues.New([]queues.Queue{
+	list, err := ordering.NewQueues([]ordering.Queue{
 		{Name: "batch", Priority: 10, Policy: queue.FirstFit{}, VMs: 8},
 		{Name: "urgent", Priority: 40, Policy: queue.FirstFit{}, Walltime: time.Hour},
 		{Name: "idle", Policy: queue.FirstFit{}},

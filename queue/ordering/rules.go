@@ -13,13 +13,12 @@ import (
 	"vjob/queue"
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
 // Rules decide on the order and on who may run. They do not change.
 type Rules struct {
-	Queues   *queues.List
+	Queues   *Queues
 	Rank     multifactor.Rules
 	Leap     float64 // of [multifactor.Hysteresis]
 	Shares   fairshare.Rules
@@ -30,7 +29,7 @@ type Rules struct {
 // Plain are the rules of a cluster for which nobody has stated any: one queue, the
 // priorities that were submitted, then the order of submission.
 func Plain(p queue.Policy) Rules {
-	list, err := queues.New([]queues.Queue{{Name: "batch", Policy: p}}, "batch")
+	list, err := NewQueues([]Queue{{Name: "batch", Policy: p}}, "batch")
 	if err != nil {
 		panic(err) // these are right
 	}

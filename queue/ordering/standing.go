@@ -6,7 +6,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/fairshare"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
@@ -21,7 +20,7 @@ type Standing struct {
 
 // QueueStanding is a queue with what is in it.
 type QueueStanding struct {
-	queues.Queue
+	Queue
 	Standard bool // takes what names no queue
 	Running  int  // vjobs that run, or are under way to
 	Waiting  int  // all others that have not ended

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
 // Ledger is the CPU time that was used, hour by hour. It belongs to one goroutine. The
@@ -63,7 +63,7 @@ type Hour struct {
 
 // fades is when an hour is not counted any more.
 func (h *Hour) fades(within time.Duration) time.Time {
-	return limits.Fades(h.From.Add(time.Hour), within)
+	return availability.Fades(h.From.Add(time.Hour), within)
 }
 
 // Hours are those in which a group has used something since an instant, in order.

@@ -3,7 +3,7 @@ package quota
 import (
 	"time"
 
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
 // Prospect is how quotas are going to limit those who wait, if those that run use up their
@@ -13,7 +13,7 @@ type Prospect struct {
 	past     Past
 	now      time.Time
 	until    time.Time
-	ceilings []*limits.Profile
+	ceilings []*availability.Limit
 	index    map[measured]int
 	of       map[Who][]measured
 }
@@ -31,7 +31,7 @@ func (b *Book) Prospect(now, until time.Time, past Past) *Prospect {
 }
 
 // Parts are what a vjob takes of the quotas that hold for it.
-func (p *Prospect) Parts(j *Job) (parts []limits.Part) {
+func (p *Prospect) Parts(j *Job) (parts []availability.LimitPart) {
 	list, known := p.of[j.Who]
 	if !known {
 		for _, i := range p.book.matching(j.Who) {
@@ -50,7 +50,7 @@ func (p *Prospect) Parts(j *Job) (parts []limits.Part) {
 		if need[k.measure] == 0 {
 			continue
 		}
-		part := limits.Part{Of: p.ceiling(k), Amount: need[k.measure]}
+		part := availability.LimitPart{Of: p.ceiling(k), Amount: need[k.measure]}
 		if k.measure == CPUTime {
 			part.Within = p.book.quotas[k.quota].Within
 		}
@@ -69,23 +69,23 @@ func (q *Quota) limits(m Measure) bool {
 	return false
 }
 
-func (p *Prospect) ceiling(k measured) *limits.Profile {
+func (p *Prospect) ceiling(k measured) *availability.Limit {
 	if i, known := p.index[k]; known {
 		return p.ceilings[i]
 	}
 	q := &p.book.quotas[k.quota]
-	var steps []limits.Step
+	var steps []availability.LimitStep
 	for at, changes := p.now, true; changes && at.Before(p.until); at, changes = q.Limits.Next(at) {
 		inForce, window := q.Limits.At(at)
 		most, limited := inForce[k.measure]
-		s := limits.Step{From: at, Most: most, Name: title(q.Name, window, k.group) + ": at most " + k.measure.text(most)}
+		s := availability.LimitStep{From: at, Most: most, Name: title(q.Name, window, k.group) + ": at most " + k.measure.text(most)}
 		if !limited {
-			s.Most = limits.Unlimited
+			s.Most = availability.Unlimited
 		}
 		steps = append(steps, s)
 	}
 	p.index[k] = len(p.ceilings)
-	c := limits.New(p.now, steps)
+	c := availability.NewLimit(p.now, steps)
 	if k.measure == CPUTime && p.past != nil {
 		for _, h := range p.past.Hours(k.group, p.now.Add(-q.Within)) {
 			c.Take(p.now, h.fades(q.Within).Sub(p.now), true, h.CPUTime)

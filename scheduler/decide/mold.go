@@ -8,7 +8,6 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/queue/availability"
-	"vjob/queue/mold"
 )
 
 // moldable reports whether a vjob may still become another of its shapes: nothing was
@@ -36,13 +35,13 @@ func (p *View) mold() {
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
 			continue
 		}
-		shapes := []mold.Shape{{Need: r.Job.Reserved(), Length: r.Job.Walltime}}
+		shapes := []availability.Shape{{Need: r.Job.Reserved(), Length: r.Job.Walltime}}
 		if moldable(r) {
 			shapes = shapes[:0]
 			for _, s := range r.Job.Shapes {
-				shapes = append(shapes, mold.Shape{Need: cluster.Reserved(s.VMs), Length: s.Walltime})
+				shapes = append(shapes, availability.Shape{Need: cluster.Reserved(s.VMs), Length: s.Walltime})
 			}
-			best, start, ok := mold.Choose(o, shapes, gap)
+			best, start, ok := availability.ChooseShape(o, shapes, gap)
 			if ok {
 				o.Reserve(start, shapes[best].Need, shapes[best].Length+gap, true)
 				p.molded[r.Job.ID] = best

@@ -6,8 +6,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
+	"vjob/queue/availability"
 	"vjob/queue/forecast"
-	"vjob/queue/limits"
 	"vjob/queue/quota"
 )
 
@@ -57,7 +57,7 @@ func (p *View) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 		f.Array, f.After = job.Array, p.ties(&job, f.Stuck)
 		quotas.note(&f)
 		if power != nil {
-			f.Parts = append(f.Parts, limits.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
+			f.Parts = append(f.Parts, availability.LimitPart{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
 		}
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}

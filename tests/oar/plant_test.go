@@ -27,7 +27,6 @@ import (
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
@@ -108,7 +107,7 @@ func raise(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas ...quot
 // before the order of submission but a queue's priority.
 func ordered(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	t.Helper()
-	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
+	list, err := ordering.NewQueues([]ordering.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package queues
+package ordering
 
 import (
 	"strings"
@@ -12,17 +12,17 @@ import (
 // those of the queue with the largest priority come first, and what they let run is taken
 // when the next are looked at. What runs under a policy that suspends nobody keeps its
 // place whoever comes before.
-func (l *List) Policy(of func(*cluster.VJob) string) queue.Policy {
-	return policy{l, of}
+func (l *Queues) Policy(of func(*cluster.VJob) string) queue.Policy {
+	return composite{l, of}
 }
 
-type policy struct {
-	list *List
+type composite struct {
+	list *Queues
 	of   func(*cluster.VJob) string
 }
 
 // Name is that of the policies, in the order in which they are asked.
-func (p policy) Name() string {
+func (p composite) Name() string {
 	var names []string
 	for _, own := range p.policies() {
 		names = append(names, own.Name())
@@ -31,7 +31,7 @@ func (p policy) Name() string {
 }
 
 // Traits are those that all policies have; it preempts if any of them does.
-func (p policy) Traits() queue.Traits {
+func (p composite) Traits() queue.Traits {
 	policies := p.policies()
 	t := policies[0].Traits()
 	for _, own := range policies[1:] {
@@ -42,7 +42,7 @@ func (p policy) Traits() queue.Traits {
 }
 
 // policies are the different ones, in the order in which they are asked.
-func (p policy) policies() (list []queue.Policy) {
+func (p composite) policies() (list []queue.Policy) {
 	seen := map[queue.Policy]bool{}
 	for _, q := range p.list.queues {
 		if !seen[q.Policy] {
@@ -54,11 +54,11 @@ func (p policy) policies() (list []queue.Policy) {
 }
 
 // For is the policy of the queue of a vjob.
-func (p policy) For(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
+func (p composite) For(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
 
 // Select asks each policy about its vjobs. What others let run is shown to it as if it
 // were under way: that takes its room first, and is reckoned with until it ends.
-func (p policy) Select(m *queue.Input) []queue.Verdict {
+func (p composite) Select(m *queue.Input) []queue.Verdict {
 	policies := p.policies()
 	if len(policies) == 1 {
 		return policies[0].Select(m)

@@ -1,10 +1,10 @@
-package limits
+package availability
 
 import "time"
 
-// Part is what somebody takes of a ceiling.
-type Part struct {
-	Of     *Profile
+// LimitPart is what somebody takes of a ceiling.
+type LimitPart struct {
+	Of     *Limit
 	Amount int64
 	// Within, if more than 0, makes it a limit on what is used up, such as time of
 	// processors, and Amount what is used in a second. What will be used within so long
@@ -14,7 +14,7 @@ type Part struct {
 
 // Earliest is the first instant, from one on, at which somebody may begin who stays for a
 // length of time, or for good; it reports false if there is none.
-func (p *Part) Earliest(from time.Time, length time.Duration, ends bool) (start time.Time, ok bool) {
+func (p *LimitPart) Earliest(from time.Time, length time.Duration, ends bool) (start time.Time, ok bool) {
 	if p.Within <= 0 {
 		return p.Of.Earliest(from, length, ends, p.Amount)
 	}
@@ -22,7 +22,7 @@ func (p *Part) Earliest(from time.Time, length time.Duration, ends bool) (start 
 }
 
 // ahead is how many seconds count at the start.
-func (p *Part) ahead(length time.Duration, ends bool) int64 {
+func (p *LimitPart) ahead(length time.Duration, ends bool) int64 {
 	if !ends {
 		length = p.Within
 	}
@@ -30,7 +30,7 @@ func (p *Part) ahead(length time.Duration, ends bool) int64 {
 }
 
 // Take counts somebody who begins at an instant, whatever the limit.
-func (p *Part) Take(from time.Time, length time.Duration, ends bool) {
+func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 	if p.Within <= 0 {
 		p.Of.Take(from, length, ends, p.Amount)
 		return

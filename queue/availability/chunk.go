@@ -1,4 +1,4 @@
-package profile
+package availability
 
 import "slices"
 
@@ -48,7 +48,7 @@ func (h *head) look(c *chunk) {
 }
 
 // find is the step that an instant lies in.
-func (p *Profile) find(at Time) (chunk, step int) {
+func (p *Timeline) find(at Time) (chunk, step int) {
 	for n := len(p.heads); n > 1; {
 		half := n / 2
 		if p.heads[chunk+half].at <= at {
@@ -68,7 +68,7 @@ func (p *Profile) find(at Time) (chunk, step int) {
 }
 
 // cut has a step begin at an instant, and returns it.
-func (p *Profile) cut(at Time) (chunk, step int) {
+func (p *Timeline) cut(at Time) (chunk, step int) {
 	i, k := p.find(at)
 	c := p.chunks[i]
 	if c.at[k] == at {
@@ -90,7 +90,7 @@ func (p *Profile) cut(at Time) (chunk, step int) {
 }
 
 // join undoes a cut where nothing changes any more.
-func (p *Profile) join(i, k int) {
+func (p *Timeline) join(i, k int) {
 	if p.before(i, k) != p.chunks[i].free[k]+p.heads[i].lift {
 		return
 	}
@@ -110,7 +110,7 @@ func (p *Profile) join(i, k int) {
 }
 
 // before is what is free just before a step; -1 before the first.
-func (p *Profile) before(i, k int) int64 {
+func (p *Timeline) before(i, k int) int64 {
 	if k == 0 {
 		if i == 0 {
 			return -1
@@ -122,7 +122,7 @@ func (p *Profile) before(i, k int) int64 {
 }
 
 // halve makes two of a full chunk.
-func (p *Profile) halve(i int) {
+func (p *Timeline) halve(i int) {
 	const half = chunkSize / 2
 	left, right := p.chunks[i], &chunk{n: half}
 	copy(right.at[:], left.at[half:])
@@ -135,7 +135,7 @@ func (p *Profile) halve(i int) {
 }
 
 // merge makes one of two neighbours that are nearly empty.
-func (p *Profile) merge(i int) {
+func (p *Timeline) merge(i int) {
 	if p.chunks[i].n > chunkSize/4 || i+1 == len(p.heads) || p.chunks[i+1].n > chunkSize/4 {
 		return
 	}
@@ -149,14 +149,14 @@ func (p *Profile) merge(i int) {
 	p.removeChunks(i+1, i+2)
 }
 
-func (p *Profile) insertChunk(i int, c *chunk) {
+func (p *Timeline) insertChunk(i int, c *chunk) {
 	h := head{}
 	h.look(c)
 	p.heads = slices.Insert(p.heads, i, h)
 	p.chunks = slices.Insert(p.chunks, i, c)
 }
 
-func (p *Profile) removeChunks(from, to int) {
+func (p *Timeline) removeChunks(from, to int) {
 	p.heads = slices.Delete(p.heads, from, to)
 	p.chunks = slices.Delete(p.chunks, from, to)
 }

@@ -1,4 +1,4 @@
-package queues_test
+package ordering_test
 
 import (
 	"errors"
@@ -11,14 +11,12 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
-	"vjob/queue/queues"
+	"vjob/queue/ordering"
 )
 
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-
-func list(t *testing.T, qs ...queues.Queue) *queues.List {
+func list(t *testing.T, qs ...ordering.Queue) *ordering.Queues {
 	t.Helper()
-	l, err := queues.New(qs, qs[0].Name)
+	l, err := ordering.NewQueues(qs, qs[0].Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +24,8 @@ func list(t *testing.T, qs ...queues.Queue) *queues.List {
 }
 
 func TestRoute(t *testing.T) {
-	l := list(t, queues.Queue{Name: "batch", Priority: 10, Policy: queue.EASY{}}, queues.Queue{Name: "urgent", Priority: 40, Policy: queue.EASY{}},
-		queues.Queue{Name: "idle", Policy: queue.EASY{}})
+	l := list(t, ordering.Queue{Name: "batch", Priority: 10, Policy: queue.EASY{}}, ordering.Queue{Name: "urgent", Priority: 40, Policy: queue.EASY{}},
+		ordering.Queue{Name: "idle", Policy: queue.EASY{}})
 	for name, want := range map[string]string{"": "batch", "batch": "batch", "urgent": "urgent"} {
 		if q, err := l.Route(name); err != nil || q.Name != want {
 			t.Errorf("%q: %v, %v", name, q, err)
@@ -43,8 +41,8 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-func TestAdmit(t *testing.T) {
-	q := queues.Queue{Name: "short", VMs: 4, CPU: 8 * cluster.CPU, Memory: cluster.GiB, Walltime: time.Hour}
+func TestQueueAdmit(t *testing.T) {
+	q := ordering.Queue{Name: "short", VMs: 4, CPU: 8 * cluster.CPU, Memory: cluster.GiB, Walltime: time.Hour}
 	for _, c := range []struct {
 		vms      int
 		needs    cluster.Resources
@@ -66,20 +64,20 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestWrongQueues(t *testing.T) {
-	ok := queues.Queue{Name: "a", Policy: queue.EASY{}}
+	ok := ordering.Queue{Name: "a", Policy: queue.EASY{}}
 	for _, c := range []struct {
 		field string
-		list  []queues.Queue
+		list  []ordering.Queue
 	}{
 		{"queues", nil},
-		{"default_queue", []queues.Queue{{Name: "b", Policy: queue.EASY{}}}},
-		{"queues[0].name", []queues.Queue{{Name: "", Policy: queue.EASY{}}}},
-		{"queues[1].name", []queues.Queue{ok, ok}},
-		{"queues[1].priority", []queues.Queue{ok, {Name: "b", Policy: queue.EASY{}, Priority: -1}}},
-		{"queues[1]", []queues.Queue{ok, {Name: "b", Policy: queue.EASY{}, VMs: -1}}},
-		{"queues[1].policy", []queues.Queue{ok, {Name: "b", Policy: queue.FirstFit{Count: queue.Observed}}}},
+		{"default_queue", []ordering.Queue{{Name: "b", Policy: queue.EASY{}}}},
+		{"queues[0].name", []ordering.Queue{{Name: "", Policy: queue.EASY{}}}},
+		{"queues[1].name", []ordering.Queue{ok, ok}},
+		{"queues[1].priority", []ordering.Queue{ok, {Name: "b", Policy: queue.EASY{}, Priority: -1}}},
+		{"queues[1]", []ordering.Queue{ok, {Name: "b", Policy: queue.EASY{}, VMs: -1}}},
+		{"queues[1].policy", []ordering.Queue{ok, {Name: "b", Policy: queue.FirstFit{Count: queue.Observed}}}},
 	} {
-		_, err := queues.New(c.list, "a")
+		_, err := ordering.NewQueues(c.list, "a")
 		if wrong, is := errors.AsType[*cluster.FieldError](err); !is || wrong.Field != c.field {
 			t.Errorf("%s: %v", c.field, err)
 		}
@@ -125,9 +123,9 @@ func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 func owner(j *cluster.VJob) string { return j.Owner }
 
 func TestPolicies(t *testing.T) {
-	urgent := queues.Queue{Name: "urgent", Priority: 9, Policy: queue.FirstFit{}}
-	batch := queues.Queue{Name: "batch", Priority: 1, Policy: queue.EASY{}}
-	idle := queues.Queue{Name: "idle", Policy: queue.FirstFit{MinRun: 1}} // not quite the same
+	urgent := ordering.Queue{Name: "urgent", Priority: 9, Policy: queue.FirstFit{}}
+	batch := ordering.Queue{Name: "batch", Priority: 1, Policy: queue.EASY{}}
+	idle := ordering.Queue{Name: "idle", Policy: queue.FirstFit{MinRun: 1}} // not quite the same
 	for _, c := range []struct {
 		name string
 		jobs []string
@@ -165,11 +163,11 @@ func TestPolicies(t *testing.T) {
 
 // Queues with one policy are that policy; with several, what is to run has room together,
 // and what no policy suspends goes on.
-func TestRoomForAll(t *testing.T) {
+func TestCapacityForAll(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		all := []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}, queue.FirstFit{}}
-		qs := []queues.Queue{
+		qs := []ordering.Queue{
 			{Name: "a", Priority: rng.IntN(3), Policy: all[rng.IntN(4)]},
 			{Name: "b", Priority: rng.IntN(3), Policy: all[rng.IntN(4)]},
 			{Name: "c", Priority: rng.IntN(3), Policy: all[rng.IntN(4)]},

@@ -1,18 +1,4 @@
-// Package profile keeps how much of a pool is free over time: a step function,
-// from which stretches of time are reserved, to which they are given back, and
-// in which the earliest place for the next one is found.
-//
-// The steps lie in chunks of some dozen in order of time, each with the least and
-// the most that is free in it. So a reservation over a thousand steps touches
-// some twenty numbers, a search passes over whole chunks, and all of it is flat
-// memory: with ten thousand reservations this is faster than a balanced tree.
-//
-// A pool of several dimensions is one profile for each: a place for all of them is
-// found by asking each in turn for the earliest one from where the last has
-// found it, until all agree.
-//
-// It is pure. It refuses to know what is reserved, for whom, and why.
-package profile
+package availability
 
 import (
 	"fmt"
@@ -35,17 +21,17 @@ func (t Time) Plus(length Time) Time {
 	return t + length
 }
 
-// Profile is the free part of one pool, from an instant on for ever. It has one
+// Timeline is the free part of one pool, from an instant on for ever. It has one
 // owner at a time.
-type Profile struct {
+type Timeline struct {
 	size   int64
 	heads  []head // in order of time; the first is never empty
 	chunks []*chunk
 }
 
-// New is a pool of which everything is free.
-func New(size int64) *Profile {
-	p := &Profile{size: size}
+// NewTimeline is a pool of which everything is free.
+func NewTimeline(size int64) *Timeline {
+	p := &Timeline{size: size}
 	c := &chunk{n: 1}
 	c.at[0], c.free[0] = math.MinInt64, size
 	p.insertChunk(0, c)
@@ -53,21 +39,21 @@ func New(size int64) *Profile {
 }
 
 // Reserve takes an amount from one instant until before another. There must be so
-// much: take it where [Profile.Earliest] says.
-func (p *Profile) Reserve(from, to Time, amount int64) { p.change(from, to, -amount) }
+// much: take it where [Timeline.Earliest] says.
+func (p *Timeline) Reserve(from, to Time, amount int64) { p.change(from, to, -amount) }
 
 // Release gives back what was reserved, or the rest of it.
-func (p *Profile) Release(from, to Time, amount int64) { p.change(from, to, amount) }
+func (p *Timeline) Release(from, to Time, amount int64) { p.change(from, to, amount) }
 
 // Free is how much is free at an instant.
-func (p *Profile) Free(at Time) int64 {
+func (p *Timeline) Free(at Time) int64 {
 	i, k := p.find(at)
 	return p.chunks[i].free[k] + p.heads[i].lift
 }
 
 // Steps are the instants from one on at which what is free changes, beginning with that
 // one, each with what is free from then until the next.
-func (p *Profile) Steps(from Time) iter.Seq2[Time, int64] {
+func (p *Timeline) Steps(from Time) iter.Seq2[Time, int64] {
 	return func(yield func(Time, int64) bool) {
 		for i, k := p.find(from); i < len(p.chunks); i, k = i+1, 0 {
 			for c := p.chunks[i]; k < c.n; k++ {
@@ -84,7 +70,7 @@ func (p *Profile) Steps(from Time) iter.Seq2[Time, int64] {
 // on, counts as free: the answer is own at the latest. Who holds nothing has own
 // [Never], and gets that when there is no place: when the amount is more than the
 // pool has or what is reserved has no end.
-func (p *Profile) Earliest(from, length Time, amount int64, own Time) Time {
+func (p *Timeline) Earliest(from, length Time, amount int64, own Time) Time {
 	i, k := p.find(from)
 	for {
 		if i, k = p.reach(i, k, amount); i == len(p.heads) {
@@ -101,7 +87,7 @@ func (p *Profile) Earliest(from, length Time, amount int64, own Time) Time {
 }
 
 // reach finds the first step, this one or later, with the amount.
-func (p *Profile) reach(i, k int, amount int64) (chunk, step int) {
+func (p *Timeline) reach(i, k int, amount int64) (chunk, step int) {
 	for ; i < len(p.heads); i++ {
 		h := &p.heads[i]
 		if h.most >= amount {
@@ -119,7 +105,7 @@ func (p *Profile) reach(i, k int, amount int64) (chunk, step int) {
 
 // drop finds the first step after this one with less than the amount that begins
 // before an instant; without one it is beyond the last chunk.
-func (p *Profile) drop(i, k int, amount int64, before Time) (chunk, step int) {
+func (p *Timeline) drop(i, k int, amount int64, before Time) (chunk, step int) {
 	for k++; i < len(p.heads); i++ {
 		h := &p.heads[i]
 		if h.at >= before {
@@ -142,7 +128,7 @@ func (p *Profile) drop(i, k int, amount int64, before Time) (chunk, step int) {
 }
 
 // Forget drops what was before an instant, of which nobody will ask any more.
-func (p *Profile) Forget(before Time) {
+func (p *Timeline) Forget(before Time) {
 	n := 0
 	for n+1 < len(p.heads) && p.heads[n+1].at <= before {
 		n++
@@ -153,7 +139,7 @@ func (p *Profile) Forget(before Time) {
 }
 
 // change adds to what is free between two instants.
-func (p *Profile) change(from, to Time, amount int64) {
+func (p *Timeline) change(from, to Time, amount int64) {
 	if from >= to || amount == 0 {
 		return
 	}
@@ -181,13 +167,13 @@ func (p *Profile) change(from, to Time, amount int64) {
 }
 
 // check panics when more is taken than there is, or given back than was taken.
-func (p *Profile) check(i int, from, to Time) {
+func (p *Timeline) check(i int, from, to Time) {
 	if h := &p.heads[i]; h.least < 0 || h.most > p.size {
 		panic(fmt.Sprintf("profile: %d to %d of %d free between %d and %d", h.least, h.most, p.size, from, to))
 	}
 }
 
 // endsBefore reports whether all of a chunk is before an instant.
-func (p *Profile) endsBefore(i int, to Time) bool {
+func (p *Timeline) endsBefore(i int, to Time) bool {
 	return to == Never || i+1 < len(p.heads) && p.heads[i+1].at <= to
 }

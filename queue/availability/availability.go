@@ -1,28 +1,28 @@
-// Package availability is the room of a whole cluster over time, in sums: what is taken
-// until when, and from when on there is enough for something more. Whether it lies in
-// pieces that are large enough is another question.
+// Package availability keeps the capacity that is free over time, in sums over all nodes, and
+// finds the earliest start for an amount and a length.
 //
-// It is pure. It refuses to know nodes, and who takes what and why.
+// A [Profile] is CPU and memory of a cluster, a [Limit] one amount with an upper bound that
+// changes with time, such as a quota, and a [Timeline] the step function below both. Whether
+// free capacity lies in pieces that are large enough for VMs is decided elsewhere.
 package availability
 
 import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/profile"
 )
 
 // Profile is what is free from an instant on. It counts in whole seconds: what begins
 // within one begins with it, and what ends within one ends after it.
 type Profile struct {
 	now    time.Time
-	cpu    *profile.Profile
-	memory *profile.Profile
+	cpu    *Timeline
+	memory *Timeline
 	total  cluster.Resources
-	first  profile.Time // when the first of what is taken ends
-	asked  int          // how often a place was looked for
-	memo   *memo        // nil until that is worth it
-	gaps   bool         // something is taken that begins later
+	first  Time  // when the first of what is taken ends
+	asked  int   // how often a place was looked for
+	memo   *memo // nil until that is worth it
+	gaps   bool  // something is taken that begins later
 }
 
 // memoFrom is from how many questions on they are remembered: the memo is large.
@@ -33,8 +33,8 @@ const memoFrom = 100
 func New(now time.Time, total, taken cluster.Resources) *Profile {
 	total = cluster.Resources{CPU: max(0, total.CPU), Memory: max(0, total.Memory)}
 	o := &Profile{
-		now: now, total: total, first: profile.Never,
-		cpu: profile.New(int64(total.CPU)), memory: profile.New(int64(total.Memory)),
+		now: now, total: total, first: Never,
+		cpu: NewTimeline(int64(total.CPU)), memory: NewTimeline(int64(total.Memory)),
 	}
 	o.Occupy(taken, 0, false)
 	return o
@@ -43,7 +43,7 @@ func New(now time.Time, total, taken cluster.Resources) *Profile {
 // Occupy takes room from now on: for a length of time, or for good if it has no end.
 // More than there is takes all there is.
 func (o *Profile) Occupy(need cluster.Resources, length time.Duration, ends bool) {
-	to := profile.Never
+	to := Never
 	if ends {
 		to = max(1, seconds(length))
 		o.first = min(o.first, to)
@@ -52,7 +52,7 @@ func (o *Profile) Occupy(need cluster.Resources, length time.Duration, ends bool
 	o.occupy(o.memory, to, int64(need.Memory))
 }
 
-func (o *Profile) occupy(p *profile.Profile, to profile.Time, amount int64) {
+func (o *Profile) occupy(p *Timeline, to Time, amount int64) {
 	if o.gaps || amount > p.Free(0) { // there may be less later than now, or more
 		book(p, 0, to, amount)
 		return
@@ -64,7 +64,7 @@ func (o *Profile) occupy(p *profile.Profile, to profile.Time, amount int64) {
 // good if it has no end. With later, it is not before something has ended that is
 // taken now. It reports false when there is none.
 func (o *Profile) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
-	at := profile.Time(0)
+	at := Time(0)
 	if later {
 		at = o.first
 	}
@@ -76,11 +76,11 @@ func (o *Profile) From(at time.Time, need cluster.Resources, length time.Duratio
 	return o.from(seconds(at.Sub(o.now)), need, length, ends)
 }
 
-func (o *Profile) from(at profile.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
+func (o *Profile) from(at Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
 	if need.CPU > o.total.CPU || need.Memory > o.total.Memory {
 		return time.Time{}, false
 	}
-	span := profile.Never
+	span := Never
 	if ends {
 		span = max(1, seconds(length))
 	}
@@ -103,11 +103,11 @@ func (o *Profile) from(at profile.Time, need cluster.Resources, length time.Dura
 }
 
 // search is the first instant, from one on, from which all is free that is wanted.
-func (o *Profile) search(at profile.Time, wanted amounts) profile.Time {
-	cpu, memory, span := wanted[0], wanted[1], profile.Time(wanted[2])
-	for at < profile.Never {
-		next := o.cpu.Earliest(at, span, cpu, profile.Never)
-		next = max(next, o.memory.Earliest(at, span, memory, profile.Never))
+func (o *Profile) search(at Time, wanted amounts) Time {
+	cpu, memory, span := wanted[0], wanted[1], Time(wanted[2])
+	for at < Never {
+		next := o.cpu.Earliest(at, span, cpu, Never)
+		next = max(next, o.memory.Earliest(at, span, memory, Never))
 		if next == at {
 			break
 		}
@@ -118,7 +118,7 @@ func (o *Profile) search(at profile.Time, wanted amounts) profile.Time {
 
 // Reserve takes room from an instant on that [Profile.Earliest] has found.
 func (o *Profile) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
-	from, to := seconds(start.Sub(o.now)), profile.Never
+	from, to := seconds(start.Sub(o.now)), Never
 	if ends {
 		to = from.Plus(max(1, seconds(length)))
 	}
@@ -136,9 +136,9 @@ func (o *Profile) Book(start time.Time, need cluster.Resources, length time.Dura
 	book(o.memory, from, to, int64(need.Memory))
 }
 
-func book(p *profile.Profile, from, to profile.Time, amount int64) {
+func book(p *Timeline, from, to Time, amount int64) {
 	type piece struct {
-		at   profile.Time
+		at   Time
 		free int64
 	}
 	var pieces []piece // as they are before any is taken
@@ -162,9 +162,9 @@ func book(p *profile.Profile, from, to profile.Time, amount int64) {
 func (o *Profile) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
 	begin := seconds(from.Sub(o.now))
 	end := begin.Plus(max(1, seconds(length)))
-	first := profile.Never
+	first := Never
 	for _, dim := range []struct {
-		p    *profile.Profile
+		p    *Timeline
 		need int64
 	}{{o.cpu, int64(need.CPU)}, {o.memory, int64(need.Memory)}} {
 		for t, free := range dim.p.Steps(begin) {
@@ -191,9 +191,9 @@ func (o *Profile) Free(at time.Time) cluster.Resources {
 }
 
 // seconds rounds up.
-func seconds(d time.Duration) profile.Time {
-	return profile.Time((max(0, d) + time.Second - 1) / time.Second)
+func seconds(d time.Duration) Time {
+	return Time((max(0, d) + time.Second - 1) / time.Second)
 }
 
 // furthest is how far ahead an instant can be told: what begins later never does.
-const furthest = profile.Time(200 * 365 * 24 * 3600)
+const furthest = Time(200 * 365 * 24 * 3600)

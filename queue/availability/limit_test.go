@@ -1,19 +1,19 @@
-package limits_test
+package availability_test
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func after(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 
-func TestEarliest(t *testing.T) {
-	c := limits.New(noon, []limits.Step{{Most: 4, Name: "day"}, {From: after(3600), Most: 10, Name: "night"}})
+func TestLimitEarliest(t *testing.T) {
+	c := availability.NewLimit(noon, []availability.LimitStep{{Most: 4, Name: "day"}, {From: after(3600), Most: 10, Name: "night"}})
 	c.Take(noon, 30*time.Minute, true, 3)
 	for _, w := range []struct {
 		amount int64
@@ -31,7 +31,7 @@ func TestEarliest(t *testing.T) {
 
 // Where nothing is limited for a while, only that while counts.
 func TestUnlimited(t *testing.T) {
-	c := limits.New(noon, []limits.Step{{Most: 1}, {From: after(60), Most: limits.Unlimited}, {From: after(120), Most: 1}})
+	c := availability.NewLimit(noon, []availability.LimitStep{{Most: 1}, {From: after(60), Most: availability.Unlimited}, {From: after(120), Most: 1}})
 	c.Take(noon, 0, false, 1)
 	for from, want := range map[int]int{0: 60, 61: 61} {
 		if start, ok := c.Earliest(after(from), time.Hour, true, 5); !ok || !start.Equal(after(want)) {
@@ -47,18 +47,18 @@ func TestUnlimited(t *testing.T) {
 }
 
 // Against a search second by second.
-func TestAgainstASearch(t *testing.T) {
+func TestLimitAgainstASearch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range 400 {
 		const horizon = 200
-		steps := []limits.Step{{From: noon, Most: 1 + rng.Int64N(6)}}
+		steps := []availability.LimitStep{{From: noon, Most: 1 + rng.Int64N(6)}}
 		for at := 0; len(steps) < 4; {
 			at += 1 + rng.IntN(30)
-			steps = append(steps, limits.Step{From: after(at), Most: rng.Int64N(8)})
+			steps = append(steps, availability.LimitStep{From: after(at), Most: rng.Int64N(8)})
 		}
-		c := limits.New(noon, steps)
+		c := availability.NewLimit(noon, steps)
 		top := int64(0)
 		for _, s := range steps {
 			top = max(top, s.Most)

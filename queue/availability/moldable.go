@@ -1,14 +1,9 @@
-// Package mold chooses what a moldable vjob is to be: of its shapes, the one that ends
-// first (Feitelson and Rudolph 1996; thesis §2.2).
-//
-// It is pure. It refuses to know what a shape is made of, and when that is decided.
-package mold
+package availability
 
 import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/queue/availability"
 )
 
 // Shape is one alternative.
@@ -17,10 +12,10 @@ type Shape struct {
 	Length time.Duration // that it runs, more than 0
 }
 
-// Choose is the shape that ends first if each starts as early as it can in an outlook, and
+// ChooseShape is the shape that ends first if each starts as early as it can in an outlook, and
 // when that is; of equals the first. For a gap after its end the room of each counts as
 // taken. It reports false if none can be known to start.
-func Choose(o *availability.Profile, shapes []Shape, gap time.Duration) (best int, start time.Time, ok bool) {
+func ChooseShape(o *Profile, shapes []Shape, gap time.Duration) (best int, start time.Time, ok bool) {
 	var end time.Time
 	for i, s := range shapes {
 		at, known := o.Earliest(s.Need, s.Length+gap, true, false)

@@ -1,8 +1,4 @@
-// Package queues is the queues that users choose from by name: each has a priority, a
-// policy, and limits on single vjobs.
-//
-// It is pure. It refuses to know what order there is within a queue, and quotas.
-package queues
+package ordering
 
 import (
 	"cmp"
@@ -27,14 +23,14 @@ type Queue struct {
 	Walltime time.Duration // with a limit, a vjob must have a walltime
 }
 
-// List is the queues of a cluster. It does not change.
-type List struct {
+// Queues is the queues of a cluster. It does not change.
+type Queues struct {
 	queues   []Queue // larger priorities first, then by name
 	standard string
 }
 
-// New checks the queues; the standard one takes what names none.
-func New(queues []Queue, standard string) (*List, error) {
+// NewQueues checks the queues; the standard one takes what names none.
+func NewQueues(queues []Queue, standard string) (*Queues, error) {
 	if len(queues) == 0 {
 		return nil, cluster.BadField("queues", "[]", "at least one queue")
 	}
@@ -54,7 +50,7 @@ func New(queues []Queue, standard string) (*List, error) {
 				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
 		}
 	}
-	l := &List{queues: slices.Clone(queues), standard: standard}
+	l := &Queues{queues: slices.Clone(queues), standard: standard}
 	slices.SortFunc(l.queues, func(a, b Queue) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 	})
@@ -64,7 +60,7 @@ func New(queues []Queue, standard string) (*List, error) {
 	return l, nil
 }
 
-func (l *List) find(name string) *Queue {
+func (l *Queues) find(name string) *Queue {
 	i := slices.IndexFunc(l.queues, func(q Queue) bool { return q.Name == name })
 	if i < 0 {
 		return nil
@@ -73,7 +69,7 @@ func (l *List) find(name string) *Queue {
 }
 
 // Names lists the queues, larger priorities first.
-func (l *List) Names() []string {
+func (l *Queues) Names() []string {
 	names := make([]string, len(l.queues))
 	for i := range l.queues {
 		names[i] = l.queues[i].Name
@@ -82,7 +78,7 @@ func (l *List) Names() []string {
 }
 
 // Route is the queue of that name, or the standard one for none.
-func (l *List) Route(name string) (*Queue, error) {
+func (l *Queues) Route(name string) (*Queue, error) {
 	if name == "" {
 		name = l.standard
 	}
@@ -94,7 +90,7 @@ func (l *List) Route(name string) (*Queue, error) {
 
 // Of is the queue in which a vjob is that was submitted to the one of that name: if that
 // is gone, or none was named, the standard one.
-func (l *List) Of(name string) *Queue {
+func (l *Queues) Of(name string) *Queue {
 	if q := l.find(name); q != nil {
 		return q
 	}
@@ -102,7 +98,7 @@ func (l *List) Of(name string) *Queue {
 }
 
 // Factor is the priority of a queue beside the largest, from 0 to 1.
-func (l *List) Factor(name string) float64 {
+func (l *Queues) Factor(name string) float64 {
 	q := l.Of(name)
 	if q.Priority == 0 {
 		return 0

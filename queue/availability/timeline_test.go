@@ -1,15 +1,15 @@
-package profile_test
+package availability_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"vjob/queue/profile"
+	"vjob/queue/availability"
 )
 
 // Time is short here.
-type Time = profile.Time
+type Time = availability.Time
 
 // naive is a profile of as many numbers as there are seconds; beyond the last one
 // nothing changes.
@@ -51,7 +51,7 @@ type stay struct {
 // past, and compares with the naive profile after every step.
 func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 	t.Helper()
-	p, n := profile.New(size), make(naive, horizon)
+	p, n := availability.NewTimeline(size), make(naive, horizon)
 	n.change(0, horizon, size)
 	var stays []stay
 	now := Time(0)
@@ -74,9 +74,9 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 				length, amount = 1+Time(r.IntN(int(horizon)/3)), 1+r.Int64N(1+size/50)
 			}
 			if r.IntN(50) == 0 {
-				length, amount = profile.Never, 1
+				length, amount = availability.Never, 1
 			}
-			own := profile.Never
+			own := availability.Never
 			if r.IntN(2) == 0 {
 				own = now + Time(r.IntN(int(horizon)/2))
 			}
@@ -85,7 +85,7 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 			if got != want {
 				t.Fatalf("now %d: %d for %d from %d with own %d: %d, want %d", now, amount, length, from, own, got, want)
 			}
-			if s := (stay{got, got.Plus(length), amount}); own == profile.Never && got < horizon/2 && (length < profile.Never || r.IntN(10) == 0) {
+			if s := (stay{got, got.Plus(length), amount}); own == availability.Never && got < horizon/2 && (length < availability.Never || r.IntN(10) == 0) {
 				p.Reserve(s.from, s.to, s.amount)
 				n.change(s.from, s.to, -s.amount)
 				stays = append(stays, s)
@@ -119,14 +119,14 @@ func TestNaive(t *testing.T) {
 func TestAllBack(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, 2))
-	p := profile.New(100)
+	p := availability.NewTimeline(100)
 	var stays []stay
 	for range 5000 {
 		length, amount := 1+Time(r.IntN(1000)), 1+r.Int64N(100)
 		if r.IntN(3) == 0 {
 			length, amount = 20*length, 1
 		}
-		from := p.Earliest(Time(r.IntN(50_000)), length, amount, profile.Never)
+		from := p.Earliest(Time(r.IntN(50_000)), length, amount, availability.Never)
 		p.Reserve(from, from+length, amount)
 		stays = append(stays, stay{from, from + length, amount})
 	}
@@ -143,22 +143,22 @@ func TestAllBack(t *testing.T) {
 			t.Fatalf("seed %d: %d free at %d, want %d", seed, got, s.from, free)
 		}
 	}
-	if at := p.Earliest(0, profile.Never, 100, profile.Never); at != 0 {
+	if at := p.Earliest(0, availability.Never, 100, availability.Never); at != 0 {
 		t.Errorf("seed %d: everything is free from %d on, want 0", seed, at)
 	}
 }
 
 // Places that there are not.
 func TestNoPlace(t *testing.T) {
-	p := profile.New(4)
-	if at := p.Earliest(5, 1, 5, profile.Never); at != profile.Never {
+	p := availability.NewTimeline(4)
+	if at := p.Earliest(5, 1, 5, availability.Never); at != availability.Never {
 		t.Errorf("more than there is: %d", at)
 	}
-	p.Reserve(10, profile.Never, 2)
-	if at := p.Earliest(5, 6, 3, profile.Never); at != profile.Never {
+	p.Reserve(10, availability.Never, 2)
+	if at := p.Earliest(5, 6, 3, availability.Never); at != availability.Never {
 		t.Errorf("beside what has no end: %d", at)
 	}
-	if at := p.Earliest(5, 5, 3, profile.Never); at != 5 {
+	if at := p.Earliest(5, 5, 3, availability.Never); at != 5 {
 		t.Errorf("before what has no end: %d", at)
 	}
 	if at := p.Earliest(5, 20, 3, 9); at != 5 {
@@ -168,9 +168,9 @@ func TestNoPlace(t *testing.T) {
 
 // Who takes more than there is has made a mistake.
 func TestTooMuch(t *testing.T) {
-	for name, f := range map[string]func(p *profile.Profile){
-		"reserve": func(p *profile.Profile) { p.Reserve(0, 5, 3); p.Reserve(4, 6, 2) },
-		"release": func(p *profile.Profile) { p.Reserve(0, 5, 3); p.Release(0, 6, 3) },
+	for name, f := range map[string]func(p *availability.Timeline){
+		"reserve": func(p *availability.Timeline) { p.Reserve(0, 5, 3); p.Reserve(4, 6, 2) },
+		"release": func(p *availability.Timeline) { p.Reserve(0, 5, 3); p.Release(0, 6, 3) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -178,13 +178,13 @@ func TestTooMuch(t *testing.T) {
 					t.Error("nobody noticed")
 				}
 			}()
-			f(profile.New(4))
+			f(availability.NewTimeline(4))
 		})
 	}
 }
 
 func TestPlus(t *testing.T) {
-	for _, c := range [][3]Time{{1, 2, 3}, {1, profile.Never, profile.Never}, {profile.Never, 1, profile.Never}, {-5, 3, -2}, {profile.Never - 1, 1, profile.Never}} {
+	for _, c := range [][3]Time{{1, 2, 3}, {1, availability.Never, availability.Never}, {availability.Never, 1, availability.Never}, {-5, 3, -2}, {availability.Never - 1, 1, availability.Never}} {
 		if got := c[0].Plus(c[1]); got != c[2] {
 			t.Errorf("%d + %d = %d, want %d", c[0], c[1], got, c[2])
 		}
@@ -192,12 +192,12 @@ func TestPlus(t *testing.T) {
 }
 
 func Example() {
-	p := profile.New(8)
+	p := availability.NewTimeline(8)
 	p.Reserve(0, 60, 6)
 	p.Reserve(60, 90, 8)
-	fmt.Println(p.Free(30), p.Earliest(0, 60, 2, profile.Never), p.Earliest(0, 61, 2, profile.Never))
+	fmt.Println(p.Free(30), p.Earliest(0, 60, 2, availability.Never), p.Earliest(0, 61, 2, availability.Never))
 	p.Release(70, 90, 8) // it ended early
-	fmt.Println(p.Earliest(0, 61, 2, profile.Never))
+	fmt.Println(p.Earliest(0, 61, 2, availability.Never))
 	// Output:
 	// 2 0 90
 	// 70
@@ -205,14 +205,14 @@ func Example() {
 
 // A place for processors and memory together is found by asking both in turn.
 func ExampleProfile_Earliest() {
-	processors, memory := profile.New(8), profile.New(64)
+	processors, memory := availability.NewTimeline(8), availability.NewTimeline(64)
 	processors.Reserve(0, 60, 6)
 	memory.Reserve(50, 200, 40)
 	at := Time(0)
 	for last := Time(-1); at != last; {
 		last = at
-		at = processors.Earliest(at, 100, 4, profile.Never)
-		at = memory.Earliest(at, 100, 32, profile.Never)
+		at = processors.Earliest(at, 100, 4, availability.Never)
+		at = memory.Earliest(at, 100, 32, availability.Never)
 	}
 	fmt.Println(at)
 	// Output: 200
@@ -224,18 +224,18 @@ func BenchmarkMove(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("reservations=%d", n), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 3))
-			p := profile.New(1000)
+			p := availability.NewTimeline(1000)
 			stays := make([]stay, n)
 			for i := range stays {
 				length, amount := 600*(1+Time(r.IntN(100))), 1+r.Int64N(300)
-				from := p.Earliest(0, length, amount, profile.Never)
+				from := p.Earliest(0, length, amount, availability.Never)
 				p.Reserve(from, from+length, amount)
 				stays[i] = stay{from, from + length, amount}
 			}
 			for b.Loop() {
 				s := &stays[r.IntN(n)]
 				p.Release(s.from, s.to, s.amount)
-				from := p.Earliest(0, s.to-s.from, s.amount, profile.Never)
+				from := p.Earliest(0, s.to-s.from, s.amount, availability.Never)
 				*s = stay{from, from + s.to - s.from, s.amount}
 				p.Reserve(s.from, s.to, s.amount)
 			}

@@ -1,4 +1,4 @@
-package mold_test
+package availability_test
 
 import (
 	"math/rand/v2"
@@ -7,32 +7,29 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/availability"
-	"vjob/queue/mold"
 )
 
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-
-func shape(cpus int64, minutes int) mold.Shape {
-	return mold.Shape{Need: cluster.Resources{CPU: cluster.MilliCPU(cpus * 1000)}, Length: time.Duration(minutes) * time.Minute}
+func shape(cpus int64, minutes int) availability.Shape {
+	return availability.Shape{Need: cluster.Resources{CPU: cluster.MilliCPU(cpus * 1000)}, Length: time.Duration(minutes) * time.Minute}
 }
 
 // Of ten processors eight are taken for an hour.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		shapes []mold.Shape
+		shapes []availability.Shape
 		want   int // -1: none
 		start  time.Duration
 	}{
-		{"small at once, and done before", []mold.Shape{shape(8, 60), shape(2, 100)}, 1, 0},
-		{"large later, and done before", []mold.Shape{shape(2, 200), shape(8, 60)}, 1, time.Hour},
-		{"equals: the first", []mold.Shape{shape(8, 60), shape(2, 120)}, 0, time.Hour},
-		{"one is too large", []mold.Shape{shape(11, 1), shape(2, 500)}, 1, 0},
-		{"all are too large", []mold.Shape{shape(11, 1), shape(12, 1)}, -1, 0},
+		{"small at once, and done before", []availability.Shape{shape(8, 60), shape(2, 100)}, 1, 0},
+		{"large later, and done before", []availability.Shape{shape(2, 200), shape(8, 60)}, 1, time.Hour},
+		{"equals: the first", []availability.Shape{shape(8, 60), shape(2, 120)}, 0, time.Hour},
+		{"one is too large", []availability.Shape{shape(11, 1), shape(2, 500)}, 1, 0},
+		{"all are too large", []availability.Shape{shape(11, 1), shape(12, 1)}, -1, 0},
 	} {
 		o := availability.New(noon, cluster.Resources{CPU: 10_000}, cluster.Resources{})
 		o.Occupy(cluster.Resources{CPU: 8000}, time.Hour, true)
-		got, start, ok := mold.Choose(o, c.shapes, 0)
+		got, start, ok := availability.ChooseShape(o, c.shapes, 0)
 		if ok != (c.want >= 0) || ok && (got != c.want || start.Sub(noon) != c.start) {
 			t.Errorf("%s: shape %d at %s, %t", c.name, got, start, ok)
 		}
@@ -49,12 +46,12 @@ func TestNoneEndsBefore(t *testing.T) {
 		for range 4 {
 			o.Book(noon.Add(time.Duration(rng.IntN(60))*time.Minute), shape(1+rng.Int64N(8), 0).Need, time.Duration(1+rng.IntN(60))*time.Minute)
 		}
-		var shapes []mold.Shape
+		var shapes []availability.Shape
 		for range 1 + rng.IntN(4) {
 			shapes = append(shapes, shape(1+rng.Int64N(12), 1+rng.IntN(100)))
 		}
 		gap := time.Duration(rng.IntN(3)) * time.Minute
-		best, start, ok := mold.Choose(o, shapes, gap)
+		best, start, ok := availability.ChooseShape(o, shapes, gap)
 		for i, s := range shapes {
 			at, known := o.Earliest(s.Need, s.Length+gap, true, false)
 			switch {
