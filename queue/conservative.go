@@ -21,13 +21,13 @@ func (Conservative) Traits() Traits { return Traits{Needs: Reserved} }
 
 // Select takes what runs, then gives each vjob its place in time.
 func (Conservative) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
-	o := w.future()
+	o := w.profile()
 	unknown := ""
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		j := &w.jobs[i]
@@ -41,7 +41,7 @@ func (Conservative) Select(m *Input) []Verdict {
 		if ok && !start.After(m.Now) {
 			fits, short := w.take(i)
 			if fits {
-				w.settle(i, Run, "runs: there is room")
+				w.decide(i, Run, "runs: there is room")
 				o.Reserve(start, j.Need, left, ends)
 				continue
 			}

@@ -48,9 +48,9 @@ func (e DynamicEASY) Traits() Traits { return Traits{Needs: e.Count, Preempts: t
 // Select goes through the queue once, or twice if somebody would be parked who might be
 // spared.
 func (e DynamicEASY) Select(m *Input) []Verdict {
-	verdicts := m.inOrder(e.dueFirst(m), func(m *Input) []Verdict { return calm{e.MinRun, e.Patience}.choose(m, e.walk) })
+	verdicts := m.inOrder(e.dueOrder(m), func(m *Input) []Verdict { return hysteresis{e.MinRun, e.Patience}.selectVerdicts(m, e.scanAll) })
 	for i := range verdicts {
-		v, at := &verdicts[i], e.due(&m.Jobs[i])
+		v, at := &verdicts[i], e.dueAt(&m.Jobs[i])
 		if v.Target != Run && at.After(m.Now) && (v.Again.IsZero() || at.Before(v.Again)) {
 			v.Again = at
 		}
@@ -58,19 +58,19 @@ func (e DynamicEASY) Select(m *Input) []Verdict {
 	return verdicts
 }
 
-func (DynamicEASY) walk(w *walk) {
+func (DynamicEASY) scanAll(w *scan) {
 	head := 0
 	for ; head < len(w.jobs) && len(w.waiting) == 0; head++ {
-		w.let(head)
+		w.admit(head)
 	}
 	for i := head; i < len(w.jobs); i++ {
 		if w.jobs[i].State == cluster.Running {
-			w.let(i)
+			w.admit(i)
 		}
 	}
 	for i := head; i < len(w.jobs); i++ {
 		if w.jobs[i].State != cluster.Running {
-			w.let(i)
+			w.admit(i)
 		}
 	}
 }

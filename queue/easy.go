@@ -26,71 +26,71 @@ func (EASY) Traits() Traits { return Traits{Needs: Reserved} }
 
 // Select takes what runs, then the vjobs in order, then those that may pass.
 func (EASY) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
-	var promised *promise
+	var promised *headReservation
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		if promised != nil {
-			w.fill(i, promised)
+			w.backfill(i, promised)
 			continue
 		}
 		switch ok, short := w.take(i); {
 		case ok:
-			w.settle(i, Run, "runs: there is room")
+			w.decide(i, Run, "runs: there is room")
 		case short.Limit != "":
 			w.refuse(i, short)
 		default:
-			promised = w.promise(i)
-			w.wait(i, short.String()+promised.words(m.Now))
+			promised = w.reserveHead(i)
+			w.wait(i, short.String()+promised.describe(m.Now))
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }
 
-// promise is the start of the vjob that comes first, and what may not be touched of it.
-type promise struct {
+// headReservation is the start of the vjob that comes first, and what may not be touched of it.
+type headReservation struct {
 	job   cluster.VJobID
 	start time.Time
 	known bool
 	extra cluster.Resources // what it leaves of what is free then
 }
 
-func (w *walk) promise(i int) *promise {
+func (w *scan) reserveHead(i int) *headReservation {
 	left, ends := w.jobs[i].Left()
-	o := w.future()
-	p := &promise{job: w.jobs[i].ID}
+	o := w.profile()
+	p := &headReservation{job: w.jobs[i].ID}
 	if p.start, p.known = o.Earliest(w.jobs[i].Need, left, ends, true); p.known {
 		p.extra = o.Free(p.start).Minus(w.jobs[i].Need)
 	}
 	return p
 }
 
-func (p *promise) words(now time.Time) string {
+func (p *headReservation) describe(now time.Time) string {
 	if !p.known {
 		return ", and when it will be there cannot be known: what runs has no walltime"
 	}
 	return fmt.Sprintf(", which will be there in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// due tells those behind when its start is: " and starts in 40m0s at the latest".
-func (p *promise) due(now time.Time) string {
+// describeStart tells those behind when its start is: " and starts in 40m0s at the latest".
+func (p *headReservation) describeStart(now time.Time) string {
 	if !p.known {
 		return ""
 	}
 	return fmt.Sprintf(" and starts in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// fill starts a vjob in a gap if the first in line does not have to wait for it.
-func (w *walk) fill(i int, p *promise) {
+// backfill starts a vjob in a gap if the first in line does not have to wait for it.
+func (w *scan) backfill(i int, p *headReservation) {
 	j := &w.jobs[i]
 	left, ends := j.Left()
 	before := p.known && ends && !w.Now.Add(left).After(p.start)
 	if !before && (!p.known || !j.Need.Fits(p.extra)) {
-		w.wait(i, "would delay "+p.job.String()+", which comes first"+p.due(w.Now))
+		w.wait(i, "would delay "+p.job.String()+", which comes first"+p.describeStart(w.Now))
 		return
 	}
 	ok, short := w.take(i)
@@ -101,5 +101,5 @@ func (w *walk) fill(i int, p *promise) {
 	if !before {
 		p.extra = p.extra.Minus(j.Need)
 	}
-	w.settle(i, Run, "runs: it fills a gap without delaying "+p.job.String())
+	w.decide(i, Run, "runs: it fills a gap without delaying "+p.job.String())
 }

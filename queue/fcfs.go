@@ -17,12 +17,12 @@ func (FCFS) Traits() Traits { return Traits{Needs: Reserved, Strict: true} }
 // Select takes what runs, then the vjobs in order until the first that does not
 // fit.
 func (FCFS) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
 	var head *Job
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		if head != nil {
@@ -31,7 +31,7 @@ func (FCFS) Select(m *Input) []Verdict {
 		}
 		ok, short := w.take(i)
 		if ok {
-			w.settle(i, Run, "runs: there is room")
+			w.decide(i, Run, "runs: there is room")
 			continue
 		}
 		w.refuse(i, short)
@@ -39,5 +39,5 @@ func (FCFS) Select(m *Input) []Verdict {
 			head = &w.jobs[i]
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }

@@ -49,22 +49,22 @@ func (f FirstFit) Traits() Traits { return Traits{Needs: f.Count, Preempts: true
 // Select walks the queue once, or twice if somebody would be parked who might be
 // spared.
 func (f FirstFit) Select(m *Input) []Verdict {
-	choose := func(m *Input) []Verdict { return calm{f.MinRun, f.Patience}.choose(m, f.walk) }
-	order := f.settling(m)
+	choose := func(m *Input) []Verdict { return hysteresis{f.MinRun, f.Patience}.selectVerdicts(m, f.scanAll) }
+	order := f.hysteresisOrder(m)
 	if order == nil {
 		return choose(m)
 	}
 	verdicts := m.inOrder(order, choose)
 	for i := range verdicts {
-		if j, v := &m.Jobs[i], &verdicts[i]; f.settles(j, m.Now) && v.Again.IsZero() {
+		if j, v := &m.Jobs[i], &verdicts[i]; f.startedRecently(j, m.Now) && v.Again.IsZero() {
 			v.Again = j.Since.Add(f.Settle)
 		}
 	}
 	return verdicts
 }
 
-func (FirstFit) walk(w *walk) {
+func (FirstFit) scanAll(w *scan) {
 	for i := range w.jobs {
-		w.let(i)
+		w.admit(i)
 	}
 }

@@ -35,7 +35,7 @@ func (s SJF) Select(m *Input) []Verdict {
 	for i := range verdicts {
 		j, v := &m.Jobs[i], &verdicts[i]
 		if j.State.Ready() && v.Target != Run && v.Again.IsZero() && !s.overdue(j, m.Now) {
-			v.Again = j.waits().Add(s.AgeBound)
+			v.Again = j.waitingSince().Add(s.AgeBound)
 		}
 	}
 	return verdicts
@@ -58,7 +58,7 @@ func (s SJF) order(m *Input) []int {
 			}
 			return 1
 		case overdue:
-			return x.waits().Compare(y.waits())
+			return x.waitingSince().Compare(y.waitingSince())
 		case x.Walltime > 0 && y.Walltime > 0:
 			return cmp.Compare(x.Walltime, y.Walltime)
 		default:
@@ -70,16 +70,16 @@ func (s SJF) order(m *Input) []int {
 
 // overdue reports whether a waiting vjob has waited for the bound.
 func (s SJF) overdue(j *Job, now time.Time) bool {
-	return j.State.Ready() && !j.Busy && now.Sub(j.waits()) >= s.AgeBound
+	return j.State.Ready() && !j.Busy && now.Sub(j.waitingSince()) >= s.AgeBound
 }
 
 func (s SJF) start(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
 	var blocker *Job
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		if blocker != nil {
@@ -88,7 +88,7 @@ func (s SJF) start(m *Input) []Verdict {
 		}
 		ok, short := w.take(i)
 		if ok {
-			w.settle(i, Run, "runs: there is room")
+			w.decide(i, Run, "runs: there is room")
 			continue
 		}
 		w.refuse(i, short)
@@ -96,5 +96,5 @@ func (s SJF) start(m *Input) []Verdict {
 			blocker = &w.jobs[i]
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }

@@ -57,25 +57,25 @@ func (TimeSlices) Name() string { return "timeslices" }
 // Traits are time slices, and the field Count.
 func (s TimeSlices) Traits() Traits { return Traits{Needs: s.Count, Preempts: true, Turns: true} }
 
-// mostSlots bounds how many slots are filled: with more nobody would have a turn soon.
+// maxSlots bounds how many slots are filled: with more nobody would have a turn soon.
 // Vjobs for which there is none wait for one.
-const mostSlots = 16
+const maxSlots = 16
 
 // slot is one row of Ousterhout's matrix.
 type slot struct {
-	room Capacity
-	jobs []int
+	capacity Capacity
+	jobs     []int
 }
 
 // Select packs the slots and runs the one whose turn it is.
 func (s TimeSlices) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	slots := s.pack(w)
-	turn, until := s.turn(w, slots)
-	in := w.seat(slots[turn])
+	turn, until := s.currentSlot(w, slots)
+	in := w.prepare(slots[turn])
 	for k := range slots { // the slot whose turn it is, then those that come next
 		for _, i := range slots[(turn+k)%len(slots)].jobs {
-			s.settle(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
+			s.decide(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
 			if len(slots) > 1 {
 				w.verdicts[i].Again = until
 			}
@@ -86,45 +86,45 @@ func (s TimeSlices) Select(m *Input) []Verdict {
 	}
 	for i, j := range w.jobs {
 		switch {
-		case w.settled[i]:
+		case w.decided[i]:
 		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
-			w.settle(i, Suspend, "suspended: there is no slot for it")
+			w.decide(i, Suspend, "suspended: there is no slot for it")
 		default:
-			w.wait(i, fmt.Sprintf("all %d slots are full", mostSlots))
+			w.wait(i, fmt.Sprintf("all %d slots are full", maxSlots))
 		}
 	}
 	return w.verdicts
 }
 
-// seat prepares the room for the slot whose turn it is. What is under way keeps its room
+// prepare prepares the room for the slot whose turn it is. What is under way keeps its room
 // whatever the slot; where nothing is, the slot is in the room as it was packed, and what
 // is reported is that all of it is in.
-func (w *walk) seat(turn *slot) (in bool) {
+func (w *scan) prepare(turn *slot) (in bool) {
 	if !slices.ContainsFunc(w.jobs, func(j Job) bool { return j.Busy && j.Bound == Run }) {
-		w.room = turn.room
+		w.capacity = turn.capacity
 		return true
 	}
-	w.room = w.Capacity()
+	w.capacity = w.Capacity()
 	for i := range w.jobs {
-		w.passed(i)
+		w.alreadyDecided(i)
 	}
 	return false
 }
 
-// settle settles a vjob whose slot has its turn after so many others, and that may be in
+// decide settles a vjob whose slot has its turn after so many others, and that may be in
 // the room already.
-func (TimeSlices) settle(w *walk, i, turns int, in bool, which string) {
+func (TimeSlices) decide(w *scan, i, turns int, in bool, which string) {
 	ok, short := in, Shortage{}
 	if !in {
 		ok, short = w.take(i)
 	}
 	switch {
 	case ok && turns == 0:
-		w.settle(i, Run, "runs: it is the turn of its slot"+which)
+		w.decide(i, Run, "runs: it is the turn of its slot"+which)
 	case ok:
-		w.settle(i, Run, "runs: the slot whose turn it is leaves room")
+		w.decide(i, Run, "runs: the slot whose turn it is leaves room")
 	case w.jobs[i].State == cluster.Running:
-		w.settle(i, Suspend, "suspended: the turn of its slot is over")
+		w.decide(i, Suspend, "suspended: the turn of its slot is over")
 	case short.Limit != "":
 		w.refuse(i, short)
 	default:
@@ -141,17 +141,17 @@ func ofSlots(turn, n int) string {
 
 // pack puts each vjob into the first slot with room for it. There is one slot at
 // least.
-func (s TimeSlices) pack(w *walk) []*slot {
-	slots := []*slot{{room: w.room}}
+func (s TimeSlices) pack(w *scan) []*slot {
+	slots := []*slot{{capacity: w.capacity}}
 	for i, j := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
-		for k := range mostSlots {
+		for k := range maxSlots {
 			if k == len(slots) {
-				slots = append(slots, &slot{room: w.Capacity()})
+				slots = append(slots, &slot{capacity: w.Capacity()})
 			}
-			ok, short := slots[k].room.Take(j.ID)
+			ok, short := slots[k].capacity.Take(j.ID)
 			if ok {
 				slots[k].jobs = append(slots[k].jobs, i)
 				break
@@ -168,11 +168,11 @@ func (s TimeSlices) pack(w *walk) []*slot {
 	return slots
 }
 
-// turn is the slot that is to run, and until when: the one of which most runs, until
+// currentSlot is the slot that is to run, and until when: the one of which most runs, until
 // its quantum is over, and then the next one. Where vjobs come and go in a slot its turn
 // seems to begin again and again; so whoever has waited for as long as it takes all slots
 // to have their turn is next.
-func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
+func (s TimeSlices) currentSlot(w *scan, slots []*slot) (turn int, until time.Time) {
 	most := 0
 	for k, slot := range slots {
 		n, since := 0, time.Time{}
@@ -203,7 +203,7 @@ func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
 // overdue is the slot of the one who has waited longest, and when it is to have its turn at
 // the latest: once it has waited for a turn of each slot, and the last to be suspended for
 // a quantum. Without one that waits it is never.
-func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.Time) {
+func (s TimeSlices) overdue(w *scan, slots []*slot, turn int) (his int, at time.Time) {
 	var first, last time.Time
 	for k, slot := range slots {
 		for _, i := range slot.jobs {
@@ -211,7 +211,7 @@ func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.
 			if !j.State.Ready() || j.Busy || k == turn {
 				continue
 			}
-			since := j.waits()
+			since := j.waitingSince()
 			if first.IsZero() || since.Before(first) {
 				his, first = k, since
 			}

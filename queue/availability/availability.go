@@ -15,18 +15,18 @@ import (
 // Profile is what is free from an instant on. It counts in whole seconds: what begins
 // within one begins with it, and what ends within one ends after it.
 type Profile struct {
-	now    time.Time
-	cpu    *Timeline
-	memory *Timeline
-	total  cluster.Resources
-	first  Time  // when the first of what is taken ends
-	asked  int   // how often a place was looked for
-	memo   *memo // nil until that is worth it
-	gaps   bool  // something is taken that begins later
+	now      time.Time
+	cpu      *Timeline
+	memory   *Timeline
+	total    cluster.Resources
+	first    Time        // when the first of what is taken ends
+	searches int         // how often a place was looked for
+	cache    *noFitCache // nil until that is worth it
+	gaps     bool        // something is taken that begins later
 }
 
-// memoFrom is from how many questions on they are remembered: the memo is large.
-const memoFrom = 100
+// cacheFrom is from how many questions on they are remembered: the memo is large.
+const cacheFrom = 100
 
 // New has a total of room of which so much is taken for good. It may be more than
 // there is: then nothing is free.
@@ -85,16 +85,16 @@ func (o *Profile) from(at Time, need cluster.Resources, length time.Duration, en
 		span = max(1, seconds(length))
 	}
 	wanted := amounts{int64(need.CPU), int64(need.Memory), int64(span)}
-	if o.asked++; o.asked == memoFrom {
-		o.memo = newMemo(o.total)
+	if o.searches++; o.searches == cacheFrom {
+		o.cache = newNoFitCache(o.total)
 	}
 	whenever := at == 0
-	if o.memo != nil {
-		at = max(at, o.memo.earliest(wanted))
+	if o.cache != nil {
+		at = max(at, o.cache.earliest(wanted))
 	}
 	at = o.search(at, wanted)
-	if o.memo != nil && whenever {
-		o.memo.note(wanted, at)
+	if o.cache != nil && whenever {
+		o.cache.add(wanted, at)
 	}
 	if at > furthest {
 		return time.Time{}, false

@@ -14,37 +14,37 @@ type chunk struct {
 	free [chunkSize]int64
 }
 
-// head is what is known of a chunk without looking into it.
-type head struct {
+// summary is what is known of a chunk without looking into it.
+type summary struct {
 	at          Time // where its first step begins
 	least, most int64
-	lift        int64
+	offset      int64
 }
 
 // add changes what is free in all of the chunk.
-func (h *head) add(amount int64) {
-	h.lift += amount
+func (h *summary) add(amount int64) {
+	h.offset += amount
 	h.least += amount
 	h.most += amount
 }
 
 // update changes what is free from a step until an instant, and looks at the
 // chunk again.
-func (h *head) update(c *chunk, k int, to Time, amount int64) (end int) {
+func (h *summary) update(c *chunk, k int, to Time, amount int64) (end int) {
 	for ; k < c.n && c.at[k] < to; k++ {
 		c.free[k] += amount
 	}
-	h.look(c)
+	h.refresh(c)
 	return k
 }
 
-// look notes what the chunk holds.
-func (h *head) look(c *chunk) {
+// refresh notes what the chunk holds.
+func (h *summary) refresh(c *chunk) {
 	least, most := c.free[0], c.free[0]
 	for _, free := range c.free[1:c.n] {
 		least, most = min(least, free), max(most, free)
 	}
-	h.at, h.least, h.most = c.at[0], least+h.lift, most+h.lift
+	h.at, h.least, h.most = c.at[0], least+h.offset, most+h.offset
 }
 
 // find is the step that an instant lies in.
@@ -91,7 +91,7 @@ func (p *Timeline) cut(at Time) (chunk, step int) {
 
 // join undoes a cut where nothing changes any more.
 func (p *Timeline) join(i, k int) {
-	if p.before(i, k) != p.chunks[i].free[k]+p.heads[i].lift {
+	if p.before(i, k) != p.chunks[i].free[k]+p.heads[i].offset {
 		return
 	}
 	c := p.chunks[i]
@@ -102,7 +102,7 @@ func (p *Timeline) join(i, k int) {
 	case c.n == 0:
 		p.removeChunks(i, i+1)
 	case k == 0:
-		p.heads[i].look(c)
+		p.heads[i].refresh(c)
 		fallthrough
 	default:
 		p.merge(i)
@@ -118,7 +118,7 @@ func (p *Timeline) before(i, k int) int64 {
 		i--
 		k = p.chunks[i].n
 	}
-	return p.chunks[i].free[k-1] + p.heads[i].lift
+	return p.chunks[i].free[k-1] + p.heads[i].offset
 }
 
 // halve makes two of a full chunk.
@@ -128,10 +128,10 @@ func (p *Timeline) halve(i int) {
 	copy(right.at[:], left.at[half:])
 	copy(right.free[:], left.free[half:])
 	left.n = half
-	p.heads[i].look(left)
+	p.heads[i].refresh(left)
 	p.insertChunk(i+1, right)
-	p.heads[i+1].lift = p.heads[i].lift
-	p.heads[i+1].look(right)
+	p.heads[i+1].offset = p.heads[i].offset
+	p.heads[i+1].refresh(right)
 }
 
 // merge makes one of two neighbours that are nearly empty.
@@ -142,16 +142,16 @@ func (p *Timeline) merge(i int) {
 	left, right := p.chunks[i], p.chunks[i+1]
 	for k := range right.n {
 		left.at[left.n] = right.at[k]
-		left.free[left.n] = right.free[k] + p.heads[i+1].lift - p.heads[i].lift
+		left.free[left.n] = right.free[k] + p.heads[i+1].offset - p.heads[i].offset
 		left.n++
 	}
-	p.heads[i].look(left)
+	p.heads[i].refresh(left)
 	p.removeChunks(i+1, i+2)
 }
 
 func (p *Timeline) insertChunk(i int, c *chunk) {
-	h := head{}
-	h.look(c)
+	h := summary{}
+	h.refresh(c)
 	p.heads = slices.Insert(p.heads, i, h)
 	p.chunks = slices.Insert(p.chunks, i, c)
 }

@@ -40,7 +40,7 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 		p.Of.Take(from.Add(p.Within), 0, false, p.Amount*p.ahead(0, false))
 		return
 	}
-	start, end, step := from, from.Add(length), (length/mostPieces).Truncate(time.Hour)+time.Hour
+	start, end, step := from, from.Add(length), (length/maxPieces).Truncate(time.Hour)+time.Hour
 	for from.Before(end) {
 		next := from.Truncate(time.Hour).Add(step)
 		if next.After(end) {
@@ -55,8 +55,8 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 	}
 }
 
-// mostPieces bounds into how many pieces a use is cut that is given back hour by hour.
-const mostPieces = 8
+// maxPieces bounds into how many pieces a use is cut that is given back hour by hour.
+const maxPieces = 8
 
 // Fades is when what was used until an instant does not count any more, where it counts
 // for so long: hours count whole.

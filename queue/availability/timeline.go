@@ -25,7 +25,7 @@ func (t Time) Plus(length Time) Time {
 // owner at a time.
 type Timeline struct {
 	size   int64
-	heads  []head // in order of time; the first is never empty
+	heads  []summary // in order of time; the first is never empty
 	chunks []*chunk
 }
 
@@ -48,7 +48,7 @@ func (p *Timeline) Release(from, to Time, amount int64) { p.change(from, to, amo
 // Free is how much is free at an instant.
 func (p *Timeline) Free(at Time) int64 {
 	i, k := p.find(at)
-	return p.chunks[i].free[k] + p.heads[i].lift
+	return p.chunks[i].free[k] + p.heads[i].offset
 }
 
 // Steps are the instants from one on at which what is free changes, beginning with that
@@ -57,7 +57,7 @@ func (p *Timeline) Steps(from Time) iter.Seq2[Time, int64] {
 	return func(yield func(Time, int64) bool) {
 		for i, k := p.find(from); i < len(p.chunks); i, k = i+1, 0 {
 			for c := p.chunks[i]; k < c.n; k++ {
-				if !yield(max(from, c.at[k]), c.free[k]+p.heads[i].lift) {
+				if !yield(max(from, c.at[k]), c.free[k]+p.heads[i].offset) {
 					return
 				}
 			}
@@ -91,7 +91,7 @@ func (p *Timeline) reach(i, k int, amount int64) (chunk, step int) {
 	for ; i < len(p.heads); i++ {
 		h := &p.heads[i]
 		if h.most >= amount {
-			c, want := p.chunks[i], amount-h.lift
+			c, want := p.chunks[i], amount-h.offset
 			for ; k < c.n; k++ {
 				if c.free[k] >= want {
 					return i, k
@@ -112,7 +112,7 @@ func (p *Timeline) drop(i, k int, amount int64, before Time) (chunk, step int) {
 			break
 		}
 		if h.least < amount {
-			c, want := p.chunks[i], amount-h.lift
+			c, want := p.chunks[i], amount-h.offset
 			for ; k < c.n; k++ {
 				if c.free[k] < want {
 					if c.at[k] >= before {

@@ -70,9 +70,9 @@ func (t *Tree) share(p Path) float64 {
 	return t.rules.Share
 }
 
-// farthest is how many half-lives the epoch may lie back before it is moved: numbers
+// maxAge is how many half-lives the epoch may lie back before it is moved: numbers
 // stay far below what a float64 can hold, and far above what it rounds to 0.
-const farthest = 256
+const maxAge = 256
 
 // Charge adds what an account has used up to an instant. The order of charges does not
 // matter, but for the rounding of sums. What is negative or no number is passed over.
@@ -87,7 +87,7 @@ func (t *Tree) add(p Path, at time.Time, amount float64) {
 	if !t.begun {
 		t.epoch, t.begun = at, true
 	}
-	if t.halves(at) > farthest {
+	if t.halves(at) > maxAge {
 		t.fade(&t.root, math.Exp2(-t.halves(at)))
 		t.epoch = at
 	}

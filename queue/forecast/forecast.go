@@ -87,21 +87,21 @@ type Schedule struct {
 // Of makes the forecast.
 func Of(s *Scene) Schedule {
 	f := &forecast{
-		Scene: s.apart(), bars: make([]Bar, len(s.Jobs)), outlook: availability.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
+		Scene: s.withGaps(), bars: make([]Bar, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
-	f.running()
-	f.reserved()
-	f.stand()
-	f.waiting()
-	f.follow()
-	f.close()
+	f.planRunning()
+	f.planReserved()
+	f.initProtected()
+	f.planWaiting()
+	f.planDependents()
+	f.removeGaps()
 	return Schedule{Bars: f.bars, Use: f.use()}
 }
 
-// apart is the scene in which each that ends has the gap in what is left of it, so that all
+// withGaps is the scene in which each that ends has the gap in what is left of it, so that all
 // that is reckoned with room counts it. What is told of ends is without it.
-func (s *Scene) apart() *Scene {
+func (s *Scene) withGaps() *Scene {
 	if s.Gap <= 0 {
 		return s
 	}
@@ -115,8 +115,8 @@ func (s *Scene) apart() *Scene {
 	return &later
 }
 
-// close takes the gaps from the ends, once all is planned.
-func (f *forecast) close() {
+// removeGaps takes the gaps from the ends, once all is planned.
+func (f *forecast) removeGaps() {
 	for i := range f.bars {
 		if b := &f.bars[i]; !b.End.IsZero() {
 			b.End = b.End.Add(-f.Gap)
@@ -127,16 +127,16 @@ func (f *forecast) close() {
 // forecast is one that is being made.
 type forecast struct {
 	*Scene
-	bars    []Bar
-	outlook *availability.Profile
-	firm    *availability.Profile // beside those before the one that is looked at; nil: nobody yields
-	asked   int                   // how often it was
-	ends    []end                 // of what runs or is planned, in no order
-	sorted  int                   // so many of them are in order
-	endless []cluster.VJobID
-	leaving bool // somebody is on its way out: room may be there at once
-	effort  int  // that is left for places
-	placed  int  // how often rules were looked at
+	bars       []Bar
+	available  *availability.Profile
+	protected  *availability.Profile // beside those before the one that is looked at; nil: nobody yields
+	searches   int                   // how often it was
+	ends       []end                 // of what runs or is planned, in no order
+	sorted     int                   // so many of them are in order
+	endless    []cluster.VJobID
+	leaving    bool // somebody is on its way out: room may be there at once
+	effort     int  // that is left for places
+	placements int  // how often rules were looked at
 }
 
 // end is an instant at which a vjob gives its room back.
@@ -161,7 +161,7 @@ func (f *forecast) plan(i int, start time.Time) {
 	f.ends = append(f.ends, end{b.End, j.ID, j.Need})
 }
 
-func (f *forecast) running() {
+func (f *forecast) planRunning() {
 	for i := range f.Jobs {
 		if j := &f.Jobs[i]; j.Runs {
 			start := j.Since
@@ -170,28 +170,28 @@ func (f *forecast) running() {
 			}
 			f.plan(i, start)
 			f.bars[i].Why = j.Reason
-			f.outlook.Occupy(j.Need, j.Left, j.Ends)
+			f.available.Occupy(j.Need, j.Left, j.Ends)
 		}
 	}
 }
 
-func (f *forecast) reserved() {
+func (f *forecast) planReserved() {
 	for i := range f.Jobs {
 		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
 			start := later(j.Reserved, f.Now)
 			f.plan(i, start)
 			f.bars[i].Why = j.Reason
-			f.outlook.Book(start, j.Need, j.Left)
+			f.available.Book(start, j.Need, j.Left)
 		}
 	}
 }
 
-// waiting plans those that wait, each as early as it can beside all before it.
-func (f *forecast) waiting() {
+// planWaiting plans those that wait, each as early as it can beside all before it.
+func (f *forecast) planWaiting() {
 	before, unknown := f.Now, false // of the last strict one
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
-		f.pass(j)
+		f.holdRunning(j)
 		if j.Runs || !j.Reserved.IsZero() && !j.Stuck {
 			continue
 		}
@@ -205,19 +205,19 @@ func (f *forecast) waiting() {
 		}
 		from = later(from, j.NotBefore)
 		start, because, ok := f.start(j, from)
-		if sooner, some := f.amongFirm(j, from); some && !because.ruled && (!ok || sooner.Before(start)) {
-			start, because, ok = sooner, madeWay, true
+		if sooner, some := f.earliestByPreemption(j, from); some && !because.infeasible && (!ok || sooner.Before(start)) {
+			start, because, ok = sooner, byPreemption, true
 		}
 		why := reason{before: j.Reason}
 		if !ok || !start.Equal(j.NotBefore) {
 			why = f.why(j, start, because, ok)
 		}
-		why.tell(&f.bars[i])
+		why.setOn(&f.bars[i])
 		if !ok {
 			unknown = unknown || j.Strict && because.limit == ""
 			continue
 		}
-		f.settle(j, start, because)
+		f.occupy(j, start, because)
 		f.plan(i, start)
 		if j.Strict && j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
 			before = start
@@ -248,18 +248,18 @@ func (f *forecast) use() []Use {
 		sum = sum.Plus(c.need)
 		used := cluster.Resources{CPU: min(sum.CPU, f.Total.CPU), Memory: min(sum.Memory, f.Total.Memory)} // others make room
 		if last := &list[len(list)-1]; !c.at.After(last.At) {
-			last.Used, last.Nodes = used, fewest(sizes, used)
+			last.Used, last.Nodes = used, minNodes(sizes, used)
 		} else {
-			list = append(list, Use{At: c.at, Used: used, Nodes: fewest(sizes, used)})
+			list = append(list, Use{At: c.at, Used: used, Nodes: minNodes(sizes, used)})
 		}
 	}
 	return list
 }
 
-// room is what the largest nodes have together.
-type room struct{ cpu, memory []int64 }
+// capacitySums is what the largest nodes have together.
+type capacitySums struct{ cpu, memory []int64 }
 
-func sums(nodes []cluster.Resources) (r room) {
+func sums(nodes []cluster.Resources) (r capacitySums) {
 	for _, n := range nodes {
 		r.cpu, r.memory = append(r.cpu, int64(n.CPU)), append(r.memory, int64(n.Memory))
 	}
@@ -272,8 +272,8 @@ func sums(nodes []cluster.Resources) (r room) {
 	return r
 }
 
-// fewest is how many nodes it takes at least.
-func fewest(r room, used cluster.Resources) int {
+// minNodes is how many nodes it takes at least.
+func minNodes(r capacitySums, used cluster.Resources) int {
 	count := func(sums []int64, amount int64) int {
 		if amount <= 0 {
 			return 0

@@ -25,8 +25,8 @@ type Queue struct {
 
 // Queues is the queues of a cluster. It does not change.
 type Queues struct {
-	queues   []Queue // larger priorities first, then by name
-	standard string
+	queues      []Queue // larger priorities first, then by name
+	defaultName string
 }
 
 // NewQueues checks the queues; the standard one takes what names none.
@@ -50,7 +50,7 @@ func NewQueues(queues []Queue, standard string) (*Queues, error) {
 				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
 		}
 	}
-	l := &Queues{queues: slices.Clone(queues), standard: standard}
+	l := &Queues{queues: slices.Clone(queues), defaultName: standard}
 	slices.SortFunc(l.queues, func(a, b Queue) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 	})
@@ -80,7 +80,7 @@ func (l *Queues) Names() []string {
 // Route is the queue of that name, or the standard one for none.
 func (l *Queues) Route(name string) (*Queue, error) {
 	if name == "" {
-		name = l.standard
+		name = l.defaultName
 	}
 	if q := l.find(name); q != nil {
 		return q, nil
@@ -94,7 +94,7 @@ func (l *Queues) Of(name string) *Queue {
 	if q := l.find(name); q != nil {
 		return q
 	}
-	return l.find(l.standard)
+	return l.find(l.defaultName)
 }
 
 // Factor is the priority of a queue beside the largest, from 0 to 1.

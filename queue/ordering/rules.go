@@ -49,13 +49,13 @@ func (r *Rules) Policy() queue.Policy {
 	return r.Queues.Policy(func(j *cluster.VJob) string { return j.Queue })
 }
 
-// faded is after how many half-lives nobody cares any more what was used: it counts for
+// maxHalfLives is after how many half-lives nobody cares any more what was used: it counts for
 // less than a fifty-thousandth.
-const faded = 16
+const maxHalfLives = 16
 
 // Memory is how far back it matters what was used.
 func (r *Rules) Memory() time.Duration {
-	return max(faded*r.Shares.HalfLife, r.Quotas.Within())
+	return max(maxHalfLives*r.Shares.HalfLife, r.Quotas.Within())
 }
 
 // Who is on whose behalf a vjob runs.
@@ -71,9 +71,9 @@ func (r *Rules) Level(j *cluster.VJob) int {
 	return r.Queues.Of(j.Queue).Priority
 }
 
-// account is that of a vjob in the tree of shares: its owner's within its project, or
+// accountPath is that of a vjob in the tree of shares: its owner's within its project, or
 // beside the projects if it has none.
-func account(user, project string) fairshare.Path {
+func accountPath(user, project string) fairshare.Path {
 	if project == "" {
 		return fairshare.Path{user}
 	}

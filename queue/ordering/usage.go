@@ -49,7 +49,7 @@ func (d *Order) Rename(user, name string) {
 
 func (d *Order) count(u *Usage) {
 	d.charged = true
-	d.shares.Charge(account(u.User, u.Project), u.Hour, fairshare.Use{
+	d.shares.Charge(accountPath(u.User, u.Project), u.Hour, fairshare.Use{
 		CPUSec: float64(u.CPUTime) / 1000, GiBSec: float64(u.MemoryTime) / float64(cluster.GiB),
 	})
 	if d.rules.Quotas.Within() > 0 {
@@ -57,16 +57,16 @@ func (d *Order) count(u *Usage) {
 	}
 }
 
-// weigh looks whether the factors of those have changed who have vjobs here, if anything
+// updateFactors looks whether the factors of those have changed who have vjobs here, if anything
 // was used since.
-func (d *Order) weigh() {
+func (d *Order) updateFactors() {
 	if !d.charged || d.rules.Rank.FairShare == 0 {
 		return
 	}
 	d.charged = false
 	for name, h := range d.accounts {
-		if factor := d.calm.See(name, d.shares.Factor(h.path)); factor != h.factor {
-			h.factor, d.leapt = factor, true
+		if factor := d.hysteresis.Update(name, d.shares.Factor(h.path)); factor != h.factor {
+			h.factor, d.factorsChanged = factor, true
 		}
 	}
 }
@@ -74,5 +74,5 @@ func (d *Order) weigh() {
 // forget drops what was used so long ago that no rule counts it any more.
 func (d *Order) forget(now time.Time) {
 	d.ledger.Forget(now.Add(-d.rules.Quotas.Within()))
-	d.calm.Forget(func(name string) bool { return d.accounts[name] != nil })
+	d.hysteresis.Forget(func(name string) bool { return d.accounts[name] != nil })
 }

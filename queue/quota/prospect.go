@@ -9,13 +9,13 @@ import (
 // Prospect is how quotas are going to limit those who wait, if those that run use up their
 // walltimes.
 type Prospect struct {
-	book     *Book
-	past     Past
-	now      time.Time
-	until    time.Time
-	ceilings []*availability.Limit
-	index    map[measured]int
-	of       map[Who][]measured
+	book   *Book
+	past   Past
+	now    time.Time
+	until  time.Time
+	limits []*availability.Limit
+	index  map[measured]int
+	of     map[Who][]measured
 }
 
 // measured is what one group has of one measure of one quota.
@@ -50,7 +50,7 @@ func (p *Prospect) Parts(j *Job) (parts []availability.LimitPart) {
 		if need[k.measure] == 0 {
 			continue
 		}
-		part := availability.LimitPart{Of: p.ceiling(k), Amount: need[k.measure]}
+		part := availability.LimitPart{Of: p.limit(k), Amount: need[k.measure]}
 		if k.measure == CPUTime {
 			part.Within = p.book.quotas[k.quota].Within
 		}
@@ -69,9 +69,9 @@ func (q *Quota) limits(m Measure) bool {
 	return false
 }
 
-func (p *Prospect) ceiling(k measured) *availability.Limit {
+func (p *Prospect) limit(k measured) *availability.Limit {
 	if i, known := p.index[k]; known {
-		return p.ceilings[i]
+		return p.limits[i]
 	}
 	q := &p.book.quotas[k.quota]
 	var steps []availability.LimitStep
@@ -84,13 +84,13 @@ func (p *Prospect) ceiling(k measured) *availability.Limit {
 		}
 		steps = append(steps, s)
 	}
-	p.index[k] = len(p.ceilings)
+	p.index[k] = len(p.limits)
 	c := availability.NewLimit(p.now, steps)
 	if k.measure == CPUTime && p.past != nil {
 		for _, h := range p.past.Hours(k.group, p.now.Add(-q.Within)) {
 			c.Take(p.now, h.fades(q.Within).Sub(p.now), true, h.CPUTime)
 		}
 	}
-	p.ceilings = append(p.ceilings, c)
+	p.limits = append(p.limits, c)
 	return c
 }

@@ -81,8 +81,8 @@ func (t *Tally) clone() *Tally {
 	return &c
 }
 
-// concerned lists the counters that hold for somebody.
-func (t *Tally) concerned(w Who) []int {
+// countersOf lists the counters that hold for somebody.
+func (t *Tally) countersOf(w Who) []int {
 	if list, known := t.of[w]; known {
 		return list
 	}
@@ -119,7 +119,7 @@ func (t *Tally) Count(j *Job) {
 		return
 	}
 	t.counted[j.ID] = true
-	for _, i := range t.concerned(j.Who) {
+	for _, i := range t.countersOf(j.Who) {
 		c := &t.counters[i]
 		for m, n := range j.need(t.book.quotas[c.quota].Within) {
 			c.used[m] += n
@@ -133,7 +133,7 @@ func (t *Tally) Refuses(j *Job) string {
 	if t.counted[j.ID] {
 		return ""
 	}
-	for _, i := range t.concerned(j.Who) {
+	for _, i := range t.countersOf(j.Who) {
 		c := &t.counters[i]
 		q := &t.book.quotas[c.quota]
 		need := j.need(q.Within)
@@ -174,17 +174,17 @@ func (t *Tally) frees(c *counter, m Measure) string {
 // Room is a room that asks the quotas first. What is counted stays so; each room counts
 // those that it takes by itself. Vjobs that are not among the jobs have no quotas.
 func (t *Tally) Room(inner queue.Capacity, jobs map[cluster.VJobID]*Job) queue.Capacity {
-	return &room{inner: inner, tally: t.clone(), jobs: jobs}
+	return &limitedCapacity{inner: inner, tally: t.clone(), jobs: jobs}
 }
 
-type room struct {
+type limitedCapacity struct {
 	inner queue.Capacity
 	tally *Tally
 	jobs  map[cluster.VJobID]*Job
 }
 
 // Take implements [queue.Capacity].
-func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+func (r *limitedCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	j, known := r.jobs[id]
 	if !known {
 		return r.inner.Take(id)

@@ -57,24 +57,24 @@ func (r *Request) Confirm() error {
 	if r.From.Before(r.Now) {
 		r.From = r.Now
 	}
-	lack, lacks := r.lacks(r.From)
+	lack, lacks := r.firstShortfall(r.From)
 	if !lacks {
 		return nil
 	}
-	if lack.pieces {
-		if err := r.alone(); err != nil {
+	if lack.fragmented {
+		if err := r.checkAlone(); err != nil {
 			return err
 		}
 	}
 	return &cluster.FieldError{
 		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "an instant from which on there is room",
-		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.words(lack), r.advice()),
+		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.describe(lack), r.advice()),
 	}
 }
 
-// alone says why there are no places for the vjob even where it is alone: then it has none
+// checkAlone says why there are no places for the vjob even where it is alone: then it has none
 // at any time.
-func (r *Request) alone() error {
+func (r *Request) checkAlone() error {
 	fits, short := r.Room().Take(r.VJob)
 	if fits {
 		return nil
@@ -85,8 +85,8 @@ func (r *Request) alone() error {
 	}
 }
 
-// words tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
-func (r *Request) words(s short) string {
+// describe tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
+func (r *Request) describe(s shortfall) string {
 	switch {
 	case s.power != "":
 		return s.power
@@ -94,16 +94,16 @@ func (r *Request) words(s short) string {
 		return "it would be over " + s.limit
 	case s.rule != "":
 		return "there are no places for its VMs" + r.beside(s.at) + ": in the way is " + s.rule
-	case s.pieces && r.Ruled:
+	case s.fragmented && r.Ruled:
 		return fmt.Sprintf("the %s CPU and %s that are free%s are not where its VMs would fit and its rules let them be", s.free.CPU, s.free.Memory, r.beside(s.at))
-	case s.pieces:
+	case s.fragmented:
 		return fmt.Sprintf("the %s CPU and %s that are free%s lie in pieces too small for its VMs", s.free.CPU, s.free.Memory, r.beside(s.at))
 	default:
 		return "only " + r.share(s.free) + " free" + r.beside(s.at)
 	}
 }
 
-func (r *Request) outlook() *availability.Profile {
+func (r *Request) profile() *availability.Profile {
 	since := r.Now.Truncate(time.Second) // so that full hours stay such
 	o := availability.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {

@@ -66,13 +66,13 @@ type Leads struct {
 
 // Select is what a policy decides beside the reservations.
 func Select(p queue.Policy, m *queue.Input, leads Leads) []queue.Verdict {
-	b := open(p, m, leads)
+	b := newDecision(p, m, leads)
 	if len(b.entries) == 0 {
 		return p.Select(m)
 	}
 	inner := *m
-	inner.Jobs, inner.Capacity = slices.Clone(m.Jobs), func() queue.Capacity { return b.room() }
-	first := b.room()
+	inner.Jobs, inner.Capacity = slices.Clone(m.Jobs), func() queue.Capacity { return b.capacity() }
+	first := b.capacity()
 	for i := range b.entries {
 		e := &b.entries[i]
 		fits := first.taken[e.ID]
@@ -89,19 +89,19 @@ func Select(p queue.Policy, m *queue.Input, leads Leads) []queue.Verdict {
 	return verdicts
 }
 
-// book is the reservations of a moment.
-type book struct {
+// decision is the reservations of a moment.
+type decision struct {
 	*queue.Input
-	empty   func() queue.Capacity
-	policy  queue.Policy
-	leads   Leads
-	entries []entry // by their date, then by ID
-	jobs    map[cluster.VJobID]*queue.Job
-	sent    map[cluster.VJobID]bool // they had to go for a reservation
+	empty     func() queue.Capacity
+	policy    queue.Policy
+	leads     Leads
+	entries   []entry // by their date, then by ID
+	jobs      map[cluster.VJobID]*queue.Job
+	preempted map[cluster.VJobID]bool // they had to go for a reservation
 }
 
-func open(p queue.Policy, m *queue.Input, leads Leads) *book {
-	b := &book{Input: m, empty: m.Capacity, policy: p, leads: leads, sent: map[cluster.VJobID]bool{}}
+func newDecision(p queue.Policy, m *queue.Input, leads Leads) *decision {
+	b := &decision{Input: m, empty: m.Capacity, policy: p, leads: leads, preempted: map[cluster.VJobID]bool{}}
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if phase, counts := b.phase(j); counts {
@@ -123,7 +123,7 @@ func open(p queue.Policy, m *queue.Input, leads Leads) *book {
 
 // phase tells how near the reservation of a vjob is. It reports false if no room is kept
 // for it: it has none, is over, on its way out, or held although it has begun.
-func (b *book) phase(j *queue.Job) (p phase, counts bool) {
+func (b *decision) phase(j *queue.Job) (p phase, counts bool) {
 	switch {
 	case j.Reservation.IsZero() || j.State.Terminal():
 		return 0, false
@@ -150,7 +150,7 @@ func running(j *queue.Job) bool {
 
 // verdict decides on a vjob with a reservation; it reports false where that is settled
 // for all vjobs alike, such as for those that are held.
-func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
+func (b *decision) verdict(e *entry, fits result) (v queue.Verdict, decided bool) {
 	switch {
 	case e.Busy || e.Held || e.Ineligible != "" && e.phase != runs:
 		return v, false
@@ -173,7 +173,7 @@ func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
 }
 
 // explain tells those that are suspended for whose reservation it may be.
-func (b *book) explain(verdicts []queue.Verdict) {
+func (b *decision) explain(verdicts []queue.Verdict) {
 	i := slices.IndexFunc(b.entries, func(e entry) bool { return e.phase == near || e.phase == due })
 	if i < 0 {
 		return
@@ -183,7 +183,7 @@ func (b *book) explain(verdicts []queue.Verdict) {
 	for k := range verdicts {
 		switch j, v := &b.Jobs[k], &verdicts[k]; {
 		case v.Target != queue.Suspend || j.Busy || j.Held:
-		case b.sent[j.ID]:
+		case b.preempted[j.ID]:
 			v.Reason = "suspended to make room for " + whose
 		default:
 			v.Reason += "; room is made for " + whose

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// due is when a vjob that waits comes before others; zero is never.
-func (e DynamicEASY) due(j *Job) time.Time {
+// dueAt is when a vjob that waits comes before others; zero is never.
+func (e DynamicEASY) dueAt(j *Job) time.Time {
 	const never = float64(100 * 365 * 24 * time.Hour)
 	wait := e.Due * float64(j.Walltime)
 	if wait <= 0 || wait > never || j.State.Terminal() {
@@ -16,15 +16,15 @@ func (e DynamicEASY) due(j *Job) time.Time {
 	return j.Submitted.Add(j.Ran + time.Duration(wait))
 }
 
-// dueFirst is the order of the queue in which those that have waited for long enough have
+// dueOrder is the order of the queue in which those that have waited for long enough have
 // come forward, as far as nobody of a higher level is before them. While one runs it has
 // waited no less, so nobody loses his place by running.
-func (e DynamicEASY) dueFirst(m *Input) []int {
-	turns, last := make([]turn, len(m.Jobs)), map[int]int{} // the furthest place of each level
+func (e DynamicEASY) dueOrder(m *Input) []int {
+	turns, last := make([]rankedJob, len(m.Jobs)), map[int]int{} // the furthest place of each level
 	for i := range m.Jobs {
-		j, t := &m.Jobs[i], turn{job: i, place: i + 1}
+		j, t := &m.Jobs[i], rankedJob{job: i, place: i + 1}
 		t.level = j.Level
-		if at := e.due(j); !at.IsZero() && !at.After(m.Now) {
+		if at := e.dueAt(j); !at.IsZero() && !at.After(m.Now) {
 			t.due, t.place = true, 0
 			for level, place := range last {
 				if level > j.Level {
@@ -35,7 +35,7 @@ func (e DynamicEASY) dueFirst(m *Input) []int {
 		last[j.Level] = max(last[j.Level], t.place)
 		turns[i] = t
 	}
-	slices.SortFunc(turns, turn.compare)
+	slices.SortFunc(turns, rankedJob.compare)
 	order := make([]int, len(turns))
 	for k := range turns {
 		order[k] = turns[k].job
@@ -43,14 +43,14 @@ func (e DynamicEASY) dueFirst(m *Input) []int {
 	return order
 }
 
-// turn is when a vjob is looked at.
-type turn struct {
+// rankedJob is when a vjob is looked at.
+type rankedJob struct {
 	job, level int
 	place      int // one that is due comes behind whoever has this place by the order
 	due        bool
 }
 
-func (t turn) compare(o turn) int {
+func (t rankedJob) compare(o rankedJob) int {
 	switch {
 	case t.place != o.place:
 		return cmp.Compare(t.place, o.place)

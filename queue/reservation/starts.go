@@ -6,33 +6,33 @@ import (
 	"vjob/queue"
 )
 
-// openings are the moments at which reservations that are ahead begin, each with a room
+// futureStarts are the moments at which reservations that are ahead begin, each with a room
 // as it will be then: in it are those that run and keep their room until then, and the
 // reservations. Whoever starts and keeps its room has to find places there as well, beside
 // all of them and by all rules; who makes room does not count. All may be moved.
-type openings struct {
-	list    []opening
+type futureStarts struct {
+	list    []futureStart
 	built   int          // how often
 	started []*queue.Job // that keep their room, since the room is asked
 }
 
-// opening is one of them.
-type opening struct {
+// futureStart is one of them.
+type futureStart struct {
 	*entry
-	at   time.Time
-	room queue.Capacity
+	at       time.Time
+	capacity queue.Capacity
 }
 
 // Each opening packs the whole cluster. Of what begins later than the first ones there are
 // only sums until its time comes nearer.
 const (
-	mostOpenings = 32
-	mostBuilt    = 4
+	maxStarts = 32
+	maxBuilt  = 4
 )
 
-// runsInto reports whether a vjob that starts now would leave a reservation without places.
+// conflict reports whether a vjob that starts now would leave a reservation without places.
 // If not, it is in the openings from now on.
-func (o *openings) runsInto(b *book, j *queue.Job) (short queue.Shortage, so bool) {
+func (o *futureStarts) conflict(b *decision, j *queue.Job) (short queue.Shortage, so bool) {
 	if o.list == nil {
 		o.build(b)
 	}
@@ -41,9 +41,9 @@ func (o *openings) runsInto(b *book, j *queue.Job) (short queue.Shortage, so boo
 		if !lasts(j, e.at, b.Now) {
 			continue
 		}
-		if ok, _ := e.room.Take(j.ID); !ok {
-			o.withdraw()
-			short = e.inTheWay(b.Now)
+		if ok, _ := e.capacity.Take(j.ID); !ok {
+			o.reset()
+			short = e.shortage(b.Now)
 			short.Rule += ", which would find no places beside it"
 			return short, true
 		}
@@ -51,26 +51,26 @@ func (o *openings) runsInto(b *book, j *queue.Job) (short queue.Shortage, so boo
 	return short, false
 }
 
-// withdraw takes the last vjob out, that does not start after all. When that has happened too
+// reset takes the last vjob out, that does not start after all. When that has happened too
 // often, it stays in for this time, and others may have to wait for the next.
-func (o *openings) withdraw() {
-	if o.built < mostBuilt {
+func (o *futureStarts) reset() {
+	if o.built < maxBuilt {
 		o.list = nil
 	}
 }
 
 // build fills the rooms. One in which a reservation finds no places in any case keeps
 // nobody from starting.
-func (o *openings) build(b *book) {
+func (o *futureStarts) build(b *decision) {
 	o.built++
-	o.list = []opening{}
+	o.list = []futureStart{}
 	for i := range b.entries {
 		e := &b.entries[i]
 		at := e.booking(b.Now).From
-		if e.phase >= due || len(o.list) >= mostOpenings {
+		if e.phase >= due || len(o.list) >= maxStarts {
 			continue
 		}
-		room, fits := b.places(at), true
+		room, fits := b.capacityAt(at), true
 		for k := range b.Jobs {
 			if j := &b.Jobs[k]; running(j) && b.keeps(j) && lasts(j, at, b.Now) {
 				room.Take(j.ID)
@@ -88,13 +88,13 @@ func (o *openings) build(b *book) {
 			}
 		}
 		if fits {
-			o.list = append(o.list, opening{e, at, room})
+			o.list = append(o.list, futureStart{e, at, room})
 		}
 	}
 }
 
-// places is an empty room as it is at another moment.
-func (b *book) places(at time.Time) queue.Capacity {
+// capacityAt is an empty room as it is at another moment.
+func (b *decision) capacityAt(at time.Time) queue.Capacity {
 	if b.CapacityAt != nil {
 		return b.CapacityAt(at)
 	}

@@ -137,7 +137,7 @@ func TestTimeChangesNoPlaces(t *testing.T) {
 func TestLine(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		line, err := multifactor.NewLine(rules())
+		line, err := multifactor.NewSorter(rules())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestLine(t *testing.T) {
 			slices.SortFunc(want, func(a, b multifactor.Priority) int { return a.Compare(&b) })
 			var got []multifactor.Priority
 			for _, id := range line.Order(now) {
-				r, _ := line.Rank(id, now)
+				r, _ := line.Priority(id, now)
 				got = append(got, r)
 			}
 			if !slices.Equal(got, want) {
@@ -175,13 +175,13 @@ func TestLine(t *testing.T) {
 
 // Between two instants at which Next says so, nothing changes.
 func TestNext(t *testing.T) {
-	line, err := multifactor.NewLine(rules())
+	line, err := multifactor.NewSorter(rules())
 	if err != nil {
 		t.Fatal(err)
 	}
 	line.Put(multifactor.Job{ID: 1, Submitted: noon, Deadline: noon.Add(day)})
 	at := func(now time.Time) multifactor.Priority {
-		r, there := line.Rank(1, now)
+		r, there := line.Priority(1, now)
 		if !there || len(line.Order(now)) != 1 {
 			t.Fatal("the vjob is not in the line")
 		}
@@ -207,15 +207,15 @@ func TestCalm(t *testing.T) {
 	c := multifactor.Hysteresis{Leap: 0.05}
 	for i := range 100 {
 		wiggle := 0.02 * float64(i%2)
-		if a, b := c.See("ann", 0.50+wiggle), c.See("bob", 0.51-wiggle); a != 0.50 || b != 0.51 {
+		if a, b := c.Update("ann", 0.50+wiggle), c.Update("bob", 0.51-wiggle); a != 0.50 || b != 0.51 {
 			t.Fatalf("at %d: %v and %v", i, a, b)
 		}
 	}
-	if a := c.See("ann", 0.44); a != 0.44 {
+	if a := c.Update("ann", 0.44); a != 0.44 {
 		t.Errorf("after a leap: %v", a)
 	}
 	c.Forget(func(account string) bool { return account == "ann" })
-	if a, b := c.See("ann", 0.45), c.See("bob", 0.5); a != 0.44 || b != 0.5 {
+	if a, b := c.Update("ann", 0.45), c.Update("bob", 0.5); a != 0.44 || b != 0.5 {
 		t.Errorf("after forgetting bob: %v and %v", a, b)
 	}
 }
@@ -229,19 +229,19 @@ func TestWrongRules(t *testing.T) {
 	} {
 		r := rules()
 		change(&r)
-		_, err := multifactor.NewLine(r)
+		_, err := multifactor.NewSorter(r)
 		if wrong, ok := errors.AsType[*cluster.FieldError](err); !ok || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 }
 
-func ExampleLine() {
-	line, _ := multifactor.NewLine(multifactor.Rules{Weights: multifactor.Weights{Age: 100, Queue: 1000}, OldAge: 10 * day, Horizon: day})
+func ExampleSorter() {
+	line, _ := multifactor.NewSorter(multifactor.Rules{Weights: multifactor.Weights{Age: 100, Queue: 1000}, OldAge: 10 * day, Horizon: day})
 	line.Put(multifactor.Job{ID: 7, Submitted: noon.Add(-5 * day)})
 	line.Put(multifactor.Job{ID: 8, Submitted: noon.Add(-day), Queue: 0.5})
 	for _, id := range line.Order(noon) {
-		r, _ := line.Rank(id, noon)
+		r, _ := line.Priority(id, noon)
 		fmt.Println(id, &r)
 	}
 	// Output:
@@ -251,10 +251,10 @@ func ExampleLine() {
 
 func BenchmarkLine(b *testing.B) {
 	const jobs = 100_000
-	fill := func(b *testing.B) *multifactor.Line {
+	fill := func(b *testing.B) *multifactor.Sorter {
 		b.Helper()
 		rng := rand.New(rand.NewPCG(1, 0))
-		line, err := multifactor.NewLine(rules())
+		line, err := multifactor.NewSorter(rules())
 		if err != nil {
 			b.Fatal(err)
 		}

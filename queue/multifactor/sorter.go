@@ -8,19 +8,19 @@ import (
 	"vjob/cluster"
 )
 
-// Line is the vjobs in order. It takes changes one by one and sorts only if there were
+// Sorter is the vjobs in order. It takes changes one by one and sorts only if there were
 // some, or if time has changed a priority. It belongs to one goroutine.
-type Line struct {
-	rules  Rules
-	jobs   []Job // in no order; a place that is free has the zero ID
-	free   []int32
-	where  map[cluster.VJobID]int32 // in jobs
-	places []place                  // in the order of the last time, then those that came since
-	order  []cluster.VJobID
-	at     [2]int64       // steps of age and of urgency at the last time, if they count
-	dated  int            // how many have a deadline
-	news   map[int32]bool // those of jobs that have changed since
-	gone   bool           // some were dropped
+type Sorter struct {
+	rules   Rules
+	jobs    []Job // in no order; a place that is free has the zero ID
+	free    []int32
+	index   map[cluster.VJobID]int32 // in jobs
+	places  []place                  // in the order of the last time, then those that came since
+	order   []cluster.VJobID
+	at      [2]int64       // steps of age and of urgency at the last time, if they count
+	dated   int            // how many have a deadline
+	changed map[int32]bool // those of jobs that have changed since
+	dropped bool           // some were dropped
 }
 
 // place is what is sorted: little, since it is moved about.
@@ -31,18 +31,18 @@ type place struct {
 	job       int32 // in Line.jobs
 }
 
-// NewLine is an empty line; an error tells which rule is wrong.
-func NewLine(r Rules) (*Line, error) {
+// NewSorter is an empty line; an error tells which rule is wrong.
+func NewSorter(r Rules) (*Sorter, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	return &Line{rules: r, where: map[cluster.VJobID]int32{}, news: map[int32]bool{}}, nil
+	return &Sorter{rules: r, index: map[cluster.VJobID]int32{}, changed: map[int32]bool{}}, nil
 }
 
 // Put adds a vjob, whose ID is not 0, or changes what is known of it. One that is the
 // same changes nothing.
-func (l *Line) Put(j Job) {
-	i, there := l.where[j.ID]
+func (l *Sorter) Put(j Job) {
+	i, there := l.index[j.ID]
 	switch {
 	case there && l.jobs[i] == j:
 		return
@@ -55,11 +55,11 @@ func (l *Line) Put(j Job) {
 		l.jobs = append(l.jobs, Job{})
 	}
 	if !there {
-		l.where[j.ID] = i
+		l.index[j.ID] = i
 		l.places = append(l.places, place{id: j.ID, job: i})
 	}
 	l.dated += dated(&j) - dated(&l.jobs[i])
-	l.jobs[i], l.news[i] = j, true
+	l.jobs[i], l.changed[i] = j, true
 }
 
 // dated counts a vjob with a deadline.
@@ -72,35 +72,35 @@ func dated(j *Job) int {
 
 // Drop removes a vjob; one that is not there changes nothing. Its place in the order is
 // closed when that is asked for, and until then not given to another.
-func (l *Line) Drop(id cluster.VJobID) {
-	if i, there := l.where[id]; there {
-		delete(l.where, id)
+func (l *Sorter) Drop(id cluster.VJobID) {
+	if i, there := l.index[id]; there {
+		delete(l.index, id)
 		l.dated -= dated(&l.jobs[i])
-		l.jobs[i], l.news[i], l.gone = Job{}, true, true
+		l.jobs[i], l.changed[i], l.dropped = Job{}, true, true
 	}
 }
 
 // Order is the line at an instant. It stays the line's own: it is right until the next
 // call, and must not be changed.
-func (l *Line) Order(now time.Time) []cluster.VJobID {
+func (l *Sorter) Order(now time.Time) []cluster.VJobID {
 	var at [2]int64
-	if l.ages() {
+	if l.ageCounts() {
 		at[0] = steps(now, l.rules.OldAge)
 	}
-	if l.presses() {
+	if l.urgencyCounts() {
 		at[1] = steps(now, l.rules.Horizon)
 	}
 	switch {
 	case l.at != at:
-		l.close()
+		l.removeDropped()
 		l.sort(l.places, now)
-	case len(l.news) > 0:
+	case len(l.changed) > 0:
 		l.merge(now)
 	default:
 		return l.order
 	}
 	l.at = at
-	clear(l.news)
+	clear(l.changed)
 	l.order = l.order[:0]
 	for i := range l.places {
 		l.order = append(l.order, l.places[i].id)
@@ -109,7 +109,7 @@ func (l *Line) Order(now time.Time) []cluster.VJobID {
 }
 
 // sort puts places in order, with the keys of an instant.
-func (l *Line) sort(places []place, now time.Time) {
+func (l *Sorter) sort(places []place, now time.Time) {
 	for i := range places {
 		p := &places[i]
 		j := &l.jobs[p.job]
@@ -126,12 +126,12 @@ func (p *place) compare(o *place) int {
 }
 
 // merge puts those that have changed in order among the others, who are.
-func (l *Line) merge(now time.Time) {
-	l.close()
+func (l *Sorter) merge(now time.Time) {
+	l.removeDropped()
 	var changed []place
 	same := l.places[:0]
 	for _, p := range l.places {
-		if l.news[p.job] {
+		if l.changed[p.job] {
 			changed = append(changed, p)
 		} else {
 			same = append(same, p)
@@ -151,12 +151,12 @@ func (l *Line) merge(now time.Time) {
 	}
 }
 
-// close removes the places of those that were dropped.
-func (l *Line) close() {
-	if !l.gone {
+// removeDropped removes the places of those that were dropped.
+func (l *Sorter) removeDropped() {
+	if !l.dropped {
 		return
 	}
-	l.gone = false
+	l.dropped = false
 	l.places = slices.DeleteFunc(l.places, func(p place) bool {
 		gone := l.jobs[p.job].ID == 0
 		if gone {
@@ -166,25 +166,25 @@ func (l *Line) close() {
 	})
 }
 
-// Rank is the rank of a vjob at an instant; it reports false for one that is not there.
-func (l *Line) Rank(id cluster.VJobID, now time.Time) (r Priority, there bool) {
-	i, there := l.where[id]
+// Priority is the rank of a vjob at an instant; it reports false for one that is not there.
+func (l *Sorter) Priority(id cluster.VJobID, now time.Time) (r Priority, there bool) {
+	i, there := l.index[id]
 	if !there {
 		return Priority{}, false
 	}
 	return l.rules.Of(&l.jobs[i], now), true
 }
 
-// ages and presses report whether time changes priorities, by age and by deadlines.
-func (l *Line) ages() bool    { return l.rules.Age > 0 && len(l.where) > 0 }
-func (l *Line) presses() bool { return l.rules.Deadline > 0 && l.dated > 0 }
+// ageCounts and presses report whether time changes priorities, by age and by deadlines.
+func (l *Sorter) ageCounts() bool     { return l.rules.Age > 0 && len(l.index) > 0 }
+func (l *Sorter) urgencyCounts() bool { return l.rules.Deadline > 0 && l.dated > 0 }
 
 // Next is when time alone changes a priority again; zero: it does not.
-func (l *Line) Next(now time.Time) (next time.Time) {
-	if l.ages() {
+func (l *Sorter) Next(now time.Time) (next time.Time) {
+	if l.ageCounts() {
 		next = after(now, l.rules.OldAge)
 	}
-	if l.presses() {
+	if l.urgencyCounts() {
 		if t := after(now, l.rules.Horizon); next.IsZero() || t.Before(next) {
 			next = t
 		}

@@ -13,15 +13,15 @@ type Dependency struct {
 	Array, Start bool
 }
 
-// mostLinks bounds how long a chain is foretold of those that wait for each other.
-const mostLinks = 8
+// maxChain bounds how long a chain is foretold of those that wait for each other.
+const maxChain = 8
 
-// follow plans those that wait for others, once it is foretold when these start or end;
+// planDependents plans those that wait for others, once it is foretold when these start or end;
 // those that wait for room only were planned before.
-func (f *forecast) follow() {
-	for more, links := true, 0; more && links < mostLinks; links++ {
+func (f *forecast) planDependents() {
+	for more, links := true, 0; more && links < maxChain; links++ {
 		more = false
-		var foretold spans // until somebody asks
+		var foretold eventTimes // until somebody asks
 		for i := range f.Jobs {
 			j := &f.Jobs[i]
 			if len(j.After) == 0 || !f.bars[i].Start.IsZero() {
@@ -38,18 +38,18 @@ func (f *forecast) follow() {
 			if !ok {
 				continue
 			}
-			f.settle(j, start, because)
+			f.occupy(j, start, because)
 			f.plan(i, start)
 			f.bars[i].Why, more = j.Reason+"; that is foretold for "+f.clock(met), true
 		}
 	}
 }
 
-// spans are when vjobs and arrays start and end, as far as that is foretold.
-type spans map[Dependency]time.Time
+// eventTimes are when vjobs and arrays start and end, as far as that is foretold.
+type eventTimes map[Dependency]time.Time
 
-func (f *forecast) spans() spans {
-	s := spans{}
+func (f *forecast) spans() eventTimes {
+	s := eventTimes{}
 	see := func(t Dependency, at time.Time) {
 		if before, seen := s[t]; !seen || !before.IsZero() && (at.IsZero() || at.After(before)) {
 			s[t] = at // zero: of one it is not known
@@ -73,7 +73,7 @@ func (f *forecast) spans() spans {
 
 // met is when the last of some ties is; it reports false if that cannot be known, or all
 // are already: then something else is waited for.
-func (s spans) met(ties []Dependency) (last time.Time, known bool) {
+func (s eventTimes) met(ties []Dependency) (last time.Time, known bool) {
 	for _, t := range ties {
 		at, there := s[t]
 		switch {

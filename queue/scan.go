@@ -6,50 +6,50 @@ import (
 	"vjob/cluster"
 )
 
-// walk is a policy's way through the queue. What the policies have in common is
+// scan is a policy's way through the queue. What the policies have in common is
 // settled at its beginning: vjobs that are under way, over, or held.
-type walk struct {
+type scan struct {
 	*Input
 	jobs     []Job
-	room     Capacity
+	capacity Capacity
 	verdicts []Verdict
-	settled  []bool
+	decided  []bool
 	runs     []bool // is to run
 	waiting  []int  // those that wait for room, in order
 }
 
-// begin settles the vjobs on which a policy has no say.
-func begin(m *Input) *walk {
+// newScan settles the vjobs on which a policy has no say.
+func newScan(m *Input) *scan {
 	jobs := m.Jobs
-	w := &walk{
-		Input: m, jobs: jobs, room: m.Capacity(),
-		verdicts: make([]Verdict, len(jobs)), settled: make([]bool, len(jobs)), runs: make([]bool, len(jobs)),
+	w := &scan{
+		Input: m, jobs: jobs, capacity: m.Capacity(),
+		verdicts: make([]Verdict, len(jobs)), decided: make([]bool, len(jobs)), runs: make([]bool, len(jobs)),
 	}
 	for i, j := range jobs {
 		switch {
 		case j.Fixed != nil:
-			w.settle(i, j.Fixed.Target, j.Fixed.Reason)
+			w.decide(i, j.Fixed.Target, j.Fixed.Reason)
 			w.verdicts[i] = *j.Fixed
 		case j.State.Terminal():
-			w.settle(i, Wait, "is "+j.State.String())
+			w.decide(i, Wait, "is "+j.State.String())
 		case j.Busy:
-			w.settle(i, j.Bound, "is "+j.State.String())
+			w.decide(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
-			w.settle(i, Suspend, "suspended: it is held")
+			w.decide(i, Suspend, "suspended: it is held")
 		case j.Held:
-			w.settle(i, Wait, WhyHeld(j.VJob))
+			w.decide(i, Wait, WhyHeld(j.VJob))
 		case j.Ineligible != "" && j.State.Ready():
-			w.settle(i, Wait, "waits: "+j.Ineligible)
+			w.decide(i, Wait, "waits: "+j.Ineligible)
 		}
 	}
 	return w
 }
 
-// passed counts a settled vjob when its turn comes. One that is under way to run
+// alreadyDecided counts a settled vjob when its turn comes. One that is under way to run
 // takes its room in its order, not before: otherwise a running vjob would be
 // parked for one behind it that happens to be resumed just now.
-func (w *walk) passed(i int) bool {
-	if !w.settled[i] {
+func (w *scan) alreadyDecided(i int) bool {
+	if !w.decided[i] {
 		return false
 	}
 	if j := w.jobs[i]; j.Busy && j.Bound == Run {
@@ -60,7 +60,7 @@ func (w *walk) passed(i int) bool {
 
 // takeBusy lets those that are under way to run take their room before anybody
 // else, for policies that never park: nobody is to be started in their room.
-func (w *walk) takeBusy() {
+func (w *scan) takeBusy() {
 	for i, j := range w.jobs {
 		if j.Busy && j.Bound == Run {
 			w.take(i)
@@ -71,72 +71,72 @@ func (w *walk) takeBusy() {
 // takeRunning lets those that run keep their room. Should one fit no more, because a
 // node was lost, it goes on all the same: its VMs are where they are until somebody
 // decides otherwise. It reports whether all fit.
-func (w *walk) takeRunning() (fit bool) {
+func (w *scan) takeRunning() (fit bool) {
 	fit = true
 	for i, j := range w.jobs {
-		if !w.settled[i] && j.State == cluster.Running {
+		if !w.decided[i] && j.State == cluster.Running {
 			ok, _ := w.take(i)
 			fit = fit && ok
-			w.settle(i, Run, "runs")
+			w.decide(i, Run, "runs")
 		}
 	}
 	return fit
 }
 
-func (w *walk) take(i int) (ok bool, short Shortage) { return w.room.Take(w.jobs[i].ID) }
+func (w *scan) take(i int) (ok bool, short Shortage) { return w.capacity.Take(w.jobs[i].ID) }
 
-func (w *walk) settle(i int, wish Target, reason string) {
+func (w *scan) decide(i int, wish Target, reason string) {
 	w.verdicts[i] = Verdict{Target: wish, Reason: reason}
-	w.settled[i] = true
+	w.decided[i] = true
 	w.runs[i] = wish == Run
 }
 
 // wait leaves a vjob in the queue and tells its place there.
-func (w *walk) wait(i int, why string) {
-	w.settle(i, Wait, fmt.Sprintf("waits: %s; %s", why, w.line()))
+func (w *scan) wait(i int, why string) {
+	w.decide(i, Wait, fmt.Sprintf("waits: %s; %s", why, w.position()))
 	w.waiting = append(w.waiting, i)
 }
 
 // refuse leaves a vjob in the queue that does not fit. One for which a quota or a power budget
 // is used up has no place in line: it holds up no other.
-func (w *walk) refuse(i int, short Shortage) {
+func (w *scan) refuse(i int, short Shortage) {
 	if short.Limit == "" {
 		w.wait(i, short.String())
 		return
 	}
-	w.settle(i, Wait, "waits: "+short.Limit)
+	w.decide(i, Wait, "waits: "+short.Limit)
 }
 
-// let lets a vjob run if it fits; else it makes room, or waits for some.
-func (w *walk) let(i int) {
-	if w.passed(i) {
+// admit lets a vjob run if it fits; else it makes room, or waits for some.
+func (w *scan) admit(i int) {
+	if w.alreadyDecided(i) {
 		return
 	}
 	ok, short := w.take(i)
 	switch {
 	case ok && w.jobs[i].State == cluster.Running:
-		w.settle(i, Run, "runs")
+		w.decide(i, Run, "runs")
 	case ok:
-		w.settle(i, Run, "runs: there is room")
+		w.decide(i, Run, "runs: there is room")
 	case w.jobs[i].State == cluster.Running:
-		w.park(i, "to make room for "+w.ahead(i), short)
+		w.suspend(i, "to make room for "+w.earlierRunning(i), short)
 	default:
 		w.refuse(i, short)
 	}
 }
 
-// park has a vjob that runs make room. One for which there is less of something than there
+// suspend has a vjob that runs make room. One for which there is less of something than there
 // was, as of power, does not do it for others.
-func (w *walk) park(i int, why string, short Shortage) {
+func (w *scan) suspend(i int, why string, short Shortage) {
 	if short.Limit != "" {
-		w.settle(i, Suspend, "suspended: "+short.Limit)
+		w.decide(i, Suspend, "suspended: "+short.Limit)
 		return
 	}
-	w.settle(i, Suspend, "suspended "+why+": "+short.String())
+	w.decide(i, Suspend, "suspended "+why+": "+short.String())
 }
 
-// parks reports whether a running vjob is to be parked that nobody holds.
-func (w *walk) parks() bool {
+// suspendsAny reports whether a running vjob is to be parked that nobody holds.
+func (w *scan) suspendsAny() bool {
 	for i, v := range w.verdicts {
 		if v.Target == Suspend && !w.jobs[i].Held && !w.jobs[i].Busy {
 			return true

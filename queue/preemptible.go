@@ -24,13 +24,13 @@ func (y Preemptible) Keeps(j *cluster.VJob) bool {
 // Select lets the policy choose among those that are not best-effort, in a room in which
 // those are that keep theirs.
 func (y Preemptible) Select(m *Input) []Verdict {
-	d := divide(y.Policy, m)
-	if len(d.kept) == 0 && len(d.rest) == 0 {
-		return endings(m, y.Policy.Select(m))
+	d := newPartition(y.Policy, m)
+	if len(d.kept) == 0 && len(d.bestEffort) == 0 {
+		return describeEnds(m, y.Policy.Select(m))
 	}
 	inner := *m
-	inner.Jobs, inner.Capacity = make([]Job, len(d.firm)), func() Capacity { return d.room() }
-	for k, i := range d.firm {
+	inner.Jobs, inner.Capacity = make([]Job, len(d.regular)), func() Capacity { return d.capacity() }
+	for k, i := range d.regular {
 		inner.Jobs[k] = m.Jobs[i]
 		if v, kept := d.kept[m.Jobs[i].ID]; kept {
 			inner.Jobs[k].Fixed = &v
@@ -38,28 +38,28 @@ func (y Preemptible) Select(m *Input) []Verdict {
 	}
 	verdicts := make([]Verdict, len(m.Jobs))
 	for k, v := range y.Policy.Select(&inner) {
-		verdicts[d.firm[k]] = v
+		verdicts[d.regular[k]] = v
 	}
-	if len(d.rest) > 0 {
-		d.fill(verdicts)
+	if len(d.bestEffort) > 0 {
+		d.fillBestEffort(verdicts)
 	}
-	return endings(m, verdicts)
+	return describeEnds(m, verdicts)
 }
 
-// division is the vjobs of a moment, divided by how they make room.
-type division struct {
+// partition is the vjobs of a moment, divided by how they make room.
+type partition struct {
 	*Input
-	kept map[cluster.VJobID]Verdict // they keep their room, and why
-	firm []int                      // whose the policy is, those that are kept or under way among them
-	rest []int                      // that have what it leaves
+	kept       map[cluster.VJobID]Verdict // they keep their room, and why
+	regular    []int                      // whose the policy is, those that are kept or under way among them
+	bestEffort []int                      // that have what it leaves
 }
 
-func divide(p Policy, m *Input) *division {
-	d := &division{Input: m, kept: map[cluster.VJobID]Verdict{}}
+func newPartition(p Policy, m *Input) *partition {
+	d := &partition{Input: m, kept: map[cluster.VJobID]Verdict{}}
 	room := Capacity(nil)
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
-		if v, keeps := j.keeps(p, m.Now); keeps {
+		if v, keeps := j.keepsCapacity(p, m.Now); keeps {
 			if room == nil {
 				room = m.Capacity()
 			}
@@ -68,17 +68,17 @@ func divide(p Policy, m *Input) *division {
 			}
 		}
 		if _, kept := d.kept[j.ID]; j.BestEffort && !kept && !j.Busy && j.Fixed == nil && !j.State.Terminal() {
-			d.rest = append(d.rest, i)
+			d.bestEffort = append(d.bestEffort, i)
 		} else {
-			d.firm = append(d.firm, i)
+			d.regular = append(d.regular, i)
 		}
 	}
 	return d
 }
 
-// keeps reports whether a vjob that runs makes no room, by its own terms: also one that
+// keepsCapacity reports whether a vjob that runs makes no room, by its own terms: also one that
 // would have to start anew, where others would be suspended for a while in any case.
-func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
+func (j *Job) keepsCapacity(p Policy, now time.Time) (v Verdict, keeps bool) {
 	if j.State != cluster.Running || j.Busy || j.Held && j.NonPreemptible == "" || j.Fixed != nil {
 		return v, false
 	}
@@ -101,9 +101,9 @@ func (j *Job) keeps(p Policy, now time.Time) (v Verdict, keeps bool) {
 	return v, true
 }
 
-// room is a room with those in it that keep theirs.
-func (d *division) room() *keptRoom {
-	r := &keptRoom{Capacity: d.Capacity(), in: map[cluster.VJobID]bool{}}
+// capacity is a room with those in it that keep theirs.
+func (d *partition) capacity() *preloaded {
+	r := &preloaded{Capacity: d.Capacity(), taken: map[cluster.VJobID]bool{}}
 	for i := range d.Jobs {
 		if id := d.Jobs[i].ID; d.kept[id].Target == Run {
 			r.Take(id)
@@ -112,59 +112,59 @@ func (d *division) room() *keptRoom {
 	return r
 }
 
-// keptRoom takes nobody twice.
-type keptRoom struct {
+// preloaded takes nobody twice.
+type preloaded struct {
 	Capacity
-	in map[cluster.VJobID]bool
+	taken map[cluster.VJobID]bool
 }
 
 // Take implements [Capacity].
-func (r *keptRoom) Take(id cluster.VJobID) (ok bool, short Shortage) {
-	if r.in[id] {
+func (r *preloaded) Take(id cluster.VJobID) (ok bool, short Shortage) {
+	if r.taken[id] {
 		return true, short
 	}
 	ok, short = r.Capacity.Take(id)
-	r.in[id] = ok
+	r.taken[id] = ok
 	return ok, short
 }
 
-// fill gives those that are best-effort what the others leave: those that run keep it, as
+// fillBestEffort gives those that are best-effort what the others leave: those that run keep it, as
 // far as it goes, so that nobody makes room for another of them.
-func (d *division) fill(verdicts []Verdict) {
-	jobs := make([]Job, len(d.rest))
-	for k, i := range d.rest {
+func (d *partition) fillBestEffort(verdicts []Verdict) {
+	jobs := make([]Job, len(d.bestEffort))
+	for k, i := range d.bestEffort {
 		jobs[k] = d.Jobs[i]
 	}
-	room := d.room()
-	for _, i := range d.firm {
+	room := d.capacity()
+	for _, i := range d.regular {
 		if verdicts[i].Target == Run {
 			room.Take(d.Jobs[i].ID)
 		}
 	}
 	own := *d.Input
 	own.Jobs, own.Capacity = jobs, func() Capacity { return room }
-	w := begin(&own)
+	w := newScan(&own)
 	for k := range jobs {
-		if w.settled[k] || jobs[k].State != cluster.Running {
+		if w.decided[k] || jobs[k].State != cluster.Running {
 			continue
 		}
 		if ok, short := w.take(k); ok {
-			w.settle(k, Run, "runs: nobody else wants its room")
+			w.decide(k, Run, "runs: nobody else wants its room")
 		} else {
-			w.park(k, "to make room, since it is best-effort", short)
+			w.suspend(k, "to make room, since it is best-effort", short)
 		}
 	}
 	for k := range jobs {
-		if w.settled[k] {
+		if w.decided[k] {
 			continue
 		}
 		if ok, short := w.take(k); ok {
-			w.settle(k, Run, "runs: nobody else wants the room")
+			w.decide(k, Run, "runs: nobody else wants the room")
 		} else {
 			w.refuse(k, short)
 		}
 	}
-	for k, i := range d.rest {
+	for k, i := range d.bestEffort {
 		verdicts[i] = w.verdicts[k]
 	}
 }
@@ -172,8 +172,8 @@ func (d *division) fill(verdicts []Verdict) {
 // Ends reports whether a vjob that is to make room is ended, and starts anew later.
 func Ends(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
 
-// endings tells those that are ended to make room that they are not suspended.
-func endings(m *Input, verdicts []Verdict) []Verdict {
+// describeEnds tells those that are ended to make room that they are not suspended.
+func describeEnds(m *Input, verdicts []Verdict) []Verdict {
 	for i := range verdicts {
 		j, v := &m.Jobs[i], &verdicts[i]
 		if v.Target != Suspend || j.Busy || !Ends(j.VJob) {

@@ -9,12 +9,12 @@ import (
 	"vjob/queue/availability"
 )
 
-// room is a room in which those are placed before all others whose room is kept.
-type room struct {
+// reservedCapacity is a room in which those are placed before all others whose room is kept.
+type reservedCapacity struct {
 	queue.Capacity
-	book  *book
-	taken map[cluster.VJobID]answer // of those that were placed so
-	later *availability.Profile     // beside all that keep their room, and what is reserved
+	decision *decision
+	taken    map[cluster.VJobID]result // of those that were placed so
+	later    *availability.Profile     // beside all that keep their room, and what is reserved
 	// next is the first reservation for which room is being made; nil: for none. Idle is what
 	// is free beside these reservations and all that have not left their room yet: nobody
 	// else is started where somebody has to make room first.
@@ -23,23 +23,23 @@ type room struct {
 	// Soon is as later, but for reservations that are further ahead, and with those that
 	// make room. Near is when the last reservation begins for which room is being made, eve
 	// that of the last before which nobody starts who would have to make room.
-	soon      *availability.Profile
-	near, eve time.Time
-	openings  openings
-	evening   eve
+	soon                 *availability.Profile
+	nearUntil, horizonAt time.Time
+	starts               futureStarts
+	horizon              suspensionHorizon
 }
 
-// answer is that of the room.
-type answer struct {
+// result is that of the room.
+type result struct {
 	ok    bool
 	short queue.Shortage
 }
 
-// room places those that keep their room, then the reservations that should run, then
+// capacity places those that keep their room, then the reservations that should run, then
 // those for which room is being made.
-func (b *book) room() *room {
-	r := &room{
-		Capacity: b.empty(), book: b, taken: map[cluster.VJobID]answer{},
+func (b *decision) capacity() *reservedCapacity {
+	r := &reservedCapacity{
+		Capacity: b.empty(), decision: b, taken: map[cluster.VJobID]result{},
 		later: availability.New(b.Now, b.Total, cluster.Resources{}), soon: availability.New(b.Now, b.Total, cluster.Resources{}), idle: b.Total,
 	}
 	for i := range b.Jobs {
@@ -58,7 +58,7 @@ func (b *book) room() *room {
 				continue
 			}
 			if p != ahead {
-				r.urge(e)
+				r.addNear(e)
 			}
 			if p != ahead && r.place(e.Job) && p == due {
 				continue
@@ -67,16 +67,16 @@ func (b *book) room() *room {
 			r.later.Book(booking.From, booking.Need, booking.Length)
 			if p != ahead || !booking.From.After(b.Now.Add(b.leads.Start)) {
 				r.soon.Book(booking.From, booking.Need, booking.Length)
-				r.eve = later(r.eve, booking.From)
+				r.horizonAt = later(r.horizonAt, booking.From)
 			}
 		}
 	}
 	return r
 }
 
-func (r *room) urge(e *entry) {
-	from := e.booking(r.book.Now).From
-	r.idle, r.near, r.eve = r.idle.Minus(e.Need), later(r.near, from), later(r.eve, from)
+func (r *reservedCapacity) addNear(e *entry) {
+	from := e.booking(r.decision.Now).From
+	r.idle, r.nearUntil, r.horizonAt = r.idle.Minus(e.Need), later(r.nearUntil, from), later(r.horizonAt, from)
 	if r.next == nil {
 		r.next = e
 	}
@@ -90,85 +90,85 @@ func later(a, b time.Time) time.Time {
 }
 
 // keeps reports whether a vjob that runs keeps its room until its end.
-func (b *book) keeps(j *queue.Job) bool {
+func (b *decision) keeps(j *queue.Job) bool {
 	return !j.Reservation.IsZero() || j.NonPreemptible != "" || queue.Preemptible{Policy: b.policy}.Keeps(j.VJob)
 }
 
 // place gives a vjob its room before others; one that does not wait for it occupies it
 // from now on.
-func (r *room) place(j *queue.Job) bool {
+func (r *reservedCapacity) place(j *queue.Job) bool {
 	ok, short := r.Capacity.Take(j.ID)
-	r.taken[j.ID] = answer{ok, short}
-	if running(j) || ok && !r.book.Now.Before(j.Reservation) {
+	r.taken[j.ID] = result{ok, short}
+	if running(j) || ok && !r.decision.Now.Before(j.Reservation) {
 		r.occupy(j)
 	}
 	return ok
 }
 
-func (r *room) occupy(j *queue.Job) {
+func (r *reservedCapacity) occupy(j *queue.Job) {
 	left, ends := j.Left()
 	r.later.Occupy(j.Need, left, ends)
 	r.soon.Occupy(j.Need, left, ends)
 }
 
 // Take implements [queue.Capacity].
-func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+func (r *reservedCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	if a, placed := r.taken[id]; placed {
 		return a.ok, a.short
 	}
-	j, known := r.book.jobs[id]
+	j, known := r.decision.jobs[id]
 	if !known {
 		return r.Capacity.Take(id)
 	}
-	starts, keeps := !running(j), r.book.keeps(j)
+	starts, keeps := !running(j), r.decision.keeps(j)
 	if starts && r.next != nil && !j.Need.Fits(r.idle) {
-		return false, r.next.inTheWay(r.book.Now)
+		return false, r.next.shortage(r.decision.Now)
 	}
 	if keeps {
-		if short, runsInto := r.runsInto(j); starts && runsInto {
+		if short, runsInto := r.conflict(j); starts && runsInto {
 			return false, short
 		}
-	} else if e := r.hasToGo(j, starts); e != nil {
-		r.book.sent[id] = true
-		return false, e.inTheWay(r.book.Now)
+	} else if e := r.mustSuspendFor(j, starts); e != nil {
+		r.decision.preempted[id] = true
+		return false, e.shortage(r.decision.Now)
 	} else if starts {
-		if e := r.evening.runsInto(r, j); e != nil {
-			return false, e.inTheWay(r.book.Now)
+		if e := r.horizon.conflict(r, j); e != nil {
+			return false, e.shortage(r.decision.Now)
 		}
 	}
 	switch ok, short = r.Capacity.Take(id); {
 	case ok:
-		r.took(j, starts, keeps)
+		r.onTaken(j, starts, keeps)
 	case starts && keeps:
-		r.openings.withdraw()
+		r.starts.reset()
 	case starts:
-		r.evening.withdraw()
+		r.horizon.reset()
 	}
 	return ok, short
 }
 
-func (r *room) took(j *queue.Job, starts, keeps bool) {
+func (r *reservedCapacity) onTaken(j *queue.Job, starts, keeps bool) {
 	switch {
 	case keeps:
 		r.occupy(j)
-	case !r.eve.IsZero():
-		r.soon.Occupy(j.Need, r.eve.Sub(r.book.Now)+time.Second, true)
+	case !r.horizonAt.IsZero():
+		r.soon.Occupy(j.Need, r.horizonAt.Sub(r.decision.Now)+time.Second, true)
 	}
-	r.evening.took(j)
+	r.horizon.onTaken(j)
 	if starts {
 		r.idle = r.idle.Minus(j.Need)
 	}
 	if starts && keeps {
-		r.openings.started = append(r.openings.started, j)
+		r.starts.started = append(r.starts.started, j)
 	}
 }
 
-// hasToGo is the reservation for which a vjob that makes room has to: because it is near,
+// mustSuspendFor is the reservation for which a vjob that makes room has to: because it is near,
 // or because it is not worth while to start before it. It is nil if there is none.
-func (r *room) hasToGo(j *queue.Job, starts bool) *entry {
-	until, now := r.near, r.book.Now
+func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
+	until, now := r.nearUntil, r.decision.Now
 	if starts {
-		until = r.eve
+		until = r.horizonAt
 	}
 	if until.IsZero() {
 		return nil
@@ -177,33 +177,33 @@ func (r *room) hasToGo(j *queue.Job, starts bool) *entry {
 	if !lacks || !at.After(now) {
 		return nil
 	}
-	for i := range r.book.entries {
-		if e := &r.book.entries[i]; e.covers(at, now) {
+	for i := range r.decision.entries {
+		if e := &r.decision.entries[i]; e.covers(at, now) {
 			return e
 		}
 	}
 	return nil
 }
 
-// inTheWay is the shortage of those for whom a reservation leaves no room.
-func (e *entry) inTheWay(now time.Time) queue.Shortage {
+// shortage is the shortage of those for whom a reservation leaves no room.
+func (e *entry) shortage(now time.Time) queue.Shortage {
 	return queue.Shortage{Rule: fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, now))}
 }
 
-// forGood is longer than anything runs that has no walltime.
-const forGood = 100 * 365 * 24 * time.Hour
+// endless is longer than anything runs that has no walltime.
+const endless = 100 * 365 * 24 * time.Hour
 
-// runsInto reports whether a vjob that starts now would lack room that a reservation
+// conflict reports whether a vjob that starts now would lack room that a reservation
 // needs before it ends.
-func (r *room) runsInto(j *queue.Job) (short queue.Shortage, so bool) {
+func (r *reservedCapacity) conflict(j *queue.Job) (short queue.Shortage, so bool) {
 	left, ends := j.Left()
 	if !ends {
-		left = forGood
+		left = endless
 	}
-	now := r.book.Now
+	now := r.decision.Now
 	overlaps := false
-	for i := range r.book.entries {
-		e := &r.book.entries[i]
+	for i := range r.decision.entries {
+		e := &r.decision.entries[i]
 		overlaps = overlaps || e.phase != runs && e.booking(now).From.Before(now.Add(left))
 	}
 	if !overlaps {
@@ -211,11 +211,11 @@ func (r *room) runsInto(j *queue.Job) (short queue.Shortage, so bool) {
 	}
 	at, free, lacks := r.later.Least(now, left, j.Need)
 	if !lacks {
-		return r.openings.runsInto(r.book, j)
+		return r.starts.conflict(r.decision, j)
 	}
-	for i := range r.book.entries {
-		if e := &r.book.entries[i]; e.covers(at, now) {
-			return e.inTheWay(now), true
+	for i := range r.decision.entries {
+		if e := &r.decision.entries[i]; e.covers(at, now) {
+			return e.shortage(now), true
 		}
 	}
 	missing := j.Need.Minus(free)

@@ -47,4 +47,4 @@ func (t *Tally) Standings() (list []Standing) {
 }
 
 // Know takes note of somebody, of whom nothing may run, so that he has standings.
-func (t *Tally) Know(w Who) { t.concerned(w) }
+func (t *Tally) Know(w Who) { t.countersOf(w) }

@@ -2,50 +2,50 @@ package reservation
 
 import "vjob/queue"
 
-// eve is a room as it will be when the last reservation begins before which nobody starts
+// suspensionHorizon is a room as it will be when the last reservation begins before which nobody starts
 // who would have to make room again: in it are those that keep their room, these
 // reservations, and whoever was taken since. Sums say whether there is room for one who
 // starts beside them, and this whether there are places.
-type eve struct {
-	room  queue.Capacity // nil: it is not built yet, or there is nothing to be said by it
-	next  *entry         // the first of the reservations
-	taken []*queue.Job
-	built int
+type suspensionHorizon struct {
+	capacity queue.Capacity // nil: it is not built yet, or there is nothing to be said by it
+	next     *entry         // the first of the reservations
+	taken    []*queue.Job
+	built    int
 }
 
-// runsInto is the reservation that would lack places if a vjob started that makes room; nil:
+// conflict is the reservation that would lack places if a vjob started that makes room; nil:
 // none would. If none would, it is in the eve from now on.
-func (v *eve) runsInto(r *room, j *queue.Job) *entry {
-	if v.room == nil {
-		v.build(r.book)
+func (v *suspensionHorizon) conflict(r *reservedCapacity, j *queue.Job) *entry {
+	if v.capacity == nil {
+		v.build(r.decision)
 	}
-	if v.room == nil {
+	if v.capacity == nil {
 		return nil
 	}
-	if ok, _ := v.room.Take(j.ID); !ok {
+	if ok, _ := v.capacity.Take(j.ID); !ok {
 		return v.next
 	}
 	return nil
 }
 
-// took notes that a vjob has its room.
-func (v *eve) took(j *queue.Job) {
+// onTaken notes that a vjob has its room.
+func (v *suspensionHorizon) onTaken(j *queue.Job) {
 	v.taken = append(v.taken, j)
-	if v.room != nil {
-		v.room.Take(j.ID)
+	if v.capacity != nil {
+		v.capacity.Take(j.ID)
 	}
 }
 
-// withdraw takes the last vjob out, that does not start after all, as [openings] do.
-func (v *eve) withdraw() {
-	if v.built < mostBuilt {
-		v.room = nil
+// reset takes the last vjob out, that does not start after all, as [futureStarts] do.
+func (v *suspensionHorizon) reset() {
+	if v.built < maxBuilt {
+		v.capacity = nil
 	}
 }
 
 // build fills the room, if there are such reservations, and places for all of them.
-func (v *eve) build(b *book) {
-	v.room, v.next = nil, nil
+func (v *suspensionHorizon) build(b *decision) {
+	v.capacity, v.next = nil, nil
 	var coming []*entry
 	for i := range b.entries {
 		switch e := &b.entries[i]; {
@@ -62,7 +62,7 @@ func (v *eve) build(b *book) {
 		return
 	}
 	v.built++
-	room := b.places(v.next.Reservation)
+	room := b.capacityAt(v.next.Reservation)
 	for i := range b.Jobs {
 		if j := &b.Jobs[i]; running(j) && b.keeps(j) {
 			room.Take(j.ID)
@@ -76,5 +76,5 @@ func (v *eve) build(b *book) {
 	for _, j := range v.taken {
 		room.Take(j.ID)
 	}
-	v.room = room
+	v.capacity = room
 }

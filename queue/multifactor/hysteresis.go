@@ -9,8 +9,8 @@ type Hysteresis struct {
 	held map[string]float64
 }
 
-// See is the factor of an account as ranks should have it, given what it is now.
-func (c *Hysteresis) See(account string, factor float64) float64 {
+// Update is the factor of an account as ranks should have it, given what it is now.
+func (c *Hysteresis) Update(account string, factor float64) float64 {
 	held, seen := c.held[account]
 	if seen && held-factor < c.Leap && factor-held < c.Leap {
 		return held

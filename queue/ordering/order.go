@@ -12,32 +12,32 @@ import (
 // Order keeps the vjobs in the order of the rules, and what was used on whose behalf. It
 // is told what changes, and works only on that. It belongs to one goroutine.
 type Order struct {
-	rules  Rules
-	total  cluster.Resources // of the cluster, beside which vjobs are large or small
-	line   *multifactor.Line
-	calm   multifactor.Hysteresis
-	shares *fairshare.Tree
-	ledger quota.Ledger
+	rules      Rules
+	total      cluster.Resources // of the cluster, beside which vjobs are large or small
+	sorter     *multifactor.Sorter
+	hysteresis multifactor.Hysteresis
+	shares     *fairshare.Tree
+	ledger     quota.Ledger
 
-	jobs     map[cluster.VJobID]*entry
-	accounts map[string]*holder // of these vjobs, by path
-	charged  bool               // something was used, and no factor was looked at since
-	leapt    bool               // a factor has changed, and the line does not know
-	watch    watch
+	jobs           map[cluster.VJobID]*entry
+	accounts       map[string]*account // of these vjobs, by path
+	charged        bool                // something was used, and no factor was looked at since
+	factorsChanged bool                // a factor has changed, and the line does not know
+	watch          watch
 }
 
 // entry is a vjob as it is ranked.
 type entry struct {
-	who  quota.Who
-	of   *holder
-	need cluster.Resources // reserved
-	rank multifactor.Job
+	who     quota.Who
+	account *account
+	need    cluster.Resources // reserved
+	rank    multifactor.Job
 	// Inner: it runs inside a container.
 	inner bool
 }
 
-// holder is an account with vjobs.
-type holder struct {
+// account is an account with vjobs.
+type account struct {
 	path   fairshare.Path
 	factor float64 // as ranks have it
 	vjobs  int
@@ -46,7 +46,7 @@ type holder struct {
 // NewDesk is a desk without vjobs. Rules that are wrong are a mistake of the program:
 // whoever made them has checked them.
 func NewDesk(r Rules) *Order {
-	line, err := multifactor.NewLine(r.Rank)
+	line, err := multifactor.NewSorter(r.Rank)
 	if err != nil {
 		panic(err)
 	}
@@ -55,8 +55,8 @@ func NewDesk(r Rules) *Order {
 		panic(err)
 	}
 	return &Order{
-		rules: r, line: line, calm: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
-		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*holder{},
+		rules: r, sorter: line, hysteresis: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
+		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*account{},
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *Order) SetTotal(total cluster.Resources) {
 	d.total = total
 	for _, e := range d.jobs {
 		e.rank.Size = d.size(e.need)
-		d.line.Put(e.rank)
+		d.sorter.Put(e.rank)
 	}
 }
 
@@ -88,27 +88,27 @@ func (d *Order) Put(j *cluster.VJob, runs bool) {
 	e, known := d.jobs[j.ID]
 	switch {
 	case !known:
-		e = d.enter(j)
+		e = d.newEntry(j)
 		d.jobs[j.ID] = e
 	case e.rank.Runs == runs:
 		return
 	}
 	e.rank.Runs = runs
-	d.line.Put(e.rank)
+	d.sorter.Put(e.rank)
 }
 
-func (d *Order) enter(j *cluster.VJob) *entry {
+func (d *Order) newEntry(j *cluster.VJob) *entry {
 	who := d.rules.Who(j)
-	path := account(who.User, who.Project)
+	path := accountPath(who.User, who.Project)
 	name := path.String()
 	h, known := d.accounts[name]
 	if !known {
-		h = &holder{path: path, factor: d.calm.See(name, d.shares.Factor(path))}
+		h = &account{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
 		d.accounts[name] = h
 	}
 	h.vjobs++
 	need := j.Reserved()
-	return &entry{who: who, of: h, need: need, inner: j.Inner != 0, rank: multifactor.Job{
+	return &entry{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Job{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
 		Queue: d.rules.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
 	}}
@@ -121,9 +121,9 @@ func (d *Order) Drop(id cluster.VJobID) {
 		return
 	}
 	delete(d.jobs, id)
-	d.line.Drop(id)
-	if e.of.vjobs--; e.of.vjobs == 0 {
-		delete(d.accounts, e.of.path.String())
+	d.sorter.Drop(id)
+	if e.account.vjobs--; e.account.vjobs == 0 {
+		delete(d.accounts, e.account.path.String())
 	}
 }
 
@@ -140,13 +140,13 @@ func (d *Order) VJobs(each func(cluster.VJobID)) {
 // Rank is the rank of a vjob at an instant, and why it has that; it reports false for one
 // that is not there.
 func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bool) {
-	return d.line.Rank(id, now)
+	return d.sorter.Priority(id, now)
 }
 
 // Suppose is the rank that a vjob would have which is not there.
 func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
 	who := d.rules.Who(j)
-	path := account(who.User, who.Project)
+	path := accountPath(who.User, who.Project)
 	factor := d.shares.Factor(path)
 	if h, known := d.accounts[path.String()]; known {
 		factor = h.factor

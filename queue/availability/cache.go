@@ -6,13 +6,13 @@ import (
 	"vjob/cluster"
 )
 
-// memo remembers from when on there was room. Room is only ever taken, so nothing that
+// noFitCache remembers from when on there was room. Room is only ever taken, so nothing that
 // needs as much for as long, or more, will find any before: in a long queue of vjobs
 // that resemble each other, most of what is full need not be looked at again.
 //
 // It is a table over classes of CPU, memory and length, four to a doubling, kept as
 // trees of prefix maxima (Fenwick 1994), so that a class knows what smaller ones know.
-type memo struct {
+type noFitCache struct {
 	unit  [dimensions]int // in bits: what is less makes no difference
 	start []Time
 }
@@ -28,9 +28,9 @@ const (
 // amounts are what is asked for, in all dimensions.
 type amounts [dimensions]int64
 
-func newMemo(total cluster.Resources) *memo {
+func newNoFitCache(total cluster.Resources) *noFitCache {
 	unit := func(most int64) int { return max(0, bits.Len64(uint64(most))-classWidth) }
-	return &memo{
+	return &noFitCache{
 		unit:  [dimensions]int{unit(int64(total.CPU)), unit(int64(total.Memory)), lengthUnit},
 		start: make([]Time, 1<<(dimensions*classBits)),
 	}
@@ -54,7 +54,7 @@ func begins(class int) int64 {
 }
 
 // earliest is an instant before which there is certainly no room.
-func (m *memo) earliest(a amounts) (start Time) {
+func (m *noFitCache) earliest(a amounts) (start Time) {
 	var c [dimensions]int
 	for d := range c {
 		c[d] = class(a[d]>>m.unit[d]) + 1
@@ -70,8 +70,8 @@ func (m *memo) earliest(a amounts) (start Time) {
 	return start
 }
 
-// note remembers that there is no room before an instant.
-func (m *memo) note(a amounts, start Time) {
+// add remembers that there is no room before an instant.
+func (m *noFitCache) add(a amounts, start Time) {
 	var c [dimensions]int
 	for d := range c {
 		units := (a[d]-1)>>m.unit[d] + 1 // rounded up: it must hold for all of the class
@@ -89,7 +89,7 @@ func (m *memo) note(a amounts, start Time) {
 	}
 }
 
-func (m *memo) row(i, j int) []Time {
+func (m *noFitCache) row(i, j int) []Time {
 	at := ((i-1)<<classBits + j - 1) << classBits
 	return m.start[at : at+classes]
 }

@@ -22,13 +22,13 @@ func (g grade) compare(o grade) int {
 	return cmp.Or(cmp.Compare(g.level, o.level), cmp.Compare(g.priority, o.priority))
 }
 
-// settling is the order of the queue in which those that wait since lately have stepped back
+// hysteresisOrder is the order of the queue in which those that wait since lately have stepped back
 // behind those that have just begun, unless these are of a lower grade. Nobody steps back
 // for long: neither before those that go on, nor once he has waited. Nil: nobody does.
-func (f FirstFit) settling(m *Input) []int {
+func (f FirstFit) hysteresisOrder(m *Input) []int {
 	last := map[grade]int{} // the last place of those that have just begun
 	for i := range m.Jobs {
-		if f.settles(&m.Jobs[i], m.Now) {
+		if f.startedRecently(&m.Jobs[i], m.Now) {
 			last[gradeOf(&m.Jobs[i])] = i
 		}
 	}
@@ -39,7 +39,7 @@ func (f FirstFit) settling(m *Input) []int {
 	turns := make([]turn, len(m.Jobs))
 	for i := range m.Jobs {
 		j, t := &m.Jobs[i], turn{2 * i, i}
-		if f.fresh(j, m.Now) {
+		if f.queuedRecently(j, m.Now) {
 			for g, at := range last {
 				if at > i && gradeOf(j).compare(g) <= 0 {
 					t.place = max(t.place, 2*at+1)
@@ -56,18 +56,18 @@ func (f FirstFit) settling(m *Input) []int {
 	return order
 }
 
-// settles reports whether a vjob has just begun.
-func (f FirstFit) settles(j *Job, now time.Time) bool {
+// startedRecently reports whether a vjob has just begun.
+func (f FirstFit) startedRecently(j *Job, now time.Time) bool {
 	return j.State == cluster.Running && !j.Busy && now.Sub(j.Since) < f.Settle
 }
 
-// fresh reports whether a vjob waits since lately.
-func (f FirstFit) fresh(j *Job, now time.Time) bool {
-	return j.State.Ready() && !j.Busy && now.Sub(j.waits()) < f.Settle
+// queuedRecently reports whether a vjob waits since lately.
+func (f FirstFit) queuedRecently(j *Job, now time.Time) bool {
+	return j.State.Ready() && !j.Busy && now.Sub(j.waitingSince()) < f.Settle
 }
 
-// waits is since when one that waits does.
-func (j *Job) waits() time.Time {
+// waitingSince is since when one that waits does.
+func (j *Job) waitingSince() time.Time {
 	if j.Since.After(j.Submitted) {
 		return j.Since
 	}

@@ -9,8 +9,8 @@ import (
 
 // Words for the reasons that users read.
 
-// line is the place of the next one that waits: "3rd in line behind 12 and 15".
-func (w *walk) line() string {
+// position is the place of the next one that waits: "3rd in line behind 12 and 15".
+func (w *scan) position() string {
 	place := ordinal(len(w.waiting)+1) + " in line"
 	if len(w.waiting) == 0 {
 		return place
@@ -18,8 +18,8 @@ func (w *walk) line() string {
 	return place + " behind " + w.list(w.waiting)
 }
 
-// ahead names the vjobs before the i-th that are to run.
-func (w *walk) ahead(i int) string {
+// earlierRunning names the vjobs before the i-th that are to run.
+func (w *scan) earlierRunning(i int) string {
 	var before []int
 	for k := range i {
 		if w.runs[k] {
@@ -32,15 +32,15 @@ func (w *walk) ahead(i int) string {
 	return w.list(before)
 }
 
-// listed is how many vjobs a reason names before it only counts.
-const listed = 3
+// maxListed is how many vjobs a reason names before it only counts.
+const maxListed = 3
 
 // list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
-func (w *walk) list(indices []int) string {
+func (w *scan) list(indices []int) string {
 	rest := 0
-	if len(indices) > listed {
-		rest = len(indices) - listed
-		indices = indices[:listed]
+	if len(indices) > maxListed {
+		rest = len(indices) - maxListed
+		indices = indices[:maxListed]
 	}
 	names := make([]string, len(indices))
 	for i, k := range indices {

@@ -5,9 +5,9 @@ import (
 	"vjob/queue/availability"
 )
 
-// future is the outlook beside all that runs, is under way to run, or is to, and what is
+// profile is the outlook beside all that runs, is under way to run, or is to, and what is
 // booked.
-func (w *walk) future() *availability.Profile {
+func (w *scan) profile() *availability.Profile {
 	o := availability.New(w.Now, w.Total, cluster.Resources{})
 	for i := range w.jobs {
 		if w.runs[i] {
@@ -21,18 +21,18 @@ func (w *walk) future() *availability.Profile {
 	return o
 }
 
-// mostForetold is for how many vjobs a start is estimated: an estimate far down the
+// maxEstimates is for how many vjobs a start is estimated: an estimate far down the
 // line is of no use to anybody.
-const mostForetold = 1000
+const maxEstimates = 1000
 
-// foretell completes the verdicts: when those that wait will start, each as early as it
+// estimateStarts completes the verdicts: when those that wait will start, each as early as it
 // can beside all before it, if all use up their walltime.
-func (w *walk) foretell() []Verdict {
+func (w *scan) estimateStarts() []Verdict {
 	if len(w.waiting) == 0 {
 		return w.verdicts
 	}
-	o := w.future()
-	for _, i := range w.waiting[:min(len(w.waiting), mostForetold)] {
+	o := w.profile()
+	for _, i := range w.waiting[:min(len(w.waiting), maxEstimates)] {
 		left, ends := w.jobs[i].Left()
 		start, ok := o.Earliest(w.jobs[i].Need, left, ends, true)
 		if !ok {

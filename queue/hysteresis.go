@@ -7,8 +7,8 @@ import (
 	"vjob/cluster"
 )
 
-// calm keeps policies that suspend from suspending in vain; see [FirstFit].
-type calm struct {
+// hysteresis keeps policies that suspend from suspending in vain; see [FirstFit].
+type hysteresis struct {
 	minRun, patience time.Duration
 }
 
@@ -23,49 +23,49 @@ var (
 	}
 )
 
-// choose goes a policy's way through the queue, once, or twice if somebody would be parked
+// selectVerdicts goes a policy's way through the queue, once, or twice if somebody would be parked
 // who might be spared.
-func (c calm) choose(m *Input, way func(*walk)) []Verdict {
-	w := begin(m)
-	c.spare(w)
+func (c hysteresis) selectVerdicts(m *Input, way func(*scan)) []Verdict {
+	w := newScan(m)
+	c.keepRecent(w)
 	way(w)
-	if c.patience > 0 && w.parks() {
-		if patient := c.wait(m, w, way); patient != nil {
-			return patient.foretell()
+	if c.patience > 0 && w.suspendsAny() {
+		if patient := c.withoutSuspensions(m, w, way); patient != nil {
+			return patient.estimateStarts()
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }
 
-// spare lets those keep their room that have just begun: not if somebody before them had
+// keepRecent lets those keep their room that have just begun: not if somebody before them had
 // waited for as long when they did, or that one would wait for one after another.
-func (c calm) spare(w *walk) {
+func (c hysteresis) keepRecent(w *scan) {
 	waits := time.Time{} // since when somebody has, of those that were looked at
 	for i, j := range w.jobs {
 		ran := w.Now.Sub(j.Since)
-		if since := j.waits(); !w.settled[i] && j.State.Ready() && (waits.IsZero() || since.Before(waits)) {
+		if since := j.waitingSince(); !w.decided[i] && j.State.Ready() && (waits.IsZero() || since.Before(waits)) {
 			waits = since
 		}
 		late := !waits.IsZero() && !j.Since.Before(waits.Add(c.minRun))
-		if w.settled[i] || j.State != cluster.Running || ran >= c.minRun || late {
+		if w.decided[i] || j.State != cluster.Running || ran >= c.minRun || late {
 			continue
 		}
 		if ok, _ := w.take(i); ok {
-			w.settle(i, Run, fmt.Sprintf("runs: it is left alone for %s yet", (c.minRun-ran).Round(time.Second)))
+			w.decide(i, Run, fmt.Sprintf("runs: it is left alone for %s yet", (c.minRun-ran).Round(time.Second)))
 			w.verdicts[i].Again = j.Since.Add(c.minRun)
 		}
 	}
 }
 
-// wait is the walk on which nobody is parked, if all who would start by that are going
+// withoutSuspensions is the walk on which nobody is parked, if all who would start by that are going
 // to start soon enough anyway; nil if not.
-func (c calm) wait(m *Input, eager *walk, way func(*walk)) *walk {
-	w := begin(m)
+func (c hysteresis) withoutSuspensions(m *Input, eager *scan, way func(*scan)) *scan {
+	w := newScan(m)
 	if fit := w.takeRunning(); !fit {
 		return nil
 	}
 	way(w)
-	o := w.future()
+	o := w.profile()
 	for i := range w.jobs {
 		if eager.verdicts[i].Target != Run || w.verdicts[i].Target == Run {
 			continue

@@ -11,8 +11,8 @@ import (
 // Each look for places packs the whole cluster: so many starts are tried, and so many
 // moments of each are looked at.
 const (
-	mostTrials  = 24
-	mostCrowded = mostOpenings
+	maxTrials   = 24
+	maxInstants = maxStarts
 )
 
 // fragmented finds the first instant of the time from one on at which there are no places
@@ -22,7 +22,7 @@ func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage
 	if r.Room == nil {
 		return at, short, false
 	}
-	for _, at := range r.crowded(from) {
+	for _, at := range r.peakInstants(from) {
 		room := r.Room()
 		for i := range r.Kept {
 			if r.keptAt(&r.Kept[i], at) {
@@ -41,8 +41,8 @@ func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage
 	return at, short, false
 }
 
-// crowded are the instants at which most is taken: the start, and when others begin.
-func (r *Request) crowded(from time.Time) []time.Time {
+// peakInstants are the instants at which most is taken: the start, and when others begin.
+func (r *Request) peakInstants(from time.Time) []time.Time {
 	list := []time.Time{from}
 	for i := range r.Others {
 		if at := r.Others[i].From; at.After(from) && at.Before(from.Add(r.Length)) {
@@ -51,7 +51,7 @@ func (r *Request) crowded(from time.Time) []time.Time {
 	}
 	slices.SortFunc(list, time.Time.Compare)
 	list = slices.CompactFunc(list, time.Time.Equal)
-	return list[:min(len(list), mostCrowded)]
+	return list[:min(len(list), maxInstants)]
 }
 
 // keptAt reports whether a vjob that keeps its room may still run at an instant.
@@ -84,35 +84,35 @@ func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// short is a moment at which a reservation lacks something, and what.
-type short struct {
-	at     time.Time
-	free   cluster.Resources // in sum
-	pieces bool              // that is enough, and lies in pieces that are too small
-	rule   string            // or a rule is in the way, in words
-	limit  string            // a quota that would be used up, in words
-	power  string            // a power budget that would not allow it, in words
+// shortfall is a moment at which a reservation lacks something, and what.
+type shortfall struct {
+	at         time.Time
+	free       cluster.Resources // in sum
+	fragmented bool              // that is enough, and lies in pieces that are too small
+	rule       string            // or a rule is in the way, in words
+	limit      string            // a quota that would be used up, in words
+	power      string            // a power budget that would not allow it, in words
 }
 
-// lacks finds what stands against a reservation that begins at an instant, first in time.
-func (r *Request) lacks(from time.Time) (s short, so bool) {
+// firstShortfall finds what stands against a reservation that begins at an instant, first in time.
+func (r *Request) firstShortfall(from time.Time) (s shortfall, so bool) {
 	if r.Limit != nil {
 		if limit := r.Limit(from); limit != "" {
-			return short{at: from, limit: limit}, true
+			return shortfall{at: from, limit: limit}, true
 		}
 	}
-	o := r.outlook()
+	o := r.profile()
 	at, free, lacks := o.Least(from, r.Length, r.Need)
 	if lacks {
-		return short{at: at, free: free}, true
+		return shortfall{at: at, free: free}, true
 	}
 	if r.Power != nil {
 		if at, why := r.Power(from, from.Add(r.Length)); why != "" {
-			return short{at: at, power: why}, true
+			return shortfall{at: at, power: why}, true
 		}
 	}
 	if at, lack, so := r.fragmented(from); so {
-		return short{at: at, free: o.Free(at), pieces: true, rule: lack.Rule}, true
+		return shortfall{at: at, free: o.Free(at), fragmented: true, rule: lack.Rule}, true
 	}
 	return s, false
 }
@@ -120,8 +120,8 @@ func (r *Request) lacks(from time.Time) (s short, so bool) {
 // earliest is the first start from an instant on against which nothing stands, as far as
 // so many trials find one; else why there is none.
 func (r *Request) earliest(from time.Time) (start time.Time, why string) {
-	o := r.outlook()
-	for range mostTrials {
+	o := r.profile()
+	for range maxTrials {
 		start, ok := o.From(from, r.Need, r.Length, true)
 		if !ok {
 			return start, "there is no later start either"
@@ -129,7 +129,7 @@ func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 		if start = roundUp(start); r.beyond(start) {
 			return start, "the earliest start is beyond " + cluster.Clock(r.Now.Add(r.Horizon), r.Now) + ", as far ahead as may be reserved"
 		}
-		if _, lacks := r.lacks(start); !lacks {
+		if _, lacks := r.firstShortfall(start); !lacks {
 			return start, ""
 		}
 		later, more := r.next(start)
