@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Conservative is conservative backfilling (thesis §2.3.1): each vjob in order is
-// promised the earliest start that delays nobody before it, and starts when that has
-// come. The promises are made anew at every decision, so that what ends early brings
-// all forward. Nobody is parked, and nobody passes one whose start cannot be known.
+// Conservative is conservative backfilling (thesis §2.3.1): each vjob in order gets the earliest
+// start that delays no earlier one, and starts at that instant. Every decision computes the starts
+// anew, so that early ends bring all vjobs forward. No vjob is suspended, and none passes a vjob
+// without a known start.
 type Conservative struct{}
 
 var _ Policy = Conservative{}
@@ -16,10 +16,10 @@ var _ Policy = Conservative{}
 // Name is "conservative".
 func (Conservative) Name() string { return "conservative" }
 
-// Traits are what was reserved for VMs, and no suspensions.
+// Traits are reserved needs and no suspensions.
 func (Conservative) Traits() Traits { return Traits{Needs: Reserved} }
 
-// Select takes what runs, then gives each vjob its place in time.
+// Select keeps running vjobs and gives each other one its start.
 func (Conservative) Select(m *Input) []Verdict {
 	w := newScan(m)
 	w.takeBusy()
@@ -32,7 +32,7 @@ func (Conservative) Select(m *Input) []Verdict {
 		}
 		j := &w.jobs[i]
 		if unknown != "" {
-			w.wait(i, "may not pass "+unknown+", whose start cannot be known")
+			w.wait(i, "may not pass "+unknown+", since its start cannot be known")
 			continue
 		}
 		left, ends := j.Left()

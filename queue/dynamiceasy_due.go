@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dueAt is when a vjob that waits comes before others; zero is never.
+// dueAt returns when a waiting vjob comes before others; zero is never.
 func (e DynamicEASY) dueAt(j *Job) time.Time {
 	const never = float64(100 * 365 * 24 * time.Hour)
 	wait := e.Due * float64(j.Walltime)
@@ -16,11 +16,10 @@ func (e DynamicEASY) dueAt(j *Job) time.Time {
 	return j.Submitted.Add(j.Ran + time.Duration(wait))
 }
 
-// dueOrder is the order of the queue in which those that have waited for long enough have
-// come forward, as far as nobody of a higher level is before them. While one runs it has
-// waited no less, so nobody loses his place by running.
+// dueOrder returns the indices of the jobs with due ones moved forward, but not before jobs of a
+// higher level. A running vjob stays due, so that it does not lose its place by running.
 func (e DynamicEASY) dueOrder(m *Input) []int {
-	turns, last := make([]rankedJob, len(m.Jobs)), map[int]int{} // the furthest place of each level
+	turns, last := make([]rankedJob, len(m.Jobs)), map[int]int{} // last place of each level
 	for i := range m.Jobs {
 		j, t := &m.Jobs[i], rankedJob{job: i, place: i + 1}
 		t.level = j.Level
@@ -43,10 +42,10 @@ func (e DynamicEASY) dueOrder(m *Input) []int {
 	return order
 }
 
-// rankedJob is when a vjob is looked at.
+// rankedJob is a job with its place in the order.
 type rankedJob struct {
 	job, level int
-	place      int // one that is due comes behind whoever has this place by the order
+	place      int // a due job comes behind the job at this place of the queue
 	due        bool
 }
 
@@ -56,7 +55,7 @@ func (t rankedJob) compare(o rankedJob) int {
 		return cmp.Compare(t.place, o.place)
 	case t.due && o.due:
 		return cmp.Or(cmp.Compare(o.level, t.level), cmp.Compare(t.job, o.job))
-	default: // the one who has the place comes first
+	default: // the job that had this place comes first
 		return cmp.Compare(t.job, o.job)
 	}
 }

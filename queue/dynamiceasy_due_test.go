@@ -10,16 +10,16 @@ import (
 	"vjob/queue"
 )
 
-// asked is a room with room for nobody that notes in which order it is asked.
-type asked struct{ ids *[]cluster.VJobID }
+// recorder refuses all vjobs and records the order in which they are tried.
+type recorder struct{ ids *[]cluster.VJobID }
 
-func (a asked) Take(id cluster.VJobID) (bool, queue.Shortage) {
+func (a recorder) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	*a.ids = append(*a.ids, id)
-	return false, queue.Shortage{Limit: "none"} // whoever is refused for a quota holds up nobody
+	return false, queue.Shortage{Limit: "none"} // so that none is the head
 }
 
-// However long vjobs have waited, they pass nobody of a queue with a higher priority, and
-// otherwise all those that are not due: as swapping neighbours says it.
+// Due vjobs pass all that are not due, but none of a queue with a higher priority: the same order
+// as from swapping neighbours.
 func TestDueWithinLevels(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -35,17 +35,17 @@ func TestDueWithinLevels(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 		var got []cluster.VJobID
-		queue.DynamicEASY{Due: 1}.Select(&queue.Input{Now: noon, Jobs: jobs, Capacity: func() queue.Capacity { return asked{&got} }})
+		queue.DynamicEASY{Due: 1}.Select(&queue.Input{Now: noon, Jobs: jobs, Capacity: func() queue.Capacity { return recorder{&got} }})
 		want := forward(jobs)
 		if !slices.Equal(got, want) {
-			t.Fatalf("%v\nlooked at as %v, want %v", jobs, got, want)
+			t.Fatalf("%v\nscanned as %v, want %v", jobs, got, want)
 		}
 		if !slices.IsSorted(want) {
 			moved++
 		}
 	}
 	if moved < 100 {
-		t.Errorf("only %d queues were put in another order", moved)
+		t.Errorf("only %d queues were reordered", moved)
 	}
 }
 

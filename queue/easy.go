@@ -7,13 +7,13 @@ import (
 	"vjob/cluster"
 )
 
-// EASY is aggressive backfilling (Lifka 1995; thesis §2.3.1): the vjobs start in order
-// until one does not fit. That one is promised the instant at which there will be room
-// for it if all that run use up their walltime, and those behind it may pass as long as
-// they do not delay it: they end before, or use room that it leaves. Nobody is parked.
+// EASY is aggressive backfilling (Lifka 1995; thesis §2.3.1). Vjobs start in order until one, the
+// head, does not fit. The head gets a reservation for the instant at which it fits if all running
+// vjobs use their whole walltime. Later ones may pass if they do not delay it: they end before, or
+// use capacity that the head leaves. No vjob is suspended.
 //
-// A vjob without walltime has no end that could be counted on: it passes nobody, and
-// who waits for its room is promised nothing.
+// A vjob without walltime has no known end: it passes none, and a head that waits for it gets no
+// reservation.
 type EASY struct{}
 
 var _ Policy = EASY{}
@@ -21,10 +21,10 @@ var _ Policy = EASY{}
 // Name is "easy".
 func (EASY) Name() string { return "easy" }
 
-// Traits are what was reserved for VMs, and no suspensions.
+// Traits are reserved needs and no suspensions.
 func (EASY) Traits() Traits { return Traits{Needs: Reserved} }
 
-// Select takes what runs, then the vjobs in order, then those that may pass.
+// Select keeps running vjobs, starts others in order, then backfills.
 func (EASY) Select(m *Input) []Verdict {
 	w := newScan(m)
 	w.takeBusy()
@@ -51,12 +51,12 @@ func (EASY) Select(m *Input) []Verdict {
 	return w.estimateStarts()
 }
 
-// headReservation is the start of the vjob that comes first, and what may not be touched of it.
+// headReservation is the start of the head and the capacity that it leaves.
 type headReservation struct {
 	job   cluster.VJobID
 	start time.Time
 	known bool
-	extra cluster.Resources // what it leaves of what is free then
+	extra cluster.Resources // that it leaves free at its start
 }
 
 func (w *scan) reserveHead(i int) *headReservation {
@@ -76,7 +76,7 @@ func (p *headReservation) describe(now time.Time) string {
 	return fmt.Sprintf(", which will be there in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// describeStart tells those behind when its start is: " and starts in 40m0s at the latest".
+// describeStart returns the start for the reasons of later vjobs: " and starts in 40m0s at the latest".
 func (p *headReservation) describeStart(now time.Time) string {
 	if !p.known {
 		return ""
@@ -84,7 +84,7 @@ func (p *headReservation) describeStart(now time.Time) string {
 	return fmt.Sprintf(" and starts in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// backfill starts a vjob in a gap if the first in line does not have to wait for it.
+// backfill starts a vjob if that does not delay the head.
 func (w *scan) backfill(i int, p *headReservation) {
 	j := &w.jobs[i]
 	left, ends := j.Left()

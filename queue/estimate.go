@@ -5,8 +5,8 @@ import (
 	"vjob/queue/availability"
 )
 
-// profile is the outlook beside all that runs, is under way to run, or is to, and what is
-// booked.
+// profile returns the free capacity over time beside vjobs that run, are under way to run or are
+// chosen to, and beside bookings.
 func (w *scan) profile() *availability.Profile {
 	o := availability.New(w.Now, w.Total, cluster.Resources{})
 	for i := range w.jobs {
@@ -21,12 +21,11 @@ func (w *scan) profile() *availability.Profile {
 	return o
 }
 
-// maxEstimates is for how many vjobs a start is estimated: an estimate far down the
-// line is of no use to anybody.
+// maxEstimates bounds for how many vjobs a start is estimated.
 const maxEstimates = 1000
 
-// estimateStarts completes the verdicts: when those that wait will start, each as early as it
-// can beside all before it, if all use up their walltime.
+// estimateStarts adds the estimated starts of waiting vjobs to the verdicts: each as early as it
+// fits beside all earlier ones, if all use their whole walltime.
 func (w *scan) estimateStarts() []Verdict {
 	if len(w.waiting) == 0 {
 		return w.verdicts

@@ -1,9 +1,8 @@
 package queue
 
-// FCFS is first come, first served, as batch schedulers without virtualisation do
-// it: strictly in order, nobody passes a vjob that waits, and with static needs, so
-// that what runs is never parked to make room. A vjob that its user or
-// administrator suspended competes again in its order.
+// FCFS is first come, first served, as in batch schedulers without virtualisation: strictly in
+// order, no vjob passes an earlier one that waits, and running vjobs are never suspended. A vjob
+// that a user or administrator suspended waits in its place of the order.
 type FCFS struct{}
 
 var _ Policy = FCFS{}
@@ -11,11 +10,10 @@ var _ Policy = FCFS{}
 // Name is "fcfs".
 func (FCFS) Name() string { return "fcfs" }
 
-// Traits are what was reserved for VMs, and no suspensions, in strict order.
+// Traits are strict order, reserved needs and no suspensions.
 func (FCFS) Traits() Traits { return Traits{Needs: Reserved, Strict: true} }
 
-// Select takes what runs, then the vjobs in order until the first that does not
-// fit.
+// Select keeps running vjobs and starts others in order until one does not fit.
 func (FCFS) Select(m *Input) []Verdict {
 	w := newScan(m)
 	w.takeBusy()

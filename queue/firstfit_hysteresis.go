@@ -8,12 +8,11 @@ import (
 	"vjob/cluster"
 )
 
-// Settling is how long settings let vjobs settle under [FirstFit]: what it takes to suspend a
-// VM of 1 GiB and to resume it on the hosts of the thesis, and not so long that anybody would
-// mind.
+// Settling is the Settle of [FirstFit] in settings: what it takes to suspend and resume a VM of
+// 1 GiB on the hosts of the thesis.
 const Settling = time.Minute
 
-// grade is that of those who need not wait for others to settle.
+// grade compares vjobs for which no other waits: level, then priority.
 type grade struct{ level, priority int }
 
 func gradeOf(j *Job) grade { return grade{j.Level, j.Priority} }
@@ -22,11 +21,10 @@ func (g grade) compare(o grade) int {
 	return cmp.Or(cmp.Compare(g.level, o.level), cmp.Compare(g.priority, o.priority))
 }
 
-// hysteresisOrder is the order of the queue in which those that wait since lately have stepped back
-// behind those that have just begun, unless these are of a lower grade. Nobody steps back
-// for long: neither before those that go on, nor once he has waited. Nil: nobody does.
+// hysteresisOrder returns the indices of the jobs with those that wait since less than Settle moved
+// behind those of no higher grade that started within Settle. It returns nil if none started.
 func (f FirstFit) hysteresisOrder(m *Input) []int {
-	last := map[grade]int{} // the last place of those that have just begun
+	last := map[grade]int{} // last place of those that started recently
 	for i := range m.Jobs {
 		if f.startedRecently(&m.Jobs[i], m.Now) {
 			last[gradeOf(&m.Jobs[i])] = i
@@ -56,17 +54,17 @@ func (f FirstFit) hysteresisOrder(m *Input) []int {
 	return order
 }
 
-// startedRecently reports whether a vjob has just begun.
+// startedRecently reports whether a vjob runs since less than Settle.
 func (f FirstFit) startedRecently(j *Job, now time.Time) bool {
 	return j.State == cluster.Running && !j.Busy && now.Sub(j.Since) < f.Settle
 }
 
-// queuedRecently reports whether a vjob waits since lately.
+// queuedRecently reports whether a vjob waits since less than Settle.
 func (f FirstFit) queuedRecently(j *Job, now time.Time) bool {
 	return j.State.Ready() && !j.Busy && now.Sub(j.waitingSince()) < f.Settle
 }
 
-// waitingSince is since when one that waits does.
+// waitingSince returns since when a waiting vjob waits.
 func (j *Job) waitingSince() time.Time {
 	if j.Since.After(j.Submitted) {
 		return j.Since

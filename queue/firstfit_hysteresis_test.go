@@ -9,16 +9,15 @@ import (
 	"vjob/queue"
 )
 
-// Random queues go on by seconds in a room that is full by sums, with needs that change:
-// nobody is suspended in his first minute but for one of a higher grade, one that has waited
-// for a minute, or since those before him that run need more; and nobody starves: whoever is
-// the first of his grade runs at the latest two minutes after he came.
-func TestSettling(t *testing.T) {
+// Random queues run for seconds with full capacity and changing needs. A vjob is suspended within
+// its first minute only for one of a higher grade, for one that has waited for a minute, or because
+// earlier running ones need more. The first of its grade runs within two minutes.
+func TestHysteresis(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	const total = 12
-	spared := 0
+	kept := 0
 	for range 60 {
 		var jobs []queue.Job
 		need := map[cluster.VJobID]int{}
@@ -36,17 +35,17 @@ func TestSettling(t *testing.T) {
 				return p.Select(&queue.Input{Now: now, Jobs: jobs, Capacity: func() queue.Capacity { return &sums{free: total, need: need} }})
 			}
 			plain, verdicts := decide(queue.FirstFit{}), decide(queue.FirstFit{Settle: time.Minute})
-			before := 0 // what those need that run, go on, and come before
+			before := 0 // needs of earlier vjobs that keep running
 			for i, v := range verdicts {
 				j := &jobs[i]
 				if v.Target == queue.Suspend && now.Sub(j.Since) < time.Minute && !excused(jobs, verdicts, i, now) && before+need[j.ID] <= total {
-					t.Fatalf("second %d: vjob %d is suspended %s after it began: %s", second, j.ID, now.Sub(j.Since), v.Reason)
+					t.Fatalf("second %d: vjob %d is suspended %s after its start: %s", second, j.ID, now.Sub(j.Since), v.Reason)
 				}
 				if v.Target == queue.Run && j.State == cluster.Running {
 					before += need[j.ID]
 				}
 				if v.Target == queue.Run && plain[i].Target == queue.Suspend {
-					spared++
+					kept++
 				}
 			}
 			for i, v := range verdicts {
@@ -66,13 +65,12 @@ func TestSettling(t *testing.T) {
 			}
 		}
 	}
-	if spared < 100 {
-		t.Errorf("only %d times somebody was spared", spared)
+	if kept < 100 {
+		t.Errorf("hysteresis avoided only %d suspensions", kept)
 	}
 }
 
-// excused reports whether somebody starts or goes on for whom one may be suspended that has
-// just begun.
+// excused reports whether another vjob starts or goes on that may preempt a recent one.
 func excused(jobs []queue.Job, verdicts []queue.Verdict, i int, now time.Time) bool {
 	for k := range jobs {
 		j := &jobs[k]
@@ -88,7 +86,7 @@ func excused(jobs []queue.Job, verdicts []queue.Verdict, i int, now time.Time) b
 	return false
 }
 
-// above reports whether somebody has a higher priority than the first.
+// above reports whether any vjob has a higher priority than the first.
 func above(jobs []queue.Job) bool {
 	for i := range jobs {
 		if jobs[i].Priority > jobs[0].Priority {
@@ -98,7 +96,7 @@ func above(jobs []queue.Job) bool {
 	return false
 }
 
-// sums is a room that counts.
+// sums is capacity in whole processors.
 type sums struct {
 	free int
 	need map[cluster.VJobID]int

@@ -7,10 +7,9 @@ import (
 	"vjob/cluster"
 )
 
-// Apart is a policy that reckons with a gap after each vjob: its room is counted as free
-// only so long after its walltime. Nobody is made to wait for it when a vjob ends early,
-// for the gap is a margin of the reckoning and no rest of the nodes. OAR leaves 61 s, its
-// time for what goes on after a job.
+// Apart adds a gap after the walltime of each vjob: its capacity counts as taken for that long.
+// A gap is a safety margin of the forecast only. When a vjob ends early, others start at once.
+// OAR leaves 61 s.
 type Apart struct {
 	Policy
 	Gap time.Duration
@@ -28,7 +27,7 @@ func (a Apart) Traits() Traits {
 // For is the policy of a vjob, with the gap.
 func (a Apart) For(j *cluster.VJob) Policy { return Apart{For(a.Policy, j), a.Gap} }
 
-// Select lets the policy choose among vjobs that seem to run for longer by the gap.
+// Select asks the policy with each vjob longer by the gap.
 func (a Apart) Select(m *Input) []Verdict {
 	if a.Gap <= 0 {
 		return a.Policy.Select(m)

@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 )
 
-// hysteresis keeps policies that suspend from suspending in vain; see [FirstFit].
+// hysteresis avoids suspensions that do not pay, see [FirstFit].
 type hysteresis struct {
 	minRun, patience time.Duration
 }
@@ -19,12 +19,11 @@ var (
 	}
 	patienceParameter = Parameter{
 		Name: "patience", Default: "0s", Parse: upTo("patience", 24*time.Hour),
-		Usage: "`TIME` for which with them a vjob waits for capacity that becomes free by itself before others are suspended; likewise",
+		Usage: "`TIME` for which under them a vjob waits for capacity that becomes free by itself before others are suspended; 0 is what suits the policy",
 	}
 )
 
-// selectVerdicts goes a policy's way through the queue, once, or twice if somebody would be parked
-// who might be spared.
+// selectVerdicts scans the queue once, and again without suspensions if waiting may replace them.
 func (c hysteresis) selectVerdicts(m *Input, way func(*scan)) []Verdict {
 	w := newScan(m)
 	c.keepRecent(w)
@@ -37,10 +36,10 @@ func (c hysteresis) selectVerdicts(m *Input, way func(*scan)) []Verdict {
 	return w.estimateStarts()
 }
 
-// keepRecent lets those keep their room that have just begun: not if somebody before them had
-// waited for as long when they did, or that one would wait for one after another.
+// keepRecent lets vjobs that started within minRun keep their capacity, unless an earlier vjob
+// had waited for minRun when they started: it would wait for one after another.
 func (c hysteresis) keepRecent(w *scan) {
-	waits := time.Time{} // since when somebody has, of those that were looked at
+	waits := time.Time{} // of the vjob that has waited longest so far
 	for i, j := range w.jobs {
 		ran := w.Now.Sub(j.Since)
 		if since := j.waitingSince(); !w.decided[i] && j.State.Ready() && (waits.IsZero() || since.Before(waits)) {
@@ -57,8 +56,8 @@ func (c hysteresis) keepRecent(w *scan) {
 	}
 }
 
-// withoutSuspensions is the walk on which nobody is parked, if all who would start by that are going
-// to start soon enough anyway; nil if not.
+// withoutSuspensions scans the queue without suspending any vjob. It returns nil if a vjob that
+// suspensions would start now would wait for longer than patience.
 func (c hysteresis) withoutSuspensions(m *Input, eager *scan, way func(*scan)) *scan {
 	w := newScan(m)
 	if fit := w.takeRunning(); !fit {

@@ -8,21 +8,20 @@ import (
 	"vjob/cluster"
 )
 
-// Preemptible is a policy as it is where vjobs have terms of their own on how they make
-// room. Who never does, or not yet, keeps its room before anybody else has any. Those
-// that are best-effort come after all others, whatever their priority: the policy does
-// not know of them, and they have what it leaves.
+// Preemptible adds the terms of single vjobs on preemption to a policy. Vjobs that must not be
+// suspended, or not yet, get their capacity before all others. Best-effort vjobs come after all
+// others whatever their priority: they get what the policy leaves.
 type Preemptible struct{ Policy }
 
 var _ Policy = Preemptible{}
 
-// Keeps reports whether a vjob that runs keeps its room until its end.
+// Keeps reports whether a running vjob keeps its capacity until its end.
 func (y Preemptible) Keeps(j *cluster.VJob) bool {
 	return !j.BestEffort && (j.Yields == cluster.Never || Keeps(y.Policy, j))
 }
 
-// Select lets the policy choose among those that are not best-effort, in a room in which
-// those are that keep theirs.
+// Select asks the policy about all vjobs that are not best-effort, with capacity that contains the
+// non-preemptible ones.
 func (y Preemptible) Select(m *Input) []Verdict {
 	d := newPartition(y.Policy, m)
 	if len(d.kept) == 0 && len(d.bestEffort) == 0 {
@@ -46,12 +45,12 @@ func (y Preemptible) Select(m *Input) []Verdict {
 	return describeEnds(m, verdicts)
 }
 
-// partition is the vjobs of a moment, divided by how they make room.
+// partition is the vjobs of an input by their terms on preemption.
 type partition struct {
 	*Input
-	kept       map[cluster.VJobID]Verdict // they keep their room, and why
-	regular    []int                      // whose the policy is, those that are kept or under way among them
-	bestEffort []int                      // that have what it leaves
+	kept       map[cluster.VJobID]Verdict // protected vjobs
+	regular    []int                      // decided by the policy, kept ones and those under way included
+	bestEffort []int                      // get what the policy leaves
 }
 
 func newPartition(p Policy, m *Input) *partition {
@@ -63,7 +62,7 @@ func newPartition(p Policy, m *Input) *partition {
 			if room == nil {
 				room = m.Capacity()
 			}
-			if ok, _ := room.Take(j.ID); ok { // else a node was lost, and it has to go
+			if ok, _ := room.Take(j.ID); ok { // otherwise a node was lost
 				d.kept[j.ID] = v
 			}
 		}
@@ -76,8 +75,8 @@ func newPartition(p Policy, m *Input) *partition {
 	return d
 }
 
-// keepsCapacity reports whether a vjob that runs makes no room, by its own terms: also one that
-// would have to start anew, where others would be suspended for a while in any case.
+// keepsCapacity reports whether the terms of a running vjob protect it now, with the verdict. That
+// includes a vjob that would start anew where others are only suspended.
 func (j *Job) keepsCapacity(p Policy, now time.Time) (v Verdict, keeps bool) {
 	if j.State != cluster.Running || j.Busy || j.Held && j.NonPreemptible == "" || j.Fixed != nil {
 		return v, false
@@ -101,7 +100,7 @@ func (j *Job) keepsCapacity(p Policy, now time.Time) (v Verdict, keeps bool) {
 	return v, true
 }
 
-// capacity is a room with those in it that keep theirs.
+// capacity returns capacity that contains the protected vjobs.
 func (d *partition) capacity() *preloaded {
 	r := &preloaded{Capacity: d.Capacity(), taken: map[cluster.VJobID]bool{}}
 	for i := range d.Jobs {
@@ -112,7 +111,7 @@ func (d *partition) capacity() *preloaded {
 	return r
 }
 
-// preloaded takes nobody twice.
+// preloaded ignores vjobs that it contains already.
 type preloaded struct {
 	Capacity
 	taken map[cluster.VJobID]bool
@@ -128,8 +127,8 @@ func (r *preloaded) Take(id cluster.VJobID) (ok bool, short Shortage) {
 	return ok, short
 }
 
-// fillBestEffort gives those that are best-effort what the others leave: those that run keep it, as
-// far as it goes, so that nobody makes room for another of them.
+// fillBestEffort gives best-effort vjobs the remaining capacity, running ones first, so that they
+// are not suspended for each other.
 func (d *partition) fillBestEffort(verdicts []Verdict) {
 	jobs := make([]Job, len(d.bestEffort))
 	for k, i := range d.bestEffort {
@@ -149,7 +148,7 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 			continue
 		}
 		if ok, short := w.take(k); ok {
-			w.decide(k, Run, "runs: nobody else wants its room")
+			w.decide(k, Run, "runs: no other vjob needs its room")
 		} else {
 			w.suspend(k, "to make room, since it is best-effort", short)
 		}
@@ -159,7 +158,7 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 			continue
 		}
 		if ok, short := w.take(k); ok {
-			w.decide(k, Run, "runs: nobody else wants the room")
+			w.decide(k, Run, "runs: no other vjob needs the room")
 		} else {
 			w.refuse(k, short)
 		}
@@ -169,10 +168,10 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 	}
 }
 
-// Ends reports whether a vjob that is to make room is ended, and starts anew later.
+// Ends reports whether a vjob is ended, and starts anew later, where others are suspended.
 func Ends(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
 
-// describeEnds tells those that are ended to make room that they are not suspended.
+// describeEnds replaces "suspended" by "ended" in the reasons of vjobs that are ended.
 func describeEnds(m *Input, verdicts []Verdict) []Verdict {
 	for i := range verdicts {
 		j, v := &m.Jobs[i], &verdicts[i]

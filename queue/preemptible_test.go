@@ -12,7 +12,7 @@ import (
 	"vjob/queue"
 )
 
-// every is all policies, by name.
+// every returns all policies, by name.
 func every(t *testing.T) (list []queue.Policy) {
 	t.Helper()
 	for _, name := range queue.Names() {
@@ -57,7 +57,7 @@ func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input 
 	return m
 }
 
-// show is a wish with its reason.
+// show formats targets with reasons.
 func show(verdicts []queue.Verdict) []string {
 	list := make([]string, len(verdicts))
 	for i, v := range verdicts {
@@ -66,13 +66,13 @@ func show(verdicts []queue.Verdict) []string {
 	return list
 }
 
-// Under every policy those that are best-effort have what the others leave, and make room
-// for them; and who makes no room keeps it.
-func TestYieldingUnderEveryPolicy(t *testing.T) {
+// Under every policy best-effort vjobs get what the others leave and are preempted for them, and
+// non-preemptible ones keep their capacity.
+func TestPreemptibleUnderEveryPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		jobs []string
-		want string // the wishes
+		want string // the targets
 	}{
 		{"best-effort starts beside others", []string{"1 running 2 60m ran 20m", "2 waiting 2 60m; best-effort"}, "run run"},
 		{"best-effort comes last, wherever it stands", []string{"1 waiting 3 60m; best-effort", "2 waiting 3 60m"}, "wait run"},
@@ -86,24 +86,23 @@ func TestYieldingUnderEveryPolicy(t *testing.T) {
 		{"one that never makes room", []string{"2 waiting 3 60m", "1 running 3 60m ran 50m; never"}, "wait run"},
 		{"one that has to run a while", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; min 30m"}, "wait run"},
 		{"one that never does, and is held", []string{"2 waiting 3 60m", "1 running 3 60m ran 10m; never held"}, "run suspend"},
-		{"the gap behind who waits", []string{"1 running 3 60m ran 20m; never", "2 waiting 4 60m", "3 waiting 1 10h; best-effort"}, "run wait run"},
-		{"nobody is in the way", []string{"1 running 2 60m; best-effort", "2 waiting 2 60m"}, "run run"},
+		{"a gap behind a waiting vjob", []string{"1 running 3 60m ran 20m; never", "2 waiting 4 60m", "3 waiting 1 10h; best-effort"}, "run wait run"},
+		{"no conflict", []string{"1 running 2 60m; best-effort", "2 waiting 2 60m"}, "run run"},
 	} {
 		for _, p := range every(t) {
 			verdicts := queue.Preemptible{Policy: p}.Select(onTerms(t, 4*cluster.CPU, c.jobs...))
-			wishes := make([]string, len(verdicts))
+			targets := make([]string, len(verdicts))
 			for i, v := range verdicts {
-				wishes[i] = v.Target.String()
+				targets[i] = v.Target.String()
 			}
-			if got := strings.Join(wishes, " "); got != c.want {
+			if got := strings.Join(targets, " "); got != c.want {
 				t.Errorf("%s, %s: got %s, want %s:\n%s", p.Name(), c.name, got, c.want, strings.Join(show(verdicts), "\n"))
 			}
 		}
 	}
 }
 
-// What people read.
-func TestYieldingReasons(t *testing.T) {
+func TestPreemptibleReasons(t *testing.T) {
 	m := onTerms(t, 4*cluster.CPU, "1 waiting 1 60m", "2 running 3 60m ran 20m; best-effort end", "3 running 1 60m ran 10m; min 15m",
 		"4 running 1 60m; never", "5 waiting 2 60m; best-effort", "6 waiting 1 60m")
 	want := []string{
@@ -131,8 +130,8 @@ func TestYieldingReasons(t *testing.T) {
 	}
 }
 
-// For the others it is as if nobody were best-effort: whoever is makes no difference.
-func TestBestEffortIsOfNoConsequence(t *testing.T) {
+// Best-effort vjobs do not change the verdicts of the others.
+func TestBestEffortChangesNoOther(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 3))

@@ -11,7 +11,7 @@ import (
 	"vjob/queue"
 )
 
-// tank is a room without nodes: what counts is the sum of CPU.
+// tank is capacity without nodes: only the sum of CPU counts.
 type tank struct {
 	free  cluster.MilliCPU
 	needs map[cluster.VJobID]cluster.MilliCPU
@@ -27,8 +27,7 @@ func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// job reads "12 running 2": number, state, CPU; then "held", or "busy" and what it
-// is bound to.
+// job reads "12 running 2": number, state, CPU; then "held", or "busy" and its bound target.
 func job(t *testing.T, text string, room *tank) queue.Job {
 	t.Helper()
 	f := strings.Fields(text)
@@ -64,7 +63,7 @@ func TestSelect(t *testing.T) {
 	}{
 		{name: "an empty queue", policy: fcfs},
 		{
-			name: "fcfs: nobody passes the head that waits", policy: fcfs, room: 4000,
+			name: "fcfs: no vjob passes a waiting head", policy: fcfs, room: 4000,
 			jobs: []string{"1 waiting 2", "2 waiting 3", "3 waiting 1", "4 waiting 1"},
 			want: []string{
 				"run runs: there is room",
@@ -74,7 +73,7 @@ func TestSelect(t *testing.T) {
 			},
 		},
 		{
-			name: "fcfs: what runs goes on, whoever comes first", policy: fcfs, room: 4000, first: 2,
+			name: "fcfs: running vjobs go on whatever the order", policy: fcfs, room: 4000, first: 2,
 			jobs: []string{"1 waiting 2", "2 running 3"},
 			want: []string{"wait waits: needs 1 CPU more; 1st in line", "run runs"},
 		},
@@ -89,7 +88,7 @@ func TestSelect(t *testing.T) {
 			want: []string{"run runs: there is room", "wait waits: needs 1 CPU more; 1st in line"},
 		},
 		{
-			name: "fcfs: a held vjob holds nobody up", policy: fcfs, room: 2000,
+			name: "fcfs: a held vjob delays no other", policy: fcfs, room: 2000,
 			jobs: []string{"1 waiting 4 held", "2 running 2 held", "3 waiting 2"},
 			want: []string{"wait is held", "suspend suspended: it is held", "run runs: there is room"},
 		},

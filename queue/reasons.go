@@ -7,9 +7,7 @@ import (
 	"vjob/cluster"
 )
 
-// Words for the reasons that users read.
-
-// position is the place of the next one that waits: "3rd in line behind 12 and 15".
+// position returns the position of the next waiting vjob: "3rd in line behind 12 and 15".
 func (w *scan) position() string {
 	place := ordinal(len(w.waiting)+1) + " in line"
 	if len(w.waiting) == 0 {
@@ -73,7 +71,7 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%d%s", n, suffix)
 }
 
-// WhyHeld says that a vjob is held, and by whom or why if that is known: "is held by ann".
+// WhyHeld returns that a vjob is held, and by which user or why if known: "is held by ann".
 func WhyHeld(j *cluster.VJob) string {
 	if strings.HasPrefix(j.Reason, "held") {
 		return "is " + j.Reason

@@ -6,19 +6,18 @@ import (
 	"vjob/cluster"
 )
 
-// scan is a policy's way through the queue. What the policies have in common is
-// settled at its beginning: vjobs that are under way, over, or held.
+// scan is one pass of a policy over the queue.
 type scan struct {
 	*Input
 	jobs     []Job
 	capacity Capacity
 	verdicts []Verdict
 	decided  []bool
-	runs     []bool // is to run
-	waiting  []int  // those that wait for room, in order
+	runs     []bool // the target is Run
+	waiting  []int  // those that wait for capacity, in order
 }
 
-// newScan settles the vjobs on which a policy has no say.
+// newScan decides the vjobs that are the same under all policies: those under way, ended or held.
 func newScan(m *Input) *scan {
 	jobs := m.Jobs
 	w := &scan{
@@ -45,9 +44,9 @@ func newScan(m *Input) *scan {
 	return w
 }
 
-// alreadyDecided counts a settled vjob when its turn comes. One that is under way to run
-// takes its room in its order, not before: otherwise a running vjob would be
-// parked for one behind it that happens to be resumed just now.
+// alreadyDecided reports whether a vjob is decided, and takes the capacity of one under way to run.
+// It does so in the order of the queue: taken earlier, a running vjob would be suspended for a
+// later one that is just being resumed.
 func (w *scan) alreadyDecided(i int) bool {
 	if !w.decided[i] {
 		return false
@@ -58,8 +57,8 @@ func (w *scan) alreadyDecided(i int) bool {
 	return true
 }
 
-// takeBusy lets those that are under way to run take their room before anybody
-// else, for policies that never park: nobody is to be started in their room.
+// takeBusy takes the capacity of vjobs under way to run before all others, for policies that never
+// suspend.
 func (w *scan) takeBusy() {
 	for i, j := range w.jobs {
 		if j.Busy && j.Bound == Run {
@@ -68,9 +67,8 @@ func (w *scan) takeBusy() {
 	}
 }
 
-// takeRunning lets those that run keep their room. Should one fit no more, because a
-// node was lost, it goes on all the same: its VMs are where they are until somebody
-// decides otherwise. It reports whether all fit.
+// takeRunning lets running vjobs keep their capacity and reports whether all fit. A vjob that no
+// longer fits, because a node was lost, goes on: its VMs stay until another decision.
 func (w *scan) takeRunning() (fit bool) {
 	fit = true
 	for i, j := range w.jobs {
@@ -91,14 +89,14 @@ func (w *scan) decide(i int, wish Target, reason string) {
 	w.runs[i] = wish == Run
 }
 
-// wait leaves a vjob in the queue and tells its place there.
+// wait leaves a vjob in the queue and adds its position to the reason.
 func (w *scan) wait(i int, why string) {
 	w.decide(i, Wait, fmt.Sprintf("waits: %s; %s", why, w.position()))
 	w.waiting = append(w.waiting, i)
 }
 
-// refuse leaves a vjob in the queue that does not fit. One for which a quota or a power budget
-// is used up has no place in line: it holds up no other.
+// refuse leaves a vjob in the queue that does not fit. A vjob with an exhausted quota or power
+// budget has no position: it delays no other.
 func (w *scan) refuse(i int, short Shortage) {
 	if short.Limit == "" {
 		w.wait(i, short.String())
@@ -107,7 +105,7 @@ func (w *scan) refuse(i int, short Shortage) {
 	w.decide(i, Wait, "waits: "+short.Limit)
 }
 
-// admit lets a vjob run if it fits; else it makes room, or waits for some.
+// admit runs a vjob if it fits. Otherwise a running one is suspended and another waits.
 func (w *scan) admit(i int) {
 	if w.alreadyDecided(i) {
 		return
@@ -125,8 +123,7 @@ func (w *scan) admit(i int) {
 	}
 }
 
-// suspend has a vjob that runs make room. One for which there is less of something than there
-// was, as of power, does not do it for others.
+// suspend suspends a running vjob. If it exceeds a limit itself, that is the reason.
 func (w *scan) suspend(i int, why string, short Shortage) {
 	if short.Limit != "" {
 		w.decide(i, Suspend, "suspended: "+short.Limit)
@@ -135,7 +132,7 @@ func (w *scan) suspend(i int, why string, short Shortage) {
 	w.decide(i, Suspend, "suspended "+why+": "+short.String())
 }
 
-// suspendsAny reports whether a running vjob is to be parked that nobody holds.
+// suspendsAny reports whether the scan suspends a running vjob that is not held.
 func (w *scan) suspendsAny() bool {
 	for i, v := range w.verdicts {
 		if v.Target == Suspend && !w.jobs[i].Held && !w.jobs[i].Busy {
@@ -145,7 +142,7 @@ func (w *scan) suspendsAny() bool {
 	return false
 }
 
-// inOrder has a moment decided on in another order of its jobs.
+// inOrder decides on the jobs in another order, given by their indices.
 func (m *Input) inOrder(order []int, choose func(*Input) []Verdict) []Verdict {
 	inner := *m
 	inner.Jobs = make([]Job, len(order))

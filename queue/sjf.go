@@ -26,7 +26,7 @@ func newSJF(a arguments) Policy { return SJF{AgeBound: a.duration("age_bound")} 
 // Name is "sjf".
 func (SJF) Name() string { return "sjf" }
 
-// Traits are what was reserved for VMs, and no suspensions.
+// Traits are reserved needs and no suspensions.
 func (SJF) Traits() Traits { return Traits{Needs: Reserved} }
 
 // Select lets running vjobs go on and starts the others in the order of the policy.

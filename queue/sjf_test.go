@@ -82,7 +82,7 @@ func TestSJFStarvesNone(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for run := range 12 {
-		l := &line{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
+		l := &workload{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
 		for range 600 {
 			if wait, why := l.second(queue.SJF{AgeBound: bound}); wait < 0 || wait > bound+longest+time.Second {
 				t.Fatalf("run %d: vjob %d with %d CPU has waited for %s: %s", run, l.head, l.need[l.head], wait, why)

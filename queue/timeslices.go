@@ -8,13 +8,11 @@ import (
 	"vjob/cluster"
 )
 
-// TimeSlices is gang scheduling with a quantum (Ousterhout 1982; thesis §2.3.2): the
-// vjobs are packed into slots, as many in each as fit together, and the slots run one
-// after another, each for a quantum. A vjob is in the first slot with room for it, so
-// slots are as few as first fit makes them; and room that a slot leaves goes to vjobs
-// of the others meanwhile.
+// TimeSlices is gang scheduling with a quantum (Ousterhout 1982; thesis §2.3.2). Vjobs are packed
+// into slots, each into the first with capacity for it, and the slots run in turn, each for a
+// quantum. Capacity that a slot leaves goes to vjobs of other slots meanwhile.
 //
-// The quantum should be large against what it takes to suspend and to resume a slot.
+// The quantum should be large relative to the time it takes to suspend and resume a slot.
 type TimeSlices struct {
 	Quantum time.Duration // more than 0
 	Count   Needs
@@ -22,13 +20,11 @@ type TimeSlices struct {
 
 var _ Policy = TimeSlices{}
 
-// LeastQuantum is a hundred times what it takes to stop a vjob of eight VMs in memory and
-// to let another go on: some 14 ms for each VM, one after another. Where slots go to disk
-// a quantum should be far longer.
+// LeastQuantum is a hundred times what it takes to pause a vjob of eight VMs in memory and to let
+// another go on: some 14 ms for each VM. With slots on disk a quantum should be far longer.
 const LeastQuantum = 20 * time.Second
 
-// DefaultQuantum is twenty times what suspending and resuming 1 GiB takes on the
-// hosts of the thesis.
+// DefaultQuantum is twenty times what suspending and resuming 1 GiB takes on the hosts of the thesis.
 const DefaultQuantum = time.Hour
 
 var timeSlicesParameters = []Parameter{
@@ -54,11 +50,10 @@ func newTimeSlices(a arguments) Policy {
 // Name is "timeslices".
 func (TimeSlices) Name() string { return "timeslices" }
 
-// Traits are time slices, and the field Count.
+// Traits are time slices and the needs of the field Count.
 func (s TimeSlices) Traits() Traits { return Traits{Needs: s.Count, Preempts: true, Turns: true} }
 
-// maxSlots bounds how many slots are filled: with more nobody would have a turn soon.
-// Vjobs for which there is none wait for one.
+// maxSlots bounds the slots, and so the wait for a turn. Vjobs without a slot wait for one.
 const maxSlots = 16
 
 // slot is one row of Ousterhout's matrix.
@@ -67,13 +62,13 @@ type slot struct {
 	jobs     []int
 }
 
-// Select packs the slots and runs the one whose turn it is.
+// Select packs the slots and runs the current one.
 func (s TimeSlices) Select(m *Input) []Verdict {
 	w := newScan(m)
 	slots := s.pack(w)
 	turn, until := s.currentSlot(w, slots)
 	in := w.prepare(slots[turn])
-	for k := range slots { // the slot whose turn it is, then those that come next
+	for k := range slots { // the current slot, then the following ones
 		for _, i := range slots[(turn+k)%len(slots)].jobs {
 			s.decide(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
 			if len(slots) > 1 {
@@ -96,9 +91,8 @@ func (s TimeSlices) Select(m *Input) []Verdict {
 	return w.verdicts
 }
 
-// prepare prepares the room for the slot whose turn it is. What is under way keeps its room
-// whatever the slot; where nothing is, the slot is in the room as it was packed, and what
-// is reported is that all of it is in.
+// prepare sets the capacity for the current slot. It reports whether that contains the slot already:
+// that is so unless vjobs are under way, which keep their capacity whatever their slot.
 func (w *scan) prepare(turn *slot) (in bool) {
 	if !slices.ContainsFunc(w.jobs, func(j Job) bool { return j.Busy && j.Bound == Run }) {
 		w.capacity = turn.capacity
@@ -111,8 +105,7 @@ func (w *scan) prepare(turn *slot) (in bool) {
 	return false
 }
 
-// decide settles a vjob whose slot has its turn after so many others, and that may be in
-// the room already.
+// decide decides on a vjob of a slot that runs after so many turns; in: the capacity contains it.
 func (TimeSlices) decide(w *scan, i, turns int, in bool, which string) {
 	ok, short := in, Shortage{}
 	if !in {
@@ -122,7 +115,7 @@ func (TimeSlices) decide(w *scan, i, turns int, in bool, which string) {
 	case ok && turns == 0:
 		w.decide(i, Run, "runs: it is the turn of its slot"+which)
 	case ok:
-		w.decide(i, Run, "runs: the slot whose turn it is leaves room")
+		w.decide(i, Run, "runs: the slot that has its turn leaves room")
 	case w.jobs[i].State == cluster.Running:
 		w.decide(i, Suspend, "suspended: the turn of its slot is over")
 	case short.Limit != "":
@@ -139,8 +132,7 @@ func ofSlots(turn, n int) string {
 	return fmt.Sprintf(", %d of %d", turn+1, n)
 }
 
-// pack puts each vjob into the first slot with room for it. There is one slot at
-// least.
+// pack puts each vjob into the first slot with capacity for it. There is at least one slot.
 func (s TimeSlices) pack(w *scan) []*slot {
 	slots := []*slot{{capacity: w.capacity}}
 	for i, j := range w.jobs {
@@ -168,10 +160,9 @@ func (s TimeSlices) pack(w *scan) []*slot {
 	return slots
 }
 
-// currentSlot is the slot that is to run, and until when: the one of which most runs, until
-// its quantum is over, and then the next one. Where vjobs come and go in a slot its turn
-// seems to begin again and again; so whoever has waited for as long as it takes all slots
-// to have their turn is next.
+// currentSlot returns the slot that runs and until when: the one with most running vjobs, until its
+// quantum is over, then the next. If vjobs of a slot come and go, its quantum seems to begin again
+// and again, so an overdue slot comes next.
 func (s TimeSlices) currentSlot(w *scan, slots []*slot) (turn int, until time.Time) {
 	most := 0
 	for k, slot := range slots {
@@ -200,9 +191,9 @@ func (s TimeSlices) currentSlot(w *scan, slots []*slot) (turn int, until time.Ti
 	return next, w.Now.Add(s.Quantum)
 }
 
-// overdue is the slot of the one who has waited longest, and when it is to have its turn at
-// the latest: once it has waited for a turn of each slot, and the last to be suspended for
-// a quantum. Without one that waits it is never.
+// overdue returns the slot of the vjob that has waited longest and when it must run: once the vjob
+// has waited for a quantum of each slot, and the last suspended one for a quantum. It returns
+// [never] if none waits.
 func (s TimeSlices) overdue(w *scan, slots []*slot, turn int) (his int, at time.Time) {
 	var first, last time.Time
 	for k, slot := range slots {
@@ -230,5 +221,5 @@ func (s TimeSlices) overdue(w *scan, slots []*slot, turn int) (his int, at time.
 	return his, at
 }
 
-// never is later than anything.
+// never is later than all instants.
 var never = time.Unix(1<<40, 0)
