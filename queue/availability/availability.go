@@ -12,24 +12,24 @@ import (
 	"vjob/cluster"
 )
 
-// Profile is what is free from an instant on. It counts in whole seconds: what begins
-// within one begins with it, and what ends within one ends after it.
+// Profile is the free CPU and memory from an instant on. It counts whole seconds: what begins within
+// one begins with it, and what ends within one ends after it.
 type Profile struct {
 	now      time.Time
 	cpu      *Timeline
 	memory   *Timeline
 	total    cluster.Resources
-	first    Time        // when the first of what is taken ends
-	searches int         // how often a place was looked for
-	cache    *noFitCache // nil until that is worth it
-	gaps     bool        // something is taken that begins later
+	first    Time        // first end of what is taken
+	searches int         // number of searches
+	cache    *noFitCache // nil before cacheFrom searches
+	gaps     bool        // a booking begins later
 }
 
-// cacheFrom is from how many questions on they are remembered: the memo is large.
+// cacheFrom is the number of searches after which results are cached: the cache is large.
 const cacheFrom = 100
 
-// New has a total of room of which so much is taken for good. It may be more than
-// there is: then nothing is free.
+// New returns the profile of a total of which so much is taken for good. If more is taken than there
+// is, nothing is free.
 func New(now time.Time, total, taken cluster.Resources) *Profile {
 	total = cluster.Resources{CPU: max(0, total.CPU), Memory: max(0, total.Memory)}
 	o := &Profile{
@@ -40,8 +40,7 @@ func New(now time.Time, total, taken cluster.Resources) *Profile {
 	return o
 }
 
-// Occupy takes room from now on: for a length of time, or for good if it has no end.
-// More than there is takes all there is.
+// Occupy takes capacity from now on, for a length of time or for good. More than there is takes all.
 func (o *Profile) Occupy(need cluster.Resources, length time.Duration, ends bool) {
 	to := Never
 	if ends {
@@ -53,16 +52,15 @@ func (o *Profile) Occupy(need cluster.Resources, length time.Duration, ends bool
 }
 
 func (o *Profile) occupy(p *Timeline, to Time, amount int64) {
-	if o.gaps || amount > p.Free(0) { // there may be less later than now, or more
+	if o.gaps || amount > p.Free(0) { // later less may be free than now
 		book(p, 0, to, amount)
 		return
 	}
 	p.Reserve(0, to, max(0, amount))
 }
 
-// Earliest is the first instant from which there is room for a length of time, or for
-// good if it has no end. With later, it is not before something has ended that is
-// taken now. It reports false when there is none.
+// Earliest returns the first instant from which so much is free for a length of time, or for good.
+// With later, it is not before the first end of what is taken now. It reports false if no instant fits.
 func (o *Profile) Earliest(need cluster.Resources, length time.Duration, ends, later bool) (start time.Time, ok bool) {
 	at := Time(0)
 	if later {
@@ -71,7 +69,7 @@ func (o *Profile) Earliest(need cluster.Resources, length time.Duration, ends, l
 	return o.from(at, need, length, ends)
 }
 
-// From is as [Profile.Earliest], but not before an instant.
+// From is [Profile.Earliest] from an instant on.
 func (o *Profile) From(at time.Time, need cluster.Resources, length time.Duration, ends bool) (start time.Time, ok bool) {
 	return o.from(seconds(at.Sub(o.now)), need, length, ends)
 }
@@ -102,7 +100,7 @@ func (o *Profile) from(at Time, need cluster.Resources, length time.Duration, en
 	return o.now.Add(time.Duration(at) * time.Second), true
 }
 
-// search is the first instant, from one on, from which all is free that is wanted.
+// search returns the first instant, from one on, from which all is free that is wanted.
 func (o *Profile) search(at Time, wanted amounts) Time {
 	cpu, memory, span := wanted[0], wanted[1], Time(wanted[2])
 	for at < Never {
@@ -116,7 +114,7 @@ func (o *Profile) search(at Time, wanted amounts) Time {
 	return at
 }
 
-// Reserve takes room from an instant on that [Profile.Earliest] has found.
+// Reserve takes capacity from an instant on that [Profile.Earliest] has returned.
 func (o *Profile) Reserve(start time.Time, need cluster.Resources, length time.Duration, ends bool) {
 	from, to := seconds(start.Sub(o.now)), Never
 	if ends {
@@ -126,8 +124,7 @@ func (o *Profile) Reserve(start time.Time, need cluster.Resources, length time.D
 	o.memory.Reserve(from, to, int64(need.Memory))
 }
 
-// Book takes room from an instant on for a length of time; where there is less it takes
-// all there is.
+// Book takes capacity from an instant on for a length of time, or all there is where less is free.
 func (o *Profile) Book(start time.Time, need cluster.Resources, length time.Duration) {
 	from := seconds(start.Sub(o.now))
 	to := from.Plus(max(1, seconds(length)))
@@ -141,7 +138,7 @@ func book(p *Timeline, from, to Time, amount int64) {
 		at   Time
 		free int64
 	}
-	var pieces []piece // as they are before any is taken
+	var pieces []piece // before the change
 	for at, free := range p.Steps(from) {
 		if at >= to {
 			break
@@ -157,8 +154,8 @@ func book(p *Timeline, from, to Time, amount int64) {
 	}
 }
 
-// Least is the first instant of a stretch of time at which something does not fit, and
-// what is free then; it reports false if it fits all the time.
+// Least returns the first instant of a period at which something does not fit, and what is free then.
+// It reports false if it fits all the time.
 func (o *Profile) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
 	begin := seconds(from.Sub(o.now))
 	end := begin.Plus(max(1, seconds(length)))
@@ -184,7 +181,7 @@ func (o *Profile) Least(from time.Time, length time.Duration, need cluster.Resou
 	return at, o.Free(at), true
 }
 
-// Free is what is free at an instant.
+// Free returns what is free at an instant.
 func (o *Profile) Free(at time.Time) cluster.Resources {
 	s := seconds(at.Sub(o.now))
 	return cluster.Resources{CPU: cluster.MilliCPU(o.cpu.Free(s)), Memory: cluster.MiB(o.memory.Free(s))}
@@ -195,5 +192,5 @@ func seconds(d time.Duration) Time {
 	return Time((max(0, d) + time.Second - 1) / time.Second)
 }
 
-// furthest is how far ahead an instant can be told: what begins later never does.
+// furthest is the last instant that searches return; later ones count as never.
 const furthest = Time(200 * 365 * 24 * 3600)

@@ -24,7 +24,7 @@ func at(t *testing.T, o *availability.Profile, need cluster.Resources, length ti
 	return when.Sub(start)
 }
 
-// Ten processors: four taken for an hour, four more for two, one for good.
+// Ten processors: four taken for an hour, four for two hours, one for good.
 func TestEarliest(t *testing.T) {
 	o := availability.New(start, size(10, 100), size(1, 10))
 	o.Occupy(size(4, 10), time.Hour, true)
@@ -55,7 +55,7 @@ func TestEarliest(t *testing.T) {
 	}
 }
 
-// What is reserved is taken, in both dimensions; what was taken before stays so.
+// Reservations take CPU and memory beside what was taken before.
 func TestReserve(t *testing.T) {
 	o := availability.New(start, size(4, 4), cluster.Resources{})
 	o.Occupy(size(3, 1), time.Hour, true)
@@ -75,8 +75,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// More may be taken than there is, and instants may lie far ahead.
-func TestOutlookOfAnOverload(t *testing.T) {
+// Taking more than there is and distant instants are no errors.
+func TestOverload(t *testing.T) {
 	o := availability.New(start, size(2, 2), size(9, 9))
 	o.Occupy(size(9, 9), time.Hour, true)
 	if got := at(t, o, size(1, 1), time.Second, false); got != -1 {
@@ -89,7 +89,7 @@ func TestOutlookOfAnOverload(t *testing.T) {
 	}
 }
 
-// Against a search second by second.
+// Compared with a search second by second.
 func TestEarliestAgainstASearch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -132,8 +132,7 @@ func TestEarliestAgainstASearch(t *testing.T) {
 	}
 }
 
-// What is booked takes all there is where there is less, and what lacks is found: against
-// a count second by second.
+// Bookings take what there is, and Least finds shortages: compared with a count second by second.
 func TestBookAgainstACount(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

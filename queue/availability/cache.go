@@ -6,14 +6,14 @@ import (
 	"vjob/cluster"
 )
 
-// noFitCache remembers from when on there was room. Room is only ever taken, so nothing that
-// needs as much for as long, or more, will find any before: in a long queue of vjobs
-// that resemble each other, most of what is full need not be looked at again.
+// noFitCache remembers before which instants so much never fits. Since capacity is only taken, whatever
+// needs as much for as long, or more, does not fit before either: in a long queue of similar vjobs most
+// searches end at once.
 //
-// It is a table over classes of CPU, memory and length, four to a doubling, kept as
-// trees of prefix maxima (Fenwick 1994), so that a class knows what smaller ones know.
+// It is a table over classes of CPU, memory and length, four to a doubling, with prefix maxima
+// (Fenwick 1994), so that a class includes smaller ones.
 type noFitCache struct {
-	unit  [dimensions]int // in bits: what is less makes no difference
+	unit  [dimensions]int // in bits: smaller differences do not count
 	start []Time
 }
 
@@ -25,7 +25,7 @@ const (
 	lengthUnit = 5              // half a minute; the longest class is 48 days
 )
 
-// amounts are what is asked for, in all dimensions.
+// amounts are the CPU, memory and seconds of a request.
 type amounts [dimensions]int64
 
 func newNoFitCache(total cluster.Resources) *noFitCache {
@@ -36,7 +36,7 @@ func newNoFitCache(total cluster.Resources) *noFitCache {
 	}
 }
 
-// class is the last one that begins at no more than so many units.
+// class returns the last class that begins at no more than so many units.
 func class(units int64) int {
 	if units < 4 {
 		return int(max(0, units))
@@ -45,7 +45,7 @@ func class(units int64) int {
 	return min(classes-1, octave*4+int(units>>octave))
 }
 
-// begins is how many units a class has at least.
+// begins returns the least number of units of a class.
 func begins(class int) int64 {
 	if class < 4 {
 		return int64(class)
@@ -53,7 +53,7 @@ func begins(class int) int64 {
 	return int64(4+class%4) << (class/4 - 1)
 }
 
-// earliest is an instant before which there is certainly no room.
+// earliest returns an instant before which the request certainly does not fit.
 func (m *noFitCache) earliest(a amounts) (start Time) {
 	var c [dimensions]int
 	for d := range c {
@@ -70,11 +70,11 @@ func (m *noFitCache) earliest(a amounts) (start Time) {
 	return start
 }
 
-// add remembers that there is no room before an instant.
+// add records that a request does not fit before an instant.
 func (m *noFitCache) add(a amounts, start Time) {
 	var c [dimensions]int
 	for d := range c {
-		units := (a[d]-1)>>m.unit[d] + 1 // rounded up: it must hold for all of the class
+		units := (a[d]-1)>>m.unit[d] + 1 // rounded up: valid for the whole class
 		if c[d] = class(units) + 1; begins(c[d]-1) < units {
 			c[d]++
 		}

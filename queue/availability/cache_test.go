@@ -9,8 +9,8 @@ import (
 	"vjob/queue/availability"
 )
 
-// An outlook that has been asked often answers as one that was never asked before.
-func TestMemoMakesNoDifference(t *testing.T) {
+// The cache changes no result.
+func TestCacheChangesNoResult(t *testing.T) {
 	type piece struct {
 		start  time.Time
 		need   cluster.Resources

@@ -2,34 +2,32 @@ package availability
 
 import "slices"
 
-// chunkSize is how many steps a chunk has at most. Long chunks make searches
-// short and changes long.
+// chunkSize is the maximum of steps in a chunk. Longer chunks make searches faster and changes slower.
 const chunkSize = 32
 
-// chunk is some steps one after another. What is free is short of the lift of its
-// head, so that a change of all of them is one number.
+// chunk is consecutive steps. The offset of its summary is added to what is free, so that a change of
+// all steps is one number.
 type chunk struct {
 	n    int
 	at   [chunkSize]Time // a step lasts until the next one begins
 	free [chunkSize]int64
 }
 
-// summary is what is known of a chunk without looking into it.
+// summary describes a chunk.
 type summary struct {
 	at          Time // where its first step begins
 	least, most int64
 	offset      int64
 }
 
-// add changes what is free in all of the chunk.
+// add changes what is free in the whole chunk.
 func (h *summary) add(amount int64) {
 	h.offset += amount
 	h.least += amount
 	h.most += amount
 }
 
-// update changes what is free from a step until an instant, and looks at the
-// chunk again.
+// update changes what is free from a step until an instant, and refreshes the summary.
 func (h *summary) update(c *chunk, k int, to Time, amount int64) (end int) {
 	for ; k < c.n && c.at[k] < to; k++ {
 		c.free[k] += amount
@@ -38,7 +36,7 @@ func (h *summary) update(c *chunk, k int, to Time, amount int64) (end int) {
 	return k
 }
 
-// refresh notes what the chunk holds.
+// refresh recomputes the summary.
 func (h *summary) refresh(c *chunk) {
 	least, most := c.free[0], c.free[0]
 	for _, free := range c.free[1:c.n] {
@@ -47,7 +45,7 @@ func (h *summary) refresh(c *chunk) {
 	h.at, h.least, h.most = c.at[0], least+h.offset, most+h.offset
 }
 
-// find is the step that an instant lies in.
+// find returns the step that contains an instant.
 func (p *Timeline) find(at Time) (chunk, step int) {
 	for n := len(p.heads); n > 1; {
 		half := n / 2
@@ -67,7 +65,7 @@ func (p *Timeline) find(at Time) (chunk, step int) {
 	return chunk, step
 }
 
-// cut has a step begin at an instant, and returns it.
+// cut makes a step begin at an instant and returns it.
 func (p *Timeline) cut(at Time) (chunk, step int) {
 	i, k := p.find(at)
 	c := p.chunks[i]
@@ -89,7 +87,7 @@ func (p *Timeline) cut(at Time) (chunk, step int) {
 	return i, k
 }
 
-// join undoes a cut where nothing changes any more.
+// join removes a step that equals the one before.
 func (p *Timeline) join(i, k int) {
 	if p.before(i, k) != p.chunks[i].free[k]+p.heads[i].offset {
 		return
@@ -109,7 +107,7 @@ func (p *Timeline) join(i, k int) {
 	}
 }
 
-// before is what is free just before a step; -1 before the first.
+// before returns what is free just before a step; -1 before the first.
 func (p *Timeline) before(i, k int) int64 {
 	if k == 0 {
 		if i == 0 {
@@ -121,7 +119,7 @@ func (p *Timeline) before(i, k int) int64 {
 	return p.chunks[i].free[k-1] + p.heads[i].offset
 }
 
-// halve makes two of a full chunk.
+// halve splits a full chunk.
 func (p *Timeline) halve(i int) {
 	const half = chunkSize / 2
 	left, right := p.chunks[i], &chunk{n: half}
@@ -134,7 +132,7 @@ func (p *Timeline) halve(i int) {
 	p.heads[i+1].refresh(right)
 }
 
-// merge makes one of two neighbours that are nearly empty.
+// merge joins two neighbours that are nearly empty.
 func (p *Timeline) merge(i int) {
 	if p.chunks[i].n > chunkSize/4 || i+1 == len(p.heads) || p.chunks[i+1].n > chunkSize/4 {
 		return

@@ -5,29 +5,31 @@ import (
 	"time"
 )
 
-// Unlimited is a limit that is none.
+// Unlimited is the Most of a step without limit.
 const Unlimited = math.MaxInt64
 
-// LimitStep is a limit from an instant on, until that of the next step.
+// LimitStep is the limit from an instant on, until the next step.
 type LimitStep struct {
 	From time.Time
 	Most int64
-	Name string // for people
+	Name string // for users
 }
 
-// Limit is one limit. It belongs to one goroutine.
+// Limit is an upper bound, such as a quota, that changes with time, and what uses it. What has begun
+// goes on when the bound falls below it. A start must be within the bound then, and must not exceed it
+// for later starts. It belongs to one goroutine.
 type Limit struct {
 	now   time.Time
 	steps []LimitStep
 	top   int64     // the largest limit
-	used  *Timeline // what is left of plenty
+	used  *Timeline // free amount of plenty
 }
 
-// plenty is more than anybody uses.
+// plenty is more than can be used.
 const plenty = 1 << 52
 
-// NewLimit is a limit from now on of which nothing is used. There is one step at least; the
-// first holds from now on, whenever it begins.
+// NewLimit returns an unused limit. There is at least one step; the first holds from now on, whenever
+// it begins.
 func NewLimit(now time.Time, steps []LimitStep) *Limit {
 	c := &Limit{now: now, steps: steps, used: NewTimeline(plenty)}
 	for _, s := range steps {
@@ -36,15 +38,14 @@ func NewLimit(now time.Time, steps []LimitStep) *Limit {
 	return c
 }
 
-// Take counts an amount from an instant on, for a length of time or for good, whatever
-// the limit.
+// Take adds an amount from an instant on, for a length of time or for good, whatever the limit.
 func (c *Limit) Take(from time.Time, length time.Duration, ends bool, amount int64) {
 	at := c.seconds(from)
 	c.used.Reserve(at, at.Plus(span(length, ends)), amount)
 }
 
-// Earliest is the first instant, from one on, at which so much more may begin; it reports
-// false if there is none.
+// Earliest returns the first instant, from one on, at which so much more may begin. It reports false if
+// no instant does.
 func (c *Limit) Earliest(from time.Time, length time.Duration, ends bool, amount int64) (start time.Time, ok bool) {
 	if amount > c.top {
 		return start, false
@@ -67,7 +68,7 @@ func (c *Limit) Earliest(from time.Time, length time.Duration, ends bool, amount
 	}
 }
 
-// At is the step that holds at an instant.
+// At returns the step at an instant.
 func (c *Limit) At(t time.Time) LimitStep {
 	for i := len(c.steps) - 1; i > 0; i-- {
 		if !c.steps[i].From.After(t) {
@@ -77,10 +78,10 @@ func (c *Limit) At(t time.Time) LimitStep {
 	return c.steps[0]
 }
 
-// Used is how much is in use at an instant.
+// Used returns how much is in use at an instant.
 func (c *Limit) Used(t time.Time) int64 { return plenty - c.used.Free(c.seconds(t)) }
 
-// change is the first instant after one at which the limit changes, or what is used.
+// change returns the first instant after another at which the limit or its use changes.
 func (c *Limit) change(at Time) Time {
 	next := Never
 	for t := range c.used.Steps(at) {

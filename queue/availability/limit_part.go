@@ -2,18 +2,18 @@ package availability
 
 import "time"
 
-// LimitPart is what somebody takes of a ceiling.
+// LimitPart is what a vjob takes of a limit.
 type LimitPart struct {
 	Of     *Limit
 	Amount int64
-	// Within, if more than 0, makes it a limit on what is used up, such as time of
-	// processors, and Amount what is used in a second. What will be used within so long
-	// counts from the start on, and what was until so long after the hour in which it was.
+	// Within, if more than 0, makes it a limit on accumulated use, such as CPU time; Amount is the use
+	// in a second. What will be used within so long counts from the start on, and what was used counts
+	// until so long after its hour.
 	Within time.Duration
 }
 
-// Earliest is the first instant, from one on, at which somebody may begin who stays for a
-// length of time, or for good; it reports false if there is none.
+// Earliest returns the first instant, from one on, at which a vjob may begin that runs for a length of
+// time, or for good. It reports false if no instant does.
 func (p *LimitPart) Earliest(from time.Time, length time.Duration, ends bool) (start time.Time, ok bool) {
 	if p.Within <= 0 {
 		return p.Of.Earliest(from, length, ends, p.Amount)
@@ -21,7 +21,7 @@ func (p *LimitPart) Earliest(from time.Time, length time.Duration, ends bool) (s
 	return p.Of.Earliest(from, length+p.Within, ends, p.Amount*p.ahead(length, ends))
 }
 
-// ahead is how many seconds count at the start.
+// ahead returns how many seconds count at the start.
 func (p *LimitPart) ahead(length time.Duration, ends bool) int64 {
 	if !ends {
 		length = p.Within
@@ -29,13 +29,13 @@ func (p *LimitPart) ahead(length time.Duration, ends bool) int64 {
 	return int64(span(min(length, p.Within), true))
 }
 
-// Take counts somebody who begins at an instant, whatever the limit.
+// Take adds a vjob that begins at an instant, whatever the limit.
 func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 	if p.Within <= 0 {
 		p.Of.Take(from, length, ends, p.Amount)
 		return
 	}
-	if !ends { // then it goes on using as much as it did
+	if !ends { // its use goes on
 		p.Of.Take(from, 0, false, p.Amount*p.ahead(0, false))
 		p.Of.Take(from.Add(p.Within), 0, false, p.Amount*p.ahead(0, false))
 		return
@@ -46,7 +46,7 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 		if next.After(end) {
 			next = end
 		}
-		counts := from.Add(-p.Within) // before, it is further ahead than anybody looks
+		counts := from.Add(-p.Within) // before that it is beyond every search
 		if counts.Before(start) {
 			counts = start
 		}
@@ -55,11 +55,11 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 	}
 }
 
-// maxPieces bounds into how many pieces a use is cut that is given back hour by hour.
+// maxPieces bounds the pieces of a use that is released hour by hour.
 const maxPieces = 8
 
-// Fades is when what was used until an instant does not count any more, where it counts
-// for so long: hours count whole.
+// Fades returns when the use until an instant no longer counts, where it counts for so long: whole
+// hours count.
 func Fades(used time.Time, within time.Duration) time.Time {
 	return used.Add(time.Hour - time.Nanosecond).Truncate(time.Hour).Add(within)
 }

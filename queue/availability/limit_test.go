@@ -29,7 +29,7 @@ func TestLimitEarliest(t *testing.T) {
 	}
 }
 
-// Where nothing is limited for a while, only that while counts.
+// A period without limit allows starts, but not beyond it.
 func TestUnlimited(t *testing.T) {
 	c := availability.NewLimit(noon, []availability.LimitStep{{Most: 1}, {From: after(60), Most: availability.Unlimited}, {From: after(120), Most: 1}})
 	c.Take(noon, 0, false, 1)
@@ -46,7 +46,7 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-// Against a search second by second.
+// Compared with a search second by second.
 func TestLimitAgainstASearch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

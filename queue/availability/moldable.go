@@ -6,15 +6,15 @@ import (
 	"vjob/cluster"
 )
 
-// Shape is one alternative.
+// Shape is one of the sizes of a moldable vjob.
 type Shape struct {
 	Need   cluster.Resources
-	Length time.Duration // that it runs, more than 0
+	Length time.Duration // of its run, more than 0
 }
 
-// ChooseShape is the shape that ends first if each starts as early as it can in an outlook, and
-// when that is; of equals the first. For a gap after its end the room of each counts as
-// taken. It reports false if none can be known to start.
+// ChooseShape returns the shape that ends first if each starts as early as it fits (Feitelson and
+// Rudolph 1996; thesis §2.2), and its start; of equal ones the first. The capacity of each counts as
+// taken for a gap after its end. It reports false if none has a known start.
 func ChooseShape(o *Profile, shapes []Shape, gap time.Duration) (best int, start time.Time, ok bool) {
 	var end time.Time
 	for i, s := range shapes {

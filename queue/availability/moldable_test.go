@@ -13,7 +13,7 @@ func shape(cpus int64, minutes int) availability.Shape {
 	return availability.Shape{Need: cluster.Resources{CPU: cluster.MilliCPU(cpus * 1000)}, Length: time.Duration(minutes) * time.Minute}
 }
 
-// Of ten processors eight are taken for an hour.
+// Eight of ten processors are taken for an hour.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -36,7 +36,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// No other shape would end before, and none before it in the list as early.
+// No other shape ends earlier, and no earlier one in the list at the same instant.
 func TestNoneEndsBefore(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

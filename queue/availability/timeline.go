@@ -6,14 +6,13 @@ import (
 	"math"
 )
 
-// Time is an instant, or a length of time, in seconds. Where it begins is the
-// caller's choice.
+// Time is an instant or a length of time in seconds; the caller chooses the origin.
 type Time int64
 
-// Never is after every other instant; it is also the length of what has no end.
+// Never is after every other instant, and the length of what has no end.
 const Never Time = math.MaxInt64
 
-// Plus is the instant a length later, [Never] at the latest.
+// Plus returns the instant a length later, at most [Never].
 func (t Time) Plus(length Time) Time {
 	if length > Never-max(t, 0) {
 		return Never
@@ -21,15 +20,22 @@ func (t Time) Plus(length Time) Time {
 	return t + length
 }
 
-// Timeline is the free part of one pool, from an instant on for ever. It has one
-// owner at a time.
+// Timeline is the free amount of one resource over time: a step function on which periods are
+// reserved and released, and the earliest period for a request is found. It has one owner at a time.
+//
+// The steps lie in chunks of some dozen in order of time, each with the least and the most that is
+// free in it. A reservation over a thousand steps changes some twenty numbers, and a search skips
+// whole chunks. With ten thousand reservations this flat layout is faster than a balanced tree.
+//
+// Several resources take a timeline each: ask each in turn for the earliest instant from the last
+// answer on until all agree.
 type Timeline struct {
 	size   int64
 	heads  []summary // in order of time; the first is never empty
 	chunks []*chunk
 }
 
-// NewTimeline is a pool of which everything is free.
+// NewTimeline returns a timeline of a size, all free.
 func NewTimeline(size int64) *Timeline {
 	p := &Timeline{size: size}
 	c := &chunk{n: 1}
@@ -38,21 +44,21 @@ func NewTimeline(size int64) *Timeline {
 	return p
 }
 
-// Reserve takes an amount from one instant until before another. There must be so
-// much: take it where [Timeline.Earliest] says.
+// Reserve takes an amount from one instant until before another. So much must be free, as
+// [Timeline.Earliest] tells; otherwise it panics.
 func (p *Timeline) Reserve(from, to Time, amount int64) { p.change(from, to, -amount) }
 
-// Release gives back what was reserved, or the rest of it.
+// Release returns what was reserved, or the rest of it. It panics if that is more.
 func (p *Timeline) Release(from, to Time, amount int64) { p.change(from, to, amount) }
 
-// Free is how much is free at an instant.
+// Free returns how much is free at an instant.
 func (p *Timeline) Free(at Time) int64 {
 	i, k := p.find(at)
 	return p.chunks[i].free[k] + p.heads[i].offset
 }
 
-// Steps are the instants from one on at which what is free changes, beginning with that
-// one, each with what is free from then until the next.
+// Steps returns the instants at which the free amount changes, from one on and beginning with it, each
+// with the amount until the next.
 func (p *Timeline) Steps(from Time) iter.Seq2[Time, int64] {
 	return func(yield func(Time, int64) bool) {
 		for i, k := p.find(from); i < len(p.chunks); i, k = i+1, 0 {
@@ -65,11 +71,10 @@ func (p *Timeline) Steps(from Time) iter.Seq2[Time, int64] {
 	}
 }
 
-// Earliest is the first instant from which an amount is free for a length of time;
-// it is not before from. Room that the asker holds already, from the instant own
-// on, counts as free: the answer is own at the latest. Who holds nothing has own
-// [Never], and gets that when there is no place: when the amount is more than the
-// pool has or what is reserved has no end.
+// Earliest returns the first instant, not before from, from which an amount is free for a length of
+// time. What the caller already holds, from the instant own on, counts as free, so that the result is at
+// most own. A caller that holds nothing passes [Never], which is also returned if there is no such
+// instant: the amount exceeds the size, or what is reserved has no end.
 func (p *Timeline) Earliest(from, length Time, amount int64, own Time) Time {
 	i, k := p.find(from)
 	for {
@@ -86,7 +91,7 @@ func (p *Timeline) Earliest(from, length Time, amount int64, own Time) Time {
 	}
 }
 
-// reach finds the first step, this one or later, with the amount.
+// reach returns the first step, this one or later, with the amount.
 func (p *Timeline) reach(i, k int, amount int64) (chunk, step int) {
 	for ; i < len(p.heads); i++ {
 		h := &p.heads[i]
@@ -103,8 +108,8 @@ func (p *Timeline) reach(i, k int, amount int64) (chunk, step int) {
 	return i, 0
 }
 
-// drop finds the first step after this one with less than the amount that begins
-// before an instant; without one it is beyond the last chunk.
+// drop returns the first step after this one with less than the amount that begins before an instant;
+// the end of the timeline if no step has.
 func (p *Timeline) drop(i, k int, amount int64, before Time) (chunk, step int) {
 	for k++; i < len(p.heads); i++ {
 		h := &p.heads[i]
@@ -127,7 +132,7 @@ func (p *Timeline) drop(i, k int, amount int64, before Time) (chunk, step int) {
 	return len(p.heads), 0
 }
 
-// Forget drops what was before an instant, of which nobody will ask any more.
+// Forget drops what was before an instant; later calls must not ask for it.
 func (p *Timeline) Forget(before Time) {
 	n := 0
 	for n+1 < len(p.heads) && p.heads[n+1].at <= before {
@@ -166,14 +171,14 @@ func (p *Timeline) change(from, to Time, amount int64) {
 	p.join(first, step)
 }
 
-// check panics when more is taken than there is, or given back than was taken.
+// check panics if more is taken than was free, or released than was taken.
 func (p *Timeline) check(i int, from, to Time) {
 	if h := &p.heads[i]; h.least < 0 || h.most > p.size {
-		panic(fmt.Sprintf("profile: %d to %d of %d free between %d and %d", h.least, h.most, p.size, from, to))
+		panic(fmt.Sprintf("timeline: %d to %d of %d free between %d and %d", h.least, h.most, p.size, from, to))
 	}
 }
 
-// endsBefore reports whether all of a chunk is before an instant.
+// endsBefore reports whether a chunk ends before an instant.
 func (p *Timeline) endsBefore(i int, to Time) bool {
 	return to == Never || i+1 < len(p.heads) && p.heads[i+1].at <= to
 }

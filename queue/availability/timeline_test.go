@@ -11,8 +11,7 @@ import (
 // Time is short here.
 type Time = availability.Time
 
-// naive is a profile of as many numbers as there are seconds; beyond the last one
-// nothing changes.
+// naive is a timeline with one number a second, constant beyond the last one.
 type naive []int64
 
 func (n naive) change(from, to Time, amount int64) {
@@ -41,14 +40,14 @@ func (n naive) room(from, to Time, amount int64) bool {
 	return n[len(n)-1] >= amount || to <= Time(len(n))
 }
 
-// wait is something reserved.
+// wait is a reservation.
 type stay struct {
 	from, to Time
 	amount   int64
 }
 
-// walk makes random reservations, gives some back, whole or in part, forgets the
-// past, and compares with the naive profile after every step.
+// walk makes random reservations, releases some, whole or in part, forgets the past, and compares
+// with naive after every step.
 func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 	t.Helper()
 	p, n := availability.NewTimeline(size), make(naive, horizon)
@@ -99,7 +98,7 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 	}
 }
 
-// A profile is what the naive one is.
+// A timeline equals the naive one.
 func TestNaive(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -115,7 +114,7 @@ func TestNaive(t *testing.T) {
 	}
 }
 
-// What is given back leaves no trace: everything is free again.
+// Once all is released, everything is free.
 func TestAllBack(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -148,7 +147,7 @@ func TestAllBack(t *testing.T) {
 	}
 }
 
-// Places that there are not.
+// Requests that never fit.
 func TestNoPlace(t *testing.T) {
 	p := availability.NewTimeline(4)
 	if at := p.Earliest(5, 1, 5, availability.Never); at != availability.Never {
@@ -166,7 +165,7 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// Who takes more than there is has made a mistake.
+// Reserving or releasing too much panics.
 func TestTooMuch(t *testing.T) {
 	for name, f := range map[string]func(p *availability.Timeline){
 		"reserve": func(p *availability.Timeline) { p.Reserve(0, 5, 3); p.Reserve(4, 6, 2) },
@@ -175,7 +174,7 @@ func TestTooMuch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
-					t.Error("nobody noticed")
+					t.Error("no panic")
 				}
 			}()
 			f(availability.NewTimeline(4))
@@ -203,7 +202,7 @@ func Example() {
 	// 70
 }
 
-// A place for processors and memory together is found by asking both in turn.
+// CPU and memory together: ask both in turn.
 func ExampleProfile_Earliest() {
 	processors, memory := availability.NewTimeline(8), availability.NewTimeline(64)
 	processors.Reserve(0, 60, 6)
@@ -218,8 +217,8 @@ func ExampleProfile_Earliest() {
 	// Output: 200
 }
 
-// BenchmarkMove is what compression does: a reservation among many is given back
-// and the earliest place for it is taken.
+// BenchmarkMove measures compression: it releases one of many reservations and makes it again at its
+// earliest start.
 func BenchmarkMove(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("reservations=%d", n), func(b *testing.B) {

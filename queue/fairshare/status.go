@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Standing is how one account stands.
+// Standing is the state of one account.
 type Standing struct {
 	Path   Path
-	Share  float64 // beside its siblings
-	Part   float64 // of the whole that is its own, from 0 to 1
-	Used   float64 // by it and all below, weighted and faded, in seconds of a processor if those count 1
-	Taken  float64 // of all that was used, from 0 to 1
+	Share  float64 // relative to its siblings
+	Part   float64 // share of the whole tree, from 0 to 1
+	Used   float64 // of it and all below, weighted and decayed, in CPU seconds if those count 1
+	Taken  float64 // share of all use, from 0 to 1
 	Factor float64
-	Group  bool // others are below it
+	Group  bool // it has accounts below
 }
 
-// Standings are those of all accounts at an instant, each before those below it.
+// Standings returns the state of all accounts at an instant, parents first.
 func (t *Tree) Standings(at time.Time) (list []Standing) {
 	var walk func(p Path, a *account, part float64)
 	walk = func(p Path, a *account, part float64) {

@@ -6,22 +6,21 @@ import (
 	"vjob/cluster"
 )
 
-// Dependency is another vjob, or a whole array, for which one waits: until it has started, or
-// until it has ended. One that is not in the scene has.
+// Dependency is a vjob or a whole array, of which the start or the end is waited for. One that is not in the
+// scene is met.
 type Dependency struct {
 	On           cluster.VJobID
 	Array, Start bool
 }
 
-// maxChain bounds how long a chain is foretold of those that wait for each other.
+// maxChain bounds the length of chains of dependencies.
 const maxChain = 8
 
-// planDependents plans those that wait for others, once it is foretold when these start or end;
-// those that wait for room only were planned before.
+// planDependents plans vjobs with dependencies once the forecast has starts and ends of these.
 func (f *forecast) planDependents() {
 	for more, links := true, 0; more && links < maxChain; links++ {
 		more = false
-		var foretold eventTimes // until somebody asks
+		var foretold eventTimes // computed on demand
 		for i := range f.Jobs {
 			j := &f.Jobs[i]
 			if len(j.After) == 0 || !f.bars[i].Start.IsZero() {
@@ -45,14 +44,14 @@ func (f *forecast) planDependents() {
 	}
 }
 
-// eventTimes are when vjobs and arrays start and end, as far as that is foretold.
+// eventTimes are the starts and ends of vjobs and arrays; zero: unknown.
 type eventTimes map[Dependency]time.Time
 
 func (f *forecast) spans() eventTimes {
 	s := eventTimes{}
 	see := func(t Dependency, at time.Time) {
 		if before, seen := s[t]; !seen || !before.IsZero() && (at.IsZero() || at.After(before)) {
-			s[t] = at // zero: of one it is not known
+			s[t] = at // zero: one of them is unknown
 		}
 	}
 	for i := range f.Jobs {
@@ -71,8 +70,8 @@ func (f *forecast) spans() eventTimes {
 	return s
 }
 
-// met is when the last of some ties is; it reports false if that cannot be known, or all
-// are already: then something else is waited for.
+// met returns when the last dependency is met. It reports false if that is unknown, or if all are met
+// already and something else blocks the vjob.
 func (s eventTimes) met(ties []Dependency) (last time.Time, known bool) {
 	for _, t := range ties {
 		at, there := s[t]

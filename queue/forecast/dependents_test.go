@@ -7,7 +7,7 @@ import (
 	"vjob/queue/forecast"
 )
 
-// after has a vjob wait for others.
+// after adds dependencies to a vjob.
 func after(j forecast.Job, ties ...forecast.Dependency) forecast.Job {
 	j.Stuck, j.After = true, ties
 	return j
@@ -18,7 +18,7 @@ func inArray(j forecast.Job, array cluster.VJobID) forecast.Job {
 	return j
 }
 
-// Who waits for others is foretold when that is known of them.
+// A vjob with dependencies has a forecast once these have one.
 func TestAfterOthers(t *testing.T) {
 	held := job(7, 1, 10)
 	held.Stuck, held.Reason = true, "is held"

@@ -7,19 +7,19 @@ import (
 	"vjob/cluster"
 )
 
-// cause is what a vjob waits for last, beside room in sum.
+// cause is what a vjob waits for last, beside capacity in sum.
 type cause struct {
-	limit      string // a quota, in words; "" is none
-	fragmented bool   // places: the room lay in pieces too small for its VMs
-	preempts   bool   // room beside those before it: others make theirs
-	late       bool   // it could not come to its end in time
-	infeasible bool   // nothing: the rules leave it no places
+	limit      string // a limit, in words; "" for none
+	fragmented bool   // the free pieces were too small for its VMs
+	preempts   bool   // later vjobs are suspended for it
+	late       bool   // it would end after Until
+	infeasible bool   // the rules allow no placement
 }
 
-// earliest is the first start from an instant on at which a vjob has room, is within its
-// quotas, and finds places.
+// earliest returns the first start from an instant on at which a vjob fits in sum and on nodes, and is
+// within its limits.
 func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b cause, ok bool) {
-	if start, ok = f.withinLimits(j, from, &b); start.After(f.Now) || !ok { // room may be there before
+	if start, ok = f.withinLimits(j, from, &b); start.After(f.Now) || !ok { // capacity may be free before
 		from, start = start, f.Now
 	} else {
 		start, ok = f.available.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
@@ -44,15 +44,15 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b cause, o
 	return start, b, false
 }
 
-// tooLate reports whether a vjob that starts at an instant would not have ended in time.
+// tooLate reports whether a vjob with this start would end after Until.
 func (f *forecast) tooLate(j *Job, start time.Time) bool {
 	return !f.Until.IsZero() && (!j.Ends || start.Add(j.Left-f.Gap).After(f.Until))
 }
 
-// maxTries bounds for how many ends places are looked for.
+// maxTries bounds the ends after which placement is tried.
 const maxTries = 64
 
-// withinLimits is when all quotas let a vjob begin, from an instant on.
+// withinLimits returns when all limits allow a vjob to start, from an instant on.
 func (f *forecast) withinLimits(j *Job, from time.Time, b *cause) (start time.Time, ok bool) {
 	start = from
 	for _, part := range j.Parts {
@@ -68,7 +68,7 @@ func (f *forecast) withinLimits(j *Job, from time.Time, b *cause) (start time.Ti
 	return start, true
 }
 
-// nextEnd is the first instant after one at which somebody gives his room back.
+// nextEnd returns the first instant after another at which capacity becomes free.
 func (f *forecast) nextEnd(after time.Time) (at time.Time, ok bool) {
 	f.sort()
 	i, _ := slices.BinarySearchFunc(f.ends, after, func(e end, t time.Time) int {
@@ -83,12 +83,12 @@ func (f *forecast) nextEnd(after time.Time) (at time.Time, ok bool) {
 	return f.ends[i].at, true
 }
 
-// maxEffort bounds how much is spent on places, in VMs and nodes that are looked at: some
-// tenth of a second. Whoever comes after that is foretold by sums.
+// maxEffort bounds the effort for placement, in VMs and nodes: some tenths of a second. Later vjobs
+// are forecast by sums.
 const maxEffort = 10_000_000
 
-// placesFit reports whether there are places on the nodes for a vjob at an instant, beside all
-// that run then by the plan: the largest VMs first, each on the first node that has room.
+// placesFit reports whether a vjob can be placed at an instant beside all that run then: the largest
+// VMs first, each on the first node with capacity.
 func (f *forecast) placesFit(j *Job, at time.Time) bool {
 	if len(j.VMs) == 0 || f.effort <= 0 {
 		return true
@@ -121,7 +121,7 @@ func (f *forecast) placesFit(j *Job, at time.Time) bool {
 	return true
 }
 
-// count adds VMs to those of their size, and says how many they are.
+// count adds VMs to the number of their size and returns how many they are.
 func count(sizes map[cluster.Resources]int, vms []cluster.Resources) int {
 	for _, size := range vms {
 		sizes[size]++
@@ -129,7 +129,7 @@ func count(sizes map[cluster.Resources]int, vms []cluster.Resources) int {
 	return len(vms)
 }
 
-// larger puts those first that take more of what the cluster has, of processors or memory.
+// larger compares sizes: first those that need a larger share of the cluster's CPU or memory.
 func (f *forecast) larger(a, b cluster.Resources) int {
 	share := func(r cluster.Resources) float64 {
 		return max(float64(r.CPU)/float64(max(1, f.Total.CPU)), float64(r.Memory)/float64(max(1, f.Total.Memory)))

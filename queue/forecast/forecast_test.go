@@ -14,7 +14,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func cpus(n int64) cluster.Resources { return cluster.Resources{CPU: cluster.MilliCPU(n * 1000)} }
 
-// job has processors, and a walltime in minutes; 0 is none.
+// job has processors, and a walltime in minutes; 0 for no walltime.
 func job(id cluster.VJobID, n int64, minutes int) forecast.Job {
 	return forecast.Job{ID: id, Need: cpus(n), Left: time.Duration(minutes) * time.Minute, Ends: minutes > 0, Reason: fmt.Sprintf("waits: it is %d", id)}
 }
@@ -81,7 +81,7 @@ func TestWhy(t *testing.T) {
 			},
 		},
 		{
-			"one that starts later keeps nobody", true,
+			"a later start delays no other", true,
 			[]forecast.Job{runs(job(1, 8, 30)), late, job(3, 2, 10), job(4, 10, 5)},
 			[]string{"12:00 12:30 runs", "14:00 15:00 waits for a lower price", "12:30 12:40 waits: it is 3; 1 ends at 12:30: then there is room", "12:40 12:45 waits: it is 4; 1 and 3 end at 12:30 and 12:40: then there is room"},
 		},
@@ -131,8 +131,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// Against a count second by second: nobody could start earlier beside all before it, and
-// never is more in use than there is.
+// Compared with a count second by second: no vjob could start earlier beside all earlier ones,
+// and the use is right.
 func TestAgainstACount(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

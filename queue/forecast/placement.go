@@ -6,18 +6,15 @@ import (
 	"vjob/cluster"
 )
 
-// Rules say where VMs may be, and neither sums nor sizes know of them. Whom some concern is
-// tried out in a room that does.
-
-// Places is an empty room. It takes vjobs one after another, and says of each whether it finds
-// places by all rules beside those before it.
+// Places returns an empty placement. The function that it returns adds one vjob after another and
+// reports whether all rules allow each beside those before it.
 type Places func() func(id cluster.VJobID) bool
 
-// maxPlacements bounds how often that is done: each time packs the whole cluster. Whoever comes
-// after that is foretold as if there were no rules.
+// maxPlacements bounds the placements, since each packs the whole cluster. Later vjobs are forecast
+// without rules.
 const maxPlacements = 48
 
-// newPlacement is an empty room for one whom rules concern; nil: it is not looked at.
+// newPlacement returns an empty placement for a vjob that rules concern; nil: rules are not tried.
 func (f *forecast) newPlacement(j *Job) func(id cluster.VJobID) bool {
 	if !j.Ruled || f.Places == nil || f.placements >= maxPlacements {
 		return nil
@@ -26,14 +23,13 @@ func (f *forecast) newPlacement(j *Job) func(id cluster.VJobID) bool {
 	return f.Places()
 }
 
-// isInfeasible reports whether the rules leave a vjob no places, even if nobody else were there.
+// isInfeasible reports whether the rules allow a vjob nowhere, even alone.
 func (f *forecast) isInfeasible(j *Job) bool {
 	take := f.newPlacement(j)
 	return take != nil && !take(j.ID)
 }
 
-// satisfiesRules reports whether a vjob finds places by the rules at an instant, beside all that run
-// then by the plan.
+// satisfiesRules reports whether the rules allow a vjob at an instant beside all that run then.
 func (f *forecast) satisfiesRules(j *Job, at time.Time) bool {
 	take := f.newPlacement(j)
 	if take == nil {
@@ -47,13 +43,13 @@ func (f *forecast) satisfiesRules(j *Job, at time.Time) bool {
 	return take(j.ID)
 }
 
-// runsAt reports whether a vjob runs at an instant by the plan.
+// runsAt reports whether a vjob runs at an instant by the schedule.
 func (f *forecast) runsAt(i int, at time.Time) bool {
 	b := &f.bars[i]
 	return !b.Start.IsZero() && !b.Start.After(at) && (b.End.IsZero() || b.End.After(at))
 }
 
-// start is the earliest start of a vjob that waits, if rules leave it any.
+// start returns the earliest start of a waiting vjob, unless the rules allow none.
 func (f *forecast) start(j *Job, from time.Time) (start time.Time, b cause, ok bool) {
 	if f.isInfeasible(j) {
 		return start, cause{infeasible: true}, false

@@ -11,14 +11,14 @@ import (
 	"vjob/queue/forecast"
 )
 
-// fenced is vjobs of one VM each, that may be on some nodes only.
+// fenced are vjobs of one VM each with the nodes that they may use.
 type fenced struct {
 	nodes, size int
 	cpu         map[cluster.VJobID]int
 	may         map[cluster.VJobID]uint
 }
 
-// fits tries every place of every vjob.
+// fits tries every placement.
 func (f *fenced) fits(ids []cluster.VJobID) bool {
 	free := slices.Repeat([]int{f.size}, f.nodes)
 	var place func(i int) bool
@@ -51,8 +51,8 @@ func (f *fenced) places() func(id cluster.VJobID) bool {
 	}
 }
 
-// A vjob with rules starts at the first end after which there are places for it by the rules,
-// as trying all of them finds it; and never, if it has none on the empty cluster.
+// A vjob with rules starts at the first end after which an exhaustive search places it by the rules;
+// never, if it cannot be placed on the empty cluster.
 func TestRulesCount(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -99,7 +99,7 @@ func TestRulesCount(t *testing.T) {
 	}
 }
 
-// first is when a vjob finds places, beside those that have not ended; zero: never.
+// first returns when a vjob can be placed beside those that have not ended; zero: never.
 func first(f *fenced, s *forecast.Scene, running []cluster.VJobID, j forecast.Job) time.Time {
 	instants := []time.Time{noon}
 	for i := range s.Jobs {

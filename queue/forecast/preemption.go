@@ -7,11 +7,10 @@ import (
 	"vjob/queue/availability"
 )
 
-// Where those that run make room for those before them, who waits need not wait for their
-// ends: only for those of whom comes before it, and of whom keeps its room. When somebody
-// who made room goes on is not foretold.
+// Where running vjobs are suspended for earlier ones, a waiting vjob waits for the ends of
+// earlier and of non-preemptible vjobs only. When suspended vjobs go on is not forecast.
 
-// initProtected prepares the outlook of those that keep their room, if somebody does not.
+// initProtected prepares the profile without vjobs that yield, if there are any.
 func (f *forecast) initProtected() {
 	some := false
 	for i := range f.Jobs {
@@ -31,17 +30,17 @@ func (f *forecast) initProtected() {
 	}
 }
 
-// holdRunning has those behind one that runs come after it.
+// holdRunning takes the capacity of a running vjob that yields from later ones.
 func (f *forecast) holdRunning(j *Job) {
 	if f.protected != nil && j.Runs && j.Yields && !j.BestEffort {
 		f.occupyProtected(j, f.Now)
 	}
 }
 
-// endless is longer than anything runs that has no end.
+// endless is longer than any vjob runs.
 const endless = 100 * 365 * 24 * time.Hour
 
-// occupyProtected takes the room of one from those behind it.
+// occupyProtected takes the capacity of a vjob from later ones.
 func (f *forecast) occupyProtected(j *Job, start time.Time) {
 	length := j.Left
 	if !j.Ends {
@@ -50,9 +49,8 @@ func (f *forecast) occupyProtected(j *Job, start time.Time) {
 	f.protected.Book(start, j.Need, length)
 }
 
-// earliestByPreemption is the first start from an instant on at which there is room beside those
-// before it. Where there is already something else keeps it from starting, and it reports
-// false.
+// earliestByPreemption returns the first start beside earlier vjobs. It reports false if they leave
+// capacity already: then something else prevents the start.
 func (f *forecast) earliestByPreemption(j *Job, from time.Time) (start time.Time, ok bool) {
 	if f.searches++; f.searches > maxSearches {
 		f.protected = nil
@@ -72,13 +70,13 @@ func (f *forecast) earliestByPreemption(j *Job, from time.Time) (start time.Time
 	return start, ok && start.After(f.Now) && !f.tooLate(j, start)
 }
 
-// maxSearches is for how many this is looked at: those far down the line have little of it.
+// maxSearches bounds the searches of earliestByPreemption: vjobs far down the queue gain little.
 const maxSearches = 1000
 
-// byPreemption is what one waits for that others make room for.
+// byPreemption is the cause of a start for which others are suspended.
 var byPreemption = cause{preempts: true}
 
-// occupy takes the room for a start.
+// occupy takes the capacity for a start.
 func (f *forecast) occupy(j *Job, start time.Time, b cause) {
 	if b.preempts {
 		length := j.Left

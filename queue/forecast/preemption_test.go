@@ -20,7 +20,7 @@ func bestEffort(j forecast.Job) forecast.Job {
 	return j
 }
 
-// Whoever waits need not wait for those that make room for it.
+// A vjob need not wait for the ends of later ones that are suspended for it.
 func TestOthersMakeRoom(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,9 +59,9 @@ func TestOthersMakeRoom(t *testing.T) {
 	}
 }
 
-// The start of whoever waits is the first minute from which on there is room, either beside
-// all that run or are planned, or beside those of them that come before it or keep theirs.
-func TestFirmAgainstMinutes(t *testing.T) {
+// A vjob starts in the first minute from which it fits beside all running and planned vjobs, or
+// beside earlier and non-preemptible ones.
+func TestPreemptionAgainstMinutes(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 3))

@@ -12,8 +12,8 @@ import (
 // maxNamed is how many vjobs a reason names before it only counts.
 const maxNamed = 3
 
-// why adds to the reason of the decision what has to end before a vjob can start: "needs
-// 6 CPU more; 12 and 15 end at 18:40 and 19:10: then there is room".
+// why appends to the reason of the decision what must end before a vjob can start: "needs 6 CPU more;
+// 12 and 15 end at 18:40 and 19:10: then there is room".
 func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	switch {
 	case known && b.limit != "":
@@ -30,7 +30,7 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 		return reason{before: j.Reason + "; it cannot come to its end before " + f.clock(f.Until)}
 	case !known && len(f.endless) > 0:
 		return reason{j.Reason + "; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
-	case !known: // it is not room that is missing
+	case !known: // something else than capacity is missing
 		return reason{before: j.Reason}
 	}
 	before := f.lastEnds(j, start)
@@ -83,8 +83,8 @@ func without(n int) string {
 	return " have"
 }
 
-// lastEnds are those whose ends make the room that is missing now, the last of them at the
-// start, in order; at most so many as are named.
+// lastEnds returns the ends that free what is missing now, in order, the last of them at the start; at
+// most maxNamed.
 func (f *forecast) lastEnds(j *Job, start time.Time) []end {
 	f.sort()
 	n, _ := slices.BinarySearchFunc(f.ends, start, func(e end, t time.Time) int {
@@ -102,7 +102,7 @@ func (f *forecast) lastEnds(j *Job, start time.Time) []end {
 	return f.ends[from:n]
 }
 
-// sort puts the ends in order: those that were planned since are few, or near the end.
+// sort sorts the ends. Those added since the last call are few, or near the end.
 func (f *forecast) sort() {
 	compare := func(a, b end) int { return a.at.Compare(b.at) }
 	if f.sorted == 0 {

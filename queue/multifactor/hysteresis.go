@@ -1,15 +1,15 @@
 package multifactor
 
-// Hysteresis keeps fair-share factors still until they have moved by a leap. Two users who use
-// about the same would otherwise overtake each other with every second that is counted.
-// It belongs to one goroutine. The zero value lets all through.
+// Hysteresis keeps the factor of an account constant until it has moved by Leap. Otherwise two users with
+// nearly equal use would overtake each other every second. It belongs to one goroutine. The zero value
+// passes all changes.
 type Hysteresis struct {
-	// Leap is by how much a factor must have moved to be believed, from 0 to 1.
+	// Leap is the least change that is passed, from 0 to 1.
 	Leap float64
 	held map[string]float64
 }
 
-// Update is the factor of an account as ranks should have it, given what it is now.
+// Update returns the factor for priorities, given the current one.
 func (c *Hysteresis) Update(account string, factor float64) float64 {
 	held, seen := c.held[account]
 	if seen && held-factor < c.Leap && factor-held < c.Leap {
@@ -22,7 +22,7 @@ func (c *Hysteresis) Update(account string, factor float64) float64 {
 	return factor
 }
 
-// Forget drops the accounts that are not kept, so that the memory of them does not grow.
+// Forget drops the accounts that keep refuses.
 func (c *Hysteresis) Forget(keep func(account string) bool) {
 	for account := range c.held {
 		if !keep(account) {

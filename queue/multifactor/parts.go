@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// names are what the parts of a priority are called, in the order in which they are told.
+// names are the names of the parts, in the order of display.
 var names = [...]string{"queue", "as submitted", "age", "fair share", "size", "deadline", "runs"}
 
 type parts [len(names)]int64
@@ -17,8 +17,7 @@ type Part struct {
 	Points int64
 }
 
-// Points is the priority in whole points and the parts of which it is the sum, but for
-// those of 0.
+// Points returns the priority in whole points and its parts other than 0.
 func (r *Priority) Points() (total int64, list []Part) {
 	total, points := r.points()
 	for i, p := range points {
@@ -29,8 +28,8 @@ func (r *Priority) Points() (total int64, list []Part) {
 	return total, list
 }
 
-// String tells the priority and its parts in whole points: "priority 1240 = 1000 queue +
-// 200 age + 40 fair share". Parts of 0 points are left out; the sum is always right.
+// String returns the priority and its parts in whole points: "priority 1240 = 1000 queue + 200 age + 40 fair
+// share". Parts of 0 are left out; the sum is exact.
 func (r *Priority) String() string {
 	total, list := r.Points()
 	var b strings.Builder
@@ -48,8 +47,7 @@ func (r *Priority) String() string {
 	return b.String()
 }
 
-// points rounds the sum down, and the parts so that they add up to it: those are rounded
-// up that lose most.
+// points rounds the sum down, and the parts so that they add up to it: those that lose most are rounded up.
 func (r *Priority) points() (total int64, points parts) {
 	total = floor(r.key)
 	rest := total

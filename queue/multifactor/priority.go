@@ -1,13 +1,10 @@
-// Package multifactor puts vjobs in the order in which a policy looks at them: by one number,
-// the priority, which is a sum of parts that people can be told.
+// Package multifactor computes the priority of vjobs, a weighted sum of factors as in Slurm's multifactor
+// plugin, and sorts vjobs by it.
 //
-// Priorities drift, and a vjob that loses its place may be suspended for it. So that no
-// two change places for nothing, all is counted in whole numbers and all ages grow at
-// the same instants by the same amount: the difference between two vjobs stays exactly
-// what it is until one is as old as counts. What a user has used moves his factor only
-// in leaps ([Hysteresis]), and those that run are ahead by a lead.
-//
-// It is pure. It refuses to know policies, and what is in a queue or a project.
+// A vjob that loses its place may be suspended for it, so priorities must not oscillate. All is counted in
+// whole numbers, and all ages grow at the same instants by the same amount: the difference between two
+// vjobs stays exactly the same until one has the full age. Use moves a fair-share factor only in steps
+// ([Hysteresis]), and running vjobs have a lead.
 package multifactor
 
 import (
@@ -17,37 +14,36 @@ import (
 	"vjob/cluster"
 )
 
-// scale is what a factor of 1 counts as: factors are whole numbers of ten-thousandths.
+// scale is the number for a factor of 1: factors are whole ten-thousandths.
 const scale = 10_000
 
-// Bounds of what is reckoned with, so that sums stay within 64 bits.
+// Bounds that keep sums within 64 bits.
 const (
 	MostWeight   = 1_000_000
-	MostPriority = 1_000_000 // of a user, either way; more counts as that
+	MostPriority = 1_000_000 // submitted, positive or negative; clamped
 )
 
-// Weights are the points that a factor of 1 gives, from 0 to [MostWeight] each.
+// Weights are the points for a factor of 1, from 0 to [MostWeight] each.
 type Weights struct {
-	Age       int // for having waited as long as counts, [Rules.OldAge]
-	Size      int // for being as small, or as large, as can be
-	Queue     int // for being in the queue that comes first
-	User      int // for each 1 of the priority that was submitted; it may be negative
-	FairShare int // for having used nothing of late
+	Age       int // for having waited for [Rules.OldAge]
+	Size      int // for the smallest, or the largest, size
+	Queue     int // for the queue with the largest priority
+	User      int // for each 1 of the submitted priority, which may be negative
+	FairShare int // for no recent use
 	Deadline  int // for being at the deadline
 }
 
-// Rules say what counts how much.
+// Rules are the weights and what the factors depend on.
 type Rules struct {
 	Weights
-	OldAge     time.Duration // the age from which on nobody gets older; more than 0
-	Horizon    time.Duration // how long before its deadline a vjob begins to be urgent; more than 0
-	LargeFirst bool          // large vjobs get the points for size, else small ones
-	// Lead is how many points vjobs that run are ahead: one that waits must come before
-	// one that runs by more than that, before it takes its place.
+	OldAge     time.Duration // the age that gets all points; more than 0
+	Horizon    time.Duration // how long before its deadline a vjob starts to gain points; more than 0
+	LargeFirst bool          // large vjobs get the points for size, otherwise small ones
+	// Lead is the points of running vjobs: a waiting one must exceed a running one by more to take its place.
 	Lead int
 }
 
-// Check says which rule is wrong, if any.
+// Check returns which rule is wrong, if any.
 func (r *Rules) Check() error {
 	for _, w := range []struct {
 		field string
@@ -83,31 +79,31 @@ type Job struct {
 	Submitted time.Time
 	Priority  int       // as submitted
 	Deadline  time.Time // zero: none
-	Queue     float64   // 1 is the queue that comes first
-	FairShare float64   // of its project and user; 1 is nothing used
-	Size      float64   // the part of the cluster that it takes
+	Queue     float64   // 1 is the queue with the largest priority
+	FairShare float64   // of its project and user; 1 for no use
+	Size      float64   // share of the cluster
 	Runs      bool
 }
 
-// Priority is the place of a vjob, and why it has that.
+// Priority is the priority of a vjob with its parts.
 type Priority struct {
 	ID        cluster.VJobID
 	submitted time.Time
 	key       int64 // points times scale
-	parts     parts // likewise, one for each of names
+	parts     parts // points times scale, one for each of names
 }
 
-// Compare orders ranks: larger ones first, then who was submitted earlier, then by ID.
+// Compare orders priorities: larger ones first, then earlier submissions, then by ID.
 func (r *Priority) Compare(o *Priority) int {
 	return cmp.Or(cmp.Compare(o.key, r.key), r.submitted.Compare(o.submitted), cmp.Compare(r.ID, o.ID))
 }
 
-// Of is the rank of a vjob at an instant.
+// Of returns the priority of a vjob at an instant.
 func (r *Rules) Of(j *Job, now time.Time) Priority {
 	return Priority{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
 }
 
-// key is that of the rank, which is not made.
+// key returns the sum of the parts.
 func (r *Rules) key(j *Job, now time.Time) (sum int64) {
 	for _, p := range r.parts(j, now) {
 		sum += p
@@ -135,7 +131,7 @@ func (r *Rules) parts(j *Job, now time.Time) parts {
 	}
 }
 
-// factor is a number from 0 to 1 on our scale; what is no number is 0.
+// factor scales a number from 0 to 1; NaN is 0.
 func factor(f float64) int64 {
 	if !(f > 0) {
 		return 0
@@ -143,8 +139,8 @@ func factor(f float64) int64 {
 	return int64(min(f, 1)*scale + 0.5)
 }
 
-// between is how much of a length of time lies between two instants. Both are counted in
-// steps from one origin for all, so that what is between two vjobs never changes.
+// between returns how much of a length of time lies between two instants. Steps of all vjobs have the same
+// origin, so that the difference of two vjobs never changes.
 func between(from, to time.Time, length time.Duration) int64 {
 	return min(max(steps(to, length)-steps(from, length), 0), scale)
 }
@@ -156,7 +152,7 @@ func urgency(deadline, now time.Time, horizon time.Duration) int64 {
 	return scale - between(now, deadline, horizon)
 }
 
-// steps counts the ten-thousandths of a length of time from 1970 to an instant.
+// steps returns the ten-thousandths of a length of time from 1970 to an instant.
 func steps(t time.Time, length time.Duration) int64 {
 	step := int64(length / scale)
 	n := t.UnixNano() / step

@@ -73,7 +73,7 @@ func job(rng *rand.Rand, id int) multifactor.Job {
 
 var number = regexp.MustCompile(`-?\d+`)
 
-// What is told adds up, and who comes first is not told a smaller number.
+// The displayed parts add up, and the order of the displayed sums is right.
 func TestSums(t *testing.T) {
 	const seed = 5
 	t.Logf("seed %d", seed)
@@ -106,8 +106,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Two vjobs of which neither grows too old and none has a deadline never change places,
-// however time goes on.
+// Time never swaps two vjobs without deadlines that are both below the full age.
 func TestTimeChangesNoPlaces(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
@@ -133,7 +132,7 @@ func TestTimeChangesNoPlaces(t *testing.T) {
 	}
 }
 
-// The line is what sorting all anew gives, after any changes.
+// After any changes the order equals a full sort.
 func TestLine(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -173,7 +172,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Between two instants at which Next says so, nothing changes.
+// Priorities change only at the instants of Next.
 func TestNext(t *testing.T) {
 	line, err := multifactor.NewSorter(rules())
 	if err != nil {
@@ -201,8 +200,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Two users who take turns at using the same do not change places, and one that has used
-// much more does.
+// Two users with alternating use of equal amounts keep their places; one with much more use loses
+// its place.
 func TestCalm(t *testing.T) {
 	c := multifactor.Hysteresis{Leap: 0.05}
 	for i := range 100 {

@@ -8,22 +8,22 @@ import (
 	"vjob/cluster"
 )
 
-// Sorter is the vjobs in order. It takes changes one by one and sorts only if there were
-// some, or if time has changed a priority. It belongs to one goroutine.
+// Sorter keeps vjobs sorted by priority. Changes are incremental: it sorts only changed vjobs, and all only
+// if time has changed a priority. It belongs to one goroutine.
 type Sorter struct {
 	rules   Rules
-	jobs    []Job // in no order; a place that is free has the zero ID
+	jobs    []Job // unsorted; free ones have the zero ID
 	free    []int32
 	index   map[cluster.VJobID]int32 // in jobs
-	places  []place                  // in the order of the last time, then those that came since
+	places  []place                  // sorted as of at, then new ones
 	order   []cluster.VJobID
-	at      [2]int64       // steps of age and of urgency at the last time, if they count
-	dated   int            // how many have a deadline
-	changed map[int32]bool // those of jobs that have changed since
-	dropped bool           // some were dropped
+	at      [2]int64       // steps of age and of urgency of the last sort
+	dated   int            // number of vjobs with a deadline
+	changed map[int32]bool // indices of jobs changed since the last sort
+	dropped bool           // places of dropped vjobs remain
 }
 
-// place is what is sorted: little, since it is moved about.
+// place is what is sorted; it is small, since it is moved often.
 type place struct {
 	key       int64
 	submitted int64 // nanoseconds since 1970
@@ -31,7 +31,7 @@ type place struct {
 	job       int32 // in Line.jobs
 }
 
-// NewSorter is an empty line; an error tells which rule is wrong.
+// NewSorter returns an empty sorter; an error names the wrong rule.
 func NewSorter(r Rules) (*Sorter, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -39,8 +39,7 @@ func NewSorter(r Rules) (*Sorter, error) {
 	return &Sorter{rules: r, index: map[cluster.VJobID]int32{}, changed: map[int32]bool{}}, nil
 }
 
-// Put adds a vjob, whose ID is not 0, or changes what is known of it. One that is the
-// same changes nothing.
+// Put adds a vjob with an ID other than 0, or updates it.
 func (l *Sorter) Put(j Job) {
 	i, there := l.index[j.ID]
 	switch {
@@ -62,7 +61,7 @@ func (l *Sorter) Put(j Job) {
 	l.jobs[i], l.changed[i] = j, true
 }
 
-// dated counts a vjob with a deadline.
+// dated returns 1 for a vjob with a deadline.
 func dated(j *Job) int {
 	if j.Deadline.IsZero() {
 		return 0
@@ -70,8 +69,7 @@ func dated(j *Job) int {
 	return 1
 }
 
-// Drop removes a vjob; one that is not there changes nothing. Its place in the order is
-// closed when that is asked for, and until then not given to another.
+// Drop removes a vjob; an unknown one is ignored. Its place is reused after the next sort.
 func (l *Sorter) Drop(id cluster.VJobID) {
 	if i, there := l.index[id]; there {
 		delete(l.index, id)
@@ -80,8 +78,8 @@ func (l *Sorter) Drop(id cluster.VJobID) {
 	}
 }
 
-// Order is the line at an instant. It stays the line's own: it is right until the next
-// call, and must not be changed.
+// Order returns the vjobs in order at an instant. The result is valid until the next call; callers must not
+// change it.
 func (l *Sorter) Order(now time.Time) []cluster.VJobID {
 	var at [2]int64
 	if l.ageCounts() {
@@ -108,7 +106,7 @@ func (l *Sorter) Order(now time.Time) []cluster.VJobID {
 	return l.order
 }
 
-// sort puts places in order, with the keys of an instant.
+// sort sorts places with the keys of an instant.
 func (l *Sorter) sort(places []place, now time.Time) {
 	for i := range places {
 		p := &places[i]
@@ -125,7 +123,7 @@ func (p *place) compare(o *place) int {
 	return cmp.Or(cmp.Compare(p.submitted, o.submitted), cmp.Compare(p.id, o.id))
 }
 
-// merge puts those that have changed in order among the others, who are.
+// merge sorts the changed places and merges them into the others.
 func (l *Sorter) merge(now time.Time) {
 	l.removeDropped()
 	var changed []place
@@ -138,7 +136,7 @@ func (l *Sorter) merge(now time.Time) {
 		}
 	}
 	l.sort(changed, now)
-	// From the back, so that nobody is overwritten before he has moved.
+	// From the back, so that no place is overwritten before it has moved.
 	i, k := len(same)-1, len(changed)-1
 	for n := len(l.places) - 1; k >= 0; n-- {
 		if i >= 0 && same[i].compare(&changed[k]) > 0 {
@@ -151,7 +149,7 @@ func (l *Sorter) merge(now time.Time) {
 	}
 }
 
-// removeDropped removes the places of those that were dropped.
+// removeDropped removes the places of dropped vjobs.
 func (l *Sorter) removeDropped() {
 	if !l.dropped {
 		return
@@ -166,7 +164,7 @@ func (l *Sorter) removeDropped() {
 	})
 }
 
-// Priority is the rank of a vjob at an instant; it reports false for one that is not there.
+// Priority returns the priority of a vjob at an instant; false if it is unknown.
 func (l *Sorter) Priority(id cluster.VJobID, now time.Time) (r Priority, there bool) {
 	i, there := l.index[id]
 	if !there {
@@ -175,11 +173,11 @@ func (l *Sorter) Priority(id cluster.VJobID, now time.Time) (r Priority, there b
 	return l.rules.Of(&l.jobs[i], now), true
 }
 
-// ageCounts and presses report whether time changes priorities, by age and by deadlines.
+// ageCounts and urgencyCounts report whether age and deadlines change priorities with time.
 func (l *Sorter) ageCounts() bool     { return l.rules.Age > 0 && len(l.index) > 0 }
 func (l *Sorter) urgencyCounts() bool { return l.rules.Deadline > 0 && l.dated > 0 }
 
-// Next is when time alone changes a priority again; zero: it does not.
+// Next returns when time alone changes a priority; zero: never.
 func (l *Sorter) Next(now time.Time) (next time.Time) {
 	if l.ageCounts() {
 		next = after(now, l.rules.OldAge)
@@ -192,7 +190,7 @@ func (l *Sorter) Next(now time.Time) (next time.Time) {
 	return next
 }
 
-// after is when the next step of a length of time begins.
+// after returns the beginning of the next step of a length of time.
 func after(now time.Time, length time.Duration) time.Time {
 	return time.Unix(0, (steps(now, length)+1)*int64(length/scale)).In(now.Location())
 }

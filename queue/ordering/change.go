@@ -7,23 +7,21 @@ import (
 	"vjob/cluster"
 )
 
-// watch tells whether a decision is out of date although nothing has happened but that
-// time went on, or that something was used.
+// watch tells whether time alone, or use, has made the last decision out of date.
 type watch struct {
-	seen         []cluster.VJobID // the order that was decided on
-	maybeChanged bool             // the order may be another one
-	changed      bool             // it is, or a quota has changed
-	nextAging    time.Time        // when time changes a priority next; zero: it does not
-	nextQuota    time.Time        // when a quota changes next; zero: it does not
-	hour         time.Time        // in which was last forgotten what does not count any more
+	seen         []cluster.VJobID // the order of the last decision
+	maybeChanged bool             // the order may have changed
+	changed      bool             // it has, or a quota has
+	nextAging    time.Time        // next change of a priority by time; zero: none
+	nextQuota    time.Time        // next change of a quota; zero: none
+	hour         time.Time        // of the last cleaning
 }
 
-// minInterval is the least time between two looks at the order: priorities may change more
-// often than anybody cares.
+// minInterval is the least time between two checks of the order: priorities may change more often than
+// matters.
 const minInterval = time.Second
 
-// Order is the vjobs in order. It stays the desk's own: it is right until the next call,
-// and must not be changed.
+// Order returns the vjobs in order. The result is valid until the next call; callers must not change it.
 func (d *Order) Order(now time.Time) []cluster.VJobID {
 	w := &d.watch
 	d.updateFactors()
@@ -44,8 +42,8 @@ func (d *Order) Order(now time.Time) []cluster.VJobID {
 	return order
 }
 
-// Decided tells that a decision was taken on the order and the quotas of an instant: from
-// now on stirs what differs from those.
+// Decided records that a decision used the order and the quotas of an instant: [Order.Stirs] compares with
+// these.
 func (d *Order) Decided(now time.Time) {
 	w := &d.watch
 	w.seen = append(w.seen[:0], d.Order(now)...)
@@ -59,8 +57,8 @@ func (d *Order) Decided(now time.Time) {
 	}
 }
 
-// Stirs reports whether time, or what was used, has changed the order or a quota since
-// the last decision. If nothing has, it takes next to no time to say so.
+// Stirs reports whether time or use has changed the order or a quota since the last decision. Without a
+// change it is cheap.
 func (d *Order) Stirs(now time.Time) bool {
 	w := &d.watch
 	if w.changed {
@@ -77,8 +75,7 @@ func (d *Order) Stirs(now time.Time) bool {
 	return w.changed
 }
 
-// Next is when it is worth while to ask again whether time has changed anything; zero:
-// never.
+// Next returns when time may have changed something; zero: never.
 func (d *Order) Next() time.Time {
 	w := &d.watch
 	if w.nextAging.IsZero() || !w.nextQuota.IsZero() && w.nextQuota.Before(w.nextAging) {

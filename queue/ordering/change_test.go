@@ -26,7 +26,7 @@ func night(t *testing.T) quota.Quota {
 	return quota.Quota{Name: "cpus", User: quota.Each, Limits: limits}
 }
 
-// A quota that changes stirs, once, and is waited for.
+// A change of a quota is reported once, and Next announces it.
 func TestQuotaStirs(t *testing.T) {
 	r := rules(t, night(t))
 	r.Rank = ordering.Plain(queue.FirstFit{}).Rank
@@ -46,7 +46,7 @@ func TestQuotaStirs(t *testing.T) {
 	}
 }
 
-// Where CPU time is counted, what was used leaves the window by the hour.
+// Used CPU time leaves the window of a quota hour by hour.
 func TestHourStirs(t *testing.T) {
 	d := ordering.NewDesk(rules(t, quota.Quota{
 		Name: "hours", Within: day, Limits: calendar.Always(quota.Limits{quota.CPUTime: 3_600_000}),
@@ -72,7 +72,7 @@ func TestHourStirs(t *testing.T) {
 	}
 }
 
-// Without windows, ages and deadlines time changes nothing, and nobody has to wake.
+// Without windows, ages and deadlines time changes nothing, and Next is zero.
 func TestNothingStirs(t *testing.T) {
 	d := ordering.NewDesk(ordering.Plain(queue.FirstFit{}))
 	for id := range cluster.VJobID(5) {

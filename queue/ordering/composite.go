@@ -7,11 +7,10 @@ import (
 	"vjob/queue"
 )
 
-// Policy is all queues as one policy; of tells the queue of a vjob. Queues that have the
-// same policy are looked at together, in the order of the vjobs. Where policies differ,
-// those of the queue with the largest priority come first, and what they let run is taken
-// when the next are looked at. What runs under a policy that suspends nobody keeps its
-// place whoever comes before.
+// Policy returns all queues as one policy; of returns the queue of a vjob. Queues with equal policies are
+// decided together, in the order of the vjobs. Different policies decide one after another, by the priority
+// of their queues, and what earlier ones run is taken for later ones. Running vjobs under a policy without
+// preemption keep their capacity in any case.
 func (l *Queues) Policy(of func(*cluster.VJob) string) queue.Policy {
 	return composite{l, of}
 }
@@ -21,7 +20,7 @@ type composite struct {
 	of   func(*cluster.VJob) string
 }
 
-// Name is that of the policies, in the order in which they are asked.
+// Name joins the names of the policies, in the order in which they decide.
 func (p composite) Name() string {
 	var names []string
 	for _, own := range p.policies() {
@@ -41,7 +40,7 @@ func (p composite) Traits() queue.Traits {
 	return t
 }
 
-// policies are the different ones, in the order in which they are asked.
+// policies returns the different policies, in the order in which they decide.
 func (p composite) policies() (list []queue.Policy) {
 	seen := map[queue.Policy]bool{}
 	for _, q := range p.list.queues {
@@ -53,33 +52,33 @@ func (p composite) policies() (list []queue.Policy) {
 	return list
 }
 
-// For is the policy of the queue of a vjob.
+// For returns the policy of the queue of a vjob.
 func (p composite) For(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
 
-// Select asks each policy about its vjobs. What others let run is shown to it as if it
-// were under way: that takes its room first, and is reckoned with until it ends.
+// Select asks each policy about its vjobs. What others run is passed as vjobs under way to run, which take
+// their capacity first and count until their ends.
 func (p composite) Select(m *queue.Input) []queue.Verdict {
 	policies := p.policies()
 	if len(policies) == 1 {
 		return policies[0].Select(m)
 	}
 	verdicts, asked := make([]queue.Verdict, len(m.Jobs)), map[queue.Policy]bool{}
-	whose := make([]queue.Policy, len(m.Jobs))
+	owners := make([]queue.Policy, len(m.Jobs))
 	for i := range m.Jobs {
-		whose[i] = p.For(m.Jobs[i].VJob)
+		owners[i] = p.For(m.Jobs[i].VJob)
 	}
 	for _, own := range policies {
 		var jobs []queue.Job
 		var places []int
 		for i, j := range m.Jobs {
-			if asked[whose[i]] && verdicts[i].Target == queue.Run || !asked[whose[i]] && whose[i] != own && stays(&j, whose[i]) {
+			if asked[owners[i]] && verdicts[i].Target == queue.Run || !asked[owners[i]] && owners[i] != own && stays(&j, owners[i]) {
 				j.Busy, j.Bound = true, queue.Run
 				jobs = append(jobs, j)
 			}
 		}
 		others := len(jobs)
 		for i, j := range m.Jobs {
-			if whose[i] == own {
+			if owners[i] == own {
 				jobs, places = append(jobs, j), append(places, i)
 			}
 		}
@@ -93,7 +92,7 @@ func (p composite) Select(m *queue.Input) []queue.Verdict {
 	return verdicts
 }
 
-// stays reports whether a vjob keeps its place under its own policy, whoever else comes.
+// stays reports whether a vjob keeps its capacity under its own policy, whichever others come.
 func stays(j *queue.Job, own queue.Policy) bool {
 	if j.Busy {
 		return j.Bound == queue.Run

@@ -9,11 +9,11 @@ import (
 	"vjob/queue/quota"
 )
 
-// Order keeps the vjobs in the order of the rules, and what was used on whose behalf. It
-// is told what changes, and works only on that. It belongs to one goroutine.
+// Order keeps vjobs in the order of the rules, and the use that counts for it. Changes are incremental.
+// It belongs to one goroutine.
 type Order struct {
 	rules      Rules
-	total      cluster.Resources // of the cluster, beside which vjobs are large or small
+	total      cluster.Resources // of the cluster
 	sorter     *multifactor.Sorter
 	hysteresis multifactor.Hysteresis
 	shares     *fairshare.Tree
@@ -21,8 +21,8 @@ type Order struct {
 
 	jobs           map[cluster.VJobID]*entry
 	accounts       map[string]*account // of these vjobs, by path
-	charged        bool                // something was used, and no factor was looked at since
-	factorsChanged bool                // a factor has changed, and the line does not know
+	charged        bool                // use has changed since the last updateFactors
+	factorsChanged bool                // a factor differs from the one in the sorter
 	watch          watch
 }
 
@@ -43,8 +43,7 @@ type account struct {
 	vjobs  int
 }
 
-// NewDesk is a desk without vjobs. Rules that are wrong are a mistake of the program:
-// whoever made them has checked them.
+// NewDesk returns an order without vjobs. It panics if the rules are wrong: callers check them.
 func NewDesk(r Rules) *Order {
 	line, err := multifactor.NewSorter(r.Rank)
 	if err != nil {
@@ -60,7 +59,7 @@ func NewDesk(r Rules) *Order {
 	}
 }
 
-// SetTotal tells what the whole cluster has.
+// SetTotal sets the resources of the whole cluster.
 func (d *Order) SetTotal(total cluster.Resources) {
 	if d.total == total {
 		return
@@ -72,7 +71,7 @@ func (d *Order) SetTotal(total cluster.Resources) {
 	}
 }
 
-// size is the part of the cluster that is needed, of what there is least of.
+// size returns the share of the cluster that a vjob needs, of its scarcest resource.
 func (d *Order) size(need cluster.Resources) (part float64) {
 	if d.total.CPU > 0 {
 		part = float64(need.CPU) / float64(d.total.CPU)
@@ -83,7 +82,7 @@ func (d *Order) size(need cluster.Resources) (part float64) {
 	return part
 }
 
-// Put adds a vjob, or tells whether it runs, or is under way to.
+// Put adds a vjob, or updates whether it runs or is under way to.
 func (d *Order) Put(j *cluster.VJob, runs bool) {
 	e, known := d.jobs[j.ID]
 	switch {
@@ -114,7 +113,7 @@ func (d *Order) newEntry(j *cluster.VJob) *entry {
 	}}
 }
 
-// Drop removes a vjob; one that is not there changes nothing.
+// Drop removes a vjob; an unknown one is ignored.
 func (d *Order) Drop(id cluster.VJobID) {
 	e, known := d.jobs[id]
 	if !known {
@@ -127,23 +126,22 @@ func (d *Order) Drop(id cluster.VJobID) {
 	}
 }
 
-// Len is how many vjobs there are.
+// Len returns the number of vjobs.
 func (d *Order) Len() int { return len(d.jobs) }
 
-// VJobs calls a function with each of them, in no order; it may drop any.
+// VJobs calls a function with each of them, in any order; it may drop vjobs.
 func (d *Order) VJobs(each func(cluster.VJobID)) {
 	for id := range d.jobs {
 		each(id)
 	}
 }
 
-// Rank is the rank of a vjob at an instant, and why it has that; it reports false for one
-// that is not there.
+// Rank returns the priority of a vjob at an instant and its parts; false if it is unknown.
 func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bool) {
 	return d.sorter.Priority(id, now)
 }
 
-// Suppose is the rank that a vjob would have which is not there.
+// Suppose returns the priority that an unknown vjob would have.
 func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
 	who := d.rules.Who(j)
 	path := accountPath(who.User, who.Project)
@@ -157,6 +155,5 @@ func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
 	}, now)
 }
 
-// Ledger is the CPU time that was used, as far as a quota asks for it. It stays the
-// desk's own.
+// Ledger returns the CPU time that was used, for quotas. Callers must not change it.
 func (d *Order) Ledger() *quota.Ledger { return &d.ledger }

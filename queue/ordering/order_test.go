@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// rules have three queues and a weight on everything.
+// rules returns rules with three queues and a weight on everything.
 func rules(t *testing.T, limits ...quota.Quota) ordering.Rules {
 	t.Helper()
 	list, err := ordering.NewQueues([]ordering.Queue{
@@ -44,7 +44,7 @@ func rules(t *testing.T, limits ...quota.Quota) ordering.Rules {
 	}
 }
 
-// vjob is one of n VMs with a processor each.
+// vjob returns a vjob of n VMs with a processor each.
 func vjob(id cluster.VJobID, owner, project, in string, n int) *cluster.VJob {
 	j := &cluster.VJob{ID: id, Owner: owner, Submitted: noon, Terms: cluster.Terms{Project: project, Queue: in}}
 	for i := range n {
@@ -87,7 +87,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// model is what a desk should know, and forgets nothing that it could look up.
+// model is the expected state, computed without caches.
 type model struct {
 	rules ordering.Rules
 	total cluster.Resources
@@ -96,7 +96,7 @@ type model struct {
 	usage []ordering.Usage
 }
 
-// order is made anew from all that has happened.
+// order returns an order built from all that has happened.
 func (m *model) order(now time.Time) []cluster.VJobID {
 	desk := ordering.NewDesk(m.rules)
 	desk.SetTotal(m.total)
@@ -117,8 +117,8 @@ func (m *model) order(now time.Time) []cluster.VJobID {
 	return ids
 }
 
-// Whatever happens, the order is that of a desk that is made anew; and where only time
-// went on or something was used, it stirs if that is another one than was decided on.
+// After any events the order equals a newly built one. After time or use alone, Stirs reports whether
+// it differs from the last decision.
 func TestOrder(t *testing.T) {
 	stirred := 0
 	for range 40 {
@@ -130,7 +130,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// history plays 200 events, and counts how often something stirred.
+// history plays 200 events and counts reported changes.
 func history(t *testing.T, rng *rand.Rand) (stirred int) {
 	t.Helper()
 	pick := func(names ...string) string { return names[rng.IntN(len(names))] }
@@ -173,7 +173,7 @@ func history(t *testing.T, rng *rand.Rand) (stirred int) {
 		}
 		want := m.order(now)
 		if rng.IntN(4) == 0 {
-			d.Order(now) // somebody looks: what stirs goes on to
+			d.Order(now) // this does not clear the change
 		}
 		if stirs := !slices.Equal(want, decided); !happened && d.Stirs(now) != stirs {
 			t.Fatalf("%s: stirs %t, want %t", now, !stirs, stirs)

@@ -11,26 +11,26 @@ import (
 	"vjob/queue"
 )
 
-// Queue is one of them.
+// Queue is a queue of submissions: a priority, a policy, and limits on single vjobs.
 type Queue struct {
 	Name     string
 	Priority int // 0 or more; larger ones first
 	Policy   queue.Policy
-	// What one vjob may be at most; 0 is no limit.
+	// Limits on one vjob; 0 is no limit.
 	VMs      int
 	CPU      cluster.MilliCPU
 	Memory   cluster.MiB
 	Walltime time.Duration // with a limit, a vjob must have a walltime
 }
 
-// Queues is the queues of a cluster. It does not change.
+// Queues are the queues of a cluster. They do not change.
 type Queues struct {
 	queues      []Queue // larger priorities first, then by name
 	defaultName string
 }
 
-// NewQueues checks the queues; the standard one takes what names none.
-func NewQueues(queues []Queue, standard string) (*Queues, error) {
+// NewQueues checks the queues; defaultName is the queue of submissions that name none.
+func NewQueues(queues []Queue, defaultName string) (*Queues, error) {
 	if len(queues) == 0 {
 		return nil, cluster.BadField("queues", "[]", "at least one queue")
 	}
@@ -44,18 +44,18 @@ func NewQueues(queues []Queue, standard string) (*Queues, error) {
 		case q.Priority < 0:
 			return nil, cluster.BadField(field+".priority", q.Priority, "0 or more")
 		case q.VMs < 0 || q.CPU < 0 || q.Memory < 0 || q.Walltime < 0:
-			return nil, cluster.BadField(field, "a limit below 0", "limits of 0 or more; 0 is none")
+			return nil, cluster.BadField(field, "a limit below 0", "limits of 0 or more; 0 for no limit")
 		case q.Policy.Traits().Needs != queues[0].Policy.Traits().Needs:
 			return nil, cluster.BadField(field+".policy", q.Policy.Name(), fmt.Sprintf(
 				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
 		}
 	}
-	l := &Queues{queues: slices.Clone(queues), defaultName: standard}
+	l := &Queues{queues: slices.Clone(queues), defaultName: defaultName}
 	slices.SortFunc(l.queues, func(a, b Queue) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 	})
-	if l.find(standard) == nil {
-		return nil, cluster.BadField("default_queue", standard, "one of "+strings.Join(l.Names(), ", "))
+	if l.find(defaultName) == nil {
+		return nil, cluster.BadField("default_queue", defaultName, "one of "+strings.Join(l.Names(), ", "))
 	}
 	return l, nil
 }
@@ -68,7 +68,7 @@ func (l *Queues) find(name string) *Queue {
 	return &l.queues[i]
 }
 
-// Names lists the queues, larger priorities first.
+// Names returns the names of the queues, larger priorities first.
 func (l *Queues) Names() []string {
 	names := make([]string, len(l.queues))
 	for i := range l.queues {
@@ -77,7 +77,7 @@ func (l *Queues) Names() []string {
 	return names
 }
 
-// Route is the queue of that name, or the standard one for none.
+// Route returns the queue of that name, or the default one for "".
 func (l *Queues) Route(name string) (*Queue, error) {
 	if name == "" {
 		name = l.defaultName
@@ -88,8 +88,7 @@ func (l *Queues) Route(name string) (*Queue, error) {
 	return nil, cluster.BadField("queue", name, "one of "+strings.Join(l.Names(), ", "))
 }
 
-// Of is the queue in which a vjob is that was submitted to the one of that name: if that
-// is gone, or none was named, the standard one.
+// Of returns the queue of a vjob that was submitted to that name: the default one if that is gone or "".
 func (l *Queues) Of(name string) *Queue {
 	if q := l.find(name); q != nil {
 		return q
@@ -97,7 +96,7 @@ func (l *Queues) Of(name string) *Queue {
 	return l.find(l.defaultName)
 }
 
-// Factor is the priority of a queue beside the largest, from 0 to 1.
+// Factor returns the priority of a queue relative to the largest, from 0 to 1.
 func (l *Queues) Factor(name string) float64 {
 	q := l.Of(name)
 	if q.Priority == 0 {
@@ -106,7 +105,7 @@ func (l *Queues) Factor(name string) float64 {
 	return float64(q.Priority) / float64(l.queues[0].Priority)
 }
 
-// Admit says why a vjob is too large for the queue, if it is.
+// Admit returns why a vjob is too large for the queue, if it is.
 func (q *Queue) Admit(vms int, needs cluster.Resources, walltime time.Duration) error {
 	where := " in queue " + q.Name
 	switch {

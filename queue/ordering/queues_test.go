@@ -84,7 +84,7 @@ func TestWrongQueues(t *testing.T) {
 	}
 }
 
-// tank is a room of processors that remembers whom it took.
+// tank is capacity without nodes that records the vjobs that it takes.
 type tank struct {
 	free  cluster.MilliCPU
 	needs map[cluster.VJobID]cluster.MilliCPU
@@ -161,8 +161,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Queues with one policy are that policy; with several, what is to run has room together,
-// and what no policy suspends goes on.
+// Queues with one policy equal that policy. With several, all running vjobs fit together, and
+// non-preemptible ones go on.
 func TestCapacityForAll(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))

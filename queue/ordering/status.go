@@ -9,30 +9,30 @@ import (
 	"vjob/queue/quota"
 )
 
-// Standing is how queues, quotas and shares stand at an instant, for people.
+// Standing is the state of queues, quotas and shares at an instant, for users.
 type Standing struct {
 	At       time.Time
-	Queues   []QueueStanding // in the order in which they come first
+	Queues   []QueueStanding // by priority
 	Quotas   []quota.Standing
 	Shares   []ShareStanding
-	HalfLife time.Duration // of what Shares have used
+	HalfLife time.Duration // of the use in Shares
 }
 
-// QueueStanding is a queue with what is in it.
+// QueueStanding is a queue with the number of its vjobs.
 type QueueStanding struct {
 	Queue
-	Standard bool // takes what names no queue
-	Running  int  // vjobs that run, or are under way to
+	Standard bool // the default of submissions
+	Running  int  // vjobs that run or are under way to
 	Waiting  int  // all others that have not ended
 }
 
-// ShareStanding is an account; one of a user's tells whose it is.
+// ShareStanding is an account, with the user if it is one of a user.
 type ShareStanding struct {
 	fairshare.Standing
 	User string
 }
 
-// Standing looks at everything; the tally is that of the quotas, which knows what runs.
+// Standing returns the state of everything; the tally is that of the quotas, with what runs.
 func (d *Order) Standing(now time.Time, tally *quota.Tally) Standing {
 	for _, e := range d.jobs {
 		tally.Know(e.who)
@@ -59,8 +59,8 @@ func (d *Order) queues() (list []QueueStanding) {
 	return list
 }
 
-// accountsNow lists the accounts that have shares, have used something, or have vjobs.
-// Their factors are those of now, ranks may lag behind by a leap.
+// accountsNow returns the accounts that have shares, use or vjobs. Their factors are current; those of
+// priorities may differ by hysteresis.
 func (d *Order) accountsNow(now time.Time) (list []ShareStanding) {
 	known := map[string]bool{}
 	for _, s := range d.shares.Standings(now) {
@@ -77,7 +77,7 @@ func (d *Order) accountsNow(now time.Time) (list []ShareStanding) {
 	return list
 }
 
-// userOf is whose account it is; that of a project is nobody's.
+// userOf returns the user of an account; "" for a project.
 func (d *Order) userOf(s *fairshare.Standing) string {
 	isProject := func(p Project) bool { return p.Name == s.Path[0] }
 	switch {
@@ -90,7 +90,7 @@ func (d *Order) userOf(s *fairshare.Standing) string {
 	}
 }
 
-// Queue is the name of the queue in which a vjob counts; "" for one that is not there.
+// Queue returns the queue in which a vjob counts; "" for an unknown one.
 func (d *Order) Queue(id cluster.VJobID) string {
 	if e, known := d.jobs[id]; known {
 		return e.who.Queue

@@ -8,13 +8,12 @@ import (
 	"vjob/queue/availability"
 )
 
-// Ledger is the CPU time that was used, hour by hour. It belongs to one goroutine. The
-// zero value is empty.
+// Ledger is the CPU time that was used, by hours. It belongs to one goroutine. The zero value is empty.
 type Ledger struct {
 	users map[Who][]hourUse // in order of hours
 }
 
-// hourUse is what was used on behalf of somebody within one hour of UTC.
+// hourUse is what was used within one hour of UTC.
 type hourUse struct {
 	hour    time.Time
 	cpuTime int64 // milliseconds of one processor
@@ -41,7 +40,7 @@ func (l *Ledger) Charge(w Who, at time.Time, cpuTime int64) {
 
 func byHour(l hourUse, hour time.Time) int { return l.hour.Compare(hour) }
 
-// CPUTime is what all of a group have used since an instant, whose hour counts whole.
+// CPUTime returns the use of a group since an instant, with its whole hour.
 func (l *Ledger) CPUTime(group Who, since time.Time) (sum int64) {
 	for w, page := range l.users {
 		if !group.has(w) {
@@ -61,12 +60,12 @@ type Hour struct {
 	CPUTime int64 // milliseconds of one processor
 }
 
-// fades is when an hour is not counted any more.
+// fades returns when an hour no longer counts.
 func (h *Hour) fades(within time.Duration) time.Time {
 	return availability.Fades(h.From.Add(time.Hour), within)
 }
 
-// Hours are those in which a group has used something since an instant, in order.
+// Hours returns the hours in which a group has used CPU time since an instant, in order.
 func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
 	sums := map[time.Time]int64{}
 	for w, page := range l.users {
@@ -84,7 +83,7 @@ func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
 	return hours
 }
 
-// Forget drops the hours that are over before an instant.
+// Forget drops hours that ended before an instant.
 func (l *Ledger) Forget(before time.Time) {
 	for w, page := range l.users {
 		from, _ := slices.BinarySearchFunc(page, before.Truncate(time.Hour), byHour)
@@ -94,7 +93,7 @@ func (l *Ledger) Forget(before time.Time) {
 	}
 }
 
-// Rename has what a user has used count for another name, which has used nothing.
+// Rename moves the use of a user to another name, which has used nothing.
 func (l *Ledger) Rename(user, name string) {
 	for w, page := range maps.Clone(l.users) {
 		if w.User == user {
@@ -105,7 +104,7 @@ func (l *Ledger) Rename(user, name string) {
 	}
 }
 
-// Clone is a ledger that goes on by itself.
+// Clone returns an independent copy.
 func (l *Ledger) Clone() *Ledger {
 	c := &Ledger{users: make(map[Who][]hourUse, len(l.users))}
 	for w, page := range l.users {

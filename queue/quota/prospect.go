@@ -6,8 +6,7 @@ import (
 	"vjob/queue/availability"
 )
 
-// Prospect is how quotas are going to limit those who wait, if those that run use up their
-// walltimes.
+// Prospect is how quotas are going to limit waiting vjobs if running ones use their whole walltimes.
 type Prospect struct {
 	book   *Book
 	past   Past
@@ -18,19 +17,18 @@ type Prospect struct {
 	of     map[Who][]measured
 }
 
-// measured is what one group has of one measure of one quota.
+// measured is one measure of one quota for one group.
 type measured struct {
 	key
 	measure Measure
 }
 
-// Prospect looks ahead from now until an instant; what then holds holds on.
-// Past may be nil if nothing was used before.
+// Prospect looks ahead from now until an instant, after which limits are constant. past may be nil.
 func (b *Book) Prospect(now, until time.Time, past Past) *Prospect {
 	return &Prospect{book: b, past: past, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
 }
 
-// Parts are what a vjob takes of the quotas that hold for it.
+// Parts returns what a vjob takes of the limits that apply to it.
 func (p *Prospect) Parts(j *Job) (parts []availability.LimitPart) {
 	list, known := p.of[j.Who]
 	if !known {

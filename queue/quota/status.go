@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Standing is how one quota stands for one group at the instant of a tally.
+// Standing is the state of one quota for one group at the instant of a tally.
 type Standing struct {
 	Name   string
-	Window string    // that holds now; "" is none of its windows
-	Until  time.Time // when another one does; zero: never
-	Who    Who       // whoever, where nothing stands
+	Window string    // that applies now; "" outside its windows
+	Until  time.Time // next change of the window; zero: never
+	Who    Who       // "" matches all
 	Within time.Duration
 	Limits Limits
-	Used   Limits // of what there are limits on now
+	Used   Limits // of the measures in Limits
 }
 
-// Standings are those of all groups of which somebody was counted or asked about, and of
-// quotas that name whom they are for; in the order of the quotas, then of the groups.
+// Standings returns the state of all groups that were counted or asked for, and of quotas without [Each]; in
+// the order of the quotas, then of the groups.
 func (t *Tally) Standings() (list []Standing) {
 	for i := range t.book.quotas {
 		q := &t.book.quotas[i]
@@ -46,5 +46,5 @@ func (t *Tally) Standings() (list []Standing) {
 	return list
 }
 
-// Know takes note of somebody, of whom nothing may run, so that he has standings.
+// Know adds the groups of a vjob that may not run, so that Standings contains them.
 func (t *Tally) Know(w Who) { t.countersOf(w) }

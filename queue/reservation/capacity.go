@@ -9,34 +9,34 @@ import (
 	"vjob/queue/availability"
 )
 
-// reservedCapacity is a room in which those are placed before all others whose room is kept.
+// reservedCapacity is capacity that contains vjobs with protected capacity and reservations.
 type reservedCapacity struct {
 	queue.Capacity
 	decision *decision
-	taken    map[cluster.VJobID]result // of those that were placed so
-	later    *availability.Profile     // beside all that keep their room, and what is reserved
-	// next is the first reservation for which room is being made; nil: for none. Idle is what
-	// is free beside these reservations and all that have not left their room yet: nobody
-	// else is started where somebody has to make room first.
+	taken    map[cluster.VJobID]result // of vjobs that place has added
+	later    *availability.Profile     // beside vjobs that keep theirs and reservations
+	// next is the first reservation for which vjobs are suspended; nil: none. idle is what is free
+	// beside these reservations and all vjobs that have not left yet: no other vjob starts where
+	// some have to be suspended first.
 	next *entry
 	idle cluster.Resources
-	// Soon is as later, but for reservations that are further ahead, and with those that
-	// make room. Near is when the last reservation begins for which room is being made, eve
-	// that of the last before which nobody starts who would have to make room.
+	// soon is as later without distant reservations and with vjobs that may be suspended. nearUntil is
+	// the start of the last reservation for which vjobs are suspended, horizonAt that of the last
+	// before which no vjob starts that would have to be suspended.
 	soon                 *availability.Profile
 	nearUntil, horizonAt time.Time
 	starts               futureStarts
 	horizon              suspensionHorizon
 }
 
-// result is that of the room.
+// result is what Take returned.
 type result struct {
 	ok    bool
 	short queue.Shortage
 }
 
-// capacity places those that keep their room, then the reservations that should run, then
-// those for which room is being made.
+// capacity returns capacity that contains, in this order, vjobs that keep theirs, reservations that
+// should run, and those for which vjobs are suspended.
 func (b *decision) capacity() *reservedCapacity {
 	r := &reservedCapacity{
 		Capacity: b.empty(), decision: b, taken: map[cluster.VJobID]result{},
@@ -89,12 +89,12 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// keeps reports whether a vjob that runs keeps its room until its end.
+// keeps reports whether a running vjob keeps its capacity until its end.
 func (b *decision) keeps(j *queue.Job) bool {
 	return !j.Reservation.IsZero() || j.NonPreemptible != "" || queue.Preemptible{Policy: b.policy}.Keeps(j.VJob)
 }
 
-// place gives a vjob its room before others; one that does not wait for it occupies it
+// place adds a vjob before all others. One that does not wait for its reservation occupies capacity
 // from now on.
 func (r *reservedCapacity) place(j *queue.Job) bool {
 	ok, short := r.Capacity.Take(j.ID)
@@ -163,8 +163,8 @@ func (r *reservedCapacity) onTaken(j *queue.Job, starts, keeps bool) {
 	}
 }
 
-// mustSuspendFor is the reservation for which a vjob that makes room has to: because it is near,
-// or because it is not worth while to start before it. It is nil if there is none.
+// mustSuspendFor returns the reservation for which a vjob has to be suspended, or before which it
+// should not start; nil: none.
 func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
 	until, now := r.nearUntil, r.decision.Now
 	if starts {
@@ -185,16 +185,15 @@ func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
 	return nil
 }
 
-// shortage is the shortage of those for whom a reservation leaves no room.
+// shortage is that of a vjob in conflict with the reservation.
 func (e *entry) shortage(now time.Time) queue.Shortage {
 	return queue.Shortage{Rule: fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, now))}
 }
 
-// endless is longer than anything runs that has no walltime.
+// endless is longer than any vjob runs.
 const endless = 100 * 365 * 24 * time.Hour
 
-// conflict reports whether a vjob that starts now would lack room that a reservation
-// needs before it ends.
+// conflict returns what would be missing for a reservation if a vjob started now; so: it would.
 func (r *reservedCapacity) conflict(j *queue.Job) (short queue.Shortage, so bool) {
 	left, ends := j.Left()
 	if !ends {

@@ -12,35 +12,32 @@ import (
 	"vjob/queue/availability"
 )
 
-// Grace is how far in the past a reservation may begin: clocks differ, and requests take
-// their time.
+// Grace is how far in the past a reservation may begin, since clocks differ and requests take time.
 const Grace = time.Minute
 
 // Request asks for one more reservation.
 type Request struct {
 	Now     time.Time
-	Horizon time.Duration // how far ahead it may begin; 0: however far
+	Horizon time.Duration // how far ahead it may begin; 0: no limit
 	Total   cluster.Resources
 	queue.Booking
-	Others []queue.Booking // those that are reserved, whether they run or not
-	Kept   []queue.Job     // what else runs and keeps its room until its end
-	// Room is an empty room in which all of these find places, as far as there are some; nil:
-	// only sums count.
+	Others []queue.Booking // all reservations, running ones too
+	Kept   []queue.Job     // other running vjobs that keep their capacity until their end
+	// Room returns empty capacity that has places for all of these; nil: sums decide.
 	Room  func() queue.Capacity
 	Ruled bool // the vjob has rules of its own
-	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
-	// for none. Nil: there are no quotas.
+	// Limit returns a quota that the vjob would exceed at an instant, in words; "" for none. May be nil.
 	Limit func(at time.Time) string
-	// Power says when, from one instant until another, a power budget would not allow it, in
-	// words; "" for never. Nil: there is none.
+	// Power returns when between two instants the vjob would exceed a power budget, in words; "" for
+	// never. May be nil.
 	Power func(from, until time.Time) (at time.Time, why string)
-	// Turn is the next instant after one at which that changes, or a quota; false: there is
-	// none. Nil is never.
+	// Turn returns the next instant after another at which Limit or Power changes; false: none. May be
+	// nil.
 	Turn func(after time.Time) (next time.Time, ok bool)
 }
 
-// Confirm says why a reservation cannot be given, as a *[cluster.FieldError]; nil: it can.
-// There has to be room all the time, in sum, and places whenever another one begins.
+// Confirm returns nil if the reservation can be given, and why not otherwise, as a
+// *[cluster.FieldError]. Sums must suffice all the time, and placements whenever another one begins.
 func (r *Request) Confirm() error {
 	zone := r.Now.Location()
 	wrong := func(want string) error {
@@ -72,8 +69,7 @@ func (r *Request) Confirm() error {
 	}
 }
 
-// checkAlone says why there are no places for the vjob even where it is alone: then it has none
-// at any time.
+// checkAlone returns an error if the vjob cannot be placed even on an empty cluster.
 func (r *Request) checkAlone() error {
 	fits, short := r.Room().Take(r.VJob)
 	if fits {
@@ -85,7 +81,7 @@ func (r *Request) checkAlone() error {
 	}
 }
 
-// describe tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
+// describe returns what is short: "only 12 of the 20 CPU are free beside reservation 7".
 func (r *Request) describe(s shortfall) string {
 	switch {
 	case s.power != "":
@@ -104,7 +100,7 @@ func (r *Request) describe(s shortfall) string {
 }
 
 func (r *Request) profile() *availability.Profile {
-	since := r.Now.Truncate(time.Second) // so that full hours stay such
+	since := r.Now.Truncate(time.Second) // so that full hours stay full
 	o := availability.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {
 		left, ends := r.Kept[i].Left()
@@ -116,7 +112,7 @@ func (r *Request) profile() *availability.Profile {
 	return o
 }
 
-// share names what is short: "12 of the 20 CPU are".
+// share returns what is short: "12 of the 20 CPU are".
 func (r *Request) share(free cluster.Resources) string {
 	var parts []string
 	if r.Need.CPU > free.CPU {
@@ -128,7 +124,7 @@ func (r *Request) share(free cluster.Resources) string {
 	return strings.Join(parts, " and ") + " are"
 }
 
-// beside names those that have the rest: " beside reservations 7 and 9 and what runs".
+// beside returns the vjobs that have the rest: " beside reservations 7 and 9 and what runs".
 func (r *Request) beside(at time.Time) string {
 	var names []string
 	for i := range r.Others {
@@ -153,13 +149,13 @@ func (r *Request) beside(at time.Time) string {
 	return " beside " + strings.Join(parts, " and ")
 }
 
-// advice tells when it could begin instead.
+// advice returns the earliest start instead.
 func (r *Request) advice() string {
 	start, why := r.earliest(r.From)
 	return cmp.Or(why, "the earliest start is "+cluster.Clock(start, r.Now))
 }
 
-// roundUp is the next full minute.
+// roundUp returns the next full minute.
 func roundUp(t time.Time) time.Time {
 	return t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 }

@@ -8,16 +8,14 @@ import (
 	"vjob/queue"
 )
 
-// Each look for places packs the whole cluster: so many starts are tried, and so many
-// moments of each are looked at.
+// Each placement packs the whole cluster: so many starts are tried, and so many instants of each.
 const (
 	maxTrials   = 24
 	maxInstants = maxStarts
 )
 
-// fragmented finds the first instant of the time from one on at which there are no places
-// for the vjob beside those that have theirs then, although there is room in sum, and what
-// is in the way; ok is false if there is none. Who runs may be moved: only together they have to find places.
+// fragmented returns the first instant from another on at which the vjob cannot be placed beside those
+// that run then although sums suffice, and what prevents it. Running VMs may be moved.
 func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage, ok bool) {
 	if r.Room == nil {
 		return at, short, false
@@ -41,7 +39,7 @@ func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage
 	return at, short, false
 }
 
-// peakInstants are the instants at which most is taken: the start, and when others begin.
+// peakInstants returns the instants at which most is taken: the start, and the starts of others.
 func (r *Request) peakInstants(from time.Time) []time.Time {
 	list := []time.Time{from}
 	for i := range r.Others {
@@ -54,14 +52,14 @@ func (r *Request) peakInstants(from time.Time) []time.Time {
 	return list[:min(len(list), maxInstants)]
 }
 
-// keptAt reports whether a vjob that keeps its room may still run at an instant.
+// keptAt reports whether a vjob that keeps its capacity may still run at an instant.
 func (r *Request) keptAt(j *queue.Job, at time.Time) bool {
 	left, ends := j.Left()
 	return !ends || at.Before(r.Now.Add(left))
 }
 
-// next is the first instant after one at which room is given back, or quotas or budgets of
-// power change.
+// next returns the first instant after another at which capacity becomes free, or quotas or power
+// budgets change.
 func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 	see := func(end time.Time) {
 		if end.After(after) && (!ok || end.Before(at)) {
@@ -84,17 +82,17 @@ func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// shortfall is a moment at which a reservation lacks something, and what.
+// shortfall is an instant at which a reservation lacks something, and what.
 type shortfall struct {
 	at         time.Time
 	free       cluster.Resources // in sum
-	fragmented bool              // that is enough, and lies in pieces that are too small
-	rule       string            // or a rule is in the way, in words
-	limit      string            // a quota that would be used up, in words
-	power      string            // a power budget that would not allow it, in words
+	fragmented bool              // the sum suffices, the pieces are too small
+	rule       string            // a rule that prevents it, in words
+	limit      string            // an exhausted quota, in words
+	power      string            // an exceeded power budget, in words
 }
 
-// firstShortfall finds what stands against a reservation that begins at an instant, first in time.
+// firstShortfall returns the first obstacle to a reservation that begins at an instant.
 func (r *Request) firstShortfall(from time.Time) (s shortfall, so bool) {
 	if r.Limit != nil {
 		if limit := r.Limit(from); limit != "" {
@@ -117,8 +115,7 @@ func (r *Request) firstShortfall(from time.Time) (s shortfall, so bool) {
 	return s, false
 }
 
-// earliest is the first start from an instant on against which nothing stands, as far as
-// so many trials find one; else why there is none.
+// earliest returns the first start without a shortfall within maxTrials; otherwise the reason.
 func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 	o := r.profile()
 	for range maxTrials {
@@ -141,5 +138,5 @@ func (r *Request) earliest(from time.Time) (start time.Time, why string) {
 	return from, "there is no start before " + cluster.Clock(from, r.Now) + " either"
 }
 
-// beyond reports whether an instant is further ahead than may be reserved.
+// beyond reports whether an instant is after the horizon.
 func (r *Request) beyond(at time.Time) bool { return r.Horizon > 0 && at.After(r.Now.Add(r.Horizon)) }

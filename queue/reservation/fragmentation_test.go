@@ -12,14 +12,14 @@ import (
 	"vjob/tests/brute"
 )
 
-// shelf is a room of nodes of equal size, in which all who are taken are placed anew each
-// time, by trying everything.
+// shelf is capacity on nodes of equal size that places all vjobs anew each time, exhaustively.
 type shelf struct {
 	nodes, size int
 	parts       map[cluster.VJobID][]int // CPU of the VMs of each vjob
 	taken       []int
 }
 
+// Take implements [queue.Capacity].
 func (s *shelf) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	all := append(append([]int(nil), s.taken...), s.parts[id]...)
 	if !brute.Packs(all, s.nodes, s.size) {
@@ -29,8 +29,8 @@ func (s *shelf) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// A reservation is confirmed if and only if at every second of it there are places for all
-// together that have theirs then; and the start that is named instead is one.
+// A reservation is confirmed if and only if all vjobs of each of its seconds can be placed
+// together; and a reservation with the suggested start is confirmed.
 func TestPlacesAgainstACount(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -108,7 +108,6 @@ func TestPlacesAgainstACount(t *testing.T) {
 	}
 }
 
-// What people read.
 func TestRefusalsOfPlacesAndQuotas(t *testing.T) {
 	r := reservation.Request{
 		Now: noon, Total: cluster.Resources{CPU: 8, Memory: 8},

@@ -2,19 +2,18 @@ package reservation
 
 import "vjob/queue"
 
-// suspensionHorizon is a room as it will be when the last reservation begins before which nobody starts
-// who would have to make room again: in it are those that keep their room, these
-// reservations, and whoever was taken since. Sums say whether there is room for one who
-// starts beside them, and this whether there are places.
+// suspensionHorizon is the capacity at the start of the last reservation before which no vjob starts that
+// would have to be suspended: it contains vjobs that keep theirs, these reservations, and vjobs taken
+// since. Sums have told that a vjob fits beside them, and this tells whether it can be placed.
 type suspensionHorizon struct {
-	capacity queue.Capacity // nil: it is not built yet, or there is nothing to be said by it
+	capacity queue.Capacity // nil: not built, or not needed
 	next     *entry         // the first of the reservations
 	taken    []*queue.Job
 	built    int
 }
 
-// conflict is the reservation that would lack places if a vjob started that makes room; nil:
-// none would. If none would, it is in the eve from now on.
+// conflict returns the reservation that could not be placed if a preemptible vjob started; nil: none.
+// Then the vjob is added.
 func (v *suspensionHorizon) conflict(r *reservedCapacity, j *queue.Job) *entry {
 	if v.capacity == nil {
 		v.build(r.decision)
@@ -28,7 +27,7 @@ func (v *suspensionHorizon) conflict(r *reservedCapacity, j *queue.Job) *entry {
 	return nil
 }
 
-// onTaken notes that a vjob has its room.
+// onTaken adds a vjob that was taken.
 func (v *suspensionHorizon) onTaken(j *queue.Job) {
 	v.taken = append(v.taken, j)
 	if v.capacity != nil {
@@ -36,14 +35,14 @@ func (v *suspensionHorizon) onTaken(j *queue.Job) {
 	}
 }
 
-// reset takes the last vjob out, that does not start after all, as [futureStarts] do.
+// reset removes the last vjob, which does not start after all, as in [futureStarts].
 func (v *suspensionHorizon) reset() {
 	if v.built < maxBuilt {
 		v.capacity = nil
 	}
 }
 
-// build fills the room, if there are such reservations, and places for all of them.
+// build fills the capacity, if there are such reservations and all can be placed.
 func (v *suspensionHorizon) build(b *decision) {
 	v.capacity, v.next = nil, nil
 	var coming []*entry

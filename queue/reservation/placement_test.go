@@ -12,15 +12,14 @@ import (
 	"vjob/queue/reservation"
 )
 
-// rack is nodes of equal size, and vjobs of which each has VMs that may be on some of them
-// only, as a fence says.
+// rack is nodes of equal size, and vjobs with the nodes that each may use.
 type rack struct {
 	nodes, size int
 	parts       map[cluster.VJobID][]int
 	fences      map[cluster.VJobID]uint
 }
 
-// packed is the rack as a room: all who are taken are placed anew each time.
+// packed is the capacity of the rack: it places all vjobs anew each time.
 type packed struct {
 	*rack
 	taken []cluster.VJobID
@@ -37,7 +36,7 @@ func (p *packed) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return false, queue.Shortage{}
 }
 
-// fits tries every place of every VM.
+// fits tries every placement.
 func (r *rack) fits(ids ...cluster.VJobID) bool {
 	type vm struct {
 		size  int
@@ -73,7 +72,7 @@ func (r *rack) fits(ids ...cluster.VJobID) bool {
 	return place(0)
 }
 
-// draw makes a vjob up that fits into the empty rack.
+// draw returns a random vjob that fits on the empty rack.
 func (r *rack) draw(rng *rand.Rand, id cluster.VJobID) queue.Job {
 	for {
 		r.parts[id], r.fences[id] = nil, 1<<r.nodes-1
@@ -93,8 +92,8 @@ func (r *rack) draw(rng *rand.Rand, id cluster.VJobID) queue.Job {
 	}
 }
 
-// Under policies that suspend nobody, a reservation that was confirmed by places and rules
-// begins in its second, whoever starts after that: all may be moved, nobody suspended.
+// Under policies without preemption, a reservation that was confirmed by places and rules begins
+// in its second whichever vjobs start after that.
 func TestReservationsHaveTheirPlaces(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -112,11 +111,11 @@ func TestReservationsHaveTheirPlaces(t *testing.T) {
 		}
 	}
 	if given < 200 || held < 10 {
-		t.Errorf("only %d reservations were confirmed, and %d times somebody left them their places", given, held)
+		t.Errorf("only %d reservations were confirmed, and %d vjobs waited for their places", given, held)
 	}
 }
 
-// racked is a cluster in which time goes on by seconds.
+// racked is a cluster that advances by seconds.
 type racked struct {
 	*rack
 	policy      queue.Policy
@@ -171,7 +170,7 @@ func (w *racked) second() (wrong string) {
 	return ""
 }
 
-// confirmed asks for a reservation of a vjob.
+// confirmed requests a reservation for a vjob.
 func (w *racked) confirmed(j *queue.Job) bool {
 	from := w.now.Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
 	r := reservation.Request{

@@ -6,14 +6,13 @@ import (
 	"vjob/queue"
 )
 
-// futureStarts are the moments at which reservations that are ahead begin, each with a room
-// as it will be then: in it are those that run and keep their room until then, and the
-// reservations. Whoever starts and keeps its room has to find places there as well, beside
-// all of them and by all rules; who makes room does not count. All may be moved.
+// futureStarts are the starts of distant reservations, each with the capacity at that instant: it
+// contains running vjobs that keep theirs until then, and the reservations. A vjob that starts and keeps
+// its capacity must be placed there too, by all rules; all VMs may be moved.
 type futureStarts struct {
 	list    []futureStart
 	built   int          // how often
-	started []*queue.Job // that keep their room, since the room is asked
+	started []*queue.Job // that keep their capacity
 }
 
 // futureStart is one of them.
@@ -23,15 +22,14 @@ type futureStart struct {
 	capacity queue.Capacity
 }
 
-// Each opening packs the whole cluster. Of what begins later than the first ones there are
-// only sums until its time comes nearer.
+// Each start packs the whole cluster. Later ones are checked by sums until they are nearer.
 const (
 	maxStarts = 32
 	maxBuilt  = 4
 )
 
-// conflict reports whether a vjob that starts now would leave a reservation without places.
-// If not, it is in the openings from now on.
+// conflict reports whether a reservation could not be placed if a vjob started now. If not, the vjob is
+// added.
 func (o *futureStarts) conflict(b *decision, j *queue.Job) (short queue.Shortage, so bool) {
 	if o.list == nil {
 		o.build(b)
@@ -51,16 +49,16 @@ func (o *futureStarts) conflict(b *decision, j *queue.Job) (short queue.Shortage
 	return short, false
 }
 
-// reset takes the last vjob out, that does not start after all. When that has happened too
-// often, it stays in for this time, and others may have to wait for the next.
+// reset removes the last vjob, which does not start after all. After maxBuilt times it stays for this
+// decision, and others may have to wait for the next.
 func (o *futureStarts) reset() {
 	if o.built < maxBuilt {
 		o.list = nil
 	}
 }
 
-// build fills the rooms. One in which a reservation finds no places in any case keeps
-// nobody from starting.
+// build fills the capacities. A start at which its reservations cannot be placed in any case delays
+// no vjob.
 func (o *futureStarts) build(b *decision) {
 	o.built++
 	o.list = []futureStart{}
@@ -93,7 +91,7 @@ func (o *futureStarts) build(b *decision) {
 	}
 }
 
-// capacityAt is an empty room as it is at another moment.
+// capacityAt returns empty capacity at another instant.
 func (b *decision) capacityAt(at time.Time) queue.Capacity {
 	if b.CapacityAt != nil {
 		return b.CapacityAt(at)
@@ -101,7 +99,7 @@ func (b *decision) capacityAt(at time.Time) queue.Capacity {
 	return b.empty()
 }
 
-// lasts reports whether a vjob that runs from now on may still do so at an instant.
+// lasts reports whether a vjob that runs from now on may still run at an instant.
 func lasts(j *queue.Job, at, now time.Time) bool {
 	left, ends := j.Left()
 	return !ends || at.Before(now.Add(left))
