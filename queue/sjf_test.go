@@ -55,7 +55,8 @@ func TestSJF(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := moment(t, 4*cluster.CPU, c.jobs...)
 			for i := range m.Jobs {
-				if m.Jobs[i].Submitted = noon; c.waited != nil {
+				m.Jobs[i].Submitted = noon
+				if c.waited != nil {
 					m.Jobs[i].Submitted = noon.Add(-c.waited[i])
 				}
 				if c.level != nil {

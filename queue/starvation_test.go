@@ -53,7 +53,8 @@ func TestStarvation(t *testing.T) {
 			l := &workload{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
 			for range 600 {
 				wait, why := l.second(c.policy)
-				if waits = max(waits, wait); wait > c.bound+time.Second {
+				waits = max(waits, wait)
+				if wait > c.bound+time.Second {
 					why = fmt.Sprintf("vjob %d with %d CPU is the first and has waited for %s: %s", l.head, l.need[l.head], wait, why)
 				}
 				if why != "" && (wait > c.bound+time.Second || wait < 0) {
@@ -161,7 +162,8 @@ func TestSlotsTakeTurns(t *testing.T) {
 		l.obey(policy.Select(l.moment()))
 		for i := range l.jobs {
 			if j := &l.jobs[i]; l.need[j.ID] == width {
-				if waited++; j.State == cluster.Running {
+				waited++
+				if j.State == cluster.Running {
 					waited = 0
 				}
 				if waited > int(4*quantum/time.Second) {

@@ -169,7 +169,8 @@ func (s TimeSlices) currentSlot(w *scan, slots []*slot) (turn int, until time.Ti
 		n, since := 0, time.Time{}
 		for _, i := range slot.jobs {
 			if j := &w.jobs[i]; j.State == cluster.Running {
-				if n++; since.IsZero() || j.Since.Before(since) {
+				n++
+				if since.IsZero() || j.Since.Before(since) {
 					since = j.Since
 				}
 			}

@@ -90,7 +90,8 @@ func TestRulesCount(t *testing.T) {
 			later++
 			continue
 		}
-		if never++; !strings.Contains(bar.Why, "the rules leave it no places") {
+		never++
+		if !strings.Contains(bar.Why, "the rules leave it no places") {
 			t.Fatalf("why: %s", bar.Why)
 		}
 	}

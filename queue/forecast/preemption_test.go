@@ -83,7 +83,8 @@ func TestPreemptionAgainstMinutes(t *testing.T) {
 			j := job(id+1, 1+rng.Int64N(total), 1+rng.IntN(40))
 			if n := int64(j.Need.CPU / 1000); n <= left && rng.IntN(2) == 0 {
 				left -= n
-				if j = runs(j); rng.IntN(2) == 0 {
+				j = runs(j)
+				if rng.IntN(2) == 0 {
 					j = yields(j)
 					some = true
 				}

@@ -45,7 +45,8 @@ func TestProspect(t *testing.T) {
 		at, ok := noon, true
 		for _, part := range p.Parts(job(2, c.user, c.cpu)) {
 			start, possible := part.Earliest(noon, time.Hour, true)
-			if ok = ok && possible; start.After(at) {
+			ok = ok && possible
+			if start.After(at) {
 				at = start
 			}
 		}
