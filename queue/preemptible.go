@@ -55,14 +55,14 @@ type partition struct {
 
 func newPartition(p Policy, m *Input) *partition {
 	d := &partition{Input: m, kept: map[cluster.VJobID]Verdict{}}
-	room := Capacity(nil)
+	capacity := Capacity(nil)
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if v, keeps := j.keepsCapacity(p, m.Now); keeps {
-			if room == nil {
-				room = m.Capacity()
+			if capacity == nil {
+				capacity = m.Capacity()
 			}
-			if ok, _ := room.Take(j.ID); ok { // otherwise a node was lost
+			if ok, _ := capacity.Take(j.ID); ok { // otherwise a node was lost
 				d.kept[j.ID] = v
 			}
 		}
@@ -134,14 +134,14 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 	for k, i := range d.bestEffort {
 		jobs[k] = d.Jobs[i]
 	}
-	room := d.capacity()
+	capacity := d.capacity()
 	for _, i := range d.regular {
 		if verdicts[i].Target == Run {
-			room.Take(d.Jobs[i].ID)
+			capacity.Take(d.Jobs[i].ID)
 		}
 	}
 	own := *d.Input
-	own.Jobs, own.Capacity = jobs, func() Capacity { return room }
+	own.Jobs, own.Capacity = jobs, func() Capacity { return capacity }
 	w := newScan(&own)
 	for k := range jobs {
 		if w.decided[k] || jobs[k].State != cluster.Running {

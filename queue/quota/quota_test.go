@@ -329,10 +329,10 @@ func TestAgainstSums(t *testing.T) {
 				taken = append(taken, j)
 			}
 		}
-		room := tally.Room(&tank{free: 1 << 40, jobs: jobs}, jobs)
+		capacity := tally.Room(&tank{free: 1 << 40, jobs: jobs}, jobs)
 		for _, i := range rng.Perm(27) {
 			j := jobs[cluster.VJobID(i+4)]
-			ok, short := room.Take(j.ID)
+			ok, short := capacity.Take(j.ID)
 			if want := allows(quotas, taken, j); ok != want {
 				t.Fatalf("seed %d: vjob %s of %v is taken: %v (%s), want %v", seed, j.ID, j.Who, ok, short, want)
 			}
@@ -353,21 +353,21 @@ func TestRoomsAreApart(t *testing.T) {
 	tally := book(t, quota.Quota{Name: "cpus", Limits: always(cpus(6))}).Tally(noon, nil)
 	tally.Count(jobs[1])
 	for _, order := range [][]cluster.VJobID{{2, 3}, {3, 2}} {
-		room := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
-		if ok, _ := room.Take(1); !ok {
+		capacity := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
+		if ok, _ := capacity.Take(1); !ok {
 			t.Error("what is counted is not taken")
 		}
-		if ok, _ := room.Take(order[0]); !ok {
+		if ok, _ := capacity.Take(order[0]); !ok {
 			t.Errorf("%d does not fit beside 1", order[0])
 		}
-		if ok, short := room.Take(order[1]); ok || short.Limit != "quota cpus: 6 of 6 CPU are used, it needs 3" {
+		if ok, short := capacity.Take(order[1]); ok || short.Limit != "quota cpus: 6 of 6 CPU are used, it needs 3" {
 			t.Errorf("%d fits beside both: %s", order[1], short)
 		}
 	}
 	// A vjob that does not fit is not counted.
-	room := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
+	capacity := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
 	for _, id := range []cluster.VJobID{2, 3, 2} {
-		if ok, short := room.Take(id); ok || short.Limit != "" {
+		if ok, short := capacity.Take(id); ok || short.Limit != "" {
 			t.Errorf("%d: %v, %s", id, ok, short)
 		}
 	}

@@ -21,18 +21,18 @@ func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage
 		return at, short, false
 	}
 	for _, at := range r.peakInstants(from) {
-		room := r.Room()
+		capacity := r.Room()
 		for i := range r.Kept {
 			if r.keptAt(&r.Kept[i], at) {
-				room.Take(r.Kept[i].ID)
+				capacity.Take(r.Kept[i].ID)
 			}
 		}
 		for i := range r.Others {
 			if b := &r.Others[i]; b.Covers(at) {
-				room.Take(b.VJob)
+				capacity.Take(b.VJob)
 			}
 		}
-		if fits, short := room.Take(r.VJob); !fits {
+		if fits, short := capacity.Take(r.VJob); !fits {
 			return at, short, true
 		}
 	}

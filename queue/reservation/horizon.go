@@ -61,19 +61,19 @@ func (v *suspensionHorizon) build(b *decision) {
 		return
 	}
 	v.built++
-	room := b.capacityAt(v.next.Reservation)
+	capacity := b.capacityAt(v.next.Reservation)
 	for i := range b.Jobs {
 		if j := &b.Jobs[i]; running(j) && b.keeps(j) {
-			room.Take(j.ID)
+			capacity.Take(j.ID)
 		}
 	}
 	for _, e := range coming {
-		if ok, _ := room.Take(e.ID); !ok {
+		if ok, _ := capacity.Take(e.ID); !ok {
 			return
 		}
 	}
 	for _, j := range v.taken {
-		room.Take(j.ID)
+		capacity.Take(j.ID)
 	}
-	v.capacity = room
+	v.capacity = capacity
 }

@@ -68,25 +68,25 @@ func (o *futureStarts) build(b *decision) {
 		if e.phase >= due || len(o.list) >= maxStarts {
 			continue
 		}
-		room, fits := b.capacityAt(at), true
+		capacity, fits := b.capacityAt(at), true
 		for k := range b.Jobs {
 			if j := &b.Jobs[k]; running(j) && b.keeps(j) && lasts(j, at, b.Now) {
-				room.Take(j.ID)
+				capacity.Take(j.ID)
 			}
 		}
 		for k := range b.entries {
 			if other := &b.entries[k]; other.covers(at, b.Now) {
-				ok, _ := room.Take(other.ID)
+				ok, _ := capacity.Take(other.ID)
 				fits = fits && ok
 			}
 		}
 		for _, j := range o.started {
 			if lasts(j, at, b.Now) {
-				room.Take(j.ID)
+				capacity.Take(j.ID)
 			}
 		}
 		if fits {
-			o.list = append(o.list, futureStart{e, at, room})
+			o.list = append(o.list, futureStart{e, at, capacity})
 		}
 	}
 }
