@@ -17,6 +17,7 @@ import (
 	"vjob/daemon"
 	"vjob/daemon/settings"
 	"vjob/db"
+	"vjob/queue"
 )
 
 // small is a daemon's settings with two nodes of 2 CPU, so fast that actions
@@ -163,7 +164,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		change func(*settings.Settings)
 		want   string
 	}{
-		{"needs of fcfs", func(s *settings.Settings) { s.Policy = settings.Policy{Name: "fcfs", Needs: "observed"} }, "policy.needs"},
+		{"needs of fcfs", func(s *settings.Settings) {
+			s.Policy = settings.Policy{Name: "fcfs", Parameters: queue.Values{"needs": "observed"}}
+		}, "policy.needs"},
 		{"no host", func(s *settings.Settings) { s.Nodes = nil }, "nodes"},
 		{"libvirt without a directory", func(s *settings.Settings) {
 			s.Driver = "libvirt"

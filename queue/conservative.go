@@ -3,14 +3,12 @@ package queue
 import (
 	"fmt"
 	"time"
-
-	"vjob/cluster"
 )
 
-// Conservative is conservative backfilling (thesis §2.3.1): each vjob in order is
-// promised the earliest start that delays nobody before it, and starts when that has
-// come. The promises are made anew at every decision, so that what ends early brings
-// all forward. Nobody is parked, and nobody passes one whose start cannot be known.
+// Conservative is conservative backfilling (thesis §2.3.1): each vjob in order gets the earliest
+// start that delays no earlier one, and starts at that instant. Every decision computes the starts
+// anew, so that early ends bring all vjobs forward. No vjob is suspended, and none passes a vjob
+// without a known start.
 type Conservative struct{}
 
 var _ Policy = Conservative{}
@@ -18,26 +16,23 @@ var _ Policy = Conservative{}
 // Name is "conservative".
 func (Conservative) Name() string { return "conservative" }
 
-// Needs counts what was reserved.
-func (Conservative) Needs() Needs { return Reserved }
+// Traits are reserved needs and no suspensions.
+func (Conservative) Traits() Traits { return Traits{Needs: Reserved} }
 
-// Keeps is always true: nobody is suspended.
-func (Conservative) Keeps(*cluster.VJob) bool { return true }
-
-// Select takes what runs, then gives each vjob its place in time.
+// Select keeps running vjobs and gives each other one its start.
 func (Conservative) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
-	o := w.future()
+	o := w.profile()
 	unknown := ""
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		j := &w.jobs[i]
 		if unknown != "" {
-			w.wait(i, "may not pass "+unknown+", whose start cannot be known")
+			w.wait(i, "may not pass "+unknown+", since its start cannot be known")
 			continue
 		}
 		left, ends := j.Left()
@@ -46,7 +41,7 @@ func (Conservative) Select(m *Input) []Verdict {
 		if ok && !start.After(m.Now) {
 			fits, short := w.take(i)
 			if fits {
-				w.settle(i, Run, "runs: there is room")
+				w.decide(i, Run, "runs: there is room")
 				o.Reserve(start, j.Need, left, ends)
 				continue
 			}

@@ -7,13 +7,13 @@ import (
 	"vjob/cluster"
 )
 
-// EASY is aggressive backfilling (Lifka 1995; thesis §2.3.1): the vjobs start in order
-// until one does not fit. That one is promised the instant at which there will be room
-// for it if all that run use up their walltime, and those behind it may pass as long as
-// they do not delay it: they end before, or use room that it leaves. Nobody is parked.
+// EASY is aggressive backfilling (Lifka 1995; thesis §2.3.1). Vjobs start in order until one, the
+// head, does not fit. The head gets a reservation for the instant at which it fits if all running
+// vjobs use their whole walltime. Later ones may pass if they do not delay it: they end before, or
+// use capacity that the head leaves. No vjob is suspended.
 //
-// A vjob without walltime has no end that could be counted on: it passes nobody, and
-// who waits for its room is promised nothing.
+// A vjob without walltime has no known end: it passes none, and a head that waits for it gets no
+// reservation.
 type EASY struct{}
 
 var _ Policy = EASY{}
@@ -21,79 +21,76 @@ var _ Policy = EASY{}
 // Name is "easy".
 func (EASY) Name() string { return "easy" }
 
-// Needs counts what was reserved.
-func (EASY) Needs() Needs { return Reserved }
+// Traits are reserved needs and no suspensions.
+func (EASY) Traits() Traits { return Traits{Needs: Reserved} }
 
-// Keeps is always true: nobody is suspended.
-func (EASY) Keeps(*cluster.VJob) bool { return true }
-
-// Select takes what runs, then the vjobs in order, then those that may pass.
+// Select keeps running vjobs, starts others in order, then backfills.
 func (EASY) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
-	var promised *promise
+	var promised *headReservation
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		if promised != nil {
-			w.fill(i, promised)
+			w.backfill(i, promised)
 			continue
 		}
 		switch ok, short := w.take(i); {
 		case ok:
-			w.settle(i, Run, "runs: there is room")
+			w.decide(i, Run, "runs: there is room")
 		case short.Limit != "":
 			w.refuse(i, short)
 		default:
-			promised = w.promise(i)
-			w.wait(i, short.String()+promised.words(m.Now))
+			promised = w.reserveHead(i)
+			w.wait(i, short.String()+promised.describe(m.Now))
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }
 
-// promise is the start of the vjob that comes first, and what may not be touched of it.
-type promise struct {
+// headReservation is the start of the head and the capacity that it leaves.
+type headReservation struct {
 	job   cluster.VJobID
 	start time.Time
 	known bool
-	extra cluster.Resources // what it leaves of what is free then
+	extra cluster.Resources // that it leaves free at its start
 }
 
-func (w *walk) promise(i int) *promise {
+func (w *scan) reserveHead(i int) *headReservation {
 	left, ends := w.jobs[i].Left()
-	o := w.future()
-	p := &promise{job: w.jobs[i].ID}
+	o := w.profile()
+	p := &headReservation{job: w.jobs[i].ID}
 	if p.start, p.known = o.Earliest(w.jobs[i].Need, left, ends, true); p.known {
 		p.extra = o.Free(p.start).Minus(w.jobs[i].Need)
 	}
 	return p
 }
 
-func (p *promise) words(now time.Time) string {
+func (p *headReservation) describe(now time.Time) string {
 	if !p.known {
 		return ", and when it will be there cannot be known: what runs has no walltime"
 	}
 	return fmt.Sprintf(", which will be there in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// due tells those behind when its start is: " and starts in 40m0s at the latest".
-func (p *promise) due(now time.Time) string {
+// describeStart returns the start for the reasons of later vjobs: " and starts in 40m0s at the latest".
+func (p *headReservation) describeStart(now time.Time) string {
 	if !p.known {
 		return ""
 	}
 	return fmt.Sprintf(" and starts in %s at the latest", p.start.Sub(now).Round(time.Second))
 }
 
-// fill starts a vjob in a gap if the first in line does not have to wait for it.
-func (w *walk) fill(i int, p *promise) {
+// backfill starts a vjob if that does not delay the head.
+func (w *scan) backfill(i int, p *headReservation) {
 	j := &w.jobs[i]
 	left, ends := j.Left()
 	before := p.known && ends && !w.Now.Add(left).After(p.start)
 	if !before && (!p.known || !j.Need.Fits(p.extra)) {
-		w.wait(i, "would delay "+p.job.String()+", which comes first"+p.due(w.Now))
+		w.wait(i, "would delay "+p.job.String()+", which comes first"+p.describeStart(w.Now))
 		return
 	}
 	ok, short := w.take(i)
@@ -104,5 +101,5 @@ func (w *walk) fill(i int, p *promise) {
 	if !before {
 		p.extra = p.extra.Minus(j.Need)
 	}
-	w.settle(i, Run, "runs: it fills a gap without delaying "+p.job.String())
+	w.decide(i, Run, "runs: it fills a gap without delaying "+p.job.String())
 }

@@ -14,10 +14,10 @@ func ExampleFirstFit() {
 		{VJob: &cluster.VJob{ID: 8, State: cluster.Waiting}},
 		{VJob: &cluster.VJob{ID: 9, State: cluster.Waiting}},
 	}
-	room := &tank{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{
+	capacity := &tank{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{
 		7: 3 * cluster.CPU, 8: 2 * cluster.CPU, 9: cluster.CPU,
 	}}
-	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return room }}) {
+	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return capacity }}) {
 		fmt.Printf("%s %s: %s\n", jobs[i].ID, v.Target, v.Reason)
 	}
 	// Output:

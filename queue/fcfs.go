@@ -1,11 +1,8 @@
 package queue
 
-import "vjob/cluster"
-
-// FCFS is first come, first served, as batch schedulers without virtualisation do
-// it: strictly in order, nobody passes a vjob that waits, and with static needs, so
-// that what runs is never parked to make room. A vjob that its user or
-// administrator suspended competes again in its order.
+// FCFS is first come, first served, as in batch schedulers without virtualisation: strictly in
+// order, no vjob passes an earlier one that waits, and running vjobs are never suspended. A vjob
+// that a user or administrator suspended waits in its place of the order.
 type FCFS struct{}
 
 var _ Policy = FCFS{}
@@ -13,21 +10,17 @@ var _ Policy = FCFS{}
 // Name is "fcfs".
 func (FCFS) Name() string { return "fcfs" }
 
-// Needs counts what was reserved.
-func (FCFS) Needs() Needs { return Reserved }
+// Traits are strict order, reserved needs and no suspensions.
+func (FCFS) Traits() Traits { return Traits{Needs: Reserved, Strict: true} }
 
-// Keeps is always true: nobody is suspended.
-func (FCFS) Keeps(*cluster.VJob) bool { return true }
-
-// Select takes what runs, then the vjobs in order until the first that does not
-// fit.
+// Select keeps running vjobs and starts others in order until one does not fit.
 func (FCFS) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
 	var head *Job
 	for i := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
 		if head != nil {
@@ -36,7 +29,7 @@ func (FCFS) Select(m *Input) []Verdict {
 		}
 		ok, short := w.take(i)
 		if ok {
-			w.settle(i, Run, "runs: there is room")
+			w.decide(i, Run, "runs: there is room")
 			continue
 		}
 		w.refuse(i, short)
@@ -44,5 +37,5 @@ func (FCFS) Select(m *Input) []Verdict {
 			head = &w.jobs[i]
 		}
 	}
-	return w.foretell()
+	return w.estimateStarts()
 }

@@ -1,17 +1,13 @@
-// Package queue decides which vjobs should run now. A [Policy] walks the vjobs
-// in priority order and asks a [Capacity] whether each still fits beside those
-// already chosen; the result says for every vjob what is wished and why.
+// Package queue decides which vjobs run now. A [Policy] scans the vjobs in priority order and asks
+// a [Capacity] whether each still fits beside those already chosen. It returns a target and a
+// reason for every vjob.
 //
-// It is pure. It refuses to know where VMs are placed, and how the cluster gets from
-// here to there.
+// Each policy has a file of its own and a line in the table of registry.go. scan.go holds what
+// policies share, hysteresis.go what keeps them from suspensions that do not pay, and estimate.go
+// the estimated starts. [Preemptible] and [Apart] wrap any policy.
 //
-// Each policy has a file of its own; walk.go is what they have in common, calm.go keeps
-// them from suspending in vain, settle.go from doing so at once, due.go brings those forward that have waited for long
-// enough, and foretell.go estimates starts. [Preemptible] and [Apart] go round any policy.
-// The packages below are the rest of the queue: queues, rank, fairshare and quota say who
-// comes when (arrangement joins them), reservation who has room from an instant on;
-// profile, ceiling, outlook and forecast are room over time, and backfill the policies
-// again for jobs without places, to compare with others' results.
+// The packages below are the rest of the queue: ordering and, for its factors, multifactor,
+// fairshare and quota; reservation; and availability and forecast, capacity over time.
 package queue
 
 import (
@@ -21,37 +17,35 @@ import (
 	"vjob/cluster"
 )
 
-// Job is what a policy knows of one vjob.
+// Job is a vjob as a policy sees it.
 type Job struct {
 	*cluster.VJob
-	// Busy: actions are under way that cannot be taken back now. Bound tells
-	// where they lead; the policy may not wish anything else.
+	// Busy: actions are under way that cannot be undone now. Bound is where they lead; the verdict
+	// must be the same.
 	Busy  bool
 	Bound Target
 	// Ran is the running time so far, suspensions excluded.
 	Ran time.Duration
-	// Since is when a running vjob was last started or resumed, and when one that waits was
-	// suspended, if it was.
+	// Since is when a running vjob was last started or resumed, or when a waiting one was
+	// suspended.
 	Since time.Time
-	// Need is what its VMs count for in sum.
+	// Need is the sum of what its VMs count for.
 	Need cluster.Resources
-	// Level is that of its queue: however long others have waited, they do not come before
-	// those of a higher one on that account.
+	// Level is that of its queue: time spent waiting moves no vjob before those of a higher level.
 	Level int
-	// Ineligible says why the vjob must not be started now, e.g. that it has just
-	// failed to; "" when nothing bars it. It does not hold up those behind it.
+	// Ineligible is why the vjob must not start now, such as a recent failure; "" if it may. It
+	// does not delay later vjobs.
 	Ineligible string
-	// NonPreemptible says why a vjob that runs cannot be suspended now, e.g. that there is no room for
-	// its images; "" when nothing keeps it from that. It keeps its room meanwhile, also if
-	// it is held.
+	// NonPreemptible is why a running vjob cannot be suspended now, such as missing space for its
+	// images; "" if it can. It keeps its capacity even if it is held.
 	NonPreemptible string
-	// Gap is for how long after its walltime its room counts as taken; see [Apart].
+	// Gap is how long its capacity counts as taken after its walltime; see [Apart].
 	Gap time.Duration
-	// Fixed is a verdict that stands before the policy is asked; nil: there is none.
+	// Fixed is a verdict that the policy must return; may be nil.
 	Fixed *Verdict
 }
 
-// Left is how long the vjob may still run, with its gap; it reports false if that has no end.
+// Left returns the rest of the walltime with the gap; ends is false if the vjob has no walltime.
 func (j *Job) Left() (left time.Duration, ends bool) {
 	if j.Walltime <= 0 {
 		return 0, false
@@ -59,31 +53,30 @@ func (j *Job) Left() (left time.Duration, ends bool) {
 	return max(0, j.Walltime-j.Ran) + j.Gap, true
 }
 
-// Target is what a policy wants of a vjob.
+// Target is the state in which a policy wants a vjob.
 type Target uint8
 
-// The wishes.
+// The targets.
 const (
 	Wait    Target = iota // leave a ready vjob ready
-	Run                   // let it run: boot, resume, or go on
-	Suspend               // suspend it to disk: it runs and has to make room, or stands still
-	Pause                 // suspend it in memory: it stands still where it is, and uses no CPU
+	Run                   // boot, resume or keep running
+	Suspend               // suspend a running or paused vjob to disk
+	Pause                 // suspend it in memory: it stays on its nodes and uses no CPU
 )
 
 // String is the lower-case name.
 func (w Target) String() string { return [...]string{"wait", "run", "suspend", "pause"}[w] }
 
-// Verdict is the wish for one vjob and the reason, in words with numbers, for
-// the people who ask.
+// Verdict is the target of one vjob and the reason, in words with numbers, for users.
 type Verdict struct {
 	Target Target
 	Reason string
-	// Cause is why a vjob that runs or stands still is to stop; zero: the reason says it.
+	// Cause is why a running or paused vjob is to stop; zero: the reason says it.
 	Cause cluster.Cause
-	// Again is when time alone will change the verdict; zero: it will not.
+	// Again is when time alone changes the verdict; zero: never.
 	Again time.Time
-	// Start is when a vjob that waits or makes room is estimated to start or to go on, if
-	// all that run use up their walltime; zero: that cannot be known.
+	// Start is the estimated start of a waiting or suspended vjob if all running ones use their
+	// whole walltime; zero: unknown.
 	Start time.Time
 }
 
@@ -92,17 +85,17 @@ type Input struct {
 	Now      time.Time
 	Jobs     []Job             // in the order in which they are to be looked at
 	Total    cluster.Resources // what all nodes that take VMs have
-	Capacity func() Capacity   // an empty room at each call
-	// CapacityAt is likewise for another moment, with the budgets of power that hold then, but
-	// without quotas. Nil is as Room.
+	Capacity func() Capacity   // returns empty capacity
+	// CapacityAt returns empty capacity with the power budgets of another instant, without quotas.
+	// Nil: as Capacity.
 	CapacityAt func(at time.Time) Capacity
-	// Booked is room that is taken later, or from now on by vjobs that do not run yet.
+	// Booked is capacity that is taken later, or now by vjobs that do not run yet.
 	Booked []Booking
-	// Urgent: room is being made for what is booked, and nobody's patience counts.
+	// Urgent: vjobs are being suspended for a booking, so that patience does not apply.
 	Urgent bool
 }
 
-// Booking is room that is kept for a vjob.
+// Booking is capacity that is reserved for a vjob.
 type Booking struct {
 	VJob   cluster.VJobID
 	From   time.Time
@@ -110,67 +103,62 @@ type Booking struct {
 	Need   cluster.Resources
 }
 
-// Until is when the room is free again.
+// Until returns the end of the booking.
 func (b *Booking) Until() time.Time { return b.From.Add(b.Length) }
 
-// Covers reports whether the room is kept at an instant.
+// Covers reports whether the capacity is reserved at an instant.
 func (b *Booking) Covers(at time.Time) bool { return !at.Before(b.From) && at.Before(b.Until()) }
 
-// Policy selects the vjobs that run. Implementations are values without state:
-// the same jobs and room give the same verdicts.
+// Policy selects the vjobs that run. Implementations are comparable values without state: equal
+// input gives equal verdicts.
 type Policy interface {
-	// Name is how settings and commands call the policy, e.g. "firstfit".
+	// Name returns the name in settings and commands, such as "firstfit".
 	Name() string
-	// Needs says what a VM counts for while room is looked for.
-	Needs() Needs
-	// Select gives one verdict per job, in the order of the jobs.
+	// Traits returns the properties of the policy.
+	Traits() Traits
+	// Select returns one verdict for each job, in the order of the jobs.
 	Select(m *Input) []Verdict
 }
 
-// Keeps reports whether a vjob that runs keeps its room under a policy until its end,
-// whoever else comes.
-func Keeps(p Policy, j *cluster.VJob) bool {
-	k, ok := p.(interface{ Keeps(*cluster.VJob) bool })
-	return ok && k.Keeps(j)
-}
-
-// Needs says by which CPU figure VMs are packed. Memory always counts as
-// reserved.
+// Needs selects the CPU figure by which VMs are placed. Memory always counts as reserved.
 type Needs uint8
 
 // The ways to count CPU.
 const (
 	Reserved  Needs = iota // what the user asked for, from start to end (static)
 	Observed               // what the VM needs now; a vjob that never ran counts as reserved
-	Predicted              // as Observed, but what the VM is expected to need by what it needed of late
+	Predicted              // as Observed, but what the VM is expected to need by its recent needs
 	Assumed                // as Observed, but a vjob that never ran counts as needing no CPU (thesis §6.1.2)
 )
 
-// Capacity tells whether vjobs fit together. It is filled one vjob at a time.
+// String returns the name in settings.
+func (n Needs) String() string {
+	return [...]string{"reserved", "observed", "predicted", "assumed"}[n]
+}
+
+// Capacity tells whether vjobs fit together. Vjobs are added one at a time.
 type Capacity interface {
-	// Take adds the vjob when a viable configuration with all those taken before
-	// exists, as far as the search can tell. Otherwise nothing changes and the
-	// shortage says what is missing.
+	// Take adds the vjob if the search finds a viable configuration with all those added before.
+	// Otherwise it changes nothing and returns what is missing.
 	Take(id cluster.VJobID) (ok bool, short Shortage)
 }
 
 // Shortage is why a vjob does not fit.
 type Shortage struct {
-	Missing cluster.Resources // more than is free in sum; zero when only the shape is wrong
-	// Largest is the largest piece that is free where only the shape is wrong, by its CPU;
-	// zero: not known.
+	Missing cluster.Resources // beyond what is free in sum; zero if only the shape is wrong
+	// Largest is the largest free piece, by CPU, if only the shape is wrong; zero: unknown.
 	Largest cluster.Resources
-	// Rule is a placement rule that stands in the way, or another reason why no
-	// room would help, in words; "" when there is none.
+	// Rule is a placement rule or another reason that prevents the start whatever is free, in words;
+	// "" for none.
 	Rule string
-	// Limit is a quota or a power budget that is used up, in words; "" when none is. More
-	// room would not help, and those behind need not wait for it.
+	// Limit is an exhausted quota or power budget, in words; "" for none. Later vjobs need not
+	// wait for it.
 	Limit string
-	// Kind is of what kind the limit is: quota or power.
+	// Kind sorts the limit: a quota or a power budget.
 	Kind cluster.CauseKind
 }
 
-// String tells the shortage to people: "needs 6 CPU and 2 GiB more".
+// String returns the shortage for users: "needs 6 CPU and 2 GiB more".
 func (s Shortage) String() string {
 	m := s.Missing
 	switch {

@@ -11,27 +11,27 @@ import (
 	"vjob/queue"
 )
 
-// line is a queue that never ends: small vjobs come all the time, wide ones now and then.
-type line struct {
+// workload is an endless queue: small vjobs arrive all the time, wide ones now and then.
+type workload struct {
 	rng  *rand.Rand
 	now  time.Time
 	next cluster.VJobID
 	need map[cluster.VJobID]int
 	jobs []queue.Job
-	// head is the first of all that have not ended, or of those that wait, since when.
+	// head is the first vjob, or the first waiting one, and since when.
 	head  cluster.VJobID
 	since time.Time
 }
 
-// The longest that anybody runs in a line, and the processors of its cluster.
+// longest is the longest walltime, width the processors of the cluster.
 const (
 	longest = 90 * time.Second
 	width   = 8
 )
 
-// Whoever is the first of all starts within a bound, however many small ones come after it,
-// and under policies that suspend it is not suspended any more.
-func TestNobodyStarves(t *testing.T) {
+// The first vjob starts within a bound however many small ones follow, and policies that preempt
+// do not suspend it any more.
+func TestStarvation(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for _, c := range []struct {
@@ -50,10 +50,11 @@ func TestNobodyStarves(t *testing.T) {
 	} {
 		waits, wide := time.Duration(0), 0
 		for run := range 12 {
-			l := &line{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
+			l := &workload{rng: rand.New(rand.NewPCG(seed, uint64(run))), now: noon, need: map[cluster.VJobID]int{}}
 			for range 600 {
 				wait, why := l.second(c.policy)
-				if waits = max(waits, wait); wait > c.bound+time.Second {
+				waits = max(waits, wait)
+				if wait > c.bound+time.Second {
 					why = fmt.Sprintf("vjob %d with %d CPU is the first and has waited for %s: %s", l.head, l.need[l.head], wait, why)
 				}
 				if why != "" && (wait > c.bound+time.Second || wait < 0) {
@@ -71,9 +72,9 @@ func TestNobodyStarves(t *testing.T) {
 	}
 }
 
-// second lets a second pass. It returns for how long the first of all has waited, and why it
-// does; less than nothing if it was suspended.
-func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
+// second advances by a second. It returns how long the first vjob has waited and why, or less than
+// 0 if it was suspended.
+func (l *workload) second(p queue.Policy) (wait time.Duration, why string) {
 	l.now = l.now.Add(time.Second)
 	l.jobs = slices.DeleteFunc(l.jobs, func(j queue.Job) bool { return j.Ran >= j.Walltime })
 	for len(l.jobs) < 12 && l.rng.IntN(2) == 0 {
@@ -91,7 +92,7 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 		return 0, ""
 	}
 	first := 0
-	if !queue.Suspends(p) { // those before it keep their room
+	if !p.Traits().Preempts { // those before it keep their room
 		first = max(0, slices.IndexFunc(l.jobs, func(j queue.Job) bool { return j.State.Ready() }))
 	}
 	if l.head != l.jobs[first].ID {
@@ -109,15 +110,15 @@ func (l *line) second(p queue.Policy) (wait time.Duration, why string) {
 	return l.now.Sub(l.since), verdicts[first].Reason
 }
 
-func (l *line) moment() *queue.Input {
+func (l *workload) moment() *queue.Input {
 	return &queue.Input{
 		Now: l.now, Jobs: slices.Clone(l.jobs), Total: cluster.Resources{CPU: width},
 		Capacity: func() queue.Capacity { return &sums{free: width, need: l.need} },
 	}
 }
 
-// obey does what a policy says.
-func (l *line) obey(verdicts []queue.Verdict) {
+// obey applies verdicts.
+func (l *workload) obey(verdicts []queue.Verdict) {
 	for i, v := range verdicts {
 		job := l.jobs[i].Clone()
 		j := &l.jobs[i]
@@ -138,12 +139,11 @@ func (l *line) obey(verdicts []queue.Verdict) {
 	}
 }
 
-// With time slices a wide vjob has its turn, however many small ones come and go in the slot
-// whose turn it is: the slots are two.
-func TestShortOnesEndTheirTurn(t *testing.T) {
+// With time slices a wide vjob gets its turn although small ones come and go in the current slot.
+func TestSlotsTakeTurns(t *testing.T) {
 	const quantum = 20 * time.Second
 	policy := queue.TimeSlices{Quantum: quantum}
-	l := &line{now: noon, need: map[cluster.VJobID]int{}}
+	l := &workload{now: noon, need: map[cluster.VJobID]int{}}
 	add := func(need int, walltime time.Duration) {
 		l.next++
 		l.need[l.next] = need
@@ -162,7 +162,8 @@ func TestShortOnesEndTheirTurn(t *testing.T) {
 		l.obey(policy.Select(l.moment()))
 		for i := range l.jobs {
 			if j := &l.jobs[i]; l.need[j.ID] == width {
-				if waited++; j.State == cluster.Running {
+				waited++
+				if j.State == cluster.Running {
 					waited = 0
 				}
 				if waited > int(4*quantum/time.Second) {

@@ -13,9 +13,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// moment reads vjobs such as "7 running 3 60m ran 20m" on a tank of processors: the
-// number, the state, processors, walltime ("-" for none), how long it has run; one that
-// runs was started that long ago.
+// moment reads vjobs such as "7 running 3 60m ran 20m": number, state, processors, walltime
+// ("-" for none) and running time. A running vjob was started that long ago.
 func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
@@ -54,7 +53,7 @@ func TestTimed(t *testing.T) {
 		name   string
 		policy queue.Policy
 		jobs   []string
-		want   []string // wish, estimated start after so long or "-", reason
+		want   []string // target, estimated start after so long or "-", reason
 	}{
 		{
 			"easy: a short one passes, a long one does not",
@@ -79,7 +78,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"easy: what has no walltime passes nobody, and nobody passes for want of it",
+			"easy: without a walltime a vjob passes none and is passed by none",
 			queue.EASY{},
 			[]string{"1 running 3 -", "2 waiting 4 60m", "3 waiting 1 1m", "4 waiting 1 -"},
 			[]string{
@@ -113,7 +112,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"dynamic easy: who fills a gap is suspended for the first in line, and for nobody else",
+			"dynamic easy: a vjob in a gap is suspended for the head only",
 			queue.DynamicEASY{},
 			[]string{"1 running 2 60m ran 20m", "2 waiting 3 60m", "3 waiting 1 60m", "4 running 1 - ran 1m", "5 running 1 - ran 1m"},
 			[]string{
@@ -125,7 +124,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"dynamic easy: before the first in line, everybody has his room",
+			"dynamic easy: all vjobs before the head run",
 			queue.DynamicEASY{},
 			[]string{"1 running 1 60m ran 20m", "2 waiting 2 60m", "3 running 1 - ran 1m", "4 running 2 - ran 1m"},
 			[]string{
@@ -136,7 +135,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"dynamic easy: nobody is suspended for who need not wait long, unless those that run do not fit",
+			"dynamic easy: no suspension for a vjob that need not wait long",
 			queue.DynamicEASY{Patience: time.Hour},
 			[]string{"1 running 1 60m ran 20m", "2 waiting 3 60m", "3 running 3 60m ran 20m"},
 			[]string{
@@ -155,7 +154,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"conservative: nobody delays anybody before",
+			"conservative: no vjob delays an earlier one",
 			queue.Conservative{},
 			[]string{"1 running 2 60m", "2 waiting 3 10m", "3 waiting 4 10m", "4 waiting 2 60m", "5 waiting 2 61m", "6 waiting 1 10m"},
 			[]string{
@@ -168,7 +167,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"conservative with OAR's gap: nobody starts until it is over, nor before what is booked",
+			"conservative with OAR's gap: starts are after the gap and before bookings",
 			queue.Apart{Policy: queue.Conservative{}, Gap: 61 * time.Second},
 			[]string{"1 running 2 60m ran 20m", "2 waiting 4 60m", "3 waiting 2 39m", "4 waiting 2 40m", "5 waiting 4 -"},
 			[]string{
@@ -180,17 +179,17 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"conservative: without walltimes nobody passes",
+			"conservative: no vjob passes one without a known start",
 			queue.Conservative{},
 			[]string{"1 running 2 -", "2 waiting 3 10m", "3 waiting 1 1m"},
 			[]string{
 				"run - runs",
 				"wait - waits: when there will be room for it cannot be known: what runs has no walltime; 1st in line",
-				"wait - waits: may not pass 2, whose start cannot be known; 2nd in line behind 2",
+				"wait - waits: may not pass 2, since its start cannot be known; 2nd in line behind 2",
 			},
 		},
 		{
-			"first fit: who has just begun is left alone",
+			"first fit: a vjob that started recently is not suspended",
 			queue.FirstFit{MinRun: time.Minute},
 			[]string{"1 waiting 2 10m", "2 running 3 60m ran 20s", "3 running 1 60m ran 5m"},
 			[]string{
@@ -200,7 +199,7 @@ func TestTimed(t *testing.T) {
 			},
 		},
 		{
-			"first fit: and after that he is not",
+			"first fit: after min run it is",
 			queue.FirstFit{MinRun: time.Minute},
 			[]string{"1 waiting 2 10m", "2 running 3 60m ran 60s"},
 			[]string{
@@ -245,7 +244,7 @@ func TestTimed(t *testing.T) {
 	}
 }
 
-// Who is left alone is looked at again when that is over.
+// The verdict of a vjob within min run expires with it.
 func TestAgain(t *testing.T) {
 	m := moment(t, 4000, "1 waiting 2 10m", "2 running 3 60m ran 20s")
 	if v := (queue.FirstFit{MinRun: time.Minute}).Select(m); !v[1].Again.Equal(noon.Add(40*time.Second)) || !v[0].Again.IsZero() {
@@ -253,7 +252,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Five vjobs on four processors make two slots and a half.
+// Five vjobs on four processors fill two slots and half of a third.
 func TestTimeSlices(t *testing.T) {
 	policy := queue.TimeSlices{Quantum: time.Hour, Count: queue.Observed}
 	for _, c := range []struct {
@@ -312,8 +311,8 @@ func TestTimeSlices(t *testing.T) {
 	}
 }
 
-// Who has waited for as long as it may run comes first, also while it runs; the others are
-// told when their turn comes.
+// A vjob that has waited for its walltime comes first, also while it runs. The verdicts of the
+// others say when they are due.
 func TestDue(t *testing.T) {
 	m := moment(t, 4*cluster.CPU, "1 running 3 60m ran 20m", "2 waiting 4 60m", "3 running 1 30m ran 10m", "4 waiting 2 20m", "5 waiting 1 -")
 	for i, ago := range []time.Duration{20 * time.Minute, 50 * time.Minute, 40 * time.Minute, 25 * time.Minute, 9 * time.Hour} {

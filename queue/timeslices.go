@@ -8,13 +8,11 @@ import (
 	"vjob/cluster"
 )
 
-// TimeSlices is gang scheduling with a quantum (Ousterhout 1982; thesis §2.3.2): the
-// vjobs are packed into slots, as many in each as fit together, and the slots run one
-// after another, each for a quantum. A vjob is in the first slot with room for it, so
-// slots are as few as first fit makes them; and room that a slot leaves goes to vjobs
-// of the others meanwhile.
+// TimeSlices is gang scheduling with a quantum (Ousterhout 1982; thesis §2.3.2). Vjobs are packed
+// into slots, each into the first with capacity for it, and the slots run in turn, each for a
+// quantum. Capacity that a slot leaves goes to vjobs of other slots meanwhile.
 //
-// The quantum should be large against what it takes to suspend and to resume a slot.
+// The quantum should be large relative to the time it takes to suspend and resume a slot.
 type TimeSlices struct {
 	Quantum time.Duration // more than 0
 	Count   Needs
@@ -22,44 +20,57 @@ type TimeSlices struct {
 
 var _ Policy = TimeSlices{}
 
-// LeastQuantum is a hundred times what it takes to stop a vjob of eight VMs in memory and
-// to let another go on: some 14 ms for each VM, one after another. Where slots go to disk
-// a quantum should be far longer.
+// LeastQuantum is a hundred times what it takes to pause a vjob of eight VMs in memory and to let
+// another go on: some 14 ms for each VM. With slots on disk a quantum should be far longer.
 const LeastQuantum = 20 * time.Second
 
-// DefaultQuantum is twenty times what suspending and resuming 1 GiB takes on the
-// hosts of the thesis.
+// DefaultQuantum is twenty times what suspending and resuming 1 GiB takes on the hosts of the thesis.
 const DefaultQuantum = time.Hour
+
+var timeSlicesParameters = []Parameter{
+	needsParameter(Observed),
+	{
+		Name: "quantum", Default: DefaultQuantum.String(), Lenient: true, Parse: parseQuantum,
+		Usage: "`TIME` for which each slot of timeslices runs",
+	},
+}
+
+func parseQuantum(text string) (any, error) {
+	v, err := upTo("quantum", 24*time.Hour)(text)
+	if d, ok := v.(time.Duration); ok && d > 0 && d < LeastQuantum {
+		return nil, cluster.BadField("quantum", d, "at least "+LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
+	}
+	return v, err
+}
+
+func newTimeSlices(a arguments) Policy {
+	return TimeSlices{Quantum: a.duration("quantum"), Count: a.needs()}
+}
 
 // Name is "timeslices".
 func (TimeSlices) Name() string { return "timeslices" }
 
-// Needs is what the field Count says.
-func (s TimeSlices) Needs() Needs { return s.Count }
+// Traits are time slices and the needs of the field Count.
+func (s TimeSlices) Traits() Traits { return Traits{Needs: s.Count, Preempts: true, Turns: true} }
 
-// Keeps is true for those that would never come to their end if they had to start anew
-// with each turn.
-func (TimeSlices) Keeps(j *cluster.VJob) bool { return j.Yields != cluster.BySuspension }
-
-// mostSlots bounds how many slots are filled: with more nobody would have a turn soon.
-// Vjobs for which there is none wait for one.
-const mostSlots = 16
+// maxSlots bounds the slots, and so the wait for a turn. Vjobs without a slot wait for one.
+const maxSlots = 16
 
 // slot is one row of Ousterhout's matrix.
 type slot struct {
-	room Capacity
-	jobs []int
+	capacity Capacity
+	jobs     []int
 }
 
-// Select packs the slots and runs the one whose turn it is.
+// Select packs the slots and runs the current one.
 func (s TimeSlices) Select(m *Input) []Verdict {
-	w := begin(m)
+	w := newScan(m)
 	slots := s.pack(w)
-	turn, until := s.turn(w, slots)
-	in := w.seat(slots[turn])
-	for k := range slots { // the slot whose turn it is, then those that come next
+	turn, until := s.currentSlot(w, slots)
+	in := w.prepare(slots[turn])
+	for k := range slots { // the current slot, then the following ones
 		for _, i := range slots[(turn+k)%len(slots)].jobs {
-			s.settle(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
+			s.decide(w, i, k, in && k == 0, ofSlots(turn, len(slots)))
 			if len(slots) > 1 {
 				w.verdicts[i].Again = until
 			}
@@ -70,46 +81,44 @@ func (s TimeSlices) Select(m *Input) []Verdict {
 	}
 	for i, j := range w.jobs {
 		switch {
-		case w.settled[i]:
+		case w.decided[i]:
 		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
-			w.settle(i, Suspend, "suspended: there is no slot for it")
+			w.decide(i, Suspend, "suspended: there is no slot for it")
 			w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn, Text: "there is no slot for it"}
 		default:
-			w.wait(i, fmt.Sprintf("all %d slots are full", mostSlots))
+			w.wait(i, fmt.Sprintf("all %d slots are full", maxSlots))
 		}
 	}
 	return w.verdicts
 }
 
-// seat prepares the room for the slot whose turn it is. What is under way keeps its room
-// whatever the slot; where nothing is, the slot is in the room as it was packed, and what
-// is reported is that all of it is in.
-func (w *walk) seat(turn *slot) (in bool) {
+// prepare sets the capacity for the current slot. It reports whether that contains the slot already:
+// that is so unless vjobs are under way, which keep their capacity whatever their slot.
+func (w *scan) prepare(turn *slot) (in bool) {
 	if !slices.ContainsFunc(w.jobs, func(j Job) bool { return j.Busy && j.Bound == Run }) {
-		w.room = turn.room
+		w.capacity = turn.capacity
 		return true
 	}
-	w.room = w.Capacity()
+	w.capacity = w.Capacity()
 	for i := range w.jobs {
-		w.passed(i)
+		w.alreadyDecided(i)
 	}
 	return false
 }
 
-// settle settles a vjob whose slot has its turn after so many others, and that may be in
-// the room already.
-func (TimeSlices) settle(w *walk, i, turns int, in bool, which string) {
+// decide decides on a vjob of a slot that runs after so many turns; in: the capacity contains it.
+func (TimeSlices) decide(w *scan, i, turns int, in bool, which string) {
 	ok, short := in, Shortage{}
 	if !in {
 		ok, short = w.take(i)
 	}
 	switch {
 	case ok && turns == 0:
-		w.settle(i, Run, "runs: it is the turn of its slot"+which)
+		w.decide(i, Run, "runs: it is the turn of its slot"+which)
 	case ok:
-		w.settle(i, Run, "runs: the slot whose turn it is leaves room")
+		w.decide(i, Run, "runs: the slot that has its turn leaves room")
 	case w.jobs[i].State == cluster.Running:
-		w.settle(i, Suspend, "suspended: the turn of its slot is over")
+		w.decide(i, Suspend, "suspended: the turn of its slot is over")
 		w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn}
 	case short.Limit != "":
 		w.refuse(i, short)
@@ -125,19 +134,18 @@ func ofSlots(turn, n int) string {
 	return fmt.Sprintf(", %d of %d", turn+1, n)
 }
 
-// pack puts each vjob into the first slot with room for it. There is one slot at
-// least.
-func (s TimeSlices) pack(w *walk) []*slot {
-	slots := []*slot{{room: w.room}}
+// pack puts each vjob into the first slot with capacity for it. There is at least one slot.
+func (s TimeSlices) pack(w *scan) []*slot {
+	slots := []*slot{{capacity: w.capacity}}
 	for i, j := range w.jobs {
-		if w.settled[i] {
+		if w.decided[i] {
 			continue
 		}
-		for k := range mostSlots {
+		for k := range maxSlots {
 			if k == len(slots) {
-				slots = append(slots, &slot{room: w.Capacity()})
+				slots = append(slots, &slot{capacity: w.Capacity()})
 			}
-			ok, short := slots[k].room.Take(j.ID)
+			ok, short := slots[k].capacity.Take(j.ID)
 			if ok {
 				slots[k].jobs = append(slots[k].jobs, i)
 				break
@@ -154,17 +162,17 @@ func (s TimeSlices) pack(w *walk) []*slot {
 	return slots
 }
 
-// turn is the slot that is to run, and until when: the one of which most runs, until
-// its quantum is over, and then the next one. Where vjobs come and go in a slot its turn
-// seems to begin again and again; so whoever has waited for as long as it takes all slots
-// to have their turn is next.
-func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
+// currentSlot returns the slot that runs and until when: the one with most running vjobs, until its
+// quantum is over, then the next. If vjobs of a slot come and go, its quantum seems to begin again
+// and again, so an overdue slot comes next.
+func (s TimeSlices) currentSlot(w *scan, slots []*slot) (turn int, until time.Time) {
 	most := 0
 	for k, slot := range slots {
 		n, since := 0, time.Time{}
 		for _, i := range slot.jobs {
 			if j := &w.jobs[i]; j.State == cluster.Running {
-				if n++; since.IsZero() || j.Since.Before(since) {
+				n++
+				if since.IsZero() || j.Since.Before(since) {
 					since = j.Since
 				}
 			}
@@ -186,10 +194,10 @@ func (s TimeSlices) turn(w *walk, slots []*slot) (turn int, until time.Time) {
 	return next, w.Now.Add(s.Quantum)
 }
 
-// overdue is the slot of the one who has waited longest, and when it is to have its turn at
-// the latest: once it has waited for a turn of each slot, and the last to be suspended for
-// a quantum. Without one that waits it is never.
-func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.Time) {
+// overdue returns the slot of the vjob that has waited longest and when it must run: once the vjob
+// has waited for a quantum of each slot, and the last suspended one for a quantum. It returns
+// [never] if none waits.
+func (s TimeSlices) overdue(w *scan, slots []*slot, turn int) (his int, at time.Time) {
 	var first, last time.Time
 	for k, slot := range slots {
 		for _, i := range slot.jobs {
@@ -197,7 +205,7 @@ func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.
 			if !j.State.Ready() || j.Busy || k == turn {
 				continue
 			}
-			since := j.waits()
+			since := j.waitingSince()
 			if first.IsZero() || since.Before(first) {
 				his, first = k, since
 			}
@@ -216,5 +224,5 @@ func (s TimeSlices) overdue(w *walk, slots []*slot, turn int) (his int, at time.
 	return his, at
 }
 
-// never is later than anything.
+// never is later than all instants.
 var never = time.Unix(1<<40, 0)

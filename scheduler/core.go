@@ -96,7 +96,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
 		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: openDesk(settings.Arrangement, &loaded),
 	}
-	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Needs() == queue.Predicted
+	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.takeUpPower(&loaded)
 	c.takeUpPrices(loaded.Prices)
 	c.dependencies = dependency.New(&loaded)

@@ -63,6 +63,47 @@ func TestForesee(t *testing.T) {
 	}
 }
 
+// Of two queues one is strict: its vjobs keep their order in the forecast, and those of the
+// other queue fill the gaps.
+func TestForeseeStrictQueue(t *testing.T) {
+	list, err := ordering.NewQueues([]ordering.Queue{
+		{Name: "strict", Priority: 10, Policy: queue.FCFS{}}, {Name: "filler", Policy: queue.FirstFit{}},
+	}, "strict")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, l := settings(), state(8, 0)
+	rules := ordering.Plain(queue.FCFS{})
+	rules.Queues = list
+	set.Policy, set.Arrangement = rules.Policy(), &rules
+	l.VJobs[0].Walltime, l.VJobs[1].Walltime = 30*time.Minute, time.Hour
+	r := mount(t, set, l)
+	r.drain()
+	for i, c := range []struct {
+		queue    string
+		vms      int
+		walltime time.Duration
+	}{{"strict", 32, time.Hour}, {"strict", 4, 20 * time.Minute}, {"filler", 26, 20 * time.Minute}} {
+		job := &cluster.VJob{ID: cluster.VJobID(i + 3), Owner: "u", Walltime: c.walltime, Submitted: r.now}
+		job.Queue = c.queue
+		for rank := range c.vms {
+			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: job.ID, Rank: rank}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 256}})
+		}
+		r.core.Submitted(r.now, job)
+	}
+	r.at(time.Second)
+	answer, err := r.core.Foresee(r.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := answer()
+	for i, want := range []time.Duration{0, 0, time.Hour, 2 * time.Hour, 30 * time.Minute} {
+		if got := f.Bars[i].Start.Sub(epoch).Round(time.Minute); got != want {
+			t.Errorf("vjob %s starts after %s, want %s: %s", f.VJobs[i].ID, got, want, f.Bars[i].Why)
+		}
+	}
+}
+
 // Six CPU-hours a day, of which three were used twenty hours ago, and vjob 1 may still use
 // two: who needs four waits until the three are a day old.
 func TestForeseeCPUTime(t *testing.T) {

@@ -63,7 +63,7 @@ func TestReplaySettingsRefuses(t *testing.T) {
 		"testdata/small.json --settings " + right + " --fields user":       `--fields: "given" is wrong: want a log with it: testdata/small.json is a workload file`,
 		"testdata/small.json --policy fcfs,easy --starts a.csv":            `--starts: "a.csv" is wrong: want one --policy or --settings with it`,
 		"testdata/small.json --start never":                                `--start: "never" is wrong`,
-		"testdata/small.json --patience -1s":                               `want 0 or more`,
+		"testdata/small.json --patience -1s":                               `--patience: "-1s" is wrong: want a time`,
 		"testdata/queues.swf --cluster 1x1x64MiB":                          "", // all that fits is run
 		"testdata/queues.swf --settings " + right + " --suspend elsewhere": `policy.suspend: "elsewhere" is wrong`,
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
+	"vjob/queue"
 )
 
 // TestSubmit shows what each way of submitting sends.
@@ -120,7 +121,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"token", "create", "--expires", "soon"}, `--expires: "soon" is wrong`},
 		{[]string{"watch", "--interval", "1ms"}, "--interval: 1ms is wrong"},
 		{[]string{"replay", "/none"}, "no such file"},
-		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--policy", "best"}, `--policy: "best" is wrong: want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},
+		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--policy", "best"}, `--policy: "best" is wrong: want one of ` + strings.Join(queue.Names(), ", ")},
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--profile", "x"}, `--profile: "x" is wrong`},
 		{[]string{"replay", "../../examples/nasgrid-8x9.json", "--cluster", "1x1x1GiB"}, `vjob J1 of line 122: vms`},
 		{[]string{"replay", "../../sim/workload/testdata/kth_50_explicit.jsonl.gz"}, `--cluster: "" is wrong`},

@@ -64,7 +64,7 @@ func tokenRequest(name, expires string) (r wire.TokenRequest, err error) {
 	case "never":
 		r.Never = true
 	default:
-		lifetime, wrong := settings.ParseDuration(expires)
+		lifetime, wrong := cluster.ParseDuration(expires)
 		if wrong != nil || lifetime < time.Second {
 			return r, cluster.BadField("--expires", expires, `a time such as "90d", or "never"`)
 		}

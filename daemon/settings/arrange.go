@@ -10,7 +10,6 @@ import (
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
@@ -54,20 +53,20 @@ func (o *Order) Zone() (*time.Location, error) {
 	return zone, nil
 }
 
-func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*queues.List, error) {
-	list := make([]queues.Queue, len(o.Queues))
+func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*ordering.Queues, error) {
+	list := make([]ordering.Queue, len(o.Queues))
 	for i, q := range o.Queues {
 		p, err := policy(q.Policy)
 		if err != nil {
 			return nil, cluster.Within(indexed("queues", i), err)
 		}
 		l := q.Limits
-		list[i] = queues.Queue{
+		list[i] = ordering.Queue{
 			Name: q.Name, Priority: q.Priority, Policy: p,
 			VMs: l.VMs, CPU: l.CPU.MilliCPU, Memory: l.Memory.MiB, Walltime: l.Walltime.Duration,
 		}
 	}
-	return queues.New(list, o.DefaultQueue)
+	return ordering.NewQueues(list, o.DefaultQueue)
 }
 
 func (p *Priority) rules() (multifactor.Rules, error) {

@@ -1,74 +1,99 @@
 package settings
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"vjob/cluster"
+	"vjob/daemon/settings/document"
 	"vjob/queue"
 )
 
-// Policy says how vjobs are chosen.
+// Policy says how vjobs are chosen. Its keys are those of the fields and of the parameters of
+// all policies, see [queue.Parameters].
 type Policy struct {
-	Name  string `json:"name"`
-	Needs string `json:"needs"` // reserved, observed, predicted, assumed; "" is what suits the policy
-	// MinRun and Patience keep First Fit and dynamic EASY from suspending in vain.
-	MinRun   Duration `json:"min_run"`
-	Patience Duration `json:"patience"`
-	Due      float64  `json:"due"`     // of dynamic EASY
-	Quantum  Duration `json:"quantum"` // of time slices; 0 is an hour
-	Suspend  string   `json:"suspend"` // disk, auto, memory; "" is what suits the policy
-	Overdue  string   `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
-	Gap      Duration `json:"gap"`     // for which the room of a vjob counts as taken after its walltime
+	Name       string       `json:"name"`
+	Parameters queue.Values `json:"-"`
+	Suspend    string       `json:"suspend"` // disk, auto, memory; "" is what suits the policy
+	Overdue    string       `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
+	Gap        Duration     `json:"gap"`     // for which the capacity of a vjob counts as taken after its walltime
 }
 
-// policy is the policy of that name with what the settings say of it; "" is that of
-// policy.name.
-func (s *Settings) policy(name string) (queue.Policy, error) {
-	p, err := queue.ByName(cmp.Or(name, s.Policy.Name))
+var _ document.Extensible = (*Policy)(nil)
+
+// ExtraKeys returns the names of the parameters of all policies.
+func (*Policy) ExtraKeys() (names []string) {
+	for _, p := range queue.Parameters() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// SetExtra sets a parameter; a text that is wrong is kept for [Settings.Validate].
+func (p *Policy) SetExtra(key, text string) {
+	if p.Parameters == nil {
+		p.Parameters = queue.Values{}
+	}
+	p.Parameters[key] = text
+	for _, parameter := range queue.Parameters() {
+		if parameter.Name != key {
+			continue
+		}
+		if v, err := parameter.Parse(text); err == nil {
+			p.Parameters[key] = fmt.Sprint(v)
+		}
+	}
+}
+
+// MarshalJSON writes the parameters behind the name.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	type fields Policy
+	list, err := json.Marshal(fields(p))
 	if err != nil {
 		return nil, err
 	}
-	count := s.Policy.count()
-	switch p.(type) {
-	case queue.FirstFit:
-		return queue.FirstFit{
-			Count: count, MinRun: s.Policy.MinRun.Duration, Settle: queue.Settling, Patience: s.Policy.Patience.Duration,
-		}, nil
-	case queue.DynamicEASY:
-		if s.Policy.Needs == "" {
-			count = queue.Assumed // whom that deceives is left alone for MinRun
+	head, err := json.Marshal(p.Name)
+	if err != nil {
+		return nil, err
+	}
+	split := len(`{"name":`) + len(head)
+	out := bytes.NewBuffer(slices.Clone(list[:split]))
+	for _, parameter := range queue.Parameters() {
+		text, given := p.Parameters[parameter.Name]
+		if !given {
+			continue
 		}
-		return queue.DynamicEASY{
-			Count: count, MinRun: cmp.Or(s.Policy.MinRun.Duration, queue.DefaultCalm), Patience: cmp.Or(s.Policy.Patience.Duration, queue.DefaultCalm),
-			Due: s.Policy.Due,
-		}, nil
-	case queue.TimeSlices:
-		return queue.TimeSlices{Count: count, Quantum: cmp.Or(s.Policy.Quantum.Duration, queue.DefaultQuantum)}, nil
-	default:
-		return p, nil
+		value := any(text)
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			value = v
+		}
+		encoded, err := json.Marshal(map[string]any{parameter.Name: value})
+		if err != nil {
+			return nil, err
+		}
+		out.WriteByte(',')
+		out.Write(bytes.Trim(encoded, "{}"))
 	}
+	out.Write(list[split:])
+	return out.Bytes(), nil
 }
 
-// count is how VMs are counted by policies that leave the choice. That a vjob needs
-// nothing before it ran, as the thesis assumes, suits workloads that start slowly, and
-// makes others be suspended as soon as they have started.
-func (p *Policy) count() queue.Needs {
-	switch p.Needs {
-	case "reserved":
-		return queue.Reserved
-	case "predicted":
-		return queue.Predicted
-	case "assumed":
-		return queue.Assumed
-	default:
-		return queue.Observed
-	}
+// policy returns the policy of that name with the parameters of the settings; "" is the one of
+// policy.name.
+func (s *Settings) policy(name string) (queue.Policy, error) {
+	return queue.New(cmp.Or(name, s.Policy.Name), s.Policy.Parameters)
 }
 
-// validatePolicy refuses what no policy of a queue would heed.
+// validatePolicy refuses parameters that are out of range, and those that no queue uses.
 func (s *Settings) validatePolicy() error {
 	for _, c := range []choice{
-		{"policy.needs", s.Policy.Needs, "assumed observed predicted reserved"},
 		{"policy.suspend", s.Policy.Suspend, "auto disk memory"},
 		{"policy.overdue", s.Policy.Overdue, "end suspend"},
 	} {
@@ -76,27 +101,51 @@ func (s *Settings) validatePolicy() error {
 			return err
 		}
 	}
-	if d := s.Policy.Due; !(d >= 0 && d <= 1000) {
-		return cluster.BadField("policy.due", d, "between 0 and 1000")
-	}
-	suspends := false
-	for _, q := range s.Queues {
-		p, err := s.policy(q.Policy)
+	for _, p := range queue.Parameters() {
+		text := s.Policy.Parameters[p.Name]
+		if text == "" {
+			continue
+		}
+		value, err := p.Parse(text)
+		if err == nil {
+			err = s.checkUse(&p, value)
+		}
 		if err != nil {
-			continue // [Settings.Arrange] names the queue
+			return cluster.Within("policy", err)
 		}
-		if s.Policy.Needs != "" && s.Policy.count() != p.Needs() {
-			return cluster.BadField("policy.needs", s.Policy.Needs, "nothing: "+p.Name()+" has only one way to count")
-		}
-		switch p.(type) {
-		case queue.FirstFit, queue.DynamicEASY:
-			suspends = true
-		}
-	}
-	if !suspends && (s.Policy.MinRun.Duration > 0 || s.Policy.Patience.Duration > 0) {
-		return cluster.BadField("policy.min_run", s.Policy.MinRun, "no min_run and no patience: they are for firstfit and dynamic-easy, and no queue has these")
 	}
 	return nil
+}
+
+// checkUse refuses a value that no queue uses.
+func (s *Settings) checkUse(p *queue.Parameter, value any) error {
+	used := p.Lenient || value == time.Duration(0)
+	kinds := kindsWith(p.Name)
+	for _, q := range s.Queues {
+		name := cmp.Or(q.Policy, s.Policy.Name)
+		used = used || slices.Contains(kinds, name)
+		policy, err := s.policy(name)
+		if field := (*cluster.FieldError)(nil); errors.As(err, &field) {
+			continue // another check reports it
+		}
+		if needs, ok := value.(queue.Needs); ok && needs != policy.Traits().Needs {
+			return cluster.BadField(p.Name, needs.String(), "nothing: "+name+" has only one way to count")
+		}
+	}
+	if !used {
+		return cluster.BadField(p.Name, value, "no "+p.Name+": no queue has the policy "+strings.Join(kinds, " or "))
+	}
+	return nil
+}
+
+// kindsWith returns the names of the policies with a parameter.
+func kindsWith(parameter string) (names []string) {
+	for _, k := range queue.Kinds() {
+		if slices.ContainsFunc(k.Parameters, func(p queue.Parameter) bool { return p.Name == parameter }) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // validateOrder says what is wrong with queues, priorities, shares and quotas.

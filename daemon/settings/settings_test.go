@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings"
+	"vjob/queue"
 )
 
 func env(key string) string {
@@ -108,7 +110,7 @@ func TestErrors(t *testing.T) {
 		{"no port of calls", "notify: {webhooks: {hosts: [\"*\"], ports: []}}\n", "s.yaml:1:42: notify.webhooks.ports: \"[]\": want the ports that may be called, such as [80, 443], or no hosts"},
 		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
-		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of conservative, dynamic-easy, easy, fcfs, firstfit, timeslices`},
+		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of ` + strings.Join(queue.Names(), ", ")},
 		{"due", "policy: {due: -1}\n", `s.yaml:1:15: policy.due: -1: want between 0 and 1000`},
 		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, predicted, reserved`},
 		{"suspend", "policy: {suspend: ram}\n", `s.yaml:1:19: policy.suspend: "ram": want one of auto, disk, memory`},

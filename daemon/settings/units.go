@@ -13,29 +13,12 @@ type Duration struct{ time.Duration }
 
 // UnmarshalText reads a duration of at least 0.
 func (d *Duration) UnmarshalText(b []byte) (err error) {
-	d.Duration, err = ParseDuration(string(b))
+	d.Duration, err = cluster.ParseDuration(string(b))
 	return err
 }
 
 // MarshalText writes the duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// ParseDuration reads a duration of at least 0 in Go's notation or in days: "90d".
-func ParseDuration(s string) (time.Duration, error) {
-	bad := cluster.BadField("duration", s, `a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`)
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || !(n >= 0 && n < 100_000) {
-			return 0, bad
-		}
-		return time.Duration(n * 24 * float64(time.Hour)), nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, bad
-	}
-	return d, nil
-}
 
 // Age is how old something may get before it is deleted; it is written "90d", or
 // "never" for 0.
@@ -49,7 +32,7 @@ func (a *Age) UnmarshalText(b []byte) error {
 		a.Duration = 0
 		return nil
 	}
-	d, err := ParseDuration(string(b))
+	d, err := cluster.ParseDuration(string(b))
 	if err != nil {
 		return cluster.BadField("age", string(b), `a time, such as "90d" or "36h", or "never"`)
 	}

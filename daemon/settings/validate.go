@@ -83,7 +83,7 @@ func (s *Settings) validateChoices() error {
 	for _, c := range []choice{
 		{"log.format", s.Log.Format, "json text"},
 		{"log.level", s.Log.Level, "debug error info warn"},
-		{"policy.name", s.Policy.Name, "conservative dynamic-easy easy fcfs firstfit timeslices"},
+		{"policy.name", s.Policy.Name, strings.Join(queue.Names(), " ")},
 		{"driver", s.Driver, "libvirt simulated"},
 		{"simulated.profile", s.Simulated.Profile, "bin-repacking lab thesis"},
 	} {
@@ -113,9 +113,6 @@ func (s *Settings) validateTiming() error {
 		{"timing.rest", t.Rest, 0, time.Minute},
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"timing.plan", t.Plan, 0, time.Minute},
-		{"policy.min_run", s.Policy.MinRun, 0, 24 * time.Hour},
-		{"policy.quantum", s.Policy.Quantum, 0, 24 * time.Hour},
-		{"policy.patience", s.Policy.Patience, 0, 24 * time.Hour},
 		{"policy.gap", s.Policy.Gap, 0, time.Hour},
 		{"reservations.horizon", s.Reserving.Horizon, 0, 3650 * 24 * time.Hour},
 		{"reservations.margin", s.Reserving.Margin, 0, 24 * time.Hour},
@@ -128,9 +125,6 @@ func (s *Settings) validateTiming() error {
 		if c.value.Duration < c.least || c.value.Duration > c.most {
 			return cluster.BadField(c.field, c.value, fmt.Sprintf("between %s and %s", c.least, c.most))
 		}
-	}
-	if q := s.Policy.Quantum; q.Duration > 0 && q.Duration < queue.LeastQuantum {
-		return cluster.BadField("policy.quantum", q, "at least "+queue.LeastQuantum.String()+", to be large against a switch; or 0 for an hour")
 	}
 	return nil
 }

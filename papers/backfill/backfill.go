@@ -15,14 +15,14 @@ import (
 	"strings"
 
 	"vjob/cluster"
-	"vjob/queue/profile"
+	"vjob/queue/availability"
 )
 
 // Time is an instant, or a length of time, in seconds.
-type Time = profile.Time
+type Time = availability.Time
 
 // Never is after every other instant.
-const Never = profile.Never
+const Never = availability.Never
 
 // Job is what a discipline knows of one job.
 type Job struct {

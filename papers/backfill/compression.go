@@ -3,7 +3,7 @@ package backfill
 import (
 	"slices"
 
-	"vjob/queue/profile"
+	"vjob/queue/availability"
 )
 
 // compression moves reservations forward when jobs leave before their time: in
@@ -85,7 +85,7 @@ func (c *compression) freed() {
 }
 
 // pass has what can start earlier moved there.
-func (c *compression) pass(now Time, plan *profile.Profile, move func(b *booking, start Time)) {
+func (c *compression) pass(now Time, plan *availability.Timeline, move func(b *booking, start Time)) {
 	if c == nil || !c.opened {
 		return
 	}
@@ -105,7 +105,7 @@ func (c *compression) pass(now Time, plan *profile.Profile, move func(b *booking
 }
 
 // earliest is the earliest start of a job that waits.
-func (c *compression) earliest(plan *profile.Profile, b *booking, now Time) Time {
+func (c *compression) earliest(plan *availability.Timeline, b *booking, now Time) Time {
 	s := b.shape
 	if s.pass != c.passes {
 		s.pass, s.tried, s.blocked, s.seen = c.passes, now, now, 0

@@ -1,13 +1,13 @@
 package backfill
 
-import "vjob/queue/profile"
+import "vjob/queue/availability"
 
 // conservative is conservative backfilling: every job gets a reservation when it
 // comes, the earliest that leaves all others where they are. Without compression
 // reservations never move, and what a job leaves when it ends early is for those
 // who come later; see compression for the other way.
 type conservative struct {
-	plan        *profile.Profile // what neither runs nor is reserved
+	plan        *availability.Timeline // what neither runs nor is reserved
 	bookings    map[int64]*booking
 	due         dueHeap      // those that wait
 	count       int64        // of those that came
@@ -28,7 +28,7 @@ func (b *booking) end() Time     { return b.start.Plus(b.Length) }
 func (b *booking) waiting() bool { return b.due >= 0 }
 
 func newConservative(size int64, compress bool) *conservative {
-	c := &conservative{plan: profile.New(size), bookings: map[int64]*booking{}}
+	c := &conservative{plan: availability.NewTimeline(size), bookings: map[int64]*booking{}}
 	if compress {
 		c.compression = newCompression()
 	}

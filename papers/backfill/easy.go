@@ -1,12 +1,12 @@
 package backfill
 
-import "vjob/queue/profile"
+import "vjob/queue/availability"
 
 // easy is aggressive backfilling (Lifka; Mu'alem and Feitelson): the head of the
 // queue has a reservation, and those behind it start when they do not delay it.
 type easy struct {
 	running
-	plan *profile.Profile // what is free when every running job takes all its time
+	plan *availability.Timeline // what is free when every running job takes all its time
 	// The head that could not start; its shadow is the earliest instant at which
 	// it can, and extra is what is left then. They stand until a job leaves: a job
 	// that passes the head is over by the shadow or is taken off the extra.
@@ -15,7 +15,9 @@ type easy struct {
 	extra   int64
 }
 
-func newEASY(size int64) *easy { return &easy{running: newRunning(size), plan: profile.New(size)} }
+func newEASY(size int64) *easy {
+	return &easy{running: newRunning(size), plan: availability.NewTimeline(size)}
+}
 
 // Pass implements [Discipline].
 func (e *easy) Pass(now Time, gone []int64, came []Job) []int64 {

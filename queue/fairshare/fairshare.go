@@ -1,12 +1,9 @@
-// Package fairshare says how much projects and users have used of late beside what
-// they have a share in, as a factor from 0 to 1 for the order of the queue.
+// Package fairshare computes a factor from 0 to 1 from the recent use of projects and users relative to
+// their shares.
 //
-// Accounts form a tree of any depth: projects, their users, and groups of either. What
-// was used counts for half as much after each half-life. All of it fades alike, so that
-// time alone changes no factor: a use is written down multiplied by what it will have
-// been saved from fading, and nothing has to be brought up to date.
-//
-// It is pure. It refuses to know vjobs, and what is done with the factor.
+// Accounts form a tree of any depth: projects, their users, and groups of either. Use counts for half as
+// much after each half-life. All use decays alike, so that time alone changes no factor: use is stored
+// multiplied by its future decay, and no update is needed.
 package fairshare
 
 import (
@@ -21,32 +18,30 @@ import (
 // Path names an account from the top of the tree: {"physics", "ann"}.
 type Path []string
 
-// String is the names with slashes between them.
+// String joins the names with slashes.
 func (p Path) String() string { return strings.Join(p, "/") }
 
-// Use is an amount of what was used.
+// Use is an amount of use.
 type Use struct {
 	CPUSec float64 // seconds of one processor
 	GiBSec float64 // seconds of one GiB of memory
 }
 
-// Rules say what counts how much.
+// Rules are shares, weights and decay.
 type Rules struct {
 	HalfLife time.Duration // more than 0
-	// CPU and Memory are what a second of a processor and of a GiB count; at least one
-	// of them is more than 0.
+	// CPU and Memory are the weights of a second of a processor and of a GiB; at least one is more than 0.
 	CPU, Memory float64
-	// Damping is how gently the factor falls, 1 or more; 0 counts as 1.
+	// Damping is how slowly the factor falls, 1 or more; 0 counts as 1.
 	Damping float64
-	// Share is what accounts have that Shares do not name; it is more than 0.
+	// Share is the share of accounts without an entry in Shares; more than 0.
 	Share float64
-	// Shares are those of accounts by path ("physics/ann"), 0 or more, each beside its
-	// siblings: one of 20 beside one of 10 may use twice as much. With 0 an account comes
-	// behind all others.
+	// Shares are the shares of accounts by path ("physics/ann"), 0 or more, relative to their siblings: a share
+	// of 20 beside one of 10 is twice as much. An account with 0 comes after all others.
 	Shares map[string]float64
 }
 
-// Check says which rule is wrong, if any.
+// Check returns which rule is wrong, if any.
 func (r *Rules) Check() error {
 	ok := func(f, least float64) bool { return f >= least && !math.IsInf(f, 1) }
 	switch {

@@ -35,8 +35,8 @@ func path(text string) fairshare.Path { return strings.Split(text, "/") }
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) }
 
 // The figures are those of the example in Slurm's documentation of the classic
-// algorithm, three levels deep, of a machine used to 70 %; the rest is somebody else's,
-// who has no share there. The example divides by the capacity: here by all that was used.
+// algorithm, three levels deep, of a machine used to 70 %. The example divides by the capacity, here
+// by all use, so that an account without a share uses the rest.
 func TestPublishedExample(t *testing.T) {
 	tree := tree(t, rules(map[string]float64{
 		"A": 40, "A/B": 30, "A/C": 10, "A/B/1": 1, "A/C/2": 1, "A/C/3": 1,
@@ -73,8 +73,7 @@ func TestWhoUsesLittle(t *testing.T) {
 	}
 }
 
-// naive is the sum over all charges, each faded by itself; the tree must come to the
-// same, wherever its epoch lies.
+// naive sums all charges, each decayed separately; the tree must give the same for any epoch.
 type naive struct {
 	rules   fairshare.Rules
 	charges []charge
@@ -95,7 +94,7 @@ func (n *naive) used(who string, at time.Time) (sum float64) {
 	return sum
 }
 
-// siblings are the accounts that have the same parent, with their shares.
+// siblings returns the accounts with the same parent and their shares.
 func (n *naive) siblings(who string) map[string]float64 {
 	depth, parent := strings.Count(who, "/"), who[:max(0, strings.LastIndex(who, "/"))]
 	all := map[string]float64{}
@@ -168,7 +167,7 @@ func TestAgainstEachCharge(t *testing.T) {
 	}
 }
 
-// Using more never helps oneself, and never harms another project.
+// More use never raises the own factor and never lowers that of another project.
 func TestMoreUseNeverHelps(t *testing.T) {
 	const seed = 3
 	t.Logf("seed %d", seed)
@@ -207,8 +206,8 @@ func TestMemoryAndDamping(t *testing.T) {
 	if f := tr.Factor(path("a")); !near(f, math.Sqrt(0.5)) {
 		t.Errorf("damped: %v", f)
 	}
-	if u := tr.Used(path("nobody"), noon); u != 0 {
-		t.Errorf("nobody: %v", u)
+	if u := tr.Used(path("unknown"), noon); u != 0 {
+		t.Errorf("unknown: %v", u)
 	}
 }
 
@@ -261,7 +260,7 @@ func BenchmarkFactor(b *testing.B) {
 	}
 }
 
-// What a user has used counts for another name, and the user starts anew with the same share.
+// Rename moves the use of a user, which starts anew with the same share.
 func TestRename(t *testing.T) {
 	tr := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
 	tr.Charge(path("physics/ann"), noon, fairshare.Use{CPUSec: 10})
@@ -278,7 +277,7 @@ func TestRename(t *testing.T) {
 			t.Errorf("%s has used %v, want %v", who, got, want)
 		}
 	}
-	// As after a start, when the charges of the former name are counted again.
+	// As after a restart, when the charges of the former name are counted again.
 	again := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
 	again.Charge(path("physics/ann#7"), noon, fairshare.Use{CPUSec: 10})
 	again.Charge(path("physics/bob"), noon, fairshare.Use{CPUSec: 5})

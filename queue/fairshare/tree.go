@@ -8,25 +8,23 @@ import (
 	"time"
 )
 
-// Tree is the accounts with their shares and what they have used. It belongs to one
-// goroutine.
+// Tree is the accounts with their shares and their use. It belongs to one goroutine.
 type Tree struct {
 	rules Rules
 	root  account
-	epoch time.Time // what was used at this instant is written down as it is
-	begun bool      // there is an epoch
+	epoch time.Time // use at this instant is stored unscaled
+	begun bool      // epoch is set
 }
 
-// account is one node of the tree. What it has used holds that of all below it.
+// account is one node of the tree. Its use includes all nodes below.
 type account struct {
 	share  float64
 	below  map[string]*account
-	shares float64 // sum of those below
+	shares float64 // sum of the shares below
 	used   float64 // as of the epoch
 }
 
-// New makes the tree of the accounts that have shares; others are added when they first
-// use something.
+// New returns the tree of the accounts in Shares; others are added with their first use.
 func New(r Rules) (*Tree, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -43,8 +41,7 @@ func New(r Rules) (*Tree, error) {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// open finds the accounts on the way to a path, the root first, and makes those that
-// there are not.
+// open returns the accounts on a path, the root first, and adds missing ones.
 func (t *Tree) open(p Path) []*account {
 	way := []*account{&t.root}
 	for i, name := range p {
@@ -70,12 +67,12 @@ func (t *Tree) share(p Path) float64 {
 	return t.rules.Share
 }
 
-// farthest is how many half-lives the epoch may lie back before it is moved: numbers
-// stay far below what a float64 can hold, and far above what it rounds to 0.
-const farthest = 256
+// maxAge is how many half-lives the epoch may lie back before it is moved, so that numbers stay within the range
+// of float64.
+const maxAge = 256
 
-// Charge adds what an account has used up to an instant. The order of charges does not
-// matter, but for the rounding of sums. What is negative or no number is passed over.
+// Charge adds the use of an account up to an instant. The order of charges does not matter except for rounding.
+// Negative use and NaN are ignored.
 func (t *Tree) Charge(p Path, at time.Time, u Use) {
 	t.add(p, at, t.rules.CPU*u.CPUSec+t.rules.Memory*u.GiBSec)
 }
@@ -87,7 +84,7 @@ func (t *Tree) add(p Path, at time.Time, amount float64) {
 	if !t.begun {
 		t.epoch, t.begun = at, true
 	}
-	if t.halves(at) > farthest {
+	if t.halves(at) > maxAge {
 		t.fade(&t.root, math.Exp2(-t.halves(at)))
 		t.epoch = at
 	}
@@ -97,8 +94,8 @@ func (t *Tree) add(p Path, at time.Time, amount float64) {
 	}
 }
 
-// Rename has what a user has used, in each project and without one, count for another name,
-// which has used nothing. What projects have used stays.
+// Rename moves the use of a user, in each project and without one, to another name, which has used nothing. The
+// use of projects is unchanged.
 func (t *Tree) Rename(user, name string) {
 	t.rename(&t.root, nil, user, name)
 	for project, a := range t.root.below {
@@ -106,7 +103,7 @@ func (t *Tree) Rename(user, name string) {
 	}
 }
 
-// rename moves one account below another; one that has accounts below it is a project.
+// rename moves one account below another, unless it is a project with accounts below it.
 func (t *Tree) rename(above *account, path Path, user, name string) {
 	old, known := above.below[user]
 	if !known || old.below != nil {
@@ -122,7 +119,7 @@ func (t *Tree) rename(above *account, path Path, user, name string) {
 	}
 }
 
-// halves is how many half-lives an instant lies after the epoch.
+// halves returns how many half-lives an instant lies after the epoch.
 func (t *Tree) halves(at time.Time) float64 {
 	return at.Sub(t.epoch).Seconds() / t.rules.HalfLife.Seconds()
 }
@@ -134,20 +131,19 @@ func (t *Tree) fade(a *account, by float64) {
 	}
 }
 
-// Factor is 1 for an account that has used nothing, ½ for one that has used just its
-// share, and nears 0 the more it has used beyond. It is the fair-share factor of Slurm's
-// documentation (schedmd.com, "Classic Fairshare Algorithm"):
+// Factor is 1 for an account without use, ½ for one that has used exactly its share, and tends to 0
+// beyond. It is the fair-share factor of Slurm's documentation (schedmd.com, "Classic Fairshare Algorithm"):
 //
 //	F = 2^(-U/S/d)
 //
-// where S is the part of the whole that is the account's, the product over the levels of
-// its share among its siblings'; d is the damping; and U is the effective usage as a part
-// of all usage. At the top that is what was used; below, it is
+// where S is the share of the whole tree, the product over the levels of the share among siblings; d
+// is the damping; and U is the effective usage as a part of all usage. At the top that is the use
+// itself; below, it is
 //
 //	U = used + (U of the parent - used) · share / shares of all siblings
 //
-// so that the members of a project stand in for each other. An account that is not known
-// is reckoned with as if it were. Nothing changes.
+// so that the members of a project share its use. An unknown account is treated as one without use. The
+// tree does not change.
 func (t *Tree) Factor(p Path) float64 {
 	part, usage := 1.0, 0.0
 	for i, a := 0, &t.root; i < len(p); i++ {
@@ -189,8 +185,8 @@ func (a *account) all() float64 {
 	return a.shares
 }
 
-// Used is what an account and all below it have used, weighted and faded until an
-// instant, in seconds of a processor if those count 1.
+// Used returns the use of an account and all below, weighted and decayed until an instant, in CPU seconds if those
+// count 1.
 func (t *Tree) Used(p Path, at time.Time) float64 {
 	a := &t.root
 	for _, name := range p {

@@ -7,69 +7,69 @@ import (
 	"vjob/cluster"
 )
 
-// because is what a vjob waits for last, beside room in sum.
-type because struct {
-	limit  string // a quota, in words; "" is none
-	pieces bool   // places: the room lay in pieces too small for its VMs
-	others bool   // room beside those before it: others make theirs
-	late   bool   // it could not come to its end in time
-	ruled  bool   // nothing: the rules leave it no places
+// cause is what a vjob waits for last, beside capacity in sum.
+type cause struct {
+	limit      string // a limit, in words; "" for none
+	fragmented bool   // the free pieces were too small for its VMs
+	preempts   bool   // later vjobs are suspended for it
+	late       bool   // it would end after Until
+	infeasible bool   // the rules allow no placement
 }
 
-// earliest is the first start from an instant on at which a vjob has room, is within its
-// quotas, and finds places.
-func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b because, ok bool) {
-	if start, ok = f.within(j, from, &b); start.After(f.Now) || !ok { // room may be there before
+// earliest returns the first start from an instant on at which a vjob fits in sum and on nodes, and is
+// within its limits.
+func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b cause, ok bool) {
+	if start, ok = f.withinLimits(j, from, &b); start.After(f.Now) || !ok { // capacity may be free before
 		from, start = start, f.Now
 	} else {
-		start, ok = f.outlook.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
+		start, ok = f.available.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
 	}
 	for tries := 0; ok; tries++ {
 		if f.tooLate(j, later(start, from)) {
-			return start, because{late: true}, false
+			return start, cause{late: true}, false
 		}
 		if start.Before(from) {
-			start, ok = f.outlook.From(from, j.Need, j.Left, j.Ends)
+			start, ok = f.available.From(from, j.Need, j.Left, j.Ends)
 			continue
 		}
-		if from, ok = f.within(j, start, &b); from.After(start) || !ok {
+		if from, ok = f.withinLimits(j, start, &b); from.After(start) || !ok {
 			continue
 		}
-		end, again := f.next(start)
-		if !again || tries >= mostTries || f.fits(j, start) && f.obeys(j, start) {
+		end, again := f.nextEnd(start)
+		if !again || tries >= maxTries || f.placesFit(j, start) && f.satisfiesRules(j, start) {
 			return start, b, true
 		}
-		from, b = end, because{pieces: true}
+		from, b = end, cause{fragmented: true}
 	}
 	return start, b, false
 }
 
-// tooLate reports whether a vjob that starts at an instant would not have ended in time.
+// tooLate reports whether a vjob with this start would end after Until.
 func (f *forecast) tooLate(j *Job, start time.Time) bool {
 	return !f.Until.IsZero() && (!j.Ends || start.Add(j.Left-f.Gap).After(f.Until))
 }
 
-// mostTries bounds for how many ends places are looked for.
-const mostTries = 64
+// maxTries bounds the ends after which placement is tried.
+const maxTries = 64
 
-// within is when all quotas let a vjob begin, from an instant on.
-func (f *forecast) within(j *Job, from time.Time, b *because) (start time.Time, ok bool) {
+// withinLimits returns when all limits allow a vjob to start, from an instant on.
+func (f *forecast) withinLimits(j *Job, from time.Time, b *cause) (start time.Time, ok bool) {
 	start = from
 	for _, part := range j.Parts {
 		at, possible := part.Earliest(start, j.Left, j.Ends)
 		if !possible {
-			*b = because{limit: part.Of.At(start).Name}
+			*b = cause{limit: part.Of.At(start).Name}
 			return start, false
 		}
 		if at.After(start) {
-			start, *b = at, because{limit: part.Of.At(at).Name}
+			start, *b = at, cause{limit: part.Of.At(at).Name}
 		}
 	}
 	return start, true
 }
 
-// next is the first instant after one at which somebody gives his room back.
-func (f *forecast) next(after time.Time) (at time.Time, ok bool) {
+// nextEnd returns the first instant after another at which capacity becomes free.
+func (f *forecast) nextEnd(after time.Time) (at time.Time, ok bool) {
 	f.sort()
 	i, _ := slices.BinarySearchFunc(f.ends, after, func(e end, t time.Time) int {
 		if e.at.After(t) {
@@ -83,19 +83,19 @@ func (f *forecast) next(after time.Time) (at time.Time, ok bool) {
 	return f.ends[i].at, true
 }
 
-// mostEffort bounds how much is spent on places, in VMs and nodes that are looked at: some
-// tenth of a second. Whoever comes after that is foretold by sums.
-const mostEffort = 10_000_000
+// maxEffort bounds the effort for placement, in VMs and nodes: some tenths of a second. Later vjobs
+// are forecast by sums.
+const maxEffort = 10_000_000
 
-// fits reports whether there are places on the nodes for a vjob at an instant, beside all
-// that run then by the plan: the largest VMs first, each on the first node that has room.
-func (f *forecast) fits(j *Job, at time.Time) bool {
+// placesFit reports whether a vjob can be placed at an instant beside all that run then: the largest
+// VMs first, each on the first node with capacity.
+func (f *forecast) placesFit(j *Job, at time.Time) bool {
 	if len(j.VMs) == 0 || f.effort <= 0 {
 		return true
 	}
 	sizes := map[cluster.Resources]int{}
 	for i := range f.Jobs {
-		if f.there(i, at) {
+		if f.runsAt(i, at) {
 			f.effort -= count(sizes, f.Jobs[i].VMs)
 		}
 	}
@@ -121,7 +121,7 @@ func (f *forecast) fits(j *Job, at time.Time) bool {
 	return true
 }
 
-// count adds VMs to those of their size, and says how many they are.
+// count adds VMs to the number of their size and returns how many they are.
 func count(sizes map[cluster.Resources]int, vms []cluster.Resources) int {
 	for _, size := range vms {
 		sizes[size]++
@@ -129,7 +129,7 @@ func count(sizes map[cluster.Resources]int, vms []cluster.Resources) int {
 	return len(vms)
 }
 
-// larger puts those first that take more of what the cluster has, of processors or memory.
+// larger compares sizes: first those that need a larger share of the cluster's CPU or memory.
 func (f *forecast) larger(a, b cluster.Resources) int {
 	share := func(r cluster.Resources) float64 {
 		return max(float64(r.CPU)/float64(max(1, f.Total.CPU)), float64(r.Memory)/float64(max(1, f.Total.Memory)))

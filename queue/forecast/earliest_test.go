@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/queue/availability"
 	"vjob/queue/forecast"
-	"vjob/queue/limits"
 	"vjob/tests/brute"
 )
 
-// of gives a vjob VMs of a size.
+// of adds VMs of a size to a vjob.
 func of(j forecast.Job, cpu int64) forecast.Job {
 	for range j.Need.CPU / cpus(cpu).CPU {
 		j.VMs = append(j.VMs, cpus(cpu))
@@ -19,16 +19,16 @@ func of(j forecast.Job, cpu int64) forecast.Job {
 	return j
 }
 
-// under has a vjob count against a quota with all its processors.
-func under(j forecast.Job, c *limits.Profile) forecast.Job {
-	j.Parts = []limits.Part{{Of: c, Amount: int64(j.Need.CPU)}}
+// under counts all processors of a vjob in a limit.
+func under(j forecast.Job, c *availability.Limit) forecast.Job {
+	j.Parts = []availability.LimitPart{{Of: c, Amount: int64(j.Need.CPU)}}
 	return j
 }
 
-// Room that lies in pieces is none, and a quota lets nobody begin sooner than it may.
+// Fragments do not count, and a quota delays a start.
 func TestPlacesAndQuotas(t *testing.T) {
-	quota := func() *limits.Profile {
-		return limits.New(noon, []limits.Step{
+	quota := func() *availability.Limit {
+		return availability.NewLimit(noon, []availability.LimitStep{
 			{Most: 4000, Name: "quota day: at most 4 CPU"}, {From: noon.Add(2 * time.Hour), Most: 8000, Name: "quota night: at most 8 CPU"},
 		})
 	}
@@ -86,8 +86,8 @@ func TestPlacesAndQuotas(t *testing.T) {
 	}
 }
 
-// When somebody starts, there are places for it beside all before it, and none could have
-// been a moment before unless in pieces: every packing is tried.
+// At its start a vjob has places beside all earlier ones, and at no earlier end: every packing
+// is tried.
 func TestPlacesAgainstEveryPacking(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -126,7 +126,7 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 	}
 }
 
-// Nobody is foretold who would not have ended in time.
+// A vjob that would end after Until has no start.
 func TestUntil(t *testing.T) {
 	s := forecast.Of(&forecast.Scene{
 		Now: noon, Total: cpus(2), Until: noon.Add(time.Hour),

@@ -1,10 +1,9 @@
-// Package forecast tells what is going to be: when each vjob starts and ends if all use
-// up their walltimes and nobody is submitted, how much is used meanwhile, and why those
-// that wait do.
+// Package forecast computes when each vjob starts and ends if all use their whole walltimes and no
+// vjob is submitted, how much is used meanwhile, and why waiting vjobs wait.
 //
-// Room is reckoned in sums, and, as far as that does not take too long, in places on the
-// nodes, where all that run may be moved; by rules where somebody has some. It is pure. It
-// refuses to know policies, and who is on which node: in which order vjobs wait, and which of them run, has been decided.
+// Capacity is counted in sums and, within a limit on effort, in places on the nodes with all running
+// VMs movable, by the placement rules if there are any. The order of the vjobs and which of them run
+// are inputs: they were decided before.
 package forecast
 
 import (
@@ -14,59 +13,59 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue/availability"
-	"vjob/queue/limits"
 )
 
-// Job is what the forecast knows of one vjob.
+// Job is a vjob as the forecast sees it.
 type Job struct {
 	ID    cluster.VJobID
 	Need  cluster.Resources
-	VMs   []cluster.Resources // each of them; none: it finds places wherever there is room
-	Parts []limits.Part       // that it takes of quotas
-	Ruled bool                // rules have a say in where its VMs are
-	Left  time.Duration       // of its walltime
-	Ends  bool                // it has a walltime
-	Runs  bool                // it does, or starts now
-	Since time.Time           // when it last started, if it runs
-	// Yields: it runs, and makes room for those before it; BestEffort: for all others.
+	VMs   []cluster.Resources      // each of them; empty: sums decide
+	Parts []availability.LimitPart // of limits that it takes
+	Ruled bool                     // placement rules concern it
+	Left  time.Duration            // of its walltime
+	Ends  bool                     // it has a walltime
+	Runs  bool                     // it runs or starts now
+	Since time.Time                // when it last started, if it runs
+	// Yields: it runs and is suspended for earlier vjobs; BestEffort: for all others.
 	Yields, BestEffort bool
-	Reserved           time.Time // its room is kept from then on; zero: it has no reservation
-	// NotBefore is an instant before which it does not start, whatever room there is, and
-	// keeps nobody else; zero: there is none.
+	// Strict: it does not start before an earlier vjob that is strict too, unless that waits
+	// for a quota.
+	Strict   bool
+	Reserved time.Time // start of its reservation; zero: none
+	// NotBefore is an instant before which it does not start, whatever is free, without delaying
+	// others; zero: none.
 	NotBefore time.Time
-	// After are those for which it waits, if it is stuck for nothing else; Array is its own.
+	// After are the unmet dependencies if nothing else blocks it; Array is its own array.
 	After []Dependency
 	Array cluster.VJobID
-	// Leaves: it is on its way out, and its room comes back by itself.
+	// Leaves: it is on its way out, and its capacity becomes free by itself.
 	Leaves bool
-	// Stuck: when it starts does not depend on room, and cannot be known: it is held, it
-	// waits for another, or it is left alone for a while.
+	// Stuck: its start is unknown and does not depend on capacity, since it is held, backs off or
+	// waits for another vjob.
 	Stuck  bool
-	Reason string // as was last decided
+	Reason string // of the last decision
 }
 
-// Scene is what a forecast is made of.
+// Scene is the input of a forecast.
 type Scene struct {
 	Now    time.Time
-	Total  cluster.Resources   // of the nodes that take VMs
+	Total  cluster.Resources   // of the nodes that may run VMs
 	Nodes  []cluster.Resources // each of them
-	Places Places              // on them, by all rules; nil: there are no rules
-	Jobs   []Job               // those that wait in the order of their turns
-	// Until is when all has to have ended; zero: whenever.
+	Places Places              // by all rules; nil without rules
+	Jobs   []Job               // waiting ones in order
+	// Until is when all vjobs must have ended; zero: never.
 	Until time.Time
-	// Strict: nobody starts before one that comes before, unless that waits for a quota.
-	Strict bool
-	// Gap is for how long after its end the room of each counts as taken; see queue.Apart.
+	// Gap is how long after its end the capacity of a vjob counts as taken; see queue.Apart.
 	Gap time.Duration
 }
 
-// Bar is one vjob in the schedule, in the place that it has among the jobs.
+// Bar is one vjob in the schedule, at its index among the jobs.
 type Bar struct {
-	Start time.Time // zero: that cannot be known
-	End   time.Time // zero: that has no end, or cannot be known
-	Why   string    // it waits, with what it waits for
-	// Named are the vjobs that Why names; Discreet is the same without their numbers, for
-	// users that may not see all of them.
+	Start time.Time // zero: unknown
+	End   time.Time // zero: none, or unknown
+	Why   string    // the reason, with what a waiting vjob waits for
+	// Named are the vjobs in Why; Discreet is Why without their numbers, for users that must not see
+	// all of them.
 	Named    []cluster.VJobID
 	Discreet string
 }
@@ -75,7 +74,7 @@ type Bar struct {
 type Use struct {
 	At    time.Time
 	Used  cluster.Resources
-	Nodes int // that it takes at least
+	Nodes int // the least number that has so much
 }
 
 // Schedule is the forecast.
@@ -84,24 +83,23 @@ type Schedule struct {
 	Use  []Use
 }
 
-// Of makes the forecast.
+// Of computes the forecast.
 func Of(s *Scene) Schedule {
 	f := &forecast{
-		Scene: s.apart(), bars: make([]Bar, len(s.Jobs)), outlook: availability.New(s.Now, s.Total, cluster.Resources{}), effort: mostEffort,
+		Scene: s.withGaps(), bars: make([]Bar, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
-	f.running()
-	f.reserved()
-	f.stand()
-	f.waiting()
-	f.follow()
-	f.close()
+	f.planRunning()
+	f.planReserved()
+	f.initProtected()
+	f.planWaiting()
+	f.planDependents()
+	f.removeGaps()
 	return Schedule{Bars: f.bars, Use: f.use()}
 }
 
-// apart is the scene in which each that ends has the gap in what is left of it, so that all
-// that is reckoned with room counts it. What is told of ends is without it.
-func (s *Scene) apart() *Scene {
+// withGaps returns the scene with each vjob longer by the gap. The ends in the result exclude it.
+func (s *Scene) withGaps() *Scene {
 	if s.Gap <= 0 {
 		return s
 	}
@@ -115,8 +113,8 @@ func (s *Scene) apart() *Scene {
 	return &later
 }
 
-// close takes the gaps from the ends, once all is planned.
-func (f *forecast) close() {
+// removeGaps removes the gaps from the ends.
+func (f *forecast) removeGaps() {
 	for i := range f.bars {
 		if b := &f.bars[i]; !b.End.IsZero() {
 			b.End = b.End.Add(-f.Gap)
@@ -124,22 +122,22 @@ func (f *forecast) close() {
 	}
 }
 
-// forecast is one that is being made.
+// forecast is the state of one computation.
 type forecast struct {
 	*Scene
-	bars    []Bar
-	outlook *availability.Profile
-	firm    *availability.Profile // beside those before the one that is looked at; nil: nobody yields
-	asked   int                   // how often it was
-	ends    []end                 // of what runs or is planned, in no order
-	sorted  int                   // so many of them are in order
-	endless []cluster.VJobID
-	leaving bool // somebody is on its way out: room may be there at once
-	effort  int  // that is left for places
-	placed  int  // how often rules were looked at
+	bars       []Bar
+	available  *availability.Profile
+	protected  *availability.Profile // beside earlier vjobs only; nil: no vjob yields
+	searches   int                   // in protected
+	ends       []end                 // of running and planned vjobs, unsorted
+	sorted     int                   // length of the sorted prefix
+	endless    []cluster.VJobID
+	leaving    bool // a vjob is on its way out: capacity may become free at once
+	effort     int  // left for placement
+	placements int  // number of placements by rules
 }
 
-// end is an instant at which a vjob gives its room back.
+// end is an instant at which a vjob frees its capacity.
 type end struct {
 	at   time.Time
 	job  cluster.VJobID
@@ -161,7 +159,7 @@ func (f *forecast) plan(i int, start time.Time) {
 	f.ends = append(f.ends, end{b.End, j.ID, j.Need})
 }
 
-func (f *forecast) running() {
+func (f *forecast) planRunning() {
 	for i := range f.Jobs {
 		if j := &f.Jobs[i]; j.Runs {
 			start := j.Since
@@ -170,74 +168,62 @@ func (f *forecast) running() {
 			}
 			f.plan(i, start)
 			f.bars[i].Why = j.Reason
-			f.outlook.Occupy(j.Need, j.Left, j.Ends)
+			f.available.Occupy(j.Need, j.Left, j.Ends)
 		}
 	}
 }
 
-func (f *forecast) reserved() {
+func (f *forecast) planReserved() {
 	for i := range f.Jobs {
 		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
 			start := later(j.Reserved, f.Now)
 			f.plan(i, start)
 			f.bars[i].Why = j.Reason
-			f.outlook.Book(start, j.Need, j.Left)
+			f.available.Book(start, j.Need, j.Left)
 		}
 	}
 }
 
-// waiting plans those that wait, each as early as it can beside all before it.
-func (f *forecast) waiting() {
-	before := f.Now
+// planWaiting plans waiting vjobs, each as early as it fits beside all earlier ones.
+func (f *forecast) planWaiting() {
+	before, unknown := f.Now, false // start of the last strict vjob; unknown: it has none
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
-		f.pass(j)
+		f.holdRunning(j)
 		if j.Runs || !j.Reserved.IsZero() && !j.Stuck {
 			continue
 		}
-		if j.Stuck {
+		if j.Stuck || j.Strict && unknown {
 			f.bars[i].Why = j.Reason
 			continue
 		}
 		from := f.Now
-		if f.Strict {
+		if j.Strict {
 			from = before
 		}
 		from = later(from, j.NotBefore)
 		start, because, ok := f.start(j, from)
-		if sooner, some := f.amongFirm(j, from); some && !because.ruled && (!ok || sooner.Before(start)) {
-			start, because, ok = sooner, madeWay, true
+		if sooner, some := f.earliestByPreemption(j, from); some && !because.infeasible && (!ok || sooner.Before(start)) {
+			start, because, ok = sooner, byPreemption, true
 		}
 		why := reason{before: j.Reason}
 		if !ok || !start.Equal(j.NotBefore) {
 			why = f.why(j, start, because, ok)
 		}
-		why.tell(&f.bars[i])
+		why.setOn(&f.bars[i])
 		if !ok {
-			if f.Strict && because.limit == "" {
-				f.stop(i + 1)
-				return
-			}
+			unknown = unknown || j.Strict && because.limit == ""
 			continue
 		}
-		f.settle(j, start, because)
+		f.occupy(j, start, because)
 		f.plan(i, start)
-		if j.NotBefore.IsZero() && because.limit == "" { // a quota holds up nobody else
+		if j.Strict && j.NotBefore.IsZero() && because.limit == "" { // a quota delays no other
 			before = start
 		}
 	}
 }
 
-// stop leaves open when the rest starts: it waits for one of whom that cannot be known.
-func (f *forecast) stop(from int) {
-	for i := from; i < len(f.Jobs); i++ {
-		if j := &f.Jobs[i]; f.bars[i].Why == "" {
-			f.bars[i].Why = j.Reason
-		}
-	}
-}
-
-// use adds up what is in use over time.
+// use sums up what is in use over time.
 func (f *forecast) use() []Use {
 	type change struct {
 		at   time.Time
@@ -258,20 +244,20 @@ func (f *forecast) use() []Use {
 	var sum cluster.Resources
 	for _, c := range changes {
 		sum = sum.Plus(c.need)
-		used := cluster.Resources{CPU: min(sum.CPU, f.Total.CPU), Memory: min(sum.Memory, f.Total.Memory)} // others make room
+		used := cluster.Resources{CPU: min(sum.CPU, f.Total.CPU), Memory: min(sum.Memory, f.Total.Memory)} // others are suspended
 		if last := &list[len(list)-1]; !c.at.After(last.At) {
-			last.Used, last.Nodes = used, fewest(sizes, used)
+			last.Used, last.Nodes = used, minNodes(sizes, used)
 		} else {
-			list = append(list, Use{At: c.at, Used: used, Nodes: fewest(sizes, used)})
+			list = append(list, Use{At: c.at, Used: used, Nodes: minNodes(sizes, used)})
 		}
 	}
 	return list
 }
 
-// room is what the largest nodes have together.
-type room struct{ cpu, memory []int64 }
+// capacitySums are the sums over the largest nodes, by their number.
+type capacitySums struct{ cpu, memory []int64 }
 
-func sums(nodes []cluster.Resources) (r room) {
+func sums(nodes []cluster.Resources) (r capacitySums) {
 	for _, n := range nodes {
 		r.cpu, r.memory = append(r.cpu, int64(n.CPU)), append(r.memory, int64(n.Memory))
 	}
@@ -284,8 +270,8 @@ func sums(nodes []cluster.Resources) (r room) {
 	return r
 }
 
-// fewest is how many nodes it takes at least.
-func fewest(r room, used cluster.Resources) int {
+// minNodes returns the least number of nodes that have so much.
+func minNodes(r capacitySums, used cluster.Resources) int {
 	count := func(sums []int64, amount int64) int {
 		if amount <= 0 {
 			return 0

@@ -7,9 +7,8 @@ import (
 	"vjob/queue/forecast"
 )
 
-// With a gap whoever needs the room of another starts so long after its end; who needs
-// nobody's room, or waits for the end itself, does not; ends are told without it, and
-// nothing is used in it.
+// A vjob that needs the capacity of another starts a gap after its end. A dependency on the end
+// adds no gap. Ends exclude the gap, and nothing is used in it.
 func TestGap(t *testing.T) {
 	reserved := job(5, 8, 60)
 	reserved.Reserved, reserved.Reason = noon.Add(2*time.Hour), "waits for its reservation"
@@ -26,7 +25,7 @@ func TestGap(t *testing.T) {
 		"12:00 12:30 runs",
 		"12:35 13:35 waits: it is 2; 1 ends at 12:30: 5m0s later there is room",
 		"13:40 13:55 waits: it is 3; 2 ends at 13:35: 5m0s later there is room", // to the minute before the reservation
-		"12:30 12:40 waits: it is 4; that is foretold for 12:30",                // it needs nobody's room
+		"12:30 12:40 waits: it is 4; that is foretold for 12:30",                // it waits for no capacity
 		"14:00 15:00 waits for its reservation",
 		"15:05 15:11 waits: it is 6; 5 ends at 15:00: 5m0s later there is room",
 		"15:16 16:00 waits: it is 7; 6 ends at 15:11: 5m0s later there is room", // its own gap may lie behind the end of all

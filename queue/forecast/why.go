@@ -9,12 +9,12 @@ import (
 	"vjob/cluster"
 )
 
-// named is how many vjobs a reason names before it only counts.
-const named = 3
+// maxNamed is how many vjobs a reason names before it only counts.
+const maxNamed = 3
 
-// why adds to the reason of the decision what has to end before a vjob can start: "needs
-// 6 CPU more; 12 and 15 end at 18:40 and 19:10: then there is room".
-func (f *forecast) why(j *Job, start time.Time, b because, known bool) reason {
+// why appends to the reason of the decision what must end before a vjob can start: "needs 6 CPU more;
+// 12 and 15 end at 18:40 and 19:10: then there is room".
+func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	switch {
 	case known && b.limit != "":
 		return reason{before: j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit}
@@ -22,18 +22,18 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) reason {
 		return reason{j.Reason + "; when it comes to be within " + b.limit + " cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
 	case !known && b.limit != "":
 		return reason{before: j.Reason + "; it never comes to be within " + b.limit}
-	case b.ruled:
+	case b.infeasible:
 		return reason{before: j.Reason + "; the rules leave it no places on the nodes as they are, whichever vjobs end"}
-	case b.others:
+	case b.preempts:
 		return reason{before: j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"}
 	case b.late:
 		return reason{before: j.Reason + "; it cannot come to its end before " + f.clock(f.Until)}
 	case !known && len(f.endless) > 0:
 		return reason{j.Reason + "; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
-	case !known: // it is not room that is missing
+	case !known: // something else than capacity is missing
 		return reason{before: j.Reason}
 	}
-	before := f.giving(j, start)
+	before := f.lastEnds(j, start)
 	if len(before) == 0 {
 		return reason{before: j.Reason}
 	}
@@ -50,7 +50,7 @@ func (f *forecast) why(j *Job, start time.Time, b because, known bool) reason {
 		then = ": " + f.Gap.String() + " later"
 	}
 	room := " there is room"
-	if b.pieces {
+	if b.fragmented {
 		room = " there are places for its VMs"
 	}
 	return reason{j.Reason + "; ", ids, verb + and(times) + then + room}
@@ -63,8 +63,8 @@ type reason struct {
 	after  string
 }
 
-// tell puts the reason into a bar.
-func (r reason) tell(b *Bar) {
+// setOn puts the reason into a bar.
+func (r reason) setOn(b *Bar) {
 	b.Why, b.Named = r.before, r.named
 	if len(r.named) == 0 {
 		return
@@ -83,9 +83,9 @@ func without(n int) string {
 	return " have"
 }
 
-// giving are those whose ends make the room that is missing now, the last of them at the
-// start, in order; at most so many as are named.
-func (f *forecast) giving(j *Job, start time.Time) []end {
+// lastEnds returns the ends that free what is missing now, in order, the last of them at the start; at
+// most maxNamed.
+func (f *forecast) lastEnds(j *Job, start time.Time) []end {
 	f.sort()
 	n, _ := slices.BinarySearchFunc(f.ends, start, func(e end, t time.Time) int {
 		if e.at.After(t) {
@@ -93,16 +93,16 @@ func (f *forecast) giving(j *Job, start time.Time) []end {
 		}
 		return -1
 	})
-	missing := j.Need.Minus(f.outlook.Free(f.Now))
+	missing := j.Need.Minus(f.available.Free(f.Now))
 	from := n
-	for from > 0 && n-from < named && (from == n || missing.CPU > 0 || missing.Memory > 0) {
+	for from > 0 && n-from < maxNamed && (from == n || missing.CPU > 0 || missing.Memory > 0) {
 		from--
 		missing = missing.Minus(f.ends[from].need)
 	}
 	return f.ends[from:n]
 }
 
-// sort puts the ends in order: those that were planned since are few, or near the end.
+// sort sorts the ends. Those added since the last call are few, or near the end.
 func (f *forecast) sort() {
 	compare := func(a, b end) int { return a.at.Compare(b.at) }
 	if f.sorted == 0 {
@@ -125,7 +125,7 @@ func (f *forecast) sort() {
 // list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
 func list(ids []cluster.VJobID) string {
 	var names []string
-	for _, id := range ids[:min(len(ids), named)] {
+	for _, id := range ids[:min(len(ids), maxNamed)] {
 		names = append(names, id.String())
 	}
 	if rest := len(ids) - len(names); rest > 0 {

@@ -7,9 +7,8 @@ import (
 	"vjob/queue/quota"
 )
 
-// Admit routes a vjob to a queue and a project, and says what stands against it there:
-// it is larger than the queue takes, or no quota would ever allow it. The error names the
-// field of the submission.
+// Admit sets the queue and the project of a vjob, and returns why it cannot be submitted there: it exceeds
+// the limits of the queue, or a quota would never allow it. The error names the field of the submission.
 func (r *Rules) Admit(j *cluster.VJob) error {
 	q, err := r.Queues.Route(j.Queue)
 	if err != nil {

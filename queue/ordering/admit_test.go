@@ -48,11 +48,11 @@ func TestProjects(t *testing.T) {
 		list ordering.Projects
 		want string
 	}{
-		"none":     {nil, ""},
-		"one":      {ordering.Projects{{Name: "p", Users: []string{"ann"}}}, ""},
-		"no name":  {ordering.Projects{{Users: []string{"ann"}}}, `projects[0].name: "" is wrong: want a name without slashes, and not each`},
-		"a path":   {ordering.Projects{{Name: "p/q", Users: []string{"ann"}}}, `projects[0].name: "p/q" is wrong: want a name without slashes, and not each`},
-		"nobody's": {ordering.Projects{{Name: "p"}}, `projects[0].users: "[]" is wrong: want at least one user, or each`},
+		"none":          {nil, ""},
+		"one":           {ordering.Projects{{Name: "p", Users: []string{"ann"}}}, ""},
+		"no name":       {ordering.Projects{{Users: []string{"ann"}}}, `projects[0].name: "" is wrong: want a name without slashes, and not each`},
+		"a path":        {ordering.Projects{{Name: "p/q", Users: []string{"ann"}}}, `projects[0].name: "p/q" is wrong: want a name without slashes, and not each`},
+		"without users": {ordering.Projects{{Name: "p"}}, `projects[0].users: "[]" is wrong: want at least one user, or each`},
 		"twice": {
 			ordering.Projects{{Name: "p", Users: []string{"ann"}}, {Name: "p", Users: []string{"bob"}}},
 			`projects[1].name: "p" is wrong: want a name that no other project has`,

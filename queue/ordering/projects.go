@@ -9,17 +9,16 @@ import (
 	"vjob/queue/quota"
 )
 
-// Project is something for which users submit vjobs.
+// Project is a project for which users submit vjobs.
 type Project struct {
 	Name  string
-	Users []string // by name; [quota.Each] is everybody
+	Users []string // by name; [quota.Each] is all users
 }
 
-// Projects say who may submit for which. Without any, everybody may for whatever he
-// names.
+// Projects say which users may submit for which project. Without any, all users may name any project.
 type Projects []Project
 
-// Check says which project is wrong, if any.
+// Check returns which project is wrong, if any.
 func (p Projects) Check() error {
 	for i, one := range p {
 		field := fmt.Sprintf("projects[%d]", i)
@@ -35,8 +34,8 @@ func (p Projects) Check() error {
 	return nil
 }
 
-// Route is the project for which a user submits: the one that he names, if he may, or
-// else the first that has him. Nobody's project is "".
+// Route returns the project of a submission: the named one if the user may use it, or the first one of the
+// user; "" if the user has no project.
 func (p Projects) Route(user, project string) (string, error) {
 	if len(p) == 0 {
 		return project, nil
@@ -56,7 +55,7 @@ func (p Projects) Route(user, project string) (string, error) {
 	}
 }
 
-// of are the projects of a user.
+// of returns the projects of a user.
 func (p Projects) of(user string) (names []string) {
 	for _, one := range p {
 		if slices.Contains(one.Users, user) || slices.Contains(one.Users, quota.Each) {

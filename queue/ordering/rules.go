@@ -1,9 +1,6 @@
-// Package ordering joins queues, priorities, fair share, quotas and projects into what
-// the loop asks of them: whether a vjob may be submitted as it is, in which order vjobs
-// are looked at, and when that order changes though nothing else does. [Rules] are what
-// an administrator has chosen; a [Order] applies them to the vjobs that there are.
-//
-// It is pure. It refuses to know nodes and verdicts, and how what was used is kept.
+// Package ordering decides the order of vjobs, and whether a vjob may be submitted as it is: it
+// combines queues, priorities, fair share, quotas and projects. [Rules] are what an administrator has
+// chosen; an [Order] applies them to the current vjobs.
 package ordering
 
 import (
@@ -13,13 +10,12 @@ import (
 	"vjob/queue"
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 )
 
-// Rules decide on the order and on who may run. They do not change.
+// Rules decide on the order and on admission. They do not change.
 type Rules struct {
-	Queues   *queues.List
+	Queues   *Queues
 	Rank     multifactor.Rules
 	Leap     float64 // of [multifactor.Hysteresis]
 	Shares   fairshare.Rules
@@ -27,12 +23,12 @@ type Rules struct {
 	Projects Projects
 }
 
-// Plain are the rules of a cluster for which nobody has stated any: one queue, the
-// priorities that were submitted, then the order of submission.
+// Plain returns the rules without settings: one queue, the priorities as submitted, then the order of
+// submission.
 func Plain(p queue.Policy) Rules {
-	list, err := queues.New([]queues.Queue{{Name: "batch", Policy: p}}, "batch")
+	list, err := NewQueues([]Queue{{Name: "batch", Policy: p}}, "batch")
 	if err != nil {
-		panic(err) // these are right
+		panic(err) // impossible
 	}
 	book, err := quota.New(nil, list.Names())
 	if err != nil {
@@ -45,26 +41,26 @@ func Plain(p queue.Policy) Rules {
 	}
 }
 
-// Policy is the policy of all queues together.
+// Policy returns the policy of all queues together.
 func (r *Rules) Policy() queue.Policy {
 	return r.Queues.Policy(func(j *cluster.VJob) string { return j.Queue })
 }
 
-// faded is after how many half-lives nobody cares any more what was used: it counts for
-// less than a fifty-thousandth.
-const faded = 16
+// maxHalfLives is after how many half-lives use is forgotten: it counts for less than a
+// fifty-thousandth.
+const maxHalfLives = 16
 
-// Memory is how far back it matters what was used.
+// Memory returns how long past use matters.
 func (r *Rules) Memory() time.Duration {
-	return max(faded*r.Shares.HalfLife, r.Quotas.Within())
+	return max(maxHalfLives*r.Shares.HalfLife, r.Quotas.Within())
 }
 
-// Who is on whose behalf a vjob runs.
+// Who returns the user, the project and the queue of a vjob.
 func (r *Rules) Who(j *cluster.VJob) quota.Who {
 	return quota.Who{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
 }
 
-// Level is the priority of a vjob's queue, as far as it counts for the order of vjobs.
+// Level returns the priority of the queue of a vjob; 0 if queues have no weight.
 func (r *Rules) Level(j *cluster.VJob) int {
 	if r.Rank.Queue == 0 {
 		return 0
@@ -72,9 +68,9 @@ func (r *Rules) Level(j *cluster.VJob) int {
 	return r.Queues.Of(j.Queue).Priority
 }
 
-// account is that of a vjob in the tree of shares: its owner's within its project, or
-// beside the projects if it has none.
-func account(user, project string) fairshare.Path {
+// accountPath returns the account of a vjob in the tree of shares: that of its user within its project,
+// or at the top without a project.
+func accountPath(user, project string) fairshare.Path {
 	if project == "" {
 		return fairshare.Path{user}
 	}

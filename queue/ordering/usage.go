@@ -8,19 +8,18 @@ import (
 	"vjob/queue/quota"
 )
 
-// Usage is what was used on somebody's behalf within one hour of UTC: what was reserved,
-// for as long as it ran.
+// Usage is what was used for a user, a project and a queue within one hour of UTC: what was reserved, for
+// as long as it ran.
 type Usage struct {
 	User, Project, Queue string
-	Hour                 time.Time // when it began
+	Hour                 time.Time // its beginning
 	CPUTime              int64     // milliseconds of one processor
 	MemoryTime           int64     // MiB·s
 }
 
-// Charge counts that a vjob of the desk has run, until an instant, for so long, and what
-// it took of memory meanwhile, in MiB·s. It returns what is to be kept, so that
-// [Order.Restore] can count it again: for both it counts from the beginning of its hour
-// on. A vjob that is not there is passed over, and one inside a container, which counts.
+// Charge counts that a vjob has run so long until an instant, and its use of memory meanwhile in MiB·s. It
+// returns what must be stored, so that [Order.Restore] can count it again: both count from the beginning
+// of the hour on. Unknown vjobs are ignored, and vjobs inside a container, which counts itself.
 func (d *Order) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memory int64) (u Usage, ok bool) {
 	e, known := d.jobs[id]
 	if !known || e.inner {
@@ -37,10 +36,10 @@ func (d *Order) Charge(id cluster.VJobID, at time.Time, ran time.Duration, memor
 	return u, true
 }
 
-// Restore counts what was used before the desk was there.
+// Restore counts stored use.
 func (d *Order) Restore(u Usage) { d.count(&u) }
 
-// Rename has what a user has used count for another name.
+// Rename moves the use of a user to another name.
 func (d *Order) Rename(user, name string) {
 	d.charged = true
 	d.shares.Rename(user, name)
@@ -49,7 +48,7 @@ func (d *Order) Rename(user, name string) {
 
 func (d *Order) count(u *Usage) {
 	d.charged = true
-	d.shares.Charge(account(u.User, u.Project), u.Hour, fairshare.Use{
+	d.shares.Charge(accountPath(u.User, u.Project), u.Hour, fairshare.Use{
 		CPUSec: float64(u.CPUTime) / 1000, GiBSec: float64(u.MemoryTime) / float64(cluster.GiB),
 	})
 	if d.rules.Quotas.Within() > 0 {
@@ -57,22 +56,21 @@ func (d *Order) count(u *Usage) {
 	}
 }
 
-// weigh looks whether the factors of those have changed who have vjobs here, if anything
-// was used since.
-func (d *Order) weigh() {
+// updateFactors updates the factors of accounts with vjobs if use has changed.
+func (d *Order) updateFactors() {
 	if !d.charged || d.rules.Rank.FairShare == 0 {
 		return
 	}
 	d.charged = false
 	for name, h := range d.accounts {
-		if factor := d.calm.See(name, d.shares.Factor(h.path)); factor != h.factor {
-			h.factor, d.leapt = factor, true
+		if factor := d.hysteresis.Update(name, d.shares.Factor(h.path)); factor != h.factor {
+			h.factor, d.factorsChanged = factor, true
 		}
 	}
 }
 
-// forget drops what was used so long ago that no rule counts it any more.
+// forget drops use that no rule counts any more.
 func (d *Order) forget(now time.Time) {
 	d.ledger.Forget(now.Add(-d.rules.Quotas.Within()))
-	d.calm.Forget(func(name string) bool { return d.accounts[name] != nil })
+	d.hysteresis.Forget(func(name string) bool { return d.accounts[name] != nil })
 }

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"time"
 
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
-// Ledger is the CPU time that was used, hour by hour. It belongs to one goroutine. The
-// zero value is empty.
+// Ledger is the CPU time that was used, by hours. It belongs to one goroutine. The zero value is empty.
 type Ledger struct {
-	pages map[Who][]line // in order of hours
+	users map[Who][]hourUse // in order of hours
 }
 
-// line is what was used on behalf of somebody within one hour of UTC.
-type line struct {
+// hourUse is what was used within one hour of UTC.
+type hourUse struct {
 	hour    time.Time
 	cpuTime int64 // milliseconds of one processor
 }
@@ -27,23 +26,23 @@ func (l *Ledger) Charge(w Who, at time.Time, cpuTime int64) {
 	if cpuTime <= 0 {
 		return
 	}
-	if l.pages == nil {
-		l.pages = map[Who][]line{}
+	if l.users == nil {
+		l.users = map[Who][]hourUse{}
 	}
-	page, hour := l.pages[w], at.UTC().Truncate(time.Hour)
+	page, hour := l.users[w], at.UTC().Truncate(time.Hour)
 	i, found := slices.BinarySearchFunc(page, hour, byHour)
 	if found {
 		page[i].cpuTime += cpuTime
 		return
 	}
-	l.pages[w] = slices.Insert(page, i, line{hour, cpuTime})
+	l.users[w] = slices.Insert(page, i, hourUse{hour, cpuTime})
 }
 
-func byHour(l line, hour time.Time) int { return l.hour.Compare(hour) }
+func byHour(l hourUse, hour time.Time) int { return l.hour.Compare(hour) }
 
-// CPUTime is what all of a group have used since an instant, whose hour counts whole.
+// CPUTime returns the use of a group since an instant, with its whole hour.
 func (l *Ledger) CPUTime(group Who, since time.Time) (sum int64) {
-	for w, page := range l.pages {
+	for w, page := range l.users {
 		if !group.has(w) {
 			continue
 		}
@@ -61,15 +60,15 @@ type Hour struct {
 	CPUTime int64 // milliseconds of one processor
 }
 
-// fades is when an hour is not counted any more.
+// fades returns when an hour no longer counts.
 func (h *Hour) fades(within time.Duration) time.Time {
-	return limits.Fades(h.From.Add(time.Hour), within)
+	return availability.Fades(h.From.Add(time.Hour), within)
 }
 
-// Hours are those in which a group has used something since an instant, in order.
+// Hours returns the hours in which a group has used CPU time since an instant, in order.
 func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
 	sums := map[time.Time]int64{}
-	for w, page := range l.pages {
+	for w, page := range l.users {
 		if !group.has(w) {
 			continue
 		}
@@ -84,32 +83,32 @@ func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
 	return hours
 }
 
-// Forget drops the hours that are over before an instant.
+// Forget drops hours that ended before an instant.
 func (l *Ledger) Forget(before time.Time) {
-	for w, page := range l.pages {
+	for w, page := range l.users {
 		from, _ := slices.BinarySearchFunc(page, before.Truncate(time.Hour), byHour)
-		if l.pages[w] = slices.Delete(page, 0, from); len(l.pages[w]) == 0 {
-			delete(l.pages, w)
+		if l.users[w] = slices.Delete(page, 0, from); len(l.users[w]) == 0 {
+			delete(l.users, w)
 		}
 	}
 }
 
-// Rename has what a user has used count for another name, which has used nothing.
+// Rename moves the use of a user to another name, which has used nothing.
 func (l *Ledger) Rename(user, name string) {
-	for w, page := range maps.Clone(l.pages) {
+	for w, page := range maps.Clone(l.users) {
 		if w.User == user {
-			delete(l.pages, w)
+			delete(l.users, w)
 			w.User = name
-			l.pages[w] = page
+			l.users[w] = page
 		}
 	}
 }
 
-// Clone is a ledger that goes on by itself.
+// Clone returns an independent copy.
 func (l *Ledger) Clone() *Ledger {
-	c := &Ledger{pages: make(map[Who][]line, len(l.pages))}
-	for w, page := range l.pages {
-		c.pages[w] = slices.Clone(page)
+	c := &Ledger{users: make(map[Who][]hourUse, len(l.users))}
+	for w, page := range l.users {
+		c.users[w] = slices.Clone(page)
 	}
 	return c
 }

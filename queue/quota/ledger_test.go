@@ -8,7 +8,7 @@ import (
 	"vjob/queue/quota"
 )
 
-// What is charged to hours is all there, also in a clone.
+// Hours have all that was charged, also in a clone.
 func TestLedger(t *testing.T) {
 	const seed = 9
 	t.Logf("seed %d", seed)
@@ -51,7 +51,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// An hour counts whole, or not at all.
+// Hours count whole or not at all.
 func TestHoursCountWhole(t *testing.T) {
 	var l quota.Ledger
 	w := quota.Who{User: "ann", Project: "p", Queue: "q"}
@@ -66,7 +66,7 @@ func TestHoursCountWhole(t *testing.T) {
 	}
 }
 
-// What a user has used counts for another name, in each project.
+// Rename moves the use of a user in each project.
 func TestLedgerRename(t *testing.T) {
 	var l quota.Ledger
 	for _, w := range []quota.Who{{User: "ann", Project: "p"}, {User: "ann"}, {User: "bob", Project: "p"}} {

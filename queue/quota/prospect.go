@@ -3,35 +3,33 @@ package quota
 import (
 	"time"
 
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
-// Prospect is how quotas are going to limit those who wait, if those that run use up their
-// walltimes.
+// Prospect is how quotas are going to limit waiting vjobs if running ones use their whole walltimes.
 type Prospect struct {
-	book     *Book
-	past     Past
-	now      time.Time
-	until    time.Time
-	ceilings []*limits.Profile
-	index    map[measured]int
-	of       map[Who][]measured
+	book   *Book
+	past   Past
+	now    time.Time
+	until  time.Time
+	limits []*availability.Limit
+	index  map[measured]int
+	of     map[Who][]measured
 }
 
-// measured is what one group has of one measure of one quota.
+// measured is one measure of one quota for one group.
 type measured struct {
 	key
 	measure Measure
 }
 
-// Prospect looks ahead from now until an instant; what then holds holds on.
-// Past may be nil if nothing was used before.
+// Prospect looks ahead from now until an instant, after which limits are constant. past may be nil.
 func (b *Book) Prospect(now, until time.Time, past Past) *Prospect {
 	return &Prospect{book: b, past: past, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
 }
 
-// Parts are what a vjob takes of the quotas that hold for it.
-func (p *Prospect) Parts(j *Job) (parts []limits.Part) {
+// Parts returns what a vjob takes of the limits that apply to it.
+func (p *Prospect) Parts(j *Job) (parts []availability.LimitPart) {
 	list, known := p.of[j.Who]
 	if !known {
 		for _, i := range p.book.matching(j.Who) {
@@ -50,7 +48,7 @@ func (p *Prospect) Parts(j *Job) (parts []limits.Part) {
 		if need[k.measure] == 0 {
 			continue
 		}
-		part := limits.Part{Of: p.ceiling(k), Amount: need[k.measure]}
+		part := availability.LimitPart{Of: p.limit(k), Amount: need[k.measure]}
 		if k.measure == CPUTime {
 			part.Within = p.book.quotas[k.quota].Within
 		}
@@ -69,28 +67,28 @@ func (q *Quota) limits(m Measure) bool {
 	return false
 }
 
-func (p *Prospect) ceiling(k measured) *limits.Profile {
+func (p *Prospect) limit(k measured) *availability.Limit {
 	if i, known := p.index[k]; known {
-		return p.ceilings[i]
+		return p.limits[i]
 	}
 	q := &p.book.quotas[k.quota]
-	var steps []limits.Step
+	var steps []availability.LimitStep
 	for at, changes := p.now, true; changes && at.Before(p.until); at, changes = q.Limits.Next(at) {
 		inForce, window := q.Limits.At(at)
 		most, limited := inForce[k.measure]
-		s := limits.Step{From: at, Most: most, Name: title(q.Name, window, k.group) + ": at most " + k.measure.text(most)}
+		s := availability.LimitStep{From: at, Most: most, Name: title(q.Name, window, k.group) + ": at most " + k.measure.text(most)}
 		if !limited {
-			s.Most = limits.Unlimited
+			s.Most = availability.Unlimited
 		}
 		steps = append(steps, s)
 	}
-	p.index[k] = len(p.ceilings)
-	c := limits.New(p.now, steps)
+	p.index[k] = len(p.limits)
+	c := availability.NewLimit(p.now, steps)
 	if k.measure == CPUTime && p.past != nil {
 		for _, h := range p.past.Hours(k.group, p.now.Add(-q.Within)) {
 			c.Take(p.now, h.fades(q.Within).Sub(p.now), true, h.CPUTime)
 		}
 	}
-	p.ceilings = append(p.ceilings, c)
+	p.limits = append(p.limits, c)
 	return c
 }

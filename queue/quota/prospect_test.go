@@ -10,7 +10,7 @@ import (
 	"vjob/queue/quota"
 )
 
-// What a vjob takes of the quotas that hold for it, and when they let more begin.
+// The parts of a vjob, and when their limits allow more starts.
 func TestProspect(t *testing.T) {
 	var night calendar.Window
 	if err := night.UnmarshalText([]byte("19:00-07:00")); err != nil {
@@ -45,7 +45,8 @@ func TestProspect(t *testing.T) {
 		at, ok := noon, true
 		for _, part := range p.Parts(job(2, c.user, c.cpu)) {
 			start, possible := part.Earliest(noon, time.Hour, true)
-			if ok = ok && possible; start.After(at) {
+			ok = ok && possible
+			if start.After(at) {
 				at = start
 			}
 		}
@@ -62,13 +63,13 @@ func TestProspect(t *testing.T) {
 	}
 }
 
-// consumer is a vjob in a world where time goes on and what runs is charged.
+// consumer is a vjob of which the use is charged with time.
 type consumer struct {
 	job        quota.Job
 	start, end time.Time
 }
 
-// at is what the quotas know at an instant: what is in the past, and what then runs.
+// at returns the tally of an instant: the past and the running vjobs.
 func at(t time.Time, book *quota.Book, past *quota.Ledger, running []consumer) *quota.Tally {
 	ledger := past.Clone()
 	for _, c := range running {
@@ -93,8 +94,8 @@ func at(t time.Time, book *quota.Book, past *quota.Ledger, running []consumer) *
 	return tally
 }
 
-// Whoever waits for CPU time is foretold the first minute at which the quota lets him
-// begin, if all that run use up their walltimes.
+// The forecast for a vjob that waits for CPU time is the first minute at which the quota allows its
+// start if all running vjobs use their whole walltimes.
 func TestCPUTimeComesFree(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

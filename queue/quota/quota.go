@@ -1,10 +1,8 @@
-// Package quota limits what users, projects and queues may run at once, and how much CPU
-// time they may use: by day, by night, always. A [Tally] counts those that are chosen and
-// says of each vjob whether it may run beside them, and if not, which quota stands in the
-// way; [Tally.Room] puts that before any room, so that every policy obeys.
+// Package quota limits what users, projects and queues may run at once, and how much CPU time they may
+// use, with limits that depend on the time of day. A [Tally] counts running vjobs and tells which quota
+// refuses a vjob; [Tally.Room] wraps any capacity, so that every policy obeys.
 //
-// It is pure. It refuses to know policies and nodes, and suspends nobody: what runs is
-// counted, also where a limit has become smaller than that.
+// No vjob is suspended for a quota: running vjobs count even if a limit has become smaller.
 package quota
 
 import (
@@ -20,7 +18,7 @@ import (
 	"vjob/cluster/calendar"
 )
 
-// Measure is what a limit is on.
+// Measure is what a limit bounds.
 type Measure uint8
 
 // The measures, with their units.
@@ -35,15 +33,15 @@ const (
 // amount is one number for each measure.
 type amount [measures]int64
 
-// Limits are the most that may be used; what is not in it has no limit.
+// Limits are the most that may be used; a measure without an entry has no limit.
 type Limits map[Measure]int64
 
-// Each in place of a name counts each user, project or queue by itself.
+// Each instead of a name counts each user, project or queue separately.
 const Each = "each"
 
-// Quota is a limit on some vjobs. User, Project and Queue each hold a name, [Each], or
-// nothing: then they are counted together whichever it is. Of quotas that have the same
-// name, the last that matches a vjob holds for it: exceptions follow the rule.
+// Quota is a limit on some vjobs. User, Project and Queue each are a name, [Each], or "" to count all
+// together. Of quotas with the same name, the last that matches a vjob applies: exceptions follow the
+// rule.
 type Quota struct {
 	Name                 string
 	User, Project, Queue string
@@ -51,7 +49,7 @@ type Quota struct {
 	Within               time.Duration // CPU time is counted so far back; only with such a limit
 }
 
-// Who is on whose behalf something runs, or a group of those: nothing is whoever.
+// Who is the user, the project and the queue of a vjob, or a group of vjobs: "" matches all.
 type Who struct{ User, Project, Queue string }
 
 // has reports whether another belongs to the group.
@@ -59,8 +57,7 @@ func (w Who) has(o Who) bool {
 	return (w.User == "" || w.User == o.User) && (w.Project == "" || w.Project == o.Project) && (w.Queue == "" || w.Queue == o.Queue)
 }
 
-// group is who is counted together with a vjob; it reports false if the quota does not
-// concern it.
+// group returns the group with which a vjob is counted; false if the quota does not apply to it.
 func (q *Quota) group(w Who) (group Who, concerned bool) {
 	pick := func(says, name string) string {
 		if says == Each {
@@ -78,7 +75,7 @@ type Book struct {
 	named  [][]int // quotas of one name, in their order
 }
 
-// New checks the quotas; queues are the names of those that there are.
+// New checks the quotas; queues are the names of all queues.
 func New(quotas []Quota, queues []string) (*Book, error) {
 	b := &Book{quotas: slices.Clone(quotas)}
 	place := map[string]int{}
@@ -142,13 +139,13 @@ func (q *Quota) check(queues []string) error {
 	return nil
 }
 
-// covers reports whether the quota is for all that another is for.
+// covers reports whether the quota applies to all vjobs of another.
 func (q *Quota) covers(o *Quota) bool {
 	over := func(mine, other string) bool { return mine == "" || mine == Each || mine == other }
 	return over(q.User, o.User) && over(q.Project, o.Project) && over(q.Queue, o.Queue)
 }
 
-// matching lists the quotas that hold for somebody.
+// matching returns the quotas that apply.
 func (b *Book) matching(w Who) (list []int) {
 	for _, named := range b.named {
 		for _, i := range slices.Backward(named) {
@@ -164,7 +161,7 @@ func (b *Book) matching(w Who) (list []int) {
 // Empty reports whether there are no quotas.
 func (b *Book) Empty() bool { return len(b.quotas) == 0 }
 
-// Within is how far back CPU time is counted at most; 0: no quota limits that.
+// Within returns how far back CPU time is counted at most; 0: no quota limits it.
 func (b *Book) Within() (longest time.Duration) {
 	for i := range b.quotas {
 		longest = max(longest, b.quotas[i].Within)
@@ -172,8 +169,7 @@ func (b *Book) Within() (longest time.Duration) {
 	return longest
 }
 
-// Next is when time alone changes a limit, or an hour is counted no more; it reports false
-// if that never happens.
+// Next returns when time alone changes a limit, or the use of an hour expires; false: never.
 func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
 	see := func(t time.Time) {
 		if !ok || t.Before(change) {
@@ -193,8 +189,8 @@ func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
 	return change, ok
 }
 
-// Never says why a vjob could not run even if nothing else ran, whatever the time: the
-// largest limit of a quota is below what it needs by itself. Nil: it could.
+// Never returns why a vjob could not run even alone and at any time: it needs more than the largest limit
+// of a quota. Nil: it could.
 func (b *Book) Never(j *Job) error {
 	for _, i := range b.matching(j.Who) {
 		q := &b.quotas[i]
@@ -210,7 +206,7 @@ func (b *Book) Never(j *Job) error {
 	return nil
 }
 
-// most is the largest limit of all windows.
+// most returns the largest limit of all windows.
 func (q *Quota) most(m Measure) (most int64, limited bool) {
 	for _, l := range q.Limits.Values() {
 		limit, there := l[m]
@@ -222,7 +218,7 @@ func (q *Quota) most(m Measure) (most int64, limited bool) {
 	return most, true
 }
 
-// title names a quota and those whom it holds for: "quota cpus (night) of user ann".
+// title returns the name of a quota with its window and group: "quota cpus (night) of user ann".
 func title(name, window string, w Who) string {
 	var b strings.Builder
 	b.WriteString("quota " + name)
@@ -241,7 +237,7 @@ func title(name, window string, w Who) string {
 
 func (m Measure) unit() string { return [measures]string{"VMs", "CPU", "MiB", "CPU-hours"}[m] }
 
-// field is the field of a submission that asks for it.
+// field returns the field of a submission that sets the measure.
 func (m Measure) field() string {
 	if m == CPUTime {
 		return "walltime_seconds"
@@ -249,7 +245,7 @@ func (m Measure) field() string {
 	return "vms"
 }
 
-// text is an amount with its unit.
+// text returns an amount with its unit.
 func (m Measure) text(n int64) string {
 	if m == Memory {
 		return cluster.MiB(n).String()

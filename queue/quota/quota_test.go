@@ -24,7 +24,7 @@ func cpus(n int64) quota.Limits { return quota.Limits{quota.CPU: n * 1000} }
 
 func always(l quota.Limits) *calendar.Calendar[quota.Limits] { return calendar.Always(l) }
 
-// nightly has other limits by night.
+// nightly returns a quota with other limits at night.
 func nightly(tb testing.TB, byDay, byNight quota.Limits) *calendar.Calendar[quota.Limits] {
 	tb.Helper()
 	w, err := calendar.Parse("18:00-08:00")
@@ -48,7 +48,7 @@ func book(tb testing.TB, quotas ...quota.Quota) *quota.Book {
 }
 
 // job reads "7 ann physics batch 4 2h": the number, the three names, processors (each
-// VM has one, with a GiB), the time that is left or "-".
+// VM has one, with a GiB), the rest of the walltime or "-".
 func job(tb testing.TB, text string) *quota.Job {
 	tb.Helper()
 	j, left := &quota.Job{}, ""
@@ -90,7 +90,7 @@ func TestRefuses(t *testing.T) {
 			"3 ann p batch 1 -", "quota cpus of user ann: 40 of 40 CPU are used, it needs 1",
 		},
 		{
-			"each user by himself",
+			"each user separately",
 			[]quota.Quota{{Name: "cpus", User: quota.Each, Limits: always(cpus(40))}},
 			noon,
 			[]string{"1 ann p batch 40 -"},
@@ -256,7 +256,7 @@ func TestWrongQuotas(t *testing.T) {
 	}
 }
 
-// tank takes vjobs as long as it has processors.
+// tank is capacity without nodes.
 type tank struct {
 	free  cluster.MilliCPU
 	jobs  map[cluster.VJobID]*quota.Job
@@ -273,8 +273,7 @@ func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// Every policy obeys, its reasons name the quota, and nobody waits behind who has used his
-// up.
+// Every policy obeys, its reasons name the quota, and a vjob with an exhausted quota delays no other.
 func TestPoliciesObey(t *testing.T) {
 	b := book(t, quota.Quota{Name: "cpus", User: quota.Each, Limits: always(cpus(4))})
 	jobs, list := map[cluster.VJobID]*quota.Job{}, []queue.Job{}
@@ -301,8 +300,7 @@ func TestPoliciesObey(t *testing.T) {
 	}
 }
 
-// Whatever is asked in whatever order, a vjob is taken exactly if none of the sums that
-// are made anew from all that were taken goes beyond its limit.
+// In any order of calls, a vjob is taken if and only if no sum over all taken ones exceeds its limit.
 func TestAgainstSums(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -331,10 +329,10 @@ func TestAgainstSums(t *testing.T) {
 				taken = append(taken, j)
 			}
 		}
-		room := tally.Room(&tank{free: 1 << 40, jobs: jobs}, jobs)
+		capacity := tally.Room(&tank{free: 1 << 40, jobs: jobs}, jobs)
 		for _, i := range rng.Perm(27) {
 			j := jobs[cluster.VJobID(i+4)]
-			ok, short := room.Take(j.ID)
+			ok, short := capacity.Take(j.ID)
 			if want := allows(quotas, taken, j); ok != want {
 				t.Fatalf("seed %d: vjob %s of %v is taken: %v (%s), want %v", seed, j.ID, j.Who, ok, short, want)
 			}
@@ -345,7 +343,7 @@ func TestAgainstSums(t *testing.T) {
 	}
 }
 
-// Each room is empty but for what was counted before: policies may walk more than once.
+// Each capacity contains only what was counted before: policies may scan more than once.
 func TestRoomsAreApart(t *testing.T) {
 	jobs := map[cluster.VJobID]*quota.Job{}
 	for _, text := range []string{"1 ann p batch 3 -", "2 ann p batch 3 -", "3 ann p batch 3 -"} {
@@ -355,21 +353,21 @@ func TestRoomsAreApart(t *testing.T) {
 	tally := book(t, quota.Quota{Name: "cpus", Limits: always(cpus(6))}).Tally(noon, nil)
 	tally.Count(jobs[1])
 	for _, order := range [][]cluster.VJobID{{2, 3}, {3, 2}} {
-		room := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
-		if ok, _ := room.Take(1); !ok {
+		capacity := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
+		if ok, _ := capacity.Take(1); !ok {
 			t.Error("what is counted is not taken")
 		}
-		if ok, _ := room.Take(order[0]); !ok {
+		if ok, _ := capacity.Take(order[0]); !ok {
 			t.Errorf("%d does not fit beside 1", order[0])
 		}
-		if ok, short := room.Take(order[1]); ok || short.Limit != "quota cpus: 6 of 6 CPU are used, it needs 3" {
+		if ok, short := capacity.Take(order[1]); ok || short.Limit != "quota cpus: 6 of 6 CPU are used, it needs 3" {
 			t.Errorf("%d fits beside both: %s", order[1], short)
 		}
 	}
-	// What the room behind has no place for is not counted.
-	room := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
+	// A vjob that does not fit is not counted.
+	capacity := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
 	for _, id := range []cluster.VJobID{2, 3, 2} {
-		if ok, short := room.Take(id); ok || short.Limit != "" {
+		if ok, short := capacity.Take(id); ok || short.Limit != "" {
 			t.Errorf("%d: %v, %s", id, ok, short)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"vjob/queue"
 )
 
-// Job is what quotas know of one vjob. Who has a name in each place.
+// Job is a vjob as quotas see it; its user, project and queue are names.
 type Job struct {
 	ID   cluster.VJobID
 	Who  Who
 	VMs  int
-	Need cluster.Resources // reserved, so that what it counts for does not drift
-	// Left is how long it may still run, if that has an end. One without an end counts
-	// as if it ran for all the time within which CPU time is counted.
+	Need cluster.Resources // as reserved, so that it does not drift
+	// Left is the rest of its walltime, if it has one. A vjob without walltime counts as if it ran for the
+	// whole period in which CPU time is counted.
 	Left time.Duration
 	Ends bool
 }
 
-// need is what the vjob counts for, where CPU time is counted within such a time.
+// need returns what the vjob counts for, with CPU time within a period.
 func (j *Job) need(within time.Duration) amount {
 	a := amount{VMs: int64(j.VMs), CPU: int64(j.Need.CPU), Memory: int64(j.Need.Memory)}
 	length := within
@@ -33,22 +33,22 @@ func (j *Job) need(within time.Duration) amount {
 	return a
 }
 
-// Past tells what was used before. [Ledger] is one.
+// Past is earlier use, such as a [Ledger].
 type Past interface {
-	// CPUTime is what all of a group have used since an instant, in milliseconds.
+	// CPUTime returns the use of a group since an instant, in milliseconds.
 	CPUTime(group Who, since time.Time) int64
-	// Hours are the hours in which that was, in order.
+	// Hours returns the hours of that use, in order.
 	Hours(group Who, since time.Time) []Hour
 }
 
-// Tally counts at one instant. It belongs to one goroutine.
+// Tally counts use at one instant. It belongs to one goroutine.
 type Tally struct {
 	book     *Book
 	now      time.Time
 	past     Past
 	counters []counter
 	index    map[key]int
-	of       map[Who][]int // the counters that hold for somebody
+	of       map[Who][]int // counters that apply
 	counted  map[cluster.VJobID]bool
 }
 
@@ -57,23 +57,23 @@ type key struct {
 	group Who
 }
 
-// counter is what one group has of one quota.
+// counter is the use of one quota by one group.
 type counter struct {
 	key
 	title  string // of the quota, with its window and the group
 	limits Limits
 	used   amount
-	before int64  // used[CPUTime] without those that run
-	frees  string // what comes free next, in words, once somebody has looked
+	before int64  // used[CPUTime] without running vjobs
+	frees  string // what expires next, in words; valid if looked
 	looked bool
 }
 
-// Tally begins to count; past may be nil if nothing was used before.
+// Tally returns an empty tally; past may be nil.
 func (b *Book) Tally(now time.Time, past Past) *Tally {
 	return &Tally{book: b, now: now, past: past, index: map[key]int{}, of: map[Who][]int{}, counted: map[cluster.VJobID]bool{}}
 }
 
-// clone is a tally that goes on by itself.
+// clone returns an independent copy.
 func (t *Tally) clone() *Tally {
 	c := *t
 	c.counters, c.index, c.of = slices.Clone(t.counters), maps.Clone(t.index), maps.Clone(t.of)
@@ -81,8 +81,8 @@ func (t *Tally) clone() *Tally {
 	return &c
 }
 
-// concerned lists the counters that hold for somebody.
-func (t *Tally) concerned(w Who) []int {
+// countersOf returns the counters that apply.
+func (t *Tally) countersOf(w Who) []int {
 	if list, known := t.of[w]; known {
 		return list
 	}
@@ -112,14 +112,13 @@ func (t *Tally) counter(k key) int {
 	return t.index[k]
 }
 
-// Count counts a vjob that runs, or is under way to, whatever the limits; a second time
-// changes nothing.
+// Count adds a vjob that runs or is under way to, whatever the limits; a second time it is ignored.
 func (t *Tally) Count(j *Job) {
 	if t.counted[j.ID] {
 		return
 	}
 	t.counted[j.ID] = true
-	for _, i := range t.concerned(j.Who) {
+	for _, i := range t.countersOf(j.Who) {
 		c := &t.counters[i]
 		for m, n := range j.need(t.book.quotas[c.quota].Within) {
 			c.used[m] += n
@@ -127,13 +126,13 @@ func (t *Tally) Count(j *Job) {
 	}
 }
 
-// Refuses says which quota stands in the way of a vjob beside those that are counted:
-// "quota cpus (night) of user ann: 38 of 40 CPU are used, it needs 4"; "" is none.
+// Refuses returns which quota refuses a vjob beside the counted ones, such as "quota cpus (night) of user
+// ann: 38 of 40 CPU are used, it needs 4"; "" if none does.
 func (t *Tally) Refuses(j *Job) string {
 	if t.counted[j.ID] {
 		return ""
 	}
-	for _, i := range t.concerned(j.Who) {
+	for _, i := range t.countersOf(j.Who) {
 		c := &t.counters[i]
 		q := &t.book.quotas[c.quota]
 		need := j.need(q.Within)
@@ -147,8 +146,7 @@ func (t *Tally) Refuses(j *Job) string {
 	return ""
 }
 
-// promised says how much of what counts as used is what those that run may still use:
-// " (7 of them promised to what runs)".
+// promised returns how much of the use running vjobs may still make: " (7 of them promised to what runs)".
 func (c *counter) promised(m Measure) string {
 	if m != CPUTime || c.used[m] <= c.before {
 		return ""
@@ -156,7 +154,7 @@ func (c *counter) promised(m Measure) string {
 	return " (" + m.number(c.used[m]-c.before) + " of them promised to what runs)"
 }
 
-// frees says when some of what was used comes free by itself: "; 3 come free at 18:00".
+// frees returns when some of the use expires: "; 3 come free at 18:00".
 func (t *Tally) frees(c *counter, m Measure) string {
 	if m != CPUTime {
 		return ""
@@ -171,20 +169,20 @@ func (t *Tally) frees(c *counter, m Measure) string {
 	return c.frees
 }
 
-// Room is a room that asks the quotas first. What is counted stays so; each room counts
-// those that it takes by itself. Vjobs that are not among the jobs have no quotas.
+// Room returns capacity that checks the quotas first. It starts from the counted vjobs and counts those
+// that it takes separately. Vjobs that are not among the jobs have no quotas.
 func (t *Tally) Room(inner queue.Capacity, jobs map[cluster.VJobID]*Job) queue.Capacity {
-	return &room{inner: inner, tally: t.clone(), jobs: jobs}
+	return &limitedCapacity{inner: inner, tally: t.clone(), jobs: jobs}
 }
 
-type room struct {
+type limitedCapacity struct {
 	inner queue.Capacity
 	tally *Tally
 	jobs  map[cluster.VJobID]*Job
 }
 
 // Take implements [queue.Capacity].
-func (r *room) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+func (r *limitedCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	j, known := r.jobs[id]
 	if !known {
 		return r.inner.Take(id)

@@ -12,35 +12,32 @@ import (
 	"vjob/queue/availability"
 )
 
-// Grace is how far in the past a reservation may begin: clocks differ, and requests take
-// their time.
+// Grace is how far in the past a reservation may begin, since clocks differ and requests take time.
 const Grace = time.Minute
 
 // Request asks for one more reservation.
 type Request struct {
 	Now     time.Time
-	Horizon time.Duration // how far ahead it may begin; 0: however far
+	Horizon time.Duration // how far ahead it may begin; 0: no limit
 	Total   cluster.Resources
 	queue.Booking
-	Others []queue.Booking // those that are reserved, whether they run or not
-	Kept   []queue.Job     // what else runs and keeps its room until its end
-	// Room is an empty room in which all of these find places, as far as there are some; nil:
-	// only sums count.
+	Others []queue.Booking // all reservations, running ones too
+	Kept   []queue.Job     // other running vjobs that keep their capacity until their end
+	// Room returns empty capacity that has places for all of these; nil: sums decide.
 	Room  func() queue.Capacity
 	Ruled bool // the vjob has rules of its own
-	// Limit is a quota that would be used up at an instant if the vjob ran then, in words, ""
-	// for none. Nil: there are no quotas.
+	// Limit returns a quota that the vjob would exceed at an instant, in words; "" for none. May be nil.
 	Limit func(at time.Time) string
-	// Power says when, from one instant until another, a power budget would not allow it, in
-	// words; "" for never. Nil: there is none.
+	// Power returns when between two instants the vjob would exceed a power budget, in words; "" for
+	// never. May be nil.
 	Power func(from, until time.Time) (at time.Time, why string)
-	// Turn is the next instant after one at which that changes, or a quota; false: there is
-	// none. Nil is never.
+	// Turn returns the next instant after another at which Limit or Power changes; false: none. May be
+	// nil.
 	Turn func(after time.Time) (next time.Time, ok bool)
 }
 
-// Confirm says why a reservation cannot be given, as a *[cluster.FieldError]; nil: it can.
-// There has to be room all the time, in sum, and places whenever another one begins.
+// Confirm returns nil if the reservation can be given, and why not otherwise, as a
+// *[cluster.FieldError]. Sums must suffice all the time, and placements whenever another one begins.
 func (r *Request) Confirm() error {
 	zone := r.Now.Location()
 	wrong := func(want string) error {
@@ -57,24 +54,23 @@ func (r *Request) Confirm() error {
 	if r.From.Before(r.Now) {
 		r.From = r.Now
 	}
-	lack, lacks := r.lacks(r.From)
+	lack, lacks := r.firstShortfall(r.From)
 	if !lacks {
 		return nil
 	}
-	if lack.pieces {
-		if err := r.alone(); err != nil {
+	if lack.fragmented {
+		if err := r.checkAlone(); err != nil {
 			return err
 		}
 	}
 	return &cluster.FieldError{
 		Field: "reservation", Value: r.From.Format(time.RFC3339), Want: "an instant from which on there is room",
-		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.words(lack), r.advice()),
+		Text: fmt.Sprintf("reservation: at %s %s; %s", cluster.Clock(lack.at, r.Now), r.describe(lack), r.advice()),
 	}
 }
 
-// alone says why there are no places for the vjob even where it is alone: then it has none
-// at any time.
-func (r *Request) alone() error {
+// checkAlone returns an error if the vjob cannot be placed even on an empty cluster.
+func (r *Request) checkAlone() error {
 	fits, short := r.Room().Take(r.VJob)
 	if fits {
 		return nil
@@ -85,8 +81,8 @@ func (r *Request) alone() error {
 	}
 }
 
-// words tell what is short: "only 12 of the 20 CPU are free beside reservation 7".
-func (r *Request) words(s short) string {
+// describe returns what is short: "only 12 of the 20 CPU are free beside reservation 7".
+func (r *Request) describe(s shortfall) string {
 	switch {
 	case s.power != "":
 		return s.power
@@ -94,17 +90,17 @@ func (r *Request) words(s short) string {
 		return "it would be over " + s.limit
 	case s.rule != "":
 		return "there are no places for its VMs" + r.beside(s.at) + ": in the way is " + s.rule
-	case s.pieces && r.Ruled:
+	case s.fragmented && r.Ruled:
 		return fmt.Sprintf("the %s CPU and %s that are free%s are not where its VMs would fit and its rules let them be", s.free.CPU, s.free.Memory, r.beside(s.at))
-	case s.pieces:
+	case s.fragmented:
 		return fmt.Sprintf("the %s CPU and %s that are free%s lie in pieces too small for its VMs", s.free.CPU, s.free.Memory, r.beside(s.at))
 	default:
 		return "only " + r.share(s.free) + " free" + r.beside(s.at)
 	}
 }
 
-func (r *Request) outlook() *availability.Profile {
-	since := r.Now.Truncate(time.Second) // so that full hours stay such
+func (r *Request) profile() *availability.Profile {
+	since := r.Now.Truncate(time.Second) // so that full hours stay full
 	o := availability.New(since, r.Total, cluster.Resources{})
 	for i := range r.Kept {
 		left, ends := r.Kept[i].Left()
@@ -116,7 +112,7 @@ func (r *Request) outlook() *availability.Profile {
 	return o
 }
 
-// share names what is short: "12 of the 20 CPU are".
+// share returns what is short: "12 of the 20 CPU are".
 func (r *Request) share(free cluster.Resources) string {
 	var parts []string
 	if r.Need.CPU > free.CPU {
@@ -128,7 +124,7 @@ func (r *Request) share(free cluster.Resources) string {
 	return strings.Join(parts, " and ") + " are"
 }
 
-// beside names those that have the rest: " beside reservations 7 and 9 and what runs".
+// beside returns the vjobs that have the rest: " beside reservations 7 and 9 and what runs".
 func (r *Request) beside(at time.Time) string {
 	var names []string
 	for i := range r.Others {
@@ -153,13 +149,13 @@ func (r *Request) beside(at time.Time) string {
 	return " beside " + strings.Join(parts, " and ")
 }
 
-// advice tells when it could begin instead.
+// advice returns the earliest start instead.
 func (r *Request) advice() string {
 	start, why := r.earliest(r.From)
 	return cmp.Or(why, "the earliest start is "+cluster.Clock(start, r.Now))
 }
 
-// roundUp is the next full minute.
+// roundUp returns the next full minute.
 func roundUp(t time.Time) time.Time {
 	return t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 }

@@ -1,16 +1,12 @@
-// Package reservation keeps room for vjobs that have it from an instant on. It stands
-// before any policy: [Select] decides on the vjobs with a reservation, and lets the
-// policy decide on the others in a room in which theirs is taken.
+// Package reservation keeps capacity for vjobs that have a reservation. [Select] wraps a policy: it
+// decides on these vjobs, and the policy decides on all others with the capacity that is left.
 //
-// Who keeps its room until its end, because its policy suspends nobody or because it
-// never yields, is not started if it would run into a reservation. Who makes room is
-// started, and suspended early enough that the reservation begins in time.
+// A vjob that keeps its capacity until its end, because its policy does not preempt or by its own
+// terms, is not started if it would overlap a reservation that needs its capacity. Other vjobs are
+// started, and suspended early enough for the reservation to begin in time.
 //
-// Sums over time say who would run into a reservation, and rooms of the moments at which
-// they begin whether it leaves them places, if all that run may be moved; the planner
-// moves them when the time has come.
-//
-// It is pure. It refuses to know how long a suspension takes, and who may reserve.
+// Sums over time find overlaps, and placements at the starts of reservations tell whether each has
+// places if all running VMs may be moved; the planner moves them in time.
 package reservation
 
 import (
@@ -27,26 +23,26 @@ import (
 type phase uint8
 
 const (
-	ahead phase = iota // nobody makes room yet
-	near               // room is being made
+	ahead phase = iota // no vjob is suspended for it yet
+	near               // vjobs are suspended for it
 	due                // it should run
-	runs               // it does, or is under way to
+	runs               // it runs or is under way to
 )
 
 // entry is one reservation.
 type entry struct {
 	*queue.Job
-	place int // among the jobs of the moment
+	place int // index in the jobs
 	phase phase
 }
 
-// covers reports whether an instant lies in the time of a reservation that does not run.
+// covers reports whether a reservation that does not run includes an instant.
 func (e *entry) covers(at, now time.Time) bool {
 	b := e.booking(now)
 	return e.phase != runs && b.Covers(at)
 }
 
-// booking is the room that it needs yet. One that is late needs it from now on.
+// booking returns the capacity that it still needs; from now on if it is late.
 func (e *entry) booking(now time.Time) queue.Booking {
 	b := queue.Booking{VJob: e.ID, From: e.Reservation, Need: e.Need}
 	if b.From.Before(now) {
@@ -56,23 +52,23 @@ func (e *entry) booking(now time.Time) queue.Booking {
 	return b
 }
 
-// Leads are how long before a reservation it is made sure that it has its room.
+// Leads are how long before a reservation its capacity is secured.
 type Leads struct {
-	Park time.Duration // vjobs that run are suspended for it
-	// Start is how long before none is started that would have to be. It should be longer
-	// than Park ever gets, or else those that were suspended would be resumed at once.
+	Park time.Duration // running vjobs are suspended this early
+	// Start is how long before it vjobs are not started that would have to be suspended. It should
+	// exceed Park at all times: otherwise suspended vjobs would be resumed at once.
 	Start time.Duration
 }
 
-// Select is what a policy decides beside the reservations.
+// Select returns the verdicts of a policy that leaves the capacity of reservations.
 func Select(p queue.Policy, m *queue.Input, leads Leads) []queue.Verdict {
-	b := open(p, m, leads)
+	b := newDecision(p, m, leads)
 	if len(b.entries) == 0 {
 		return p.Select(m)
 	}
 	inner := *m
-	inner.Jobs, inner.Capacity = slices.Clone(m.Jobs), func() queue.Capacity { return b.room() }
-	first := b.room()
+	inner.Jobs, inner.Capacity = slices.Clone(m.Jobs), func() queue.Capacity { return b.capacity() }
+	first := b.capacity()
 	for i := range b.entries {
 		e := &b.entries[i]
 		fits := first.taken[e.ID]
@@ -89,19 +85,19 @@ func Select(p queue.Policy, m *queue.Input, leads Leads) []queue.Verdict {
 	return verdicts
 }
 
-// book is the reservations of a moment.
-type book struct {
+// decision is the reservations of one input.
+type decision struct {
 	*queue.Input
-	empty   func() queue.Capacity
-	policy  queue.Policy
-	leads   Leads
-	entries []entry // by their date, then by ID
-	jobs    map[cluster.VJobID]*queue.Job
-	sent    map[cluster.VJobID]bool // they had to go for a reservation
+	empty     func() queue.Capacity
+	policy    queue.Policy
+	leads     Leads
+	entries   []entry // by their date, then by ID
+	jobs      map[cluster.VJobID]*queue.Job
+	preempted map[cluster.VJobID]bool // suspended for a reservation
 }
 
-func open(p queue.Policy, m *queue.Input, leads Leads) *book {
-	b := &book{Input: m, empty: m.Capacity, policy: p, leads: leads, sent: map[cluster.VJobID]bool{}}
+func newDecision(p queue.Policy, m *queue.Input, leads Leads) *decision {
+	b := &decision{Input: m, empty: m.Capacity, policy: p, leads: leads, preempted: map[cluster.VJobID]bool{}}
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if phase, counts := b.phase(j); counts {
@@ -121,9 +117,9 @@ func open(p queue.Policy, m *queue.Input, leads Leads) *book {
 	return b
 }
 
-// phase tells how near the reservation of a vjob is. It reports false if no room is kept
-// for it: it has none, is over, on its way out, or held although it has begun.
-func (b *book) phase(j *queue.Job) (p phase, counts bool) {
+// phase returns how near the reservation of a vjob is. It reports false if none needs capacity: the
+// vjob has none, is over, is on its way out, or is held although it has begun.
+func (b *decision) phase(j *queue.Job) (p phase, counts bool) {
 	switch {
 	case j.Reservation.IsZero() || j.State.Terminal():
 		return 0, false
@@ -140,7 +136,7 @@ func (b *book) phase(j *queue.Job) (p phase, counts bool) {
 	}
 }
 
-// running reports whether a vjob runs and may, or is under way to.
+// running reports whether a vjob runs and may go on, or is under way to run.
 func running(j *queue.Job) bool {
 	if j.Busy {
 		return j.Bound == queue.Run
@@ -148,9 +144,9 @@ func running(j *queue.Job) bool {
 	return j.State == cluster.Running && !j.Held
 }
 
-// verdict decides on a vjob with a reservation; it reports false where that is settled
-// for all vjobs alike, such as for those that are held.
-func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
+// verdict decides on a vjob with a reservation. It reports false where that is the same for all
+// vjobs, such as held ones.
+func (b *decision) verdict(e *entry, fits result) (v queue.Verdict, decided bool) {
 	switch {
 	case e.Busy || e.Held || e.Ineligible != "" && e.phase != runs:
 		return v, false
@@ -172,22 +168,22 @@ func (b *book) verdict(e *entry, fits answer) (v queue.Verdict, decided bool) {
 	return v, true
 }
 
-// explain tells those that are suspended for whose reservation it may be.
-func (b *book) explain(verdicts []queue.Verdict) {
+// explain adds the reservation to the reasons of suspended vjobs.
+func (b *decision) explain(verdicts []queue.Verdict) {
 	i := slices.IndexFunc(b.entries, func(e entry) bool { return e.phase == near || e.phase == due })
 	if i < 0 {
 		return
 	}
 	e := &b.entries[i]
-	whose := fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, b.Now))
+	purpose := fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, b.Now))
 	for k := range verdicts {
 		switch j, v := &b.Jobs[k], &verdicts[k]; {
 		case v.Target != queue.Suspend || j.Busy || j.Held:
-		case b.sent[j.ID]:
-			v.Reason = "suspended to make room for " + whose
+		case b.preempted[j.ID]:
+			v.Reason = "suspended to make room for " + purpose
 			v.Cause = cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{e.Ref()}, Text: "at " + cluster.Clock(e.Reservation, b.Now)}
 		default:
-			v.Reason += "; room is made for " + whose
+			v.Reason += "; room is made for " + purpose
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// tank is a room in which only sums count.
+// tank is capacity without nodes: only sums count.
 type tank struct {
 	free cluster.MilliCPU
 	jobs map[cluster.VJobID]cluster.MilliCPU
@@ -28,8 +28,8 @@ func (t *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// world is a cluster in sums, a second at a time: vjobs use up their walltime, and who is
-// parked leaves its room only after a while.
+// world is a cluster in sums that advances by seconds. Vjobs use their whole walltimes, and a
+// suspended vjob frees its capacity after a delay.
 type world struct {
 	t        *testing.T
 	name     string
@@ -63,7 +63,7 @@ func (w *world) moment() *queue.Input {
 	}
 }
 
-// request asks for a reservation, and submits it if it is confirmed.
+// request requests a reservation and submits it if it is confirmed.
 func (w *world) request() {
 	j := w.draw()
 	j.Walltime = time.Duration(1+w.rng.IntN(30)) * time.Second
@@ -84,7 +84,7 @@ func (w *world) request() {
 			r.Kept = append(r.Kept, o)
 		}
 	}
-	// Whoever makes room needs time for it.
+	// Suspensions take time.
 	if queue.Keeps(w.policy, &cluster.VJob{}) || j.Reservation.Sub(w.now) > time.Duration(2*w.suspends+2)*time.Second {
 		if r.Confirm() == nil {
 			w.given++
@@ -108,8 +108,8 @@ func (w *world) draw() queue.Job {
 	return j
 }
 
-// second lets one pass: who has used its walltime up ends, the policy decides, and what it
-// wishes is done as far as there is room.
+// second advances by one: vjobs end with their walltimes, the policy decides, and its targets are
+// reached as far as capacity is free.
 func (w *world) second() {
 	w.now = w.now.Add(time.Second)
 	w.jobs = slices.DeleteFunc(w.jobs, func(j queue.Job) bool {
@@ -161,8 +161,8 @@ func (w *world) follow(j *queue.Job, v queue.Verdict) {
 	}
 }
 
-// Under every policy, a reservation that was confirmed begins in the very second for which
-// it was, whatever runs and comes, and runs until its walltime is over.
+// Under every policy a confirmed reservation begins in its second, whatever runs and arrives, and
+// runs until the end of its walltime.
 func TestReservationsBeginInTime(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -224,7 +224,7 @@ func job(t *testing.T, line string) queue.Job {
 	return j
 }
 
-// What people read, with ten processors and a lead of five minutes.
+// Reasons with ten processors and a lead of five minutes.
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -233,7 +233,7 @@ func TestWords(t *testing.T) {
 		want   []string
 	}{
 		{
-			"ahead: who is done before starts, who is not waits",
+			"ahead: a vjob that ends before starts, a longer one waits",
 			queue.EASY{},
 			[]string{"1 running 2 2h", "2 waiting 8 1h @60m", "3 waiting 4 90m", "4 waiting 8 1h"},
 			[]string{
@@ -244,7 +244,7 @@ func TestWords(t *testing.T) {
 			},
 		},
 		{
-			"ahead: who makes room starts",
+			"ahead: a preemptible vjob starts",
 			queue.FirstFit{},
 			[]string{"2 waiting 8 1h @60m", "3 waiting 4 90m", "4 waiting 4 -"},
 			[]string{"wait waits for its reservation at 13:00, in 1h0m0s", "run runs: there is room", "run runs: there is room"},
@@ -276,7 +276,7 @@ func TestWords(t *testing.T) {
 			},
 		},
 		{
-			"it runs, and nobody takes its room",
+			"it runs and is not suspended",
 			queue.FirstFit{},
 			[]string{"3 waiting 9 90m", "2 running 7 1h @-10m"},
 			[]string{"wait waits: needs 6 CPU more; 1st in line", "run runs: its room is reserved"},

@@ -7,7 +7,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/cpushare"
-	"vjob/queue/limits"
+	"vjob/queue/availability"
 )
 
 // What all power budgets together will leave, for forecasts, which know sums and no places.
@@ -44,20 +44,20 @@ func (g *grid) members(group budget.Group) []int {
 }
 
 // step is what the bounds leave, in milliwatts beside idle nodes.
-func (g *grid) step(bounds []budget.Limit) limits.Step {
+func (g *grid) step(bounds []budget.Limit) availability.LimitStep {
 	q := cpushare.Problem{Nodes: g.nodes}
 	for _, l := range bounds {
 		q.Limits = append(q.Limits, cpushare.Limit{Watts: l.Watts, Nodes: g.members(l.Group)})
 	}
 	if len(bounds) == 0 {
-		return limits.Step{Most: limits.Unlimited, Name: together(nil)}
+		return availability.LimitStep{Most: availability.Unlimited, Name: together(nil)}
 	}
 	most, by := q.Leaves()
 	var binding []*budget.Limit
 	for _, i := range by {
 		binding = append(binding, &bounds[i])
 	}
-	return limits.Step{Most: milliwatts(most), Name: together(binding)}
+	return availability.LimitStep{Most: milliwatts(most), Name: together(binding)}
 }
 
 func milliwatts(w energy.Watts) int64 { return int64(1000*w + 0.5) }
@@ -80,12 +80,12 @@ func together(by []*budget.Limit) string {
 }
 
 // power is what the budgets will leave those who wait; nil: there are none.
-func (p *View) power() *limits.Profile {
+func (p *View) power() *availability.Limit {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
 	g, limited := p.grid(), false
-	var steps []limits.Step
+	var steps []availability.LimitStep
 	for at, more := p.now, true; more && at.Before(p.now.Add(ahead)) && len(steps) < mostTurns; at, more = p.budgets.Next(at) {
 		bounds := p.budgets.At(at)
 		s := g.step(bounds)
@@ -95,5 +95,5 @@ func (p *View) power() *limits.Profile {
 	if !limited {
 		return nil
 	}
-	return limits.New(p.now, steps)
+	return availability.NewLimit(p.now, steps)
 }

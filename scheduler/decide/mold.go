@@ -8,7 +8,6 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/queue/availability"
-	"vjob/queue/mold"
 )
 
 // moldable reports whether a vjob may still become another of its shapes: nothing was
@@ -29,20 +28,20 @@ func (p *View) mold() {
 	if last < 0 {
 		return
 	}
-	gap := queue.GapOf(p.settings.Policy)
+	gap := p.settings.Policy.Traits().Gap
 	o := p.outlook(gap)
 	for i := range p.VJobs[:last+1] {
 		r := &p.VJobs[i]
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
 			continue
 		}
-		shapes := []mold.Shape{{Need: r.Job.Reserved(), Length: r.Job.Walltime}}
+		shapes := []availability.Shape{{Need: r.Job.Reserved(), Length: r.Job.Walltime}}
 		if moldable(r) {
 			shapes = shapes[:0]
 			for _, s := range r.Job.Shapes {
-				shapes = append(shapes, mold.Shape{Need: cluster.Reserved(s.VMs), Length: s.Walltime})
+				shapes = append(shapes, availability.Shape{Need: cluster.Reserved(s.VMs), Length: s.Walltime})
 			}
-			best, start, ok := mold.Choose(o, shapes, gap)
+			best, start, ok := availability.ChooseShape(o, shapes, gap)
 			if ok {
 				o.Reserve(start, shapes[best].Need, shapes[best].Length+gap, true)
 				p.molded[r.Job.ID] = best

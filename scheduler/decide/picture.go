@@ -191,7 +191,7 @@ func (p *View) place(r *execute.Report, books Bookings) {
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
 		need := books.Need(vm)
-		if fixed && !arrives && p.settings.Policy.Needs() != queue.Reserved {
+		if fixed && !arrives && p.settings.Policy.Traits().Needs != queue.Reserved {
 			// It stands still or is about to: it gives its CPU up now and its memory
 			// when it is gone. Otherwise others would be parked to make the same room.
 			need.CPU = 0

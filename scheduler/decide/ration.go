@@ -96,7 +96,7 @@ func (p *View) rationOrder(verdicts []queue.Verdict) (list []int) {
 			list = append(list, i)
 		}
 	}
-	suspends := queue.Suspends(p.settings.Policy)
+	suspends := p.settings.Policy.Traits().Preempts
 	slices.SortStableFunc(list, func(a, b int) int {
 		return cmp.Compare(rationClass(&p.VJobs[a], suspends), rationClass(&p.VJobs[b], suspends))
 	})

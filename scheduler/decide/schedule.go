@@ -6,8 +6,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
+	"vjob/queue/availability"
 	"vjob/queue/forecast"
-	"vjob/queue/limits"
 	"vjob/queue/quota"
 )
 
@@ -33,9 +33,7 @@ func (p *View) Scenes(decided map[cluster.VJobID]queue.Verdict) []*Scene {
 }
 
 func (p *View) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
-	s := &Scene{Scene: forecast.Scene{
-		Now: p.now, Strict: p.settings.Policy.Name() == queue.FCFS{}.Name(), Gap: queue.GapOf(p.settings.Policy),
-	}}
+	s := &Scene{Scene: forecast.Scene{Now: p.now, Gap: p.settings.Policy.Traits().Gap}}
 	for _, n := range p.intended.Nodes() {
 		if n.Hosts() {
 			s.Nodes = append(s.Nodes, n.Capacity)
@@ -53,12 +51,13 @@ func (p *View) scene(decided map[cluster.VJobID]queue.Verdict) *Scene {
 			f.NotBefore, f.Stuck = later, false
 		}
 		f.VMs, f.BestEffort = p.sizes(i, at, counts), job.BestEffort
+		f.Strict = queue.For(p.settings.Policy, job.VJob).Traits().Strict
 		f.Yields = f.Runs && p.yields(&job)
 		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && p.line[at].Rules != ""
 		f.Array, f.After = job.Array, p.ties(&job, f.Stuck)
 		quotas.note(&f)
 		if power != nil {
-			f.Parts = append(f.Parts, limits.Part{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
+			f.Parts = append(f.Parts, availability.LimitPart{Of: power, Amount: milliwatts(p.floorWatts(job.VJob))})
 		}
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
@@ -106,7 +105,7 @@ func (p *View) ties(job *queue.Job, stuck bool) (list []forecast.Dependency) {
 // yields reports whether a vjob that runs makes room for those before it, whenever they
 // want it: slots have their turns.
 func (p *View) yields(job *queue.Job) bool {
-	turns := p.settings.Policy.Name() == queue.TimeSlices{}.Name()
+	turns := queue.For(p.settings.Policy, job.VJob).Traits().Turns
 	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 

@@ -80,7 +80,7 @@ func (s *Settings) Needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen
 	if job.Yields != cluster.BySuspension || !job.Reservation.IsZero() {
 		return need
 	}
-	switch s.Policy.Needs() {
+	switch s.Policy.Traits().Needs {
 	case queue.Observed, queue.Predicted:
 		if seen {
 			need.CPU = cpu

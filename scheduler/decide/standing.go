@@ -29,7 +29,7 @@ var suspensions = map[string]Suspension{"disk": ToDisk, "auto": Auto, "memory": 
 // suits the policy: turns that are short want a switch that costs nothing, the others
 // keep what they suspend where no crash of a node can reach it.
 func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
-	if _, turns := policy.(queue.TimeSlices); name == "" && turns {
+	if name == "" && policy.Traits().Turns {
 		return Auto, nil
 	}
 	way, known := suspensions[cmp.Or(name, "disk")]

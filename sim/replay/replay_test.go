@@ -22,7 +22,7 @@ func run(t *testing.T, policy string) *replay.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := queue.ByName(policy)
+	p, err := queue.NewPublished(policy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ var pure = of(
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/spread", "internal/suggest", "notify", "oar", "oar/admission",
 	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script", "papers/allocation", "papers/backfill", "papers/day",
-	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/limits", "queue/fairshare",
-	"queue/forecast", "queue/mold", "queue/availability", "queue/profile", "queue/queues", "queue/quota",
+	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/fairshare",
+	"queue/forecast", "queue/availability", "queue/quota",
 	"queue/multifactor", "queue/reservation", "repack", "repack/packing", "repack/rule", "repack/script",
 	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
-	"scheduler/decide", "scheduler/powercontrol", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
+	"scheduler/decide", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
 )
 
 // shells are the files of pure packages that are not: they give the core time and

@@ -150,7 +150,7 @@ var skippedScenarios = map[string]string{
 
 // Reasons that several of them share.
 const (
-	slots          = "differs: asks for the free cores by their numbers; ours are counted, and queue/profile and queue/availability are judged by brute force"
+	slots          = "differs: asks for the free cores by their numbers; ours are counted, and package queue/availability is judged by brute force"
 	present        = "differs: a quota bounds what there is at a time, not what a job could meet while it lasts"
 	ofReservations = "differs: a reservation is bounded by quotas when it is submitted, where it is refused, and not marked as an error later"
 	exception      = "differs: windows of a quota do not overlap: that of a week in which some days are otherwise is written apart"

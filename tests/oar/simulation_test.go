@@ -24,7 +24,6 @@ import (
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
@@ -104,7 +103,7 @@ func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas
 // submission.
 func oarOrdering(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	t.Helper()
-	list, err := queues.New([]queues.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
+	list, err := ordering.NewQueues([]ordering.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

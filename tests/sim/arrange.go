@@ -12,7 +12,6 @@ import (
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
-	"vjob/queue/queues"
 	"vjob/queue/quota"
 	"vjob/scheduler/admission"
 )
@@ -23,7 +22,7 @@ func arranged(opts Options) bool { return opts.Seed%5 == 2 }
 // arrange gives every part of a priority its points, and users quotas that are larger for
 // some minutes. The largest vjob fits into them at all times.
 func arrange(p queue.Policy) (*ordering.Rules, error) {
-	list, err := queues.New([]queues.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
+	list, err := ordering.NewQueues([]ordering.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
 	if err != nil {
 		return nil, err
 	}

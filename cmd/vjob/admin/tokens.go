@@ -14,7 +14,6 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
-	"vjob/daemon/settings"
 )
 
 // tokens are the commands about the tokens of one account.
@@ -96,7 +95,7 @@ func (t *tokens) createCommand() *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Never = expires == "never"; !body.Never && expires != "" {
-				lifetime, err := settings.ParseDuration(expires)
+				lifetime, err := cluster.ParseDuration(expires)
 				if err != nil || lifetime < time.Second {
 					return parse.Renamed(cluster.BadField("expires", expires, "a time, such as 30d, or never"), "--expires")
 				}

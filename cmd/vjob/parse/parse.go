@@ -14,7 +14,6 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/daemon/settings"
 )
 
 // maxWalltime is ten years.
@@ -36,7 +35,7 @@ func Walltime(field, s string) (time.Duration, error) {
 		}
 	} else {
 		var err error
-		if d, err = settings.ParseDuration(s); err != nil {
+		if d, err = cluster.ParseDuration(s); err != nil {
 			return 0, bad
 		}
 	}
@@ -86,7 +85,7 @@ func Steps(field, s string) ([]wire.Step, error) {
 	for i, text := range strings.Split(s, ",") {
 		name := fmt.Sprintf("%s, part %d", field, i+1)
 		length, need, ok := strings.Cut(strings.TrimSpace(text), "@")
-		d, err := settings.ParseDuration(length)
+		d, err := cluster.ParseDuration(length)
 		if !ok || err != nil {
 			return nil, cluster.BadField(name, text, "a time and processors, such as 2m@1 or 30s@0.5")
 		}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,16 +49,14 @@ type replayFlags struct {
 	transfers   int
 	seed        uint64
 	suspend     string
-	quantum     time.Duration
-	minRun      time.Duration
-	patience    time.Duration
+	parameters  map[string]*string // of policies, by name
 }
 
 // The flags that have a meaning in one way to run a file only.
 var (
 	flagsOfPools = []string{"processors"}
 	flagsOfLogs  = []string{"fields", "phases"}
-	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "quantum", "min-run", "patience", "start", "all"}
+	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "start", "all"}
 	nodesOfLogs  = []string{"cluster", "settings"} // one of them makes vjobs of the jobs of a log
 )
 
@@ -76,7 +73,8 @@ compressed by gzip, told apart by its content:
 A workload file describes vjobs: a document with a cluster and vjobs made of components
 (examples/nasgrid-8x9.json), or one line of JSON per vjob. It is run through the scheduler of the
 daemon, on nodes, with context switches; printed are the times of each vjob, how well the nodes
-were used, and every switch. Policies: ` + strings.Join(queue.Names(), ", ") + `.
+were used, and every switch. Policies:
+` + describePolicies() + `
 
 With --settings the vjobs are run under the settings of a daemon: its queues, priorities, shares,
 quotas, rules and budgets. More than one file, or more than one policy, are compared: how long who
@@ -113,9 +111,10 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 	flags.IntVar(&f.transfers, "transfers", 0, "vjobs: saves, restores and migrations at once on one node; 0 is the default")
 	flags.StringVar(&f.watts, "watts", "150:250", "vjobs: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
 	flags.StringVar(&f.suspend, "suspend", "", "vjobs: where they are suspended to: `disk, auto or memory`; auto for timeslices, else disk; with --settings as they say")
-	flags.DurationVar(&f.quantum, "quantum", queue.DefaultQuantum, "vjobs: how long each slot of timeslices runs")
-	flags.DurationVar(&f.minRun, "min-run", 0, "vjobs: how long firstfit and dynamic-easy leave alone whom they have started or resumed; 0 is what suits the policy")
-	flags.DurationVar(&f.patience, "patience", 0, "vjobs: how long with them somebody waits for room that becomes free by itself before others are suspended; likewise")
+	f.parameters = map[string]*string{}
+	for _, p := range parameters() {
+		f.parameters[p.Name] = flags.String(flagOf(p.Name), p.Default, "vjobs: "+p.Usage)
+	}
 	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: of everything that is left to chance")
 	flags.BoolVar(&f.all, "all", false, "vjobs: print every vjob and every switch, also where there are many")
 	cli.Complete(cmd, "policy", backfill.Names()...)
@@ -123,6 +122,15 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 	cli.Complete(cmd, "suspend", "disk", "auto", "memory")
 	cli.Complete(cmd, "profile", "thesis", "bin-repacking", "lab")
 	return cmd
+}
+
+// describePolicies returns a line for each policy.
+func describePolicies() string {
+	var lines []string
+	for _, k := range queue.Kinds() {
+		lines = append(lines, fmt.Sprintf("  %-13s %s", k.Name, k.Description))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // replay runs a file as what it is.
@@ -181,7 +189,7 @@ func (f *replayFlags) suits(given func(flag string) bool, name string, log, pool
 		{!log, flagsOfLogs, "a log with it: " + name + " is a workload file"},
 		{!log, flagsOfPools, "a log with it: " + name + " is a workload file"},
 		{log && !pool, flagsOfPools, "no nodes beside it: --cluster and --settings say how many processors there are"},
-		{pool, flagsOfVJobs, "a workload file with it, or --cluster or --settings: " + name + " is a log"},
+		{pool, append(parameterFlags(), flagsOfVJobs...), "a workload file with it, or --cluster or --settings: " + name + " is a log"},
 		{pool, flagsOfLogs, "--cluster or --settings beside it: on a pool only times and processors count"},
 	} {
 		for _, flag := range c.flags {

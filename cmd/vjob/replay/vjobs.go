@@ -1,11 +1,11 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vjob/cluster"
@@ -125,11 +125,12 @@ func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
 			return o, err
 		}
 	}
-	if f.quantum < queue.LeastQuantum {
-		return o, cluster.BadField("--quantum", f.quantum, "at least "+queue.LeastQuantum.String())
-	}
-	if f.minRun < 0 || f.patience < 0 {
-		return o, cluster.BadField("--min-run and --patience", min(f.minRun, f.patience), "0 or more")
+	for _, p := range parameters() {
+		if text := *f.parameters[p.Name]; text != "" {
+			if _, err := p.Parse(text); err != nil {
+				return o, parse.Renamed(err, "--"+flagOf(p.Name))
+			}
+		}
 	}
 	if f.cluster != "" {
 		o.Nodes, err = parseCluster(f.cluster)
@@ -137,21 +138,29 @@ func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
 	return o, err
 }
 
+// parameters returns the parameters of policies that have a flag.
+func parameters() []queue.Parameter {
+	return slices.DeleteFunc(queue.Parameters(), func(p queue.Parameter) bool { return p.Usage == "" })
+}
+
+func parameterFlags() (flags []string) {
+	for _, p := range parameters() {
+		flags = append(flags, flagOf(p.Name))
+	}
+	return flags
+}
+
+// flagOf returns the flag of a parameter: "min-run" for "min_run".
+func flagOf(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
+
 // plain is a way without settings.
 func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
-	if o.Policy, err = queue.ByName(policy); err != nil {
-		return parse.Renamed(err, "--policy")
+	values := queue.Values{}
+	for name, text := range f.parameters {
+		values[name] = *text
 	}
-	switch p := o.Policy.(type) {
-	case queue.TimeSlices:
-		p.Quantum = f.quantum
-		o.Policy = p
-	case queue.FirstFit:
-		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
-		o.Policy = p
-	case queue.DynamicEASY:
-		p.MinRun, p.Patience = cmp.Or(f.minRun, p.MinRun), cmp.Or(f.patience, p.Patience)
-		o.Policy = p
+	if o.Policy, err = queue.NewPublished(policy, values); err != nil {
+		return parse.Renamed(err, "--policy")
 	}
 	o.Title = policy
 	o.Suspend, err = decide.SuspensionNamed(f.suspend, o.Policy)
@@ -165,7 +174,7 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 		return err
 	}
 	if policy != "" {
-		if _, err := queue.ByName(policy); err != nil {
+		if _, err := queue.New(policy, nil); err != nil {
 			return parse.Renamed(err, "--policy")
 		}
 		s.Policy.Name = policy
@@ -173,14 +182,10 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 	if given("suspend") {
 		s.Policy.Suspend = f.suspend
 	}
-	if given("min-run") {
-		s.Policy.MinRun = settings.Duration{Duration: f.minRun}
-	}
-	if given("patience") {
-		s.Policy.Patience = settings.Duration{Duration: f.patience}
-	}
-	if given("quantum") {
-		s.Policy.Quantum = settings.Duration{Duration: f.quantum}
+	for name, text := range f.parameters {
+		if given(flagOf(name)) {
+			s.Policy.Parameters[name] = *text
+		}
 	}
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("%s with the policy %s: %w", file, policy, err)

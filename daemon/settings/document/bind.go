@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +27,15 @@ type binder struct {
 // in the document. Whoever takes it reads it.
 type Passage string
 
+// Extensible is a struct with keys beside those of its fields. Their values are text.
+type Extensible interface {
+	ExtraKeys() []string
+	SetExtra(key, text string)
+}
+
 var (
+	extensibleType = reflect.TypeFor[Extensible]()
+
 	passageType = reflect.TypeFor[Passage]()
 
 	textType = reflect.TypeFor[encoding.TextUnmarshaler]()
@@ -131,11 +141,27 @@ func (b *binder) structure(path string, node ast.Node, dst reflect.Value) error 
 		return err
 	}
 	fields := fieldsOf(dst.Type())
+	var extra Extensible
+	names := slices.Collect(maps.Keys(fields))
+	if dst.CanAddr() && dst.Addr().Type().Implements(extensibleType) {
+		extra = dst.Addr().Interface().(Extensible)
+		names = append(names, extra.ExtraKeys()...)
+	}
 	for _, e := range entries {
 		key := e.Key.GetToken().Value
 		index, ok := fields[key]
-		if !ok {
-			return b.bad(e.Key, join(path, key), "unknown key", wantKey(key, fields))
+		switch {
+		case !slices.Contains(names, key):
+			return b.bad(e.Key, join(path, key), "unknown key", wantKey(key, names))
+		case !ok:
+			var text *string
+			if err := b.value(join(path, key), e.Value, reflect.ValueOf(&text).Elem()); err != nil {
+				return err
+			}
+			if text != nil {
+				extra.SetExtra(key, *text)
+			}
+			continue
 		}
 		if err := b.value(join(path, key), e.Value, dst.FieldByIndex(index)); err != nil {
 			return err

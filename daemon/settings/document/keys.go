@@ -1,7 +1,6 @@
 package document
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,8 +23,8 @@ func fieldsOf(t reflect.Type) map[string][]int {
 }
 
 // wantKey says which key was probably meant, and which there are.
-func wantKey(key string, fields map[string][]int) string {
-	names := slices.Sorted(maps.Keys(fields))
+func wantKey(key string, names []string) string {
+	slices.Sort(names)
 	all := "one of " + strings.Join(names, ", ")
 	if near := suggest.Nearest(key, names); near != "" {
 		return "probably " + near + "; " + all

@@ -115,7 +115,7 @@ func network(s *settings.Settings) *ctxswitch.Network {
 // suspension is where to vjobs are suspended: what the settings say, or what suits their
 // policy.
 func suspension(s *settings.Settings) (decide.Suspension, error) {
-	p, err := queue.ByName(s.Policy.Name)
+	p, err := queue.New(s.Policy.Name, nil)
 	if err != nil {
 		return decide.ToDisk, err
 	}

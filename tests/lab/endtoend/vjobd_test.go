@@ -74,7 +74,7 @@ func labSettings(l *lab.Lab, dir string) (settings.Settings, error) {
 	c := l.Config()
 	s.State, s.Listen.Socket = filepath.Join(dir, "state"), filepath.Join(dir, "sock")
 	s.Driver = "libvirt"
-	s.Policy.Needs = "reserved" // so that tests know what fits
+	s.Policy.Parameters["needs"] = "reserved" // so that tests know what fits
 	s.Timing.Tick.Duration, s.Timing.Backoff.Duration = time.Second, time.Second
 	s.Timing.Rest.Duration = 100 * time.Millisecond
 	s.Limits.ImageMargin.MiB = 1

@@ -1,0 +1,85 @@
+package ordering
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+)
+
+// watch tells whether time alone, or use, has made the last decision out of date.
+type watch struct {
+	seen         []cluster.VJobID // the order of the last decision
+	maybeChanged bool             // the order may have changed
+	changed      bool             // it has, or a quota has
+	nextAging    time.Time        // next change of a priority by time; zero: none
+	nextQuota    time.Time        // next change of a quota; zero: none
+	hour         time.Time        // of the last cleaning
+}
+
+// minInterval is the least time between two checks of the order: priorities may change more often than
+// matters.
+const minInterval = time.Second
+
+// Order returns the vjobs in order. The result is valid until the next call; callers must not change it.
+func (d *Order) Order(now time.Time) []cluster.VJobID {
+	w := &d.watch
+	d.updateFactors()
+	w.maybeChanged = w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging)
+	if d.factorsChanged {
+		d.factorsChanged = false
+		for _, e := range d.jobs {
+			if e.rank.FairShare != e.account.factor {
+				e.rank.FairShare = e.account.factor
+				d.sorter.Put(e.rank)
+			}
+		}
+	}
+	order := d.sorter.Order(now)
+	if w.nextAging = d.sorter.Next(now); !w.nextAging.IsZero() && w.nextAging.Sub(now) < minInterval {
+		w.nextAging = now.Add(minInterval)
+	}
+	return order
+}
+
+// Decided records that a decision used the order and the quotas of an instant: [Order.Stirs] compares with
+// these.
+func (d *Order) Decided(now time.Time) {
+	w := &d.watch
+	w.seen = append(w.seen[:0], d.Order(now)...)
+	w.maybeChanged, w.changed = false, false
+	if w.nextQuota.IsZero() || !now.Before(w.nextQuota) {
+		w.nextQuota, _ = d.rules.Quotas.Next(now)
+	}
+	if hour := now.Truncate(time.Hour); !hour.Equal(w.hour) {
+		w.hour = hour
+		d.forget(now)
+	}
+}
+
+// Stirs reports whether time or use has changed the order or a quota since the last decision. Without a
+// change it is cheap.
+func (d *Order) Stirs(now time.Time) bool {
+	w := &d.watch
+	if w.changed {
+		return true
+	}
+	d.updateFactors()
+	if w.changed = !w.nextQuota.IsZero() && !now.Before(w.nextQuota); w.changed {
+		return true
+	}
+	if w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging) {
+		w.changed = !slices.Equal(d.Order(now), w.seen)
+		w.maybeChanged = false
+	}
+	return w.changed
+}
+
+// Next returns when time may have changed something; zero: never.
+func (d *Order) Next() time.Time {
+	w := &d.watch
+	if w.nextAging.IsZero() || !w.nextQuota.IsZero() && w.nextQuota.Before(w.nextAging) {
+		return w.nextQuota
+	}
+	return w.nextAging
+}

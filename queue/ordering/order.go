@@ -1,0 +1,159 @@
+package ordering
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue/fairshare"
+	"vjob/queue/multifactor"
+	"vjob/queue/quota"
+)
+
+// Order keeps vjobs in the order of the rules, and the use that counts for it. Changes are incremental.
+// It belongs to one goroutine.
+type Order struct {
+	rules      Rules
+	total      cluster.Resources // of the cluster
+	sorter     *multifactor.Sorter
+	hysteresis multifactor.Hysteresis
+	shares     *fairshare.Tree
+	ledger     quota.Ledger
+
+	jobs           map[cluster.VJobID]*entry
+	accounts       map[string]*account // of these vjobs, by path
+	charged        bool                // use has changed since the last updateFactors
+	factorsChanged bool                // a factor differs from the one in the sorter
+	watch          watch
+}
+
+// entry is a vjob as it is ranked.
+type entry struct {
+	who     quota.Who
+	account *account
+	need    cluster.Resources // reserved
+	rank    multifactor.Job
+	// Inner: it runs inside a container.
+	inner bool
+}
+
+// account is an account with vjobs.
+type account struct {
+	path   fairshare.Path
+	factor float64 // as ranks have it
+	vjobs  int
+}
+
+// NewDesk returns an order without vjobs. It panics if the rules are wrong: callers check them.
+func NewDesk(r Rules) *Order {
+	line, err := multifactor.NewSorter(r.Rank)
+	if err != nil {
+		panic(err)
+	}
+	shares, err := fairshare.New(r.Shares)
+	if err != nil {
+		panic(err)
+	}
+	return &Order{
+		rules: r, sorter: line, hysteresis: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
+		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*account{},
+	}
+}
+
+// SetTotal sets the resources of the whole cluster.
+func (d *Order) SetTotal(total cluster.Resources) {
+	if d.total == total {
+		return
+	}
+	d.total = total
+	for _, e := range d.jobs {
+		e.rank.Size = d.size(e.need)
+		d.sorter.Put(e.rank)
+	}
+}
+
+// size returns the share of the cluster that a vjob needs, of its scarcest resource.
+func (d *Order) size(need cluster.Resources) (part float64) {
+	if d.total.CPU > 0 {
+		part = float64(need.CPU) / float64(d.total.CPU)
+	}
+	if d.total.Memory > 0 {
+		part = max(part, float64(need.Memory)/float64(d.total.Memory))
+	}
+	return part
+}
+
+// Put adds a vjob, or updates whether it runs or is under way to.
+func (d *Order) Put(j *cluster.VJob, runs bool) {
+	e, known := d.jobs[j.ID]
+	switch {
+	case !known:
+		e = d.newEntry(j)
+		d.jobs[j.ID] = e
+	case e.rank.Runs == runs:
+		return
+	}
+	e.rank.Runs = runs
+	d.sorter.Put(e.rank)
+}
+
+func (d *Order) newEntry(j *cluster.VJob) *entry {
+	who := d.rules.Who(j)
+	path := accountPath(who.User, who.Project)
+	name := path.String()
+	h, known := d.accounts[name]
+	if !known {
+		h = &account{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
+		d.accounts[name] = h
+	}
+	h.vjobs++
+	need := j.Reserved()
+	return &entry{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Job{
+		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
+		Queue: d.rules.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
+	}}
+}
+
+// Drop removes a vjob; an unknown one is ignored.
+func (d *Order) Drop(id cluster.VJobID) {
+	e, known := d.jobs[id]
+	if !known {
+		return
+	}
+	delete(d.jobs, id)
+	d.sorter.Drop(id)
+	if e.account.vjobs--; e.account.vjobs == 0 {
+		delete(d.accounts, e.account.path.String())
+	}
+}
+
+// Len returns the number of vjobs.
+func (d *Order) Len() int { return len(d.jobs) }
+
+// VJobs calls a function with each of them, in any order; it may drop vjobs.
+func (d *Order) VJobs(each func(cluster.VJobID)) {
+	for id := range d.jobs {
+		each(id)
+	}
+}
+
+// Rank returns the priority of a vjob at an instant and its parts; false if it is unknown.
+func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bool) {
+	return d.sorter.Priority(id, now)
+}
+
+// Suppose returns the priority that an unknown vjob would have.
+func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
+	who := d.rules.Who(j)
+	path := accountPath(who.User, who.Project)
+	factor := d.shares.Factor(path)
+	if h, known := d.accounts[path.String()]; known {
+		factor = h.factor
+	}
+	return d.rules.Rank.Of(&multifactor.Job{
+		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
+		Queue: d.rules.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
+	}, now)
+}
+
+// Ledger returns the CPU time that was used, for quotas. Callers must not change it.
+func (d *Order) Ledger() *quota.Ledger { return &d.ledger }

@@ -1,0 +1,122 @@
+package ordering
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/queue"
+)
+
+// Queue is a queue of submissions: a priority, a policy, and limits on single vjobs.
+type Queue struct {
+	Name     string
+	Priority int // 0 or more; larger ones first
+	Policy   queue.Policy
+	// Limits on one vjob; 0 is no limit.
+	VMs      int
+	CPU      cluster.MilliCPU
+	Memory   cluster.MiB
+	Walltime time.Duration // with a limit, a vjob must have a walltime
+}
+
+// Queues are the queues of a cluster. They do not change.
+type Queues struct {
+	queues      []Queue // larger priorities first, then by name
+	defaultName string
+}
+
+// NewQueues checks the queues; defaultName is the queue of submissions that name none.
+func NewQueues(queues []Queue, defaultName string) (*Queues, error) {
+	if len(queues) == 0 {
+		return nil, cluster.BadField("queues", "[]", "at least one queue")
+	}
+	for i := range queues {
+		q, field := &queues[i], fmt.Sprintf("queues[%d]", i)
+		switch {
+		case strings.TrimSpace(q.Name) == "":
+			return nil, cluster.BadField(field+".name", q.Name, "a name")
+		case slices.ContainsFunc(queues[:i], func(o Queue) bool { return o.Name == q.Name }):
+			return nil, cluster.BadField(field+".name", q.Name, "a name that no other queue has")
+		case q.Priority < 0:
+			return nil, cluster.BadField(field+".priority", q.Priority, "0 or more")
+		case q.VMs < 0 || q.CPU < 0 || q.Memory < 0 || q.Walltime < 0:
+			return nil, cluster.BadField(field, "a limit below 0", "limits of 0 or more; 0 for no limit")
+		case q.Policy.Traits().Needs != queues[0].Policy.Traits().Needs:
+			return nil, cluster.BadField(field+".policy", q.Policy.Name(), fmt.Sprintf(
+				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
+		}
+	}
+	l := &Queues{queues: slices.Clone(queues), defaultName: defaultName}
+	slices.SortFunc(l.queues, func(a, b Queue) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
+	})
+	if l.find(defaultName) == nil {
+		return nil, cluster.BadField("default_queue", defaultName, "one of "+strings.Join(l.Names(), ", "))
+	}
+	return l, nil
+}
+
+func (l *Queues) find(name string) *Queue {
+	i := slices.IndexFunc(l.queues, func(q Queue) bool { return q.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &l.queues[i]
+}
+
+// Names returns the names of the queues, larger priorities first.
+func (l *Queues) Names() []string {
+	names := make([]string, len(l.queues))
+	for i := range l.queues {
+		names[i] = l.queues[i].Name
+	}
+	return names
+}
+
+// Route returns the queue of that name, or the default one for "".
+func (l *Queues) Route(name string) (*Queue, error) {
+	if name == "" {
+		name = l.defaultName
+	}
+	if q := l.find(name); q != nil {
+		return q, nil
+	}
+	return nil, cluster.BadField("queue", name, "one of "+strings.Join(l.Names(), ", "))
+}
+
+// Of returns the queue of a vjob that was submitted to that name: the default one if that is gone or "".
+func (l *Queues) Of(name string) *Queue {
+	if q := l.find(name); q != nil {
+		return q
+	}
+	return l.find(l.defaultName)
+}
+
+// Factor returns the priority of a queue relative to the largest, from 0 to 1.
+func (l *Queues) Factor(name string) float64 {
+	q := l.Of(name)
+	if q.Priority == 0 {
+		return 0
+	}
+	return float64(q.Priority) / float64(l.queues[0].Priority)
+}
+
+// Admit returns why a vjob is too large for the queue, if it is.
+func (q *Queue) Admit(vms int, needs cluster.Resources, walltime time.Duration) error {
+	where := " in queue " + q.Name
+	switch {
+	case q.VMs > 0 && vms > q.VMs:
+		return cluster.BadField("vms", vms, fmt.Sprintf("at most %d VMs%s", q.VMs, where))
+	case q.CPU > 0 && needs.CPU > q.CPU:
+		return cluster.BadField("vms", needs.CPU.String()+" CPU", fmt.Sprintf("at most %s CPU%s", q.CPU, where))
+	case q.Memory > 0 && needs.Memory > q.Memory:
+		return cluster.BadField("vms", needs.Memory, fmt.Sprintf("at most %s%s", q.Memory, where))
+	case q.Walltime > 0 && (walltime == 0 || walltime > q.Walltime):
+		return cluster.BadField("walltime_seconds", walltime, fmt.Sprintf("more than 0 and at most %s%s", q.Walltime, where))
+	}
+	return nil
+}

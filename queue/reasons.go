@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+
+	"vjob/cluster"
+)
+
+// position returns the position of the next waiting vjob: "3rd in line behind 12 and 15".
+func (w *scan) position() string {
+	place := Ordinal(len(w.waiting)+1) + " in line"
+	if len(w.waiting) == 0 {
+		return place
+	}
+	return place + " behind " + w.list(w.waiting)
+}
+
+// earlierRunning names the vjobs before the i-th that are to run.
+func (w *scan) earlierRunning(i int) string {
+	var before []int
+	for k := range i {
+		if w.runs[k] {
+			before = append(before, k)
+		}
+	}
+	if len(before) == 0 {
+		return "what is under way"
+	}
+	return w.list(before)
+}
+
+// preemptors returns the vjobs for which vjob i makes room: the earlier ones that are to start.
+func (w *scan) preemptors(i int) (list []cluster.VJobRef) {
+	for k := range i {
+		if j := &w.jobs[k]; w.runs[k] && j.State.Ready() {
+			list = append(list, j.Ref())
+		}
+	}
+	return list
+}
+
+// maxListed is how many vjobs a reason names before it only counts.
+const maxListed = 3
+
+// list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
+func (w *scan) list(indices []int) string {
+	rest := 0
+	if len(indices) > maxListed {
+		rest = len(indices) - maxListed
+		indices = indices[:maxListed]
+	}
+	names := make([]string, len(indices))
+	for i, k := range indices {
+		names[i] = w.jobs[k].ID.String()
+	}
+	last := names[len(names)-1]
+	switch {
+	case rest > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
+	case len(names) == 1:
+		return last
+	default:
+		return strings.Join(names[:len(names)-1], ", ") + " and " + last
+	}
+}
+
+// Ordinal is "1st", "2nd", "3rd", "11th".
+func Ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
+
+// WhyHeld returns that a vjob is held, and by which user or why if known: "is held by ann".
+func WhyHeld(j *cluster.VJob) string {
+	if j.Hold.Kind == cluster.CauseOrder {
+		return "is " + j.Hold.Text + " by " + j.Hold.By
+	}
+	return "is held" + j.Hold.Clause(j.State)
+}
