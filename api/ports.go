@@ -62,7 +62,7 @@ type Scheduler interface {
 	// Suppose says what would be decided if things were otherwise.
 	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
 	// Standing is how queues, quotas and shares stand now.
-	Standing(ctx context.Context) (ordering.Standing, error)
+	Standing(ctx context.Context) (ordering.Status, error)
 	// Foresee tells the schedule as it is going to be.
 	Foresee(ctx context.Context) (scheduler.Foreseen, error)
 	// Snapshot is the latest state of the loop; nil before there is one.

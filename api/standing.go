@@ -37,7 +37,7 @@ func (s *Server) listQueues(c *gin.Context, _ Subject) error {
 	list := wire.QueueList{Queues: make([]wire.Queue, len(now.Queues))}
 	for i, q := range now.Queues {
 		list.Queues[i] = wire.Queue{
-			Name: q.Name, Priority: q.Priority, Policy: q.Policy.Name(), Default: q.Standard,
+			Name: q.Name, Priority: q.Priority, Policy: q.Policy.Name(), Default: q.Default,
 			MostVMs: q.VMs, MostCPUMilli: int64(q.CPU), MostMemoryMiB: int64(q.Memory),
 			WalltimeSeconds: int64(q.Walltime / time.Second), Running: q.Running, Waiting: q.Waiting,
 		}
@@ -53,7 +53,7 @@ func (s *Server) listQuotas(c *gin.Context, who Subject) error {
 	}
 	list := wire.QuotaList{Quotas: []wire.Quota{}}
 	for i := range now.Quotas {
-		if q := &now.Quotas[i]; who.mayKnowOf(q.Who.User) {
+		if q := &now.Quotas[i]; who.mayKnowOf(q.Association.User) {
 			list.Quotas = append(list.Quotas, wireQuota(q))
 		}
 	}
@@ -66,9 +66,9 @@ func (who Subject) mayKnowOf(user string) bool {
 	return user == "" || own == "" || user == own
 }
 
-func wireQuota(q *quota.Standing) wire.Quota {
+func wireQuota(q *quota.Status) wire.Quota {
 	w := wire.Quota{
-		Name: q.Name, Window: q.Window, Until: instant(q.Until), User: q.Who.User, Project: q.Who.Project, Queue: q.Who.Queue,
+		Name: q.Name, Window: q.Window, Until: instant(q.Until), User: q.Association.User, Project: q.Association.Project, Queue: q.Association.Queue,
 		VMs: measure(q, quota.VMs, 1), CPUMilli: measure(q, quota.CPU, 1), MemoryMiB: measure(q, quota.Memory, 1),
 		CPUSeconds: measure(q, quota.CPUTime, 1000),
 	}
@@ -79,7 +79,7 @@ func wireQuota(q *quota.Standing) wire.Quota {
 }
 
 // measure is one limit of a quota in a larger unit; nil where there is none now.
-func measure(q *quota.Standing, m quota.Measure, unit int64) *wire.Measure {
+func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 	limit, limited := q.Limits[m]
 	if !limited {
 		return nil
@@ -97,7 +97,7 @@ func (s *Server) listShares(c *gin.Context, who Subject) error {
 	for _, a := range now.Shares {
 		if who.mayKnowOf(a.User) {
 			list.Shares = append(list.Shares, wire.Share{
-				Account: a.Path.String(), Share: a.Share, Part: a.Part, Used: a.Used, Taken: a.Taken, Factor: a.Factor,
+				Account: a.Path.String(), Share: a.Share, Part: a.Fraction, Used: a.Used, Taken: a.Taken, Factor: a.Factor,
 			})
 		}
 	}

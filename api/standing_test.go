@@ -17,25 +17,25 @@ import (
 )
 
 // Standing is that of two vjobs: alice's of physics runs, and bob's waits.
-func (l *loop) Standing(context.Context) (ordering.Standing, error) {
-	rules := ordering.Plain(queue.FirstFit{})
+func (l *loop) Standing(context.Context) (ordering.Status, error) {
+	rules := ordering.DefaultRules(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},
 		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 36_000_000})},
 	}, rules.Queues.Names())
 	if err != nil {
-		return ordering.Standing{}, err
+		return ordering.Status{}, err
 	}
 	rules.Quotas = book
 	vm := cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}}
 	alices := &cluster.VJob{ID: 1, Owner: "alice", VMs: []cluster.VM{vm}, Terms: cluster.Terms{Project: "physics"}}
-	desk := ordering.NewDesk(rules)
+	desk := ordering.NewOrder(rules)
 	desk.Put(alices, true)
 	desk.Put(&cluster.VJob{ID: 2, Owner: "bob", VMs: []cluster.VM{vm}}, false)
 	desk.Charge(1, epoch, time.Hour, 0)
 	tally := book.Tally(epoch, nil)
-	tally.Count(&quota.Job{ID: 1, Who: rules.Who(alices), VMs: 1, Need: alices.Reserved()})
-	return desk.Standing(epoch, tally), nil
+	tally.Count(&quota.Job{ID: 1, Association: rules.Association(alices), VMs: 1, Need: alices.Reserved()})
+	return desk.Status(epoch, tally), nil
 }
 
 func same(t *testing.T, what string, got, want any) {

@@ -17,19 +17,23 @@ func TestCauses(t *testing.T) {
 		ann   string // what the user ann reads
 	}{
 		{
-			cluster.Suspended, cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{high}, Short: short},
+			cluster.Suspended,
+			cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{high}, Short: short},
 			" to make room for 3 high (bob): 4 CPU short", " to make room for a vjob of another user: 4 CPU short",
 		},
 		{
-			cluster.Suspended, cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{high, own, high, own, own}},
+			cluster.Suspended,
+			cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{high, own, high, own, own}},
 			" to make room for 3 high (bob), 4 low (ann), 3 high (bob) and 2 more", " to make room for 4 low, 4 low, 4 low and 2 more",
 		},
 		{
-			cluster.Waiting, cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{own}},
+			cluster.Waiting,
+			cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{own}},
 			": it was ended to make room for 4 low (ann); it starts anew later", ": it was ended to make room for 4 low; it starts anew later",
 		},
 		{
-			cluster.Suspended, cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{high}, Text: "at 14:00"},
+			cluster.Suspended,
+			cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{high}, Text: "at 14:00"},
 			" to make room for the reservation of 3 high (bob) at 14:00", " to make room for the reservation of a vjob of another user at 14:00",
 		},
 		{cluster.Running, cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{"n1", "n2"}}, ": nodes n1 and n2 are drained", ": nodes n1 and n2 are drained"},

@@ -22,14 +22,14 @@ type DynamicEASY struct {
 
 var _ Policy = DynamicEASY{}
 
-// DefaultCalm is the default MinRun and Patience of [DynamicEASY]: twenty times what suspending
+// DefaultMinRun is the default MinRun and Patience of [DynamicEASY]: twenty times what suspending
 // and resuming a VM of 1 GiB takes on the hosts of the thesis. On real logs it halves the
 // suspensions compared to five minutes, at equal response times.
-const DefaultCalm = 30 * time.Minute
+const DefaultMinRun = 30 * time.Minute
 
 var dynamicEASYParameters = []Parameter{
 	needsParameter(Assumed), // a vjob that turns out to need more is left alone for MinRun
-	minRunParameter.With(DefaultCalm.String()), patienceParameter.With(DefaultCalm.String()),
+	minRunParameter.With(DefaultMinRun.String()), patienceParameter.With(DefaultMinRun.String()),
 	{Name: "due", Default: "1", Lenient: true, Parse: numberBetween("due", 0, 1000)},
 }
 

@@ -13,10 +13,10 @@ type FirstFit struct {
 	// switches would be wasted. It does not apply if an earlier vjob had waited for as long
 	// when this one started.
 	MinRun time.Duration
-	// Settle is how long a vjob that was started or resumed is suspended only for those of a
+	// Hysteresis is how long a vjob that was started or resumed is suspended only for those of a
 	// higher priority or level, or that have waited for as long: observed use changes from
 	// one second to the next.
-	Settle time.Duration
+	Hysteresis time.Duration
 	// Patience is how long a vjob waits for capacity that becomes free by itself before others
 	// are suspended for it, so that each switch pays.
 	Patience time.Duration
@@ -26,11 +26,11 @@ var _ Policy = FirstFit{}
 
 var firstFitParameters = []Parameter{
 	publishedAssumed(needsParameter(Observed)), minRunParameter, patienceParameter,
-	{Name: "settle", Default: Settling.String(), Published: "0s"},
+	{Name: "settle", Default: DefaultHysteresis.String(), Published: "0s"},
 }
 
 func newFirstFit(a arguments) Policy {
-	return FirstFit{Count: a.needs(), MinRun: a.duration("min_run"), Settle: a.duration("settle"), Patience: a.duration("patience")}
+	return FirstFit{Count: a.needs(), MinRun: a.duration("min_run"), Hysteresis: a.duration("settle"), Patience: a.duration("patience")}
 }
 
 // publishedAssumed sets the count of thesis §6.1.2 for replays without settings.
@@ -55,7 +55,7 @@ func (f FirstFit) Select(m *Input) []Verdict {
 	verdicts := m.inOrder(order, choose)
 	for i := range verdicts {
 		if j, v := &m.Jobs[i], &verdicts[i]; f.startedRecently(j, m.Now) && v.Again.IsZero() {
-			v.Again = j.Since.Add(f.Settle)
+			v.Again = j.Since.Add(f.Hysteresis)
 		}
 	}
 	return verdicts

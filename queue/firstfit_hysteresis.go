@@ -8,9 +8,9 @@ import (
 	"vjob/cluster"
 )
 
-// Settling is the Settle of [FirstFit] in settings: what it takes to suspend and resume a VM of
+// DefaultHysteresis is the Settle of [FirstFit] in settings: what it takes to suspend and resume a VM of
 // 1 GiB on the hosts of the thesis.
-const Settling = time.Minute
+const DefaultHysteresis = time.Minute
 
 // grade compares vjobs for which no other waits: level, then priority.
 type grade struct{ level, priority int }
@@ -56,12 +56,12 @@ func (f FirstFit) hysteresisOrder(m *Input) []int {
 
 // startedRecently reports whether a vjob runs since less than Settle.
 func (f FirstFit) startedRecently(j *Job, now time.Time) bool {
-	return j.State == cluster.Running && !j.Busy && now.Sub(j.Since) < f.Settle
+	return j.State == cluster.Running && !j.Busy && now.Sub(j.Since) < f.Hysteresis
 }
 
 // queuedRecently reports whether a vjob waits since less than Settle.
 func (f FirstFit) queuedRecently(j *Job, now time.Time) bool {
-	return j.State.Ready() && !j.Busy && now.Sub(j.waitingSince()) < f.Settle
+	return j.State.Ready() && !j.Busy && now.Sub(j.waitingSince()) < f.Hysteresis
 }
 
 // waitingSince returns since when a waiting vjob waits.

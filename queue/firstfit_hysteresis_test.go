@@ -34,7 +34,7 @@ func TestHysteresis(t *testing.T) {
 			decide := func(p queue.FirstFit) []queue.Verdict {
 				return p.Select(&queue.Input{Now: now, Jobs: jobs, Capacity: func() queue.Capacity { return &sums{free: total, need: need} }})
 			}
-			plain, verdicts := decide(queue.FirstFit{}), decide(queue.FirstFit{Settle: time.Minute})
+			plain, verdicts := decide(queue.FirstFit{}), decide(queue.FirstFit{Hysteresis: time.Minute})
 			before := 0 // needs of earlier vjobs that keep running
 			for i, v := range verdicts {
 				j := &jobs[i]

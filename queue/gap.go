@@ -7,28 +7,28 @@ import (
 	"vjob/cluster"
 )
 
-// Apart adds a gap after the walltime of each vjob: its capacity counts as taken for that long.
+// WithGap adds a gap after the walltime of each vjob: its capacity counts as taken for that long.
 // A gap is a safety margin of the forecast only. When a vjob ends early, others start at once.
 // OAR leaves 61 s.
-type Apart struct {
+type WithGap struct {
 	Policy
 	Gap time.Duration
 }
 
-var _ Policy = Apart{}
+var _ Policy = WithGap{}
 
 // Traits are those of the policy, with the gap.
-func (a Apart) Traits() Traits {
+func (a WithGap) Traits() Traits {
 	t := a.Policy.Traits()
 	t.Gap = max(0, a.Gap)
 	return t
 }
 
 // For is the policy of a vjob, with the gap.
-func (a Apart) For(j *cluster.VJob) Policy { return Apart{For(a.Policy, j), a.Gap} }
+func (a WithGap) For(j *cluster.VJob) Policy { return WithGap{For(a.Policy, j), a.Gap} }
 
 // Select asks the policy with each vjob longer by the gap.
-func (a Apart) Select(m *Input) []Verdict {
+func (a WithGap) Select(m *Input) []Verdict {
 	if a.Gap <= 0 {
 		return a.Policy.Select(m)
 	}

@@ -171,14 +171,14 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 	}
 }
 
-// Ends reports whether a vjob is ended, and starts anew later, where others are suspended.
-func Ends(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
+// IsEnded reports whether a vjob is ended, and starts anew later, where others are suspended.
+func IsEnded(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
 
 // describeEnds replaces "suspended" by "ended" in the reasons of vjobs that are ended.
 func describeEnds(m *Input, verdicts []Verdict) []Verdict {
 	for i := range verdicts {
 		j, v := &m.Jobs[i], &verdicts[i]
-		if v.Target != Suspend || j.Busy || !Ends(j.VJob) {
+		if v.Target != Suspend || j.Busy || !IsEnded(j.VJob) {
 			continue
 		}
 		if rest, suspended := strings.CutPrefix(v.Reason, "suspended"); suspended {

@@ -4,7 +4,7 @@
 //
 // Each policy has a file of its own and a line in the table of registry.go. scan.go holds what
 // policies share, hysteresis.go what keeps them from suspensions that do not pay, and estimate.go
-// the estimated starts. [Preemptible] and [Apart] wrap any policy.
+// the estimated starts. [Preemptible] and [WithGap] wrap any policy.
 //
 // The packages below are the rest of the queue: ordering and, for its factors, multifactor,
 // fairshare and quota; reservation; and availability and forecast, capacity over time.
@@ -39,7 +39,7 @@ type Job struct {
 	// NonPreemptible is why a running vjob cannot be suspended now, such as missing space for its
 	// images; "" if it can. It keeps its capacity even if it is held.
 	NonPreemptible string
-	// Gap is how long its capacity counts as taken after its walltime; see [Apart].
+	// Gap is how long its capacity counts as taken after its walltime; see [WithGap].
 	Gap time.Duration
 	// Fixed is a verdict that the policy must return; may be nil.
 	Fixed *Verdict

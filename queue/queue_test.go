@@ -224,9 +224,9 @@ func TestParameters(t *testing.T) {
 		want  queue.Policy
 	}{
 		{"easy", queue.Values{"quantum": "1h"}, queue.EASY{}},
-		{"firstfit", nil, queue.FirstFit{Count: queue.Observed, Settle: queue.Settling}},
-		{"firstfit", queue.Values{"needs": "predicted", "min_run": "90s", "settle": "1h"}, queue.FirstFit{Count: queue.Predicted, MinRun: 90 * time.Second, Settle: queue.Settling}},
-		{"dynamic-easy", queue.Values{"needs": "", "min_run": "0s", "due": "0"}, queue.DynamicEASY{Count: queue.Assumed, MinRun: queue.DefaultCalm, Patience: queue.DefaultCalm}},
+		{"firstfit", nil, queue.FirstFit{Count: queue.Observed, Hysteresis: queue.DefaultHysteresis}},
+		{"firstfit", queue.Values{"needs": "predicted", "min_run": "90s", "settle": "1h"}, queue.FirstFit{Count: queue.Predicted, MinRun: 90 * time.Second, Hysteresis: queue.DefaultHysteresis}},
+		{"dynamic-easy", queue.Values{"needs": "", "min_run": "0s", "due": "0"}, queue.DynamicEASY{Count: queue.Assumed, MinRun: queue.DefaultMinRun, Patience: queue.DefaultMinRun}},
 		{"timeslices", queue.Values{"quantum": "0.5d"}, queue.TimeSlices{Count: queue.Observed, Quantum: 12 * time.Hour}},
 	} {
 		if p, err := queue.New(c.name, c.given); err != nil || p != c.want {

@@ -43,7 +43,7 @@ func TestStarvation(t *testing.T) {
 		{queue.Conservative{}, longest},
 		{queue.FirstFit{}, 0},
 		{queue.FirstFit{MinRun: 20 * time.Second}, 40 * time.Second},
-		{queue.FirstFit{Settle: 20 * time.Second}, 20 * time.Second},
+		{queue.FirstFit{Hysteresis: 20 * time.Second}, 20 * time.Second},
 		{queue.FirstFit{Patience: 30 * time.Second}, 30 * time.Second},
 		{queue.DynamicEASY{}, 0},
 		{queue.DynamicEASY{MinRun: 20 * time.Second}, 40 * time.Second},

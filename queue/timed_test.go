@@ -168,7 +168,7 @@ func TestTimed(t *testing.T) {
 		},
 		{
 			"conservative with OAR's gap: starts are after the gap and before bookings",
-			queue.Apart{Policy: queue.Conservative{}, Gap: 61 * time.Second},
+			queue.WithGap{Policy: queue.Conservative{}, Gap: 61 * time.Second},
 			[]string{"1 running 2 60m ran 20m", "2 waiting 4 60m", "3 waiting 2 39m", "4 waiting 2 40m", "5 waiting 4 -"},
 			[]string{
 				"run - runs",

@@ -16,7 +16,7 @@ import (
 
 // openDesk is the desk with the vjobs and the charges of the journal.
 func openDesk(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Order {
-	desk := ordering.NewDesk(*rules)
+	desk := ordering.NewOrder(*rules)
 	for _, c := range loaded.Charges {
 		desk.Restore(ordering.Usage(c))
 	}
@@ -64,7 +64,7 @@ func (c *Core) arrange(reports []execute.Report) []execute.Report {
 		})
 	}
 	ordered := make([]execute.Report, 0, len(reports))
-	for _, id := range c.order.Order(c.now) {
+	for _, id := range c.order.Sorted(c.now) {
 		i, _ := place(id)
 		ordered = append(ordered, reports[i])
 	}
@@ -81,8 +81,8 @@ func (c *Core) capacity() (sum cluster.Resources) {
 }
 
 // Standing is how queues, quotas and shares stand now.
-func (c *Core) Standing(now time.Time) ordering.Standing {
+func (c *Core) Standing(now time.Time) ordering.Status {
 	c.now = now
 	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.order.Ledger(), now)
-	return c.order.Standing(now, tally)
+	return c.order.Status(now, tally)
 }

@@ -231,7 +231,7 @@ func (c *Core) wake(next time.Time) time.Time {
 
 // changed reports whether something has changed since the last decision: what the
 // executor has, or by time alone the order of the vjobs or a quota.
-func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.order.Stirs(c.now) }
+func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.order.Changed(c.now) }
 
 // stale reports whether the last decision may be another by now: something has changed, or
 // the time has come for which it asked.

@@ -39,12 +39,12 @@ func foresee(now time.Time, scenes []*decide.Scene) Foreseen {
 	for _, s := range scenes[1:] {
 		inside[s.Inside] = s
 	}
-	own := forecast.Of(&whole.Scene)
+	own := forecast.Compute(&whole.Scene)
 	f.Use = own.Use
 	for i, job := range whole.VJobs {
 		f.VJobs, f.Jobs, f.Bars = append(f.VJobs, job), append(f.Jobs, whole.Jobs[i]), append(f.Bars, own.Bars[i])
 		if s := inside[job.ID]; s != nil {
-			f.VJobs, f.Jobs, f.Bars = append(f.VJobs, s.VJobs...), append(f.Jobs, s.Jobs...), append(f.Bars, forecast.Of(&s.Scene).Bars...)
+			f.VJobs, f.Jobs, f.Bars = append(f.VJobs, s.VJobs...), append(f.Jobs, s.Jobs...), append(f.Bars, forecast.Compute(&s.Scene).Bars...)
 		}
 	}
 	return f

@@ -73,7 +73,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, l := settings(), state(8, 0)
-	rules := ordering.Plain(queue.FCFS{})
+	rules := ordering.DefaultRules(queue.FCFS{})
 	rules.Queues = list
 	set.Policy, set.Arrangement = rules.Policy(), &rules
 	l.VJobs[0].Walltime, l.VJobs[1].Walltime = 30*time.Minute, time.Hour
@@ -109,7 +109,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 func TestForeseeCPUTime(t *testing.T) {
 	set := settings()
 	set.Policy = queue.EASY{}
-	rules := ordering.Plain(set.Policy)
+	rules := ordering.DefaultRules(set.Policy)
 	book, err := quota.New([]quota.Quota{{
 		Name: "hours", User: quota.Each, Within: 24 * time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 6 * 3_600_000}),
 	}}, rules.Queues.Names())

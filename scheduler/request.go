@@ -183,7 +183,7 @@ func (*Loop) CheckPrices(_ context.Context, text string) error {
 }
 
 // Standing is how queues, quotas and shares stand now.
-func (l *Loop) Standing(ctx context.Context) (s ordering.Standing, err error) {
+func (l *Loop) Standing(ctx context.Context) (s ordering.Status, err error) {
 	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
 	return s, err
 }

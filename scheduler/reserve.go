@@ -73,13 +73,13 @@ func (c *Core) confirm(s *admission.Submission) error {
 			}
 			r.Others = append(r.Others, b)
 		case job.Reservation.IsZero() && runs && c.settings.Keeps(job.VJob):
-			r.Kept = append(r.Kept, job)
+			r.NonPreemptible = append(r.NonPreemptible, job)
 		}
 	}
 	job := s.VJob(last + 1)
 	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
-	r.Power, r.Turn = p.Power(job, c.nodePower != nil), p.Turn
-	r.Room = p.Places(job)
+	r.Power, r.NextChange = p.Power(job, c.nodePower != nil), p.Turn
+	r.Capacity = p.Places(job)
 	return r.Confirm()
 }
 

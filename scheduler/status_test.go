@@ -21,16 +21,19 @@ func TestWhy(t *testing.T) {
 		viewer, reads string
 	}{
 		{
-			scheduler.VJobStatus{State: cluster.Suspended, Cause: preempted, Place: 1, Start: resumes, Reason: "waits: needs 4 CPU more; 1st in line"}, "",
+			scheduler.VJobStatus{State: cluster.Suspended, Cause: preempted, Place: 1, Start: resumes, Reason: "waits: needs 4 CPU more; 1st in line"},
+			"",
 			"suspended 14:02 to make room for 3 high (bob): 4 CPU short; 1st in line, resumes 15:10 at the latest",
 		},
 		{
-			scheduler.VJobStatus{State: cluster.Suspended, Cause: preempted, Place: 1, Reason: "waits: needs 4 CPU more; 1st in line"}, "ann",
+			scheduler.VJobStatus{State: cluster.Suspended, Cause: preempted, Place: 1, Reason: "waits: needs 4 CPU more; 1st in line"},
+			"ann",
 			"suspended 14:02 to make room for a vjob of another user: 4 CPU short; 1st in line",
 		},
 		{scheduler.VJobStatus{State: cluster.Suspending, Cause: preempted, Reason: "saves"}, "bob", "suspending to make room for 3 high: 4 CPU short; saves"},
 		{
-			scheduler.VJobStatus{State: cluster.Suspended, Held: true, Cause: cluster.Cause{Kind: cluster.CauseOrder, By: "ann", Text: "suspended"}, Reason: "is suspended by ann"}, "ann",
+			scheduler.VJobStatus{State: cluster.Suspended, Held: true, Cause: cluster.Cause{Kind: cluster.CauseOrder, By: "ann", Text: "suspended"}, Reason: "is suspended by ann"},
+			"ann",
 			"suspended 14:02 by ann",
 		},
 		{scheduler.VJobStatus{State: cluster.Waiting, Cause: cluster.Cause{Kind: cluster.CauseSubmitted}, Reason: "waits: needs 4 CPU more; 1st in line"}, "", "waits: needs 4 CPU more; 1st in line"},

@@ -110,7 +110,7 @@ const newcomer = cluster.VJobID(math.MaxInt64)
 func (c *Core) add(p *decide.View, s *admission.Submission) {
 	job := s.VJob(newcomer)
 	job.Submitted = c.now
-	own := c.order.Suppose(job, c.now)
+	own := c.order.WhatIf(job, c.now)
 	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
 		other, _ := c.order.Rank(r.Job.ID, c.now) // all are there
 		return other.Compare(own)

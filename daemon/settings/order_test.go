@@ -37,9 +37,9 @@ func TestOrderOfTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	first := a.Rank.Of(&multifactor.Job{ID: 2, Priority: 1, Submitted: now}, now)
-	second := a.Rank.Of(&multifactor.Job{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
-	third := a.Rank.Of(&multifactor.Job{ID: 3, Submitted: now, Size: 1}, now)
+	first := a.Rank.Priority(&multifactor.Job{ID: 2, Priority: 1, Submitted: now}, now)
+	second := a.Rank.Priority(&multifactor.Job{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
+	third := a.Rank.Priority(&multifactor.Job{ID: 3, Submitted: now, Size: 1}, now)
 	if first.Compare(&second) >= 0 || second.Compare(&third) >= 0 {
 		t.Errorf("%s, %s, %s", &first, &second, &third)
 	}
@@ -64,12 +64,12 @@ quotas:
 		t.Fatal(err)
 	}
 	evening := time.Date(2026, 7, 1, 16, 30, 0, 0, time.UTC) // 18:30 in Paris
-	who := quota.Who{User: "ann", Project: "physics", Queue: "urgent"}
+	who := quota.Association{User: "ann", Project: "physics", Queue: "urgent"}
 	tally := a.Quotas.Tally(evening, nil)
-	if why := tally.Refuses(&quota.Job{Who: who, Need: cluster.Resources{CPU: 401 * cluster.CPU}, Ends: true}); why != "quota cpus (night) of user ann: 0 of 400 CPU are used, it needs 401" {
+	if why := tally.Refuses(&quota.Job{Association: who, Need: cluster.Resources{CPU: 401 * cluster.CPU}, Ends: true}); why != "quota cpus (night) of user ann: 0 of 400 CPU are used, it needs 401" {
 		t.Error(why)
 	}
-	if why := tally.Refuses(&quota.Job{Who: who, Need: cluster.Resources{CPU: cluster.CPU}, Left: time.Hour, Ends: true}); why != "quota hours of project physics in queue urgent: 0 of 0.5 CPU-hours are used, it needs 1" {
+	if why := tally.Refuses(&quota.Job{Association: who, Need: cluster.Resources{CPU: cluster.CPU}, Left: time.Hour, Ends: true}); why != "quota hours of project physics in queue urgent: 0 of 0.5 CPU-hours are used, it needs 1" {
 		t.Error(why)
 	}
 	if a.Shares.HalfLife != 14*24*time.Hour || a.Shares.Shares["physics/ann"] != 2 || a.Rank.Lead != 50 || !a.Rank.LargeFirst {
@@ -140,7 +140,7 @@ func TestWorkedExample(t *testing.T) {
 		{ID: 9, Submitted: now.Add(-6 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(bob), Runs: true},
 		{ID: 12, Submitted: now.Add(-2 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(ann)},
 	} {
-		r := a.Rank.Of(&j, now)
+		r := a.Rank.Priority(&j, now)
 		at := strings.Index(rest, r.String()+" |")
 		if at < last {
 			t.Errorf("vjob %s: %s is not where the example should have it", j.ID, &r)
@@ -164,13 +164,13 @@ func TestQuotasOfTheDocumentation(t *testing.T) {
 	}
 	tuesday := time.Date(2026, 11, 24, 20, 0, 0, 0, time.UTC)
 	tally := a.Quotas.Tally(tuesday, nil)
-	who := quota.Who{User: "bob", Project: "physics", Queue: "batch"}
-	tally.Count(&quota.Job{ID: 1, Who: who, Need: cluster.Resources{CPU: 400 * cluster.CPU}})
-	if why := tally.Refuses(&quota.Job{ID: 2, Who: who, Need: cluster.Resources{CPU: cluster.CPU}}); !strings.HasPrefix(why, "quota cpus (night) of user bob: 400 of 400 CPU") {
+	who := quota.Association{User: "bob", Project: "physics", Queue: "batch"}
+	tally.Count(&quota.Job{ID: 1, Association: who, Need: cluster.Resources{CPU: 400 * cluster.CPU}})
+	if why := tally.Refuses(&quota.Job{ID: 2, Association: who, Need: cluster.Resources{CPU: cluster.CPU}}); !strings.HasPrefix(why, "quota cpus (night) of user bob: 400 of 400 CPU") {
 		t.Error(why)
 	}
 	saturday := a.Quotas.Tally(tuesday.AddDate(0, 0, 4), nil)
-	if why := saturday.Refuses(&quota.Job{ID: 2, Who: who, Need: cluster.Resources{CPU: 1e9}}); why != "" {
+	if why := saturday.Refuses(&quota.Job{ID: 2, Association: who, Need: cluster.Resources{CPU: 1e9}}); why != "" {
 		t.Error(why)
 	}
 }

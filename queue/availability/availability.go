@@ -154,9 +154,9 @@ func book(p *Timeline, from, to Time, amount int64) {
 	}
 }
 
-// Least returns the first instant of a period at which something does not fit, and what is free then.
+// FirstShortage returns the first instant of a period at which something does not fit, and what is free then.
 // It reports false if it fits all the time.
-func (o *Profile) Least(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
+func (o *Profile) FirstShortage(from time.Time, length time.Duration, need cluster.Resources) (at time.Time, free cluster.Resources, short bool) {
 	begin := seconds(from.Sub(o.now))
 	end := begin.Plus(max(1, seconds(length)))
 	first := Never

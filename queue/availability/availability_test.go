@@ -167,7 +167,7 @@ func TestBookAgainstACount(t *testing.T) {
 					want = s
 				}
 			}
-			when, free, short := o.Least(start.Add(time.Duration(from)*time.Second), time.Duration(length)*time.Second, need)
+			when, free, short := o.FirstShortage(start.Add(time.Duration(from)*time.Second), time.Duration(length)*time.Second, need)
 			switch {
 			case short != (want >= 0):
 				t.Fatalf("%s from %d for %d: %t, want %d", need, from, length, short, want)
@@ -175,7 +175,7 @@ func TestBookAgainstACount(t *testing.T) {
 				t.Fatalf("%s from %d for %d: at %s %s are free; want %d, %d and %d", need, from, length, when, free, want, cpu[want], memory[want])
 			}
 			if when, ok := o.From(start.Add(time.Duration(from)*time.Second), need, time.Duration(length)*time.Second, true); ok {
-				if _, _, short := o.Least(when, time.Duration(length)*time.Second, need); short || when.Before(start.Add(time.Duration(from)*time.Second)) {
+				if _, _, short := o.FirstShortage(when, time.Duration(length)*time.Second, need); short || when.Before(start.Add(time.Duration(from)*time.Second)) {
 					t.Fatalf("%s from %d for %d: there is no room at %s", need, from, length, when)
 				}
 			}

@@ -50,7 +50,7 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 		if counts.Before(start) {
 			counts = start
 		}
-		p.Of.Take(counts, Fades(next, p.Within).Sub(counts), true, p.Amount*int64(span(next.Sub(from), true)))
+		p.Of.Take(counts, Expires(next, p.Within).Sub(counts), true, p.Amount*int64(span(next.Sub(from), true)))
 		from = next
 	}
 }
@@ -58,8 +58,8 @@ func (p *LimitPart) Take(from time.Time, length time.Duration, ends bool) {
 // maxPieces bounds the pieces of a use that is released hour by hour.
 const maxPieces = 8
 
-// Fades returns when the use until an instant no longer counts, where it counts for so long: whole
+// Expires returns when the use until an instant no longer counts, where it counts for so long: whole
 // hours count.
-func Fades(used time.Time, within time.Duration) time.Time {
+func Expires(used time.Time, within time.Duration) time.Time {
 	return used.Add(time.Hour - time.Nanosecond).Truncate(time.Hour).Add(within)
 }

@@ -26,8 +26,8 @@ physics share 2 part 0.67 used 300 taken 0.75 group true
 physics/ann share 3 part 0.50 used 0 taken 0.00 group false
 physics/bob share 1 part 0.17 used 300 taken 0.75 group false`
 	var got strings.Builder
-	for _, s := range tree.Standings(start.Add(time.Hour)) {
-		fmt.Fprintf(&got, "\n%s share %v part %.2f used %.0f taken %.2f group %t", s.Path, s.Share, s.Part, s.Used, s.Taken, s.Group)
+	for _, s := range tree.Statuses(start.Add(time.Hour)) {
+		fmt.Fprintf(&got, "\n%s share %v part %.2f used %.0f taken %.2f group %t", s.Path, s.Share, s.Fraction, s.Used, s.Taken, s.Group)
 		if f := tree.Factor(s.Path); f != s.Factor {
 			t.Errorf("%s: factor %v, want %v", s.Path, s.Factor, f)
 		}

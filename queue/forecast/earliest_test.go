@@ -77,7 +77,7 @@ func TestPlacesAndQuotas(t *testing.T) {
 			for range 4 {
 				scene.Nodes = append(scene.Nodes, cpus(3))
 			}
-			for i, b := range forecast.Of(scene).Bars {
+			for i, b := range forecast.Compute(scene).Bars {
 				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
@@ -110,7 +110,7 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 		if len(running) == 0 {
 			continue
 		}
-		bars := forecast.Of(scene).Bars
+		bars := forecast.Compute(scene).Bars
 		for i := range scene.Jobs {
 			all := parts(&scene.Jobs[i])
 			for k := range scene.Jobs {
@@ -128,7 +128,7 @@ func TestPlacesAgainstEveryPacking(t *testing.T) {
 
 // A vjob that would end after Until has no start.
 func TestUntil(t *testing.T) {
-	s := forecast.Of(&forecast.Scene{
+	s := forecast.Compute(&forecast.Scene{
 		Now: noon, Total: cpus(2), Until: noon.Add(time.Hour),
 		Jobs: []forecast.Job{runs(job(1, 2, 30)), job(2, 2, 40), job(3, 2, 20), job(4, 1, 0), job(5, 1, 11)},
 	})

@@ -83,8 +83,8 @@ type Schedule struct {
 	Use  []Use
 }
 
-// Of computes the forecast.
-func Of(s *Scene) Schedule {
+// Compute computes the forecast.
+func Compute(s *Scene) Schedule {
 	f := &forecast{
 		Scene: s.withGaps(), bars: make([]Bar, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
 	}

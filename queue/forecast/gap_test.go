@@ -20,7 +20,7 @@ func TestGap(t *testing.T) {
 		},
 	}
 	before := scene.Jobs[1]
-	schedule := forecast.Of(scene)
+	schedule := forecast.Compute(scene)
 	for i, want := range []string{
 		"12:00 12:30 runs",
 		"12:35 13:35 waits: it is 2; 1 ends at 12:30: 5m0s later there is room",

@@ -98,8 +98,8 @@ func (r *Priority) Compare(o *Priority) int {
 	return cmp.Or(cmp.Compare(o.key, r.key), r.submitted.Compare(o.submitted), cmp.Compare(r.ID, o.ID))
 }
 
-// Of returns the priority of a vjob at an instant.
-func (r *Rules) Of(j *Job, now time.Time) Priority {
+// Priority returns the priority of a vjob at an instant.
+func (r *Rules) Priority(j *Job, now time.Time) Priority {
 	return Priority{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
 }
 

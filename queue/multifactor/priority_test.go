@@ -45,7 +45,7 @@ func TestBreakdown(t *testing.T) {
 		{multifactor.Job{Submitted: noon.Add(-day / 200), FairShare: 0.001, Size: 1}, "priority 1 = 1 age"},
 	} {
 		r := rules()
-		got := r.Of(&c.job, noon)
+		got := r.Priority(&c.job, noon)
 		if got.String() != c.want {
 			t.Errorf("%+v:\n%s, want\n%s", c.job, &got, c.want)
 		}
@@ -55,7 +55,7 @@ func TestBreakdown(t *testing.T) {
 func TestLargeFirst(t *testing.T) {
 	r := rules()
 	r.LargeFirst = true
-	if got := r.Of(&multifactor.Job{Submitted: noon, Size: 0.25}, noon); got.String() != "priority 25 = 25 size" {
+	if got := r.Priority(&multifactor.Job{Submitted: noon, Size: 0.25}, noon); got.String() != "priority 25 = 25 size" {
 		t.Error(&got)
 	}
 }
@@ -82,7 +82,7 @@ func TestSums(t *testing.T) {
 	last, before := multifactor.Priority{}, 0
 	for i := range 5000 {
 		j := job(rng, i+1)
-		now := r.Of(&j, noon)
+		now := r.Priority(&j, noon)
 		text := regexp.MustCompile(`- (\d)`).ReplaceAllString(now.String(), "-$1")
 		sum, total := 0, 0
 		for k, part := range number.FindAllString(text, -1) {
@@ -121,7 +121,7 @@ func TestTimeChangesNoPlaces(t *testing.T) {
 		b.FairShare += float64(rng.IntN(3)-1) * 0.0001
 		first, now := 0, noon
 		for range 20 {
-			x, y := r.Of(&a, now), r.Of(&b, now)
+			x, y := r.Priority(&a, now), r.Priority(&b, now)
 			order := x.Compare(&y)
 			if order == 0 || first != 0 && order != first {
 				t.Fatalf("%+v and %+v: %d, then %d at %s", a, b, first, order, now)
@@ -157,7 +157,7 @@ func TestLine(t *testing.T) {
 			}
 			var want []multifactor.Priority
 			for _, j := range jobs {
-				want = append(want, r.Of(&j, now))
+				want = append(want, r.Priority(&j, now))
 			}
 			slices.SortFunc(want, func(a, b multifactor.Priority) int { return a.Compare(&b) })
 			var got []multifactor.Priority

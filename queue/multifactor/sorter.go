@@ -170,7 +170,7 @@ func (l *Sorter) Priority(id cluster.VJobID, now time.Time) (r Priority, there b
 	if !there {
 		return Priority{}, false
 	}
-	return l.rules.Of(&l.jobs[i], now), true
+	return l.rules.Priority(&l.jobs[i], now), true
 }
 
 // ageCounts and urgencyCounts report whether age and deadlines change priorities with time.

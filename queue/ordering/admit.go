@@ -36,7 +36,7 @@ func (r *Rules) admit(j *cluster.VJob) error {
 	if err := r.Queues.Of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
 		return err
 	}
-	return r.Quotas.Never(&quota.Job{
-		ID: j.ID, Who: r.Who(j), VMs: len(j.VMs), Need: need, Left: j.Walltime, Ends: j.Walltime > 0,
+	return r.Quotas.CheckFeasible(&quota.Job{
+		ID: j.ID, Association: r.Association(j), VMs: len(j.VMs), Need: need, Left: j.Walltime, Ends: j.Walltime > 0,
 	})
 }

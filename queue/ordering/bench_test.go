@@ -16,7 +16,7 @@ import (
 // changes; after one vjob came and one went; after ages grew; and after one user used much.
 func BenchmarkDesk(b *testing.B) {
 	const n = 100_000
-	r := ordering.Plain(queue.FirstFit{})
+	r := ordering.DefaultRules(queue.FirstFit{})
 	r.Rank.Weights = multifactor.Weights{User: 10, Queue: 1000, Age: 1000, FairShare: 500, Size: 100, Deadline: 800}
 	r.Shares = fairshare.Rules{HalfLife: 7 * day, CPU: 1, Share: 1}
 	r.Leap = 0.02
@@ -26,7 +26,7 @@ func BenchmarkDesk(b *testing.B) {
 		jobs[i].Submitted = noon.Add(-time.Duration(i%70_000) * time.Second)
 	}
 	full := func() *ordering.Order {
-		d := ordering.NewDesk(r)
+		d := ordering.NewOrder(r)
 		for _, j := range jobs {
 			d.Put(j, false)
 		}
@@ -34,7 +34,7 @@ func BenchmarkDesk(b *testing.B) {
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			full().Order(noon)
+			full().Sorted(noon)
 		}
 	})
 	d := full()
@@ -42,7 +42,7 @@ func BenchmarkDesk(b *testing.B) {
 	d.Decided(now)
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			if d.Stirs(now) {
+			if d.Changed(now) {
 				b.Fatal("it stirs")
 			}
 		}
@@ -53,20 +53,20 @@ func BenchmarkDesk(b *testing.B) {
 			d.Drop(last)
 			last++
 			d.Put(vjob(last, "user7", "project7", "", 1), false)
-			d.Order(now)
+			d.Sorted(now)
 		}
 	})
 	b.Run("older", func(b *testing.B) {
 		for b.Loop() {
 			now = now.Add(2 * time.Minute)
-			d.Stirs(now)
+			d.Changed(now)
 			d.Decided(now)
 		}
 	})
 	b.Run("used", func(b *testing.B) {
 		for b.Loop() {
 			d.Charge(1, now, 1000*time.Hour, 0)
-			d.Stirs(now)
+			d.Changed(now)
 			d.Decided(now)
 		}
 	})

@@ -21,8 +21,8 @@ type watch struct {
 // matters.
 const minInterval = time.Second
 
-// Order returns the vjobs in order. The result is valid until the next call; callers must not change it.
-func (d *Order) Order(now time.Time) []cluster.VJobID {
+// Sorted returns the vjobs in order. The result is valid until the next call; callers must not change it.
+func (d *Order) Sorted(now time.Time) []cluster.VJobID {
 	w := &d.watch
 	d.updateFactors()
 	w.maybeChanged = w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging)
@@ -42,11 +42,11 @@ func (d *Order) Order(now time.Time) []cluster.VJobID {
 	return order
 }
 
-// Decided records that a decision used the order and the quotas of an instant: [Order.Stirs] compares with
+// Decided records that a decision used the order and the quotas of an instant: [Order.Changed] compares with
 // these.
 func (d *Order) Decided(now time.Time) {
 	w := &d.watch
-	w.seen = append(w.seen[:0], d.Order(now)...)
+	w.seen = append(w.seen[:0], d.Sorted(now)...)
 	w.maybeChanged, w.changed = false, false
 	if w.nextQuota.IsZero() || !now.Before(w.nextQuota) {
 		w.nextQuota, _ = d.rules.Quotas.Next(now)
@@ -57,9 +57,9 @@ func (d *Order) Decided(now time.Time) {
 	}
 }
 
-// Stirs reports whether time or use has changed the order or a quota since the last decision. Without a
+// Changed reports whether time or use has changed the order or a quota since the last decision. Without a
 // change it is cheap.
-func (d *Order) Stirs(now time.Time) bool {
+func (d *Order) Changed(now time.Time) bool {
 	w := &d.watch
 	if w.changed {
 		return true
@@ -69,7 +69,7 @@ func (d *Order) Stirs(now time.Time) bool {
 		return true
 	}
 	if w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging) {
-		w.changed = !slices.Equal(d.Order(now), w.seen)
+		w.changed = !slices.Equal(d.Sorted(now), w.seen)
 		w.maybeChanged = false
 	}
 	return w.changed

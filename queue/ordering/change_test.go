@@ -29,26 +29,26 @@ func night(t *testing.T) quota.Quota {
 // A change of a quota is reported once, and Next announces it.
 func TestQuotaStirs(t *testing.T) {
 	r := rules(t, night(t))
-	r.Rank = ordering.Plain(queue.FirstFit{}).Rank
-	d := ordering.NewDesk(r)
+	r.Rank = ordering.DefaultRules(queue.FirstFit{}).Rank
+	d := ordering.NewOrder(r)
 	d.Put(vjob(1, "ann", "", "", 1), false)
 	d.Decided(noon)
 	evening := noon.Add(6 * time.Hour)
 	if next := d.Next(); !next.Equal(evening) {
 		t.Errorf("wakes at %s, want %s", next, evening)
 	}
-	if d.Stirs(evening.Add(-1)) || !d.Stirs(evening) || !d.Stirs(evening.Add(time.Hour)) {
+	if d.Changed(evening.Add(-1)) || !d.Changed(evening) || !d.Changed(evening.Add(time.Hour)) {
 		t.Error("it stirs not just from the evening on")
 	}
 	d.Decided(evening)
-	if next := d.Next(); d.Stirs(evening) || !next.Equal(evening.Add(14*time.Hour)) {
+	if next := d.Next(); d.Changed(evening) || !next.Equal(evening.Add(14*time.Hour)) {
 		t.Errorf("wakes at %s after that", next)
 	}
 }
 
 // Used CPU time leaves the window of a quota hour by hour.
 func TestHourStirs(t *testing.T) {
-	d := ordering.NewDesk(rules(t, quota.Quota{
+	d := ordering.NewOrder(rules(t, quota.Quota{
 		Name: "hours", Within: day, Limits: calendar.Always(quota.Limits{quota.CPUTime: 3_600_000}),
 	}))
 	at := noon.Add(20 * time.Minute)
@@ -56,7 +56,7 @@ func TestHourStirs(t *testing.T) {
 	if next := d.Next(); !next.Equal(noon.Add(time.Hour)) {
 		t.Errorf("wakes at %s", next)
 	}
-	who := quota.Who{User: "ann", Queue: "batch"}
+	who := quota.Association{User: "ann", Queue: "batch"}
 	d.Put(vjob(1, "ann", "", "", 2), true)
 	if u, ok := d.Charge(1, at, time.Minute, 100); !ok || u != (ordering.Usage{
 		User: "ann", Queue: "batch", Hour: noon, CPUTime: 120_000, MemoryTime: 100,
@@ -74,12 +74,12 @@ func TestHourStirs(t *testing.T) {
 
 // Without windows, ages and deadlines time changes nothing, and Next is zero.
 func TestNothingStirs(t *testing.T) {
-	d := ordering.NewDesk(ordering.Plain(queue.FirstFit{}))
+	d := ordering.NewOrder(ordering.DefaultRules(queue.FirstFit{}))
 	for id := range cluster.VJobID(5) {
 		d.Put(vjob(id+1, "ann", "", "", 1), false)
 	}
 	d.Decided(noon)
-	if _, ok := d.Charge(1, noon, time.Hour, 1); !ok || !d.Next().IsZero() || d.Stirs(noon.AddDate(1, 0, 0)) {
+	if _, ok := d.Charge(1, noon, time.Hour, 1); !ok || !d.Next().IsZero() || d.Changed(noon.AddDate(1, 0, 0)) {
 		t.Errorf("wakes at %s", d.Next())
 	}
 }

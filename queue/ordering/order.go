@@ -28,7 +28,7 @@ type Order struct {
 
 // entry is a vjob as it is ranked.
 type entry struct {
-	who     quota.Who
+	who     quota.Association
 	account *account
 	need    cluster.Resources // reserved
 	rank    multifactor.Job
@@ -43,8 +43,8 @@ type account struct {
 	vjobs  int
 }
 
-// NewDesk returns an order without vjobs. It panics if the rules are wrong: callers check them.
-func NewDesk(r Rules) *Order {
+// NewOrder returns an order without vjobs. It panics if the rules are wrong: callers check them.
+func NewOrder(r Rules) *Order {
 	line, err := multifactor.NewSorter(r.Rank)
 	if err != nil {
 		panic(err)
@@ -97,7 +97,7 @@ func (d *Order) Put(j *cluster.VJob, runs bool) {
 }
 
 func (d *Order) newEntry(j *cluster.VJob) *entry {
-	who := d.rules.Who(j)
+	who := d.rules.Association(j)
 	path := accountPath(who.User, who.Project)
 	name := path.String()
 	h, known := d.accounts[name]
@@ -141,15 +141,15 @@ func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bo
 	return d.sorter.Priority(id, now)
 }
 
-// Suppose returns the priority that an unknown vjob would have.
-func (d *Order) Suppose(j *cluster.VJob, now time.Time) multifactor.Priority {
-	who := d.rules.Who(j)
+// WhatIf returns the priority that an unknown vjob would have.
+func (d *Order) WhatIf(j *cluster.VJob, now time.Time) multifactor.Priority {
+	who := d.rules.Association(j)
 	path := accountPath(who.User, who.Project)
 	factor := d.shares.Factor(path)
 	if h, known := d.accounts[path.String()]; known {
 		factor = h.factor
 	}
-	return d.rules.Rank.Of(&multifactor.Job{
+	return d.rules.Rank.Priority(&multifactor.Job{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
 		Queue: d.rules.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
 	}, now)

@@ -57,7 +57,7 @@ func vjob(id cluster.VJobID, owner, project, in string, n int) *cluster.VJob {
 func TestExample(t *testing.T) {
 	r := rules(t)
 	r.Rank.User, r.Rank.Size, r.Rank.Deadline = 0, 0, 0
-	d := ordering.NewDesk(r)
+	d := ordering.NewOrder(r)
 	for user, hours := range map[string]int64{"physics/ann": 300, "biology/bob": 600} {
 		d.Restore(ordering.Usage{User: user[8:], Project: user[:7], Hour: noon, CPUTime: hours * 3_600_000})
 	}
@@ -72,7 +72,7 @@ func TestExample(t *testing.T) {
 		{vjob(12, "ann", "physics", "gone", 1), 2 * day, false, "priority 803 = 250 queue + 200 age + 353 fair share"},
 	} {
 		c.job.Submitted = noon.Add(-c.age)
-		supposed := d.Suppose(c.job, noon)
+		supposed := d.WhatIf(c.job, noon)
 		d.Put(c.job, c.runs)
 		got, there := d.Rank(c.job.ID, noon)
 		if !there || got.String() != c.want {
@@ -82,7 +82,7 @@ func TestExample(t *testing.T) {
 			t.Errorf("%s: %s when it was supposed, want %s", c.job.ID, &supposed, c.want)
 		}
 	}
-	if got := d.Order(noon); !slices.Equal(got, []cluster.VJobID{15, 9, 12}) {
+	if got := d.Sorted(noon); !slices.Equal(got, []cluster.VJobID{15, 9, 12}) {
 		t.Errorf("order %v", got)
 	}
 }
@@ -98,7 +98,7 @@ type model struct {
 
 // order returns an order built from all that has happened.
 func (m *model) order(now time.Time) []cluster.VJobID {
-	desk := ordering.NewDesk(m.rules)
+	desk := ordering.NewOrder(m.rules)
 	desk.SetTotal(m.total)
 	for _, u := range m.usage {
 		desk.Restore(u)
@@ -135,7 +135,7 @@ func history(t *testing.T, rng *rand.Rand) (stirred int) {
 	t.Helper()
 	pick := func(names ...string) string { return names[rng.IntN(len(names))] }
 	m := &model{rules: rules(t), jobs: map[cluster.VJobID]*cluster.VJob{}, runs: map[cluster.VJobID]bool{}}
-	d, now, last := ordering.NewDesk(m.rules), noon, cluster.VJobID(0)
+	d, now, last := ordering.NewOrder(m.rules), noon, cluster.VJobID(0)
 	var decided []cluster.VJobID
 	one := func() cluster.VJobID { return cluster.VJobID(1 + rng.IntN(max(1, int(last)))) }
 	for range 200 {
@@ -173,19 +173,19 @@ func history(t *testing.T, rng *rand.Rand) (stirred int) {
 		}
 		want := m.order(now)
 		if rng.IntN(4) == 0 {
-			d.Order(now) // this does not clear the change
+			d.Sorted(now) // this does not clear the change
 		}
-		if stirs := !slices.Equal(want, decided); !happened && d.Stirs(now) != stirs {
+		if stirs := !slices.Equal(want, decided); !happened && d.Changed(now) != stirs {
 			t.Fatalf("%s: stirs %t, want %t", now, !stirs, stirs)
 		} else if !happened && stirs {
 			stirred++
 		}
-		if got := d.Order(now); !slices.Equal(got, want) {
+		if got := d.Sorted(now); !slices.Equal(got, want) {
 			t.Fatalf("%s: order %v, want %v", now, got, want)
 		}
 		decided = want
 		d.Decided(now)
-		if d.Stirs(now) {
+		if d.Changed(now) {
 			t.Fatalf("%s: it stirs right after a decision", now)
 		}
 	}

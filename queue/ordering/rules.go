@@ -23,9 +23,9 @@ type Rules struct {
 	Projects Projects
 }
 
-// Plain returns the rules without settings: one queue, the priorities as submitted, then the order of
+// DefaultRules returns the rules without settings: one queue, the priorities as submitted, then the order of
 // submission.
-func Plain(p queue.Policy) Rules {
+func DefaultRules(p queue.Policy) Rules {
 	list, err := NewQueues([]Queue{{Name: "batch", Policy: p}}, "batch")
 	if err != nil {
 		panic(err) // impossible
@@ -55,9 +55,9 @@ func (r *Rules) Memory() time.Duration {
 	return max(maxHalfLives*r.Shares.HalfLife, r.Quotas.Within())
 }
 
-// Who returns the user, the project and the queue of a vjob.
-func (r *Rules) Who(j *cluster.VJob) quota.Who {
-	return quota.Who{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
+// Association returns the user, the project and the queue of a vjob.
+func (r *Rules) Association(j *cluster.VJob) quota.Association {
+	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
 }
 
 // Level returns the priority of the queue of a vjob; 0 if queues have no weight.

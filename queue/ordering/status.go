@@ -9,40 +9,40 @@ import (
 	"vjob/queue/quota"
 )
 
-// Standing is the state of queues, quotas and shares at an instant, for users.
-type Standing struct {
+// Status is the state of queues, quotas and shares at an instant, for users.
+type Status struct {
 	At       time.Time
-	Queues   []QueueStanding // by priority
-	Quotas   []quota.Standing
-	Shares   []ShareStanding
+	Queues   []QueueStatus // by priority
+	Quotas   []quota.Status
+	Shares   []ShareStatus
 	HalfLife time.Duration // of the use in Shares
 }
 
-// QueueStanding is a queue with the number of its vjobs.
-type QueueStanding struct {
+// QueueStatus is a queue with the number of its vjobs.
+type QueueStatus struct {
 	Queue
-	Standard bool // the default of submissions
-	Running  int  // vjobs that run or are under way to
-	Waiting  int  // all others that have not ended
+	Default bool // the default of submissions
+	Running int  // vjobs that run or are under way to
+	Waiting int  // all others that have not ended
 }
 
-// ShareStanding is an account, with the user if it is one of a user.
-type ShareStanding struct {
-	fairshare.Standing
+// ShareStatus is an account, with the user if it is one of a user.
+type ShareStatus struct {
+	fairshare.Status
 	User string
 }
 
-// Standing returns the state of everything; the tally is that of the quotas, with what runs.
-func (d *Order) Standing(now time.Time, tally *quota.Tally) Standing {
+// Status returns the state of everything; the tally is that of the quotas, with what runs.
+func (d *Order) Status(now time.Time, tally *quota.Tally) Status {
 	for _, e := range d.jobs {
-		tally.Know(e.who)
+		tally.Include(e.who)
 	}
-	return Standing{
-		At: now, Queues: d.queues(), Quotas: tally.Standings(), Shares: d.accountsNow(now), HalfLife: d.rules.Shares.HalfLife,
+	return Status{
+		At: now, Queues: d.queues(), Quotas: tally.Statuses(), Shares: d.accountsNow(now), HalfLife: d.rules.Shares.HalfLife,
 	}
 }
 
-func (d *Order) queues() (list []QueueStanding) {
+func (d *Order) queues() (list []QueueStatus) {
 	running, all := map[string]int{}, map[string]int{}
 	for _, e := range d.jobs {
 		all[e.who.Queue]++
@@ -51,8 +51,8 @@ func (d *Order) queues() (list []QueueStanding) {
 		}
 	}
 	for _, name := range d.rules.Queues.Names() {
-		list = append(list, QueueStanding{
-			Queue: *d.rules.Queues.Of(name), Standard: name == d.rules.Queues.Of("").Name,
+		list = append(list, QueueStatus{
+			Queue: *d.rules.Queues.Of(name), Default: name == d.rules.Queues.Of("").Name,
 			Running: running[name], Waiting: all[name] - running[name],
 		})
 	}
@@ -61,24 +61,24 @@ func (d *Order) queues() (list []QueueStanding) {
 
 // accountsNow returns the accounts that have shares, use or vjobs. Their factors are current; those of
 // priorities may differ by hysteresis.
-func (d *Order) accountsNow(now time.Time) (list []ShareStanding) {
+func (d *Order) accountsNow(now time.Time) (list []ShareStatus) {
 	known := map[string]bool{}
-	for _, s := range d.shares.Standings(now) {
+	for _, s := range d.shares.Statuses(now) {
 		known[s.Path.String()] = true
-		list = append(list, ShareStanding{Standing: s, User: d.userOf(&s)})
+		list = append(list, ShareStatus{Status: s, User: d.userOf(&s)})
 	}
 	for name, h := range d.accounts {
 		if !known[name] {
-			s := fairshare.Standing{Path: h.path, Factor: d.shares.Factor(h.path)}
-			list = append(list, ShareStanding{Standing: s, User: h.path[len(h.path)-1]})
+			s := fairshare.Status{Path: h.path, Factor: d.shares.Factor(h.path)}
+			list = append(list, ShareStatus{Status: s, User: h.path[len(h.path)-1]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b ShareStanding) int { return slices.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(list, func(a, b ShareStatus) int { return slices.Compare(a.Path, b.Path) })
 	return list
 }
 
 // userOf returns the user of an account; "" for a project.
-func (d *Order) userOf(s *fairshare.Standing) string {
+func (d *Order) userOf(s *fairshare.Status) string {
 	isProject := func(p Project) bool { return p.Name == s.Path[0] }
 	switch {
 	case len(s.Path) > 1:

@@ -13,19 +13,19 @@ func TestStanding(t *testing.T) {
 	r := rules(t, night(t))
 	r.Projects = ordering.Projects{{Name: "chemistry", Users: []string{"each"}}}
 	r.Shares.Shares["chemistry"] = 1
-	d := ordering.NewDesk(r)
+	d := ordering.NewOrder(r)
 	d.Restore(ordering.Usage{User: "old", Hour: noon, CPUTime: 3_600_000})
 	d.Put(vjob(1, "ann", "physics", "batch", 2), true)
 	d.Put(vjob(2, "ann", "physics", "gone", 1), false)
 	d.Put(vjob(3, "bob", "", "urgent", 1), false)
 	d.Charge(1, noon, time.Hour, 0)
-	s := d.Standing(noon, r.Quotas.Tally(noon, d.Ledger()))
+	s := d.Status(noon, r.Quotas.Tally(noon, d.Ledger()))
 	var got strings.Builder
 	for _, q := range s.Queues {
-		fmt.Fprintf(&got, "%s %t %d %d\n", q.Name, q.Standard, q.Running, q.Waiting)
+		fmt.Fprintf(&got, "%s %t %d %d\n", q.Name, q.Default, q.Running, q.Waiting)
 	}
 	for _, q := range s.Quotas {
-		fmt.Fprintf(&got, "%s of %s\n", q.Name, q.Who.User)
+		fmt.Fprintf(&got, "%s of %s\n", q.Name, q.Association.User)
 	}
 	for _, a := range s.Shares {
 		fmt.Fprintf(&got, "%s of %q used %.0f\n", a.Path, a.User, a.Used)

@@ -52,7 +52,7 @@ func (d *Order) count(u *Usage) {
 		CPUSec: float64(u.CPUTime) / 1000, GiBSec: float64(u.MemoryTime) / float64(cluster.GiB),
 	})
 	if d.rules.Quotas.Within() > 0 {
-		d.ledger.Charge(quota.Who{User: u.User, Project: u.Project, Queue: u.Queue}, u.Hour, u.CPUTime)
+		d.ledger.Charge(quota.Association{User: u.User, Project: u.Project, Queue: u.Queue}, u.Hour, u.CPUTime)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Ledger is the CPU time that was used, by hours. It belongs to one goroutine. The zero value is empty.
 type Ledger struct {
-	users map[Who][]hourUse // in order of hours
+	users map[Association][]hourUse // in order of hours
 }
 
 // hourUse is what was used within one hour of UTC.
@@ -19,15 +19,15 @@ type hourUse struct {
 	cpuTime int64 // milliseconds of one processor
 }
 
-var _ Past = (*Ledger)(nil)
+var _ History = (*Ledger)(nil)
 
 // Charge adds CPU time, in milliseconds, to the hour of an instant.
-func (l *Ledger) Charge(w Who, at time.Time, cpuTime int64) {
+func (l *Ledger) Charge(w Association, at time.Time, cpuTime int64) {
 	if cpuTime <= 0 {
 		return
 	}
 	if l.users == nil {
-		l.users = map[Who][]hourUse{}
+		l.users = map[Association][]hourUse{}
 	}
 	page, hour := l.users[w], at.UTC().Truncate(time.Hour)
 	i, found := slices.BinarySearchFunc(page, hour, byHour)
@@ -41,7 +41,7 @@ func (l *Ledger) Charge(w Who, at time.Time, cpuTime int64) {
 func byHour(l hourUse, hour time.Time) int { return l.hour.Compare(hour) }
 
 // CPUTime returns the use of a group since an instant, with its whole hour.
-func (l *Ledger) CPUTime(group Who, since time.Time) (sum int64) {
+func (l *Ledger) CPUTime(group Association, since time.Time) (sum int64) {
 	for w, page := range l.users {
 		if !group.has(w) {
 			continue
@@ -62,11 +62,11 @@ type Hour struct {
 
 // fades returns when an hour no longer counts.
 func (h *Hour) fades(within time.Duration) time.Time {
-	return availability.Fades(h.From.Add(time.Hour), within)
+	return availability.Expires(h.From.Add(time.Hour), within)
 }
 
 // Hours returns the hours in which a group has used CPU time since an instant, in order.
-func (l *Ledger) Hours(group Who, since time.Time) (hours []Hour) {
+func (l *Ledger) Hours(group Association, since time.Time) (hours []Hour) {
 	sums := map[time.Time]int64{}
 	for w, page := range l.users {
 		if !group.has(w) {
@@ -106,7 +106,7 @@ func (l *Ledger) Rename(user, name string) {
 
 // Clone returns an independent copy.
 func (l *Ledger) Clone() *Ledger {
-	c := &Ledger{users: make(map[Who][]hourUse, len(l.users))}
+	c := &Ledger{users: make(map[Association][]hourUse, len(l.users))}
 	for w, page := range l.users {
 		c.users[w] = slices.Clone(page)
 	}

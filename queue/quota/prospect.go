@@ -6,15 +6,15 @@ import (
 	"vjob/queue/availability"
 )
 
-// Prospect is how quotas are going to limit waiting vjobs if running ones use their whole walltimes.
-type Prospect struct {
+// Forecast is how quotas are going to limit waiting vjobs if running ones use their whole walltimes.
+type Forecast struct {
 	book   *Book
-	past   Past
+	past   History
 	now    time.Time
 	until  time.Time
 	limits []*availability.Limit
 	index  map[measured]int
-	of     map[Who][]measured
+	of     map[Association][]measured
 }
 
 // measured is one measure of one quota for one group.
@@ -23,24 +23,24 @@ type measured struct {
 	measure Measure
 }
 
-// Prospect looks ahead from now until an instant, after which limits are constant. past may be nil.
-func (b *Book) Prospect(now, until time.Time, past Past) *Prospect {
-	return &Prospect{book: b, past: past, now: now, until: until, index: map[measured]int{}, of: map[Who][]measured{}}
+// Forecast looks ahead from now until an instant, after which limits are constant. past may be nil.
+func (b *Book) Forecast(now, until time.Time, past History) *Forecast {
+	return &Forecast{book: b, past: past, now: now, until: until, index: map[measured]int{}, of: map[Association][]measured{}}
 }
 
 // Parts returns what a vjob takes of the limits that apply to it.
-func (p *Prospect) Parts(j *Job) (parts []availability.LimitPart) {
-	list, known := p.of[j.Who]
+func (p *Forecast) Parts(j *Job) (parts []availability.LimitPart) {
+	list, known := p.of[j.Association]
 	if !known {
-		for _, i := range p.book.matching(j.Who) {
-			group, _ := p.book.quotas[i].group(j.Who)
+		for _, i := range p.book.matching(j.Association) {
+			group, _ := p.book.quotas[i].group(j.Association)
 			for _, m := range []Measure{VMs, CPU, Memory, CPUTime} {
 				if p.book.quotas[i].limits(m) {
 					list = append(list, measured{key{i, group}, m})
 				}
 			}
 		}
-		p.of[j.Who] = list
+		p.of[j.Association] = list
 	}
 	need := j.need(0)
 	need[CPUTime] = need[CPU] // in a second
@@ -67,7 +67,7 @@ func (q *Quota) limits(m Measure) bool {
 	return false
 }
 
-func (p *Prospect) limit(k measured) *availability.Limit {
+func (p *Forecast) limit(k measured) *availability.Limit {
 	if i, known := p.index[k]; known {
 		return p.limits[i]
 	}

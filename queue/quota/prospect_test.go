@@ -30,9 +30,9 @@ func TestProspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	p := book.Prospect(noon, noon.AddDate(0, 0, 3), nil)
+	p := book.Forecast(noon, noon.AddDate(0, 0, 3), nil)
 	job := func(id cluster.VJobID, user string, cpu cluster.MilliCPU) *quota.Job {
-		return &quota.Job{ID: id, Who: quota.Who{User: user}, VMs: 1, Need: cluster.Resources{CPU: cpu}, Left: time.Hour, Ends: true}
+		return &quota.Job{ID: id, Association: quota.Association{User: user}, VMs: 1, Need: cluster.Resources{CPU: cpu}, Left: time.Hour, Ends: true}
 	}
 	for _, part := range p.Parts(job(1, "ann", 3000)) {
 		part.Take(noon, 2*time.Hour, true)
@@ -80,7 +80,7 @@ func at(t time.Time, book *quota.Book, past *quota.Ledger, running []consumer) *
 					next = until
 				}
 			}
-			ledger.Charge(c.job.Who, from, int64(float64(c.job.Need.CPU)*next.Sub(from).Seconds()))
+			ledger.Charge(c.job.Association, from, int64(float64(c.job.Need.CPU)*next.Sub(from).Seconds()))
 			from = next
 		}
 	}
@@ -101,7 +101,7 @@ func TestCPUTimeComesFree(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
 	noon := time.Date(2026, 11, 21, 12, 34, 0, 0, time.UTC)
-	ann := quota.Who{User: "ann"}
+	ann := quota.Association{User: "ann"}
 	waits, hopeless := 0, 0
 	for range 150 {
 		within := time.Duration(8+rng.IntN(30)) * time.Hour
@@ -116,11 +116,11 @@ func TestCPUTimeComesFree(t *testing.T) {
 		}
 		draw := func(id cluster.VJobID) quota.Job {
 			return quota.Job{
-				ID: id, Who: ann, VMs: 1, Need: cluster.Resources{CPU: cluster.MilliCPU(1000 * (1 + rng.IntN(4)))},
+				ID: id, Association: ann, VMs: 1, Need: cluster.Resources{CPU: cluster.MilliCPU(1000 * (1 + rng.IntN(4)))},
 				Left: time.Duration(1+rng.IntN(7*60)) * time.Minute, Ends: true,
 			}
 		}
-		prospect, running := book.Prospect(noon, noon.AddDate(0, 0, 7), past), []consumer(nil)
+		prospect, running := book.Forecast(noon, noon.AddDate(0, 0, 7), past), []consumer(nil)
 		for id := range cluster.VJobID(rng.IntN(4)) {
 			c := consumer{job: draw(id + 1), start: noon}
 			c.end = noon.Add(c.job.Left)

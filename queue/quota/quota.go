@@ -1,6 +1,6 @@
 // Package quota limits what users, projects and queues may run at once, and how much CPU time they may
 // use, with limits that depend on the time of day. A [Tally] counts running vjobs and tells which quota
-// refuses a vjob; [Tally.Room] wraps any capacity, so that every policy obeys.
+// refuses a vjob; [Tally.Capacity] wraps any capacity, so that every policy obeys.
 //
 // No vjob is suspended for a quota: running vjobs count even if a limit has become smaller.
 package quota
@@ -49,23 +49,23 @@ type Quota struct {
 	Within               time.Duration // CPU time is counted so far back; only with such a limit
 }
 
-// Who is the user, the project and the queue of a vjob, or a group of vjobs: "" matches all.
-type Who struct{ User, Project, Queue string }
+// Association is the user, the project and the queue of a vjob, or a group of vjobs: "" matches all.
+type Association struct{ User, Project, Queue string }
 
 // has reports whether another belongs to the group.
-func (w Who) has(o Who) bool {
+func (w Association) has(o Association) bool {
 	return (w.User == "" || w.User == o.User) && (w.Project == "" || w.Project == o.Project) && (w.Queue == "" || w.Queue == o.Queue)
 }
 
 // group returns the group with which a vjob is counted; false if the quota does not apply to it.
-func (q *Quota) group(w Who) (group Who, concerned bool) {
+func (q *Quota) group(w Association) (group Association, concerned bool) {
 	pick := func(says, name string) string {
 		if says == Each {
 			return name
 		}
 		return says
 	}
-	group = Who{pick(q.User, w.User), pick(q.Project, w.Project), pick(q.Queue, w.Queue)}
+	group = Association{pick(q.User, w.User), pick(q.Project, w.Project), pick(q.Queue, w.Queue)}
 	return group, group.has(w)
 }
 
@@ -146,7 +146,7 @@ func (q *Quota) covers(o *Quota) bool {
 }
 
 // matching returns the quotas that apply.
-func (b *Book) matching(w Who) (list []int) {
+func (b *Book) matching(w Association) (list []int) {
 	for _, named := range b.named {
 		for _, i := range slices.Backward(named) {
 			if _, concerned := b.quotas[i].group(w); concerned {
@@ -189,12 +189,12 @@ func (b *Book) Next(now time.Time) (change time.Time, ok bool) {
 	return change, ok
 }
 
-// Never returns why a vjob could not run even alone and at any time: it needs more than the largest limit
+// CheckFeasible returns why a vjob could not run even alone and at any time: it needs more than the largest limit
 // of a quota. Nil: it could.
-func (b *Book) Never(j *Job) error {
-	for _, i := range b.matching(j.Who) {
+func (b *Book) CheckFeasible(j *Job) error {
+	for _, i := range b.matching(j.Association) {
 		q := &b.quotas[i]
-		group, _ := q.group(j.Who)
+		group, _ := q.group(j.Association)
 		need := j.need(q.Within)
 		for m := range measures {
 			if most, limited := q.most(m); limited && need[m] > most {
@@ -219,7 +219,7 @@ func (q *Quota) most(m Measure) (most int64, limited bool) {
 }
 
 // title returns the name of a quota with its window and group: "quota cpus (night) of user ann".
-func title(name, window string, w Who) string {
+func title(name, window string, w Association) string {
 	var b strings.Builder
 	b.WriteString("quota " + name)
 	if window != "" {

@@ -52,7 +52,7 @@ func book(tb testing.TB, quotas ...quota.Quota) *quota.Book {
 func job(tb testing.TB, text string) *quota.Job {
 	tb.Helper()
 	j, left := &quota.Job{}, ""
-	if _, err := fmt.Sscan(text, &j.ID, &j.Who.User, &j.Who.Project, &j.Who.Queue, &j.VMs, &left); err != nil {
+	if _, err := fmt.Sscan(text, &j.ID, &j.Association.User, &j.Association.Project, &j.Association.Queue, &j.VMs, &left); err != nil {
 		tb.Fatal(err)
 	}
 	j.Need = cluster.Resources{CPU: cluster.CPU, Memory: cluster.GiB}.Times(j.VMs)
@@ -187,7 +187,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var past quota.Ledger
-			past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-5*time.Hour), 10*3_600_000)
+			past.Charge(quota.Association{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-5*time.Hour), 10*3_600_000)
 			tally := book(t, c.quotas...).Tally(c.at, &past)
 			for _, text := range c.run {
 				tally.Count(job(t, text))
@@ -223,7 +223,7 @@ func TestNever(t *testing.T) {
 			"walltime_seconds: 12 CPU-hours is wrong: want at most 10 CPU-hours: quota hours never allows more",
 		},
 	} {
-		err, got := book(t, c.quota).Never(job(t, c.ask)), ""
+		err, got := book(t, c.quota).CheckFeasible(job(t, c.ask)), ""
 		if err != nil {
 			got = strings.ReplaceAll(err.Error(), `"`, "")
 		}
@@ -290,7 +290,7 @@ func TestPoliciesObey(t *testing.T) {
 		tally := b.Tally(noon, nil)
 		tally.Count(jobs[1])
 		m := &queue.Input{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Capacity: func() queue.Capacity {
-			return tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
+			return tally.Capacity(&tank{free: 100_000, jobs: jobs}, jobs)
 		}}
 		v := p.Select(m)
 		if v[0].Target != queue.Run || v[1].Target != queue.Run || v[2].Target != queue.Wait || v[3].Target != queue.Run ||
@@ -329,12 +329,12 @@ func TestAgainstSums(t *testing.T) {
 				taken = append(taken, j)
 			}
 		}
-		capacity := tally.Room(&tank{free: 1 << 40, jobs: jobs}, jobs)
+		capacity := tally.Capacity(&tank{free: 1 << 40, jobs: jobs}, jobs)
 		for _, i := range rng.Perm(27) {
 			j := jobs[cluster.VJobID(i+4)]
 			ok, short := capacity.Take(j.ID)
 			if want := allows(quotas, taken, j); ok != want {
-				t.Fatalf("seed %d: vjob %s of %v is taken: %v (%s), want %v", seed, j.ID, j.Who, ok, short, want)
+				t.Fatalf("seed %d: vjob %s of %v is taken: %v (%s), want %v", seed, j.ID, j.Association, ok, short, want)
 			}
 			if ok {
 				taken = append(taken, j)
@@ -353,7 +353,7 @@ func TestRoomsAreApart(t *testing.T) {
 	tally := book(t, quota.Quota{Name: "cpus", Limits: always(cpus(6))}).Tally(noon, nil)
 	tally.Count(jobs[1])
 	for _, order := range [][]cluster.VJobID{{2, 3}, {3, 2}} {
-		capacity := tally.Room(&tank{free: 100_000, jobs: jobs}, jobs)
+		capacity := tally.Capacity(&tank{free: 100_000, jobs: jobs}, jobs)
 		if ok, _ := capacity.Take(1); !ok {
 			t.Error("what is counted is not taken")
 		}
@@ -365,7 +365,7 @@ func TestRoomsAreApart(t *testing.T) {
 		}
 	}
 	// A vjob that does not fit is not counted.
-	capacity := tally.Room(&tank{free: 2000, jobs: jobs}, jobs)
+	capacity := tally.Capacity(&tank{free: 2000, jobs: jobs}, jobs)
 	for _, id := range []cluster.VJobID{2, 3, 2} {
 		if ok, short := capacity.Take(id); ok || short.Limit != "" {
 			t.Errorf("%d: %v, %s", id, ok, short)
@@ -380,7 +380,7 @@ func allows(quotas []quota.Quota, taken []*quota.Job, j *quota.Job) bool {
 		}
 		sums, own := map[quota.Measure]int64{}, map[quota.Measure]int64{}
 		for _, o := range append(slices.Clone(taken), j) {
-			if !same(q.User, j.Who.User, o.Who.User) || !same(q.Project, j.Who.Project, o.Who.Project) || !same(q.Queue, j.Who.Queue, o.Who.Queue) {
+			if !same(q.User, j.Association.User, o.Association.User) || !same(q.Project, j.Association.Project, o.Association.Project) || !same(q.Queue, j.Association.Queue, o.Association.Queue) {
 				continue
 			}
 			for m, n := range map[quota.Measure]int64{
@@ -406,9 +406,9 @@ func allows(quotas []quota.Quota, taken []*quota.Job, j *quota.Job) bool {
 func ExampleTally_Refuses() {
 	b, _ := quota.New([]quota.Quota{{Name: "night", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 40_000})}}, nil)
 	tally := b.Tally(noon, nil)
-	ann := quota.Who{User: "ann", Project: "physics", Queue: "batch"}
-	tally.Count(&quota.Job{ID: 1, Who: ann, Need: cluster.Resources{CPU: 40 * cluster.CPU}})
-	fmt.Println(tally.Refuses(&quota.Job{ID: 2, Who: ann, Need: cluster.Resources{CPU: 4 * cluster.CPU}}))
+	ann := quota.Association{User: "ann", Project: "physics", Queue: "batch"}
+	tally.Count(&quota.Job{ID: 1, Association: ann, Need: cluster.Resources{CPU: 40 * cluster.CPU}})
+	fmt.Println(tally.Refuses(&quota.Job{ID: 2, Association: ann, Need: cluster.Resources{CPU: 4 * cluster.CPU}}))
 	// Output: quota night of user ann: 40 of 40 CPU are used, it needs 4
 }
 
@@ -421,7 +421,7 @@ func BenchmarkRefuses(b *testing.B) {
 	for i := range list {
 		list[i] = &quota.Job{
 			ID: cluster.VJobID(i + 1), VMs: 1, Need: cluster.Resources{CPU: cluster.CPU, Memory: cluster.GiB},
-			Who: quota.Who{User: fmt.Sprint("u", i%users), Project: fmt.Sprint("p", i%17), Queue: "long"},
+			Association: quota.Association{User: fmt.Sprint("u", i%users), Project: fmt.Sprint("p", i%17), Queue: "long"},
 		}
 	}
 	b.Run("jobs=100000", func(b *testing.B) {

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Standing is the state of one quota for one group at the instant of a tally.
-type Standing struct {
-	Name   string
-	Window string    // that applies now; "" outside its windows
-	Until  time.Time // next change of the window; zero: never
-	Who    Who       // "" matches all
-	Within time.Duration
-	Limits Limits
-	Used   Limits // of the measures in Limits
+// Status is the state of one quota for one group at the instant of a tally.
+type Status struct {
+	Name        string
+	Window      string      // that applies now; "" outside its windows
+	Until       time.Time   // next change of the window; zero: never
+	Association Association // "" matches all
+	Within      time.Duration
+	Limits      Limits
+	Used        Limits // of the measures in Limits
 }
 
-// Standings returns the state of all groups that were counted or asked for, and of quotas without [Each]; in
+// Statuses returns the state of all groups that were counted or asked for, and of quotas without [Each]; in
 // the order of the quotas, then of the groups.
-func (t *Tally) Standings() (list []Standing) {
+func (t *Tally) Statuses() (list []Status) {
 	for i := range t.book.quotas {
 		q := &t.book.quotas[i]
-		if group := (Who{q.User, q.Project, q.Queue}); q.User != Each && q.Project != Each && q.Queue != Each {
+		if group := (Association{q.User, q.Project, q.Queue}); q.User != Each && q.Project != Each && q.Queue != Each {
 			t.counter(key{i, group})
 		}
 	}
@@ -35,7 +35,7 @@ func (t *Tally) Standings() (list []Standing) {
 	for i := range counters {
 		c := &counters[i]
 		q := &t.book.quotas[c.quota]
-		s := Standing{Name: q.Name, Who: c.group, Within: q.Within, Limits: c.limits, Used: Limits{}}
+		s := Status{Name: q.Name, Association: c.group, Within: q.Within, Limits: c.limits, Used: Limits{}}
 		_, s.Window = q.Limits.At(t.now)
 		s.Until, _ = q.Limits.Next(t.now)
 		for m := range c.limits {
@@ -46,5 +46,5 @@ func (t *Tally) Standings() (list []Standing) {
 	return list
 }
 
-// Know adds the groups of a vjob that may not run, so that Standings contains them.
-func (t *Tally) Know(w Who) { t.countersOf(w) }
+// Include adds the groups of a vjob that may not run, so that Standings contains them.
+func (t *Tally) Include(w Association) { t.countersOf(w) }

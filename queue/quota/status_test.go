@@ -26,7 +26,7 @@ func TestStandings(t *testing.T) {
 		quota.Quota{Name: "hours", Project: "p", Within: 24 * time.Hour, Limits: always(quota.Limits{quota.CPUTime: 36_000_000})},
 	)
 	var past quota.Ledger
-	past.Charge(quota.Who{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-time.Hour), 5000)
+	past.Charge(quota.Association{User: "ann", Project: "p", Queue: "batch"}, noon.Add(-time.Hour), 5000)
 	for _, c := range []struct {
 		now  time.Time
 		want string
@@ -46,10 +46,10 @@ hours "" until 00:00 { p }: map[3:10805000] of map[3:36000000]`},
 	} {
 		tally := b.Tally(c.now, &past)
 		tally.Count(job(t, "1 ann p batch 3 1h"))
-		tally.Know(quota.Who{User: "bob", Project: "q", Queue: "batch"})
+		tally.Include(quota.Association{User: "bob", Project: "q", Queue: "batch"})
 		var list strings.Builder
-		for _, s := range tally.Standings() {
-			fmt.Fprintf(&list, "\n%s %q until %s %v: %v of %v", s.Name, s.Window, s.Until.Format("15:04"), s.Who, s.Used, s.Limits)
+		for _, s := range tally.Statuses() {
+			fmt.Fprintf(&list, "\n%s %q until %s %v: %v of %v", s.Name, s.Window, s.Until.Format("15:04"), s.Association, s.Used, s.Limits)
 		}
 		if list.String() != c.want {
 			t.Errorf("%s:%s\nwant%s", c.now, list.String(), c.want)

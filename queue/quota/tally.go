@@ -12,10 +12,10 @@ import (
 
 // Job is a vjob as quotas see it; its user, project and queue are names.
 type Job struct {
-	ID   cluster.VJobID
-	Who  Who
-	VMs  int
-	Need cluster.Resources // as reserved, so that it does not drift
+	ID          cluster.VJobID
+	Association Association
+	VMs         int
+	Need        cluster.Resources // as reserved, so that it does not drift
 	// Left is the rest of its walltime, if it has one. A vjob without walltime counts as if it ran for the
 	// whole period in which CPU time is counted.
 	Left time.Duration
@@ -33,28 +33,28 @@ func (j *Job) need(within time.Duration) amount {
 	return a
 }
 
-// Past is earlier use, such as a [Ledger].
-type Past interface {
+// History is earlier use, such as a [Ledger].
+type History interface {
 	// CPUTime returns the use of a group since an instant, in milliseconds.
-	CPUTime(group Who, since time.Time) int64
+	CPUTime(group Association, since time.Time) int64
 	// Hours returns the hours of that use, in order.
-	Hours(group Who, since time.Time) []Hour
+	Hours(group Association, since time.Time) []Hour
 }
 
 // Tally counts use at one instant. It belongs to one goroutine.
 type Tally struct {
 	book     *Book
 	now      time.Time
-	past     Past
+	past     History
 	counters []counter
 	index    map[key]int
-	of       map[Who][]int // counters that apply
+	of       map[Association][]int // counters that apply
 	counted  map[cluster.VJobID]bool
 }
 
 type key struct {
 	quota int
-	group Who
+	group Association
 }
 
 // counter is the use of one quota by one group.
@@ -69,8 +69,8 @@ type counter struct {
 }
 
 // Tally returns an empty tally; past may be nil.
-func (b *Book) Tally(now time.Time, past Past) *Tally {
-	return &Tally{book: b, now: now, past: past, index: map[key]int{}, of: map[Who][]int{}, counted: map[cluster.VJobID]bool{}}
+func (b *Book) Tally(now time.Time, past History) *Tally {
+	return &Tally{book: b, now: now, past: past, index: map[key]int{}, of: map[Association][]int{}, counted: map[cluster.VJobID]bool{}}
 }
 
 // clone returns an independent copy.
@@ -82,7 +82,7 @@ func (t *Tally) clone() *Tally {
 }
 
 // countersOf returns the counters that apply.
-func (t *Tally) countersOf(w Who) []int {
+func (t *Tally) countersOf(w Association) []int {
 	if list, known := t.of[w]; known {
 		return list
 	}
@@ -118,7 +118,7 @@ func (t *Tally) Count(j *Job) {
 		return
 	}
 	t.counted[j.ID] = true
-	for _, i := range t.countersOf(j.Who) {
+	for _, i := range t.countersOf(j.Association) {
 		c := &t.counters[i]
 		for m, n := range j.need(t.book.quotas[c.quota].Within) {
 			c.used[m] += n
@@ -132,7 +132,7 @@ func (t *Tally) Refuses(j *Job) string {
 	if t.counted[j.ID] {
 		return ""
 	}
-	for _, i := range t.countersOf(j.Who) {
+	for _, i := range t.countersOf(j.Association) {
 		c := &t.counters[i]
 		q := &t.book.quotas[c.quota]
 		need := j.need(q.Within)
@@ -169,9 +169,9 @@ func (t *Tally) frees(c *counter, m Measure) string {
 	return c.frees
 }
 
-// Room returns capacity that checks the quotas first. It starts from the counted vjobs and counts those
+// Capacity returns capacity that checks the quotas first. It starts from the counted vjobs and counts those
 // that it takes separately. Vjobs that are not among the jobs have no quotas.
-func (t *Tally) Room(inner queue.Capacity, jobs map[cluster.VJobID]*Job) queue.Capacity {
+func (t *Tally) Capacity(inner queue.Capacity, jobs map[cluster.VJobID]*Job) queue.Capacity {
 	return &limitedCapacity{inner: inner, tally: t.clone(), jobs: jobs}
 }
 

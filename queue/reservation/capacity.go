@@ -173,7 +173,7 @@ func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
 	if until.IsZero() {
 		return nil
 	}
-	at, _, lacks := r.soon.Least(now, until.Sub(now)+time.Second, j.Need)
+	at, _, lacks := r.soon.FirstShortage(now, until.Sub(now)+time.Second, j.Need)
 	if !lacks || !at.After(now) {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (r *reservedCapacity) conflict(j *queue.Job) (short queue.Shortage, so bool
 	if !overlaps {
 		return short, false
 	}
-	at, free, lacks := r.later.Least(now, left, j.Need)
+	at, free, lacks := r.later.FirstShortage(now, left, j.Need)
 	if !lacks {
 		return r.starts.conflict(r.decision, j)
 	}

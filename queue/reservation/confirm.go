@@ -21,19 +21,19 @@ type Request struct {
 	Horizon time.Duration // how far ahead it may begin; 0: no limit
 	Total   cluster.Resources
 	queue.Booking
-	Others []queue.Booking // all reservations, running ones too
-	Kept   []queue.Job     // other running vjobs that keep their capacity until their end
-	// Room returns empty capacity that has places for all of these; nil: sums decide.
-	Room  func() queue.Capacity
-	Ruled bool // the vjob has rules of its own
+	Others         []queue.Booking // all reservations, running ones too
+	NonPreemptible []queue.Job     // other running vjobs that keep their capacity until their end
+	// Capacity returns empty capacity that has places for all of these; nil: sums decide.
+	Capacity func() queue.Capacity
+	Ruled    bool // the vjob has rules of its own
 	// Limit returns a quota that the vjob would exceed at an instant, in words; "" for none. May be nil.
 	Limit func(at time.Time) string
 	// Power returns when between two instants the vjob would exceed a power budget, in words; "" for
 	// never. May be nil.
 	Power func(from, until time.Time) (at time.Time, why string)
-	// Turn returns the next instant after another at which Limit or Power changes; false: none. May be
+	// NextChange returns the next instant after another at which Limit or Power changes; false: none. May be
 	// nil.
-	Turn func(after time.Time) (next time.Time, ok bool)
+	NextChange func(after time.Time) (next time.Time, ok bool)
 }
 
 // Confirm returns nil if the reservation can be given, and why not otherwise, as a
@@ -71,7 +71,7 @@ func (r *Request) Confirm() error {
 
 // checkAlone returns an error if the vjob cannot be placed even on an empty cluster.
 func (r *Request) checkAlone() error {
-	fits, short := r.Room().Take(r.VJob)
+	fits, short := r.Capacity().Take(r.VJob)
 	if fits {
 		return nil
 	}
@@ -102,9 +102,9 @@ func (r *Request) describe(s shortfall) string {
 func (r *Request) profile() *availability.Profile {
 	since := r.Now.Truncate(time.Second) // so that full hours stay full
 	o := availability.New(since, r.Total, cluster.Resources{})
-	for i := range r.Kept {
-		left, ends := r.Kept[i].Left()
-		o.Occupy(r.Kept[i].Need, left+r.Now.Sub(since), ends)
+	for i := range r.NonPreemptible {
+		left, ends := r.NonPreemptible[i].Left()
+		o.Occupy(r.NonPreemptible[i].Need, left+r.Now.Sub(since), ends)
 	}
 	for _, b := range r.Others {
 		o.Book(b.From, b.Need, b.Length)
@@ -140,7 +140,7 @@ func (r *Request) beside(at time.Time) string {
 	default:
 		parts = append(parts, "reservations "+strings.Join(names[:len(names)-1], ", ")+" and "+names[len(names)-1])
 	}
-	if slices.ContainsFunc(r.Kept, func(j queue.Job) bool { return r.keptAt(&j, at) }) {
+	if slices.ContainsFunc(r.NonPreemptible, func(j queue.Job) bool { return r.keptAt(&j, at) }) {
 		parts = append(parts, "what runs")
 	}
 	if len(parts) == 0 {

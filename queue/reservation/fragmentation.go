@@ -17,14 +17,14 @@ const (
 // fragmented returns the first instant from another on at which the vjob cannot be placed beside those
 // that run then although sums suffice, and what prevents it. Running VMs may be moved.
 func (r *Request) fragmented(from time.Time) (at time.Time, short queue.Shortage, ok bool) {
-	if r.Room == nil {
+	if r.Capacity == nil {
 		return at, short, false
 	}
 	for _, at := range r.peakInstants(from) {
-		capacity := r.Room()
-		for i := range r.Kept {
-			if r.keptAt(&r.Kept[i], at) {
-				capacity.Take(r.Kept[i].ID)
+		capacity := r.Capacity()
+		for i := range r.NonPreemptible {
+			if r.keptAt(&r.NonPreemptible[i], at) {
+				capacity.Take(r.NonPreemptible[i].ID)
 			}
 		}
 		for i := range r.Others {
@@ -66,16 +66,16 @@ func (r *Request) next(after time.Time) (at time.Time, ok bool) {
 			at, ok = end, true
 		}
 	}
-	for i := range r.Kept {
-		if left, ends := r.Kept[i].Left(); ends {
+	for i := range r.NonPreemptible {
+		if left, ends := r.NonPreemptible[i].Left(); ends {
 			see(r.Now.Add(left))
 		}
 	}
 	for i := range r.Others {
 		see(r.Others[i].Until())
 	}
-	if r.Turn != nil {
-		if turn, changes := r.Turn(after); changes {
+	if r.NextChange != nil {
+		if turn, changes := r.NextChange(after); changes {
 			see(turn)
 		}
 	}
@@ -100,7 +100,7 @@ func (r *Request) firstShortfall(from time.Time) (s shortfall, so bool) {
 		}
 	}
 	o := r.profile()
-	at, free, lacks := o.Least(from, r.Length, r.Need)
+	at, free, lacks := o.FirstShortage(from, r.Length, r.Need)
 	if lacks {
 		return shortfall{at: at, free: free}, true
 	}

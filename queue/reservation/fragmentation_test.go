@@ -58,7 +58,7 @@ func TestPlacesAgainstACount(t *testing.T) {
 		}
 		r := reservation.Request{
 			Now: noon, Total: cluster.Resources{CPU: nodes * size},
-			Room: func() queue.Capacity { return &shelf{nodes: nodes, size: size, parts: parts} },
+			Capacity: func() queue.Capacity { return &shelf{nodes: nodes, size: size, parts: parts} },
 		}
 		for id := cluster.VJobID(1); id < 9; id++ {
 			for range 1 + rng.IntN(2) {
@@ -71,7 +71,7 @@ func TestPlacesAgainstACount(t *testing.T) {
 			from, length := rng.IntN(300), 1+rng.IntN(200)
 			if kept := rng.IntN(3) == 0; kept && fits(0, length, id) {
 				begins[id], ends[id] = 0, length
-				r.Kept = append(r.Kept, queue.Job{
+				r.NonPreemptible = append(r.NonPreemptible, queue.Job{
 					VJob: &cluster.VJob{ID: id, Walltime: time.Duration(length) * time.Second}, Need: cluster.Resources{CPU: sum},
 				})
 				continue
@@ -113,22 +113,22 @@ func TestRefusalsOfPlacesAndQuotas(t *testing.T) {
 		Now: noon, Total: cluster.Resources{CPU: 8, Memory: 8},
 		Booking: queue.Booking{VJob: 9, From: noon.Add(time.Hour), Length: time.Hour, Need: cluster.Resources{CPU: 3}},
 		Others:  []queue.Booking{{VJob: 7, From: noon.Add(90 * time.Minute), Length: time.Hour, Need: cluster.Resources{CPU: 5}}},
-		Room: func() queue.Capacity {
+		Capacity: func() queue.Capacity {
 			return &shelf{nodes: 4, size: 2, parts: map[cluster.VJobID][]int{9: {2, 1}, 7: {1, 2, 2}}}
 		},
 	}
 	if err := r.Confirm(); err != nil {
 		t.Errorf("in small parts: %v", err)
 	}
-	r.Room = func() queue.Capacity {
+	r.Capacity = func() queue.Capacity {
 		return &shelf{nodes: 2, size: 4, parts: map[cluster.VJobID][]int{9: {3}, 7: {3, 2}}}
 	}
 	want := "reservation: at 13:30 the 0.003 CPU and 8 MiB that are free beside reservation 7 lie in pieces too small for its VMs; the earliest start is 14:30"
 	if err := r.Confirm(); err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
-	r.Others, r.Room = nil, nil
-	r.Turn = func(after time.Time) (time.Time, bool) {
+	r.Others, r.Capacity = nil, nil
+	r.NextChange = func(after time.Time) (time.Time, bool) {
 		return time.Date(2026, 11, 21, 19, 0, 0, 0, time.UTC), after.Hour() < 19
 	}
 	r.Limit = func(at time.Time) string {

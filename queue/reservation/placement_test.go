@@ -174,7 +174,7 @@ func (w *racked) second() (wrong string) {
 func (w *racked) confirmed(j *queue.Job) bool {
 	from := w.now.Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
 	r := reservation.Request{
-		Now: w.now, Total: cluster.Resources{CPU: cluster.MilliCPU(w.nodes * w.size)}, Room: w.room,
+		Now: w.now, Total: cluster.Resources{CPU: cluster.MilliCPU(w.nodes * w.size)}, Capacity: w.room,
 		Booking: queue.Booking{VJob: j.ID, From: from, Length: j.Walltime, Need: j.Need},
 	}
 	for _, o := range w.jobs {
@@ -187,7 +187,7 @@ func (w *racked) confirmed(j *queue.Job) bool {
 			}
 			r.Others = append(r.Others, b)
 		case runs:
-			r.Kept = append(r.Kept, o)
+			r.NonPreemptible = append(r.NonPreemptible, o)
 		}
 	}
 	if r.Confirm() != nil {

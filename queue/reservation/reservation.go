@@ -54,7 +54,7 @@ func (e *entry) booking(now time.Time) queue.Booking {
 
 // Leads are how long before a reservation its capacity is secured.
 type Leads struct {
-	Park time.Duration // running vjobs are suspended this early
+	Suspend time.Duration // running vjobs are suspended this early
 	// Start is how long before it vjobs are not started that would have to be suspended. It should
 	// exceed Park at all times: otherwise suspended vjobs would be resumed at once.
 	Start time.Duration
@@ -129,7 +129,7 @@ func (b *decision) phase(j *queue.Job) (p phase, counts bool) {
 		return 0, false
 	case !b.Now.Before(j.Reservation):
 		return due, !j.Held
-	case !b.Now.Before(j.Reservation.Add(-b.leads.Park)):
+	case !b.Now.Before(j.Reservation.Add(-b.leads.Suspend)):
 		return near, true
 	default:
 		return ahead, true
@@ -162,8 +162,8 @@ func (b *decision) verdict(e *entry, fits result) (v queue.Verdict, decided bool
 		cluster.Clock(e.Reservation, b.Now), e.Reservation.Sub(b.Now).Round(time.Second))}
 	if e.phase == near {
 		v.Reason += ", for which room is being made"
-	} else if b.leads.Park > 0 {
-		v.Again = e.Reservation.Add(-b.leads.Park)
+	} else if b.leads.Suspend > 0 {
+		v.Again = e.Reservation.Add(-b.leads.Suspend)
 	}
 	return v, true
 }

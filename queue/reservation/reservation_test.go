@@ -81,7 +81,7 @@ func (w *world) request() {
 		case !o.Reservation.IsZero():
 			r.Others = append(r.Others, queue.Booking{VJob: o.ID, From: o.Reservation, Length: left, Need: o.Need})
 		case o.State == cluster.Running && (o.Yields == cluster.Never || queue.Keeps(w.policy, o.VJob)):
-			r.Kept = append(r.Kept, o)
+			r.NonPreemptible = append(r.NonPreemptible, o)
 		}
 	}
 	// Suspensions take time.
@@ -134,7 +134,7 @@ func (w *world) second() {
 		w.request()
 	}
 	m, lead := w.moment(), time.Duration(w.suspends+1)*time.Second
-	verdicts := reservation.Select(queue.Preemptible{Policy: w.policy}, m, reservation.Leads{Park: lead, Start: 2 * lead})
+	verdicts := reservation.Select(queue.Preemptible{Policy: w.policy}, m, reservation.Leads{Suspend: lead, Start: 2 * lead})
 	for i, v := range verdicts {
 		w.follow(&w.jobs[i], v)
 	}
@@ -287,7 +287,7 @@ func TestWords(t *testing.T) {
 			for _, line := range c.jobs {
 				w.jobs = append(w.jobs, job(t, line))
 			}
-			for i, v := range reservation.Select(c.policy, w.moment(), reservation.Leads{Park: 5 * time.Minute, Start: 10 * time.Minute}) {
+			for i, v := range reservation.Select(c.policy, w.moment(), reservation.Leads{Suspend: 5 * time.Minute, Start: 10 * time.Minute}) {
 				if got := v.Target.String() + " " + v.Reason; got != c.want[i] {
 					t.Errorf("vjob %s\n got %s\nwant %s", w.jobs[i].ID, got, c.want[i])
 				}
@@ -345,7 +345,7 @@ func TestConfirm(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := reservation.Request{Now: noon, Horizon: 48 * h, Total: cluster.Resources{CPU: 20000}, Booking: c.ask, Others: others}
 			for _, line := range c.kept {
-				r.Kept = append(r.Kept, job(t, line))
+				r.NonPreemptible = append(r.NonPreemptible, job(t, line))
 			}
 			got := ""
 			if err := r.Confirm(); err != nil {

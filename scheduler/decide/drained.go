@@ -95,7 +95,7 @@ func (p *View) unsuspendable(r *execute.Report) string {
 		return "it has its room by a reservation"
 	case job.Yields == cluster.Never:
 		return "it never makes room"
-	case queue.Ends(job):
+	case queue.IsEnded(job):
 		return "it would have to start anew"
 	case p.now.Before(r.Record.Since.Add(job.MinRun)):
 		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), p.now)

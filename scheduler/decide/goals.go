@@ -21,7 +21,7 @@ func (p *View) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change b
 		case wish == queue.Suspend && !barred && state == cluster.Running && r.Job.Container:
 			p.loosen(r.Job)
 			want, wanted = cluster.VMTerminated, true // it gives its room back, and waits
-		case wish == queue.Suspend && !barred && state == cluster.Running && queue.Ends(r.Job):
+		case wish == queue.Suspend && !barred && state == cluster.Running && queue.IsEnded(r.Job):
 			want, wanted = cluster.VMTerminated, true
 		case wish == queue.Suspend && !barred && (state == cluster.Running || state == cluster.Paused):
 			want, wanted = cluster.VMSleeping, true

@@ -114,7 +114,7 @@ func (p *View) saves(i int, wish queue.Target) bool {
 	if wish != queue.Suspend || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
-	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.Ends(r.Job)
+	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.IsEnded(r.Job)
 }
 
 // overfills reports whether a plan moves vjobs by way of images for which there is no room: the

@@ -39,7 +39,7 @@ func (p *View) leads() reservation.Leads {
 	if len(at) > 0 {
 		busiest += p.settings.Reserving.Margin
 	}
-	return reservation.Leads{Park: busiest, Start: whole + p.settings.Reserving.Margin}
+	return reservation.Leads{Suspend: busiest, Start: whole + p.settings.Reserving.Margin}
 }
 
 // suspension is how long so much memory takes, if as many transfers go on at once as may.

@@ -29,13 +29,13 @@ func (p *View) impose(m *queue.Input) {
 	if m.CapacityAt == nil {
 		m.CapacityAt = func(time.Time) queue.Capacity { return room() }
 	}
-	m.Capacity = func() queue.Capacity { return tally.Room(room(), index) }
+	m.Capacity = func() queue.Capacity { return tally.Capacity(room(), index) }
 }
 
 // Count counts those against the quotas that run, or are under way to or from there; who
 // is saved from where he stands still does not run. A container counts, and those inside
 // do not.
-func Count(rules *ordering.Rules, reports []execute.Report, past quota.Past, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
+func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
 	tally := rules.Quotas.Tally(now, past)
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
 	for i := range reports {
@@ -55,7 +55,7 @@ func Count(rules *ordering.Rules, reports []execute.Report, past quota.Past, now
 // quotaJob is what quotas know of a vjob.
 func quotaJob(rules *ordering.Rules, r *execute.Report) quota.Job {
 	return quota.Job{
-		ID: r.Job.ID, Who: rules.Who(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
+		ID: r.Job.ID, Association: rules.Association(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
 		Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
 	}
 }

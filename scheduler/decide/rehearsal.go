@@ -43,7 +43,7 @@ func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 
 // nearing are the vjobs for whose reservations room is being made.
 func (p *View) nearing() (list []int) {
-	lead := p.leads().Park
+	lead := p.leads().Suspend
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		if from := r.Job.Reservation; from.IsZero() || !p.now.Before(from) || p.now.Before(from.Add(-lead)) {

@@ -124,7 +124,7 @@ func (p *View) sizes(i, at int, counts map[cluster.VMID]cluster.Resources) (list
 
 // quotas are how quotas limit those who wait.
 type quotas struct {
-	prospect *quota.Prospect // nil: there are none
+	prospect *quota.Forecast // nil: there are none
 	jobs     map[cluster.VJobID]quota.Job
 }
 
@@ -136,7 +136,7 @@ func (p *View) quotas() (q quotas) {
 	if rules.Quotas.Empty() {
 		return q
 	}
-	q.prospect, q.jobs = rules.Quotas.Prospect(p.now, p.now.Add(ahead), p.past), map[cluster.VJobID]quota.Job{}
+	q.prospect, q.jobs = rules.Quotas.Forecast(p.now, p.now.Add(ahead), p.past), map[cluster.VJobID]quota.Job{}
 	for i := range p.VJobs {
 		q.jobs[p.VJobs[i].Job.ID] = quotaJob(rules, &p.VJobs[i])
 	}

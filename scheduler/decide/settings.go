@@ -55,7 +55,7 @@ func (s *Settings) Arranged() *ordering.Rules {
 	if s.Arrangement != nil {
 		return s.Arrangement
 	}
-	plain := ordering.Plain(s.Policy)
+	plain := ordering.DefaultRules(s.Policy)
 	return &plain
 }
 

@@ -102,7 +102,7 @@ func (p *View) suspends(i int, wish queue.Target) bool {
 	if !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
 		return false
 	}
-	return r.Job.State == cluster.Running && wish == queue.Suspend && !queue.Ends(r.Job) ||
+	return r.Job.State == cluster.Running && wish == queue.Suspend && !queue.IsEnded(r.Job) ||
 		r.Job.State == cluster.Paused && wish == queue.Wait
 }
 
@@ -140,7 +140,7 @@ func (p *View) beside(wished []queue.Verdict) *ctxswitch.Packing {
 		Needs: needs(p.intended),
 	})
 	var standing []cluster.VJobID
-	lead := p.leads().Park
+	lead := p.leads().Suspend
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		switch busy := !r.Idle || r.Blind; {

@@ -30,7 +30,7 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 		nodes[i] = simulated.Node{ID: cluster.NodeID(string(rune('a' + i))), Capacity: cluster.Resources{CPU: 3000, Memory: 8192}}
 	}
 	s.cluster = simulated.New(simulated.Config{Profile: simulated.Lab, Seed: seed, Nodes: nodes})
-	rules := ordering.Plain(policy)
+	rules := ordering.DefaultRules(policy)
 	var night calendar.Window
 	if err := night.UnmarshalText([]byte("19:00-07:00")); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas
 	p.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
 			Settings: decide.Settings{
-				Execute: execute.DefaultSettings, Policy: queue.Apart{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
+				Execute: execute.DefaultSettings, Policy: queue.WithGap{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
 				Reserving: decide.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
 				Planner:   ctxswitch.Repacker{}, Backoff: 5 * time.Second,
 			},

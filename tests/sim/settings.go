@@ -73,13 +73,13 @@ var policies = []queue.Policy{
 	queue.FirstFit{Count: queue.Assumed},
 	queue.FCFS{},
 	queue.FirstFit{Count: queue.Observed, MinRun: 20 * time.Second},
-	queue.FirstFit{Count: queue.Predicted, Settle: 20 * time.Second, Patience: 30 * time.Second},
+	queue.FirstFit{Count: queue.Predicted, Hysteresis: 20 * time.Second, Patience: 30 * time.Second},
 	queue.TimeSlices{Quantum: time.Minute, Count: queue.Observed},
 	queue.EASY{},
 	queue.Conservative{},
 	queue.DynamicEASY{Count: queue.Assumed, MinRun: 20 * time.Second, Patience: 30 * time.Second, Due: 1},
 	queue.DynamicEASY{Count: queue.Observed},
-	queue.Apart{Policy: queue.Conservative{}, Gap: 10 * time.Second},
+	queue.WithGap{Policy: queue.Conservative{}, Gap: 10 * time.Second},
 }
 
 // suspensions are where the vjobs of the runs are suspended to, with every policy each.

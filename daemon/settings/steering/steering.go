@@ -96,7 +96,7 @@ func policyOf(s *settings.Settings, rules *ordering.Rules) queue.Policy {
 	if s.Policy.Gap.Duration == 0 {
 		return rules.Policy()
 	}
-	return queue.Apart{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
+	return queue.WithGap{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
 }
 
 // network is what transfers share; nil if nothing is known of it.
