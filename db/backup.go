@@ -10,7 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/replay"
+	"vjob/db/internal/check"
 	"vjob/internal/durable"
 )
 
@@ -143,7 +143,7 @@ func replayed(r *reader) error {
 	if err != nil {
 		return err
 	}
-	log := replay.NewReader(gaps)
+	log := check.NewReader(gaps)
 	var wrong error
 	err = r.events("", nil, func(e journal.Event) {
 		if wrong == nil {
@@ -168,7 +168,7 @@ func replayed(r *reader) error {
 }
 
 // gaps is how far the history was deleted.
-func (r *reader) gaps() (g replay.Gaps, err error) {
+func (r *reader) gaps() (g check.Gaps, err error) {
 	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
 		nil, &g.Events, &g.VJobs)
 	return g, err

@@ -13,7 +13,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/db/replay"
 	"vjob/hypervisor"
 )
 
@@ -225,7 +224,7 @@ func (s *Store) Totals() []journal.Total {
 func (s *Store) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	log := replay.NewReader(s.gaps)
+	log := check.NewReader(s.gaps)
 	for i := range s.events {
 		if err := log.Add(s.events[i]); err != nil {
 			return err

@@ -19,7 +19,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/db/replay"
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
 	"vjob/scheduler"
@@ -61,7 +60,7 @@ type Store struct {
 	callAt    map[hypervisor.OpID]int
 	seq       int64 // of the last event
 	events    []journal.Event
-	gaps      replay.Gaps                             // what was deleted
+	gaps      check.Gaps                             // what was deleted
 	closed    map[string]journal.Usage                // by the vjobs that were deleted, by owner
 	charges   []journal.Charge                        // in order
 	waits     map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others

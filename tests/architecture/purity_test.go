@@ -14,7 +14,7 @@ var pure = of(
 	"api/oar/submission", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
-	"internal/spread", "internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job",
+	"internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job",
 	"oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request",
 	"oar/rest", "oar/script", "oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day",
 	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/limits", "queue/fairshare",

@@ -1,4 +1,4 @@
-package replay_test
+package check_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/replay"
+	"vjob/db/internal/check"
 )
 
 // log makes events of words such as "3 submitted" or "3 running"; the first has
@@ -26,10 +26,10 @@ func log(first int64, words ...string) []journal.Event {
 // A log may lack what was deleted, and nothing else.
 func TestGaps(t *testing.T) {
 	type states = map[cluster.VJobID]cluster.State
-	none, some := replay.Gaps{}, replay.Gaps{Events: 9, VJobs: 2}
+	none, some := check.Gaps{}, check.Gaps{Events: 9, VJobs: 2}
 	for _, c := range []struct {
 		name  string
-		gaps  replay.Gaps
+		gaps  check.Gaps
 		log   []journal.Event
 		table states
 		want  string
@@ -53,7 +53,7 @@ func TestGaps(t *testing.T) {
 		{"a live vjob is kept whole", some, log(1, "1 submitted"), states{1: cluster.Waiting}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := replay.NewReader(c.gaps)
+			r := check.NewReader(c.gaps)
 			var err error
 			for _, e := range c.log {
 				if err == nil {

@@ -2,7 +2,7 @@
 // of state must be an edge of the state diagram, and the last one must be what
 // the tables say (RELIABILITY §5.4, invariant 17). Of a log whose oldest part was
 // deleted it demands what must still be there.
-package replay
+package check
 
 import (
 	"fmt"
