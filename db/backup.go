@@ -139,11 +139,11 @@ func foreignKeys(ctx context.Context, conn *sql.Conn) error {
 
 // replayed plays the event log and compares its end with the table of vjobs.
 func replayed(r *reader) error {
-	gaps, err := r.gaps()
+	pruned, err := r.pruned()
 	if err != nil {
 		return err
 	}
-	log := check.NewReader(gaps)
+	log := check.NewReplay(pruned)
 	var wrong error
 	err = r.events("", nil, func(e journal.Event) {
 		if wrong == nil {
@@ -167,9 +167,9 @@ func replayed(r *reader) error {
 	return errors.Join(err, log.Compare(tables))
 }
 
-// gaps is how far the history was deleted.
-func (r *reader) gaps() (g check.Gaps, err error) {
+// pruned is how far the history was deleted.
+func (r *reader) pruned() (p check.Pruned, err error) {
 	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
-		nil, &g.Events, &g.VJobs)
-	return g, err
+		nil, &p.Events, &p.VJobs)
+	return p, err
 }

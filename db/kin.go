@@ -22,7 +22,7 @@ func (n *newVJob) depend(t *tx) error {
 		var id cluster.VJobID
 		found, err := t.row(query, []any{int64(d.On), s.Owner, int64(n.id)}, &id)
 		if err == nil && !found {
-			err = check.NotThere(i, d)
+			err = check.MissingDependency(i, d)
 		}
 		if err == nil {
 			err = t.exec("INSERT OR IGNORE INTO dependencies (vjob, needs, whole) VALUES (?, ?, ?)", int64(n.id), int64(d.On), d.Array)
@@ -51,7 +51,7 @@ func (t *tx) again(a *journal.Attempt) error {
 	if err != nil {
 		return err
 	}
-	e := check.Again(a, cluster.VJobID(id))
+	e := check.NewAttempt(a, cluster.VJobID(id))
 	return firstError(
 		func() error {
 			return t.exec(`INSERT INTO gangs (vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns)

@@ -18,7 +18,7 @@ func (t *tx) plan(p *journal.Plan, raw string) error {
 		int64(p.ID), nanos(p.At), nanos(p.Ended), p.Policy, string(p.State),
 		p.Plan.Cost, int64(p.Plan.Makespan), len(p.Plan.Actions), raw)
 	if errors.Is(err, cluster.ErrConflict) {
-		return check.Taken("plan", p.ID)
+		return check.Duplicate("plan", p.ID)
 	}
 	return err
 }
@@ -27,7 +27,7 @@ func (t *tx) planChange(c *journal.PlanChange) error {
 	n, err := t.change("UPDATE plans SET state = ?, ended_ns = coalesce(?, ended_ns), note = ? WHERE id = ?",
 		string(c.State), nanos(c.Ended), c.Note, int64(c.ID))
 	if err == nil && n == 0 {
-		return check.Unknown("plan", c.ID)
+		return check.NotFound("plan", c.ID)
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func (t *tx) action(a *journal.ActionChange) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("plan", a.Plan)
+		return check.NotFound("plan", a.Plan)
 	}
 	if err := check.Action(*a, actions); err != nil {
 		return err

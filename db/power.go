@@ -14,7 +14,7 @@ func (t *tx) power(p *cycle.Record) error {
 		SELECT id, ?, ?, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
 		p.Phase.String(), nanos(p.Since), p.Want == cycle.WantOff, p.By, p.Attempt, nanos(p.Called), p.Reason, string(p.Node))
 	if err == nil && n == 0 {
-		err = check.Unknown("node", p.Node)
+		err = check.NotFound("node", p.Node)
 	}
 	return err
 }

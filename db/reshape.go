@@ -14,7 +14,7 @@ func (t *tx) reshape(r *journal.Reshape) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("vjob", r.VJob)
+		return check.NotFound("vjob", r.VJob)
 	}
 	if err := check.Reshape(r, state, phase); err != nil {
 		return err

@@ -90,14 +90,14 @@ func every[T any](list []T, write func(*T) error) error {
 }
 
 func (t *tx) vjob(c *journal.VJobChange) error {
-	var old check.Standing
+	var old check.Current
 	var state string
 	found, err := t.row("SELECT state, held, version FROM vjobs WHERE id = ?", []any{int64(c.ID)}, &state, &old.Held, &old.Version)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return check.Unknown("vjob", c.ID)
+		return check.NotFound("vjob", c.ID)
 	}
 	if old.State, err = cluster.ParseState(state); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 func (t *tx) span(c *journal.WalltimeChange) error {
 	n, err := t.change("UPDATE vjobs SET walltime_ns = ? WHERE id = ?", int64(c.Walltime), int64(c.ID))
 	if err == nil && n == 0 {
-		err = check.Unknown("walltime of vjob", c.ID)
+		err = check.NotFound("walltime of vjob", c.ID)
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func (t *tx) gang(r *gang.Record) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("gang of vjob", r.VJob)
+		return check.NotFound("gang of vjob", r.VJob)
 	}
 	if err := check.Gang(r, size); err != nil {
 		return err
@@ -234,9 +234,9 @@ func (t *tx) result(r *journal.Result) error {
 	case err != nil:
 		return err
 	case found:
-		return check.Answered(r.Op)
+		return check.DuplicateResult(r.Op)
 	}
-	return check.Unknown("intent", r.Op)
+	return check.NotFound("intent", r.Op)
 }
 
 func (t *tx) usage(u *journal.Usage) error {

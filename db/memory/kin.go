@@ -22,7 +22,7 @@ func (s *Store) find(sub *admission.Submission) error {
 			ok = slices.ContainsFunc(s.vjobs, func(r journal.Row) bool { return r.Array == d.On && r.Owner == sub.Owner })
 		}
 		if !ok {
-			return check.NotThere(i, d)
+			return check.MissingDependency(i, d)
 		}
 	}
 	return nil
@@ -44,7 +44,7 @@ func (s *Store) stepTerms(step *journal.Step, u *undo) error {
 	for _, c := range step.Spans {
 		at, ok := s.at(c.ID)
 		if !ok {
-			return check.Unknown("walltime of vjob", c.ID)
+			return check.NotFound("walltime of vjob", c.ID)
 		}
 		keep(u, &s.vjobs[at])
 		next := *s.vjobs[at].VJob // a copy: readers and clones hold the old one
@@ -94,7 +94,7 @@ func (s *Store) again(a *journal.Attempt, u *undo) {
 			}
 		}
 	}
-	s.log(check.Again(a, job.ID))
+	s.log(check.NewAttempt(a, job.ID))
 }
 
 // keep adds a vjob that has the number after the last.

@@ -19,7 +19,7 @@ func (s *Store) stepPower(records []cycle.Record, u *undo) error {
 			return err
 		}
 		if _, known := s.nodes[r.Node]; !known {
-			return check.Unknown("node", r.Node)
+			return check.NotFound("node", r.Node)
 		}
 		old, known := s.power[r.Node]
 		u.replaced = append(u.replaced, func() {

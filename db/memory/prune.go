@@ -82,7 +82,7 @@ func front[T any](log []T, before time.Time, at func(*T) time.Time, free func(*T
 }
 
 func (s *Store) pruneEvents(before time.Time) int {
-	marked := s.gaps.Events
+	marked := s.pruned.Events
 	left, n := front(s.events, before, func(e *journal.Event) time.Time { return e.At }, func(e *journal.Event) bool {
 		at, ok := s.at(e.VJob)
 		live := ok && !s.vjobs[at].State.Terminal()
@@ -91,7 +91,7 @@ func (s *Store) pruneEvents(before time.Time) int {
 		}
 		return !live
 	})
-	s.events, s.gaps.Events = left, marked
+	s.events, s.pruned.Events = left, marked
 	return n
 }
 
@@ -185,7 +185,7 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 			vjobs, gangs = append(vjobs, *row), append(gangs, s.gangs[i])
 			continue
 		}
-		s.gaps.VJobs = max(s.gaps.VJobs, row.ID)
+		s.pruned.VJobs = max(s.pruned.VJobs, row.ID)
 		if s.closed == nil {
 			s.closed = map[string]journal.Usage{}
 		}
@@ -224,7 +224,7 @@ func (s *Store) Totals() []journal.Total {
 func (s *Store) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	log := check.NewReader(s.gaps)
+	log := check.NewReplay(s.pruned)
 	for i := range s.events {
 		if err := log.Add(s.events[i]); err != nil {
 			return err

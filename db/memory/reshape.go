@@ -10,7 +10,7 @@ import (
 func (s *Store) reshape(r *journal.Reshape, u *undo) error {
 	at, ok := s.at(r.VJob)
 	if !ok {
-		return check.Unknown("vjob", r.VJob)
+		return check.NotFound("vjob", r.VJob)
 	}
 	row := &s.vjobs[at]
 	if err := check.Reshape(r, row.State.String(), s.gangs[at].Phase.String()); err != nil {

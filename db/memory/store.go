@@ -60,7 +60,7 @@ type Store struct {
 	callAt    map[hypervisor.OpID]int
 	seq       int64 // of the last event
 	events    []journal.Event
-	gaps      check.Gaps                             // what was deleted
+	pruned    check.Pruned                            // what was deleted
 	closed    map[string]journal.Usage                // by the vjobs that were deleted, by owner
 	charges   []journal.Charge                        // in order
 	waits     map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others
@@ -90,7 +90,7 @@ func (s *Store) Clone() *Store {
 	defer s.mu.Unlock()
 	return &Store{
 		FailNext: s.FailNext,
-		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, gaps: s.gaps,
+		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, pruned: s.pruned,
 		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
 		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: cloneLists(s.names), waits: maps.Clone(s.waits),
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),

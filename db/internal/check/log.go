@@ -1,7 +1,3 @@
-// Package replay reads the event log as if it were the only record: each change
-// of state must be an edge of the state diagram, and the last one must be what
-// the tables say (RELIABILITY §5.4, invariant 17). Of a log whose oldest part was
-// deleted it demands what must still be there.
 package check
 
 import (
@@ -13,17 +9,16 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Gaps says how much was deleted of a log and of the table of vjobs. Zero is
-// nothing.
-type Gaps struct {
-	Events int64          // no event with a larger number was deleted, and none of a live vjob
-	VJobs  cluster.VJobID // no vjob with a larger number was deleted, and none that was live
+// Pruned says how much of a log and of the table of vjobs was deleted; zero is nothing.
+// Live vjobs and their events are never deleted.
+type Pruned struct {
+	Events int64          // the largest number of a deleted event
+	VJobs  cluster.VJobID // the largest number of a deleted vjob
 }
 
-// States plays the events of kinds submitted and state of a whole log, oldest
-// first, and returns the state that each vjob ends in.
+// States replays a complete log, oldest event first, and returns the last state of each vjob.
 func States(events []journal.Event) (map[cluster.VJobID]cluster.State, error) {
-	r := NewReader(Gaps{})
+	r := NewReplay(Pruned{})
 	for _, e := range events {
 		if err := r.Add(e); err != nil {
 			return nil, err
@@ -32,22 +27,24 @@ func States(events []journal.Event) (map[cluster.VJobID]cluster.State, error) {
 	return r.states, nil
 }
 
-// Reader plays a log event by event, for logs too long to hold.
-type Reader struct {
-	gaps   Gaps
+// Replay replays a log event by event, for logs too long to hold in memory.
+type Replay struct {
+	pruned Pruned
 	seq    int64
-	whole  cluster.VJobID // the first one that was submitted after the gaps; 0 before there is one
-	cut    map[cluster.VJobID]bool
-	states map[cluster.VJobID]cluster.State
+	// firstWhole is the first vjob that was submitted after the deleted events: from it on
+	// the log has every submission. 0 before there is one.
+	firstWhole cluster.VJobID
+	truncated  map[cluster.VJobID]bool // vjobs whose submission was deleted
+	states     map[cluster.VJobID]cluster.State
 }
 
-// NewReader starts before the first event.
-func NewReader(gaps Gaps) *Reader {
-	return &Reader{gaps: gaps, cut: map[cluster.VJobID]bool{}, states: map[cluster.VJobID]cluster.State{}}
+// NewReplay starts before the first event of a log of which that much was deleted.
+func NewReplay(pruned Pruned) *Replay {
+	return &Replay{pruned: pruned, truncated: map[cluster.VJobID]bool{}, states: map[cluster.VJobID]cluster.State{}}
 }
 
-// Add plays the next event; the error says how it contradicts those before.
-func (r *Reader) Add(e journal.Event) error {
+// Add replays the next event; the error says how it contradicts earlier events.
+func (r *Replay) Add(e journal.Event) error {
 	if e.Seq <= r.seq {
 		return fmt.Errorf("event %d follows event %d", e.Seq, r.seq)
 	}
@@ -57,8 +54,8 @@ func (r *Reader) Add(e journal.Event) error {
 		if _, known := r.states[e.VJob]; known {
 			return fmt.Errorf("event %d: vjob %s was submitted before", e.Seq, e.VJob)
 		}
-		if r.whole == 0 && e.Seq > r.gaps.Events {
-			r.whole = e.VJob
+		if r.firstWhole == 0 && e.Seq > r.pruned.Events {
+			r.firstWhole = e.VJob
 		}
 		r.states[e.VJob] = cluster.Waiting
 	case journal.EventState:
@@ -68,7 +65,7 @@ func (r *Reader) Add(e journal.Event) error {
 	return nil
 }
 
-func (r *Reader) change(e journal.Event) error {
+func (r *Replay) change(e journal.Event) error {
 	old, known := r.states[e.VJob]
 	next, err := cluster.ParseState(e.State)
 	switch {
@@ -77,7 +74,7 @@ func (r *Reader) change(e journal.Event) error {
 	case !known && !r.mayLack(e.VJob):
 		return fmt.Errorf("event %d: vjob %s was never submitted", e.Seq, e.VJob)
 	case !known:
-		r.cut[e.VJob] = true
+		r.truncated[e.VJob] = true
 	case next != old && !old.CanBecome(next): // the same state again is a change of Held
 		return fmt.Errorf("event %d: vjob %s: %s cannot become %s", e.Seq, e.VJob, old, next)
 	}
@@ -85,23 +82,22 @@ func (r *Reader) change(e journal.Event) error {
 	return nil
 }
 
-// mayLack reports whether the submission of a vjob may have been deleted. Numbers
-// are given in the order of the log, so whoever was submitted after one whose
-// submission is certain to be there is there too.
-func (r *Reader) mayLack(id cluster.VJobID) bool {
-	return r.gaps.Events > 0 && (r.whole == 0 || id < r.whole)
+// mayLack reports whether the submission of a vjob may have been deleted. Vjobs are numbered
+// in the order of the log, so every vjob from firstWhole on must have its submission.
+func (r *Replay) mayLack(id cluster.VJobID) bool {
+	return r.pruned.Events > 0 && (r.firstWhole == 0 || id < r.firstWhole)
 }
 
-// Compare says where the tables differ from the log, or nil.
-func (r *Reader) Compare(tables map[cluster.VJobID]cluster.State) error {
+// Compare returns how the tables differ from the log, or nil.
+func (r *Replay) Compare(tables map[cluster.VJobID]cluster.State) error {
 	for _, id := range slices.Sorted(maps.Keys(r.states)) {
 		logged := r.states[id]
 		kept, ok := tables[id]
-		deleted := !ok && logged.Terminal() && id <= r.gaps.VJobs
+		deleted := !ok && logged.Terminal() && id <= r.pruned.VJobs
 		if !deleted && (!ok || kept != logged) {
 			return fmt.Errorf("vjob %s: the log ends in %s, the table has %s (present: %t)", id, logged, kept, ok)
 		}
-		if r.cut[id] && !logged.Terminal() {
+		if r.truncated[id] && !logged.Terminal() {
 			return fmt.Errorf("vjob %s: it is %s, and its oldest events are missing", id, logged)
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"vjob/db/internal/check"
 )
 
-// log makes events of words such as "3 submitted" or "3 running"; the first has
-// the number first.
+// log makes events of texts such as "3 submitted" or "3 running", numbered from first.
 func log(first int64, words ...string) []journal.Event {
 	list := make([]journal.Event, len(words))
 	for i, w := range words {
@@ -23,37 +22,37 @@ func log(first int64, words ...string) []journal.Event {
 	return list
 }
 
-// A log may lack what was deleted, and nothing else.
-func TestGaps(t *testing.T) {
+// A log may lack what was pruned, and nothing else.
+func TestPrunedLog(t *testing.T) {
 	type states = map[cluster.VJobID]cluster.State
-	none, some := check.Gaps{}, check.Gaps{Events: 9, VJobs: 2}
+	none, some := check.Pruned{}, check.Pruned{Events: 9, VJobs: 2}
 	for _, c := range []struct {
-		name  string
-		gaps  check.Gaps
-		log   []journal.Event
-		table states
-		want  string
+		name   string
+		pruned check.Pruned
+		log    []journal.Event
+		table  states
+		want   string
 	}{
 		{"whole", none, log(1, "1 submitted", "1 booting"), states{1: cluster.Booting}, ""},
 		{"no submission", none, log(1, "1 booting"), states{1: cluster.Booting}, "never submitted"},
-		{"no edge", none, log(1, "1 submitted", "1 running"), states{1: cluster.Running}, "waiting cannot become running"},
-		{"a vjob too many", none, log(1, "1 submitted"), states{1: cluster.Waiting, 2: cluster.Failed}, "vjob 2: not in the log"},
-		{"a vjob too few", none, log(1, "1 submitted", "1 failed"), nil, "present: false"},
+		{"not an edge", none, log(1, "1 submitted", "1 running"), states{1: cluster.Running}, "waiting cannot become running"},
+		{"one vjob more than logged", none, log(1, "1 submitted"), states{1: cluster.Waiting, 2: cluster.Failed}, "vjob 2: not in the log"},
+		{"one vjob less than logged", none, log(1, "1 submitted", "1 failed"), nil, "present: false"},
 
 		{"a submission was deleted", some, log(10, "3 stopping", "3 terminated"), states{3: cluster.Terminated}, ""},
-		{"that of a live vjob", some, log(10, "3 running"), states{3: cluster.Running}, "its oldest events are missing"},
-		{"no edge in the rest", some, log(10, "3 booting", "3 suspended"), states{3: cluster.Suspended}, "booting cannot become suspended"},
-		{"one that was not deleted", some, log(10, "3 submitted", "4 failed"), states{3: cluster.Waiting, 4: cluster.Failed}, "vjob 4 was never submitted"},
-		{"all events of a vjob", some, log(10, "3 submitted"), states{1: cluster.Failed, 3: cluster.Waiting}, ""},
-		{"all of a live one", some, log(10, "3 submitted"), states{1: cluster.Running, 3: cluster.Waiting}, "vjob 1: not in the log"},
-		{"all of one that came later", some, log(10, "3 submitted"), states{3: cluster.Waiting, 4: cluster.Failed}, "vjob 4: not in the log"},
-		{"a vjob", some, log(10, "2 stopping", "2 terminated"), nil, ""},
-		{"a live one", some, log(8, "2 submitted"), nil, "present: false"},
-		{"a vjob that was not deleted", some, log(10, "3 submitted", "3 failed"), nil, "present: false"},
+		{"the submission of a live vjob is missing", some, log(10, "3 running"), states{3: cluster.Running}, "its oldest events are missing"},
+		{"not an edge in the rest", some, log(10, "3 booting", "3 suspended"), states{3: cluster.Suspended}, "booting cannot become suspended"},
+		{"a submission that was not deleted is missing", some, log(10, "3 submitted", "4 failed"), states{3: cluster.Waiting, 4: cluster.Failed}, "vjob 4 was never submitted"},
+		{"all events of an ended vjob", some, log(10, "3 submitted"), states{1: cluster.Failed, 3: cluster.Waiting}, ""},
+		{"all events of a live vjob", some, log(10, "3 submitted"), states{1: cluster.Running, 3: cluster.Waiting}, "vjob 1: not in the log"},
+		{"all events of a later vjob", some, log(10, "3 submitted"), states{3: cluster.Waiting, 4: cluster.Failed}, "vjob 4: not in the log"},
+		{"an ended vjob was deleted", some, log(10, "2 stopping", "2 terminated"), nil, ""},
+		{"a live vjob is missing", some, log(8, "2 submitted"), nil, "present: false"},
+		{"an ended vjob that was not deleted is missing", some, log(10, "3 submitted", "3 failed"), nil, "present: false"},
 		{"a live vjob is kept whole", some, log(1, "1 submitted"), states{1: cluster.Waiting}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := check.NewReader(c.gaps)
+			r := check.NewReplay(c.pruned)
 			var err error
 			for _, e := range c.log {
 				if err == nil {
