@@ -5,7 +5,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// power writes what is durable of the power of a node.
+// power writes the power record of a node.
 func (t *tx) power(p *cycle.Record) error {
 	if err := p.Check(); err != nil {
 		return err

@@ -166,7 +166,7 @@ func (s *Store) change(c *journal.VJobChange, u *undo) error {
 	next := *old // a copy: readers and clones hold the old one
 	next.State, next.Held, next.Reason, next.Outcome, next.Version = c.State, c.Held, c.Reason, c.Outcome, c.Version
 	row.VJob = &next
-	if row.Started.IsZero() { // the first time that is told counts
+	if row.Started.IsZero() { // the first start counts
 		row.Started = utc(c.Started)
 	}
 	if row.Ended.IsZero() {
@@ -210,7 +210,7 @@ func (s *Store) stepPlans(step *journal.Step, u *undo) error {
 	}
 	for _, c := range step.Skews {
 		if c.Plan == 0 {
-			continue // of no plan: kept by nobody who could be asked for it
+			continue // a skew of no plan could not be shown anywhere
 		}
 		p, err := s.plan(c.Plan, u)
 		if err != nil {

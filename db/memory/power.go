@@ -9,7 +9,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// stepPower replaces what is known of the power of nodes.
+// stepPower replaces the power records of nodes.
 func (s *Store) stepPower(records []cycle.Record, u *undo) error {
 	if s.power == nil {
 		s.power = map[cluster.NodeID]cycle.Record{}

@@ -65,8 +65,8 @@ func (s *Store) pruneBatch(ctx context.Context, h journal.Horizon) (done journal
 	return done, after
 }
 
-// front deletes from the front of a log up to its first entry that is young. What
-// is left is copied, since clones of the store share the old list.
+// front deletes from the front of a log up to its first recent entry. The rest is copied,
+// since clones of the store share the old list.
 func front[T any](log []T, before time.Time, at func(*T) time.Time, free func(*T) bool) (left []T, n int) {
 	for i := range log {
 		if !at(&log[i]).Before(before) || n == check.PruneRows {
@@ -108,14 +108,14 @@ func (s *Store) pruneCalls(before time.Time) int {
 	return n
 }
 
-// ended is something that may go, with its number of rows.
+// ended is an item that may be deleted, with its number of rows.
 type ended struct {
 	at   time.Time
 	id   int64
 	rows int
 }
 
-// batch returns the numbers of those that go now, the earliest ends first.
+// batch returns the numbers of the items to delete now, the earliest ends first.
 func batch(list []ended) map[int64]bool {
 	slices.SortFunc(list, func(a, b ended) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
 	rows := make([]int, len(list))
@@ -129,7 +129,7 @@ func batch(list []ended) map[int64]bool {
 	return gone
 }
 
-// past reports whether an end lies before an instant; zero is no end.
+// past reports whether an end lies before an instant; the zero time is no end.
 func past(end, before time.Time) bool { return !end.IsZero() && end.Before(before) }
 
 func (s *Store) prunePlans(before time.Time) int {
@@ -198,7 +198,7 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 	})
 }
 
-// Totals lists what the vjobs of each owner have used, in order of their names.
+// Totals lists the usage of each owner, in order of names.
 func (s *Store) Totals() []journal.Total {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +220,7 @@ func (s *Store) Totals() []journal.Total {
 	return list
 }
 
-// Check says where the tables differ from what the event log tells.
+// Check returns how the tables differ from the event log.
 func (s *Store) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

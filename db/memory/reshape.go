@@ -6,7 +6,7 @@ import (
 	"vjob/db/internal/check"
 )
 
-// reshape gives a vjob another of its shapes.
+// reshape replaces the VMs of a vjob by those of another of its shapes.
 func (s *Store) reshape(r *journal.Reshape, u *undo) error {
 	at, ok := s.at(r.VJob)
 	if !ok {

@@ -34,7 +34,7 @@ type Replay struct {
 	// firstWhole is the first vjob that was submitted after the deleted events: from it on
 	// the log has every submission. 0 before there is one.
 	firstWhole cluster.VJobID
-	truncated  map[cluster.VJobID]bool // vjobs whose submission was deleted
+	truncated  map[cluster.VJobID]bool // the submission was deleted
 	states     map[cluster.VJobID]cluster.State
 }
 

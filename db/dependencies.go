@@ -11,8 +11,9 @@ import (
 	"vjob/db/internal/check"
 )
 
-// depend notes for whom a new vjob waits. Those must be there, and be of the same owner.
-func (n *newVJob) depend(t *tx) error {
+// writeDependencies writes the dependencies of a new vjob. They must exist and have the same
+// owner.
+func (n *newVJob) writeDependencies(t *tx) error {
 	s := n.submission
 	for i, d := range s.After {
 		query := "SELECT id FROM vjobs WHERE id = ? AND owner = ? AND id < ?"
@@ -34,14 +35,14 @@ func (n *newVJob) depend(t *tx) error {
 	return nil
 }
 
-// free lets a vjob wait for no others any more.
-func (t *tx) free(id *cluster.VJobID) error {
+// removeDependencies removes all dependencies of a vjob.
+func (t *tx) removeDependencies(id *cluster.VJobID) error {
 	return t.exec("DELETE FROM dependencies WHERE vjob = ?", int64(*id))
 }
 
-// again writes a vjob that is like one which has failed. Who waits for that waits for
-// the new one as well.
-func (t *tx) again(a *journal.Attempt) error {
+// writeAttempt writes a copy of a failed vjob. Vjobs that depend on the failed one depend on
+// the copy as well.
+func (t *tx) writeAttempt(a *journal.Attempt) error {
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, reason, version,
 			vm_count, cpu_milli, memory_mib, spec, queue, project, array, array_index, parameter, replaces, attempts)
 		SELECT owner, name, ?, priority, walltime_ns, ?, 0, ?, 0,
@@ -69,7 +70,7 @@ func (t *tx) again(a *journal.Attempt) error {
 	)
 }
 
-// Attempts are the vjobs that were written for those that failed, in order.
+// Attempts returns the vjobs that replaced the given failed ones, in order.
 func (d *DB) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster.VJob, err error) {
 	list, err := json.Marshal(of)
 	if err != nil {
@@ -88,7 +89,8 @@ func (d *DB) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster
 	return jobs, nil
 }
 
-// Past is what is known of those that have ended, and of the attempts that followed them.
+// Past returns the outcomes of the given vjobs that have ended, and of the attempts that
+// replaced them.
 func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.Past, err error) {
 	type needed struct {
 		ID    int64 `json:"id"`
@@ -103,7 +105,7 @@ func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.
 		return nil, err
 	}
 	err = d.snapshot(ctx, func(r *reader) error {
-		list, err = r.past("SELECT value ->> 'id' AS needs, value ->> 'whole' AS whole FROM json_each(?)", string(raw))
+		list, err = r.outcomes("SELECT value ->> 'id' AS needs, value ->> 'whole' AS whole FROM json_each(?)", string(raw))
 		return err
 	})
 	if err != nil {
@@ -112,8 +114,8 @@ func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.
 	return list, nil
 }
 
-// past is what became of those that a query with columns needs and whole names.
-func (r *reader) past(query string, args ...any) (list []journal.Past, err error) {
+// outcomes returns the outcomes of the vjobs that a query with columns needs and whole selects.
+func (r *reader) outcomes(query string, args ...any) (list []journal.Past, err error) {
 	err = r.each(`WITH RECURSIVE needed AS (`+query+`), of (id) AS (
 			SELECT needs FROM needed WHERE NOT whole
 			UNION SELECT vjobs.id FROM needed JOIN vjobs ON array <> 0 AND array = needs WHERE whole
@@ -133,15 +135,15 @@ func (r *reader) past(query string, args ...any) (list []journal.Past, err error
 	return list, err
 }
 
-// kin is who waits for others, and what became of those.
-func (r *reader) kin(l *journal.Loaded) error {
+// loadDependencies loads which vjobs have dependencies, and the outcomes of these.
+func (r *reader) loadDependencies(l *journal.Loaded) error {
 	err := r.each("SELECT DISTINCT vjob FROM dependencies ORDER BY vjob", nil, func(s scanner) error {
 		var id cluster.VJobID
 		err := s.Scan(&id)
 		l.Waits = append(l.Waits, id)
 		return err
 	})
-	past, err2 := r.past("SELECT needs, whole FROM dependencies")
+	past, err2 := r.outcomes("SELECT needs, whole FROM dependencies")
 	l.Past = past
 	return cmp.Or(err, err2)
 }

@@ -13,7 +13,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// find refuses dependencies on vjobs that the owner does not have.
+// find rejects dependencies on vjobs that the owner does not have.
 func (s *Store) find(sub *admission.Submission) error {
 	for i, d := range sub.After {
 		at, ok := s.at(d.On)
@@ -28,7 +28,7 @@ func (s *Store) find(sub *admission.Submission) error {
 	return nil
 }
 
-// wait notes for whom a vjob waits.
+// wait records the dependencies of a vjob.
 func (s *Store) wait(id cluster.VJobID, on ...cluster.Dependency) {
 	if len(on) == 0 {
 		return
@@ -60,7 +60,7 @@ func (s *Store) stepTerms(step *journal.Step, u *undo) error {
 	return nil
 }
 
-// free lets a vjob wait for no others any more.
+// free removes the dependencies of a vjob.
 func (s *Store) free(id cluster.VJobID, u *undo) {
 	if on, waits := s.waits[id]; waits {
 		u.replaced = append(u.replaced, func() { s.waits[id] = on })
@@ -68,7 +68,7 @@ func (s *Store) free(id cluster.VJobID, u *undo) {
 	}
 }
 
-// again writes a vjob that is like one which has failed.
+// again adds a copy of a failed vjob.
 func (s *Store) again(a *journal.Attempt, u *undo) {
 	at, ok := s.at(a.Of)
 	if !ok || s.vjobs[at].State != cluster.Failed {
@@ -97,7 +97,7 @@ func (s *Store) again(a *journal.Attempt, u *undo) {
 	s.log(check.NewAttempt(a, job.ID))
 }
 
-// keep adds a vjob that has the number after the last.
+// keep adds a vjob with the next number.
 func (s *Store) keep(job *cluster.VJob) {
 	s.last = job.ID
 	s.vjobs = append(s.vjobs, journal.Row{
@@ -114,7 +114,7 @@ func (s *Store) keep(job *cluster.VJob) {
 	s.names[name] = append(s.names[name], job.ID)
 }
 
-// Attempts are the vjobs that were written for those that failed, in order.
+// Attempts returns the vjobs that replaced the given failed ones, in order.
 func (s *Store) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster.VJob, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("attempts: %w", err)
@@ -129,7 +129,8 @@ func (s *Store) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*clus
 	return jobs, nil
 }
 
-// Past is what is known of those that have ended, and of the attempts that followed them.
+// Past returns the outcomes of the given vjobs that have ended, and of the attempts that
+// replaced them.
 func (s *Store) Past(ctx context.Context, on []cluster.Dependency) ([]journal.Past, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("past: %w", err)
@@ -170,7 +171,7 @@ func (s *Store) past(on []cluster.Dependency) (list []journal.Past) {
 	return list
 }
 
-// awaited reports whether a live vjob waits for this one.
+// awaited reports whether a live vjob depends on this one.
 func (s *Store) awaited() func(*cluster.VJob) bool {
 	needed := map[cluster.VJobID]bool{}
 	for _, on := range s.waits {

@@ -10,14 +10,14 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// after is a submission of one VM that waits for others.
+// after is a submission of one VM with dependencies.
 func after(name string, on ...cluster.Dependency) admission.Submission {
 	s := Submission(name, 1)
 	s.After = on
 	return s
 }
 
-// ends lets a vjob end somehow.
+// ends ends a vjob with an outcome.
 func (w *World) ends(t *testing.T, id cluster.VJobID, how cluster.Outcome) {
 	t.Helper()
 	state := cluster.Terminated
@@ -36,7 +36,7 @@ func testDependencies(t *testing.T, w *World) {
 	w.submit(t, many) // 5, 6 and 7
 	for _, again := range []string{"at once", "after a restart"} {
 		l := w.load(t)
-		same(t, "who waits "+again, l.Waits, []cluster.VJobID{4, 5, 6, 7})
+		same(t, "vjobs with dependencies "+again, l.Waits, []cluster.VJobID{4, 5, 6, 7})
 		same(t, "what has ended "+again, l.Past, []journal.Past{})
 		same(t, "terms "+again, l.VJobs[3].After, w.Kept(4).After)
 		w.reopen()
@@ -44,7 +44,7 @@ func testDependencies(t *testing.T, w *World) {
 	w.commit(t, journal.Step{Freed: []cluster.VJobID{4, 6}})
 	w.ends(t, 5, cluster.Deleted)
 	w.reopen()
-	same(t, "who waits at last", w.load(t).Waits, []cluster.VJobID{7})
+	same(t, "vjobs with dependencies at last", w.load(t).Waits, []cluster.VJobID{7})
 }
 
 func testBadDependencies(t *testing.T, w *World) {
@@ -56,7 +56,7 @@ func testBadDependencies(t *testing.T, w *World) {
 		"one that is not there":     {On: 7},
 		"itself":                    {On: 3},
 		"another user's":            {On: 2},
-		"an array that is none":     {On: 1, Array: true},
+		"not an array":              {On: 1, Array: true},
 		"an array that is not here": {On: 9, Array: true},
 	} {
 		_, _, err := w.Submit(t.Context(), after("second", cluster.Dependency{On: 1}, d))
@@ -89,7 +89,7 @@ func testPast(t *testing.T, w *World) {
 func testPruneAwaited(t *testing.T, w *World) {
 	w.submit(t, Submission("first", 1))
 	w.submit(t, array(2, 1)) // 2 and 3
-	w.submit(t, Submission("nobody's", 1))
+	w.submit(t, Submission("independent", 1))
 	w.submit(t, after("waits", cluster.Dependency{On: 1}, cluster.Dependency{On: 2, Array: true}))
 	for id := range cluster.VJobID(4) {
 		w.ends(t, id+1, cluster.Completed)
@@ -109,7 +109,7 @@ func testPruneAwaited(t *testing.T, w *World) {
 	same(t, "deleted when it does not", prune(), 3)
 }
 
-// failing fails a vjob and asks for another attempt.
+// failing fails a vjob and requests another attempt.
 func failing(id cluster.VJobID) journal.Step {
 	return journal.Step{
 		VJobs:  []journal.VJobChange{{ID: id, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Reason: "bad luck", Ended: Start}},
@@ -141,7 +141,7 @@ func testAttempts(t *testing.T, w *World) {
 		g := gang.Record{VJob: 4, Since: want.Submitted, Members: make([]gang.Member, 3)}
 		same(t, "its gang "+again, l.Gangs[2], g)
 		same(t, "the past "+again, l.Past, []journal.Past{{ID: 2, Array: 1, Outcome: cluster.Broken, Again: true, Next: 4}})
-		same(t, "who waits "+again, l.Waits, []cluster.VJobID{3})
+		same(t, "vjobs with dependencies "+again, l.Waits, []cluster.VJobID{3})
 		w.reopen()
 	}
 	w.commit(t, failing(4))
@@ -158,7 +158,7 @@ func testAttempts(t *testing.T, w *World) {
 	}
 }
 
-// A step that is refused leaves nothing of an attempt, its number included.
+// A rejected step leaves no trace of an attempt, and does not use up its number.
 func testAttemptUndone(t *testing.T, w *World) {
 	s := Submission("job", 2)
 	w.submit(t, s)
