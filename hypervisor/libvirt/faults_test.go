@@ -168,12 +168,12 @@ var faultCases = []faultCase{
 	{
 		name: "unused", class: hypervisor.ErrNoImage,
 		do: func(b *faultBench) (string, error) {
-			return "", b.store.unused(hypervisor.ImageID{VM: first.VM, Generation: 2, Attempt: 1})
+			return "", b.store.checkUnused(hypervisor.ImageID{VM: first.VM, Generation: 2, Attempt: 1})
 		},
 	},
 	{
 		name: "used", class: hypervisor.ErrNoImage, is: hypervisor.ErrExists,
-		do: func(b *faultBench) (string, error) { return "", b.store.unused(first) },
+		do: func(b *faultBench) (string, error) { return "", b.store.checkUnused(first) },
 	},
 	{
 		name: "seal", class: hypervisor.ErrNoImage,
@@ -222,7 +222,7 @@ var faultCases = []faultCase{
 		prepare: func(b *faultBench) {
 			seal(b.T, b.store)
 			for _, attempt := range []int{1, 2, 3} {
-				_, err := b.store.license(b.path, attempt)
+				_, err := b.store.linkForAttempt(b.path, attempt)
 				b.must(err)
 			}
 			write(b.T, b.path+".rest", nil)
@@ -236,7 +236,7 @@ var faultCases = []faultCase{
 		prepare: func(b *faultBench) {
 			seal(b.T, b.store)
 			b.must(b.store.revoke(first, 1))
-			_, err := b.store.license(b.path, 2)
+			_, err := b.store.linkForAttempt(b.path, 2)
 			b.must(err)
 			write(b.T, b.store.path("h2", first)+".x1", nil) // of a save to there that left nothing
 			write(b.T, b.path+".r", nil)
@@ -248,7 +248,7 @@ var faultCases = []faultCase{
 	{
 		name: "init", prepare: func(b *faultBench) {
 			b.must(os.RemoveAll(b.store.nodeDir("h2")))
-			write(b.T, filepath.Join(b.store.nodeDir("h1"), markName), []byte("other\n"))
+			write(b.T, filepath.Join(b.store.nodeDir("h1"), markerName), []byte("other\n"))
 		},
 		do: func(b *faultBench) (string, error) {
 			_, err := InitStore(b.Context(), b.cfg, true)
@@ -301,7 +301,7 @@ func verified(b *faultBench, content []byte) (string, error) {
 }
 
 func licensed(b *faultBench) (string, error) {
-	link, err := b.store.license(b.path, 2)
+	link, err := b.store.linkForAttempt(b.path, 2)
 	return strings.TrimPrefix(link, b.dir), err
 }
 

@@ -73,7 +73,7 @@ func TestDomainGolden(t *testing.T) {
 	}
 }
 
-func TestIdentifyKnowsStrangers(t *testing.T) {
+func TestIdentifyUnmanaged(t *testing.T) {
 	cfg := good().withDefaults()
 	vm := cluster.VMID{VJob: 1}
 	domain, err := cfg.domain(vm, hypervisor.Stamp{}, hypervisor.Machine{
@@ -99,7 +99,7 @@ func TestIdentifyKnowsStrangers(t *testing.T) {
 		if text == ours {
 			t.Fatalf("%s: nothing was changed", name)
 		}
-		if _, err := cfg.identify(text); !errors.Is(err, errStranger) {
+		if _, err := cfg.identify(text); !errors.Is(err, errUnmanaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

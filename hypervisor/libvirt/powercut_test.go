@@ -104,7 +104,7 @@ func cutPower(t *testing.T, log *disk.Log, cuts int) []*powercut.Violation {
 func storeIn(folder string) *imageStore {
 	return &imageStore{
 		dir: folder, installation: "this", nodes: []cluster.NodeID{"h1", "h2"},
-		identify: func(string) (identity, error) { return identity{}, errStranger },
+		identify: func(string) (identity, error) { return identity{}, errUnmanaged },
 	}
 }
 
@@ -142,8 +142,8 @@ func (s *saver) run(ctx context.Context, folder string) error {
 // initStore makes and marks the folders, as InitStore does.
 func (s *saver) initStore(ctx context.Context) error {
 	for _, node := range s.store.nodes {
-		f, err := s.store.survey(node, false)
-		if err := errors.Join(err, s.store.mark(ctx, f)); err != nil {
+		f, err := s.store.inspectFolder(node, false)
+		if err := errors.Join(err, s.store.writeMarker(ctx, f)); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *saver) suspend(ctx context.Context, id hypervisor.ImageID) error {
 		return err
 	}
 	if id.Generation%3 == 0 { // an attempt to restore is given up
-		_, err := s.store.license(s.store.path(node, id), 4)
+		_, err := s.store.linkForAttempt(s.store.path(node, id), 4)
 		if err := errors.Join(err, s.store.revoke(id, 4), say("revoked", id, "", 4)); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func say(what string, id hypervisor.ImageID, sum string, attempt int) error {
 func checkCut(ctx context.Context, folder string, marks []string) error {
 	s := storeIn(folder)
 	store, err := s.list()
-	if err != nil && len(marks) > 0 { // before the first mark the store was not whole
+	if err != nil && len(marks) > 0 { // before the first mark the store was incomplete
 		return err
 	}
 	last, sums, revoked := map[hypervisor.ImageID]string{}, map[hypervisor.ImageID]string{}, map[hypervisor.ImageID]int{}
@@ -254,7 +254,7 @@ func checkCut(ctx context.Context, folder string, marks []string) error {
 		delete(last, image.ID)
 		if upTo := revoked[image.ID]; upTo > 0 {
 			path := s.path(image.Node, image.ID)
-			if link, err := s.license(path, upTo); !errors.Is(err, errRevoked) {
+			if link, err := s.linkForAttempt(path, upTo); !errors.Is(err, errRevoked) {
 				return fmt.Errorf("attempt %d was revoked and has %q, %w", upTo, link, err)
 			}
 			if _, err := os.Stat(linkPath(path, upTo)); !errors.Is(err, fs.ErrNotExist) {

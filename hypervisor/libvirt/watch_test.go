@@ -73,7 +73,7 @@ type (
 const over = 1<<31 - 1
 
 // watch runs do and asks decide about each call on what lies below a folder: "sync h1/12.3.g1.a1".
-// What is opened to be read may be closed without a question.
+// What is opened to be read may be closed without a query.
 func watch(t *testing.T, folder string, decide func(call string) fault, do func()) {
 	t.Helper()
 	type installation struct {
