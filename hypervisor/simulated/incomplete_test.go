@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// abort is a call that cancels what is under way on n2.
+// abort is a call that cancels the job on n2.
 func abort(id cluster.VMID) hypervisor.Call { return call(hypervisor.Abort, id, "n2") }
 
 func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
 		t.Fatalf("answer %+v", r)
 	}
 	b.do(restore(id, "n2", sum, 2), nil)
-	b.do(abort(id), hypervisor.ErrRefused) // it is whole
+	b.do(abort(id), hypervisor.ErrRefused) // it is complete
 	b.do(hypervisor.Call{Verb: hypervisor.Migrate, VM: id, Node: "n2", To: "n3"}, nil)
 	b.want(id, on("n3", "paused"))
 	b.start(hypervisor.Call{Verb: hypervisor.Migrate, VM: id, Node: "n3", To: "n2"})
@@ -36,8 +36,8 @@ func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
 	b.want(id, on("n3", "paused"))
 }
 
-// A restore goes on in its guest when the daemon dies, as the lab saw it, and shows that it
-// does. A copy that is let go on before it is whole runs from garbage.
+// A restore continues in its guest when the daemon dies, as seen in the lab, and looks show it. A
+// copy that is unpaused before it is complete runs from garbage.
 func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		b := newBench(t, nil)
@@ -59,7 +59,7 @@ func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 		}
 		b.do(call(hypervisor.Unpause, id, "n2"), nil)
 		if half != early {
-			t.Errorf("unpaused early: %t; it runs from memory that is not whole: %t", early, half)
+			t.Errorf("unpaused early: %t; it runs from incomplete memory: %t", early, half)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestBootThatWakesAfterMinutes(t *testing.T) {
 	}
 }
 
-// A restore that hangs wakes up minutes later, and is stopped by a revoke alone.
+// A restore that hangs continues minutes later; only a revoke stops it.
 func TestRestoreThatWakesAfterMinutes(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		b := newBench(t, nil)
@@ -179,8 +179,8 @@ func TestRestoreThatWakesAfterMinutes(t *testing.T) {
 	}
 }
 
-// What something older left on a node takes its memory, and may refuse to pause. It is
-// not put there once more when the cluster goes on from a snapshot.
+// Leftover copies use memory and may refuse to pause. They are not created again when the cluster
+// continues from a snapshot.
 func TestCopiesOfUnknownOwners(t *testing.T) {
 	id := vm(9000, 0)
 	left := simulated.Left{VM: id, Size: cluster.Resources{Memory: 3 * cluster.GiB}, Stubborn: true}

@@ -14,42 +14,42 @@ import (
 
 var _ hypervisor.Attacher = (*Driver)(nil)
 
-// lookEvery is how often a line looks whether its guest is still there.
-const lookEvery = 50 * time.Millisecond
+// pollInterval is how often a console checks whether its guest still exists.
+const pollInterval = 50 * time.Millisecond
 
-// Attach opens the line of a guest: a small shell that says again what is typed. exit, or
-// the end of the input, lets the guest shut itself down. While the guest stands still
-// nothing is answered.
+// Attach opens the console of a guest: a small shell that echoes its input. "exit", or the end
+// of the input, shuts the guest down. A paused guest does not answer.
 func (d *Driver) Attach(_ context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, there := d.stands(vm, node); !there || d.closed {
-		return nil, failed(hypervisor.ErrNoSuchVM, "attach to %s on %s", vm, node)
+	if _, there := d.guestAt(vm, node); !there || d.closed {
+		return nil, newFailure(hypervisor.ErrNoSuchVM, "attach to %s on %s", vm, node)
 	}
 	near, far := net.Pipe()
-	if before, ok := d.attached[vm]; ok {
-		_ = before.Close() // who comes later takes the line over
+	if before, ok := d.consoles[vm]; ok {
+		_ = before.Close() // the later one takes over
 	}
-	d.attached[vm] = far
-	d.lines.Go(func() { d.serve(far, vm, node) }) //nolint:contextcheck // the line outlives its opening
+	d.consoles[vm] = far
+	d.serving.Go(func() { d.serve(far, vm, node) }) //nolint:contextcheck // the console outlives its opening
 	return near, nil
 }
 
-// stands is the copy of a VM on a node that has not begun to shut down; mu is held.
-func (d *Driver) stands(vm cluster.VMID, node cluster.NodeID) (runs, there bool) {
-	d.cluster.run(d.virtual())
-	m := d.cluster.on(node, vm)
-	if m == nil || m.State == hypervisor.CopyDead || m.Mem.Stage == stopping {
+// guestAt reports whether a node holds the VM, not shutting down, and whether it runs; mu is
+// held.
+func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, there bool) {
+	d.cluster.advance(d.virtual())
+	m := d.cluster.copyAt(node, vm)
+	if m == nil || m.State == hypervisor.CopyDead || m.Memory.Stage == stopping {
 		return false, false
 	}
 	return m.State == hypervisor.CopyRunning, true
 }
 
-// serve is the guest's side of a line, until the guest or whoever typed is gone.
+// serve is the guest's side of a console, until one of both sides is gone.
 func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	typed := make(chan byte)
 	gone := make(chan struct{})
-	d.lines.Go(func() {
+	d.serving.Go(func() {
 		defer close(gone)
 		piece := make([]byte, 1)
 		for {
@@ -65,19 +65,19 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	})
 	defer func() {
 		_ = line.Close()
-		select { // the reader may hold a last byte
+		select { // the reader may have a last byte
 		case <-typed:
 		case <-gone:
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.attached[vm] == line {
-			delete(d.attached, vm)
+		if d.consoles[vm] == line {
+			delete(d.consoles, vm)
 		}
 	}()
 	s := shell{prompt: cluster.GuestName(vm) + "$ "}
 	out := s.greeting()
-	pulse := time.NewTicker(lookEvery)
+	pulse := time.NewTicker(pollInterval)
 	defer pulse.Stop()
 	for {
 		if len(out) > 0 {
@@ -87,14 +87,14 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 			out = ""
 		}
 		d.mu.Lock()
-		runs, there := d.stands(vm, node)
+		runs, there := d.guestAt(vm, node)
 		d.mu.Unlock()
 		if !there {
 			return
 		}
 		keys := typed
 		if !runs {
-			keys = nil // it stands still
+			keys = nil // it is paused
 		}
 		select {
 		case <-d.quit:
@@ -103,7 +103,7 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 			return
 		case <-pulse.C:
 		case key := <-keys:
-			if out = s.press(key); s.over {
+			if out = s.press(key); s.exited {
 				_, _ = line.Write([]byte(out))
 				d.shutDown(vm, node)
 				return
@@ -112,48 +112,48 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	}
 }
 
-// shutDown lets a guest end itself, if it is there yet.
+// shutDown asks a guest to shut down, if it still exists.
 func (d *Driver) shutDown(vm cluster.VMID, node cluster.NodeID) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	// A guest that is gone already is as good.
+	// An error means that the guest has gone already.
 	_, _ = d.Do(ctx, hypervisor.Call{Verb: hypervisor.Shutdown, VM: vm, Node: node})
 }
 
-// shell is what a guest answers on its line.
+// shell is the program of a guest at its console.
 type shell struct {
 	prompt string
-	word   []byte
-	over   bool // exit was typed
+	input  []byte
+	exited bool // exit was typed
 }
 
 func (s *shell) greeting() string {
-	return "a simulated guest, which says again what is typed; exit ends it\r\n" + s.prompt
+	return "simulated guest: echoes its input; exit shuts it down\r\n" + s.prompt
 }
 
-// press takes one key and returns what is shown for it.
+// press handles one key and returns the output.
 func (s *shell) press(key byte) string {
 	const endOfInput, backspace, del = 0x04, 0x08, 0x7f
 	switch {
 	case key == '\r' || key == '\n':
-		text := strings.TrimSpace(string(s.word))
-		s.word = s.word[:0]
+		text := strings.TrimSpace(string(s.input))
+		s.input = s.input[:0]
 		switch text {
 		case "":
 			return "\r\n" + s.prompt
 		case "exit", "logout":
-			s.over = true
+			s.exited = true
 			return "\r\n"
 		}
 		return fmt.Sprintf("\r\n%s\r\n%s", text, s.prompt)
-	case key == endOfInput && len(s.word) == 0:
-		s.over = true
+	case key == endOfInput && len(s.input) == 0:
+		s.exited = true
 		return "\r\n"
-	case (key == backspace || key == del) && len(s.word) > 0:
-		s.word = s.word[:len(s.word)-1]
+	case (key == backspace || key == del) && len(s.input) > 0:
+		s.input = s.input[:len(s.input)-1]
 		return "\b \b"
-	case key >= ' ' && key != del && len(s.word) < consoleKept:
-		s.word = append(s.word, key)
+	case key >= ' ' && key != del && len(s.input) < maxConsole:
+		s.input = append(s.input, key)
 		return string([]byte{key})
 	}
 	return ""

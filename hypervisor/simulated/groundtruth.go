@@ -9,7 +9,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// ChangeKind says what changed.
+// ChangeKind is the kind of a change.
 type ChangeKind uint8
 
 // The changes.
@@ -26,9 +26,9 @@ const (
 	Revoked                        // attempts up to Attempt to restore an image are void
 	MigrateBegun                   // a copy takes memory on both ends
 	Migrated                       // a copy went from Node to To
-	Split                          // To has the VM, and Node has not let go of it (M10-M14)
+	Split                          // To has the VM, and Node still has it (M10-M14)
 	Destroyed                      // a copy was removed
-	Ended                          // a guest left: Cause says how
+	Ended                          // a guest ended: Cause says how
 	Lost                           // a copy vanished with its node's power
 	Spoiled                        // an image was damaged
 	Troubled                       // a lasting fault began on Node
@@ -43,8 +43,7 @@ var changeNames = [...]string{
 // String is the lower-case name.
 func (k ChangeKind) String() string { return changeNames[k] }
 
-// Change is one low-level change, for checkers. Which fields count depends on
-// the kind.
+// Change is one low-level change, for checkers. Its kind determines which fields are set.
 type Change struct {
 	At      time.Time
 	Kind    ChangeKind
@@ -60,14 +59,14 @@ type Change struct {
 	MemoryEpoch int
 	DiskEpoch   int
 	Corrupt     bool // the memory concerned is damaged
-	Half        bool // Unpaused: the copy was not whole
-	Good        bool // Discarded: the image was complete, and what was saved
+	Half        bool // Unpaused: the copy was incomplete
+	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
 	Fault       FaultKind // Troubled, Mended
 }
 
-// tell shows a change to the observer. mem is the memory concerned, if any.
-func (c *Cluster) tell(ch Change, mem *memory) {
+// report passes a change to OnChange. mem is the memory concerned, or nil.
+func (c *Cluster) report(ch Change, mem *memory) {
 	if c.OnChange == nil {
 		return
 	}
@@ -83,8 +82,7 @@ func (c *Cluster) tell(ch Change, mem *memory) {
 	c.OnChange(ch)
 }
 
-// Truth is what really is, whether or not a node answers: for checkers, which
-// know more than the scheduler ever can.
+// Truth is the ground truth for checkers, whether or not nodes answer.
 type Truth struct {
 	Copies     []TrueCopy  // in order of VMs, then of nodes
 	Images     []TrueImage // in order of names
@@ -99,12 +97,12 @@ type TrueCopy struct {
 	Stamp       hypervisor.Stamp
 	State       hypervisor.CopyState
 	Job         hypervisor.Job
-	Half        bool // its memory is not whole
+	Half        bool // its memory is incomplete
 	MemoryEpoch int  // stale unless it equals the epoch of its disk
 	Corrupt     bool
 	Reserved    cluster.Resources
-	CPU         cluster.MilliCPU // what the guest needs now
-	Cap         cluster.MilliCPU // the most that it gets; 0 is no limit
+	CPU         cluster.MilliCPU // the current demand
+	Cap         cluster.MilliCPU // 0 is no limit
 	Ran         time.Duration    // how long this memory has run since the boot of the guest
 }
 
@@ -125,21 +123,21 @@ type TrueNode struct {
 	ID         cluster.NodeID
 	Capacity   cluster.Resources
 	Faults     []FaultKind
-	Boots      bool // it was switched on, and will answer
+	Boots      bool // it was switched on and will answer
 	MemoryUsed cluster.MiB
-	CPUNeeded  cluster.MilliCPU // by running guests
-	CPUUsed    cluster.MilliCPU // by them, under their caps; at most what the node has
+	CPUNeeded  cluster.MilliCPU // the demand of running guests
+	CPUUsed    cluster.MilliCPU // under their caps, at most the capacity of the node
 }
 
-// Truth tells what is at the present instant.
+// Truth returns the ground truth at the current instant.
 func (c *Cluster) Truth() Truth {
 	t := Truth{DiskEpochs: maps.Clone(c.epochs), Nodes: c.TrueNodes()}
-	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
-		for _, h := range c.order {
-			if m := h.copies[id]; m != nil {
+	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
+		for _, n := range c.sorted {
+			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
-					VM: id, Node: h.ID, Stamp: m.Mem.Stamp, State: m.State, Job: m.Job, Half: m.Half, MemoryEpoch: m.Mem.Epoch,
-					Corrupt: m.Mem.Corrupt, Reserved: m.Mem.Spec.Reserved, CPU: m.Need, Cap: m.Cap, Ran: c.ran(m),
+					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Half: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
+					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: c.ran(m),
 				})
 			}
 		}
@@ -153,31 +151,31 @@ func (c *Cluster) Truth() Truth {
 	return t
 }
 
-// TrueNodes are the nodes at the present instant, in order of their names.
+// TrueNodes returns the nodes at the current instant, in order of names.
 func (c *Cluster) TrueNodes() []TrueNode {
-	list := make([]TrueNode, len(c.order))
-	for i, h := range c.order {
-		n := &list[i]
-		*n = TrueNode{ID: h.ID, Capacity: h.Capacity, MemoryUsed: h.memoryUsed(), Boots: !h.up() && c.boots(h)}
+	list := make([]TrueNode, len(c.sorted))
+	for i, n := range c.sorted {
+		t := &list[i]
+		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: !n.up() && c.boots(n)}
 		for k := range lastingKinds {
-			if h.has(k) {
-				n.Faults = append(n.Faults, k)
+			if n.has(k) {
+				t.Faults = append(t.Faults, k)
 			}
 		}
-		for _, m := range h.copies {
+		for _, m := range n.copies {
 			if m.State == hypervisor.CopyRunning {
-				n.CPUNeeded += m.Need
+				t.CPUNeeded += m.Demand
 			}
 		}
-		n.CPUUsed = min(h.load, h.Capacity.CPU)
+		t.CPUUsed = min(n.demand, n.Capacity.CPU)
 	}
 	return list
 }
 
-// ran is the guest's own clock, at the present instant.
+// ran is the guest's own clock at the current instant.
 func (c *Cluster) ran(m *machine) time.Duration {
 	if m.State != hypervisor.CopyRunning {
-		return m.Mem.Ran
+		return m.Memory.Ran
 	}
-	return m.Mem.Ran + c.now - m.Settled
+	return m.Memory.Ran + c.now - m.AccruedAt
 }

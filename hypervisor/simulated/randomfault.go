@@ -6,16 +6,16 @@ import (
 	"vjob/hypervisor"
 )
 
-// Chances that belong to the semantics, not to the rates.
+// Probabilities that are part of the semantics, not of the rates.
 const (
-	tornUnsealed   = 0.5 // an image that was not sealed is torn by a loss of power
-	doneBeforeKill = 0.5 // a small call had its effect when the daemon was killed
+	tornUnsealed   = 0.5 // a power loss tears an unsealed image
+	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
 )
 
 // hintRepeatedWithin bounds the delay of a repeated hint.
 const hintRepeatedWithin = 10 * time.Second
 
-// Rates says how often random faults happen. The zero value is a cluster without.
+// Rates are the rates of random faults. The zero value is a cluster without faults.
 type Rates struct {
 	// Mean time between faults of a kind, anywhere in the cluster; 0 is never.
 	PowerLoss, Freeze, Partition, DaemonKilled, StoreGone, DiskFull,
@@ -28,19 +28,18 @@ type Rates struct {
 	CallFails, CallLost, CallSilent, CallSlow,
 	SaveFull, SaveFullLeft, MigrateCut, MigrateSplit, CallLate, BootStuck float64
 
-	// HalfLeft is the probability that a daemon that is killed leaves a copy which is
-	// not whole.
+	// HalfLeft is the probability that a killed daemon leaves an incomplete copy.
 	HalfLeft float64
-	// Misfit is the probability for each image and each node but the one that saved it
-	// that the node never loads it: its machine type is too old.
+	// Misfit is the probability, for each image and each node except the one that saved it, that
+	// the node never loads the image because it lacks the machine type.
 	Misfit float64
 
 	// Probabilities for each hint.
 	HintLost, HintRepeated float64
 }
 
-// Harsh are rates that let something go wrong in most context switches. For
-// simulations that look for mistakes, not for a model of any real cluster.
+// Harsh are rates that cause a failure in most context switches, for simulations that search for
+// bugs. They do not model a real cluster.
 var Harsh = Rates{
 	PowerLoss: 20 * time.Minute, Freeze: 6 * time.Minute, Partition: 6 * time.Minute, DaemonKilled: 5 * time.Minute,
 	StoreGone: 30 * time.Minute, DiskFull: 15 * time.Minute, GuestCrashed: 30 * time.Minute,
@@ -53,18 +52,18 @@ var Harsh = Rates{
 	HintLost: 0.2, HintRepeated: 0.1,
 }
 
-// rate is one kind of fault with its probability per call.
-type rate struct {
+// callFault is a kind of fault with its probability for each call.
+type callFault struct {
 	kind   FaultKind
 	chance float64
 }
 
-// calls lists the faults of calls, in order.
-func (r *Rates) calls() []rate {
+// callFaults lists the faults of calls in a fixed order.
+func (r *Rates) callFaults() []callFault {
 	if *r == (Rates{}) {
 		return nil
 	}
-	return []rate{
+	return []callFault{
 		{CallFails, r.CallFails},
 		{CallLost, r.CallLost},
 		{CallSilent, r.CallSilent},
@@ -78,8 +77,8 @@ func (r *Rates) calls() []rate {
 	}
 }
 
-// between is the mean time between random faults of a kind; 0 is never.
-func (r *Rates) between(k FaultKind) time.Duration {
+// meanInterval is the mean time between random faults of a kind; 0 is never.
+func (r *Rates) meanInterval(k FaultKind) time.Duration {
 	means := [...]time.Duration{
 		r.PowerLoss, r.Freeze, r.Partition, r.DaemonKilled, r.StoreGone, r.DiskFull,
 		r.StoreForeign, r.StoreFails, r.StoreStale, r.StoreSlow, r.JobsHidden, r.LoadRefused,
@@ -91,35 +90,35 @@ func (r *Rates) between(k FaultKind) time.Duration {
 	return means[k]
 }
 
-// happens throws a coin; no chance at all throws none, so that faults that are
-// off change nothing of what follows.
-func (c *Cluster) happens(chance float64) bool {
-	return chance > 0 && c.chance.Float64() < chance
+// bernoulli is true with a probability. It draws no number for 0, so that disabled faults do not
+// change the random sequence.
+func (c *Cluster) bernoulli(chance float64) bool {
+	return chance > 0 && c.rng.Float64() < chance
 }
 
-// within is a duration between 0 and a limit.
-func (c *Cluster) within(limit time.Duration) time.Duration {
-	return time.Duration(c.chance.Int64N(int64(limit)))
+// uniform draws a duration between 0 and a limit.
+func (c *Cluster) uniform(limit time.Duration) time.Duration {
+	return time.Duration(c.rng.Int64N(int64(limit)))
 }
 
-// stalest is how old a cached directory can be.
-const stalest = 2 * time.Minute
+// maxStaleness bounds the age of a cached directory.
+const maxStaleness = 2 * time.Minute
 
-// lasting is how long a random fault lasts.
+// lasting draws how long a random fault lasts.
 func (c *Cluster) lasting(k FaultKind, mean time.Duration) time.Duration {
 	d := c.exponential(mean) + 1
 	if k == StoreStale {
-		return min(d, stalest)
+		return min(d, maxStaleness)
 	}
 	return d
 }
 
-// exponential is a duration with a mean.
+// exponential draws a duration with a mean.
 func (c *Cluster) exponential(mean time.Duration) time.Duration {
-	return time.Duration(c.chance.ExpFloat64() * float64(mean))
+	return time.Duration(c.rng.ExpFloat64() * float64(mean))
 }
 
-// planFaults puts the first random fault of each kind on the agenda.
+// planFaults schedules the first random fault of each kind.
 func (c *Cluster) planFaults() {
 	for k := range FaultKind(faultKinds) {
 		c.planFault(k)
@@ -127,13 +126,13 @@ func (c *Cluster) planFaults() {
 }
 
 func (c *Cluster) planFault(k FaultKind) {
-	if mean := c.cfg.Faults.between(k); mean > 0 && !c.healed {
-		c.plan(c.exponential(mean), event{Kind: evFault, Fault: k})
+	if mean := c.cfg.Faults.meanInterval(k); mean > 0 && !c.healed {
+		c.schedule(c.exponential(mean), event{Kind: evFault, Fault: k})
 	}
 }
 
-// strike lets a random fault of a kind happen somewhere, and plans the next one.
-func (c *Cluster) strike(k FaultKind) {
+// injectRandom injects a random fault of a kind and schedules the next.
+func (c *Cluster) injectRandom(k FaultKind) {
 	if c.healed {
 		return
 	}
@@ -144,19 +143,19 @@ func (c *Cluster) strike(k FaultKind) {
 		if mean == 0 {
 			mean = 30 * time.Second
 		}
-		h := c.order[c.chance.IntN(len(c.order))]
-		c.troubleNode(h, Fault{Kind: k, Node: h.ID, For: c.lasting(k, mean)})
+		n := c.sorted[c.rng.IntN(len(c.sorted))]
+		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.lasting(k, mean)})
 	case k == ImageRot:
-		if list := c.durable(); len(list) > 0 {
-			c.rot(list[c.chance.IntN(len(list))])
+		if list := c.sealedImages(); len(list) > 0 {
+			c.rot(list[c.rng.IntN(len(list))])
 		}
 	default:
-		c.strikeGuest(k)
+		c.injectRandomGuest(k)
 	}
 }
 
-// durable lists the images that are sealed: only these rot by chance.
-func (c *Cluster) durable() []*image {
+// sealedImages lists the sealed images: random bit rot affects only these.
+func (c *Cluster) sealedImages() []*image {
 	var list []*image
 	for _, i := range c.sortedImages() {
 		if i.Durable {
@@ -166,11 +165,11 @@ func (c *Cluster) durable() []*image {
 	return list
 }
 
-// strikeGuest kills a random guest.
-func (c *Cluster) strikeGuest(k FaultKind) {
+// injectRandomGuest kills a random guest.
+func (c *Cluster) injectRandomGuest(k FaultKind) {
 	var list []*machine
-	for _, h := range c.order {
-		for _, m := range h.sorted() {
+	for _, n := range c.sorted {
+		for _, m := range n.sortedCopies() {
 			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
 				list = append(list, m)
 			}
@@ -179,7 +178,7 @@ func (c *Cluster) strikeGuest(k FaultKind) {
 	if len(list) == 0 {
 		return
 	}
-	m := list[c.chance.IntN(len(list))]
-	// Cannot fail: the copy was seen just now.
+	m := list[c.rng.IntN(len(list))]
+	// This cannot fail: the copy exists.
 	_ = c.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
 }
