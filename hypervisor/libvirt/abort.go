@@ -40,7 +40,7 @@ func abort(ctx context.Context, m abortable) error {
 		return err
 	}
 	if !partial(job) {
-		return fmt.Errorf("%w: the copy has become whole (job %s): it is left alone", hypervisor.ErrRefused, job)
+		return fmt.Errorf("%w: the copy is complete (job %s): it is left alone", hypervisor.ErrRefused, job)
 	}
 	// The restore fails when its QEMU ends, and may already have removed the machine.
 	if err = change(ctx, m.Destroy); errors.Is(err, hypervisor.ErrNoSuchVM) {

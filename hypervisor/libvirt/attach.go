@@ -33,10 +33,10 @@ func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeI
 	default:
 		return nil, fmt.Errorf("attach to %s on %s: %w: %d consoles of its guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(n.attaching))
 	}
-	t := newSerialConsole()
+	console := newSerialConsole()
 	opened := make(chan error, 1)
 	d.running.Go(func() {
-		t.run(n, vm, func(err error) {
+		console.run(n, vm, func(err error) {
 			<-n.attaching
 			opened <- err
 		})
@@ -47,9 +47,9 @@ func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeI
 		err = fmt.Errorf("%w: the console is still being opened", hypervisor.ErrTimeout)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("attach to %s on %s: %w", vm, node, err), t.Close())
+		return nil, errors.Join(fmt.Errorf("attach to %s on %s: %w", vm, node, err), console.Close())
 	}
-	return t, nil
+	return console, nil
 }
 
 // serialConsole is an open serial port of a guest.
@@ -62,9 +62,9 @@ type serialConsole struct {
 }
 
 func newSerialConsole() *serialConsole {
-	t := &serialConsole{input: make(chan []byte), closed: make(chan struct{})}
-	t.reader, t.output = io.Pipe()
-	return t
+	console := &serialConsole{input: make(chan []byte), closed: make(chan struct{})}
+	console.reader, console.output = io.Pipe()
+	return console
 }
 
 // Read reads the output of the guest.

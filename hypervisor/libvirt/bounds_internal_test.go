@@ -40,7 +40,7 @@ func TestBounds(t *testing.T) {
 		{"the longest time", func(c *Config) { c.Timeouts.CloseSeconds = 3600 }, ""},
 		{"a longer time", func(c *Config) { c.Timeouts.CloseSeconds = 3601 }, "timeouts.close_seconds"},
 	} {
-		cfg := good()
+		cfg := validConfig()
 		c.change(&cfg)
 		err := cfg.Validate()
 		var wrong *cluster.FieldError

@@ -30,7 +30,7 @@ const builtinURI = "test:///default"
 // newBuiltin drives that host as h1 and h2, with settings that may be changed.
 func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	t.Helper()
-	cfg := good()
+	cfg := validConfig()
 	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}, {Node: "h2", URI: builtinURI}}
 	for _, change := range changes {
 		change(&cfg)

@@ -34,19 +34,19 @@ func TestEndings(t *testing.T) {
 		events []event
 		want   []hypervisor.Cause
 	}{
-		"it powers itself off":                {[]event{byGuest, off}, shutdown},
-		"its process is ended from outside":   {[]event{byHost, off}, crashed},
-		"asked from outside, then by itself":  {[]event{byHost, byGuest, off}, shutdown},
-		"no word before its end":              {[]event{off}, shutdown},
-		"it crashes":                          {[]event{stopped(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, crashed},
-		"its restore fails":                   {[]event{{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, failed}, nil},
-		"QEMU ends after the guest executed":  {[]event{resumed, failed}, crashed},
-		"QEMU ends after the guest was whole": {[]event{suspended, failed}, crashed},
-		"destroyed":                           {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_DESTROYED)}, nil},
-		"saved":                               {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_SAVED)}, nil},
-		"moved":                               {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_MIGRATED)}, nil},
-		"an end is reported once":             {[]event{off, off}, shutdown},
-		"of another machine":                  {[]event{{"b", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}}, nil},
+		"it powers itself off":               {[]event{byGuest, off}, shutdown},
+		"its process is ended from outside":  {[]event{byHost, off}, crashed},
+		"asked from outside, then by itself": {[]event{byHost, byGuest, off}, shutdown},
+		"no word before its end":             {[]event{off}, shutdown},
+		"it crashes":                         {[]event{stopped(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, crashed},
+		"its restore fails":                  {[]event{{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, failed}, nil},
+		"QEMU ends after the guest executed": {[]event{resumed, failed}, crashed},
+		"QEMU fails after it was complete":   {[]event{suspended, failed}, crashed},
+		"destroyed":                          {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_DESTROYED)}, nil},
+		"saved":                              {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_SAVED)}, nil},
+		"moved":                              {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_MIGRATED)}, nil},
+		"an end is reported once":            {[]event{off, off}, shutdown},
+		"of another machine":                 {[]event{{"b", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}}, nil},
 	} {
 		m := newCache()
 		m.expect("a", ourMachine)
@@ -66,7 +66,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A machine that a look has found whole has come to be.
+// A machine that a look has found without a job is complete.
 func TestEndingAfterALook(t *testing.T) {
 	for job, want := range map[hypervisor.Job]int{hypervisor.JobNone: 1, hypervisor.JobRestoring: 0, hypervisor.JobUnknown: 0} {
 		m := newCache()

@@ -13,27 +13,27 @@ import (
 	"vjob/hypervisor"
 )
 
-// scale is a machine with a cap, as libvirt tells it.
-type scale struct {
+// fakeTunable is a machine with a cap.
+type fakeTunable struct {
 	text   string // its description; "" when it cannot be read
 	params *libvirt.DomainSchedulerParameters
 	fault  error
 	flags  []libvirt.DomainModificationImpact // of each call
 }
 
-func (s *scale) GetXMLDesc(flags libvirt.DomainXMLFlags) (string, error) {
+func (s *fakeTunable) GetXMLDesc(flags libvirt.DomainXMLFlags) (string, error) {
 	if s.text == "" || flags != 0 {
 		return "", s.fault
 	}
 	return s.text, nil
 }
 
-func (s *scale) GetSchedulerParametersFlags(flags libvirt.DomainModificationImpact) (*libvirt.DomainSchedulerParameters, error) {
+func (s *fakeTunable) GetSchedulerParametersFlags(flags libvirt.DomainModificationImpact) (*libvirt.DomainSchedulerParameters, error) {
 	s.flags = append(s.flags, flags)
 	return s.params, s.fault
 }
 
-func (s *scale) SetSchedulerParametersFlags(params *libvirt.DomainSchedulerParameters, flags libvirt.DomainModificationImpact) error {
+func (s *fakeTunable) SetSchedulerParametersFlags(params *libvirt.DomainSchedulerParameters, flags libvirt.DomainModificationImpact) error {
 	s.flags = append(s.flags, flags)
 	s.params = params
 	return s.fault
@@ -62,7 +62,7 @@ func TestEnsureCap(t *testing.T) {
 		{"no description", "", 500, refused, 0, false},
 		{"a description that cannot be read", "no XML", 500, refused, 0, false},
 	} {
-		m := &scale{text: c.text, fault: c.fault}
+		m := &fakeTunable{text: c.text, fault: c.fault}
 		err := ensureCap(t.Context(), m, c.most)
 		if (err == nil) != c.ok || c.quota != 0 && !c.ok && !errors.Is(err, hypervisor.ErrRefused) {
 			t.Errorf("%s: %v", c.name, err)
@@ -84,7 +84,7 @@ func TestEnsureCap(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := &scale{text: none}
+	m := &fakeTunable{text: none}
 	if err := ensureCap(ended, m, 500); !errors.Is(err, hypervisor.ErrTimeout) || m.params != nil {
 		t.Errorf("after the end of the call: %v, asked for %+v", err, m.params)
 	}
@@ -92,7 +92,7 @@ func TestEnsureCap(t *testing.T) {
 
 // The cap of a machine is read as it is set.
 func TestCapNow(t *testing.T) {
-	m := &scale{}
+	m := &fakeTunable{}
 	if err := setCap(m, 750); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCapIsNoted(t *testing.T) {
 		if h.cache.tuned(uuid) {
 			t.Errorf("%s: looks ask for a cap that was never given", c.name)
 		}
-		if err := h.changeCap(t.Context(), &scale{fault: c.fault}, hypervisor.Call{VM: vm, Cap: c.given}); !errors.Is(err, c.want) {
+		if err := h.changeCap(t.Context(), &fakeTunable{fault: c.fault}, hypervisor.Call{VM: vm, Cap: c.given}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if got := h.cache.cap(uuid, 3, 750); got != c.noted || !h.cache.tuned(uuid) {
@@ -151,7 +151,7 @@ func TestCapIsNoted(t *testing.T) {
 		}
 		// The next look reads the description of a machine that none has shown yet.
 		vm := cluster.VMID{VJob: 8}
-		if err := h.changeCap(t.Context(), &scale{}, hypervisor.Call{VM: vm, Cap: c.given}); err != nil || h.cache.tuned(machineUUID("c", vm)) {
+		if err := h.changeCap(t.Context(), &fakeTunable{}, hypervisor.Call{VM: vm, Cap: c.given}); err != nil || h.cache.tuned(machineUUID("c", vm)) {
 			t.Errorf("%s to a machine that no look has shown: %v, and looks ask for it", c.name, err)
 		}
 	}

@@ -16,11 +16,12 @@ import (
 	"vjob/hypervisor"
 )
 
-// meanwhile is what happens once, just before the first call that begins so.
-type meanwhile map[string]func()
+// interruptions are functions by prefixes of system calls. Each runs once, before the first call
+// with its prefix.
+type interruptions map[string]func()
 
-// during runs an operation while other things happen.
-func (b *faultBench) during(steps meanwhile, operation func()) {
+// during runs an operation with interruptions.
+func (b *faultBench) during(steps interruptions, operation func()) {
 	b.Helper()
 	left := maps.Clone(steps)
 	watch(b.T, b.dir, func(call string) fault {
@@ -44,7 +45,7 @@ func TestRevokedMeanwhile(t *testing.T) {
 	b := newFaultBench(t)
 	revoke := func() { b.must(b.store.revoke(first, 2)) }
 	mark := func() { b.must(note(b.path, 'x', "2")) } // the first half of a revocation
-	for name, steps := range map[string]meanwhile{
+	for name, steps := range map[string]interruptions{
 		"revoked before it has a link": {link: revoke},
 		"removed by the attempt":       {link: mark},
 		"removed by the revocation":    {link: mark, unlink: revoke},
@@ -70,7 +71,7 @@ func TestListedMeanwhile(t *testing.T) {
 	write(t, b.store.path("h1", other), saveFile(magicComplete))
 	var store hypervisor.Store
 	var err error
-	b.during(meanwhile{"open images/h1/12.3.g1.a1": func() { b.must(b.store.discard(first)) }}, func() { store, err = b.store.list() })
+	b.during(interruptions{"open images/h1/12.3.g1.a1": func() { b.must(b.store.discard(first)) }}, func() { store, err = b.store.list() })
 	if err != nil || len(store.Images) != 1 || store.Images[0].ID != other {
 		t.Errorf("images %v, %v", store.Images, err)
 	}
@@ -82,7 +83,7 @@ func TestDiscardedTwiceAtOnce(t *testing.T) {
 	seal(t, b.store)
 	for _, call := range []string{"unlink images/h1/12.3.g1.a1", "unlink images/h1/12.3.g1.a1.s"} {
 		var err error
-		b.during(meanwhile{call: func() { b.must(b.store.discard(first)) }}, func() { err = b.store.discard(first) })
+		b.during(interruptions{call: func() { b.must(b.store.discard(first)) }}, func() { err = b.store.discard(first) })
 		if left := b.names(); err != nil || left != "" {
 			t.Errorf("before %s: %v, left is %s", call, err, left)
 		}
@@ -129,7 +130,7 @@ func TestDiscardIsDurableBeforeItsNotes(t *testing.T) {
 		t.Fatalf("a discard without a sync: %v, left is %s", err, left)
 	}
 	synced := false
-	b.during(meanwhile{
+	b.during(interruptions{
 		"sync images/h1": func() { synced = true },
 		"unlink images/h1/12.3.g1.a1.x1": func() {
 			if !synced {
@@ -151,14 +152,14 @@ func TestSweptMeanwhile(t *testing.T) {
 	for _, call := range []string{"stat " + vm, "unlink " + vm} {
 		write(t, console, nil)
 		var err error
-		b.during(meanwhile{call: func() { b.must(os.Remove(console)) }}, func() { err = s.run(t.Context()) })
+		b.during(interruptions{call: func() { b.must(os.Remove(console)) }}, func() { err = s.run(t.Context()) })
 		if err != nil {
 			t.Errorf("%s is gone before %s: %v", vm, call, err)
 		}
 	}
 	path := b.store.path("h1", late)
 	write(t, path+".x3", nil)
-	b.during(meanwhile{"stat images/h1/2.0.g1.a1": func() { write(t, path, saveFile(magicComplete)) }}, func() { b.must(s.run(t.Context())) })
+	b.during(interruptions{"stat images/h1/2.0.g1.a1": func() { write(t, path, saveFile(magicComplete)) }}, func() { b.must(s.run(t.Context())) })
 	if _, err := os.Stat(path + ".x3"); err != nil {
 		t.Errorf("the note of an image that came meanwhile: %v", err)
 	}
@@ -170,7 +171,7 @@ func TestWrittenTooLate(t *testing.T) {
 	before := b.state()
 	ctx, cancel := context.WithCancel(t.Context())
 	var err error
-	b.during(meanwhile{"sync seeds/": cancel}, func() {
+	b.during(interruptions{"sync seeds/": cancel}, func() {
 		err = createOverlay(ctx, b.cfg.overlayPath(first.VM, hypervisor.Stamp{}), b.cfg.Images[0].Disk, "raw")
 	})
 	if !errors.Is(err, context.Canceled) || !finished(b.state(), before) {

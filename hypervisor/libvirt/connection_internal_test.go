@@ -171,7 +171,8 @@ func TestAttemptsThatHang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.dialed(tries[0], late, nil); l.conn != late || l.stuck != maxStuck-1 {
+	l.dialed(tries[0], late, nil)
+	if l.conn != late || l.stuck != maxStuck-1 {
 		t.Error("a late connection is not used although there is no other")
 	}
 	second, err := libvirt.NewConnect(builtinURI)
@@ -181,7 +182,8 @@ func TestAttemptsThatHang(t *testing.T) {
 	if err := second.Ref(); err != nil {
 		t.Fatal(err)
 	}
-	if l.dialed(tries[1], second, nil); l.conn != late || l.stuck != maxStuck-2 {
+	l.dialed(tries[1], second, nil)
+	if l.conn != late || l.stuck != maxStuck-2 {
 		t.Error("a second connection took the place of the first")
 	}
 	if left, err := second.Close(); left != 0 || err != nil {

@@ -96,7 +96,7 @@ func TestJobAnswers(t *testing.T) {
 	}
 }
 
-// A job that is not known is taken for a save: the machine is busy and whole.
+// An unknown kind of job counts as a save: the machine is busy and complete.
 func TestJobStats(t *testing.T) {
 	const unbounded = libvirt.DOMAIN_JOB_UNBOUNDED
 	for _, tt := range []struct {

@@ -13,15 +13,15 @@ import (
 	"vjob/hypervisor"
 )
 
-// chip is the CPU of a host, as libvirt tells it.
-type chip struct {
+// fakeCapabilities is a connection to a host with that CPU.
+type fakeCapabilities struct {
 	capabilities, features string
 	silent, unnamed        error // of either query
 }
 
-func (c chip) GetCapabilities() (string, error) { return c.capabilities, c.silent }
+func (c fakeCapabilities) GetCapabilities() (string, error) { return c.capabilities, c.silent }
 
-func (c chip) BaselineCPU(cpus []string, flags libvirt.ConnectBaselineCPUFlags) (string, error) {
+func (c fakeCapabilities) BaselineCPU(cpus []string, flags libvirt.ConnectBaselineCPUFlags) (string, error) {
 	if len(cpus) != 1 || !strings.Contains(cpus[0], "Haswell") || flags != libvirt.CONNECT_BASELINE_CPU_EXPAND_FEATURES {
 		return "", errors.New("another question")
 	}
@@ -35,18 +35,18 @@ func TestWhyNoKVM(t *testing.T) {
 	refused := libvirt.Error{Code: libvirt.ERR_NO_SUPPORT, Message: "not supported"}
 	for _, c := range []struct {
 		name string
-		chip chip
+		chip fakeCapabilities
 		want string
 		ok   bool
 	}{
-		{"it can be used", chip{capabilities, able, nil, nil}, "", true},
-		{"it is not offered", chip{strings.ReplaceAll(capabilities, "<domain type='kvm'/>", ""), able, nil, nil}, "libvirt does not offer it", true},
-		{"the CPU cannot", chip{capabilities, unable, nil, nil}, "libvirt offers it, but the CPU has neither vmx nor svm", true},
-		{"the features are not told", chip{capabilities, "", nil, refused}, "libvirt does not tell the features of the CPU: refused by the hypervisor: not supported", true},
-		{"no answer", chip{"", "", lost, nil}, "", false},
-		{"no second answer", chip{capabilities, "", nil, lost}, "", false},
-		{"no capabilities", chip{"no XML", able, nil, nil}, "", false},
-		{"no features", chip{capabilities, "no XML", nil, nil}, "", false},
+		{"it can be used", fakeCapabilities{capabilities, able, nil, nil}, "", true},
+		{"it is not offered", fakeCapabilities{strings.ReplaceAll(capabilities, "<domain type='kvm'/>", ""), able, nil, nil}, "libvirt does not offer it", true},
+		{"the CPU cannot", fakeCapabilities{capabilities, unable, nil, nil}, "libvirt offers it, but the CPU has neither vmx nor svm", true},
+		{"the features are not told", fakeCapabilities{capabilities, "", nil, refused}, "libvirt does not tell the features of the CPU: refused by the hypervisor: not supported", true},
+		{"no answer", fakeCapabilities{"", "", lost, nil}, "", false},
+		{"no second answer", fakeCapabilities{capabilities, "", nil, lost}, "", false},
+		{"no capabilities", fakeCapabilities{"no XML", able, nil, nil}, "", false},
+		{"no features", fakeCapabilities{capabilities, "no XML", nil, nil}, "", false},
 	} {
 		got, err := whyNoKVM(c.chip)
 		if (err == nil) != c.ok || c.ok && got != c.want {

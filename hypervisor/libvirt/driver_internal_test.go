@@ -42,7 +42,7 @@ func TestNew(t *testing.T) {
 // The folders of consoles and seeds are made, where they are in the settings.
 func TestNewMakesFolders(t *testing.T) {
 	root := t.TempDir()
-	cfg := good()
+	cfg := validConfig()
 	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}}
 	cfg.Images = cfg.Images[:1] // no disks, so no seeds
 	cfg.ImageDir, cfg.Installation = filepath.Join(root, "images"), "this"
@@ -86,7 +86,7 @@ func TestNewMakesFolders(t *testing.T) {
 
 // What is wrong with the settings is said before anything is opened.
 func TestNewRefusesSettings(t *testing.T) {
-	cfg := good()
+	cfg := validConfig()
 	cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir, cfg.Installation = t.TempDir(), t.TempDir(), t.TempDir(), "this"
 	cfg.CPUModel = "host-passthrough"
 	var wrong *cluster.FieldError
@@ -99,7 +99,7 @@ func TestNewRefusesSettings(t *testing.T) {
 func TestNewWithoutLibvirt(t *testing.T) {
 	const without = "VJOB_TEST_WITHOUT_LIBVIRT"
 	if os.Getenv(without) != "" {
-		cfg := good()
+		cfg := validConfig()
 		cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir, cfg.Installation = t.TempDir(), t.TempDir(), t.TempDir(), "this"
 		_, err := New(cfg, slog.New(slog.DiscardHandler))
 		fmt.Println(errors.Is(err, cluster.ErrUnavailable), err)

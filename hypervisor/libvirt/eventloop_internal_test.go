@@ -49,7 +49,8 @@ func TestLoop(t *testing.T) {
 			if running != 0 || ended-before != 21 {
 				t.Errorf("after its last user the loop runs %d times; %d turns, want 21", running, ended-before)
 			}
-			if time.Sleep(10 * time.Second); turns != ended {
+			time.Sleep(10 * time.Second)
+			if turns != ended {
 				t.Errorf("%d turns after the last user has gone", turns-ended)
 			}
 		}

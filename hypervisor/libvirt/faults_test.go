@@ -23,8 +23,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// faultBench is what an operation works on: the files that a driver shares with its hosts.
-// VM 12.3 has an image on h1.
+// faultBench is the files that a driver shares with its nodes. VM 12.3 has an image on h1.
 type faultBench struct {
 	*testing.T
 	dir   string
@@ -56,7 +55,7 @@ func newFaultBench(t *testing.T) *faultBench {
 	return b
 }
 
-// quickDir is a folder in memory where there is one: others take long to sync.
+// quickDir is a folder in memory if possible: others take long to sync.
 func quickDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "vjob") //nolint:usetesting // TempDir may be on a disk
@@ -73,7 +72,7 @@ func quickDir(t *testing.T) string {
 
 // savedImage is an image of incarnation 4 of VM 12.3.
 var savedImage = sync.OnceValue(func() []byte {
-	d, err := good().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
+	d, err := validConfig().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
 		hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})
 	if err != nil {
 		panic(err)

@@ -39,7 +39,7 @@ func markedStore(t *testing.T, dir string) *imageStore {
 }
 
 func storeConfig(dir, installation string) Config {
-	cfg := good()
+	cfg := validConfig()
 	cfg.ImageDir, cfg.Installation = dir, installation
 	return cfg
 }

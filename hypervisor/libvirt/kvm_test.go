@@ -55,7 +55,7 @@ func TestVirtualises(t *testing.T) {
 // Where the settings say nothing, each host decides: a guest is not emulated where it need
 // not be.
 func TestHostsDecideHowGuestsRun(t *testing.T) {
-	cfg := good()
+	cfg := validConfig()
 	cfg.DomainType = ""
 	if got := cfg.withDefaults().DomainType; got != "auto" {
 		t.Errorf("the domain type defaults to %q, want auto", got)

@@ -158,14 +158,14 @@ func TestLookTriesEachLine(t *testing.T) {
 	}
 }
 
-// roster is a host with that listing.
-type roster struct {
+// fakeLister is a connection with that listing.
+type fakeLister struct {
 	*testing.T
 	stats []libvirt.DomainStats
 	fault error
 }
 
-func (r roster) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
+func (r fakeLister) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
 	r.Helper()
 	if doms != nil || kinds != libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL || flags != libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT {
 		r.Errorf("asked for %v, %b, flags %b", doms, kinds, flags)
@@ -177,11 +177,11 @@ func (r roster) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainSt
 func TestLookAtAHostThatDoesNotList(t *testing.T) {
 	h := newBuiltin(t).quiet()
 	fault := libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}
-	if view, err := h.list(t.Context(), roster{T: t, fault: fault}); !errors.Is(err, fault) {
+	if view, err := h.list(t.Context(), fakeLister{T: t, fault: fault}); !errors.Is(err, fault) {
 		t.Errorf("%+v, %v; want %v", view, err, fault)
 	}
 	nothing := libvirt.DomainStats{Domain: &libvirt.Domain{}} // libvirt knows nothing of it
-	if view, err := h.list(t.Context(), roster{T: t, stats: []libvirt.DomainStats{nothing}}); err == nil {
+	if view, err := h.list(t.Context(), fakeLister{T: t, stats: []libvirt.DomainStats{nothing}}); err == nil {
 		t.Errorf("a machine of which nothing can be told: %+v", view)
 	}
 }
@@ -389,10 +389,10 @@ func TestAnswers(t *testing.T) {
 		{"it has ended", ended, true, nil, jobAnswer{gone: true}, true},
 		{"it does not answer", silent, true, nil, jobAnswer{}, false},
 	} {
-		caps := &scale{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
+		caps := &fakeTunable{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
 		got, err := answerOf(struct {
 			*fakeMachine
-			*scale
+			*fakeTunable
 		}{&fakeMachine{moments: []moment{c.now}, at: 1}, caps}, c.capped)
 		if !reflect.DeepEqual(got, c.want) || (err == nil) != c.ok {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)

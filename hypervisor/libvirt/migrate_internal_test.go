@@ -87,19 +87,19 @@ func TestRefusedMigration(t *testing.T) {
 	}
 }
 
-// traveller is a machine that can be moved.
-type traveller struct {
+// fakeMovable is a machine that can be migrated.
+type fakeMovable struct {
 	fault  error // of the query for its state
 	uri    string
 	params *libvirt.DomainMigrateParameters
 	flags  libvirt.DomainMigrateFlags
 }
 
-func (m *traveller) GetState() (libvirt.DomainState, int, error) {
+func (m *fakeMovable) GetState() (libvirt.DomainState, int, error) {
 	return libvirt.DOMAIN_RUNNING, 0, m.fault
 }
 
-func (m *traveller) MigrateToURI3(uri string, params *libvirt.DomainMigrateParameters, flags libvirt.DomainMigrateFlags) error {
+func (m *fakeMovable) MigrateToURI3(uri string, params *libvirt.DomainMigrateParameters, flags libvirt.DomainMigrateFlags) error {
 	m.uri, m.params, m.flags = uri, params, flags
 	return nil
 }
@@ -109,7 +109,7 @@ func (m *traveller) MigrateToURI3(uri string, params *libvirt.DomainMigrateParam
 func TestMove(t *testing.T) {
 	cfg := Config{MigrationTLS: settingOff}
 	to := Host{Node: "h2", URI: "qemu+ssh://h2/system", PeerURI: "qemu+ssh://h2.lan/system", MigrateURI: "tcp://10.0.0.2"}
-	m := &traveller{}
+	m := &fakeMovable{}
 	if err := cfg.move(t.Context(), m, to, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +117,13 @@ func TestMove(t *testing.T) {
 	if m.uri != to.PeerURI || !reflect.DeepEqual(m.params, params) || m.flags != flags {
 		t.Errorf("asked for %s, %+v, %b; want %s, %+v, %b", m.uri, m.params, m.flags, to.PeerURI, params, flags)
 	}
-	m = &traveller{fault: errors.New("no monitor")}
+	m = &fakeMovable{fault: errors.New("no monitor")}
 	if err := cfg.move(t.Context(), m, to, 0); !errors.Is(err, m.fault) || m.uri != "" {
 		t.Errorf("a machine of which nothing is known: %v, asked for %q", err, m.uri)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	m = &traveller{}
+	m = &fakeMovable{}
 	if err := cfg.move(ended, m, to, 0); !errors.Is(err, hypervisor.ErrTimeout) || m.uri != "" {
 		t.Errorf("after the end of the call: %v, asked for %q", err, m.uri)
 	}

@@ -26,7 +26,7 @@ func TestNetworkGolden(t *testing.T) {
 		{"network-other-filter", "site-traffic", "off", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := good()
+			cfg := validConfig()
 			cfg.Bridge, cfg.NetworkFilter, cfg.PortIsolation = "br0", tt.filter, tt.isolation
 			cfg = cfg.withDefaults()
 			port := cfg.network("02:00:00:00:00:01", tt.members)
@@ -58,7 +58,7 @@ func TestMigratesByTLS(t *testing.T) {
 		{"on", "qemu+ssh://n1/system", "", true, "n1"},
 		{"off", "qemu+tls://n1/system", "", false, "n1"},
 	} {
-		cfg := good()
+		cfg := validConfig()
 		cfg.MigrationTLS, cfg.Hosts = tt.setting, []Host{{Node: "n1", URI: tt.uri, PeerURI: tt.peer}}
 		cfg = cfg.withDefaults()
 		to := cfg.Hosts[0]
@@ -70,7 +70,7 @@ func TestMigratesByTLS(t *testing.T) {
 
 // What is no URI is not encrypted, and has no name.
 func TestNoURI(t *testing.T) {
-	cfg := good().withDefaults()
+	cfg := validConfig().withDefaults()
 	to := Host{PeerURI: "qemu+tls://[::1/system"}
 	if cfg.migratesByTLS(to) || tlsName(to) != "" {
 		t.Errorf("encrypted %t, by the name %q", cfg.migratesByTLS(to), tlsName(to))
@@ -112,7 +112,7 @@ func TestWarnings(t *testing.T) {
 		plain = "VMs migrate to it in the clear: no TLS (libvirt.migration_tls)"
 		open  = "its VMs have no network filter: clean-traffic is not defined (virsh nwfilter-define)"
 	)
-	cfg := good().withDefaults() // h1 by TLS, h2 by ssh
+	cfg := validConfig().withDefaults() // h1 by TLS, h2 by ssh
 	one := cfg
 	one.Hosts = cfg.Hosts[1:]
 	for name, tt := range map[string]struct {

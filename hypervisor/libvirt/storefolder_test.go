@@ -171,7 +171,7 @@ func TestInitStore(t *testing.T) {
 // Seal tells which incarnation was saved, by the description in the image.
 func TestSealTellsTheIncarnation(t *testing.T) {
 	s, path := newStore(t)
-	cfg := good().withDefaults()
+	cfg := validConfig().withDefaults()
 	describe := func(vm cluster.VMID) []byte {
 		d, err := cfg.domain(vm, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
 			hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})

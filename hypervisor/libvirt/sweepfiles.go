@@ -102,7 +102,7 @@ func consoleOwner(name string) (cluster.VMID, bool) {
 // unfinished matches the temporary file that durably leaves when it is killed.
 var unfinished = regexp.MustCompile(`^\.(.+)-[0-9]+$`)
 
-// seedOwner is the VM of "12.3.i1.seed.iso" and "12.3.i1.qcow2", whole or not.
+// seedOwner is the VM of "12.3.i1.seed.iso" and "12.3.i1.qcow2", also of their temporary files.
 func seedOwner(name string) (cluster.VMID, bool) {
 	if m := unfinished.FindStringSubmatch(name); m != nil {
 		name = m[1]

@@ -46,14 +46,14 @@ func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, there bool
 }
 
 // serve is the guest's side of a console, until one of both sides is gone.
-func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
+func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	typed := make(chan byte)
 	gone := make(chan struct{})
 	d.serving.Go(func() {
 		defer close(gone)
 		piece := make([]byte, 1)
 		for {
-			if _, err := line.Read(piece); err != nil {
+			if _, err := conn.Read(piece); err != nil {
 				return
 			}
 			select {
@@ -64,14 +64,14 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 		}
 	})
 	defer func() {
-		_ = line.Close()
+		_ = conn.Close()
 		select { // the reader may have a last byte
 		case <-typed:
 		case <-gone:
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.consoles[vm] == line {
+		if d.consoles[vm] == conn {
 			delete(d.consoles, vm)
 		}
 	}()
@@ -81,7 +81,7 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	defer pulse.Stop()
 	for {
 		if len(out) > 0 {
-			if _, err := line.Write([]byte(out)); err != nil {
+			if _, err := conn.Write([]byte(out)); err != nil {
 				return
 			}
 			out = ""
@@ -103,8 +103,9 @@ func (d *Driver) serve(line net.Conn, vm cluster.VMID, node cluster.NodeID) {
 			return
 		case <-pulse.C:
 		case key := <-keys:
-			if out = s.press(key); s.exited {
-				_, _ = line.Write([]byte(out))
+			out = s.press(key)
+			if s.exited {
+				_, _ = conn.Write([]byte(out))
 				d.shutDown(vm, node)
 				return
 			}

@@ -244,8 +244,8 @@ func (d *Driver) Close() error {
 	d.mu.Lock()
 	first := !d.closed
 	d.closed = true
-	for _, line := range d.consoles {
-		_ = line.Close()
+	for _, conn := range d.consoles {
+		_ = conn.Close()
 	}
 	d.mu.Unlock()
 	if first {

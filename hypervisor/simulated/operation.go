@@ -56,7 +56,7 @@ const (
 	cutFinish       // migration: the last reply is lost, both ends have a copy
 	cutFull         // save: the disk is full, the new file is removed (row 6d)
 	cutFullLeft     // save: the disk is full, a partial file stays (row 6d3)
-	cutLoad         // restore: the hypervisor refuses to load the image, whole as it is
+	cutLoad         // restore: the hypervisor refuses to load the good image
 )
 
 // Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]

@@ -183,7 +183,8 @@ func (c *Cluster) fill(s *snapshot) error {
 // reshare updates the rates of guests after a change of their node's capacity.
 func (c *Cluster) reshare(n *node) {
 	for _, m := range n.sortedCopies() {
-		if c.markGuest(m); m.lockstep() {
+		c.markGuest(m)
+		if m.lockstep() {
 			c.markApp(c.app(m))
 		}
 	}
