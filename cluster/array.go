@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// MemberName is what the vjob at an index of a named array is called: "sweep[7]".
+// MemberName is the name of the vjob at an index of a named array: "sweep[7]".
 func MemberName(array string, index int) string {
 	if array == "" {
 		return ""
@@ -14,8 +14,8 @@ func MemberName(array string, index int) string {
 	return fmt.Sprintf("%s[%d]", array, index)
 }
 
-// ArrayName is the name of the array of which a member is called so; other names are
-// left as they are.
+// ArrayName is the name of the array in the name of a member. Other names are returned as they
+// are.
 func ArrayName(name string) string {
 	if base, _, ok := strings.Cut(name, "["); ok && strings.HasSuffix(name, "]") {
 		return base
@@ -23,9 +23,8 @@ func ArrayName(name string) string {
 	return name
 }
 
-// Words splits a parameter as a shell would: at blanks, but for those between single
-// or double quotes and behind a backslash. It expands nothing. A quote that is not
-// closed, and a backslash at the end, are errors.
+// Words splits a parameter as a shell does: at blanks, except between single or double quotes and
+// after a backslash. It expands nothing. An unclosed quote and a backslash at the end are errors.
 func Words(text string) (words []string, err error) {
 	var word strings.Builder
 	open, begun, escaped := rune(0), false, false

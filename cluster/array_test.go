@@ -81,7 +81,7 @@ func TestPayloadOfArray(t *testing.T) {
 	}
 	job.VMs[0].Payload.Command = nil
 	if p := job.Payload(0); len(p.Env) != 1 {
-		t.Errorf("a guest that runs nothing is told %v", p.Env)
+		t.Errorf("a guest without a command has the environment %v", p.Env)
 	}
 }
 

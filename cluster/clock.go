@@ -2,8 +2,7 @@ package cluster
 
 import "time"
 
-// Clock tells an instant to people, in the zone of now: with its date if it is of another
-// day.
+// Clock formats an instant in the zone of now, with its date if that is another day.
 func Clock(at, now time.Time) string {
 	at = at.In(now.Location())
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {

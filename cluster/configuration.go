@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Configuration says which VM is in which state on which node at one instant
-// (thesis §6.1.2). Usage per node is kept incrementally, and so is the order of
-// nodes and VMs: with a hundred thousand of them sorting is what would cost. It is
-// not safe for concurrent use.
+// Configuration is which VM is in which state on which node at one instant (thesis §6.1.2). The
+// usage of nodes and the order of nodes and VMs are kept incrementally: sorting a hundred
+// thousand of them would be slow. It is not safe for concurrent use.
 type Configuration struct {
 	nodes map[NodeID]*hosting
 	names []NodeID // of the nodes, in order
@@ -19,23 +18,22 @@ type Configuration struct {
 	vms   int
 }
 
-// hosting is a node with the sum of what its VMs use.
+// hosting is a node with its VMs and the sum of their usage.
 type hosting struct {
 	node Node
 	used Resources
 	vms  []VMID // running or paused here, in order
 }
 
-// placement is a VM's need, state and place. Those of a vjob are in order of rank.
+// placement is the need, state and place of a VM. The placements of a vjob are in order of rank.
 type placement struct {
 	rank  int
 	need  Resources
 	state VMState
-	node  NodeID // where it runs or stands still, or where its image lies; "" when neither
+	node  NodeID // where it runs or is paused, or where its image is; "" if neither
 }
 
-// there reports whether the VM is on its node, and what it uses of it: while it stands
-// still its memory and no CPU.
+// there reports whether the VM is on its node, and what it uses there: while paused only memory.
 func (p *placement) there() (used Resources, ok bool) {
 	switch p.state {
 	case VMRunning:
@@ -47,7 +45,7 @@ func (p *placement) there() (used Resources, ok bool) {
 	}
 }
 
-// NewConfiguration is a cluster of nodes without VMs.
+// NewConfiguration returns a configuration of nodes without VMs.
 func NewConfiguration(nodes ...Node) *Configuration {
 	c := &Configuration{nodes: map[NodeID]*hosting{}, vjobs: map[VJobID][]placement{}}
 	for _, n := range nodes {
@@ -56,12 +54,12 @@ func NewConfiguration(nodes ...Node) *Configuration {
 	return c
 }
 
-// Name is how messages call the configuration.
+// Name is the name of the configuration in messages.
 func (c *Configuration) Name() string {
 	return fmt.Sprintf("configuration of %d nodes and %d VMs", len(c.nodes), c.vms)
 }
 
-// SetNode adds a node or replaces what is known of it; its VMs stay.
+// SetNode adds or replaces a node; its VMs stay.
 func (c *Configuration) SetNode(n Node) {
 	if h, ok := c.nodes[n.ID]; ok {
 		h.node = n
@@ -80,7 +78,7 @@ func (c *Configuration) Node(id NodeID) (Node, bool) {
 	return h.node, true
 }
 
-// Nodes lists the nodes in order of their names.
+// Nodes lists the nodes in order of names.
 func (c *Configuration) Nodes() []Node {
 	list := make([]Node, 0, len(c.nodes))
 	for _, id := range c.names {
@@ -103,7 +101,7 @@ func (c *Configuration) VMs() []VMID {
 	return list
 }
 
-// find is what is known of a VM, nil if nothing. It is there until the next change.
+// find returns the placement of a VM, or nil. The pointer is valid until the next change.
 func (c *Configuration) find(id VMID) *placement {
 	list := c.vjobs[id.VJob]
 	if i, known := place(list, id.Rank); known {
@@ -112,8 +110,8 @@ func (c *Configuration) find(id VMID) *placement {
 	return nil
 }
 
-// place is where a member is in the list of its vjob, or would be. Mostly all members
-// are there, each in the place of its rank.
+// place is the index of a member in the list of its vjob, or the index for insertion. Mostly all
+// members are in the list, so that index and rank are equal.
 func place(list []placement, rank int) (i int, known bool) {
 	if rank >= 0 && rank < len(list) && list[rank].rank == rank {
 		return rank, true
@@ -121,7 +119,7 @@ func place(list []placement, rank int) (i int, known bool) {
 	return slices.BinarySearchFunc(list, rank, func(p placement, rank int) int { return cmp.Compare(p.rank, rank) })
 }
 
-// insert puts something new into a list in its place.
+// insert inserts a new element into a sorted list.
 func insert[T any](list []T, x T, compare func(a, b T) int) []T {
 	if len(list) == 0 || compare(list[len(list)-1], x) < 0 {
 		return append(list, x)
@@ -130,7 +128,7 @@ func insert[T any](list []T, x T, compare func(a, b T) int) []T {
 	return slices.Insert(list, i, x)
 }
 
-// remove takes something out of a list that is in order.
+// remove removes an element from a sorted list.
 func remove[T any](list []T, x T, compare func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(list, x, compare)
 	return slices.Delete(list, i, i+1)
@@ -141,25 +139,25 @@ func (c *Configuration) SetWaiting(id VMID, need Resources) {
 	c.set(id, placement{need: need, state: VMWaiting})
 }
 
-// SetRunning records a VM that runs on a node. Whether it fits is another
-// question: see [Configuration.Violations]. An unknown node is a broken invariant.
+// SetRunning records a VM that runs on a node, whether or not it fits: see
+// [Configuration.Violations]. It panics for an unknown node.
 func (c *Configuration) SetRunning(id VMID, need Resources, node NodeID) {
 	c.set(id, placement{need: need, state: VMRunning, node: node})
 }
 
-// SetPaused records a VM that stands still on a node, in memory; need is what it needs
-// when it goes on. An unknown node is a broken invariant.
+// SetPaused records a VM that is paused in the memory of a node; need is what it needs when it
+// runs. It panics for an unknown node.
 func (c *Configuration) SetPaused(id VMID, need Resources, node NodeID) {
 	c.set(id, placement{need: need, state: VMPaused, node: node})
 }
 
-// SetSleeping records a suspended VM; node is where its image lies, or "" when
-// the image is as near to every node.
+// SetSleeping records a suspended VM; node is where its image is, or "" if the image is equally
+// near to every node.
 func (c *Configuration) SetSleeping(id VMID, need Resources, node NodeID) {
 	c.set(id, placement{need: need, state: VMSleeping, node: node})
 }
 
-// Remove forgets a VM.
+// Remove removes a VM.
 func (c *Configuration) Remove(id VMID) {
 	list := c.vjobs[id.VJob]
 	i, known := place(list, id.Rank)
@@ -201,7 +199,7 @@ func (c *Configuration) set(id VMID, p placement) {
 	}
 }
 
-// release takes a VM from the node on which it is, if it is on one.
+// release removes a VM from its node, if it is on one.
 func (c *Configuration) release(id VMID, p *placement) {
 	if used, there := p.there(); there {
 		h := c.nodes[p.node]
@@ -210,7 +208,7 @@ func (c *Configuration) release(id VMID, p *placement) {
 	}
 }
 
-// State returns the state of a VM; ok is false when the VM is not known.
+// State returns the state of a VM; ok is false if the VM is unknown.
 func (c *Configuration) State(id VMID) (s VMState, ok bool) {
 	p := c.find(id)
 	if p == nil {
@@ -219,7 +217,7 @@ func (c *Configuration) State(id VMID) (s VMState, ok bool) {
 	return p.state, true
 }
 
-// Need returns what a VM needs while it runs, zero when it is not known.
+// Need returns what a VM needs while it runs, zero if it is unknown.
 func (c *Configuration) Need(id VMID) Resources {
 	if p := c.find(id); p != nil {
 		return p.need
@@ -227,7 +225,7 @@ func (c *Configuration) Need(id VMID) Resources {
 	return Resources{}
 }
 
-// Host returns the node on which a VM runs; ok is false when it does not run.
+// Host returns the node on which a VM runs; ok is false if it does not run.
 func (c *Configuration) Host(id VMID) (node NodeID, ok bool) {
 	p := c.find(id)
 	if p == nil || p.state != VMRunning {
@@ -236,7 +234,7 @@ func (c *Configuration) Host(id VMID) (node NodeID, ok bool) {
 	return p.node, true
 }
 
-// Place returns the node on which a VM runs or stands still, or its image lies, or "".
+// Place returns the node on which a VM runs or is paused, or where its image is, or "".
 func (c *Configuration) Place(id VMID) NodeID {
 	if p := c.find(id); p != nil {
 		return p.node
@@ -244,7 +242,7 @@ func (c *Configuration) Place(id VMID) NodeID {
 	return ""
 }
 
-// On lists the VMs that run or stand still on a node, in order.
+// On lists the VMs that run or are paused on a node, in order.
 func (c *Configuration) On(node NodeID) []VMID {
 	h, ok := c.nodes[node]
 	if !ok {
@@ -253,8 +251,7 @@ func (c *Configuration) On(node NodeID) []VMID {
 	return slices.Clone(h.vms)
 }
 
-// Used is the sum of what the VMs on a node use: what those need that run, and the
-// memory of those that stand still.
+// Used is what the VMs on a node use: the needs of running VMs and the memory of paused ones.
 func (c *Configuration) Used(node NodeID) Resources {
 	if h, ok := c.nodes[node]; ok {
 		return h.used
@@ -262,7 +259,7 @@ func (c *Configuration) Used(node NodeID) Resources {
 	return Resources{}
 }
 
-// Free is what a node can still give; negative where it is overloaded.
+// Free is the free capacity of a node, negative if it is overloaded.
 func (c *Configuration) Free(node NodeID) Resources {
 	if h, ok := c.nodes[node]; ok {
 		return h.node.Capacity.Minus(h.used)
@@ -270,9 +267,8 @@ func (c *Configuration) Free(node NodeID) Resources {
 	return Resources{}
 }
 
-// Violations says, in order, why the configuration is not viable: overloaded
-// nodes, and VMs on nodes that are off. None means viable, as far as no rule is
-// broken.
+// Violations lists why the configuration is not viable: overloaded nodes, and VMs on nodes that
+// are off. It does not check rules.
 func (c *Configuration) Violations() []string {
 	var list []string
 	for _, id := range c.names {
@@ -287,7 +283,7 @@ func (c *Configuration) Violations() []string {
 	return list
 }
 
-// Viable reports whether every node can give its VMs what they need.
+// Viable reports whether the configuration has no violations.
 func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 
 // Clone copies the configuration.
@@ -305,8 +301,8 @@ func (c *Configuration) Clone() *Configuration {
 	return d
 }
 
-// String is the canonical text form, for golden tests and bug reports: one line
-// per node with its VMs, then the VMs that are on none.
+// String is the canonical text form, for golden tests and bug reports: one line for each node
+// with its VMs, then the VMs that are on no node.
 //
 //	n1 online 2 CPU, 3.6 GiB: 1.0 (1 CPU, 512 MiB), 1.1 paused (1 CPU, 512 MiB)
 //	waiting: 2.0 (1 CPU, 1 GiB)

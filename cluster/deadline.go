@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Late says, of a vjob that starts at an instant or later, or goes on having run for so long,
-// that it misses its deadline, or does if it uses its walltime up; "" says neither. A walltime
-// is the most that a vjob may take, so the latter is no reason to refuse it.
+// Late returns that a vjob misses its deadline if it runs from an instant on, or may miss it if
+// it uses up its walltime; "" if neither. ran is how long it has run before. A walltime is only an
+// upper bound, so that the second case is no reason to reject the vjob.
 func (j *VJob) Late(from time.Time, ran time.Duration) string {
 	if j.Deadline.IsZero() || j.State.Terminal() {
 		return ""

@@ -25,9 +25,9 @@ func TestLate(t *testing.T) {
 		{"it has run, but not for long", time.Hour, 90 * time.Minute, 20 * time.Minute, nil, cluster.Running, "10m0s later"},
 		{"it is over", -time.Hour, time.Minute, 0, nil, cluster.Waiting, "misses its deadline at 08:00: it cannot have ended before 09:00"},
 		{"it is now", 0, 0, 0, nil, cluster.Running, "misses its deadline"},
-		{"who has no walltime may do", time.Minute, 0, 0, nil, cluster.Waiting, ""},
+		{"no walltime", time.Minute, 0, 0, nil, cluster.Waiting, ""},
 		{"the shortest shape counts", time.Hour, 2 * time.Hour, 0, []time.Duration{2 * time.Hour, time.Hour}, cluster.Waiting, ""},
-		{"who has ended is told nothing", -time.Hour, time.Hour, 0, nil, cluster.Terminated, ""},
+		{"ended", -time.Hour, time.Hour, 0, nil, cluster.Terminated, ""},
 	} {
 		j := cluster.VJob{Walltime: c.walltime, State: c.state}
 		j.Deadline = nine.Add(c.deadline)

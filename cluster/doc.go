@@ -2,6 +2,5 @@
 // vjobs with their life cycle, placement rules, and the configuration (which VM
 // is in which state on which node at one instant).
 //
-// It is pure and imports nothing of ours. It refuses to know how a decision is
-// taken, how a plan is carried out, or where anything is stored.
+// It is pure, and imports no other package of vjob.
 package cluster

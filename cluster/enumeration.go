@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// names maps the values of an enumeration to their spelling. One table serves
-// printing, parsing and the error that lists what would have been right.
+// names maps the values of an enumeration to their names, for printing, parsing and the error
+// that lists the valid names.
 type names[T ~uint8] map[T]string
 
 func (n names[T]) text(v T) string {

@@ -5,35 +5,35 @@ import (
 	"fmt"
 )
 
-// Sentinels shared by every layer; package api maps them to HTTP statuses and
-// package cmd to exit codes. Wrap them with what was attempted.
+// Sentinels of all packages. Package api maps them to HTTP statuses and package cmd to exit codes.
+// Wrap them with what was attempted.
 var (
-	// ErrNotFound: there is no such thing, or the caller may not see it.
+	// ErrNotFound means that the object does not exist, or that the caller may not see it.
 	ErrNotFound = errors.New("not found")
-	// ErrInvalid: the input is wrong; a *FieldError says which field and why.
+	// ErrInvalid means that the input is wrong; a *FieldError says which field and why.
 	ErrInvalid = errors.New("invalid")
-	// ErrConflict: the request contradicts the present state.
+	// ErrConflict means that the request contradicts the current state.
 	ErrConflict = errors.New("conflict")
-	// ErrForbidden: the caller is known and may not do this.
+	// ErrForbidden means that the caller is authenticated and lacks the permission.
 	ErrForbidden = errors.New("forbidden")
-	// ErrUnauthenticated: the caller is not known.
+	// ErrUnauthenticated means that the caller is not authenticated.
 	ErrUnauthenticated = errors.New("unauthenticated")
-	// ErrTooMany: a limit on rate or on quantity was exceeded.
+	// ErrTooMany means that a limit of rate or quantity was exceeded.
 	ErrTooMany = errors.New("too many")
-	// ErrUnavailable: the service cannot answer now; trying later may help.
+	// ErrUnavailable means that the service cannot answer now; a later attempt may succeed.
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// FieldError is bad input, told so that a person can mend it: which field, what
-// it held and what would be right. It matches [ErrInvalid].
+// FieldError is invalid input: which field, its value and what would be valid. It matches
+// [ErrInvalid].
 type FieldError struct {
 	Field string // path in the input, e.g. "vms[2].memory_mib"
 	Value string // what was given, shortened
-	Want  string // what would be right, e.g. "at least 1"
-	Text  string // the whole message, where it takes more to tell than value and want
+	Want  string // what would be valid, e.g. "at least 1"
+	Text  string // the whole message, if value and want do not suffice
 }
 
-// Error names the field, the value and what would be right.
+// Error is the field, the value and what would be valid.
 func (e *FieldError) Error() string {
 	if e.Text != "" {
 		return e.Text
@@ -44,7 +44,7 @@ func (e *FieldError) Error() string {
 // Is makes every FieldError an [ErrInvalid].
 func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
 
-// Within puts the path of what the error is in before its field.
+// Within prefixes the field of a [FieldError] with a path. Other errors are returned unchanged.
 func Within(path string, err error) error {
 	var bad *FieldError
 	if !errors.As(err, &bad) {
@@ -55,7 +55,7 @@ func Within(path string, err error) error {
 	return &inner
 }
 
-// BadField builds a [FieldError]; value is quoted and shortened for display.
+// BadField returns a [FieldError]; value is quoted and shortened for display.
 func BadField(field string, value any, want string) error {
 	text := fmt.Sprintf("%v", value)
 	if s, ok := value.(string); ok {

@@ -4,11 +4,11 @@ import "regexp"
 
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
-// IsName reports whether people may call something so: a vjob, an account, a queue or a
-// project. A name stands in paths, in files and on command lines as it is.
+// IsName reports whether s is a valid name of a vjob, an account, a queue or a project. Names
+// appear unescaped in paths, files and command lines.
 func IsName(s string) bool { return nameShape.MatchString(s) }
 
-// CheckName says what is wrong with a name.
+// CheckName returns a [FieldError] if a name is invalid.
 func CheckName(field, name string) error {
 	if IsName(name) {
 		return nil

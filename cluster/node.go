@@ -14,16 +14,16 @@ type Node struct {
 // Hosts reports whether VMs may be placed on the node.
 func (n Node) Hosts() bool { return n.State == Online }
 
-// NodeState says what the scheduler may do with a node. Whether the node answers
-// is another matter: that is observed, never decreed.
+// NodeState is what the scheduler may do with a node. It does not tell whether the node answers,
+// which is observed.
 type NodeState uint8
 
 // The states of a node.
 const (
 	Online   NodeState = iota // takes VMs
-	Draining                  // keeps what it has until it can be moved away; takes nothing
+	Draining                  // keeps its VMs until they can be moved away; takes no others
 	Offline                   // empty and off, or about to be
-	Down                      // proven dead by a fence device or by the operator's word: what ran there is lost
+	Down                      // declared dead by a fence device or an operator: its VMs are lost
 )
 
 var nodeStates = names[NodeState]{Online: "online", Draining: "draining", Offline: "offline", Down: "down"}
@@ -31,7 +31,7 @@ var nodeStates = names[NodeState]{Online: "online", Draining: "draining", Offlin
 // String is the lower-case name of the state.
 func (s NodeState) String() string { return nodeStates.text(s) }
 
-// ParseNodeState reads the name of a state; the error lists the right ones.
+// ParseNodeState reads the name of a state; the error lists the valid names.
 func ParseNodeState(s string) (NodeState, error) { return nodeStates.parse("state", s) }
 
 // MarshalText writes the name of the state.

@@ -8,26 +8,26 @@ import (
 	"strconv"
 )
 
-// The variables that tell a guest what it works for.
+// The variables that identify a guest.
 const (
 	EnvVJob = "VJOB_ID"   // the number of the vjob
 	EnvRank = "VJOB_RANK" // which of its VMs this is, from 0
 	EnvVMs  = "VJOB_VMS"  // how many there are
 )
 
-// The variables that tell the guests of an array which of its vjobs they work for.
+// The variables that identify a guest of an array.
 const (
-	EnvArrayID    = "VJOB_ARRAY_ID"    // the number of the array: that of its first vjob
-	EnvArrayIndex = "VJOB_ARRAY_INDEX" // the place in it, from 1
-	EnvParameter  = "VJOB_PARAMETER"   // as it was given
+	EnvArrayID    = "VJOB_ARRAY_ID"    // the number of the array, which is that of its first vjob
+	EnvArrayIndex = "VJOB_ARRAY_INDEX" // the index in the array, from 1
+	EnvParameter  = "VJOB_PARAMETER"   // as submitted
 )
 
-// GuestName is what the guest of a VM calls itself: "vjob-12-3".
+// GuestName is the host name of the guest of a VM: "vjob-12-3".
 func GuestName(vm VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Rank) }
 
-// Payload is what runs in the member of a rank. That of an array is kept once for all;
-// here it becomes that of one of its vjobs, whose parameter follows the words of the
-// command. A guest that runs something is told for whom.
+// Payload is the payload of the member with a rank. The vjobs of an array share one payload;
+// Payload appends the parameter of the vjob to the command. If the guest runs something, its
+// environment identifies the vjob and the member.
 func (j *VJob) Payload(rank int) Payload {
 	p := j.VMs[rank].Payload
 	if len(p.Command) == 0 && p.Script == "" && j.Array == 0 {
@@ -48,11 +48,10 @@ func (j *VJob) Payload(rank int) Payload {
 	return p
 }
 
-// ExitMark is how a guest says on a line of its console what its work exited with:
-// "vjob: exit code 3".
+// ExitMark precedes the exit code of its work on the console of a guest: "vjob: exit code 3".
 const ExitMark = "vjob: exit code "
 
-// ExitCode is the last that was said on a console; ok is false if nothing was.
+// ExitCode returns the last exit code on a console; ok is false without one.
 func ExitCode(console []byte) (code int, ok bool) {
 	at := bytes.LastIndex(console, []byte(ExitMark))
 	if at < 0 {

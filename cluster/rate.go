@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Rate is how much is sent over a link, in bytes per second. Links are counted in
-// bits: a Gbit is a thousand million of them.
+// Rate is the bandwidth of a link, in bytes per second. It is written in bits: 1 Gbit is 10⁹ bits.
 type Rate int64
 
-// bits is the words for rates of links, the largest first.
+// bits are the units of rates, the largest first.
 var bits = []struct {
 	word string
 	size Rate // bytes per second
@@ -26,11 +25,10 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d B/s", int64(r))
 }
 
-// mostRate is far above any link, and keeps sums far from overflow.
+// mostRate is far above any link; sums of rates cannot overflow.
 const mostRate = 1e15
 
-// ParseRate reads "10Gbit", "2.5 Gbit/s", "100Mbit" or "80MiB", which is bytes; both
-// are per second.
+// ParseRate parses a rate per second: "10Gbit", "2.5 Gbit/s", "100Mbit", or in bytes "80MiB".
 func ParseRate(s string) (Rate, error) {
 	text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "/s"))
 	units := map[string]Rate{"MiB": 1 << 20, "GiB": 1 << 30}

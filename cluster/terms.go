@@ -6,50 +6,50 @@ import (
 	"time"
 )
 
-// Terms is on what terms its owner wants a vjob to run: what there is to ask for
-// beside VMs, rules and a walltime. Its zero value is a rigid vjob that runs when its
-// turn comes and may be suspended (thesis §2.2). Terms never change.
+// Terms are the requests of a submission beside VMs, rules and walltime. The zero value is a
+// rigid vjob that runs when its turn comes and may be suspended (thesis §2.2). Terms never
+// change.
 type Terms struct {
-	Queue    string    `json:"queue,omitempty"`   // by its name; "" before it was routed to one
-	Project  string    `json:"project,omitempty"` // for whom it counts beside its owner; "" is nobody
-	Deadline time.Time `json:"deadline,omitzero"` // by when it should have ended; zero is whenever
-	Floor    float64   `json:"floor,omitempty"`   // the least share of its CPU with which it is content, from 0 to 1; 0 is all of it
+	Queue    string    `json:"queue,omitempty"`   // "" before it was routed to one
+	Project  string    `json:"project,omitempty"` // the project to which it is charged beside its owner, or ""
+	Deadline time.Time `json:"deadline,omitzero"` // when it should have ended; zero is no deadline
+	Floor    float64   `json:"floor,omitempty"`   // the least share of its CPU that it accepts, from 0 to 1; 0 is all of it
 
-	BestEffort bool          `json:"best_effort,omitempty"` // runs in room that nobody else wants, and makes room first
-	Yields     Yielding      `json:"yields,omitempty"`      // how it makes room for others
-	MinRun     time.Duration `json:"min_run,omitempty"`     // for so long after each start and resume it makes no room
+	BestEffort bool          `json:"best_effort,omitempty"` // runs on resources that no other vjob needs, and is preempted first
+	Yields     Yielding      `json:"yields,omitempty"`      // how it is preempted
+	MinRun     time.Duration `json:"min_run,omitempty"`     // not preempted for that long after each start and resume
 
-	// NotBefore is when it may be started first, and NotAfter when it has failed unless it has
-	// started by then; zero is whenever.
+	// NotBefore is its earliest start. At NotAfter it fails unless it has started. Zero is no
+	// limit.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	NotAfter  time.Time `json:"not_after,omitzero"`
 
-	// Flexible is by how much after its submission it may be started, for a lower price of
-	// its energy; 0 is at once, if there is room.
+	// Flexible is how long after its submission its start may be delayed for a lower energy
+	// price; 0 is not at all.
 	Flexible time.Duration `json:"flexible,omitempty"`
 
-	Reservation time.Time `json:"reservation,omitzero"` // it has its room from then on, until its walltime is over; zero is none
+	Reservation time.Time `json:"reservation,omitzero"` // its resources are reserved from then on for its walltime; zero without a reservation
 
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start
-	Unmet Unmet        `json:"unmet,omitempty"` // what becomes of it when one never can be
+	Unmet Unmet        `json:"unmet,omitempty"` // what happens if one can never be met
 
-	// AtOnce is how many vjobs of its array run or are suspended at once; 0 is all.
+	// AtOnce is how many vjobs of its array may run or be suspended at once; 0 is all.
 	AtOnce int `json:"at_once,omitempty"`
 
-	// Led is that its first VM works for all: when that one's guest has shut itself down
-	// the vjob has ended, and the others are ended with it.
+	// Led says that its first VM decides: when the guest of the first VM shuts itself down, the
+	// vjob has ended and its other VMs are stopped.
 	Led bool `json:"led,omitempty"`
 
 	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
-	Container  bool   `json:"container,omitempty"`  // others may run in its room
-	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs; 0 is none
+	Container  bool   `json:"container,omitempty"`  // other vjobs may run on its resources
+	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs, or 0
 
-	// Shapes are what a moldable vjob may be instead: the one that ends first is
-	// taken. The first is what the vjob itself says.
+	// Shapes are the alternatives of a moldable vjob: the one that ends first is chosen. The
+	// first is the shape of the vjob itself.
 	Shapes []Shape `json:"shapes,omitempty"`
 
-	Notify []string          `json:"notify,omitempty"` // who is told of its states: "mail:ann@example.org", "https://…"
-	Labels map[string]string `json:"labels,omitempty"` // words of those who submit, kept for them
+	Notify []string          `json:"notify,omitempty"` // addressees of its state changes: "mail:ann@example.org", "https://…"
+	Labels map[string]string `json:"labels,omitempty"` // free texts of the user
 }
 
 // Shape is one alternative of a moldable vjob.
@@ -65,14 +65,14 @@ func (t Terms) Clone() Terms {
 	return t
 }
 
-// Yielding is how a vjob that runs makes room for others.
+// Yielding is how a running vjob is preempted.
 type Yielding uint8
 
-// The ways to make room.
+// The ways to preempt a vjob.
 const (
-	BySuspension Yielding = iota // it is suspended, and goes on later
-	ByEnd                        // it is ended, and starts anew later
-	Never                        // once it runs it is left alone
+	BySuspension Yielding = iota // it is suspended and continues later
+	ByEnd                        // it is stopped and starts again later
+	Never                        // it is not preempted
 )
 
 var yieldings = names[Yielding]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
@@ -80,7 +80,7 @@ var yieldings = names[Yielding]{BySuspension: "suspend", ByEnd: "end", Never: "n
 // String is the lower-case name.
 func (y Yielding) String() string { return yieldings.text(y) }
 
-// ParseYielding reads the name; the error lists the right ones.
+// ParseYielding reads the name; the error lists the valid names.
 func ParseYielding(s string) (Yielding, error) { return yieldings.parse("yields", s) }
 
 // MarshalText writes the name.
@@ -99,14 +99,14 @@ type Dependency struct {
 	Array bool      `json:"array,omitempty"` // on every vjob of the array On
 }
 
-// Condition is what of another vjob is waited for.
+// Condition is what a dependency requires of another vjob.
 type Condition uint8
 
 // The conditions.
 const (
-	AfterOK    Condition = iota // it ended well: its guests shut themselves down
+	AfterOK    Condition = iota // it completed: its guests shut themselves down
 	AfterAny                    // it ended
-	AfterNotOK                  // it ended otherwise than well
+	AfterNotOK                  // it ended without completing
 	AfterStart                  // it has started
 )
 
@@ -115,7 +115,7 @@ var conditions = names[Condition]{AfterOK: "afterok", AfterAny: "afterany", Afte
 // String is the lower-case name.
 func (c Condition) String() string { return conditions.text(c) }
 
-// ParseCondition reads the name; the error lists the right ones.
+// ParseCondition reads the name; the error lists the valid names.
 func ParseCondition(s string) (Condition, error) { return conditions.parse("after", s) }
 
 // MarshalText writes the name.
@@ -127,14 +127,14 @@ func (c *Condition) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Unmet is what becomes of a vjob of which a dependency can never be met any more.
+// Unmet is what happens to a vjob with a dependency that can never be met.
 type Unmet uint8
 
-// What may become of it.
+// The possible consequences.
 const (
-	UnmetFails Unmet = iota // it fails, and tells why
-	UnmetHolds              // it is held until somebody decides
-	UnmetRuns               // it runs all the same
+	UnmetFails Unmet = iota // it fails, with the reason
+	UnmetHolds              // it is held until its owner or an administrator decides
+	UnmetRuns               // it runs nevertheless
 )
 
 var unmets = names[Unmet]{UnmetFails: "fail", UnmetHolds: "hold", UnmetRuns: "run"}
@@ -142,7 +142,7 @@ var unmets = names[Unmet]{UnmetFails: "fail", UnmetHolds: "hold", UnmetRuns: "ru
 // String is the lower-case name.
 func (u Unmet) String() string { return unmets.text(u) }
 
-// ParseUnmet reads the name; the error lists the right ones.
+// ParseUnmet reads the name; the error lists the valid names.
 func ParseUnmet(s string) (Unmet, error) { return unmets.parse("unmet", s) }
 
 // MarshalText writes the name.
@@ -161,8 +161,8 @@ type Outcome uint8
 const (
 	Open      Outcome = iota // it has not ended
 	Completed                // its guests shut themselves down
-	Overdue                  // its walltime was over
-	Deleted                  // somebody deleted it
+	Overdue                  // it reached its walltime
+	Deleted                  // a user deleted it
 	Broken                   // it failed
 )
 
@@ -171,7 +171,7 @@ var outcomes = names[Outcome]{Open: "open", Completed: "completed", Overdue: "ov
 // String is the lower-case name.
 func (o Outcome) String() string { return outcomes.text(o) }
 
-// ParseOutcome reads the name; the error lists the right ones.
+// ParseOutcome reads the name; the error lists the valid names.
 func ParseOutcome(s string) (Outcome, error) { return outcomes.parse("outcome", s) }
 
 // MarshalText writes the name.
@@ -183,8 +183,8 @@ func (o *Outcome) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Met reports whether a vjob with such a state, start and outcome meets the condition,
-// and whether that can still change.
+// Met reports whether a vjob with that state, start and outcome meets the condition; open reports
+// whether that can still change.
 func (c Condition) Met(state State, started bool, how Outcome) (met, open bool) {
 	if c == AfterStart {
 		return started, !started && !state.Terminal()

@@ -12,7 +12,7 @@ type MilliCPU int64
 // CPU is one whole processor.
 const CPU MilliCPU = 1000
 
-// String prints processors, without needless decimals: 1500 is "1.5".
+// String is the number of processors without trailing zeros: 1500 is "1.5".
 func (c MilliCPU) String() string {
 	return strconv.FormatFloat(float64(c)/float64(CPU), 'f', -1, 64)
 }
@@ -39,7 +39,7 @@ const (
 	TiB MiB = 1024 * GiB
 )
 
-// String prints the largest unit that leaves a short number: 1536 is "1.5 GiB".
+// String uses the largest unit that gives a short number: 1536 is "1.5 GiB".
 func (m MiB) String() string {
 	switch {
 	case m >= TiB || m <= -TiB:
@@ -97,7 +97,7 @@ func (r Resources) Times(n int) Resources {
 	return Resources{r.CPU * MilliCPU(n), r.Memory * MiB(n)}
 }
 
-// AtRest is what a VM that needs r uses while it stands still in memory: no CPU.
+// AtRest is what a VM that needs r uses while it is paused in memory: no CPU.
 func (r Resources) AtRest() Resources { return Resources{Memory: r.Memory} }
 
 // Fits reports whether r is at most o in every dimension.
@@ -105,10 +105,10 @@ func (r Resources) Fits(o Resources) bool {
 	return r.CPU <= o.CPU && r.Memory <= o.Memory
 }
 
-// IsZero reports whether nothing is asked for.
+// IsZero reports whether all dimensions are 0.
 func (r Resources) IsZero() bool { return r == Resources{} }
 
-// String prints both dimensions: "2 CPU, 1.5 GiB".
+// String shows both dimensions: "2 CPU, 1.5 GiB".
 func (r Resources) String() string {
 	return fmt.Sprintf("%s CPU, %s", r.CPU, r.Memory)
 }

@@ -34,26 +34,26 @@ type VJob struct {
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
 	Rules     string        // placement rules in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Terms
-	Shape int // which of the shapes it has, if it has several
+	Shape int // the index of its current shape, if it has several
 
-	Array     VJobID // the first vjob of the array to which it belongs; 0 is none
-	Index     int    // its place in the array, from 1
-	Parameter string // what makes it different from the others of the array
-	Replaces  VJobID // the one that failed and of which it is the next attempt; 0 is none
-	Attempts  int    // how many failed before it
+	Array     VJobID // the first vjob of its array, or 0
+	Index     int    // its index in the array, from 1
+	Parameter string // its parameter in the array
+	Replaces  VJobID // the failed vjob of which it is the next attempt, or 0
+	Attempts  int    // how many attempts failed before it
 
 	State   State
-	Held    bool    // not to be selected: a Waiting vjob stays so, a Running one is suspended
+	Held    bool    // not to be selected: a waiting vjob keeps waiting, a running one is suspended
 	Hold    Cause   // why it is held
 	Cause   Cause   // why it is in this state
 	Outcome Outcome // how it has ended
 	Version int     // +1 at every change of State or Held
 }
 
-// Reserved is the sum of what the members reserve.
+// Reserved is the sum of the members' reservations.
 func (j *VJob) Reserved() Resources { return Reserved(j.VMs) }
 
-// Reserved is the sum of what VMs reserve.
+// Reserved is the sum of the reservations of VMs.
 func Reserved(vms []VM) Resources {
 	var sum Resources
 	for i := range vms {
@@ -62,7 +62,7 @@ func Reserved(vms []VM) Resources {
 	return sum
 }
 
-// As is the vjob in another of its shapes.
+// As returns the vjob in another of its shapes.
 func (j *VJob) As(shape int) *VJob {
 	c, s := j.Clone(), j.Shapes[shape]
 	c.Shape, c.Walltime, c.Rules, c.VMs = shape, s.Walltime, s.Rules, slices.Clone(s.VMs)
@@ -80,8 +80,8 @@ func (j *VJob) Clone() *VJob {
 	return &c
 }
 
-// State is the place of a vjob in its life cycle: the stable states of DESIGN §2
-// and, between them, the ones shown while an action is under way.
+// State is the state of a vjob in its life cycle: the stable states of DESIGN §2 and the
+// transitional states during actions.
 type State uint8
 
 // The states of a vjob. Waiting, Paused and Suspended together are "ready".
@@ -90,13 +90,13 @@ const (
 	Booting                 // members are being created
 	Running                 // every member runs
 	Suspending              // members are paused, then saved unless they stay in memory
-	Paused                  // every member stands still on its node: memory is used, and no CPU
+	Paused                  // every member is paused on its node: memory is used, and no CPU
 	Suspended               // every member is an image on disk, nothing uses a node
 	Resuming                // members are restored if they were saved, then unpaused
 	Migrating               // members change nodes
 	Stopping                // members are being destroyed
 	Terminated              // ended: by itself, by its owner or at its walltime
-	Failed                  // ended against its owner's will; Cause says why
+	Failed                  // ended by a failure; Cause says why
 )
 
 var states = names[State]{
@@ -108,7 +108,7 @@ var states = names[State]{
 // String is the lower-case name of the state.
 func (s State) String() string { return states.text(s) }
 
-// ParseState reads the name of a state; the error lists the right ones.
+// ParseState reads the name of a state; the error lists the valid names.
 func ParseState(s string) (State, error) { return states.parse("state", s) }
 
 // MarshalText writes the name of the state.
@@ -120,20 +120,19 @@ func (s *State) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Terminal reports whether nothing can happen any more.
+// Terminal reports whether the state is final.
 func (s State) Terminal() bool { return s == Terminated || s == Failed }
 
 // Ready reports whether the vjob could be chosen to run (thesis §6.1.1).
 func (s State) Ready() bool { return s == Waiting || s == Paused || s == Suspended }
 
-// Stable reports whether no action is under way.
+// Stable reports whether no action is in progress.
 func (s State) Stable() bool { return s.Terminal() || s.Ready() || s == Running }
 
-// edges is the state diagram of a vjob: thesis figure 6.1 with the states in
-// between, and with a suspension that stays in memory. A move of a gang that stands
-// still ends in Resuming; a failed action goes back the way it came, as a whole. A vjob that
-// was lost and waits is restored from kept images through Suspending. A gang that was
-// turned back in the middle of a suspension, and then cannot be restored, is suspended after all.
+// edges is the state diagram of a vjob: thesis figure 6.1 with the transitional states, and with
+// suspension in memory. The migration of a paused gang ends in Resuming; a failed action returns
+// to where it began. A lost vjob that waits is restored from kept images through Suspending. A
+// gang that was turned back during a suspension and cannot be restored is suspended nevertheless.
 var edges = map[State][]State{
 	Waiting:    {Booting, Suspending, Terminated, Failed},
 	Booting:    {Running, Stopping},
@@ -151,7 +150,7 @@ var edges = map[State][]State{
 // CanBecome reports whether the state diagram has the edge from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(edges[s], next) }
 
-// Become moves the vjob along one edge of the state diagram, or fails with
+// Become moves the vjob along one edge of the state diagram. Without such an edge it returns
 // [ErrConflict] and changes nothing.
 func (j *VJob) Become(next State, cause Cause) error {
 	if !j.State.CanBecome(next) {

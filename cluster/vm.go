@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// VMID names a VM by its vjob and its rank there. Ranks count from 0 and are the
-// order in which the members of a gang are paused and resumed.
+// VMID identifies a VM by its vjob and its rank there. Ranks count from 0; the members of a gang
+// are paused and resumed in order of rank.
 type VMID struct {
 	VJob VJobID
 	Rank int
@@ -48,15 +48,15 @@ func ParseVMID(s string) (VMID, error) {
 // VM is one member of a vjob, as submitted.
 type VM struct {
 	ID       VMID
-	Reserved Resources // what the user asked for; memory is always counted in full
+	Reserved Resources // as submitted; memory is always counted in full
 	Payload  Payload
 }
 
-// Payload says what runs in a VM. Drivers read it; nobody else looks inside.
+// Payload is what runs in a VM. Only drivers read it.
 type Payload struct {
 	Image   string            `json:"image"`             // id in the administrator's catalogue
 	Command []string          `json:"command,omitempty"` // run in the guest, through the image's means
-	Script  string            `json:"script,omitempty"`  // or a script, likewise
+	Script  string            `json:"script,omitempty"`  // or a script, run in the same way
 	Env     map[string]string `json:"env,omitempty"`     // for the command or script
 	Program *Program          `json:"program,omitempty"` // what a simulated guest computes
 }
@@ -66,16 +66,15 @@ type Payload struct {
 // its guests shut themselves down.
 type Program struct {
 	Steps []Step `json:"steps"`
-	// Lockstep makes the members share one progress clock, that only advances
-	// while every member runs and gets all the CPU that its step needs. Without
-	// it each member progresses by itself, at its yield.
+	// Lockstep makes the members share one progress clock, which advances only while every
+	// member runs and gets all the CPU that its step needs. Without it each member progresses
+	// independently, at its yield.
 	Lockstep bool `json:"lockstep,omitempty"`
-	// Exit is what the guest says at the end that its work exited with; nil: it says
-	// nothing.
+	// Exit is the exit code that the guest prints at the end; nil: it prints none.
 	Exit *int `json:"exit,omitempty"`
 }
 
-// Step is one stretch of a simulated guest's work.
+// Step is one phase of a simulated guest's work.
 type Step struct {
 	CPU      MilliCPU      `json:"cpu_milli"`       // need while the step lasts
 	Duration time.Duration `json:"duration_ns"`     // at full yield; less CPU takes longer
@@ -88,14 +87,14 @@ type StepRef struct {
 	Index int `json:"index"`
 }
 
-// VMState is the place of a VM in its life cycle (thesis §6.1.1, figure 6.1).
+// VMState is the state of a VM in its life cycle (thesis §6.1.1, figure 6.1).
 type VMState uint8
 
 // The states of a VM. Waiting, Paused and Sleeping together are "ready".
 const (
 	VMWaiting    VMState = iota // never booted, or lost and queued again
 	VMRunning                   // on a node
-	VMPaused                    // stands still on a node: its memory is there, and it uses no CPU
+	VMPaused                    // paused on a node: it uses memory and no CPU
 	VMSleeping                  // suspended: its memory is an image on disk
 	VMTerminated                // ended
 )
@@ -107,7 +106,7 @@ var vmStates = names[VMState]{
 // String is the lower-case name of the state.
 func (s VMState) String() string { return vmStates.text(s) }
 
-// ParseVMState reads the name of a state; the error lists the right ones.
+// ParseVMState reads the name of a state; the error lists the valid names.
 func ParseVMState(s string) (VMState, error) { return vmStates.parse("state", s) }
 
 // MarshalText writes the name of the state.
@@ -140,7 +139,7 @@ var actionKinds = names[ActionKind]{
 // String is the lower-case name of the action.
 func (k ActionKind) String() string { return actionKinds.text(k) }
 
-// ParseActionKind reads the name of an action; the error lists the right ones.
+// ParseActionKind reads the name of an action; the error lists the valid names.
 func ParseActionKind(s string) (ActionKind, error) { return actionKinds.parse("action", s) }
 
 // MarshalText writes the name of the action.
@@ -152,7 +151,7 @@ func (k *ActionKind) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// vmEdges is figure 6.1 of the thesis, and with it a suspension that stays in memory.
+// vmEdges is figure 6.1 of the thesis with suspension in memory.
 var vmEdges = map[ActionKind]map[VMState]VMState{
 	Boot:    {VMWaiting: VMRunning},
 	Stop:    {VMWaiting: VMTerminated, VMRunning: VMTerminated, VMPaused: VMTerminated, VMSleeping: VMTerminated},
@@ -163,8 +162,7 @@ var vmEdges = map[ActionKind]map[VMState]VMState{
 	Unpause: {VMPaused: VMRunning},
 }
 
-// After is the state that the action leaves a VM in; ok is false when the life
-// cycle has no such edge.
+// After is the state of a VM after an action; ok is false if the life cycle has no such edge.
 func (s VMState) After(k ActionKind) (next VMState, ok bool) {
 	next, ok = vmEdges[k][s]
 	return next, ok

@@ -34,7 +34,7 @@ func scanUser(s scanner, more ...any) (u journal.User, err error) {
 	return u, err
 }
 
-// groupsText is a list of groups as it is kept: NULL is unknown.
+// groupsText is a list of groups as it is stored: NULL is unknown.
 func groupsText(groups []string) any {
 	if groups == nil {
 		return nil
@@ -43,7 +43,7 @@ func groupsText(groups []string) any {
 	return string(raw)
 }
 
-// CreateUser adds an account; a name that exists is ErrConflict.
+// CreateUser adds an account. A name that exists is ErrConflict.
 func (d *DB) CreateUser(ctx context.Context, u journal.User, act journal.Audit) error {
 	if u.Name == "" {
 		return fmt.Errorf("create user: %w", cluster.BadField("name", u.Name, "a name"))
@@ -135,10 +135,10 @@ func (d *DB) ChangeUser(ctx context.Context, name string, c journal.UserChange, 
 	return nil
 }
 
-// DeleteUser deletes an account with its tokens. While the user has live vjobs that is
-// ErrConflict. Ended ones stay, and what they have used: their owner is then the name with
-// the number of the account, such as ann#7, so that an account which is given the name anew
-// inherits nothing. The row stays and locks the uid out.
+// DeleteUser deletes an account with its tokens. It is ErrConflict while the user has live
+// vjobs. Ended vjobs and their usage stay: their owner becomes the name with the number of the
+// account, such as ann#7, so that a new account of that name does not inherit them. The row
+// stays and locks the uid out.
 func (d *DB) DeleteUser(ctx context.Context, name string, act journal.Audit) (former string, err error) {
 	err = d.writer.do(ctx, func(t *tx) error {
 		var n, id int64

@@ -17,8 +17,8 @@ import (
 	"vjob/db/storetest"
 )
 
-// Accounts and tokens of the schemas before stay good; numbers of tokens that are gone are not
-// given again; a role over the network does not hold on the socket.
+// Accounts and tokens of earlier schemas stay valid; numbers of deleted tokens are not reused; a
+// role over the network does not apply on the socket.
 func TestMigrateAccounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
 	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, 11, nil)))
@@ -84,7 +84,7 @@ func TestAuditIsKept(t *testing.T) {
 	}
 }
 
-// An act that fails leaves no entry, and one that is done always has one.
+// A failed action leaves no entry, and a successful one always leaves one.
 func TestAuditIsOfTheSameTransaction(t *testing.T) {
 	d, ctx, now := newDB(t), t.Context(), storetest.Start
 	user := journal.User{Name: "bob", Role: journal.RoleUser}
@@ -100,7 +100,7 @@ func TestAuditIsOfTheSameTransaction(t *testing.T) {
 	}
 }
 
-// Ended tokens of an account do not gather for ever, and of valid ones there is a bound.
+// Ended tokens of an account do not accumulate, and valid ones are limited.
 func TestTokensOfOneAccount(t *testing.T) {
 	d, ctx, now := newDB(t), t.Context(), storetest.Start
 	if err := d.CreateUser(ctx, journal.User{Name: "bob", Role: journal.RoleUser}, by(now)); err != nil {
@@ -133,7 +133,7 @@ func TestTokensOfOneAccount(t *testing.T) {
 	}
 }
 
-// First requests at the same time give one account.
+// Concurrent first requests create one account.
 func TestFirstRequestsAtOnce(t *testing.T) {
 	d := newDB(t)
 	var all sync.WaitGroup

@@ -10,10 +10,9 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// multiply makes the first vjob of an array into all of them: copies that differ in
-// their numbers, their names and their parameters. It takes a statement for each table
-// and not one for each vjob.
-func (n *newVJob) multiply(t *tx) error {
+// writeArray copies the first vjob of an array to all others, which differ in their numbers,
+// names and parameters. It needs one statement for each table, not for each vjob.
+func (n *newVJob) writeArray(t *tx) error {
 	// ?1 is the first vjob, ?2 the parameters of all; their keys count from 0.
 	const others = ` JOIN (SELECT key, value FROM json_each(?2)) AS p ON p.key > 0 WHERE %s = ?1 ORDER BY p.key`
 	name := cluster.ArrayName(n.first().Name)
@@ -42,8 +41,8 @@ func (n *newVJob) multiply(t *tx) error {
 	)
 }
 
-// folded lets of each array only the first vjob through that the conditions do.
-func folded(where string, args []any) (string, []any) {
+// foldCondition restricts a WHERE clause to the first matching vjob of each array.
+func foldCondition(where string, args []any) (string, []any) {
 	in, and := " WHERE array <> 0", " WHERE "
 	if where != "" {
 		in, and = where+" AND array <> 0", where+" AND "
@@ -52,8 +51,8 @@ func folded(where string, args []any) (string, []any) {
 	return where, append(slices.Clip(args), args...)
 }
 
-// fold counts the vjobs of the arrays for which rows stand.
-func (r *reader) fold(rows []journal.Row) error {
+// countFolded counts the vjobs of the arrays that the rows represent.
+func (r *reader) countFolded(rows []journal.Row) error {
 	folds := map[cluster.VJobID]*journal.Fold{}
 	arrays := []int64{}
 	for i := range rows {

@@ -33,7 +33,7 @@ func arrays(t *testing.T) *db.DB {
 	return d
 }
 
-// A folded list has one row for each array, whatever is asked besides.
+// A folded list has one row for each array, whatever the other conditions of the filter.
 func TestFold(t *testing.T) {
 	d := arrays(t)
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestFold(t *testing.T) {
 		{"an array", journal.Filter{Array: 2}, "2 3 4 5", 4},
 		{"what lives of it", journal.Filter{Array: 2, Live: true}, "4 5", 2},
 		{"an array, folded", journal.Filter{Array: 6, Fold: true}, "6[1-2 1 waiting 1 failed]", 1},
-		{"one that is none", journal.Filter{Array: 1, Fold: true}, "", 0},
+		{"not an array", journal.Filter{Array: 1, Fold: true}, "", 0},
 		{"not folded", journal.Filter{}, "1 2 3 4 5 6 7", 7},
 	} {
 		rows, total, err := d.VJobs(t.Context(), c.filter)
@@ -73,8 +73,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// The vjobs of an array share the specification of their VMs: a VM has a row of its own
-// only once it has a place.
+// The vjobs of an array share the spec of their VMs: a VM gets a row of its own only with its
+// first place.
 func TestVMsOfAnArrayAreKeptOnce(t *testing.T) {
 	d := newDB(t)
 	s := storetest.Submission("sweep", 20)

@@ -24,7 +24,7 @@ func (t *tx) audited(a *journal.Audit) error {
 	return t.event(&e)
 }
 
-// WriteAudit appends an entry of something that is not written to the database.
+// WriteAudit appends an entry about something that is not itself written to the database.
 func (d *DB) WriteAudit(ctx context.Context, a journal.Audit) error {
 	if err := d.writer.do(ctx, func(t *tx) error { return t.audited(&a) }); err != nil {
 		return fmt.Errorf("audit: %w", err)
@@ -68,7 +68,7 @@ func (r *reader) oldAudit(before time.Time, after int64) ([]int64, error) {
 
 func (t *tx) removeAudit(ids []int64, list string) error {
 	return firstError(
-		func() error { return t.mark("pruned_audit", ids) }, // first: the list is kept beyond it
+		func() error { return t.mark("pruned_audit", ids) }, // before the rows are deleted
 		func() error { return t.exec("DELETE FROM audit WHERE id "+listed, list) },
 	)
 }

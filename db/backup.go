@@ -10,12 +10,12 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/replay"
+	"vjob/db/internal/check"
 	"vjob/internal/durable"
 )
 
-// Backup writes a consistent copy of the database to a new file while work goes
-// on, checks it, and makes it durable. An existing file is ErrConflict.
+// Backup writes a consistent copy of the database to a new file, checks it and makes it
+// durable, while other reads and writes go on. An existing file is ErrConflict.
 func (d *DB) Backup(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("backup %s: the file exists: %w", path, cluster.ErrConflict)
@@ -30,7 +30,7 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// with opens a database for the duration of work.
+// with opens a database while work runs.
 func with(ctx context.Context, dsn string, work func(*sql.Conn) error) error {
 	d, err := sql.Open("sqlite3", dsn)
 	if err != nil {
@@ -43,14 +43,14 @@ func with(ctx context.Context, dsn string, work func(*sql.Conn) error) error {
 	return errors.Join(work(conn), conn.Close(), d.Close())
 }
 
-// backup copies what the connection sees to path, by way of a partial file, so
-// that a file of the final name is always whole.
+// backup copies what the connection sees to path, through a partial file, so that a file of
+// the final name is always complete.
 func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	// Created here, so that nobody else may read it.
+	// Created here with its permissions: only the owner may read it.
 	f, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
 		return errors.Join(explain(err), os.Remove(partial))
 	}
-	finish := func(conn *sql.Conn) error { return errors.Join(setApart(ctx, conn), integrity(ctx, conn)) }
+	finish := func(conn *sql.Conn) error { return errors.Join(skipNumbers(ctx, conn), integrity(ctx, conn)) }
 	if err := errors.Join(with(ctx, dsn(partial, "mode=rw"), finish), f.Sync()); err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
@@ -69,16 +69,16 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	return durable.SyncDir(filepath.Dir(path))
 }
 
-// apart is how many numbers of vjobs a copy leaves out.
-const apart = 1_000_000
+// skippedNumbers is how many numbers of vjobs a backup skips.
+const skippedNumbers = 1_000_000
 
-// setApart lets the numbers of vjobs in a copy go on later. If it is put back, it does not
-// know what was submitted since, and disks, images and machines of those vjobs, which their
-// numbers name, must not become those of others.
-func setApart(ctx context.Context, conn *sql.Conn) error {
+// skipNumbers makes a backup continue with later numbers of vjobs. After a restore the database
+// does not know the vjobs submitted since the backup. Their disks, images and machines bear
+// their numbers and must not be taken for those of new vjobs.
+func skipNumbers(ctx context.Context, conn *sql.Conn) error {
 	for _, statement := range []string{
 		"INSERT INTO sqlite_sequence (name, seq) SELECT 'vjobs', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'vjobs')",
-		fmt.Sprintf("UPDATE sqlite_sequence SET seq = seq + %d WHERE name = 'vjobs'", apart),
+		fmt.Sprintf("UPDATE sqlite_sequence SET seq = seq + %d WHERE name = 'vjobs'", skippedNumbers),
 	} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return explain(err)
@@ -87,8 +87,8 @@ func setApart(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// Check reads everything and says what is wrong: damaged pages, dangling
-// references, or tables that differ from what the event log tells.
+// Check reads everything and returns what is wrong: damaged pages, dangling references, or
+// tables that differ from the event log.
 func (d *DB) Check(ctx context.Context) error {
 	conn, err := d.read.Conn(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *DB) Check(ctx context.Context) error {
 	return d.snapshot(ctx, func(r *reader) error { return errors.Join(replayed(r), counted(r)) })
 }
 
-// counted compares what each owner has with what was counted as vjobs came and went.
+// counted compares the live vjobs of each owner with the counters in the table owners.
 func counted(r *reader) error {
 	var wrong int
 	err := r.one(`WITH has AS (SELECT owner, count(*) AS vjobs, sum(vm_count) AS vms FROM vjobs WHERE `+live+` GROUP BY owner)
@@ -137,13 +137,13 @@ func foreignKeys(ctx context.Context, conn *sql.Conn) error {
 	return fmt.Errorf("table %s has rows that refer to nothing: %w", table, cluster.ErrUnavailable)
 }
 
-// replayed plays the event log and compares its end with the table of vjobs.
+// replayed replays the event log and compares its end with the table of vjobs.
 func replayed(r *reader) error {
-	gaps, err := r.gaps()
+	pruned, err := r.pruned()
 	if err != nil {
 		return err
 	}
-	log := replay.NewReader(gaps)
+	log := check.NewReplay(pruned)
 	var wrong error
 	err = r.events("", nil, func(e journal.Event) {
 		if wrong == nil {
@@ -167,9 +167,9 @@ func replayed(r *reader) error {
 	return errors.Join(err, log.Compare(tables))
 }
 
-// gaps is how far the history was deleted.
-func (r *reader) gaps() (g replay.Gaps, err error) {
+// pruned returns how far the history was deleted.
+func (r *reader) pruned() (p check.Pruned, err error) {
 	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
-		nil, &g.Events, &g.VJobs)
-	return g, err
+		nil, &p.Events, &p.VJobs)
+	return p, err
 }

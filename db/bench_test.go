@@ -9,7 +9,7 @@ import (
 	"vjob/db/storetest"
 )
 
-// BenchmarkSubmit is acknowledged and synced submissions of four VMs each.
+// BenchmarkSubmit measures acknowledged and synced submissions of four VMs each.
 func BenchmarkSubmit(b *testing.B) {
 	submission := storetest.Submission("", 4)
 	b.Run("serial", func(b *testing.B) {
@@ -96,7 +96,7 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// BenchmarkCommit is a step that changes one vjob and its gang of nine.
+// BenchmarkCommit measures a step that changes one vjob and its gang of nine.
 func BenchmarkCommit(b *testing.B) {
 	d := newDB(b)
 	job := submitted(b)(d.Submit(b.Context(), storetest.Submission("x", 9)))
@@ -115,7 +115,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkToken is what every request of the API does first.
+// BenchmarkToken measures the authentication of a request by its token.
 func BenchmarkToken(b *testing.B) {
 	d := newDB(b)
 	if err := d.CreateUser(b.Context(), journal.User{Name: "bob", Role: journal.RoleUser}, by(storetest.Start)); err != nil {

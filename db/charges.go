@@ -6,7 +6,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// charge adds to what the account was charged in that hour.
+// charge adds to the charges of an account in an hour.
 func (t *tx) charge(c *journal.Charge) error {
 	return t.exec(`INSERT INTO charges (hour_ns, user, project, queue, cpu_milliseconds, memory_mib_seconds) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (hour_ns, user, project, queue) DO UPDATE SET cpu_milliseconds = cpu_milliseconds + excluded.cpu_milliseconds,

@@ -11,14 +11,14 @@ import (
 	"vjob/db/storetest"
 )
 
-// spoil makes the commit fail of the transaction that it is in, as a full disk does: what
-// it refers to is not there, and SQLite looks for that at the end only.
+// spoil makes the commit of its transaction fail, as a full disk does: it refers to a missing
+// row, which SQLite notices only at the end.
 const spoil = `PRAGMA defer_foreign_keys = ON;
 INSERT INTO gangs (vjob, phase, continuation, incarnation, generation, restores, losses, cause, skew_ns)
 VALUES (999999, 'absent', '', 0, 0, 0, 0, '', 0)`
 
-// A commit that fails is told to everybody whose write was in it: nothing is acknowledged
-// that is not kept, and the next writes are none the worse for it.
+// All callers with a write in a failed commit get its error: nothing is acknowledged that is
+// not stored. Later writes succeed.
 func TestACommitThatFails(t *testing.T) {
 	d := newDB(t)
 	if err := d.Exec(t.Context(), spoil); err == nil || !strings.HasPrefix(err.Error(), "commit: ") {

@@ -22,8 +22,8 @@ import (
 	"vjob/db/storetest"
 )
 
-// childVariable makes the test binary the program that gets killed, pruneVariable
-// the one that prunes.
+// childVariable makes the test binary the program that is killed, pruneVariable the program
+// that prunes.
 const (
 	childVariable = "VJOB_DB_CRASH_CHILD"
 	pruneVariable = "VJOB_DB_PRUNE_CHILD"
@@ -75,7 +75,7 @@ func crashChild(path string) error {
 	return nil
 }
 
-// walk takes the vjob through some states, one step each.
+// walk moves the vjob through some states, one step each.
 func walk(ctx context.Context, d *db.DB, job *cluster.VJob) {
 	for _, next := range []cluster.State{cluster.Booting, cluster.Running, cluster.Stopping, cluster.Terminated} {
 		if err := job.Become(next, cluster.Because("walk")); err != nil {
@@ -89,12 +89,12 @@ func walk(ctx context.Context, d *db.DB, job *cluster.VJob) {
 	}
 }
 
-// tell writes straight to the parent; one write is one line.
+// tell writes one line to the parent, unbuffered.
 func tell(format string, args ...any) { _, _ = os.Stdout.Write(fmt.Appendf(nil, format, args...)) }
 
-// TestKill kills a daemon at random moments, opens what it left, and looks for
-// everything that was acknowledged (RELIABILITY §5.4, invariants 13 and 17).
-// VJOB_DB_KILLS and VJOB_DB_SEED change how often and which moments.
+// TestKill kills a daemon at random moments, opens its database and expects everything that was
+// acknowledged (RELIABILITY §5.4, invariants 13 and 17). VJOB_DB_KILLS sets the number of kills,
+// VJOB_DB_SEED the moments.
 func TestKill(t *testing.T) {
 	kills, seed := number(t, "VJOB_DB_KILLS", 30), number(t, "VJOB_DB_SEED", time.Now().UnixNano())
 	if testing.Short() {
@@ -117,7 +117,7 @@ func TestKill(t *testing.T) {
 	t.Logf("%d vjobs acknowledged in %d kills, none lost", len(known), kills)
 }
 
-// runAndKill returns the last state that was acknowledged of each vjob.
+// runAndKill returns the last acknowledged state of each vjob.
 func runAndKill(t *testing.T, path string, after time.Duration) map[cluster.VJobID]cluster.State {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])

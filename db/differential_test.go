@@ -23,9 +23,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// TestMemoryAndDiskAgree gives random submissions and steps, good and bad, to both
-// stores and wants the same answers and the same contents: what the simulation
-// proves over the one must hold over the other.
+// TestMemoryAndDiskAgree gives random submissions and steps, valid and invalid, to both stores
+// and expects the same answers and contents: what a simulation shows with one store must hold
+// with the other.
 func TestMemoryAndDiskAgree(t *testing.T) {
 	dir := t.TempDir()
 	runs := 0
@@ -64,7 +64,7 @@ func agree(r *rapid.T, what string, a, b any) {
 	}
 }
 
-// kind is what callers can tell about an error.
+// kind is the sentinel of an error.
 func kind(err error) string {
 	for _, s := range []error{cluster.ErrNotFound, cluster.ErrConflict, cluster.ErrInvalid} {
 		if errors.Is(err, s) {
@@ -141,7 +141,7 @@ func (p *pair) prune(ctx context.Context, r *rapid.T) {
 	agree(r, "pruned", batches(p.disk.Prune(ctx, h)), batches(p.memory.Prune(ctx, h)))
 }
 
-// moment is one of the first hours, or none.
+// moment is one of the first hours, or the zero time.
 func moment(r *rapid.T, name string) time.Time {
 	hours := rapid.IntRange(-1, 3).Draw(r, name)
 	if hours < 0 {
@@ -150,7 +150,7 @@ func moment(r *rapid.T, name string) time.Time {
 	return storetest.Start.Add(time.Duration(hours) * time.Hour)
 }
 
-// step is random, with numbers so small that they meet, and with faults.
+// step is random, with ids so small that they collide, and with faults.
 func (p *pair) step(r *rapid.T) (s journal.Step) {
 	small := func(name string) int64 { return int64(rapid.IntRange(1, 4).Draw(r, name)) }
 	some := func(name string) bool { return rapid.IntRange(0, 3).Draw(r, name) == 0 }
@@ -211,7 +211,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 			Hour: hour, Node: cluster.NodeID(rapid.SampledFrom([]string{"a", "b"}).Draw(r, "drawing")), Millijoules: small("drawn"), Unused: 1,
 		})
 		s.VJobHours = append(s.VJobHours, journal.VJobHour{
-			Hour: hour, VJob: cluster.VJobID(small("who draws")), Owner: "alice", Queue: "q", Millijoules: small("for it"), Shifted: small("shifted") == 1,
+			Hour: hour, VJob: cluster.VJobID(small("drawing vjob")), Owner: "alice", Queue: "q", Millijoules: small("drawn for it"), Shifted: small("shifted") == 1,
 		})
 	}
 	if some("event") {
@@ -222,7 +222,7 @@ func (p *pair) step(r *rapid.T) (s journal.Step) {
 	return s
 }
 
-// change is near the truth: mostly the right version, sometimes beside it.
+// change is mostly valid: the right version, sometimes a wrong one.
 func (p *pair) change(r *rapid.T) journal.VJobChange {
 	id := cluster.VJobID(rapid.IntRange(1, 4).Draw(r, "vjob"))
 	c := journal.VJobChange{ID: id, State: cluster.State(rapid.IntRange(0, 9).Draw(r, "state")), Cause: cluster.Because("r")}

@@ -32,7 +32,7 @@ func (r *reader) prices() (p journal.Prices, err error) {
 	return p, err
 }
 
-// drawn adds to what a node has drawn.
+// drawn adds to the energy that a node has drawn.
 func (t *tx) drawn(d *journal.Drawn) error {
 	return t.exec(`INSERT INTO node_energy (node, joules) VALUES (?, ?)
 		ON CONFLICT (node) DO UPDATE SET joules = joules + excluded.joules`, string(d.Node), d.Joules)

@@ -8,15 +8,15 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// nodeHour adds to what a node has drawn in an hour.
+// nodeHour adds to the energy that a node has drawn in an hour.
 func (t *tx) nodeHour(h *journal.NodeHour) error {
 	return t.exec(`INSERT INTO node_hours (hour_ns, node, millijoules, unused) VALUES (?, ?, ?, ?)
 		ON CONFLICT (hour_ns, node) DO UPDATE SET millijoules = millijoules + excluded.millijoules, unused = unused + excluded.unused`,
 		h.Hour.UnixNano(), string(h.Node), h.Millijoules, h.Unused)
 }
 
-// vjobHour adds to what a vjob has drawn in an hour. One that might have waited for a lower
-// price has waited from its submission to its start.
+// vjobHour adds to the energy that a vjob has drawn in an hour. The waiting time of a vjob
+// that may have waited for a lower price is that from its submission to its start.
 func (t *tx) vjobHour(h *journal.VJobHour) error {
 	return t.exec(`INSERT INTO vjob_hours (hour_ns, vjob, owner, project, queue, millijoules, waited_ns)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?7 THEN coalesce((SELECT max(0, started_ns - submitted_ns) FROM vjobs WHERE id = ?2), 0) ELSE 0 END)
@@ -24,8 +24,8 @@ func (t *tx) vjobHour(h *journal.VJobHour) error {
 		h.Hour.UnixNano(), int64(h.VJob), h.Owner, h.Project, h.Queue, h.Millijoules, h.Shifted)
 }
 
-// Energy adds up what was drawn, by the hour: in order of hours and names, what was drawn
-// for nobody after the others of its hour.
+// Energy adds up the energy that was drawn, by the hour, in order of hours and names. Energy
+// that was drawn for no vjob comes last in its hour.
 func (d *DB) Energy(ctx context.Context, f journal.EnergyFilter) (list []journal.EnergyRow, err error) {
 	query, args := energyQuery(f)
 	err = d.snapshot(ctx, func(r *reader) error {
@@ -42,13 +42,13 @@ func (d *DB) Energy(ctx context.Context, f journal.EnergyFilter) (list []journal
 	return list, nil
 }
 
-// energyKeys are the columns by which energy is added up.
+// energyKeys are the columns by which energy is grouped.
 var energyKeys = map[journal.EnergyBy]string{
 	journal.ByOwner: "owner", journal.ByProject: "project", journal.ByQueue: "queue", journal.ByVJob: "CAST(vjob AS TEXT)",
 }
 
-// energyQuery is what is drawn for vjobs, by their key, and below it what was drawn for
-// nobody; or all of it by nodes.
+// energyQuery selects the energy of vjobs by their key, then that of no vjob; or all of it by
+// nodes.
 func energyQuery(f journal.EnergyFilter) (query string, args []any) {
 	const within = " FROM %s WHERE hour_ns >= ?1 AND hour_ns < ?2"
 	args = []any{f.From.UnixNano(), f.To.UnixNano()}
@@ -63,7 +63,7 @@ func energyQuery(f journal.EnergyFilter) (query string, args []any) {
 		" GROUP BY 1 ORDER BY 1, 2, 3, 4", args
 }
 
-// oldHours finds the hours of one of the tables that may go.
+// oldHours finds the rows of a table of hours that may be deleted.
 func oldHours(table string) func(r *reader, before time.Time, _ int64) ([]int64, error) {
 	return func(r *reader, before time.Time, _ int64) ([]int64, error) {
 		return r.batch("SELECT id, 1 FROM "+table+" WHERE hour_ns < ? ORDER BY hour_ns, id LIMIT ?", before)

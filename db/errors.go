@@ -14,9 +14,8 @@ import (
 // errClosed is what calls after Close get.
 var errClosed = fmt.Errorf("the database is closed: %w", cluster.ErrUnavailable)
 
-// explain puts an error of SQLite in the words of the house. What a caller did
-// wrong keeps its sentinel; whatever the disk or the file did is ErrUnavailable,
-// with the cause in words that an operator can act on.
+// explain translates an error of SQLite. A fault of the caller gets the sentinel that fits it.
+// A fault of the disk or the file is ErrUnavailable, with a cause that an operator can act on.
 func explain(err error) error {
 	var e sqlite3.Error
 	switch {
@@ -37,11 +36,11 @@ func explain(err error) error {
 	case e.Code == sqlite3.ErrInterrupt:
 		return context.Canceled
 	}
-	return fmt.Errorf("%w: %s: %w", cluster.ErrUnavailable, trouble(e), err)
+	return fmt.Errorf("%w: %s: %w", cluster.ErrUnavailable, advice(e), err)
 }
 
-// trouble says what an operator should look at.
-func trouble(e sqlite3.Error) string {
+// advice names the fault that an operator should look at.
+func advice(e sqlite3.Error) string {
 	switch e.Code {
 	case sqlite3.ErrFull:
 		return "the disk of the database is full"

@@ -30,7 +30,7 @@ func (d *DB) Pragma(ctx context.Context, query string) error {
 	return err
 }
 
-// Hold keeps the writer busy until release is closed; it returns once it is.
+// Hold keeps the writer busy until release is closed. It returns once the writer is busy.
 func (d *DB) Hold(release <-chan struct{}) (done <-chan error) {
 	begun, answer := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -94,8 +94,8 @@ func size(m *sync.Map) (n int) {
 	return n
 }
 
-// TestDiskFull fills the database up and frees it again: what could not be written
-// was not acknowledged, and work goes on afterwards.
+// TestDiskFull fills the disk and frees it again: only what was written was acknowledged, and
+// later writes succeed.
 func TestDiskFull(t *testing.T) {
 	d, ctx := newDB(t), t.Context()
 	var pages int
@@ -147,7 +147,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestCancelWhileWaiting holds the writer up and cancels one that queues.
+// TestCancelWhileWaiting blocks the writer and cancels a write that waits.
 func TestCancelWhileWaiting(t *testing.T) {
 	d := newDB(t)
 	hold := make(chan struct{})
@@ -171,7 +171,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestCloseJoins fails when a goroutine is left: a bubble ends only without any.
+// TestCloseJoins fails if a goroutine is left: a synctest bubble ends only without goroutines.
 func TestCloseJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := must[*db.DB](t)(db.Open(filepath.Join(t.TempDir(), "vjob.db")))

@@ -9,8 +9,8 @@ import (
 
 const selectInstallation = "SELECT id FROM installation"
 
-// Installation returns the id of this installation, a UUID that was made with the database
-// and that back-ups of it keep.
+// Installation returns the id of this installation: a UUID that was created with the database
+// and that its backups keep.
 func (d *DB) Installation(ctx context.Context) (id string, err error) {
 	err = d.snapshot(ctx, func(r *reader) error { return r.one(selectInstallation, nil, &id) })
 	if err != nil {
@@ -19,8 +19,8 @@ func (d *DB) Installation(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// InstallationOf returns the id of the installation of a database, also while a daemon has
-// it open. A database that is missing is made, an older one is migrated.
+// InstallationOf returns the id of the installation of a database, also while a daemon has it
+// open. It creates a missing database and migrates an older one.
 func InstallationOf(ctx context.Context, path string) (id string, err error) {
 	err = with(ctx, dsn(path, readerOptions), func(conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, selectInstallation).Scan(&id)

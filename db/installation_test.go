@@ -9,8 +9,8 @@ import (
 	"vjob/db"
 )
 
-// The id of an installation is made once. It is there while a daemon runs, after a restart
-// and in a back-up.
+// The id of an installation is created once. It is readable while a daemon runs, after a
+// restart and in a backup.
 func TestInstallation(t *testing.T) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "vjob.db"), filepath.Join(dir, "copy.db")

@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// Load begins a new epoch, durably, and returns what the scheduler must know.
+// Load begins a new epoch, durably, and returns the state from which the scheduler starts.
 func (d *DB) Load(ctx context.Context) (journal.Loaded, error) {
 	var l journal.Loaded
 	err := d.writer.do(ctx, func(t *tx) error {
@@ -75,7 +75,7 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if l.Open, err = r.open(); err != nil {
 		return err
 	}
-	if err := r.kin(l); err != nil {
+	if err := r.loadDependencies(l); err != nil {
 		return err
 	}
 	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s scanner) error {
@@ -86,7 +86,7 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	})
 }
 
-// left lists the gangs of vjobs that have ended and left images that are kept.
+// left lists the gangs of ended vjobs that still have images.
 func (r *reader) left() (list []gang.Record, err error) {
 	ended, err := r.whole("WHERE NOT (vjobs." + live + ") AND vjobs.id IN (SELECT vjob FROM gangs WHERE kept <> '')")
 	for i := range ended {

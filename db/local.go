@@ -10,9 +10,9 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Admit returns the account of a local user. The first request of a user adds the account if
-// that is open, or binds the account that an administrator has added to the uid. ErrForbidden
-// says why there is no account for the user, and what to do about it.
+// Admit returns the account of a local user. The first request of a user creates the account
+// if registration is open, or links the account that an administrator has added to the uid.
+// ErrForbidden says why the user has no account, and what to do about it.
 func (d *DB) Admit(ctx context.Context, l journal.LocalUser, now time.Time) (u journal.User, err error) {
 	u, err = d.admit(ctx, l, now)
 	if errors.Is(err, cluster.ErrConflict) { // another first request was faster
@@ -31,7 +31,7 @@ func (d *DB) admit(ctx context.Context, l journal.LocalUser, now time.Time) (u j
 	if err != nil {
 		return u, fmt.Errorf("local user %s: %w", l.Name, err)
 	}
-	u, bind, err := judge(l, known, locked)
+	u, bind, err := matchAccount(l, known, locked)
 	if err != nil || !bind {
 		return u, err
 	}
@@ -42,8 +42,8 @@ func (d *DB) admit(ctx context.Context, l journal.LocalUser, now time.Time) (u j
 	return u, nil
 }
 
-// namesakes are the accounts of the name or the uid; locked tells whether a deleted one was
-// that of the local user.
+// namesakes returns the accounts with the name or the uid; locked reports whether a deleted
+// account was that of the local user.
 func (r *reader) namesakes(l journal.LocalUser) (known []journal.User, locked bool, err error) {
 	err = r.each("SELECT "+userColumns+", state = 'deleted' FROM users WHERE name = ?1 OR uid = ?2", []any{l.Name, int64(l.UID)}, func(s scanner) error {
 		var deleted bool
@@ -59,8 +59,9 @@ func (r *reader) namesakes(l journal.LocalUser) (known []journal.User, locked bo
 	return known, locked, err
 }
 
-// judge finds the account of a local user; bind says that it is new, or has no uid yet.
-func judge(l journal.LocalUser, known []journal.User, locked bool) (u journal.User, bind bool, err error) {
+// matchAccount finds the account of a local user; bind reports that it is new, or has no uid
+// yet.
+func matchAccount(l journal.LocalUser, known []journal.User, locked bool) (u journal.User, bind bool, err error) {
 	refused := func(format string, args ...any) (journal.User, bool, error) {
 		return journal.User{}, false, fmt.Errorf(format+": %w", append(args, cluster.ErrForbidden)...)
 	}
@@ -90,7 +91,7 @@ func judge(l journal.LocalUser, known []journal.User, locked bool) (u journal.Us
 	return journal.User{Name: l.Name, Role: journal.RoleUser, Local: true}, true, nil
 }
 
-// bind notes the uid of an account, which is added if it has no number yet.
+// bind stores the uid of an account. It creates an account that has no id yet.
 func (d *DB) bind(ctx context.Context, u *journal.User, now time.Time) error {
 	act := journal.Audit{At: now, By: u.Name, From: fmt.Sprintf("uid %d", *u.UID), Action: journal.AuditUserCreate, Object: u.Name, Text: "at its first request"}
 	return d.writer.do(ctx, func(t *tx) (err error) {

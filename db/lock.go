@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// lock is the right to be the only daemon on a database. SQLite itself would let
-// a second one in; two schedulers over one cluster must never be.
+// lock makes a daemon the only one on a database. SQLite itself would admit a second one, and
+// two schedulers must never share a cluster.
 type lock struct{ file *os.File }
 
-// acquire takes the lock beside the database, or says who holds it. The file
-// stays behind when it is released: removing it would let two daemons hold locks
-// on two files of one name.
+// acquire takes the lock beside the database; the error names the process that holds it. The
+// file stays after the release: removing it would let two daemons hold locks on two files of
+// one name.
 func acquire(database string) (*lock, error) {
 	path := database + ".lock"
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := patiently(func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
+	if err := retryLock(func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -33,14 +33,14 @@ func acquire(database string) (*lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	if err := f.Truncate(0); err == nil {
-		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0) // for people; the lock itself is the kernel's
+		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0) // for the error message; the kernel holds the lock itself
 	}
 	return &lock{f}, nil
 }
 
-// patiently tries for two seconds: a daemon that was killed a moment ago may still
-// be on its way out, and its successor should not fail because of it.
-func patiently(try func() error) error {
+// retryLock tries for two seconds: a daemon that was killed a moment ago may not have exited
+// yet, and its successor should not fail because of it.
+func retryLock(try func() error) error {
 	const pause = 100 * time.Millisecond
 	for range 20 {
 		if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -51,5 +51,5 @@ func patiently(try func() error) error {
 	return try()
 }
 
-// release gives the lock back.
+// release releases the lock.
 func (l *lock) release() error { return l.file.Close() }

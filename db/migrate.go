@@ -17,11 +17,11 @@ const applicationID = 0x766a6f62
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// builtin is the migrations of this program.
+// builtin returns the migrations of this program.
 func builtin() fs.FS {
 	sub, err := fs.Sub(embedded, "migrations")
 	if err != nil {
-		panic(err) // the name stands in the directive above
+		panic(err) // the directive above has this name
 	}
 	return sub
 }
@@ -33,7 +33,7 @@ type migration struct {
 	sql     string
 }
 
-// readMigrations lists them in order; their numbers must count from 1 without a gap.
+// readMigrations lists the migrations in order; their numbers must count from 1 without a gap.
 func readMigrations(dir fs.FS) ([]migration, error) {
 	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
@@ -54,10 +54,9 @@ func readMigrations(dir fs.FS) ([]migration, error) {
 	return list, nil
 }
 
-// migrate brings the schema to the newest version, each step in one transaction
-// together with its number, so that a crash leaves one version or the next. What
-// holds data is backed up before. A newer schema, or a file of another program,
-// is refused and not touched.
+// migrate brings the schema to the newest version. Each step is one transaction together with
+// its number, so that a crash leaves one version or the next. A database with data is backed
+// up before. A newer schema, or a file of another program, is an error and stays untouched.
 func migrate(ctx context.Context, conn *sql.Conn, path string, dir fs.FS) error {
 	all, err := readMigrations(dir)
 	if err != nil {
@@ -120,7 +119,7 @@ func (m migration) apply(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// rollback ends a transaction that failed; that SQLite ended it already is well.
+// rollback ends a failed transaction, unless SQLite has ended it already.
 func rollback(ctx context.Context, conn *sql.Conn) error {
 	_, err := conn.ExecContext(ctx, "ROLLBACK")
 	if err != nil && strings.Contains(err.Error(), "no transaction") {

@@ -9,13 +9,12 @@ import (
 	"vjob/cluster"
 )
 
-// SaveNodes takes over the nodes that the settings declare: new ones as they are,
-// known ones with new capacity and labels but in the state that they had. It
-// returns the nodes that are kept and no longer declared; [DB.DeleteNode] forgets
-// those that hold nothing.
+// SaveNodes stores the nodes that the settings declare: new ones as they are, known ones with
+// new capacity and labels but in the state that they had. It returns the stored nodes that are
+// no longer declared; [DB.DeleteNode] deletes them.
 func (d *DB) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error) {
 	err = d.writer.do(ctx, func(t *tx) error {
-		return every(declared, func(n *cluster.Node) error { return t.putNode(n, "") })
+		return each(declared, func(n *cluster.Node) error { return t.putNode(n, "") })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("save nodes: %w", err)
@@ -46,7 +45,7 @@ func (t *tx) putNode(n *cluster.Node, also string) error {
 		string(n.ID), int64(n.Capacity.CPU), int64(n.Capacity.Memory), n.State.String(), string(labels))
 }
 
-// Nodes lists the nodes that are kept, in order of their names.
+// Nodes lists the stored nodes, in order of names.
 func (d *DB) Nodes(ctx context.Context) (list []cluster.Node, err error) {
 	err = d.snapshot(ctx, func(r *reader) (err error) {
 		list, err = r.nodes()
@@ -74,8 +73,8 @@ func (r *reader) nodes() (list []cluster.Node, err error) {
 	return list, err
 }
 
-// DeleteNode forgets a node. One where a member of a live vjob or an image is, or
-// is about to be, is ErrConflict.
+// DeleteNode deletes a node. It is ErrConflict while the node holds, or is about to hold, a
+// member of a live vjob or an image.
 func (d *DB) DeleteNode(ctx context.Context, id cluster.NodeID) error {
 	err := d.writer.do(ctx, func(t *tx) error {
 		var holds cluster.VJobID

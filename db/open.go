@@ -19,7 +19,7 @@ import (
 	"vjob/scheduler"
 )
 
-// readers is how many reads go on at once.
+// readers bounds concurrent reads.
 const readers = 4
 
 // DB is an open database. It is safe for concurrent use.
@@ -33,8 +33,8 @@ type DB struct {
 
 var _ scheduler.Store = (*DB)(nil)
 
-// Open opens the database file, creates or migrates it, and holds it against
-// every other daemon until Close. Errors name the file and say what to do.
+// Open opens the database file, creates or migrates it, and locks out every other daemon until
+// Close. Errors name the file and say what to do.
 func Open(path string) (*DB, error) {
 	return open(path, builtin())
 }
@@ -86,8 +86,8 @@ func (d *DB) start(migrations fs.FS) error {
 	return nil
 }
 
-// Close lets the write that is under way end, joins the writer and releases the
-// file. Later calls get an error; closing twice does nothing.
+// Close waits for the write in progress, stops the writer and releases the file. Later calls
+// get an error; closing twice does nothing.
 func (d *DB) Close() error {
 	var errs []error
 	if d.writer != nil {
@@ -96,7 +96,7 @@ func (d *DB) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	if d.read != nil { // before the writer, which then is the last one and tidies the WAL away
+	if d.read != nil { // before the writer: the last connection to close removes the WAL
 		errs = append(errs, d.read.Close())
 	}
 	if d.single != nil {
@@ -110,9 +110,9 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Everything that a connection needs stands in its DSN, because a PRAGMA reaches
-// one connection of the pool only. The driver's own default for synchronous is
-// NORMAL, which loses acknowledged commits in a power cut.
+// The options of a connection are in its DSN, because a PRAGMA reaches only one connection of
+// the pool. The driver's own default for synchronous is NORMAL, which loses acknowledged
+// commits in a power cut.
 const (
 	writerOptions = "_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
 	readerOptions = "mode=ro&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
@@ -123,8 +123,8 @@ func dsn(path, options string) string {
 	return u.String()
 }
 
-// create makes the file for its owner alone: it holds scripts and hashes of
-// secrets. The WAL inherits its mode.
+// create creates the file, readable by its owner only: it holds scripts and hashes of secrets.
+// The WAL inherits its mode.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -161,7 +161,7 @@ func newEnough(version string) error {
 	return nil
 }
 
-// numbers reads "3.51.3"; what it cannot read counts as 0, the oldest.
+// numbers parses a version such as "3.51.3"; a part that is not a number counts as 0.
 func numbers(version string) (n [3]int) {
 	for i, s := range strings.SplitN(version, ".", 3) {
 		n[i], _ = strconv.Atoi(s)

@@ -17,7 +17,7 @@ import (
 	"vjob/db/storetest"
 )
 
-// wants fails the test unless err speaks of all the words.
+// wants fails the test unless err contains all the words.
 func wants(t *testing.T, err error, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -76,7 +76,7 @@ func TestConnectionsAreSetUp(t *testing.T) {
 	}
 }
 
-// pragmaOfWriter asks the connection of the writer by way of a table of its own.
+// pragmaOfWriter reads a pragma on the connection of the writer, through a temporary table.
 func pragmaOfWriter(t *testing.T, d *db.DB, pragma string) (value string) {
 	t.Helper()
 	ctx := t.Context()
@@ -101,7 +101,7 @@ func TestVersionOfSQLite(t *testing.T) {
 	}
 }
 
-// schemas is the first migrations that are built in, and more.
+// schemas returns the first built-in migrations and more.
 func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
@@ -114,8 +114,8 @@ func schemas(t *testing.T, first int, more map[string]string) fstest.MapFS {
 	return all
 }
 
-// every is how many migrations are built in.
-var every = len(builtin())
+// each is the number of built-in migrations.
+var each = len(builtin())
 
 func builtin() []string {
 	names, err := fs.Glob(db.Builtin(), "*.sql")
@@ -125,10 +125,10 @@ func builtin() []string {
 	return names
 }
 
-// after names a migration that comes so many after those that are built in.
-func after(n int, what string) string { return fmt.Sprintf("%04d_%s.sql", every+n, what) }
+// after names the nth migration after the built-in ones.
+func after(n int, what string) string { return fmt.Sprintf("%04d_%s.sql", each+n, what) }
 
-// old makes a database of an old schema with the data of that time.
+// old creates a database of an old schema with the data of its time.
 func old(t *testing.T, path string, schema int) {
 	t.Helper()
 	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, schema, nil)))
@@ -141,12 +141,12 @@ func old(t *testing.T, path string, schema int) {
 
 func TestMigrateOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, each, nil)))
 	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 2)))
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := schemas(t, every, map[string]string{
+	next := schemas(t, each, map[string]string{
 		after(1, "color"): "ALTER TABLE nodes ADD COLUMN color TEXT NOT NULL DEFAULT 'red'; CREATE TABLE extra (a INTEGER) STRICT;",
 	})
 	for range 2 { // the second time there is nothing to do
@@ -158,15 +158,15 @@ func TestMigrateOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := must[*db.DB](t)(db.OpenWith(fmt.Sprintf("%s.schema-%d.backup", path, every), schemas(t, every, nil))) // the backup has the old schema and the data
+	kept := must[*db.DB](t)(db.OpenWith(fmt.Sprintf("%s.schema-%d.backup", path, each), schemas(t, each, nil))) // the backup has the old schema and the data
 	if l := loaded(t, kept); len(l.VJobs) != 1 {
 		t.Errorf("%d vjobs in the backup", len(l.VJobs))
 	}
 	if err := kept.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := db.OpenWith(path, schemas(t, every, nil))
-	wants(t, err, path, fmt.Sprint("schema has version ", every+1), fmt.Sprint("up to ", every), "newer vjobd")
+	_, err := db.OpenWith(path, schemas(t, each, nil))
+	wants(t, err, path, fmt.Sprint("schema has version ", each+1), fmt.Sprint("up to ", each), "newer vjobd")
 }
 
 // Rules were lists of objects until schema 2.
@@ -186,7 +186,7 @@ func TestMigrateRules(t *testing.T) {
 
 func TestMigrationThatFailsChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vjob.db")
-	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
+	d := must[*db.DB](t)(db.OpenWith(path, schemas(t, each, nil)))
 	submitted(t)(d.Submit(t.Context(), storetest.Submission("kept", 1)))
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
@@ -194,11 +194,11 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 	for name, text := range map[string]string{
 		"bad SQL":           "CREATE TABLE half (a); SELECT nonsense FROM nowhere;",
 		"dangling rows":     "CREATE TABLE half (a); PRAGMA defer_foreign_keys = on; INSERT INTO gangs SELECT 99, phase, continuation, 0, 0, 0, 0, 0, '', 0 FROM gangs;",
-		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'nobody');",
+		"a constraint fail": "CREATE TABLE half (a); INSERT INTO users VALUES ('x', 'noname');",
 	} {
-		_, err := db.OpenWith(path, schemas(t, every, map[string]string{after(1, "bad"): text}))
+		_, err := db.OpenWith(path, schemas(t, each, map[string]string{after(1, "bad"): text}))
 		wants(t, err, "migration "+after(1, "bad"))
-		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, every, nil)))
+		d = must[*db.DB](t)(db.OpenWith(path, schemas(t, each, nil)))
 		var tables int
 		if err := d.Query(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", &tables); err != nil || tables != 0 {
 			t.Errorf("%s: half of it is there (%d, %v)", name, tables, err)
@@ -207,7 +207,7 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := db.OpenWith(path, schemas(t, every, map[string]string{after(2, "gap"): ""}))
+	_, err := db.OpenWith(path, schemas(t, each, map[string]string{after(2, "gap"): ""}))
 	wants(t, err, after(2, "gap"), after(1, "gap")[:5])
 }
 
@@ -249,7 +249,7 @@ func TestBackup(t *testing.T) {
 	if info := must[os.FileInfo](t)(os.Stat(path)); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	// The copy knows nothing of the vjob that came later; its disks and images may be there.
+	// The backup does not know the later vjob. Its disks and images may still exist.
 	if again := submitted(t)(c.Submit(t.Context(), storetest.Submission("another", 1))); again.ID != 1_000_002 {
 		t.Errorf("the number after %d is %s in the copy: it may have been given since", 1, again.ID)
 	}

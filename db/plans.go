@@ -18,7 +18,7 @@ func (t *tx) plan(p *journal.Plan, raw string) error {
 		int64(p.ID), nanos(p.At), nanos(p.Ended), p.Policy, string(p.State),
 		p.Plan.Cost, int64(p.Plan.Makespan), len(p.Plan.Actions), raw)
 	if errors.Is(err, cluster.ErrConflict) {
-		return check.Taken("plan", p.ID)
+		return check.Duplicate("plan", p.ID)
 	}
 	return err
 }
@@ -27,7 +27,7 @@ func (t *tx) planChange(c *journal.PlanChange) error {
 	n, err := t.change("UPDATE plans SET state = ?, ended_ns = coalesce(?, ended_ns), note = ? WHERE id = ?",
 		string(c.State), nanos(c.Ended), c.Note, int64(c.ID))
 	if err == nil && n == 0 {
-		return check.Unknown("plan", c.ID)
+		return check.NotFound("plan", c.ID)
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func (t *tx) action(a *journal.ActionChange) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("plan", a.Plan)
+		return check.NotFound("plan", a.Plan)
 	}
 	if err := check.Action(*a, actions); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (t *tx) action(a *journal.ActionChange) error {
 		began = nanos(a.At)
 	case journal.PlanDone, journal.PlanFailed, journal.PlanDropped:
 		ended = nanos(a.At)
-	case journal.PlanPending: // waits again; what is known of its times stays
+	case journal.PlanPending: // waits again; known times stay
 	}
 	return t.exec(`INSERT INTO plan_actions (plan, action, state, began_ns, ended_ns, note) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (plan, action) DO UPDATE SET state = excluded.state, note = excluded.note,
@@ -58,7 +58,7 @@ func (t *tx) action(a *journal.ActionChange) error {
 		int64(a.Plan), int(a.Action), string(a.State), began, ended, a.Note)
 }
 
-// skew writes a skew; that of no plan is kept by nobody who could be asked for it.
+// skew writes a skew. A skew of no plan is dropped: it could not be shown anywhere.
 func (t *tx) skew(s *journal.SkewChange) error {
 	if s.Plan == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (d *DB) Plans(ctx context.Context, limit int, before journal.PlanID) (list 
 	return list, nil
 }
 
-// Plan returns a plan and how far each of its actions has come.
+// Plan returns a plan and the progress of each of its actions.
 func (d *DB) Plan(ctx context.Context, id journal.PlanID) (p journal.PlanDetail, err error) {
 	err = d.snapshot(ctx, func(r *reader) error {
 		found := false
@@ -126,7 +126,7 @@ func (d *DB) Plan(ctx context.Context, id journal.PlanID) (p journal.PlanDetail,
 	return p, nil
 }
 
-// progress fills in what became of the actions and of the gangs.
+// progress fills in the progress of the actions and the skews of the gangs.
 func (r *reader) progress(p *journal.PlanDetail) error {
 	p.Progress = make([]journal.ActionProgress, len(p.Plan.Actions))
 	for i := range p.Progress {

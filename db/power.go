@@ -5,7 +5,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// power writes what is durable of the power of a node.
+// power writes the power record of a node.
 func (t *tx) power(p *cycle.Record) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -14,7 +14,7 @@ func (t *tx) power(p *cycle.Record) error {
 		SELECT id, ?, ?, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
 		p.Phase.String(), nanos(p.Since), p.Want == cycle.WantOff, p.By, p.Attempt, nanos(p.Called), p.Reason, string(p.Node))
 	if err == nil && n == 0 {
-		err = check.Unknown("node", p.Node)
+		err = check.NotFound("node", p.Node)
 	}
 	return err
 }

@@ -13,18 +13,18 @@ import (
 	"vjob/db/internal/check"
 )
 
-// stage is one kind of history: a reader finds what may go, which may take a
-// while, and the writer is told its numbers. Nothing that may go can become
-// something that may not meanwhile: results are final, and so are ends.
-type stage struct {
+// pruneStep prunes one kind of history. A reader, which may take a while, finds what may be
+// deleted and passes its ids to the writer. What may be deleted stays so in the meantime:
+// results and ends are final.
+type pruneStep struct {
 	before time.Time
 	count  func(n int) journal.Pruned
-	find   func(r *reader, before time.Time, after int64) ([]int64, error) // after is where the last batch ended
+	find   func(r *reader, before time.Time, after int64) ([]int64, error) // after is the last id of the batch before
 	remove func(t *tx, ids []int64, list string) error                     // list is the ids as JSON
 }
 
-func stages(h journal.Horizon) []stage {
-	return []stage{
+func pruneSteps(h journal.Horizon) []pruneStep {
+	return []pruneStep{
 		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*reader).oldEvents, (*tx).removeEvents},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*reader).oldCalls, (*tx).removeCalls},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*reader).oldPlans, (*tx).removePlans},
@@ -36,12 +36,12 @@ func stages(h journal.Horizon) []stage {
 	}
 }
 
-// Prune deletes what is older than the horizon: events first, then calls, plans,
-// vjobs, charges, what was drawn and the audit list. Each turn of the loop is a batch that is
-// on the disk; a caller that breaks off leaves the rest for the next time.
+// Prune deletes what is older than the horizon: events first, then calls, plans, vjobs,
+// charges, energy and the audit list. Each iteration yields a batch that is on the disk. A
+// caller that stops early leaves the rest for the next call.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {
-		for _, s := range stages(h) {
+		for _, s := range pruneSteps(h) {
 			for after := int64(0); ; {
 				ids, err := d.prune(ctx, s, after)
 				if err != nil {
@@ -60,7 +60,7 @@ func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pru
 	}
 }
 
-func (d *DB) prune(ctx context.Context, s stage, after int64) (ids []int64, err error) {
+func (d *DB) prune(ctx context.Context, s pruneStep, after int64) (ids []int64, err error) {
 	if s.before.IsZero() {
 		return nil, ctx.Err()
 	}
@@ -78,10 +78,10 @@ func (d *DB) prune(ctx context.Context, s stage, after int64) (ids []int64, err 
 	return ids, d.writer.do(ctx, func(t *tx) error { return s.remove(t, ids, string(list)) })
 }
 
-// listed is the numbers that a statement is given as its argument ?1.
+// listed matches the ids in the JSON array that a statement has as its argument ?1.
 const listed = "IN (SELECT value FROM json_each(?1))"
 
-// oldEvents leaves the events of live vjobs alone.
+// oldEvents excludes the events of live vjobs.
 func (r *reader) oldEvents(before time.Time, after int64) ([]int64, error) {
 	return r.front("SELECT seq, at_ns, NOT EXISTS (SELECT 1 FROM vjobs WHERE id = events.vjob AND "+live+
 		") FROM events WHERE seq > ? ORDER BY seq", before, after)
@@ -89,12 +89,12 @@ func (r *reader) oldEvents(before time.Time, after int64) ([]int64, error) {
 
 func (t *tx) removeEvents(seqs []int64, list string) error {
 	return firstError(
-		func() error { return t.mark("pruned_events", seqs) }, // first: the log is kept beyond it
+		func() error { return t.mark("pruned_events", seqs) }, // before the rows are deleted
 		func() error { return t.exec("DELETE FROM events WHERE seq "+listed, list) },
 	)
 }
 
-// oldCalls leaves calls without a result alone, and those of open plans.
+// oldCalls excludes calls without a result and calls of open plans.
 func (r *reader) oldCalls(before time.Time, after int64) ([]int64, error) {
 	return r.front(`SELECT op, at_ns, error IS NOT NULL AND NOT EXISTS (SELECT 1 FROM plans WHERE id = intents.plan
 		AND state = 'running') FROM intents WHERE op > ? ORDER BY op`, before, after)
@@ -104,7 +104,7 @@ func (t *tx) removeCalls(_ []int64, list string) error {
 	return t.exec("DELETE FROM intents WHERE op "+listed, list)
 }
 
-// oldPlans leaves plans alone that have a call yet: it is young, or open.
+// oldPlans excludes plans that still have a call, which is recent or open.
 func (r *reader) oldPlans(before time.Time, _ int64) ([]int64, error) {
 	return r.batch(`SELECT id, 1 + action_count + (SELECT count(*) FROM plan_skews WHERE plan = plans.id)
 		FROM plans WHERE state <> 'running' AND ended_ns < ? AND NOT EXISTS (SELECT 1 FROM intents WHERE plan = plans.id)
@@ -119,8 +119,8 @@ func (t *tx) removePlans(_ []int64, list string) error {
 	)
 }
 
-// oldVJobs leaves vjobs alone of which anything could still exist: a copy, an
-// image, or a call under way.
+// oldVJobs excludes vjobs of which anything could still exist: a copy, an image, or a call in
+// progress.
 func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 	return r.batch(`SELECT id, 5 + vm_count FROM vjobs INDEXED BY vjobs_ended WHERE state IN ('terminated', 'failed') AND ended_ns < ?
 		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent' AND kept = '')
@@ -130,7 +130,7 @@ func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 		ORDER BY ended_ns, id LIMIT ?`, before)
 }
 
-// removeVJobs keeps what they have used.
+// removeVJobs deletes vjobs; their usage moves to the closed accounts.
 func (t *tx) removeVJobs(ids []int64, list string) error {
 	err := t.exec(`INSERT INTO closed_accounts (vjob, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules)
 		SELECT id, owner, project, name, submitted_ns, ended_ns, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules
@@ -150,14 +150,14 @@ func (t *tx) removeVJobs(ids []int64, list string) error {
 	)
 }
 
-// unshared lists the specs that no other vjobs have than those.
+// unshared returns the specs that only the listed vjobs have.
 func (t *tx) unshared(list string, specs *string) error {
 	_, err := t.row(`SELECT json_group_array(DISTINCT spec) FROM vjobs WHERE id `+listed+` AND NOT EXISTS (
 		SELECT 1 FROM vjobs AS other WHERE other.spec = vjobs.spec AND other.id NOT `+listed+")", []any{list}, specs)
 	return err
 }
 
-// mark notes the largest number that was deleted.
+// mark records the largest id that was deleted.
 func (t *tx) mark(name string, ids []int64) error {
 	return t.exec("UPDATE meta SET value = max(value, ?) WHERE name = ?", slices.Max(ids), name)
 }
@@ -165,9 +165,9 @@ func (t *tx) mark(name string, ids []int64) error {
 // errEnough ends a scan before its end.
 var errEnough = errors.New("enough")
 
-// front collects numbers from the front of a log up to the first entry that is
-// young: a log is in order of time, and where a clock was set back it is kept a
-// little longer. Rows are a number, its time (none is old), and whether it may go.
+// front collects ids from the front of a log up to the first recent entry. A log is in order
+// of time; where a clock was set back, entries stay a little longer. Rows are an id, its time
+// (NULL is old), and whether it may be deleted.
 func (r *reader) front(query string, before time.Time, after int64) (ids []int64, err error) {
 	err = r.each(query, []any{after}, func(s scanner) error {
 		var id int64
@@ -190,8 +190,8 @@ func (r *reader) front(query string, before time.Time, after int64) (ids []int64
 	return ids, err
 }
 
-// batch collects the numbers of as many things as go in one transaction. Rows are
-// a number and how many rows the thing has.
+// batch collects the ids of as many items as one transaction deletes. Rows are an id and how
+// many rows the item has.
 func (r *reader) batch(query string, before time.Time) (ids []int64, err error) {
 	var sizes []int
 	err = r.each(query, []any{before.UnixNano(), check.PruneRows}, func(s scanner) error {
@@ -204,7 +204,7 @@ func (r *reader) batch(query string, before time.Time) (ids []int64, err error) 
 	return ids[:check.PruneBatch(sizes)], err
 }
 
-// Totals lists what the vjobs of each owner have used, in order of their names.
+// Totals lists the usage of each owner, in order of names.
 func (d *DB) Totals(ctx context.Context) (list []journal.Total, err error) {
 	query := `SELECT owner, total(running_ns) / 1e9, total(cpu_ns) / 1e9, total(wanted_ns) / 1e9, sum(memory_mib_seconds), sum(energy_joules) FROM (
 		SELECT owner, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules FROM accounts JOIN vjobs ON vjobs.id = accounts.vjob

@@ -21,11 +21,11 @@ import (
 	"vjob/hypervisor"
 )
 
-// all is a horizon behind which everything lies.
+// all is a horizon later than everything.
 var all = journal.Horizon{Events: storetest.Late, Plans: storetest.Late, VJobs: storetest.Late}
 
-// age fills a database with the history of n vjobs that have ended, one plan and
-// two calls each, and one vjob that lives.
+// age fills a database with the history of n ended vjobs, one plan and two calls each, and one
+// live vjob.
 func age(tb testing.TB, d *db.DB, n, vms int) {
 	tb.Helper()
 	l := loaded(tb, d)
@@ -91,7 +91,7 @@ func TestPruneAfterMigration(t *testing.T) {
 	}
 }
 
-// The log of live vjobs is kept against every mistake, also behind the horizon.
+// Triggers protect the log of live vjobs, also before the horizon.
 func TestLogOfTheLivingIsKept(t *testing.T) {
 	d := newDB(t)
 	age(t, d, 3, 1)
@@ -125,8 +125,8 @@ func TestCheckFindsLostEvents(t *testing.T) {
 	wants(t, d.Check(t.Context()), "vjob 1", "not in the log")
 }
 
-// TestKillWhilePruning kills a daemon that prunes, again and again, until it has
-// nothing left to do: nothing but old history goes, and the sums stay.
+// TestKillWhilePruning kills a pruning daemon repeatedly until nothing is left to prune: only
+// old history is deleted, and the sums stay.
 func TestKillWhilePruning(t *testing.T) {
 	const ended = 1500
 	seed := number(t, "VJOB_DB_SEED", time.Now().UnixNano())
@@ -146,7 +146,7 @@ func TestKillWhilePruning(t *testing.T) {
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Longer with each kill, so that the end is reached on a slow machine too.
+		// Longer with each kill, so that the prune completes on a slow machine too.
 		timer := time.AfterFunc(time.Duration(random.Int64N(int64(10+kills)))*2*time.Millisecond, func() { _ = child.Process.Kill() })
 		done = child.Wait() == nil
 		timer.Stop()
@@ -181,9 +181,9 @@ func pruneChild(path string) error {
 	return errors.Join(err, d.Close())
 }
 
-// BenchmarkPrune deletes events alone, and then the history of vjobs of 4 VMs that
-// have ended, each with a plan, two calls and three events. Its other figures are of
-// submissions that come meanwhile.
+// BenchmarkPrune measures the deletion of events, and of the history of ended vjobs of 4 VMs,
+// each with a plan, two calls and three events. Its other figures are of concurrent
+// submissions.
 func BenchmarkPrune(b *testing.B) {
 	b.Run("events=100000", func(b *testing.B) {
 		events := make([]journal.Event, 1000)

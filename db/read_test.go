@@ -16,7 +16,7 @@ import (
 	"vjob/db/storetest"
 )
 
-// crowd has vjobs 1 to 6 of alice and bob, two of them ended.
+// crowd has vjobs 1 to 6 of alice and bob, two of which have ended.
 func crowd(t *testing.T) *db.DB {
 	t.Helper()
 	d := newDB(t)
@@ -161,7 +161,7 @@ func TestListPlans(t *testing.T) {
 	}
 }
 
-// by is an act of an administrator.
+// by is an audit entry of an administrator.
 func by(at time.Time) journal.Audit { return journal.Audit{At: at, By: "root", From: "uid 0"} }
 
 func deleted(_ string, err error) error { return err }
@@ -219,7 +219,7 @@ func TestTokens(t *testing.T) {
 	forever := must[int64](t)(d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("a")}, by(now)))
 	hour := must[int64](t)(d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("b"), Expires: now.Add(time.Hour)}, by(now)))
 	if _, err := d.CreateToken(ctx, journal.NewToken{User: "eve", Hash: hash("c")}, by(now)); !errors.Is(err, cluster.ErrNotFound) {
-		t.Errorf("a token of nobody: %v", err)
+		t.Errorf("an unknown token: %v", err)
 	}
 	if _, err := d.CreateToken(ctx, journal.NewToken{User: "bob", Hash: hash("a")}, by(now)); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("a secret twice: %v", err)

@@ -6,7 +6,7 @@ import (
 	"vjob/db/internal/check"
 )
 
-// reshape gives a vjob another of its shapes: its VMs are others then.
+// reshape replaces the VMs of a vjob by those of another of its shapes.
 func (t *tx) reshape(r *journal.Reshape) error {
 	var state, phase string
 	found, err := t.row("SELECT state, phase FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id WHERE vjobs.id = ?", []any{int64(r.VJob)}, &state, &phase)
@@ -14,7 +14,7 @@ func (t *tx) reshape(r *journal.Reshape) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("vjob", r.VJob)
+		return check.NotFound("vjob", r.VJob)
 	}
 	if err := check.Reshape(r, state, phase); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 )
 
-// reader is a read transaction: all its queries see the database at one instant.
-// Keep it short, an open one keeps the WAL from being tidied.
+// reader is a read transaction: all its queries see the database at one instant. Keep it
+// short: an open one prevents the WAL from being truncated.
 type reader struct {
 	ctx context.Context //nolint:containedctx // lives for one call of snapshot
 	tx  *sql.Tx
@@ -23,17 +23,17 @@ type scanner interface{ Scan(dest ...any) error }
 func (d *DB) snapshot(ctx context.Context, work func(*reader) error) error {
 	tx, err := d.read.BeginTx(ctx, nil)
 	if err != nil {
-		return reading(ctx, err)
+		return readError(ctx, err)
 	}
 	err = work(&reader{ctx, tx})
 	if end := tx.Rollback(); err == nil && !errors.Is(end, sql.ErrTxDone) {
 		err = end
 	}
-	return reading(ctx, err)
+	return readError(ctx, err)
 }
 
-// reading puts an error of a read in words; a closed pool is a closed database.
-func reading(ctx context.Context, err error) error {
+// readError translates an error of a read. An error of a closed pool becomes errClosed.
+func readError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -60,12 +60,12 @@ func (r *reader) each(query string, args []any, visit func(scanner) error) error
 	return rows.Err()
 }
 
-// one reads one row; none is sql.ErrNoRows.
+// one reads one row; without a row it returns sql.ErrNoRows.
 func (r *reader) one(query string, args []any, dest ...any) error {
 	return r.tx.QueryRowContext(r.ctx, query, args...).Scan(dest...)
 }
 
-// nanos is an instant as it is kept: NULL for the zero time.
+// nanos is an instant as it is stored: NULL for the zero time.
 func nanos(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -105,7 +105,7 @@ func (n number[T]) Scan(v any) error {
 	return nil
 }
 
-// orNull keeps 0, which means none, as NULL.
+// orNull is NULL for 0.
 func orNull[T ~int64](n T) any {
 	if n == 0 {
 		return nil

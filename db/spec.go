@@ -9,9 +9,9 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// spec is what of a submission is opaque to queries and never changes: its VMs, what runs
-// in them, the rules and the terms. Members of a vjob mostly run the same, so that each
-// distinct payload is kept once and VMs name it by index. All vjobs of an array share one.
+// spec is the part of a submission that is opaque to queries and never changes: its VMs, their
+// payloads, the rules and the terms. Members of a vjob mostly run the same, so each distinct
+// payload is stored once and VMs refer to it by index. All vjobs of an array share one spec.
 type spec struct {
 	Payloads []json.RawMessage `json:"payloads"`
 	VMs      []vmSpec          `json:"vms"`
@@ -77,7 +77,7 @@ func decodeSpec(raw []byte) (decoded, error) {
 	return d, nil
 }
 
-// encodeKept writes the kept generations, "" if there are no such generations.
+// encodeKept returns the kept generations as JSON, or "" without any.
 func encodeKept(kept []gang.Kept) (string, error) {
 	if len(kept) == 0 {
 		return "", nil
@@ -93,7 +93,7 @@ func decodeKept(raw []byte) (kept []gang.Kept, err error) {
 	return kept, err
 }
 
-// members are the VMs of a vjob none of which has a row.
+// members returns the VMs of a vjob from its spec, for vjobs without rows in the table vms.
 func (d *decoded) members(id cluster.VJobID) []cluster.VM {
 	vms := make([]cluster.VM, len(d.VMs))
 	for rank, vm := range d.VMs {

@@ -32,20 +32,20 @@ func (d *DB) Commit(ctx context.Context, step journal.Step) error {
 	return nil
 }
 
-// step writes the parts in an order in which what is referred to comes first.
+// step writes the parts of a step in an order that satisfies their references.
 func (t *tx) step(s *journal.Step, plans []string) error {
 	err := firstError(
-		func() error { return every(s.Nodes, t.node) },
-		func() error { return every(s.Power, t.power) },
+		func() error { return each(s.Nodes, t.node) },
+		func() error { return each(s.Power, t.power) },
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },
 		func() error { return t.prices(s.Prices) },
-		func() error { return every(s.Reshape, t.reshape) },
-		func() error { return every(s.VJobs, t.vjob) },
-		func() error { return every(s.Gangs, t.gang) },
-		func() error { return every(s.Spans, t.span) },
-		func() error { return every(s.Freed, t.free) },
-		func() error { return every(s.Again, t.again) },
+		func() error { return each(s.Reshape, t.reshape) },
+		func() error { return each(s.VJobs, t.vjob) },
+		func() error { return each(s.Gangs, t.gang) },
+		func() error { return each(s.Spans, t.walltime) },
+		func() error { return each(s.Freed, t.removeDependencies) },
+		func() error { return each(s.Again, t.writeAttempt) },
 	)
 	for i := range s.Plans {
 		if err == nil {
@@ -56,18 +56,18 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		return err
 	}
 	return firstError(
-		func() error { return every(s.Closed, t.planChange) },
-		func() error { return every(s.Actions, t.action) },
-		func() error { return every(s.Skews, t.skew) },
+		func() error { return each(s.Closed, t.planChange) },
+		func() error { return each(s.Actions, t.action) },
+		func() error { return each(s.Skews, t.skew) },
 		func() error { return t.intents(s.Intents) },
-		func() error { return every(s.Results, t.result) },
-		func() error { return every(s.Usage, t.usage) },
-		func() error { return every(s.Drawn, t.drawn) },
-		func() error { return every(s.NodeHours, t.nodeHour) },
-		func() error { return every(s.VJobHours, t.vjobHour) },
-		func() error { return every(s.Charges, t.charge) },
-		func() error { return every(s.Events, t.event) },
-		func() error { return every(s.Audit, t.audit) },
+		func() error { return each(s.Results, t.result) },
+		func() error { return each(s.Usage, t.usage) },
+		func() error { return each(s.Drawn, t.drawn) },
+		func() error { return each(s.NodeHours, t.nodeHour) },
+		func() error { return each(s.VJobHours, t.vjobHour) },
+		func() error { return each(s.Charges, t.charge) },
+		func() error { return each(s.Events, t.event) },
+		func() error { return each(s.Audit, t.audit) },
 	)
 }
 
@@ -80,7 +80,7 @@ func firstError(parts ...func() error) error {
 	return nil
 }
 
-func every[T any](list []T, write func(*T) error) error {
+func each[T any](list []T, write func(*T) error) error {
 	for i := range list {
 		if err := write(&list[i]); err != nil {
 			return err
@@ -90,14 +90,14 @@ func every[T any](list []T, write func(*T) error) error {
 }
 
 func (t *tx) vjob(c *journal.VJobChange) error {
-	var old check.Standing
+	var old check.Current
 	var state string
 	found, err := t.row("SELECT state, held, version FROM vjobs WHERE id = ?", []any{int64(c.ID)}, &state, &old.Held, &old.Version)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return check.Unknown("vjob", c.ID)
+		return check.NotFound("vjob", c.ID)
 	}
 	if old.State, err = cluster.ParseState(state); err != nil {
 		return err
@@ -106,21 +106,21 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 		return err
 	}
 	if c.State.Terminal() {
-		if err := t.free(&c.ID); err != nil {
+		if err := t.removeDependencies(&c.ID); err != nil {
 			return err
 		}
 	}
-	// The first time that is told counts: the loop does not know it after a restart.
+	// The first start and end count: the loop does not know them after a restart.
 	return t.exec(`UPDATE vjobs SET state = ?, held = ?, hold = ?, cause = ?, outcome = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
 		c.State.String(), c.Held, c.Hold.Encode(), c.Cause.Encode(), c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 
-// span gives a vjob another walltime.
-func (t *tx) span(c *journal.WalltimeChange) error {
+// walltime changes the walltime of a vjob.
+func (t *tx) walltime(c *journal.WalltimeChange) error {
 	n, err := t.change("UPDATE vjobs SET walltime_ns = ? WHERE id = ?", int64(c.Walltime), int64(c.ID))
 	if err == nil && n == 0 {
-		err = check.Unknown("walltime of vjob", c.ID)
+		err = check.NotFound("walltime of vjob", c.ID)
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func (t *tx) gang(r *gang.Record) error {
 		return err
 	}
 	if !found {
-		return check.Unknown("gang of vjob", r.VJob)
+		return check.NotFound("gang of vjob", r.VJob)
 	}
 	if err := check.Gang(r, size); err != nil {
 		return err
@@ -178,13 +178,13 @@ func (t *tx) member(id cluster.VJobID, rank int, m *gang.Member) error {
 		int64(id), rank, i.ID.Generation, i.ID.Attempt, string(i.Node), i.Bytes, i.Checksum, i.Incarnation)
 }
 
-// place says where a VM is, and reports 0 if no VM of its vjob has a row yet.
+// place writes where a VM is. It returns 0 if the VMs of the vjob have no rows yet.
 func (t *tx) place(id cluster.VJobID, rank int, m *gang.Member) (int64, error) {
 	return t.change("UPDATE vms SET node = ?, next_node = ?, ended = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
 		string(m.Node), string(m.Next), m.Ended, m.Save, int64(id), rank)
 }
 
-// members gives each VM of a vjob the row that it lacks until one of them has a place.
+// members creates the rows of the VMs of a vjob, which lack them until one of them has a place.
 func (t *tx) members(id cluster.VJobID) error {
 	return t.exec(`INSERT INTO vms (vjob, rank, cpu_milli, memory_mib, payload)
 		SELECT ?1, key, value ->> 0, value ->> 1, value ->> 2
@@ -234,9 +234,9 @@ func (t *tx) result(r *journal.Result) error {
 	case err != nil:
 		return err
 	case found:
-		return check.Answered(r.Op)
+		return check.DuplicateResult(r.Op)
 	}
-	return check.Unknown("intent", r.Op)
+	return check.NotFound("intent", r.Op)
 }
 
 func (t *tx) usage(u *journal.Usage) error {

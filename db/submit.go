@@ -13,9 +13,9 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Submit writes a new vjob, or all of an array, with VMs, gangs and first events, and
-// returns after the commit. When the context ends first it may have been written
-// all the same: the same submission with the same key then finds it.
+// Submit writes a new vjob, or all vjobs of an array, with VMs, gangs and first events, and
+// returns after the commit. If the context ends first, the submission may still be written:
+// the same submission with the same key then finds it.
 func (d *DB) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
 	n := newVJob{submission: &s}
 	if err := n.prepare(); err != nil {
@@ -33,8 +33,8 @@ func (d *DB) Submit(ctx context.Context, s admission.Submission) (job *cluster.V
 	return job, true, nil
 }
 
-// newVJob is a submission on its way into the tables. What can be computed before
-// is, since the writer is the one place where everybody waits.
+// newVJob is a submission that is about to be written. As much as possible is computed before,
+// since all callers wait for the one writer.
 type newVJob struct {
 	submission  *admission.Submission
 	fingerprint [sha256.Size]byte
@@ -70,7 +70,7 @@ func (n *newVJob) prepare() (err error) {
 	return err
 }
 
-// first is the vjob, or the first one of the array.
+// first returns the vjob, or the first vjob of the array.
 func (n *newVJob) first() *cluster.VJob {
 	s := *n.submission
 	s.Array = s.Array[:min(1, len(s.Array))]
@@ -83,13 +83,13 @@ func (n *newVJob) write(t *tx) error {
 			return err
 		}
 	}
-	if err := n.owned(t); err != nil {
+	if err := n.checkOwner(t); err != nil {
 		return err
 	}
-	if err := n.nameFree(t); err != nil {
+	if err := n.checkName(t); err != nil {
 		return err
 	}
-	if err := n.roomFor(t); err != nil {
+	if err := n.checkLimits(t); err != nil {
 		return err
 	}
 	if err := n.insert(t); err != nil {
@@ -103,13 +103,13 @@ func (n *newVJob) write(t *tx) error {
 		}
 	}
 	e := check.Submitted(n.submission, n.id)
-	if err := n.depend(t); err != nil {
+	if err := n.writeDependencies(t); err != nil {
 		return err
 	}
 	if err := t.event(&e); err != nil || len(n.submission.Array) < 2 {
 		return err
 	}
-	return n.multiply(t)
+	return n.writeArray(t)
 }
 
 // known looks for an earlier submission with the same key.
@@ -124,7 +124,7 @@ func (n *newVJob) known(t *tx) (bool, error) {
 	return found, err
 }
 
-// Known reports whether an owner has used a key for a vjob that is not forgotten.
+// Known reports whether an owner has used a key for a vjob that is still stored.
 func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err error) {
 	err = d.snapshot(ctx, func(r *reader) error {
 		return r.one("SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE owner = ? AND key = ?)", []any{owner, key}, &known)
@@ -135,8 +135,8 @@ func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err erro
 	return known, nil
 }
 
-// owned refuses an owner if the account was deleted since the request was authenticated.
-func (n *newVJob) owned(t *tx) error {
+// checkOwner is ErrForbidden if the account was deleted since the request was authenticated.
+func (n *newVJob) checkOwner(t *tx) error {
 	var gone bool
 	_, err := t.row("SELECT count(*) > 0 AND max(state <> 'deleted') = 0 FROM users WHERE name = ?", []any{n.submission.Owner}, &gone)
 	if err == nil && gone {
@@ -145,13 +145,13 @@ func (n *newVJob) owned(t *tx) error {
 	return err
 }
 
-func (n *newVJob) nameFree(t *tx) error {
+func (n *newVJob) checkName(t *tx) error {
 	s := n.submission
 	if s.Name == "" {
 		return nil
 	}
 	var id cluster.VJobID
-	// "[" is what follows the name of an array in that of its vjobs, "\" comes after it.
+	// A vjob of an array has the name of the array and "[" in its name; "\" sorts after "[".
 	found, err := t.row("SELECT id FROM vjobs WHERE owner = ? AND (name = ?2 OR name >= ?2 || '[' AND name < ?2 || '\\') AND name <> '' AND "+live+
 		" ORDER BY id DESC LIMIT 1", []any{s.Owner, s.Name}, &id)
 	if found && err == nil {
@@ -160,9 +160,10 @@ func (n *newVJob) nameFree(t *tx) error {
 	return err
 }
 
-// roomFor refuses what is more than the owner may have at once. What the owner has is read in
-// the transaction that adds to it, so that simultaneous submissions cannot exceed it together.
-func (n *newVJob) roomFor(t *tx) error {
+// checkLimits rejects a submission that exceeds what the owner may have at once. It reads what
+// the owner has in the transaction that adds to it, so that concurrent submissions cannot
+// exceed the limit together.
+func (n *newVJob) checkLimits(t *tx) error {
 	s := n.submission
 	if s.Allowed == (admission.Holding{}) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// How many tokens of one account are kept: those that are valid, and those that are not.
+// How many valid and how many ended tokens an account may have.
 const (
 	liveTokens  = 100
 	endedTokens = 100
@@ -56,9 +56,8 @@ func (t *tx) forgetTokens(account int64, now time.Time) error {
 		ORDER BY id DESC LIMIT -1 OFFSET ?3)`, account, now.UnixNano(), endedTokens)
 }
 
-// UserByToken returns the account of a token, and the number of the token. A token that is
-// unknown, revoked, expired, or of a disabled account is ErrUnauthenticated; the error does not
-// tell which.
+// UserByToken returns the account and the number of a token. A token that is unknown, revoked,
+// expired, or of a disabled account is ErrUnauthenticated; the error does not tell which.
 func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (u journal.User, token int64, err error) {
 	err = d.snapshot(ctx, func(r *reader) (err error) {
 		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+`, tokens.id FROM tokens JOIN users ON users.id = tokens.account
@@ -93,7 +92,7 @@ func (d *DB) Tokens(ctx context.Context, user string) (list []journal.Token, err
 	return list, nil
 }
 
-// RevokeToken makes a token of a user worthless. Doing it again changes nothing.
+// RevokeToken revokes a token of a user. Repeating it changes nothing.
 func (d *DB) RevokeToken(ctx context.Context, user string, id int64, act journal.Audit) error {
 	err := d.writer.do(ctx, func(t *tx) error {
 		var account int64
@@ -120,7 +119,7 @@ func (t *tx) revoke(account, id int64) error {
 	return err
 }
 
-// NoteUse writes when tokens were last used. Those that are gone are passed over.
+// NoteUse writes when tokens were last used. It skips deleted tokens.
 func (d *DB) NoteUse(ctx context.Context, used map[int64]time.Time) error {
 	err := d.writer.do(ctx, func(t *tx) error {
 		for id, at := range used {

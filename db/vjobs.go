@@ -12,16 +12,16 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// live is the condition of the partial indexes; it must stand like this in a
-// query for them to be used.
+// live is the condition of the partial indexes; SQLite uses them only for queries with exactly
+// this text.
 const live = "state NOT IN ('terminated', 'failed')"
 
-// VJobs lists vjobs without their VMs, rules and payloads, and counts all that
-// the filter lets through, whatever its limit.
+// VJobs lists vjobs without their VMs, rules and payloads. The total counts all vjobs that
+// match the filter, regardless of its limit.
 func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error) {
 	where, args := conditions(f)
 	if f.Fold {
-		where, args = folded(where, args)
+		where, args = foldCondition(where, args)
 	}
 	err = d.snapshot(ctx, func(r *reader) error {
 		if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
@@ -48,7 +48,7 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 			return err
 		})
 		if err == nil && f.Fold {
-			err = r.fold(rows)
+			err = r.countFolded(rows)
 		}
 		return err
 	})
@@ -58,7 +58,7 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 	return rows, total, nil
 }
 
-// conditions is the WHERE clause of a filter.
+// conditions returns the WHERE clause of a filter.
 func conditions(f journal.Filter) (where string, args []any) {
 	var terms []string
 	if f.Owner != "" {
@@ -85,7 +85,7 @@ func conditions(f journal.Filter) (where string, args []any) {
 	return " WHERE " + strings.Join(terms, " AND "), args
 }
 
-// VJob returns a vjob with everything that belongs to it.
+// VJob returns a vjob with its VMs, gang and account.
 func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) {
 	var kept journal.Kept
 	err := d.snapshot(ctx, func(r *reader) error {

@@ -10,28 +10,27 @@ import (
 	"vjob/cluster"
 )
 
-// batchLimit bounds how many writes share a transaction, and so how long the
-// first of them waits for the others.
+// batchLimit bounds how many writes share a transaction, and so how long the first of them
+// waits for the others.
 const batchLimit = 256
 
-// writer is the one place that writes. Its goroutine owns the connection: it
-// takes a request, opens a transaction, takes along whatever else waits by then,
-// and commits once for all of them. While the disk syncs, the next batch gathers
-// by itself, so nobody ever waits for a timer.
+// writer carries out all writes. Its goroutine owns the connection: it takes a request, opens
+// a transaction, adds the requests that wait by then, and commits once for all of them. The
+// next batch gathers while the disk syncs, so no request waits for a timer.
 type writer struct {
 	ctx      context.Context //nolint:containedctx // of the statements: see tx
 	conn     *sql.Conn
-	requests chan *request // unbuffered: a request that was taken is answered
+	requests chan *request // unbuffered: each request that was received is answered
 	closing  chan struct{}
 	once     sync.Once
 	loop     sync.WaitGroup
 }
 
-// request is one write that stands or falls alone, inside a savepoint.
+// request is one write, which succeeds or fails on its own in a savepoint.
 type request struct {
 	ctx  context.Context //nolint:containedctx // carried to the goroutine that decides whether to begin
 	work func(*tx) error
-	done chan error // buffered, so that the goroutine never waits for a caller who left
+	done chan error // buffered, so that the goroutine never waits for a caller that has gone
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn) *writer {
@@ -40,18 +39,18 @@ func newWriter(ctx context.Context, conn *sql.Conn) *writer {
 	return w
 }
 
-// close lets the present batch end and joins the goroutine.
+// close waits for the current batch and stops the goroutine.
 func (w *writer) close() {
 	w.once.Do(func() { close(w.closing) })
 	w.loop.Wait()
 }
 
-// do runs work in a transaction and returns after the commit. When the context
-// ends first, the write was either not begun or its outcome is unknown.
+// do runs work in a transaction and returns after the commit. If the context ends first, the
+// write was not begun or its outcome is unknown.
 func (w *writer) do(ctx context.Context, work func(*tx) error) error {
 	r := &request{ctx: ctx, work: work, done: make(chan error, 1)}
 	select {
-	case <-w.closing: // looked at first: select chooses at random
+	case <-w.closing: // checked first: select chooses at random
 		return errClosed
 	default:
 	}
@@ -81,7 +80,7 @@ func (w *writer) run() {
 	}
 }
 
-// answer is what a request will hear once the batch is committed.
+// answer is the result of a request, sent after the commit of the batch.
 type answer struct {
 	request *request
 	err     error
@@ -109,7 +108,7 @@ func (w *writer) batch(first *request) {
 		}
 	}
 	if broken != nil {
-		// SQLite may have rolled back already; then this one fails, and that is well.
+		// This fails if SQLite has rolled back already.
 		_ = t.exec("ROLLBACK")
 	}
 	for _, a := range answers {
@@ -133,9 +132,8 @@ func (w *writer) next(taken int) *request {
 	}
 }
 
-// attempt runs one request in a savepoint, so that its failure leaves the others
-// alone. broken is set when not even that was possible: the transaction is gone,
-// as after a full disk.
+// attempt runs one request in a savepoint, so that its failure does not affect the others.
+// broken is set if that was not possible: the transaction is gone, as after a full disk.
 func attempt(t *tx, r *request) (err, broken error) {
 	if r.ctx.Err() != nil {
 		return r.ctx.Err(), nil
@@ -153,9 +151,8 @@ func attempt(t *tx, r *request) (err, broken error) {
 	return broken, broken
 }
 
-// tx is the transaction of a batch. Its context never ends, on purpose: the
-// context of one caller, if it interrupted a statement, would roll back the whole
-// batch.
+// tx is the transaction of a batch. Its context never ends, on purpose: the context of one
+// caller, if it interrupted a statement, would roll back the whole batch.
 type tx struct {
 	ctx  context.Context //nolint:containedctx // as said above
 	conn *sql.Conn
@@ -187,7 +184,7 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 	return id, explain(err)
 }
 
-// row reads one row into dest; none is found false.
+// row reads one row into dest; found is false without a row.
 func (t *tx) row(query string, args []any, dest ...any) (found bool, err error) {
 	err = t.conn.QueryRowContext(t.ctx, query, args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {

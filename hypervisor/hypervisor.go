@@ -1,13 +1,10 @@
-// Package hypervisor is the seam between decisions and machines: what can be
-// seen on a node (Observer) and what can be asked of it (Actuator). Drivers live
-// below it: hypervisor/simulated and hypervisor/libvirt; hypervisor/conformance
-// is the suite that both pass.
+// Package hypervisor is the interface to the nodes: what can be observed on a node (Observer)
+// and what calls it accepts (Actuator). The drivers are hypervisor/simulated and
+// hypervisor/libvirt; both pass the suite hypervisor/conformance.
 //
-// One law shapes it: a reply is never the truth, an observation is. The error of
-// a call does not say that nothing happened, and its success does not say that
-// the result will last. Whoever calls looks at both ends afterwards.
-//
-// It refuses to know why a call is made; gangs, plans and queues live above.
+// A reply is never the truth, an observation is. The error of a call does not mean that nothing
+// happened, and its success does not mean that the result will last. So callers look at both
+// ends after a call.
 package hypervisor
 
 import (
@@ -22,30 +19,30 @@ import (
 	"vjob/cluster"
 )
 
-// Errors of calls and looks. They tell a person and a retry policy what went
-// wrong; none of them is proof that the call had no effect.
+// Errors of calls and looks. They say what went wrong, for messages and retries; none of them
+// proves that the call had no effect.
 var (
-	// ErrUnreachable: the node did not answer. What it holds is unknown.
+	// ErrUnreachable means that the node did not answer. What it holds is unknown.
 	ErrUnreachable = errors.New("node unreachable")
-	// ErrTimeout: the call did not end before its deadline, or its connection broke while
-	// it was under way. It may still happen, minutes later.
+	// ErrTimeout means that the call did not end before its deadline, or that its connection
+	// broke meanwhile. The call may still take effect, minutes later.
 	ErrTimeout = errors.New("no answer before the deadline")
-	// ErrNoSuchVM: the node holds no copy of the VM.
+	// ErrNoSuchVM means that the node holds no copy of the VM.
 	ErrNoSuchVM = errors.New("no such VM")
-	// ErrExists: the node holds a copy of the VM already.
+	// ErrExists means that the node already holds a copy of the VM.
 	ErrExists = errors.New("VM exists already")
-	// ErrNoSpace: the image store is full.
+	// ErrNoSpace means that the image store is full.
 	ErrNoSpace = errors.New("no space for the image")
-	// ErrNoRoom: the node cannot give the VM its memory.
+	// ErrNoRoom means that the node lacks memory for the VM.
 	ErrNoRoom = errors.New("no memory for the VM")
-	// ErrBadImage: what was read is incomplete, or differs from what was sealed. A
-	// hypervisor that refuses to load an image says [ErrRefused]: another node may load it.
+	// ErrBadImage means that the image is incomplete or differs from what was sealed. If a
+	// hypervisor refuses to load an image, the error is [ErrRefused]: another node may load it.
 	ErrBadImage = errors.New("image unusable")
-	// ErrNoImage: the image cannot be read now; it may be there again later.
+	// ErrNoImage means that the image cannot be read now. It may be readable later.
 	ErrNoImage = errors.New("image cannot be read")
-	// ErrLocked: a lock shows that another copy runs elsewhere.
+	// ErrLocked means that another copy holds the lock: it runs on another node.
 	ErrLocked = errors.New("locked by another copy")
-	// ErrRefused: the hypervisor will not do this; the text says why.
+	// ErrRefused means that the hypervisor refuses the call; the text says why.
 	ErrRefused = errors.New("refused by the hypervisor")
 )
 
@@ -53,43 +50,41 @@ var (
 type Driver interface {
 	Observer
 	Actuator
-	// Console opens what the guest of a VM has printed since its first boot. A VM
-	// that never printed is cluster.ErrNotFound.
+	// Console opens the output of the guest of a VM since its first boot. Without any output
+	// the error is cluster.ErrNotFound.
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
-	// Sweep removes what is kept for VMs of vjobs that are not live: disks, seeds,
-	// leases, and what was noted of images that are gone. Consoles are kept until
-	// keepConsoles after their last change. Whatever is younger than [SweepAge] is
-	// left alone, since its vjob may be newer than what the caller knows; so is
-	// whatever belongs to a VM that the driver can see, as a copy or as an image:
-	// the caller may have lost its knowledge of it. Nothing is touched that does
-	// not bear a name of ours, and images never: they are discarded one by one. An
-	// error means that something was kept that could have gone; the next sweep
-	// tries again.
+	// Sweep removes what is stored for VMs of vjobs that are not live: disks, seeds, leases, and
+	// the notes of deleted images. Consoles stay until keepConsoles after their last change.
+	// Sweep keeps everything younger than [SweepAge], since its vjob may be newer than the
+	// knowledge of the caller, and everything of a VM with a visible copy or image, since the
+	// caller may have lost its record. It touches only objects with a name of ours, and never
+	// images: these are discarded one by one. An error means that something was kept that could
+	// have been removed; the next sweep tries again.
 	Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error
-	// Close lets running calls end and joins everything that the driver started.
+	// Close waits for running calls and for all goroutines of the driver.
 	Close() error
 }
 
-// SweepAge is how old something must be at least to be swept.
+// SweepAge is the least age of what a sweep removes.
 const SweepAge = 10 * time.Minute
 
 // Observer looks at nodes.
 type Observer interface {
-	// Look lists everything of ours that a node holds, in full. An error means
-	// that nothing is known, never that nothing is there.
+	// Look lists all copies on a node. An error means that they are unknown, never that the node
+	// is empty.
 	Look(ctx context.Context, node cluster.NodeID) (View, error)
 	// LookStore lists every image that can be read now. A store without the mark of this
-	// installation is an error: another file system may be mounted there, or none.
+	// installation is an error: the wrong file system may be mounted there, or none.
 	LookStore(ctx context.Context) (Store, error)
-	// Hints names nodes on which something changed. A hint is a reason to look
-	// and nothing more: hints get lost, repeated and delayed.
+	// Hints sends the names of nodes on which something changed. A hint is only a reason to
+	// look: hints are lost, repeated and delayed.
 	Hints() <-chan cluster.NodeID
 }
 
 // Actuator carries out calls.
 type Actuator interface {
-	// Do carries out one call and returns when the hypervisor has answered or
-	// the context has ended. After the context's end the call may still happen.
+	// Do carries out one call. It returns when the hypervisor has answered or the context has
+	// ended; in that case the call may still take effect.
 	Do(ctx context.Context, call Call) (Receipt, error)
 }
 
@@ -97,9 +92,9 @@ type Actuator interface {
 type View struct {
 	Node      cluster.NodeID
 	Copies    []Copy   // in order of VMs
-	Endings   []Ending // guests that ended by themselves since the driver remembers, oldest first
-	Strangers []string // machines without our mark, in order; never touched
-	Warnings  []string // what administrators should know of the node, such as that VMs are not confined
+	Endings   []Ending // guests that ended by themselves, as far as the driver remembers, oldest first
+	Strangers []string // unmanaged machines, those without our mark, in order; never touched
+	Warnings  []string // for administrators, such as that VMs are not confined
 }
 
 // Copy returns the node's copy of a VM.
@@ -112,52 +107,51 @@ func (v *View) Copy(id cluster.VMID) (Copy, bool) {
 	return Copy{}, false
 }
 
-// Copy is one machine of ours on one node. During a migration, or after one that
-// was cut, the same VM has a copy on both ends.
+// Copy is one machine of ours on one node. During a migration, or after an interrupted one, a VM
+// has a copy on both nodes.
 type Copy struct {
 	VM    cluster.VMID
 	Stamp Stamp
 	State CopyState
 	Job   Job
-	// CPU is what the guest needs now, as well as the driver can tell; what it
-	// gets may be less.
+	// CPU is the current demand of the guest as estimated by the driver; it may get less.
 	CPU cluster.MilliCPU
 	// CPUTime is the CPU time used since this copy was created.
 	CPUTime time.Duration
-	// Cap is the most CPU that it gets; 0 is as much as there is.
+	// Cap is the most CPU that the copy gets; 0 is no limit.
 	Cap cluster.MilliCPU
-	// Size is what it takes of its node; zero where the driver cannot tell.
+	// Size is what the copy takes from its node; zero if unknown.
 	Size cluster.Resources
-	// Lock reports that a lock prevents a second copy from running: only then is
-	// the VM migrated while it runs.
+	// Lock reports that a lock prevents a second copy from running. VMs without a lock are
+	// migrated only while paused.
 	Lock bool
 }
 
-// CopyState is whether a copy executes.
+// CopyState is the execution state of a copy.
 type CopyState uint8
 
 // The states of a copy.
 const (
 	CopyRunning CopyState = iota
 	CopyPaused
-	CopyDead // the guest crashed or was shut off; only its shell is left
+	CopyDead // the guest crashed or was shut off, and the machine is left
 )
 
 // String is the lower-case name.
 func (s CopyState) String() string { return [...]string{"running", "paused", "dead"}[s] }
 
-// Job is a long operation that the hypervisor has under way on a copy, whatever
-// asked for it. While there is one, or may be, the fate of the copy is open.
+// Job is a long operation of the hypervisor on a copy, whatever started it. Until it has ended
+// the future of the copy is open.
 type Job uint8
 
 // The jobs.
 const (
 	JobNone Job = iota
 	JobSaving
-	JobRestoring // its memory is being read: it is not whole yet
+	JobRestoring // its memory is being read: the copy is incomplete
 	JobOutgoing  // migrating away
-	JobIncoming  // migrating in: it is not whole yet
-	JobUnknown   // the hypervisor has not said whether there is one
+	JobIncoming  // migrating in: the copy is incomplete
+	JobUnknown   // the hypervisor has not told whether there is a job
 )
 
 // String is the lower-case name.
@@ -165,8 +159,8 @@ func (j Job) String() string {
 	return [...]string{"none", "saving", "restoring", "outgoing", "incoming", "unknown"}[j]
 }
 
-// Ending tells how a guest left. Drivers learn it from events, so it can be
-// missing; then the cause is unknown.
+// Ending is how a guest ended. Drivers learn it from events, so it may be missing; then the cause
+// is unknown.
 type Ending struct {
 	VM    cluster.VMID
 	Stamp Stamp
@@ -174,28 +168,27 @@ type Ending struct {
 	At    time.Time
 }
 
-// Cause is why a guest is no more.
+// Cause is why a guest ended.
 type Cause uint8
 
 // The causes.
 const (
 	CauseUnknown  Cause = iota
-	CauseShutdown       // it shut itself down: the work is done
-	CauseCrashed        // it, or the process that ran it, died
+	CauseShutdown       // the guest shut itself down: its work is done
+	CauseCrashed        // the guest, or its process, died
 )
 
 // String is the lower-case name.
 func (c Cause) String() string { return [...]string{"unknown", "shutdown", "crashed"}[c] }
 
-// Stamp is written into a machine when it is created and stays with it through
-// saves and migrations: it tells our own copies from stale ones.
+// Stamp is written into a machine when it is created and stays with it through saves and
+// migrations. It distinguishes current copies from stale ones.
 type Stamp struct {
 	Incarnation int   // how many times the vjob has been booted from scratch, from 1
 	Epoch       int64 // which start of the scheduler created it
 }
 
-// ImageID names one attempt to save one VM. The name is used once: saving never
-// overwrites.
+// ImageID identifies one attempt to save one VM. It is used once: saving never overwrites.
 type ImageID struct {
 	VM         cluster.VMID
 	Generation int // how many times the vjob has been suspended, from 1
@@ -234,8 +227,8 @@ func number(s, prefix string) (int, error) {
 // Store is what the image store held at the time of one look.
 type Store struct {
 	Images []Image // in order of names
-	// Free is the space left where each node saves. Nodes that share a file
-	// system show the same Pool.
+	// Free is the free space where each node saves. Nodes that share a file system have the
+	// same Pool.
 	Free Spaces
 }
 
@@ -249,17 +242,17 @@ func (s *Store) Find(id ImageID) (Image, bool) {
 	return Image{}, false
 }
 
-// Space is room for images.
+// Space is the free space for images in a pool.
 type Space struct {
-	Pool string // the file system; equal names share the room
+	Pool string // the file system; equal names share the space
 	Free cluster.MiB
 }
 
-// Spaces is the room for images where each node saves; nil: no store has been seen.
+// Spaces is the free space for images where each node saves. It is nil before the first look.
 type Spaces map[cluster.NodeID]Space
 
-// Lack says what is missing on the store of a node for images, by the sums that they and
-// others before them need of each pool; "" if they fit.
+// Lack returns why images do not fit on the store of a node, or "" if they do. images and before
+// are the space that they, and other images before them, need in each pool.
 func (s Spaces) Lack(at cluster.NodeID, images, before map[string]cluster.MiB) string {
 	space, known := s[at]
 	need, free := images[space.Pool], max(0, space.Free-before[space.Pool])
@@ -278,30 +271,29 @@ func (s Spaces) Lack(at cluster.NodeID, images, before map[string]cluster.MiB) s
 // Image is one file in the image store.
 type Image struct {
 	ID       ImageID
-	Node     cluster.NodeID // where it lies: resuming there is local; if that node is silent, one that can reach it
+	Node     cluster.NodeID // where it is local; if that node is silent, another one that can reach it
 	Bytes    int64
-	Complete bool      // the save that wrote it said that it was finished
+	Complete bool      // its save marked it as complete
 	Written  time.Time // last change of the file
 }
 
-// Verb says what a call does.
+// Verb is what a call does.
 type Verb uint8
 
-// The verbs. Every one may be repeated: the second time it finds its work done
-// and says so with an error or not at all.
+// The verbs. Each may be repeated: if its work is done already, it may return an error.
 const (
 	Boot     Verb = iota // create the VM on Node, running
 	Shutdown             // ask the guest to shut itself down
 	Destroy              // end the copy at once
 	Pause                // stop its CPUs; memory stays
-	Unpause              // let it go on
+	Unpause              // start its CPUs again
 	Save                 // write a paused copy to Image and remove the copy
-	Seal                 // make Image and its checksum durable: see Receipt; once more, verify it: ErrBadImage
+	Seal                 // make Image and its checksum durable: see Receipt; repeated, verify it: ErrBadImage
 	Restore              // verify Image against Checksum, then create a paused copy of it on Node
-	Revoke               // forbid the Restore attempts up to Attempt; one that has opened Image may still end well
+	Revoke               // forbid the Restore attempts up to Attempt; one that has opened Image may still succeed
 	Discard              // delete Image
 	Migrate              // move the copy from Node to To; paused stays paused
-	Abort                // cancel the job under way on the copy; one that is not whole yet ends
+	Abort                // cancel the job of the copy; an incomplete copy ends
 	Cap                  // let the copy get at most Cap of CPU from now on
 )
 
@@ -327,41 +319,41 @@ func (v *Verb) UnmarshalText(b []byte) error {
 	return cluster.BadField("verb", string(b), "a hypervisor verb")
 }
 
-// OpID numbers calls for ever: the key of their intent and of their result.
+// OpID is the unique number of a call: the key of its intent and of its result.
 type OpID int64
 
-// Call is one thing asked of a node. Which fields count depends on the verb.
+// Call is one operation on a node. Its verb determines which fields count.
 type Call struct {
 	Op       OpID
 	Verb     Verb
 	VM       cluster.VMID
 	Node     cluster.NodeID
 	To       cluster.NodeID // Migrate
-	Rate     cluster.Rate   // Migrate: the most that is sent; 0 is no limit. A wish: not all drivers can
+	Rate     cluster.Rate   // Migrate: the bandwidth limit; 0 is no limit. Some drivers ignore it
 	Image    ImageID        // Save, Seal, Restore, Revoke, Discard
-	Checksum string         // Restore: what Seal found
-	Attempt  int            // Restore, Revoke: each attempt to restore has a number of its own
-	// Cap is the most CPU that a copy gets from now on, whatever node it goes to: Boot,
-	// Restore, Cap. 0 is as much as there is; less than [LeastCap] counts as that.
+	Checksum string         // Restore: from the receipt of Seal
+	Attempt  int            // Restore, Revoke: the number of the attempt
+	// Cap is the most CPU that a copy gets from now on, on every node: Boot, Restore, Cap. 0 is
+	// no limit; less than [LeastCap] counts as LeastCap.
 	Cap     cluster.MilliCPU
 	Stamp   Stamp    // Boot
 	Machine *Machine // Boot
 }
 
-// LeastCap is the smallest cap: what hypervisors can tell from nothing.
+// LeastCap is the smallest cap that hypervisors support.
 const LeastCap = 10 * cluster.CPU / 1000
 
 // Machine is what Boot creates.
 type Machine struct {
-	Name     string // for people: "sim-run/3"; never an identity
-	Members  int    // how many VMs the vjob has, so that a guest knows its peers; 0 when not told
+	Name     string // for display: "sim-run/3"; never an identity
+	Members  int    // how many VMs the vjob has, so that a guest knows its peers; 0 if unknown
 	Reserved cluster.Resources
 	Payload  cluster.Payload
 }
 
-// Receipt is what a call that ended well brings back.
+// Receipt is the result of a successful call.
 type Receipt struct {
 	Bytes       int64  // Seal
 	Checksum    string // Seal
-	Incarnation int    // Seal: of the copy that was saved; 0 where the driver cannot tell
+	Incarnation int    // Seal: of the saved copy; 0 if unknown
 }

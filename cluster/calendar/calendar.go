@@ -1,8 +1,6 @@
-// Package calendar says which of the windows in time that an administrator writes
-// holds at an instant, and when that changes: by day, by night, at week-ends, over
-// Christmas. What holds in a window is the caller's: a limit, a budget, a name.
-//
-// It is pure: time and zone are arguments. It refuses to know what windows are for.
+// Package calendar finds the window of time that applies at an instant, and when that changes:
+// by day, by night, at weekends, over Christmas. The caller chooses the value of a window: a
+// limit, a budget, a name. The package is pure: time and zone are arguments.
 package calendar
 
 import (
@@ -14,20 +12,19 @@ import (
 	"vjob/cluster"
 )
 
-// Entry gives a window its name and what holds in it.
+// Entry is a window with its name and its value.
 type Entry[V any] struct {
 	Name  string
 	When  Window
 	Value V
 }
 
-// Calendar is a value that depends on the clock on the wall of one time zone. It does
-// not change: any number of goroutines may read it.
+// Calendar is a value that depends on the wall clock of one time zone. It is immutable and safe
+// for concurrent use.
 //
-// A window holds exactly while that clock shows a time within it. When the clock is put
-// forward, the times that it leaves out do not happen, and a window that lies wholly
-// among them does not hold on that day; when it is put back, a window among the times
-// that happen twice holds twice.
+// A window applies exactly while the wall clock shows a time within it. When the clock is put
+// forward, a window within the skipped times does not apply on that day; when it is put back, a
+// window within the repeated times applies twice.
 type Calendar[V any] struct {
 	zone     *time.Location
 	standard V
@@ -36,8 +33,8 @@ type Calendar[V any] struct {
 	until    time.Time       // nothing changes from then on; zero: there is always something
 }
 
-// New makes a calendar with the value that holds outside all windows. Windows of
-// different entries that overlap are an error that names both.
+// New returns a calendar; standard is the value outside all windows. If windows of different
+// entries overlap, the error names both.
 func New[V any](zone *time.Location, standard V, entries ...Entry[V]) (*Calendar[V], error) {
 	c := &Calendar[V]{zone: zone, standard: standard, entries: slices.Clone(entries)}
 	for i, e := range entries {
@@ -59,7 +56,7 @@ func New[V any](zone *time.Location, standard V, entries ...Entry[V]) (*Calendar
 	return c, nil
 }
 
-// title names an entry, with its window if that is not its name.
+// title is the name of an entry, with its window if that differs.
 func (e *Entry[V]) title() string {
 	if e.Name == e.When.text {
 		return fmt.Sprintf("%q", e.Name)
@@ -67,7 +64,7 @@ func (e *Entry[V]) title() string {
 	return fmt.Sprintf("%q (%s)", e.Name, e.When)
 }
 
-// meeting is a day on which two windows overlap: that of the week if they know no others.
+// meeting names a day on which two windows overlap: a day of the week if both are weekly.
 func meeting(a, b *Window, d day) string {
 	if a.weekly() && b.weekly() {
 		return d.weekday.String() + "s"
@@ -75,10 +72,10 @@ func meeting(a, b *Window, d day) string {
 	return d.String()
 }
 
-// Always is the calendar in which one value holds for ever.
+// Always returns a calendar with one value for ever.
 func Always[V any](value V) *Calendar[V] { return &Calendar[V]{zone: time.UTC, standard: value} }
 
-// At is what holds at an instant, and the name of the window; "" is none.
+// At returns the value at an instant and the name of the window, "" outside all windows.
 func (c *Calendar[V]) At(t time.Time) (value V, window string) {
 	i := c.index(t)
 	if i < 0 {
@@ -87,7 +84,7 @@ func (c *Calendar[V]) At(t time.Time) (value V, window string) {
 	return c.entries[i].Value, c.entries[i].Name
 }
 
-// Values are all that may hold: that outside the windows, then those in them.
+// Values returns all values: first that outside the windows, then those of the entries.
 func (c *Calendar[V]) Values() []V {
 	values := []V{c.standard}
 	for _, e := range c.entries {
@@ -96,7 +93,7 @@ func (c *Calendar[V]) Values() []V {
 	return values
 }
 
-// index is the entry that holds at an instant; -1 is none.
+// index is the index of the entry that applies at an instant, or -1.
 func (c *Calendar[V]) index(t time.Time) int {
 	local := t.In(c.zone)
 	hour, minute, _ := local.Clock()
@@ -104,12 +101,12 @@ func (c *Calendar[V]) index(t time.Time) int {
 	return slices.IndexFunc(c.entries, func(e Entry[V]) bool { return e.When.holds(today, 60*hour+minute) })
 }
 
-// foresight is how far ahead a change is looked for: dates fall on the same days of the
-// week again after at most 40 years, those of leap years included.
+// foresight is how far ahead Next searches: dates fall on the same days of the week again after
+// at most 40 years, even 29 February.
 const foresight = 40
 
-// Next is the first instant after t at which something else holds; it reports false if
-// there is none within 40 years.
+// Next returns the first instant after t at which another entry applies; ok is false without a
+// change within 40 years.
 func (c *Calendar[V]) Next(t time.Time) (change time.Time, ok bool) {
 	if len(c.entries) == 0 {
 		return time.Time{}, false
@@ -124,7 +121,7 @@ func (c *Calendar[V]) Next(t time.Time) (change time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// limit is until when a change that follows an instant has come, if there is one.
+// limit is the latest time of the next change after an instant, if there is a change.
 func (c *Calendar[V]) limit(t time.Time) time.Time {
 	weekly := true
 	for part := range c.parts() {
@@ -132,7 +129,7 @@ func (c *Calendar[V]) limit(t time.Time) time.Time {
 	}
 	switch limit := t.AddDate(foresight, 0, 0); {
 	case weekly:
-		return t.AddDate(0, 0, 15) // two weeks, if the clock leaves something out in the first
+		return t.AddDate(0, 0, 15) // two weeks, in case the clock skips a window in the first
 	case !c.until.IsZero() && c.until.Before(limit):
 		return c.until
 	default:
@@ -140,7 +137,7 @@ func (c *Calendar[V]) limit(t time.Time) time.Time {
 	}
 }
 
-// parts are those of all windows.
+// parts iterates over the parts of all windows.
 func (c *Calendar[V]) parts() iter.Seq[*part] {
 	return func(yield func(*part) bool) {
 		for i := range c.entries {
@@ -153,7 +150,7 @@ func (c *Calendar[V]) parts() iter.Seq[*part] {
 	}
 }
 
-// idle reports whether no window has any time of a day.
+// idle reports whether no window applies on a day.
 func (c *Calendar[V]) idle(today day) bool {
 	yesterday := today.plus(-1)
 	for part := range c.parts() {
@@ -164,8 +161,8 @@ func (c *Calendar[V]) idle(today day) bool {
 	return true
 }
 
-// step is the next instant at which a window may begin or end: an edge of one, or the
-// clock is put forward or back.
+// step is the next instant at which a window may begin or end: an edge of a window, or a change
+// of the clock.
 func (c *Calendar[V]) step(t time.Time) time.Time {
 	local := t.In(c.zone)
 	shown := sinceMidnight(local)
@@ -177,14 +174,14 @@ func (c *Calendar[V]) step(t time.Time) time.Time {
 		i = len(c.edges) - 1 // midnight
 	}
 	next := local.Add(c.edges[i] - shown)
-	// Far ahead, where only a zone's rule tells, the end may be given as one that is over.
+	// Far ahead, where only the rule of a zone applies, the end may be reported in the past.
 	if _, end := local.ZoneBounds(); end.After(t) && end.Before(next) {
 		return end
 	}
 	return next
 }
 
-// sinceMidnight is what a clock shows.
+// sinceMidnight is the time of day of the wall clock.
 func sinceMidnight(t time.Time) time.Duration {
 	hour, minute, second := t.Clock()
 	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second +
@@ -205,7 +202,7 @@ func (c *Calendar[V]) findEdges() []time.Duration {
 	return slices.Compact(list)
 }
 
-// end is when the last window is over for good, if each has dates with years.
+// end is when the last window ends for ever, if all windows have dates with years.
 func (c *Calendar[V]) end() time.Time {
 	var last time.Time
 	for part := range c.parts() {

@@ -339,7 +339,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// Two windows whose dates have to be compared for all of 400 years.
+// Two windows with dates that must be compared for all of 400 years.
 func BenchmarkNew(b *testing.B) {
 	first, second := window(b, "day 1-7"), window(b, "day 8-14")
 	for b.Loop() {

@@ -13,14 +13,14 @@ type day struct {
 	weekday time.Weekday
 }
 
-// dayOf is the date that a clock shows.
+// dayOf is the date of the wall clock.
 func dayOf(t time.Time) day {
 	d := day{weekday: t.Weekday()}
 	d.year, d.month, d.day = t.Date()
 	return d
 }
 
-// plus is the date so many days later.
+// plus is the date that many days later.
 func (d day) plus(days int) day {
 	return dayOf(time.Date(d.year, d.month, d.day+days, 0, 0, 0, 0, time.UTC))
 }
@@ -36,8 +36,8 @@ func (d day) inYear() int { return 32*int(d.month) + d.day }
 // ever orders all dates.
 func (d day) ever() int { return 512*d.year + d.inYear() }
 
-// interval is a range of dates, the last included. If they have no year, it is that of
-// every year, and may lie across New Year.
+// interval is a range of dates, including the last. Without years it applies to every year, and
+// may include New Year.
 type interval struct{ from, to day }
 
 func (i interval) has(d day) bool {
@@ -51,7 +51,7 @@ func (i interval) has(d day) bool {
 	}
 }
 
-// days is a set of dates: those that all its parts have. A part that is zero has all.
+// days is a set of dates: the intersection of its fields. A zero field contains all dates.
 type days struct {
 	dates     []interval
 	months    set // 1 to 12
@@ -84,7 +84,7 @@ func (s *days) weekly() bool {
 	return len(s.dates) == 0 && s.months == 0 && s.monthdays == 0 && len(s.except) == 0
 }
 
-// last is no earlier than the last date of the set; it reports false if there is none.
+// last is an upper bound of the last date of the set; ends is false if the set is infinite.
 func (s *days) last() (d day, ends bool) {
 	for _, i := range s.dates {
 		if i.to.year == 0 {

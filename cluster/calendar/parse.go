@@ -9,22 +9,22 @@ import (
 	"vjob/cluster"
 )
 
-// longest is the longest text of a window, in bytes.
+// longest is the maximal length of the text of a window, in bytes.
 const longest = 1000
 
 const example = `such as "Mo-Fr 08:00-18:00", "18:00-08:00", "12-24..01-02" or "day 1-7 Mo"`
 
-// Parse reads a window: conditions that must all hold, in any order, each a list with
-// commas and each at most once. A semicolon stands between alternatives.
+// Parse parses a window: conditions that must all hold, in any order, each a comma-separated
+// list and each at most once. Semicolons separate alternatives.
 //
 //	Mo-Fr              days of the week, Mo to Su
-//	08:00-18:00        times of day; 18:00-08:00 ends on the next day; none: the whole day
-//	2026-12-24         a date; 2026-12-24..2027-01-02 with all between
+//	08:00-18:00        times of day; 18:00-08:00 ends on the next day; default: the whole day
+//	2026-12-24         a date; 2026-12-24..2027-01-02 a range of dates
 //	12-24..01-02       the same in every year
 //	Jun-Aug            months, Jan to Dec
 //	day 1-7,15         days of the month
 //	hour 8-17          hours of the day: 8-17 is 08:00-18:00; hour 0-23/2 is every other one
-//	except 12-24..01-02, Sa   not what begins on such days
+//	except 12-24..01-02, Sa   excludes what begins on these days
 //
 // Sets may have steps (1-31/2) and ranges of names may go past the end (Fr-Mo). The
 // error matches cluster.ErrInvalid and names the part that is wrong.
@@ -49,7 +49,7 @@ func Parse(text string) (Window, error) {
 
 func bad(text, want string) error { return cluster.BadField("window", text, want) }
 
-// reader takes the words of one alternative one after another.
+// reader reads the words of one alternative in order.
 type reader struct{ words []string }
 
 func (r *reader) next() string {
@@ -81,7 +81,7 @@ func (r *reader) part() (p part, err error) {
 	return p, err
 }
 
-// except reads what follows it: sets of days, with commas between them.
+// except reads the comma-separated sets of days after "except".
 func (r *reader) except(d *days) error {
 	if len(r.words) == 0 {
 		return bad("except", `days after it, such as "except 12-24..01-02"`)
@@ -150,7 +150,7 @@ func date(text string) (d day, ok bool) {
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return dayOf(t), firstYear <= t.Year() && t.Year() <= lastYear
 	}
-	// A leap year has every date that there is.
+	// A leap year has every date.
 	t, err := time.Parse(time.DateOnly, "2000-"+text)
 	d = dayOf(t)
 	d.year = 0
@@ -201,8 +201,7 @@ func (p *part) hours(text string) error {
 	return nil
 }
 
-// scale is the numbers of a set, with their names if they have some. Ranges of names
-// may go past the end.
+// scale is the valid numbers of a set, with their names if any. Ranges of names may wrap around.
 type scale struct {
 	low, high int
 	words     []string // of low, low+1, …

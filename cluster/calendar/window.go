@@ -7,7 +7,7 @@ import (
 
 const perDay = 24 * 60 // minutes
 
-// Window is a set of times on the clock on the wall, as [Parse] reads it.
+// Window is a set of times of the wall clock, see [Parse].
 type Window struct {
 	text  string
 	parts []part
@@ -19,14 +19,13 @@ type part struct {
 	spans []span
 }
 
-// span is from a minute of the day to another, which is not included and may lie on the
-// next day: 22:00-06:00 is from 1320 to 1800.
+// span is a range of minutes of the day. Its end is excluded and may be on the next day:
+// 22:00-06:00 is from 1320 to 1800.
 type span struct{ from, to int }
 
 func (s span) meets(o span) bool { return s.from < o.to && o.from < s.to }
 
-// joined makes one of spans that touch each other, so that there are no more edges than
-// there are changes.
+// joined merges adjacent spans, so that each edge is a change.
 func joined(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var list []span
@@ -52,8 +51,8 @@ func (w *Window) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// holds reports whether the window has a minute of a day. What lies over midnight
-// belongs to the day on which it begins.
+// holds reports whether the window contains a minute of a day. A span across midnight belongs to
+// the day on which it begins.
 func (w *Window) holds(today day, minute int) bool {
 	for i := range w.parts {
 		p := &w.parts[i]
@@ -71,14 +70,14 @@ func has(spans []span, minute int) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= minute && minute < s.to })
 }
 
-// The Gregorian calendar, the days of the week included, repeats itself after 400 years.
-// No date of a window lies outside of these.
+// The Gregorian calendar with its days of the week repeats itself after 400 years. All dates of
+// windows are within these.
 const (
 	firstYear = 2000
 	lastYear  = 2399
 )
 
-// weekly reports whether the window knows days of the week at most.
+// weekly reports whether the window depends only on days of the week.
 func (w *Window) weekly() bool {
 	return !slices.ContainsFunc(w.parts, func(p part) bool { return !p.days.weekly() })
 }
@@ -119,7 +118,7 @@ func (p *part) overlaps(o *part) (first day, both bool) {
 	return day{}, false
 }
 
-// meet reports whether times of p meet those of o on a day that begins so many minutes
+// meet reports whether times of p overlap those of o on a day that begins that many minutes
 // later.
 func (p *part) meet(o *part, later int) bool {
 	return slices.ContainsFunc(p.spans, func(s span) bool {

@@ -8,7 +8,7 @@ import (
 	"vjob/db/internal/check"
 )
 
-// charge adds to what accounts were charged in an hour. The list is made anew: readers
+// charge adds to what accounts were charged in an hour. The list is copied: readers
 // and clones hold the old one.
 func (s *Store) charge(list []journal.Charge, u *undo) {
 	if len(list) == 0 {

@@ -95,7 +95,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 		r := &step.Gangs[i]
 		at, ok := s.at(r.VJob)
 		if !ok {
-			return check.Unknown("gang of vjob", r.VJob)
+			return check.NotFound("gang of vjob", r.VJob)
 		}
 		if err := check.Gang(r, s.vjobs[at].Size); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s *Store) step(step *journal.Step, u *undo) error {
 	for _, use := range step.Usage {
 		at, ok := s.at(use.VJob)
 		if !ok {
-			return check.Unknown("account of vjob", use.VJob)
+			return check.NotFound("account of vjob", use.VJob)
 		}
 		sum := &s.vjobs[at].Account
 		keep(u, sum)
@@ -152,11 +152,11 @@ func (s *Store) stepVJobs(step *journal.Step, u *undo) error {
 func (s *Store) change(c *journal.VJobChange, u *undo) error {
 	at, ok := s.at(c.ID)
 	if !ok {
-		return check.Unknown("vjob", c.ID)
+		return check.NotFound("vjob", c.ID)
 	}
 	row := &s.vjobs[at]
 	old := row.VJob
-	if err := check.Change(check.Standing{State: old.State, Held: old.Held, Version: old.Version}, *c); err != nil {
+	if err := check.Change(check.Current{State: old.State, Held: old.Held, Version: old.Version}, *c); err != nil {
 		return err
 	}
 	keep(u, row)
@@ -166,7 +166,7 @@ func (s *Store) change(c *journal.VJobChange, u *undo) error {
 	next := *old // a copy: readers and clones hold the old one
 	next.State, next.Held, next.Hold, next.Cause, next.Outcome, next.Version = c.State, c.Held, c.Hold, c.Cause, c.Outcome, c.Version
 	row.VJob = &next
-	if row.Started.IsZero() { // the first time that is told counts
+	if row.Started.IsZero() { // the first start counts
 		row.Started = utc(c.Started)
 	}
 	if row.Ended.IsZero() {
@@ -181,7 +181,7 @@ func (s *Store) stepPlans(step *journal.Step, u *undo) error {
 	}
 	for _, p := range step.Plans {
 		if _, ok := s.planAt[p.ID]; ok {
-			return check.Taken("plan", p.ID)
+			return check.Duplicate("plan", p.ID)
 		}
 		s.planAt[p.ID] = len(s.plans)
 		s.plans = append(s.plans, newPlan(p))
@@ -210,7 +210,7 @@ func (s *Store) stepPlans(step *journal.Step, u *undo) error {
 	}
 	for _, c := range step.Skews {
 		if c.Plan == 0 {
-			continue // of no plan: kept by nobody who could be asked for it
+			continue // a skew of no plan could not be shown anywhere
 		}
 		p, err := s.plan(c.Plan, u)
 		if err != nil {
@@ -225,7 +225,7 @@ func (s *Store) stepPlans(step *journal.Step, u *undo) error {
 func (s *Store) plan(id journal.PlanID, u *undo) (*journal.PlanDetail, error) {
 	at, ok := s.planAt[id]
 	if !ok {
-		return nil, check.Unknown("plan", id)
+		return nil, check.NotFound("plan", id)
 	}
 	keep(u, &s.plans[at])
 	return &s.plans[at], nil
@@ -266,10 +266,10 @@ func (s *Store) stepCalls(step *journal.Step, u *undo) error {
 			return err
 		}
 		if _, ok := s.callAt[i.Call.Op]; ok {
-			return check.Taken("intent", i.Call.Op)
+			return check.Duplicate("intent", i.Call.Op)
 		}
 		if _, ok := s.planAt[i.Plan]; i.Plan != 0 && !ok {
-			return fmt.Errorf("intent %d: %w", i.Call.Op, check.Unknown("plan", i.Plan))
+			return fmt.Errorf("intent %d: %w", i.Call.Op, check.NotFound("plan", i.Plan))
 		}
 		i.At, i.Call.Machine = utc(i.At), nil
 		s.callAt[i.Call.Op] = len(s.calls)
@@ -280,9 +280,9 @@ func (s *Store) stepCalls(step *journal.Step, u *undo) error {
 		at, ok := s.callAt[r.Op]
 		switch {
 		case !ok:
-			return check.Unknown("intent", r.Op)
+			return check.NotFound("intent", r.Op)
 		case s.calls[at].Result != nil:
-			return check.Answered(r.Op)
+			return check.DuplicateResult(r.Op)
 		}
 		call := &s.calls[at]
 		u.replaced = append(u.replaced, func() { call.Result = nil })

@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// stepEnergy takes in new budgets and prices, and adds to what nodes have drawn.
+// stepEnergy stores new budgets and prices, and adds to what nodes have drawn.
 func (s *Store) stepEnergy(step *journal.Step, u *undo) {
 	if step.Budgets != nil {
 		keep(u, &s.budgets)

@@ -10,14 +10,14 @@ import (
 	"vjob/db/internal/check"
 )
 
-// vjobHour is one with what the store adds to it.
+// vjobHour is a journal.VJobHour with what the store adds to it.
 type vjobHour struct {
 	journal.VJobHour
 	waited time.Duration
 }
 
-// stepHours adds to what was drawn in hours. The lists are made anew: readers and clones
-// hold the old ones.
+// stepHours adds to the energy drawn in hours. The lists are copied: readers and clones hold
+// the old ones.
 func (s *Store) stepHours(step *journal.Step, u *undo) {
 	if len(step.NodeHours)+len(step.VJobHours) == 0 {
 		return
@@ -56,7 +56,7 @@ func compareVJobs(a, b vjobHour) int {
 	return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.VJob, b.VJob))
 }
 
-// waited is how long a vjob that might wait for a lower price has.
+// waited is how long a vjob that might wait for a lower price has waited.
 func (s *Store) waited(h *journal.VJobHour) time.Duration {
 	at, ok := s.at(h.VJob)
 	if !h.Shifted || !ok || s.vjobs[at].Started.IsZero() {
@@ -112,7 +112,7 @@ func energyName(h *vjobHour, by journal.EnergyBy) string {
 	}
 }
 
-// Hours is how many hours are kept, of nodes and vjobs.
+// Hours is how many hours are stored, of nodes and vjobs.
 func (s *Store) Hours() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Store) pruneVJobHours(before time.Time) (n int) {
 	return n
 }
 
-// older takes what lies before an instant from the front of a list, one batch of it.
+// older returns one batch from the front of a list: what lies before an instant.
 func older[T any](list []T, at func(T) time.Time, before time.Time) (left []T, n int) {
 	for n < min(len(list), check.PruneRows) && at(list[n]).Before(before) {
 		n++

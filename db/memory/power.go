@@ -9,7 +9,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// stepPower replaces what is known of the power of nodes.
+// stepPower replaces the power records of nodes.
 func (s *Store) stepPower(records []cycle.Record, u *undo) error {
 	if s.power == nil {
 		s.power = map[cluster.NodeID]cycle.Record{}
@@ -19,7 +19,7 @@ func (s *Store) stepPower(records []cycle.Record, u *undo) error {
 			return err
 		}
 		if _, known := s.nodes[r.Node]; !known {
-			return check.Unknown("node", r.Node)
+			return check.NotFound("node", r.Node)
 		}
 		old, known := s.power[r.Node]
 		u.replaced = append(u.replaced, func() {

@@ -13,7 +13,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/db/replay"
 	"vjob/hypervisor"
 )
 
@@ -66,8 +65,8 @@ func (s *Store) pruneBatch(ctx context.Context, h journal.Horizon) (done journal
 	return done, after
 }
 
-// front deletes from the front of a log up to its first entry that is young. What
-// is left is copied, since clones of the store share the old list.
+// front deletes from the front of a log up to its first recent entry. The rest is copied,
+// since clones of the store share the old list.
 func front[T any](log []T, before time.Time, at func(*T) time.Time, free func(*T) bool) (left []T, n int) {
 	for i := range log {
 		if !at(&log[i]).Before(before) || n == check.PruneRows {
@@ -83,7 +82,7 @@ func front[T any](log []T, before time.Time, at func(*T) time.Time, free func(*T
 }
 
 func (s *Store) pruneEvents(before time.Time) int {
-	marked := s.gaps.Events
+	marked := s.pruned.Events
 	left, n := front(s.events, before, func(e *journal.Event) time.Time { return e.At }, func(e *journal.Event) bool {
 		at, ok := s.at(e.VJob)
 		live := ok && !s.vjobs[at].State.Terminal()
@@ -92,7 +91,7 @@ func (s *Store) pruneEvents(before time.Time) int {
 		}
 		return !live
 	})
-	s.events, s.gaps.Events = left, marked
+	s.events, s.pruned.Events = left, marked
 	return n
 }
 
@@ -109,14 +108,14 @@ func (s *Store) pruneCalls(before time.Time) int {
 	return n
 }
 
-// ended is something that may go, with its number of rows.
+// ended is an item that may be deleted, with its number of rows.
 type ended struct {
 	at   time.Time
 	id   int64
 	rows int
 }
 
-// batch returns the numbers of those that go now, the earliest ends first.
+// batch returns the numbers of the items to delete now, the earliest ends first.
 func batch(list []ended) map[int64]bool {
 	slices.SortFunc(list, func(a, b ended) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
 	rows := make([]int, len(list))
@@ -130,7 +129,7 @@ func batch(list []ended) map[int64]bool {
 	return gone
 }
 
-// past reports whether an end lies before an instant; zero is no end.
+// past reports whether an end lies before an instant; the zero time is no end.
 func past(end, before time.Time) bool { return !end.IsZero() && end.Before(before) }
 
 func (s *Store) prunePlans(before time.Time) int {
@@ -186,7 +185,7 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 			vjobs, gangs = append(vjobs, *row), append(gangs, s.gangs[i])
 			continue
 		}
-		s.gaps.VJobs = max(s.gaps.VJobs, row.ID)
+		s.pruned.VJobs = max(s.pruned.VJobs, row.ID)
 		if s.closed == nil {
 			s.closed = map[string]journal.Usage{}
 		}
@@ -199,7 +198,7 @@ func (s *Store) removeVJobs(gone map[int64]bool) {
 	})
 }
 
-// Totals lists what the vjobs of each owner have used, in order of their names.
+// Totals lists the usage of each owner, in order of names.
 func (s *Store) Totals() []journal.Total {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,11 +220,11 @@ func (s *Store) Totals() []journal.Total {
 	return list
 }
 
-// Check says where the tables differ from what the event log tells.
+// Check returns how the tables differ from the event log.
 func (s *Store) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	log := replay.NewReader(s.gaps)
+	log := check.NewReplay(s.pruned)
 	for i := range s.events {
 		if err := log.Add(s.events[i]); err != nil {
 			return err

@@ -6,11 +6,11 @@ import (
 	"vjob/db/internal/check"
 )
 
-// reshape gives a vjob another of its shapes.
+// reshape replaces the VMs of a vjob by those of another of its shapes.
 func (s *Store) reshape(r *journal.Reshape, u *undo) error {
 	at, ok := s.at(r.VJob)
 	if !ok {
-		return check.Unknown("vjob", r.VJob)
+		return check.NotFound("vjob", r.VJob)
 	}
 	row := &s.vjobs[at]
 	if err := check.Reshape(r, row.State.String(), s.gangs[at].Phase.String()); err != nil {

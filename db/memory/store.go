@@ -1,9 +1,7 @@
-// Package memory is a scheduler.Store without a disk, for the deterministic
-// simulation: the same rules as package db, no goroutines, no clock, and failures
-// on demand. What it holds survives a simulated crash of the scheduler, since it
-// is the disk of that world.
-//
-// It refuses to know about files and SQL; db/storetest holds both to one contract.
+// Package memory is a scheduler.Store in memory, for deterministic simulations: the same rules
+// as package db, no goroutines, no clock, and failures on demand. Its content survives a
+// simulated crash of the scheduler: it is the disk of the simulated world. db/storetest tests
+// both stores against one contract.
 package memory
 
 import (
@@ -19,7 +17,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db/internal/check"
-	"vjob/db/replay"
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
 	"vjob/scheduler"
@@ -61,7 +58,7 @@ type Store struct {
 	callAt    map[hypervisor.OpID]int
 	seq       int64 // of the last event
 	events    []journal.Event
-	gaps      replay.Gaps                             // what was deleted
+	pruned    check.Pruned
 	closed    map[string]journal.Usage                // by the vjobs that were deleted, by owner
 	charges   []journal.Charge                        // in order
 	waits     map[cluster.VJobID][]cluster.Dependency // of the live vjobs that wait for others
@@ -84,22 +81,22 @@ type firstUse struct {
 	fingerprint [32]byte
 }
 
-// Clone copies the store as it is, so that a simulation can try several futures.
-// Records are shared: neither copy ever changes one in place.
+// Clone copies the store, so that a simulation can try several futures. Records are shared:
+// neither copy changes one in place.
 func (s *Store) Clone() *Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &Store{
 		FailNext: s.FailNext,
-		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, gaps: s.gaps,
+		epoch:    s.epoch, nextOp: s.nextOp, nextP: s.nextP, last: s.last, seq: s.seq, pruned: s.pruned,
 		vjobs: slices.Clone(s.vjobs), gangs: slices.Clone(s.gangs),
 		nodes: maps.Clone(s.nodes), keys: maps.Clone(s.keys), names: cloneLists(s.names), waits: maps.Clone(s.waits),
 		plans: slices.Clone(s.plans), planAt: maps.Clone(s.planAt),
 		calls: slices.Clone(s.calls), callAt: maps.Clone(s.callAt),
 		events: slices.Clip(s.events), // append-only: a longer log gets an array of its own
 		closed: maps.Clone(s.closed), rules: s.rules, budgets: s.budgets, prices: s.prices, drawn: s.drawn,
-		nodeHours: s.nodeHours, vjobHours: s.vjobHours, // made anew with each step
-		charges: s.charges, // made anew with each charge
+		nodeHours: s.nodeHours, vjobHours: s.vjobHours, // copied on change
+		charges: s.charges, // copied on change
 	}
 }
 
@@ -112,7 +109,7 @@ func cloneLists[K comparable, T any](lists map[K][]T) map[K][]T {
 	return c
 }
 
-// fault asks FailNext what becomes of a write.
+// fault asks FailNext whether a write fails.
 func (s *Store) fault() (before, after error) {
 	if s.FailNext == nil {
 		return nil, nil
@@ -124,7 +121,7 @@ func (s *Store) fault() (before, after error) {
 	return err, nil
 }
 
-// Load begins a new epoch and returns what the scheduler must know.
+// Load begins a new epoch and returns the state from which the scheduler starts.
 func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 	if err := ctx.Err(); err != nil {
 		return journal.Loaded{}, err
@@ -213,7 +210,7 @@ func (s *Store) submit(sub *admission.Submission) (*cluster.VJob, bool, error) {
 		if first.fingerprint != body {
 			return nil, false, check.KeyReused(sub.Key, first.vjob)
 		}
-		at, _ := s.at(first.vjob) // with a vjob its key is forgotten
+		at, _ := s.at(first.vjob) // a key is deleted with its vjob
 		return s.vjobs[at].Clone(), false, nil
 	}
 	if bearer, taken := s.bearer(sub.Owner, sub.Name); taken {
@@ -241,7 +238,7 @@ func (s *Store) submit(sub *admission.Submission) (*cluster.VJob, bool, error) {
 	return jobs[0].Clone(), true, nil
 }
 
-// roomFor refuses what is more than the owner may have at once.
+// roomFor rejects a submission that exceeds what the owner may have at once.
 func (s *Store) roomFor(sub *admission.Submission) error {
 	if sub.Allowed == (admission.Holding{}) {
 		return nil
@@ -255,8 +252,7 @@ func (s *Store) roomFor(sub *admission.Submission) error {
 	return sub.Exceeds(has)
 }
 
-// bearer is the latest live vjob of the owner that bears the name, or is of an array
-// that does.
+// bearer returns the latest live vjob of the owner with the name, or of an array with the name.
 func (s *Store) bearer(owner, name string) (id cluster.VJobID, taken bool) {
 	key := ownerKey{owner, name}
 	bearers := s.names[key]
@@ -279,7 +275,7 @@ func (s *Store) log(e journal.Event) {
 	s.events = append(s.events, e)
 }
 
-// SaveNodes takes over declared nodes as package db does.
+// SaveNodes stores declared nodes as package db does.
 func (s *Store) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -325,7 +321,7 @@ func (s *Store) sortedNodes() []cluster.Node {
 	return list
 }
 
-// utc is a time as the database would give it back.
+// utc is a time as the database returns it.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

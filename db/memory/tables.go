@@ -20,7 +20,7 @@ func (s *Store) Epoch() int64 {
 	return s.epoch
 }
 
-// VJobs lists all vjobs that are kept, ended ones too.
+// VJobs lists all stored vjobs, ended ones too.
 func (s *Store) VJobs() []journal.Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// testAllowed counts what comes and goes: submissions, arrays, other shapes, further attempts
-// and ends, also over a restart.
+// testAllowed counts what an owner has after submissions, arrays, reshapes, further attempts
+// and ends, also across a restart.
 func testAllowed(t *testing.T, w *World) {
 	try := func(what, want string, array, vms int) *cluster.VJob {
 		t.Helper()
@@ -59,7 +59,7 @@ func testAllowed(t *testing.T, w *World) {
 	w.submit(t, shaped) // three beside the one that is left
 }
 
-// testAllowedAtOnce releases many submissions at once: as many are accepted as are allowed.
+// testAllowedAtOnce submits concurrently: as many submissions are accepted as are allowed.
 func testAllowedAtOnce(t *testing.T, w *World) {
 	const clients, may = 60, 5
 	var accepted atomic.Int32

@@ -10,7 +10,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// array is a submission of n vjobs called sweep, with parameters of their own.
+// array is a submission of n vjobs called sweep, each with its own parameter.
 func array(n, vms int) admission.Submission {
 	s := Submission("sweep", vms)
 	for i := range n {
@@ -19,8 +19,8 @@ func array(n, vms int) admission.Submission {
 	return s
 }
 
-// All vjobs of an array come in one submission, with numbers that follow each other
-// and what each has of its own.
+// All vjobs of an array come in one submission, with consecutive numbers and their own names
+// and parameters.
 func testArray(t *testing.T, w *World) {
 	w.submit(t, Submission("before", 1))
 	s := array(7, 2)
@@ -52,7 +52,7 @@ func testArray(t *testing.T, w *World) {
 	}
 }
 
-// The name of an array is taken as long as one of its vjobs lives.
+// The name of an array is in use as long as one of its vjobs is live.
 func testNamesOfArrays(t *testing.T, w *World) {
 	s := array(3, 1)
 	first := w.submit(t, s)

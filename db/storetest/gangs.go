@@ -29,7 +29,7 @@ func testGang(t *testing.T, w *World) {
 	same(t, "without images", w.load(t).Gangs, []gang.Record{own})
 }
 
-// A vjob that has ended is loaded and kept for as long as images that it has left are.
+// An ended vjob is loaded and stored as long as it still has images.
 func testLeft(t *testing.T, w *World) {
 	job := w.ended(t, "failed", Start)
 	g := emptyGang(job.ID, 2)
@@ -50,14 +50,14 @@ func testBadGang(t *testing.T, w *World) {
 	job := w.submit(t, Submission("g", 2))
 	short, foreign := emptyGang(job.ID, 1), emptyGang(job.ID, 2)
 	foreign.Members[0].Image = &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: job.ID, Rank: 1}, Generation: 1, Attempt: 1}}
-	for name, g := range map[string]gang.Record{"too few members": short, "somebody else's image": foreign} {
+	for name, g := range map[string]gang.Record{"too few members": short, "another vjob's image": foreign} {
 		isError(t, name, w.Commit(t.Context(), journal.Step{Gangs: []gang.Record{g}}), cluster.ErrInvalid)
 	}
 	same(t, "gang", w.Kept(job.ID).Gang, emptyGang(job.ID, 2))
 }
 
-// fullGang has something in every field, also in those that will be added after
-// this was written: a field that a store forgets is then found here.
+// fullGang sets every field by reflection, so that the test finds a new field that a store
+// forgets.
 func fullGang(id cluster.VJobID) gang.Record {
 	g := gang.Record{Members: make([]gang.Member, 2), Kept: make([]gang.Kept, 2)}
 	n := int64(1)

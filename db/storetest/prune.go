@@ -11,15 +11,15 @@ import (
 	"vjob/hypervisor"
 )
 
-// Late is long after the start: all that has happened until then is old.
+// Late is long after the start: everything before it is old.
 var Late = Start.Add(1000 * time.Hour)
 
-// everything may go that is older than an instant.
+// everything is a horizon at one instant for all kinds of history.
 func everything(before time.Time) journal.Horizon {
 	return journal.Horizon{Events: before, Plans: before, VJobs: before}
 }
 
-// batch deletes one batch; empty is that there was none.
+// batch deletes one batch; empty reports that there was nothing to delete.
 func (w *World) batch(t *testing.T, h journal.Horizon) journal.Pruned {
 	t.Helper()
 	before := w.Counts()
@@ -33,8 +33,8 @@ func (w *World) batch(t *testing.T, h journal.Horizon) journal.Pruned {
 	return journal.Pruned{}
 }
 
-// prune deletes until nothing is left. After each batch it starts anew, as after a
-// crash, and what is left must be true.
+// prune deletes until nothing is left. After each batch it restarts, as after a crash, and
+// checks the rest.
 func (w *World) prune(t *testing.T, h journal.Horizon) (sum journal.Pruned, batches int) {
 	t.Helper()
 	for {
@@ -113,7 +113,7 @@ func testPrune(t *testing.T, w *World) {
 	w.commit(t, journal.Step{Events: []journal.Event{{At: hour(2), Kind: journal.EventNode, Node: "n1", Text: "by a clock that was set back"}}})
 	before, totals, kept := w.load(t), w.Totals(), w.Kept(young.ID)
 	sum, _ := w.prune(t, everything(hour(5)))
-	// Of the log goes all up to the first young event, but for the two of the live vjob.
+	// The log is deleted up to the first recent event, except the two events of the live vjob.
 	same(t, "pruned", sum, journal.Pruned{Events: 10, Calls: 4, Plans: 1, VJobs: 1})
 	after := w.load(t)
 	before.Epoch, after.Epoch = 0, 0
@@ -122,7 +122,7 @@ func testPrune(t *testing.T, w *World) {
 	same(t, "a vjob that is kept", w.Kept(young.ID), kept)
 	same(t, "left", w.Counts(), journal.Pruned{Events: len(w.Events(0)), Calls: 3, Plans: 4, VJobs: 5})
 
-	// What held them back ends, and they can go.
+	// What prevented it ends: they are deleted.
 	w.commit(t, journal.Step{
 		Results: []journal.Result{{Op: 4}, {Op: 5}},
 		Closed:  []journal.PlanChange{{ID: 2, State: journal.PlanDone, Ended: hour(9)}, {ID: 5, State: journal.PlanDone, Ended: hour(9)}},

@@ -9,7 +9,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// testShapes: a vjob takes another of its shapes, larger or smaller, and comes back so.
+// testShapes gives a vjob another of its shapes, larger or smaller, and reads it back.
 func testShapes(t *testing.T, w *World) {
 	s := Submission("mold", 3)
 	s.Shapes = []cluster.Shape{{VMs: s.VMs, Walltime: s.Walltime}}
@@ -37,7 +37,7 @@ func testShapes(t *testing.T, w *World) {
 	}
 
 	again := journal.Reshape{VJob: job.ID, Shape: 1, Walltime: time.Minute, Reserved: []cluster.Resources{{CPU: 500, Memory: 512}}}
-	isError(t, "a vjob that nobody knows", w.Commit(t.Context(), journal.Step{Reshape: []journal.Reshape{{VJob: 99, Reserved: again.Reserved}}}), cluster.ErrNotFound)
+	isError(t, "an unknown vjob", w.Commit(t.Context(), journal.Step{Reshape: []journal.Reshape{{VJob: 99, Reserved: again.Reserved}}}), cluster.ErrNotFound)
 	rec := emptyGang(job.ID, 5)
 	rec.Phase, rec.Incarnation = gang.Creating, 1
 	w.become(t, job, cluster.Booting)

@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
-	"vjob/db/replay"
+	"vjob/db/internal/check"
 	"vjob/hypervisor"
 )
 
@@ -69,7 +69,7 @@ func testTerminal(t *testing.T, w *World) {
 	same(t, "ended", kept.Ended, end)
 }
 
-// intent is a call that waits for its result.
+// intent is a call without a result.
 func intent(op hypervisor.OpID, plan journal.PlanID, epoch int64) journal.Intent {
 	vm := cluster.VMID{VJob: 7, Rank: 2}
 	return journal.Intent{
@@ -173,7 +173,7 @@ func testUsage(t *testing.T, w *World) {
 	w.commit(t, journal.Step{Usage: []journal.Usage{u, u}})
 	w.reopen()
 	err := w.Commit(t.Context(), journal.Step{Usage: []journal.Usage{u, {VJob: 99}}})
-	isError(t, "the second of two is of nobody", err, cluster.ErrNotFound)
+	isError(t, "the second of two is of an unknown vjob", err, cluster.ErrNotFound)
 	w.commit(t, journal.Step{Usage: []journal.Usage{u}})
 	same(t, "sum", w.Kept(job.ID).Account, u.Plus(u).Plus(u))
 	l := w.load(t)
@@ -278,7 +278,7 @@ func testReplay(t *testing.T, w *World) {
 	w.reopen()
 	w.become(t, b, cluster.Booting)
 	w.become(t, a, cluster.Resuming)
-	states, err := replay.States(w.Events(0))
+	states, err := check.States(w.Events(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package storetest is the contract of scheduler.Store as tests. Every
-// implementation runs it: package db on files, package db/memory for simulations.
+// Package storetest is the contract of scheduler.Store as tests. Both stores run it: package
+// db on files and package db/memory for simulations.
 package storetest
 
 import (
@@ -18,26 +18,26 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Store is what the contract speaks of.
+// Store is what the contract tests.
 type Store interface {
 	scheduler.Store
 	SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error)
 }
 
-// World is a store under test with means to look into it and to restart it.
+// World is a store under test, with functions to inspect and restart it.
 type World struct {
 	Store
-	Reopen func() Store // ends the store and opens what it kept
+	Reopen func() Store // closes the store and opens it again
 	Events func(after int64) []journal.Event
 	Kept   func(id cluster.VJobID) journal.Kept
 	Plan   func(id journal.PlanID) journal.PlanDetail
-	Counts func() journal.Pruned // how many of each are kept
+	Counts func() journal.Pruned // how many of each are stored
 	Totals func() []journal.Total
 	Energy func(f journal.EnergyFilter) []journal.EnergyRow
 	Check  func() error // compares the log with the tables
 }
 
-// Run runs the contract; open makes an empty store.
+// Run runs the contract; open returns an empty store.
 func Run(t *testing.T, open func(t *testing.T) *World) {
 	t.Helper()
 	cases := []struct {
@@ -53,10 +53,10 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"what one owner may have at once", testAllowed},
 		{"simultaneous submissions do not exceed it together", testAllowedAtOnce},
 		{"another walltime", testWalltimes},
-		{"who waits for whom", testDependencies},
+		{"dependencies", testDependencies},
 		{"dependencies on what is not there", testBadDependencies},
 		{"what became of those that are waited for", testPast},
-		{"who is waited for is kept", testPruneAwaited},
+		{"prune keeps dependencies of live vjobs", testPruneAwaited},
 		{"another attempt", testAttempts},
 		{"another attempt that is taken back", testAttemptUndone},
 		{"another shape", testShapes},
@@ -111,8 +111,7 @@ func Submission(name string, n int) admission.Submission {
 	return s
 }
 
-// same fails the test when got differs from want; lists that are empty and absent
-// are the same.
+// same fails the test if got differs from want. Empty and nil lists are the same.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -154,7 +153,7 @@ func (w *World) commit(t *testing.T, step journal.Step) {
 
 func (w *World) reopen() { w.Store = w.Reopen() }
 
-// become moves a vjob to a state as the loop does: change and event in one step.
+// become moves a vjob to a state as the loop does, with the change and its event in one step.
 func (w *World) become(t *testing.T, job *cluster.VJob, next cluster.State) {
 	t.Helper()
 	if err := job.Become(next, cluster.Because("test")); err != nil {
@@ -163,12 +162,12 @@ func (w *World) become(t *testing.T, job *cluster.VJob, next cluster.State) {
 	w.commit(t, journal.Step{VJobs: []journal.VJobChange{Change(job)}, Events: []journal.Event{StateEvent(job)}})
 }
 
-// Change is the present state of a vjob as a change.
+// Change is a change to the current state of a vjob.
 func Change(job *cluster.VJob) journal.VJobChange {
 	return journal.VJobChange{ID: job.ID, State: job.State, Held: job.Held, Cause: job.Cause, Version: job.Version}
 }
 
-// StateEvent tells the present state of a vjob.
+// StateEvent is the event of the current state of a vjob.
 func StateEvent(job *cluster.VJob) journal.Event {
 	return journal.Event{At: Start, Kind: journal.EventState, VJob: job.ID, State: job.State.String(), Text: "state", Cause: job.Cause}
 }

@@ -16,7 +16,7 @@ func testWalltimes(t *testing.T, w *World) {
 	}
 	w.commit(t, set(job.ID, 90*time.Minute))
 	w.become(t, job, cluster.Booting) // which leaves it
-	isError(t, "of nobody", w.Commit(t.Context(), set(99, time.Hour)), cluster.ErrNotFound)
+	isError(t, "of an unknown vjob", w.Commit(t.Context(), set(99, time.Hour)), cluster.ErrNotFound)
 	step := set(job.ID, time.Second)
 	step.Usage = []journal.Usage{{VJob: 99}}
 	isError(t, "in a step that is refused", w.Commit(t.Context(), step), cluster.ErrNotFound)

@@ -11,10 +11,10 @@ import (
 )
 
 var attachCases = []caseOf{
-	{name: "a line goes both ways", row: "lines", needs: attached, run: attachEcho},
-	{name: "who comes later takes the line over", row: "lines", needs: attached, run: attachTwice},
-	{name: "a line ends with its guest", row: "lines", needs: attached, run: attachEnds},
-	{name: "no line without a guest", row: "lines", needs: attached, run: attachNothing},
+	{name: "a console goes both ways", row: "consoles", needs: attached, run: attachEcho},
+	{name: "a later console takes over", row: "consoles", needs: attached, run: attachTwice},
+	{name: "a console ends with its guest", row: "consoles", needs: attached, run: attachEnds},
+	{name: "no console without a guest", row: "consoles", needs: attached, run: attachNothing},
 }
 
 func attached(h *Harness) bool {
@@ -22,7 +22,7 @@ func attached(h *Harness) bool {
 	return ok && h.Line != nil
 }
 
-// attach opens the line of rank 0 on the first node.
+// attach opens the console of rank 0 on the first node.
 func (b *bench) attach() (io.ReadWriteCloser, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
 	defer cancel()
@@ -39,7 +39,7 @@ func (b *bench) mustAttach() io.ReadWriteCloser {
 	return line
 }
 
-// attachEcho: what the harness types is answered, and closing leaves the guest alone.
+// attachEcho checks that the guest answers, and that closing does not affect it.
 func attachEcho(b *bench) {
 	b.boot(0, 0)
 	count := b.counter(0)
@@ -50,7 +50,7 @@ func attachEcho(b *bench) {
 	if err := line.Close(); err != nil {
 		b.Error(err)
 	}
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func attachTwice(b *bench) {
@@ -60,19 +60,19 @@ func attachTwice(b *bench) {
 	if err := b.h.Line(second); err != nil {
 		b.Error(err)
 	}
-	b.over(first)
+	b.readToEnd(first)
 }
 
-// attachEnds: a destroyed guest, as one that is saved or moved, has no line any more.
+// attachEnds checks that the console of a destroyed guest ends, as of a saved or migrated one.
 func attachEnds(b *bench) {
 	b.boot(0, 0)
 	line := b.mustAttach()
 	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
-	b.over(line)
+	b.readToEnd(line)
 }
 
-// over reads a line to its end, within the patience of the harness.
-func (b *bench) over(line io.ReadWriteCloser) {
+// readToEnd checks that reading a console ends, within the patience of the harness.
+func (b *bench) readToEnd(line io.ReadWriteCloser) {
 	b.Helper()
 	ended := make(chan error, 1)
 	go func() {
@@ -82,16 +82,16 @@ func (b *bench) over(line io.ReadWriteCloser) {
 	select {
 	case err := <-ended:
 		if err != nil {
-			b.Errorf("a line that is over: %v", err)
+			b.Errorf("the end of a console: %v", err)
 		}
 	case <-time.After(b.h.Patience):
-		b.Error("the line goes on")
+		b.Error("the console does not end")
 	}
 }
 
 func attachNothing(b *bench) {
 	if _, err := b.attach(); !errors.Is(err, hypervisor.ErrNoSuchVM) {
-		b.Errorf("a VM that is nowhere: %v", err)
+		b.Errorf("a VM without a copy: %v", err)
 	}
 	b.boot(0, 0)
 	a := b.h.Driver.(hypervisor.Attacher)
@@ -99,6 +99,6 @@ func attachNothing(b *bench) {
 		b.Errorf("a VM on another node: %v", err)
 	}
 	if _, err := a.Attach(context.Background(), b.vm(0), "nowhere"); !errors.Is(err, cluster.ErrNotFound) && !errors.Is(err, hypervisor.ErrNoSuchVM) {
-		b.Errorf("a VM on no node: %v", err)
+		b.Errorf("a VM on an unknown node: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// bench is one case under way.
+// bench is one running case.
 type bench struct {
 	*testing.T
 	h   *Harness
@@ -37,7 +37,7 @@ func (b *bench) image(rank int) hypervisor.ImageID {
 	return hypervisor.ImageID{VM: b.vm(rank), Generation: 1, Attempt: 1}
 }
 
-// call is a call about a member on a node.
+// call is a call for a member on a node.
 func (b *bench) call(v hypervisor.Verb, rank int, node cluster.NodeID) hypervisor.Call {
 	return hypervisor.Call{
 		Op: hypervisor.OpID(ops.Add(1)), Verb: v, VM: b.vm(rank), Node: node, Image: b.image(rank), Attempt: 1,
@@ -51,14 +51,14 @@ func (b *bench) do(c hypervisor.Call) (hypervisor.Receipt, error) {
 	return b.h.Driver.Do(ctx, c)
 }
 
-// must carries out a call that has to end well. One that is refused is made once more while
-// the harness has whims left: what cannot be done is refused twice.
+// must carries out a call that must succeed. A refused call is repeated once while the harness
+// has whims left: a real refusal is refused again.
 func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
 	b.Helper()
 	r, err := b.do(c)
 	if errors.Is(err, hypervisor.ErrRefused) && b.h.Whims > 0 {
 		b.h.Whims--
-		b.Logf("MADE ONCE MORE: %s %s on %s: %v", c.Verb, c.VM, c.Node, err)
+		b.Logf("REPEATED: %s %s on %s: %v", c.Verb, c.VM, c.Node, err)
 		c.Op = hypervisor.OpID(ops.Add(1))
 		r, err = b.do(c)
 	}
@@ -68,12 +68,12 @@ func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
 	return r
 }
 
-// fails carries out a call that has to fail, in one of the given ways if any.
+// fails carries out a call that must fail, with one of the given errors if any.
 func (b *bench) fails(c hypervisor.Call, ways ...error) {
 	b.Helper()
 	_, err := b.do(c)
 	if err == nil {
-		b.Fatalf("%s %s on %s ended well", c.Verb, c.VM, c.Node)
+		b.Fatalf("%s %s on %s succeeded", c.Verb, c.VM, c.Node)
 	}
 	b.failed(c, err, ways...)
 }
@@ -87,7 +87,7 @@ func (b *bench) failed(c hypervisor.Call, err error, ways ...error) {
 	}
 }
 
-// async carries out a call while the case goes on.
+// async carries out a call in the background.
 func (b *bench) async(c hypervisor.Call) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
@@ -97,7 +97,7 @@ func (b *bench) async(c hypervisor.Call) <-chan error {
 	return ended
 }
 
-// look looks at a node that has to answer, perhaps after a while.
+// look looks at a node that must answer, perhaps after a while.
 func (b *bench) look(node cluster.NodeID) hypervisor.View {
 	b.Helper()
 	var v hypervisor.View
@@ -111,7 +111,7 @@ func (b *bench) look(node cluster.NodeID) hypervisor.View {
 	return v
 }
 
-// store looks at the image store, which has to answer.
+// store looks at the image store, which must answer.
 func (b *bench) store() hypervisor.Store {
 	b.Helper()
 	var s hypervisor.Store
@@ -125,7 +125,7 @@ func (b *bench) store() hypervisor.Store {
 	return s
 }
 
-// until polls until something is so; what it saw last is shown when it never is.
+// until polls until a condition holds. If it never does, the message shows what was seen last.
 func (b *bench) until(what string, so func() (seen string, done bool)) {
 	b.Helper()
 	for deadline := time.Now().Add(b.h.Patience); ; time.Sleep(b.h.Poll) {
@@ -139,8 +139,8 @@ func (b *bench) until(what string, so func() (seen string, done bool)) {
 	}
 }
 
-// where tells the copies of a member on all nodes that answer.
-func (b *bench) where(rank int) (text string, whole bool) {
+// copies describes the copies of a member on all nodes; whole is false if a node did not answer.
+func (b *bench) copies(rank int) (text string, whole bool) {
 	var list []string
 	whole = true
 	for _, node := range b.h.Nodes {
@@ -162,39 +162,39 @@ func (b *bench) where(rank int) (text string, whole bool) {
 	return strings.Join(list, " "), whole
 }
 
-// at is the form in which where tells a copy.
+// at describes a copy as copies does.
 func (b *bench) at(i int, s hypervisor.CopyState) string {
 	return fmt.Sprintf("%s:%s", b.node(i), s)
 }
 
-// becomes waits until the copies of a member are the given ones.
+// becomes waits until the copies of a member are one of the given.
 func (b *bench) becomes(rank int, want ...string) string {
 	b.Helper()
 	var text string
 	b.until(fmt.Sprintf("VM %s is %v", b.vm(rank), want), func() (string, bool) {
-		text, _ = b.where(rank)
+		text, _ = b.copies(rank)
 		return text, slices.Contains(want, text)
 	})
 	return text
 }
 
-// stays watches for a moment that the copies of rank 0 are the given ones.
+// stays checks for a moment that the copies of rank 0 are the given ones.
 func (b *bench) stays(want string) {
 	b.Helper()
 	for end := time.Now().Add(b.h.Moment); time.Now().Before(end); time.Sleep(b.h.Poll) {
-		if text, whole := b.where(0); whole && text != want {
+		if text, whole := b.copies(0); whole && text != want {
 			b.Fatalf("VM %s is %q, want %q", b.vm(0), text, want)
 		}
 	}
 }
 
-// settled waits until no job is under way on rank 0 and tells its copies.
-func (b *bench) settled() string {
+// withoutJobs waits until the copies of rank 0 have no job, and describes them.
+func (b *bench) withoutJobs() string {
 	b.Helper()
 	var text string
 	b.until("jobs end", func() (string, bool) {
 		var whole bool
-		text, whole = b.where(0)
+		text, whole = b.copies(0)
 		return text, whole && !strings.Contains(text, "/")
 	})
 	return text
@@ -215,7 +215,7 @@ func (b *bench) booting(rank, node int, lives time.Duration) hypervisor.Call {
 	return c
 }
 
-// counter reads a member's count; -1 when it has none.
+// counter reads a member's count, or -1 without one.
 func (b *bench) counter(rank int) int64 {
 	b.Helper()
 	if b.h.Counter == nil {
@@ -254,9 +254,9 @@ func (b *bench) counts(rank int) int64 {
 	return now
 }
 
-// goesOn checks that a member counts on from a count, in the same guest: a guest
-// that was booted anew would have begun from nothing.
-func (b *bench) goesOn(rank int, from int64) {
+// continues checks that a member continues from a count, in the same guest: a guest that was
+// booted again would have begun from 0.
+func (b *bench) continues(rank int, from int64) {
 	b.Helper()
 	if b.h.Counter == nil {
 		return
@@ -302,21 +302,21 @@ func (b *bench) seal(rank, node int) string {
 	return r.Checksum
 }
 
-// restoring is a call that restores a member's image.
+// restoring is a call that restores the image of a member.
 func (b *bench) restoring(rank, node int, sum string, attempt int) hypervisor.Call {
 	c := b.call(hypervisor.Restore, rank, b.node(node))
 	c.Checksum, c.Attempt = sum, attempt
 	return c
 }
 
-// migrating is a call that moves rank 0.
+// migrating is a call that migrates rank 0.
 func (b *bench) migrating(from, to int) hypervisor.Call {
 	c := b.call(hypervisor.Migrate, 0, b.node(from))
 	c.To = b.node(to)
 	return c
 }
 
-// hook breaks something, and has to succeed.
+// hook checks that a hook succeeded.
 func (b *bench) hook(what string, err error) {
 	b.Helper()
 	if err != nil {
@@ -324,7 +324,7 @@ func (b *bench) hook(what string, err error) {
 	}
 }
 
-// sweep removes what a case left behind.
+// sweep removes the copies and images of a case.
 func (b *bench) sweep() {
 	for _, node := range b.h.Nodes {
 		for _, c := range b.look(node).Copies {

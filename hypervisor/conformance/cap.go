@@ -8,12 +8,12 @@ import (
 )
 
 var capCases = []caseOf{
-	{name: "cap a guest that runs", row: "shares", needs: capped, run: capRunning},
+	{name: "cap a running guest", row: "shares", needs: capped, run: capRunning},
 	{name: "cap a paused guest", row: "shares", needs: capped, run: capPaused},
 	{name: "boot under a cap", row: "shares", needs: capped, run: capBooted},
 	{name: "restore under another cap", row: "shares", needs: capped, run: capRestored},
 	{name: "a cap moves with its guest", row: "shares", needs: capped, run: capMigrated},
-	{name: "cap a guest that is not there", row: "shares", needs: capped, run: func(b *bench) {
+	{name: "cap without a copy", row: "shares", needs: capped, run: func(b *bench) {
 		b.fails(b.capping(cluster.CPU/2), hypervisor.ErrNoSuchVM)
 	}},
 }
@@ -27,8 +27,8 @@ func (b *bench) capping(most cluster.MilliCPU) hypervisor.Call {
 	return c
 }
 
-// shows waits until a look shows the cap of rank 0 on a node.
-func (b *bench) shows(node int, most cluster.MilliCPU) {
+// capIs waits until a look shows that cap of rank 0 on a node.
+func (b *bench) capIs(node int, most cluster.MilliCPU) {
 	b.Helper()
 	b.until(fmt.Sprintf("VM %s is capped at %s CPU", b.vm(0), most), func() (string, bool) {
 		v := b.look(b.node(node))
@@ -37,27 +37,27 @@ func (b *bench) shows(node int, most cluster.MilliCPU) {
 	})
 }
 
-// capRunning: a cap holds at once, may be given again, be changed and be lifted; the
-// guest goes on all the time.
+// capRunning: a cap applies at once and may be repeated, changed and lifted; the guest continues
+// all the time.
 func capRunning(b *bench) {
 	b.boot(0, 0)
 	count := b.counter(0)
-	b.shows(0, 0)
+	b.capIs(0, 0)
 	for _, most := range []cluster.MilliCPU{500, 500, 250, 1000, 0, 0} {
 		b.must(b.capping(most))
-		b.shows(0, most)
+		b.capIs(0, most)
 	}
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func capPaused(b *bench) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	b.must(b.capping(500))
-	b.shows(0, 500)
+	b.capIs(0, 500)
 	b.unpause(0, 0)
-	b.shows(0, 500)
-	b.goesOn(0, count)
+	b.capIs(0, 500)
+	b.continues(0, count)
 }
 
 func capBooted(b *bench) {
@@ -65,11 +65,11 @@ func capBooted(b *bench) {
 	c.Cap = 750
 	b.must(c)
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
-	b.shows(0, 750)
+	b.capIs(0, 750)
 }
 
-// capRestored: the cap of a restore counts before the guest goes on, whatever the one
-// was with which it was saved.
+// capRestored: the cap of the restore applies before the guest continues, whatever its cap was
+// when it was saved.
 func capRestored(b *bench) {
 	b.boot(0, 0)
 	b.must(b.capping(500))
@@ -79,7 +79,7 @@ func capRestored(b *bench) {
 	restore := b.restoring(0, 0, sum, 1)
 	restore.Cap = 250
 	b.must(restore)
-	b.shows(0, 250)
+	b.capIs(0, 250)
 }
 
 func capMigrated(b *bench) {
@@ -88,5 +88,5 @@ func capMigrated(b *bench) {
 	b.pause(0, 0)
 	b.must(b.migrating(0, 1))
 	b.becomes(0, b.at(1, hypervisor.CopyPaused))
-	b.shows(1, 500)
+	b.capIs(1, 500)
 }

@@ -1,15 +1,11 @@
-// Package conformance is the suite that every hypervisor driver passes, the
-// simulated one and the one for real hosts: what each verb does, what it leaves
-// behind when it fails, is repeated or comes late, and what a look shows then.
+// Package conformance is the test suite that every hypervisor driver passes: what each verb does,
+// its effects when it fails, is repeated or late, and what looks show then. A [Harness] says how
+// to create guests and how to inject failures.
 //
-// Each case quotes the measurement that it executes: rows M0-M14 (migration), E1-
-// E5b, 6a-6f, 7h (save and restore), 16-18 (order, locks) of the reliability
-// study, and "lab §4" to "lab §6" of the experiments with real hosts. Where the
-// measurements allow several outcomes, so do the cases: they demand what a
-// scheduler must be able to rely on, and log what they saw.
-//
-// It refuses to know how a driver works: a [Harness] tells how to make guests and
-// how to break things.
+// Each case cites the measurement that it reproduces: rows M0-M14 (migration), E1-E5b, 6a-6f, 7h
+// (save and restore), 16-18 (order, locks) of the reliability study, and "lab §4" to "lab §6" of
+// the experiments with real hosts. Where the measurements allow several outcomes, so do the
+// cases: they check what a scheduler must be able to rely on, and log what they saw.
 package conformance
 
 import (
@@ -23,87 +19,84 @@ import (
 	"vjob/hypervisor"
 )
 
-// Harness is a driver under test and the means to test it.
+// Harness is a driver under test, with what the suite needs to test it.
 type Harness struct {
 	Driver hypervisor.Driver
 	// Nodes are two or more; some cases need three.
 	Nodes []cluster.NodeID
-	// VJob is the number of the first vjob that the suite may use; it uses as many
-	// as it has cases. 0 is 900000.
+	// VJob is the number of the first vjob that the suite may use, one for each case. 0 is
+	// 900000.
 	VJob cluster.VJobID
-	// Machine describes a guest. It must have Guest's memory and lifetime, and
-	// count on its console if Counter is there.
+	// Machine describes a guest. It must have Guest's memory and lifetime, and count on its
+	// console if Counter is set.
 	Machine func(Guest) *hypervisor.Machine
-	// Memory is that of a small guest.
+	// Memory is the memory of a small guest.
 	Memory cluster.MiB
-	// Huge is more memory than any node has; 0: that case cannot run here.
+	// Huge is more memory than any node has; 0 skips the case that needs it.
 	Huge cluster.MiB
 	// Life is how long a short-lived guest works before it shuts itself down.
 	Life time.Duration
-	// Counter reads the newest count from a guest's console; ok is false while
-	// there is none. The count grows while the guest runs, stands still while it
-	// does not, and starts again from nothing in a guest that is booted anew. nil:
-	// progress is not checked.
+	// Counter reads the newest count from a guest's console; ok is false before the first. The
+	// count grows only while the guest runs, and starts from 0 in a guest that is booted again.
+	// If Counter is nil, progress is not checked.
 	Counter func(console []byte) (count int64, ok bool)
-	// Locks says that a lock manager guards the guests.
+	// Locks says that a lock manager protects the guests.
 	Locks bool
-	// Caps says that nodes can limit what a guest gets of CPU.
+	// Caps says that nodes can limit the CPU of a guest.
 	Caps bool
-	// Line types on the line of a guest and reads what it answers; nil: the guests of the
-	// harness answer nothing there.
+	// Line types on the interactive console of a guest and checks the answer; nil if the guests
+	// of the harness do not answer there.
 	Line func(line io.ReadWriter) error
-	// Strangers are machines on Nodes that are none of ours; nil: none are there.
+	// Strangers are the unmanaged machines on Nodes, or nil.
 	Strangers map[cluster.NodeID][]string
 
 	// Whims is how many calls of the whole suite may be refused once without a cause: a real
-	// hypervisor refuses one call in some thousands so, and schedulers make it again.
+	// hypervisor refuses one call in some thousands, and schedulers retry it.
 	Whims int
 
 	// CallTimeout is the deadline of each call.
 	CallTimeout time.Duration
-	// Patience is for how long the suite waits for something to become visible.
+	// Patience is how long the suite waits for something to become visible.
 	Patience time.Duration
 	// Poll is the pause between two looks.
 	Poll time.Duration
-	// Moment is for how long the suite watches that something does not happen.
+	// Moment is how long the suite watches that something does not happen.
 	Moment time.Duration
 
 	Hooks Hooks
 }
 
-// Guest is what a case wants to run.
+// Guest is a guest of a case.
 type Guest struct {
 	VM      cluster.VMID
 	Members int
 	Memory  cluster.MiB
-	Lives   time.Duration // then it shuts itself down; 0: it runs until it is stopped
+	Lives   time.Duration // then it shuts itself down; 0: it runs until stopped
 }
 
-// Hooks break things. A nil one means that this cannot be done here: the cases
-// that need it are not run, and listed as such.
+// Hooks inject failures. The cases that need a nil hook are skipped and listed.
 type Hooks struct {
-	// KillNode takes a node's power; ReviveNode brings it back, empty.
+	// KillNode cuts a node's power; ReviveNode brings the node back, empty.
 	KillNode, ReviveNode func(cluster.NodeID) error
-	// FreezeNode stops a node's daemon; ThawNode lets it go on.
+	// FreezeNode stops a node's daemon; ThawNode lets it continue.
 	FreezeNode, ThawNode func(cluster.NodeID) error
 	// CutNode separates the driver from a node; JoinNode connects it again.
 	CutNode, JoinNode func(cluster.NodeID) error
 	// KillDaemon kills a node's daemon and starts it again.
 	KillDaemon func(cluster.NodeID) error
-	// FillDisk lets a node's image store have no space; EmptyDisk frees it.
+	// FillDisk fills a node's image store; EmptyDisk frees it.
 	FillDisk, EmptyDisk func(cluster.NodeID) error
-	// SlowStore lets restores that begin on a node take long enough to be seen several
-	// times; FastStore lets those that begin later be fast again.
+	// SlowStore makes restores on a node so slow that several looks show them; FastStore ends
+	// that for later restores.
 	SlowStore, FastStore func(cluster.NodeID) error
-	// FailStore lets calls that use a node's image store fail; MendStore ends that.
+	// FailStore makes calls that use a node's image store fail; MendStore ends that.
 	FailStore, MendStore func(cluster.NodeID) error
-	// LoseStore mounts another file system, or none, where a node's image store should
-	// be; FindStore mounts the store again.
+	// LoseStore mounts another file system, or none, in place of a node's image store; FindStore
+	// mounts the store again.
 	LoseStore, FindStore func(cluster.NodeID) error
-	// RefuseLoads lets the hypervisor of a node load no image; AcceptLoads ends that.
+	// RefuseLoads makes the hypervisor of a node refuse to load images; AcceptLoads ends that.
 	RefuseLoads, AcceptLoads func(cluster.NodeID) error
-	// HideJobs lets a node answer looks, but not which jobs are under way; ShowJobs ends
-	// that.
+	// HideJobs makes a node answer looks without the jobs of its copies; ShowJobs ends that.
 	HideJobs, ShowJobs func(cluster.NodeID) error
 	// FlipImage damages the content of an image, TruncateImage its length.
 	FlipImage, TruncateImage func(hypervisor.ImageID) error
@@ -112,11 +105,11 @@ type Hooks struct {
 	// CutMigration breaks the next migration of a VM between two nodes in its
 	// memory phase.
 	CutMigration func(vm cluster.VMID, from, to cluster.NodeID) error
-	// LoseFinish lets the next migration of a VM lose its last reply.
+	// LoseFinish makes the next migration of a VM lose its last reply.
 	LoseFinish func(vm cluster.VMID, from, to cluster.NodeID) error
 }
 
-// caseOf is one case: the rows that it executes, what it needs, what it does.
+// caseOf is one case: the rows that it reproduces, what it needs, what it does.
 type caseOf struct {
 	name  string
 	row   string
@@ -125,7 +118,7 @@ type caseOf struct {
 	run   func(*bench)
 }
 
-// Run runs the suite. It ends with a list of what could not be run.
+// Run runs the suite. It ends with a list of the skipped cases.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	h = h.withDefaults(t)
@@ -137,7 +130,7 @@ func Run(t *testing.T, h Harness) {
 		for _, c := range tables {
 			job++
 			name := c.name + " (" + c.row + ")"
-			if why := h.lacks(&c); why != "" {
+			if why := h.missing(&c); why != "" {
 				t.Logf("NOT RUN: %s: %s", name, why)
 				missed = append(missed, name)
 				continue
@@ -154,18 +147,18 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// lacks says why a case cannot run, or "".
-func (h *Harness) lacks(c *caseOf) string {
+// missing returns why a case cannot run, or "".
+func (h *Harness) missing(c *caseOf) string {
 	switch {
 	case len(h.Nodes) < max(2, c.nodes):
 		return fmt.Sprintf("needs %d nodes, there are %d", max(2, c.nodes), len(h.Nodes))
 	case c.needs != nil && !c.needs(h):
-		return "the harness has no means for it"
+		return "the harness has no hook for it"
 	}
 	return ""
 }
 
-// withDefaults checks the harness and fills in what was left out.
+// withDefaults checks the harness and fills in the defaults.
 func (h Harness) withDefaults(t *testing.T) Harness {
 	t.Helper()
 	if h.Driver == nil || h.Machine == nil || h.Memory <= 0 || h.Life <= 0 {

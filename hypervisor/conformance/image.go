@@ -7,10 +7,10 @@ import (
 	"vjob/hypervisor"
 )
 
-// imageCases are about images, and about stores that do not serve them for a while.
+// imageCases are about images, and about stores that fail for a while.
 var imageCases = []caseOf{
-	{name: "sealed once more", row: "a receipt is a fact", run: sealRepeated},
-	{name: "what copies take, when images were written", row: "looks", run: sizes},
+	{name: "sealed again", row: "a receipt is a fact", run: sealRepeated},
+	{name: "sizes of copies and times of images", row: "looks", run: sizes},
 	{
 		name: "sealed, revoked and deleted on a store that fails", row: "lab: EIO, ESTALE, no inodes", run: storeFails,
 		needs: func(h *Harness) bool { return h.Hooks.FailStore != nil && h.Hooks.MendStore != nil },
@@ -32,14 +32,14 @@ func sealRepeated(b *bench) {
 	}
 }
 
-// sizes: what a copy takes is what it was given, or not told. An image has the time of
-// its last change, which neither sealing nor restoring is.
+// sizes checks that a copy has the size that it was given, or none. An image has the time of its
+// last change; neither sealing nor restoring changes it.
 func sizes(b *bench) {
 	b.boot(0, 0)
 	c, _ := lookFor(b, 0)
 	want := b.booting(0, 0, 0).Machine.Reserved
 	if c.Size.Memory != 0 && c.Size.Memory != want.Memory || c.Size.CPU != 0 && c.Size.CPU != want.CPU {
-		b.Errorf("a copy that was given %s takes %s", want, c.Size)
+		b.Errorf("a copy of %s is shown with %s", want, c.Size)
 	}
 	b.pause(0, 0)
 	b.must(b.call(hypervisor.Save, 0, b.node(0)))
@@ -54,8 +54,8 @@ func sizes(b *bench) {
 	}
 }
 
-// storeFails: a store that fails for a while says nothing about what is in it, and each
-// call works once it serves again.
+// storeFails checks that a store that failed for a while still has its images, and that each call
+// works again.
 func storeFails(b *bench) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
@@ -67,7 +67,7 @@ func storeFails(b *bench) {
 		b.must(c)
 	}
 	b.must(b.restoring(0, 1, b.seal(0, 0), 2))
-	wholeOrGone(b, count, nil)
+	completeOrGone(b, count, nil)
 	failing(b, b.call(hypervisor.Discard, 0, b.node(0)))
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
 	if i, ok := stored(b); ok {
@@ -82,15 +82,15 @@ func failing(b *bench, c hypervisor.Call) {
 	var err error
 	for tries := 0; err == nil; tries++ {
 		if tries > 50 {
-			b.Fatalf("%s %s ends well on a store that fails", c.Verb, c.Image)
+			b.Fatalf("%s %s succeeds on a store that fails", c.Verb, c.Image)
 		}
 		_, err = b.do(c)
 	}
-	b.hook("mend the store", b.h.Hooks.MendStore(c.Node))
+	b.hook("repair the store", b.h.Hooks.MendStore(c.Node))
 	b.failed(c, err, hypervisor.ErrNoImage, hypervisor.ErrNoSpace)
 }
 
-// storeLost: a store that is not there is an error, never an empty list.
+// storeLost checks that a store that is not mounted is an error, never an empty list.
 func storeLost(b *bench) {
 	sum, count := b.saved()
 	b.hook("lose the store", b.h.Hooks.LoseStore(b.node(0)))
@@ -110,5 +110,5 @@ func storeLost(b *bench) {
 		b.Fatalf("image %+v, there: %t", i, ok)
 	}
 	b.must(b.restoring(0, 1, sum, 2))
-	wholeOrGone(b, count, nil)
+	completeOrGone(b, count, nil)
 }

@@ -13,8 +13,8 @@ var lifeCases = []caseOf{
 	{name: "life cycle", row: "lab §4", run: lifeCycle},
 	{name: "gang paused in order", row: "16, lab §5", nodes: 3, run: gangPaused},
 	{name: "each verb repeated", row: "lab §6: suspend of paused, resume of running", run: repeated},
-	{name: "calls for a VM that is not there", row: "lab §6: code 42", run: nobody},
-	{name: "no room", row: "lab §6: 64 GiB guest", needs: func(h *Harness) bool { return h.Huge > 0 }, run: noRoom},
+	{name: "calls for a VM that is not there", row: "lab §6: code 42", run: missingVM},
+	{name: "no memory", row: "lab §6: 64 GiB guest", needs: func(h *Harness) bool { return h.Huge > 0 }, run: tooLarge},
 	{name: "guest ends by itself", row: "lab §6: guest ends itself", run: guestEnds},
 	{name: "guest asked to shut down", row: "lab §4: ACPI shutdown", run: guestAsked},
 	{
@@ -26,8 +26,8 @@ var lifeCases = []caseOf{
 		needs: func(h *Harness) bool { return h.Locks }, run: secondBootLocked,
 	},
 	{
-		name: "strangers are listed and left alone", row: "I15",
-		needs: func(h *Harness) bool { return len(h.Strangers) > 0 }, run: strangers,
+		name: "unmanaged machines are listed and left alone", row: "I15",
+		needs: func(h *Harness) bool { return len(h.Strangers) > 0 }, run: unmanaged,
 	},
 	{name: "hints arrive", row: "lab §6: events", run: hints},
 	{name: "deadline", row: "E: 6e, the call goes on", run: deadline},
@@ -48,7 +48,7 @@ func lifeCycle(b *bench) {
 		b.Errorf("a paused guest counted from %d to %d", count, now)
 	}
 	b.unpause(0, 0)
-	b.goesOn(0, count)
+	b.continues(0, count)
 	again, _ := lookFor(b, 0)
 	if again.CPUTime < c.CPUTime {
 		b.Errorf("CPU time went back from %s to %s", c.CPUTime, again.CPUTime)
@@ -136,7 +136,7 @@ func repeated(b *bench) {
 	b.becomes(0, "")
 }
 
-func nobody(b *bench) {
+func missingVM(b *bench) {
 	for _, v := range []hypervisor.Verb{
 		hypervisor.Shutdown, hypervisor.Destroy, hypervisor.Pause, hypervisor.Unpause, hypervisor.Save, hypervisor.Abort,
 	} {
@@ -147,7 +147,7 @@ func nobody(b *bench) {
 	b.stays("")
 }
 
-func noRoom(b *bench) {
+func tooLarge(b *bench) {
 	c := b.booting(0, 0, 0)
 	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Huge})
 	b.fails(c, hypervisor.ErrNoRoom)
@@ -203,11 +203,11 @@ func secondBootLocked(b *bench) {
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
 }
 
-func strangers(b *bench) {
+func unmanaged(b *bench) {
 	for node, want := range b.h.Strangers {
 		want = slices.Sorted(slices.Values(want))
 		if got := b.look(node).Strangers; !slices.Equal(got, want) {
-			b.Errorf("strangers on %s: %v, want %v", node, got, want)
+			b.Errorf("unmanaged machines on %s: %v, want %v", node, got, want)
 		}
 	}
 }
@@ -246,8 +246,8 @@ func drain(hints <-chan cluster.NodeID) {
 	}
 }
 
-// deadline cancels the wait for a save as soon as it is visible: the call may go
-// on, and must come to an end by itself.
+// deadline cancels the wait for a save as soon as it is visible: the call may continue, and must
+// end by itself.
 func deadline(b *bench) {
 	b.boot(0, 0)
 	b.pause(0, 0)
@@ -258,18 +258,18 @@ func deadline(b *bench) {
 		ended <- err
 	}()
 	b.until("the save is visible", func() (string, bool) {
-		text, _ := b.where(0)
+		text, _ := b.copies(0)
 		return text, text != b.at(0, hypervisor.CopyPaused)
 	})
 	cancel()
 	if err := <-ended; err != nil {
 		b.failed(b.call(hypervisor.Save, 0, b.node(0)), err, hypervisor.ErrTimeout)
 	}
-	after := b.settled()
+	after := b.withoutJobs()
 	i, ok := stored(b)
 	switch {
 	case after == "" && ok && i.Complete:
-		b.Log("the save went on and ended well")
+		b.Log("the save continued and succeeded")
 	case after == b.at(0, hypervisor.CopyPaused) && (!ok || !i.Complete):
 		b.Log("the save was given up; the copy stays paused")
 	default:

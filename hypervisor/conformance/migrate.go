@@ -6,7 +6,7 @@ import (
 
 var migrateCases = []caseOf{
 	{name: "migrate paused", row: "M0", run: migratePaused},
-	{name: "migrate running", row: "lab §4: counter goes on", run: migrateLive},
+	{name: "migrate running", row: "lab §4: counter continues", run: migrateLive},
 	{name: "migrate to a node that has a copy", row: "two copies", run: migrateOnto},
 	{name: "migration aborted", row: "lab §6: AbortJob in migration", run: migrateAborted},
 	{
@@ -51,7 +51,7 @@ func migratePaused(b *bench) {
 		b.Errorf("stamp after a migration %+v, want %+v", c.Stamp, stamp)
 	}
 	b.unpause(0, 1)
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func migrateLive(b *bench) {
@@ -59,30 +59,30 @@ func migrateLive(b *bench) {
 	count := b.counter(0)
 	b.must(b.migrating(0, 1))
 	b.becomes(0, b.at(1, hypervisor.CopyRunning))
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func migrateOnto(b *bench) {
 	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
-		b.Logf("no second copy to be had: %v", err)
+		b.Logf("a second copy is not possible: %v", err)
 		return
 	}
 	b.fails(b.migrating(0, 1))
 	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyPaused))
 }
 
-// onOneEnd checks that after the end of a migration exactly one copy is there, in
-// the given state, and that it is where the error says.
+// onOneEnd checks that after a migration exactly one copy exists, in the given state, and that it
+// is where the error suggests.
 func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
 	b.Helper()
-	after := b.settled()
+	after := b.withoutJobs()
 	b.Logf("migration: error %v, copies %q", err, after)
 	switch {
 	case err != nil && after == b.at(0, s), err == nil && after == b.at(1, s):
 	case err != nil && after == b.at(1, s):
-		b.Log("it went over all the same: an error is no proof")
+		b.Log("it migrated despite the error")
 	default:
 		b.Fatalf("migration: error %v, copies %q, want one that is %s", err, after, s)
 	}
@@ -93,7 +93,7 @@ func underWay(b *bench, s hypervisor.CopyState) <-chan error {
 	b.Helper()
 	ended := b.async(b.migrating(0, 1))
 	b.until("the migration is visible", func() (string, bool) {
-		text, _ := b.where(0)
+		text, _ := b.copies(0)
 		return text, text != b.at(0, s)
 	})
 	return ended
@@ -115,16 +115,16 @@ func migrateToDead(b *bench) {
 	_, err := b.do(b.migrating(0, 1))
 	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
 	if err == nil {
-		b.Error("a migration to a dead node ended well")
+		b.Error("a migration to a dead node succeeded")
 	}
-	if after := b.settled(); after != b.at(0, hypervisor.CopyRunning) {
+	if after := b.withoutJobs(); after != b.at(0, hypervisor.CopyRunning) {
 		b.Fatalf("error %v, copies %q", err, after)
 	}
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
-// migrateKilled: if the destination dies after it has taken the VM over, the VM
-// is gone; before, the source keeps it.
+// migrateKilled: if the destination dies after the handover, the VM is gone; before it, the
+// source keeps the VM.
 func migrateKilled(b *bench) {
 	b.boot(0, 0)
 	b.pause(0, 0)
@@ -132,7 +132,7 @@ func migrateKilled(b *bench) {
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
 	err := <-ended
 	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
-	after := b.settled()
+	after := b.withoutJobs()
 	b.Logf("migration: error %v, copies %q", err, after)
 	if after != b.at(0, hypervisor.CopyPaused) && (err != nil || after != "") {
 		b.Fatalf("migration: error %v, copies %q", err, after)
@@ -148,29 +148,29 @@ func migrateCut(b *bench, s hypervisor.CopyState) {
 	b.hook("cut", b.h.Hooks.CutMigration(b.vm(0), b.node(0), b.node(1)))
 	_, err := b.do(b.migrating(0, 1))
 	if err == nil {
-		b.Error("a migration that was cut ended well")
+		b.Error("an interrupted migration succeeded")
 	}
-	if after := b.settled(); after != b.at(0, s) {
+	if after := b.withoutJobs(); after != b.at(0, s) {
 		b.Fatalf("error %v, copies %q", err, after)
 	}
 	if s == hypervisor.CopyPaused {
 		b.unpause(0, 0)
 	}
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
-// split loses the finish of a migration, which must be told as an error.
+// split loses the finish of a migration, which must be an error.
 func split(b *bench) {
 	b.Helper()
 	b.hook("lose the finish", b.h.Hooks.LoseFinish(b.vm(0), b.node(0), b.node(1)))
 	_, err := b.do(b.migrating(0, 1))
 	if err == nil {
-		b.Error("a migration without its finish ended well")
+		b.Error("a migration without its finish succeeded")
 	}
-	b.Logf("migration: error %v, copies %q", err, b.settled())
+	b.Logf("migration: error %v, copies %q", err, b.withoutJobs())
 }
 
-// splitPaused is why gangs are paused first: whatever happens, nothing runs twice.
+// splitPaused shows why gangs are paused first: in no case does a VM run twice.
 func splitPaused(b *bench) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
@@ -184,7 +184,7 @@ func splitPaused(b *bench) {
 		}
 		b.unpause(0, 1)
 	}
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func splitRunning(b *bench) {
@@ -202,5 +202,5 @@ func splitLocked(b *bench) {
 	b.fails(b.call(hypervisor.Unpause, 0, b.node(0)), hypervisor.ErrLocked)
 	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
 	b.becomes(0, b.at(1, hypervisor.CopyRunning))
-	b.goesOn(0, count)
+	b.continues(0, count)
 }

@@ -17,12 +17,12 @@ var nodeCases = []caseOf{
 		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: deadNode,
 	},
 	{
-		name: "frozen node settles after the thaw what it was told", row: "lab §6: libvirtd SIGSTOP",
+		name: "frozen node ends its calls after the thaw", row: "lab §6: libvirtd SIGSTOP",
 		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: frozenNode,
 	},
-	{name: "sweep spares what is live, seen or young", row: "I15", run: sweepSpares},
+	{name: "sweep keeps what is live, visible or recent", row: "I15", run: sweepKeeps},
 	{
-		name: "node cut off goes on", row: "§5.5 row 29",
+		name: "node that is cut off continues", row: "§5.5 row 29",
 		needs: func(h *Harness) bool { return h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil }, run: cutNode,
 	},
 	{
@@ -30,16 +30,15 @@ var nodeCases = []caseOf{
 		needs: func(h *Harness) bool { return h.Hooks.KillDaemon != nil }, run: daemonKilled,
 	},
 	{
-		name: "a paused guest stands still whoever is away", row: "suspension in memory",
+		name: "a paused guest stays paused while daemon or node are away", row: "suspension in memory",
 		needs: func(h *Harness) bool {
 			return h.Hooks.KillDaemon != nil && h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil
-		}, run: standsStill,
+		}, run: staysPaused,
 	},
 }
 
-// blind checks that a node that does not answer is told as such: a look is an
-// error, never an empty view.
-func blind(b *bench, node int, ways ...error) {
+// unreachable checks that a look at a node that does not answer is an error, never an empty view.
+func unreachable(b *bench, node int, ways ...error) {
 	b.Helper()
 	b.until("a look fails", func() (string, bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
@@ -62,7 +61,7 @@ func blind(b *bench, node int, ways ...error) {
 func deadNode(b *bench) {
 	b.boot(0, 1)
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
-	blind(b, 1, hypervisor.ErrUnreachable)
+	unreachable(b, 1, hypervisor.ErrUnreachable)
 	b.fails(b.call(hypervisor.Pause, 0, b.node(1)), hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
 	b.hook("revive the node", b.h.Hooks.ReviveNode(b.node(1)))
 	b.becomes(0, "")
@@ -70,9 +69,9 @@ func deadNode(b *bench) {
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
 }
 
-// frozenNode: the call may have reached the daemon, which then carries it out
-// after the thaw, or may have got stuck in the driver's own steps before it. Nobody
-// can tell from the error; but some time after the thaw it is settled.
+// frozenNode: the call may have reached the daemon, which then carries it out after the thaw, or
+// may have hung in the driver before it. The error does not tell which; but some time after the
+// thaw the outcome is final.
 func frozenNode(b *bench) {
 	b.boot(0, 0)
 	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(0)))
@@ -82,7 +81,7 @@ func frozenNode(b *bench) {
 		_, err := b.h.Driver.Do(ctx, b.call(hypervisor.Pause, 0, b.node(0)))
 		ended <- err
 	}()
-	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	unreachable(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
 	cancel()
 	err := <-ended
 	b.hook("thaw", b.h.Hooks.ThawNode(b.node(0)))
@@ -92,21 +91,21 @@ func frozenNode(b *bench) {
 	b.failed(b.call(hypervisor.Pause, 0, b.node(0)), err, hypervisor.ErrTimeout, hypervisor.ErrUnreachable)
 	running, paused := b.at(0, hypervisor.CopyRunning), b.at(0, hypervisor.CopyPaused)
 	b.becomes(0, running, paused)
-	after := b.lasting()
+	after := b.stableCopies()
 	b.Logf("after the thaw: %q", after)
 	if after != running && after != paused {
 		b.Fatalf("after the thaw VM %s is %q", b.vm(0), after)
 	}
-	b.pause(0, 0) // the node is told again, and now does it
+	b.pause(0, 0) // a repeated call works
 }
 
-// lasting waits until the copies of rank 0 have been the same for a moment.
-func (b *bench) lasting() string {
+// stableCopies waits until the copies of rank 0 have not changed for a moment.
+func (b *bench) stableCopies() string {
 	b.Helper()
 	var last string
 	since := time.Now()
 	b.until("what is seen lasts", func() (string, bool) {
-		if text, whole := b.where(0); !whole || text != last || strings.Contains(text, "/") {
+		if text, whole := b.copies(0); !whole || text != last || strings.Contains(text, "/") {
 			last, since = text, time.Now()
 		}
 		return last, time.Since(since) >= b.h.Moment
@@ -114,8 +113,8 @@ func (b *bench) lasting() string {
 	return last
 }
 
-// sweepSpares sweeps with the word of a caller who knows of no vjob of the case.
-func sweepSpares(b *bench) {
+// sweepKeeps sweeps for a caller that does not know the vjob of the case.
+func sweepKeeps(b *bench) {
 	sweep := func() {
 		b.Helper()
 		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
@@ -134,13 +133,13 @@ func sweepSpares(b *bench) {
 	sweep()
 	b.must(b.restoring(0, 1, sum, 1))
 	b.unpause(0, 1)
-	b.goesOn(0, count)
+	b.continues(0, count)
 	b.must(b.call(hypervisor.Destroy, 0, b.node(1)))
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
 	b.becomes(0, "")
 	sweep()
 	if b.counter(0) < count {
-		b.Error("the console was swept before its time")
+		b.Error("the console was swept too early")
 	}
 }
 
@@ -148,13 +147,13 @@ func cutNode(b *bench) {
 	b.boot(0, 0)
 	before := b.counter(0)
 	b.hook("cut the node off", b.h.Hooks.CutNode(b.node(0)))
-	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	unreachable(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
 	b.fails(b.call(hypervisor.Pause, 0, b.node(0)), hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
 	b.hook("join the node", b.h.Hooks.JoinNode(b.node(0)))
-	// The call may have got there before the cut; the guest is there in any case.
+	// The call may have arrived before the cut; the guest exists in any case.
 	b.becomes(0, b.at(0, hypervisor.CopyRunning), b.at(0, hypervisor.CopyPaused))
 	if c, _ := lookFor(b, 0); c.State == hypervisor.CopyRunning {
-		b.goesOn(0, before)
+		b.continues(0, before)
 	}
 }
 
@@ -163,13 +162,13 @@ func daemonKilled(b *bench) {
 	before := b.counter(0)
 	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(0)))
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
-	b.goesOn(0, before)
+	b.continues(0, before)
 	b.pause(0, 0)
 }
 
-// standsStill: a guest that stands still in memory is nobody's to let go on, neither a
-// daemon's that starts anew nor a connection's that is back.
-func standsStill(b *bench) {
+// staysPaused checks that nothing resumes a guest that is paused in memory: neither a daemon that
+// restarts nor a connection that comes back.
+func staysPaused(b *bench) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	still := func() {
@@ -183,9 +182,9 @@ func standsStill(b *bench) {
 	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(0)))
 	still()
 	b.hook("cut the node off", b.h.Hooks.CutNode(b.node(0)))
-	blind(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
+	unreachable(b, 0, hypervisor.ErrUnreachable, hypervisor.ErrTimeout)
 	b.hook("join the node", b.h.Hooks.JoinNode(b.node(0)))
 	still()
 	b.unpause(0, 0)
-	b.goesOn(0, count)
+	b.continues(0, count)
 }

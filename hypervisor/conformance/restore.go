@@ -17,7 +17,7 @@ var restoreCases = []caseOf{
 	},
 	{name: "one image restored on two nodes", row: "E4, 7h", run: restoredTwice},
 	{name: "revoked attempt", row: "§0.4: the name as a fence", run: revoked},
-	{name: "attempt revoked while under way", row: "§5.5 row 16", run: revokedUnderWay},
+	{name: "attempt revoked in progress", row: "§5.5 row 16", run: revokedUnderWay},
 	{
 		name: "attempt revoked while its node is frozen", row: "§5.5 row 16, lab §6: SIGSTOP",
 		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: revokedFrozen,
@@ -47,8 +47,8 @@ func refused(b *bench, sum string) {
 	b.fails(b.call(hypervisor.Seal, 0, b.node(0)), hypervisor.ErrBadImage)
 }
 
-// restoredTwice: nothing but a lock keeps one image from being restored on two
-// nodes. A scheduler has to know that; a driver may be stricter.
+// restoredTwice: only a lock prevents the restore of one image on two nodes. A scheduler must
+// know that; a driver may be stricter.
 func restoredTwice(b *bench) {
 	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
@@ -58,12 +58,12 @@ func restoredTwice(b *bench) {
 		return
 	}
 	b.becomes(0, b.at(0, hypervisor.CopyPaused)+" "+b.at(1, hypervisor.CopyPaused))
-	b.unpause2(0, 1)
+	b.unpauseBoth(0, 1)
 }
 
-// unpause2 lets two paused copies of rank 0 run, one after the other: the second
-// must be refused where there is a lock.
-func (b *bench) unpause2(first, second int) {
+// unpauseBoth unpauses two copies of rank 0, one after the other. With a lock the second must be
+// refused.
+func (b *bench) unpauseBoth(first, second int) {
 	b.Helper()
 	b.must(b.call(hypervisor.Unpause, 0, b.node(first)))
 	_, err := b.do(b.call(hypervisor.Unpause, 0, b.node(second)))
@@ -91,17 +91,17 @@ func revoked(b *bench) {
 	b.stays("")
 	b.must(b.restoring(0, 1, sum, 3))
 	b.unpause(0, 1)
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
-// revokedUnderWay: an attempt that had opened its image before the revoke may succeed;
-// any other never does. A restore that failed leaves no copy.
+// revokedUnderWay: only an attempt that had opened its image before the revoke may succeed. A
+// failed restore leaves no copy.
 func revokedUnderWay(b *bench) {
 	sum, _ := b.saved()
 	ended := b.async(b.restoring(0, 1, sum, 1))
 	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
 	err := <-ended
-	after := b.settled()
+	after := b.withoutJobs()
 	b.Logf("restore: error %v, copies %q", err, after)
 	if err != nil && after != "" || err == nil && after != b.at(1, hypervisor.CopyPaused) {
 		b.Fatalf("restore: error %v, copies %q", err, after)
@@ -123,10 +123,10 @@ func revokedFrozen(b *bench) {
 	b.Logf("revoke: %+v, error %v", revoke, err)
 	b.hook("thaw", b.h.Hooks.ThawNode(b.node(1)))
 	restored := <-ended
-	after := b.settled()
+	after := b.withoutJobs()
 	b.Logf("restore: error %v, copies %q", restored, after)
 	if err == nil && after != "" {
-		b.Fatalf("an attempt that was revoked made a copy: %q", after)
+		b.Fatalf("a revoked attempt created a copy: %q", after)
 	}
 	b.stays(after)
 }
@@ -135,7 +135,7 @@ func notConsumed(b *bench) {
 	sum, _ := b.saved()
 	for attempt := 1; attempt <= 2; attempt++ {
 		b.must(b.restoring(0, 0, sum, attempt))
-		if text := b.settled(); strings.Contains(text, "running") {
+		if text := b.withoutJobs(); strings.Contains(text, "running") {
 			b.Fatalf("a restored copy is %q", text)
 		}
 		b.must(b.call(hypervisor.Destroy, 0, b.node(0)))

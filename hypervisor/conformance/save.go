@@ -42,7 +42,7 @@ func saveRestore(b *bench) {
 	free := b.store().Free
 	for _, node := range b.h.Nodes {
 		if free[node].Pool == "" {
-			b.Errorf("no free space is told for %s", node)
+			b.Errorf("no free space is shown for %s", node)
 		}
 	}
 	b.must(b.restoring(0, 1, sum, 1))
@@ -52,15 +52,15 @@ func saveRestore(b *bench) {
 		b.Errorf("stamp after a restore %+v, want %+v", c.Stamp, stamp)
 	}
 	b.unpause(0, 1)
-	b.goesOn(0, count)
+	b.continues(0, count)
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
 	if i, ok := stored(b); ok {
 		b.Errorf("image %+v after its deletion", i)
 	}
 }
 
-// gangMoves is the whole protocol: all pause, all save, all are restored paused on
-// other nodes, all go on.
+// gangMoves is the whole protocol: all pause, all save, all are restored paused on other nodes,
+// all continue.
 func gangMoves(b *bench) {
 	const members = 3
 	counts := make([]int64, members)
@@ -96,16 +96,16 @@ func gangMoves(b *bench) {
 	b.Logf("%d unpauses one after another: %s", members, time.Since(first))
 	for rank := range members {
 		b.becomes(rank, b.at((rank+1)%members, hypervisor.CopyRunning))
-		b.goesOn(rank, counts[rank])
+		b.continues(rank, counts[rank])
 	}
 }
 
-// saveRunning: the contract is about paused copies. A driver may refuse a running
-// one, or save what it was at one instant.
+// saveRunning: the contract covers only paused copies. A driver may refuse a running copy, or
+// save its state at one instant.
 func saveRunning(b *bench) {
 	b.boot(0, 0)
 	_, err := b.do(b.call(hypervisor.Save, 0, b.node(0)))
-	after := b.settled()
+	after := b.withoutJobs()
 	i, ok := stored(b)
 	switch {
 	case err == nil && after == "" && ok && i.Complete:
@@ -132,7 +132,7 @@ func saveUsedName(b *bench) {
 	b.becomes(0, "")
 	b.must(b.restoring(0, 1, sum, 2))
 	b.unpause(0, 1)
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
 func saveDiskFull(b *bench) {
@@ -140,11 +140,11 @@ func saveDiskFull(b *bench) {
 	count := b.pause(0, 0)
 	b.hook("fill the disk", b.h.Hooks.FillDisk(b.node(0)))
 	_, err := b.do(b.call(hypervisor.Save, 0, b.node(0)))
-	after := b.settled()
+	after := b.withoutJobs()
 	i, ok := stored(b)
 	b.hook("empty the disk", b.h.Hooks.EmptyDisk(b.node(0)))
 	if err == nil {
-		b.Fatal("a save on a full disk ended well")
+		b.Fatal("a save on a full disk succeeded")
 	}
 	b.failed(b.call(hypervisor.Save, 0, b.node(0)), err, hypervisor.ErrNoSpace)
 	if after != b.at(0, hypervisor.CopyPaused) || ok && i.Complete {
@@ -159,21 +159,20 @@ func saveDiskFull(b *bench) {
 	restore.Image = second.Image
 	b.must(restore)
 	b.unpause(0, 0)
-	b.goesOn(0, count)
+	b.continues(0, count)
 }
 
-// pausedOrSaved checks that a save that was cut ended in one of two ways: the copy
-// is there, paused, and no complete image; or the image is complete and the copy
-// gone.
+// pausedOrSaved checks that an interrupted save ended in one of two ways: the copy is paused and
+// no image is complete, or the image is complete and the copy is gone.
 func pausedOrSaved(b *bench, err error) {
 	b.Helper()
-	after := b.settled()
+	after := b.withoutJobs()
 	i, ok := stored(b)
 	switch {
 	case after == b.at(0, hypervisor.CopyPaused) && (!ok || !i.Complete):
 		b.Logf("error %v, still paused; image %+v, there: %t", err, i, ok)
 		if err == nil {
-			b.Error("the save was said to have ended well")
+			b.Error("the save returned no error")
 		}
 	case after == "" && ok && i.Complete:
 		b.Logf("error %v, but saved: the save was faster", err)
@@ -187,7 +186,7 @@ func saving(b *bench) <-chan error {
 	b.Helper()
 	ended := b.async(b.call(hypervisor.Save, 0, b.node(0)))
 	b.until("the save is visible", func() (string, bool) {
-		text, _ := b.where(0)
+		text, _ := b.copies(0)
 		return text, text != b.at(0, hypervisor.CopyPaused)
 	})
 	return ended
@@ -208,14 +207,14 @@ func saveKilled(b *bench) {
 	ended := saving(b)
 	missed := b.h.Hooks.KillGuest(b.vm(0), b.node(0))
 	err := <-ended
-	after := b.settled()
+	after := b.withoutJobs()
 	i, ok := stored(b)
 	saved := ok && i.Complete
 	if after != "" && after != b.at(0, hypervisor.CopyDead) || saved != (err == nil) {
 		b.Fatalf("error %v, copies %q, image %+v", err, after, i)
 	}
 	if missed != nil && !saved {
-		b.Fatalf("the guest was neither saved (%v) nor there to be killed: %v", err, missed)
+		b.Fatalf("the guest was neither saved (%v) nor killed: %v", err, missed)
 	}
 	b.Logf("error %v; the save was faster: %t", err, saved)
 }

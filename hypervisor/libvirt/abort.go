@@ -12,7 +12,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// abortable is what an abort needs of a machine: a [libvirt.Domain].
+// abortable is the part of a [libvirt.Domain] that an abort uses.
 type abortable interface {
 	GetState() (libvirt.DomainState, int, error)
 	GetJobStats(flags libvirt.DomainGetJobStatsFlags) (*libvirt.DomainJobInfo, error)
@@ -20,14 +20,14 @@ type abortable interface {
 	Destroy() error
 }
 
-// abort cancels the job of a machine; none to cancel is fine. libvirt cannot abort the
-// job of a machine that is restored or comes in, so such a machine is destroyed.
+// abort cancels the job of a machine; without a job it does nothing. libvirt cannot abort the
+// job of a machine that is being restored or migrated in, so such a machine is destroyed.
 //
-// One that comes in may become whole between the last look here and the end of Destroy,
-// if its source still sends it: callers abort on that end only when the source has no
-// outgoing job. After a restore there is still the image.
+// An incoming machine may become complete between the last check here and the end of Destroy,
+// if its source is still sending: callers abort at the destination only if the source has no
+// outgoing job. After a restore the image still exists.
 func abort(ctx context.Context, m abortable) error {
-	job, err := jobNow(m)
+	job, err := currentJob(m)
 	switch {
 	case err != nil:
 		return err
@@ -36,36 +36,36 @@ func abort(ctx context.Context, m abortable) error {
 	case !partial(job):
 		return change(ctx, m.AbortJob)
 	}
-	if job, err = jobNow(m); err != nil {
+	if job, err = currentJob(m); err != nil {
 		return err
 	}
 	if !partial(job) {
-		return fmt.Errorf("%w: the copy has become whole (job %s): it is left alone", hypervisor.ErrRefused, job)
+		return fmt.Errorf("%w: the copy is complete (job %s): it is left alone", hypervisor.ErrRefused, job)
 	}
-	// The restore fails when its QEMU ends, and may have removed the machine by then.
+	// The restore fails when its QEMU ends, and may already have removed the machine.
 	if err = change(ctx, m.Destroy); errors.Is(err, hypervisor.ErrNoSuchVM) {
 		return nil
 	}
 	return err
 }
 
-// partial reports whether a machine with that job is not whole yet.
+// partial reports whether a machine with that job is not complete yet.
 func partial(job hypervisor.Job) bool {
 	return job == hypervisor.JobRestoring || job == hypervisor.JobIncoming
 }
 
-// jobNow is the job of a machine at this moment. Where the state tells that it is not
-// whole it is not asked: libvirt answers a question about a restore when that has ended.
-func jobNow(m abortable) (hypervisor.Job, error) {
+// currentJob returns the current job of a machine. It does not query a machine that is
+// incomplete by its state: libvirt answers a query during a restore only after the restore.
+func currentJob(m abortable) (hypervisor.Job, error) {
 	state, reason, err := m.GetState()
 	if err != nil {
 		return 0, err
 	}
-	told := func(answer hypervisor.Job) hypervisor.Job {
-		_, job := condition(state, libvirt.DomainPausedReason(reason), answer)
+	withAnswer := func(answer hypervisor.Job) hypervisor.Job {
+		_, job := copyState(state, libvirt.DomainPausedReason(reason), answer)
 		return job
 	}
-	if job := told(hypervisor.JobUnknown); partial(job) {
+	if job := withAnswer(hypervisor.JobUnknown); partial(job) {
 		return job, nil
 	}
 	answer, err := jobOf(m)
@@ -75,5 +75,5 @@ func jobNow(m abortable) (hypervisor.Job, error) {
 	if answer.gone {
 		return 0, fmt.Errorf("%w: it ended", hypervisor.ErrNoSuchVM)
 	}
-	return told(answer.job), nil
+	return withAnswer(answer.job), nil
 }

@@ -13,12 +13,12 @@ import (
 	"vjob/hypervisor"
 )
 
-// fakeMachine is at the next of its moments with each question for its state, and stays at
+// fakeMachine is at the next of its moments with each query for its state, and stays at
 // the last one.
 type fakeMachine struct {
 	moments []moment
 	at      int   // how many times its state was asked for
-	silent  int   // at that question for its state it does not answer; 0: never
+	silent  int   // at that query for its state it does not answer; 0: never
 	stuck   error // what an abort of its job ends with
 	did     []string
 }
@@ -27,7 +27,7 @@ type moment struct {
 	reason libvirt.DomainPausedReason
 	job    libvirt.DomainJobType
 	op     libvirt.DomainJobOperationType
-	err    error // of the question for the job
+	err    error // of the query for the job
 }
 
 func (m *fakeMachine) now() moment { return m.moments[min(m.at, len(m.moments))-1] }
@@ -59,7 +59,7 @@ func (m *fakeMachine) Destroy() error {
 }
 
 // libvirt aborts no restore and no incoming migration: the copy is destroyed, and only
-// while it is not whole.
+// while it is incomplete.
 func TestAbort(t *testing.T) {
 	loading := moment{reason: libvirt.DOMAIN_PAUSED_STARTING_UP}
 	whole := moment{reason: libvirt.DOMAIN_PAUSED_MIGRATION}
@@ -95,7 +95,7 @@ func TestAbort(t *testing.T) {
 	for silent, moments := range map[int][]moment{1: {saving}, 2: {loading, loading}} {
 		m := &fakeMachine{moments: moments, silent: silent}
 		if err := abort(t.Context(), m); err == nil || errors.Is(err, hypervisor.ErrRefused) || m.did != nil {
-			t.Errorf("without an answer to question %d for its state: did %q, %v", silent, m.did, err)
+			t.Errorf("without an answer to query %d for its state: did %q, %v", silent, m.did, err)
 		}
 	}
 	stuck := &fakeMachine{moments: []moment{saving}, stuck: libvirt.Error{Code: libvirt.ERR_OPERATION_INVALID, Message: "no job is active"}}

@@ -18,105 +18,105 @@ import (
 
 var _ hypervisor.Attacher = (*Driver)(nil)
 
-// secondLine is the alias of the serial port on which somebody may type.
-const secondLine = "serial1"
+// secondSerial is the alias of the serial port for interactive use.
+const secondSerial = "serial1"
 
-// Attach opens the second serial port of a machine, /dev/ttyS1 of its guest. It has a
-// connection of its own, on which one goroutine makes all calls.
+// Attach opens the second serial port of a machine, /dev/ttyS1 of its guest. One goroutine
+// makes all calls, on a connection of its own.
 func (d *Driver) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
-	h, err := d.host(node)
+	n, err := d.node(node)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case h.opening <- struct{}{}:
+	case n.attaching <- struct{}{}:
 	default:
-		return nil, fmt.Errorf("attach to %s on %s: %w: %d lines to guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(h.opening))
+		return nil, fmt.Errorf("attach to %s on %s: %w: %d consoles of its guests are being opened already", vm, node, hypervisor.ErrUnreachable, cap(n.attaching))
 	}
-	t := newTyping()
+	console := newSerialConsole()
 	opened := make(chan error, 1)
 	d.running.Go(func() {
-		t.run(h, vm, func(err error) {
-			<-h.opening
+		console.run(n, vm, func(err error) {
+			<-n.attaching
 			opened <- err
 		})
 	})
 	select {
 	case err = <-opened:
 	case <-ctx.Done():
-		err = fmt.Errorf("%w: the line is still being opened", hypervisor.ErrTimeout)
+		err = fmt.Errorf("%w: the console is still being opened", hypervisor.ErrTimeout)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("attach to %s on %s: %w", vm, node, err), t.Close())
+		return nil, errors.Join(fmt.Errorf("attach to %s on %s: %w", vm, node, err), console.Close())
 	}
-	return t, nil
+	return console, nil
 }
 
-// typing is a line to a guest.
-type typing struct {
+// serialConsole is an open serial port of a guest.
+type serialConsole struct {
 	reader *io.PipeReader
-	shown  *io.PipeWriter
-	typed  chan []byte
-	left   chan struct{} // closed by Close
+	output *io.PipeWriter
+	input  chan []byte
+	closed chan struct{} // closed by Close
 	once   sync.Once
 }
 
-func newTyping() *typing {
-	t := &typing{typed: make(chan []byte), left: make(chan struct{})}
-	t.reader, t.shown = io.Pipe()
-	return t
+func newSerialConsole() *serialConsole {
+	console := &serialConsole{input: make(chan []byte), closed: make(chan struct{})}
+	console.reader, console.output = io.Pipe()
+	return console
 }
 
-// Read reads what the guest shows.
-func (t *typing) Read(p []byte) (int, error) { return t.reader.Read(p) }
+// Read reads the output of the guest.
+func (s *serialConsole) Read(p []byte) (int, error) { return s.reader.Read(p) }
 
-// Write types.
-func (t *typing) Write(p []byte) (int, error) {
+// Write sends input to the guest.
+func (s *serialConsole) Write(p []byte) (int, error) {
 	select {
-	case t.typed <- append([]byte(nil), p...):
+	case s.input <- append([]byte(nil), p...):
 		return len(p), nil
-	case <-t.left:
+	case <-s.closed:
 		return 0, io.ErrClosedPipe
 	}
 }
 
-// Close leaves the guest as it is.
-func (t *typing) Close() error {
-	t.once.Do(func() { close(t.left) })
-	return t.reader.Close()
+// Close closes the console; the guest keeps running.
+func (s *serialConsole) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return s.reader.Close()
 }
 
-// glance is how often a line is looked at for something new.
-const glance = 20 * time.Millisecond
+// pollInterval is how often the stream is polled for output.
+const pollInterval = 20 * time.Millisecond
 
-// run opens the line, says how that went, and lets bytes go both ways until either side
-// is gone.
-func (t *typing) run(h *host, vm cluster.VMID, opened func(error)) {
-	conn, err := libvirt.NewConnect(h.URI)
+// run opens the serial port, reports the result, and copies bytes both ways until one side
+// closes.
+func (s *serialConsole) run(n *node, vm cluster.VMID, opened func(error)) {
+	conn, err := libvirt.NewConnect(n.URI)
 	if err != nil {
 		opened(fmt.Errorf("%w: %w", hypervisor.ErrUnreachable, translate(err)))
 		return
 	}
 	defer release(conn)
-	stream, err := h.openLine(conn, vm)
+	stream, err := n.openSerial(conn, vm)
 	opened(translate(err))
 	if err != nil {
 		return
 	}
-	probe(conn, h.driver.cfg.Timeouts) // not before: no call waits from now on
-	t.pump(h.open, stream)
+	probe(conn, n.driver.cfg.Timeouts) // only now: no call is pending on it any more
+	s.pump(n.open, stream)
 	stopProbing(conn)
 	_, _ = stream.Abort(), stream.Free()
 }
 
-// openLine opens the second serial port of the machine of a VM.
-func (h *host) openLine(conn *libvirt.Connect, vm cluster.VMID) (*libvirt.Stream, error) {
+// openSerial opens the second serial port of the machine of a VM.
+func (n *node) openSerial(conn *libvirt.Connect, vm cluster.VMID) (*libvirt.Stream, error) {
 	stream, err := conn.NewStream(libvirt.STREAM_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
-	err = h.withMachine(conn, vm, func(m *libvirt.Domain) error {
-		return m.OpenConsole(secondLine, stream, libvirt.DOMAIN_CONSOLE_FORCE)
+	err = n.withMachine(conn, vm, func(m *libvirt.Domain) error {
+		return m.OpenConsole(secondSerial, stream, libvirt.DOMAIN_CONSOLE_FORCE)
 	})
 	if err != nil {
 		_ = stream.Free()
@@ -125,43 +125,43 @@ func (h *host) openLine(conn *libvirt.Connect, vm cluster.VMID) (*libvirt.Stream
 	return stream, nil
 }
 
-// stream is what a line needs of a [libvirt.Stream] that does not block: it gives and takes
-// less than nothing when it cannot at the moment.
+// stream is the part of a non-blocking [libvirt.Stream] that a console uses. Recv and Send
+// return a negative count when they would block.
 type stream interface {
 	Recv(p []byte) (int, error)
 	Send(p []byte) (int, error)
 }
 
-// pump lets bytes go both ways, for as long as the driver is open.
-func (t *typing) pump(open func() bool, stream stream) {
-	defer func() { _ = t.shown.Close() }() // so the reader gets to the end
-	piece := make([]byte, 16<<10)
-	var waiting []byte
+// pump copies bytes both ways while the driver is open.
+func (s *serialConsole) pump(open func() bool, stream stream) {
+	defer func() { _ = s.output.Close() }() // ends the reader
+	buffer := make([]byte, 16<<10)
+	var pending []byte
 	for open() {
-		n, err := stream.Recv(piece)
+		n, err := stream.Recv(buffer)
 		if err != nil {
 			return
 		}
 		if n > 0 {
-			if _, err := t.shown.Write(piece[:n]); err != nil {
+			if _, err := s.output.Write(buffer[:n]); err != nil {
 				return
 			}
 			continue
 		}
-		typed := t.typed
-		if len(waiting) > 0 {
-			n, err := stream.Send(waiting)
+		input := s.input
+		if len(pending) > 0 {
+			n, err := stream.Send(pending)
 			if err != nil {
 				return
 			}
-			waiting = waiting[max(n, 0):]
-			typed = nil
+			pending = pending[max(n, 0):]
+			input = nil
 		}
 		select {
-		case <-t.left:
+		case <-s.closed:
 			return
-		case waiting = <-typed:
-		case <-time.After(glance):
+		case pending = <-input:
+		case <-time.After(pollInterval):
 		}
 	}
 }

@@ -56,11 +56,11 @@ func (s *fakeStream) Send(p []byte) (int, error) {
 	return n, err
 }
 
-// A line shows all at once what a guest has printed, and types in order what it is given,
+// A console shows at once what the guest has printed, and sends its input in order,
 // at the pace of the guest.
 func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line, ended := newTyping(), make(chan struct{})
+		line, ended := newSerialConsole(), make(chan struct{})
 		s := &fakeStream{T: t, shows: []string{"a", "bc", "def"}, stuck: 2}
 		began := time.Now()
 		go func() {
@@ -73,10 +73,10 @@ func TestPump(t *testing.T) {
 		}
 		synctest.Wait()
 		before := s.asked
-		time.Sleep(10*glance + glance/2)
+		time.Sleep(10*pollInterval + pollInterval/2)
 		synctest.Wait()
 		if s.asked != before+10 {
-			t.Errorf("it was looked at %d times in %s, want 10", s.asked-before, 10*glance)
+			t.Errorf("it was looked at %d times in %s, want 10", s.asked-before, 10*pollInterval)
 		}
 		word := []byte("hallo")
 		for _, next := range []string{"welt!", "end"} {
@@ -103,24 +103,24 @@ func TestPump(t *testing.T) {
 	})
 }
 
-// A line ends with its guest, its connection, its reader and its driver.
+// A console ends with its guest, its connection, its reader and its driver.
 func TestPumpEnds(t *testing.T) {
 	broken := errors.New("broken")
 	always := func() bool { return true }
-	for what, run := range map[string]func(line *typing){
-		"guest":  func(line *typing) { line.pump(always, &fakeStream{T: t, ends: io.EOF}) },
-		"driver": func(line *typing) { line.pump(func() bool { return false }, &fakeStream{T: t}) },
-		"reader": func(line *typing) {
+	for what, run := range map[string]func(line *serialConsole){
+		"guest":  func(line *serialConsole) { line.pump(always, &fakeStream{T: t, ends: io.EOF}) },
+		"driver": func(line *serialConsole) { line.pump(func() bool { return false }, &fakeStream{T: t}) },
+		"reader": func(line *serialConsole) {
 			_ = line.reader.Close()
 			line.pump(always, &fakeStream{T: t, shows: []string{"a"}})
 		},
-		"connection": func(line *typing) {
+		"connection": func(line *serialConsole) {
 			go func() { _, _ = line.Write([]byte("a")) }()
 			line.pump(always, &fakeStream{T: t, fails: broken})
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			line, ended := newTyping(), make(chan struct{})
+			line, ended := newSerialConsole(), make(chan struct{})
 			go func() {
 				run(line)
 				close(ended)
@@ -138,16 +138,15 @@ func TestPumpEnds(t *testing.T) {
 	}
 }
 
-// A line is opened to the machine of a VM and to nothing else; each try that has ended makes
-// room for another.
+// A console is opened only to the machine of a VM. Each attempt that has ended frees its slot.
 func TestAttachFails(t *testing.T) {
 	b := newBuiltin(t)
 	ours, none := cluster.VMID{VJob: 7}, cluster.VMID{VJob: 9}
 	b.create(ours, nil)
-	d := &Driver{cfg: b.cfg, hosts: map[cluster.NodeID]*host{}}
+	d := &Driver{cfg: b.cfg, nodes: map[cluster.NodeID]*node{}}
 	for node, uri := range map[cluster.NodeID]string{"h1": builtinURI, "h3": "nothing:///here"} {
-		d.hosts[node] = newHost(Host{Node: node, URI: uri}, d)
-		d.hosts[node].opening = make(chan struct{}, 1)
+		d.nodes[node] = newNode(Host{Node: node, URI: uri}, d)
+		d.nodes[node].attaching = make(chan struct{}, 1)
 	}
 	for _, c := range []struct {
 		vm    cluster.VMID
@@ -158,7 +157,7 @@ func TestAttachFails(t *testing.T) {
 		{ours, "h9", cluster.ErrNotFound, ""},
 		{ours, "h3", hypervisor.ErrUnreachable, "attach to 7.0 on h3: "},
 		{none, "h1", hypervisor.ErrNoSuchVM, "attach to 9.0 on h1: "},
-		{ours, "h1", hypervisor.ErrRefused, "virDomainOpenConsole"}, // this host has no serial ports
+		{ours, "h1", hypervisor.ErrRefused, "virDomainOpenConsole"}, // this node has no serial ports
 	} {
 		line, err := d.Attach(t.Context(), c.vm, c.node)
 		if line != nil || !errors.Is(err, c.fails) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "virError") {
@@ -170,36 +169,36 @@ func TestAttachFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.hosts["h1"].openLine(conn, ours); err == nil {
-		t.Error("a line is open")
+	if _, err := d.nodes["h1"].openSerial(conn, ours); err == nil {
+		t.Error("a console is open")
 	}
 	if left, err := conn.Close(); left != 0 || err != nil {
-		t.Errorf("a line that was not opened keeps %d references to its connection, %v", left, err)
+		t.Errorf("a console that was not opened holds %d references to its connection, %v", left, err)
 	}
 }
 
-// A host that hangs is left alone when the caller has gone, and keeps its place until it ends.
+// An attempt that hangs keeps its slot after its caller has gone, until it ends.
 func TestAttachToAHostThatHangs(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Driver{cfg: newBuiltin(t).cfg, hosts: map[cluster.NodeID]*host{}}
-	h := newHost(Host{Node: "h1", URI: "qemu+tcp://" + silent.Addr().String() + "/system"}, d)
-	d.hosts["h1"] = h
+	d := &Driver{cfg: newBuiltin(t).cfg, nodes: map[cluster.NodeID]*node{}}
+	h := newNode(Host{Node: "h1", URI: "qemu+tcp://" + silent.Addr().String() + "/system"}, d)
+	d.nodes["h1"] = h
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := d.Attach(ended, cluster.VMID{VJob: 7}, "h1"); !errors.Is(err, hypervisor.ErrTimeout) {
 		t.Errorf("attach: %v", err)
 	}
-	if len(h.opening) != 1 || cap(h.opening) != openings {
-		t.Errorf("%d of %d lines are being opened", len(h.opening), cap(h.opening))
+	if len(h.attaching) != 1 || cap(h.attaching) != maxAttaching {
+		t.Errorf("%d of %d consoles are being opened", len(h.attaching), cap(h.attaching))
 	}
 	if err := silent.Close(); err != nil {
 		t.Fatal(err)
 	}
 	d.running.Wait()
-	if len(h.opening) != 0 {
-		t.Errorf("%d lines are being opened after the end of all", len(h.opening))
+	if len(h.attaching) != 0 {
+		t.Errorf("%d consoles are being opened after the end of all", len(h.attaching))
 	}
 }

@@ -40,7 +40,7 @@ func TestBounds(t *testing.T) {
 		{"the longest time", func(c *Config) { c.Timeouts.CloseSeconds = 3600 }, ""},
 		{"a longer time", func(c *Config) { c.Timeouts.CloseSeconds = 3601 }, "timeouts.close_seconds"},
 	} {
-		cfg := good()
+		cfg := validConfig()
 		c.change(&cfg)
 		err := cfg.Validate()
 		var wrong *cluster.FieldError
@@ -76,7 +76,7 @@ func TestNoCap(t *testing.T) {
 		if q := quota(most); q != unlimited {
 			t.Errorf("a cap of %d is a quota of %d", most, q)
 		}
-		if c := capped(most); c != nil {
+		if c := cpuTune(most); c != nil {
 			t.Errorf("a cap of %d is written as %+v", most, c)
 		}
 	}
@@ -110,11 +110,11 @@ func TestNoCap(t *testing.T) {
 		period uint64
 		want   cluster.MilliCPU
 	}{{2, 3, 667}, {1, 2000, 1}, {1, 2001, 0}, {1, 1, 1000}, {0, 1, 0}, {-200_000, 100_000, 0}} {
-		if got := mostOf(c.quota, c.period); got != c.want {
+		if got := capFromQuota(c.quota, c.period); got != c.want {
 			t.Errorf("%d of %d µs are %d thousandths of a CPU, want the nearest: %d", c.quota, c.period, got, c.want)
 		}
 	}
-	if c := capped(500); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
+	if c := cpuTune(500); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
 		t.Errorf("half a CPU is written as %+v", c)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// builtin is a host that libvirt itself simulates in this process, test:///default: its
-// machines are real to every line of a driver, and nothing is started. It knows neither
-// jobs nor saves of paused machines; tests/lab has those.
+// builtin is a node that libvirt itself simulates in this process, test:///default: its
+// machines are real to the driver, and nothing is started. It supports neither jobs nor saves
+// of paused machines; tests/lab tests those.
 type builtin struct {
 	*testing.T
 	*Driver
@@ -30,7 +30,7 @@ const builtinURI = "test:///default"
 // newBuiltin drives that host as h1 and h2, with settings that may be changed.
 func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 	t.Helper()
-	cfg := good()
+	cfg := validConfig()
 	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}, {Node: "h2", URI: builtinURI}}
 	for _, change := range changes {
 		change(&cfg)
@@ -62,9 +62,9 @@ func newBuiltin(t *testing.T, changes ...func(*Config)) *builtin {
 }
 
 // quiet drives the host as well, and does nothing by itself.
-func (b *builtin) quiet() *host {
+func (b *builtin) quiet() *node {
 	d := &Driver{cfg: b.cfg, log: b.log}
-	h := newHost(b.cfg.Hosts[0], d)
+	h := newNode(b.cfg.Hosts[0], d)
 	b.Cleanup(func() {
 		h.close()
 		d.running.Wait()
@@ -182,9 +182,9 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A machine that bears the name of one of ours is left alone, and shown as a stranger, as
-// one is that has no mark or that of another cluster.
-func TestStrangersAreLeftAlone(t *testing.T) {
+// A machine with the name of one of ours, but without our mark or with that of another cluster,
+// is listed as unmanaged and left alone.
+func TestUnmanagedMachinesAreLeftAlone(t *testing.T) {
 	b := newBuiltin(t)
 	for vm, change := range map[cluster.VMID]func(*libvirtxml.Domain){
 		{VJob: 8}: func(d *libvirtxml.Domain) { d.UUID = machineUUID("another", cluster.VMID{VJob: 8}) },
@@ -195,17 +195,17 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 		dom := b.create(vm, change)
 		for _, verb := range []hypervisor.Verb{hypervisor.Pause, hypervisor.Destroy, hypervisor.Shutdown, hypervisor.Abort, hypervisor.Save} {
 			if err := b.do(verb, vm); !errors.Is(err, hypervisor.ErrNoSuchVM) {
-				t.Errorf("%s of a stranger: %v", verb, err)
+				t.Errorf("%s of an unmanaged machine: %v", verb, err)
 			}
 		}
 		if state, _, err := dom.GetState(); err != nil || state != libvirt.DOMAIN_RUNNING {
-			t.Errorf("the stranger %s: %v, %v", vm, state, err)
+			t.Errorf("the unmanaged machine %s: %v, %v", vm, state, err)
 		}
 	}
 	b.create(cluster.VMID{VJob: 7}, nil)
 	view := b.look()
 	if got, want := strings.Join(view.Strangers, " "), "test vjob-8-0 vjob-9-0"; got != want {
-		t.Errorf("strangers %q, want %q", got, want)
+		t.Errorf("unmanaged machines %q, want %q", got, want)
 	}
 	if len(view.Copies) != 1 || view.Copies[0].VM.VJob != 7 {
 		t.Errorf("copies %+v, want that of vjob 7", view.Copies)
@@ -239,7 +239,7 @@ func TestEndingsAreHeard(t *testing.T) {
 	guest := b.create(ends, nil)
 	b.create(destroyed, nil)
 	b.look()
-	b.heard()
+	b.reg()
 	if err := b.do(hypervisor.Destroy, destroyed); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func (b *builtin) endings() []hypervisor.Ending {
 }
 
 // heard waits until the driver hears what happens on h1: it says so, once it does.
-func (b *builtin) heard() {
+func (b *builtin) reg() {
 	b.Helper()
 	patience := time.After(10 * time.Second)
 	for {

@@ -65,7 +65,7 @@ func TestBoot(t *testing.T) {
 	}
 }
 
-// A boot that the host refuses fails, and so does one on a host that cannot say what it can do.
+// A boot that the host refuses fails, and so does one on a node that cannot say what it can do.
 func TestBootsThatFail(t *testing.T) {
 	b := newBuiltin(t)
 	vm := cluster.VMID{VJob: 7}
@@ -78,9 +78,9 @@ func TestBootsThatFail(t *testing.T) {
 		t.Errorf("a boot that the host refuses: %v", err)
 	}
 	b = newBuiltin(t, func(c *Config) { c.DomainType = typeAuto })
-	b.hosts["h1"].control.close()
+	b.nodes["h1"].controlPool.close()
 	if _, err := b.Do(t.Context(), call); !errors.Is(err, hypervisor.ErrUnreachable) || !strings.Contains(err.Error(), "whether KVM works") {
-		t.Errorf("a boot on a host that cannot be asked: %v", err)
+		t.Errorf("a boot on a node that cannot be asked: %v", err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestCallsOnAStoreThatIsGone(t *testing.T) {
 // The end of a guest that no look has shown is heard as well.
 func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 	b := newBuiltin(t)
-	b.heard()
+	b.reg()
 	vm := cluster.VMID{VJob: 7}
 	_, err := b.Do(t.Context(), hypervisor.Call{
 		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1", Stamp: hypervisor.Stamp{Incarnation: 2},
@@ -123,7 +123,7 @@ func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 // The end of a machine is heard that has come to its host while no call was made.
 func TestEndingsOfWhatHasAppeared(t *testing.T) {
 	b := newBuiltin(t)
-	b.heard()
+	b.reg()
 	vm := cluster.VMID{VJob: 7}
 	dom := b.create(vm, nil)
 	id, err := dom.GetID()
@@ -131,8 +131,8 @@ func TestEndingsOfWhatHasAppeared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for listed := false; !listed; {
-		b.heard()
-		_, listed = b.hosts["h1"].seen.known(machineUUID(b.cfg.Cluster, vm), int(id))
+		b.reg()
+		_, listed = b.nodes["h1"].cache.lookup(machineUUID(b.cfg.Cluster, vm), int(id))
 	}
 	if err := dom.Shutdown(); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestNamesAreUsedOnce(t *testing.T) {
 		t.Errorf("a save beside another: %v", err)
 	}
 	b.saving.free(image)
-	// This host saves nothing that is paused: the call reaches it, and leaves the name free.
+	// This node saves nothing that is paused: the call reaches it, and leaves the name free.
 	if err := b.do(hypervisor.Save, vm); !errors.Is(err, hypervisor.ErrRefused) || !strings.Contains(err.Error(), "testDomainSaveFlags") {
 		t.Errorf("a save: %v", err)
 	}
@@ -236,8 +236,8 @@ func TestCallsNameTheirNodes(t *testing.T) {
 func TestCallsLetGo(t *testing.T) {
 	b := newBuiltin(t)
 	var running sync.WaitGroup
-	r := newTrunk(builtinURI, 1, b.cfg.Timeouts, &running)
-	b.hosts["h1"].control, b.hosts["h1"].bulk = r, r
+	r := newConnPool(builtinURI, 1, b.cfg.Timeouts, &running)
+	b.nodes["h1"].controlPool, b.nodes["h1"].bulkPool = r, r
 	vm := cluster.VMID{VJob: 7}
 	call := hypervisor.Call{
 		Op: 1, Verb: hypervisor.Boot, VM: vm, Node: "h1",
@@ -253,7 +253,7 @@ func TestCallsLetGo(t *testing.T) {
 			t.Errorf("its end: %v, want %v", err, want)
 		}
 	}
-	conn, err := ask(t.Context(), r, func(conn *libvirt.Connect) (*libvirt.Connect, error) { return conn, conn.Ref() })
+	conn, err := withConn(t.Context(), r, func(conn *libvirt.Connect) (*libvirt.Connect, error) { return conn, conn.Ref() })
 	if err != nil {
 		t.Fatal(err)
 	}

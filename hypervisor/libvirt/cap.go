@@ -1,56 +1,69 @@
+//go:build libvirt_dlopen && cgo
+
 package libvirt
 
 import (
+	"context"
+
+	"libvirt.org/go/libvirt"
 	"libvirt.org/go/libvirtxml"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
-// A cap is the bandwidth of the whole machine, cpu.max of its control group: so much
-// CPU time in each period. A quota for each virtual processor would let a guest that
-// keeps only one of two busy have half of what it may.
-const (
-	capPeriod  = 100_000 // µs; shorter ones cost, longer ones are felt in the guest
-	quotaLeast = 1000    // µs: libvirt takes no less
-	unlimited  = -1
-)
-
-// quota is a cap in µs of each period.
-func quota(most cluster.MilliCPU) int64 {
-	if most <= 0 {
-		return unlimited
-	}
-	return max(int64(max(most, hypervisor.LeastCap))*capPeriod/int64(cluster.CPU), quotaLeast)
+// tunable is the part of a [libvirt.Domain] that caps use.
+type tunable interface {
+	GetXMLDesc(flags libvirt.DomainXMLFlags) (string, error)
+	GetSchedulerParametersFlags(flags libvirt.DomainModificationImpact) (*libvirt.DomainSchedulerParameters, error)
+	SetSchedulerParametersFlags(params *libvirt.DomainSchedulerParameters, flags libvirt.DomainModificationImpact) error
 }
 
-// mostOf is the cap that a quota and a period make.
-func mostOf(quota int64, period uint64) cluster.MilliCPU {
-	if quota <= 0 || period == 0 {
-		return 0
-	}
-	return cluster.MilliCPU((quota*int64(cluster.CPU) + int64(period)/2) / int64(period))
+// cap carries out [hypervisor.Cap].
+func (n *node) cap(ctx context.Context, call hypervisor.Call) error {
+	return n.onMachine(ctx, n.controlPool, call.VM, func(dom *libvirt.Domain) error { return n.changeCap(ctx, dom, call) })
 }
 
-// capped is how a machine is described that boots under a cap; nil: without.
-func capped(most cluster.MilliCPU) *libvirtxml.DomainCPUTune {
-	if most <= 0 {
-		return nil
+// changeCap sets a cap and records it in the cache. From now on looks query the cap: a call
+// without an answer may have taken effect, and a look that began before the call knows only the
+// old cap.
+func (n *node) changeCap(ctx context.Context, m tunable, call hypervisor.Call) error {
+	uuid := machineUUID(n.driver.cfg.Cluster, call.VM)
+	n.cache.markTuned(uuid)
+	err := change(ctx, func() error { return setCap(m, call.Cap) })
+	if err == nil {
+		n.cache.recordCap(uuid, call.Cap)
 	}
-	return &libvirtxml.DomainCPUTune{
-		GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{Value: capPeriod},
-		GlobalQuota:  &libvirtxml.DomainCPUTuneQuota{Value: quota(most)},
-	}
+	return err
 }
 
-// capOf is the cap of a machine by its description.
-func capOf(t *libvirtxml.DomainCPUTune) cluster.MilliCPU {
-	if t == nil || t.GlobalQuota == nil {
-		return 0
+// setCap sets the cap of a machine that exists, at once.
+func setCap(m tunable, limit cluster.MilliCPU) error {
+	return m.SetSchedulerParametersFlags(&libvirt.DomainSchedulerParameters{
+		GlobalPeriodSet: true, GlobalPeriod: capPeriod,
+		GlobalQuotaSet: true, GlobalQuota: quota(limit),
+	}, libvirt.DOMAIN_AFFECT_LIVE)
+}
+
+// ensureCap sets a cap unless the machine has it already. So a host that does not support caps
+// is never asked to remove one.
+func ensureCap(ctx context.Context, m tunable, limit cluster.MilliCPU) error {
+	text, err := m.GetXMLDesc(0)
+	if err != nil {
+		return err
 	}
-	period := uint64(capPeriod)
-	if t.GlobalPeriod != nil {
-		period = t.GlobalPeriod.Value
+	var d libvirtxml.Domain
+	if err := d.Unmarshal(text); err != nil || capOf(d.CPUTune) == limit {
+		return err
 	}
-	return mostOf(t.GlobalQuota.Value, period)
+	return change(ctx, func() error { return setCap(m, limit) })
+}
+
+// currentCap returns the cap of a machine.
+func currentCap(m tunable) (cluster.MilliCPU, error) {
+	p, err := m.GetSchedulerParametersFlags(libvirt.DOMAIN_AFFECT_LIVE)
+	if err != nil {
+		return 0, err
+	}
+	return capFromQuota(p.GlobalQuota, p.GlobalPeriod), nil
 }

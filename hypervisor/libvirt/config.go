@@ -11,10 +11,10 @@ import (
 	"vjob/cluster"
 )
 
-// Config is what an administrator says about the hosts.
+// Config is the settings of an administrator.
 type Config struct {
-	// Cluster tells our machines from those of another vjob on the same hosts;
-	// machine UUIDs are derived from it. Empty means "vjob".
+	// Cluster distinguishes our machines from those of another vjob on the same hosts; machine
+	// UUIDs are derived from it. Empty means "vjob".
 	Cluster string `yaml:"cluster"`
 	// Installation is the id that marks the folders of the image store: see [InitStore].
 	Installation string `yaml:"installation"`
@@ -22,11 +22,11 @@ type Config struct {
 	// ImageDir holds the saved VMs: one directory for each node, all on file
 	// systems that every host and the scheduler see under this path.
 	ImageDir string `yaml:"image_dir"`
-	// ConsoleDir holds one file for each VM with what its guest printed; shared
-	// likewise.
+	// ConsoleDir holds one file for each VM with the output of its guest; shared in the same
+	// way.
 	ConsoleDir string `yaml:"console_dir"`
 	// SeedDir holds the cloud-init seeds and the disk overlays of VMs that boot
-	// from disk; shared likewise. Needed only when an image is a disk.
+	// from disk; shared in the same way. Needed only when an image is a disk.
 	SeedDir string           `yaml:"seed_dir"`
 	Images  []CatalogueImage `yaml:"images"`
 
@@ -54,9 +54,9 @@ type Config struct {
 
 	// Lease makes every machine hold a lease of virtlockd while it runs.
 	Lease *Lease `yaml:"lease"`
-	// UnsafeMigration lets disks on a file system that libvirt does not know to be
-	// shared move with their VMs (VIR_MIGRATE_UNSAFE). Only for test labs whose
-	// hosts are one machine; anywhere else it loses writes.
+	// UnsafeMigration allows the migration of VMs with disks on a file system that libvirt does
+	// not know to be shared (VIR_MIGRATE_UNSAFE). Only for test labs with all hosts on one
+	// machine; anywhere else it loses writes.
 	UnsafeMigration bool `yaml:"unsafe_migration"`
 	// MigrationTLS is "on" if the memory of VMs that migrate is encrypted, "auto"
 	// (default) if it is where the nodes reach the destination by TLS, or "off".
@@ -87,7 +87,7 @@ type Lease struct {
 	Path      string `yaml:"path"`
 }
 
-// CatalogueImage is what a submission may name as its image.
+// CatalogueImage is an image that submissions may name.
 type CatalogueImage struct {
 	ID          string    `yaml:"id"`
 	Description string    `yaml:"description"`
@@ -114,25 +114,25 @@ const (
 	KindDisk   ImageKind = "disk"
 )
 
-// Timeouts bound what has no deadline of its own. Zero fields have defaults.
+// Timeouts bound operations without a deadline of their own. Zero fields have defaults.
 type Timeouts struct {
-	DialSeconds      int `yaml:"dial_seconds"`      // to open a connection; 10
-	KeepaliveSeconds int `yaml:"keepalive_seconds"` // between two probes of a connection; 5
-	KeepaliveCount   int `yaml:"keepalive_count"`   // probes lost before a connection is given up; 3
-	RedialSeconds    int `yaml:"redial_seconds"`    // the longest wait before the next try; 10
-	CloseSeconds     int `yaml:"close_seconds"`     // how long Close waits for calls under way; 30
+	DialSeconds      int `yaml:"dial_seconds"`      // to open a connection; default 10
+	KeepaliveSeconds int `yaml:"keepalive_seconds"` // between two probes of a connection; default 5
+	KeepaliveCount   int `yaml:"keepalive_count"`   // lost probes before a connection is given up; default 3
+	RedialSeconds    int `yaml:"redial_seconds"`    // the longest wait before the next attempt; default 10
+	CloseSeconds     int `yaml:"close_seconds"`     // how long Close waits for pending calls; default 30
 }
 
 func (t Timeouts) dial() time.Duration   { return time.Duration(t.DialSeconds) * time.Second }
 func (t Timeouts) redial() time.Duration { return time.Duration(t.RedialSeconds) * time.Second }
 func (t Timeouts) close() time.Duration  { return time.Duration(t.CloseSeconds) * time.Second }
 
-// silence is how long a host may be silent before it counts as gone.
+// silence is how long a node may be silent before it counts as gone.
 func (t Timeouts) silence() time.Duration {
 	return time.Duration(t.KeepaliveSeconds*(t.KeepaliveCount+1)) * time.Second
 }
 
-// withDefaults fills in what was left out.
+// withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	text := func(s *string, def string) {
 		if *s == "" {
@@ -169,12 +169,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// word is what may become part of a file name or an XML attribute.
-var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
+// namePattern matches what may become part of a file name or an XML attribute.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
-const wordWant = "letters, digits, dots, dashes and underscores, at most 63"
+const nameWant = "letters, digits, dots, dashes and underscores, at most 63"
 
-// Validate says which field is wrong and what would be right, one at a time.
+// Validate returns the first field that is wrong, and what it should be.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	if err := c.validateMachine(); err != nil {
@@ -209,21 +209,21 @@ func (c Config) Validate() error {
 
 func (c Config) validateMachine() error {
 	switch {
-	case !word.MatchString(c.Cluster):
-		return cluster.BadField("cluster", c.Cluster, wordWant)
+	case !namePattern.MatchString(c.Cluster):
+		return cluster.BadField("cluster", c.Cluster, nameWant)
 	case c.DomainType != typeAuto && c.DomainType != typeQEMU && c.DomainType != typeKVM:
 		return cluster.BadField("domain_type", c.DomainType, "auto, kvm or qemu")
-	case !word.MatchString(c.MachineType) || !strings.ContainsAny(c.MachineType, "0123456789"):
+	case !namePattern.MatchString(c.MachineType) || !strings.ContainsAny(c.MachineType, "0123456789"):
 		return cluster.BadField("machine_type", c.MachineType, `a versioned QEMU machine, such as "pc-i440fx-7.2"`)
-	case !word.MatchString(c.CPUModel) || strings.HasPrefix(c.CPUModel, "host-") || c.CPUModel == "host":
+	case !namePattern.MatchString(c.CPUModel) || strings.HasPrefix(c.CPUModel, "host-") || c.CPUModel == "host":
 		return cluster.BadField("cpu_model", c.CPUModel, `a CPU model that all hosts have, such as "qemu64"`)
 	case !filepath.IsAbs(c.Emulator):
 		return cluster.BadField("emulator", c.Emulator, "the absolute path of a QEMU binary")
 	case c.TranslationCacheMiB < 1:
 		return cluster.BadField("translation_cache_mib", int64(c.TranslationCacheMiB), "at least 1")
-	case c.Bridge != "" && !word.MatchString(c.Bridge):
+	case c.Bridge != "" && !namePattern.MatchString(c.Bridge):
 		return cluster.BadField("bridge", c.Bridge, "the name of a bridge on every host")
-	case !word.MatchString(c.NetworkFilter):
+	case !namePattern.MatchString(c.NetworkFilter):
 		return cluster.BadField("network_filter", c.NetworkFilter, "the name of an nwfilter of libvirt on every host, or none")
 	case !slices.Contains(settingValues, c.PortIsolation):
 		return cluster.BadField("port_isolation", c.PortIsolation, wantSetting)
@@ -231,8 +231,8 @@ func (c Config) validateMachine() error {
 		return cluster.BadField("migration_tls", c.MigrationTLS, wantSetting)
 	case c.MigrationMiBps < 0:
 		return cluster.BadField("migration_mibps", c.MigrationMiBps, "0 for no limit, or more")
-	case c.Lease != nil && !word.MatchString(c.Lease.Lockspace):
-		return cluster.BadField("lease.lockspace", c.Lease.Lockspace, wordWant)
+	case c.Lease != nil && !namePattern.MatchString(c.Lease.Lockspace):
+		return cluster.BadField("lease.lockspace", c.Lease.Lockspace, nameWant)
 	case c.Lease != nil && !filepath.IsAbs(c.Lease.Path):
 		return cluster.BadField("lease.path", c.Lease.Path, "the absolute path of the directory above the lockspace")
 	}
@@ -247,8 +247,8 @@ func (c Config) validateHosts() error {
 	for i, h := range c.Hosts {
 		field := fmt.Sprintf("hosts[%d]", i)
 		switch {
-		case !word.MatchString(string(h.Node)):
-			return cluster.BadField(field+".node", string(h.Node), wordWant)
+		case !namePattern.MatchString(string(h.Node)):
+			return cluster.BadField(field+".node", string(h.Node), nameWant)
 		case seen[h.Node]:
 			return cluster.BadField(field+".node", string(h.Node), "a name that no other host has")
 		case !strings.Contains(h.URI, "://"):
@@ -277,8 +277,8 @@ func (t Timeouts) validate() error {
 
 func (i CatalogueImage) validate(field string) error {
 	switch {
-	case !word.MatchString(i.ID):
-		return cluster.BadField(field+".id", i.ID, wordWant)
+	case !namePattern.MatchString(i.ID):
+		return cluster.BadField(field+".id", i.ID, nameWant)
 	case i.Kind != KindKernel && i.Kind != KindDisk:
 		return cluster.BadField(field+".kind", string(i.Kind), "kernel or disk")
 	case i.Kind == KindKernel && !filepath.IsAbs(i.Kernel):
@@ -299,7 +299,7 @@ func (i CatalogueImage) validate(field string) error {
 	return nil
 }
 
-// image finds an image of the catalogue.
+// image returns an image of the catalogue.
 func (c Config) image(id string) (CatalogueImage, error) {
 	for _, i := range c.Images {
 		if i.ID == id {
@@ -319,9 +319,8 @@ func printable(s string, least byte) bool {
 	return true
 }
 
-// bandwidth is the most that a migration may send, in MiB per second, as libvirt
-// counts it: what the plan leaves it, and never more than the settings allow. 0 is no
-// limit.
+// bandwidth is the limit of a migration in MiB per second, as libvirt counts it: the rate of the
+// plan, at most the limit of the settings. 0 is no limit.
 func bandwidth(rate cluster.Rate, most int) uint64 {
 	mib := (int64(rate) + 1<<20 - 1) >> 20
 	switch {

@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 )
 
-// good is a configuration that is right; tests break one field each.
-func good() Config {
+// validConfig is a valid configuration; tests break one field each.
+func validConfig() Config {
 	return Config{
 		DomainType: typeQEMU,
 		Hosts: []Host{
@@ -26,7 +26,7 @@ func good() Config {
 }
 
 func TestValidate(t *testing.T) {
-	if err := good().Validate(); err != nil {
+	if err := validConfig().Validate(); err != nil {
 		t.Fatalf("a good configuration: %v", err)
 	}
 	tests := []struct {
@@ -68,7 +68,7 @@ func TestValidate(t *testing.T) {
 		{"images[1].kernel", func(c *Config) { c.Images[1].Kernel = "/vmlinuz" }},
 	}
 	for _, tt := range tests {
-		cfg := good()
+		cfg := validConfig()
 		tt.damage(&cfg)
 		err := cfg.Validate()
 		var field *cluster.FieldError
@@ -82,7 +82,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestNewWantsItsImageDirectory(t *testing.T) {
-	cfg := good()
+	cfg := validConfig()
 	cfg.ImageDir = t.TempDir() + "/not-mounted"
 	if _, err := New(cfg, slog.New(slog.DiscardHandler)); err == nil || strings.Contains(err.Error(), "panic") {
 		t.Errorf("a driver without its images: %v", err)

@@ -3,6 +3,7 @@
 package libvirt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,14 +18,14 @@ import (
 	"vjob/internal/durable"
 )
 
-// Driver drives libvirt hosts.
+// Driver drives nodes through libvirt.
 type Driver struct {
 	cfg    Config
 	log    *slog.Logger
 	store  imageStore
-	files  *files
-	images shared[hypervisor.Store] // listings of the store
-	hosts  map[cluster.NodeID]*host
+	files  *fileOps
+	images coalesced[hypervisor.Store] // listings of the store
+	nodes  map[cluster.NodeID]*node
 	hints  chan cluster.NodeID
 	saving claims[hypervisor.ImageID]
 
@@ -35,9 +36,9 @@ type Driver struct {
 
 var _ hypervisor.Driver = (*Driver)(nil)
 
-// New starts driving the hosts. It does not wait for any of them: a host that is
-// down is one that cannot be looked at. It fails when the settings are wrong, when
-// libvirt.so.0 is missing or when the shared directories are.
+// New starts driving the nodes. It does not wait for them: a look at a node that is down is an
+// error. New fails if the settings are wrong, or if libvirt.so.0 or a shared directory is
+// missing.
 func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -45,13 +46,13 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	cfg = cfg.withDefaults()
 	d := &Driver{
 		cfg: cfg, log: log,
-		hosts:  map[cluster.NodeID]*host{},
+		nodes:  map[cluster.NodeID]*node{},
 		hints:  make(chan cluster.NodeID, 256),
 		saving: claims[hypervisor.ImageID]{held: map[hypervisor.ImageID]bool{}},
 		stop:   make(chan struct{}),
 	}
-	d.files = newFiles(filesLeast+filesPerHost*len(cfg.Hosts), &d.running)
-	d.images = shared[hypervisor.Store]{files: d.files, run: d.store.list}
+	d.files = newFileOps(minFileOps+fileOpsPerNode*len(cfg.Hosts), &d.running)
+	d.images = coalesced[hypervisor.Store]{files: d.files, run: d.store.list}
 	d.store = imageStore{dir: cfg.ImageDir, installation: cfg.Installation, identify: cfg.identify}
 	for _, h := range cfg.Hosts {
 		d.store.nodes = append(d.store.nodes, h.Node)
@@ -69,19 +70,19 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	if err := loop.acquire(); err != nil {
 		return nil, fmt.Errorf("libvirt: %w: %w", cluster.ErrUnavailable, err)
 	}
-	d.complain()
+	d.logUnusableFolders()
 	for _, h := range cfg.Hosts {
-		host := newHost(h, d)
-		d.hosts[h.Node] = host
-		d.running.Go(host.watch)
-		d.running.Go(host.listen)
+		n := newNode(h, d)
+		d.nodes[h.Node] = n
+		d.running.Go(n.watch)
+		d.running.Go(n.listen)
 	}
 	return d, nil
 }
 
-// complain logs which folders of the store do not count, and what to do about each. Guests
+// logUnusableFolders logs which folders of the store cannot be used, and how to fix each. Guests
 // can run without them; nothing is saved or restored, and no image counts as gone.
-func (d *Driver) complain() {
+func (d *Driver) logUnusableFolders() {
 	d.running.Go(func() { // the store may hang
 		for _, node := range d.store.nodes {
 			root, err := d.store.folder(node)
@@ -96,15 +97,14 @@ func (d *Driver) complain() {
 	})
 }
 
-// Close lets running calls end and joins every goroutine. Calls that a host has
-// not answered after the configured time are left behind; they hold a thread each
-// until their connection breaks.
+// Close waits for pending calls and for every goroutine. Calls that are still pending after
+// the configured time are abandoned; each holds a thread until its connection breaks.
 func (d *Driver) Close() error {
 	var err error
 	d.closing.Do(func() {
 		close(d.stop)
-		for _, h := range d.hosts {
-			h.close()
+		for _, n := range d.nodes {
+			n.close()
 		}
 		joined := make(chan struct{})
 		go func() {
@@ -124,7 +124,7 @@ func (d *Driver) Close() error {
 // Hints names nodes on which something changed.
 func (d *Driver) Hints() <-chan cluster.NodeID { return d.hints }
 
-// hint is dropped when nobody reads: hints may get lost.
+// hint sends a hint, or drops it while the channel is full: hints may get lost.
 func (d *Driver) hint(node cluster.NodeID) {
 	select {
 	case d.hints <- node:
@@ -132,32 +132,32 @@ func (d *Driver) hint(node cluster.NodeID) {
 	}
 }
 
-func (d *Driver) host(node cluster.NodeID) (*host, error) {
-	if h, ok := d.hosts[node]; ok {
-		return h, nil
+func (d *Driver) node(node cluster.NodeID) (*node, error) {
+	if n, ok := d.nodes[node]; ok {
+		return n, nil
 	}
 	return nil, fmt.Errorf("node %q: %w", node, cluster.ErrNotFound)
 }
 
 // Look lists everything on one node.
 func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
-	h, err := d.host(node)
+	n, err := d.node(node)
 	if err != nil {
 		return hypervisor.View{}, err
 	}
-	view, err := h.look(ctx)
-	if unanswered(err) { // the operator's guide tells what to do about it
+	view, err := n.look(ctx)
+	if unanswered(err) { // the operator's guide has a section on it
 		err = fmt.Errorf("libvirtd is connected and does not answer: %w", err)
 	}
 	if err != nil {
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
-	view.Warnings = h.warnings()
+	view.Warnings = n.warnings()
 	return view, nil
 }
 
-// unanswered reports whether the error of a look means that a daemon holds the connection
-// and does not answer.
+// unanswered reports whether the error of a look means that the daemon keeps the connection
+// open and does not answer.
 func unanswered(err error) bool {
 	return errors.Is(err, errQueued) || errors.Is(err, hypervisor.ErrTimeout) && !errors.Is(err, errLost)
 }
@@ -167,9 +167,9 @@ func (d *Driver) LookStore(ctx context.Context) (hypervisor.Store, error) {
 	return d.images.get(ctx)
 }
 
-// Console opens what a VM printed, on whatever hosts it was.
+// Console opens what a VM has printed, on all nodes where it ran.
 func (d *Driver) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
-	return file(ctx, d.files, func() (io.ReadCloser, error) {
+	return runFileOp(ctx, d.files, func() (io.ReadCloser, error) {
 		f, err := os.Open(d.cfg.consolePath(vm))
 		if os.IsNotExist(err) {
 			return nil, fmt.Errorf("console of VM %s: %w", vm, cluster.ErrNotFound)
@@ -179,21 +179,13 @@ func (d *Driver) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, e
 		}
 		// The hypervisor makes the file when the guest has not printed yet.
 		if info, err := f.Stat(); err == nil && info.Size() == 0 {
-			return nil, fmt.Errorf("console of VM %s: %w", vm, joined(f.Close(), cluster.ErrNotFound))
+			return nil, fmt.Errorf("console of VM %s: %w", vm, cmp.Or(f.Close(), cluster.ErrNotFound))
 		}
 		return f, nil
 	})
 }
 
-// joined is the second error, unless the first is there.
-func joined(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
-}
-
-// claims are names that one caller at a time may use.
+// claims are keys that one caller at a time may hold.
 type claims[K comparable] struct {
 	mu   sync.Mutex
 	held map[K]bool

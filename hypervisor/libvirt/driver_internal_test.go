@@ -28,8 +28,8 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %v, %v", node, view.Node, err)
 		}
 	}
-	if got := b.files.most - one.files.most; got != filesPerHost || one.files.most <= filesLeast {
-		t.Errorf("%d operations for one host, %d more for two", one.files.most, got)
+	if got := b.files.limit - one.files.limit; got != fileOpsPerNode || one.files.limit <= minFileOps {
+		t.Errorf("%d operations for one host, %d more for two", one.files.limit, got)
 	}
 	image := hypervisor.ImageID{VM: cluster.VMID{VJob: 7}, Generation: 1, Attempt: 1}
 	write(t, b.store.path("h2", image), saveFile(magicComplete))
@@ -42,7 +42,7 @@ func TestNew(t *testing.T) {
 // The folders of consoles and seeds are made, where they are in the settings.
 func TestNewMakesFolders(t *testing.T) {
 	root := t.TempDir()
-	cfg := good()
+	cfg := validConfig()
 	cfg.Hosts = []Host{{Node: "h1", URI: builtinURI}}
 	cfg.Images = cfg.Images[:1] // no disks, so no seeds
 	cfg.ImageDir, cfg.Installation = filepath.Join(root, "images"), "this"
@@ -86,7 +86,7 @@ func TestNewMakesFolders(t *testing.T) {
 
 // What is wrong with the settings is said before anything is opened.
 func TestNewRefusesSettings(t *testing.T) {
-	cfg := good()
+	cfg := validConfig()
 	cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir, cfg.Installation = t.TempDir(), t.TempDir(), t.TempDir(), "this"
 	cfg.CPUModel = "host-passthrough"
 	var wrong *cluster.FieldError
@@ -99,7 +99,7 @@ func TestNewRefusesSettings(t *testing.T) {
 func TestNewWithoutLibvirt(t *testing.T) {
 	const without = "VJOB_TEST_WITHOUT_LIBVIRT"
 	if os.Getenv(without) != "" {
-		cfg := good()
+		cfg := validConfig()
 		cfg.ImageDir, cfg.ConsoleDir, cfg.SeedDir, cfg.Installation = t.TempDir(), t.TempDir(), t.TempDir(), "this"
 		_, err := New(cfg, slog.New(slog.DiscardHandler))
 		fmt.Println(errors.Is(err, cluster.ErrUnavailable), err)
@@ -116,7 +116,7 @@ func TestNewWithoutLibvirt(t *testing.T) {
 }
 
 // A folder of the store that does not count is logged, with its node.
-func TestNewComplains(t *testing.T) {
+func TestNewLogsUnusableFolders(t *testing.T) {
 	b := newBuiltin(t)
 	complaints := func() (list []string) {
 		var said bytes.Buffer
@@ -153,7 +153,7 @@ func TestClose(t *testing.T) {
 	hangs := make(chan struct{})
 	b.running.Go(func() { <-hangs })
 	if err := b.Close(); !errors.Is(err, hypervisor.ErrTimeout) || !strings.Contains(err.Error(), "after 1s") {
-		t.Errorf("while a call is under way: %v", err)
+		t.Errorf("while a call is in progress: %v", err)
 	}
 	for _, verb := range []hypervisor.Verb{hypervisor.Pause, hypervisor.Save} {
 		if err := b.do(verb, vm); !errors.Is(err, errClosed) {
@@ -184,9 +184,9 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%v: %t", err, got)
 		}
 	}
-	d := &Driver{hosts: map[cluster.NodeID]*host{}}
-	d.hosts["h1"] = newHost(Host{Node: "h1", URI: builtinURI}, d)
-	d.hosts["h1"].eyes = newTrunk(builtinURI, 0, Timeouts{}, &d.running)
+	d := &Driver{nodes: map[cluster.NodeID]*node{}}
+	d.nodes["h1"] = newNode(Host{Node: "h1", URI: builtinURI}, d)
+	d.nodes["h1"].listPool = newConnPool(builtinURI, 0, Timeouts{}, &d.running)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := d.Look(ended, "h1")

@@ -11,14 +11,14 @@ import (
 	"vjob/internal/durable"
 )
 
-// writeFileDurably puts content under a name, whole or not at all, and makes it
-// survive a power cut. What bore the name before is replaced.
+// writeFileDurably writes a file atomically and makes it survive a power cut. It replaces an
+// existing file.
 func writeFileDurably(ctx context.Context, path string, content []byte) error {
 	return durably(ctx, path, content, os.Rename)
 }
 
-// createFileDurably is writeFileDurably where the name is free; what bears it stays as it
-// is, however late this call wakes from a file system that hung.
+// createFileDurably is writeFileDurably without replacement: an existing file stays as it is,
+// however long the call hangs in its file system.
 func createFileDurably(ctx context.Context, path string, content []byte) error {
 	return durably(ctx, path, content, func(from, to string) error {
 		if err := os.Link(from, to); !errors.Is(err, fs.ErrExist) {
@@ -28,8 +28,8 @@ func createFileDurably(ctx context.Context, path string, content []byte) error {
 	})
 }
 
-// durably writes content under another name and gives it its own with publish, unless
-// the context has ended by then.
+// durably writes content to a temporary file and gives it its name with publish, unless the
+// context has ended by then.
 func durably(ctx context.Context, path string, content []byte, publish func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// sentinels maps what libvirt says to what callers know. The first row whose code
-// (0: any), domain (0: any) and text match counts. libvirt has few codes, so the
-// text often tells more; the words are those of libvirt 9 and QEMU 7.2.
+// sentinels maps errors of libvirt to those of package hypervisor. The first row that matches
+// in code (0: any), domain (0: any) and text counts. libvirt has few codes, so the text often
+// tells more; the texts are those of libvirt 9 and QEMU 7.2.
 var sentinels = []struct {
 	code libvirt.ErrorNumber
 	from libvirt.ErrorDomain
@@ -33,8 +33,8 @@ var sentinels = []struct {
 	{code: libvirt.ERR_DOM_EXIST, is: hypervisor.ErrExists},
 	{text: "already exists", is: hypervisor.ErrExists},
 	{text: "already active", is: hypervisor.ErrExists},
-	// What QEMU says when it loads an image blames that node: its machine types, its CPU,
-	// an I/O error. Whether the image is whole is known by its checksum alone.
+	// An error of QEMU while it loads an image may be the fault of the node: its machine types,
+	// its CPU, an I/O error. Only the checksum tells whether the image is good.
 	{text: "load of migration failed", is: hypervisor.ErrRefused},
 	{text: "save image is incomplete", is: hypervisor.ErrBadImage},
 	{text: "image magic is incorrect", is: hypervisor.ErrBadImage},
@@ -51,8 +51,8 @@ var sentinels = []struct {
 	{text: "unable to connect to server", is: hypervisor.ErrUnreachable},
 }
 
-// translate makes an error of libvirt one of ours; its text stays. Whatever the
-// table does not know is a refusal, as "cannot acquire state change lock".
+// translate wraps the text of a libvirt error with the sentinel that fits it. An error that is
+// not in the table is a refusal, such as "cannot acquire state change lock".
 func translate(err error) error {
 	var e libvirt.Error
 	if !errors.As(err, &e) {
@@ -66,7 +66,7 @@ func translate(err error) error {
 	return fmt.Errorf("%w: %s", hypervisor.ErrRefused, e.Message)
 }
 
-// hasCode reports whether err is libvirt's error of that number.
+// hasCode reports whether err is a libvirt error with that code.
 func hasCode(err error, code libvirt.ErrorNumber) bool {
 	var e libvirt.Error
 	return errors.As(err, &e) && e.Code == code

@@ -103,7 +103,7 @@ func TestChange(t *testing.T) {
 		t.Errorf("a connection that broke during the call: %v", err)
 	}
 	if !errors.Is(errLost, hypervisor.ErrTimeout) || !errors.Is(errLost, hypervisor.ErrUnreachable) {
-		t.Errorf("a host that was given up during the call: %v", errLost)
+		t.Errorf("a node that was given up during the call: %v", errLost)
 	}
 	refused := libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "no"}
 	if err := change(t.Context(), func() error { return refused }); !errors.Is(err, hypervisor.ErrRefused) || errors.Is(err, hypervisor.ErrTimeout) {
@@ -117,9 +117,9 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A host gets no further call while all its lines are busy.
+// A host gets no further call while all its connections are busy.
 func TestNotSent(t *testing.T) {
-	r := newTrunk("test:///default", 1, Timeouts{}, nil)
+	r := newConnPool("test:///default", 1, Timeouts{}, nil)
 	l, err := r.take(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestNotSent(t *testing.T) {
 	cancel()
 	_, err = r.take(ended)
 	if !errors.Is(err, hypervisor.ErrUnreachable) || errors.Is(err, hypervisor.ErrTimeout) {
-		t.Errorf("a call that waits for a line: %v", err)
+		t.Errorf("a call that waits for a connection: %v", err)
 	}
 	r.put(l)
 }

@@ -23,8 +23,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// faultBench is what an operation works on: the files that a driver shares with its hosts.
-// VM 12.3 has an image on h1.
+// faultBench is the files that a driver shares with its nodes. VM 12.3 has an image on h1.
 type faultBench struct {
 	*testing.T
 	dir   string
@@ -56,7 +55,7 @@ func newFaultBench(t *testing.T) *faultBench {
 	return b
 }
 
-// quickDir is a folder in memory where there is one: others take long to sync.
+// quickDir is a folder in memory if possible: others take long to sync.
 func quickDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "vjob") //nolint:usetesting // TempDir may be on a disk
@@ -73,7 +72,7 @@ func quickDir(t *testing.T) string {
 
 // savedImage is an image of incarnation 4 of VM 12.3.
 var savedImage = sync.OnceValue(func() []byte {
-	d, err := good().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
+	d, err := validConfig().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
 		hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})
 	if err != nil {
 		panic(err)
@@ -168,12 +167,12 @@ var faultCases = []faultCase{
 	{
 		name: "unused", class: hypervisor.ErrNoImage,
 		do: func(b *faultBench) (string, error) {
-			return "", b.store.unused(hypervisor.ImageID{VM: first.VM, Generation: 2, Attempt: 1})
+			return "", b.store.checkUnused(hypervisor.ImageID{VM: first.VM, Generation: 2, Attempt: 1})
 		},
 	},
 	{
 		name: "used", class: hypervisor.ErrNoImage, is: hypervisor.ErrExists,
-		do: func(b *faultBench) (string, error) { return "", b.store.unused(first) },
+		do: func(b *faultBench) (string, error) { return "", b.store.checkUnused(first) },
 	},
 	{
 		name: "seal", class: hypervisor.ErrNoImage,
@@ -222,7 +221,7 @@ var faultCases = []faultCase{
 		prepare: func(b *faultBench) {
 			seal(b.T, b.store)
 			for _, attempt := range []int{1, 2, 3} {
-				_, err := b.store.license(b.path, attempt)
+				_, err := b.store.linkForAttempt(b.path, attempt)
 				b.must(err)
 			}
 			write(b.T, b.path+".rest", nil)
@@ -236,7 +235,7 @@ var faultCases = []faultCase{
 		prepare: func(b *faultBench) {
 			seal(b.T, b.store)
 			b.must(b.store.revoke(first, 1))
-			_, err := b.store.license(b.path, 2)
+			_, err := b.store.linkForAttempt(b.path, 2)
 			b.must(err)
 			write(b.T, b.store.path("h2", first)+".x1", nil) // of a save to there that left nothing
 			write(b.T, b.path+".r", nil)
@@ -248,7 +247,7 @@ var faultCases = []faultCase{
 	{
 		name: "init", prepare: func(b *faultBench) {
 			b.must(os.RemoveAll(b.store.nodeDir("h2")))
-			write(b.T, filepath.Join(b.store.nodeDir("h1"), markName), []byte("other\n"))
+			write(b.T, filepath.Join(b.store.nodeDir("h1"), markerName), []byte("other\n"))
 		},
 		do: func(b *faultBench) (string, error) {
 			_, err := InitStore(b.Context(), b.cfg, true)
@@ -301,7 +300,7 @@ func verified(b *faultBench, content []byte) (string, error) {
 }
 
 func licensed(b *faultBench) (string, error) {
-	link, err := b.store.license(b.path, 2)
+	link, err := b.store.linkForAttempt(b.path, 2)
 	return strings.TrimPrefix(link, b.dir), err
 }
 

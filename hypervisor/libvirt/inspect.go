@@ -10,29 +10,29 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// inspect finds out how safe the VMs of the host are. Without an answer what was known
-// stays: it is asked again on the next connection.
-func (h *host) inspect() {
-	ctx, cancel := context.WithTimeout(context.Background(), h.driver.cfg.Timeouts.dial())
+// inspect checks how secure the VMs of the node are. Without an answer the last result stays
+// until the next connection.
+func (n *node) inspect() {
+	ctx, cancel := context.WithTimeout(context.Background(), n.driver.cfg.Timeouts.dial())
 	defer cancel()
-	log := h.driver.log.With(slog.String("node", string(h.Node)))
-	found, err := ask(ctx, h.eyes, h.driver.cfg.inspect)
+	log := n.driver.log.With(slog.String("node", string(n.Node)))
+	found, err := withConn(ctx, n.listPool, n.driver.cfg.inspect)
 	if err != nil {
 		log.LogAttrs(ctx, slog.LevelInfo, "node not inspected", slog.String("error", err.Error()))
 		return
 	}
-	h.learn(log, found)
+	n.recordInspection(log, found)
 }
 
-// learn notes what a host has, and logs it when that is bad and new.
-func (h *host) learn(log *slog.Logger, found inspection) {
-	old := h.inspected.Swap(&found)
-	if list := h.warnings(); len(list) > 0 && (old == nil || *old != found) {
+// recordInspection records the result, and logs warnings if they are new.
+func (n *node) recordInspection(log *slog.Logger, found inspection) {
+	old := n.inspected.Swap(&found)
+	if list := n.warnings(); len(list) > 0 && (old == nil || *old != found) {
 		log.LogAttrs(context.Background(), slog.LevelWarn, "node is less safe than it could be", slog.String("why", strings.Join(list, "; ")))
 	}
 }
 
-// inspect asks a host what it has.
+// inspect queries a host.
 func (c Config) inspect(conn *libvirt.Connect) (inspection, error) {
 	return c.inspectBy(conn.GetCapabilities, func(name string) error {
 		filter, err := conn.LookupNWFilterByName(name)
@@ -43,8 +43,8 @@ func (c Config) inspect(conn *libvirt.Connect) (inspection, error) {
 	})
 }
 
-// inspectBy is inspect by what is asked of the host: its capabilities, and whether it has a
-// network filter.
+// inspectBy is inspect with the two queries as arguments: the capabilities of the host, and
+// whether it has a network filter.
 func (c Config) inspectBy(capabilities func() (string, error), findFilter func(name string) error) (i inspection, err error) {
 	text, err := capabilities()
 	if err != nil {
@@ -60,20 +60,20 @@ func (c Config) inspectBy(capabilities func() (string, error), findFilter func(n
 	return i, err
 }
 
-// warnings are what administrators should know of the host, as it was inspected last.
-func (h *host) warnings() []string {
-	i := h.inspected.Load()
+// warnings are the warnings for administrators from the last inspection.
+func (n *node) warnings() []string {
+	i := n.inspected.Load()
 	if i == nil {
 		return nil
 	}
-	return h.driver.cfg.warnings(h.Host, *i)
+	return n.driver.cfg.warnings(n.Host, *i)
 }
 
-// config is what VMs that boot on the host are made by. One that lacks the network filter
-// boots them without: its warning says so.
-func (h *host) config() Config {
-	c := h.driver.cfg
-	if i := h.inspected.Load(); i != nil && i.unfiltered {
+// config is the configuration by which the node boots VMs. A node that lacks the network filter
+// boots them without it, and has a warning.
+func (n *node) config() Config {
+	c := n.driver.cfg
+	if i := n.inspected.Load(); i != nil && i.unfiltered {
 		c.NetworkFilter = NoFilter
 	}
 	return c

@@ -17,7 +17,7 @@ import (
 // and boots VMs without the filter. The driver for tests in libvirt is such a node.
 func TestUnsafeNode(t *testing.T) {
 	d := newBuiltin(t, func(c *Config) { c.Bridge = "br0" })
-	h, err := d.host("h1")
+	h, err := d.node("h1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,12 +48,12 @@ func TestWarningsAreLogged(t *testing.T) {
 		{"nothing any more", &inspection{}, &inspection{confined: true}, ""},
 	} {
 		var said bytes.Buffer
-		h := newHost(Host{Node: "h1"}, &Driver{cfg: Config{NetworkFilter: "clean"}})
+		h := newNode(Host{Node: "h1"}, &Driver{cfg: Config{NetworkFilter: "clean"}})
 		if list, filter := h.warnings(), h.config().NetworkFilter; list != nil || filter != "clean" {
 			t.Errorf("before the first answer: warnings %q, filter %q", list, filter)
 		}
 		h.inspected.Store(c.known)
-		h.learn(slog.New(slog.NewTextHandler(&said, nil)), *c.found)
+		h.recordInspection(slog.New(slog.NewTextHandler(&said, nil)), *c.found)
 		got := said.String()
 		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) || got != "" && !strings.Contains(got, h.warnings()[0]) {
 			t.Errorf("%s: it says %q, want %q", c.what, got, c.says)
@@ -69,7 +69,7 @@ func TestWarningsAreLogged(t *testing.T) {
 func TestInspectionWithoutAnswer(t *testing.T) {
 	var said bytes.Buffer
 	d := &Driver{cfg: newBuiltin(t).cfg, log: slog.New(slog.NewTextHandler(&said, nil))}
-	h := newHost(Host{Node: "h1", URI: builtinURI}, d)
+	h := newNode(Host{Node: "h1", URI: builtinURI}, d)
 	h.close()
 	known := &inspection{confined: true}
 	h.inspected.Store(known)

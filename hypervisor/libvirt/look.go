@@ -13,30 +13,30 @@ import (
 	"vjob/hypervisor"
 )
 
-// jobPatience is how long a look waits for the jobs of all machines. QEMU answers
-// in a millisecond, or hangs; then the look does not know the job.
-const jobPatience = time.Second
+// jobTimeout is how long a look waits for the jobs of all machines. QEMU answers in a
+// millisecond or hangs; then the job is unknown.
+const jobTimeout = time.Second
 
-// lister is what a look needs of a host: a [libvirt.Connect].
+// lister is the part of a [libvirt.Connect] that a look uses.
 type lister interface {
 	GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error)
 }
 
-// question asks a machine for its job, and for its cap if it may have one.
-type question func(ctx context.Context, uuid string, capped bool) (jobAnswer, error)
+// jobQuery queries the job of a machine, and its cap if it may have one.
+type jobQuery func(ctx context.Context, uuid string, capped bool) (jobAnswer, error)
 
-// look lists the host, on lines that nothing else uses.
-func (h *host) look(ctx context.Context) (hypervisor.View, error) {
-	return onAnyLine(func() (hypervisor.View, error) {
-		return ask(ctx, h.eyes, func(conn *libvirt.Connect) (hypervisor.View, error) { return h.list(ctx, conn) })
+// look lists the node, on connections that nothing else uses.
+func (n *node) look(ctx context.Context) (hypervisor.View, error) {
+	return retryList(func() (hypervisor.View, error) {
+		return withConn(ctx, n.listPool, func(conn *libvirt.Connect) (hypervisor.View, error) { return n.list(ctx, conn) })
 	})
 }
 
-// onAnyLine lists a host. An idle line that has broken, as when the daemon was restarted,
-// shows it only when it is used: then another is tried.
-func onAnyLine(list func() (hypervisor.View, error)) (hypervisor.View, error) {
+// retryList lists a node. An idle connection that broke, as when the daemon was restarted, shows
+// it only on use: then another is tried.
+func retryList(list func() (hypervisor.View, error)) (hypervisor.View, error) {
 	view, err := list()
-	for range looks {
+	for range listConns {
 		if !errors.Is(err, hypervisor.ErrUnreachable) || errors.Is(err, errLost) {
 			break
 		}
@@ -45,8 +45,8 @@ func onAnyLine(list func() (hypervisor.View, error)) (hypervisor.View, error) {
 	return view, err
 }
 
-func (h *host) list(ctx context.Context, conn lister) (hypervisor.View, error) {
-	// NOWAIT: a machine that is busy is listed without what only QEMU knows.
+func (n *node) list(ctx context.Context, conn lister) (hypervisor.View, error) {
+	// NOWAIT: a busy machine is listed without what only QEMU knows.
 	stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,
 		libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT)
 	if err != nil {
@@ -57,132 +57,132 @@ func (h *host) list(ctx context.Context, conn lister) (hypervisor.View, error) {
 			_ = s.Domain.Free() // the reference is local
 		}
 	}()
-	return h.view(ctx, stats, h.askJob)
+	return n.view(ctx, stats, n.queryJob)
 }
 
-// found is one machine of ours during a look.
-type found struct {
-	uuid string
-	id   int
-	who  identity
-	copy hypervisor.Copy
+// listedMachine is one machine of ours during a look.
+type listedMachine struct {
+	uuid     string
+	id       int
+	identity identity
+	copy     hypervisor.Copy
 
 	state  libvirt.DomainState
 	reason libvirt.DomainPausedReason
-	job    hypervisor.Job // by the answer; unknown before it
-	asked  chan jobAnswer // closed without one when the question got no answer
-	gone   bool           // it ended during the look
+	job    hypervisor.Job // from the answer; unknown before
+	answer chan jobAnswer // closed without an answer when the query failed
+	gone   bool           // the machine ended during the look
 }
 
-// take notes an answer; without one the job stays unknown.
-func (f *found) take(a jobAnswer, answered bool) {
+// setAnswer records the answer to a query; without an answer the job stays unknown.
+func (m *listedMachine) setAnswer(a jobAnswer, answered bool) {
 	if !answered {
 		return
 	}
-	f.job, f.gone = a.job, a.gone
+	m.job, m.gone = a.job, a.gone
 	if a.cap != nil {
-		f.copy.Cap = *a.cap
+		m.copy.Cap = *a.cap
 	}
 }
 
-func (h *host) view(ctx context.Context, stats []libvirt.DomainStats, ask question) (hypervisor.View, error) {
-	view := hypervisor.View{Node: h.Node}
-	var ours []*found
+func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQuery) (hypervisor.View, error) {
+	view := hypervisor.View{Node: n.Node}
+	var ours []*listedMachine
 	for _, s := range stats {
-		f, err := h.recognise(s)
+		m, err := n.recognise(s)
 		switch {
 		case hasCode(err, libvirt.ERR_NO_DOMAIN): // it ended during the look
-		case errors.Is(err, errStranger):
-			name, _ := s.Domain.GetName() // the listing has brought it
+		case errors.Is(err, errUnmanaged):
+			name, _ := s.Domain.GetName() // no call: the listing has the name
 			view.Strangers = append(view.Strangers, name)
 		case err != nil:
 			return hypervisor.View{}, err
 		default:
-			ours = append(ours, f)
+			ours = append(ours, m)
 		}
 	}
-	h.askJobs(ctx, ours, ask)
+	n.queryJobs(ctx, ours, ask)
 	now := time.Now()
-	for _, f := range ours {
-		f.copy.State, f.copy.Job = condition(f.state, f.reason, f.job)
-		if f.gone && f.copy.State != hypervisor.CopyDead {
+	for _, m := range ours {
+		m.copy.State, m.copy.Job = copyState(m.state, m.reason, m.job)
+		if m.gone && m.copy.State != hypervisor.CopyDead {
 			continue
 		}
-		h.seen.listed(f.uuid, f.id, f.who, &f.copy, now)
-		view.Copies = append(view.Copies, f.copy)
+		n.cache.recordListed(m.uuid, m.id, m.identity, &m.copy, now)
+		view.Copies = append(view.Copies, m.copy)
 	}
-	h.seen.forget(now)
-	view.Endings = h.seen.told(now)
+	n.cache.expire(now)
+	view.Endings = n.cache.recentEndings(now)
 	slices.SortFunc(view.Copies, func(a, b hypervisor.Copy) int { return a.VM.Compare(b.VM) })
 	slices.Sort(view.Strangers)
 	return view, nil
 }
 
-// recognise reads the mark of a machine; errStranger says that it has none.
-func (h *host) recognise(s libvirt.DomainStats) (*found, error) {
+// recognise reads the mark of a machine. A machine without our mark is errUnmanaged.
+func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 	uuid, err := s.Domain.GetUUIDString()
 	if err != nil {
 		return nil, err
 	}
-	f := &found{uuid: uuid, id: noID, job: hypervisor.JobUnknown}
+	m := &listedMachine{uuid: uuid, id: noID, job: hypervisor.JobUnknown}
 	if s.State != nil {
-		f.state, f.reason = s.State.State, libvirt.DomainPausedReason(s.State.Reason)
+		m.state, m.reason = s.State.State, libvirt.DomainPausedReason(s.State.Reason)
 	}
 	if id, err := s.Domain.GetID(); err == nil { // it runs
-		f.id = int(id)
+		m.id = int(id)
 	}
-	who, known := h.seen.known(uuid, f.id)
+	found, known := n.cache.lookup(uuid, m.id)
 	if !known {
 		text, err := s.Domain.GetXMLDesc(0)
 		if err != nil {
 			return nil, err
 		}
-		if who, err = h.driver.cfg.identify(text); err != nil {
+		if found, err = n.driver.cfg.identify(text); err != nil {
 			return nil, err
 		}
 	}
-	f.who = who
-	f.copy = hypervisor.Copy{
-		VM: who.mark.vm(), Stamp: who.mark.stamp(), Lock: who.lock, Size: who.size, Cap: h.seen.cap(uuid, f.id, who.cap),
+	m.identity = found
+	m.copy = hypervisor.Copy{
+		VM: found.mark.vm(), Stamp: found.mark.stamp(), Lock: found.lock, Size: found.size, Cap: n.cache.cap(uuid, m.id, found.cap),
 	}
 	if s.Cpu != nil {
-		f.copy.CPUTime = time.Duration(s.Cpu.Time)
+		m.copy.CPUTime = time.Duration(s.Cpu.Time)
 	}
-	return f, nil
+	return m, nil
 }
 
-// askJobs fills in the jobs. Each machine is asked in a goroutine of its own, so
-// that one that hangs does not hide the others, and outlives the look.
-func (h *host) askJobs(ctx context.Context, ours []*found, ask question) {
+// queryJobs fills in the jobs. Each machine is queried in a goroutine of its own, which may
+// outlive the look, so that a machine that hangs does not delay the others.
+func (n *node) queryJobs(ctx context.Context, ours []*listedMachine, ask jobQuery) {
 	ctx = context.WithoutCancel(ctx)
-	for _, f := range ours {
-		_, job := condition(f.state, f.reason, hypervisor.JobUnknown)
-		if !h.seen.mayAsk(f.uuid, partial(job)) {
+	for _, m := range ours {
+		_, job := copyState(m.state, m.reason, hypervisor.JobUnknown)
+		if !n.cache.beginQuery(m.uuid, partial(job)) {
 			continue
 		}
-		f.asked = make(chan jobAnswer, 1)
-		answer, uuid, capped := f.asked, f.uuid, f.copy.Cap > 0 || h.seen.tuned(f.uuid)
-		h.driver.running.Go(func() {
-			defer h.seen.asked(uuid)
+		m.answer = make(chan jobAnswer, 1)
+		answer, uuid, capped := m.answer, m.uuid, m.copy.Cap > 0 || n.cache.tuned(m.uuid)
+		n.driver.running.Go(func() {
+			defer n.cache.endQuery(uuid)
 			defer close(answer)
 			if a, err := ask(ctx, uuid, capped); err == nil {
 				answer <- a
 			}
 		})
 	}
-	patience := time.After(jobPatience)
-	for i, f := range ours {
-		if f.asked == nil {
+	patience := time.After(jobTimeout)
+	for i, m := range ours {
+		if m.answer == nil {
 			continue
 		}
 		select {
-		case a, ok := <-f.asked:
-			f.take(a, ok)
+		case a, ok := <-m.answer:
+			m.setAnswer(a, ok)
 		case <-patience:
-			for _, rest := range ours[i:] { // what has come by now
+			for _, rest := range ours[i:] { // use the answers that have arrived
 				select {
-				case a, ok := <-rest.asked:
-					rest.take(a, ok)
+				case a, ok := <-rest.answer:
+					rest.setAnswer(a, ok)
 				default:
 				}
 			}
@@ -191,9 +191,9 @@ func (h *host) askJobs(ctx context.Context, ours []*found, ask question) {
 	}
 }
 
-// askJob is the [question] of looks.
-func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
-	return ask(ctx, h.jobs, func(conn *libvirt.Connect) (jobAnswer, error) {
+// queryJob is the [jobQuery] that looks use.
+func (n *node) queryJob(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+	return withConn(ctx, n.jobPool, func(conn *libvirt.Connect) (jobAnswer, error) {
 		dom, err := conn.LookupDomainByUUIDString(uuid)
 		if hasCode(err, libvirt.ERR_NO_DOMAIN) {
 			return jobAnswer{gone: true}, nil
@@ -206,20 +206,20 @@ func (h *host) askJob(ctx context.Context, uuid string, capped bool) (jobAnswer,
 	})
 }
 
-// askable is what a look asks of a machine itself: a [libvirt.Domain].
-type askable interface {
+// queryable is the part of a [libvirt.Domain] that a look queries.
+type queryable interface {
 	abortable
 	tunable
 }
 
-// answerOf asks a machine for its job, and for its cap if it may have one: a cap can be
-// lost; where a cap was never asked for there is nothing to lose.
-func answerOf(m askable, capped bool) (jobAnswer, error) {
+// answerOf queries the job of a machine, and its cap if it may have one: a cap can be lost, so
+// that the last known cap is not enough.
+func answerOf(m queryable, capped bool) (jobAnswer, error) {
 	a, err := jobOf(m)
 	if err != nil || a.gone || !capped {
 		return a, err
 	}
-	if now, err := capNow(m); err == nil {
+	if now, err := currentCap(m); err == nil {
 		a.cap = &now
 	}
 	return a, nil

@@ -21,30 +21,30 @@ import (
 )
 
 // A machine that hangs hides no other, is asked again only when it has answered, and its
-// late answer counts for nothing. Questions outlive their look. A cap is asked for where
+// late answer counts for nothing. Questions outlive their look. A cap is queried where
 // there may be one.
 func TestJobsOfMachinesThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{driver: &Driver{}, seen: newMemory()}
-		h.seen.listed("tuned", 7, ourMachine, &hypervisor.Copy{}, time.Now())
-		h.seen.tune("tuned")
+		h := &node{driver: &Driver{}, cache: newCache()}
+		h.cache.recordListed("tuned", 7, ourMachine, &hypervisor.Copy{}, time.Now())
+		h.cache.markTuned("tuned")
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		hang := make(chan struct{})
 		most := cluster.MilliCPU(500)
 		look := func() string {
-			var list []*found
+			var list []*listedMachine
 			for _, uuid := range []string{"hangs", "saves", "fails", "gone", "capped", "tuned", "free", "stuck"} {
-				f := &found{uuid: uuid, state: libvirt.DOMAIN_RUNNING, job: hypervisor.JobUnknown}
+				f := &listedMachine{uuid: uuid, state: libvirt.DOMAIN_RUNNING, job: hypervisor.JobUnknown}
 				if uuid == "capped" {
 					f.copy.Cap = 300
 				}
 				list = append(list, f)
 			}
 			began := time.Now()
-			h.askJobs(ended, list, func(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+			h.queryJobs(ended, list, func(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
 				if ctx.Err() != nil {
-					t.Errorf("the question to %s ends with its look", uuid)
+					t.Errorf("the query to %s ends with its look", uuid)
 				}
 				switch uuid {
 				case "hangs", "stuck":
@@ -88,20 +88,20 @@ func TestJobsOfMachinesThatHang(t *testing.T) {
 	})
 }
 
-// Of machines that are not whole one is asked at a time: libvirt answers when it is.
+// Of machines that are incomplete one is asked at a time: libvirt answers when it is.
 func TestJobsOfMachinesThatLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{driver: &Driver{}, seen: newMemory()}
+		h := &node{driver: &Driver{}, cache: newCache()}
 		hang := make(chan struct{})
 		asked := make(chan string, 10)
 		look := func() {
-			var list []*found
+			var list []*listedMachine
 			for _, uuid := range []string{"a", "b"} {
-				list = append(list, &found{
+				list = append(list, &listedMachine{
 					uuid: uuid, state: libvirt.DOMAIN_PAUSED, reason: libvirt.DOMAIN_PAUSED_STARTING_UP, job: hypervisor.JobUnknown,
 				})
 			}
-			h.askJobs(t.Context(), list, func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
+			h.queryJobs(t.Context(), list, func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
 				asked <- uuid
 				<-hang
 				return jobAnswer{}, nil
@@ -122,7 +122,7 @@ func TestJobsOfMachinesThatLoad(t *testing.T) {
 	})
 }
 
-// A look that finds a broken line tries the others, and then a new one. A host that refuses
+// A look that finds a broken connection tries the others, and then a new one. A node that refuses
 // or is given up is not asked again.
 func TestLookTriesEachLine(t *testing.T) {
 	broken, refused := fmt.Errorf("%w: broken pipe", hypervisor.ErrUnreachable), hypervisor.ErrRefused
@@ -133,15 +133,15 @@ func TestLookTriesEachLine(t *testing.T) {
 	}{
 		{"it answers", []error{nil}, 1},
 		{"one line is broken", []error{broken, nil}, 2},
-		{"all lines are broken", []error{broken, broken, nil}, 1 + looks},
-		{"the host is down", []error{broken}, 1 + looks},
+		{"all lines are broken", []error{broken, broken, nil}, 1 + listConns},
+		{"the host is down", []error{broken}, 1 + listConns},
 		{"it refuses", []error{refused}, 1},
 		{"it refuses on the second line", []error{broken, refused}, 2},
 		{"it is given up", []error{errLost}, 1},
 	} {
 		asked := 0
 		var last error
-		_, err := onAnyLine(func() (hypervisor.View, error) {
+		_, err := retryList(func() (hypervisor.View, error) {
 			last = c.answers[min(asked, len(c.answers)-1)]
 			asked++
 			return hypervisor.View{}, last
@@ -152,20 +152,20 @@ func TestLookTriesEachLine(t *testing.T) {
 	}
 	b := newBuiltin(t)
 	h := b.quiet()
-	h.eyes.close()
+	h.listPool.close()
 	if _, err := h.look(t.Context()); !errors.Is(err, hypervisor.ErrUnreachable) {
-		t.Errorf("a look without a line: %v", err)
+		t.Errorf("a look without a connection: %v", err)
 	}
 }
 
-// roster is a host with that listing.
-type roster struct {
+// fakeLister is a connection with that listing.
+type fakeLister struct {
 	*testing.T
 	stats []libvirt.DomainStats
 	fault error
 }
 
-func (r roster) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
+func (r fakeLister) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
 	r.Helper()
 	if doms != nil || kinds != libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL || flags != libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT {
 		r.Errorf("asked for %v, %b, flags %b", doms, kinds, flags)
@@ -173,15 +173,15 @@ func (r roster) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainSt
 	return r.stats, r.fault
 }
 
-// A host that does not list is not one without machines.
+// A node that does not list is not one without machines.
 func TestLookAtAHostThatDoesNotList(t *testing.T) {
 	h := newBuiltin(t).quiet()
 	fault := libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}
-	if view, err := h.list(t.Context(), roster{T: t, fault: fault}); !errors.Is(err, fault) {
+	if view, err := h.list(t.Context(), fakeLister{T: t, fault: fault}); !errors.Is(err, fault) {
 		t.Errorf("%+v, %v; want %v", view, err, fault)
 	}
 	nothing := libvirt.DomainStats{Domain: &libvirt.Domain{}} // libvirt knows nothing of it
-	if view, err := h.list(t.Context(), roster{T: t, stats: []libvirt.DomainStats{nothing}}); err == nil {
+	if view, err := h.list(t.Context(), fakeLister{T: t, stats: []libvirt.DomainStats{nothing}}); err == nil {
 		t.Errorf("a machine of which nothing can be told: %+v", view)
 	}
 }
@@ -243,7 +243,7 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 		return jobAnswer{}, errors.New("no monitor")
 	}
 	h := b.quiet()
-	h.seen.listed("old", 7, ourMachine, &hypervisor.Copy{}, time.Now().Add(-2*lingering))
+	h.cache.recordListed("old", 7, ourMachine, &hypervisor.Copy{}, time.Now().Add(-2*keepUnlisted))
 	view, err := h.view(t.Context(), stats, ask)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 	if list := []hypervisor.Copy{want, unknown, stopped}; !reflect.DeepEqual(view.Copies, list) {
 		t.Errorf("copies\n%+v\nwant\n%+v", view.Copies, list)
 	}
-	if _, ours := h.seen.known("old", 7); ours {
+	if _, ours := h.cache.lookup("old", 7); ours {
 		t.Error("a machine that was not listed for long is remembered")
 	}
 }
@@ -272,14 +272,14 @@ func TestMachinesThatEndDuringALook(t *testing.T) {
 	dom := b.create(vm, nil)
 	stats := b.listing()
 	ask := func(context.Context, string, bool) (jobAnswer, error) { return jobAnswer{}, nil }
-	look := func(h *host) hypervisor.View {
+	look := func(h *node) hypervisor.View {
 		t.Helper()
 		view, err := h.view(t.Context(), stats, ask)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(view.Strangers, " "); got != "test" {
-			t.Errorf("strangers %q, want that of the host", got)
+			t.Errorf("unmanaged machines %q, want that of the host", got)
 		}
 		return view
 	}
@@ -328,8 +328,8 @@ func TestLooksHoldNothing(t *testing.T) {
 	b.create(cluster.VMID{VJob: 7}, nil)
 	h := b.quiet()
 	var conns []*libvirt.Connect // each with a reference of ours
-	for _, r := range []*trunk{h.eyes, h.jobs} {
-		_, err := ask(t.Context(), r, func(conn *libvirt.Connect) (int, error) {
+	for _, r := range []*connPool{h.listPool, h.jobPool} {
+		_, err := withConn(t.Context(), r, func(conn *libvirt.Connect) (int, error) {
 			conns = append(conns, conn)
 			return 0, conn.Ref()
 		})
@@ -337,7 +337,7 @@ func TestLooksHoldNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.driver.running.Wait() // those lines are the next to be taken
+	h.driver.running.Wait() // those connections are the next to be taken
 	if _, err := h.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -350,25 +350,25 @@ func TestLooksHoldNothing(t *testing.T) {
 	}
 }
 
-// A question finds that its machine is gone, or fails.
-func TestQuestions(t *testing.T) {
+// A query finds that its machine is gone, or fails.
+func TestQueries(t *testing.T) {
 	b := newBuiltin(t)
 	h := b.quiet()
 	vm := cluster.VMID{VJob: 7}
 	uuid := machineUUID(b.cfg.Cluster, vm)
-	if a, err := h.askJob(t.Context(), uuid, true); err != nil || a != (jobAnswer{gone: true}) {
+	if a, err := h.queryJob(t.Context(), uuid, true); err != nil || a != (jobAnswer{gone: true}) {
 		t.Errorf("of a machine that is gone: %+v, %v", a, err)
 	}
-	if a, err := h.askJob(t.Context(), "no UUID", true); !errors.Is(err, hypervisor.ErrRefused) {
+	if a, err := h.queryJob(t.Context(), "no UUID", true); !errors.Is(err, hypervisor.ErrRefused) {
 		t.Errorf("of a machine that there cannot be: %+v, %v", a, err)
 	}
 	b.create(vm, nil)
-	if a, err := h.askJob(t.Context(), uuid, true); !errors.Is(err, hypervisor.ErrRefused) || a.gone {
-		t.Errorf("this host knows no jobs: %+v, %v", a, err)
+	if a, err := h.queryJob(t.Context(), uuid, true); !errors.Is(err, hypervisor.ErrRefused) || a.gone {
+		t.Errorf("this node knows no jobs: %+v, %v", a, err)
 	}
 }
 
-// A machine that may have a cap is asked for it with its job; without an answer that one
+// A machine that may have a cap is queried it with its job; without an answer that one
 // counts which was known.
 func TestAnswers(t *testing.T) {
 	busy := moment{job: libvirt.DOMAIN_JOB_UNBOUNDED, op: libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT}
@@ -379,7 +379,7 @@ func TestAnswers(t *testing.T) {
 		name   string
 		now    moment
 		capped bool
-		fault  error // of the question for the cap
+		fault  error // of the query for the cap
 		want   jobAnswer
 		ok     bool
 	}{
@@ -389,10 +389,10 @@ func TestAnswers(t *testing.T) {
 		{"it has ended", ended, true, nil, jobAnswer{gone: true}, true},
 		{"it does not answer", silent, true, nil, jobAnswer{}, false},
 	} {
-		caps := &scale{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
+		caps := &fakeTunable{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
 		got, err := answerOf(struct {
 			*fakeMachine
-			*scale
+			*fakeTunable
 		}{&fakeMachine{moments: []moment{c.now}, at: 1}, caps}, c.capped)
 		if !reflect.DeepEqual(got, c.want) || (err == nil) != c.ok {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)

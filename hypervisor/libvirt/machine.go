@@ -17,8 +17,8 @@ import (
 // namespace is the XML namespace of our mark in a machine's metadata.
 const namespace = "urn:vjob:machine:1"
 
-// mark is what our machines carry in their metadata: who they are, and what no
-// listing tells otherwise. It travels with saves and migrations.
+// mark is the metadata of our machines: their identity, and what listings do not show
+// otherwise. It stays with a machine through saves and migrations.
 type mark struct {
 	XMLName     xml.Name `xml:"urn:vjob:machine:1 machine"`
 	Cluster     string   `xml:"cluster,attr"`
@@ -26,7 +26,7 @@ type mark struct {
 	Rank        int      `xml:"rank,attr"`
 	Incarnation int      `xml:"incarnation,attr"`
 	Epoch       int64    `xml:"epoch,attr"`
-	CPUMilli    int64    `xml:"cpu_milli,attr"` // reserved: what a guest counts for before it was measured
+	CPUMilli    int64    `xml:"cpu_milli,attr"` // the reservation: the demand of a guest before it was measured
 }
 
 func (m mark) vm() cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(m.VJob), Rank: m.Rank} }
@@ -35,26 +35,26 @@ func (m mark) stamp() hypervisor.Stamp {
 	return hypervisor.Stamp{Incarnation: m.Incarnation, Epoch: m.Epoch}
 }
 
-// errStranger: a machine that is not ours.
-var errStranger = errors.New("not a machine of ours")
+// errUnmanaged is the error for a machine that is not ours.
+var errUnmanaged = errors.New("not a machine of ours")
 
-// machineName is the name of a VM's machine on every host, in its console and to
-// itself: "vjob-12-3".
+// machineName is the name of a VM's machine on every node, and the host name of its guest:
+// "vjob-12-3".
 func machineName(vm cluster.VMID) string { return cluster.GuestName(vm) }
 
-// machineUUID is the same on every host, as migrations need it, and for every
-// incarnation, so that a host never holds two copies of one VM.
+// machineUUID is the same on every node, as migrations require, and for every incarnation, so
+// that a node never holds two copies of one VM.
 func machineUUID(owner string, vm cluster.VMID) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(namespace+"#"+owner+"/"+vm.String())).String()
 }
 
-// machineMAC is an address of our own, locally administered.
+// machineMAC is a locally administered address, derived from the UUID.
 func machineMAC(owner string, vm cluster.VMID) string {
 	h := sha256.Sum256([]byte(machineUUID(owner, vm)))
 	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", h[0], h[1], h[2], h[3], h[4])
 }
 
-// consolePath is the one file to which a VM prints wherever it runs.
+// consolePath is the file to which a VM prints on every node.
 func (c Config) consolePath(vm cluster.VMID) string {
 	return filepath.Join(c.ConsoleDir, vm.String()+".console")
 }
@@ -67,7 +67,7 @@ func (c Config) overlayPath(vm cluster.VMID, s hypervisor.Stamp) string {
 	return filepath.Join(c.SeedDir, fmt.Sprintf("%s.i%d.qcow2", vm, s.Incarnation))
 }
 
-// leasePath is the file behind a VM's lease; the lock manager wants it to exist.
+// leasePath is the file behind a VM's lease; the lock manager requires it to exist.
 func (l *Lease) leasePath(vm cluster.VMID) string {
 	return filepath.Join(l.Path, l.Lockspace, machineName(vm))
 }
@@ -97,13 +97,13 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 		VCPU:     &libvirtxml.DomainVCPU{Value: max(1, uint((m.Reserved.CPU+cluster.CPU-1)/cluster.CPU))},
 		OS:       &libvirtxml.DomainOS{Type: &libvirtxml.DomainOSType{Arch: "x86_64", Machine: c.MachineType, Type: "hvm"}},
 		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}},
-		// An exact model and no feature of the host: an image must resume anywhere.
+		// An exact model without features of the host: an image must resume on every node.
 		CPU: &libvirtxml.DomainCPU{
 			Mode: "custom", Match: "exact", Check: "none",
 			Model: &libvirtxml.DomainCPUModel{Fallback: "forbid", Value: c.CPUModel},
 		},
-		// Transient, and gone whatever way the guest ends: nothing is left that
-		// somebody could start cold.
+		// Transient, and gone however the guest ends: no definition is left that could be
+		// started again by hand.
 		OnPoweroff: "destroy", OnReboot: "destroy", OnCrash: "destroy",
 		Devices: c.devices(vm, m.Members),
 	}
@@ -114,7 +114,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 	}
 	if image.Kind == KindKernel {
 		d.OS.Kernel, d.OS.Initrd = image.Kernel, image.Initrd
-		d.OS.Cmdline, err = kernelLine(vm, image, m.Payload)
+		d.OS.Cmdline, err = kernelCommandLine(vm, image, m.Payload)
 		return d, err
 	}
 	d.OS.BootDevices = []libvirtxml.DomainBootDevice{{Dev: "hd"}}
@@ -134,7 +134,7 @@ func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceLi
 			}},
 			Target: &libvirtxml.DomainSerialTarget{Port: &console},
 		}, {
-			// Somebody may type here; see [Driver.Attach].
+			// For interactive use: see [Driver.Attach].
 			Source: &libvirtxml.DomainChardevSource{Pty: &libvirtxml.DomainChardevSourcePty{}},
 			Target: &libvirtxml.DomainSerialTarget{Port: &typing},
 		}},
@@ -153,7 +153,7 @@ func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceLi
 	return list
 }
 
-// disks are the VM's overlay, with the catalogue's image under it, and its seed.
+// disks are the VM's overlay, backed by the image of the catalogue, and its seed.
 func (c Config) disks(vm cluster.VMID, s hypervisor.Stamp, image CatalogueImage) []libvirtxml.DomainDisk {
 	return []libvirtxml.DomainDisk{
 		{
@@ -182,7 +182,7 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 	return &libvirtxml.DomainDiskSource{File: &libvirtxml.DomainDiskSourceFile{File: path}}
 }
 
-// identity is what of a machine's description never changes while it lives.
+// identity is the part of a machine's description that never changes while it exists.
 type identity struct {
 	mark mark
 	size cluster.Resources
@@ -194,15 +194,15 @@ type identity struct {
 func (c Config) identify(description string) (identity, error) {
 	var d libvirtxml.Domain
 	if err := d.Unmarshal(description); err != nil {
-		return identity{}, fmt.Errorf("%w: %w", errStranger, err)
+		return identity{}, fmt.Errorf("%w: %w", errUnmanaged, err)
 	}
 	var id identity
 	if d.Metadata == nil || xml.Unmarshal([]byte(d.Metadata.XML), &id.mark) != nil {
-		return identity{}, errStranger
+		return identity{}, errUnmanaged
 	}
 	m := id.mark
 	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
-		return identity{}, errStranger
+		return identity{}, errUnmanaged
 	}
 	id.cap, id.size = capOf(d.CPUTune), sizeOf(&d, m)
 	if d.Devices == nil {

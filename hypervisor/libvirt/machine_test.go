@@ -42,7 +42,7 @@ func TestDomainGolden(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := good()
+			cfg := validConfig()
 			tt.change(&cfg)
 			cfg = cfg.withDefaults()
 			domain, err := cfg.domain(vm, stamp, tt.machine)
@@ -73,8 +73,8 @@ func TestDomainGolden(t *testing.T) {
 	}
 }
 
-func TestIdentifyKnowsStrangers(t *testing.T) {
-	cfg := good().withDefaults()
+func TestIdentifyUnmanaged(t *testing.T) {
+	cfg := validConfig().withDefaults()
 	vm := cluster.VMID{VJob: 1}
 	domain, err := cfg.domain(vm, hypervisor.Stamp{}, hypervisor.Machine{
 		Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"},
@@ -86,7 +86,7 @@ func TestIdentifyKnowsStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := good()
+	other := validConfig()
 	other.Cluster = "another"
 	for name, text := range map[string]string{
 		"another name":  strings.Replace(ours, "<name>vjob-1-0<", "<name>vjob-1-1<", 1),
@@ -99,14 +99,14 @@ func TestIdentifyKnowsStrangers(t *testing.T) {
 		if text == ours {
 			t.Fatalf("%s: nothing was changed", name)
 		}
-		if _, err := cfg.identify(text); !errors.Is(err, errStranger) {
+		if _, err := cfg.identify(text); !errors.Is(err, errUnmanaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestDomainRefuses(t *testing.T) {
-	cfg := good().withDefaults()
+	cfg := validConfig().withDefaults()
 	for name, m := range map[string]hypervisor.Machine{
 		"unknown image": {Reserved: cluster.Resources{Memory: 1}, Payload: cluster.Payload{Image: "x"}},
 		"no memory":     {Payload: cluster.Payload{Image: "counter"}},
@@ -141,7 +141,7 @@ func TestSize(t *testing.T) {
 
 // A copy is locked by a lease, or by a disk that QEMU locks: a file that it alone writes.
 func TestLock(t *testing.T) {
-	cfg := good().withDefaults()
+	cfg := validConfig().withDefaults()
 	domain, err := cfg.domain(first.VM, hypervisor.Stamp{}, hypervisor.Machine{
 		Reserved: cluster.Resources{CPU: 1500, Memory: 8}, Payload: cluster.Payload{Image: "counter"},
 	})
@@ -183,7 +183,7 @@ func TestLock(t *testing.T) {
 
 // A guest has a virtual processor for each CPU that it reserves in part, and one at least.
 func TestVirtualProcessors(t *testing.T) {
-	cfg := good().withDefaults()
+	cfg := validConfig().withDefaults()
 	for reserved, want := range map[cluster.MilliCPU]uint{0: 1, 1: 1, 1000: 1, 1001: 2, 2000: 2, 15_999: 16} {
 		d, err := cfg.domain(first.VM, hypervisor.Stamp{}, hypervisor.Machine{
 			Reserved: cluster.Resources{CPU: reserved, Memory: 1}, Payload: cluster.Payload{Image: "counter"},

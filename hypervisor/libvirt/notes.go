@@ -47,8 +47,8 @@ func notes(path string, kind byte) ([]string, error) {
 	return values, nil
 }
 
-// removeNotes removes the notes and links beside an image that are chosen, and makes that,
-// and whatever was changed in the folder before, durable.
+// removeNotes removes the chosen notes and links beside an image. It makes this, and all earlier
+// changes in the folder, durable.
 func removeNotes(root *os.Root, id hypervisor.ImageID, chosen func(kind byte, value string) bool) error {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// A disk image of the catalogue is shared and never written. Each VM writes to an
-// overlay: an empty qcow2 file that names the image as its backing file. Its few
-// kilobytes are written here, so that hosts need no qemu-img.
+// A disk image of the catalogue is shared and never written. Each VM writes to an overlay: an
+// empty qcow2 file with the image as its backing file. The driver writes its few kilobytes
+// itself, so that hosts need no qemu-img.
 const (
 	qcowMagic       = 0x514649fb
 	qcowClusterBits = 16
@@ -42,7 +42,7 @@ type qcowHeader struct {
 	EndOfExtensions, EndOfExtensionsSize uint32
 }
 
-// diskSize is how large a guest sees a disk image.
+// diskSize is the size of a disk image as the guest sees it, in bytes.
 func diskSize(path, format string) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,8 +71,8 @@ func diskSize(path, format string) (int64, error) {
 	return int64(head.Size), nil
 }
 
-// createOverlay creates an empty overlay over a disk image and makes it durable. A file
-// that is there already stays: a guest may write to it.
+// createOverlay creates an empty overlay over a disk image and makes it durable. An existing
+// file stays as it is: a guest may write to it.
 func createOverlay(ctx context.Context, path, backing, format string) error {
 	size, err := diskSize(backing, format)
 	if err != nil {

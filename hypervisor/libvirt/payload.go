@@ -18,18 +18,17 @@ import (
 	"vjob/hypervisor"
 )
 
-// maxKernelLine is what the x86 boot protocol takes.
-const maxKernelLine = 2047
+// maxKernelCommandLine is the limit of the x86 boot protocol.
+const maxKernelCommandLine = 2047
 
-// endOfKernel ends what Linux reads of its command line.
+// endOfKernel separates the arguments of Linux from those of init.
 const endOfKernel = "--"
 
-// kernelLine is the command line of a guest that boots directly: its name, what
-// the catalogue says, then, behind a --, the environment and the command of the user,
-// word by word: Linux reads nothing of its own behind it and hands it to init. Whatever
-// could break out of its word is refused and not escaped, since no guest agrees with
-// another on how to unescape.
-func kernelLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (string, error) {
+// kernelCommandLine is the command line of a guest that boots directly: its name, the arguments
+// of the catalogue, then "--" and the environment and command of the user, word by word. Linux
+// passes what follows "--" to init. Characters that could end a word are rejected rather than
+// escaped, since guests differ in how they unescape.
+func kernelCommandLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (string, error) {
 	if p.Script != "" {
 		return "", cluster.BadField("script", p.Script, "nothing: image "+image.ID+" boots a kernel, which takes a command only")
 	}
@@ -56,8 +55,8 @@ func kernelLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (strin
 		}
 	}
 	line := strings.Join(words, " ")
-	if len(line) > maxKernelLine {
-		return "", cluster.BadField("command", line, fmt.Sprintf("at most %d characters with the image's arguments", maxKernelLine))
+	if len(line) > maxKernelCommandLine {
+		return "", cluster.BadField("command", line, fmt.Sprintf("at most %d characters with the image's arguments", maxKernelCommandLine))
 	}
 	return line, nil
 }
@@ -85,8 +84,8 @@ type seed struct {
 	userData, metaData []byte
 }
 
-// userData is the part of cloud-config that we use. It is written as JSON, which
-// is YAML too, so that no text of a user can change its structure.
+// userData is the part of cloud-config that the driver uses. It is written as JSON, which is
+// also YAML, so that no text of a user can change its structure.
 type userData struct {
 	WriteFiles []writeFile  `json:"write_files,omitempty"`
 	RunCmd     [][]string   `json:"runcmd,omitempty"`
@@ -112,9 +111,9 @@ type powerChange struct {
 
 const scriptPath = "/var/lib/vjob/script"
 
-// makeSeed hands the command or the script to cloud-init. When it has ended the
-// guest powers itself off, which is how a vjob ends; its output goes to the
-// console. A payload with neither leaves the guest to what its image does.
+// makeSeed passes the command or the script to cloud-init. When it has ended, the guest powers
+// itself off, which ends the VM; the output goes to the console. A payload with neither does
+// what the image does.
 func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed, error) {
 	data := userData{}
 	run, err := environment(p.Env)
@@ -139,8 +138,7 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 	}
 	if run != nil {
 		data.RunCmd = [][]string{run}
-		// Not to standard output as well: what services print there systemd puts on the
-		// console once more.
+		// Not to standard output as well: systemd copies the output of services to the console.
 		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}
 		data.PowerState = &powerChange{"poweroff", 30}
 	}
@@ -159,8 +157,8 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 	return seed{append([]byte("#cloud-config\n"), user...), meta}, nil
 }
 
-// environment is the beginning of a command that sets variables: nothing, or
-// "env" and its arguments.
+// environment is the beginning of a command that sets variables: empty, or "env" and its
+// arguments.
 func environment(env map[string]string) ([]string, error) {
 	if len(env) == 0 {
 		return nil, nil
@@ -181,7 +179,7 @@ func (s seed) iso() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
-	defer w.Cleanup() //nolint:errcheck // a staging directory that stays behind harms nothing
+	defer w.Cleanup() //nolint:errcheck // a staging directory that stays is harmless
 	return s.pack(w)
 }
 

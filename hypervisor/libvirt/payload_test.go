@@ -38,16 +38,16 @@ func TestKernelLine(t *testing.T) {
 		{"bad name", cluster.Payload{Env: map[string]string{"1A": "x"}}, ""},
 		{
 			"a longest line",
-			cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- "))}},
-			"name=vjob-12-3 quiet tick=100 -- " + strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")),
+			cluster.Payload{Command: []string{strings.Repeat("x", maxKernelCommandLine-len("name=vjob-12-3 quiet tick=100 -- "))}},
+			"name=vjob-12-3 quiet tick=100 -- " + strings.Repeat("x", maxKernelCommandLine-len("name=vjob-12-3 quiet tick=100 -- ")),
 		},
-		{"one more", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine-len("name=vjob-12-3 quiet tick=100 -- ")+1)}}, ""},
+		{"one more", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelCommandLine-len("name=vjob-12-3 quiet tick=100 -- ")+1)}}, ""},
 		{"the first and the last of ASCII", cluster.Payload{Command: []string{"!", "~"}}, "name=vjob-12-3 quiet tick=100 -- ! ~"},
 		{"what follows the last", cluster.Payload{Command: []string{"a\x7f"}}, ""},
-		{"too long", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelLine)}}, ""},
+		{"too long", cluster.Payload{Command: []string{strings.Repeat("x", maxKernelCommandLine)}}, ""},
 	}
 	for _, tt := range tests {
-		got, err := kernelLine(vm, image, tt.payload)
+		got, err := kernelCommandLine(vm, image, tt.payload)
 		if got != tt.want || (err != nil) != (tt.want == "") || (err != nil && !errors.Is(err, cluster.ErrInvalid)) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
@@ -64,7 +64,7 @@ func TestKernelLineOfABadCatalogue(t *testing.T) {
 	vm := cluster.VMID{VJob: 12}
 	for _, arguments := range []string{"caf\u00e9", "quiet caf\u00e9"} {
 		image := CatalogueImage{ID: "counter", Kind: KindKernel, Arguments: arguments}
-		if line, err := kernelLine(vm, image, cluster.Payload{}); !errors.Is(err, cluster.ErrInvalid) {
+		if line, err := kernelCommandLine(vm, image, cluster.Payload{}); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%q: %q, %v", arguments, line, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSeedLeavesNothing(t *testing.T) {
 // Arguments of an image that contain a -- get no second one.
 func TestKernelLineDashes(t *testing.T) {
 	image := CatalogueImage{ID: "counter", Kind: KindKernel, Arguments: "quiet -- mode=batch"}
-	got, err := kernelLine(cluster.VMID{VJob: 1}, image, cluster.Payload{Command: []string{"init=/evil"}})
+	got, err := kernelCommandLine(cluster.VMID{VJob: 1}, image, cluster.Payload{Command: []string{"init=/evil"}})
 	if want := "name=vjob-1-0 quiet -- mode=batch init=/evil"; got != want || err != nil {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}

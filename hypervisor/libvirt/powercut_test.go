@@ -33,9 +33,8 @@ var (
 // powercutFolder makes the test the program that is recorded.
 const powercutFolder = "VJOB_POWERCUT_FOLDER"
 
-// statement is what the program says of an image: that something was acknowledged, or that
-// it begins.
-type statement struct {
+// progress is a message of the program about an image: something begins, or was acknowledged.
+type progress struct {
 	What    string
 	Image   hypervisor.ImageID
 	Sum     string `json:",omitempty"`
@@ -46,7 +45,7 @@ type statement struct {
 // and discarded. Then it leaves out each kind of sync in turn, which a cut must reveal.
 func TestPowerCuts(t *testing.T) {
 	if folder := os.Getenv(powercutFolder); folder != "" {
-		if err := (&saver{store: storeIn(folder), random: rand.New(rand.NewPCG(1, 1))}).run(t.Context(), folder); err != nil {
+		if err := (&imageWriter{store: storeIn(folder), random: rand.New(rand.NewPCG(1, 1))}).run(t.Context(), folder); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -104,19 +103,19 @@ func cutPower(t *testing.T, log *disk.Log, cuts int) []*powercut.Violation {
 func storeIn(folder string) *imageStore {
 	return &imageStore{
 		dir: folder, installation: "this", nodes: []cluster.NodeID{"h1", "h2"},
-		identify: func(string) (identity, error) { return identity{}, errStranger },
+		identify: func(string) (identity, error) { return identity{}, errUnmanaged },
 	}
 }
 
-// saver is a driver and libvirt beside it.
-type saver struct {
+// imageWriter acts as a driver and as libvirt.
+type imageWriter struct {
 	store  *imageStore
 	random *rand.Rand
 }
 
 // run suspends two VMs several times. Some saves end early, some restores are tried
 // twice; what is used up is discarded.
-func (s *saver) run(ctx context.Context, folder string) error {
+func (s *imageWriter) run(ctx context.Context, folder string) error {
 	seeds := filepath.Join(folder, "seeds")
 	if err := errors.Join(durable.MakeDir(seeds), s.initStore(ctx)); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (s *saver) run(ctx context.Context, folder string) error {
 	for rank := range 2 {
 		id := hypervisor.ImageID{VM: cluster.VMID{VJob: 12, Rank: rank}}
 		over := filepath.Join(seeds, fmt.Sprint(id.VM, ".qcow2"))
-		if err := errors.Join(createOverlay(ctx, over, filepath.Join(folder, "base.raw"), "raw"), say("overlay", id, "", 0)); err != nil {
+		if err := errors.Join(createOverlay(ctx, over, filepath.Join(folder, "base.raw"), "raw"), report("overlay", id, "", 0)); err != nil {
 			return err
 		}
 	}
@@ -140,17 +139,17 @@ func (s *saver) run(ctx context.Context, folder string) error {
 }
 
 // initStore makes and marks the folders, as InitStore does.
-func (s *saver) initStore(ctx context.Context) error {
+func (s *imageWriter) initStore(ctx context.Context) error {
 	for _, node := range s.store.nodes {
-		f, err := s.store.survey(node, false)
-		if err := errors.Join(err, s.store.mark(ctx, f)); err != nil {
+		f, err := s.store.inspectFolder(node, false)
+		if err := errors.Join(err, s.store.writeMarker(ctx, f)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(durable.SyncDir(s.store.dir), say("marked", hypervisor.ImageID{}, "", 0))
+	return errors.Join(durable.SyncDir(s.store.dir), report("marked", hypervisor.ImageID{}, "", 0))
 }
 
-func (s *saver) suspend(ctx context.Context, id hypervisor.ImageID) error {
+func (s *imageWriter) suspend(ctx context.Context, id hypervisor.ImageID) error {
 	node := s.store.nodes[(id.Generation+id.VM.Rank)%2]
 	if id.Generation%2 == 0 { // the first save is broken off
 		if err := s.save(ctx, s.store.path(node, id), id, false); err != nil {
@@ -162,12 +161,12 @@ func (s *saver) suspend(ctx context.Context, id hypervisor.ImageID) error {
 		return err
 	}
 	receipt, err := s.store.seal(ctx, id)
-	if err := errors.Join(err, say("sealed", id, receipt.Checksum, 0)); err != nil {
+	if err := errors.Join(err, report("sealed", id, receipt.Checksum, 0)); err != nil {
 		return err
 	}
 	if id.Generation%3 == 0 { // an attempt to restore is given up
-		_, err := s.store.license(s.store.path(node, id), 4)
-		if err := errors.Join(err, s.store.revoke(id, 4), say("revoked", id, "", 4)); err != nil {
+		_, err := s.store.linkForAttempt(s.store.path(node, id), 4)
+		if err := errors.Join(err, s.store.revoke(id, 4), report("revoked", id, "", 4)); err != nil {
 			return err
 		}
 	}
@@ -176,7 +175,7 @@ func (s *saver) suspend(ctx context.Context, id hypervisor.ImageID) error {
 		return nil
 	}
 	for old.Attempt = 1; old.Attempt <= 2; old.Attempt++ {
-		if err := errors.Join(say("discarding", old, "", 0), s.store.discard(old), say("discarded", old, "", 0)); err != nil {
+		if err := errors.Join(report("discarding", old, "", 0), s.store.discard(old), report("discarded", old, "", 0)); err != nil {
 			return err
 		}
 	}
@@ -184,7 +183,7 @@ func (s *saver) suspend(ctx context.Context, id hypervisor.ImageID) error {
 }
 
 // save is what libvirt does: it syncs the memory of the guest, and then marks the header.
-func (s *saver) save(ctx context.Context, path string, id hypervisor.ImageID, whole bool) error {
+func (s *imageWriter) save(ctx context.Context, path string, id hypervisor.ImageID, whole bool) error {
 	content := saveFile(magicPartial)
 	memory := make([]byte, 40000)
 	for i := range memory {
@@ -208,15 +207,15 @@ func (s *saver) save(ctx context.Context, path string, id hypervisor.ImageID, wh
 	}
 	copy(content, magicComplete)
 	sum, err := checksum(ctx, bytes.NewReader(append(bytes.Clone(content), memory...)))
-	if err := errors.Join(err, say("saving", id, checksumPrefix+sum, 0)); err != nil {
+	if err := errors.Join(err, report("saving", id, checksumPrefix+sum, 0)); err != nil {
 		return err
 	}
 	_, err = f.WriteAt(content[:headerBytes], 0)
 	return err
 }
 
-func say(what string, id hypervisor.ImageID, sum string, attempt int) error {
-	text, err := json.Marshal(statement{what, id, sum, attempt})
+func report(what string, id hypervisor.ImageID, sum string, attempt int) error {
+	text, err := json.Marshal(progress{what, id, sum, attempt})
 	return errors.Join(err, powercut.Say(string(text)))
 }
 
@@ -224,12 +223,12 @@ func say(what string, id hypervisor.ImageID, sum string, attempt int) error {
 func checkCut(ctx context.Context, folder string, marks []string) error {
 	s := storeIn(folder)
 	store, err := s.list()
-	if err != nil && len(marks) > 0 { // before the first mark the store was not whole
+	if err != nil && len(marks) > 0 { // before the first mark the store was incomplete
 		return err
 	}
 	last, sums, revoked := map[hypervisor.ImageID]string{}, map[hypervisor.ImageID]string{}, map[hypervisor.ImageID]int{}
 	for _, text := range marks {
-		var w statement
+		var w progress
 		if err := json.Unmarshal([]byte(text), &w); err != nil {
 			return err
 		}
@@ -254,7 +253,7 @@ func checkCut(ctx context.Context, folder string, marks []string) error {
 		delete(last, image.ID)
 		if upTo := revoked[image.ID]; upTo > 0 {
 			path := s.path(image.Node, image.ID)
-			if link, err := s.license(path, upTo); !errors.Is(err, errRevoked) {
+			if link, err := s.linkForAttempt(path, upTo); !errors.Is(err, errRevoked) {
 				return fmt.Errorf("attempt %d was revoked and has %q, %w", upTo, link, err)
 			}
 			if _, err := os.Stat(linkPath(path, upTo)); !errors.Is(err, fs.ErrNotExist) {
@@ -289,7 +288,7 @@ func checkImage(ctx context.Context, s *imageStore, image hypervisor.Image, sum,
 	return nil
 }
 
-// checkOverlays: a file of a final name is whole, since a boot that is repeated uses it.
+// checkOverlays checks that files of a final name are complete: a repeated boot uses them.
 func checkOverlays(folder string) error {
 	overlays, err := filepath.Glob(filepath.Join(folder, "[0-9]*.qcow2"))
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"os"
 )
 
-// The magic words of libvirt's save format: the second replaces the first when
-// everything has been written.
+// The magic strings of libvirt's save format: the second replaces the first when everything has
+// been written.
 const (
 	magicPartial  = "LibvirtQemudPart"
 	magicComplete = "LibvirtQemudSave"
 )
 
-// header is the beginning of a save file, as far as it matters here. Its numbers
-// have the byte order of the host; ours and all that QEMU runs fast on are little.
+// header is the relevant beginning of a save file. Its numbers have the byte order of the host,
+// which is little-endian on all supported hosts.
 type header struct {
 	Magic    [16]byte
 	Version  uint32
@@ -53,13 +53,13 @@ func headerOf(f *os.File) (head header, info fs.FileInfo, err error) {
 	return head, info, err
 }
 
-// descriptionMost bounds what is read of a machine's description in a save file.
-const descriptionMost = 1 << 20
+// maxDescription bounds how many bytes of a machine's description in a save file are read.
+const maxDescription = 1 << 20
 
 // descriptionOf reads the description of the machine that was saved: the text after the
 // header, up to its first zero byte.
 func descriptionOf(f *os.File, head header) (string, error) {
-	text := make([]byte, min(int64(head.XMLBytes), descriptionMost))
+	text := make([]byte, min(int64(head.XMLBytes), maxDescription))
 	if _, err := f.ReadAt(text, headerBytes); err != nil {
 		return "", err
 	}

@@ -6,8 +6,8 @@ import (
 	"vjob/cluster"
 )
 
-// sizeOf is what a machine takes of its node: the CPU that was reserved for it, or all of
-// its virtual processors where the mark does not tell, and its memory.
+// sizeOf is what a machine takes from its node: its memory and its CPU reservation, or all of
+// its virtual processors if the mark has no reservation.
 func sizeOf(d *libvirtxml.Domain, m mark) cluster.Resources {
 	size := cluster.Resources{CPU: cluster.MilliCPU(m.CPUMilli)}
 	if size.CPU == 0 && d.VCPU != nil {
@@ -20,5 +20,5 @@ func sizeOf(d *libvirtxml.Domain, m mark) cluster.Resources {
 	return size
 }
 
-// memoryUnits are bytes by the units in which libvirt states memory, or we do.
+// memoryUnits are the units of memory in descriptions, in bytes.
 var memoryUnits = map[string]uint64{"": 1 << 10, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "bytes": 1, "b": 1}

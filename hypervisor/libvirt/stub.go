@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// Driver drives libvirt hosts; in this build there is none.
+// Driver drives nodes through libvirt. This build does not include it.
 type Driver struct{ hypervisor.Driver }
 
 // New fails: this build has no libvirt.

@@ -21,7 +21,7 @@ import (
 func TestCallsOnTheStore(t *testing.T) {
 	s, path := newStore(t)
 	d := &Driver{store: *s}
-	d.files = newFiles(8, &d.running)
+	d.files = newFileOps(8, &d.running)
 	defer d.running.Wait()
 	do := func(ctx context.Context, verb hypervisor.Verb) (hypervisor.Receipt, error) {
 		return d.Do(ctx, hypervisor.Call{Verb: verb, Image: first, Attempt: 2})
@@ -33,7 +33,7 @@ func TestCallsOnTheStore(t *testing.T) {
 	if _, err := do(t.Context(), hypervisor.Revoke); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.license(path, 2); !errors.Is(err, errRevoked) {
+	if _, err := s.linkForAttempt(path, 2); !errors.Is(err, errRevoked) {
 		t.Errorf("an attempt that was revoked: %v", err)
 	}
 	if _, err := do(t.Context(), hypervisor.Discard); err != nil {
@@ -61,7 +61,7 @@ func TestCallsOnTheStore(t *testing.T) {
 // fakeTarget is what a call changes: a machine, or the host that a machine is restored on.
 type fakeTarget struct {
 	state  libvirt.DomainState
-	silent error // what the question for its state ends with
+	silent error // what the query for its state ends with
 	fails  error // what the call ends with
 	did    []string
 	during func(path string)

@@ -73,7 +73,7 @@ type (
 const over = 1<<31 - 1
 
 // watch runs do and asks decide about each call on what lies below a folder: "sync h1/12.3.g1.a1".
-// What is opened to be read may be closed without a question.
+// What is opened to be read may be closed without a query.
 func watch(t *testing.T, folder string, decide func(call string) fault, do func()) {
 	t.Helper()
 	type installation struct {
@@ -178,9 +178,9 @@ func callOf(t *testing.T, folder string, n notice) (string, bool) {
 	if call.path < 0 {
 		path = opensAs(int(int32(n.args[0])))
 	} else {
-		name := textAt(t, n.args[call.path])
-		if path = name; !filepath.IsAbs(name) {
-			path = filepath.Join(opensAs(int(int32(n.args[call.path-1]))), name)
+		path = textAt(t, n.args[call.path])
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(opensAs(int(int32(n.args[call.path-1]))), path)
 		}
 	}
 	if n.number == unix.SYS_OPENAT && n.args[2]&unix.O_CREAT != 0 {

@@ -2,7 +2,7 @@ package simulated
 
 import "vjob/hypervisor"
 
-// finishCap gives a copy another cap. It may be paused, or have a job under way.
+// finishCap changes the cap of a copy, also of one that is paused or has a job.
 func (c *Cluster) finishCap(op *operation) *failure {
 	m, f := c.present(op)
 	switch {
@@ -15,7 +15,7 @@ func (c *Cluster) finishCap(op *operation) *failure {
 	}
 	c.accrue(m)
 	m.Cap = op.Call.Cap
-	c.unsettle(m)
-	c.touch(m)
+	c.markChanged(m)
+	c.markGuest(m)
 	return nil
 }

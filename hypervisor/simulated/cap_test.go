@@ -9,8 +9,8 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// A guest of one processor that computes for a minute takes two at half of it, and its
-// members that go in lockstep go as fast as the one with the tightest cap.
+// A guest that computes for a minute takes two with a cap of half its demand. Members in lockstep
+// are as fast as the one with the tightest cap.
 func TestCapsSlowGuestsDown(t *testing.T) {
 	boot := simulated.Thesis.Boot
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestCapsSlowGuestsDown(t *testing.T) {
 	}
 }
 
-// On a node that is overloaded guests share what there is by what they would use.
+// On an overloaded node guests share the CPU in proportion to their capped demand.
 func TestCapsAndOverload(t *testing.T) {
 	s := simulated.New(simulated.Config{Nodes: []simulated.Node{{ID: "n1", Capacity: cluster.Resources{CPU: 1500, Memory: 8192}}}})
 	start := s.Now()

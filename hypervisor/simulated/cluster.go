@@ -11,25 +11,24 @@ import (
 	"vjob/hypervisor"
 )
 
-// Cluster is the discrete-event engine. It is not safe for concurrent use: one
-// goroutine owns it. Times passed to it never go back; a time before the last
-// one counts as the last one.
+// Cluster is the discrete-event engine. It is not safe for concurrent use. Virtual time never
+// goes back: an earlier time than that of the last call counts as that time.
 type Cluster struct {
-	// OnChange, when set, is told every low-level change at the instant that it
-	// happens. It must not call the cluster, except for [Cluster.Truth].
+	// OnChange, if set, is called for every low-level change at its instant. It must not call
+	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
 	cfg    Config
 	source *rand.PCG
-	chance *rand.Rand
-	now    moment
+	rng    *rand.Rand
+	now    simTime
 	seq    int64
 	serial int64
-	agenda agenda
+	events eventQueue
 
-	hosts  map[cluster.NodeID]*host
-	order  []*host // by name
-	where  map[cluster.VMID][]*machine
+	nodes  map[cluster.NodeID]*node
+	sorted []*node // by name
+	copies map[cluster.VMID][]*machine
 	ops    map[int64]*operation
 	images map[hypervisor.ImageID]*image
 	// revoked is the highest attempt to restore each image that may not succeed.
@@ -37,27 +36,27 @@ type Cluster struct {
 	epochs   map[Disk]int // +1 whenever a guest starts to run
 	apps     map[appKey]*app
 	consoles map[cluster.VMID]*console
-	armed    []Fault // faults that wait for the call that they spoil
+	armed    []Fault // faults that wait for a call that they match
 	healed   bool    // no more random faults
 
-	out   []Happening
-	dirty struct { // what has to be computed anew before time goes on
+	notices []Happening
+	dirty   struct { // what must be recomputed before time advances
 		guests []*machine
-		hosts  []*host
+		nodes  []*node
 		apps   []*app
-		hints  []*host
+		hints  []*node
 	}
 }
 
-// Happening is something that the outside learns at an instant: the end of a
-// call, or a hint that something changed on a node.
+// Happening is what the cluster reports at an instant: the end of a call, or a hint that
+// something changed on a node.
 type Happening struct {
 	At    time.Time
 	Reply *Reply         // nil when it is a hint
 	Hint  cluster.NodeID // "" when it is a reply
 }
 
-// Reply is how a call ended. It is no proof of anything.
+// Reply is how a call ended. It does not prove what happened.
 type Reply struct {
 	Op      hypervisor.OpID
 	Receipt hypervisor.Receipt
@@ -66,15 +65,14 @@ type Reply struct {
 	Ended   time.Time
 }
 
-// New builds a cluster without VMs. A configuration that [Config.Validate]
-// refuses is a broken invariant.
+// New builds a cluster without VMs. It panics if [Config.Validate] rejects the configuration.
 func New(cfg Config) *Cluster {
 	c := build(cfg)
-	c.leave()
+	c.addLeftovers()
 	return c
 }
 
-// build makes a cluster with nothing on its nodes.
+// build returns a cluster with empty nodes.
 func build(cfg Config) *Cluster {
 	if err := cfg.Validate(); err != nil {
 		panic("simulated: " + err.Error())
@@ -83,8 +81,8 @@ func build(cfg Config) *Cluster {
 	c := &Cluster{
 		cfg:      cfg,
 		source:   rand.NewPCG(cfg.Seed, 0x766a6f62),
-		hosts:    map[cluster.NodeID]*host{},
-		where:    map[cluster.VMID][]*machine{},
+		nodes:    map[cluster.NodeID]*node{},
+		copies:   map[cluster.VMID][]*machine{},
 		ops:      map[int64]*operation{},
 		images:   map[hypervisor.ImageID]*image{},
 		revoked:  map[hypervisor.ImageID]int{},
@@ -92,117 +90,116 @@ func build(cfg Config) *Cluster {
 		apps:     map[appKey]*app{},
 		consoles: map[cluster.VMID]*console{},
 	}
-	c.chance = rand.New(c.source)
-	for _, n := range cfg.Nodes {
-		h := newHost(n)
-		h.overcommits = cfg.Overcommits
-		c.hosts[n.ID] = h
-		c.order = append(c.order, h)
+	c.rng = rand.New(c.source)
+	for _, declared := range cfg.Nodes {
+		n := newNode(declared)
+		n.overcommits = cfg.Overcommits
+		c.nodes[declared.ID] = n
+		c.sorted = append(c.sorted, n)
 	}
-	slices.SortFunc(c.order, func(a, b *host) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.sorted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
 	c.planFaults()
 	return c
 }
 
 // Nodes lists the nodes in order of their names; all are Online.
 func (c *Cluster) Nodes() []cluster.Node {
-	list := make([]cluster.Node, len(c.order))
-	for i, h := range c.order {
-		list[i] = cluster.Node{ID: h.ID, Labels: h.Labels, Capacity: h.Capacity}
+	list := make([]cluster.Node, len(c.sorted))
+	for i, n := range c.sorted {
+		list[i] = cluster.Node{ID: n.ID, Labels: n.Labels, Capacity: n.Capacity}
 	}
 	return list
 }
 
-// Now is the virtual time up to which everything has happened.
+// Now is the current virtual time.
 func (c *Cluster) Now() time.Time { return c.at(c.now) }
 
-func (c *Cluster) at(m moment) time.Time { return c.cfg.Start.Add(m) }
+func (c *Cluster) at(m simTime) time.Time { return c.cfg.Start.Add(m) }
 
-// Next is when the next internal thing happens; ok is false when nothing will
-// happen unless it is asked for.
+// Next is the time of the next internal event; ok is false without one.
 func (c *Cluster) Next() (when time.Time, ok bool) {
-	if len(c.out) > 0 {
+	if len(c.notices) > 0 {
 		return c.Now(), true
 	}
-	for len(c.agenda) > 0 && c.void(&c.agenda[0]) {
-		heap.Pop(&c.agenda)
+	for len(c.events) > 0 && c.void(&c.events[0]) {
+		heap.Pop(&c.events)
 	}
-	if len(c.agenda) == 0 {
+	if len(c.events) == 0 {
 		return time.Time{}, false
 	}
-	return c.at(c.agenda[0].At), true
+	return c.at(c.events[0].At), true
 }
 
-// Advance lets time go on and returns, in order, what happened since the last
-// Advance, up to and including that time.
+// Advance advances time and returns, in order, what happened since the last Advance, up to and
+// including that time.
 func (c *Cluster) Advance(to time.Time) []Happening {
-	c.run(to)
-	out := c.out
-	c.out = nil
+	c.advance(to)
+	out := c.notices
+	c.notices = nil
 	return out
 }
 
-// run carries out every event up to a time.
-func (c *Cluster) run(to time.Time) {
+// advance handles every event up to a time.
+func (c *Cluster) advance(to time.Time) {
 	until := to.Sub(c.cfg.Start)
-	for len(c.agenda) > 0 && c.agenda[0].At <= until {
-		e := heap.Pop(&c.agenda).(event)
+	for len(c.events) > 0 && c.events[0].At <= until {
+		e := heap.Pop(&c.events).(event)
 		if c.void(&e) {
 			continue
 		}
 		c.now = max(c.now, e.At)
-		c.happen(&e)
-		c.settle()
+		c.handle(&e)
+		c.propagate()
 	}
 	c.now = max(c.now, until)
 }
 
-// happen carries out one event.
-func (c *Cluster) happen(e *event) {
+// handle carries out one event.
+func (c *Cluster) handle(e *event) {
 	switch e.Kind {
 	case evFinish:
 		c.finish(c.ops[e.Op])
 	case evReply:
 		op := c.ops[e.Op]
-		c.end(op, hypervisor.Receipt{}, op.Prepared)
+		c.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
 		c.lockWaitOver(c.ops[e.Op])
 	case evGiveUp:
 		c.giveUp(c.ops[e.Op])
 	case evGuest:
-		c.touch(c.hosts[e.Node].copies[e.VM])
+		c.markGuest(c.nodes[e.Node].copies[e.VM])
 	case evFault:
-		c.strike(e.Fault)
-	case evMend:
-		c.mend(c.hosts[e.Node], e.Fault)
+		c.injectRandom(e.Fault)
+	case evFaultEnds:
+		c.endFault(c.nodes[e.Node], e.Fault)
 	case evHint:
-		c.hint(c.hosts[e.Node])
-	case evWake:
-		c.wake(c.ops[e.Op])
+		c.hint(c.nodes[e.Node])
+	case evResume:
+		c.resumeHung(c.ops[e.Op])
 	case evLoaded:
-		c.loaded(c.hosts[e.Node].copies[e.VM])
+		c.loaded(c.nodes[e.Node].copies[e.VM])
 	}
 }
 
-// settle brings guests, shares of CPU and applications up to date after a change.
-func (c *Cluster) settle() {
+// propagate updates guests, CPU shares and applications after a change.
+func (c *Cluster) propagate() {
 	for {
 		switch {
 		case len(c.dirty.guests) > 0:
 			m := c.dirty.guests[0]
 			c.dirty.guests = c.dirty.guests[1:]
-			m.touched = false
+			m.dirty = false
 			c.progress(m)
-		case len(c.dirty.hosts) > 0:
-			h := c.dirty.hosts[0]
-			c.dirty.hosts = c.dirty.hosts[1:]
-			h.touched = false
-			c.share(h)
+		case len(c.dirty.nodes) > 0:
+			n := c.dirty.nodes[0]
+			c.dirty.nodes = c.dirty.nodes[1:]
+			n.dirty = false
+			c.updateShares(n)
 		case len(c.dirty.apps) > 0:
 			a := c.dirty.apps[0]
 			c.dirty.apps = c.dirty.apps[1:]
-			a.touched = false
-			c.align(a)
+			a.dirty = false
+			c.updateLockstep(a)
 		default:
 			c.flushHints()
 			return
@@ -210,11 +207,11 @@ func (c *Cluster) settle() {
 	}
 }
 
-// spread is a duration with the profile's jitter.
-func (c *Cluster) spread(d time.Duration) time.Duration {
+// jitter is a duration with the profile's jitter.
+func (c *Cluster) jitter(d time.Duration) time.Duration {
 	j := c.cfg.Profile.Jitter
 	if j <= 0 || d <= 0 {
 		return d
 	}
-	return time.Duration(float64(d) * (1 - j + 2*j*c.chance.Float64()))
+	return time.Duration(float64(d) * (1 - j + 2*j*c.rng.Float64()))
 }

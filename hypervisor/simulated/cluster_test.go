@@ -57,7 +57,7 @@ func (b *bench) start(call hypervisor.Call) hypervisor.OpID {
 	return b.op
 }
 
-// pass lets time go on and collects what happened.
+// pass advances time and collects what happened.
 func (b *bench) pass(to time.Time) {
 	b.now = to
 	for _, h := range b.Advance(to) {
@@ -69,7 +69,7 @@ func (b *bench) pass(to time.Time) {
 	}
 }
 
-// reply advances until an operation is answered; nil when time is up first.
+// reply advances until an operation is answered; nil after a timeout.
 func (b *bench) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply {
 	b.t.Helper()
 	for limit := b.now.Add(within); b.replies[op] == nil; {
@@ -83,7 +83,7 @@ func (b *bench) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply
 	return b.replies[op]
 }
 
-// do carries out a call and wants an answer with that error.
+// do carries out a call and expects an answer with that error.
 func (b *bench) do(call hypervisor.Call, want error) *simulated.Reply {
 	b.t.Helper()
 	r := b.reply(b.start(call), time.Hour)
@@ -200,7 +200,7 @@ func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
 	b.pass(b.now)
 	view, _ = b.Look(b.now, "n2")
 	if c, _ := view.Copy(vm(1, 1)); c.CPU != cluster.CPU {
-		t.Errorf("a guest whose peer is done needs %s CPU", c.CPU)
+		t.Errorf("after the end of its peer a guest needs %s CPU", c.CPU)
 	}
 	b.now = begin.Add(6*time.Second + 150*time.Second + 24*time.Second)
 	b.pass(b.now)

@@ -8,12 +8,11 @@ import (
 	"vjob/cluster"
 )
 
-// SharedPool is the image store of nodes that name none: a file system that all
-// of them mount.
+// SharedPool is the default pool: a file system that all nodes mount.
 const SharedPool = "shared"
 
-// Config is what a cluster is made of. Two clusters with equal configurations
-// that are told the same things at the same times do the same things.
+// Config is the configuration of a cluster. Clusters with equal configurations and the same calls
+// at the same times behave identically.
 type Config struct {
 	Nodes   []Node
 	Profile Profile // the zero profile is [Thesis]
@@ -22,44 +21,41 @@ type Config struct {
 	// Locks says that every node has a lock manager (virtlockd): a second copy
 	// of a running VM is refused. Paused copies hold no lock (row 18).
 	Locks bool
-	// Pools gives the size of file systems for images; those not named here
-	// are as good as endless.
+	// Pools are the sizes of file systems for images; others are practically unlimited.
 	Pools  map[string]cluster.MiB
 	Faults Rates
-	// Overcommits says that nodes take VMs beyond their memory, as Linux does: what
-	// does not fit is for callers to know. A VM that is larger than its node is refused.
+	// Overcommits says that nodes accept VMs beyond their memory, as Linux does. Only a VM that
+	// is larger than its node is refused.
 	Overcommits bool
-	// Boot is how long a node takes from being switched on to its first answer; 0 is
-	// [DefaultBoot].
+	// Boot is the time from switching on a node to its first answer; 0 is [DefaultBoot].
 	Boot time.Duration
 }
 
-// DefaultBoot is how long servers usually take to boot.
+// DefaultBoot is a typical boot time of servers.
 const DefaultBoot = 2 * time.Minute
 
-// Node is one simulated host.
+// Node is the configuration of one simulated node.
 type Node struct {
 	ID       cluster.NodeID
 	Labels   map[string]string
 	Capacity cluster.Resources
-	// Pool is the file system where the node saves; "" is [SharedPool]. Images
-	// in a pool can be read from everywhere while one of its nodes answers.
+	// Pool is the file system to which the node saves; "" is [SharedPool]. Images in a pool can
+	// be read from every node while one of its nodes answers.
 	Pool string
-	// Strangers are machines that are none of ours.
+	// Strangers are the names of unmanaged machines.
 	Strangers []string
-	// Left are copies with our mark that were there before: no vjob explains them.
+	// Left are copies with our mark that exist at the start and belong to no vjob.
 	Left []Left
 }
 
-// Left is a copy that an older installation left on a node. It runs.
+// Left is a running copy that an older installation left on a node.
 type Left struct {
 	VM       cluster.VMID
 	Size     cluster.Resources
 	Stubborn bool // it cannot be paused
 }
 
-// Validate checks that there are nodes, that their names differ and that each
-// can give CPU and memory.
+// Validate checks that there are nodes with distinct names, CPU and memory.
 func (c *Config) Validate() error {
 	if len(c.Nodes) == 0 {
 		return cluster.BadField("nodes", "[]", "at least one node")
@@ -80,7 +76,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// withDefaults fills in what was left out.
+// withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	if c.Profile.Name == "" && c.Profile.Boot == 0 {
 		c.Profile = Thesis

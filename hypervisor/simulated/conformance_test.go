@@ -56,10 +56,10 @@ func newestCount(console []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// echoes types a word and waits until the guest says it again.
+// echoes types a word and waits until the guest echoes it.
 func echoes(line io.ReadWriter) error {
 	typed := make(chan error, 1)
-	go func() { // a line holds nothing: what is typed is answered key by key
+	go func() { // the console has no buffer: each key is answered at once
 		_, err := io.WriteString(line, "hallo\r")
 		typed <- err
 	}()

@@ -10,17 +10,17 @@ import (
 	"vjob/hypervisor"
 )
 
-// consoleKept is how much of its output a VM's console keeps, in bytes.
-const consoleKept = 16 << 10
+// maxConsole bounds the output that a VM's console keeps, in bytes.
+const maxConsole = 16 << 10
 
-// console is what the guests of one VM have printed, the newest part.
+// console is the newest output of the guests of one VM.
 type console struct {
 	VM      cluster.VMID `json:"vm"`
 	Text    []byte       `json:"text"`
-	Changed moment       `json:"changed"`
+	Changed simTime      `json:"changed"`
 }
 
-// print lets a guest print a line, with its own clock.
+// print appends a line to the console of a guest, with the guest's own clock.
 func (c *Cluster) print(m *machine, format string, args ...any) {
 	k, ok := c.consoles[m.VM]
 	if !ok {
@@ -29,7 +29,7 @@ func (c *Cluster) print(m *machine, format string, args ...any) {
 	}
 	k.Changed = c.now
 	k.Text = append(k.Text, consoleLine(c.ran(m), fmt.Sprintf(format, args...))...)
-	if extra := len(k.Text) - consoleKept; extra > 0 {
+	if extra := len(k.Text) - maxConsole; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
 		k.Text = slices.Delete(k.Text, 0, cut)
 	}
@@ -39,37 +39,36 @@ func consoleLine(ran time.Duration, text string) string {
 	return fmt.Sprintf("[%12.6f] %s\n", ran.Seconds(), text)
 }
 
-// Console is what the guest of a VM has printed since its first boot. The clock
-// in front of each line is the guest's own: it stands still while the guest does,
-// and goes on where it stood after a save or a migration. While a copy runs, a
-// last line tells what it is doing.
+// Console is the output of a VM's guest since its first boot. Each line begins with the guest's
+// own clock, which stops while the guest is paused or saved. While a copy runs, a last line tells
+// what it is doing.
 func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
-	c.run(now)
+	c.advance(now)
 	k, ok := c.consoles[vm]
 	if !ok {
-		return nil, failed(cluster.ErrNotFound, "console of %s", vm)
+		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
 	}
 	text := slices.Clone(k.Text)
-	for _, m := range c.where[vm] {
+	for _, m := range c.copies[vm] {
 		if m.State == hypervisor.CopyRunning {
-			text = append(text, consoleLine(c.ran(m), m.doing())...)
+			text = append(text, consoleLine(c.ran(m), m.activity())...)
 		}
 	}
 	return text, nil
 }
 
-// doing tells in a word what a running guest does.
-func (m *machine) doing() string {
+// activity describes what a running guest does.
+func (m *machine) activity() string {
 	switch s, ok := m.step(); {
-	case m.Mem.Stage == booting:
+	case m.Memory.Stage == booting:
 		return "booting"
-	case m.Mem.Stage == stopping:
+	case m.Memory.Stage == stopping:
 		return "stopping"
 	case m.program() == nil:
 		return "running"
 	case !ok:
 		return "waits for its peers"
 	default:
-		return fmt.Sprintf("step %d of %d: %s of %s", m.Mem.Step+1, len(m.program().Steps), m.Mem.Done, s.Duration)
+		return fmt.Sprintf("step %d of %d: %s of %s", m.Memory.Step+1, len(m.program().Steps), m.Memory.Done, s.Duration)
 	}
 }

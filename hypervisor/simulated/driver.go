@@ -14,47 +14,47 @@ import (
 	"vjob/hypervisor"
 )
 
-// hintsKept is how many hints wait for a slow reader; further ones are dropped.
-const hintsKept = 256
+// hintBuffer is how many hints wait for a slow reader; more are dropped.
+const hintBuffer = 256
 
-// Settings of a [Driver].
+// Settings are the settings of a [Driver].
 type Settings struct {
 	Config
 	// Speed is how many seconds of virtual time pass in one real second; 0 is 1.
 	Speed float64
-	// StateFile keeps the cluster over restarts; "" keeps nothing. No call is
-	// answered before what it did is in the file.
+	// StateFile stores the cluster across restarts; "" stores nothing. No call is answered
+	// before its effects are in the file.
 	StateFile string
-	// Rehearsals are faults that come by themselves.
+	// Rehearsals are faults that are injected at given times.
 	Rehearsals []Rehearsal
 }
 
-// Driver puts a [Cluster] behind the seam, on the process's clock. Inside a
-// testing/synctest bubble that clock is the bubble's.
+// Driver runs a [Cluster] on the clock of the process. Inside a testing/synctest bubble that is
+// the clock of the bubble.
 type Driver struct {
 	speed float64
 	file  string
 
-	mu      sync.Mutex // guards what follows, the cluster above all
-	cluster *Cluster
-	real    time.Time // when virtual time was origin
-	origin  time.Time
-	serial  hypervisor.OpID
-	waiting map[hypervisor.OpID]chan answer
-	closed  bool
-	broken  error       // the state file cannot be written
-	ahead   []Rehearsal // those that have not happened yet, in order
-	// attached are the lines on which somebody may type.
-	attached map[cluster.VMID]net.Conn
+	mu         sync.Mutex // guards the fields up to consoles
+	cluster    *Cluster
+	real       time.Time // when virtual time was origin
+	origin     time.Time
+	serial     hypervisor.OpID
+	pending    map[hypervisor.OpID]chan answer
+	closed     bool
+	saveErr    error       // the state file cannot be written
+	rehearsals []Rehearsal // pending, in order
+	// consoles are the open interactive consoles.
+	consoles map[cluster.VMID]net.Conn
 
 	saved time.Time // when the state file was written; the engine's goroutine owns it
-	stale bool      // something happened since; likewise
+	stale bool      // something has happened since
 
-	lines sync.WaitGroup // goroutines that serve lines
-	hints chan cluster.NodeID
-	nudge chan struct{} // the agenda may have changed
-	quit  chan struct{}
-	done  chan struct{}
+	serving sync.WaitGroup // goroutines that serve consoles
+	hints   chan cluster.NodeID
+	wake    chan struct{} // the event queue may have changed
+	quit    chan struct{}
+	done    chan struct{}
 }
 
 // answer is how a call ended.
@@ -65,8 +65,8 @@ type answer struct {
 
 var _ hypervisor.Driver = (*Driver)(nil)
 
-// Open starts a simulated cluster, or goes on with the one in the state file: it
-// has lived on while nobody looked, as real nodes do. Without a start of its own
+// Open starts a simulated cluster, or continues the one in the state file. Virtual time has
+// passed for it since the file was written, as for real nodes. Without a configured start
 // virtual time begins now.
 func Open(s Settings) (*Driver, error) {
 	if err := s.Validate(); err != nil {
@@ -77,14 +77,14 @@ func Open(s Settings) (*Driver, error) {
 	}
 	d := &Driver{
 		speed: s.Speed, file: s.StateFile, real: time.Now(),
-		waiting: map[hypervisor.OpID]chan answer{}, attached: map[cluster.VMID]net.Conn{},
-		hints: make(chan cluster.NodeID, hintsKept),
-		nudge: make(chan struct{}, 1),
+		pending: map[hypervisor.OpID]chan answer{}, consoles: map[cluster.VMID]net.Conn{},
+		hints: make(chan cluster.NodeID, hintBuffer),
+		wake:  make(chan struct{}, 1),
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
 	}
 	var err error
-	if d.ahead, err = rehearsed(&s); err != nil {
+	if d.rehearsals, err = sortRehearsals(&s); err != nil {
 		return nil, err
 	}
 	if d.speed == 0 {
@@ -96,7 +96,7 @@ func Open(s Settings) (*Driver, error) {
 	if err := d.load(s.Config); err != nil {
 		return nil, err
 	}
-	go d.live()
+	go d.loop()
 	return d, nil
 }
 
@@ -112,12 +112,12 @@ func (d *Driver) virtual() time.Time {
 	return d.origin.Add(time.Duration(float64(time.Since(d.real)) * d.speed))
 }
 
-// Actual is the real time that a duration of virtual time takes.
+// Actual converts a duration of virtual time to real time.
 func (d *Driver) Actual(virtual time.Duration) time.Duration {
 	return time.Duration(float64(virtual) / d.speed)
 }
 
-// Do carries out one call. When the context ends first the call goes on.
+// Do carries out one call. If the context ends first, the call continues.
 func (d *Driver) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Receipt, error) {
 	op, reply, err := d.begin(ctx, call)
 	if err != nil {
@@ -128,46 +128,46 @@ func (d *Driver) Do(ctx context.Context, call hypervisor.Call) (hypervisor.Recei
 		return a.receipt, a.err
 	case <-ctx.Done():
 		d.mu.Lock()
-		delete(d.waiting, op)
+		delete(d.pending, op)
 		d.mu.Unlock()
-		return hypervisor.Receipt{}, late(ctx, call)
+		return hypervisor.Receipt{}, timeoutError(ctx, call)
 	}
 }
 
-// late says that nobody waits for the answer any more.
-func late(ctx context.Context, call hypervisor.Call) error {
+// timeoutError is the error for a call after the end of its context.
+func timeoutError(ctx context.Context, call hypervisor.Call) error {
 	return fmt.Errorf("%s %s on %s: %w (%w)", call.Verb, call.VM, call.Node, hypervisor.ErrTimeout, context.Cause(ctx))
 }
 
 // begin sends the call to its node.
 func (d *Driver) begin(ctx context.Context, call hypervisor.Call) (hypervisor.OpID, chan answer, error) {
 	if ctx.Err() != nil {
-		return 0, nil, late(ctx, call)
+		return 0, nil, timeoutError(ctx, call)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return 0, nil, failed(hypervisor.ErrUnreachable, "%s %s: the driver is closed", call.Verb, call.VM)
+		return 0, nil, newFailure(hypervisor.ErrUnreachable, "%s %s: the driver is closed", call.Verb, call.VM)
 	}
-	d.serial++ // answers are told apart by a number of ours: calls may repeat theirs
+	d.serial++ // identifies the answer: calls may repeat their numbers
 	call.Op = d.serial
 	reply := make(chan answer, 1)
-	d.waiting[call.Op] = reply
+	d.pending[call.Op] = reply
 	d.cluster.Begin(d.virtual(), call)
-	d.poke()
+	d.wakeEngine()
 	return call.Op, reply, nil
 }
 
-// poke makes the engine's goroutine look at the agenda again.
-func (d *Driver) poke() {
+// wakeEngine makes the engine's goroutine check the event queue again.
+func (d *Driver) wakeEngine() {
 	select {
-	case d.nudge <- struct{}{}:
+	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Look lists what a node holds. On a frozen node it waits as long as a real
-// connection does before it is given up.
+// Look lists what a node holds. On a frozen node it waits as long as a real connection until its
+// keepalive fails.
 func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
 	v, err := d.look(node)
 	if !errors.Is(err, hypervisor.ErrTimeout) {
@@ -186,7 +186,7 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	return d.cluster.Look(d.virtual(), node)
 }
 
@@ -194,7 +194,7 @@ func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
 func (d *Driver) LookStore(context.Context) (hypervisor.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	return d.cluster.LookStore(d.virtual())
 }
 
@@ -205,7 +205,7 @@ func (d *Driver) Hints() <-chan cluster.NodeID { return d.hints }
 func (d *Driver) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	text, err := d.cluster.Console(d.virtual(), vm)
 	if err != nil {
 		return nil, err
@@ -213,11 +213,11 @@ func (d *Driver) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, err
 	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
-// Inject lets a fault happen now.
+// Inject injects a fault now.
 func (d *Driver) Inject(f Fault) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	return d.cluster.Inject(d.virtual(), f)
 }
 
@@ -225,102 +225,100 @@ func (d *Driver) Inject(f Fault) error {
 func (d *Driver) Mend(node cluster.NodeID, k FaultKind) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	d.cluster.Mend(d.virtual(), node, k)
 }
 
-// Truth tells what is, also on nodes that do not answer.
+// Truth returns the ground truth, also of nodes that do not answer.
 func (d *Driver) Truth() Truth {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cluster.run(d.virtual())
+	d.cluster.advance(d.virtual())
 	return d.cluster.Truth()
 }
 
-// Close stops the clock, writes the state file and joins the engine's goroutine.
-// Whoever waits in Do is told that there is no answer; what they asked for goes on
-// with the cluster, when that is opened again.
+// Close stops the clock, writes the state file and joins the engine's goroutine. Pending calls
+// to Do return [hypervisor.ErrTimeout]; their operations continue when the cluster is opened
+// again.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	first := !d.closed
 	d.closed = true
-	for _, line := range d.attached {
-		_ = line.Close()
+	for _, conn := range d.consoles {
+		_ = conn.Close()
 	}
 	d.mu.Unlock()
 	if first {
 		close(d.quit)
 	}
 	<-d.done
-	d.lines.Wait()
+	d.serving.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.broken
+	return d.saveErr
 }
 
-// live is the goroutine that lets virtual time pass: it sleeps until the next
-// event, and hands out what happened.
-func (d *Driver) live() {
+// loop is the engine's goroutine: it sleeps until the next event and delivers what happened.
+func (d *Driver) loop() {
 	defer close(d.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		wait := d.turn()
+		wait := d.step()
 		timer.Reset(wait)
 		select {
 		case <-d.quit:
-			d.farewell()
+			d.stop()
 			return
-		case <-d.nudge:
+		case <-d.wake:
 		case <-timer.C:
 		}
 	}
 }
 
-// idle is the longest sleep of the engine's goroutine.
-const idle = time.Hour
+// maxSleep is the longest sleep of the engine's goroutine.
+const maxSleep = time.Hour
 
-// turn brings the cluster up to the present and returns the time until its next
-// event.
-func (d *Driver) turn() time.Duration {
+// step advances the cluster to the present and returns the real time until its next event.
+func (d *Driver) step() time.Duration {
 	d.mu.Lock()
 	wait := d.rehearse()
-	happened := d.cluster.Advance(d.virtual())
+	notices := d.cluster.Advance(d.virtual())
 	if next, ok := d.cluster.Next(); ok {
 		wait = min(wait, max(0, d.Actual(next.Sub(d.virtual()))+1))
 	}
 	d.mu.Unlock()
-	wait = min(wait, d.keep(happened))
+	wait = min(wait, d.saveIfNeeded(notices))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, h := range happened {
-		d.deliver(h)
+	for _, notice := range notices {
+		d.deliver(notice)
 	}
 	return wait
 }
 
-// deliver hands one happening to whoever waits for it.
-func (d *Driver) deliver(h Happening) {
-	if h.Reply == nil {
+// deliver passes a hint or a reply to its receiver.
+func (d *Driver) deliver(notice Happening) {
+	if notice.Reply == nil {
 		select {
-		case d.hints <- h.Hint:
+		case d.hints <- notice.Hint:
 		default: // a hint may get lost
 		}
 		return
 	}
-	if reply, ok := d.waiting[h.Reply.Op]; ok {
-		delete(d.waiting, h.Reply.Op)
-		reply <- answer{h.Reply.Receipt, h.Reply.Err}
+	if reply, ok := d.pending[notice.Reply.Op]; ok {
+		delete(d.pending, notice.Reply.Op)
+		reply <- answer{notice.Reply.Receipt, notice.Reply.Err}
 	}
 }
 
-// farewell ends the driver's life.
-func (d *Driver) farewell() {
+// stop saves the state and answers the pending calls.
+func (d *Driver) stop() {
 	d.save()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for op, reply := range d.waiting {
-		delete(d.waiting, op)
-		reply <- answer{err: failed(hypervisor.ErrTimeout, "the driver was closed")}
+	for op, reply := range d.pending {
+		delete(d.pending, op)
+		reply <- answer{err: newFailure(hypervisor.ErrTimeout, "the driver was closed")}
 	}
 }

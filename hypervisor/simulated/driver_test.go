@@ -76,7 +76,7 @@ func TestDriverTakesTheSpedUpTime(t *testing.T) {
 			t.Errorf("console %q", text)
 		}
 		if _, err := d.Console(t.Context(), vm(9, 9)); !errors.Is(err, cluster.ErrNotFound) {
-			t.Errorf("console of nobody: %v", err)
+			t.Errorf("console of an unknown VM: %v", err)
 		}
 		closing(t, d)
 		if _, err := d.Do(t.Context(), booting(vm(2, 0), "n1")); !errors.Is(err, hypervisor.ErrUnreachable) {
@@ -148,7 +148,7 @@ func TestDriverClosesWhileSomebodyWaits(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-ended; !errors.Is(err, hypervisor.ErrTimeout) {
-			t.Errorf("who waited was told %v", err)
+			t.Errorf("the pending call returned %v", err)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -188,7 +188,7 @@ func TestStateFileKeepsTheClusterOverRestartsAndKills(t *testing.T) {
 		do(t, d, call(hypervisor.Unpause, vm(1, 0), "n1"))
 		for _, c := range d.Truth().Copies {
 			if c.VM == vm(2, 0) && c.Ran < time.Hour {
-				t.Errorf("a guest that nobody looked at ran %s", c.Ran)
+				t.Errorf("a guest without looks ran %s", c.Ran)
 			}
 		}
 	})

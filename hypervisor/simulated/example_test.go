@@ -9,8 +9,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// A VM is booted and moved; the engine is asked each time when something happens
-// next.
+// A VM is booted and migrated, from event to event.
 func ExampleCluster() {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	room := cluster.Resources{CPU: 2 * cluster.CPU, Memory: 4 * cluster.GiB}

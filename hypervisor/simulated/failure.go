@@ -9,31 +9,31 @@ import (
 	"vjob/hypervisor"
 )
 
-// sentinels are the errors that an answer can wrap, by their place in a snapshot.
+// sentinels are the errors that an answer can wrap; snapshots refer to them by index.
 var sentinels = []error{
 	hypervisor.ErrUnreachable, hypervisor.ErrTimeout, hypervisor.ErrNoSuchVM, hypervisor.ErrExists,
 	hypervisor.ErrNoSpace, hypervisor.ErrNoRoom, hypervisor.ErrBadImage, hypervisor.ErrLocked,
 	hypervisor.ErrRefused, cluster.ErrNotFound, hypervisor.ErrNoImage,
 }
 
-// failure is the error of an answer; unlike most errors it survives a snapshot.
+// failure is the error of an answer. It can be stored in a snapshot.
 type failure struct {
 	kind error
 	text string
 }
 
-// failed builds a failure.
-func failed(kind error, format string, args ...any) *failure {
+// newFailure returns a failure.
+func newFailure(kind error, format string, args ...any) *failure {
 	return &failure{kind, fmt.Sprintf(format, args...)}
 }
 
-// Error says what went wrong, then which kind of error that is.
+// Error is the text, then that of the sentinel.
 func (f *failure) Error() string { return f.text + ": " + f.kind.Error() }
 
 // Unwrap is the sentinel.
 func (f *failure) Unwrap() error { return f.kind }
 
-// err is the failure as an error: nil when there is none.
+// err is the failure as an error, nil for a nil failure.
 func (f *failure) err() error {
 	if f == nil {
 		return nil

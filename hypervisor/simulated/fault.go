@@ -13,27 +13,27 @@ import (
 // FaultKind names a fault.
 type FaultKind uint8
 
-// The faults. The lasting ones trouble a node until they end; the armed ones wait
-// for the next call that they fit; the others strike at once.
+// The faults. Lasting faults affect a node until they end; armed faults wait for the next call
+// that they match; the others have their effect at once.
 const (
-	// PowerLoss: the node's copies are gone, images that it saved and that nobody
-	// sealed may be torn. Lasting: the power comes back, the node is empty.
+	// PowerLoss: the node's copies are gone, its unsealed images may be torn. Lasting: the node
+	// comes back empty.
 	PowerLoss FaultKind = iota
-	// Freeze: the node's daemon stops (SIGSTOP). Looks time out; calls queue, and
-	// ARE executed when it goes on; guests run. Lasting.
+	// Freeze: the node's daemon is stopped (SIGSTOP). Looks time out; calls queue, and ARE
+	// executed when it continues; guests run. Lasting.
 	Freeze
-	// Partition: no way between the controller and the node; VMs, and calls under
-	// way there, go on. Lasting.
+	// Partition: the controller cannot reach the node; VMs and calls in progress there continue.
+	// Lasting.
 	Partition
-	// DaemonKilled: libvirtd dies with the calls that it carries out: rows 6a, 6b,
-	// M3, M4, M7. Guests run on. Lasting, until it is started again.
+	// DaemonKilled: libvirtd dies with its calls: rows 6a, 6b, M3, M4, M7. Guests continue.
+	// Lasting, until it is started again.
 	DaemonKilled
 	// StoreGone: the image store is not mounted on the node. Lasting.
 	StoreGone
-	// DiskFull: what the node saves finds no space at its end (row 6d). Lasting.
+	// DiskFull: saves on the node run out of space at their end (row 6d). Lasting.
 	DiskFull
-	// StoreForeign: another file system, or none, is mounted where the image store of
-	// the node should be: it lacks the mark of the installation. Lasting.
+	// StoreForeign: the image store of the node lacks the mark of the installation: another file
+	// system is mounted there, or none. Lasting.
 	StoreForeign
 	// StoreFails: most calls and looks that use the image store of the node end with
 	// EIO, ESTALE or ENOSPC. Lasting.
@@ -45,17 +45,16 @@ const (
 	StoreSlow
 	// JobsHidden: looks cannot tell which jobs are under way on the node. Lasting.
 	JobsHidden
-	// LoadRefused: the hypervisor of the node does not load images, whole as they are.
-	// Lasting.
+	// LoadRefused: the hypervisor of the node refuses to load images, even good ones. Lasting.
 	LoadRefused
 
 	// LockdKilled: the locks of the node's running copies vanish (row 17).
 	LockdKilled
 	// GuestCrashed: the process of the guest dies, the copy is gone.
 	GuestCrashed
-	// GuestPanicked: the guest dies, its shell is left: a dead copy.
+	// GuestPanicked: the guest dies and leaves a dead copy.
 	GuestPanicked
-	// ImageRot: some bits of an image flip. Nobody notices but a checksum (E5b).
+	// ImageRot: some bits of an image flip. Only a checksum shows it (E5b).
 	ImageRot
 
 	// CallFails: the next call has no effect. Armed.
@@ -68,7 +67,7 @@ const (
 	CallSlow
 	// SaveFull: the next save finds the disk full and removes its file. Armed.
 	SaveFull
-	// SaveFullLeft: likewise, and a partial file stays. Armed.
+	// SaveFullLeft: the next save finds the disk full and leaves a partial file. Armed.
 	SaveFullLeft
 	// MigrateCut: the migration under way, or the next one, fails in its memory
 	// phase; the source keeps the VM. Armed.
@@ -84,8 +83,8 @@ const (
 	CallLate
 	// BootStuck: the copy of the next boot hangs for minutes before its guest runs. Armed.
 	BootStuck
-	// HalfLeft: the next daemon that is killed leaves a copy behind that is not whole:
-	// of a restore, which goes on loading, or of a migration to it. Armed.
+	// HalfLeft: the next daemon that is killed leaves an incomplete copy: of a restore, which
+	// continues to load, or of an incoming migration. Armed.
 	HalfLeft
 
 	faultKinds = iota
@@ -104,7 +103,7 @@ var faultNames = [...]string{
 // String is the lower-case name.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// FaultNamed returns a kind of fault by its name; the error lists the right ones.
+// FaultNamed returns the kind of fault with a name; the error lists the valid names.
 func FaultNamed(name string) (FaultKind, error) {
 	for k, n := range faultNames {
 		if n == name {
@@ -120,30 +119,30 @@ const slowFactor = 10
 // Fault is one fault to inject.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
-	// Node is where a node's fault happens. For an armed one it is the node of the
-	// call, or "" for any; for a guest's, where the copy is, or "" for the first.
+	// Node is the node of a lasting fault. For an armed fault it is the node of the call, or ""
+	// for any; for a fault of a guest the node of the copy, or "" for the first.
 	Node cluster.NodeID `json:"node,omitempty"`
-	// VM is whose guest, or whose call; the zero VM is anybody's call.
+	// VM is the VM of the guest or of the call; the zero VM matches any call.
 	VM cluster.VMID `json:"vm"`
 	// Verb limits CallFails, CallLost, CallSilent and CallSlow; nil is any verb.
 	Verb *hypervisor.Verb `json:"verb,omitempty"`
 	// Image is what ImageRot damages.
 	Image hypervisor.ImageID `json:"image"`
-	// For is how long a lasting fault lasts; 0 is until it is mended.
+	// For is how long a lasting fault lasts; 0 is until [Cluster.Mend].
 	For time.Duration `json:"for_ns,omitempty"`
 }
 
-// Inject lets a fault happen. An error says that it has nothing to strike.
+// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
 func (c *Cluster) Inject(now time.Time, f Fault) error {
-	c.run(now)
-	defer c.settle()
+	c.advance(now)
+	defer c.propagate()
 	switch {
 	case f.Kind < lastingKinds || f.Kind == LockdKilled:
-		h, ok := c.hosts[f.Node]
+		n, ok := c.nodes[f.Node]
 		if !ok {
 			return fmt.Errorf("inject %s: node %q: %w", f.Kind, f.Node, cluster.ErrNotFound)
 		}
-		c.troubleNode(h, f)
+		c.beginFault(n, f)
 		return nil
 	case f.Kind == GuestCrashed || f.Kind == GuestPanicked:
 		return c.killGuest(f)
@@ -161,33 +160,33 @@ func (c *Cluster) Inject(now time.Time, f Fault) error {
 
 // Mend ends a lasting fault of a node.
 func (c *Cluster) Mend(now time.Time, node cluster.NodeID, k FaultKind) {
-	c.run(now)
-	if h, ok := c.hosts[node]; ok && k < lastingKinds {
-		c.mend(h, k)
+	c.advance(now)
+	if n, ok := c.nodes[node]; ok && k < lastingKinds {
+		c.endFault(n, k)
 	}
-	c.settle()
+	c.propagate()
 }
 
-// Heal ends all lasting faults, disarms the armed ones and lets no random one
-// happen any more. Damage that was done stays.
+// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
+// stays.
 func (c *Cluster) Heal(now time.Time) {
-	c.run(now)
+	c.advance(now)
 	c.healed, c.armed = true, nil
 	c.cfg.Faults = Rates{}
-	for _, h := range c.order {
+	for _, n := range c.sorted {
 		for k := range lastingKinds {
-			c.mend(h, k)
+			c.endFault(n, k)
 		}
 	}
-	c.settle()
+	c.propagate()
 }
 
-// arm keeps a fault for a call; a migration under way is one already.
+// arm keeps a fault for the next call that it matches; a migration in progress counts.
 func (c *Cluster) arm(f Fault) {
 	if f.Kind == MigrateCut || f.Kind == MigrateSplit {
-		for _, h := range c.order {
-			for _, m := range h.sorted() {
-				if m.Job != hypervisor.JobOutgoing || !f.fits(&c.ops[m.Op].Call) {
+		for _, n := range c.sorted {
+			for _, m := range n.sortedCopies() {
+				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops[m.Op].Call) {
 					continue
 				}
 				op := c.ops[m.Op]
@@ -204,26 +203,26 @@ func (c *Cluster) arm(f Fault) {
 }
 
 func cutInMiddle(op *operation) *failure {
-	return failed(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
+	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
 }
 
-// fits reports whether an armed fault is meant for a call.
-func (f *Fault) fits(call *hypervisor.Call) bool {
+// matches reports whether an armed fault applies to a call.
+func (f *Fault) matches(call *hypervisor.Call) bool {
 	return (f.Node == "" || f.Node == call.Node) &&
 		(f.VM == cluster.VMID{} || f.VM == call.VM) &&
 		(f.Verb == nil || *f.Verb == call.Verb) &&
-		f.suits(call.Verb)
+		f.appliesTo(call.Verb)
 }
 
-// suits reports whether a kind of fault can happen to a verb.
-func (f *Fault) suits(v hypervisor.Verb) bool {
+// appliesTo reports whether a kind of fault can affect a verb.
+func (f *Fault) appliesTo(v hypervisor.Verb) bool {
 	switch f.Kind {
 	case SaveFull, SaveFullLeft:
 		return v == hypervisor.Save
 	case MigrateCut, MigrateSplit:
 		return v == hypervisor.Migrate
 	case BootFails, HalfLeft:
-		return false // it is no call that is spoilt
+		return false // these do not affect calls
 	case BootStuck:
 		return v == hypervisor.Boot
 	case CallLate:
@@ -233,21 +232,21 @@ func (f *Fault) suits(v hypervisor.Verb) bool {
 	}
 }
 
-// spoil lets armed and random faults act on a call that a node takes up. The
-// failure is that of a call without effect.
-func (c *Cluster) spoil(op *operation) *failure {
+// applyFaults applies armed and random faults to a call that a node begins. A failure means that
+// the call has no effect.
+func (c *Cluster) applyFaults(op *operation) *failure {
 	fails := false
 	c.armed = slices.DeleteFunc(c.armed, func(f Fault) bool {
-		if !f.fits(&op.Call) {
+		if !f.matches(&op.Call) {
 			return false
 		}
 		fails = fails || f.Kind == CallFails
 		op.mark(f.Kind)
 		return true
 	})
-	for _, r := range c.cfg.Faults.calls() {
+	for _, r := range c.cfg.Faults.callFaults() {
 		f := Fault{Kind: r.kind}
-		if f.suits(op.Call.Verb) && c.happens(r.chance) {
+		if f.appliesTo(op.Call.Verb) && c.bernoulli(r.chance) {
 			fails = fails || r.kind == CallFails
 			op.mark(r.kind)
 		}
@@ -258,7 +257,7 @@ func (c *Cluster) spoil(op *operation) *failure {
 	return nil
 }
 
-// mark notes what is going to happen to the call.
+// mark records how a fault will affect the call.
 func (op *operation) mark(k FaultKind) {
 	switch k {
 	case CallLost:
@@ -277,40 +276,40 @@ func (op *operation) mark(k FaultKind) {
 		op.Cut = cutFinish
 	case CallLate, BootStuck:
 		op.Hangs = true
-	default: // CallFails leaves nothing to happen later
+	default: // CallFails has no later effect
 	}
 }
 
-// killGuest ends a guest against its will.
+// killGuest crashes a guest.
 func (c *Cluster) killGuest(f Fault) error {
-	for _, h := range c.order {
-		m := h.copies[f.VM]
-		if m == nil || f.Node != "" && f.Node != h.ID || m.Job == hypervisor.JobIncoming {
+	for _, n := range c.sorted {
+		m := n.copies[f.VM]
+		if m == nil || f.Node != "" && f.Node != n.ID || m.Job == hypervisor.JobIncoming {
 			continue
 		}
 		if f.Kind == GuestCrashed {
-			c.guestLeaves(m, hypervisor.CauseCrashed)
+			c.endGuest(m, hypervisor.CauseCrashed)
 			return nil
 		}
-		c.cancelJobs(m, failed(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-		c.panics(m)
+		c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
+		c.panicGuest(m)
 		return nil
 	}
 	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
 }
 
-// panics leaves the shell of a guest.
-func (c *Cluster) panics(m *machine) {
+// panicGuest turns a copy into a dead copy.
+func (c *Cluster) panicGuest(m *machine) {
 	c.print(m, "panic")
-	c.stop(m, hypervisor.CopyDead)
-	m.Need = 0
-	c.ended(c.hosts[m.Node], m, hypervisor.CauseCrashed)
-	c.tell(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Mem)
+	c.stopGuest(m, hypervisor.CopyDead)
+	m.Demand = 0
+	c.ended(c.nodes[m.Node], m, hypervisor.CauseCrashed)
+	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
 	c.wakeWaiters(m)
 }
 
 // rot damages an image.
 func (c *Cluster) rot(i *image) {
 	i.Rot++
-	c.tell(Change{Kind: Spoiled, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	c.report(Change{Kind: Spoiled, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 }

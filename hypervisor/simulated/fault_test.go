@@ -19,7 +19,7 @@ func migration(id cluster.VMID, to cluster.NodeID) hypervisor.Call {
 	return hypervisor.Call{Verb: hypervisor.Migrate, VM: id, Node: "n1", To: to}
 }
 
-// inject lets a fault happen that must have something to strike.
+// inject injects a fault that must have an effect.
 func (b *bench) inject(f simulated.Fault) {
 	b.t.Helper()
 	if err := b.Inject(b.now, f); err != nil {
@@ -63,7 +63,7 @@ func TestMigrationsThatAreCut(t *testing.T) {
 		live   bool
 		locks  bool
 		fault  simulated.Fault
-		during bool // strikes in the middle, not before
+		during bool // in the middle, not before
 		want   map[cluster.NodeID]string
 		err    error
 	}{

@@ -7,33 +7,33 @@ import (
 	"vjob/hypervisor"
 )
 
-// How long real daemons wait, from the lab.
+// The timeouts of real daemons, from the lab.
 const (
-	// keepalive is after how long a silent connection counts as broken (lab §6).
+	// keepalive is the time after which a silent connection counts as broken (lab §6).
 	keepalive = 4 * time.Second
-	// connectTime is how long it takes to learn that a node is not there.
+	// connectTime is how long a failed connection takes.
 	connectTime = time.Second
 	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
 	// acquire state change lock" after 30 s).
 	jobLockWait = 30 * time.Second
-	// peerWait is when a source gives up a frozen destination (M6, M9).
+	// peerWait is how long a source waits for a frozen destination (M6, M9).
 	peerWait = 30 * time.Second
 )
 
-// operation is one call under way.
+// operation is one call in progress.
 type operation struct {
 	Serial   int64           `json:"serial"`
 	Call     hypervisor.Call `json:"call"`
-	Began    moment          `json:"began"`
-	Answered bool            `json:"answered"` // the caller knows an answer, or will never
+	Began    simTime         `json:"began"`
+	Answered bool            `json:"answered"` // the caller has its answer, or will never get one
 	Lost     Loss            `json:"lost"`     // what happens to the answer
 	Slow     bool            `json:"slow"`
-	Hangs    bool            `json:"hangs,omitempty"` // it goes on after minutes
-	Cut      cut             `json:"cut"`             // how the transfer is going to fail
+	Hangs    bool            `json:"hangs,omitempty"` // it continues after minutes
+	Cut      cut             `json:"cut"`             // how the transfer will fail
 	Ran      bool            `json:"ran"`             // the copy ran when its job began
-	Prepared *failure        `json:"prepared"`        // the answer of evReply
+	Answer   *failure        `json:"prepared"`        // the answer of evReply
 	Waits    bool            `json:"waits"`           // for the job of the copy
-	Taken    bool            `json:"taken"`           // the node has begun with it
+	Started  bool            `json:"taken"`           // the node has begun with it
 	Over     bool            `json:"over"`            // it has no more effect, only an answer is due
 }
 
@@ -56,46 +56,46 @@ const (
 	cutFinish       // migration: the last reply is lost, both ends have a copy
 	cutFull         // save: the disk is full, the new file is removed (row 6d)
 	cutFullLeft     // save: the disk is full, a partial file stays (row 6d3)
-	cutLoad         // restore: the hypervisor refuses to load the image, whole as it is
+	cutLoad         // restore: the hypervisor refuses to load the good image
 )
 
-// Begin lets a call arrive at its node. The answer, if one comes, is a [Reply]
-// among the happenings. Every call is accepted, also one made before.
+// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
+// returns. Every call is accepted, also a repeated one.
 func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
-	c.run(now)
+	c.advance(now)
 	c.serial++
 	op := &operation{Serial: c.serial, Call: call, Began: c.now}
 	c.ops[op.Serial] = op
-	h, ok := c.hosts[call.Node]
+	n, ok := c.nodes[call.Node]
 	switch {
 	case !ok:
-		c.answerLater(op, c.cfg.Profile.Control, failed(hypervisor.ErrUnreachable, "no node %q", call.Node))
-	case h.has(PowerLoss) || h.has(Partition) || h.has(DaemonKilled):
-		c.answerLater(op, connectTime, h.answers())
-	case h.has(Freeze):
-		h.queued = append(h.queued, op.Serial)
+		c.answerLater(op, c.cfg.Profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
+	case n.has(PowerLoss) || n.has(Partition) || n.has(DaemonKilled):
+		c.answerLater(op, connectTime, n.unreachable())
+	case n.has(Freeze):
+		n.queued = append(n.queued, op.Serial)
 	default:
 		c.execute(op)
 	}
-	c.settle()
+	c.propagate()
 }
 
-// execute lets the node take up a call that has reached it.
+// execute begins a call that has reached its node.
 func (c *Cluster) execute(op *operation) {
-	if f := c.spoil(op); f != nil {
+	if f := c.applyFaults(op); f != nil {
 		c.answerLater(op, c.cfg.Profile.Control, f)
 		return
 	}
 	if op.Hangs && op.Call.Verb != hypervisor.Boot {
-		c.plan(c.hangs(), event{Kind: evWake, Op: op.Serial})
+		c.schedule(c.hangTime(), event{Kind: evResume, Op: op.Serial})
 		return
 	}
-	c.take(op)
+	c.start(op)
 }
 
-// take checks the call against what is there and starts it.
-func (c *Cluster) take(op *operation) {
-	op.Taken = true
+// start checks whether the call is possible and starts it.
+func (c *Cluster) start(op *operation) {
+	op.Started = true
 	var d time.Duration
 	var f *failure
 	switch op.Call.Verb {
@@ -120,7 +120,7 @@ func (c *Cluster) take(op *operation) {
 	case hypervisor.Migrate:
 		d, f = c.startMigrate(op)
 	default:
-		f = failed(hypervisor.ErrRefused, "verb %d is not known", op.Call.Verb)
+		f = newFailure(hypervisor.ErrRefused, "verb %d is not known", op.Call.Verb)
 	}
 	switch {
 	case op.Waits:
@@ -130,18 +130,18 @@ func (c *Cluster) take(op *operation) {
 		if op.Slow {
 			d *= slowFactor
 		}
-		if op.Call.Verb != hypervisor.Boot { // whose duration the guest knows already
-			d = c.spread(d)
+		if op.Call.Verb != hypervisor.Boot { // the guest has drawn its boot time already
+			d = c.jitter(d)
 		}
-		c.plan(d, event{Kind: evFinish, Op: op.Serial})
+		c.schedule(d, event{Kind: evFinish, Op: op.Serial})
 	}
 }
 
-// finish lets a call take effect, or be stopped by a frozen node until it thaws.
+// finish lets a call take effect, unless its node is frozen: then it waits for the thaw.
 func (c *Cluster) finish(op *operation) {
-	h := c.hosts[op.Call.Node]
-	if h.has(Freeze) {
-		h.queued = append(h.queued, op.Serial)
+	n := c.nodes[op.Call.Node]
+	if n.has(Freeze) {
+		n.queued = append(n.queued, op.Serial)
 		return
 	}
 	var r hypervisor.Receipt
@@ -179,11 +179,11 @@ func (c *Cluster) finish(op *operation) {
 	c.end(op, r, f)
 }
 
-// resume goes on with what waited for a frozen node.
+// resume continues an operation that waited for a frozen node.
 func (c *Cluster) resume(serial int64) {
 	switch op := c.ops[serial]; {
 	case op == nil || op.Over:
-	case op.Taken:
+	case op.Started:
 		c.finish(op)
 	default:
 		c.execute(op)
@@ -192,18 +192,18 @@ func (c *Cluster) resume(serial int64) {
 
 // answerLater prepares an answer for a call that has no effect.
 func (c *Cluster) answerLater(op *operation, in time.Duration, f *failure) {
-	op.Prepared, op.Over = f, true
-	c.plan(in, event{Kind: evReply, Op: op.Serial})
+	op.Answer, op.Over = f, true
+	c.schedule(in, event{Kind: evReply, Op: op.Serial})
 }
 
-// end says that the call has no more effect, and answers it.
+// end ends a call and answers it.
 func (c *Cluster) end(op *operation, r hypervisor.Receipt, f *failure) {
 	if c.ops[op.Serial] == nil {
 		return
 	}
 	delete(c.ops, op.Serial)
 	if op.Lost == LostError && f == nil {
-		f = failed(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
+		f = newFailure(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
 	}
 	if op.Lost == LostSilent {
 		return
@@ -211,7 +211,7 @@ func (c *Cluster) end(op *operation, r hypervisor.Receipt, f *failure) {
 	c.answer(op, r, f)
 }
 
-// answer tells the caller, once.
+// answer answers the caller, once.
 func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if op.Answered {
 		return
@@ -220,16 +220,16 @@ func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if f != nil {
 		r = hypervisor.Receipt{}
 	}
-	c.out = append(c.out, Happening{At: c.Now(), Reply: &Reply{
+	c.notices = append(c.notices, Happening{At: c.Now(), Reply: &Reply{
 		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.at(op.Began), Ended: c.Now(),
 	}})
 }
 
-// underWay lists the operations that a node is carrying out, in order.
-func (c *Cluster) underWay(h *host) []*operation {
+// underWay lists the operations of a node, in order.
+func (c *Cluster) underWay(n *node) []*operation {
 	var list []*operation
 	for _, op := range c.ops {
-		if op.Call.Node == h.ID {
+		if op.Call.Node == n.ID {
 			list = append(list, op)
 		}
 	}
@@ -241,29 +241,29 @@ func (c *Cluster) underWay(h *host) []*operation {
 func (c *Cluster) waitForJob(op *operation, m *machine) {
 	op.Waits = true
 	m.Waiters = append(m.Waiters, op.Serial)
-	c.plan(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
+	c.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
 }
 
-// wakeWaiters takes up the calls that waited for the job of a copy.
+// wakeWaiters starts the calls that waited for the job of a copy.
 func (c *Cluster) wakeWaiters(m *machine) {
 	waiters := m.Waiters
 	m.Waiters = nil
 	for _, serial := range waiters {
 		if op := c.ops[serial]; op != nil {
 			op.Waits = false
-			c.take(op)
+			c.start(op)
 		}
 	}
 }
 
-// lockWaitOver gives up a call that waited for too long.
+// lockWaitOver ends a call that has waited for too long.
 func (c *Cluster) lockWaitOver(op *operation) {
 	if !op.Waits {
 		return
 	}
-	if m := c.on(op.Call.Node, op.Call.VM); m != nil {
+	if m := c.copyAt(op.Call.Node, op.Call.VM); m != nil {
 		m.Waiters = slices.DeleteFunc(m.Waiters, func(s int64) bool { return s == op.Serial })
 	}
-	c.end(op, hypervisor.Receipt{}, failed(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",
+	c.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",
 		op.Call.Verb, op.Call.VM, op.Call.Node))
 }

@@ -9,23 +9,23 @@ import (
 	"vjob/energy/power"
 )
 
-// Press does with the power of a node what a driver is asked to. A node that is
-// switched on answers after the time that it takes to boot; one that is switched off
-// loses what it holds. The state is that of [power.Look], else unknown.
+// Press carries out a verb on the power of a node. A node that is switched on answers after its
+// boot time; one that is switched off loses its copies. The state is known only for
+// [power.Look].
 func (c *Cluster) Press(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
-	c.run(now)
-	defer c.settle()
-	h, ok := c.hosts[node]
+	c.advance(now)
+	defer c.propagate()
+	n, ok := c.nodes[node]
 	if !ok {
-		return power.Unknown, failed(cluster.ErrNotFound, "node %q", node)
+		return power.Unknown, newFailure(cluster.ErrNotFound, "node %q", node)
 	}
 	switch v {
 	case power.TurnOff:
-		c.troubleNode(h, Fault{Kind: PowerLoss, Node: node})
+		c.beginFault(n, Fault{Kind: PowerLoss, Node: node})
 	case power.TurnOn:
-		c.powerOn(h)
+		c.powerOn(n)
 	case power.Look:
-		if h.up() || c.boots(h) {
+		if n.up() || c.boots(n) {
 			return power.On, nil
 		}
 		return power.Off, nil
@@ -33,25 +33,25 @@ func (c *Cluster) Press(now time.Time, node cluster.NodeID, v power.Verb) (power
 	return power.Unknown, nil
 }
 
-// powerOn lets a node boot, unless [BootFails] has been armed for it.
-func (c *Cluster) powerOn(h *host) {
-	if h.up() || c.boots(h) || c.spoilsBoot(h) {
+// powerOn boots a node, unless [BootFails] is armed for it.
+func (c *Cluster) powerOn(n *node) {
+	if n.up() || c.boots(n) || c.takeBootFault(n) {
 		return
 	}
-	t := &h.troubles[PowerLoss]
+	t := &n.faults[PowerLoss]
 	t.Version++
-	c.plan(c.spread(c.cfg.Boot), event{Kind: evMend, Node: h.ID, Fault: PowerLoss, Version: t.Version})
+	c.schedule(c.jitter(c.cfg.Boot), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
-// boots reports whether the power of a node comes back at a time that is set.
-func (c *Cluster) boots(h *host) bool {
-	return slices.ContainsFunc(c.agenda, func(e event) bool {
-		return e.Kind == evMend && e.Node == h.ID && e.Fault == PowerLoss && !c.void(&e)
+// boots reports whether a node is booting.
+func (c *Cluster) boots(n *node) bool {
+	return slices.ContainsFunc(c.events, func(e event) bool {
+		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && !c.void(&e)
 	})
 }
 
-func (c *Cluster) spoilsBoot(h *host) bool {
-	i := slices.IndexFunc(c.armed, func(f Fault) bool { return f.Kind == BootFails && (f.Node == "" || f.Node == h.ID) })
+func (c *Cluster) takeBootFault(n *node) bool {
+	i := slices.IndexFunc(c.armed, func(f Fault) bool { return f.Kind == BootFails && (f.Node == "" || f.Node == n.ID) })
 	if i < 0 {
 		return false
 	}
@@ -60,29 +60,29 @@ func (c *Cluster) spoilsBoot(h *host) bool {
 }
 
 // Button is the power driver of one node.
-func (d *Driver) Button(node cluster.NodeID) power.Driver { return button{d, node} }
+func (d *Driver) Button(node cluster.NodeID) power.Driver { return powerDriver{d, node} }
 
-type button struct {
+type powerDriver struct {
 	driver *Driver
 	node   cluster.NodeID
 }
 
-func (b button) On(ctx context.Context) error  { return b.press(ctx, power.TurnOn, nil) }
-func (b button) Off(ctx context.Context) error { return b.press(ctx, power.TurnOff, nil) }
+func (b powerDriver) On(ctx context.Context) error  { return b.press(ctx, power.TurnOn, nil) }
+func (b powerDriver) Off(ctx context.Context) error { return b.press(ctx, power.TurnOff, nil) }
 
-func (b button) State(ctx context.Context) (s power.State, err error) {
+func (b powerDriver) State(ctx context.Context) (s power.State, err error) {
 	err = b.press(ctx, power.Look, &s)
 	return s, err
 }
 
-func (b button) press(ctx context.Context, v power.Verb, state *power.State) error {
+func (b powerDriver) press(ctx context.Context, v power.Verb, state *power.State) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	d := b.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	s, err := d.cluster.Press(d.virtual(), b.node, v)
 	if state != nil {
 		*state = s

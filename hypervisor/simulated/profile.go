@@ -7,12 +7,12 @@ import (
 	"vjob/cluster"
 )
 
-// Profile says how long each verb takes.
+// Profile is the durations of the verbs.
 type Profile struct {
 	Name     string        `json:"name"`
 	Control  time.Duration `json:"control_ns"`  // refusals and small calls: shutdown's request, revoke, discard, abort
 	Boot     time.Duration `json:"boot_ns"`     // from the call until the guest works
-	Shutdown time.Duration `json:"shutdown_ns"` // a guest that shuts itself down
+	Shutdown time.Duration `json:"shutdown_ns"` // of a guest that shuts itself down
 	Destroy  time.Duration `json:"destroy_ns"`
 	Pause    time.Duration `json:"pause_ns"`
 	Unpause  time.Duration `json:"unpause_ns"`
@@ -24,7 +24,7 @@ type Profile struct {
 	Migrate       Transfer `json:"migrate"`        // of a paused copy
 	MigrateLive   Transfer `json:"migrate_live"`
 
-	// Jitter spreads every duration evenly over ± this share of it.
+	// Jitter varies every duration uniformly by ± this share.
 	Jitter float64 `json:"jitter"`
 }
 
@@ -98,10 +98,10 @@ var Lab = Profile{
 	Jitter:        0.3,
 }
 
-// profiles lists the profiles that settings can name.
+// profiles are the profiles that settings can name.
 var profiles = []Profile{Thesis, BinRepacking, Lab}
 
-// ProfileNamed returns a profile by its name; the error lists the right ones.
+// ProfileNamed returns the profile with a name; the error lists the valid names.
 func ProfileNamed(name string) (Profile, error) {
 	for _, p := range profiles {
 		if p.Name == name {

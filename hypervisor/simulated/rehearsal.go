@@ -9,17 +9,17 @@ import (
 	"vjob/cluster"
 )
 
-// Rehearsal is a fault of a node that a [Driver] lets happen by itself, so that people see
-// what they will have to do one day.
+// Rehearsal is a fault of a node that a [Driver] injects at a given time, so that administrators
+// can practise.
 type Rehearsal struct {
 	Node  cluster.NodeID
 	Kind  FaultKind     // a lasting one
 	After time.Duration // since the driver was opened, of real time
-	Lasts time.Duration // likewise; 0 is until it is mended
+	Lasts time.Duration // of real time; 0 is until [Driver.Mend]
 }
 
-// rehearsed checks what is to go wrong, and puts it in order.
-func rehearsed(s *Settings) ([]Rehearsal, error) {
+// sortRehearsals validates the rehearsals and sorts them by time.
+func sortRehearsals(s *Settings) ([]Rehearsal, error) {
 	for i, r := range s.Rehearsals {
 		field := fmt.Sprintf("rehearsals[%d]", i)
 		switch {
@@ -34,18 +34,17 @@ func rehearsed(s *Settings) ([]Rehearsal, error) {
 	return list, nil
 }
 
-// rehearse lets happen what is due, and returns after how long something is again; mu is
-// held.
+// rehearse injects the faults that are due, and returns the time until the next; mu is held.
 func (d *Driver) rehearse() (next time.Duration) {
-	for len(d.ahead) > 0 {
-		r := &d.ahead[0]
+	for len(d.rehearsals) > 0 {
+		r := &d.rehearsals[0]
 		if wait := r.After - time.Since(d.real); wait > 0 {
 			return wait
 		}
 		lasts := time.Duration(float64(r.Lasts) * d.speed)
-		// The node is there: that was seen to when the driver was opened.
+		// Open has checked that the node exists.
 		_ = d.cluster.Inject(d.virtual(), Fault{Kind: r.Kind, Node: r.Node, For: lasts})
-		d.ahead = d.ahead[1:]
+		d.rehearsals = d.rehearsals[1:]
 	}
-	return idle
+	return maxSleep
 }

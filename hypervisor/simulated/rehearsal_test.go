@@ -12,7 +12,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// Faults come when they are due and go by themselves, whatever the speed, in any order.
+// Rehearsals begin and end on time, at any speed and in any order.
 func TestRehearsal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settings()

@@ -13,21 +13,21 @@ import (
 	"vjob/hypervisor"
 )
 
-// snapshotFormat is the version of the form of snapshots.
+// snapshotFormat is the version of the snapshot format.
 const snapshotFormat = 1
 
-// snapshot is all the state of a cluster that its configuration does not tell.
+// snapshot is the state of a cluster that is not in its configuration.
 type snapshot struct {
 	Format   int            `json:"format"`
 	Start    time.Time      `json:"start"`
 	Random   []byte         `json:"random"`
-	Now      moment         `json:"now_ns"`
+	Now      simTime        `json:"now_ns"`
 	Seq      int64          `json:"seq"`
 	Serial   int64          `json:"serial"`
 	Rates    Rates          `json:"rates"`
 	Healed   bool           `json:"healed"`
 	Agenda   []event        `json:"agenda"`
-	Hosts    []hostSnapshot `json:"hosts"`
+	Hosts    []nodeSnapshot `json:"hosts"`
 	Machines []*machine     `json:"machines"`
 	Ops      []*operation   `json:"ops"`
 	Images   []*image       `json:"images"`
@@ -38,10 +38,10 @@ type snapshot struct {
 	Armed    []Fault        `json:"armed"`
 }
 
-type hostSnapshot struct {
+type nodeSnapshot struct {
 	ID       cluster.NodeID      `json:"id"`
 	Capacity cluster.Resources   `json:"capacity"`
-	Troubles []trouble           `json:"troubles"`
+	Troubles []lastingFault      `json:"troubles"`
 	Queued   []int64             `json:"queued"`
 	Endings  []hypervisor.Ending `json:"endings"`
 	Hinted   bool                `json:"hinted"`
@@ -58,8 +58,7 @@ type revocation struct {
 	Attempt int                `json:"attempt"`
 }
 
-// Snapshot writes the state as JSON. Happenings that [Cluster.Advance] has not
-// yet returned are not part of it.
+// Snapshot returns the state as JSON, without what [Cluster.Advance] has not returned yet.
 func (c *Cluster) Snapshot() ([]byte, error) {
 	random, err := c.source.MarshalBinary()
 	if err != nil {
@@ -69,16 +68,16 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		Format: snapshotFormat, Start: c.cfg.Start, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
 		Rates: c.cfg.Faults, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
 	}
-	for i := range c.agenda {
-		if !c.void(&c.agenda[i]) {
-			s.Agenda = append(s.Agenda, c.agenda[i])
+	for i := range c.events {
+		if !c.void(&c.events[i]) {
+			s.Agenda = append(s.Agenda, c.events[i])
 		}
 	}
-	for _, h := range c.order {
-		s.Hosts = append(s.Hosts, hostSnapshot{h.ID, h.Capacity, h.troubles[:lastingKinds], h.queued, h.endings, h.hinted, h.listing})
+	for _, n := range c.sorted {
+		s.Hosts = append(s.Hosts, nodeSnapshot{n.ID, n.Capacity, n.faults[:lastingKinds], n.queued, n.endings, n.hinted, n.listing})
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(c.where), cluster.VMID.Compare) {
-		s.Machines = append(s.Machines, c.where[id]...)
+	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
+		s.Machines = append(s.Machines, c.copies[id]...)
 	}
 	for _, serial := range slices.Sorted(maps.Keys(c.ops)) {
 		s.Ops = append(s.Ops, c.ops[serial])
@@ -102,9 +101,9 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Restore builds a cluster that goes on from a snapshot. The configuration may
-// differ from that of the snapshot: other profile, locks, pools and rates count
-// from now on, and nodes may come; one that holds copies may not go.
+// Restore builds a cluster that continues from a snapshot. The configuration may differ: another
+// profile, locks, pools and rates apply from now on, and nodes may be added. Removing a node that
+// holds copies is ErrConflict.
 func Restore(cfg Config, data []byte) (*Cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -145,68 +144,69 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 	return c, nil
 }
 
-// fill puts back what is on nodes.
+// fill restores the nodes, copies and operations.
 func (c *Cluster) fill(s *snapshot) error {
 	for _, saved := range s.Hosts {
-		h, ok := c.hosts[saved.ID]
+		n, ok := c.nodes[saved.ID]
 		if !ok {
 			continue
 		}
-		copy(h.troubles[:], saved.Troubles)
-		h.queued, h.endings = saved.Queued, saved.Endings
-		h.hinted, h.listing = saved.Hinted, saved.Listing
+		copy(n.faults[:], saved.Troubles)
+		n.queued, n.endings = saved.Queued, saved.Endings
+		n.hinted, n.listing = saved.Hinted, saved.Listing
 	}
 	for _, m := range s.Machines {
-		h, ok := c.hosts[m.Node]
+		n, ok := c.nodes[m.Node]
 		if !ok {
 			return fmt.Errorf("restore the simulated cluster: node %s holds VM %s and is not in the settings: %w",
 				m.Node, m.VM, cluster.ErrConflict)
 		}
-		h.copies[m.VM] = m
-		c.where[m.VM] = append(c.where[m.VM], m)
+		n.copies[m.VM] = m
+		c.copies[m.VM] = append(c.copies[m.VM], m)
 		if m.State == hypervisor.CopyRunning {
-			h.load += m.wants()
+			n.demand += m.cappedDemand()
 		}
 	}
 	for _, saved := range s.Hosts {
-		if h, ok := c.hosts[saved.ID]; ok && h.Capacity != saved.Capacity {
-			c.reshare(h)
+		if n, ok := c.nodes[saved.ID]; ok && n.Capacity != saved.Capacity {
+			c.reshare(n)
 		}
 	}
 	for _, op := range s.Ops {
-		if _, ok := c.hosts[op.Call.Node]; ok || op.Over {
+		if _, ok := c.nodes[op.Call.Node]; ok || op.Over {
 			c.ops[op.Serial] = op
 		}
 	}
 	return nil
 }
 
-// reshare gives the guests of a node whose capacity has changed their new pace.
-func (c *Cluster) reshare(h *host) {
-	for _, m := range h.sorted() {
-		if c.touch(m); m.lockstep() {
+// reshare updates the rates of guests after a change of their node's capacity.
+func (c *Cluster) reshare(n *node) {
+	for _, m := range n.sortedCopies() {
+		c.markGuest(m)
+		if m.lockstep() {
 			c.markApp(c.app(m))
 		}
 	}
 }
 
-// takeAgenda puts back what is going to happen; random faults are drawn anew when
-// their rates have changed.
+// takeAgenda restores the pending events. Random faults are drawn again if their rates have
+// changed.
 func (c *Cluster) takeAgenda(s *snapshot) {
 	sameRates := s.Rates == c.cfg.Faults
-	c.agenda = nil
+	c.events = nil
 	for _, e := range s.Agenda {
-		if _, known := c.hosts[e.Node]; e.Node != "" && !known {
+		if _, known := c.nodes[e.Node]; e.Node != "" && !known {
 			continue
 		}
 		if e.Kind == evFault && !sameRates {
 			continue
 		}
-		heap.Push(&c.agenda, e)
+		heap.Push(&c.events, e)
 	}
 	if !sameRates {
 		c.healed = false
 		c.planFaults()
 	}
-	c.settle()
+	c.propagate()
 }

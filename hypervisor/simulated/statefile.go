@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// stateFile is what the driver keeps over restarts.
+// stateFile is what the driver stores across restarts.
 type stateFile struct {
 	Saved   time.Time       `json:"saved"` // real time
 	Virtual time.Time       `json:"virtual"`
 	Cluster json.RawMessage `json:"cluster"`
 }
 
-// load builds the cluster, from the state file when there is one.
+// load builds the cluster, from the state file if it exists.
 func (d *Driver) load(cfg Config) error {
 	data, err := os.ReadFile(d.file)
 	if d.file == "" || errors.Is(err, fs.ErrNotExist) {
@@ -40,30 +40,30 @@ func (d *Driver) load(cfg Config) error {
 	return nil
 }
 
-// saveEvery is how old the state file may get while no call is answered.
+// saveEvery bounds the age of the state file while no call is answered.
 const saveEvery = time.Second
 
-// keep writes the state file when a call is about to be answered, or when it is
-// old; it returns after how long it wants to be asked again.
-func (d *Driver) keep(happened []Happening) time.Duration {
+// saveIfNeeded writes the state file if a call is about to be answered or the file is old. It
+// returns the time until it should be called again.
+func (d *Driver) saveIfNeeded(notices []Happening) time.Duration {
 	if d.file == "" {
-		return idle
+		return maxSleep
 	}
-	d.stale = d.stale || len(happened) > 0
-	answers := slices.ContainsFunc(happened, func(h Happening) bool { return h.Reply != nil })
+	d.stale = d.stale || len(notices) > 0
+	answers := slices.ContainsFunc(notices, func(n Happening) bool { return n.Reply != nil })
 	switch age := time.Since(d.saved); {
 	case !d.stale:
-		return idle
+		return maxSleep
 	case !answers && age < saveEvery:
 		return saveEvery - age
 	}
 	d.save()
 	d.saved, d.stale = time.Now(), false
-	return idle
+	return maxSleep
 }
 
-// save writes the state file: a new file, synced, that takes the place of the old
-// one. An error is kept and told by Close; the cluster lives on in memory.
+// save replaces the state file atomically and syncs it. An error is returned by Close; the
+// cluster continues in memory.
 func (d *Driver) save() {
 	if d.file == "" {
 		return
@@ -80,12 +80,12 @@ func (d *Driver) save() {
 	}
 	if err != nil {
 		d.mu.Lock()
-		d.broken = fmt.Errorf("write the state of the simulated cluster: %w", err)
+		d.saveErr = fmt.Errorf("write the state of the simulated cluster: %w", err)
 		d.mu.Unlock()
 	}
 }
 
-// replaceFile lets a file have new content, or the old one if something fails.
+// replaceFile replaces a file atomically; after an error the old file stays.
 func replaceFile(name string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {

@@ -22,40 +22,40 @@ type image struct {
 	Complete bool               `json:"complete"`
 	Durable  bool               `json:"durable"` // survives a loss of power
 	Rot      int                `json:"rot"`     // times that its content was damaged
-	Sum      string             `json:"sum"`     // what the first seal found, kept beside it
-	Written  moment             `json:"written_ns"`
+	Sum      string             `json:"sum"`     // the checksum of the first seal
+	Written  simTime            `json:"written_ns"`
 	Mem      memory             `json:"mem"`
 }
 
 // checksum is a hash of the content.
 func (i *image) checksum() string {
-	h := fnv.New64a()
+	hash := fnv.New64a()
 	content := fmt.Sprintf("%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
-	h.Write([]byte(content))
-	return fmt.Sprintf("fnv64a:%016x", h.Sum64())
+	hash.Write([]byte(content))
+	return fmt.Sprintf("fnv64a:%016x", hash.Sum64())
 }
 
-// readable is nil when the node can read the image in full.
+// readable returns an image that a node can read, or the failure.
 func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
 	i := c.images[id]
-	h := c.hosts[from]
-	if f := c.reached(h); f != nil {
+	n := c.nodes[from]
+	if f := c.storeFailure(n); f != nil {
 		return nil, f
 	}
 	switch {
 	case i == nil:
-		return nil, failed(hypervisor.ErrNoImage, "image %s: no such file", id)
+		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no such file", id)
 	case !i.Complete:
-		return nil, failed(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
-	case h.Pool != i.Pool && !slices.ContainsFunc(c.order, func(o *host) bool {
+		return nil, newFailure(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
+	case n.Pool != i.Pool && !slices.ContainsFunc(c.sorted, func(o *node) bool {
 		return o.Pool == i.Pool && o.up() && !o.has(Freeze) && !o.has(StoreGone)
 	}):
-		return nil, failed(hypervisor.ErrNoImage, "image %s: no node with pool %s answers", id, i.Pool)
+		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no node with pool %s answers", id, i.Pool)
 	}
 	return i, nil
 }
 
-// free is the room in a pool.
+// free is the free space in a pool.
 func (c *Cluster) free(pool string) cluster.MiB {
 	size, limited := c.cfg.Pools[pool]
 	if !limited {
@@ -71,45 +71,45 @@ func (c *Cluster) free(pool string) cluster.MiB {
 	return size - cluster.MiB(math.Ceil(float64(used)/mib))
 }
 
-// LookStore lists every image that can be read at a time: those in pools of
-// which a node answers.
+// LookStore lists every image that can be read at a time: those in pools with a node that
+// answers.
 func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
-	c.run(now)
+	c.advance(now)
 	s := hypervisor.Store{Free: hypervisor.Spaces{}}
 	pools := map[string]cluster.MiB{}
-	for _, h := range c.order {
-		if h.answers() != nil || h.has(StoreGone) {
+	for _, n := range c.sorted {
+		if n.unreachable() != nil || n.has(StoreGone) {
 			continue
 		}
-		if f := c.listable(h); f != nil {
+		if f := c.listable(n); f != nil {
 			return hypervisor.Store{}, f
 		}
-		free, known := pools[h.Pool]
+		free, known := pools[n.Pool]
 		if !known {
-			free = c.free(h.Pool)
-			pools[h.Pool] = free
+			free = c.free(n.Pool)
+			pools[n.Pool] = free
 		}
-		if h.has(DiskFull) {
+		if n.has(DiskFull) {
 			free = 0
 		}
-		s.Free[h.ID] = hypervisor.Space{Pool: h.Pool, Free: free}
+		s.Free[n.ID] = hypervisor.Space{Pool: n.Pool, Free: free}
 	}
 	if len(pools) == 0 {
-		return hypervisor.Store{}, failed(hypervisor.ErrUnreachable, "image store: no node answers")
+		return hypervisor.Store{}, newFailure(hypervisor.ErrUnreachable, "image store: no node answers")
 	}
-	s.Images = c.list(s.Free)
+	s.Images = c.listImages(s.Free)
 	return s, nil
 }
 
-// door is the node through which an image can be reached: the one that saved it,
-// and another one of its pool while that one does not answer.
-func (c *Cluster) door(saved *host, open hypervisor.Spaces) cluster.NodeID {
+// reachableVia is the node through which an image can be reached: the node that saved it, or
+// another node of its pool while that node does not answer.
+func (c *Cluster) reachableVia(saved *node, open hypervisor.Spaces) cluster.NodeID {
 	if _, ok := open[saved.ID]; ok {
 		return saved.ID
 	}
-	for _, h := range c.order {
-		if _, ok := open[h.ID]; ok && h.Pool == saved.Pool {
-			return h.ID
+	for _, n := range c.sorted {
+		if _, ok := open[n.ID]; ok && n.Pool == saved.Pool {
+			return n.ID
 		}
 	}
 	return saved.ID
@@ -124,14 +124,14 @@ func compareIDs(a, b hypervisor.ImageID) int {
 	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
 }
 
-// startSave begins to write the image. A running copy is paused for it, and runs
-// again should the save fail (row 6a).
+// startSave begins to write the image. A running copy is paused for it, and continues if the
+// save fails (row 6a).
 func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 	m, f := c.present(op)
 	if f != nil {
 		return 0, f
 	}
-	h, id := c.hosts[m.Node], op.Call.Image
+	n, id := c.nodes[m.Node], op.Call.Image
 	switch {
 	case m.State == hypervisor.CopyDead:
 		return 0, refuse(op, "domain is not running")
@@ -143,64 +143,64 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 	case c.images[id] != nil:
 		return 0, refuse(op, "image "+id.String()+" exists")
 	}
-	if f := c.reached(h); f != nil {
+	if f := c.storeFailure(n); f != nil {
 		return 0, f
 	}
 	op.Ran = m.State == hypervisor.CopyRunning
 	if op.Ran {
-		c.stop(m, hypervisor.CopyPaused)
-		c.tell(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Mem)
+		c.stopGuest(m, hypervisor.CopyPaused)
+		c.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
 	}
-	c.begin(m, hypervisor.JobSaving, op)
-	c.images[id] = &image{ID: id, Node: h.ID, Pool: h.Pool, Mem: m.Mem, Written: c.now}
-	c.tell(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Mem)
-	return c.cfg.Profile.Save.Of(m.Mem.Spec.Reserved.Memory), nil
+	c.beginJob(m, hypervisor.JobSaving, op)
+	c.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.now}
+	c.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
+	return c.cfg.Profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
 }
 
-// finishSave completes the image and removes the copy. An image that was deleted
-// meanwhile takes the memory with it.
+// finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
+// memory is lost.
 func (c *Cluster) finishSave(op *operation) *failure {
 	m, f := c.present(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	h := c.hosts[m.Node]
-	need := m.Mem.Spec.Reserved.Memory
-	if op.Cut == cutFull || op.Cut == cutFullLeft || h.has(DiskFull) || c.free(h.Pool) < need {
-		full := failed(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
+	n := c.nodes[m.Node]
+	need := m.Memory.Spec.Reserved.Memory
+	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || c.free(n.Pool) < need {
+		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
 		c.cancelSave(m, op.Cut == cutFullLeft, full)
 		return full
 	}
-	if i := c.images[op.Call.Image]; i != nil && i.Node == h.ID {
-		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Mem, c.now
+	if i := c.images[op.Call.Image]; i != nil && i.Node == n.ID {
+		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, c.now
 	}
 	m.Job, m.Op = hypervisor.JobNone, 0
-	c.drop(m)
-	c.tell(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Mem)
+	c.removeCopy(m)
+	c.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)
 	return nil
 }
 
-// cancelSave ends a save that fails: the file stays, partial, or is removed, and
-// the copy goes back to what it was before.
+// cancelSave ends a failed save: the partial file stays or is removed, and the copy returns to
+// its state before the save.
 func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
 	op := c.ops[m.Op]
 	if i := c.images[op.Call.Image]; leave && i != nil {
-		i.Bytes, i.Written = int64(m.Mem.Spec.Reserved.Memory)<<19, c.now // half of it was written
+		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, c.now // half of it was written
 	} else {
-		c.tear(op.Call.Image)
+		c.removePartial(op.Call.Image)
 	}
-	c.release(m)
-	if op.Ran && m.State == hypervisor.CopyPaused && c.holder(m.VM, m.Node) == nil {
+	c.endJob(m)
+	if op.Ran && m.State == hypervisor.CopyPaused && c.lockHolder(m.VM, m.Node) == nil {
 		c.unpause(m)
 	}
 	c.end(op, hypervisor.Receipt{}, why)
 }
 
-// tear removes the file of a save that failed.
-func (c *Cluster) tear(id hypervisor.ImageID) {
+// removePartial removes the file of a save that failed.
+func (c *Cluster) removePartial(id hypervisor.ImageID) {
 	if i := c.images[id]; i != nil && !i.Complete {
 		delete(c.images, id)
-		c.tell(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
+		c.report(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
 	}
 }
 
@@ -212,30 +212,30 @@ func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
 	return c.cfg.Profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
 }
 
-// finishSeal makes the image and its checksum durable. Sealed again, the image
-// must still be what it was then.
+// finishSeal makes the image and its checksum durable. An image that was sealed before is
+// verified.
 func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
 	i, f := c.readable(op.Call.Image, op.Call.Node)
 	if f != nil {
 		return hypervisor.Receipt{}, f
 	}
 	if i.Sum != "" && i.Sum != i.checksum() {
-		return hypervisor.Receipt{}, failed(hypervisor.ErrBadImage, "image %s: is not what was sealed", i.ID)
+		return hypervisor.Receipt{}, newFailure(hypervisor.ErrBadImage, "image %s: is not what was sealed", i.ID)
 	}
 	i.Durable, i.Sum = true, i.checksum()
-	c.tell(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	c.report(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum(), Incarnation: i.Mem.Stamp.Incarnation}, nil
 }
 
-// finishDiscard deletes the image. That it is gone already is as good.
+// finishDiscard deletes the image. A missing image is no failure.
 func (c *Cluster) finishDiscard(op *operation) *failure {
-	if f := c.reached(c.hosts[op.Call.Node]); f != nil {
+	if f := c.storeFailure(c.nodes[op.Call.Node]); f != nil {
 		return f
 	}
 	if i := c.images[op.Call.Image]; i != nil {
 		delete(c.images, i.ID)
 		good := i.Complete && i.Rot == 0 && !i.Mem.Corrupt
-		c.tell(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
+		c.report(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
 	}
 	return nil
 }

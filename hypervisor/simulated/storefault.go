@@ -8,80 +8,80 @@ import (
 	"vjob/hypervisor"
 )
 
-// failsOften is the share of calls and looks that fail on a store that fails.
-const failsOften = 0.7
+// storeFailRate is the share of calls and looks that fail while [StoreFails] is active.
+const storeFailRate = 0.7
 
-// slowest is how many times longer a slow store takes at most to be read.
-const slowest = 150
+// maxStoreSlowdown bounds by which factor a slow store is slower.
+const maxStoreSlowdown = 150
 
-// foreign is nil when the file system that is mounted in place of a pool is the pool.
-func (c *Cluster) foreign(pool string) *failure {
-	for _, h := range c.order {
-		if h.Pool == pool && h.has(StoreForeign) {
-			return failed(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", pool)
+// foreignMount is nil if the right file system is mounted for a pool.
+func (c *Cluster) foreignMount(pool string) *failure {
+	for _, n := range c.sorted {
+		if n.Pool == pool && n.has(StoreForeign) {
+			return newFailure(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", pool)
 		}
 	}
 	return nil
 }
 
-// reached is nil when the image store of a node serves a call now.
-func (c *Cluster) reached(h *host) *failure {
-	if h.has(StoreGone) {
-		return failed(hypervisor.ErrNoImage, "the store is not mounted on %s", h.ID)
+// storeFailure is nil if the image store of a node works now.
+func (c *Cluster) storeFailure(n *node) *failure {
+	if n.has(StoreGone) {
+		return newFailure(hypervisor.ErrNoImage, "the store is not mounted on %s", n.ID)
 	}
-	if f := c.foreign(h.Pool); f != nil {
+	if f := c.foreignMount(n.Pool); f != nil {
 		return f
 	}
-	if !h.has(StoreFails) || !c.happens(failsOften) {
+	if !n.has(StoreFails) || !c.bernoulli(storeFailRate) {
 		return nil
 	}
-	switch c.chance.IntN(3) {
+	switch c.rng.IntN(3) {
 	case 0:
-		return failed(hypervisor.ErrNoImage, "the store of %s: input/output error", h.ID)
+		return newFailure(hypervisor.ErrNoImage, "the store of %s: input/output error", n.ID)
 	case 1:
-		return failed(hypervisor.ErrNoImage, "the store of %s: stale file handle", h.ID)
+		return newFailure(hypervisor.ErrNoImage, "the store of %s: stale file handle", n.ID)
 	default:
-		return failed(hypervisor.ErrNoSpace, "the store of %s: no space left on device", h.ID)
+		return newFailure(hypervisor.ErrNoSpace, "the store of %s: no space left on device", n.ID)
 	}
 }
 
-// listable is nil when what a node saved can be listed.
-func (c *Cluster) listable(h *host) *failure {
-	if h.has(StoreFails) && c.happens(failsOften) {
-		return failed(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", h.ID)
+// listable is nil if the images of a node can be listed.
+func (c *Cluster) listable(n *node) *failure {
+	if n.has(StoreFails) && c.bernoulli(storeFailRate) {
+		return newFailure(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", n.ID)
 	}
-	return c.foreign(h.Pool)
+	return c.foreignMount(n.Pool)
 }
 
-// entry is what a look shows of an image.
-func (c *Cluster) entry(i *image) hypervisor.Image {
+// listed is an image as looks show it.
+func (c *Cluster) listed(i *image) hypervisor.Image {
 	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: c.at(i.Written)}
 }
 
-// saved lists what a node saved.
-func (c *Cluster) saved(h *host) []hypervisor.Image {
+// imagesOf lists the images that a node saved.
+func (c *Cluster) imagesOf(n *node) []hypervisor.Image {
 	list := []hypervisor.Image{}
 	for _, i := range c.sortedImages() {
-		if i.Node == h.ID {
-			list = append(list, c.entry(i))
+		if i.Node == n.ID {
+			list = append(list, c.listed(i))
 		}
 	}
 	return list
 }
 
-// list lists the images in the pools of the nodes that answer, in order. Each node saves
-// into a directory of its own: one that is cached shows what it held before.
-func (c *Cluster) list(open hypervisor.Spaces) []hypervisor.Image {
+// listImages lists the images in the pools of the nodes that answer, in order. Each node saves
+// into a directory of its own; a stale directory shows its images of an earlier time.
+func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 	var list []hypervisor.Image
 	for _, i := range c.sortedImages() {
-		if h := c.hosts[i.Node]; h == nil || !h.has(StoreStale) {
-			list = append(list, c.entry(i))
+		if n := c.nodes[i.Node]; n == nil || !n.has(StoreStale) {
+			list = append(list, c.listed(i))
 		}
 	}
 	stale := false
-	for _, h := range c.order {
-		if h.has(StoreStale) {
-			list, stale = append(list, h.listing...), true
+	for _, n := range c.sorted {
+		if n.has(StoreStale) {
+			list, stale = append(list, n.listing...), true
 		}
 	}
 	if stale {
@@ -91,28 +91,28 @@ func (c *Cluster) list(open hypervisor.Spaces) []hypervisor.Image {
 	for _, s := range open {
 		seen[s.Pool] = true
 	}
-	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[c.hosts[i.Node].Pool] })
+	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[c.nodes[i.Node].Pool] })
 	for at := range list {
-		list[at].Node = c.door(c.hosts[list[at].Node], open)
+		list[at].Node = c.reachableVia(c.nodes[list[at].Node], open)
 	}
 	return list
 }
 
-// misfit reports whether a node never loads an image, since the machine that was saved
-// is of a type that the node does not have. The node that saved it always does.
-func (c *Cluster) misfit(h *host, i *image) bool {
-	if c.cfg.Faults.Misfit == 0 || h.ID == i.Node {
+// incompatible reports whether a node lacks the machine type of an image and so never loads it.
+// The node that saved the image always loads it.
+func (c *Cluster) incompatible(n *node, i *image) bool {
+	if c.cfg.Faults.Misfit == 0 || n.ID == i.Node {
 		return false
 	}
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.cfg.Seed, h.ID, i.ID.VM, i.ID.Generation) // a hash takes all
+	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.cfg.Seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
 	return float64(sum.Sum32()) < c.cfg.Faults.Misfit*(1<<32)
 }
 
-// unloadable is what a hypervisor says that does not load an image.
+// unloadable is the failure of a hypervisor that does not load an image.
 func (c *Cluster) unloadable(m *machine, op *operation) *failure {
 	why := "load of migration failed: input/output error"
-	if !c.hosts[m.Node].has(LoadRefused) {
+	if !c.nodes[m.Node].has(LoadRefused) {
 		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
 	}
 	return refuse(op, why)

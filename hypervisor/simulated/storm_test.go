@@ -93,7 +93,8 @@ func (s *storm) advance(d time.Duration) {
 			continue
 		}
 		s.note("reply %d %+v %v", h.Reply.Op, h.Reply.Receipt, h.Reply.Err)
-		if s.replies[h.Reply.Op]++; s.replies[h.Reply.Op] > 1 {
+		s.replies[h.Reply.Op]++
+		if s.replies[h.Reply.Op] > 1 {
 			s.fail("operation %d was answered twice", h.Reply.Op)
 		}
 		if call := s.begun[h.Reply.Op]; call.Verb == hypervisor.Seal && h.Reply.Err == nil {

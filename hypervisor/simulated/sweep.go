@@ -10,12 +10,12 @@ import (
 	"vjob/hypervisor"
 )
 
-// Sweep forgets what is kept for VMs of vjobs that are not live; see
-// [hypervisor.Driver]. What has no time of its own, such as a disk, goes with the
-// last console of its vjob.
+// Sweep removes what is stored for VMs of vjobs that are not live; see [hypervisor.Driver].
+// Objects without a time of their own, such as disks, are removed with the last console of
+// their vjob.
 func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConsoles time.Duration) {
-	c.run(now)
-	spared := c.held()
+	c.advance(now)
+	spared := c.inUse()
 	for id, k := range c.consoles {
 		if age := c.now - k.Changed; !live(id.VJob) && !spared[id.VJob] && age > max(keepConsoles, hypervisor.SweepAge) {
 			delete(c.consoles, id)
@@ -30,10 +30,10 @@ func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConso
 	maps.DeleteFunc(c.revoked, func(i hypervisor.ImageID, _ int) bool { return gone(i.VM.VJob) })
 }
 
-// held are the vjobs of which there is a copy, an image or a call under way.
-func (c *Cluster) held() map[cluster.VJobID]bool {
+// inUse returns the vjobs with a copy, an image or a call in progress.
+func (c *Cluster) inUse() map[cluster.VJobID]bool {
 	ids := map[cluster.VJobID]bool{}
-	for vm := range c.where {
+	for vm := range c.copies {
 		ids[vm.VJob] = true
 	}
 	for image := range c.images {
@@ -45,11 +45,11 @@ func (c *Cluster) held() map[cluster.VJobID]bool {
 	return ids
 }
 
-// Sweep forgets what is kept for vjobs that are not live. Times are real ones.
+// Sweep removes what is stored for vjobs that are not live. Durations are real time.
 func (d *Driver) Sweep(_ context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.poke()
+	defer d.wakeEngine()
 	virtual := min(float64(max(keepConsoles, hypervisor.SweepAge))*d.speed, math.MaxInt64/2)
 	d.cluster.Sweep(d.virtual(), live, time.Duration(virtual))
 	return nil

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Amounts is a picture of amounts by name as bars, the first at the top.
+// Amounts is a bar chart of amounts by name, the first at the top.
 type Amounts struct {
 	Title    string
 	Subtitle string
@@ -13,12 +13,12 @@ type Amounts struct {
 	Amounts  []Amount
 }
 
-// Amount is one of them, 0 or more.
+// Amount is one bar; its value is not negative.
 type Amount struct {
 	Name  string
 	Value float64
 	Text  string // at its end
-	Aside bool   // it is of another kind than the others
+	Aside bool   // of another kind than the others
 }
 
 const (

@@ -15,7 +15,7 @@ type axis struct {
 	seconds float64 // time axis: seconds of one unit
 }
 
-// at is where a time stands on a time axis.
+// at is the position of a time on a time axis, in pixels.
 func (a *axis) at(d time.Duration) float64 {
 	return min(d.Seconds()/a.seconds, a.limit) * a.perUnit
 }
@@ -34,18 +34,18 @@ func timeAxis(end time.Duration, width float64) axis {
 	a.limit = max(end.Seconds()/a.seconds, 1e-3)
 	a.step = niceStep(a.limit, 9, counted[a.unit])
 	if next := math.Ceil(a.limit/a.step-1e-9) * a.step; next <= a.limit*1.06 {
-		a.limit = next // end on a tick where that costs little room
+		a.limit = next // end on a tick if it is near
 	}
 	a.perUnit = width / a.limit
 	return a
 }
 
-// counted are the steps by which people count a unit of time.
+// counted are the usual steps of a unit of time.
 var counted = map[string][]float64{
 	"s": {1, 2, 5, 10, 15, 20, 30, 60, 120}, "min": {1, 2, 5, 10, 15, 20, 30, 60, 120}, "h": {1, 2, 3, 4, 6, 12, 24},
 }
 
-// valueAxis chooses ticks from 0 to at least top; where nothing is above 0, to 1.
+// valueAxis chooses ticks from 0 to at least top, or to 1 if top is 0.
 func valueAxis(top, height float64) axis {
 	if top <= 0 {
 		top = 1
@@ -57,7 +57,7 @@ func valueAxis(top, height float64) axis {
 	return a
 }
 
-// below is a value axis that goes down to a value under 0 as well: to its lowest tick.
+// below is a value axis that extends below 0, to the tick at or below low.
 func below(top, low, height float64) (a axis, least float64) {
 	if low >= 0 {
 		return valueAxis(top, height), 0
@@ -69,8 +69,8 @@ func below(top, low, height float64) (a axis, least float64) {
 	return a, least
 }
 
-// niceStep is a round number that divides limit into at most n steps, or the first of
-// those by which people count that does.
+// niceStep is the first of the counted steps, or else a round number, that divides limit into at
+// most n steps.
 func niceStep(limit float64, n int, counted []float64) float64 {
 	for _, s := range counted {
 		if limit/s <= float64(n) {
@@ -87,7 +87,7 @@ func niceStep(limit float64, n int, counted []float64) float64 {
 	return 10 * power
 }
 
-// grid draws the vertical lines of the time ticks behind a panel.
+// grid draws vertical lines at the time ticks behind a panel.
 func (c *canvas) grid(l *layout, x, y, height float64) {
 	c.rect(x, y, l.panel, height, "panel")
 	for v := 0.0; v <= l.scale.limit*1.0001; v += l.scale.step {
@@ -109,7 +109,7 @@ func (c *canvas) timeTicks(l *layout, x, y float64, title bool) {
 	}
 }
 
-// number prints at most two decimals, and none that is 0.
+// number formats a value with at most two decimals, without trailing zeros.
 func number(v float64) string {
 	v = math.Round(v*100) / 100
 	if v == 0 {
@@ -126,8 +126,8 @@ func pad(n int64, width int) string {
 	return s
 }
 
-// across draws an axis of values along the bottom of a panel, with the lines of its ticks
-// behind the panel and its name below.
+// across draws a value axis along the bottom of a panel, with tick lines behind the panel and the
+// name below.
 func (c *canvas) across(x *axis, left, top, bottom float64, name string) {
 	for v := 0.0; v <= x.limit*1.0001; v += x.step {
 		at := left + v*x.perUnit

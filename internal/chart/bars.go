@@ -2,15 +2,14 @@ package chart
 
 import "slices"
 
-// Bars is a quantity of groups in each run, drawn under the runs so that they can be
-// compared: a bar for each run.
+// Bars compares a quantity of groups between runs: a bar for each run, below the runs.
 type Bars struct {
 	Title  string
 	Unit   string
 	Groups []BarGroup
 }
 
-// BarGroup is the bars of one group. A value below 0 is none.
+// BarGroup is the bars of one group. A negative value draws no bar.
 type BarGroup struct {
 	Label  string
 	Values []float64 // one for each run
@@ -27,7 +26,7 @@ const (
 	barsPadding = 26.0
 )
 
-// barsHeight is how much room the bars of a figure take.
+// barsHeight is the height of the bars of a figure.
 func barsHeight(f *Figure) (height float64) {
 	for pair := range slices.Chunk(f.Bars, 2) {
 		most := 0
@@ -42,7 +41,7 @@ func barsHeight(f *Figure) (height float64) {
 	return height
 }
 
-// bars draws the sets, two side by side, and under them which colour is which run.
+// bars draws the sets, two side by side, with a legend of the runs below.
 func (c *canvas) bars(f *Figure, x, y, width float64) {
 	each := (width - barsGap) / 2
 	for pair := range slices.Chunk(f.Bars, 2) {
@@ -58,7 +57,7 @@ func (c *canvas) bars(f *Figure, x, y, width float64) {
 	}
 }
 
-// barSet draws one set and tells where it ends.
+// barSet draws one set and returns its bottom.
 func (c *canvas) barSet(f *Figure, b *Bars, x, y, width float64) (bottom float64) {
 	most := 0.0
 	for _, g := range b.Groups {

@@ -106,8 +106,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// A thousand vjobs and a hundred thousand points still give a picture of a
-// reasonable size.
+// A thousand vjobs and a hundred thousand points still give a file of a reasonable size.
 func TestLarge(t *testing.T) {
 	r := chart.Run{Title: "large", End: 1000 * time.Hour}
 	for i := range 1000 {
@@ -152,8 +151,7 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// schedule has bars that overlap, arrivals and departures, and a kind that nobody
-// knows.
+// schedule has bars that overlap, arrivals and departures, and an unknown kind.
 func schedule(nodes int) *chart.Timetable {
 	t := &chart.Timetable{Title: "plan for <x>", Subtitle: "makespan 40 s", Note: "all", End: 40 * time.Second}
 	kinds := []string{"migrate", "boot", "resume", "suspend", "shutdown", "node_on", "node_off", "else"}

@@ -1,9 +1,6 @@
-// Package chart draws what happened as SVG: a Gantt chart of vjobs by state and,
-// under it on the same time axis, how much of the cluster was used. Several runs
-// stand side by side on one time scale, so that they can be compared.
-//
-// The same figure gives the same bytes. It refuses to know where the data comes
-// from.
+// Package chart draws charts as SVG: a Gantt chart of vjobs by state and, below it on the same
+// time axis, the utilisation of the cluster. Several runs are drawn side by side on one time
+// scale. It also draws bars, scatter plots and timetables. The same input gives the same bytes.
 package chart
 
 import (
@@ -17,7 +14,7 @@ type Figure struct {
 	Title    string
 	Subtitle string
 	Runs     []Run  // side by side
-	Bars     []Bars // under them, in which they are compared; none if empty
+	Bars     []Bars // compare the runs, below them; may be empty
 }
 
 // Run is one column of the figure.
@@ -35,21 +32,21 @@ type Row struct {
 	Spans []Span
 }
 
-// Span is a stretch of time in one state.
+// Span is a period in one state.
 type Span struct {
 	State    string // name of the state of a vjob, or [Switch]
 	From, To time.Duration
-	Text     string // shown when the pointer rests on it
+	Text     string // tooltip
 }
 
-// Switch is the state of spans that stand for context switches.
+// Switch is the state of the spans of context switches.
 const Switch = "context switch"
 
 // Series is a quantity over time: it has the value of a point until the next one.
 type Series struct {
 	Name     string  // "CPU"
 	Unit     string  // "processors"
-	Capacity float64 // the most there can be, drawn as a line; 0 for none
+	Capacity float64 // the limit, drawn as a line; 0 without one
 	Points   []Point // in order of time
 }
 
@@ -74,14 +71,14 @@ const (
 	legendSize  = 34.0
 )
 
-// layout is where things go.
+// layout is the positions and sizes of the panels.
 type layout struct {
 	panel  float64   // width of a panel
 	row    float64   // height of a row
-	rows   float64   // height of the Gantt panel; 0: there is none
-	series int       // panels under it
+	rows   float64   // height of the Gantt panel; 0 without one
+	series int       // panels below it
 	low    []float64 // by panel: the least value of all runs
-	top    []float64 // likewise the largest
+	top    []float64 // by panel: the largest value
 	width  float64
 	height float64
 	scale  axis // time
@@ -115,7 +112,7 @@ func newLayout(f *Figure) layout {
 	return l
 }
 
-// span has runs compared on the same axes.
+// span extends the axes to the values of all runs.
 func (l *layout) span(f *Figure) {
 	l.low, l.top = make([]float64, l.series), make([]float64, l.series)
 	for i := range f.Runs {

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// narrow is the least width of a span, so that an action of some seconds can be
-// seen on an axis of hours.
+// narrow is the minimal width of a span, so that an action of some seconds is visible on an axis
+// of hours.
 const narrow = 1.2
 
-// gantt draws the rows with their labels. States in between stand over the
-// stable ones.
+// gantt draws the rows with their labels. Transitional states are drawn over stable ones.
 func (c *canvas) gantt(l *layout, r *Run, x, y float64) {
 	gap := min(4, l.row/4)
 	every := 1 // label of every nth row, where rows are lower than letters
@@ -34,7 +33,7 @@ func (c *canvas) gantt(l *layout, r *Run, x, y float64) {
 	c.line(x, y, x, y+l.rows, "axis")
 }
 
-// layer is 0 for what lasts and 1 for what passes and is drawn over it.
+// layer is 0 for stable states and 1 for transitional ones, which are drawn over them.
 func layer(state string) int {
 	if slices.Contains(lasting, state) {
 		return 0

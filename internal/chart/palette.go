@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// colour is how a state is painted. The set can be told apart by people who see
-// colours differently (after Okabe and Ito), and in grey by its brightness.
+// colour is the colour of a state. The palette is suitable for colour-blind readers (after Okabe
+// and Ito), and differs in brightness.
 type colour struct{ state, fill string }
 
 // palette is in the order of the legend.
@@ -25,10 +25,10 @@ var palette = []colour{
 	{"reserved", "#8e6bbf"},
 }
 
-// lasting are the states that are drawn under the others.
+// lasting are the stable states, drawn below the others.
 var lasting = []string{"waiting", "running", "paused", "suspended", "planned", "reserved"}
 
-// class is the style of a state; an unknown one is painted black.
+// class is the style of a state; an unknown state is black.
 func class(state string) string {
 	for _, p := range palette {
 		if p.state == state {
@@ -38,7 +38,7 @@ func class(state string) string {
 	return "s-unknown"
 }
 
-// legend explains the colours that the figure uses.
+// legend draws the legend of the colours in the figure.
 func (c *canvas) legend(x, y float64, f *Figure) {
 	used := map[string]bool{}
 	capacity := false

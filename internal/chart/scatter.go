@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Scatter is a picture of points in groups, such as yield against power by algorithm.
+// Scatter is a scatter plot of groups, such as yield against power by algorithm.
 type Scatter struct {
 	Title    string
 	Subtitle string
@@ -14,14 +14,14 @@ type Scatter struct {
 	Groups   []Group
 }
 
-// Group is points that belong together. The mean is drawn large, the points small.
+// Group is the points of one group, drawn with their mean, which is larger.
 type Group struct {
 	Name   string
 	Points [][2]float64
 }
 
-// spectrum are the colours of groups, after Okabe and Ito; the eighth group has that of the
-// first again, in another shape; 28 can be told apart.
+// spectrum are the colours of groups, after Okabe and Ito. The eighth group has the first colour
+// in another shape; 28 groups can be distinguished.
 var spectrum = []string{"#1f6fb2", "#e69f00", "#009e73", "#d1495b", "#7cc7f2", "#cc5fa0", "#5b6470"}
 
 const (
@@ -91,8 +91,7 @@ func (c *canvas) group(i int, g Group, at func(p [2]float64) (x, y float64)) {
 	}
 }
 
-// dot is a circle, or for groups whose colour was used already, a square, then a triangle,
-// then a diamond.
+// dot draws a circle; when a colour repeats, a square, then a triangle, then a diamond.
 func (c *canvas) dot(i int, x, y, radius, opacity float64, text string) {
 	style := fmt.Sprintf(`fill="%s" fill-opacity="%s"`, spectrum[i%len(spectrum)], strconv.FormatFloat(opacity, 'f', -1, 64))
 	title := "><title>" + escape(text) + "</title></"

@@ -21,7 +21,7 @@ func TestScatter(t *testing.T) {
 		}
 		s.Groups = append(s.Groups, group)
 	}
-	for name, picture := range map[string]*chart.Scatter{"scatter": s, "scatter-empty": {Title: "nothing", Groups: []chart.Group{{Name: "nobody"}}}} {
+	for name, picture := range map[string]*chart.Scatter{"scatter": s, "scatter-empty": {Title: "nothing", Groups: []chart.Group{{Name: "no points"}}}} {
 		var got, again bytes.Buffer
 		if err := errors.Join(chart.WriteScatter(&got, picture), chart.WriteScatter(&again, picture)); err != nil {
 			t.Fatal(err)

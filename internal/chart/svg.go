@@ -18,7 +18,7 @@ func (c *canvas) open(width, height float64, title, description string) {
 	c.rect(0, 0, width, height, "paper")
 }
 
-// head is what stands above a picture.
+// head writes the title of a chart.
 func (c *canvas) head(title, subtitle string) {
 	c.text(margin, 34, "h1", "start", title)
 	c.text(margin, 54, "sub", "start", subtitle)
@@ -31,7 +31,7 @@ func (c *canvas) rect(x, y, width, height float64, class string) {
 		class, number(x), number(y), number(width), number(height))
 }
 
-// box is a rectangle that tells something when the pointer rests on it.
+// box is a rectangle with a tooltip.
 func (c *canvas) box(x, y, width, height float64, class, text string) {
 	c.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`+"\n",
 		class, number(x), number(y), number(width), number(height), escape(text))
@@ -54,13 +54,13 @@ func (c *canvas) text(x, y float64, class, anchor, text string) {
 		class, number(x), number(y), anchor, escape(text))
 }
 
-// rotated writes upwards.
+// rotated writes text upwards.
 func (c *canvas) rotated(x, y float64, class, text string) {
 	c.printf(`<text class="%s" transform="translate(%s %s) rotate(-90)" text-anchor="middle">%s</text>`+"\n",
 		class, number(x), number(y), escape(text))
 }
 
-// escape makes text safe in XML; what XML cannot hold becomes U+FFFD.
+// escape escapes text for XML; characters that XML does not allow become U+FFFD.
 func escape(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Timetable is a picture of actions that have a place each: a row for each place,
-// with a lane for each of the actions that overlap in time.
+// Timetable is a chart of actions by place: a row for each place, with lanes for actions that
+// overlap in time.
 type Timetable struct {
 	Title    string
 	Subtitle string
@@ -27,14 +27,14 @@ type Track struct {
 // Bar is one action at one place.
 type Bar struct {
 	Kind     string // names the colour
-	Leaving  bool   // what it is done to goes away from here
+	Leaving  bool   // its VM leaves this place
 	From, To time.Duration
-	Label    string // written into the bar, where there is room
-	Text     string // shown when the pointer rests on it
+	Label    string // written into the bar if it fits
+	Text     string // tooltip
 }
 
-// actions is the palette of the kinds of bars, in the order of the legend; each
-// kind has the colour of the state that a vjob is in meanwhile.
+// actions is the palette of the kinds of bars, in the order of the legend. A kind has the colour
+// of the vjob's state during the action.
 var actions = []colour{
 	{"migrate", "#cc5fa0"},
 	{"boot", "#4aa8dc"},
@@ -50,7 +50,7 @@ const (
 	trackGap  = 3.0
 	laneLeast = 8.0
 	laneMost  = 18.0
-	lanesHigh = 2000.0 // what all lanes share
+	lanesHigh = 2000.0 // of all lanes together
 )
 
 // lanes divides the bars of a track so that no two in one lane overlap.
@@ -102,7 +102,7 @@ func WriteTimetable(w io.Writer, t *Timetable) error {
 	return nil
 }
 
-// tracks draws the rows with their labels, every second one on a darker ground.
+// tracks draws the rows with their labels, every second row on a darker background.
 func (c *canvas) tracks(l *layout, t *Timetable, tracks [][][]Bar, x, y, lane float64) {
 	labelled := y - 100
 	for i, lanes := range tracks {
@@ -136,8 +136,7 @@ func (c *canvas) bar(l *layout, b Bar, x, y, height float64) {
 	}
 }
 
-// actionClass is the style of a bar: filled for what arrives, and pale with an
-// edge for what leaves.
+// actionClass is the style of a bar: filled for arrivals, pale with an edge for departures.
 func actionClass(kind string, leaving bool) string {
 	if !slices.ContainsFunc(actions, func(a colour) bool { return a.state == kind }) {
 		return "s-unknown"
@@ -156,7 +155,7 @@ func actionStyles() (css string) {
 	return css
 }
 
-// actionLegend explains the colours, and what filled and pale mean.
+// actionLegend draws the legend of colours and of filled and pale bars.
 func (c *canvas) actionLegend(x, y float64, t *Timetable) {
 	arrives, leaves := map[string]bool{}, map[string]bool{}
 	for _, track := range t.Tracks {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// span is between what values a series lies, its capacity and 0 included.
+// span is the range of a series, including 0 and its capacity.
 func (s *Series) span() (low, top float64) {
 	top = s.Capacity
 	for _, p := range s.Points {
@@ -16,8 +16,8 @@ func (s *Series) span() (low, top float64) {
 	return low, top
 }
 
-// utilisation draws one series as a filled step line under its capacity, on an axis with
-// room for some values.
+// utilisation draws one series as a filled step line with its capacity, on an axis from low to
+// top.
 func (c *canvas) utilisation(l *layout, s *Series, low, top float64, end time.Duration, x, y float64) {
 	scale, least := below(top, low, seriesSize)
 	zero := y + seriesSize + least*scale.perUnit
@@ -38,7 +38,7 @@ func (c *canvas) utilisation(l *layout, s *Series, low, top float64, end time.Du
 	c.line(x, y, x, y+seriesSize, "axis")
 }
 
-// note says how much was used on average.
+// note is the average utilisation as text.
 func (s *Series) note(end time.Duration) string {
 	if end <= 0 {
 		return ""
@@ -66,8 +66,8 @@ func (s *Series) mean(from, to time.Duration) float64 {
 	return sum / float64(max(1, to-from))
 }
 
-// outline is the closed path of the series. More points than pixels are averaged
-// pixel by pixel.
+// outline is the closed path of the series. If it has more points than pixels, each pixel shows
+// an average.
 func (s *Series) outline(l *layout, scale *axis, end time.Duration, x, bottom float64) string {
 	points := s.Points
 	if float64(len(points)) > 2*l.panel {
@@ -109,7 +109,7 @@ func (s *Series) sampled(end time.Duration, n int) []Point {
 	return out
 }
 
-// part is i nths of a time: years of nanoseconds cannot be multiplied first.
+// part is d·i/n without overflow, even for years.
 func part(d time.Duration, i, n int) time.Duration {
 	whole, rest := d/time.Duration(n), d%time.Duration(n)
 	return whole*time.Duration(i) + rest*time.Duration(i)/time.Duration(n)

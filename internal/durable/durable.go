@@ -1,4 +1,4 @@
-// Package durable makes directories so that they survive a power cut.
+// Package durable creates directories that survive a power cut.
 package durable
 
 import (
@@ -21,9 +21,8 @@ func SyncDir(path string) error {
 	return nil
 }
 
-// MakeDir makes a directory, for its owner alone, and the missing ones above it. Those
-// that it makes are durable when it returns: what is synced inside a directory is lost
-// with the directory's own name.
+// MakeDir creates a directory, accessible by its owner only, and its missing parents. It syncs
+// those that it creates: a synced file is lost if the name of its directory is.
 func MakeDir(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -1,9 +1,7 @@
-// Package predictor predicts the CPU that a VM is going to need from what it was seen to
-// need: as much as now, and no less than the mean and two standard deviations of the
-// recent past, as DPM takes it (VMware 2012 §4.1). So it goes up at once and comes down
-// slowly, and who computes in bursts keeps room for the next one.
-//
-// It is pure. It refuses to know what is done with the prediction.
+// Package predictor predicts the CPU demand of a VM from its past demand: at least the current
+// demand, and at least the mean plus two standard deviations of the recent past, as in DPM
+// (VMware 2012 §4.1). The prediction rises at once and falls slowly, so that a VM with bursts
+// keeps its CPU for the next one. The package is pure.
 package predictor
 
 import (
@@ -13,12 +11,12 @@ import (
 	"vjob/cluster"
 )
 
-// HalfLife is after how long what was seen counts for half. A burst is forgotten after
-// some ten of them.
+// HalfLife is the age at which a sample has half its weight. A burst is forgotten after some ten
+// half-lives.
 const HalfLife = 2 * time.Minute
 
-// Step is how finely a prediction is told, and it comes down by [steps] of these at least:
-// smaller changes are none, since each makes the scheduler decide again.
+// Step is the resolution of predictions. A prediction falls by at least [steps] of it: each
+// change makes the scheduler decide again, so smaller changes are ignored.
 const Step cluster.MilliCPU = 100
 
 const steps = 3
@@ -26,7 +24,7 @@ const steps = 3
 // deviations is how many standard deviations are added to the mean.
 const deviations = 2
 
-// Predictor is what is known of one VM. Its zero value has seen nothing.
+// Predictor predicts the demand of one VM. Its zero value has no samples.
 type Predictor struct {
 	at             time.Time
 	now            float64 // thousandths of a processor
@@ -34,14 +32,14 @@ type Predictor struct {
 	expected       cluster.MilliCPU
 }
 
-// See takes in what the VM needs now; times must not go back. It reports whether the
+// See adds a sample: the current demand of the VM. Times must not go back. It reports whether the
 // prediction has changed.
 func (d *Predictor) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 	if d.at.IsZero() {
 		*d = Predictor{at: at, now: float64(cpu), mean: float64(cpu), expected: ceil(float64(cpu))}
 		return true
 	}
-	// What was seen last has been the need until now.
+	// The last sample was the demand until now.
 	weight := 1 - math.Exp2(-at.Sub(d.at).Seconds()/HalfLife.Seconds())
 	off := d.now - d.mean
 	d.mean += weight * off
@@ -54,12 +52,12 @@ func (d *Predictor) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 		d.expected = ceil(exact)
 	}
 	if d.now == 0 && exact < float64(Step)/2 {
-		d.expected = 0 // it comes to rest, instead of nearing 0 for ever
+		d.expected = 0 // end the exponential decay
 	}
 	return d.expected != before
 }
 
-// Expected is the prediction, in whole steps; false before anything was seen.
+// Expected is the prediction in whole steps; seen is false before the first sample.
 func (d *Predictor) Expected() (cpu cluster.MilliCPU, seen bool) { return d.expected, !d.at.IsZero() }
 
 func ceil(cpu float64) cluster.MilliCPU {

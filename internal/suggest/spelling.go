@@ -1,15 +1,13 @@
-// Package suggest guesses which name was meant by a word that is none.
-//
-// It is pure. It refuses to know what the names are of.
+// Package suggest suggests the closest known name for a misspelt one. It is pure.
 package suggest
 
 import "strings"
 
-// longest is the length beyond which a word is no slip of a name.
+// longest is the length beyond which a word gets no suggestion.
 const longest = 64
 
-// Nearest is the name that is most like a word, the first of equals; "" if none is
-// alike: more than half of the letters would have to change. Case does not matter.
+// Nearest returns the name that is closest to a word, the first of equals, or "" if more than
+// half of the letters would have to change. Case does not matter.
 func Nearest(word string, names ...[]string) string {
 	if len(word) > longest {
 		return ""
@@ -32,8 +30,7 @@ func Nearest(word string, names ...[]string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete or replace between a and b
-// (Levenshtein).
+// distance is the Levenshtein distance of a and b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

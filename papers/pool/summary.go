@@ -1,13 +1,13 @@
 package pool
 
-import "vjob/internal/spread"
+import "vjob/internal/chart"
 
 // Summary is the figures of a result, over all jobs from the first to the last.
 type Summary struct {
 	Jobs     int
 	AtOnce   int // started when they were submitted
-	Wait     spread.Spread
-	Slowdown spread.Spread // bounded: short jobs count as if they ran for 10 seconds
+	Wait     chart.Distribution
+	Slowdown chart.Distribution // bounded: short jobs count as if they ran for 10 seconds
 	Makespan Time          // from the first submission to the last end
 	Used     float64       // share of the processors in this time, 0..1
 }
@@ -24,11 +24,11 @@ func (r *Result) Summary() Summary {
 			s.AtOnce++
 		}
 		waits[i] = float64(wait)
-		slowdowns[i] = spread.Slowdown(float64(wait+Time(j.Run)), float64(j.Run))
+		slowdowns[i] = chart.BoundedSlowdown(float64(wait+Time(j.Run)), float64(j.Run))
 		work += float64(j.Processors) * float64(j.Run)
 		s.Makespan = max(s.Makespan, r.end(i))
 	}
-	s.Wait, s.Slowdown = spread.Of(waits), spread.Of(slowdowns)
+	s.Wait, s.Slowdown = chart.Distribute(waits), chart.Distribute(slowdowns)
 	s.Used = work / (float64(r.Processors) * float64(s.Makespan))
 	return s
 }

@@ -5,15 +5,15 @@ import (
 	"maps"
 	"slices"
 
-	"vjob/internal/spread"
+	"vjob/internal/chart"
 )
 
 // Group is what became of the vjobs that have something in common.
 type Group struct {
 	Name     string
 	VJobs    int
-	Wait     spread.Spread // in seconds, from submission to the first start
-	Slowdown spread.Spread // bounded, as in [Summary]
+	Wait     chart.Distribution // in seconds, from submission to the first start
+	Slowdown chart.Distribution // bounded, as in [Summary]
 }
 
 // Groups are the vjobs by what a name says of them, such as their queue; the larger ones
@@ -30,7 +30,7 @@ func (r *Result) Groups(name func(*VJob) string) []Group {
 	list := make([]Group, 0, len(of))
 	for _, n := range slices.Sorted(maps.Keys(of)) {
 		f := of[n]
-		list = append(list, Group{Name: n, VJobs: f.vjobs, Wait: spread.Of(f.waits), Slowdown: spread.Of(f.slowdowns)})
+		list = append(list, Group{Name: n, VJobs: f.vjobs, Wait: chart.Distribute(f.waits), Slowdown: chart.Distribute(f.slowdowns)})
 	}
 	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(b.VJobs, a.VJobs) })
 	return list
@@ -48,6 +48,6 @@ func (f *fates) add(j *VJob) {
 		f.waits = append(f.waits, (j.Started - j.Submitted).Seconds())
 	}
 	if j.Ended >= 0 && j.Started >= 0 {
-		f.slowdowns = append(f.slowdowns, spread.Slowdown((j.Ended-j.Submitted).Seconds(), j.Length.Seconds()))
+		f.slowdowns = append(f.slowdowns, chart.BoundedSlowdown((j.Ended-j.Submitted).Seconds(), j.Length.Seconds()))
 	}
 }

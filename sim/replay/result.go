@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/internal/spread"
+	"vjob/internal/chart"
 )
 
 // Result is what became of a workload under one policy. Times count from the
@@ -120,8 +120,8 @@ type Summary struct {
 	Local      int // resumes
 	Migrations int
 	CostMiB    int64
-	Wait       spread.Spread // in seconds, from submission to the first start
-	Slowdown   spread.Spread // bounded: from submission to the end, against what it takes alone
+	Wait       chart.Distribution // in seconds, from submission to the first start
+	Slowdown   chart.Distribution // bounded: from submission to the end, against what it takes alone
 	MeanTurn   time.Duration // from submission to the end
 	CPUUsed    float64       // share of the capacity until the end, 0..1
 	CPUDemand  float64       // likewise, may be more than 1
@@ -155,7 +155,7 @@ func (r *Result) Summary() Summary {
 	if s.Ended > 0 {
 		s.MeanTurn = turn / time.Duration(s.Ended)
 	}
-	s.Wait, s.Slowdown = spread.Of(fates.waits), spread.Of(fates.slowdowns)
+	s.Wait, s.Slowdown = chart.Distribute(fates.waits), chart.Distribute(fates.slowdowns)
 	for i := range r.Switches {
 		w := &r.Switches[i]
 		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends

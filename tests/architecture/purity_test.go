@@ -14,7 +14,7 @@ var pure = of(
 	"api/oarapi", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
-	"internal/spread", "internal/suggest", "notify", "oar", "oar/admission",
+	"internal/suggest", "notify", "oar", "oar/admission",
 	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script", "papers/allocation", "papers/backfill", "papers/day",
 	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/fairshare",
 	"queue/forecast", "queue/availability", "queue/quota",

@@ -1,5 +1,9 @@
-// Package check holds the rules that every implementation of scheduler.Store
-// keeps, so that the one in memory and the one on disk cannot drift apart.
+// Package check holds the rules that every implementation of scheduler.Store keeps, so that
+// the store in memory and the store on disk cannot drift apart.
+//
+// It also checks an event log: [Replay] replays the log as if it were the only record. Each
+// change of state must be an edge of the state diagram, and the last state of each vjob must
+// be the one in the tables (RELIABILITY §5.4, invariant 17).
 package check
 
 import (
@@ -16,17 +20,16 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Standing is what a change of a vjob is compared with.
-type Standing struct {
+// Current is the stored state with which a change of a vjob is compared.
+type Current struct {
 	State   cluster.State
 	Held    bool
 	Version int
 }
 
-// Change refuses what would make the record of a vjob untrue: a stale version, a
-// change under an old version, and a step that the state diagram does not have.
-// The same version again may only bring a new reason or times.
-func Change(old Standing, c journal.VJobChange) error {
+// Change rejects a stale version, a change without a new version, and a transition that the
+// state diagram lacks, with ErrConflict. The same version may bring a new reason or times.
+func Change(old Current, c journal.VJobChange) error {
 	same := c.State == old.State && c.Held == old.Held
 	switch {
 	case c.Version < old.Version, c.Version == old.Version && !same:
@@ -38,7 +41,7 @@ func Change(old Standing, c journal.VJobChange) error {
 	return nil
 }
 
-// Gang refuses a record that does not fit its vjob of so many VMs.
+// Gang rejects a record that does not fit a vjob with that number of VMs.
 func Gang(r *gang.Record, vms int) error {
 	if len(r.Members) != vms {
 		return cluster.BadField("members", len(r.Members), fmt.Sprintf("%d members for vjob %s", vms, r.VJob))
@@ -51,7 +54,7 @@ func Gang(r *gang.Record, vms int) error {
 	return nil
 }
 
-// Epoch refuses an intent of a scheduler that has been replaced.
+// Epoch rejects an intent of a scheduler that has been replaced.
 func Epoch(i *journal.Intent, now int64) error {
 	if i.Epoch != now {
 		return fmt.Errorf("intent %d: it is of epoch %d, the scheduler of epoch %d has taken over: %w",
@@ -60,22 +63,22 @@ func Epoch(i *journal.Intent, now int64) error {
 	return nil
 }
 
-// Unknown says that a step speaks of something that the store has not.
-func Unknown(what string, id any) error {
+// NotFound is the error for a step that refers to something unknown to the store.
+func NotFound(what string, id any) error {
 	return fmt.Errorf("%s %v: %w", what, id, cluster.ErrNotFound)
 }
 
-// Taken says that a number was used before.
-func Taken(what string, id any) error {
+// Duplicate is the error for an id that was used before.
+func Duplicate(what string, id any) error {
 	return fmt.Errorf("%s %v exists already: %w", what, id, cluster.ErrConflict)
 }
 
-// Answered says that a call has its result already.
-func Answered(op hypervisor.OpID) error {
+// DuplicateResult is the error for a second result of a call.
+func DuplicateResult(op hypervisor.OpID) error {
 	return fmt.Errorf("intent %d has its result already: %w", op, cluster.ErrConflict)
 }
 
-// Action refuses progress of an action that its plan does not have.
+// Action rejects progress of an action that its plan lacks.
 func Action(a journal.ActionChange, actions int) error {
 	if a.Action < 0 || a.Action >= ctxswitch.ActionID(actions) {
 		return fmt.Errorf("action %d of plan %d: %w", a.Action, a.Plan, cluster.ErrNotFound)
@@ -83,7 +86,7 @@ func Action(a journal.ActionChange, actions int) error {
 	return nil
 }
 
-// Submission refuses what could not be kept; the API checks the rest.
+// Submission rejects what cannot be stored; the API checks the rest.
 func Submission(s *admission.Submission) error {
 	switch {
 	case s.Owner == "":
@@ -94,7 +97,7 @@ func Submission(s *admission.Submission) error {
 	return nil
 }
 
-// Reshape refuses another shape for a vjob that has been started.
+// Reshape rejects another shape for a vjob that has been started.
 func Reshape(r *journal.Reshape, state, phase string) error {
 	if state != cluster.Waiting.String() || phase != gang.Absent.String() || len(r.Reserved) == 0 || r.Shape < 0 {
 		return fmt.Errorf("vjob %s is %s, its gang %s: it cannot take shape %d of %d VMs: %w",
@@ -103,8 +106,8 @@ func Reshape(r *journal.Reshape, state, phase string) error {
 	return nil
 }
 
-// NotThere says that a vjob is to wait for one that the owner does not have.
-func NotThere(i int, d cluster.Dependency) error {
+// MissingDependency is the error for dependency i, on a vjob that the owner does not have.
+func MissingDependency(i int, d cluster.Dependency) error {
 	what := "the number of a vjob of yours"
 	if d.Array {
 		what = "the number of an array of yours"
@@ -112,25 +115,25 @@ func NotThere(i int, d cluster.Dependency) error {
 	return cluster.BadField(fmt.Sprintf("after[%d].on", i), d.On, what)
 }
 
-// Again is the event that another attempt writes.
-func Again(a *journal.Attempt, id cluster.VJobID) journal.Event {
+// NewAttempt is the event that another attempt writes.
+func NewAttempt(a *journal.Attempt, id cluster.VJobID) journal.Event {
 	return journal.Event{At: a.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: a.Text}
 }
 
-// NameTaken says that a live vjob of the owner bears the name.
+// NameTaken is the error for a name that a live vjob of the owner has.
 func NameTaken(name string, id cluster.VJobID) error {
 	return fmt.Errorf("name: %q is the name of your live vjob %s; want another name, or that vjob ended first: %w",
 		name, id, cluster.ErrConflict)
 }
 
-// KeyReused says that an idempotency key came back with another submission.
+// KeyReused is the error for an idempotency key that came back with another submission.
 func KeyReused(key string, id cluster.VJobID) error {
 	return fmt.Errorf("idempotency key: %q was used for vjob %s with another content; want a new key: %w",
 		key, id, cluster.ErrConflict)
 }
 
-// Fingerprint tells whether two submissions ask for the same. When they were made
-// does not count.
+// Fingerprint is equal for submissions that ask for the same. Their times and idempotency
+// keys do not count.
 func Fingerprint(s *admission.Submission) ([sha256.Size]byte, error) {
 	c := *s
 	c.Key, c.At = "", time.Time{}
@@ -150,17 +153,18 @@ func Submitted(s *admission.Submission, id cluster.VJobID) journal.Event {
 	return journal.Event{At: s.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: text}
 }
 
-// PruneRows is how many rows one transaction of a prune deletes, so that nobody
-// waits long behind it.
+// PruneRows is how many rows one transaction of a prune deletes: few, so that other writes do
+// not wait long.
 const PruneRows = 500
 
-// PruneBatch is how many of the things at the head of a list are deleted together,
-// by the rows of each. A thing goes as a whole or not at all, so one that has more
-// rows goes alone: it took longer to write it.
+// PruneBatch is how many items at the head of a list one transaction deletes, given the
+// number of rows of each. An item is deleted as a whole, so an item of more than [PruneRows]
+// rows is deleted alone.
 func PruneBatch(rows []int) int {
 	sum := 0
 	for i, n := range rows {
-		if sum += n; sum > PruneRows && i > 0 {
+		sum += n
+		if sum > PruneRows && i > 0 {
 			return i
 		}
 	}

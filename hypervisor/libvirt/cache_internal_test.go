@@ -1,0 +1,252 @@
+//go:build libvirt_dlopen && cgo
+
+package libvirt
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"libvirt.org/go/libvirt"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+var (
+	ourMachine = identity{mark: mark{VJob: 12, Rank: 3, Incarnation: 2, Epoch: 9, CPUMilli: 1500}}
+	noon       = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+)
+
+// A guest that ends by itself is reported with its cause; one that is destroyed, saved or
+// moved, or never came to be, is not.
+func TestEndings(t *testing.T) {
+	resumed := event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}
+	suspended := event{"a", libvirt.DOMAIN_EVENT_SUSPENDED, 0}
+	byHost := event{"a", libvirt.DOMAIN_EVENT_SHUTDOWN, int(libvirt.DOMAIN_EVENT_SHUTDOWN_HOST)}
+	byGuest := event{"a", libvirt.DOMAIN_EVENT_SHUTDOWN, int(libvirt.DOMAIN_EVENT_SHUTDOWN_GUEST)}
+	stopped := func(detail libvirt.DomainEventStoppedDetailType) event {
+		return event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(detail)}
+	}
+	off, failed := stopped(libvirt.DOMAIN_EVENT_STOPPED_SHUTDOWN), stopped(libvirt.DOMAIN_EVENT_STOPPED_FAILED)
+	shutdown, crashed := []hypervisor.Cause{hypervisor.CauseShutdown}, []hypervisor.Cause{hypervisor.CauseCrashed}
+	for name, tt := range map[string]struct {
+		events []event
+		want   []hypervisor.Cause
+	}{
+		"it powers itself off":               {[]event{byGuest, off}, shutdown},
+		"its process is ended from outside":  {[]event{byHost, off}, crashed},
+		"asked from outside, then by itself": {[]event{byHost, byGuest, off}, shutdown},
+		"no word before its end":             {[]event{off}, shutdown},
+		"it crashes":                         {[]event{stopped(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, crashed},
+		"its restore fails":                  {[]event{{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, failed}, nil},
+		"QEMU ends after the guest executed": {[]event{resumed, failed}, crashed},
+		"QEMU fails after it was complete":   {[]event{suspended, failed}, crashed},
+		"destroyed":                          {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_DESTROYED)}, nil},
+		"saved":                              {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_SAVED)}, nil},
+		"moved":                              {[]event{resumed, stopped(libvirt.DOMAIN_EVENT_STOPPED_MIGRATED)}, nil},
+		"an end is reported once":            {[]event{off, off}, shutdown},
+		"of another machine":                 {[]event{{"b", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}}, nil},
+	} {
+		m := newCache()
+		m.expect("a", ourMachine)
+		for _, e := range tt.events {
+			m.handleEvent(e, noon)
+		}
+		var got []hypervisor.Cause
+		for _, e := range m.recentEndings(noon) {
+			got = append(got, e.Cause)
+			if e.VM != ourMachine.mark.vm() || e.Stamp != ourMachine.mark.stamp() || !e.At.Equal(noon) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: told are %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A machine that a look has found without a job is complete.
+func TestEndingAfterALook(t *testing.T) {
+	for job, want := range map[hypervisor.Job]int{hypervisor.JobNone: 1, hypervisor.JobRestoring: 0, hypervisor.JobUnknown: 0} {
+		m := newCache()
+		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: job}, noon)
+		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, noon)
+		m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
+		if got := len(m.recentEndings(noon)); got != want {
+			t.Errorf("found with job %s: %d endings, want %d", job, got, want)
+		}
+	}
+}
+
+// An event counts also where a look finds the machine only afterwards.
+func TestEndingOfAMachineFoundLate(t *testing.T) {
+	m := newCache()
+	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}, noon)
+	m.expire(noon)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, noon)
+	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
+	if got := m.recentEndings(noon); len(got) != 1 || got[0].Cause != hypervisor.CauseCrashed {
+		t.Errorf("endings: %+v", got)
+	}
+}
+
+// An event of a machine that is not known calls for a look, unless it is its end.
+func TestUnknownMachines(t *testing.T) {
+	m := newCache()
+	started := event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}
+	for range 2 {
+		if !m.handleEvent(started, noon) {
+			t.Error("an event of an unknown machine calls for no look")
+		}
+	}
+	if m.handleEvent(event{"b", libvirt.DOMAIN_EVENT_STOPPED, 0}, noon) {
+		t.Error("the end of an unknown machine calls for a look")
+	}
+	m.expect("a", ourMachine)
+	if m.handleEvent(started, noon) {
+		t.Error("an event of a machine that is expected calls for a look")
+	}
+	if _, ours := m.lookup("a", noID); ours {
+		t.Error("a machine that was not seen is known by its number")
+	}
+	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, noon)
+	if endings := m.recentEndings(noon); len(endings) != 1 || endings[0].VM != ourMachine.mark.vm() {
+		t.Errorf("told are %+v", endings)
+	}
+}
+
+// A machine that is expected is remembered until it is seen, and is known by its number
+// only then.
+func TestExpected(t *testing.T) {
+	m := newCache()
+	m.expect("a", ourMachine)
+	m.expire(time.Now().Add(keepUnlisted / 2))
+	for _, id := range []int{noID, 0, 1} {
+		if _, ours := m.lookup("a", id); ours {
+			t.Errorf("known by number %d", id)
+		}
+	}
+	if m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) {
+		t.Error("forgotten before it was seen")
+	}
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, noon)
+	next := ourMachine
+	next.mark.Incarnation++
+	m.expect("a", next)
+	if who, ours := m.lookup("a", 7); !ours || who != next {
+		t.Errorf("expected once more: %+v, %t", who, ours)
+	}
+}
+
+// Endings are listed for ten minutes, and the last thousand at most.
+func TestEndingsAreBounded(t *testing.T) {
+	m := newCache()
+	for i := range maxEndings + 2 {
+		who := ourMachine
+		who.mark.Rank = i
+		m.expect("a", who)
+		m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_CRASHED)}, noon.Add(time.Duration(i)*time.Millisecond))
+		if n := len(m.recentEndings(noon)); n != min(i+1, maxEndings) {
+			t.Fatalf("after %d endings %d are listed", i+1, n)
+		}
+	}
+	endings := m.recentEndings(noon)
+	if len(endings) != maxEndings || endings[0].VM.Rank != 2 || endings[maxEndings-1].VM.Rank != maxEndings+1 {
+		t.Errorf("told are %d, from %v", len(endings), endings[0].VM)
+	}
+	endings[0].VM.Rank = -1
+	last := noon.Add(keepEndings + (maxEndings+1)*time.Millisecond)
+	for _, step := range []struct {
+		now  time.Time
+		want int
+	}{{last.Add(-(maxEndings - 1) * time.Millisecond), maxEndings}, {last, 1}, {last.Add(1), 0}} {
+		if endings = m.recentEndings(step.now); len(endings) != step.want || step.want > 0 && endings[0].VM.Rank < 0 {
+			t.Errorf("%s after noon, told are %d, want %d", step.now.Sub(noon), len(endings), step.want)
+		}
+	}
+}
+
+// What is remembered of a machine counts for the start of it that was seen.
+func TestKnownByNumber(t *testing.T) {
+	m := newCache()
+	m.expect("a", ourMachine)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Cap: 500, Job: hypervisor.JobNone}, noon)
+	for _, tt := range []struct {
+		uuid string
+		id   int
+		ours bool
+		cap  cluster.MilliCPU
+	}{{"a", 7, true, 500}, {"a", 8, false, 250}, {"b", 7, false, 250}, {"a", noID, false, 250}} {
+		who, ours := m.lookup(tt.uuid, tt.id)
+		if most := m.cap(tt.uuid, tt.id, 250); ours != tt.ours || ours != (who == ourMachine) || most != tt.cap {
+			t.Errorf("machine %s, number %d: %+v, ours %t, cap %d; want %t, %d", tt.uuid, tt.id, who, ours, most, tt.ours, tt.cap)
+		}
+	}
+	m.recordCap("a", 750)
+	m.recordCap("b", 750)
+	if most := m.cap("a", 7, 250); most != 750 {
+		t.Errorf("after a call: cap %d", most)
+	}
+	m.expect("d", ourMachine)
+	if most := m.cap("d", noID, 250); most != 250 {
+		t.Errorf("a machine that is expected has cap %d", most)
+	}
+	// Another start of it: what the first was does not count.
+	m.recordListed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, noon)
+	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
+	if endings := m.recentEndings(noon); len(endings) != 0 {
+		t.Errorf("the end of a restore is an ending: %+v", endings)
+	}
+	m.handleEvent(event{"c", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) // an unmanaged machine
+	if most := m.cap("c", noID, 250); most != 250 {
+		t.Errorf("the cap of an unmanaged machine is %d", most)
+	}
+}
+
+// A machine is forgotten a minute after it was seen last.
+func TestForget(t *testing.T) {
+	m := newCache()
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, noon)
+	m.expire(noon.Add(keepUnlisted))
+	if _, ours := m.lookup("a", 7); !ours {
+		t.Error("forgotten too early")
+	}
+	m.expire(noon.Add(keepUnlisted + 1))
+	if _, ours := m.lookup("a", 7); ours {
+		t.Error("never forgotten")
+	}
+}
+
+// A guest needs what it has used since the look before, and what was reserved while that
+// is not known or its cap may hold it back.
+func TestDemand(t *testing.T) {
+	const running, paused = hypervisor.CopyRunning, hypervisor.CopyPaused
+	type look struct {
+		after, used time.Duration // since the first
+		state       hypervisor.CopyState
+		cap         cluster.MilliCPU
+		want        cluster.MilliCPU
+	}
+	for name, looks := range map[string][]look{
+		"running":            {{0, 0, running, 0, 1500}, {2 * time.Second, time.Second, running, 0, 500}, {4 * time.Second, time.Second, running, 0, 0}},
+		"rounded":            {{0, 0, running, 0, 1500}, {time.Second, 996 * time.Millisecond, running, 0, 1000}, {2 * time.Second, 1990 * time.Millisecond, running, 0, 990}},
+		"looks in no time":   {{0, 0, running, 0, 1500}, {999 * time.Millisecond, time.Second, running, 0, 1500}, {2 * time.Second, time.Second, running, 0, 500}},
+		"paused":             {{0, 0, running, 0, 1500}, {time.Second, 300 * time.Millisecond, running, 0, 300}, {9 * time.Second, 300 * time.Millisecond, paused, 0, 300}, {10 * time.Second, 500 * time.Millisecond, running, 0, 200}},
+		"many processors":    {{0, 0, running, 0, 1500}, {time.Second, 64 * time.Second, running, 0, 64_000}},
+		"paused from before": {{0, time.Hour, paused, 0, 1500}, {time.Second, time.Hour, running, 0, 0}},
+		"its counter is new": {{0, time.Hour, running, 0, 1500}, {time.Second, 0, running, 0, 0}},
+		"at its cap":         {{0, 0, running, 400, 1500}, {time.Second, 380 * time.Millisecond, running, 400, 1500}},
+		"below its cap":      {{0, 0, running, 400, 1500}, {time.Second, 370 * time.Millisecond, running, 400, 370}},
+		"above its share":    {{0, 0, running, 2000, 1500}, {time.Second, 1950 * time.Millisecond, running, 2000, 1950}},
+	} {
+		m := newCache()
+		for i, l := range looks {
+			c := hypervisor.Copy{State: l.state, CPUTime: l.used, Cap: l.cap}
+			m.recordListed("a", 7, ourMachine, &c, noon.Add(l.after))
+			if c.CPU != l.want {
+				t.Errorf("%s, look %d: needs %d, want %d", name, i, c.CPU, l.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package simulated
+
+import (
+	"container/heap"
+	"time"
+
+	"vjob/cluster"
+)
+
+// simTime is virtual time since the cluster's start.
+type simTime = time.Duration
+
+// eventKind is the effect of an event.
+type eventKind uint8
+
+const (
+	evFinish    eventKind = iota // operation Op takes effect
+	evReply                      // the answer of operation Op is sent
+	evLockWait                   // operation Op has waited too long for a copy's job
+	evGiveUp                     // migration Op has waited too long for a frozen destination
+	evGuest                      // the guest of VM on Node reaches the end of its step
+	evFault                      // a random fault of a kind strikes
+	evFaultEnds                  // a fault ends
+	evHint                       // a hint about Node arrives once more
+	evResume                     // call Op, which hung, continues
+	evLoaded                     // the copy of VM on Node has loaded its memory, without a daemon
+)
+
+// event is a pending event.
+type event struct {
+	At      simTime        `json:"at"`
+	Seq     int64          `json:"seq"`
+	Kind    eventKind      `json:"kind"`
+	Op      int64          `json:"op,omitempty"`
+	VM      cluster.VMID   `json:"vm"`
+	Node    cluster.NodeID `json:"node,omitempty"`
+	Version int64          `json:"version,omitempty"` // of the guest or the node; an outdated event is void
+	Fault   FaultKind      `json:"fault,omitempty"`
+}
+
+// eventQueue is a heap of events in order of time, then of creation.
+type eventQueue []event
+
+func (a eventQueue) Len() int { return len(a) }
+
+func (a eventQueue) Less(i, j int) bool {
+	if a[i].At != a[j].At {
+		return a[i].At < a[j].At
+	}
+	return a[i].Seq < a[j].Seq
+}
+
+func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+// Push is for container/heap.
+func (a *eventQueue) Push(x any) { *a = append(*a, x.(event)) }
+
+// Pop is for container/heap.
+func (a *eventQueue) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return last
+}
+
+// schedule adds an event to the queue.
+func (c *Cluster) schedule(in time.Duration, e event) {
+	c.seq++
+	e.At, e.Seq = c.now+max(in, 0), c.seq
+	heap.Push(&c.events, e)
+}
+
+// void reports whether an event is outdated.
+func (c *Cluster) void(e *event) bool {
+	switch e.Kind {
+	case evGuest:
+		m := c.nodes[e.Node].copies[e.VM]
+		return m == nil || m.Version != e.Version
+	case evReply:
+		return c.ops[e.Op] == nil
+	case evLoaded:
+		m := c.nodes[e.Node].copies[e.VM]
+		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
+	case evFinish, evLockWait, evGiveUp, evResume:
+		op := c.ops[e.Op]
+		return op == nil || op.Over
+	case evFaultEnds:
+		return c.nodes[e.Node].fault(e.Fault).Version != e.Version
+	default:
+		return false
+	}
+}

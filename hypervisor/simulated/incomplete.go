@@ -1,0 +1,156 @@
+package simulated
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// orphanLoad is a restore that continues in the process of its guest after the death of the
+// daemon that began it. No call of the controller belongs to it.
+type orphanLoad struct {
+	Op      int64              `json:"op"`
+	Image   hypervisor.ImageID `json:"image"`
+	Attempt int                `json:"attempt"`
+	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
+}
+
+// complete ends the job of a copy that has all of its memory.
+func (c *Cluster) complete(m *machine) {
+	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
+}
+
+// removeIncomplete removes an incomplete copy and answers the call that created it.
+func (c *Cluster) removeIncomplete(m *machine, why *failure) {
+	op := c.ops[m.Op]
+	if op != nil && op.Call.Verb == hypervisor.Migrate {
+		c.cancelMigrate(op, why)
+		return
+	}
+	c.complete(m)
+	c.removeCopy(m)
+	c.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
+	if op != nil {
+		c.end(op, hypervisor.Receipt{}, why)
+	}
+}
+
+// survivesDaemon reports whether an incomplete copy survives the death of its node's daemon. A
+// restore continues to load; an incoming migration never does.
+func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool {
+	switch {
+	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !c.drawHalfLeft(m):
+		return false
+	case m.Job == hypervisor.JobIncoming:
+		m.Op = 0
+		c.cancelMigrate(op, gone)
+		return true
+	}
+	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
+	if op.Cut == cutLoad {
+		m.Loading.Refused = c.unloadable(m, op)
+	}
+	m.Op = 0
+	c.schedule(c.due(op)-c.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
+	c.end(op, hypervisor.Receipt{}, gone)
+	return true
+}
+
+// drawHalfLeft reports whether an armed or random [HalfLeft] applies.
+func (c *Cluster) drawHalfLeft(m *machine) bool {
+	i := slices.IndexFunc(c.armed, func(f Fault) bool {
+		return f.Kind == HalfLeft && (f.Node == "" || f.Node == m.Node)
+	})
+	if i >= 0 {
+		c.armed = slices.Delete(c.armed, i, i+1)
+		return true
+	}
+	return c.bernoulli(c.cfg.Faults.HalfLeft)
+}
+
+// due is the time at which an operation would take effect.
+func (c *Cluster) due(op *operation) simTime {
+	for i := range c.events {
+		if e := &c.events[i]; e.Kind == evFinish && e.Op == op.Serial {
+			return e.At
+		}
+	}
+	return c.now
+}
+
+// loaded ends an orphaned restore.
+func (c *Cluster) loaded(m *machine) {
+	if l := m.Loading; l.Refused == nil {
+		c.endJob(m)
+		c.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: l.Image, Attempt: l.Attempt}, &m.Memory)
+		return
+	}
+	c.removeIncomplete(m, m.Loading.Refused)
+}
+
+// shownJob is the job that a look shows. While jobs are hidden, it is an earlier job or unknown.
+func (n *node) shownJob(m *machine) hypervisor.Job {
+	switch {
+	case !n.has(JobsHidden):
+		return m.Job
+	case m.Job == hypervisor.JobNone && m.LastJob != hypervisor.JobNone:
+		return m.LastJob
+	default:
+		return hypervisor.JobUnknown
+	}
+}
+
+// maxHang bounds how long a call hangs.
+const maxHang = 5 * time.Minute
+
+// hangTime draws how long a call hangs: longer than a controller waits for it.
+func (c *Cluster) hangTime() time.Duration { return maxHang/5 + c.uniform(maxHang-maxHang/5) }
+
+// resumeHung continues a call that hung.
+func (c *Cluster) resumeHung(op *operation) {
+	op.Hangs = false
+	if n := c.nodes[op.Call.Node]; n.has(Freeze) {
+		n.queued = append(n.queued, op.Serial)
+		return
+	}
+	c.start(op)
+}
+
+// startHungBoot creates a copy with a guest that does not run yet. Looks show it as being
+// restored: libvirt does not distinguish the two.
+func (c *Cluster) startHungBoot(m *machine, op *operation) {
+	m.State = hypervisor.CopyPaused
+	c.addCopy(m)
+	c.beginJob(m, hypervisor.JobRestoring, op)
+}
+
+// finishHungBoot starts the guest of a boot that hung.
+func (c *Cluster) finishHungBoot(m *machine, op *operation) *failure {
+	if o := c.lockHolder(m.VM, m.Node); o != nil {
+		f := locked(op, o)
+		c.removeIncomplete(m, f)
+		return f
+	}
+	c.powerUp(m)
+	c.endJob(m)
+	return nil
+}
+
+// Left lists the copies that were on a node before the start.
+func (c *Cluster) Left(node cluster.NodeID) []Left { return c.nodes[node].Left }
+
+// addLeftovers creates the copies that were on the nodes before the start.
+func (c *Cluster) addLeftovers() {
+	for _, n := range c.sorted {
+		for _, l := range n.Left {
+			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Stubborn, Memory: memory{
+				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
+			}}
+			c.addCopy(m)
+			c.runGuest(m)
+		}
+	}
+	c.propagate()
+}

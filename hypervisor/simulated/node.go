@@ -1,0 +1,163 @@
+package simulated
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// maxEndings bounds the endings that a node's driver remembers.
+const maxEndings = 256
+
+// node is one node.
+type node struct {
+	Node
+	copies  map[cluster.VMID]*machine
+	faults  [faultKinds]lastingFault
+	queued  []int64 // operations that arrived or came due while frozen
+	endings []hypervisor.Ending
+	hinted  bool               // a hint waits for the end of the instant or of a freeze
+	listing []hypervisor.Image // the images that looks show while [StoreStale] is active
+
+	overcommits bool // see [Config]
+
+	demand cluster.MilliCPU // capped demand of the running guests
+	dirty  bool
+}
+
+func newNode(n Node) *node {
+	if n.Pool == "" {
+		n.Pool = SharedPool
+	}
+	n.Strangers = slices.Sorted(slices.Values(n.Strangers))
+	return &node{Node: n, copies: map[cluster.VMID]*machine{}}
+}
+
+// lastingFault is the state of a lasting fault, with the number of its last change.
+type lastingFault struct {
+	On      bool  `json:"on"`
+	Version int64 `json:"version"`
+}
+
+func (n *node) fault(k FaultKind) lastingFault { return n.faults[k] }
+
+// has reports whether a lasting fault is active.
+func (n *node) has(k FaultKind) bool { return n.faults[k].On }
+
+// up reports whether the node has power.
+func (n *node) up() bool { return !n.has(PowerLoss) }
+
+// unreachable is nil if the node answers the controller.
+func (n *node) unreachable() *failure {
+	switch {
+	case n.has(PowerLoss) || n.has(Partition):
+		return newFailure(hypervisor.ErrUnreachable, "node %s: no route", n.ID)
+	case n.has(DaemonKilled):
+		return newFailure(hypervisor.ErrUnreachable, "node %s: connection refused", n.ID)
+	case n.has(Freeze):
+		return newFailure(hypervisor.ErrTimeout, "node %s: no answer to keepalive", n.ID)
+	}
+	return nil
+}
+
+// sortedCopies lists the node's copies in order of VMs.
+func (n *node) sortedCopies() []*machine {
+	list := make([]*machine, 0, len(n.copies))
+	for _, id := range slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare) {
+		list = append(list, n.copies[id])
+	}
+	return list
+}
+
+// memoryUsed counts every copy in full, whatever its state (I8).
+func (n *node) memoryUsed() cluster.MiB {
+	var sum cluster.MiB
+	for _, m := range n.copies {
+		sum += m.Memory.Spec.Reserved.Memory
+	}
+	return sum
+}
+
+// memoryFailure is nil if the node has that much free memory.
+func (n *node) memoryFailure(need cluster.MiB) *failure {
+	free := n.Capacity.Memory
+	if !n.overcommits {
+		free -= n.memoryUsed()
+	}
+	if need > free {
+		return newFailure(hypervisor.ErrNoRoom, "node %s: cannot allocate %s, %s are free", n.ID, need, free)
+	}
+	return nil
+}
+
+// Look lists what a node holds at a time. For a frozen node it returns ErrTimeout at once: the
+// caller has the clock and decides how long it took.
+func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
+	c.advance(now)
+	n, ok := c.nodes[node]
+	if !ok {
+		return hypervisor.View{}, newFailure(cluster.ErrNotFound, "node %q", node)
+	}
+	if f := n.unreachable(); f != nil {
+		return hypervisor.View{}, f
+	}
+	v := hypervisor.View{
+		Node:      node,
+		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
+		Endings:   slices.Clip(n.endings), // what is in it never changes
+		Strangers: slices.Clone(n.Strangers),
+	}
+	for _, m := range n.sortedCopies() {
+		c.accrue(m)
+		v.Copies = append(v.Copies, hypervisor.Copy{
+			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
+			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.cfg.Locks && !m.Unlocked,
+		})
+	}
+	return v, nil
+}
+
+// ended records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
+// the daemon is down leaves no event).
+func (c *Cluster) ended(n *node, m *machine, cause hypervisor.Cause) {
+	if n.has(Partition) || n.has(DaemonKilled) || n.has(PowerLoss) {
+		return
+	}
+	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: c.Now()})
+	if extra := len(n.endings) - maxEndings; extra > 0 {
+		n.endings = n.endings[extra:]
+	}
+}
+
+// hint records that something changed on a node.
+func (c *Cluster) hint(n *node) {
+	if !n.hinted {
+		n.hinted = true
+		c.dirty.hints = append(c.dirty.hints, n)
+	}
+}
+
+// flushHints sends the hints of an instant, at most one for each node, unless the node is
+// unreachable; a frozen node sends its hint when it thaws. Some hints are lost or repeated.
+func (c *Cluster) flushHints() {
+	hinted := c.dirty.hints
+	c.dirty.hints = nil
+	slices.SortFunc(hinted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
+	for _, n := range hinted {
+		if n.has(Freeze) {
+			continue
+		}
+		n.hinted = false
+		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.cfg.Faults.HintLost) {
+			continue
+		}
+		c.notices = append(c.notices, Happening{At: c.Now(), Hint: n.ID})
+		if c.bernoulli(c.cfg.Faults.HintRepeated) {
+			c.schedule(c.uniform(hintRepeatedWithin), event{Kind: evHint, Node: n.ID})
+		}
+	}
+}

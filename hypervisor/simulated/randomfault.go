@@ -1,0 +1,184 @@
+package simulated
+
+import (
+	"time"
+
+	"vjob/hypervisor"
+)
+
+// Probabilities that are part of the semantics, not of the rates.
+const (
+	tornUnsealed   = 0.5 // a power loss tears an unsealed image
+	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
+)
+
+// hintRepeatedWithin bounds the delay of a repeated hint.
+const hintRepeatedWithin = 10 * time.Second
+
+// Rates are the rates of random faults. The zero value is a cluster without faults.
+type Rates struct {
+	// Mean time between faults of a kind, anywhere in the cluster; 0 is never.
+	PowerLoss, Freeze, Partition, DaemonKilled, StoreGone, DiskFull,
+	StoreForeign, StoreFails, StoreStale, StoreSlow, JobsHidden, LoadRefused,
+	LockdKilled, GuestCrashed, GuestPanicked, ImageRot time.Duration
+	// Lasting is the mean length of lasting faults; 0 is 30 s.
+	Lasting time.Duration
+
+	// Probabilities for each call that they fit.
+	CallFails, CallLost, CallSilent, CallSlow,
+	SaveFull, SaveFullLeft, MigrateCut, MigrateSplit, CallLate, BootStuck float64
+
+	// HalfLeft is the probability that a killed daemon leaves an incomplete copy.
+	HalfLeft float64
+	// Misfit is the probability, for each image and each node except the one that saved it, that
+	// the node never loads the image because it lacks the machine type.
+	Misfit float64
+
+	// Probabilities for each hint.
+	HintLost, HintRepeated float64
+}
+
+// Harsh are rates that cause a failure in most context switches, for simulations that search for
+// bugs. They do not model a real cluster.
+var Harsh = Rates{
+	PowerLoss: 20 * time.Minute, Freeze: 6 * time.Minute, Partition: 6 * time.Minute, DaemonKilled: 5 * time.Minute,
+	StoreGone: 30 * time.Minute, DiskFull: 15 * time.Minute, GuestCrashed: 30 * time.Minute,
+	GuestPanicked: time.Hour, ImageRot: 30 * time.Minute, Lasting: 40 * time.Second,
+	StoreForeign: 30 * time.Minute, StoreFails: 10 * time.Minute, StoreStale: 8 * time.Minute, StoreSlow: 8 * time.Minute,
+	JobsHidden: 10 * time.Minute, LoadRefused: 15 * time.Minute,
+	CallLate: 0.01, BootStuck: 0.01, HalfLeft: 0.5, Misfit: 0.02,
+	CallFails: 0.02, CallLost: 0.03, CallSilent: 0.01, CallSlow: 0.02,
+	SaveFull: 0.02, SaveFullLeft: 0.01, MigrateCut: 0.05, MigrateSplit: 0.05,
+	HintLost: 0.2, HintRepeated: 0.1,
+}
+
+// callFault is a kind of fault with its probability for each call.
+type callFault struct {
+	kind   FaultKind
+	chance float64
+}
+
+// callFaults lists the faults of calls in a fixed order.
+func (r *Rates) callFaults() []callFault {
+	if *r == (Rates{}) {
+		return nil
+	}
+	return []callFault{
+		{CallFails, r.CallFails},
+		{CallLost, r.CallLost},
+		{CallSilent, r.CallSilent},
+		{CallSlow, r.CallSlow},
+		{SaveFull, r.SaveFull},
+		{SaveFullLeft, r.SaveFullLeft},
+		{MigrateCut, r.MigrateCut},
+		{MigrateSplit, r.MigrateSplit},
+		{CallLate, r.CallLate},
+		{BootStuck, r.BootStuck},
+	}
+}
+
+// meanInterval is the mean time between random faults of a kind; 0 is never.
+func (r *Rates) meanInterval(k FaultKind) time.Duration {
+	means := [...]time.Duration{
+		r.PowerLoss, r.Freeze, r.Partition, r.DaemonKilled, r.StoreGone, r.DiskFull,
+		r.StoreForeign, r.StoreFails, r.StoreStale, r.StoreSlow, r.JobsHidden, r.LoadRefused,
+		r.LockdKilled, r.GuestCrashed, r.GuestPanicked, r.ImageRot,
+	}
+	if int(k) >= len(means) {
+		return 0
+	}
+	return means[k]
+}
+
+// bernoulli is true with a probability. It draws no number for 0, so that disabled faults do not
+// change the random sequence.
+func (c *Cluster) bernoulli(chance float64) bool {
+	return chance > 0 && c.rng.Float64() < chance
+}
+
+// uniform draws a duration between 0 and a limit.
+func (c *Cluster) uniform(limit time.Duration) time.Duration {
+	return time.Duration(c.rng.Int64N(int64(limit)))
+}
+
+// maxStaleness bounds the age of a cached directory.
+const maxStaleness = 2 * time.Minute
+
+// lasting draws how long a random fault lasts.
+func (c *Cluster) lasting(k FaultKind, mean time.Duration) time.Duration {
+	d := c.exponential(mean) + 1
+	if k == StoreStale {
+		return min(d, maxStaleness)
+	}
+	return d
+}
+
+// exponential draws a duration with a mean.
+func (c *Cluster) exponential(mean time.Duration) time.Duration {
+	return time.Duration(c.rng.ExpFloat64() * float64(mean))
+}
+
+// planFaults schedules the first random fault of each kind.
+func (c *Cluster) planFaults() {
+	for k := range FaultKind(faultKinds) {
+		c.planFault(k)
+	}
+}
+
+func (c *Cluster) planFault(k FaultKind) {
+	if mean := c.cfg.Faults.meanInterval(k); mean > 0 && !c.healed {
+		c.schedule(c.exponential(mean), event{Kind: evFault, Fault: k})
+	}
+}
+
+// injectRandom injects a random fault of a kind and schedules the next.
+func (c *Cluster) injectRandom(k FaultKind) {
+	if c.healed {
+		return
+	}
+	c.planFault(k)
+	switch {
+	case k < lastingKinds || k == LockdKilled:
+		mean := c.cfg.Faults.Lasting
+		if mean == 0 {
+			mean = 30 * time.Second
+		}
+		n := c.sorted[c.rng.IntN(len(c.sorted))]
+		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.lasting(k, mean)})
+	case k == ImageRot:
+		if list := c.sealedImages(); len(list) > 0 {
+			c.rot(list[c.rng.IntN(len(list))])
+		}
+	default:
+		c.injectRandomGuest(k)
+	}
+}
+
+// sealedImages lists the sealed images: random bit rot affects only these.
+func (c *Cluster) sealedImages() []*image {
+	var list []*image
+	for _, i := range c.sortedImages() {
+		if i.Durable {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// injectRandomGuest kills a random guest.
+func (c *Cluster) injectRandomGuest(k FaultKind) {
+	var list []*machine
+	for _, n := range c.sorted {
+		for _, m := range n.sortedCopies() {
+			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
+				list = append(list, m)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	m := list[c.rng.IntN(len(list))]
+	// This cannot fail: the copy exists.
+	_ = c.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
+}
