@@ -69,7 +69,7 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	for i, b := range change.Budgets {
 		group, err := budget.ParseGroup(b.Group)
 		if err != nil {
-			return cluster.Within(fmt.Sprintf("budgets[%d]", i), err)
+			return cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err)
 		}
 		lines[i] = budget.Line{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
 	}

@@ -31,10 +31,10 @@ var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,63}$`)
 // projects and vjobs there are is theirs to say.
 func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = cluster.Terms{
-		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), Floor: w.Floor,
+		Queue: w.Queue, Project: w.Project, Deadline: at(w.Deadline), MinShare: w.Floor,
 		BestEffort: w.BestEffort, MinRun: time.Duration(w.MinRunSeconds) * time.Second, Reservation: at(w.Reservation),
 		NotBefore: at(w.NotBefore), NotAfter: at(w.NotAfter), Flexible: time.Duration(w.FlexibleSeconds) * time.Second,
-		AtOnce: w.AtOnce, Led: w.Led, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
+		MaxConcurrent: w.AtOnce, LeaderEnds: w.Led, Idempotent: w.Idempotent, Container: w.Container, Inner: cluster.VJobID(w.Inner),
 		Notify: w.Notify, Labels: w.Labels,
 	}
 	steps := []func() error{
@@ -48,12 +48,12 @@ func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 		},
 		func() error { return check(w.AtOnce >= 0, "at_once", w.AtOnce, "1 or more, or 0 for all") },
 		func() error { return check(w.Inner >= 0, "inner", w.Inner, "the number of a container") },
-		func() (err error) { t.Yields, err = named(w.Yields, cluster.ParseYielding); return err },
+		func() (err error) { t.Preemption, err = named(w.Yields, cluster.ParsePreemption); return err },
 		func() (err error) { t.Unmet, err = named(w.Unmet, cluster.ParseUnmet); return err },
 		func() (err error) { t.After, err = dependencies(w.After); return err },
 		func() (err error) { t.Shapes, err = shapes(w.Shapes, vms); return err },
 		func() error {
-			never := t.BestEffort && t.Yields == cluster.Never
+			never := t.BestEffort && t.Preemption == cluster.Never
 			return check(!never, "yields", w.Yields, "suspend or end: a vjob that is best-effort makes room")
 		},
 		func() error { return checkNotify(w.Notify) },
@@ -115,7 +115,7 @@ func shapes(list []wire.Shape, vms int) (shapes []cluster.Shape, err error) {
 	for i := range list {
 		shape, err := shapeOf(&list[i], vms)
 		if err != nil {
-			return nil, cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
+			return nil, cluster.WithPath(fmt.Sprintf("shapes[%d]", i), err)
 		}
 		shapes = append(shapes, shape)
 	}
@@ -182,13 +182,13 @@ func checkLabels(labels map[string]string) error {
 // wireTerms shows terms; the first shape of a moldable vjob is the vjob itself.
 func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{
-		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.Floor,
+		Queue: t.Queue, Project: t.Project, Deadline: instant(t.Deadline), Floor: t.MinShare,
 		BestEffort: t.BestEffort, MinRunSeconds: int64(t.MinRun / time.Second), Reservation: instant(t.Reservation),
 		NotBefore: instant(t.NotBefore), NotAfter: instant(t.NotAfter), FlexibleSeconds: int64(t.Flexible / time.Second),
-		AtOnce: t.AtOnce, Led: t.Led, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
+		AtOnce: t.MaxConcurrent, Led: t.LeaderEnds, Idempotent: t.Idempotent, Container: t.Container, Inner: int64(t.Inner), Notify: t.Notify, Labels: t.Labels,
 	}
-	if t.Yields != 0 {
-		w.Yields = t.Yields.String()
+	if t.Preemption != 0 {
+		w.Yields = t.Preemption.String()
 	}
 	if t.Unmet != 0 {
 		w.Unmet = t.Unmet.String()

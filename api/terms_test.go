@@ -24,7 +24,7 @@ func TestTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	switch {
-	case s.Queue != "night", !s.Deadline.Equal(when), s.Yields != cluster.ByEnd, s.Unmet != cluster.UnmetHolds, s.MinRun != time.Minute, s.Flexible != 2*time.Hour,
+	case s.Queue != "night", !s.Deadline.Equal(when), s.Preemption != cluster.ByEnd, s.Unmet != cluster.UnmetHolds, s.MinRun != time.Minute, s.Flexible != 2*time.Hour,
 		len(s.After) != 2, s.After[0] != cluster.Dependency{On: 12}, s.After[1].When != cluster.AfterNotOK:
 		t.Errorf("%+v", s.Terms)
 	case len(s.Shapes) != 2, len(s.Shapes[0].VMs) != 2, s.Shapes[0].Walltime != time.Hour, len(s.Shapes[1].VMs) != 1, s.Shapes[1].Walltime != 2*time.Hour:

@@ -286,7 +286,7 @@ func late(row *journal.Row, w *wire.VJob, now time.Time) string {
 			}
 		}
 	}
-	return row.Late(from, time.Duration(w.RanSeconds*float64(time.Second)))
+	return row.DeadlineWarning(from, time.Duration(w.RanSeconds*float64(time.Second)))
 }
 
 func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot, viewer string) wire.VJobDetail {

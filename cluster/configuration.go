@@ -39,7 +39,7 @@ func (p *placement) there() (used Resources, ok bool) {
 	case VMRunning:
 		return p.need, true
 	case VMPaused:
-		return p.need.AtRest(), true
+		return p.need.Paused(), true
 	default:
 		return Resources{}, false
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Late returns that a vjob misses its deadline if it runs from an instant on, or may miss it if
+// DeadlineWarning returns that a vjob misses its deadline if it runs from an instant on, or may miss it if
 // it uses up its walltime; "" if neither. ran is how long it has run before. A walltime is only an
 // upper bound, so that the second case is no reason to reject the vjob.
-func (j *VJob) Late(from time.Time, ran time.Duration) string {
+func (j *VJob) DeadlineWarning(from time.Time, ran time.Duration) string {
 	if j.Deadline.IsZero() || j.State.Terminal() {
 		return ""
 	}

@@ -34,11 +34,11 @@ func TestLate(t *testing.T) {
 		for _, w := range c.shapes {
 			j.Shapes = append(j.Shapes, cluster.Shape{Walltime: w})
 		}
-		if got := j.Late(nine, c.ran); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := j.DeadlineWarning(nine, c.ran); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if late := (&cluster.VJob{Walltime: time.Hour}).Late(nine, 0); late != "" {
+	if late := (&cluster.VJob{Walltime: time.Hour}).DeadlineWarning(nine, 0); late != "" {
 		t.Errorf("without a deadline: %s", late)
 	}
 }

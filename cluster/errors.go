@@ -44,8 +44,8 @@ func (e *FieldError) Error() string {
 // Is makes every FieldError an [ErrInvalid].
 func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
 
-// Within prefixes the field of a [FieldError] with a path. Other errors are returned unchanged.
-func Within(path string, err error) error {
+// WithPath prefixes the field of a [FieldError] with a path. Other errors are returned unchanged.
+func WithPath(path string, err error) error {
 	var bad *FieldError
 	if !errors.As(err, &bad) {
 		return err

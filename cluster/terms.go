@@ -13,10 +13,10 @@ type Terms struct {
 	Queue    string    `json:"queue,omitempty"`   // "" before it was routed to one
 	Project  string    `json:"project,omitempty"` // the project to which it is charged beside its owner, or ""
 	Deadline time.Time `json:"deadline,omitzero"` // when it should have ended; zero is no deadline
-	Floor    float64   `json:"floor,omitempty"`   // the least share of its CPU that it accepts, from 0 to 1; 0 is all of it
+	MinShare float64   `json:"floor,omitempty"`   // the least share of its CPU that it accepts, from 0 to 1; 0 is all of it
 
 	BestEffort bool          `json:"best_effort,omitempty"` // runs on resources that no other vjob needs, and is preempted first
-	Yields     Yielding      `json:"yields,omitempty"`      // how it is preempted
+	Preemption Preemption    `json:"yields,omitempty"`      // how it is preempted
 	MinRun     time.Duration `json:"min_run,omitempty"`     // not preempted for that long after each start and resume
 
 	// NotBefore is its earliest start. At NotAfter it fails unless it has started. Zero is no
@@ -33,12 +33,12 @@ type Terms struct {
 	After []Dependency `json:"after,omitempty"` // all must be met before it may start
 	Unmet Unmet        `json:"unmet,omitempty"` // what happens if one can never be met
 
-	// AtOnce is how many vjobs of its array may run or be suspended at once; 0 is all.
-	AtOnce int `json:"at_once,omitempty"`
+	// MaxConcurrent is how many vjobs of its array may run or be suspended at once; 0 is all.
+	MaxConcurrent int `json:"at_once,omitempty"`
 
-	// Led says that its first VM decides: when the guest of the first VM shuts itself down, the
+	// LeaderEnds says that its first VM decides: when the guest of the first VM shuts itself down, the
 	// vjob has ended and its other VMs are stopped.
-	Led bool `json:"led,omitempty"`
+	LeaderEnds bool `json:"led,omitempty"`
 
 	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
 	Container  bool   `json:"container,omitempty"`  // other vjobs may run on its resources
@@ -65,30 +65,30 @@ func (t Terms) Clone() Terms {
 	return t
 }
 
-// Yielding is how a running vjob is preempted.
-type Yielding uint8
+// Preemption is how a running vjob is preempted.
+type Preemption uint8
 
 // The ways to preempt a vjob.
 const (
-	BySuspension Yielding = iota // it is suspended and continues later
-	ByEnd                        // it is stopped and starts again later
-	Never                        // it is not preempted
+	BySuspension Preemption = iota // it is suspended and continues later
+	ByEnd                          // it is stopped and starts again later
+	Never                          // it is not preempted
 )
 
-var yieldings = names[Yielding]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
+var yieldings = names[Preemption]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
 
 // String is the lower-case name.
-func (y Yielding) String() string { return yieldings.text(y) }
+func (y Preemption) String() string { return yieldings.text(y) }
 
-// ParseYielding reads the name; the error lists the valid names.
-func ParseYielding(s string) (Yielding, error) { return yieldings.parse("yields", s) }
+// ParsePreemption reads the name; the error lists the valid names.
+func ParsePreemption(s string) (Preemption, error) { return yieldings.parse("yields", s) }
 
 // MarshalText writes the name.
-func (y Yielding) MarshalText() ([]byte, error) { return []byte(y.String()), nil }
+func (y Preemption) MarshalText() ([]byte, error) { return []byte(y.String()), nil }
 
 // UnmarshalText reads the name.
-func (y *Yielding) UnmarshalText(b []byte) (err error) {
-	*y, err = ParseYielding(string(b))
+func (y *Preemption) UnmarshalText(b []byte) (err error) {
+	*y, err = ParsePreemption(string(b))
 	return err
 }
 
@@ -159,14 +159,14 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Open      Outcome = iota // it has not ended
-	Completed                // its guests shut themselves down
-	Overdue                  // it reached its walltime
-	Deleted                  // a user deleted it
-	Broken                   // it failed
+	Open             Outcome = iota // it has not ended
+	Completed                       // its guests shut themselves down
+	WalltimeExceeded                // it reached its walltime
+	Deleted                         // a user deleted it
+	Broken                          // it failed
 )
 
-var outcomes = names[Outcome]{Open: "open", Completed: "completed", Overdue: "overdue", Deleted: "deleted", Broken: "broken"}
+var outcomes = names[Outcome]{Open: "open", Completed: "completed", WalltimeExceeded: "overdue", Deleted: "deleted", Broken: "broken"}
 
 // String is the lower-case name.
 func (o Outcome) String() string { return outcomes.text(o) }

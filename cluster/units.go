@@ -97,8 +97,8 @@ func (r Resources) Times(n int) Resources {
 	return Resources{r.CPU * MilliCPU(n), r.Memory * MiB(n)}
 }
 
-// AtRest is what a VM that needs r uses while it is paused in memory: no CPU.
-func (r Resources) AtRest() Resources { return Resources{Memory: r.Memory} }
+// Paused is what a VM that needs r uses while it is paused in memory: no CPU.
+func (r Resources) Paused() Resources { return Resources{Memory: r.Memory} }
 
 // Fits reports whether r is at most o in every dimension.
 func (r Resources) Fits(o Resources) bool {

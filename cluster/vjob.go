@@ -62,8 +62,8 @@ func Reserved(vms []VM) Resources {
 	return sum
 }
 
-// As returns the vjob in another of its shapes.
-func (j *VJob) As(shape int) *VJob {
+// WithShape returns the vjob in another of its shapes.
+func (j *VJob) WithShape(shape int) *VJob {
 	c, s := j.Clone(), j.Shapes[shape]
 	c.Shape, c.Walltime, c.Rules, c.VMs = shape, s.Walltime, s.Rules, slices.Clone(s.VMs)
 	for rank := range c.VMs {

@@ -62,7 +62,7 @@ func (c *check) stage() *stage {
 		}
 		need := c.count(vm)
 		if c.rests(vm) {
-			need = need.AtRest()
+			need = need.Paused()
 		}
 		demand := []int64{int64(need.CPU), int64(need.Memory)}
 		v := repack.VM{

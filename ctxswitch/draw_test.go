@@ -134,7 +134,7 @@ func drawVJob(t *rapid.T, p *ctxswitch.Problem, nodes []cluster.NodeID, id clust
 			}
 			p.Current.SetRunning(vm, need, node)
 		case cluster.VMPaused:
-			if tidy && !need.AtRest().Fits(p.Current.Free(node).Minus(p.Claims[node])) {
+			if tidy && !need.Paused().Fits(p.Current.Free(node).Minus(p.Claims[node])) {
 				p.Current.SetWaiting(vm, need)
 				break
 			}
@@ -183,7 +183,7 @@ func drawSlots(t *rapid.T) ctxswitch.Problem {
 			p.Live[vm] = live
 			uses := need
 			if state == cluster.VMPaused {
-				uses = need.AtRest()
+				uses = need.Paused()
 			}
 			switch fits := uses.Fits(p.Current.Free(at)); {
 			case fits && state == cluster.VMPaused:

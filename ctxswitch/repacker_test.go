@@ -123,7 +123,7 @@ func uses(p ctxswitch.Problem, a ctxswitch.Action) cluster.Resources {
 	case a.Kind == cluster.Pause:
 		return cluster.Resources{CPU: need.CPU}
 	case state == cluster.VMPaused:
-		return need.AtRest()
+		return need.Paused()
 	case state != cluster.VMRunning && a.Kind == cluster.Stop:
 		return cluster.Resources{}
 	}

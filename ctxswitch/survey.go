@@ -146,7 +146,7 @@ func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
 	switch {
 	case s.rests(vm):
-		return now.AtRest()
+		return now.Paused()
 	case !changes || !stays:
 		return now
 	case s.there(vm):

@@ -61,7 +61,7 @@ func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error)
 		return driver, err
 	}
 	if nodes, ok := d.(*simulated.Driver); ok {
-		return nodes.Button(cluster.NodeID(n.Name)), nil
+		return nodes.PowerDriver(cluster.NodeID(n.Name)), nil
 	}
 	return nil, nil //nolint:nilnil // settings are only checked, and there is nothing to check
 }

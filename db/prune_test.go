@@ -22,7 +22,7 @@ import (
 )
 
 // all is a horizon later than everything.
-var all = journal.Horizon{Events: storetest.Late, Plans: storetest.Late, VJobs: storetest.Late}
+var all = journal.Horizon{Events: storetest.EndOfTime, Plans: storetest.EndOfTime, VJobs: storetest.EndOfTime}
 
 // age fills a database with the history of n ended vjobs, one plan and two calls each, and one
 // live vjob.
@@ -112,7 +112,7 @@ func TestLogOfTheLivingIsKept(t *testing.T) {
 func TestCheckFindsLostEvents(t *testing.T) {
 	d := newDB(t)
 	age(t, d, 3, 1)
-	if _, err := prune(t.Context(), d, journal.Horizon{Events: storetest.Late}); err != nil {
+	if _, err := prune(t.Context(), d, journal.Horizon{Events: storetest.EndOfTime}); err != nil {
 		t.Fatal(err)
 	}
 	err := errors.Join(

@@ -202,7 +202,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 	for i := range list {
 		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.Clone()
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
-			list[i].VJob = list[i].As(shape)
+			list[i].VJob = list[i].WithShape(shape)
 		}
 	}
 	return list, nil

@@ -33,8 +33,8 @@ var (
 	ErrExists = errors.New("VM exists already")
 	// ErrNoSpace means that the image store is full.
 	ErrNoSpace = errors.New("no space for the image")
-	// ErrNoRoom means that the node lacks memory for the VM.
-	ErrNoRoom = errors.New("no memory for the VM")
+	// ErrNoMemory means that the node lacks memory for the VM.
+	ErrNoMemory = errors.New("no memory for the VM")
 	// ErrBadImage means that the image is incomplete or differs from what was sealed. If a
 	// hypervisor refuses to load an image, the error is [ErrRefused]: another node may load it.
 	ErrBadImage = errors.New("image unusable")
@@ -93,7 +93,7 @@ type View struct {
 	Node      cluster.NodeID
 	Copies    []Copy   // in order of VMs
 	Endings   []Ending // guests that ended by themselves, as far as the driver remembers, oldest first
-	Strangers []string // unmanaged machines, those without our mark, in order; never touched
+	Unmanaged []string // unmanaged machines, those without our mark, in order; never touched
 	Warnings  []string // for administrators, such as that VMs are not confined
 }
 
@@ -251,9 +251,9 @@ type Space struct {
 // Spaces is the free space for images where each node saves. It is nil before the first look.
 type Spaces map[cluster.NodeID]Space
 
-// Lack returns why images do not fit on the store of a node, or "" if they do. images and before
+// Shortage returns why images do not fit on the store of a node, or "" if they do. images and before
 // are the space that they, and other images before them, need in each pool.
-func (s Spaces) Lack(at cluster.NodeID, images, before map[string]cluster.MiB) string {
+func (s Spaces) Shortage(at cluster.NodeID, images, before map[string]cluster.MiB) string {
 	space, known := s[at]
 	need, free := images[space.Pool], max(0, space.Free-before[space.Pool])
 	switch {
@@ -334,14 +334,14 @@ type Call struct {
 	Checksum string         // Restore: from the receipt of Seal
 	Attempt  int            // Restore, Revoke: the number of the attempt
 	// Cap is the most CPU that a copy gets from now on, on every node: Boot, Restore, Cap. 0 is
-	// no limit; less than [LeastCap] counts as LeastCap.
+	// no limit; less than [MinCap] counts as LeastCap.
 	Cap     cluster.MilliCPU
 	Stamp   Stamp    // Boot
 	Machine *Machine // Boot
 }
 
-// LeastCap is the smallest cap that hypervisors support.
-const LeastCap = 10 * cluster.CPU / 1000
+// MinCap is the smallest cap that hypervisors support.
+const MinCap = 10 * cluster.CPU / 1000
 
 // Machine is what Boot creates.
 type Machine struct {

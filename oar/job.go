@@ -29,7 +29,7 @@ const DefaultQueue = "default"
 
 // State returns the state of the job.
 func (v *JobView) State() State {
-	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.Overdue // short vjobs may end before they are seen running
+	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.WalltimeExceeded // short vjobs may end before they are seen running
 	return StateOf(VJobState{State: v.VJob.State, Held: v.Held, Started: ran, Planned: v.Planned})
 }
 

@@ -17,7 +17,7 @@ var _ Policy = Preemptible{}
 
 // Keeps reports whether a running vjob keeps its capacity until its end.
 func (y Preemptible) Keeps(j *cluster.VJob) bool {
-	return !j.BestEffort && (j.Yields == cluster.Never || Keeps(y.Policy, j))
+	return !j.BestEffort && (j.Preemption == cluster.Never || Keeps(y.Policy, j))
 }
 
 // Select asks the policy about all vjobs that are not best-effort, with capacity that contains the
@@ -90,9 +90,9 @@ func (j *Job) keepsCapacity(p Policy, now time.Time) (v Verdict, keeps bool) {
 		v.Again, v.Reason = j.Since.Add(j.MinRun), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
 	case j.Container:
 		v.Reason = "runs: it holds its room for those inside"
-	case j.Yields == cluster.Never:
+	case j.Preemption == cluster.Never:
 		v.Reason = "runs: it never makes room"
-	case j.Yields == cluster.ByEnd && !j.BestEffort && Keeps(p, j.VJob):
+	case j.Preemption == cluster.ByEnd && !j.BestEffort && Keeps(p, j.VJob):
 		v.Reason = "runs: it would have to start anew"
 	default:
 		return v, false
@@ -172,7 +172,7 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 }
 
 // IsEnded reports whether a vjob is ended, and starts anew later, where others are suspended.
-func IsEnded(j *cluster.VJob) bool { return j.Yields == cluster.ByEnd && !j.Held }
+func IsEnded(j *cluster.VJob) bool { return j.Preemption == cluster.ByEnd && !j.Held }
 
 // describeEnds replaces "suspended" by "ended" in the reasons of vjobs that are ended.
 func describeEnds(m *Input, verdicts []Verdict) []Verdict {

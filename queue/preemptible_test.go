@@ -45,9 +45,9 @@ func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input 
 			case "best-effort":
 				j.BestEffort = true
 			case "end":
-				j.Yields = cluster.ByEnd
+				j.Preemption = cluster.ByEnd
 			case "never":
-				j.Yields = cluster.Never
+				j.Preemption = cluster.Never
 			case "held":
 				j.Held = true
 			case "min":

@@ -24,7 +24,7 @@ type Traits struct {
 // Keeps reports whether a running vjob keeps its capacity until its end, whichever others
 // come. With time slices that is a vjob which would start anew with each turn.
 func (t Traits) Keeps(j *cluster.VJob) bool {
-	return !t.Preempts || t.Turns && j.Yields != cluster.BySuspension
+	return !t.Preempts || t.Turns && j.Preemption != cluster.BySuspension
 }
 
 // For returns the policy that decides on a vjob: p itself, unless it is composed of others.

@@ -18,7 +18,7 @@ import (
 func sweep(atOnce int) journal.Loaded {
 	l := state(4, 6)
 	for i, job := range l.VJobs[1:] {
-		job.Array, job.Index, job.AtOnce = 2, i+1, atOnce
+		job.Array, job.Index, job.MaxConcurrent = 2, i+1, atOnce
 	}
 	return l
 }

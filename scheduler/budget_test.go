@@ -39,7 +39,7 @@ func state2() journal.Loaded {
 	for i, id := range []cluster.NodeID{"a", "b"} {
 		l.Nodes = append(l.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 8192}})
 		job := &cluster.VJob{ID: cluster.VJobID(i + 1), Name: string(id), Owner: "u", State: cluster.Running}
-		job.Floor = 0.5
+		job.MinShare = 0.5
 		rec := gang.Record{VJob: job.ID, Phase: gang.Active, Since: epoch, Incarnation: 1, Generation: 1}
 		for rank := range 2 {
 			job.VMs = append(job.VMs, cluster.VM{
@@ -99,7 +99,7 @@ func TestBudgetsCapThenSuspend(t *testing.T) {
 		if got := r.suspended(); len(got) != c.suspended || c.suspended == 1 && got[0] != 2 {
 			t.Errorf("%s: %v are suspended, want %d", c.more, got, c.suspended)
 		}
-		if c.suspended > 0 && r.caps()["2.1"] != hypervisor.LeastCap {
+		if c.suspended > 0 && r.caps()["2.1"] != hypervisor.MinCap {
 			t.Errorf("%s: one that has to stop is capped at %s", c.more, r.caps()["2.1"])
 		}
 	}
@@ -251,7 +251,7 @@ func TestPlansWaitForPower(t *testing.T) {
 		}
 		l.VJobs, l.Gangs = append(l.VJobs, third), append(l.Gangs, gang.Record{VJob: 3, Members: make([]gang.Member, 2)})
 		for _, job := range l.VJobs {
-			job.Floor = 1
+			job.MinShare = 1
 		}
 		l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, c.more)}}), By: "root"}
 		third.Held = true

@@ -36,7 +36,7 @@ func TestDrainDespiteRules(t *testing.T) {
 		{name: "root, by a policy that suspends no vjob", rules: "root($VMS);", policy: queue.EASY{}, after: cluster.Running, moved: true},
 		{name: "fence", rules: "fence($VMS, n1);", after: cluster.Suspended, moved: true},
 		{
-			name: "never makes room", rules: "root($VMS);", change: func(s *admission.Submission) { s.Yields = cluster.Never },
+			name: "never makes room", rules: "root($VMS);", change: func(s *admission.Submission) { s.Preemption = cluster.Never },
 			after: cluster.Running, reason: "is drained, its rules keep it there, and it never makes room",
 			problem: "not drained yet: it still has vjob 1 of u (runs: it never makes room; node NODE is drained, its rules keep it there, and it never makes room)",
 		},

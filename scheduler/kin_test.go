@@ -36,7 +36,7 @@ func TestDependencies(t *testing.T) {
 		{"to end well, and it has", cluster.Dependency{On: 9}, past(9, cluster.Completed, true), starts, ""},
 		{"to end well, and it was deleted", cluster.Dependency{On: 9}, past(9, cluster.Deleted, true), fails, "vjob 9, for which it waits to end well, was deleted"},
 		{"to end, and it failed", cluster.Dependency{On: 9, When: cluster.AfterAny}, past(9, cluster.Broken, true), starts, ""},
-		{"not to end well, and it was overdue", cluster.Dependency{On: 9, When: cluster.AfterNotOK}, past(9, cluster.Overdue, true), starts, ""},
+		{"not to end well, and it was overdue", cluster.Dependency{On: 9, When: cluster.AfterNotOK}, past(9, cluster.WalltimeExceeded, true), starts, ""},
 		{"not to end well, and it has", cluster.Dependency{On: 9, When: cluster.AfterNotOK}, past(9, cluster.Completed, true), fails, "vjob 9, for which it waits to end otherwise than well, has ended well"},
 		{"to start, and it never did", cluster.Dependency{On: 9, When: cluster.AfterStart}, past(9, cluster.Deleted, false), fails, "to start, was deleted"},
 		{"of one that is tried again", cluster.Dependency{On: 9}, []journal.Past{{ID: 9, Outcome: cluster.Broken, Again: true}}, waits, "next attempt of vjob 9"},

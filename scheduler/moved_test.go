@@ -63,7 +63,7 @@ func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 		"rooted": func(p *plant) *cluster.VJob { return p.small("root($VMS);", time.Hour) },
 		"container": func(p *plant) *cluster.VJob {
 			s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}}}}
-			s.Container, s.Yields = true, cluster.Never
+			s.Container, s.Preemption = true, cluster.Never
 			job, _, err := p.loop.Submit(p.t.Context(), s)
 			if err != nil {
 				p.t.Fatal(err)

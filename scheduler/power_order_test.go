@@ -48,10 +48,10 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 			waits(l, 0)
 		}, 2 * time.Second, 0, 0},
 		{"not from one that never does", queue.FirstFit{}, func(l *journal.Loaded) {
-			l.VJobs[1].Yields = cluster.Never
+			l.VJobs[1].Preemption = cluster.Never
 			waits(l, 0)
 		}, later, 0, 0},
-		{"one that never makes room stops last", queue.EASY{}, func(l *journal.Loaded) { l.VJobs[1].Yields = cluster.Never }, 2 * time.Second, 1, 0},
+		{"one that never makes room stops last", queue.EASY{}, func(l *journal.Loaded) { l.VJobs[1].Preemption = cluster.Never }, 2 * time.Second, 1, 0},
 		{"the one with the first turn goes on", queue.TimeSlices{Quantum: 5 * time.Minute}, func(l *journal.Loaded) { waits(l, 1) }, 2 * time.Second, 0, 0},
 		{"until the next one has it", queue.TimeSlices{Quantum: 5 * time.Minute}, func(l *journal.Loaded) { waits(l, 1) }, later, 1, 2},
 	} {
@@ -101,7 +101,7 @@ func TestPowerThatIsMissingAtAPlaceIsGivenToOthers(t *testing.T) {
 		set := lit(&l)
 		set.Energy.Power["b"] = energy.Power{Idle: 100, Full: 900}
 		for i, job := range l.VJobs {
-			job.Floor, job.VMs = 1, job.VMs[:1]
+			job.MinShare, job.VMs = 1, job.VMs[:1]
 			l.Gangs[i].Members = l.Gangs[i].Members[:1]
 		}
 		if l.VJobs[1].State == cluster.Running {
@@ -134,7 +134,7 @@ func TestOneThatCannotBeSavedGetsNextToNoPower(t *testing.T) {
 		r.at(time.Duration(at+1) * time.Second)
 	}
 	caps, reason := r.caps(), r.core.Snapshot().VJobs[2].Reason
-	if len(r.plans) > 0 || caps["2.0"] != hypervisor.LeastCap || caps["1.0"] < 500 || !strings.Contains(reason, "it gets next to no CPU until it can") {
+	if len(r.plans) > 0 || caps["2.0"] != hypervisor.MinCap || caps["1.0"] < 500 || !strings.Contains(reason, "it gets next to no CPU until it can") {
 		t.Errorf("%d plans, caps %v; %q", len(r.plans), caps, reason)
 	}
 	r.store = full

@@ -43,7 +43,7 @@ func readPrices(text string) (*price.Series, error) {
 	}
 	series, err := price.Parse(text)
 	if err != nil {
-		return nil, cluster.Within("csv", err)
+		return nil, cluster.WithPath("csv", err)
 	}
 	return series, nil
 }

@@ -30,7 +30,7 @@ func dimmed(t *testing.T, evening string) *rig {
 
 func reserving(in, walltime time.Duration, cpus int, floor float64) *admission.Submission {
 	s := &admission.Submission{Owner: "u", Walltime: walltime}
-	s.Floor = floor
+	s.MinShare = floor
 	s.Reservation = epoch.Add(in)
 	for range cpus {
 		s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: 1000, Memory: 512}})

@@ -33,7 +33,7 @@ for instance after nodes were added to the settings.`,
 			table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 			_, err = fmt.Fprintln(table, "NODE\tFOLDER\tIMAGES\tMARKER")
 			for _, f := range folders {
-				_, failed := fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", f.Node, f.Path, f.Images, f.Did)
+				_, failed := fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", f.Node, f.Path, f.Images, f.Result)
 				err = errors.Join(err, failed)
 			}
 			return errors.Join(err, table.Flush())

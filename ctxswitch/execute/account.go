@@ -76,7 +76,7 @@ func (e *Executor) meter(p *pursuit, rank int, need cluster.MilliCPU, used time.
 	p.used.CPU += used - m.used
 	m.wants = need
 	if e.Expect {
-		m.past.See(e.now, need)
+		m.past.Add(e.now, need)
 		need, _ = m.past.Expected()
 		need = min(need, p.job.VMs[rank].Reserved.CPU)
 	}

@@ -192,7 +192,7 @@ func (e *Executor) show(p *pursuit) {
 	case cluster.Open:
 	case cluster.Broken:
 		next = cluster.Failed
-	case cluster.Completed, cluster.Overdue, cluster.Deleted:
+	case cluster.Completed, cluster.WalltimeExceeded, cluster.Deleted:
 		next = cluster.Terminated
 	}
 	if next == p.job.State {

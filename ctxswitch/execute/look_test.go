@@ -123,7 +123,7 @@ func (w *twins) reply() {
 	r := execute.Reply{Op: call.Op, Began: w.now, Ended: w.now}
 	switch {
 	case w.rng.IntN(5) == 0:
-		r.Err = hypervisor.ErrNoRoom
+		r.Err = hypervisor.ErrNoMemory
 	case call.Verb == hypervisor.Boot:
 		w.put(call.Node, hypervisor.Copy{VM: call.VM, Stamp: call.Stamp, State: hypervisor.CopyRunning, CPU: 1000, Lock: true})
 	case call.Verb == hypervisor.Migrate:

@@ -154,7 +154,7 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 // there and those that were denied something: what all nodes draw may be less now.
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
-	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Strangers
+	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Unmanaged
 	maps.DeleteFunc(n.unseen, func(_ cluster.VMID, ended uint64) bool { return ended < n.began })
 	e.warn(n, view.Warnings)
 	if news {

@@ -27,7 +27,7 @@ func TestOutcomes(t *testing.T) {
 		how   cluster.Outcome
 	}{
 		{gang.ThenComplete, cluster.Terminated, cluster.Completed},
-		{gang.ThenExpire, cluster.Terminated, cluster.Overdue},
+		{gang.ThenExpire, cluster.Terminated, cluster.WalltimeExceeded},
 		{gang.ThenTerminate, cluster.Terminated, cluster.Deleted},
 		{gang.ThenFail, cluster.Failed, cluster.Broken},
 	}
@@ -52,7 +52,7 @@ func TestOutcomes(t *testing.T) {
 // that failed, or waits again, may still be deleted.
 func TestOutcomeStands(t *testing.T) {
 	for then, want := range map[gang.Then]cluster.Outcome{
-		gang.ThenComplete: cluster.Completed, gang.ThenExpire: cluster.Overdue,
+		gang.ThenComplete: cluster.Completed, gang.ThenExpire: cluster.WalltimeExceeded,
 		gang.ThenFail: cluster.Deleted, gang.ThenWait: cluster.Deleted,
 	} {
 		t.Run(then.String(), func(t *testing.T) {

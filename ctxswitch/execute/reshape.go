@@ -24,7 +24,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	case shape == p.job.Shape:
 		return nil
 	}
-	job, rec := p.job.As(shape), *p.rec.Clone()
+	job, rec := p.job.WithShape(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
 	next := newPursuit(job, rec, now)
 	e.gangs[id], e.restless[id], e.dirty[id] = next, next, true

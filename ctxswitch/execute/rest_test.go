@@ -128,7 +128,7 @@ func TestWhatTiesANode(t *testing.T) {
 		},
 		{
 			"machines that are not of vjob", func(d *desk) {
-				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Strangers: []string{"mail"}}, nil)
+				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Unmanaged: []string{"mail"}}, nil)
 			}, "it holds 1 machines that vjob does not manage, mail among them",
 		},
 	} {

@@ -56,7 +56,7 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 		pools[spaces[name].Pool] += mib
 	}
 	for _, name := range slices.Sorted(maps.Keys(need)) {
-		if lack := spaces.Lack(name, pools, nil); lack != "" {
+		if lack := spaces.Shortage(name, pools, nil); lack != "" {
 			return lack
 		}
 	}

@@ -93,7 +93,7 @@ func (e *Executor) foreign(n *node) (sum cluster.Resources) {
 		}
 		size := c.Size
 		if c.State != hypervisor.CopyRunning {
-			size = size.AtRest()
+			size = size.Paused()
 		}
 		sum = sum.Plus(size)
 	}

@@ -173,7 +173,7 @@ func TestForeignRoom(t *testing.T) {
 	}
 	d.settle()
 	n, _ := d.exec.Node("a")
-	foreign := size.Plus(size.AtRest())
+	foreign := size.Plus(size.Paused())
 	if want := foreign.Plus(cluster.Resources{CPU: 1000, Memory: 1024}); n.Foreign != foreign || n.Used != want {
 		t.Errorf("%s is used, %s by copies of no live vjob; want %s and %s", n.Used, n.Foreign, want, foreign)
 	}
@@ -189,8 +189,8 @@ func TestUnknownCopiesTakeRoom(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "a"))
 	d.wants("1 boot 1.0@a")
 	n, _ := d.exec.Node("a")
-	if n.Foreign != size.AtRest() {
-		t.Errorf("they take %s, want %s", n.Foreign, size.AtRest())
+	if n.Foreign != size.Paused() {
+		t.Errorf("they take %s, want %s", n.Foreign, size.Paused())
 	}
 	d.gone(8, 0, "a")
 	d.pass(10 * time.Second)

@@ -98,7 +98,7 @@ const (
 var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand", "verify"}
 
 var outcomes = map[Then]cluster.Outcome{
-	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.Overdue,
+	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.WalltimeExceeded,
 }
 
 // Outcome is how a vjob has ended that is cleared so; Open if it lives on.

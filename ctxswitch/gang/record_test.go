@@ -83,7 +83,7 @@ func TestContinuations(t *testing.T) {
 		{gang.ThenFail, "fail", cluster.Broken, false},
 		{gang.ThenBack, "back", cluster.Open, false},
 		{gang.ThenComplete, "complete", cluster.Completed, true},
-		{gang.ThenExpire, "expire", cluster.Overdue, true},
+		{gang.ThenExpire, "expire", cluster.WalltimeExceeded, true},
 		{gang.ThenStand, "stand", cluster.Open, false},
 	} {
 		text, err := c.then.MarshalText()

@@ -131,7 +131,7 @@ func (t *turn) noteEndings() bool {
 	switch {
 	case t.moved && t.allEnded():
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "all its VMs have shut themselves down"})
-	case t.moved && t.VJob.Led && t.rec.Members[0].Ended:
+	case t.moved && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "its first VM has shut itself down"})
 	}
 	return t.moved || unclear

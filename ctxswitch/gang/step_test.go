@@ -178,7 +178,7 @@ func TestStep(t *testing.T) {
 	revoked := func(rank, attempt int) func(*stage) {
 		return func(s *stage) { s.scene.Sights[rank].Revoked = attempt }
 	}
-	led := func(s *stage) { s.scene.VJob.Led = true }
+	led := func(s *stage) { s.scene.VJob.LeaderEnds = true }
 	full := func(s *stage) { s.full = true }
 	noSpace := func(s *stage) {
 		s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }

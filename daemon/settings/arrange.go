@@ -25,14 +25,14 @@ func (s *Settings) Arrange() (a ordering.Rules, err error) {
 		return a, err
 	}
 	if a.Rank, err = o.Priority.rules(); err != nil {
-		return a, cluster.Within("priority", err)
+		return a, cluster.WithPath("priority", err)
 	}
 	if a.Leap = o.FairShare.Leap; !(a.Leap >= 0 && a.Leap <= 1) {
 		return a, cluster.BadField("fair_share.leap", a.Leap, "from 0 to 1")
 	}
 	a.Shares = o.FairShare.rules()
 	if err := a.Shares.Check(); err != nil {
-		return a, cluster.Within("fair_share", err)
+		return a, cluster.WithPath("fair_share", err)
 	}
 	for _, p := range o.Projects {
 		a.Projects = append(a.Projects, ordering.Project(p))
@@ -58,7 +58,7 @@ func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*orderin
 	for i, q := range o.Queues {
 		p, err := policy(q.Policy)
 		if err != nil {
-			return nil, cluster.Within(indexed("queues", i), err)
+			return nil, cluster.WithPath(indexed("queues", i), err)
 		}
 		l := q.Limits
 		list[i] = ordering.Queue{
@@ -98,7 +98,7 @@ func (o *Order) quotas(zone *time.Location, names []string) (*quota.Book, error)
 		}
 		var err error
 		if list[i].Limits, err = calendar.New(zone, q.Limits.limits(), entries...); err != nil {
-			return nil, cluster.Within(indexed("quotas", i), err)
+			return nil, cluster.WithPath(indexed("quotas", i), err)
 		}
 	}
 	return quota.New(list, names)

@@ -53,7 +53,7 @@ func (e *Energy) Book(zone *time.Location) (*budget.Book, error) {
 	}
 	book, err := budget.New(zone, lines)
 	if err != nil {
-		return nil, cluster.Within("energy", err)
+		return nil, cluster.WithPath("energy", err)
 	}
 	return book, nil
 }

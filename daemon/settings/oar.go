@@ -37,7 +37,7 @@ func (s *Settings) OARSite() (site admission.Site, err error) {
 		rules = admission.ForVMs()
 	}
 	if site.Policy, err = admission.Compile(rules); err != nil {
-		return site, cluster.Within("oar", err)
+		return site, cluster.WithPath("oar", err)
 	}
 	site.Mails = s.Notify.Mail.Server != ""
 	for _, q := range s.Queues {

@@ -111,7 +111,7 @@ func (s *Settings) validatePolicy() error {
 			err = s.checkUse(&p, value)
 		}
 		if err != nil {
-			return cluster.Within("policy", err)
+			return cluster.WithPath("policy", err)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func (s *Store) reshape(r *journal.Reshape, u *undo) error {
 	}
 	keep(u, row)
 	keep(u, &s.gangs[at])
-	row.VJob = row.As(r.Shape)
+	row.VJob = row.WithShape(r.Shape)
 	row.Size, row.Reserved = len(row.VMs), row.VJob.Reserved()
 	s.gangs[at].Members = make([]gang.Member, len(row.VMs))
 	return nil

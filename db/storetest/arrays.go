@@ -24,7 +24,7 @@ func array(n, vms int) admission.Submission {
 func testArray(t *testing.T, w *World) {
 	w.submit(t, Submission("before", 1))
 	s := array(7, 2)
-	s.Key, s.Terms = "k", cluster.Terms{Queue: "night", Project: "physics", AtOnce: 3}
+	s.Key, s.Terms = "k", cluster.Terms{Queue: "night", Project: "physics", MaxConcurrent: 3}
 	first := w.submit(t, s)
 	same(t, "first", first, s.VJobs(2)[0])
 	after := w.submit(t, Submission("after", 1))

@@ -71,11 +71,11 @@ func testPast(t *testing.T, w *World) {
 	}
 	w.submit(t, array(3, 1)) // 5, 6 and 7
 	w.submit(t, after("waits", cluster.Dependency{On: 1}, cluster.Dependency{On: 2}, cluster.Dependency{On: 5, Array: true}))
-	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{ID: 1, State: cluster.Terminated, Outcome: cluster.Overdue, Version: 9, Started: Start, Ended: Start}}})
+	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{ID: 1, State: cluster.Terminated, Outcome: cluster.WalltimeExceeded, Version: 9, Started: Start, Ended: Start}}})
 	w.ends(t, 3, cluster.Deleted)
 	w.ends(t, 6, cluster.Broken)
 	want := []journal.Past{
-		{ID: 1, Outcome: cluster.Overdue, Started: true},
+		{ID: 1, Outcome: cluster.WalltimeExceeded, Started: true},
 		{ID: 6, Array: 5, Outcome: cluster.Broken},
 	}
 	same(t, "of all", w.load(t).Past, want)

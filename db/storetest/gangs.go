@@ -37,12 +37,12 @@ func testLeft(t *testing.T, w *World) {
 	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
 	w.reopen()
 	same(t, "left", w.load(t).Left, []gang.Record{g})
-	sum, _ := w.prune(t, everything(Late))
+	sum, _ := w.prune(t, everything(EndOfTime))
 	same(t, "pruned", sum.VJobs, 0)
 	g.Kept = nil
 	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
 	same(t, "nothing left", len(w.load(t).Left), 0)
-	sum, _ = w.prune(t, everything(Late))
+	sum, _ = w.prune(t, everything(EndOfTime))
 	same(t, "pruned then", sum.VJobs, 1)
 }
 

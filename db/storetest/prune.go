@@ -11,8 +11,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// Late is long after the start: everything before it is old.
-var Late = Start.Add(1000 * time.Hour)
+// EndOfTime is long after the start: everything before it is old.
+var EndOfTime = Start.Add(1000 * time.Hour)
 
 // everything is a horizon at one instant for all kinds of history.
 func everything(before time.Time) journal.Horizon {
@@ -129,7 +129,7 @@ func testPrune(t *testing.T, w *World) {
 		Gangs:   []gang.Record{emptyGang(imaged.ID, 2), emptyGang(clearing.ID, 2)},
 	})
 	w.end(t, live, hour(9))
-	w.prune(t, everything(Late))
+	w.prune(t, everything(EndOfTime))
 	same(t, "left at last", w.Counts(), journal.Pruned{})
 	same(t, "totals at last", w.Totals(), totals)
 }
@@ -147,11 +147,11 @@ func testPruneBatches(t *testing.T, w *World) {
 		step.Results = append(step.Results, journal.Result{Op: op + 1})
 	}
 	w.commit(t, step)
-	sum, batches := w.prune(t, journal.Horizon{Events: Late})
+	sum, batches := w.prune(t, journal.Horizon{Events: EndOfTime})
 	same(t, "events", sum, journal.Pruned{Events: n})
 	same(t, "batches of events", batches, 3)
 	var list []journal.Pruned
-	for done, err := range w.Prune(t.Context(), everything(Late)) {
+	for done, err := range w.Prune(t.Context(), everything(EndOfTime)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func testPruneLarge(t *testing.T, w *World) {
 	}
 	left := 5
 	for _, want := range []int{1, 1, 2, 1, 0} { // 200, 700, 200 and 250, 300
-		same(t, "vjobs of a batch", w.batch(t, journal.Horizon{VJobs: Late}), journal.Pruned{VJobs: want})
+		same(t, "vjobs of a batch", w.batch(t, journal.Horizon{VJobs: EndOfTime}), journal.Pruned{VJobs: want})
 		left -= want
 		w.reopen()
 		same(t, "left", w.Counts().VJobs, left)
@@ -188,11 +188,11 @@ func testPruneKeys(t *testing.T, w *World) {
 		}
 		_, _, err = w.Submit(t.Context(), Submission("keyed", 1))
 		isError(t, "the name of a live vjob", err, cluster.ErrConflict)
-		sum, _ := w.prune(t, everything(Late))
+		sum, _ := w.prune(t, everything(EndOfTime))
 		same(t, "pruned", sum, journal.Pruned{})
 	}
 	w.end(t, job, Start)
-	w.prune(t, everything(Late))
+	w.prune(t, everything(EndOfTime))
 	if next := w.submit(t, s); next.ID == job.ID { // the key is forgotten with its vjob
 		t.Errorf("number %s was given again", job.ID)
 	}
@@ -209,7 +209,7 @@ func testPruneNumbers(t *testing.T, w *World) {
 		Intents: []journal.Intent{intent(8, 4, 1)}, Results: []journal.Result{{Op: 8}},
 	})
 	seq := w.Events(0)[1].Seq
-	w.prune(t, everything(Late))
+	w.prune(t, everything(EndOfTime))
 	same(t, "left", w.Counts(), journal.Pruned{})
 	l := w.load(t)
 	same(t, "next op", l.NextOp, hypervisor.OpID(9))

@@ -19,7 +19,7 @@ func testShapes(t *testing.T, w *World) {
 	}
 	job := w.submit(t, s)
 	for _, shape := range []int{1, 2, 0, 2} {
-		want := job.As(shape)
+		want := job.WithShape(shape)
 		r := journal.Reshape{VJob: job.ID, Shape: shape, Walltime: want.Walltime}
 		for _, vm := range want.VMs {
 			r.Reserved = append(r.Reserved, vm.Reserved)

@@ -65,7 +65,7 @@ func (s *Series) header(number int, first, second string) (err error) {
 		return cluster.BadField(fmt.Sprintf("line %d, first column", number), first, `the header: "time,EUR/MWh"`)
 	}
 	if s.unit, err = parseUnit(second); err != nil {
-		return cluster.Within(fmt.Sprintf("line %d", number), err)
+		return cluster.WithPath(fmt.Sprintf("line %d", number), err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ var attachCases = []caseOf{
 
 func attached(h *Harness) bool {
 	_, ok := h.Driver.(hypervisor.Attacher)
-	return ok && h.Line != nil
+	return ok && h.Converse != nil
 }
 
 // attach opens the console of rank 0 on the first node.
@@ -44,7 +44,7 @@ func attachEcho(b *bench) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	line := b.mustAttach()
-	if err := b.h.Line(line); err != nil {
+	if err := b.h.Converse(line); err != nil {
 		b.Error(err)
 	}
 	if err := line.Close(); err != nil {
@@ -57,7 +57,7 @@ func attachTwice(b *bench) {
 	b.boot(0, 0)
 	first := b.mustAttach()
 	second := b.mustAttach()
-	if err := b.h.Line(second); err != nil {
+	if err := b.h.Converse(second); err != nil {
 		b.Error(err)
 	}
 	b.readToEnd(first)

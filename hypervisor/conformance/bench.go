@@ -56,8 +56,8 @@ func (b *bench) do(c hypervisor.Call) (hypervisor.Receipt, error) {
 func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
 	b.Helper()
 	r, err := b.do(c)
-	if errors.Is(err, hypervisor.ErrRefused) && b.h.Whims > 0 {
-		b.h.Whims--
+	if errors.Is(err, hypervisor.ErrRefused) && b.h.SpuriousRefusals > 0 {
+		b.h.SpuriousRefusals--
 		b.Logf("REPEATED: %s %s on %s: %v", c.Verb, c.VM, c.Node, err)
 		c.Op = hypervisor.OpID(ops.Add(1))
 		r, err = b.do(c)

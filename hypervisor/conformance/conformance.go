@@ -44,15 +44,15 @@ type Harness struct {
 	Locks bool
 	// Caps says that nodes can limit the CPU of a guest.
 	Caps bool
-	// Line types on the interactive console of a guest and checks the answer; nil if the guests
+	// Converse types on the interactive console of a guest and checks the answer; nil if the guests
 	// of the harness do not answer there.
-	Line func(line io.ReadWriter) error
-	// Strangers are the unmanaged machines on Nodes, or nil.
-	Strangers map[cluster.NodeID][]string
+	Converse func(line io.ReadWriter) error
+	// Unmanaged are the unmanaged machines on Nodes, or nil.
+	Unmanaged map[cluster.NodeID][]string
 
-	// Whims is how many calls of the whole suite may be refused once without a cause: a real
+	// SpuriousRefusals is how many calls of the whole suite may be refused once without a cause: a real
 	// hypervisor refuses one call in some thousands, and schedulers retry it.
-	Whims int
+	SpuriousRefusals int
 
 	// CallTimeout is the deadline of each call.
 	CallTimeout time.Duration
@@ -90,10 +90,10 @@ type Hooks struct {
 	// that for later restores.
 	SlowStore, FastStore func(cluster.NodeID) error
 	// FailStore makes calls that use a node's image store fail; MendStore ends that.
-	FailStore, MendStore func(cluster.NodeID) error
+	FailStore, RepairStore func(cluster.NodeID) error
 	// LoseStore mounts another file system, or none, in place of a node's image store; FindStore
 	// mounts the store again.
-	LoseStore, FindStore func(cluster.NodeID) error
+	LoseStore, RestoreStore func(cluster.NodeID) error
 	// RefuseLoads makes the hypervisor of a node refuse to load images; AcceptLoads ends that.
 	RefuseLoads, AcceptLoads func(cluster.NodeID) error
 	// HideJobs makes a node answer looks without the jobs of its copies; ShowJobs ends that.

@@ -13,11 +13,11 @@ var imageCases = []caseOf{
 	{name: "sizes of copies and times of images", row: "looks", run: sizes},
 	{
 		name: "sealed, revoked and deleted on a store that fails", row: "lab: EIO, ESTALE, no inodes", run: storeFails,
-		needs: func(h *Harness) bool { return h.Hooks.FailStore != nil && h.Hooks.MendStore != nil },
+		needs: func(h *Harness) bool { return h.Hooks.FailStore != nil && h.Hooks.RepairStore != nil },
 	},
 	{
 		name: "store not mounted", row: "lab: empty mount point", run: storeLost,
-		needs: func(h *Harness) bool { return h.Hooks.LoseStore != nil && h.Hooks.FindStore != nil },
+		needs: func(h *Harness) bool { return h.Hooks.LoseStore != nil && h.Hooks.RestoreStore != nil },
 	},
 }
 
@@ -86,7 +86,7 @@ func failing(b *bench, c hypervisor.Call) {
 		}
 		_, err = b.do(c)
 	}
-	b.hook("repair the store", b.h.Hooks.MendStore(c.Node))
+	b.hook("repair the store", b.h.Hooks.RepairStore(c.Node))
 	b.failed(c, err, hypervisor.ErrNoImage, hypervisor.ErrNoSpace)
 }
 
@@ -105,7 +105,7 @@ func storeLost(b *bench) {
 		}
 	}
 	b.fails(b.restoring(0, 0, sum, 1), hypervisor.ErrNoImage)
-	b.hook("find the store", b.h.Hooks.FindStore(b.node(0)))
+	b.hook("find the store", b.h.Hooks.RestoreStore(b.node(0)))
 	if i, ok := stored(b); !ok || !i.Complete {
 		b.Fatalf("image %+v, there: %t", i, ok)
 	}

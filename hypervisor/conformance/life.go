@@ -27,7 +27,7 @@ var lifeCases = []caseOf{
 	},
 	{
 		name: "unmanaged machines are listed and left alone", row: "I15",
-		needs: func(h *Harness) bool { return len(h.Strangers) > 0 }, run: unmanaged,
+		needs: func(h *Harness) bool { return len(h.Unmanaged) > 0 }, run: unmanaged,
 	},
 	{name: "hints arrive", row: "lab §6: events", run: hints},
 	{name: "deadline", row: "E: 6e, the call goes on", run: deadline},
@@ -150,7 +150,7 @@ func missingVM(b *bench) {
 func tooLarge(b *bench) {
 	c := b.booting(0, 0, 0)
 	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Huge})
-	b.fails(c, hypervisor.ErrNoRoom)
+	b.fails(c, hypervisor.ErrNoMemory)
 	b.becomes(0, "")
 }
 
@@ -204,9 +204,9 @@ func secondBootLocked(b *bench) {
 }
 
 func unmanaged(b *bench) {
-	for node, want := range b.h.Strangers {
+	for node, want := range b.h.Unmanaged {
 		want = slices.Sorted(slices.Values(want))
-		if got := b.look(node).Strangers; !slices.Equal(got, want) {
+		if got := b.look(node).Unmanaged; !slices.Equal(got, want) {
 			b.Errorf("unmanaged machines on %s: %v, want %v", node, got, want)
 		}
 	}

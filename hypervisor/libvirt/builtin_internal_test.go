@@ -204,7 +204,7 @@ func TestUnmanagedMachinesAreLeftAlone(t *testing.T) {
 	}
 	b.create(cluster.VMID{VJob: 7}, nil)
 	view := b.look()
-	if got, want := strings.Join(view.Strangers, " "), "test vjob-8-0 vjob-9-0"; got != want {
+	if got, want := strings.Join(view.Unmanaged, " "), "test vjob-8-0 vjob-9-0"; got != want {
 		t.Errorf("unmanaged machines %q, want %q", got, want)
 	}
 	if len(view.Copies) != 1 || view.Copies[0].VM.VJob != 7 {

@@ -23,8 +23,8 @@ var sentinels = []struct {
 }{
 	{text: "No space left on device", is: hypervisor.ErrNoSpace},
 	{text: "Disk quota exceeded", is: hypervisor.ErrNoSpace},
-	{text: "Cannot allocate memory", is: hypervisor.ErrNoRoom},
-	{text: "cannot set up guest memory", is: hypervisor.ErrNoRoom},
+	{text: "Cannot allocate memory", is: hypervisor.ErrNoMemory},
+	{text: "cannot set up guest memory", is: hypervisor.ErrNoMemory},
 	{code: libvirt.ERR_RESOURCE_BUSY, is: hypervisor.ErrLocked},
 	{text: "is locked", is: hypervisor.ErrLocked},
 	{text: `"write" lock`, is: hypervisor.ErrLocked},

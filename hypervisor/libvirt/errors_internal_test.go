@@ -49,7 +49,7 @@ func TestTranslate(t *testing.T) {
 		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "Failed to open file '/images/h1/1.0.g1.a1.r1': Permission denied", hypervisor.ErrNoImage},
 
 		{libvirt.ERR_OPERATION_FAILED, libvirt.FROM_QEMU, "operation failed: /usr/lib/libvirt/libvirt_iohelper: Unable to write /i: No space left on device", hypervisor.ErrNoSpace},
-		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + "cannot set up guest memory 'pc.ram': Cannot allocate memory", hypervisor.ErrNoRoom},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + "cannot set up guest memory 'pc.ram': Cannot allocate memory", hypervisor.ErrNoMemory},
 		{libvirt.ERR_RESOURCE_BUSY, libvirt.FROM_LOCKING, "resource busy: Lockspace resource 'vjob-1-0' is locked", hypervisor.ErrLocked},
 		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + `Failed to get "write" lock`, hypervisor.ErrLocked},
 		{libvirt.ERR_NO_DOMAIN, libvirt.FROM_QEMU, "Domain not found: no domain with matching name 'vjob-1-0'", hypervisor.ErrNoSuchVM},
@@ -62,8 +62,8 @@ func TestTranslate(t *testing.T) {
 
 		// A row counts by its text or its code alone.
 		{libvirt.ERR_OPERATION_FAILED, libvirt.FROM_QEMU, "operation failed: Unable to write /i: Disk quota exceeded", hypervisor.ErrNoSpace},
-		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + "cannot set up guest memory 'pc.ram': Resource unavailable", hypervisor.ErrNoRoom},
-		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "cannot fork child process: Cannot allocate memory", hypervisor.ErrNoRoom},
+		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_QEMU, monitor + "cannot set up guest memory 'pc.ram': Resource unavailable", hypervisor.ErrNoMemory},
+		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "cannot fork child process: Cannot allocate memory", hypervisor.ErrNoMemory},
 		{libvirt.ERR_RESOURCE_BUSY, libvirt.FROM_LOCKING, "resource busy: the lockspace is in use", hypervisor.ErrLocked},
 		{libvirt.ERR_INTERNAL_ERROR, libvirt.FROM_LOCKING, "the resource is locked by another owner", hypervisor.ErrLocked},
 		{libvirt.ERR_OPERATION_INVALID, libvirt.FROM_QEMU, "Requested operation is not valid: domain is not running", hypervisor.ErrNoSuchVM},
@@ -76,7 +76,7 @@ func TestTranslate(t *testing.T) {
 		{libvirt.ERR_SYSTEM_ERROR, libvirt.FROM_QEMU, "unable to connect to server at 'h2:16514': Connection timed out", hypervisor.ErrUnreachable},
 	}
 	all := []error{
-		hypervisor.ErrBadImage, hypervisor.ErrNoImage, hypervisor.ErrRefused, hypervisor.ErrNoSpace, hypervisor.ErrNoRoom,
+		hypervisor.ErrBadImage, hypervisor.ErrNoImage, hypervisor.ErrRefused, hypervisor.ErrNoSpace, hypervisor.ErrNoMemory,
 		hypervisor.ErrLocked, hypervisor.ErrNoSuchVM, hypervisor.ErrExists, hypervisor.ErrUnreachable,
 	}
 	for _, tt := range tests {

@@ -94,7 +94,7 @@ func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQue
 		case hasCode(err, libvirt.ERR_NO_DOMAIN): // it ended during the look
 		case errors.Is(err, errUnmanaged):
 			name, _ := s.Domain.GetName() // no call: the listing has the name
-			view.Strangers = append(view.Strangers, name)
+			view.Unmanaged = append(view.Unmanaged, name)
 		case err != nil:
 			return hypervisor.View{}, err
 		default:
@@ -114,7 +114,7 @@ func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQue
 	n.cache.expire(now)
 	view.Endings = n.cache.recentEndings(now)
 	slices.SortFunc(view.Copies, func(a, b hypervisor.Copy) int { return a.VM.Compare(b.VM) })
-	slices.Sort(view.Strangers)
+	slices.Sort(view.Unmanaged)
 	return view, nil
 }
 

@@ -278,7 +278,7 @@ func TestMachinesThatEndDuringALook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(view.Strangers, " "); got != "test" {
+		if got := strings.Join(view.Unmanaged, " "); got != "test" {
 			t.Errorf("unmanaged machines %q, want that of the host", got)
 		}
 		return view

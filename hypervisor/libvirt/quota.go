@@ -21,7 +21,7 @@ func quota(limit cluster.MilliCPU) int64 {
 	if limit <= 0 {
 		return unlimited
 	}
-	return max(int64(max(limit, hypervisor.LeastCap))*capPeriod/int64(cluster.CPU), minQuota)
+	return max(int64(max(limit, hypervisor.MinCap))*capPeriod/int64(cluster.CPU), minQuota)
 }
 
 // capFromQuota is the cap that corresponds to a quota and a period.

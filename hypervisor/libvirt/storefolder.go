@@ -110,7 +110,7 @@ type StoreFolder struct {
 	Node   cluster.NodeID
 	Path   string
 	Images int
-	Did    string // "made", "marked", "adopted", or "was marked"
+	Result string // "made", "marked", "adopted", or "was marked"
 }
 
 // InitStore creates the folders of the nodes in the image store and marks them as the
@@ -132,7 +132,7 @@ func InitStore(ctx context.Context, c Config, adopt bool) ([]StoreFolder, error)
 		}
 	}
 	for _, f := range folders {
-		if f.Did == "was marked" {
+		if f.Result == "was marked" {
 			continue
 		}
 		if err := s.writeMarker(ctx, f); err != nil {
@@ -144,7 +144,7 @@ func InitStore(ctx context.Context, c Config, adopt bool) ([]StoreFolder, error)
 
 // inspectFolder returns what InitStore has to do with the folder of a node.
 func (s *imageStore) inspectFolder(node cluster.NodeID, adopt bool) (StoreFolder, error) {
-	f := StoreFolder{Node: node, Path: s.nodeDir(node), Did: "made"}
+	f := StoreFolder{Node: node, Path: s.nodeDir(node), Result: "made"}
 	root, err := os.OpenRoot(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -158,16 +158,16 @@ func (s *imageStore) inspectFolder(node cluster.NodeID, adopt bool) (StoreFolder
 	}
 	switch id, err := readMarker(root); {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Did = "marked"
+		f.Result = "marked"
 	case err != nil:
 		return f, fmt.Errorf("image folder: %w", err)
 	case id == s.installation:
-		f.Did = "was marked"
+		f.Result = "was marked"
 	case !adopt:
 		return f, fmt.Errorf("image folder %s belongs to installation %q and holds %d images: choose another image_dir, or take it over with --adopt: %w",
 			f.Path, id, f.Images, cluster.ErrConflict)
 	default:
-		f.Did = "adopted"
+		f.Result = "adopted"
 	}
 	return f, nil
 }

@@ -115,7 +115,7 @@ func TestInitStore(t *testing.T) {
 		}
 		var list []string
 		for _, f := range folders {
-			list = append(list, string(f.Node)+" "+f.Did)
+			list = append(list, string(f.Node)+" "+f.Result)
 		}
 		return strings.Join(list, ", ")
 	}

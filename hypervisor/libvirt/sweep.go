@@ -56,7 +56,7 @@ func listHeld(ctx context.Context, nodes []cluster.NodeID, look lookFunc) (map[c
 			for _, c := range view.Copies {
 				seen[c.VM] = true
 			}
-			for _, name := range view.Strangers {
+			for _, name := range view.Unmanaged {
 				if vm, ok := machineOwner(name); ok {
 					seen[vm] = true
 				}

@@ -21,7 +21,7 @@ func TestHeld(t *testing.T) {
 	vm := func(job cluster.VJobID) cluster.VMID { return cluster.VMID{VJob: job} }
 	views := map[cluster.NodeID]hypervisor.View{
 		"h1": {Copies: []hypervisor.Copy{{VM: vm(1)}, {VM: vm(2)}}},
-		"h2": {Copies: []hypervisor.Copy{{VM: vm(3)}}, Strangers: []string{"mail", "vjob-4-0", "vjob-05-0", "vjob-6-0"}},
+		"h2": {Copies: []hypervisor.Copy{{VM: vm(3)}}, Unmanaged: []string{"mail", "vjob-4-0", "vjob-05-0", "vjob-6-0"}},
 	}
 	look := func(_ context.Context, node cluster.NodeID) (hypervisor.View, error) {
 		view, answers := views[node]

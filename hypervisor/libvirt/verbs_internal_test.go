@@ -126,7 +126,7 @@ func TestLoad(t *testing.T) {
 			}
 		}}
 		err := s.load(t.Context(), host, path, 2)
-		if (fails == nil) != (err == nil) || fails != nil && !errors.Is(err, hypervisor.ErrNoRoom) {
+		if (fails == nil) != (err == nil) || fails != nil && !errors.Is(err, hypervisor.ErrNoMemory) {
 			t.Errorf("%v, want %v", err, fails)
 		}
 		if got, want := strings.Join(host.did, ", "), "restore "+link+" 4"; got != want {

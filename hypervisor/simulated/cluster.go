@@ -39,7 +39,7 @@ type Cluster struct {
 	armed    []Fault // faults that wait for a call that they match
 	healed   bool    // no more random faults
 
-	notices []Happening
+	notices []Notice
 	dirty   struct { // what must be recomputed before time advances
 		guests []*machine
 		nodes  []*node
@@ -48,9 +48,9 @@ type Cluster struct {
 	}
 }
 
-// Happening is what the cluster reports at an instant: the end of a call, or a hint that
+// Notice is what the cluster reports at an instant: the end of a call, or a hint that
 // something changed on a node.
-type Happening struct {
+type Notice struct {
 	At    time.Time
 	Reply *Reply         // nil when it is a hint
 	Hint  cluster.NodeID // "" when it is a reply
@@ -132,7 +132,7 @@ func (c *Cluster) Next() (when time.Time, ok bool) {
 
 // Advance advances time and returns, in order, what happened since the last Advance, up to and
 // including that time.
-func (c *Cluster) Advance(to time.Time) []Happening {
+func (c *Cluster) Advance(to time.Time) []Notice {
 	c.advance(to)
 	out := c.notices
 	c.notices = nil

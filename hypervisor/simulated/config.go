@@ -42,17 +42,17 @@ type Node struct {
 	// Pool is the file system to which the node saves; "" is [SharedPool]. Images in a pool can
 	// be read from every node while one of its nodes answers.
 	Pool string
-	// Strangers are the names of unmanaged machines.
-	Strangers []string
-	// Left are copies with our mark that exist at the start and belong to no vjob.
-	Left []Left
+	// Unmanaged are the names of unmanaged machines.
+	Unmanaged []string
+	// Leftovers are copies with our mark that exist at the start and belong to no vjob.
+	Leftovers []Leftover
 }
 
-// Left is a running copy that an older installation left on a node.
-type Left struct {
-	VM       cluster.VMID
-	Size     cluster.Resources
-	Stubborn bool // it cannot be paused
+// Leftover is a running copy that an older installation left on a node.
+type Leftover struct {
+	VM         cluster.VMID
+	Size       cluster.Resources
+	Unpausable bool // it cannot be paused
 }
 
 // Validate checks that there are nodes with distinct names, CPU and memory.

@@ -23,13 +23,13 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	for _, id := range []cluster.NodeID{"n1", "n2", "n3"} {
 		s.Nodes = append(s.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
 	}
-	s.Nodes[1].Strangers = []string{"zoe", "adam"}
+	s.Nodes[1].Unmanaged = []string{"zoe", "adam"}
 	d := open(t, s)
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
-		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Line: echoes,
-		Strangers:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
+		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Converse: echoes,
+		Unmanaged:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
 		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
 		Hooks: hooks(d),
 	}
@@ -80,7 +80,7 @@ func hooks(d *simulated.Driver) conformance.Hooks {
 		return func(n cluster.NodeID) error { return d.Inject(simulated.Fault{Kind: k, Node: n, For: lasts}) }
 	}
 	end := func(k simulated.FaultKind) func(cluster.NodeID) error {
-		return func(n cluster.NodeID) error { d.Mend(n, k); return nil }
+		return func(n cluster.NodeID) error { d.EndFault(n, k); return nil }
 	}
 	rot := func(id hypervisor.ImageID) error {
 		return d.Inject(simulated.Fault{Kind: simulated.ImageRot, Image: id})
@@ -105,8 +105,8 @@ func hooks(d *simulated.Driver) conformance.Hooks {
 		},
 		FillDisk: begin(simulated.DiskFull, 0), EmptyDisk: end(simulated.DiskFull),
 		SlowStore: begin(simulated.StoreSlow, 0), FastStore: end(simulated.StoreSlow),
-		FailStore: begin(simulated.StoreFails, 0), MendStore: end(simulated.StoreFails),
-		LoseStore: begin(simulated.StoreForeign, 0), FindStore: end(simulated.StoreForeign),
+		FailStore: begin(simulated.StoreFails, 0), RepairStore: end(simulated.StoreFails),
+		LoseStore: begin(simulated.StoreForeign, 0), RestoreStore: end(simulated.StoreForeign),
 		RefuseLoads: begin(simulated.LoadRefused, 0), AcceptLoads: end(simulated.LoadRefused),
 		HideJobs: begin(simulated.JobsHidden, 0), ShowJobs: end(simulated.JobsHidden),
 		FlipImage: rot, TruncateImage: rot,

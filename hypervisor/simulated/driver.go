@@ -112,8 +112,8 @@ func (d *Driver) virtual() time.Time {
 	return d.origin.Add(time.Duration(float64(time.Since(d.real)) * d.speed))
 }
 
-// Actual converts a duration of virtual time to real time.
-func (d *Driver) Actual(virtual time.Duration) time.Duration {
+// RealDuration converts a duration of virtual time to real time.
+func (d *Driver) RealDuration(virtual time.Duration) time.Duration {
 	return time.Duration(float64(virtual) / d.speed)
 }
 
@@ -173,7 +173,7 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 	if !errors.Is(err, hypervisor.ErrTimeout) {
 		return v, err
 	}
-	timer := time.NewTimer(d.Actual(keepalive))
+	timer := time.NewTimer(d.RealDuration(keepalive))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -221,12 +221,12 @@ func (d *Driver) Inject(f Fault) error {
 	return d.cluster.Inject(d.virtual(), f)
 }
 
-// Mend ends a lasting fault of a node now.
-func (d *Driver) Mend(node cluster.NodeID, k FaultKind) {
+// EndFault ends a lasting fault of a node now.
+func (d *Driver) EndFault(node cluster.NodeID, k FaultKind) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	d.cluster.Mend(d.virtual(), node, k)
+	d.cluster.EndFault(d.virtual(), node, k)
 }
 
 // Truth returns the ground truth, also of nodes that do not answer.
@@ -285,7 +285,7 @@ func (d *Driver) step() time.Duration {
 	wait := d.rehearse()
 	notices := d.cluster.Advance(d.virtual())
 	if next, ok := d.cluster.Next(); ok {
-		wait = min(wait, max(0, d.Actual(next.Sub(d.virtual()))+1))
+		wait = min(wait, max(0, d.RealDuration(next.Sub(d.virtual()))+1))
 	}
 	d.mu.Unlock()
 	wait = min(wait, d.saveIfNeeded(notices))
@@ -298,7 +298,7 @@ func (d *Driver) step() time.Duration {
 }
 
 // deliver passes a hint or a reply to its receiver.
-func (d *Driver) deliver(notice Happening) {
+func (d *Driver) deliver(notice Notice) {
 	if notice.Reply == nil {
 		select {
 		case d.hints <- notice.Hint:

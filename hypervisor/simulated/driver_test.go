@@ -124,7 +124,7 @@ func TestDriverLooksAtAFrozenNodeForAsLongAsAConnectionLasts(t *testing.T) {
 		if took := time.Since(from); took < 60*time.Millisecond {
 			t.Errorf("gave up after %s", took)
 		}
-		d.Mend("n1", simulated.Freeze)
+		d.EndFault("n1", simulated.Freeze)
 		if _, err := d.Look(t.Context(), "n1"); err != nil {
 			t.Fatal(err)
 		}

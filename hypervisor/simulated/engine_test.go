@@ -86,7 +86,7 @@ func TestCallsForWhatIsNotThere(t *testing.T) {
 	b.do(call(hypervisor.Boot, id, "n1"), hypervisor.ErrRefused) // no machine
 	big := call(hypervisor.Boot, id, "n1")
 	big.Machine = machine(4*cluster.GiB+1, 1)
-	b.do(big, hypervisor.ErrNoRoom)
+	b.do(big, hypervisor.ErrNoMemory)
 	b.boot(id, "n1", machine(512, 1))
 	b.do(migration(id, "n1"), hypervisor.ErrRefused)
 	b.do(migration(id, "n9"), hypervisor.ErrRefused)
@@ -111,9 +111,9 @@ func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
 	op := b.start(migration(vm(1, 0), "n2"))
 	full := call(hypervisor.Boot, vm(2, 0), "n2")
 	full.Machine = machine(2*cluster.GiB, 1)
-	b.do(full, hypervisor.ErrNoRoom)
+	b.do(full, hypervisor.ErrNoMemory)
 	full.Node = "n1"
-	b.do(full, hypervisor.ErrNoRoom)
+	b.do(full, hypervisor.ErrNoMemory)
 	if r := b.reply(op, time.Minute); r == nil || r.Err != nil {
 		t.Fatalf("answer %+v", r)
 	}

@@ -12,7 +12,7 @@ import (
 // sentinels are the errors that an answer can wrap; snapshots refer to them by index.
 var sentinels = []error{
 	hypervisor.ErrUnreachable, hypervisor.ErrTimeout, hypervisor.ErrNoSuchVM, hypervisor.ErrExists,
-	hypervisor.ErrNoSpace, hypervisor.ErrNoRoom, hypervisor.ErrBadImage, hypervisor.ErrLocked,
+	hypervisor.ErrNoSpace, hypervisor.ErrNoMemory, hypervisor.ErrBadImage, hypervisor.ErrLocked,
 	hypervisor.ErrRefused, cluster.ErrNotFound, hypervisor.ErrNoImage,
 }
 

@@ -128,7 +128,7 @@ type Fault struct {
 	Verb *hypervisor.Verb `json:"verb,omitempty"`
 	// Image is what ImageRot damages.
 	Image hypervisor.ImageID `json:"image"`
-	// For is how long a lasting fault lasts; 0 is until [Cluster.Mend].
+	// For is how long a lasting fault lasts; 0 is until [Cluster.EndFault].
 	For time.Duration `json:"for_ns,omitempty"`
 }
 
@@ -158,8 +158,8 @@ func (c *Cluster) Inject(now time.Time, f Fault) error {
 	return nil
 }
 
-// Mend ends a lasting fault of a node.
-func (c *Cluster) Mend(now time.Time, node cluster.NodeID, k FaultKind) {
+// EndFault ends a lasting fault of a node.
+func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 	c.advance(now)
 	if n, ok := c.nodes[node]; ok && k < lastingKinds {
 		c.endFault(n, k)
@@ -311,5 +311,5 @@ func (c *Cluster) panicGuest(m *machine) {
 // rot damages an image.
 func (c *Cluster) rot(i *image) {
 	i.Rot++
-	c.report(Change{Kind: Spoiled, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 }

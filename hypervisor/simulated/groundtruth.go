@@ -30,9 +30,9 @@ const (
 	Destroyed                      // a copy was removed
 	Ended                          // a guest ended: Cause says how
 	Lost                           // a copy vanished with its node's power
-	Spoiled                        // an image was damaged
-	Troubled                       // a lasting fault began on Node
-	Mended                         // a lasting fault ended on Node
+	ImageDamaged                   // an image was damaged
+	FaultBegan                     // a lasting fault began on Node
+	FaultEnded                     // a lasting fault ended on Node
 )
 
 var changeNames = [...]string{
@@ -59,7 +59,7 @@ type Change struct {
 	MemoryEpoch int
 	DiskEpoch   int
 	Corrupt     bool // the memory concerned is damaged
-	Half        bool // Unpaused: the copy was incomplete
+	Incomplete  bool // Unpaused: the copy was incomplete
 	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
 	Fault       FaultKind // Troubled, Mended
@@ -97,7 +97,7 @@ type TrueCopy struct {
 	Stamp       hypervisor.Stamp
 	State       hypervisor.CopyState
 	Job         hypervisor.Job
-	Half        bool // its memory is incomplete
+	Incomplete  bool // its memory is incomplete
 	MemoryEpoch int  // stale unless it equals the epoch of its disk
 	Corrupt     bool
 	Reserved    cluster.Resources
@@ -136,7 +136,7 @@ func (c *Cluster) Truth() Truth {
 		for _, n := range c.sorted {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
-					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Half: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
+					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
 					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: c.ran(m),
 				})
 			}

@@ -138,14 +138,14 @@ func (c *Cluster) finishHungBoot(m *machine, op *operation) *failure {
 	return nil
 }
 
-// Left lists the copies that were on a node before the start.
-func (c *Cluster) Left(node cluster.NodeID) []Left { return c.nodes[node].Left }
+// Leftovers lists the copies that were on a node before the start.
+func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes[node].Leftovers }
 
 // addLeftovers creates the copies that were on the nodes before the start.
 func (c *Cluster) addLeftovers() {
 	for _, n := range c.sorted {
-		for _, l := range n.Left {
-			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Stubborn, Memory: memory{
+		for _, l := range n.Leftovers {
+			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
 				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
 			}}
 			c.addCopy(m)

@@ -42,7 +42,7 @@ func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		b := newBench(t, nil)
 		var half bool
-		b.OnChange = func(ch simulated.Change) { half = half || ch.Kind == simulated.Unpaused && ch.Half && ch.Corrupt }
+		b.OnChange = func(ch simulated.Change) { half = half || ch.Kind == simulated.Unpaused && ch.Incomplete && ch.Corrupt }
 		id := vm(1, 0)
 		op := b.start(restore(id, "n2", b.saved(id), 1)) // 135 s
 		b.wait(time.Second)
@@ -183,10 +183,10 @@ func TestRestoreThatWakesAfterMinutes(t *testing.T) {
 // continues from a snapshot.
 func TestCopiesOfUnknownOwners(t *testing.T) {
 	id := vm(9000, 0)
-	left := simulated.Left{VM: id, Size: cluster.Resources{Memory: 3 * cluster.GiB}, Stubborn: true}
+	left := simulated.Leftover{VM: id, Size: cluster.Resources{Memory: 3 * cluster.GiB}, Unpausable: true}
 	var cfg simulated.Config
 	b := newBench(t, func(c *simulated.Config) {
-		c.Nodes[0].Left = []simulated.Left{left}
+		c.Nodes[0].Leftovers = []simulated.Leftover{left}
 		cfg = *c
 	})
 	b.want(id, on("n1", "running"))
@@ -197,7 +197,7 @@ func TestCopiesOfUnknownOwners(t *testing.T) {
 	}
 	big := call(hypervisor.Boot, vm(1, 0), "n1")
 	big.Machine = machine(2*cluster.GiB, 1)
-	b.do(big, hypervisor.ErrNoRoom)
+	b.do(big, hypervisor.ErrNoMemory)
 	b.do(call(hypervisor.Destroy, id, "n1"), nil)
 	data, err := b.Snapshot()
 	if err != nil {
@@ -213,5 +213,5 @@ func TestCopiesOfUnknownOwners(t *testing.T) {
 	}
 	big.Machine = machine(5*cluster.GiB, 1)
 	big.VM = vm(2, 0)
-	b.do(big, hypervisor.ErrNoRoom)
+	b.do(big, hypervisor.ErrNoMemory)
 }

@@ -150,7 +150,7 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 func (c *Cluster) unpause(m *machine) {
 	change := Change{
 		Kind: Unpaused, VM: m.VM, Node: m.Node,
-		MemoryEpoch: m.Memory.Epoch, DiskEpoch: c.epochs[m.disk()], Half: m.Incomplete,
+		MemoryEpoch: m.Memory.Epoch, DiskEpoch: c.epochs[m.disk()], Incomplete: m.Incomplete,
 	}
 	if m.Incomplete { // the hypervisor does not notice
 		c.complete(m)
@@ -159,7 +159,7 @@ func (c *Cluster) unpause(m *machine) {
 	m.Unlocked = false
 	c.runGuest(m)
 	c.report(change, &m.Memory)
-	if change.Half {
+	if change.Incomplete {
 		c.panicGuest(m) // the missing part of its memory is garbage
 	}
 }

@@ -33,7 +33,7 @@ func newNode(n Node) *node {
 	if n.Pool == "" {
 		n.Pool = SharedPool
 	}
-	n.Strangers = slices.Sorted(slices.Values(n.Strangers))
+	n.Unmanaged = slices.Sorted(slices.Values(n.Unmanaged))
 	return &node{Node: n, copies: map[cluster.VMID]*machine{}}
 }
 
@@ -89,7 +89,7 @@ func (n *node) memoryFailure(need cluster.MiB) *failure {
 		free -= n.memoryUsed()
 	}
 	if need > free {
-		return newFailure(hypervisor.ErrNoRoom, "node %s: cannot allocate %s, %s are free", n.ID, need, free)
+		return newFailure(hypervisor.ErrNoMemory, "node %s: cannot allocate %s, %s are free", n.ID, need, free)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		Node:      node,
 		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
 		Endings:   slices.Clip(n.endings), // what is in it never changes
-		Strangers: slices.Clone(n.Strangers),
+		Unmanaged: slices.Clone(n.Unmanaged),
 	}
 	for _, m := range n.sortedCopies() {
 		c.accrue(m)
@@ -155,7 +155,7 @@ func (c *Cluster) flushHints() {
 		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.cfg.Faults.HintLost) {
 			continue
 		}
-		c.notices = append(c.notices, Happening{At: c.Now(), Hint: n.ID})
+		c.notices = append(c.notices, Notice{At: c.Now(), Hint: n.ID})
 		if c.bernoulli(c.cfg.Faults.HintRepeated) {
 			c.schedule(c.uniform(hintRepeatedWithin), event{Kind: evHint, Node: n.ID})
 		}

@@ -26,7 +26,7 @@ func (c *Cluster) beginFault(n *node, f Fault) {
 		c.flushHints()
 	}
 	t.On = true
-	c.report(Change{Kind: Troubled, Node: n.ID, Fault: f.Kind}, nil)
+	c.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
 	switch f.Kind {
 	case PowerLoss:
 		c.powerOff(n)
@@ -50,7 +50,7 @@ func (c *Cluster) endFault(n *node, k FaultKind) {
 	}
 	t.On = false
 	t.Version++
-	c.report(Change{Kind: Mended, Node: n.ID, Fault: k}, nil)
+	c.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
 	switch k {
 	case Freeze:
 		c.thaw(n)
@@ -109,7 +109,7 @@ func (c *Cluster) powerOff(n *node) {
 			// Its data was synced before the header marked it complete: a power loss can only
 			// lose the header.
 			i.Complete = false
-			c.report(Change{Kind: Spoiled, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+			c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if f != nil {
 		r = hypervisor.Receipt{}
 	}
-	c.notices = append(c.notices, Happening{At: c.Now(), Reply: &Reply{
+	c.notices = append(c.notices, Notice{At: c.Now(), Reply: &Reply{
 		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.at(op.Began), Ended: c.Now(),
 	}})
 }

@@ -9,10 +9,10 @@ import (
 	"vjob/energy/power"
 )
 
-// Press carries out a verb on the power of a node. A node that is switched on answers after its
+// SwitchPower carries out a verb on the power of a node. A node that is switched on answers after its
 // boot time; one that is switched off loses its copies. The state is known only for
 // [power.Look].
-func (c *Cluster) Press(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
+func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
 	c.advance(now)
 	defer c.propagate()
 	n, ok := c.nodes[node]
@@ -59,8 +59,8 @@ func (c *Cluster) takeBootFault(n *node) bool {
 	return true
 }
 
-// Button is the power driver of one node.
-func (d *Driver) Button(node cluster.NodeID) power.Driver { return powerDriver{d, node} }
+// PowerDriver is the power driver of one node.
+func (d *Driver) PowerDriver(node cluster.NodeID) power.Driver { return powerDriver{d, node} }
 
 type powerDriver struct {
 	driver *Driver
@@ -83,7 +83,7 @@ func (b powerDriver) press(ctx context.Context, v power.Verb, state *power.State
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	s, err := d.cluster.Press(d.virtual(), b.node, v)
+	s, err := d.cluster.SwitchPower(d.virtual(), b.node, v)
 	if state != nil {
 		*state = s
 	}

@@ -15,7 +15,7 @@ type Rehearsal struct {
 	Node  cluster.NodeID
 	Kind  FaultKind     // a lasting one
 	After time.Duration // since the driver was opened, of real time
-	Lasts time.Duration // of real time; 0 is until [Driver.Mend]
+	Lasts time.Duration // of real time; 0 is until [Driver.EndFault]
 }
 
 // sortRehearsals validates the rehearsals and sorts them by time.

@@ -96,7 +96,7 @@ func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
 	}
 	b.wait(time.Minute)
 	b.want(id, on())
-	b.Mend(b.now, "n1", simulated.Partition)
+	b.EndFault(b.now, "n1", simulated.Partition)
 	store, err := b.LookStore(b.now)
 	if i, ok := store.Find(second.Image); err != nil || !ok || !i.Complete {
 		t.Fatalf("store %+v, error %v", store, err)
@@ -159,7 +159,7 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	b.do(revoke, nil)
 	b.do(revoke, nil)
 	b.want(id, on("n2", "paused/restoring"))
-	b.Mend(b.now, "n3", simulated.Freeze)
+	b.EndFault(b.now, "n3", simulated.Freeze)
 	if r := b.reply(queued, time.Minute); r == nil || !errors.Is(r.Err, hypervisor.ErrRefused) {
 		t.Fatalf("answer %+v", r)
 	}
@@ -189,7 +189,7 @@ func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
 		t.Fatalf("store %+v, error %v", store, err)
 	}
 	b.do(restore(vm(1, 0), "n2", sum, 1), hypervisor.ErrNoImage)
-	b.Mend(b.now, "n1", simulated.PowerLoss)
+	b.EndFault(b.now, "n1", simulated.PowerLoss)
 	b.do(restore(vm(1, 0), "n2", sum, 2), nil)
 	b.inject(simulated.Fault{Kind: simulated.StoreGone, Node: "n1"})
 	if store, _ = b.LookStore(b.now); len(store.Images) != 0 {

@@ -45,12 +45,12 @@ const saveEvery = time.Second
 
 // saveIfNeeded writes the state file if a call is about to be answered or the file is old. It
 // returns the time until it should be called again.
-func (d *Driver) saveIfNeeded(notices []Happening) time.Duration {
+func (d *Driver) saveIfNeeded(notices []Notice) time.Duration {
 	if d.file == "" {
 		return maxSleep
 	}
 	d.stale = d.stale || len(notices) > 0
-	answers := slices.ContainsFunc(notices, func(n Happening) bool { return n.Reply != nil })
+	answers := slices.ContainsFunc(notices, func(n Notice) bool { return n.Reply != nil })
 	switch age := time.Since(d.saved); {
 	case !d.stale:
 		return maxSleep

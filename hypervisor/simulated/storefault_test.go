@@ -25,7 +25,7 @@ func TestStoreThatIsAnotherOne(t *testing.T) {
 	} {
 		b.do(c, hypervisor.ErrNoImage)
 	}
-	b.Mend(b.now, "n2", simulated.StoreForeign)
+	b.EndFault(b.now, "n2", simulated.StoreForeign)
 	if got := b.do(call(hypervisor.Seal, id, "n1"), nil).Receipt; got.Checksum != sum || got.Incarnation != 1 {
 		t.Errorf("receipt %+v, want checksum %s", got, sum)
 	}

@@ -157,7 +157,7 @@ func (s *storm) run(steps int) string {
 		s.fail("%d of %d calls were never answered", silent, steps)
 	}
 	for _, c := range s.c.Truth().Copies {
-		left := c.Job == hypervisor.JobIncoming && c.Half // by a daemon that died
+		left := c.Job == hypervisor.JobIncoming && c.Incomplete // by a daemon that died
 		if c.Job != hypervisor.JobNone && !left {
 			s.fail("a job of %s on %s never ended: %s", c.VM, c.Node, c.Job)
 		}

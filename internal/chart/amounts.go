@@ -15,10 +15,10 @@ type Amounts struct {
 
 // Amount is one bar; its value is not negative.
 type Amount struct {
-	Name  string
-	Value float64
-	Text  string // at its end
-	Aside bool   // of another kind than the others
+	Name      string
+	Value     float64
+	Text      string // at its end
+	Secondary bool   // of another kind than the others
 }
 
 const (
@@ -43,7 +43,7 @@ func WriteAmounts(w io.Writer, b *Amounts) error {
 	c.across(&x, left, top, bottom, b.Unit)
 	for i, bar := range b.Amounts {
 		y, colour := top+barsStep*float64(i)+(barsStep-barHeight)/2, spectrum[0]
-		if bar.Aside {
+		if bar.Secondary {
 			colour = spectrum[len(spectrum)-1]
 		}
 		long := bar.Value * x.perUnit

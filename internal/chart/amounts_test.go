@@ -15,7 +15,7 @@ func TestAmounts(t *testing.T) {
 		Amounts: []chart.Amount{
 			{Name: "ann", Value: 12.5, Text: "12.5 kWh"},
 			{Name: `<script>alert("bob")</script> and a name that is long`, Value: 3, Text: "3 kWh"},
-			{Name: "(no vjob)", Value: 20, Text: "20 kWh", Aside: true},
+			{Name: "(no vjob)", Value: 20, Text: "20 kWh", Secondary: true},
 			{Name: "nothing"},
 		},
 	})

@@ -4,7 +4,7 @@ import "slices"
 
 // Distribution summarizes the values of a figure. A percentile is the value at that share
 // of the sorted list, at a whole index rounded down (Feitelson's convention).
-type Distribution struct{ Mean, Median, P95, Most float64 }
+type Distribution struct{ Mean, Median, P95, Max float64 }
 
 // Distribute sorts the values and summarizes them. Without values all fields are 0.
 func Distribute(values []float64) Distribution {
@@ -17,7 +17,7 @@ func Distribute(values []float64) Distribution {
 	for _, v := range values {
 		sum += v
 	}
-	return Distribution{Mean: sum / float64(n), Median: values[n/2], P95: values[int(0.95*float64(n))], Most: values[n-1]}
+	return Distribution{Mean: sum / float64(n), Median: values[n/2], P95: values[int(0.95*float64(n))], Max: values[n-1]}
 }
 
 // minRuntime is the run time, in seconds, below which a slowdown counts no further.

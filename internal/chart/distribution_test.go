@@ -12,9 +12,9 @@ func TestDistribute(t *testing.T) {
 		want   chart.Distribution
 	}{
 		{nil, chart.Distribution{}},
-		{[]float64{7}, chart.Distribution{Mean: 7, Median: 7, P95: 7, Most: 7}},
-		{[]float64{4, 1, 2, 5}, chart.Distribution{Mean: 3, Median: 4, P95: 5, Most: 5}},
-		{[]float64{20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, chart.Distribution{Mean: 10.5, Median: 11, P95: 20, Most: 20}},
+		{[]float64{7}, chart.Distribution{Mean: 7, Median: 7, P95: 7, Max: 7}},
+		{[]float64{4, 1, 2, 5}, chart.Distribution{Mean: 3, Median: 4, P95: 5, Max: 5}},
+		{[]float64{20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, chart.Distribution{Mean: 10.5, Median: 11, P95: 20, Max: 20}},
 	} {
 		if got := chart.Distribute(c.values); got != c.want {
 			t.Errorf("%v: %+v", c.values, got)

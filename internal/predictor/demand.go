@@ -32,9 +32,9 @@ type Predictor struct {
 	expected       cluster.MilliCPU
 }
 
-// See adds a sample: the current demand of the VM. Times must not go back. It reports whether the
+// Add adds a sample: the current demand of the VM. Times must not go back. It reports whether the
 // prediction has changed.
-func (d *Predictor) See(at time.Time, cpu cluster.MilliCPU) (changed bool) {
+func (d *Predictor) Add(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 	if d.at.IsZero() {
 		*d = Predictor{at: at, now: float64(cpu), mean: float64(cpu), expected: ceil(float64(cpu))}
 		return true

@@ -17,7 +17,7 @@ var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func watch(d *predictor.Predictor, from time.Time, every time.Duration, needs ...cluster.MilliCPU) (end time.Time, changes int) {
 	for i, cpu := range needs {
 		end = from.Add(time.Duration(i) * every)
-		if d.See(end, cpu) {
+		if d.Add(end, cpu) {
 			changes++
 		}
 	}
@@ -59,12 +59,12 @@ func TestBurstsKeepTheirRoom(t *testing.T) {
 func TestGoesUpAtOnceAndComesDownSlowly(t *testing.T) {
 	var d predictor.Predictor
 	end, _ := watch(&d, start, 5*time.Second, repeat(100, 100)...)
-	d.See(end.Add(5*time.Second), 2000)
+	d.Add(end.Add(5*time.Second), 2000)
 	if got, _ := d.Expected(); got != 2000 {
 		t.Errorf("expected %d at once, want 2000", got)
 	}
 	end, _ = watch(&d, end.Add(10*time.Second), 5*time.Second, repeat(120, 2000)...) // ten minutes
-	d.See(end.Add(5*time.Second), 0)
+	d.Add(end.Add(5*time.Second), 0)
 	if got, _ := d.Expected(); got < 2000 {
 		t.Errorf("expected %d right after it came to rest, want 2000", got)
 	}
@@ -91,7 +91,7 @@ func TestBounds(t *testing.T) {
 			cpu := cluster.MilliCPU(rng.IntN(8000))
 			low, high = min(low, cpu), max(high, cpu)
 			at = at.Add(time.Duration(rng.IntN(100_000)) * time.Millisecond)
-			d.See(at, cpu)
+			d.Add(at, cpu)
 			got, _ := d.Expected()
 			if got < cpu || got > high+(high-low)+2*predictor.Step || got%predictor.Step != 0 {
 				t.Fatalf("expected %d, seen %d to %d, now %d", got, low, high, cpu)
@@ -109,9 +109,9 @@ func TestLooksDoNotMatter(t *testing.T) {
 			cpu = 2000
 		}
 		at := start.Add(time.Duration(s) * time.Second)
-		often.See(at, cpu)
+		often.Add(at, cpu)
 		if s%30 == 0 {
-			seldom.See(at, cpu)
+			seldom.Add(at, cpu)
 		}
 	}
 	a, _ := often.Expected()
@@ -124,9 +124,9 @@ func TestLooksDoNotMatter(t *testing.T) {
 func ExamplePredictor() {
 	var d predictor.Predictor
 	for minute := range 20 {
-		d.See(start.Add(time.Duration(minute)*time.Minute), cluster.MilliCPU(1000*(minute%2)))
+		d.Add(start.Add(time.Duration(minute)*time.Minute), cluster.MilliCPU(1000*(minute%2)))
 	}
-	d.See(start.Add(20*time.Minute), 0)
+	d.Add(start.Add(20*time.Minute), 0)
 	cpu, _ := d.Expected()
 	fmt.Printf("it needs nothing now, and is expected to need %s CPU\n", cpu)
 	// Output: it needs nothing now, and is expected to need 1.6 CPU

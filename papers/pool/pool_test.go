@@ -79,8 +79,8 @@ func TestSummary(t *testing.T) {
 	r := replay(t, log(2, [4]int64{0, 100, 100, 2}, [4]int64{10, 5, 60, 1}, [4]int64{40, 20, 60, 1}), "fcfs")
 	want := pool.Summary{
 		Jobs: 3, AtOnce: 1, Makespan: 120, Used: float64(200+5+20) / 240,
-		Wait:     chart.Distribution{Mean: 50, Median: 60, P95: 90, Most: 90},
-		Slowdown: chart.Distribution{Mean: (1 + 9.5 + 4) / 3, Median: 4, P95: 9.5, Most: 9.5},
+		Wait:     chart.Distribution{Mean: 50, Median: 60, P95: 90, Max: 90},
+		Slowdown: chart.Distribution{Mean: (1 + 9.5 + 4) / 3, Median: 4, P95: 9.5, Max: 9.5},
 	}
 	if got := r.Summary(); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)

@@ -8,8 +8,8 @@ type Summary struct {
 	AtOnce   int // started when they were submitted
 	Wait     chart.Distribution
 	Slowdown chart.Distribution // bounded: short jobs count as if they ran for 10 seconds
-	Makespan Time          // from the first submission to the last end
-	Used     float64       // share of the processors in this time, 0..1
+	Makespan Time               // from the first submission to the last end
+	Used     float64            // share of the processors in this time, 0..1
 }
 
 // Summary computes the figures.

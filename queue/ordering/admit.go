@@ -25,7 +25,7 @@ func (r *Rules) Admit(j *cluster.VJob) error {
 		shape := *j
 		shape.VMs, shape.Walltime = s.VMs, s.Walltime
 		if err := r.admit(&shape); err != nil {
-			return cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
+			return cluster.WithPath(fmt.Sprintf("shapes[%d]", i), err)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func (w *world) request() {
 			r.Others = append(r.Others, queue.Booking{VJob: o.ID, From: w.now, Length: left, Need: o.Need})
 		case !o.Reservation.IsZero():
 			r.Others = append(r.Others, queue.Booking{VJob: o.ID, From: o.Reservation, Length: left, Need: o.Need})
-		case o.State == cluster.Running && (o.Yields == cluster.Never || queue.Keeps(w.policy, o.VJob)):
+		case o.State == cluster.Running && (o.Preemption == cluster.Never || queue.Keeps(w.policy, o.VJob)):
 			r.NonPreemptible = append(r.NonPreemptible, o)
 		}
 	}
@@ -103,7 +103,7 @@ func (w *world) draw() queue.Job {
 		j.Walltime = time.Duration(1+w.rng.IntN(60)) * time.Second
 	}
 	if w.rng.IntN(3) == 0 {
-		j.Yields = cluster.Never
+		j.Preemption = cluster.Never
 	}
 	return j
 }
@@ -147,7 +147,7 @@ func (w *world) follow(j *queue.Job, v queue.Verdict) {
 	switch {
 	case j.Busy:
 	case v.Target == queue.Suspend && j.State == cluster.Running:
-		if !j.Reservation.IsZero() || j.Yields == cluster.Never && queue.Keeps(w.policy, j.VJob) {
+		if !j.Reservation.IsZero() || j.Preemption == cluster.Never && queue.Keeps(w.policy, j.VJob) {
 			w.t.Fatalf("%s: vjob %s is parked: %s", w.name, j.ID, v.Reason)
 		}
 		j.Busy, j.Bound = true, queue.Suspend

@@ -22,7 +22,7 @@ func (s *Submission) validateContainer() error {
 		{s.Container && len(s.Array) > 0, "array", len(s.Array), "no array beside container: one vjob is a container"},
 		{s.Container && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside container"},
 		{s.Container && s.BestEffort, "best_effort", true, "false beside container: it keeps its room until it ends"},
-		{s.Container && s.Yields == cluster.ByEnd, "yields", s.Yields, "never, or nothing, beside container: it keeps its room until it ends"},
+		{s.Container && s.Preemption == cluster.ByEnd, "yields", s.Preemption, "never, or nothing, beside container: it keeps its room until it ends"},
 		{s.Container && s.Idempotent, "idempotent", true, "false beside container: nothing runs in it but other vjobs"},
 		{s.Inner != 0 && !s.Reservation.IsZero(), "reservation", s.Reservation.Format(time.RFC3339), "none beside inner: the container can have one"},
 		{s.Inner != 0 && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside inner"},
@@ -33,7 +33,7 @@ func (s *Submission) validateContainer() error {
 		}
 	}
 	if s.Container {
-		s.Yields = cluster.Never
+		s.Preemption = cluster.Never
 	}
 	return nil
 }

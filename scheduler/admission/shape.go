@@ -21,7 +21,7 @@ func (s *Submission) validateShapes(b Bounds, nodes []cluster.Node) error {
 		one := *s
 		one.VMs, one.Walltime, one.Rules, one.Shapes = shape.VMs, shape.Walltime, shape.Rules, nil
 		if err := one.Validate(b, nodes); err != nil {
-			return cluster.Within(fmt.Sprintf("shapes[%d]", i), err)
+			return cluster.WithPath(fmt.Sprintf("shapes[%d]", i), err)
 		}
 	}
 	s.Shapes[0].VMs = s.VMs // with their images

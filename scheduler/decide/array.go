@@ -13,11 +13,11 @@ func (p *View) limitArrays() {
 	left := map[cluster.VJobID]int{}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if r.Job.AtOnce == 0 || r.Job.Array == 0 {
+		if r.Job.MaxConcurrent == 0 || r.Job.Array == 0 {
 			continue
 		}
 		if _, known := left[r.Job.Array]; !known {
-			left[r.Job.Array] = r.Job.AtOnce
+			left[r.Job.Array] = r.Job.MaxConcurrent
 		}
 		if !waitsToBegin(r) {
 			left[r.Job.Array]--
@@ -33,7 +33,7 @@ func (p *View) limitArrays() {
 			continue
 		}
 		if n <= 0 {
-			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.AtOnce)
+			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.MaxConcurrent)
 			continue
 		}
 		left[r.Job.Array]--

@@ -162,7 +162,7 @@ func (q *inside) share(d *Decision, verdicts []queue.Verdict) {
 		}
 		list := make([]cluster.MilliCPU, len(job.VMs))
 		for rank := range list {
-			list[rank] = max(job.VMs[rank].Reserved.CPU*caps[0]/q.container.VMs[0].Reserved.CPU, hypervisor.LeastCap)
+			list[rank] = max(job.VMs[rank].Reserved.CPU*caps[0]/q.container.VMs[0].Reserved.CPU, hypervisor.MinCap)
 		}
 		d.Caps[job.ID] = list
 	}

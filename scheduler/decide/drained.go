@@ -93,7 +93,7 @@ func (p *View) unsuspendable(r *execute.Report) string {
 		return "a container is not suspended"
 	case !job.Reservation.IsZero():
 		return "it has its room by a reservation"
-	case job.Yields == cluster.Never:
+	case job.Preemption == cluster.Never:
 		return "it never makes room"
 	case queue.IsEnded(job):
 		return "it would have to start anew"

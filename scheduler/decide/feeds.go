@@ -31,7 +31,7 @@ func (p *View) feeds(limits []budget.Limit) *ctxswitch.Feeds {
 		floor := floorOf(job)
 		for k := range job.VMs {
 			vm := &job.VMs[k]
-			f.Least[vm.ID] = int64(1000 * floor * float64(max(vm.Reserved.CPU, hypervisor.LeastCap)))
+			f.Least[vm.ID] = int64(1000 * floor * float64(max(vm.Reserved.CPU, hypervisor.MinCap)))
 		}
 	}
 	return f

@@ -36,7 +36,7 @@ func (s *shelf) put(r *execute.Report) (lack string) {
 	}
 	need := s.need(r)
 	for _, m := range r.Record.Members {
-		if lack = s.spaces.Lack(m.Node, need, s.taken); !m.Ended && lack != "" {
+		if lack = s.spaces.Shortage(m.Node, need, s.taken); !m.Ended && lack != "" {
 			return lack
 		}
 	}

@@ -57,7 +57,7 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 		{"it lacks 1 MiB", 2*gang.ImageSpace(1024) - 1, false, nil, [2]queue.Target{queue.Wait, queue.Run}, "vjob 2 keeps its room: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1 MiB more than is free"},
 		{
 			"it needs none, since it is ended", 0, false,
-			func(w *world) { w.jobs[1].job.Yields = cluster.ByEnd },
+			func(w *world) { w.jobs[1].job.Preemption = cluster.ByEnd },
 			[2]queue.Target{queue.Run, queue.Suspend},
 			"",
 		},

@@ -45,7 +45,7 @@ func (p *View) mold() {
 			if ok {
 				o.Reserve(start, shapes[best].Need, shapes[best].Length+gap, true)
 				p.molded[r.Job.ID] = best
-				r.Job = r.Job.As(best)
+				r.Job = r.Job.WithShape(best)
 			}
 			continue
 		}

@@ -108,7 +108,7 @@ func rationClass(r *execute.Report, suspends bool) int {
 	switch starts := r.Idle && r.Job.State.Ready(); {
 	case !r.Job.Reservation.IsZero():
 		return 0
-	case r.Job.Yields == cluster.Never && !r.Job.BestEffort && !starts:
+	case r.Job.Preemption == cluster.Never && !r.Job.BestEffort && !starts:
 		return 1
 	case !r.Job.BestEffort && (suspends || !starts):
 		return 2
@@ -136,7 +136,7 @@ func (q *rationing) job(p *View, r *execute.Report, at *cluster.Configuration) c
 		} else if runs {
 			continue // nobody knows what is drawn there
 		}
-		j.VMs = append(j.VMs, cpushare.VM{Node: place, CPU: float64(max(vm.Reserved.CPU, hypervisor.LeastCap))})
+		j.VMs = append(j.VMs, cpushare.VM{Node: place, CPU: float64(max(vm.Reserved.CPU, hypervisor.MinCap))})
 	}
 	return j
 }
@@ -144,13 +144,13 @@ func (q *rationing) job(p *View, r *execute.Report, at *cluster.Configuration) c
 // floorOf is the least yield of a vjob: what its owner is content with, and no less than
 // what can be told from nothing.
 func floorOf(job *cluster.VJob) float64 {
-	floor := job.Floor
+	floor := job.MinShare
 	if floor <= 0 {
 		return 1
 	}
 	for i := range job.VMs {
 		if cpu := job.VMs[i].Reserved.CPU; cpu > 0 {
-			floor = max(floor, min(1, float64(hypervisor.LeastCap)/float64(cpu)))
+			floor = max(floor, min(1, float64(hypervisor.MinCap)/float64(cpu)))
 		}
 	}
 	return min(floor, 1)
@@ -172,7 +172,7 @@ func (p *View) allot(verdicts []queue.Verdict, target *cluster.Configuration) ma
 	verdicts = slices.Clone(verdicts)
 	for i := range verdicts {
 		if r := &p.VJobs[i]; p.dimmed[r.Job.ID] {
-			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.LeastCap}, len(r.Job.VMs))
+			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.MinCap}, len(r.Job.VMs))
 			verdicts[i].Target = queue.Suspend // also where it cannot be saved yet
 		}
 	}
@@ -188,7 +188,7 @@ func (p *View) allot(verdicts []queue.Verdict, target *cluster.Configuration) ma
 		job := p.VJobs[q.jobs[k]].Job
 		list := make([]cluster.MilliCPU, len(job.VMs))
 		for rank := range list {
-			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.LeastCap)
+			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.MinCap)
 		}
 		caps[job.ID] = list
 	}

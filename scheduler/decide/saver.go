@@ -65,7 +65,7 @@ func (s *saver) node(n *cluster.Node, power energy.Power) consolidate.Node {
 	other := s.claims[n.ID]
 	for _, vm := range s.current.On(n.ID) {
 		if _, runs := s.current.Host(vm); !runs {
-			other = other.Plus(s.current.Need(vm).AtRest())
+			other = other.Plus(s.current.Need(vm).Paused())
 			spare = false
 		}
 	}

@@ -77,7 +77,7 @@ func (s *Settings) Keeps(job *cluster.VJob) bool {
 // count for what they reserved, and so do those with a reservation.
 func (s *Settings) Needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources {
 	need := job.VMs[rank].Reserved
-	if job.Yields != cluster.BySuspension || !job.Reservation.IsZero() {
+	if job.Preemption != cluster.BySuspension || !job.Reservation.IsZero() {
 		return need
 	}
 	switch s.Policy.Traits().Needs {

@@ -37,7 +37,7 @@ var (
 		cluster.AfterOK: "to end well", cluster.AfterAny: "to end", cluster.AfterNotOK: "to end otherwise than well", cluster.AfterStart: "to start",
 	}
 	ended = map[cluster.Outcome]string{
-		cluster.Completed: "has ended well", cluster.Overdue: "ran over its walltime", cluster.Deleted: "was deleted", cluster.Broken: "has failed",
+		cluster.Completed: "has ended well", cluster.WalltimeExceeded: "ran over its walltime", cluster.Deleted: "was deleted", cluster.Broken: "has failed",
 	}
 )
 

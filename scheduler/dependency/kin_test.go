@@ -54,7 +54,7 @@ func newFamily() *family {
 // all the same.
 func TestUnmetGoesOn(t *testing.T) {
 	f := newFamily()
-	f.register.Note(journal.Past{ID: 1, Outcome: cluster.Overdue})
+	f.register.Note(journal.Past{ID: 1, Outcome: cluster.WalltimeExceeded})
 	f.waits(4, 3, cluster.UnmetFails) // 4 waits for 3, 3 for 2, 2 for 1: none of them ends well
 	f.waits(3, 2, cluster.UnmetFails)
 	f.waits(2, 1, cluster.UnmetFails)

@@ -132,7 +132,7 @@ func (h *house) look(p *plan) {
 		}
 		view := hypervisor.View{Node: n.ID}
 		if n.ID == p.strangers {
-			view.Strangers = []string{"gateway"}
+			view.Unmanaged = []string{"gateway"}
 		}
 		for _, rec := range p.Gangs {
 			for rank, m := range rec.Members {

@@ -122,9 +122,9 @@ type Summary struct {
 	CostMiB    int64
 	Wait       chart.Distribution // in seconds, from submission to the first start
 	Slowdown   chart.Distribution // bounded: from submission to the end, against what it takes alone
-	MeanTurn   time.Duration // from submission to the end
-	CPUUsed    float64       // share of the capacity until the end, 0..1
-	CPUDemand  float64       // likewise, may be more than 1
+	MeanTurn   time.Duration      // from submission to the end
+	CPUUsed    float64            // share of the capacity until the end, 0..1
+	CPUDemand  float64            // likewise, may be more than 1
 	MemoryUsed float64
 }
 
@@ -145,7 +145,7 @@ func (r *Result) Summary() Summary {
 		if j.State == cluster.Failed {
 			s.Failed++
 		}
-		if j.Outcome == cluster.Overdue {
+		if j.Outcome == cluster.WalltimeExceeded {
 			s.Overdue++
 		}
 	}

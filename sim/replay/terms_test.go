@@ -168,7 +168,7 @@ priority: {queue: 1000}
 		t.Error(got)
 	}
 	groups := r.Groups(func(j *replay.VJob) string { return j.Queue })
-	if len(groups) != 2 || groups[0].Name != "batch" || groups[0].VJobs != 2 || groups[1].VJobs != 1 || groups[1].Wait.Mean > groups[0].Wait.Most {
+	if len(groups) != 2 || groups[0].Name != "batch" || groups[0].VJobs != 2 || groups[1].VJobs != 1 || groups[1].Wait.Mean > groups[0].Wait.Max {
 		t.Errorf("%+v", groups)
 	}
 }

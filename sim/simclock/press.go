@@ -19,7 +19,7 @@ func (s *Shell) press(asks []power.Ask) (more bool) {
 		if s.cfg.Pressed != nil {
 			s.cfg.Pressed(s.now, ask)
 		}
-		state, err := s.cfg.Cluster.Press(s.now, ask.Node, ask.Verb)
+		state, err := s.cfg.Cluster.SwitchPower(s.now, ask.Node, ask.Verb)
 		if s.dies("after power " + ask.Verb.String()) {
 			return false
 		}

@@ -152,7 +152,7 @@ func (s *Shell) Until(to time.Time) error {
 }
 
 // deliver hands what the cluster says to the core.
-func (s *Shell) deliver(happenings []simulated.Happening) {
+func (s *Shell) deliver(happenings []simulated.Notice) {
 	for _, h := range happenings {
 		switch {
 		case s.core == nil:

@@ -110,7 +110,7 @@ func (f *graphsFile) workload() (*Workload, error) {
 		w.Jobs = append(w.Jobs, job)
 	}
 	if m := w.sorted(); m != nil {
-		return nil, cluster.Within(fmt.Sprintf("vjobs[%d]", m.source), m.err)
+		return nil, cluster.WithPath(fmt.Sprintf("vjobs[%d]", m.source), m.err)
 	}
 	return w, nil
 }
@@ -138,7 +138,7 @@ func (g *graphedVJob) job(path string) (j Job, err error) {
 		return j, err
 	}
 	if err := j.check(); err != nil {
-		return j, cluster.Within(strings.TrimSuffix(path, "."), err)
+		return j, cluster.WithPath(strings.TrimSuffix(path, "."), err)
 	}
 	return j, nil
 }

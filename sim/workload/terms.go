@@ -47,8 +47,8 @@ func (k *termKeys) apply(path string, j *Job) error {
 	if k.Owner != "" {
 		s.Owner = k.Owner
 	}
-	s.Project, s.Priority, s.Rules, s.Floor, s.BestEffort = k.Project, k.Priority, k.Rules, k.Floor, k.BestEffort
-	s.AtOnce, s.Idempotent, s.Container, s.Notify, s.Labels = k.AtOnce, k.Idempotent, k.Container, k.Notify, k.Labels
+	s.Project, s.Priority, s.Rules, s.MinShare, s.BestEffort = k.Project, k.Priority, k.Rules, k.Floor, k.BestEffort
+	s.MaxConcurrent, s.Idempotent, s.Container, s.Notify, s.Labels = k.AtOnce, k.Idempotent, k.Container, k.Notify, k.Labels
 	for _, step := range []func() error{
 		func() error { return within(path+"floor", k.Floor, 0, 1) },
 		func() error { return within(path+"at_once", float64(k.AtOnce), 0, maxArray) },
@@ -57,7 +57,10 @@ func (k *termKeys) apply(path string, j *Job) error {
 		func() (err error) { j.NotBefore, err = instant(path+"not_before", k.NotBefore, j.At); return err },
 		func() (err error) { j.NotAfter, err = instant(path+"not_after", k.NotAfter, j.At); return err },
 		func() (err error) { s.MinRun, err = seconds(path+"min_run", k.MinRun); return err },
-		func() (err error) { s.Yields, err = named(path+"yields", k.Yields, cluster.ParseYielding); return err },
+		func() (err error) {
+			s.Preemption, err = named(path+"yields", k.Yields, cluster.ParsePreemption)
+			return err
+		},
 		func() (err error) { s.Unmet, err = named(path+"unmet", k.Unmet, cluster.ParseUnmet); return err },
 		func() error { return k.check(path, j) },
 	} {
@@ -79,7 +82,7 @@ func (k *termKeys) check(path string, j *Job) error {
 		return cluster.BadField(path+"array", k.Array, fmt.Sprintf("1 to %d vjobs, or 0 for one that is no array", maxArray))
 	case k.AtOnce > 0 && k.Array == 0:
 		return cluster.BadField(path+"at_once", k.AtOnce, "an array beside it")
-	case k.BestEffort && j.Submission.Yields == cluster.Never:
+	case k.BestEffort && j.Submission.Preemption == cluster.Never:
 		return cluster.BadField(path+"yields", k.Yields, "suspend or end: a vjob that is best-effort makes room")
 	case k.Reserve != nil && j.Submission.Walltime == 0:
 		return cluster.BadField(path+"walltime", 0, "more than 0: its room is reserved for so long")

@@ -49,11 +49,11 @@ func TestTerms(t *testing.T) {
 			if at := got["first"].Reservation; !at.Equal(begin.Add(30 * time.Second)) {
 				t.Errorf("reserved from %s", at)
 			}
-			if s := got["sweep"]; len(s.Array) != 3 || s.AtOnce != 2 || !s.BestEffort {
+			if s := got["sweep"]; len(s.Array) != 3 || s.MaxConcurrent != 2 || !s.BestEffort {
 				t.Errorf("%+v", s)
 			}
 			want := cluster.Terms{
-				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), Floor: 0.5, Yields: cluster.ByEnd,
+				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), MinShare: 0.5, Preemption: cluster.ByEnd,
 				MinRun: time.Minute, Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
 				Labels: map[string]string{"kind": "test"}, After: []cluster.Dependency{
 					{On: 2, Array: true}, {On: 3, When: cluster.AfterAny}, {On: 1, When: cluster.AfterStart},

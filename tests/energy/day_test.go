@@ -192,7 +192,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 	for i, j := range jobs {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := admission.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
-		sub.Floor = dayFloor
+		sub.MinShare = dayFloor
 		if sub.Flexible = d.flexible; d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
 		}

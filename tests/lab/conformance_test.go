@@ -38,10 +38,10 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 	nodes := l.Hosts()
 	return conformance.Harness{
 		Driver: driver, Nodes: nodes, Machine: machine, Memory: 32, Huge: cluster.TiB,
-		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Line: echoes,
-		Strangers:   map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
-		Whims:       2, // libvirt 9.0: "An error occurred, but the cause is unknown"
-		CallTimeout: patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
+		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Converse: echoes,
+		Unmanaged:        map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
+		SpuriousRefusals: 2, // libvirt 9.0: "An error occurred, but the cause is unknown"
+		CallTimeout:      patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
 		Hooks: hooks(l, driver),
 	}
 }
@@ -101,7 +101,7 @@ func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 		EmptyDisk: on(func(cluster.NodeID) { l.FreeImageDisk() }),
 		SlowStore: on(func(node cluster.NodeID) { l.ReadImages(node, 2048, 0) }), // six seconds for a guest
 		FastStore: on(func(node cluster.NodeID) { l.ReadImages(node, 0, 0) }),
-		LoseStore: on(func(cluster.NodeID) { l.UnmountImages() }), FindStore: on(func(cluster.NodeID) { l.MountImages() }),
+		LoseStore: on(func(cluster.NodeID) { l.UnmountImages() }), RestoreStore: on(func(cluster.NodeID) { l.MountImages() }),
 		RefuseLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "pc-i440fx-6.2") }),
 		AcceptLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "") }),
 		FlipImage:   func(id hypervisor.ImageID) error { return damage(l, id, flip) },

@@ -107,7 +107,7 @@ func TestEndings(t *testing.T) {
 			t.Errorf("ending %+v", e)
 		}
 	}
-	if len(view.Copies) != 0 || len(view.Strangers) != 1 || view.Strangers[0] != stranger {
+	if len(view.Copies) != 0 || len(view.Unmanaged) != 1 || view.Unmanaged[0] != stranger {
 		t.Errorf("left: %+v", view)
 	}
 	for _, verb := range []hypervisor.Verb{hypervisor.Pause, hypervisor.Destroy, hypervisor.Abort} {
@@ -212,7 +212,7 @@ func TestBrokenImage(t *testing.T) {
 		Verb: hypervisor.Boot, VM: vm(1), Node: host,
 		Machine: &hypervisor.Machine{Reserved: cluster.Resources{CPU: 1000, Memory: cluster.TiB}, Payload: cluster.Payload{Image: lab.GuestImage}},
 	})
-	b.is("boot of a machine that is too large", err, hypervisor.ErrNoRoom)
+	b.is("boot of a machine that is too large", err, hypervisor.ErrNoMemory)
 	_, err = libvirt.New(libvirt.Config{}, nil)
 	b.is("no settings", err, cluster.ErrInvalid)
 }

@@ -230,7 +230,7 @@ func (c *client) intend(job *cluster.VJob) error {
 
 func (c *client) token() error {
 	name := fmt.Sprint("token ", c.step)
-	id, err := c.d.CreateToken(ctx(), journal.NewToken{User: "alice", Hash: sha256.Sum256([]byte(name)), Expires: storetest.Late}, audit)
+	id, err := c.d.CreateToken(ctx(), journal.NewToken{User: "alice", Hash: sha256.Sum256([]byte(name)), Expires: storetest.EndOfTime}, audit)
 	if err := errors.Join(err, say("token", id, name)); err != nil || c.step%12 != 5 {
 		return err
 	}
@@ -245,7 +245,7 @@ func (c *client) backup() error {
 }
 
 func (c *client) prune() error {
-	late := storetest.Late
+	late := storetest.EndOfTime
 	for _, err := range c.d.Prune(ctx(), journal.Horizon{Events: late, Plans: late, VJobs: late}) {
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func (s *stage) mend(w []string) error {
 	}
 	kind, err := simulated.FaultNamed(w[0])
 	if err == nil {
-		s.cluster.Mend(s.shell.Now(), cluster.NodeID(w[1]), kind)
+		s.cluster.EndFault(s.shell.Now(), cluster.NodeID(w[1]), kind)
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func then(t gang.Then) string {
 
 // change writes what really happened on a node.
 func (l *logbook) change(c simulated.Change) {
-	if c.Kind == simulated.Troubled || c.Kind == simulated.Mended {
+	if c.Kind == simulated.FaultBegan || c.Kind == simulated.FaultEnded {
 		l.say("!! %s: %s, %s", c.Node, c.Fault, c.Kind)
 		return
 	}
@@ -121,7 +121,7 @@ func (l *logbook) change(c simulated.Change) {
 	case simulated.Ended:
 		text += ": " + c.Cause.String()
 	case simulated.SaveBegun, simulated.Saved, simulated.Sealed, simulated.Discarded,
-		simulated.RestoreBegun, simulated.Restored, simulated.Revoked, simulated.Spoiled:
+		simulated.RestoreBegun, simulated.Restored, simulated.Revoked, simulated.ImageDamaged:
 		text += ", image " + c.Image.String()
 	default: // nothing to add
 	}

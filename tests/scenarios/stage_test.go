@@ -152,7 +152,7 @@ func (s *stage) furnish(l line) (done bool, err error) {
 		}
 		capacity, err := parseResources(w[2], w[3])
 		s.config.Nodes = append(s.config.Nodes, simulated.Node{
-			ID: cluster.NodeID(w[1]), Capacity: capacity, Pool: set["pool"], Strangers: []string{"somebody-elses"},
+			ID: cluster.NodeID(w[1]), Capacity: capacity, Pool: set["pool"], Unmanaged: []string{"somebody-elses"},
 		})
 		return true, err
 	}

@@ -72,8 +72,8 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 	k.ties, k.starts = newTies(), map[cluster.VJobID]starts{}
 	k.saves, k.left = map[suspension]map[simulated.Disk]int{}, left{}
 	for _, n := range c.Nodes() {
-		for _, l := range c.Left(n.ID) {
-			k.left[l.VM] = !l.Stubborn
+		for _, l := range c.Leftovers(n.ID) {
+			k.left[l.VM] = !l.Unpausable
 		}
 	}
 	c.OnChange = k.Change
@@ -110,7 +110,7 @@ func (k *Checker) Change(ch simulated.Change) {
 			k.violate(2, "%s goes on on %s from memory of epoch %d, its disk is at %d (corrupt: %v)",
 				ch.VM, ch.Node, ch.MemoryEpoch, ch.DiskEpoch, ch.Corrupt)
 		}
-		if ch.Half {
+		if ch.Incomplete {
 			k.violate(2, "%s goes on on %s before its memory is whole", ch.VM, ch.Node)
 		}
 		k.inOrder(rec, ch, gang.Resuming, hypervisor.CopyPaused)
@@ -134,7 +134,7 @@ func (k *Checker) Change(ch simulated.Change) {
 		k.counts.Migrations++
 	case simulated.Saved:
 		k.counts.Suspensions++
-	case simulated.Troubled, simulated.Spoiled, simulated.Split:
+	case simulated.FaultBegan, simulated.ImageDamaged, simulated.Split:
 		k.counts.Faults++
 	default:
 	}
@@ -290,7 +290,7 @@ func (k *Checker) verifiedBeforeFreed(rec gang.Record) {
 func (k *Checker) refused(res journal.Result) {
 	switch {
 	case !k.calm:
-	case strings.Contains(res.Error, hypervisor.ErrNoRoom.Error()):
+	case strings.Contains(res.Error, hypervisor.ErrNoMemory.Error()):
 		k.violate(8, "call %d: %s", res.Op, res.Error)
 	case strings.Contains(res.Error, hypervisor.ErrNoSpace.Error()):
 		k.violate(21, "call %d: %s", res.Op, res.Error)

@@ -60,7 +60,7 @@ func (k *Checker) ranSince(s suspension, disk simulated.Disk, truth simulated.Tr
 func inMemory(disk simulated.Disk, truth simulated.Truth) bool {
 	for _, c := range truth.Copies {
 		if c.VM == disk.VM && c.Stamp.Incarnation == disk.Incarnation &&
-			!c.Half && !c.Corrupt && c.State != hypervisor.CopyDead && c.MemoryEpoch == truth.DiskEpochs[disk] {
+			!c.Incomplete && !c.Corrupt && c.State != hypervisor.CopyDead && c.MemoryEpoch == truth.DiskEpochs[disk] {
 			return true
 		}
 	}
@@ -73,12 +73,12 @@ type left map[cluster.VMID]bool
 // leftOn are the copies of unknown owners on a node of a run: some runs have one, and
 // every second of these cannot be paused. They use no CPU, and the node is larger by what
 // they take.
-func (o *Options) leftOn(node int) []simulated.Left {
+func (o *Options) leftOn(node int) []simulated.Leftover {
 	if o.Faults == (simulated.Rates{}) || o.Power || node != int(o.Seed)%2 || o.Seed%5 != 3 {
 		return nil
 	}
-	return []simulated.Left{{
-		VM: cluster.VMID{VJob: 900_000}, Size: cluster.Resources{Memory: 512}, Stubborn: o.Seed%2 == 0,
+	return []simulated.Leftover{{
+		VM: cluster.VMID{VJob: 900_000}, Size: cluster.Resources{Memory: 512}, Unpausable: o.Seed%2 == 0,
 	}}
 }
 

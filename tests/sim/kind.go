@@ -11,18 +11,18 @@ import (
 // kind makes something special of some submissions.
 func (r *run) kind(sub *admission.Submission) {
 	if r.chance.IntN(6) == 0 {
-		sub.Array, sub.AtOnce = make([]string, 2+r.chance.IntN(2)), r.chance.IntN(3)
+		sub.Array, sub.MaxConcurrent = make([]string, 2+r.chance.IntN(2)), r.chance.IntN(3)
 	}
 	if r.chance.IntN(3) == 0 {
 		sub.Idempotent = true
 	}
 	sub.BestEffort = r.chance.IntN(4) == 0
-	sub.Yields = cluster.Yielding(r.chance.IntN(3))
-	if sub.BestEffort && sub.Yields == cluster.Never {
-		sub.Yields = cluster.ByEnd
+	sub.Preemption = cluster.Preemption(r.chance.IntN(3))
+	if sub.BestEffort && sub.Preemption == cluster.Never {
+		sub.Preemption = cluster.ByEnd
 	}
 	sub.MinRun = time.Duration(r.chance.IntN(3)) * 30 * time.Second
-	sub.Led = sub.MinRun > 30*time.Second && !sub.Idempotent // no draw of its own, so that seeds stay what they were
+	sub.LeaderEnds = sub.MinRun > 30*time.Second && !sub.Idempotent // no draw of its own, so that seeds stay what they were
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]
@@ -61,7 +61,7 @@ func newTies() ties {
 // tie tells the checker for whom vjobs wait that were acknowledged.
 func (k *Checker) tie(jobs ...*cluster.VJob) {
 	for _, job := range jobs {
-		k.ties.owner[job.ID], k.ties.led[job.ID] = job.Owner, job.Led
+		k.ties.owner[job.ID], k.ties.led[job.ID] = job.Owner, job.LeaderEnds
 		if job.Array != 0 {
 			k.ties.arrays[job.ID] = job.Array
 		}

@@ -92,10 +92,10 @@ func (r *run) build() error {
 			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
 			Labels:    wiring(i),
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
-			Strangers: r.strangers(i),
-			Left:      r.opts.leftOn(i),
+			Unmanaged: r.strangers(i),
+			Leftovers: r.opts.leftOn(i),
 		}
-		for _, l := range nodes[i].Left {
+		for _, l := range nodes[i].Leftovers {
 			nodes[i].Capacity = nodes[i].Capacity.Plus(l.Size)
 		}
 	}
@@ -285,8 +285,8 @@ func (r *run) atEnd() {
 			break // it may be off
 		}
 		view, err := r.cluster.Look(r.shell.Now(), n.ID)
-		if err != nil || len(view.Strangers) != len(r.strangers(i)) {
-			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Strangers, err)
+		if err != nil || len(view.Unmanaged) != len(r.strangers(i)) {
+			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Unmanaged, err)
 		}
 	}
 	if why := r.dark(); why != "" {

@@ -50,14 +50,14 @@ func (r *run) time(sub *admission.Submission) {
 	sub.Walltime = longest + time.Duration(t.chance.IntN(180))*time.Second
 	switch t.chance.IntN(5) {
 	case 0:
-		sub.Array, sub.AtOnce, sub.After, sub.BestEffort = nil, 0, nil, false
+		sub.Array, sub.MaxConcurrent, sub.After, sub.BestEffort = nil, 0, nil, false
 		sub.Reservation = r.shell.Now().Add(time.Duration(1+t.chance.IntN(500)) * time.Second)
 	case 1:
 		sub.Idempotent = false
 		sub.Shapes = t.mold(sub)
 	case 2:
-		sub.Array, sub.AtOnce, sub.BestEffort, sub.Idempotent = nil, 0, false, false
-		sub.Container, sub.Yields = true, cluster.Never
+		sub.Array, sub.MaxConcurrent, sub.BestEffort, sub.Idempotent = nil, 0, false, false
+		sub.Container, sub.Preemption = true, cluster.Never
 		sub.Walltime += time.Duration(5+t.chance.IntN(5)) * time.Minute
 	default:
 		t.enclose(sub)

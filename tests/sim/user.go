@@ -38,7 +38,7 @@ func (r *run) submit() error {
 	r.kind(&sub)
 	r.time(&sub)
 	if r.opts.rationed() {
-		sub.Floor = simFloor
+		sub.MinShare = simFloor
 	}
 	if err := sub.Validate(admission.Bounds{}, nil); err != nil {
 		return err

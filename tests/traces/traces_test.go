@@ -141,7 +141,7 @@ func (f *figure) differences(s pool.Summary) (list []string) {
 		{"mean wait", s.Wait.Mean, f.MeanWait},
 		{"median wait", s.Wait.Median, f.MedianWait},
 		{"95th percentile of the wait", s.Wait.P95, f.P95Wait},
-		{"longest wait", s.Wait.Most, f.MaxWait},
+		{"longest wait", s.Wait.Max, f.MaxWait},
 		{"mean bounded slowdown", s.Slowdown.Mean, f.MeanSlowdown},
 		{"95th percentile of the bounded slowdown", s.Slowdown.P95, f.P95Slowdown},
 		{"makespan", float64(s.Makespan), f.Makespan},

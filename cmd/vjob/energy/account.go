@@ -133,7 +133,7 @@ func accountFigure(account *wire.EnergyAccount) *chart.Amounts {
 		Subtitle: fmt.Sprintf("from %s until %s: %s", day(account.From), day(account.Until), plain.KWh(account.Total.Joules)), Unit: "kWh",
 	}
 	add := func(name string, l *wire.EnergyLine, aside bool) {
-		b.Amounts = append(b.Amounts, chart.Amount{Name: name, Value: l.Joules / 3.6e6, Text: plain.KWh(l.Joules), Aside: aside})
+		b.Amounts = append(b.Amounts, chart.Amount{Name: name, Value: l.Joules / 3.6e6, Text: plain.KWh(l.Joules), Secondary: aside})
 	}
 	for i := range account.Lines {
 		add(cmp.Or(account.Lines[i].Name, "(none)"), &account.Lines[i], false)

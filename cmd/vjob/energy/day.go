@@ -110,7 +110,7 @@ func (f *dayFlags) config(a *cli.App) (day.Config, error) {
 		return c, err
 	}
 	if c.Prices, err = price.Parse(string(text)); err != nil {
-		return c, cluster.Within("--prices", err)
+		return c, cluster.WithPath("--prices", err)
 	}
 	known := c.Prices.Until().Sub(c.Prices.From()).Truncate(time.Hour)
 	switch {

@@ -131,7 +131,7 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 	run := replayedRun{
 		Policy: r.Policy, Profile: r.Profile, Nodes: r.Nodes, CPUMilli: int64(r.Capacity.CPU), MemoryMiB: int64(r.Capacity.Memory),
 		ReplayedFigures: ReplayedFigures{
-			Jobs: len(r.VJobs), MeanWait: s.Wait.Mean, MedianWait: s.Wait.Median, P95Wait: s.Wait.P95, MaxWait: s.Wait.Most,
+			Jobs: len(r.VJobs), MeanWait: s.Wait.Mean, MedianWait: s.Wait.Median, P95Wait: s.Wait.P95, MaxWait: s.Wait.Max,
 			MeanSlowdown: s.Slowdown.Mean, P95Slowdown: s.Slowdown.P95, Makespan: r.Total.Seconds(), Used: s.CPUUsed,
 			KWh: drawn(r, &s, power).KWh(), Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
 			Overdue: s.Overdue, NeverEnded: s.Left, Refused: s.Refused,

@@ -65,8 +65,8 @@ func (l *replayedLog) json() logJSON {
 	for _, r := range l.results {
 		s := r.Summary()
 		out.Runs = append(out.Runs, logRunJSON{
-			r.Policy, s.Jobs, s.AtOnce, s.Wait.Mean, s.Wait.Median, s.Wait.P95, s.Wait.Most,
-			s.Slowdown.Mean, s.Slowdown.Median, s.Slowdown.P95, s.Slowdown.Most, int64(s.Makespan), s.Used,
+			r.Policy, s.Jobs, s.AtOnce, s.Wait.Mean, s.Wait.Median, s.Wait.P95, s.Wait.Max,
+			s.Slowdown.Mean, s.Slowdown.Median, s.Slowdown.P95, s.Slowdown.Max, int64(s.Makespan), s.Used,
 		})
 	}
 	if len(out.Runs) == 1 {
@@ -126,11 +126,11 @@ func logFigures(results []*pool.Result) *plain.Table {
 	clock("mean wait", func(s *pool.Summary) float64 { return s.Wait.Mean })
 	clock("median wait", func(s *pool.Summary) float64 { return s.Wait.Median })
 	clock("95 % wait at most", func(s *pool.Summary) float64 { return s.Wait.P95 })
-	clock("longest wait", func(s *pool.Summary) float64 { return s.Wait.Most })
+	clock("longest wait", func(s *pool.Summary) float64 { return s.Wait.Max })
 	ratio("mean bounded slowdown (10 s)", func(s *pool.Summary) float64 { return s.Slowdown.Mean })
 	ratio("median bounded slowdown", func(s *pool.Summary) float64 { return s.Slowdown.Median })
 	ratio("95 % have at most", func(s *pool.Summary) float64 { return s.Slowdown.P95 })
-	ratio("largest bounded slowdown", func(s *pool.Summary) float64 { return s.Slowdown.Most })
+	ratio("largest bounded slowdown", func(s *pool.Summary) float64 { return s.Slowdown.Max })
 	line("started at once", func(s *pool.Summary) string { return strconv.Itoa(s.AtOnce) })
 	clock("makespan", func(s *pool.Summary) float64 { return float64(s.Makespan) })
 	line("processors used", func(s *pool.Summary) string { return plain.Percent(s.Used) })

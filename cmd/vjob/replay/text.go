@@ -113,7 +113,7 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 	line("mean wait until the start", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Mean)) })
 	line("median", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Median)) })
 	line("95th percentile", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.P95)) })
-	line("longest", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Most)) })
+	line("longest", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Max)) })
 	line("mean bounded slowdown", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.Mean) })
 	line("95th percentile", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.P95) })
 	line("mean time from submission to end", func(s *replay.Summary) string { return replay.Clock(s.MeanTurn) })

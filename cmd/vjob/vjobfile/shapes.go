@@ -35,7 +35,7 @@ func (f *vjobFile) shapes() (shapes []wire.Shape, err error) {
 		}
 		s, err := one.submission()
 		if err != nil {
-			return nil, cluster.Within(path, err)
+			return nil, cluster.WithPath(path, err)
 		}
 		shapes = append(shapes, wire.Shape{
 			Count: s.Count, Template: s.Template, VMs: s.VMs, WalltimeSeconds: s.WalltimeSeconds, Rules: s.Rules,

@@ -69,7 +69,7 @@ func (w *watcher) round(ctx context.Context) {
 				runs[c.VM] = append(runs[c.VM], host)
 			}
 		}
-		if host == w.hosts[0] && !slices.Contains(view.Strangers, w.stranger) {
+		if host == w.hosts[0] && !slices.Contains(view.Unmanaged, w.stranger) {
 			w.report(fmt.Sprintf("the stranger on %s is gone", host))
 		}
 	}
