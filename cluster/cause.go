@@ -86,8 +86,9 @@ func (c Cause) Preempts() bool {
 	switch c.Kind {
 	case CausePreempted, CauseReservation, CauseTurn, CausePower, CauseQuota:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // mostNamed is how many vjobs or nodes a text names.
@@ -155,6 +156,7 @@ func (c Cause) clause() string {
 		text = "aborted: " + c.Text
 	case CauseContainer:
 		text = "its container " + c.named() + " ends" + c.text()
+	case CausePower, CauseQuota, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
 	}
 	switch {
 	case text == "" && c.Switch != 0:
