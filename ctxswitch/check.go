@@ -42,29 +42,29 @@ func Check(p Problem, plan Plan) []string {
 
 // check is a plan under examination.
 type check struct {
-	p      Problem
-	plan   Plan
-	goal   map[cluster.VJobID]cluster.VMState
-	staff  map[cluster.VJobID][]cluster.VMID
-	rigid  map[cluster.VJobID]bool // some running member may not be migrated live
-	held   map[cluster.VJobID]bool // a member that runs may not be touched
-	before []set                   // by action: those that have ended when it starts
-	gangOf []int                   // by action
-	holds  []holding               // room that VMs hold in the course of the plan
-	final  []situation             // by VM in order of p.Current.VMs()
-	faults []string
+	p       Problem
+	plan    Plan
+	goal    map[cluster.VJobID]cluster.VMState
+	members map[cluster.VJobID][]cluster.VMID
+	rigid   map[cluster.VJobID]bool // some running member may not be migrated live
+	held    map[cluster.VJobID]bool // a member that runs may not be touched
+	before  []set                   // by action: those that have ended when it starts
+	gangOf  []int                   // by action
+	holds   []holding               // room that VMs hold in the course of the plan
+	final   []situation             // by VM in order of p.Current.VMs()
+	faults  []string
 }
 
 func newCheck(p Problem, plan Plan) *check {
 	c := &check{
-		p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{},
+		p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, members: map[cluster.VJobID][]cluster.VMID{},
 		rigid: map[cluster.VJobID]bool{}, held: map[cluster.VJobID]bool{},
 	}
 	for _, g := range slices.Backward(p.Gangs) {
 		c.goal[g.VJob] = g.Want
 	}
 	for _, vm := range p.Current.VMs() {
-		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
+		c.members[vm.VJob] = append(c.members[vm.VJob], vm)
 		if _, runs := p.Current.Host(vm); runs {
 			c.rigid[vm.VJob] = c.rigid[vm.VJob] || !p.Live[vm]
 		}
@@ -191,7 +191,7 @@ func (c *check) replay() {
 	for _, vm := range c.p.Current.VMs() {
 		state, _ := c.p.Current.State(vm)
 		at := situation{vm, state, c.p.Current.Place(vm)}
-		l := lodging{check: c, vm: vm}
+		l := occupancy{check: c, vm: vm}
 		l.arrive(at, -1)
 		for i, a := range byVM[vm] {
 			if i > 0 && !c.before[a.ID].has(int(byVM[vm][i-1].ID)) {

@@ -11,31 +11,31 @@ import (
 // left alone.
 type survey struct {
 	Problem
-	staff  map[cluster.VJobID][]cluster.VMID // members in rank order
-	rank   map[cluster.VJobID]int            // order of priority of the goals
-	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
-	fixed  map[cluster.VMID]bool             // is on a node and stays there, whatever happens
-	placed []cluster.VMID                    // to be running on a node of our choice
-	still  []cluster.VMID                    // stand still in memory
+	members map[cluster.VJobID][]cluster.VMID // members in rank order
+	rank    map[cluster.VJobID]int            // order of priority of the goals
+	rigid   map[cluster.VJobID]bool           // some running member may not be migrated live
+	fixed   map[cluster.VMID]bool             // is on a node and stays there, whatever happens
+	placed  []cluster.VMID                    // to be running on a node of our choice
+	paused  []cluster.VMID                    // stand still in memory
 }
 
 // newSurvey sorts the problem out, or says which goal cannot be met by any plan.
 func newSurvey(p Problem) (*survey, error) {
 	s := &survey{
 		Problem: p,
-		staff:   map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
+		members: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
 		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
 	}
 	held := map[cluster.VJobID]bool{} // a member that runs may not be touched
 	for _, vm := range p.Current.VMs() {
-		s.staff[vm.VJob] = append(s.staff[vm.VJob], vm)
+		s.members[vm.VJob] = append(s.members[vm.VJob], vm)
 		if s.runs(vm) {
 			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
 		}
-		if s.stands(vm) {
-			s.still = append(s.still, vm)
+		if s.pausedNow(vm) {
+			s.paused = append(s.paused, vm)
 		}
-		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.there(vm)
+		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.onNode(vm)
 	}
 	for i, g := range p.Gangs {
 		if _, twice := s.rank[g.VJob]; !twice {
@@ -55,7 +55,7 @@ func newSurvey(p Problem) (*survey, error) {
 			return nil, err
 		}
 	}
-	if err := s.goOn(); err != nil {
+	if err := s.checkUnpauses(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -65,7 +65,7 @@ func newSurvey(p Problem) (*survey, error) {
 func (s *survey) accept(g Goal, held bool) error {
 	refuse := func(format string, args ...any) error { return refused(g, format, args...) }
 	var running, waiting, standing, asleep int
-	for _, vm := range s.staff[g.VJob] {
+	for _, vm := range s.members[g.VJob] {
 		state, _ := s.Current.State(vm)
 		place := s.Current.Place(vm)
 		node, known := s.Current.Node(place)
@@ -97,7 +97,7 @@ func (s *survey) accept(g Goal, held bool) error {
 	}
 	stops, starts := g.Want == cluster.VMPaused && running > 0, g.Want == cluster.VMRunning || g.Want == cluster.VMSleeping
 	if stops || standing > 0 && starts {
-		if why := s.standstill(g, held); why != "" {
+		if why := s.whyNotAsWhole(g, held); why != "" {
 			return refuse("%s", why)
 		}
 	}
@@ -120,7 +120,7 @@ func refused(g Goal, format string, args ...any) error {
 // starts reports whether some vjob that does not run is to.
 func (s *survey) starts() bool {
 	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) }) ||
-		slices.ContainsFunc(s.still, s.goesOn)
+		slices.ContainsFunc(s.paused, s.unpauses)
 }
 
 func (s *survey) runs(vm cluster.VMID) bool {
@@ -145,11 +145,11 @@ func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	next, changes := s.Next[vm]
 	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
 	switch {
-	case s.rests(vm):
+	case s.endsPaused(vm):
 		return now.Paused()
 	case !changes || !stays:
 		return now
-	case s.there(vm):
+	case s.onNode(vm):
 		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
 	default:
 		return next

@@ -23,10 +23,10 @@ type op struct {
 }
 
 // issue begins a chain of calls for a gang.
-func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
+func (e *Executor) issue(p *gangState, calls []hypervisor.Call) {
 	for i := range calls {
 		calls[i].Rate = p.rate(&calls[i])
-		p.carry(&calls[i])
+		p.addCap(&calls[i])
 	}
 	e.begin(calls, p.plan(), true, func(call hypervisor.Call) time.Duration {
 		p.hold(call, e.now)
@@ -58,7 +58,7 @@ func (e *Executor) open(o *op) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := e.nodes[id]; ok {
 			n.ops[o.call.Op] = o
-			e.settleHome(id, o.call.VM.VJob)
+			e.updateJobsOn(id, o.call.VM.VJob)
 		}
 	}
 }
@@ -68,7 +68,7 @@ const leastDeadline = 15 * time.Second
 
 // deadline is when a call that has not answered is given up: a multiple of what
 // it is estimated to take, and never less than a few seconds.
-func (e *Executor) deadline(p *pursuit, call hypervisor.Call) time.Duration {
+func (e *Executor) deadline(p *gangState, call hypervisor.Call) time.Duration {
 	estimate := max(e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory), p.planned(&call))
 	return leastDeadline + time.Duration(float64(estimate)*e.settings.Slack)
 }
@@ -163,7 +163,7 @@ func (e *Executor) settle(o *op) {
 	}
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		n, ok := e.nodes[id]
-		if !ok || n.void() {
+		if !ok || n.provenEmpty() {
 			continue
 		}
 		if !n.seen {
@@ -232,8 +232,8 @@ func writesStore(v hypervisor.Verb) bool {
 }
 
 // learn keeps what a reply says beyond success.
-func (p *pursuit) learn(call hypervisor.Call, r Reply) {
-	t := p.track(call.VM.Rank)
+func (p *gangState) learn(call hypervisor.Call, r Reply) {
+	t := p.memberOf(call.VM.Rank)
 	if errors.Is(r.Err, ErrNotTried) {
 		t.tries--
 		return
@@ -267,7 +267,7 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 
 // time widens the skew of the phase by a pause or unpause that happened, if it
 // did, between two instants: the measured skew is never less than the true one.
-func (p *pursuit) time(verb hypervisor.Verb, began, ended time.Time) {
+func (p *gangState) time(verb hypervisor.Verb, began, ended time.Time) {
 	if verb != hypervisor.Pause && verb != hypervisor.Unpause {
 		return
 	}

@@ -119,7 +119,7 @@ func (t *turn) noteEndings() bool {
 		case s.Gone:
 			t.lose(fmt.Sprintf("%s ended: %s", t.VJob.VMs[rank].ID, s.Cause))
 			return true
-		case s.Absent < t.Limits.Word:
+		case s.Absent < t.Limits.DepartureGrace:
 			// A look can be faster than the word of how the guest left.
 			t.waitFor(fmt.Sprintf("%s is no longer on %s: waits for word of how it left", t.VJob.VMs[rank].ID, m.Node))
 			unclear = true

@@ -8,25 +8,25 @@ import (
 	"vjob/repack/solve"
 )
 
-// crowd is the applicants before the door of a [Packing]. One is let in when it asks,
+// prefilter is the applicants before the door of a [Packing]. One is let in when it asks,
 // together with those behind it for whom there may be room as well, unless it is clear
 // already that there is none: so a pass over a long queue costs what the cluster can
 // hold, and not what waits.
-type crowd struct {
+type prefilter struct {
 	*Line
-	outside []bool
-	in      []int     // those inside
-	plain   int       // a VM inside that no rule names, of those the one that draws least; -1: none
-	free    []int64   // in sum on the nodes that take VMs; nil: to be counted
-	largest [2]int64  // of that, on the node with the most processors
-	needs   [][]int64 // see amounts; used again and again
+	outside   []bool
+	admitted  []int     // those inside
+	reference int       // a VM inside that no rule names, of those the one that draws least; -1: none
+	free      []int64   // in sum on the nodes that take VMs; nil: to be counted
+	largest   [2]int64  // of that, on the node with the most processors
+	needs     [][]int64 // see amounts; used again and again
 }
 
-func newCrowd(l *Line) crowd {
+func newPrefilter(l *Line) prefilter {
 	if l == nil {
 		l = &Line{}
 	}
-	c := crowd{Line: l, outside: make([]bool, len(l.queue)), plain: -1}
+	c := prefilter{Line: l, outside: make([]bool, len(l.queue)), reference: -1}
 	for i := range c.outside {
 		c.outside[i] = true
 	}
@@ -36,7 +36,7 @@ func newCrowd(l *Line) crowd {
 // begin lets in who comes with the first that asks: those behind it for whom there may be
 // room in an empty cluster; or if that one is no applicant, the first of the line, whatever
 // becomes of them.
-func (c *crowd) begin(p *Packing, first cluster.VJobID) {
+func (c *prefilter) begin(p *Packing, first cluster.VJobID) {
 	if at, applies := c.place[first]; applies {
 		c.free = make([]int64, len(placement.Dims))
 		for _, n := range p.stock.Current.Nodes() {
@@ -46,46 +46,46 @@ func (c *crowd) begin(p *Packing, first cluster.VJobID) {
 				}
 			}
 		}
-		c.letIn(p, at)
+		c.admitBatch(p, at)
 		c.free = nil
 		return
 	}
 	for i, vms := 0, 0; i < len(c.queue) && vms < batch; i++ {
-		c.enter(i)
+		c.markAdmitted(i)
 		vms += len(c.queue[i].Needs)
 	}
 }
 
-// enter takes note that an applicant is inside.
-func (c *crowd) enter(at int) {
+// markAdmitted takes note that an applicant is inside.
+func (c *prefilter) markAdmitted(at int) {
 	c.outside[at] = false
-	c.in = append(c.in, at)
+	c.admitted = append(c.admitted, at)
 }
 
-// inside is how many VMs those inside have.
-func (c *crowd) inside() (vms int) {
-	for _, at := range c.in {
+// admittedVMs is how many VMs those inside have.
+func (c *prefilter) admittedVMs() (vms int) {
+	for _, at := range c.admitted {
 		vms += len(c.queue[at].Needs)
 	}
 	return vms
 }
 
-// enrol gives the members of one that comes in their numbers.
-func (c *crowd) enrol(p *Packing, at int) {
+// addVMs gives the members of one that comes in their numbers.
+func (c *prefilter) addVMs(p *Packing, at int) {
 	a := &c.queue[at]
 	for rank, need := range a.Needs {
 		vm := cluster.VMID{VJob: a.VJob, Rank: rank}
-		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 && (c.plain < 0 || c.thrifty(p, vm)) {
-			c.plain = len(p.stage.vms)
+		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 && (c.reference < 0 || c.needsLessPower(p, vm)) {
+			c.reference = len(p.builder.vms)
 		}
-		p.enrol(vm, need)
+		p.addVM(vm, need)
 	}
 }
 
 // rules are those of the stock, and of the vjobs inside.
-func (c *crowd) rules(list []placement.Rules) []placement.Rules {
+func (c *prefilter) rules(list []placement.Rules) []placement.Rules {
 	list = slices.Clip(list)
-	for _, at := range c.in {
+	for _, at := range c.admitted {
 		if a := &c.queue[at]; a.Rules != "" {
 			list = append(list, placement.Rules{VJob: a.VJob, Text: a.Rules})
 		}
@@ -93,8 +93,8 @@ func (c *crowd) rules(list []placement.Rules) []placement.Rules {
 	return list
 }
 
-// asked is what all need that may ask, whether they are inside or not.
-func (c *crowd) asked(g *stage) []int64 {
+// totalDemand is what all need that may ask, whether they are inside or not.
+func (c *prefilter) totalDemand(g *instanceBuilder) []int64 {
 	sum := make([]int64, len(g.in.Dims))
 	for i := range g.in.VMs {
 		for d, x := range g.in.VMs[i].Next {
@@ -114,24 +114,24 @@ func (c *crowd) asked(g *stage) []int64 {
 func amounts(r cluster.Resources) [2]int64 { return [2]int64{int64(r.CPU), int64(r.Memory)} }
 
 // admit lets a vjob in that asks for room, or says why there is none for it.
-func (c *crowd) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
+func (c *prefilter) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
 	at, applies := c.place[id]
 	if !applies || !c.outside[at] {
 		return solve.Refusal{}, false
 	}
-	if why, refused := c.hopeless(p, at); refused {
+	if why, refused := c.noFit(p, at); refused {
 		return why, true
 	}
-	c.letIn(p, at)
-	p.nobody = p.build()
+	c.admitBatch(p, at)
+	p.fault = p.build()
 	return solve.Refusal{}, false
 }
 
-// hopeless reports whether there is certainly no room: less than is needed in sum, or
+// noFit reports whether there is certainly no room: less than is needed in sum, or
 // none in one piece.
-func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
+func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
 	if c.free == nil {
-		c.count(p)
+		c.countFree(p)
 	}
 	missing, short := make([]int64, len(c.free)), false
 	for d, need := range amounts(c.queue[at].Total) {
@@ -142,7 +142,7 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 		return solve.Refusal{Missing: missing}, true
 	}
 	a := &c.queue[at]
-	if c.plain < 0 || a.Rules != "" || p.stage.naming || c.avoids(p, a) || c.saves(p, a) {
+	if c.reference < 0 || a.Rules != "" || p.builder.namesVMs || c.avoidsNodes(p, a) || c.anyNeedsLessPower(p, a) {
 		return solve.Refusal{}, false
 	}
 	for len(c.needs) < len(a.Needs) {
@@ -153,11 +153,11 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 			c.needs[i][d] = x
 		}
 	}
-	return p.trial.InVain(c.needs[:len(a.Needs)], c.plain)
+	return p.trial.InVain(c.needs[:len(a.Needs)], c.reference)
 }
 
-// avoids reports whether a member is to keep off some nodes.
-func (c *crowd) avoids(p *Packing, a *Applicant) bool {
+// avoidsNodes reports whether a member is to keep off some nodes.
+func (c *prefilter) avoidsNodes(p *Packing, a *Applicant) bool {
 	if len(p.stock.Avoid) == 0 {
 		return false
 	}
@@ -169,34 +169,34 @@ func (c *crowd) avoids(p *Packing, a *Applicant) bool {
 	return false
 }
 
-// thrifty reports whether a VM is content with less than the plain one.
-func (c *crowd) thrifty(p *Packing, vm cluster.VMID) bool {
-	return p.stock.Feeds.least(vm) < p.stock.Feeds.least(p.stage.vms[c.plain])
+// needsLessPower reports whether a VM is content with less than the plain one.
+func (c *prefilter) needsLessPower(p *Packing, vm cluster.VMID) bool {
+	return p.stock.Feeds.least(vm) < p.stock.Feeds.least(p.builder.vms[c.reference])
 }
 
-// saves reports whether a member is: then it may find a place where the plain one does not.
-func (c *crowd) saves(p *Packing, a *Applicant) bool {
+// anyNeedsLessPower reports whether a member is: then it may find a place where the plain one does not.
+func (c *prefilter) anyNeedsLessPower(p *Packing, a *Applicant) bool {
 	if p.stock.Feeds == nil {
 		return false
 	}
 	for rank := range a.Needs {
-		if c.thrifty(p, cluster.VMID{VJob: a.VJob, Rank: rank}) {
+		if c.needsLessPower(p, cluster.VMID{VJob: a.VJob, Rank: rank}) {
 			return true
 		}
 	}
 	return false
 }
 
-// count counts what is free on the nodes that take VMs.
-func (c *crowd) count(p *Packing) {
-	c.free, c.largest = make([]int64, len(p.stage.in.Dims)), [2]int64{}
-	for n := range p.stage.nodes {
-		if !p.stage.nodes[n].Hosts() {
+// countFree counts what is free on the nodes that take VMs.
+func (c *prefilter) countFree(p *Packing) {
+	c.free, c.largest = make([]int64, len(p.builder.in.Dims)), [2]int64{}
+	for n := range p.builder.nodes {
+		if !p.builder.nodes[n].Hosts() {
 			continue
 		}
 		load := p.trial.Load(n)
 		var piece [2]int64
-		for d, room := range p.stage.in.Nodes[n].Capacity {
+		for d, room := range p.builder.in.Nodes[n].Capacity {
 			left := max(0, room-load[d])
 			c.free[d] += left
 			if d < len(piece) {
@@ -210,9 +210,9 @@ func (c *crowd) count(p *Packing) {
 }
 
 // largestPiece is what is free on the node with the most processors that are.
-func (c *crowd) largestPiece(p *Packing) cluster.Resources {
+func (c *prefilter) largestPiece(p *Packing) cluster.Resources {
 	if c.free == nil {
-		c.count(p)
+		c.countFree(p)
 	}
 	return cluster.Resources{CPU: cluster.MilliCPU(c.largest[0]), Memory: cluster.MiB(c.largest[1])}
 }
@@ -224,10 +224,10 @@ const (
 	batchShare = 2
 )
 
-// letIn lets an applicant in, and those behind it for whom there may be room as well.
-func (c *crowd) letIn(p *Packing, at int) {
+// admitBatch lets an applicant in, and those behind it for whom there may be room as well.
+func (c *prefilter) admitBatch(p *Packing, at int) {
 	var sum [2]int64
-	vms, least := 0, batch+(p.stock.Current.Size()+c.inside())/batchShare
+	vms, least := 0, batch+(p.stock.Current.Size()+c.admittedVMs())/batchShare
 	for i := at; i < len(c.queue); i++ {
 		if !c.outside[i] {
 			continue
@@ -237,12 +237,12 @@ func (c *crowd) letIn(p *Packing, at int) {
 			if vms >= least && (sum[0]+need[0] > c.free[0] || sum[1]+need[1] > c.free[1]) {
 				return
 			}
-			if _, hopeless := c.hopeless(p, i); hopeless {
+			if _, hopeless := c.noFit(p, i); hopeless {
 				continue
 			}
 		}
 		sum[0], sum[1] = sum[0]+need[0], sum[1]+need[1]
 		vms += len(c.queue[i].Needs)
-		c.enter(i)
+		c.markAdmitted(i)
 	}
 }

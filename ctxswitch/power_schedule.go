@@ -22,10 +22,10 @@ func Within(p Problem, plan Plan) Plan {
 	if p.Power == nil || len(p.Power.Limits) == 0 || plan.Empty() {
 		return plan
 	}
-	d := newDeal(&p, &plan)
+	d := newPowerSchedule(&p, &plan)
 	d.run()
 	if d.short {
-		if e := newDeal(&p, &plan); e.oneByOne() {
+		if e := newPowerSchedule(&p, &plan); e.oneByOne() {
 			d = e
 		}
 	}
@@ -35,8 +35,8 @@ func Within(p Problem, plan Plan) Plan {
 	return d.write()
 }
 
-// deal is power on its way from those that give it up to those that take it.
-type deal struct {
+// powerSchedule is power on its way from those that give it up to those that take it.
+type powerSchedule struct {
 	*Power
 	plan  *Plan
 	units []unit
@@ -73,8 +73,8 @@ type portion struct {
 	much milliwatts
 }
 
-func newDeal(p *Problem, plan *Plan) *deal {
-	d := &deal{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
+func newPowerSchedule(p *Problem, plan *Plan) *powerSchedule {
+	d := &powerSchedule{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
 	for _, g := range plan.Gangs {
 		for _, id := range g.Actions {
 			d.of[id] = len(d.units)
@@ -94,12 +94,12 @@ func newDeal(p *Problem, plan *Plan) *deal {
 		}
 		u.start = plan.Actions[u.actions[0]].Start
 	}
-	d.weigh(p.Current)
+	d.countPower(p.Current)
 	return d
 }
 
-// weigh fills in what is free from the beginning, and what units take and give.
-func (d *deal) weigh(c *cluster.Configuration) {
+// countPower fills in what is free from the beginning, and what units take and give.
+func (d *powerSchedule) countPower(c *cluster.Configuration) {
 	d.free, d.lacks = make([][]portion, len(d.Limits)), make([]milliwatts, len(d.Limits))
 	for i := range d.Limits {
 		l := &d.Limits[i]
@@ -137,7 +137,7 @@ func (d *deal) weigh(c *cluster.Configuration) {
 
 // run lets time pass from end to end, and has units start as soon as they may and there is
 // the power; when nobody can, the first starts with less.
-func (d *deal) run() {
+func (d *powerSchedule) run() {
 	order := make([]int, len(d.units))
 	for i := range order {
 		order[i] = i
@@ -167,7 +167,7 @@ func (d *deal) run() {
 
 // oneByOne has the units take what they need in the order of the plan, each from those
 // before it, and reports whether that is enough.
-func (d *deal) oneByOne() bool {
+func (d *powerSchedule) oneByOne() bool {
 	for id := range d.of {
 		if u := d.of[id]; d.units[u].state != over {
 			d.take(u)
@@ -178,11 +178,11 @@ func (d *deal) oneByOne() bool {
 }
 
 // ready reports whether all that a unit waits for in the plan is over.
-func (d *deal) ready(u int) bool {
+func (d *powerSchedule) ready(u int) bool {
 	return !slices.ContainsFunc(d.units[u].after, func(b ActionID) bool { return d.units[d.of[b]].state != over })
 }
 
-func (d *deal) affords(u int) bool {
+func (d *powerSchedule) affords(u int) bool {
 	for i, need := range d.units[u].takes {
 		for _, p := range d.free[i] {
 			need -= p.much
@@ -195,7 +195,7 @@ func (d *deal) affords(u int) bool {
 }
 
 // take starts a unit with the oldest power there is. What is missing will be missing.
-func (d *deal) take(u int) {
+func (d *powerSchedule) take(u int) {
 	for i, need := range d.units[u].takes {
 		for need > 0 && len(d.free[i]) > 0 {
 			p := &d.free[i][0]
@@ -215,7 +215,7 @@ func (d *deal) take(u int) {
 }
 
 // wait has a unit wait for all of another.
-func (d *deal) wait(u, by int) {
+func (d *powerSchedule) wait(u, by int) {
 	t := &d.units[u]
 	for _, b := range d.units[by].actions {
 		if !slices.Contains(t.after, b) {
@@ -225,7 +225,7 @@ func (d *deal) wait(u, by int) {
 }
 
 // begin starts a unit as soon as what it waits for is over.
-func (d *deal) begin(u int) {
+func (d *powerSchedule) begin(u int) {
 	t := &d.units[u]
 	t.state, t.start = underWay, 0
 	for _, b := range t.after {
@@ -237,13 +237,13 @@ func (d *deal) begin(u int) {
 }
 
 // ends is when an action ends, once its unit has begun.
-func (d *deal) ends(id ActionID) time.Duration {
+func (d *powerSchedule) ends(id ActionID) time.Duration {
 	a := &d.plan.Actions[id]
 	return d.units[d.of[id]].start + a.End - a.Start
 }
 
 // pass lets those end that end next, and returns how many.
-func (d *deal) pass() (ended int) {
+func (d *powerSchedule) pass() (ended int) {
 	next := time.Duration(-1)
 	for i := range d.units {
 		if u := &d.units[i]; u.state == underWay && (next < 0 || u.end < next) {
@@ -269,7 +269,7 @@ func (d *deal) pass() (ended int) {
 }
 
 // write writes the plan down with the new times, in their order.
-func (d *deal) write() Plan {
+func (d *powerSchedule) write() Plan {
 	plan := *d.plan
 	plan.Actions = slices.Clone(d.plan.Actions)
 	for i := range plan.Actions {

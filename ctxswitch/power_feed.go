@@ -56,15 +56,15 @@ func (f *Feeds) least(vm cluster.VMID) int64 {
 	return f.Least[vm]
 }
 
-// feed posts the feeds. What runs already never has to move for them: who is to be stopped
+// postFeeds posts the feeds. What runs already never has to move for them: who is to be stopped
 // for a budget, others decide. VMs that have no choice may exceed a feed by themselves.
-func (g *stage) feed(f *Feeds) {
+func (g *instanceBuilder) postFeeds(f *Feeds) {
 	if f == nil {
 		return
 	}
-	g.least = make([]int64, len(g.vms))
+	g.minLoad = make([]int64, len(g.vms))
 	for i, vm := range g.vms {
-		g.least[i] = f.Least[vm]
+		g.minLoad[i] = f.Least[vm]
 	}
 	for i := range f.List {
 		r := newFeedRule(g, &f.List[i])
@@ -84,8 +84,8 @@ type feedRule struct {
 	most  milliwatts
 }
 
-func newFeedRule(g *stage, f *Feed) *feedRule {
-	r := &feedRule{Feed: f, in: &g.in, least: g.least, sites: make([]*Site, len(g.nodes))}
+func newFeedRule(g *instanceBuilder, f *Feed) *feedRule {
+	r := &feedRule{Feed: f, in: &g.in, least: g.minLoad, sites: make([]*Site, len(g.nodes))}
 	for n := range g.nodes {
 		if site, fed := f.Nodes[g.nodes[n].ID]; fed {
 			r.nodes, r.sites[n] = append(r.nodes, n), &site

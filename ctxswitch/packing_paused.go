@@ -13,13 +13,13 @@ const memory = 1
 // asked when nobody is to be taken any more.
 func (p *Packing) Stand(id cluster.VJobID) bool {
 	p.open(id)
-	if _, lost := p.lost[id]; lost || p.nobody != nil {
+	if _, lost := p.lost[id]; lost || p.fault != nil {
 		return false
 	}
 	p.countMemory()
 	need := map[int]int64{}
 	for _, vm := range p.vjobs[id] {
-		v := &p.stage.in.VMs[vm]
+		v := &p.builder.in.VMs[vm]
 		if v.Host == repack.Nowhere || p.trial.At(vm) != repack.Nowhere {
 			return false
 		}
@@ -41,15 +41,15 @@ func (p *Packing) countMemory() {
 	if p.memory != nil {
 		return
 	}
-	p.memory = make([]int64, len(p.stage.in.Nodes))
-	for n := range p.stage.in.Nodes {
-		if p.stage.nodes[n].Hosts() {
-			p.memory[n] = p.stage.in.Nodes[n].Capacity[memory]
+	p.memory = make([]int64, len(p.builder.in.Nodes))
+	for n := range p.builder.in.Nodes {
+		if p.builder.nodes[n].Hosts() {
+			p.memory[n] = p.builder.in.Nodes[n].Capacity[memory]
 		}
 	}
-	for vm := range p.stage.in.VMs {
+	for vm := range p.builder.in.VMs {
 		if n := p.trial.At(vm); n != repack.Nowhere {
-			p.memory[n] -= p.stage.in.VMs[vm].Next[memory]
+			p.memory[n] -= p.builder.in.VMs[vm].Next[memory]
 		}
 	}
 }

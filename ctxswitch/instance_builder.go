@@ -6,33 +6,33 @@ import (
 	"vjob/repack"
 )
 
-// stage is an instance in the making: the nodes and VMs of a configuration have
+// instanceBuilder is an instance in the making: the nodes and VMs of a configuration have
 // numbers, times are milliseconds.
-type stage struct {
-	in     repack.Instance
-	nodes  []cluster.Node
-	where  map[cluster.NodeID]int
-	vms    []cluster.VMID
-	number map[cluster.VMID]int
-	stated []string // the first of the rules, as people have stated them
-	unread []string // what is wrong with texts that cannot be understood
-	rests  bool     // some VM is not to be touched
-	naming bool     // rules of the cluster name VMs
-	least  []int64  // what VMs count for with feeds; nil: there are none
+type instanceBuilder struct {
+	in          repack.Instance
+	nodes       []cluster.Node
+	nodeIndex   map[cluster.NodeID]int
+	vms         []cluster.VMID
+	vmIndex     map[cluster.VMID]int
+	statedRules []string // the first of the rules, as people have stated them
+	unread      []string // what is wrong with texts that cannot be understood
+	hasFixed    bool     // some VM is not to be touched
+	namesVMs    bool     // rules of the cluster name VMs
+	minLoad     []int64  // what VMs count for with feeds; nil: there are none
 }
 
-// newStage has the nodes with the room that claims leave, and no VMs yet; so many come
+// newInstanceBuilder has the nodes with the room that claims leave, and no VMs yet; so many come
 // at most, beside those of the configuration. Nodes that take nothing any more are on for
-// those who are still there; see [stage.drain].
-func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *stage {
+// those who are still there; see [instanceBuilder.drain].
+func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
 	nodes, vms := c.Nodes(), c.Size()+more
-	g := &stage{
+	g := &instanceBuilder{
 		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
-		nodes: nodes, where: make(map[cluster.NodeID]int, len(nodes)),
-		vms: make([]cluster.VMID, 0, vms), number: make(map[cluster.VMID]int, vms),
+		nodes: nodes, nodeIndex: make(map[cluster.NodeID]int, len(nodes)),
+		vms: make([]cluster.VMID, 0, vms), vmIndex: make(map[cluster.VMID]int, vms),
 	}
 	for i, n := range g.nodes {
-		g.where[n.ID] = i
+		g.nodeIndex[n.ID] = i
 		free := n.Capacity.Minus(claims[n.ID])
 		node := repack.Node{Name: string(n.ID), Capacity: []int64{max(0, int64(free.CPU)), max(0, int64(free.Memory))}}
 		if (n.State == cluster.Offline || n.State == cluster.Down) && len(c.On(n.ID)) == 0 {
@@ -43,27 +43,27 @@ func newStage(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resour
 	return g
 }
 
-// at is the number of a node; Nowhere if nobody knows it.
-func (g *stage) at(node cluster.NodeID) int {
-	if n, known := g.where[node]; known {
+// indexOf is the number of a node; Nowhere if nobody knows it.
+func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
+	if n, known := g.nodeIndex[node]; known {
 		return n
 	}
 	return repack.Nowhere
 }
 
-// enrol gives a VM the next number.
-func (g *stage) enrol(vm cluster.VMID, v repack.VM) {
-	g.number[vm] = len(g.vms)
+// addVM gives a VM the next number.
+func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
+	g.vmIndex[vm] = len(g.vms)
 	g.vms = append(g.vms, vm)
 	g.in.VMs = append(g.in.VMs, v)
-	g.rests = g.rests || v.Stays
+	g.hasFixed = g.hasFixed || v.Stays
 }
 
-// numbers are those that VMs have here.
-func (g *stage) numbers(vms []cluster.VMID) []int {
+// indices are those that VMs have here.
+func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 	list := make([]int, len(vms))
 	for i, vm := range vms {
-		list[i] = g.number[vm]
+		list[i] = g.vmIndex[vm]
 	}
 	return list
 }
@@ -71,7 +71,7 @@ func (g *stage) numbers(vms []cluster.VMID) []int {
 // widen has the capacity of a node be no less than what VMs take that are not to
 // be touched: they stay there, whether there is room or not, and for others there
 // is none.
-func (g *stage) widen() {
+func (g *instanceBuilder) widen() {
 	sums := make([][2]int64, len(g.in.Nodes))
 	for i := range g.in.VMs {
 		if v := &g.in.VMs[i]; v.Stays && v.State == repack.Running {
@@ -87,7 +87,7 @@ func (g *stage) widen() {
 }
 
 // gangs has the VMs of each vjob act together.
-func (g *stage) gangs() {
+func (g *instanceBuilder) gangs() {
 	of := map[cluster.VJobID]int{}
 	for i, vm := range g.vms {
 		n, ok := of[vm.VJob]
