@@ -7,15 +7,14 @@ import (
 	"vjob/repack"
 )
 
-// AllowedNodes says where VMs that run may go to, as far as rules, the soft ones too, tell that
-// of each VM by itself: for those who look for better places before they ask for a plan.
+// AllowedNodes says to which nodes running VMs may move, as far as hard and soft rules decide
+// that for each VM by itself. Optimisers ask it before they ask for a plan.
 type AllowedNodes struct {
 	*repacking
 	hard, soft *couplings
 }
 
-// NewAllowedNodes reads the rules of a problem. The error is one of a problem for which there
-// is no plan.
+// NewAllowedNodes reads the rules of a problem. The error is that of a problem without a plan.
 func NewAllowedNodes(p Problem) (*AllowedNodes, error) {
 	s, err := newSurvey(p)
 	if err != nil {
@@ -36,14 +35,14 @@ func NewAllowedNodes(p Problem) (*AllowedNodes, error) {
 	return l, nil
 }
 
-// Stays reports whether a VM has to stay where it is, whatever becomes of others.
+// Stays reports whether a VM has to stay where it is, wherever other VMs go.
 func (l *AllowedNodes) Stays(vm cluster.VMID) bool {
 	i, known := l.vmIndex[vm]
 	return !known || l.in.VMs[i].Stays || l.hard.kept[i] || l.soft.kept[i]
 }
 
-// Confined reports whether a hard rule keeps a VM that runs from leaving its node for any
-// that takes VMs: it may not migrate, or may be on none of them.
+// Confined reports whether hard rules keep a running VM on its node: it may not migrate, or no
+// other node that takes VMs is allowed.
 func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
 	i, known := l.vmIndex[vm]
 	if !known || l.hard.rooted[i] {
@@ -57,8 +56,8 @@ func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
 	return true
 }
 
-// May reports whether a VM may be on a node for all that rules say of it by itself. A soft
-// rule that it keeps it goes on keeping.
+// May reports whether the rules allow a VM on a node, the VM taken by itself. A VM that keeps a
+// soft rule has to go on keeping it.
 func (l *AllowedNodes) May(vm cluster.VMID, node cluster.NodeID) bool {
 	i, n := l.vmIndex[vm], l.indexOf(node)
 	if n == repack.Nowhere || !l.nodes[n].Hosts() || !l.hard.permits(i, n) {
@@ -67,8 +66,8 @@ func (l *AllowedNodes) May(vm cluster.VMID, node cluster.NodeID) bool {
 	return l.soft.permits(i, n) || !l.soft.permits(i, l.in.VMs[i].Host)
 }
 
-// Tied tells whether a rule looks at a VM together with others, and at which: those with
-// the same number. With strict false only soft rules count.
+// Tied returns the group of VMs that a rule couples with this one; VMs of a group have the same
+// number. With strict false only soft rules count.
 func (l *AllowedNodes) Tied(vm cluster.VMID, strict bool) (group int, tied bool) {
 	if group, tied = l.soft.group(l.vmIndex[vm]); !tied && strict {
 		group, tied = l.hard.group(l.vmIndex[vm])
@@ -77,38 +76,38 @@ func (l *AllowedNodes) Tied(vm cluster.VMID, strict bool) (group int, tied bool)
 	return group, tied
 }
 
-// Fits reports whether no rule is broken, or broken more, when a VM goes to a node and all
-// others are where they are.
+// Fits reports whether a VM can move to a node, with all others where they are, without a new or
+// a worse breach of a rule.
 func (l *AllowedNodes) Fits(vm cluster.VMID, node cluster.NodeID) bool {
 	i, n := l.vmIndex[vm], l.indexOf(node)
 	return n != repack.Nowhere && l.hard.accepts(i, n) && l.soft.accepts(i, n)
 }
 
-// couplings is a board that learns besides which VMs are not free to go by themselves.
+// couplings is a rule probe that also learns which VMs may not move independently.
 type couplings struct {
 	*ruleProbe
 	kept    map[int]bool
-	rooted  map[int]bool // those of them that may not migrate whatever others do
-	groupOf map[int]int  // VMs that are looked at together have the same one
-	groups  int          // so many numbers were given
-	all     bool         // all VMs are looked at together
+	rooted  map[int]bool // those of them that may not migrate in any case
+	groupOf map[int]int  // by VM; coupled VMs have the same group
+	groups  int          // the number of groups ever made
+	all     bool         // all VMs are coupled
 	guards  map[int][]scopedGuard
 }
 
-// scopedGuard is a rule that looks at who is where.
+// scopedGuard is a rule about the places of VMs.
 type scopedGuard struct {
 	repack.Guard
 	nodes []int // nil: all
 }
 
-// allVMs stands for all VMs.
+// allVMs is the key of guards that count all VMs.
 const allVMs = -1
 
 func newCouplings(in *repack.Instance) *couplings {
 	return &couplings{ruleProbe: newRuleProbe(in), kept: map[int]bool{}, rooted: map[int]bool{}, groupOf: map[int]int{}, guards: map[int][]scopedGuard{}}
 }
 
-// group is the number of those that are looked at together with a VM.
+// group returns the number of the VMs that rules couple with a VM.
 func (l *couplings) group(vm int) (group int, tied bool) {
 	if l.all {
 		return 0, true
@@ -117,7 +116,7 @@ func (l *couplings) group(vm int) (group int, tied bool) {
 	return group, tied
 }
 
-// accepts reports whether no guard counts more breaches when a VM goes to a node.
+// accepts reports whether no guard counts more breaches when a VM moves to a node.
 func (l *couplings) accepts(vm, node int) bool {
 	from := l.in.VMs[vm].Host
 	objects := func(g scopedGuard) bool {
@@ -130,7 +129,7 @@ func (l *couplings) accepts(vm, node int) bool {
 // Root notes the VM.
 func (l *couplings) Root(vm int) { l.kept[vm], l.rooted[vm] = true, true }
 
-// Guard ties the VMs, and has everybody be where he is.
+// Guard couples the VMs, and places all of them where they are.
 func (l *couplings) Guard(g repack.Guard, s repack.Scope) {
 	l.couple(s.VMs, s.Nodes == nil)
 	come := func(vm int) {
@@ -150,16 +149,16 @@ func (l *couplings) Guard(g repack.Guard, s repack.Scope) {
 	}
 }
 
-// Watch ties the VMs.
+// Watch couples the VMs.
 func (l *couplings) Watch(_ repack.Watch, s repack.Scope) { l.couple(s.VMs, s.Nodes == nil) }
 
-// Gate has the VMs stay: it is about the order in which they go.
+// Gate makes the VMs stay: it constrains the order in which they leave.
 func (l *couplings) Gate(_ repack.Gate, vms []int) { l.keep(vms) }
 
-// Together has the VMs stay: they would have to go at once.
+// Together makes the VMs stay: they would have to move at the same time.
 func (l *couplings) Together(vms []int, _ bool) { l.keep(vms) }
 
-// Due has the VM stay.
+// Due makes the VM stay.
 func (l *couplings) Due(vm int, _, _ repack.Ticks) { l.kept[vm] = true }
 
 func (l *couplings) keep(vms []int) {
@@ -168,7 +167,8 @@ func (l *couplings) keep(vms []int) {
 	}
 }
 
-// couple has VMs be looked at together, and with them those with whom they already are.
+// couple merges the groups of these VMs. Nil VMs are all, which counts only if the rule holds on
+// all nodes.
 func (l *couplings) couple(vms []int, everywhere bool) {
 	if vms == nil {
 		l.all = l.all || everywhere

@@ -7,12 +7,11 @@ import (
 	"vjob/cluster"
 )
 
-// Check says in words what is wrong with a plan, whoever made it: none means
-// that it can be carried out as it stands. It shares no decision with a planner.
+// Check returns the faults of a plan as text; a plan without faults can be carried out as it
+// stands. It shares no decision with a planner.
 //
-// Of the times in the plan only the order that After prescribes is believed: an
-// action may last as long as it likes, and start as late. So what is shown to
-// hold, holds for every interleaving that After permits:
+// Check trusts only the order that After prescribes, not the times in the plan: actions may
+// start late and last long. What it verifies holds for every interleaving that After permits:
 //
 //   - every action is an edge of the life cycle of its VM (thesis figure 6.1), and
 //     the actions of one VM follow each other;
@@ -27,7 +26,7 @@ import (
 func Check(p Problem, plan Plan) []string {
 	c := newCheck(p, plan)
 	if !c.shape() {
-		return c.faults // nothing can be said of the rest
+		return c.faults // the other checks need valid numbers
 	}
 	c.figures()
 	c.gangs()
@@ -86,7 +85,7 @@ func (c *check) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// shape checks that numbers mean what they should, and derives the order.
+// shape checks the numbers of actions and gangs, and derives the order.
 func (c *check) shape() bool {
 	n := len(c.plan.Actions)
 	c.before = make([]set, n)
@@ -154,7 +153,7 @@ func (c *check) figures() {
 	}
 }
 
-// count is what a VM counts for while it is on a node, see [Problem.Next].
+// count is the demand of a VM while it is on a node, see [Problem.Next].
 func (c *check) count(vm cluster.VMID) cluster.Resources {
 	now := c.p.Current.Need(vm)
 	next, changes := c.p.Next[vm]
@@ -177,8 +176,8 @@ func (c *check) mayTouch(vm cluster.VMID) bool {
 	return goal && !c.p.Pinned[vm]
 }
 
-// replay follows every VM through the plan and notes which room it holds, from
-// the start of which action to the end of which others.
+// replay follows every VM through the plan and records the room that it holds: from the start of
+// which action to the end of which others.
 func (c *check) replay() {
 	byVM := map[cluster.VMID][]Action{}
 	for _, a := range c.plan.Actions {
@@ -205,9 +204,9 @@ func (c *check) replay() {
 	}
 }
 
-// release is the actions after which the room that an action leaves is free. A
-// gang that stops, or is saved or moved while it is paused, gives its room back as a
-// whole, because until then it may have to go back as a whole (RELIABILITY §2.2).
+// release returns the actions after which the room that an action leaves is free. A gang that is
+// paused, or saved or moved while it is paused, frees its room as a whole: until then it may have
+// to go back as a whole (RELIABILITY §2.2).
 func (c *check) release(a Action) []ActionID {
 	if a.Kind == cluster.Suspend || a.Kind == cluster.Pause || a.Kind == cluster.Migrate && !a.Live {
 		return c.plan.Gangs[c.gangOf[a.ID]].Actions
@@ -215,7 +214,7 @@ func (c *check) release(a Action) []ActionID {
 	return []ActionID{a.ID}
 }
 
-// step checks one action against where its VM is, and says where it is then.
+// step checks one action against the situation of its VM, and returns the situation after it.
 func (c *check) step(at situation, a Action) situation {
 	next, legal := at.state.After(a.Kind)
 	if !legal {

@@ -87,7 +87,7 @@ func (c *check) precedes(a Action, gang Gang) bool {
 }
 
 // whole checks the members that a gang leaves out: a pinned one cannot be paused
-// with the others, and a suspend or a resume leaves nobody behind.
+// with the others, and a suspend or a resume leaves no member behind.
 func (c *check) whole(gang Gang) {
 	for _, vm := range c.members[gang.VJob] {
 		state, _ := c.p.Current.State(vm)

@@ -66,7 +66,7 @@ func (c *check) drawIntervals() (list []drawInterval) {
 			continue
 		case cluster.Migrate:
 			if !runs {
-				continue // somebody else says so
+				continue // another check reports it
 			}
 			list[last].until = []ActionID{a.ID}
 			begin(drawInterval{vm: a.VM, nodes: []cluster.NodeID{a.From, a.To}, action: a.ID, until: c.release(a)})

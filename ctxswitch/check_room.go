@@ -6,9 +6,8 @@ import (
 	"vjob/cluster"
 )
 
-// holding is room that a VM holds on a node: from the start of an action, or from
-// the beginning when that is -1, until all of some actions have ended, or for
-// good when there are none. A migrating VM has two at a time.
+// holding is room that a VM holds on a node: from the start of an action (-1: the beginning)
+// until all of some actions have ended (empty: forever). A migrating VM has two at a time.
 type holding struct {
 	vm    cluster.VMID
 	node  cluster.NodeID
@@ -17,8 +16,8 @@ type holding struct {
 	until []ActionID
 }
 
-// occupancy follows what a VM holds of its node. The CPU of one that stops is a holding
-// that ends, its memory one that goes on.
+// occupancy follows the holdings of a VM. When a VM pauses, the holding of its CPU ends and that
+// of its memory continues.
 type occupancy struct {
 	*check
 	vm   cluster.VMID

@@ -17,15 +17,15 @@ func Breaches(p Problem) []string {
 	return append(c.rules(), c.faults...)
 }
 
-// lateness is how many ways to carry a plan out are looked at, all but one of them
-// late.
+// lateness is the number of executions of a plan that are checked; in all but one of them gangs
+// are late.
 const lateness = 3
 
-// rules checks the rules by their meaning, which planners do not use: when all goes
-// as the plan says, and when gangs start late as it lets them. What VMs break that
-// nobody may touch, and no plan could mend, is no fault.
+// rules checks the rules by their meaning, which planners do not use: with the times of the plan,
+// and with gangs as late as it permits. Breaches by VMs that may not be touched, which no plan
+// could mend, are no faults.
 //
-// What is returned are texts that nobody understands any more.
+// It returns the texts that no longer compile.
 func (c *check) rules() (unread []string) {
 	if len(c.p.Rules) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (c *check) rules() (unread []string) {
 	return g.unread
 }
 
-// builder is the problem without what is wanted: where everybody is.
+// builder returns the instance without goals: where all VMs are.
 func (c *check) builder() *instanceBuilder {
 	g := newInstanceBuilder(c.p.Current, c.p.Claims, 0)
 	for _, vm := range c.p.Current.VMs() {
@@ -140,7 +140,7 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 		}
 		ends[i] = out.End
 		if a.Kind == cluster.Pause || a.Kind == cluster.Unpause {
-			continue // nobody comes or goes
+			continue // no VM comes or goes
 		}
 		if a.Kind == cluster.Stop && g.in.VMs[out.VM].State != repack.Running {
 			continue // an image is deleted

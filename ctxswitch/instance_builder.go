@@ -6,24 +6,24 @@ import (
 	"vjob/repack"
 )
 
-// instanceBuilder is an instance in the making: the nodes and VMs of a configuration have
-// numbers, times are milliseconds.
+// instanceBuilder builds an instance: it numbers the nodes and VMs of a configuration. Times are
+// in milliseconds.
 type instanceBuilder struct {
 	in          repack.Instance
 	nodes       []cluster.Node
 	nodeIndex   map[cluster.NodeID]int
 	vms         []cluster.VMID
 	vmIndex     map[cluster.VMID]int
-	statedRules []string // the first of the rules, as people have stated them
-	unread      []string // what is wrong with texts that cannot be understood
-	hasFixed    bool     // some VM is not to be touched
+	statedRules []string // the first of the rules, as users have stated them
+	unread      []string // the errors of texts that do not compile
+	hasFixed    bool     // some VM may not be touched
 	namesVMs    bool     // rules of the cluster name VMs
-	minLoad     []int64  // what VMs count for with feeds; nil: there are none
+	minLoad     []int64  // by VM, the load that power feeds count; nil without feeds
 }
 
-// newInstanceBuilder has the nodes with the room that claims leave, and no VMs yet; so many come
-// at most, beside those of the configuration. Nodes that take nothing any more are on for
-// those who are still there; see [instanceBuilder.drain].
+// newInstanceBuilder returns a builder with the nodes, less the room of claims, and without VMs;
+// more is the number of VMs expected beside those of the configuration. Nodes that take no more
+// VMs are on while VMs are there, see [instanceBuilder.drain].
 func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
 	nodes, vms := c.Nodes(), c.Size()+more
 	g := &instanceBuilder{
@@ -43,7 +43,7 @@ func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]clus
 	return g
 }
 
-// indexOf is the number of a node; Nowhere if nobody knows it.
+// indexOf returns the number of a node, or Nowhere if the node is unknown.
 func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
 	if n, known := g.nodeIndex[node]; known {
 		return n
@@ -59,7 +59,7 @@ func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
 	g.hasFixed = g.hasFixed || v.Stays
 }
 
-// indices are those that VMs have here.
+// indices returns the numbers of VMs.
 func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 	list := make([]int, len(vms))
 	for i, vm := range vms {
@@ -68,9 +68,8 @@ func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 	return list
 }
 
-// widen has the capacity of a node be no less than what VMs take that are not to
-// be touched: they stay there, whether there is room or not, and for others there
-// is none.
+// widen raises the capacity of nodes to the demand of the VMs that stay there: they stay even
+// where the node is too small, and leave no room for others.
 func (g *instanceBuilder) widen() {
 	sums := make([][2]int64, len(g.in.Nodes))
 	for i := range g.in.VMs {
@@ -86,7 +85,7 @@ func (g *instanceBuilder) widen() {
 	}
 }
 
-// gangs has the VMs of each vjob act together.
+// gangs groups the VMs of each vjob.
 func (g *instanceBuilder) gangs() {
 	of := map[cluster.VJobID]int{}
 	for i, vm := range g.vms {

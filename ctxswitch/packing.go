@@ -11,49 +11,48 @@ import (
 	"vjob/repack/solve"
 )
 
-// Stock is what a [Packing] packs, and where.
+// Stock is the input of a [Packing].
 type Stock struct {
 	Current *cluster.Configuration // nodes, where VMs run and where images lie
 	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
-	Claims  map[cluster.NodeID]cluster.Resources // spoken for by actions under way
+	Claims  map[cluster.NodeID]cluster.Resources // taken by actions under way
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
-	// Needs has every VM of Current that may be taken, with what it counts for. Other VMs are
-	// not there, even if they run: their vjob would be suspended or stopped. A vjob
-	// of which nothing is here needs no room, e.g. because it is claimed already.
+	// Needs holds the demand of every VM of Current that may be taken. Other VMs do not count,
+	// even if they run: their vjob would be suspended or stopped. A vjob without any VM here
+	// needs no room, e.g. because Claims has it already.
 	Needs map[cluster.VMID]cluster.Resources
-	// Feeds are what places leave of power; nil: as much as anybody likes.
+	// Feeds are the power budgets that places have to keep; nil: no limit.
 	Feeds *Feeds
-	// Line are vjobs of which nothing is in Current. However many there are, only those
-	// cost something of which it is not clear at once that there is no room for them.
-	// Nil: there are none.
+	// Line holds vjobs without VMs in Current; may be nil. Only those that may fit cost time,
+	// however long the line is.
 	Line *Line
 	// Effort bounds how often VMs that were placed before are moved to make room
 	// for others, see [solve.TrialOptions].
 	Effort int
 }
 
-// Packing is a [queue.Capacity] that places VMs for trial, by the engine that places them
-// later. It is filled once, and not safe for concurrent use.
+// Packing is a [queue.Capacity] that places VMs tentatively, with the engine of the planner. It
+// is filled once, and is not safe for concurrent use.
 type Packing struct {
 	stock     Stock
 	builder   *instanceBuilder
 	trial     *solve.Trial
 	vjobs     map[cluster.VJobID][]int
 	lost      map[cluster.VJobID]string // why the vjob cannot run at all
-	fault     error                     // why no vjob can be judged
+	fault     error                     // why no vjob can be tested
 	prefilter prefilter
-	memory    []int64 // free beside all taken, by node; nil until somebody is to stand still
+	memory    []int64 // free beside all taken, by node; nil until a paused vjob is added
 }
 
 var _ queue.Capacity = (*Packing)(nil)
 
-// NewPacking is an empty room. It is made when the first asks for a place in it: who that
-// is tells who else may.
+// NewPacking returns an empty packing. Its instance is built for the first vjob that asks: that
+// vjob decides which applicants the prefilter admits.
 func NewPacking(s Stock) *Packing { return &Packing{stock: s, prefilter: newPrefilter(s.Line)} }
 
-// open makes the room for the first that asks.
+// open builds the instance for the first vjob that asks.
 func (p *Packing) open(first cluster.VJobID) {
 	if p.builder == nil {
 		p.prefilter.begin(p, first)
@@ -61,8 +60,7 @@ func (p *Packing) open(first cluster.VJobID) {
 	}
 }
 
-// build makes the trial of the VMs that are here, and of the applicants that have been
-// let in.
+// build builds the trial of the VMs that are here and of the admitted applicants.
 func (p *Packing) build() error {
 	s := &p.stock
 	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
@@ -72,7 +70,7 @@ func (p *Packing) build() error {
 			p.addVM(vm, need)
 		}
 	}
-	slices.Sort(p.prefilter.admitted) // so that it makes no difference when they came in
+	slices.Sort(p.prefilter.admitted) // the order of admission makes no difference
 	p.prefilter.reference = -1
 	for _, a := range p.prefilter.admitted {
 		p.prefilter.addVMs(p, a)
@@ -96,13 +94,13 @@ func (p *Packing) build() error {
 	return err
 }
 
-// Fault is why the room can judge nobody, such as rules that cannot be told; nil: it can.
+// Fault returns why no vjob can be tested, such as rules that do not compile; nil if they can.
 func (p *Packing) Fault() error {
 	p.open(0)
 	return p.fault
 }
 
-// addVM gives a VM its number, unless it is lost with its node.
+// addVM adds a VM to the instance, unless it is lost with its node.
 func (p *Packing) addVM(vm cluster.VMID, need cluster.Resources) {
 	g, s := p.builder, &p.stock
 	place, demand := s.Current.Place(vm), []int64{int64(need.CPU), int64(need.Memory)}
@@ -149,7 +147,7 @@ func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	if why, refused := p.prefilter.admit(p, id); refused {
 		return false, p.shortage(why)
 	}
-	if p.fault != nil { // the room could not be made for those who have come in
+	if p.fault != nil { // building the instance failed for the admitted applicants
 		return false, queue.Shortage{Rule: p.fault.Error()}
 	}
 	ok, why := p.trial.Take(p.vjobs[id])
@@ -160,8 +158,7 @@ func (p *Packing) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
 	return true, queue.Shortage{}
 }
 
-// Places are where the VMs of a vjob have found places that was taken, by rank; "" is
-// nowhere.
+// Places returns the nodes of the VMs of a vjob that was taken, by rank; "" is nowhere.
 func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
 	for _, vm := range p.vjobs[id] {
 		at := p.trial.At(vm)
@@ -174,7 +171,7 @@ func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
 	return list
 }
 
-// shortage is a refusal in the words of the queue.
+// shortage translates a refusal for the queue.
 func (p *Packing) shortage(why solve.Refusal) (short queue.Shortage) {
 	if why.Missing == nil && why.Rule == nil {
 		short.Largest = p.prefilter.largestPiece(p)

@@ -5,12 +5,11 @@ import (
 	"vjob/repack"
 )
 
-// memory is the dimension of memory, see [ruling.Dims].
+// memory is the dimension of memory, see [placement.Dims].
 const memory = 1
 
-// Stand adds a vjob that stands still in memory where its VMs are, if they are on nodes
-// that take VMs and their memory is free there beside all taken before. It is to be
-// asked when nobody is to be taken any more.
+// Stand adds a vjob that is paused in memory where its VMs are, if their nodes take VMs and have
+// the memory free beside all vjobs taken. Call it after the last [Packing.Take].
 func (p *Packing) Stand(id cluster.VJobID) bool {
 	p.open(id)
 	if _, lost := p.lost[id]; lost || p.fault != nil {
@@ -36,7 +35,8 @@ func (p *Packing) Stand(id cluster.VJobID) bool {
 	return true
 }
 
-// countMemory finds out what memory is left of the nodes that take VMs, beside all taken.
+// countMemory computes the memory that is left on the nodes that take VMs, beside all vjobs
+// taken.
 func (p *Packing) countMemory() {
 	if p.memory != nil {
 		return

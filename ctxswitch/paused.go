@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 )
 
-// pausedNow reports whether a VM stands still in memory on a node.
+// pausedNow reports whether a VM is paused in memory on a node.
 func (s *survey) pausedNow(vm cluster.VMID) bool {
 	state, _ := s.Current.State(vm)
 	return state == cluster.VMPaused
@@ -16,32 +16,31 @@ func (s *survey) pausedNow(vm cluster.VMID) bool {
 // onNode reports whether a VM is on a node.
 func (s *survey) onNode(vm cluster.VMID) bool { return s.runs(vm) || s.pausedNow(vm) }
 
-// endsPaused reports whether a VM is to stand still where it is, or stands still and does
-// not go on: it counts with its memory, and with no CPU.
+// endsPaused reports whether a VM is to be paused where it is, or is paused and stays so: it
+// counts with its memory and no CPU.
 func (s *survey) endsPaused(vm cluster.VMID) bool {
 	return s.pauses(vm) || s.pausedNow(vm) && !s.unpauses(vm)
 }
 
-// pauses reports whether a VM runs and is to stand still.
+// pauses reports whether a running VM is to be paused.
 func (s *survey) pauses(vm cluster.VMID) bool {
 	return s.runs(vm) && !s.Pinned[vm] && s.want(vm) == cluster.VMPaused
 }
 
-// unpauses reports whether a VM stands still and is to run.
+// unpauses reports whether a paused VM is to run.
 func (s *survey) unpauses(vm cluster.VMID) bool {
 	return s.pausedNow(vm) && !s.Pinned[vm] && s.want(vm) == cluster.VMRunning
 }
 
-// inPlace reports whether a VM cannot leave its node because it stands still there, is
-// to, or goes on from there: only what is saved or ended leaves.
+// inPlace reports whether a VM cannot leave its node because it is paused there, is to be, or
+// continues there: only saved or ended VMs leave.
 func (s *survey) inPlace(vm cluster.VMID) bool {
 	leaves := !s.Pinned[vm] && (s.want(vm) == cluster.VMSleeping || s.want(vm) == cluster.VMTerminated)
 	return s.pauses(vm) || s.pausedNow(vm) && !leaves
 }
 
-// whyNotAsWhole says why a vjob that stands still, or is to, cannot be given the state
-// that is wanted; "" if it can. Gangs stop and go on as wholes. Held: a member on a node
-// may not be touched.
+// whyNotAsWhole returns why a vjob that is paused, or is to be, cannot reach its goal; "" if it
+// can. Gangs pause and continue as wholes. Held: a member on a node is pinned.
 func (s *survey) whyNotAsWhole(g Goal, held bool) string {
 	switch {
 	case held:
@@ -80,8 +79,8 @@ func (s *survey) mixed(id cluster.VJobID) bool {
 	return false
 }
 
-// checkUnpauses checks, in order of priority, that the vjobs that are to go on where they stand
-// have their CPU there beside all who stay where they are.
+// checkUnpauses checks, in order of priority, that the vjobs that are to continue where they are
+// paused have their CPU there beside all VMs that stay where they are.
 func (s *survey) checkUnpauses() error {
 	if !slices.ContainsFunc(s.paused, s.unpauses) {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"vjob/repack/rule"
 )
 
-// postPlaces has VMs end where they are to be. On the way they may be elsewhere.
+// postPlaces fences VMs to their final places. Before the end they may be elsewhere.
 func (g *instanceBuilder) postPlaces(places map[cluster.VMID]cluster.NodeID) error {
 	if len(places) == 0 {
 		return nil

@@ -10,22 +10,22 @@ import (
 	"vjob/repack"
 )
 
-// planBuilder is the plan of an instance on its way to a [Plan]: actions by VM and node,
-// with what they wait for, not yet numbered.
+// planBuilder turns the plan of an instance into a [Plan]: actions by VM and node, with the
+// actions that they wait for, not yet numbered.
 type planBuilder struct {
 	*repacking
 	steps []step
 	gangs []stepGroup
 }
 
-// rankOf shows what frees room before what takes it.
+// rankOf sorts actions that free room before actions that take it.
 func rankOf(k cluster.ActionKind) int {
 	return slices.Index([]cluster.ActionKind{
 		cluster.Pause, cluster.Stop, cluster.Suspend, cluster.Migrate, cluster.Resume, cluster.Boot, cluster.Unpause,
 	}, k)
 }
 
-// step is an action in the making.
+// step is an action that is not yet numbered.
 type step struct {
 	kind     cluster.ActionKind
 	vm       int
@@ -54,13 +54,13 @@ var kinds = map[repack.Kind]cluster.ActionKind{
 	repack.Suspend: cluster.Suspend, repack.Resume: cluster.Resume,
 }
 
-// kindOf is the same the other way round.
+// kindOf is the inverse of kinds.
 var kindOf = map[cluster.ActionKind]repack.Kind{
 	cluster.Migrate: repack.Migrate, cluster.Boot: repack.Boot, cluster.Stop: repack.Shutdown,
 	cluster.Suspend: repack.Suspend, cluster.Resume: repack.Resume,
 }
 
-// assemble makes a context switch of the plan of an instance.
+// assemble turns the plan of an instance into a context switch.
 func (q *repacking) assemble(plan *repack.Plan) Plan {
 	d := &planBuilder{repacking: q}
 	d.takeActions(plan)
@@ -74,7 +74,7 @@ func (q *repacking) assemble(plan *repack.Plan) Plan {
 	return d.write(order)
 }
 
-// takeActions takes over the actions on VMs and what they wait for.
+// takeActions copies the actions on VMs and their dependencies.
 func (d *planBuilder) takeActions(plan *repack.Plan) {
 	number := make([]int, len(plan.Actions))
 	d.steps = make([]step, 0, len(plan.Actions)+len(d.ends))
@@ -99,16 +99,16 @@ func (d *planBuilder) takeActions(plan *repack.Plan) {
 	}
 }
 
-// deleteImages deletes the images of VMs that are to end and do not run: nothing stands
-// in the way of that.
+// deleteImages deletes the images of VMs that are to end and do not run; these actions wait for
+// nothing.
 func (d *planBuilder) deleteImages() {
 	for _, vm := range d.ends {
 		d.steps = append(d.steps, step{kind: cluster.Stop, vm: vm, from: d.in.VMs[vm].Host, to: repack.Nowhere})
 	}
 }
 
-// groupSteps groups the steps: those of one vjob and kind that start together, all
-// stops of a vjob, and all its live migrations.
+// groupSteps groups the steps: those of one vjob and kind that start together, all stops of a
+// vjob, and all its live migrations.
 func (d *planBuilder) groupSteps() {
 	type key struct {
 		vjob cluster.VJobID
@@ -133,7 +133,7 @@ func (d *planBuilder) groupSteps() {
 	}
 }
 
-// shareWaits has all steps of a gang wait for the same ones, but live migrations.
+// shareWaits gives all steps of a gang the same dependencies, except live migrations.
 func (d *planBuilder) shareWaits() {
 	for _, g := range d.gangs {
 		if d.steps[g.steps[0]].live {
@@ -149,7 +149,7 @@ func (d *planBuilder) shareWaits() {
 	}
 }
 
-// separatePauses has everything else of a vjob come before or after what pauses it.
+// separatePauses orders all other steps of a vjob before or after those that pause it.
 func (d *planBuilder) separatePauses() {
 	of := map[cluster.VJobID][]int{}
 	for i := range d.steps {
@@ -179,15 +179,14 @@ func (d *planBuilder) separatePauses() {
 	}
 }
 
-// pauses reports whether the vjob stands still meanwhile.
+// pauses reports whether the vjob is paused during the step.
 func (s *step) pauses() bool {
 	return s.kind == cluster.Suspend || s.kind == cluster.Resume || s.kind == cluster.Migrate && !s.live
 }
 
-// order orders the steps by when they can start, each as soon as what it waits
-// for has ended.
+// order sorts the steps by their earliest start, at the end of the steps that they wait for.
 func (d *planBuilder) order() (order []int) {
-	for i := range d.steps { // in order of the plan: what is waited for comes first
+	for i := range d.steps { // in order of the plan: dependencies come first
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].at, d.steps[b].at) })
@@ -210,7 +209,7 @@ func (d *planBuilder) order() (order []int) {
 	return order
 }
 
-// duration is how long a step takes: what the costs say, or longer at the rate that its
+// duration is the duration of a step: the estimate of the costs, or longer at the rate that its
 // links leave it.
 func (d *planBuilder) duration(s *step) time.Duration {
 	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
@@ -224,7 +223,7 @@ func (d *planBuilder) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).
 
 func (s *step) remote() bool { return s.from != repack.Nowhere && s.from != s.to }
 
-// write writes the plan down in that order.
+// write returns the plan in that order.
 func (d *planBuilder) write(order []int) Plan {
 	id := make([]ActionID, len(d.steps))
 	for number, i := range order {
@@ -267,11 +266,10 @@ func (d *planBuilder) name(n int) cluster.NodeID {
 	return d.nodes[n].ID
 }
 
-// reached is the configuration that the actions lead to, with the needs that VMs
-// have then.
+// reached returns the configuration after the actions, with the needs that VMs have then.
 func (q *repacking) reached(actions []Action) *cluster.Configuration {
 	c := q.Current.Clone()
-	for vm, need := range q.Next { // those that nobody touches may need more all the same
+	for vm, need := range q.Next { // VMs without an action may need more, too
 		if host, ok := c.Host(vm); ok {
 			c.SetRunning(vm, need, host)
 		}

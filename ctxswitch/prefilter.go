@@ -8,16 +8,15 @@ import (
 	"vjob/repack/solve"
 )
 
-// prefilter is the applicants before the door of a [Packing]. One is let in when it asks,
-// together with those behind it for whom there may be room as well, unless it is clear
-// already that there is none: so a pass over a long queue costs what the cluster can
-// hold, and not what waits.
+// prefilter keeps the applicants of a [Packing] out of its instance. An applicant is admitted
+// when it asks, together with later ones that may fit, unless it certainly does not fit: so a
+// pass over a long queue costs what the cluster can hold, and not the length of the queue.
 type prefilter struct {
 	*Line
 	outside   []bool
-	admitted  []int     // those inside
-	reference int       // a VM inside that no rule names, of those the one that draws least; -1: none
-	free      []int64   // in sum on the nodes that take VMs; nil: to be counted
+	admitted  []int     // by number in the queue
+	reference int       // an admitted VM that no rule names, with the least draw; -1 without one
+	free      []int64   // in sum on the nodes that take VMs; nil: not counted yet
 	largest   [2]int64  // of that, on the node with the most processors
 	needs     [][]int64 // see amounts; used again and again
 }
@@ -33,9 +32,9 @@ func newPrefilter(l *Line) prefilter {
 	return c
 }
 
-// begin lets in who comes with the first that asks: those behind it for whom there may be
-// room in an empty cluster; or if that one is no applicant, the first of the line, whatever
-// becomes of them.
+// begin admits the first vjob that asks and the later applicants that may fit in an empty
+// cluster. If the first is no applicant, begin admits the first batch of the line
+// unconditionally.
 func (c *prefilter) begin(p *Packing, first cluster.VJobID) {
 	if at, applies := c.place[first]; applies {
 		c.free = make([]int64, len(placement.Dims))
@@ -56,13 +55,13 @@ func (c *prefilter) begin(p *Packing, first cluster.VJobID) {
 	}
 }
 
-// markAdmitted takes note that an applicant is inside.
+// markAdmitted records that an applicant is admitted.
 func (c *prefilter) markAdmitted(at int) {
 	c.outside[at] = false
 	c.admitted = append(c.admitted, at)
 }
 
-// admittedVMs is how many VMs those inside have.
+// admittedVMs is the number of VMs of the admitted applicants.
 func (c *prefilter) admittedVMs() (vms int) {
 	for _, at := range c.admitted {
 		vms += len(c.queue[at].Needs)
@@ -70,7 +69,7 @@ func (c *prefilter) admittedVMs() (vms int) {
 	return vms
 }
 
-// addVMs gives the members of one that comes in their numbers.
+// addVMs adds the members of an applicant to the instance.
 func (c *prefilter) addVMs(p *Packing, at int) {
 	a := &c.queue[at]
 	for rank, need := range a.Needs {
@@ -82,7 +81,7 @@ func (c *prefilter) addVMs(p *Packing, at int) {
 	}
 }
 
-// rules are those of the stock, and of the vjobs inside.
+// rules are those of the stock and of the admitted vjobs.
 func (c *prefilter) rules(list []placement.Rules) []placement.Rules {
 	list = slices.Clip(list)
 	for _, at := range c.admitted {
@@ -93,7 +92,7 @@ func (c *prefilter) rules(list []placement.Rules) []placement.Rules {
 	return list
 }
 
-// totalDemand is what all need that may ask, whether they are inside or not.
+// totalDemand is the demand of all vjobs that may ask, admitted or not.
 func (c *prefilter) totalDemand(g *instanceBuilder) []int64 {
 	sum := make([]int64, len(g.in.Dims))
 	for i := range g.in.VMs {
@@ -113,7 +112,7 @@ func (c *prefilter) totalDemand(g *instanceBuilder) []int64 {
 
 func amounts(r cluster.Resources) [2]int64 { return [2]int64{int64(r.CPU), int64(r.Memory)} }
 
-// admit lets a vjob in that asks for room, or says why there is none for it.
+// admit admits a vjob that asks for room, or returns why it does not fit.
 func (c *prefilter) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
 	at, applies := c.place[id]
 	if !applies || !c.outside[at] {
@@ -127,8 +126,8 @@ func (c *prefilter) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, ref
 	return solve.Refusal{}, false
 }
 
-// noFit reports whether there is certainly no room: less than is needed in sum, or
-// none in one piece.
+// noFit reports whether a vjob certainly does not fit: the free room is too small in sum, or in
+// one piece.
 func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
 	if c.free == nil {
 		c.countFree(p)
@@ -156,7 +155,7 @@ func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
 	return p.trial.InVain(c.needs[:len(a.Needs)], c.reference)
 }
 
-// avoidsNodes reports whether a member is to keep off some nodes.
+// avoidsNodes reports whether a member is to avoid some nodes.
 func (c *prefilter) avoidsNodes(p *Packing, a *Applicant) bool {
 	if len(p.stock.Avoid) == 0 {
 		return false
@@ -169,12 +168,12 @@ func (c *prefilter) avoidsNodes(p *Packing, a *Applicant) bool {
 	return false
 }
 
-// needsLessPower reports whether a VM is content with less than the plain one.
+// needsLessPower reports whether a VM needs less power than the reference VM.
 func (c *prefilter) needsLessPower(p *Packing, vm cluster.VMID) bool {
 	return p.stock.Feeds.least(vm) < p.stock.Feeds.least(p.builder.vms[c.reference])
 }
 
-// anyNeedsLessPower reports whether a member is: then it may find a place where the plain one does not.
+// anyNeedsLessPower reports whether a member does: it may fit where the reference VM does not.
 func (c *prefilter) anyNeedsLessPower(p *Packing, a *Applicant) bool {
 	if p.stock.Feeds == nil {
 		return false
@@ -187,7 +186,7 @@ func (c *prefilter) anyNeedsLessPower(p *Packing, a *Applicant) bool {
 	return false
 }
 
-// countFree counts what is free on the nodes that take VMs.
+// countFree counts the free room on the nodes that take VMs.
 func (c *prefilter) countFree(p *Packing) {
 	c.free, c.largest = make([]int64, len(p.builder.in.Dims)), [2]int64{}
 	for n := range p.builder.nodes {
@@ -209,7 +208,7 @@ func (c *prefilter) countFree(p *Packing) {
 	}
 }
 
-// largestPiece is what is free on the node with the most processors that are.
+// largestPiece is the free room on the node with the most free processors.
 func (c *prefilter) largestPiece(p *Packing) cluster.Resources {
 	if c.free == nil {
 		c.countFree(p)
@@ -217,14 +216,14 @@ func (c *prefilter) largestPiece(p *Packing) cluster.Resources {
 	return cluster.Resources{CPU: cluster.MilliCPU(c.largest[0]), Memory: cluster.MiB(c.largest[1])}
 }
 
-// batch is how many VMs come in at least when somebody does, and a part of those that
-// are inside: the trial is made anew each time.
+// An admission adds at least batch VMs, and a part of those that are in the instance already:
+// each admission rebuilds the trial.
 const (
 	batch      = 64
 	batchShare = 2
 )
 
-// admitBatch lets an applicant in, and those behind it for whom there may be room as well.
+// admitBatch admits an applicant, and later ones that may fit as well.
 func (c *prefilter) admitBatch(p *Packing, at int) {
 	var sum [2]int64
 	vms, least := 0, batch+(p.stock.Current.Size()+c.admittedVMs())/batchShare

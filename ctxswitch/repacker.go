@@ -23,8 +23,8 @@ type Repacker struct {
 	Clock func() (stop func() bool)
 }
 
-// infeasibleRounds is how long a plan is looked for where none is seen: the vjob that asks for
-// too much can wait, and others cannot.
+// infeasibleRounds bounds the search for a first plan: the vjob that asks for too much can wait,
+// and others cannot.
 const infeasibleRounds = 32
 
 // DefaultRounds is a few hundredths of a second of improvement.
@@ -130,7 +130,7 @@ type repacking struct {
 }
 
 // newRepacking translates a survey. The error is something that an instance cannot
-// say, such as a VM that runs on a node nobody knows.
+// say, such as a VM that runs on an unknown node.
 func newRepacking(s *survey) (*repacking, error) {
 	q := &repacking{survey: s, instanceBuilder: newInstanceBuilder(s.Current, s.Claims, 0), unsuspendable: map[cluster.VJobID]bool{}}
 	placed := make(map[cluster.VMID]bool, len(s.placed))
@@ -149,7 +149,7 @@ func newRepacking(s *survey) (*repacking, error) {
 		}
 		host := q.indexOf(s.Current.Place(vm))
 		if host == repack.Nowhere && s.onNode(vm) {
-			return nil, fmt.Errorf("VM %s is on node %s, which nobody knows", vm, s.Current.Place(vm))
+			return nil, fmt.Errorf("VM %s is on unknown node %s", vm, s.Current.Place(vm))
 		}
 		q.add(vm, host, placed[vm])
 	}

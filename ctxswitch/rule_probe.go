@@ -6,11 +6,11 @@ import (
 	"vjob/repack"
 )
 
-// ruleProbe is a board that learns what a rule says of VMs one by one, and of those
-// that stay where they are.
+// ruleProbe is a board that learns what a rule says of VMs one by one, and which VMs that stay
+// break it.
 type ruleProbe struct {
 	in        *repack.Instance
-	violators map[int]bool           // VMs that stay, and break the rule where they are
+	violators map[int]bool           // VMs that stay where they are and break the rule there
 	forbidden map[int]map[int]bool   // nodes that are forbidden to VMs
 	confined  map[int][]map[int]bool // sets of nodes to which VMs are confined
 }
@@ -21,14 +21,15 @@ func newRuleProbe(in *repack.Instance) *ruleProbe {
 	return &ruleProbe{in: in, violators: map[int]bool{}, forbidden: map[int]map[int]bool{}, confined: map[int][]map[int]bool{}}
 }
 
-// violators are the VMs that are not to be touched and break a rule by themselves.
+// violators returns the VMs that may not be touched and break a rule by themselves.
 func (g *instanceBuilder) violators(r repack.Rule) map[int]bool {
 	w := newRuleProbe(&g.in)
 	r.Post(w)
 	return w.violators
 }
 
-// allowed tells whether no rule keeps a VM from a node whatever others do.
+// allowed returns a function that reports whether no hard rule keeps a VM off a node, wherever
+// other VMs are.
 func (g *instanceBuilder) allowed() func(vm, node int) bool {
 	w := newRuleProbe(&g.in)
 	for _, r := range g.in.Rules {
@@ -39,22 +40,22 @@ func (g *instanceBuilder) allowed() func(vm, node int) bool {
 	return w.permits
 }
 
-// permits reports whether no rule keeps a VM from a node whatever others do.
+// permits reports whether no rule keeps a VM off a node, wherever other VMs are.
 func (w *ruleProbe) permits(vm, node int) bool {
 	outside := slices.ContainsFunc(w.confined[vm], func(nodes map[int]bool) bool { return !nodes[node] })
 	return !w.forbidden[vm][node] && !outside
 }
 
-// stays reports whether a VM is not to be touched, and where it runs.
+// stays returns the node of a VM that runs and may not be touched.
 func (w *ruleProbe) stays(vm int) (host int, ok bool) {
 	v := &w.in.VMs[vm]
 	return v.Host, v.Stays && v.State == repack.Running
 }
 
-// Instance is that of the stage.
+// Instance returns the instance of the rules.
 func (w *ruleProbe) Instance() *repack.Instance { return w.in }
 
-// Forbid notes the node.
+// Forbid records the node.
 func (w *ruleProbe) Forbid(vm, node int, _ bool) {
 	if w.forbidden[vm] == nil {
 		w.forbidden[vm] = map[int]bool{}
@@ -65,7 +66,7 @@ func (w *ruleProbe) Forbid(vm, node int, _ bool) {
 	}
 }
 
-// Confine notes the nodes.
+// Confine records the nodes.
 func (w *ruleProbe) Confine(vms, nodes []int, _ bool) {
 	only := make(map[int]bool, len(nodes))
 	for _, n := range nodes {
@@ -79,8 +80,7 @@ func (w *ruleProbe) Confine(vms, nodes []int, _ bool) {
 	}
 }
 
-// Guard lets those who stay come one after another; who adds to the breaches is
-// guilty.
+// Guard places the VMs that stay one after another. VMs that add breaches are violators.
 func (w *ruleProbe) Guard(g repack.Guard, s repack.Scope) {
 	come := func(vm int) {
 		host, ok := w.stays(vm)
@@ -104,22 +104,22 @@ func (w *ruleProbe) Guard(g repack.Guard, s repack.Scope) {
 	}
 }
 
-// What else rules say is about ways and times, of which those who stay have none.
+// The other constraints are about transitions and times, which VMs that stay do not have.
 
-// Limit is of no concern.
+// Limit does nothing.
 func (w *ruleProbe) Limit([]int, int, bool) {}
 
-// Root is of no concern.
+// Root does nothing.
 func (w *ruleProbe) Root(int) {}
 
-// Watch is of no concern.
+// Watch does nothing.
 func (w *ruleProbe) Watch(repack.Watch, repack.Scope) {}
 
-// Gate is of no concern.
+// Gate does nothing.
 func (w *ruleProbe) Gate(repack.Gate, []int) {}
 
-// Together is of no concern.
+// Together does nothing.
 func (w *ruleProbe) Together([]int, bool) {}
 
-// Due is of no concern.
+// Due does nothing.
 func (w *ruleProbe) Due(int, repack.Ticks, repack.Ticks) {}

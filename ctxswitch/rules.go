@@ -12,17 +12,14 @@ import (
 	"vjob/repack/script"
 )
 
-// hugePenalty is what it costs to leave something as it is that should not be so: more
-// than any way to change it.
+// hugePenalty is the cost of a broken rule that should hold: more than any way to keep it.
 const hugePenalty = 1 << 36
 
-// ticksPerPenalty is what one unit of a penalty is worth: a second in which one VM
-// waits.
+// ticksPerPenalty is one unit of a penalty: a second in which one VM waits.
 const ticksPerPenalty = int64(time.Second / placement.Tick)
 
-// rules posts the rules that people have stated. A text that was once understood and
-// is not any more, as it would be too much for so many VMs, is left out. The error is
-// one of ours.
+// rules posts the rules that users have stated. A text that compiled once and no longer does, as
+// it is too large for so many VMs, is skipped. The error is internal.
 func (g *instanceBuilder) rules(list []placement.Rules) error {
 	if len(list) == 0 {
 		return nil
@@ -44,9 +41,8 @@ func (g *instanceBuilder) rules(list []placement.Rules) error {
 	return nil
 }
 
-// postRule posts one rule. VMs that are not to be touched may break it by themselves:
-// that is how it is, and it holds for the others. Where they break it without being
-// named, nobody else shall make it worse.
+// postRule posts one rule. VMs that may not be touched may break it by themselves; it then holds
+// for the others. Where they break it without being named, other VMs may not make it worse.
 func (g *instanceBuilder) postRule(p script.Posting) error {
 	p, ok := p.Without(func(vm int) bool { return vm >= len(g.vms) })
 	if !ok {
@@ -77,8 +73,8 @@ func (g *instanceBuilder) postRule(p script.Posting) error {
 	return nil
 }
 
-// relax has the rules that people have stated kept as far as possible. It reports
-// whether there are any.
+// relax makes the stated rules soft, with a penalty that keeps them as far as possible. It
+// reports whether there are any.
 func (g *instanceBuilder) relax() (some bool) {
 	for i := range g.statedRules {
 		if r := &g.in.Rules[i]; r.Penalty == 0 {
@@ -88,7 +84,7 @@ func (g *instanceBuilder) relax() (some bool) {
 	return some
 }
 
-// broken are the rules that a plan leaves broken.
+// broken returns the rules that a plan leaves broken.
 func (g *instanceBuilder) broken(plan *repack.Plan) (list []string) {
 	t, _ := repack.Trace(&g.in, plan)
 	for i, text := range g.statedRules {
@@ -99,8 +95,8 @@ func (g *instanceBuilder) broken(plan *repack.Plan) (list []string) {
 	return list
 }
 
-// breaches are those of a rule that is to be kept. What VMs break by themselves that
-// stay where they are is no breach.
+// breaches returns the breaches of a rule that has to be kept. Breaches by VMs that stay where
+// they are do not count.
 func (g *instanceBuilder) breaches(number int, t *repack.Timeline) (list []repack.Breach) {
 	r := g.in.Rules[number]
 	if r.Penalty > 0 && r.Penalty < hugePenalty {
@@ -110,7 +106,7 @@ func (g *instanceBuilder) breaches(number int, t *repack.Timeline) (list []repac
 	if len(found) == 0 || r.Penalty == 0 {
 		return found
 	}
-	given := map[string]int{} // how many breaches a text stands for
+	given := map[string]int{} // by text, the number of breaches
 	for _, b := range r.Check(g.fixedTimeline()) {
 		given[b.Text] = 1 + b.More
 	}
@@ -122,7 +118,7 @@ func (g *instanceBuilder) breaches(number int, t *repack.Timeline) (list []repac
 	return list
 }
 
-// fixedTimeline is the timeline on which nobody is but those who stay.
+// fixedTimeline is the timeline with only the VMs that stay.
 func (g *instanceBuilder) fixedTimeline() *repack.Timeline {
 	still := g.in
 	still.VMs = slices.Clone(g.in.VMs)
@@ -135,8 +131,7 @@ func (g *instanceBuilder) fixedTimeline() *repack.Timeline {
 	return t
 }
 
-// avoid keeps VMs off nodes as long as the rules leave them another that is large
-// enough.
+// avoid keeps VMs off nodes while the rules leave them another one that is large enough.
 func (g *instanceBuilder) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
 	if len(nodes) == 0 {
 		return nil
@@ -152,8 +147,7 @@ func (g *instanceBuilder) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
 	return nil
 }
 
-// avoidable are the numbers of nodes that a VM is to keep off; none if there is no
-// other for it.
+// avoidable returns the numbers of the nodes that a VM is to avoid; nil if no other node is left.
 func (g *instanceBuilder) avoidable(vm int, nodes []cluster.NodeID, allowed func(vm, node int) bool) (list []int) {
 	v := &g.in.VMs[vm]
 	if v.Stays || len(nodes) == 0 {
@@ -182,8 +176,7 @@ func fitsIn(need, room []int64) bool {
 	return true
 }
 
-// drain keeps everybody off nodes that take nothing, but for those who are there:
-// they leave if they can.
+// drain keeps VMs off nodes that take none, except those that are there: they leave if they can.
 func (g *instanceBuilder) drain() error {
 	var closed, open []int
 	for n, node := range g.nodes {
@@ -198,7 +191,7 @@ func (g *instanceBuilder) drain() error {
 	}
 	there, others := g.on(closed)
 	for i, n := range closed {
-		penalty := int64(0) // nobody may stay
+		penalty := int64(0) // no VM may stay
 		if g.nodes[n].State == cluster.Draining {
 			penalty = hugePenalty
 		}
@@ -213,8 +206,8 @@ func (g *instanceBuilder) drain() error {
 	return g.keep("fence", others, open, 0)
 }
 
-// on are the VMs that run on each of some nodes, and all others, but for those that are
-// not to be touched.
+// on returns the VMs that run on each of some nodes, and all others, without those that may not
+// be touched.
 func (g *instanceBuilder) on(nodes []int) (there [][]int, others []int) {
 	number := make(map[int]int, len(nodes))
 	for i, n := range nodes {
@@ -235,7 +228,7 @@ func (g *instanceBuilder) on(nodes []int) (there [][]int, others []int) {
 	return there, others
 }
 
-// keep posts a rule that keeps VMs off nodes or on them, by its name.
+// keep posts the rule of that name, which keeps VMs off nodes or on them.
 func (g *instanceBuilder) keep(name string, vms, nodes []int, penalty int64) error {
 	if len(vms) == 0 || len(nodes) == 0 {
 		return nil

@@ -7,26 +7,26 @@ import (
 	"vjob/cluster"
 )
 
-// survey is a problem sorted out: who is to be placed, who leaves, who must be
-// left alone.
+// survey is a problem sorted out: which VMs are to be placed, which leave, and which must not be
+// touched.
 type survey struct {
 	Problem
 	members map[cluster.VJobID][]cluster.VMID // members in rank order
 	rank    map[cluster.VJobID]int            // order of priority of the goals
 	rigid   map[cluster.VJobID]bool           // some running member may not be migrated live
-	fixed   map[cluster.VMID]bool             // is on a node and stays there, whatever happens
+	fixed   map[cluster.VMID]bool             // is on a node and stays there in any case
 	placed  []cluster.VMID                    // to be running on a node of our choice
-	paused  []cluster.VMID                    // stand still in memory
+	paused  []cluster.VMID                    // in memory
 }
 
-// newSurvey sorts the problem out, or says which goal cannot be met by any plan.
+// newSurvey sorts the problem out. The error is a goal that no plan can meet.
 func newSurvey(p Problem) (*survey, error) {
 	s := &survey{
 		Problem: p,
 		members: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
 		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
 	}
-	held := map[cluster.VJobID]bool{} // a member that runs may not be touched
+	held := map[cluster.VJobID]bool{} // a member on a node is pinned
 	for _, vm := range p.Current.VMs() {
 		s.members[vm.VJob] = append(s.members[vm.VJob], vm)
 		if s.runs(vm) {
@@ -61,7 +61,7 @@ func newSurvey(p Problem) (*survey, error) {
 	return s, nil
 }
 
-// accept files the members of a vjob under what is to become of them.
+// accept sorts the members of a vjob by their goal.
 func (s *survey) accept(g Goal, held bool) error {
 	refuse := func(format string, args ...any) error { return refused(g, format, args...) }
 	var running, waiting, standing, asleep int
@@ -112,12 +112,12 @@ func (s *survey) accept(g Goal, held bool) error {
 	return nil
 }
 
-// refused says why a goal cannot be met.
+// refused is the error of a goal that cannot be met.
 func refused(g Goal, format string, args ...any) error {
 	return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: ", g.VJob) + fmt.Sprintf(format, args...)}
 }
 
-// starts reports whether some vjob that does not run is to.
+// starts reports whether a vjob that does not run is to run.
 func (s *survey) starts() bool {
 	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) }) ||
 		slices.ContainsFunc(s.paused, s.unpauses)
@@ -128,7 +128,7 @@ func (s *survey) runs(vm cluster.VMID) bool {
 	return ok
 }
 
-// want is the state that a VM's goal asks for; without a goal the one it is in.
+// want is the state that the goal of a VM asks for; without a goal its present state.
 func (s *survey) want(vm cluster.VMID) cluster.VMState {
 	if i, ok := s.rank[vm.VJob]; ok {
 		return s.Gangs[i].Want
@@ -137,9 +137,9 @@ func (s *survey) want(vm cluster.VMID) cluster.VMState {
 	return state
 }
 
-// count is what a VM counts for as long as it is on a node. One that keeps
-// running counts with the larger of its needs before and after: it may grow at
-// any moment, and what it gives back comes only once the plan is done.
+// count is the demand of a VM while it is on a node. A VM that keeps running counts with the
+// larger of its needs before and after: it may grow at any moment, and frees what it no longer
+// needs only at the end of the plan.
 func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	now := s.Current.Need(vm)
 	next, changes := s.Next[vm]
@@ -156,7 +156,7 @@ func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	}
 }
 
-// need is what a VM needs once the plan is done.
+// need is the demand of a VM after the plan.
 func (s *survey) need(vm cluster.VMID) cluster.Resources {
 	if next, ok := s.Next[vm]; ok {
 		return next

@@ -13,7 +13,7 @@ import (
 // Caps are level-triggered and lie beside the protocol of gangs: whatever a gang is
 // doing, each copy is to have the cap that is wanted of its member. A boot and a restore
 // bring it; where a look shows another one, because it was changed or has got lost, it is
-// set again. Nothing waits for it, so a host that cannot cap keeps nobody from running.
+// set again. Nothing waits for it, so VMs run on a host that cannot cap.
 
 // capping is what is wanted of a member's cap, and how setting it went.
 type capping struct {
@@ -25,7 +25,7 @@ type capping struct {
 }
 
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
-// as much as there is. Unknown vjobs are nobody.
+// as much as there is. Unknown vjobs are ignored.
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
 	e.now = now
 	p, known := e.gangs[id]
@@ -46,7 +46,7 @@ func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.Mill
 }
 
 // recap sets the caps of copies that have another one than is wanted. After a start they
-// are left alone until somebody says what is.
+// are left alone until they are set.
 func (e *Executor) recap(p *gangState) {
 	if !p.capped {
 		return

@@ -83,7 +83,7 @@ func (e *Executor) touchContainer(p *gangState) {
 }
 
 // free is what a vjob finds on a node: what is free there and no container keeps;
-// inside a container, what that one keeps there and nobody inside uses.
+// inside a container, the room of the container that no vjob inside uses.
 func (e *Executor) free(n *node, p *gangState) cluster.Resources {
 	free := n.Capacity.Minus(e.used(n))
 	for id, c := range e.containers {

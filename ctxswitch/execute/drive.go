@@ -144,7 +144,7 @@ func (e *Executor) keepDenied(p *gangState) time.Time {
 	return p.denied
 }
 
-// commit makes a new record the present one and tells everybody who has to know.
+// commit makes a new record the present one and notifies all that depends on it.
 func (e *Executor) commit(p *gangState, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
@@ -305,7 +305,7 @@ func (e *Executor) touchWaiters() {
 	clear(e.denied)
 }
 
-// alarm tells that somebody should look, once in a phase.
+// alarm raises an alarm for administrators, once in a phase.
 func (e *Executor) alarm(p *gangState, text string) {
 	if p.alarms[text] {
 		return

@@ -12,8 +12,7 @@ import (
 	"vjob/internal/predictor"
 )
 
-// gangState is one vjob with its gang record and everything about it that a
-// restart may forget.
+// gangState is one vjob with its gang record and the state that a restart may forget.
 type gangState struct {
 	job *cluster.VJob // it never changes: see [gangState.changing]
 	rec gang.Record
@@ -44,7 +43,7 @@ type gangState struct {
 	missing  string // which image cannot be read now, "" when none
 	broken   string // which invariant does not hold: the vjob is left alone; "" when all do
 
-	capped bool // somebody has said what the caps of the members are to be
+	capped bool // the caps of the members were set
 
 	// Accounting:
 	ran       time.Duration // as far as it counts towards the walltime
@@ -57,7 +56,7 @@ type gangState struct {
 	memory    float64       // MiB·s on nodes, not yet written
 	joules    float64       // of its shares of the nodes, not yet written
 	watts     energy.Watts  // that it draws now
-	meters    []meter       // by rank; nil as long as nobody was seen
+	meters    []meter       // by rank; nil until a member was seen
 }
 
 // meter is what was last seen of the CPU of a member.
@@ -69,7 +68,7 @@ type meter struct {
 	past  predictor.Predictor // what is expected by, if anything is
 }
 
-// newGangState makes nothing before it is needed: of a hundred thousand vjobs nearly all
+// newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
 	p := &gangState{job: job, rec: rec, marked: now, born: now, accounted: rec.Phase}
@@ -87,7 +86,7 @@ func (p *gangState) changing() *cluster.VJob {
 	return p.job
 }
 
-// phaseChanged resets what belongs to one phase.
+// phaseChanged resets the state of one phase.
 func (p *gangState) phaseChanged() {
 	for rank := range p.members {
 		p.members[rank].tries, p.members[rank].err, p.members[rank].revoked = 0, nil, 0
@@ -109,8 +108,8 @@ func (p *gangState) plan() journal.PlanID {
 	return 0
 }
 
-// rests reports whether nothing is under way or waited for, every call's effect was seen,
-// and no member is left alone only for a while.
+// rests reports whether nothing is under way or waited for, the effect of every call was seen,
+// and no member backs off.
 func (p *gangState) rests(now time.Time) bool {
 	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.members, func(t memberState) bool {
 		return len(t.held) > 0 || len(t.touched) > 0 || now.Before(t.pace())

@@ -41,7 +41,7 @@ func millijoules(w energy.Watts, d time.Duration) int64 {
 }
 
 // chargeHour adds what a node has drawn for a time within one hour. Whatever is not the
-// share of a vjob was drawn for nobody.
+// share of a vjob is counted as unused.
 func (e *Executor) chargeHour(n *node, hour time.Time, dt time.Duration) {
 	left := n.power.watts
 	sum := int64(0)

@@ -7,8 +7,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// memberState is what was lately done for one member of a vjob, and what became of it. A restart
-// may forget it.
+// memberState is what was last done for one member of a vjob, and the outcome. A restart may
+// forget it.
 type memberState struct {
 	// Of the present phase:
 	tries   int
@@ -23,7 +23,7 @@ type memberState struct {
 	touched map[cluster.NodeID]uint64 // logical time at which the last call there ended
 }
 
-// member is that of a member, to be read: an empty one if nothing was ever done for its
+// member returns the state of a member, to be read: an empty one if nothing was ever done for its
 // vjob. Maps are shared.
 func (p *gangState) member(rank int) memberState {
 	if rank >= len(p.members) {
@@ -32,7 +32,7 @@ func (p *gangState) member(rank int) memberState {
 	return p.members[rank]
 }
 
-// memberOf is the trail of a member, to be written; nil: the vjob has no such member. A queue
+// memberOf is the state of a member, to be written; nil: the vjob has no such member. A queue
 // may hold a hundred thousand vjobs with none.
 func (p *gangState) memberOf(rank int) *memberState {
 	if rank >= len(p.job.VMs) {

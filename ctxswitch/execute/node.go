@@ -28,7 +28,7 @@ type node struct {
 	// off; 0: it is in use. See [Executor.Rest].
 	rests     time.Duration
 	dark      energy.Watts // that it draws meanwhile, while it does not answer
-	strangers []string     // machines that are none of ours, of the last look that succeeded
+	strangers []string     // machines that vjob does not manage, by the last look that succeeded
 	warnings  []string     // of the last look that succeeded
 
 	looking bool
@@ -230,7 +230,7 @@ func (e *Executor) warn(n *node, warnings []string) {
 
 func (e *Executor) tell(n *node) {
 	if n.rests > 0 {
-		return // whoever switches it tells what becomes of it
+		return // the power controller reports what becomes of it
 	}
 	text := fmt.Sprintf("node %s answers", n.ID)
 	if !n.seen {

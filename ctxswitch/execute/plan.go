@@ -130,7 +130,7 @@ func (a *assignment) aim(members int) gang.Aim {
 		act := a.run.plan.Actions[id]
 		aim.Next[act.VM.Rank] = act.To
 	}
-	if aim.Kind == cluster.Stop { // a plan ends nobody but those who make room so
+	if aim.Kind == cluster.Stop { // a plan ends only vjobs that have to make room
 		aim.Then = gang.ThenWait
 	}
 	return aim
@@ -192,7 +192,7 @@ func (p *gangState) released(call hypervisor.Call) bool {
 	return may
 }
 
-// hopOf is the action of a plan that a migration carries out; nil if there is none.
+// hopOf returns the action of the plan that a migration carries out, or nil.
 func (p *gangState) hopOf(call *hypervisor.Call) *ctxswitch.Action {
 	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// powerDraw is what a node draws since it was last looked at, and whose it is.
+// powerDraw is the power of a node since its last look, and the shares of its VMs.
 type powerDraw struct {
 	watts  energy.Watts
 	shares []powerShare // of the VMs that are there, by package energy's [energy.Power.Share]
@@ -23,7 +23,7 @@ type powerShare struct {
 	watts energy.Watts
 }
 
-// on reports whether a node draws power for being on: it answers, or nobody has said
+// on reports whether a node draws power for being on: it answers, or nothing shows
 // that it is off, or switched it off.
 func (n *node) on() bool {
 	return n.seen || n.rests == 0 && (n.State == cluster.Online || n.State == cluster.Draining)
@@ -122,8 +122,8 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	return list, all
 }
 
-// Ceiling is the most that a node draws while [Executor.Load] and so much more is all
-// that its VMs may use; 0 where nothing is known of its power.
+// Ceiling is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// for nodes without a power model.
 func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes[id]
 	power := e.Power[id]

@@ -16,7 +16,7 @@ import (
 // watch.
 type Report struct {
 	Job    *cluster.VJob // as it was then: it never changes
-	Record *gang.Record  // the executor's own, which it changes, and nobody else
+	Record *gang.Record  // owned by the executor; read only
 	// Idle: nothing is under way or promised; a new plan may dispose of the vjob.
 	Idle bool
 	// Bound tells what a vjob that is not idle is on its way to.
@@ -280,7 +280,7 @@ func (e *Executor) Surveyed() bool { return e.unseen == 0 }
 // Changes grows whenever something changed on which a decision depends.
 func (e *Executor) Changes() uint64 { return e.changes }
 
-// Acting is an action under way, for those who watch.
+// Acting is an action under way, as users see it.
 type Acting struct {
 	VM       cluster.VMID
 	Kind     cluster.ActionKind

@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// scene shows a gang what may be known of it now.
+// scene returns what a gang may know now.
 func (e *Executor) scene(p *gangState) gang.Scene {
 	s := gang.Scene{
 		Now: e.now, VJob: p.job, Limits: e.settings.Limits, Epoch: e.epoch,
@@ -51,7 +51,7 @@ func (e *Executor) sight(p *gangState, rank int) gang.Sight {
 		case known && n.provenEmpty():
 			continue
 		case known && !n.tried:
-			s.Busy = true // not looked at since the start: nobody knows yet whether it is silent
+			s.Busy = true // not looked at since the start: it may be silent
 			continue
 		case !known || !n.seen:
 			s.Blind = append(s.Blind, name)
@@ -117,7 +117,7 @@ func (e *Executor) fenced(id cluster.NodeID) bool {
 	return ok && n.State == cluster.Down
 }
 
-// possibleNodes are the nodes where a copy of a member may be, in order.
+// possibleNodes returns the nodes where a copy of a member may be, in order.
 func (e *Executor) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 	var list []cluster.NodeID
 	m, t := &p.rec.Members[rank], p.member(rank)

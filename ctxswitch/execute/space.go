@@ -40,7 +40,7 @@ func (e *Executor) tellStore(err error) {
 	}
 	switch {
 	case err != nil && was == "":
-		e.event(journal.Event{Kind: journal.EventAlarm, Text: e.store.problem + "; until it can, nobody is saved or resumed"})
+		e.event(journal.Event{Kind: journal.EventAlarm, Text: e.store.problem + "; until it can, no vjob is saved or resumed"})
 		e.changes++
 	case err == nil && was != "":
 		e.event(journal.Event{Kind: journal.EventNode, Text: "the image store can be read again"})

@@ -79,7 +79,7 @@ func (e *Executor) NextEnd() time.Time {
 	return time.Time{}
 }
 
-// Overdue lists the vjobs whose running time has reached their walltime, in order.
+// Overdue lists the vjobs that have reached their walltime, in order.
 func (e *Executor) Overdue() (over []cluster.VJobID) {
 	for id, p := range e.gangs {
 		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.ranAt(e.now) >= wall {

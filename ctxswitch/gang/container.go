@@ -7,10 +7,10 @@ import (
 )
 
 // StepContainer is [Step] for the gang of a container, which has no VMs: its members are room on
-// nodes that is kept for the VMs of those inside. Nothing is called, and nothing is to be
-// seen but whether a node is lost. All members are taken at once, when there is room for
-// all of them, and given back at once, when nobody is inside any more. A container that is
-// told to do anything else gives its room back, and waits again.
+// nodes that is kept for the VMs of the vjobs inside. It makes no calls, and observes only
+// whether a node is lost. It takes the room of all members at once when all of it is free, and
+// releases it at once when no vjob is inside any more. A container with any other aim releases
+// its room and waits again.
 func StepContainer(rec Record, s Scene, inside string) Turn {
 	t := &turn{Scene: s, rec: rec.Clone()}
 	switch t.rec.Phase {
@@ -57,7 +57,7 @@ func (t *turn) keepRoom() {
 	}
 }
 
-// releaseRoom gives the room back once nobody is inside.
+// releaseRoom releases the room once no vjob is inside.
 func (t *turn) releaseRoom(inside string) {
 	if inside != "" {
 		t.waitFor(inside)

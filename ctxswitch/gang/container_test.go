@@ -20,7 +20,7 @@ func TestHollow(t *testing.T) {
 		{"nowhere", on(gang.Absent, gang.ThenNothing), "", "absent"},
 		{"takes its room", on(gang.Creating, gang.ThenNothing).next("b", "c"), "", "active"},
 		{
-			"there is none", on(gang.Creating, gang.ThenNothing).next("b", "c").with(func(s *stage) { s.full = true }), "",
+			"no room", on(gang.Creating, gang.ThenNothing).next("b", "c").with(func(s *stage) { s.full = true }), "",
 			"creating: room on b",
 		},
 		{

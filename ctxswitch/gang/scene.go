@@ -10,8 +10,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// Scene is what a step may know beyond the record: the members as they were seen
-// after every call on them had ended, and the limits to keep.
+// Scene is the input of a step beside the record: the members as they were seen after every call
+// on them had ended, and the limits to keep.
 type Scene struct {
 	Now    time.Time
 	VJob   *cluster.VJob
@@ -141,8 +141,8 @@ func (t *turn) waitFor(what string) {
 	}
 }
 
-// underWay waits for a job on a copy, whoever asked for it, and cancels it when it
-// lasts far too long.
+// underWay waits for a job on a copy, whatever started it, and cancels it when it lasts far too
+// long.
 func (t *turn) underWay(rank int, f Found) {
 	t.waitFor(fmt.Sprintf("%s is %s", f.VM, f.Job))
 	if t.Sights[rank].Late && !t.Sights[rank].Busy {
