@@ -7,12 +7,11 @@ import (
 	"vjob/cluster"
 )
 
-// Check says in words what is wrong with a plan, whoever made it: none means
-// that it can be carried out as it stands. It shares no decision with a planner.
+// Check returns the faults of a plan as text; a plan without faults can be carried out as it
+// stands. It shares no decision with a planner.
 //
-// Of the times in the plan only the order that After prescribes is believed: an
-// action may last as long as it likes, and start as late. So what is shown to
-// hold, holds for every interleaving that After permits:
+// Check trusts only the order that After prescribes, not the times in the plan: actions may
+// start late and last long. What it verifies holds for every interleaving that After permits:
 //
 //   - every action is an edge of the life cycle of its VM (thesis figure 6.1), and
 //     the actions of one VM follow each other;
@@ -27,7 +26,7 @@ import (
 func Check(p Problem, plan Plan) []string {
 	c := newCheck(p, plan)
 	if !c.shape() {
-		return c.faults // nothing can be said of the rest
+		return c.faults // the other checks need valid numbers
 	}
 	c.figures()
 	c.gangs()
@@ -42,29 +41,29 @@ func Check(p Problem, plan Plan) []string {
 
 // check is a plan under examination.
 type check struct {
-	p      Problem
-	plan   Plan
-	goal   map[cluster.VJobID]cluster.VMState
-	staff  map[cluster.VJobID][]cluster.VMID
-	rigid  map[cluster.VJobID]bool // some running member may not be migrated live
-	held   map[cluster.VJobID]bool // a member that runs may not be touched
-	before []set                   // by action: those that have ended when it starts
-	gangOf []int                   // by action
-	holds  []holding               // room that VMs hold in the course of the plan
-	final  []situation             // by VM in order of p.Current.VMs()
-	faults []string
+	p       Problem
+	plan    Plan
+	goal    map[cluster.VJobID]cluster.VMState
+	members map[cluster.VJobID][]cluster.VMID
+	rigid   map[cluster.VJobID]bool // some running member may not be migrated live
+	held    map[cluster.VJobID]bool // a member that runs may not be touched
+	before  []set                   // by action: those that have ended when it starts
+	gangOf  []int                   // by action
+	holds   []holding               // room that VMs hold in the course of the plan
+	final   []situation             // by VM in order of p.Current.VMs()
+	faults  []string
 }
 
 func newCheck(p Problem, plan Plan) *check {
 	c := &check{
-		p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, staff: map[cluster.VJobID][]cluster.VMID{},
+		p: p, plan: plan, goal: map[cluster.VJobID]cluster.VMState{}, members: map[cluster.VJobID][]cluster.VMID{},
 		rigid: map[cluster.VJobID]bool{}, held: map[cluster.VJobID]bool{},
 	}
 	for _, g := range slices.Backward(p.Gangs) {
 		c.goal[g.VJob] = g.Want
 	}
 	for _, vm := range p.Current.VMs() {
-		c.staff[vm.VJob] = append(c.staff[vm.VJob], vm)
+		c.members[vm.VJob] = append(c.members[vm.VJob], vm)
 		if _, runs := p.Current.Host(vm); runs {
 			c.rigid[vm.VJob] = c.rigid[vm.VJob] || !p.Live[vm]
 		}
@@ -86,7 +85,7 @@ func (c *check) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// shape checks that numbers mean what they should, and derives the order.
+// shape checks the numbers of actions and gangs, and derives the order.
 func (c *check) shape() bool {
 	n := len(c.plan.Actions)
 	c.before = make([]set, n)
@@ -154,7 +153,7 @@ func (c *check) figures() {
 	}
 }
 
-// count is what a VM counts for while it is on a node, see [Problem.Next].
+// count is the demand of a VM while it is on a node, see [Problem.Next].
 func (c *check) count(vm cluster.VMID) cluster.Resources {
 	now := c.p.Current.Need(vm)
 	next, changes := c.p.Next[vm]
@@ -177,8 +176,8 @@ func (c *check) mayTouch(vm cluster.VMID) bool {
 	return goal && !c.p.Pinned[vm]
 }
 
-// replay follows every VM through the plan and notes which room it holds, from
-// the start of which action to the end of which others.
+// replay follows every VM through the plan and records the room that it holds: from the start of
+// which action to the end of which others.
 func (c *check) replay() {
 	byVM := map[cluster.VMID][]Action{}
 	for _, a := range c.plan.Actions {
@@ -191,7 +190,7 @@ func (c *check) replay() {
 	for _, vm := range c.p.Current.VMs() {
 		state, _ := c.p.Current.State(vm)
 		at := situation{vm, state, c.p.Current.Place(vm)}
-		l := lodging{check: c, vm: vm}
+		l := occupancy{check: c, vm: vm}
 		l.arrive(at, -1)
 		for i, a := range byVM[vm] {
 			if i > 0 && !c.before[a.ID].has(int(byVM[vm][i-1].ID)) {
@@ -205,9 +204,9 @@ func (c *check) replay() {
 	}
 }
 
-// release is the actions after which the room that an action leaves is free. A
-// gang that stops, or is saved or moved while it is paused, gives its room back as a
-// whole, because until then it may have to go back as a whole (RELIABILITY §2.2).
+// release returns the actions after which the room that an action leaves is free. A gang that is
+// paused, or saved or moved while it is paused, frees its room as a whole: until then it may have
+// to go back as a whole (RELIABILITY §2.2).
 func (c *check) release(a Action) []ActionID {
 	if a.Kind == cluster.Suspend || a.Kind == cluster.Pause || a.Kind == cluster.Migrate && !a.Live {
 		return c.plan.Gangs[c.gangOf[a.ID]].Actions
@@ -215,7 +214,7 @@ func (c *check) release(a Action) []ActionID {
 	return []ActionID{a.ID}
 }
 
-// step checks one action against where its VM is, and says where it is then.
+// step checks one action against the situation of its VM, and returns the situation after it.
 func (c *check) step(at situation, a Action) situation {
 	next, legal := at.state.After(a.Kind)
 	if !legal {

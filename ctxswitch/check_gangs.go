@@ -39,7 +39,7 @@ func (c *check) gangs() {
 			}
 		}
 		if first.Live {
-			c.mayGoLive(gang)
+			c.liveGang(gang)
 		} else if gang.Kind != cluster.Boot && gang.Kind != cluster.Stop {
 			c.alone(gang)
 			c.whole(gang)
@@ -56,8 +56,8 @@ func (c *check) begins(g int) ActionID {
 	return slices.Min(c.plan.Gangs[g].Actions)
 }
 
-func (c *check) mayGoLive(gang Gang) {
-	for _, vm := range c.staff[gang.VJob] {
+func (c *check) liveGang(gang Gang) {
+	for _, vm := range c.members[gang.VJob] {
 		if _, runs := c.p.Current.Host(vm); runs && !c.p.Live[vm] {
 			c.fault("VMs of vjob %s migrate live, but %s may not", gang.VJob, vm)
 		}
@@ -87,9 +87,9 @@ func (c *check) precedes(a Action, gang Gang) bool {
 }
 
 // whole checks the members that a gang leaves out: a pinned one cannot be paused
-// with the others, and a suspend or a resume leaves nobody behind.
+// with the others, and a suspend or a resume leaves no member behind.
 func (c *check) whole(gang Gang) {
-	for _, vm := range c.staff[gang.VJob] {
+	for _, vm := range c.members[gang.VJob] {
 		state, _ := c.p.Current.State(vm)
 		if c.p.Pinned[vm] && onNode(state) {
 			c.fault("the %s pauses vjob %s, of which VM %s is pinned", gang.Kind, gang.VJob, vm)

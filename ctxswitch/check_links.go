@@ -31,8 +31,8 @@ func (c *check) links() {
 	if c.p.Network == nil || c.plan.Empty() {
 		return
 	}
-	g := c.stage()
-	g.connect(c.p.Network)
+	g := c.builder()
+	g.postNetwork(c.p.Network)
 	for late := range lateness {
 		loads := map[repack.Link][]load{}
 		plan := c.timed(g, uint64(late))

@@ -7,10 +7,10 @@ import (
 	"vjob/energy"
 )
 
-// stint is a time in which a VM runs on a node, or, while it migrates, on one of two. It
+// drawInterval is a time in which a VM runs on a node, or, while it migrates, on one of two. It
 // begins with the start of an action, or when all of a gang have ended, or with the plan;
 // it is over when some actions have ended, or never.
-type stint struct {
+type drawInterval struct {
 	vm     cluster.VMID
 	order  int // among those of its VM
 	nodes  []cluster.NodeID
@@ -22,7 +22,7 @@ type stint struct {
 }
 
 // power checks that no limit is exceeded in the worst case, as [check.room] does for room:
-// what may be drawn at once is the heaviest set of stints of which none excludes another.
+// what may be drawn at once is the heaviest set of intervals of which none excludes another.
 // What is drawn from the beginning is no fault of the plan; adding to it is. Of a limit
 // that holds for a part of the time the times of the plan are believed.
 func (c *check) power() {
@@ -30,10 +30,10 @@ func (c *check) power() {
 	if p == nil || c.plan.Empty() {
 		return
 	}
-	stints := c.stints()
+	intervals := c.drawIntervals()
 	for i := range p.Limits {
 		l := &p.Limits[i]
-		count := c.counted(l, stints)
+		count := c.counted(l, intervals)
 		if l.From == 0 && l.Until == 0 {
 			c.always(l, count)
 		} else {
@@ -42,10 +42,10 @@ func (c *check) power() {
 	}
 }
 
-// stints are all of them, those of each VM in order.
-func (c *check) stints() (list []stint) {
+// drawIntervals are all of them, those of each VM in order.
+func (c *check) drawIntervals() (list []drawInterval) {
 	open := map[cluster.VMID]int{} // the one that is not over, by VM
-	begin := func(s stint) {
+	begin := func(s drawInterval) {
 		if at, known := open[s.vm]; known {
 			s.order = list[at].order + 1
 		}
@@ -54,7 +54,7 @@ func (c *check) stints() (list []stint) {
 	}
 	for _, vm := range c.p.Current.VMs() {
 		if host, runs := c.p.Current.Host(vm); runs {
-			begin(stint{vm: vm, nodes: []cluster.NodeID{host}, action: -1})
+			begin(drawInterval{vm: vm, nodes: []cluster.NodeID{host}, action: -1})
 		}
 	}
 	for _, a := range c.plan.Actions {
@@ -62,15 +62,15 @@ func (c *check) stints() (list []stint) {
 		runs = runs && list[last].until == nil
 		switch a.Kind {
 		case cluster.Boot, cluster.Resume, cluster.Unpause:
-			begin(stint{vm: a.VM, nodes: []cluster.NodeID{a.To}, action: a.ID})
+			begin(drawInterval{vm: a.VM, nodes: []cluster.NodeID{a.To}, action: a.ID})
 			continue
 		case cluster.Migrate:
 			if !runs {
-				continue // somebody else says so
+				continue // another check reports it
 			}
 			list[last].until = []ActionID{a.ID}
-			begin(stint{vm: a.VM, nodes: []cluster.NodeID{a.From, a.To}, action: a.ID, until: c.release(a)})
-			begin(stint{vm: a.VM, nodes: []cluster.NodeID{a.To}, action: a.ID, since: c.release(a)})
+			begin(drawInterval{vm: a.VM, nodes: []cluster.NodeID{a.From, a.To}, action: a.ID, until: c.release(a)})
+			begin(drawInterval{vm: a.VM, nodes: []cluster.NodeID{a.To}, action: a.ID, since: c.release(a)})
 		default:
 			if runs {
 				list[last].until = c.release(a)
@@ -80,10 +80,10 @@ func (c *check) stints() (list []stint) {
 	return list
 }
 
-// counted are the stints that a limit counts, with their weights.
-func (c *check) counted(l *PowerLimit, stints []stint) (list []stint) {
-	last := map[cluster.VMID]stint{}
-	for _, s := range stints {
+// counted are the intervals that a limit counts, with their weights.
+func (c *check) counted(l *PowerLimit, intervals []drawInterval) (list []drawInterval) {
+	last := map[cluster.VMID]drawInterval{}
+	for _, s := range intervals {
 		for _, n := range s.nodes {
 			if slices.Contains(l.Nodes, n) {
 				s.more = max(s.more, c.p.Power.adds(s.vm, n))
@@ -100,8 +100,8 @@ func (c *check) counted(l *PowerLimit, stints []stint) (list []stint) {
 	return list
 }
 
-// earlier reports whether a stint is certainly over when another begins.
-func (c *check) earlier(h, o *stint) bool {
+// earlier reports whether an interval is certainly over when another begins.
+func (c *check) earlier(h, o *drawInterval) bool {
 	switch {
 	case h.vm == o.vm:
 		return h.order < o.order
@@ -119,15 +119,15 @@ func (c *check) earlier(h, o *stint) bool {
 }
 
 // always checks a limit that holds all along.
-func (c *check) always(l *PowerLimit, stints []stint) {
-	for i := range stints {
-		h := &stints[i]
+func (c *check) always(l *PowerLimit, intervals []drawInterval) {
+	for i := range intervals {
+		h := &intervals[i]
 		if h.action < 0 || h.more <= h.before {
 			continue
 		}
-		var met []*stint
-		for k := range stints {
-			if o := &stints[k]; k != i && !c.earlier(o, h) && !c.earlier(h, o) {
+		var met []*drawInterval
+		for k := range intervals {
+			if o := &intervals[k]; k != i && !c.earlier(o, h) && !c.earlier(h, o) {
 				met = append(met, o)
 			}
 		}
@@ -140,17 +140,17 @@ func (c *check) always(l *PowerLimit, stints []stint) {
 }
 
 // exceeds tells if so much is too much beside what the nodes draw idle.
-func (c *check) exceeds(l *PowerLimit, h *stint, drawn milliwatts) {
+func (c *check) exceeds(l *PowerLimit, h *drawInterval, drawn milliwatts) {
 	if drawn > c.p.Power.spare(l) {
 		most := energy.Watts(drawn+c.p.Power.idle(l)) / 1000
 		c.fault("%s may draw %s, and %s may be drawn while action %d brings VM %s", l.Name, l.Watts, most, h.action, h.vm)
 	}
 }
 
-// atTimes checks a limit while it holds, if all goes as the plan says: whenever a stint
+// atTimes checks a limit while it holds, if all goes as the plan says: whenever an interval
 // begins, or the limit while it lasts.
-func (c *check) atTimes(l *PowerLimit, stints []stint) {
-	within := func(h *stint) (from, to int64) {
+func (c *check) atTimes(l *PowerLimit, intervals []drawInterval) {
+	within := func(h *drawInterval) (from, to int64) {
 		from, to = 0, 1<<62
 		switch {
 		case h.action < 0:
@@ -164,16 +164,16 @@ func (c *check) atTimes(l *PowerLimit, stints []stint) {
 		}
 		return max(from, int64(l.From)), to
 	}
-	for i := range stints {
-		h := &stints[i]
+	for i := range intervals {
+		h := &intervals[i]
 		at, end := within(h)
 		if h.action < 0 || h.more <= h.before || at >= end || l.Until > 0 && at >= int64(l.Until) {
 			continue
 		}
 		var drawn milliwatts
-		for k := range stints {
-			if from, to := within(&stints[k]); from <= at && at < to {
-				drawn += stints[k].more
+		for k := range intervals {
+			if from, to := within(&intervals[k]); from <= at && at < to {
+				drawn += intervals[k].more
 			}
 		}
 		c.exceeds(l, h, drawn)

@@ -6,9 +6,8 @@ import (
 	"vjob/cluster"
 )
 
-// holding is room that a VM holds on a node: from the start of an action, or from
-// the beginning when that is -1, until all of some actions have ended, or for
-// good when there are none. A migrating VM has two at a time.
+// holding is room that a VM holds on a node: from the start of an action (-1: the beginning)
+// until all of some actions have ended (empty: forever). A migrating VM has two at a time.
 type holding struct {
 	vm    cluster.VMID
 	node  cluster.NodeID
@@ -17,9 +16,9 @@ type holding struct {
 	until []ActionID
 }
 
-// lodging follows what a VM holds of its node. The CPU of one that stops is a holding
-// that ends, its memory one that goes on.
-type lodging struct {
+// occupancy follows the holdings of a VM. When a VM pauses, the holding of its CPU ends and that
+// of its memory continues.
+type occupancy struct {
 	*check
 	vm   cluster.VMID
 	open []holding
@@ -29,7 +28,7 @@ type lodging struct {
 func onNode(s cluster.VMState) bool { return s == cluster.VMRunning || s == cluster.VMPaused }
 
 // arrive begins what a VM holds where it is.
-func (l *lodging) arrive(at situation, from int) {
+func (l *occupancy) arrive(at situation, from int) {
 	need := l.count(l.vm)
 	switch at.state {
 	case cluster.VMRunning:
@@ -42,7 +41,7 @@ func (l *lodging) arrive(at situation, from int) {
 }
 
 // act changes it by an action that leads to a situation.
-func (l *lodging) act(a Action, then situation) {
+func (l *occupancy) act(a Action, then situation) {
 	switch a.Kind {
 	case cluster.Pause:
 		for i := range l.open {
@@ -62,7 +61,7 @@ func (l *lodging) act(a Action, then situation) {
 }
 
 // leave ends all that is held once some actions have ended; none: it is held for good.
-func (l *lodging) leave(until []ActionID) {
+func (l *occupancy) leave(until []ActionID) {
 	for _, h := range l.open {
 		h.until = until
 		l.holds = append(l.holds, h)

@@ -17,20 +17,20 @@ func Breaches(p Problem) []string {
 	return append(c.rules(), c.faults...)
 }
 
-// lateness is how many ways to carry a plan out are looked at, all but one of them
-// late.
+// lateness is the number of executions of a plan that are checked; in all but one of them gangs
+// are late.
 const lateness = 3
 
-// rules checks the rules by their meaning, which planners do not use: when all goes
-// as the plan says, and when gangs start late as it lets them. What VMs break that
-// nobody may touch, and no plan could mend, is no fault.
+// rules checks the rules by their meaning, which planners do not use: with the times of the plan,
+// and with gangs as late as it permits. Breaches by VMs that may not be touched, which no plan
+// could mend, are no faults.
 //
-// What is returned are texts that nobody understands any more.
+// It returns the texts that no longer compile.
 func (c *check) rules() (unread []string) {
 	if len(c.p.Rules) == 0 {
 		return nil
 	}
-	g := c.stage()
+	g := c.builder()
 	if err := g.rules(c.p.Rules); err != nil {
 		c.fault("%s", err)
 		return nil
@@ -41,7 +41,7 @@ func (c *check) rules() (unread []string) {
 	}
 	for late := range ways {
 		t, _ := repack.Trace(&g.in, c.timed(g, uint64(late)))
-		for i, text := range g.stated {
+		for i, text := range g.statedRules {
 			if slices.Contains(c.plan.Leaves, text) {
 				continue
 			}
@@ -53,9 +53,9 @@ func (c *check) rules() (unread []string) {
 	return g.unread
 }
 
-// stage is the problem without what is wanted: where everybody is.
-func (c *check) stage() *stage {
-	g := newStage(c.p.Current, c.p.Claims, 0)
+// builder returns the instance without goals: where all VMs are.
+func (c *check) builder() *instanceBuilder {
+	g := newInstanceBuilder(c.p.Current, c.p.Claims, 0)
 	for _, vm := range c.p.Current.VMs() {
 		if !c.concerned(vm) {
 			continue
@@ -66,7 +66,7 @@ func (c *check) stage() *stage {
 		}
 		demand := []int64{int64(need.CPU), int64(need.Memory)}
 		v := repack.VM{
-			Name: vm.String(), Host: g.at(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
+			Name: vm.String(), Host: g.indexOf(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
 			Stays: !c.couldMove(vm) && !c.leaves(vm), Paused: !c.p.Live[vm],
 		}
 		switch state, _ := c.p.Current.State(vm); state {
@@ -76,7 +76,7 @@ func (c *check) stage() *stage {
 			v.State = repack.Sleeping
 		default: // it is nowhere
 		}
-		g.enrol(vm, v)
+		g.addVM(vm, v)
 	}
 	g.gangs()
 	return g
@@ -115,7 +115,7 @@ func (c *check) concerned(vm cluster.VMID) bool {
 
 // timed is the plan with the times of its actions: its own, or drawn, each gang as
 // late as it happens.
-func (c *check) timed(g *stage, late uint64) *repack.Plan {
+func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 	rng := rand.New(rand.NewPCG(late, 1))
 	delay := make([]repack.Ticks, len(c.plan.Gangs))
 	for i := range delay {
@@ -127,7 +127,7 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 	ends := make([]repack.Ticks, len(c.plan.Actions))
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
-			Kind: kindOf[a.Kind], VM: g.number[a.VM], From: g.at(a.From), To: g.at(a.To), Rate: perTick(a.Rate),
+			Kind: kindOf[a.Kind], VM: g.vmIndex[a.VM], From: g.indexOf(a.From), To: g.indexOf(a.To), Rate: perTick(a.Rate),
 			Start: repack.Ticks(a.Start / placement.Tick), End: repack.Ticks((a.End + placement.Tick - time.Nanosecond) / placement.Tick),
 		}
 		if late > 0 {
@@ -140,7 +140,7 @@ func (c *check) timed(g *stage, late uint64) *repack.Plan {
 		}
 		ends[i] = out.End
 		if a.Kind == cluster.Pause || a.Kind == cluster.Unpause {
-			continue // nobody comes or goes
+			continue // no VM comes or goes
 		}
 		if a.Kind == cluster.Stop && g.in.VMs[out.VM].State != repack.Running {
 			continue // an image is deleted

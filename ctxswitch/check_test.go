@@ -235,8 +235,8 @@ func TestCheckForeseesEveryOverload(t *testing.T) {
 	}
 }
 
-// Those whom nobody may touch are not blamed for a rule that they broke together with
-// others, who have left since.
+// VMs that may not be touched are not blamed for a rule that they broke together with VMs that
+// have left.
 func TestNobodyIsBlamedForThoseWhoLeave(t *testing.T) {
 	s := newScene().node("n1", 1, 1).node("n2", 1, 1).
 		running("1.0", 0, 0.25, "n1").running("1.1", 0, 0.25, "n1").running("2.0", 0, 0.25, "n1").

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Join adds the actions of a plan for other VMs, in room that is none of this plan's: both
+// Join adds the actions of a plan for other VMs, in room that this plan does not use: both
 // are carried out side by side. The target stays that of this plan.
 func (p *Plan) Join(other *Plan) {
 	shift := ActionID(len(p.Actions))

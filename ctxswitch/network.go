@@ -37,8 +37,8 @@ func perSecond(rate int64) cluster.Rate {
 	return cluster.Rate(rate * int64(time.Second/placement.Tick))
 }
 
-// connect gives the instance its links; nil is a network that limits nothing.
-func (g *stage) connect(n *Network) {
+// postNetwork gives the instance its links; nil is a network that limits nothing.
+func (g *instanceBuilder) postNetwork(n *Network) {
 	if n == nil {
 		return
 	}

@@ -83,7 +83,7 @@ func TestPackingTake(t *testing.T) {
 			state("n1", cluster.Draining).state("n2", cluster.Draining), 0, []taken{
 			{3, true, ""}, {2, true, ""}, {1, false, shape + ", the largest has 0.5 CPU and 512 MiB"},
 		}},
-		{"no node takes anybody", newScene().node("n1", 2, 2).node("n2", 2, 2).
+		{"no node takes VMs", newScene().node("n1", 2, 2).node("n2", 2, 2).
 			running("1.0", 1, 1, "n1").waiting("2.0", 1, 1).
 			state("n1", cluster.Draining).state("n2", cluster.Draining), 0, []taken{
 			{1, true, ""}, {2, false, "needs 1 CPU and 1 GiB more"},
@@ -181,7 +181,7 @@ func big(nodes, vjobs int) (*scene, []queue.Job) {
 	return s, jobs
 }
 
-// A scheduling pass: who runs, of so many vjobs on so many nodes.
+// A scheduling pass: which of the vjobs run on the nodes.
 func BenchmarkPass(b *testing.B) {
 	for _, load := range []int{1, 2, 4} { // 1 nearly fits, 4 is a long queue
 		const vjobs = 1000
@@ -231,7 +231,7 @@ func BenchmarkRepacker(b *testing.B) {
 	}
 }
 
-// Full nodes whose VMs change places two by two: every circle needs a suspension.
+// Full nodes whose VMs change places in pairs: every cycle needs a suspension.
 func BenchmarkRepackerCircles(b *testing.B) {
 	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {

@@ -6,8 +6,8 @@ import (
 	"vjob/repack/rule"
 )
 
-// send has VMs end where they are to be. On the way they may be elsewhere.
-func (g *stage) send(places map[cluster.VMID]cluster.NodeID) error {
+// postPlaces fences VMs to their final places. Before the end they may be elsewhere.
+func (g *instanceBuilder) postPlaces(places map[cluster.VMID]cluster.NodeID) error {
 	if len(places) == 0 {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (g *stage) send(places map[cluster.VMID]cluster.NodeID) error {
 			continue
 		}
 		nodes := []int{}
-		if n := g.at(to); n != repack.Nowhere {
+		if n := g.indexOf(to); n != repack.Nowhere {
 			nodes = append(nodes, n)
 		}
 		r, err := kind.New(rule.Args{Instance: &g.in, Values: map[string]any{"vms": []int{i}, "nodes": nodes}})

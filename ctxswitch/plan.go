@@ -1,17 +1,17 @@
-// Package ctxswitch computes the cluster-wide context switch: from a
-// configuration and the desired states of vjobs to a target configuration, and
-// from there to a plan of actions that is feasible at every instant.
+// Package ctxswitch computes the cluster-wide context switch: from a configuration and the
+// desired states of vjobs to a target configuration, and from there to a plan of actions that is
+// feasible at every instant.
 //
-// Everything here is a function of its inputs: the same problem gives the same
-// plan, byte for byte. Its subpackages carry plans out: gang is the protocol of
-// one vjob, execute drives all of them.
+// Everything here is a function of its inputs: the same problem gives the same plan, byte for
+// byte. The subpackages carry plans out: gang is the protocol of one vjob, execute drives all of
+// them.
 //
-// To read it: [Repacker.Plan] sorts the problem out (survey.go, standstill.go), gives its
-// nodes and VMs numbers (stage.go, rules.go), has package repack/solve search, and makes
-// gangs and dependencies of what it finds (draft.go, draft_stand.go). [Check] and the files
-// check_*.go hold a plan, whoever made it, against the problem. A [Packing] is the other
-// half: the room in which queue policies try vjobs out, by the same numbers (packing.go,
-// packing_stand.go), with those that wait before its door (line.go, crowd.go).
+// To read it: [Repacker.Plan] sorts the problem out (survey.go, paused.go), builds an instance of
+// the bin repacking problem (instance_builder.go, rules.go), has package repack/solve search, and
+// adds gangs and dependencies to the solution (plan_builder.go, plan_builder_paused.go). [Check]
+// and the files check_*.go verify a plan against its problem, independently of the planner. A
+// [Packing] answers the admission tests of queue policies with the same instance (packing.go,
+// packing_paused.go) and a prefilter for long queues (applicants.go, prefilter.go).
 package ctxswitch
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 // Planner solves a [Problem], see [Repacker]. Whether a plan is right is told by
-// [Check], whoever made it.
+// [Check], independently of the planner.
 type Planner interface {
 	// Plan returns the best plan found before the effort is spent. When there is
 	// none the error is a *NoPlan, which says what stands in the way.
@@ -56,7 +56,7 @@ type Problem struct {
 	// many there are.
 	Network *Network
 	Power   *Power // what the plan may draw; nil: as much as it likes. See [Within].
-	Feeds   *Feeds // what places leave of power; nil: nobody asks
+	Feeds   *Feeds // what places leave of power; nil: no limit
 	// Places are where VMs are to be in the end that run, or shall; of others the planner
 	// chooses.
 	Places map[cluster.VMID]cluster.NodeID
@@ -131,12 +131,11 @@ func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
 
 // NoPlan says why there is no plan. Without the goal of its vjob there may be one.
 type NoPlan struct { //nolint:errname // it is a verdict before it is an error, and reads as one
-	VJob   cluster.VJobID // the first vjob that could not be given its state; 0 when none in particular
+	VJob   cluster.VJobID // the first vjob whose goal cannot be met; 0 if no single one is at fault
 	Reason string
-	// Also are the others for which there is no room beside those before them that have
-	// some, each with its own reason.
+	// Also holds the other vjobs that do not fit beside those before them, each with its reason.
 	Also []*NoPlan
-	// Unclear: it is not known whose goal stands in the way; VJob is the last, as it can wait.
+	// Unclear: the goal that prevents a plan is unknown. VJob is the last vjob: it can wait.
 	Unclear bool
 }
 

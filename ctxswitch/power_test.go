@@ -108,8 +108,8 @@ func drawn(p ctxswitch.Problem, l ctxswitch.PowerLimit, at map[cluster.VMID][]cl
 	return sum
 }
 
-// overdraw carries a plan out in a random order that After permits. It says which start
-// exceeded a limit; "" is none.
+// overdraw carries a plan out in a random order that After permits. It returns the start that
+// exceeded a limit, or "".
 func overdraw(p ctxswitch.Problem, plan ctxswitch.Plan, rng *rand.Rand) string {
 	began, ended := make([]bool, len(plan.Actions)), make([]bool, len(plan.Actions))
 	for done := 0; done < len(plan.Actions); {

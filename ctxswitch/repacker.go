@@ -23,9 +23,9 @@ type Repacker struct {
 	Clock func() (stop func() bool)
 }
 
-// despair is how long a plan is looked for where none is seen: the vjob that asks for
-// too much can wait, and others cannot.
-const despair = 32
+// infeasibleRounds bounds the search for a first plan: the vjob that asks for too much can wait,
+// and others cannot.
+const infeasibleRounds = 32
 
 // DefaultRounds is a few hundredths of a second of improvement.
 const DefaultRounds = 256
@@ -42,7 +42,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 	if err != nil {
 		return Plan{}, s.refusal(err.Error())
 	}
-	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds, Despair: despair}
+	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds, Despair: infeasibleRounds}
 	if o.Iterations == 0 {
 		o.Iterations = DefaultRounds
 	}
@@ -60,12 +60,12 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		return Plan{}, s.refusal(strings.Join(result.Why, "; "))
 	}
 	plan := q.assemble(result.Plan)
-	plan.Leaves = q.left(result.Plan)
+	plan.Leaves = q.broken(result.Plan)
 	return plan, nil
 }
 
-// hopeless is how many rounds of search are enough to call VMs without places.
-const hopeless = 4 * DefaultRounds
+// infeasibilityRounds is how many rounds of search are enough to call VMs without places.
+const infeasibilityRounds = 4 * DefaultRounds
 
 // Hopeless says why not all goals can be reached together, as far as a long search
 // can tell; "" if they can.
@@ -79,7 +79,7 @@ func Hopeless(p Problem) string {
 		return err.Error()
 	}
 	q.in.Gangs = nil // whether they come together makes no difference
-	result, err := solve.Solve(&q.in, solve.Options{Seed: p.Seed, Iterations: hopeless})
+	result, err := solve.Solve(&q.in, solve.Options{Seed: p.Seed, Iterations: infeasibilityRounds})
 	switch {
 	case err != nil:
 		return err.Error()
@@ -103,7 +103,7 @@ func (s *survey) refusal(why string) *NoPlan {
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
-		if g.Want != cluster.VMRunning || len(s.staff[g.VJob]) == 0 {
+		if g.Want != cluster.VMRunning || len(s.members[g.VJob]) == 0 {
 			continue
 		}
 		last = g.VJob
@@ -124,42 +124,42 @@ func (s *survey) refusal(why string) *NoPlan {
 // repacking is a survey as the problem of the bin repacking paper.
 type repacking struct {
 	*survey
-	*stage
-	restless map[cluster.VJobID]bool // vjobs that cannot be suspended as a whole
-	ends     []int                   // VMs of which there is an image only, and that are to end
+	*instanceBuilder
+	unsuspendable map[cluster.VJobID]bool // vjobs that cannot be suspended as a whole
+	ends          []int                   // VMs of which there is an image only, and that are to end
 }
 
 // newRepacking translates a survey. The error is something that an instance cannot
-// say, such as a VM that runs on a node nobody knows.
+// say, such as a VM that runs on an unknown node.
 func newRepacking(s *survey) (*repacking, error) {
-	q := &repacking{survey: s, stage: newStage(s.Current, s.Claims, 0), restless: map[cluster.VJobID]bool{}}
+	q := &repacking{survey: s, instanceBuilder: newInstanceBuilder(s.Current, s.Claims, 0), unsuspendable: map[cluster.VJobID]bool{}}
 	placed := make(map[cluster.VMID]bool, len(s.placed))
 	for _, vm := range s.placed {
 		placed[vm] = true
 	}
-	maps.Copy(q.restless, s.Unsavable)
+	maps.Copy(q.unsuspendable, s.Unsavable)
 	for _, vm := range s.Current.VMs() {
 		if state, _ := s.Current.State(vm); state == cluster.VMWaiting && !placed[vm] {
-			q.restless[vm.VJob] = true
+			q.unsuspendable[vm.VJob] = true
 		}
 	}
 	for _, vm := range s.Current.VMs() {
-		if !placed[vm] && !s.there(vm) && !s.toClear(vm) {
+		if !placed[vm] && !s.onNode(vm) && !s.toClear(vm) {
 			continue
 		}
-		host := q.at(s.Current.Place(vm))
-		if host == repack.Nowhere && s.there(vm) {
-			return nil, fmt.Errorf("VM %s is on node %s, which nobody knows", vm, s.Current.Place(vm))
+		host := q.indexOf(s.Current.Place(vm))
+		if host == repack.Nowhere && s.onNode(vm) {
+			return nil, fmt.Errorf("VM %s is on unknown node %s", vm, s.Current.Place(vm))
 		}
 		q.add(vm, host, placed[vm])
 	}
 	q.widen()
 	q.gangs()
-	q.connect(s.Network)
-	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain(), q.send(s.Places)); err != nil {
+	q.postNetwork(s.Network)
+	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain(), q.postPlaces(s.Places)); err != nil {
 		return nil, err
 	}
-	q.feed(s.Feeds)
+	q.postFeeds(s.Feeds)
 	return q, nil
 }
 
@@ -181,7 +181,7 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 			Boot: takes(cluster.Boot, false), Shutdown: takes(cluster.Stop, false), Suspend: takes(cluster.Suspend, false),
 			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: takes(cluster.Migrate, false),
 		},
-		Sleepable: !q.restless[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
+		Sleepable: !q.unsuspendable[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
 	}
 	switch state, _ := q.Current.State(vm); state {
 	case cluster.VMRunning, cluster.VMPaused:
@@ -197,9 +197,9 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	case v.State == repack.Running && q.want(vm) == cluster.VMSleeping:
 		v.Want = repack.Sleeping
 	}
-	if !placed && !q.there(vm) {
+	if !placed && !q.onNode(vm) {
 		v.State = repack.Ready
 		q.ends = append(q.ends, len(q.vms))
 	}
-	q.enrol(vm, v)
+	q.addVM(vm, v)
 }

@@ -12,18 +12,15 @@ import (
 	"vjob/repack/script"
 )
 
-// dread is what it costs to leave something as it is that should not be so: more
-// than any way to change it.
-const dread = 1 << 36
+// hugePenalty is the cost of a broken rule that should hold: more than any way to keep it.
+const hugePenalty = 1 << 36
 
-// ticksPerPenalty is what one unit of a penalty is worth: a second in which one VM
-// waits.
+// ticksPerPenalty is one unit of a penalty: a second in which one VM waits.
 const ticksPerPenalty = int64(time.Second / placement.Tick)
 
-// rules posts the rules that people have stated. A text that was once understood and
-// is not any more, as it would be too much for so many VMs, is left out. The error is
-// one of ours.
-func (g *stage) rules(list []placement.Rules) error {
+// rules posts the rules that users have stated. A text that compiled once and no longer does, as
+// it is too large for so many VMs, is skipped. The error is internal.
+func (g *instanceBuilder) rules(list []placement.Rules) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -35,8 +32,8 @@ func (g *stage) rules(list []placement.Rules) error {
 			continue
 		}
 		for _, p := range program.Postings {
-			g.naming = g.naming || text.VJob == 0 && p.NamesVMs()
-			if err := g.state(p); err != nil {
+			g.namesVMs = g.namesVMs || text.VJob == 0 && p.NamesVMs()
+			if err := g.postRule(p); err != nil {
 				return err
 			}
 		}
@@ -44,10 +41,9 @@ func (g *stage) rules(list []placement.Rules) error {
 	return nil
 }
 
-// state posts one rule. VMs that are not to be touched may break it by themselves:
-// that is how it is, and it holds for the others. Where they break it without being
-// named, nobody else shall make it worse.
-func (g *stage) state(p script.Posting) error {
+// postRule posts one rule. VMs that may not be touched may break it by themselves; it then holds
+// for the others. Where they break it without being named, other VMs may not make it worse.
+func (g *instanceBuilder) postRule(p script.Posting) error {
 	p, ok := p.Without(func(vm int) bool { return vm >= len(g.vms) })
 	if !ok {
 		return nil
@@ -58,8 +54,8 @@ func (g *stage) state(p script.Posting) error {
 		return err
 	}
 	text := r.String()
-	if p.Penalty == 0 && g.rests {
-		guilty := g.guilty(r)
+	if p.Penalty == 0 && g.hasFixed {
+		guilty := g.violators(r)
 		if len(guilty) > 0 {
 			if p, ok = p.Without(func(vm int) bool { return guilty[vm] }); !ok {
 				return nil
@@ -67,31 +63,31 @@ func (g *stage) state(p script.Posting) error {
 			if r, err = p.Rule(&g.in); err != nil {
 				return err
 			}
-			if len(g.guilty(r)) > 0 {
-				p.Penalty = dread
+			if len(g.violators(r)) > 0 {
+				p.Penalty = hugePenalty
 			}
 		}
 	}
 	g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r, Penalty: p.Penalty})
-	g.stated = append(g.stated, text)
+	g.statedRules = append(g.statedRules, text)
 	return nil
 }
 
-// relax has the rules that people have stated kept as far as possible. It reports
-// whether there are any.
-func (g *stage) relax() (some bool) {
-	for i := range g.stated {
+// relax makes the stated rules soft, with a penalty that keeps them as far as possible. It
+// reports whether there are any.
+func (g *instanceBuilder) relax() (some bool) {
+	for i := range g.statedRules {
 		if r := &g.in.Rules[i]; r.Penalty == 0 {
-			r.Penalty, some = dread, true
+			r.Penalty, some = hugePenalty, true
 		}
 	}
 	return some
 }
 
-// left are the rules that a plan leaves broken.
-func (g *stage) left(plan *repack.Plan) (list []string) {
+// broken returns the rules that a plan leaves broken.
+func (g *instanceBuilder) broken(plan *repack.Plan) (list []string) {
 	t, _ := repack.Trace(&g.in, plan)
-	for i, text := range g.stated {
+	for i, text := range g.statedRules {
 		if len(g.breaches(i, t)) > 0 {
 			list = append(list, text)
 		}
@@ -99,19 +95,19 @@ func (g *stage) left(plan *repack.Plan) (list []string) {
 	return list
 }
 
-// breaches are those of a rule that is to be kept. What VMs break by themselves that
-// stay where they are is no breach.
-func (g *stage) breaches(number int, t *repack.Timeline) (list []repack.Breach) {
+// breaches returns the breaches of a rule that has to be kept. Breaches by VMs that stay where
+// they are do not count.
+func (g *instanceBuilder) breaches(number int, t *repack.Timeline) (list []repack.Breach) {
 	r := g.in.Rules[number]
-	if r.Penalty > 0 && r.Penalty < dread {
+	if r.Penalty > 0 && r.Penalty < hugePenalty {
 		return nil
 	}
 	found := r.Check(t)
 	if len(found) == 0 || r.Penalty == 0 {
 		return found
 	}
-	given := map[string]int{} // how many breaches a text stands for
-	for _, b := range r.Check(g.stillness()) {
+	given := map[string]int{} // by text, the number of breaches
+	for _, b := range r.Check(g.fixedTimeline()) {
 		given[b.Text] = 1 + b.More
 	}
 	for _, b := range found {
@@ -122,8 +118,8 @@ func (g *stage) breaches(number int, t *repack.Timeline) (list []repack.Breach) 
 	return list
 }
 
-// stillness is the timeline on which nobody is but those who stay.
-func (g *stage) stillness() *repack.Timeline {
+// fixedTimeline is the timeline with only the VMs that stay.
+func (g *instanceBuilder) fixedTimeline() *repack.Timeline {
 	still := g.in
 	still.VMs = slices.Clone(g.in.VMs)
 	for i := range still.VMs {
@@ -135,15 +131,14 @@ func (g *stage) stillness() *repack.Timeline {
 	return t
 }
 
-// avoid keeps VMs off nodes as long as the rules leave them another that is large
-// enough.
-func (g *stage) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
+// avoid keeps VMs off nodes while the rules leave them another one that is large enough.
+func (g *instanceBuilder) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
 	if len(nodes) == 0 {
 		return nil
 	}
 	allowed := g.allowed()
 	for i, vm := range g.vms {
-		for _, n := range g.shunned(i, nodes[vm], allowed) {
+		for _, n := range g.avoidable(i, nodes[vm], allowed) {
 			if err := g.keep("ban", []int{i}, []int{n}, 0); err != nil {
 				return err
 			}
@@ -152,9 +147,8 @@ func (g *stage) avoid(nodes map[cluster.VMID][]cluster.NodeID) error {
 	return nil
 }
 
-// shunned are the numbers of nodes that a VM is to keep off; none if there is no
-// other for it.
-func (g *stage) shunned(vm int, nodes []cluster.NodeID, allowed func(vm, node int) bool) (list []int) {
+// avoidable returns the numbers of the nodes that a VM is to avoid; nil if no other node is left.
+func (g *instanceBuilder) avoidable(vm int, nodes []cluster.NodeID, allowed func(vm, node int) bool) (list []int) {
 	v := &g.in.VMs[vm]
 	if v.Stays || len(nodes) == 0 {
 		return nil
@@ -182,9 +176,8 @@ func fitsIn(need, room []int64) bool {
 	return true
 }
 
-// drain keeps everybody off nodes that take nothing, but for those who are there:
-// they leave if they can.
-func (g *stage) drain() error {
+// drain keeps VMs off nodes that take none, except those that are there: they leave if they can.
+func (g *instanceBuilder) drain() error {
 	var closed, open []int
 	for n, node := range g.nodes {
 		if node.State == cluster.Online || g.in.Nodes[n].Want == repack.Offline {
@@ -198,9 +191,9 @@ func (g *stage) drain() error {
 	}
 	there, others := g.on(closed)
 	for i, n := range closed {
-		penalty := int64(0) // nobody may stay
+		penalty := int64(0) // no VM may stay
 		if g.nodes[n].State == cluster.Draining {
-			penalty = dread
+			penalty = hugePenalty
 		}
 		rest := slices.Concat(closed[:i], closed[i+1:])
 		if err := errors.Join(g.keep("ban", there[i], []int{n}, penalty), g.keep("ban", there[i], rest, 0)); err != nil {
@@ -213,9 +206,9 @@ func (g *stage) drain() error {
 	return g.keep("fence", others, open, 0)
 }
 
-// on are the VMs that run on each of some nodes, and all others, but for those that are
-// not to be touched.
-func (g *stage) on(nodes []int) (there [][]int, others []int) {
+// on returns the VMs that run on each of some nodes, and all others, without those that may not
+// be touched.
+func (g *instanceBuilder) on(nodes []int) (there [][]int, others []int) {
 	number := make(map[int]int, len(nodes))
 	for i, n := range nodes {
 		number[n] = i
@@ -235,8 +228,8 @@ func (g *stage) on(nodes []int) (there [][]int, others []int) {
 	return there, others
 }
 
-// keep posts a rule that keeps VMs off nodes or on them, by its name.
-func (g *stage) keep(name string, vms, nodes []int, penalty int64) error {
+// keep posts the rule of that name, which keeps VMs off nodes or on them.
+func (g *instanceBuilder) keep(name string, vms, nodes []int, penalty int64) error {
 	if len(vms) == 0 || len(nodes) == 0 {
 		return nil
 	}

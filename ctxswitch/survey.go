@@ -7,35 +7,35 @@ import (
 	"vjob/cluster"
 )
 
-// survey is a problem sorted out: who is to be placed, who leaves, who must be
-// left alone.
+// survey is a problem sorted out: which VMs are to be placed, which leave, and which must not be
+// touched.
 type survey struct {
 	Problem
-	staff  map[cluster.VJobID][]cluster.VMID // members in rank order
-	rank   map[cluster.VJobID]int            // order of priority of the goals
-	rigid  map[cluster.VJobID]bool           // some running member may not be migrated live
-	fixed  map[cluster.VMID]bool             // is on a node and stays there, whatever happens
-	placed []cluster.VMID                    // to be running on a node of our choice
-	still  []cluster.VMID                    // stand still in memory
+	members map[cluster.VJobID][]cluster.VMID // members in rank order
+	rank    map[cluster.VJobID]int            // order of priority of the goals
+	rigid   map[cluster.VJobID]bool           // some running member may not be migrated live
+	fixed   map[cluster.VMID]bool             // is on a node and stays there in any case
+	placed  []cluster.VMID                    // to be running on a node of our choice
+	paused  []cluster.VMID                    // in memory
 }
 
-// newSurvey sorts the problem out, or says which goal cannot be met by any plan.
+// newSurvey sorts the problem out. The error is a goal that no plan can meet.
 func newSurvey(p Problem) (*survey, error) {
 	s := &survey{
 		Problem: p,
-		staff:   map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
+		members: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
 		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
 	}
-	held := map[cluster.VJobID]bool{} // a member that runs may not be touched
+	held := map[cluster.VJobID]bool{} // a member on a node is pinned
 	for _, vm := range p.Current.VMs() {
-		s.staff[vm.VJob] = append(s.staff[vm.VJob], vm)
+		s.members[vm.VJob] = append(s.members[vm.VJob], vm)
 		if s.runs(vm) {
 			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
 		}
-		if s.stands(vm) {
-			s.still = append(s.still, vm)
+		if s.pausedNow(vm) {
+			s.paused = append(s.paused, vm)
 		}
-		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.there(vm)
+		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.onNode(vm)
 	}
 	for i, g := range p.Gangs {
 		if _, twice := s.rank[g.VJob]; !twice {
@@ -55,17 +55,17 @@ func newSurvey(p Problem) (*survey, error) {
 			return nil, err
 		}
 	}
-	if err := s.goOn(); err != nil {
+	if err := s.checkUnpauses(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// accept files the members of a vjob under what is to become of them.
+// accept sorts the members of a vjob by their goal.
 func (s *survey) accept(g Goal, held bool) error {
 	refuse := func(format string, args ...any) error { return refused(g, format, args...) }
 	var running, waiting, standing, asleep int
-	for _, vm := range s.staff[g.VJob] {
+	for _, vm := range s.members[g.VJob] {
 		state, _ := s.Current.State(vm)
 		place := s.Current.Place(vm)
 		node, known := s.Current.Node(place)
@@ -97,7 +97,7 @@ func (s *survey) accept(g Goal, held bool) error {
 	}
 	stops, starts := g.Want == cluster.VMPaused && running > 0, g.Want == cluster.VMRunning || g.Want == cluster.VMSleeping
 	if stops || standing > 0 && starts {
-		if why := s.standstill(g, held); why != "" {
+		if why := s.whyNotAsWhole(g, held); why != "" {
 			return refuse("%s", why)
 		}
 	}
@@ -112,15 +112,15 @@ func (s *survey) accept(g Goal, held bool) error {
 	return nil
 }
 
-// refused says why a goal cannot be met.
+// refused is the error of a goal that cannot be met.
 func refused(g Goal, format string, args ...any) error {
 	return &NoPlan{VJob: g.VJob, Reason: fmt.Sprintf("vjob %s: ", g.VJob) + fmt.Sprintf(format, args...)}
 }
 
-// starts reports whether some vjob that does not run is to.
+// starts reports whether a vjob that does not run is to run.
 func (s *survey) starts() bool {
 	return slices.ContainsFunc(s.placed, func(vm cluster.VMID) bool { return !s.runs(vm) }) ||
-		slices.ContainsFunc(s.still, s.goesOn)
+		slices.ContainsFunc(s.paused, s.unpauses)
 }
 
 func (s *survey) runs(vm cluster.VMID) bool {
@@ -128,7 +128,7 @@ func (s *survey) runs(vm cluster.VMID) bool {
 	return ok
 }
 
-// want is the state that a VM's goal asks for; without a goal the one it is in.
+// want is the state that the goal of a VM asks for; without a goal its present state.
 func (s *survey) want(vm cluster.VMID) cluster.VMState {
 	if i, ok := s.rank[vm.VJob]; ok {
 		return s.Gangs[i].Want
@@ -137,26 +137,26 @@ func (s *survey) want(vm cluster.VMID) cluster.VMState {
 	return state
 }
 
-// count is what a VM counts for as long as it is on a node. One that keeps
-// running counts with the larger of its needs before and after: it may grow at
-// any moment, and what it gives back comes only once the plan is done.
+// count is the demand of a VM while it is on a node. A VM that keeps running counts with the
+// larger of its needs before and after: it may grow at any moment, and frees what it no longer
+// needs only at the end of the plan.
 func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	now := s.Current.Need(vm)
 	next, changes := s.Next[vm]
 	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
 	switch {
-	case s.rests(vm):
+	case s.endsPaused(vm):
 		return now.Paused()
 	case !changes || !stays:
 		return now
-	case s.there(vm):
+	case s.onNode(vm):
 		return cluster.Resources{CPU: max(now.CPU, next.CPU), Memory: max(now.Memory, next.Memory)}
 	default:
 		return next
 	}
 }
 
-// need is what a VM needs once the plan is done.
+// need is the demand of a VM after the plan.
 func (s *survey) need(vm cluster.VMID) cluster.Resources {
 	if next, ok := s.Next[vm]; ok {
 		return next

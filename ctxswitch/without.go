@@ -6,9 +6,9 @@ import (
 	"vjob/cluster"
 )
 
-// Without is the plan without what it does to start some vjobs: they stay as they were
-// before it, and the others do all that they would have done. Nobody has to wait for one
-// that starts, since it gives no room back.
+// Without returns the plan without the actions that start some vjobs: these stay as they were
+// before it, and the others do all that they would have done. No action waits for a starting
+// vjob, since a start frees no room.
 func (p *Plan) Without(starting []cluster.VJobID, before *cluster.Configuration) Plan {
 	left := Plan{Leaves: p.Leaves}
 	number := make([]ActionID, len(p.Actions))

@@ -25,7 +25,7 @@ func (e *Executor) accountAll() {
 
 // account adds the time since the last call to the vjob's account: running time
 // and memory by the clock, CPU by what its guests were seen to use.
-func (e *Executor) account(p *pursuit, write bool) {
+func (e *Executor) account(p *gangState, write bool) {
 	dt := e.now.Sub(p.marked)
 	p.marked = e.now
 	if p.accounted == gang.Active {
@@ -62,7 +62,7 @@ func (e *Executor) account(p *pursuit, write bool) {
 
 // meter takes in what a look says of a member's CPU: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
-func (e *Executor) meter(p *pursuit, rank int, need cluster.MilliCPU, used time.Duration) (changed bool) {
+func (e *Executor) meter(p *gangState, rank int, need cluster.MilliCPU, used time.Duration) (changed bool) {
 	if rank >= len(p.job.VMs) {
 		return false
 	}

@@ -43,7 +43,7 @@ func TestALostCallIsSettled(t *testing.T) {
 	if results := d.results(); results[1] != hypervisor.ErrTimeout.Error() {
 		t.Errorf("the result of the lost call: %q", results[1])
 	}
-	d.reply(1, nil) // far too late: nobody is surprised
+	d.reply(1, nil) // far too late: nothing happens
 	d.isIn(gang.Creating)
 }
 
@@ -68,7 +68,7 @@ func TestALostCallWaitsForItsNode(t *testing.T) {
 	}
 }
 
-// A lost call whose effect is seen is not made again.
+// A lost call is not made again once its effect is seen.
 func TestALostCallThatWasDone(t *testing.T) {
 	d := booting(t, settings())
 	d.has(1, 0, "a", hypervisor.CopyRunning)

@@ -13,7 +13,7 @@ import (
 // Caps are level-triggered and lie beside the protocol of gangs: whatever a gang is
 // doing, each copy is to have the cap that is wanted of its member. A boot and a restore
 // bring it; where a look shows another one, because it was changed or has got lost, it is
-// set again. Nothing waits for it, so a host that cannot cap keeps nobody from running.
+// set again. Nothing waits for it, so VMs run on a host that cannot cap.
 
 // capping is what is wanted of a member's cap, and how setting it went.
 type capping struct {
@@ -25,20 +25,20 @@ type capping struct {
 }
 
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
-// as much as there is. Unknown vjobs are nobody.
+// as much as there is. Unknown vjobs are ignored.
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
 	e.now = now
 	p, known := e.gangs[id]
 	if !known || len(most) != len(p.job.VMs) {
 		return
 	}
-	if !p.rationed {
-		p.rationed = true
+	if !p.capped {
+		p.capped = true
 		e.dirty[id] = true
 	}
 	for rank := range most {
-		if p.trail(rank).cap.most != most[rank] {
-			w := &p.track(rank).cap
+		if p.member(rank).cap.most != most[rank] {
+			w := &p.memberOf(rank).cap
 			w.most, w.tries = most[rank], 0
 			e.dirty[id] = true
 		}
@@ -46,17 +46,17 @@ func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.Mill
 }
 
 // recap sets the caps of copies that have another one than is wanted. After a start they
-// are left alone until somebody says what is.
-func (e *Executor) recap(p *pursuit) {
-	if !p.rationed {
+// are left alone until they are set.
+func (e *Executor) recap(p *gangState) {
+	if !p.capped {
 		return
 	}
 	for rank := range p.job.VMs {
 		id := p.job.VMs[rank].ID
-		for _, name := range e.where[id] {
+		for _, name := range e.seenOn[id] {
 			n := e.nodes[name]
 			c := n.copies[id]
-			w := &p.track(rank).cap
+			w := &p.memberOf(rank).cap
 			if c.Cap == w.most {
 				w.tries = 0
 				continue
@@ -76,15 +76,15 @@ func (e *Executor) recapDue() {
 	}
 	e.capsDue = time.Time{}
 	for id, p := range e.gangs {
-		if slices.ContainsFunc(p.trails, func(t trail) bool { return t.cap.tries > 0 }) {
+		if slices.ContainsFunc(p.members, func(t memberState) bool { return t.cap.tries > 0 }) {
 			e.dirty[id] = true
 		}
 	}
 }
 
 // setCap sets the cap of one copy, if its time has come and there is the power for it.
-func (e *Executor) setCap(p *pursuit, rank int, at cluster.NodeID, c *hypervisor.Copy) {
-	w := &p.track(rank).cap
+func (e *Executor) setCap(p *gangState, rank int, at cluster.NodeID, c *hypervisor.Copy) {
+	w := &p.memberOf(rank).cap
 	if w.tries > 0 && e.now.Before(w.rest()) {
 		e.capsDue = sooner(e.capsDue, w.rest())
 		return
@@ -111,7 +111,7 @@ func sooner(a, b time.Time) time.Time {
 }
 
 // refused tells, once in a phase, that a copy has not got its cap.
-func (e *Executor) refused(p *pursuit, call *hypervisor.Call, err error) {
+func (e *Executor) refused(p *gangState, call *hypervisor.Call, err error) {
 	if err != nil && !errors.Is(err, hypervisor.ErrNoSuchVM) { // one that has left needs no cap
 		e.alarm(p, fmt.Sprintf("%s on %s: its share of CPU cannot be limited to %s: %s", call.VM, call.Node, call.Cap, err))
 	}
@@ -119,8 +119,8 @@ func (e *Executor) refused(p *pursuit, call *hypervisor.Call, err error) {
 
 // uncap notes the end of a call for a cap at a logical time. If it was in vain, the next
 // one comes later.
-func (e *Executor) uncap(p *pursuit, rank int, at uint64) {
-	if t := p.track(rank); t != nil {
+func (e *Executor) uncap(p *gangState, rank int, at uint64) {
+	if t := p.memberOf(rank); t != nil {
 		t.cap.ended = at
 		e.capsDue = sooner(e.capsDue, t.cap.rest())
 	}
@@ -138,17 +138,17 @@ func (n *node) capping(id cluster.VMID) bool {
 
 // ceiling is the most CPU that a member uses under a cap. Without one it is taken at its
 // word: what it has reserved.
-func (p *pursuit) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
+func (p *gangState) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 	if most > 0 {
 		return most
 	}
 	return p.job.VMs[rank].Reserved.CPU
 }
 
-// carry gives the calls that create copies their caps.
-func (p *pursuit) carry(call *hypervisor.Call) {
+// addCap gives the calls that create copies their caps.
+func (p *gangState) addCap(call *hypervisor.Call) {
 	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
-		call.Cap = p.trail(call.VM.Rank).cap.most
+		call.Cap = p.member(call.VM.Rank).cap.most
 	}
 }
 
@@ -158,7 +158,7 @@ func (e *Executor) Most(id cluster.VMID) (most cluster.MilliCPU) {
 	if !known || id.Rank >= len(p.job.VMs) {
 		return 0
 	}
-	for _, name := range e.where[id] {
+	for _, name := range e.seenOn[id] {
 		most = max(most, p.ceiling(id.Rank, e.nodes[name].copies[id].Cap))
 	}
 	return most
@@ -175,7 +175,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) && (!p.rec.Stands() || c.State == hypervisor.CopyRunning) {
 			most := p.ceiling(vm.Rank, c.Cap)
-			if w := p.trail(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
+			if w := p.member(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
 				most = max(most, p.ceiling(vm.Rank, w.asked))
 			}
 			sum += most
@@ -190,13 +190,13 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 			sum += p.brought(&o.call)
 		}
 	}
-	for job := range e.homes[id] {
+	for job := range e.jobsOn[id] {
 		p, ok := e.gangs[job]
 		if !ok {
 			continue
 		}
-		for rank := range p.trails {
-			vm, t := p.job.VMs[rank].ID, &p.trails[rank]
+		for rank := range p.members {
+			vm, t := p.job.VMs[rank].ID, &p.members[rank]
 			at, touched := t.touched[id]
 			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] {
 				sum += p.ceiling(rank, t.cap.most)
@@ -208,10 +208,10 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 
 // brought is the most that a VM uses that a call brings to a node: a migration takes its cap
 // along, and what is created has the cap that it was begun with.
-func (p *pursuit) brought(call *hypervisor.Call) cluster.MilliCPU {
+func (p *gangState) brought(call *hypervisor.Call) cluster.MilliCPU {
 	most := call.Cap
 	if call.Verb == hypervisor.Migrate {
-		most = p.trail(call.VM.Rank).cap.most
+		most = p.member(call.VM.Rank).cap.most
 	}
 	return p.ceiling(call.VM.Rank, most)
 }
@@ -237,7 +237,7 @@ func (e *Executor) admits(call hypervisor.Call, load cluster.MilliCPU, tentative
 
 // wanted is the CPU time that the members would have used since they were last
 // accounted, had they got all they need.
-func (p *pursuit) wanted(dt time.Duration) (sum time.Duration) {
+func (p *gangState) wanted(dt time.Duration) (sum time.Duration) {
 	for rank := range p.meters {
 		if !p.rec.Members[rank].Ended {
 			sum += time.Duration(float64(dt) * float64(p.meters[rank].wants) / float64(cluster.CPU))

@@ -52,7 +52,7 @@ func TestCapsAreLevelTriggered(t *testing.T) {
 	d.reply(1, nil)
 	d.pass(time.Minute)
 	d.hasAsked(1, 500)
-	d.capped(0) // somebody has lifted it
+	d.capped(0) // lifted from outside
 	d.pass(10 * time.Second)
 	d.hasAsked(2, 500)
 	d.capped(500)
@@ -189,7 +189,7 @@ func TestAnswersToCaps(t *testing.T) {
 	}
 }
 
-// A node that cannot cap is asked now and then, and somebody is told once.
+// A node that cannot cap is tried again with a back-off, and raises one alarm.
 func TestCapsThatFail(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))

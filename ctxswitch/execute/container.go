@@ -9,20 +9,20 @@ import (
 )
 
 // step asks the protocol for the next turn of a gang.
-func (e *Executor) step(p *pursuit) gang.Turn {
+func (e *Executor) step(p *gangState) gang.Turn {
 	if p.job.Container {
-		return gang.Hollow(p.rec, e.scene(p), e.inside(p))
+		return gang.StepContainer(p.rec, e.scene(p), e.inside(p))
 	}
 	return gang.Step(p.rec, e.scene(p))
 }
 
-// roomAt is all that is to be seen of a member of a container: whether its node is lost.
-func (e *Executor) roomAt(p *pursuit, rank int) gang.Sight {
+// containerSight is all that is to be seen of a member of a container: whether its node is lost.
+func (e *Executor) containerSight(p *gangState, rank int) gang.Sight {
 	return gang.Sight{Gone: e.fenced(p.rec.Members[rank].Node)}
 }
 
 // inside says which vjobs have to leave before a container can give its room back, "" for none.
-func (e *Executor) inside(p *pursuit) string {
+func (e *Executor) inside(p *gangState) string {
 	if p.rec.Phase != gang.Clearing {
 		return ""
 	}
@@ -43,10 +43,10 @@ func (e *Executor) inside(p *pursuit) string {
 }
 
 // away reports whether a gang is on no node.
-func (p *pursuit) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
+func (p *gangState) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
 
 // outside says why a vjob cannot begin inside its container, "" if it can.
-func (e *Executor) outside(p *pursuit, a *assignment) string {
+func (e *Executor) outside(p *gangState, a *assignment) string {
 	if p.job.Inner == 0 {
 		return ""
 	}
@@ -66,9 +66,9 @@ func (e *Executor) outside(p *pursuit, a *assignment) string {
 	}
 }
 
-// stir wakes those whom it concerns that a gang has come to another phase: those inside
+// touchContainer wakes those whom it concerns that a gang has come to another phase: those inside
 // of a container, or the container that waits for them to leave.
-func (e *Executor) stir(p *pursuit) {
+func (e *Executor) touchContainer(p *gangState) {
 	if p.job.Inner != 0 {
 		e.dirty[p.job.Inner] = true
 	}
@@ -83,8 +83,8 @@ func (e *Executor) stir(p *pursuit) {
 }
 
 // free is what a vjob finds on a node: what is free there and no container keeps;
-// inside a container, what that one keeps there and nobody inside uses.
-func (e *Executor) free(n *node, p *pursuit) cluster.Resources {
+// inside a container, the room of the container that no vjob inside uses.
+func (e *Executor) free(n *node, p *gangState) cluster.Resources {
 	free := n.Capacity.Minus(e.used(n))
 	for id, c := range e.containers {
 		if id == p.job.Inner {
@@ -101,13 +101,13 @@ func (e *Executor) free(n *node, p *pursuit) cluster.Resources {
 }
 
 // unused is what a container keeps on a node and no VM inside uses.
-func (e *Executor) unused(c *pursuit, n *node) cluster.Resources {
-	return c.keeps(n.ID).Minus(e.usedBy(n, func(q *pursuit) bool { return q.job.Inner == c.job.ID }))
+func (e *Executor) unused(c *gangState, n *node) cluster.Resources {
+	return c.keeps(n.ID).Minus(e.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
 }
 
 // keeps is the room that a container has on a node, from when it begins to run until it has
 // ended.
-func (p *pursuit) keeps(node cluster.NodeID) (sum cluster.Resources) {
+func (p *gangState) keeps(node cluster.NodeID) (sum cluster.Resources) {
 	for rank, m := range p.rec.Members {
 		if m.Node == node {
 			sum = sum.Plus(p.job.VMs[rank].Reserved)

@@ -22,7 +22,7 @@ func settings() execute.Settings {
 	s := execute.DefaultSettings
 	s.Costs = ctxswitch.Costs{Boot: 5 * time.Second}
 	s.Slack = 4
-	s.Limits.Word = 0 // what is not seen is lost at once
+	s.Limits.DepartureGrace = 0 // what is not seen is lost at once
 	return s
 }
 

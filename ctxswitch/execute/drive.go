@@ -11,7 +11,7 @@ import (
 )
 
 // drive takes a gang as far as it can go without a further reply or look.
-func (e *Executor) drive(p *pursuit) {
+func (e *Executor) drive(p *gangState) {
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		e.advancePlan(p)
 		e.giveWay(p)
@@ -40,9 +40,9 @@ func (e *Executor) drive(p *pursuit) {
 		}
 		if !turn.Changed {
 			e.recap(p)
-			e.restless[p.job.ID] = p
+			e.active[p.job.ID] = p
 			if p.rests(e.now) {
-				delete(e.restless, p.job.ID)
+				delete(e.active, p.job.ID)
 			}
 			return
 		}
@@ -52,19 +52,19 @@ func (e *Executor) drive(p *pursuit) {
 
 // leaveAlone gives up a vjob for which an invariant does not hold: that is a defect, or a
 // damaged database. Nothing is done with it until the next start; the others go on.
-func (e *Executor) leaveAlone(p *pursuit, invariant string) {
+func (e *Executor) leaveAlone(p *gangState, invariant string) {
 	p.broken = invariant
 	p.wait = "left alone: " + invariant
 	e.drop(p, journal.PlanDropped, p.wait)
 	e.alarm(p, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
 		p.job.ID, invariant, p.job.ID))
 	e.changes++
-	delete(e.restless, p.job.ID)
+	delete(e.active, p.job.ID)
 }
 
 // advancePlan begins the next gang of the vjob's plans when it is ready, and
 // sends members with several hops on.
-func (e *Executor) advancePlan(p *pursuit) {
+func (e *Executor) advancePlan(p *gangState) {
 	if len(p.todo) == 0 {
 		return
 	}
@@ -82,16 +82,16 @@ func (e *Executor) advancePlan(p *pursuit) {
 			e.beginNext(p, a)
 		}
 	case p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting:
-		e.hopOn(p, a)
+		e.nextHop(p, a)
 	}
 }
 
 // turnBack has a gang give up what it is doing. The first reason counts.
-func (p *pursuit) turnBack(why string) { p.retreat = cmp.Or(p.retreat, why) }
+func (p *gangState) turnBack(why string) { p.retreat = cmp.Or(p.retreat, why) }
 
 // beginNext begins an assignment that is ready.
-func (e *Executor) beginNext(p *pursuit, a *assignment) {
-	if a.gang.Kind == cluster.Unpause && !e.goesOn(p) {
+func (e *Executor) beginNext(p *gangState, a *assignment) {
+	if a.gang.Kind == cluster.Unpause && !e.mayUnpause(p) {
 		return
 	}
 	rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
@@ -106,28 +106,28 @@ func (e *Executor) beginNext(p *pursuit, a *assignment) {
 	e.commit(p, rec)
 }
 
-// hopOn notes the hops that are done, whatever the replies to their calls were, and
+// nextHop notes the hops that are done, whatever the replies to their calls were, and
 // sends the members on that have more.
-func (e *Executor) hopOn(p *pursuit, a *assignment) {
+func (e *Executor) nextHop(p *gangState, a *assignment) {
 	for rank, m := range p.rec.Members {
 		if m.Next != "" {
 			continue
 		}
 		act, may := a.hop(rank)
 		for act != nil && act.To == m.Node {
-			p.track(rank).err = nil
+			p.memberOf(rank).err = nil
 			e.mark(a.run, act.ID, journal.PlanDone, "")
 			act, may = a.hop(rank)
 		}
 		if act != nil && may && !p.stays(rank) {
-			p.track(rank).tries = 0 // each hop has its own
+			p.memberOf(rank).tries = 0 // each hop has its own
 			e.commit(p, p.rec.Hop(rank, act.To))
 		}
 	}
 }
 
 // giveWay turns a gang back that has waited too long for room.
-func (e *Executor) giveWay(p *pursuit) {
+func (e *Executor) giveWay(p *gangState) {
 	if !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
 		p.turnBack(fmt.Sprintf("no room after %s of waiting", e.settings.Patience))
 	}
@@ -135,23 +135,23 @@ func (e *Executor) giveWay(p *pursuit) {
 }
 
 // keepDenied keeps the time of the first refusal as long as nothing is under way.
-func (e *Executor) keepDenied(p *pursuit) time.Time {
-	for i := range p.trails {
-		if len(p.trails[i].held) > 0 {
+func (e *Executor) keepDenied(p *gangState) time.Time {
+	for i := range p.members {
+		if len(p.members[i].held) > 0 {
 			return time.Time{}
 		}
 	}
 	return p.denied
 }
 
-// commit makes a new record the present one and tells everybody who has to know.
-func (e *Executor) commit(p *pursuit, rec gang.Record) {
+// commit makes a new record the present one and notifies all that depends on it.
+func (e *Executor) commit(p *gangState, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
-	p.shun(&before, &rec, e.now)
-	e.settleHomes(p)
+	p.recordRefusals(&before, &rec, e.now)
+	e.updateJobsOnAll(p)
 	if len(rec.Kept) > 0 {
-		e.keepers[p.job.ID] = true
+		e.withImages[p.job.ID] = true
 	}
 	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
 	if before.Phase == rec.Phase && before.Then == rec.Then {
@@ -163,8 +163,8 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	if skew := p.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
 		e.tellSkew(p, before.Phase, skew)
 	}
-	p.turned()
-	e.stir(p)
+	p.phaseChanged()
+	e.touchContainer(p)
 	e.show(p)
 	if rec.Phase.Stable() && p.broken == "" {
 		e.finish(p)
@@ -172,7 +172,7 @@ func (e *Executor) commit(p *pursuit, rec gang.Record) {
 	e.touchWaiters()
 }
 
-func (e *Executor) tellSkew(p *pursuit, phase gang.Phase, skew time.Duration) {
+func (e *Executor) tellSkew(p *gangState, phase gang.Phase, skew time.Duration) {
 	kind := "pause"
 	if phase == gang.Resuming {
 		kind = "resume"
@@ -183,7 +183,7 @@ func (e *Executor) tellSkew(p *pursuit, phase gang.Phase, skew time.Duration) {
 }
 
 // show moves the vjob's own state after the phase of its gang.
-func (e *Executor) show(p *pursuit) {
+func (e *Executor) show(p *gangState) {
 	next, how := p.rec.State(), cluster.Open
 	if p.rec.Phase == gang.Absent {
 		how = p.rec.Then.Outcome()
@@ -215,7 +215,7 @@ func (e *Executor) show(p *pursuit) {
 	})
 }
 
-func (e *Executor) writeJob(p *pursuit) {
+func (e *Executor) writeJob(p *gangState) {
 	change := journal.VJobChange{
 		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome,
 		Version: p.job.Version, Started: p.started,
@@ -229,7 +229,7 @@ func (e *Executor) writeJob(p *pursuit) {
 
 // finish closes the assignment that led to a stable phase, and forgets a vjob
 // that has ended.
-func (e *Executor) finish(p *pursuit) {
+func (e *Executor) finish(p *gangState) {
 	if len(p.todo) > 0 && p.todo[0].begun {
 		a := p.todo[0]
 		good := e.reached(p, a)
@@ -253,13 +253,13 @@ func (e *Executor) finish(p *pursuit) {
 			e.kept[p.job.ID] = p.rec.Clone()
 		}
 		delete(e.gangs, p.job.ID)
-		delete(e.restless, p.job.ID)
+		delete(e.active, p.job.ID)
 		delete(e.containers, p.job.ID)
 	}
 }
 
 // failure says why the gang did not get where its assignment wanted it.
-func (p *pursuit) failure() string {
+func (p *gangState) failure() string {
 	switch c := &p.rec.Cause; c.Kind {
 	case cluster.CauseAborted, cluster.CauseLost:
 		return c.Text
@@ -269,7 +269,7 @@ func (p *pursuit) failure() string {
 }
 
 // reached tells which members are where the assignment wanted them.
-func (e *Executor) reached(p *pursuit, a *assignment) func(rank int) bool {
+func (e *Executor) reached(p *gangState, a *assignment) func(rank int) bool {
 	phase := map[cluster.ActionKind]gang.Phase{
 		cluster.Boot: gang.Active, cluster.Resume: gang.Active, cluster.Migrate: gang.Active,
 		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent, cluster.Pause: gang.Paused, cluster.Unpause: gang.Active,
@@ -305,8 +305,8 @@ func (e *Executor) touchWaiters() {
 	clear(e.denied)
 }
 
-// alarm tells that somebody should look, once in a phase.
-func (e *Executor) alarm(p *pursuit, text string) {
+// alarm raises an alarm for administrators, once in a phase.
+func (e *Executor) alarm(p *gangState, text string) {
 	if p.alarms[text] {
 		return
 	}

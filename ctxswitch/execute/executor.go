@@ -1,18 +1,16 @@
-// Package execute carries plans out: it drives the gangs of all vjobs, each by
-// the protocol of package gang, in the order that the plans' dependencies give
-// and within the room and the transfer slots that there really are.
+// Package execute carries plans out: it drives the gangs of all vjobs, each by the protocol of
+// package gang, in the order of the plans' dependencies and within the room and the transfer
+// slots that really are free.
 //
-// It is a state machine without goroutines or I/O. Events go in (a look, a
-// reply, the time); what comes out, by [Executor.Drain], is a step to commit and
-// the calls and looks to make once it is committed. After a failed commit or a
-// crash, a new executor is made from the journal and goes on.
+// It is a state machine without goroutines or I/O. Its inputs are events (a look, a reply, the
+// time). Its output, by [Executor.Drain], is a step to commit and the calls and looks to make
+// after the commit. After a failed commit or a crash, a new executor continues from the journal.
 //
-// To read it: [Executor.Drain] drives every gang that something happened to; drive.go is
-// one turn of a gang: its plan's next assignment (plan.go), the scene that
-// package gang judges (scene.go), and the calls that come of it (op.go, under way until
-// their effect was seen). node.go takes in looks, ledger.go and space.go keep the room of
-// nodes and image stores, report.go tells others. What is drawn and capped stands in
-// draw.go, hour.go and cap.go.
+// To read it: [Executor.Drain] drives every gang with an event; drive.go is one turn of a gang:
+// the next assignment of its plan (plan.go), the scene that package gang decides on (scene.go),
+// and the resulting calls (op.go), which are under way until their effect was seen. node.go takes
+// in looks, capacity.go and space.go account for the room of nodes and image stores, report.go is
+// for the other packages. Power and CPU caps are in power.go, hour.go and cap.go.
 package execute
 
 import (
@@ -71,35 +69,35 @@ type Executor struct {
 	nodes map[cluster.NodeID]*node
 	names []cluster.NodeID // of the nodes, in order
 	store storeSight
-	gangs map[cluster.VJobID]*pursuit
+	gangs map[cluster.VJobID]*gangState
 	ops   map[hypervisor.OpID]*op
 	ends  endings // of walltimes
 
-	// Who has to be looked at, so that a step costs what has happened and not what there is.
+	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.
 	dirty map[cluster.VJobID]bool // gangs that something happened to
-	// restless gangs are under way, have calls whose effect is yet to be seen, or wait
-	// a while before they try again.
-	restless map[cluster.VJobID]*pursuit
+	// active gangs are under way, have calls without an observed effect, or back off before a
+	// retry.
+	active map[cluster.VJobID]*gangState
 	// denied are the gangs that wait for room or for a transfer slot.
 	denied     map[cluster.VJobID]bool
-	containers map[cluster.VJobID]*pursuit // those of the gangs that others run in
-	mute       map[cluster.NodeID]*node    // nodes that do not answer
-	// homes lists the vjobs that a look at a node could let go on: they have, or will
-	// have, a member there, or a call was made there for one. Some do no more.
-	homes map[cluster.NodeID]map[cluster.VJobID]bool
-	// where lists the nodes on which copies of a VM were last seen, in order.
-	where map[cluster.VMID][]cluster.NodeID
+	containers map[cluster.VJobID]*gangState // those of the gangs that others run in
+	silent     map[cluster.NodeID]*node      // nodes that do not answer
+	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
+	// member there, or had a call there. It may hold vjobs that have left the node.
+	jobsOn map[cluster.NodeID]map[cluster.VJobID]bool
+	// seenOn lists the nodes on which copies of a VM were last seen, in order.
+	seenOn map[cluster.VMID][]cluster.NodeID
 	// unseen counts the nodes that have not been looked at since the start.
 	unseen  int
 	unknown map[place]*unknown
-	// keepers are the vjobs that keep images of earlier lives, and some that did.
-	keepers map[cluster.VJobID]bool
+	// withImages are the vjobs that keep images of earlier lives, and some that did.
+	withImages map[cluster.VJobID]bool
 	// kept holds the records of vjobs that have ended and left images.
 	kept map[cluster.VJobID]*gang.Record
 	// discards are images that are deleted, and that the last look at the store showed.
 	discards map[hypervisor.ImageID]*tries
-	// nowhere is the members of gangs that have not begun; it never changes.
-	nowhere []gang.Member
+	// unplaced is the members of gangs that have not begun; it never changes.
+	unplaced []gang.Member
 
 	// What nodes draw, and caps.
 	drawn   map[cluster.NodeID]int64 // joules, as written
@@ -107,18 +105,18 @@ type Executor struct {
 	hours   hours                    // drawn, and not yet written
 	capsDue time.Time                // when a cap that did not come about is tried again; zero: none is
 
-	// Ended is told of every vjob that ends, as it does. Nil is nobody.
+	// Ended is called for every vjob as it ends. May be nil.
 	Ended func(journal.Past)
-	// Needs says what a member of a vjob counts for, given the CPU that it was last seen
-	// to need, if it was. Nil counts what it reserves.
+	// Needs returns the demand of a member of a vjob, given the CPU that it was last seen to
+	// need, if it was seen. Nil: what it reserves.
 	Needs func(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources
-	// Expect takes the CPU that a member is expected to need by what it was seen to
-	// (package internal/predictor) for what it needs.
+	// Expect counts the CPU that package internal/predictor expects from what a member was seen
+	// to need, instead of what it needs now.
 	Expect bool
-	// Power is what nodes draw, as far as anybody knows.
+	// Power is the power model of nodes, where known.
 	Power map[cluster.NodeID]energy.Power
-	// Admits says whether VMs on nodes may use so much more CPU from now on, beside what
-	// [Executor.Load] says. Nil always does.
+	// Admits reports whether the VMs on nodes may use this CPU from now on, in addition to
+	// [Executor.Load]. Nil: always.
 	Admits func(more map[cluster.NodeID]cluster.MilliCPU) bool
 }
 
@@ -128,12 +126,12 @@ type Executor struct {
 func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	e := &Executor{
 		settings: settings, epoch: loaded.Epoch, nextOp: loaded.NextOp, now: now,
-		nodes: map[cluster.NodeID]*node{}, mute: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*pursuit{},
+		nodes: map[cluster.NodeID]*node{}, silent: map[cluster.NodeID]*node{}, gangs: map[cluster.VJobID]*gangState{},
 		ops: map[hypervisor.OpID]*op{}, dirty: map[cluster.VJobID]bool{},
-		unknown: map[place]*unknown{}, keepers: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
-		discards: map[hypervisor.ImageID]*tries{}, restless: map[cluster.VJobID]*pursuit{}, where: map[cluster.VMID][]cluster.NodeID{},
-		homes: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
-		containers: map[cluster.VJobID]*pursuit{}, drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
+		unknown: map[place]*unknown{}, withImages: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
+		discards: map[hypervisor.ImageID]*tries{}, active: map[cluster.VJobID]*gangState{}, seenOn: map[cluster.VMID][]cluster.NodeID{},
+		jobsOn: map[cluster.NodeID]map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{},
+		containers: map[cluster.VJobID]*gangState{}, drawn: map[cluster.NodeID]int64{}, charged: now, hours: newHours(),
 	}
 	for _, d := range loaded.Drawn {
 		e.drawn[d.Node] = d.Joules
@@ -182,34 +180,34 @@ func (e *Executor) Add(now time.Time, job *cluster.VJob) bool {
 func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Duration) {
 	rec.VJob = job.ID
 	if !slices.ContainsFunc(rec.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
-		rec.Members = e.nobody(len(job.VMs))
+		rec.Members = e.unplacedMembers(len(job.VMs))
 	}
 	for len(rec.Members) < len(job.VMs) {
 		rec.Members = append(rec.Members, gang.Member{})
 	}
-	p := newPursuit(job, rec, e.now)
+	p := newGangState(job, rec, e.now)
 	p.ran, p.crowded = ran, crowded
 	e.gangs[job.ID] = p
-	e.restless[job.ID] = p
+	e.active[job.ID] = p
 	if len(rec.Kept) > 0 {
-		e.keepers[job.ID] = true
+		e.withImages[job.ID] = true
 	}
 	if job.Container {
 		e.containers[job.ID] = p
 	}
 	e.dirty[job.ID] = true
-	e.settleHomes(p)
+	e.updateJobsOnAll(p)
 	e.awaitEnd(p)
 	e.changes++
 }
 
-// nobody is so many members that are nowhere. All gangs share them that have not begun:
-// in a long queue they are nearly all there is.
-func (e *Executor) nobody(n int) []gang.Member {
-	if n > len(e.nowhere) {
-		e.nowhere = make([]gang.Member, n)
+// unplacedMembers returns n members without a node. Gangs that have not begun share them: in a
+// long queue that is nearly all gangs.
+func (e *Executor) unplacedMembers(n int) []gang.Member {
+	if n > len(e.unplaced) {
+		e.unplaced = make([]gang.Member, n)
 	}
-	return e.nowhere[:n:n]
+	return e.unplaced[:n:n]
 }
 
 // Tick lets time pass: deadlines, looks that are due, patience.
@@ -231,7 +229,7 @@ func (e *Executor) Tick(now time.Time) {
 	if !e.store.looking && now.Sub(e.store.at) >= e.lookStoreEvery() {
 		e.lookStore()
 	}
-	for id := range e.restless {
+	for id := range e.active {
 		e.dirty[id] = true
 	}
 	e.expire()
@@ -275,11 +273,11 @@ func (e *Executor) wake() time.Time {
 			sooner(o.deadline)
 		}
 	}
-	for _, p := range e.restless {
-		for i := range p.trails {
-			t := &p.trails[i]
+	for _, p := range e.active {
+		for i := range p.members {
+			t := &p.members[i]
 			sooner(t.pace())
-			sooner(t.absent.Add(e.settings.Limits.Word))
+			sooner(t.absent.Add(e.settings.Limits.DepartureGrace))
 			sooner(t.absent.Add(e.settings.Limits.StoreLag))
 		}
 		sooner(p.denied.Add(e.settings.Patience))
@@ -287,7 +285,7 @@ func (e *Executor) wake() time.Time {
 			sooner(p.rec.Since.Add(e.settings.Limits.MaxSkew + time.Millisecond))
 		}
 	}
-	for _, n := range e.mute {
+	for _, n := range e.silent {
 		sooner(n.ended.Add(e.settings.Retry))
 	}
 	sooner(e.capsDue)

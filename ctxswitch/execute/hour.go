@@ -41,11 +41,11 @@ func millijoules(w energy.Watts, d time.Duration) int64 {
 }
 
 // chargeHour adds what a node has drawn for a time within one hour. Whatever is not the
-// share of a vjob was drawn for nobody.
+// share of a vjob is counted as unused.
 func (e *Executor) chargeHour(n *node, hour time.Time, dt time.Duration) {
-	left := n.draw.watts
+	left := n.power.watts
 	sum := int64(0)
-	for _, s := range n.draw.shares {
+	for _, s := range n.power.shares {
 		p, ok := e.gangs[s.vm.VJob]
 		if !ok {
 			continue
@@ -69,7 +69,7 @@ func (h *hours) node(hour time.Time, id cluster.NodeID) *journal.NodeHour {
 }
 
 // vjob is the account of a vjob in an hour. It outlives the vjob until it is written.
-func (h *hours) vjob(hour time.Time, p *pursuit) *journal.VJobHour {
+func (h *hours) vjob(hour time.Time, p *gangState) *journal.VJobHour {
 	key := vjobHour{hour, p.job.ID}
 	if h.vjobs[key] == nil {
 		h.vjobs[key] = &journal.VJobHour{

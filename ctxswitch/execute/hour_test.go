@@ -12,7 +12,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// What nodes draw in an hour is what vjobs draw in it and what nobody uses, to the last
+// The energy of the nodes in an hour is that of the vjobs plus the unused rest, to the last
 // millijoule, and every hour gets its own.
 func TestHoursAddUp(t *testing.T) {
 	two := job(2, 1, cluster.Running)
@@ -49,7 +49,7 @@ func TestHoursAddUp(t *testing.T) {
 	}
 	for hour, left := range balance {
 		if left != 0 {
-			t.Errorf("%s: nodes have drawn %d mJ more than vjobs and nobody", hour, left)
+			t.Errorf("%s: nodes have drawn %d mJ more than vjobs and the unused rest", hour, left)
 		}
 	}
 	if len(balance) < 2 || len(balance) > 4 {
@@ -60,7 +60,7 @@ func TestHoursAddUp(t *testing.T) {
 	full := began.Truncate(time.Hour).Add(time.Hour)
 	near(t, "a whole hour of a", nodes[journal.NodeHour{Hour: full, Node: "a"}].Millijoules/1000, 200*3600)
 	near(t, "vjobs in it", vjobs[full]/1000, 200*3600)
-	near(t, "nobody in it", unused[full]/1000, 100*3600)
+	near(t, "without VMs", unused[full]/1000, 100*3600)
 }
 
 // What was drawn for hours is divided among them, to the millijoule, and written in order: of

@@ -39,7 +39,7 @@ func (e *Executor) checkImages() {
 
 // reroute notes through which nodes the images of a suspended vjob can be read, if those
 // that have saved them are switched off, or silent, and others share their store.
-func (e *Executor) reroute(p *pursuit, doors map[hypervisor.ImageID]cluster.NodeID) {
+func (e *Executor) reroute(p *gangState, doors map[hypervisor.ImageID]cluster.NodeID) {
 	if p.rec.Phase != gang.Saved || !p.idle() {
 		return
 	}
@@ -68,7 +68,7 @@ func (e *Executor) seen(id cluster.NodeID) bool {
 
 // unreadable says which image of a suspended vjob the last look at the store did not
 // show, "" when all are there. A vjob is suspended only once a look has shown them.
-func (p *pursuit) unreadable(there map[hypervisor.ImageID]bool) string {
+func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
 	if p.rec.Phase != gang.Saved {
 		return ""
 	}
@@ -88,21 +88,21 @@ type Refusal struct {
 	Why  string
 }
 
-// shun notes the nodes on which a member could not be created: the next attempt is made
+// recordRefusals notes the nodes on which a member could not be created: the next attempt is made
 // elsewhere, if that is possible. The gang leaves a phase, or gives the move of a member
 // up.
-func (p *pursuit) shun(before, after *gang.Record, now time.Time) {
+func (p *gangState) recordRefusals(before, after *gang.Record, now time.Time) {
 	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
 		before.Phase == gang.Restoring && (after.Then == gang.ThenSave || after.Phase == gang.Saving)
 	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
 	for rank := range before.Members {
 		next := before.Members[rank].Next
 		stays := moves && after.Members[rank].Next == "" && after.Members[rank].Node != next
-		if next == "" || p.trail(rank).err == nil || !gaveUp && !stays {
+		if next == "" || p.member(rank).err == nil || !gaveUp && !stays {
 			continue
 		}
 		vm := p.job.VMs[rank].ID
 		p.refusals = slices.DeleteFunc(slices.Clone(p.refusals), func(r Refusal) bool { return r.VM == vm && r.Node == next })
-		p.refusals = append(p.refusals, Refusal{VM: vm, Node: next, At: now, Why: p.trail(rank).err.Error()})
+		p.refusals = append(p.refusals, Refusal{VM: vm, Node: next, At: now, Why: p.member(rank).err.Error()})
 	}
 }

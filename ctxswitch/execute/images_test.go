@@ -199,7 +199,7 @@ func TestTheStoreIsLostAndFound(t *testing.T) {
 		look(lost)
 	}
 	if want := []journal.EventKind{journal.EventAlarm, journal.EventNode}; !slices.Equal(told, want) {
-		t.Errorf("people are told %v, want %v", told, want)
+		t.Errorf("alarms: %v, want %v", told, want)
 	}
 	d.steps = nil
 	look(errors.New("stale file handle"))

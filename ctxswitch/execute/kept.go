@@ -79,11 +79,11 @@ func (e *Executor) expire() {
 		until := e.until(k)
 		return !until.IsZero() && !e.now.Before(until)
 	}
-	for _, id := range slices.Sorted(maps.Keys(e.keepers)) {
+	for _, id := range slices.Sorted(maps.Keys(e.withImages)) {
 		p, live := e.gangs[id]
 		switch {
 		case !live || len(p.rec.Kept) == 0:
-			delete(e.keepers, id)
+			delete(e.withImages, id)
 		case slices.ContainsFunc(p.rec.Kept, due) && p.rec.Phase.Stable():
 			rec := *p.rec.Clone()
 			rec.Kept = slices.DeleteFunc(rec.Kept, due)

@@ -49,7 +49,7 @@ type twins struct {
 	there map[cluster.NodeID]map[cluster.VMID]hypervisor.Copy
 	open  []hypervisor.Call
 	looks []cluster.NodeID
-	told  int // of so many who left
+	told  int // the number of endings passed on
 }
 
 // both has both do something, and demands that the same comes of it.

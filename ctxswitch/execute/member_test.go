@@ -191,7 +191,7 @@ func TestLooksLetMembersGoOn(t *testing.T) {
 // A copy that is not seen any more is waited for as long as word of how it left may take.
 func TestWordIsWaitedFor(t *testing.T) {
 	set := settings()
-	set.Limits.Word = 5 * time.Second
+	set.Limits.DepartureGrace = 5 * time.Second
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := sit(t, set, l)
@@ -199,7 +199,7 @@ func TestWordIsWaitedFor(t *testing.T) {
 	d.gone(1, 0, "a")
 	d.exec.Hint(d.now, "a")
 	d.settle()
-	d.pass(set.Limits.Word - time.Second)
+	d.pass(set.Limits.DepartureGrace - time.Second)
 	d.isIn(gang.Active)
 	d.has(1, 0, "a", hypervisor.CopyRunning) // it was there all the time
 	d.exec.Hint(d.now, "a")
@@ -209,7 +209,7 @@ func TestWordIsWaitedFor(t *testing.T) {
 	d.gone(1, 0, "a")
 	d.exec.Hint(d.now, "a")
 	d.settle()
-	d.pass(set.Limits.Word - time.Second)
+	d.pass(set.Limits.DepartureGrace - time.Second)
 	d.isIn(gang.Active)
 	d.pass(time.Second)
 	if d.told("lost: ") != 1 {

@@ -28,7 +28,7 @@ type node struct {
 	// off; 0: it is in use. See [Executor.Rest].
 	rests     time.Duration
 	dark      energy.Watts // that it draws meanwhile, while it does not answer
-	strangers []string     // machines that are none of ours, of the last look that succeeded
+	strangers []string     // machines that vjob does not manage, by the last look that succeeded
 	warnings  []string     // of the last look that succeeded
 
 	looking bool
@@ -40,17 +40,17 @@ type node struct {
 	// since the look that was taken in last began.
 	unseen map[cluster.VMID]uint64
 
-	draw  draw
-	short []cluster.VMID // the VMs that get less CPU here than they want; see [Executor.crowd]
+	power powerDraw
+	short []cluster.VMID // the VMs that get less CPU here than they want; see [Executor.updateCrowding]
 }
 
 // silent reports whether the node does not answer, and nobody has proven that it
 // holds nothing.
-func (n *node) silent() bool { return !n.seen && !n.void() }
+func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }
 
-// void reports whether nothing can be on the node, though it does not answer: it is
+// provenEmpty reports whether nothing can be on the node, though it does not answer: it is
 // proven dead, or it was empty when it was switched off.
-func (n *node) void() bool { return n.State == cluster.Down || n.rests > 0 && !n.seen }
+func (n *node) provenEmpty() bool { return n.State == cluster.Down || n.rests > 0 && !n.seen }
 
 // storeSight is what the executor knows of the image store.
 type storeSight struct {
@@ -77,9 +77,9 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 		e.unseen++
 	}
 	known.Node = n
-	defer e.hear(known)
-	defer e.redraw(known)
-	defer e.crowd(known)
+	defer e.answered(known)
+	defer e.updatePower(known)
+	defer e.updateCrowding(known)
 	e.changes++
 	if n.State == cluster.Down {
 		e.forget(known)
@@ -89,7 +89,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 			known.tried = true
 			e.unseen--
 		}
-		e.touchHomes(n.ID)
+		e.touchJobsOn(n.ID)
 		e.settleOn(n.ID)
 	}
 	e.look(known)
@@ -117,14 +117,14 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.see(n, view)
 	}
 	n.seen = err == nil
-	e.hear(n)
-	e.redraw(n)
-	e.crowd(n)
+	e.answered(n)
+	e.updatePower(n)
+	e.updateCrowding(n)
 	if was != n.seen {
 		n.since = now
 		e.changes++
 		e.tell(n)
-		e.touchHomes(id)
+		e.touchJobsOn(id)
 	}
 	if n.again && n.seen {
 		e.look(n)
@@ -132,12 +132,12 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	e.settleOn(id)
 }
 
-// hear keeps the list of the nodes that do not answer.
-func (e *Executor) hear(n *node) {
+// answered keeps the list of the nodes that do not answer.
+func (e *Executor) answered(n *node) {
 	if n.silent() {
-		e.mute[n.ID] = n
+		e.silent[n.ID] = n
 	} else {
-		delete(e.mute, n.ID)
+		delete(e.silent, n.ID)
 	}
 }
 
@@ -170,8 +170,8 @@ func (e *Executor) see(n *node, view hypervisor.View) {
 	if news {
 		e.touchWaiters()
 	}
-	for id := range e.homes[n.ID] {
-		if p, restless := e.restless[id]; restless && p.waitsFor(n.ID) {
+	for id := range e.jobsOn[n.ID] {
+		if p, active := e.active[id]; active && p.waitsFor(n.ID) {
 			e.dirty[id] = true
 		}
 	}
@@ -193,8 +193,8 @@ func (n *node) shows(copies []hypervisor.Copy) bool {
 
 // find notes where a copy is, and wakes its gang.
 func (e *Executor) find(n *node, c hypervisor.Copy) {
-	e.where[c.VM] = append(e.where[c.VM], n.ID)
-	slices.Sort(e.where[c.VM])
+	e.seenOn[c.VM] = append(e.seenOn[c.VM], n.ID)
+	slices.Sort(e.seenOn[c.VM])
 	e.dirty[c.VM.VJob] = true
 }
 
@@ -212,9 +212,9 @@ func (e *Executor) meters(copies []hypervisor.Copy) {
 func (e *Executor) forget(n *node) {
 	for id := range n.copies {
 		e.dirty[id.VJob] = true
-		e.where[id] = slices.DeleteFunc(e.where[id], func(at cluster.NodeID) bool { return at == n.ID })
-		if len(e.where[id]) == 0 {
-			delete(e.where, id)
+		e.seenOn[id] = slices.DeleteFunc(e.seenOn[id], func(at cluster.NodeID) bool { return at == n.ID })
+		if len(e.seenOn[id]) == 0 {
+			delete(e.seenOn, id)
 		}
 	}
 	clear(n.copies)
@@ -230,7 +230,7 @@ func (e *Executor) warn(n *node, warnings []string) {
 
 func (e *Executor) tell(n *node) {
 	if n.rests > 0 {
-		return // whoever switches it tells what becomes of it
+		return // the power controller reports what becomes of it
 	}
 	text := fmt.Sprintf("node %s answers", n.ID)
 	if !n.seen {
@@ -255,7 +255,7 @@ func (e *Executor) LookedStore(now time.Time, store hypervisor.Store, err error)
 		maps.DeleteFunc(e.discards, func(id hypervisor.ImageID, _ *tries) bool { return !shown[id] })
 	}
 	e.checkImages()
-	for id := range e.restless {
+	for id := range e.active {
 		e.dirty[id] = true
 	}
 	if e.store.again {
@@ -319,31 +319,31 @@ func (e *Executor) lookStore() {
 	e.out.LookStore = true
 }
 
-// settleHomes enters where the members of a gang are and go.
-func (e *Executor) settleHomes(p *pursuit) {
+// updateJobsOnAll enters where the members of a gang are and go.
+func (e *Executor) updateJobsOnAll(p *gangState) {
 	for _, m := range p.rec.Members {
 		for _, id := range []cluster.NodeID{m.Node, m.Next} {
 			if id != "" {
-				e.settleHome(id, p.job.ID)
+				e.updateJobsOn(id, p.job.ID)
 			}
 		}
 	}
 }
 
-func (e *Executor) settleHome(id cluster.NodeID, vjob cluster.VJobID) {
-	if e.homes[id] == nil {
-		e.homes[id] = map[cluster.VJobID]bool{}
+func (e *Executor) updateJobsOn(id cluster.NodeID, vjob cluster.VJobID) {
+	if e.jobsOn[id] == nil {
+		e.jobsOn[id] = map[cluster.VJobID]bool{}
 	}
-	e.homes[id][vjob] = true
+	e.jobsOn[id][vjob] = true
 }
 
-// touchHomes wakes every gang that a node concerns: whether it is seen has
+// touchJobsOn wakes every gang that a node concerns: whether it is seen has
 // changed. Entries of gangs that have left are dropped on the way.
-func (e *Executor) touchHomes(id cluster.NodeID) {
-	for job := range e.homes[id] {
+func (e *Executor) touchJobsOn(id cluster.NodeID) {
+	for job := range e.jobsOn[id] {
 		p, live := e.gangs[job]
 		if !live || !p.waitsFor(id) {
-			delete(e.homes[id], job)
+			delete(e.jobsOn[id], job)
 			continue
 		}
 		e.dirty[job] = true

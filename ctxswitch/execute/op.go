@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// op is a call whose intent is committed and whose effect is not yet known.
+// op is a call with a committed intent and without an observed effect.
 type op struct {
 	call     hypervisor.Call
 	own      bool // the protocol of its gang asked for it, and waits for its end
@@ -23,10 +23,10 @@ type op struct {
 }
 
 // issue begins a chain of calls for a gang.
-func (e *Executor) issue(p *pursuit, calls []hypervisor.Call) {
+func (e *Executor) issue(p *gangState, calls []hypervisor.Call) {
 	for i := range calls {
 		calls[i].Rate = p.rate(&calls[i])
-		p.carry(&calls[i])
+		p.addCap(&calls[i])
 	}
 	e.begin(calls, p.plan(), true, func(call hypervisor.Call) time.Duration {
 		p.hold(call, e.now)
@@ -52,13 +52,13 @@ func (e *Executor) begin(calls []hypervisor.Call, plan journal.PlanID, own bool,
 	e.out.Chains = append(e.out.Chains, chain)
 }
 
-// open enters a call into the books, also those of its nodes.
+// open registers a call, also with its nodes.
 func (e *Executor) open(o *op) {
 	e.ops[o.call.Op] = o
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := e.nodes[id]; ok {
 			n.ops[o.call.Op] = o
-			e.settleHome(id, o.call.VM.VJob)
+			e.updateJobsOn(id, o.call.VM.VJob)
 		}
 	}
 }
@@ -66,14 +66,14 @@ func (e *Executor) open(o *op) {
 // leastDeadline is what even the shortest call is given.
 const leastDeadline = 15 * time.Second
 
-// deadline is when a call that has not answered is given up: a multiple of what
-// it is estimated to take, and never less than a few seconds.
-func (e *Executor) deadline(p *pursuit, call hypervisor.Call) time.Duration {
+// deadline is the time that a call gets for its reply: a multiple of its estimate, and never less
+// than leastDeadline.
+func (e *Executor) deadline(p *gangState, call hypervisor.Call) time.Duration {
 	estimate := max(e.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory), p.planned(&call))
 	return leastDeadline + time.Duration(float64(estimate)*e.settings.Slack)
 }
 
-// estimate is how long a call on a VM of that size should take.
+// estimate is the expected duration of a call on a VM with that memory.
 func (e *Executor) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Duration {
 	c := e.settings.Costs
 	per := func(d time.Duration) time.Duration {
@@ -95,8 +95,8 @@ func (e *Executor) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Durat
 	}
 }
 
-// Replied takes in the reply to a call. It is not the truth: it only says that
-// the time has come to look.
+// Replied takes in the reply to a call. The reply does not prove the effect: it only triggers a
+// look.
 func (e *Executor) Replied(now time.Time, r Reply) {
 	e.now = now
 	o, ok := e.ops[r.Op]
@@ -140,8 +140,8 @@ func (e *Executor) lose(o *op) {
 	e.lookAt(o.call)
 }
 
-// tellLong tells once of a call that takes long: half of what it may, but no less than
-// ten minutes and no more than an hour.
+// tellLong raises one alarm for a call that takes long: half of its deadline, at least ten
+// minutes and at most an hour.
 func (e *Executor) tellLong(o *op) {
 	half := min(max(o.deadline.Sub(o.began)/2, 10*time.Minute), time.Hour)
 	if o.told || o.lost || e.now.Sub(o.began) < half {
@@ -155,15 +155,15 @@ func (e *Executor) tellLong(o *op) {
 	})
 }
 
-// settle closes a lost call once its nodes have answered again for long enough,
-// or have been proven dead.
+// settle closes a lost call once its nodes have answered again for long enough, or are proven
+// dead.
 func (e *Executor) settle(o *op) {
 	if !o.lost {
 		return
 	}
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		n, ok := e.nodes[id]
-		if !ok || n.void() {
+		if !ok || n.provenEmpty() {
 			continue
 		}
 		if !n.seen {
@@ -186,8 +186,8 @@ func (e *Executor) settle(o *op) {
 	e.close(o, journal.Result{Op: o.call.Op, Began: o.began, Ended: e.now, Error: hypervisor.ErrTimeout.Error()})
 }
 
-// close ends a call: its result is written, and everything it could have changed
-// has to be looked at again.
+// close ends a call: it writes the result, and requests looks at everything that the call could
+// have changed.
 func (e *Executor) close(o *op, result journal.Result) {
 	delete(e.ops, o.call.Op)
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
@@ -231,9 +231,9 @@ func writesStore(v hypervisor.Verb) bool {
 	return v == hypervisor.Save || v == hypervisor.Discard || v == hypervisor.Abort || v == hypervisor.Seal
 }
 
-// learn keeps what a reply says beyond success.
-func (p *pursuit) learn(call hypervisor.Call, r Reply) {
-	t := p.track(call.VM.Rank)
+// learn records what a reply says beyond success.
+func (p *gangState) learn(call hypervisor.Call, r Reply) {
+	t := p.memberOf(call.VM.Rank)
 	if errors.Is(r.Err, ErrNotTried) {
 		t.tries--
 		return
@@ -267,7 +267,7 @@ func (p *pursuit) learn(call hypervisor.Call, r Reply) {
 
 // time widens the skew of the phase by a pause or unpause that happened, if it
 // did, between two instants: the measured skew is never less than the true one.
-func (p *pursuit) time(verb hypervisor.Verb, began, ended time.Time) {
+func (p *gangState) time(verb hypervisor.Verb, began, ended time.Time) {
 	if verb != hypervisor.Pause && verb != hypervisor.Unpause {
 		return
 	}

@@ -48,7 +48,7 @@ func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause clust
 	return nil
 }
 
-func (e *Executor) hold(p *pursuit, held bool, cause cluster.Cause) {
+func (e *Executor) hold(p *gangState, held bool, cause cluster.Cause) {
 	if p.job.Held == held {
 		return
 	}

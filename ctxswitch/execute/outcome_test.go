@@ -19,7 +19,7 @@ func (d *desk) outcome() (state cluster.State, how cluster.Outcome) {
 	return state, how
 }
 
-// How a vjob has ended is written in the step in which it ends, whoever ended it.
+// The outcome of a vjob is written in the step in which it ends, whatever ended it.
 func TestOutcomes(t *testing.T) {
 	cases := []struct {
 		then  gang.Then
@@ -48,7 +48,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// One that ends in order is not made something else by those who come too late; one
+// A later request does not change the outcome of a vjob that ends in order; one
 // that failed, or waits again, may still be deleted.
 func TestOutcomeStands(t *testing.T) {
 	for then, want := range map[gang.Then]cluster.Outcome{

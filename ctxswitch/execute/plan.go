@@ -130,7 +130,7 @@ func (a *assignment) aim(members int) gang.Aim {
 		act := a.run.plan.Actions[id]
 		aim.Next[act.VM.Rank] = act.To
 	}
-	if aim.Kind == cluster.Stop { // a plan ends nobody but those who make room so
+	if aim.Kind == cluster.Stop { // a plan ends only vjobs that have to make room
 		aim.Then = gang.ThenWait
 	}
 	return aim
@@ -155,7 +155,7 @@ func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 }
 
 // moreHops reports whether a migrating member has hops before it.
-func (p *pursuit) moreHops(rank int) bool {
+func (p *gangState) moreHops(rank int) bool {
 	if !p.begins(cluster.Migrate) || p.stays(rank) {
 		return false
 	}
@@ -178,13 +178,13 @@ func (a *assignment) last(rank int) *ctxswitch.Action {
 }
 
 // stays reports whether a member has given its migration up.
-func (p *pursuit) stays(rank int) bool {
-	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.trail(rank).err != nil
+func (p *gangState) stays(rank int) bool {
+	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
 }
 
 // released reports whether what a call waits for in its plan is done. Without a plan only
 // the room decides. The members of a gang that is saved do not wait for each other.
-func (p *pursuit) released(call hypervisor.Call) bool {
+func (p *gangState) released(call hypervisor.Call) bool {
 	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
 		return true
 	}
@@ -192,8 +192,8 @@ func (p *pursuit) released(call hypervisor.Call) bool {
 	return may
 }
 
-// hopOf is the action of a plan that a migration carries out; nil if there is none.
-func (p *pursuit) hopOf(call *hypervisor.Call) *ctxswitch.Action {
+// hopOf returns the action of the plan that a migration carries out, or nil.
+func (p *gangState) hopOf(call *hypervisor.Call) *ctxswitch.Action {
 	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (p *pursuit) hopOf(call *hypervisor.Call) *ctxswitch.Action {
 }
 
 // rate is what a plan lets a call send; 0 is no limit.
-func (p *pursuit) rate(call *hypervisor.Call) cluster.Rate {
+func (p *gangState) rate(call *hypervisor.Call) cluster.Rate {
 	if act := p.hopOf(call); act != nil {
 		return act.Rate
 	}
@@ -210,7 +210,7 @@ func (p *pursuit) rate(call *hypervisor.Call) cluster.Rate {
 }
 
 // planned is how long a plan gives a call that keeps to a rate.
-func (p *pursuit) planned(call *hypervisor.Call) time.Duration {
+func (p *gangState) planned(call *hypervisor.Call) time.Duration {
 	if act := p.hopOf(call); act != nil && act.Rate > 0 {
 		return act.End - act.Start
 	}
@@ -249,7 +249,7 @@ func (e *Executor) closePlan(r *run) {
 }
 
 // drop gives up every assignment of a vjob.
-func (e *Executor) drop(p *pursuit, s journal.PlanState, note string) {
+func (e *Executor) drop(p *gangState, s journal.PlanState, note string) {
 	rest := p.todo
 	p.todo = nil
 	for _, a := range rest {

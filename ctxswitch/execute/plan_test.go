@@ -44,7 +44,7 @@ func TestPlansGoByDependencies(t *testing.T) {
 	}
 }
 
-// A gang whose room is given up drops those that wait for it, and nobody else.
+// When a gang gives up, only the gangs that wait for its room are dropped.
 func TestDependentsAreDropped(t *testing.T) {
 	d := makesRoom(t)
 	d.has(3, 0, "c", hypervisor.CopyRunning)
@@ -79,7 +79,7 @@ func TestPlanIsDone(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if d.told("context switch 1 is done") != 1 || d.told("vjob 1 is running") != 1 {
-		t.Error("nobody was told")
+		t.Error("no event")
 	}
 }
 
@@ -127,7 +127,7 @@ func TestClearInEveryPhase(t *testing.T) {
 	}
 }
 
-// obey plays nodes that do what they are told, until nothing more is wanted.
+// obey simulates nodes that carry out their calls, until no call is left.
 func (d *desk) obey() { d.obeyIn(0) }
 
 // obeyIn does so where each call takes its time.
@@ -185,7 +185,7 @@ func TestClearOfNobody(t *testing.T) {
 	}
 }
 
-// A vjob that is cleared drops its part of a plan; who waited for it is told.
+// A vjob that is cleared drops its part of a plan, and the vjobs that waited for it go on.
 func TestClearDropsThePlan(t *testing.T) {
 	d := makesRoom(t)
 	if err := d.exec.Clear(d.now, 3, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
@@ -237,7 +237,7 @@ func TestNodeWarnings(t *testing.T) {
 	}
 }
 
-// A node that falls silent is told of once, and so is its return.
+// A node that falls silent causes one event, and so does its return.
 func TestSilence(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.settle()

@@ -16,7 +16,7 @@ import (
 // watch.
 type Report struct {
 	Job    *cluster.VJob // as it was then: it never changes
-	Record *gang.Record  // the executor's own, which it changes, and nobody else
+	Record *gang.Record  // owned by the executor; read only
 	// Idle: nothing is under way or promised; a new plan may dispose of the vjob.
 	Idle bool
 	// Bound tells what a vjob that is not idle is on its way to.
@@ -74,7 +74,7 @@ func (e *Executor) Job(id cluster.VJobID) (Report, bool) {
 	return e.report(p), true
 }
 
-func (e *Executor) report(p *pursuit) Report {
+func (e *Executor) report(p *gangState) Report {
 	var promised journal.PlanID
 	if len(p.todo) > 0 && !p.todo[0].begun {
 		promised = p.todo[0].run.id
@@ -88,7 +88,7 @@ func (e *Executor) report(p *pursuit) Report {
 }
 
 // ranAt is the running time up to an instant, as far as it counts towards the walltime.
-func (p *pursuit) ranAt(now time.Time) time.Duration {
+func (p *gangState) ranAt(now time.Time) time.Duration {
 	if p.accounted == gang.Active {
 		return p.ran + p.counts(now.Sub(p.marked))
 	}
@@ -96,7 +96,7 @@ func (p *pursuit) ranAt(now time.Time) time.Duration {
 }
 
 // crowdedAt is the running time up to an instant that does not count.
-func (p *pursuit) crowdedAt(now time.Time) time.Duration {
+func (p *gangState) crowdedAt(now time.Time) time.Duration {
 	if p.accounted == gang.Active {
 		dt := now.Sub(p.marked)
 		return p.crowded + dt - p.counts(dt)
@@ -105,7 +105,7 @@ func (p *pursuit) crowdedAt(now time.Time) time.Duration {
 }
 
 // bound is the state that what is under way or promised leads to.
-func (p *pursuit) bound() cluster.VMState {
+func (p *gangState) bound() cluster.VMState {
 	if n := len(p.todo); n > 0 {
 		switch p.todo[n-1].gang.Kind {
 		case cluster.Suspend:
@@ -141,13 +141,13 @@ func (p *pursuit) bound() cluster.VMState {
 	}
 }
 
-func (e *Executor) isBlind(p *pursuit) bool {
+func (e *Executor) isBlind(p *gangState) bool {
 	silent := func(id cluster.NodeID) bool {
 		n, ok := e.nodes[id]
 		return id != "" && (!ok || n.silent())
 	}
 	for rank := range p.rec.Members {
-		m, t := &p.rec.Members[rank], p.trail(rank)
+		m, t := &p.rec.Members[rank], p.member(rank)
 		if silent(m.Node) || silent(m.Next) {
 			return true
 		}
@@ -193,7 +193,7 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 			}
 		}
 	}
-	for _, id := range e.where[vm] {
+	for _, id := range e.seenOn[vm] {
 		set[id] = true
 	}
 	return slices.Sorted(maps.Keys(set))
@@ -258,7 +258,7 @@ func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
 		Used: e.used(n), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
-		On: n.on(), Watts: n.draw.watts, Joules: e.drawn[n.ID],
+		On: n.on(), Watts: n.power.watts, Joules: e.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
 		r.VMs = append(r.VMs, vm)
@@ -280,7 +280,7 @@ func (e *Executor) Surveyed() bool { return e.unseen == 0 }
 // Changes grows whenever something changed on which a decision depends.
 func (e *Executor) Changes() uint64 { return e.changes }
 
-// Acting is an action under way, for those who watch.
+// Acting is an action under way, as users see it.
 type Acting struct {
 	VM       cluster.VMID
 	Kind     cluster.ActionKind
@@ -294,8 +294,8 @@ type Acting struct {
 // Acting lists the actions under way, in order of VMs.
 func (e *Executor) Acting() []Acting {
 	var list []Acting
-	for _, id := range slices.Sorted(maps.Keys(e.restless)) {
-		p := e.restless[id]
+	for _, id := range slices.Sorted(maps.Keys(e.active)) {
+		p := e.active[id]
 		if p.rec.Phase.Stable() {
 			continue
 		}
@@ -319,12 +319,12 @@ func (e *Executor) Acting() []Acting {
 }
 
 // begins reports whether a plan has the gang, which is under way, do something of a kind.
-func (p *pursuit) begins(kind cluster.ActionKind) bool {
+func (p *gangState) begins(kind cluster.ActionKind) bool {
 	return len(p.todo) > 0 && p.todo[0].gang.Kind == kind
 }
 
 // doing names what the gang does, and the call that takes the time.
-func (p *pursuit) doing() (cluster.ActionKind, hypervisor.Verb) {
+func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
 	switch p.rec.State() {
 	case cluster.Booting:
 		return cluster.Boot, hypervisor.Boot

@@ -9,7 +9,7 @@ import (
 	"vjob/ctxswitch/gang"
 )
 
-// Whoever was told of a vjob, or has told the executor of it, keeps it as it was.
+// A vjob that was given to the executor, or returned by it, does not change any more.
 func TestVJobsStayAsTheyWere(t *testing.T) {
 	loaded := job(1, 2, cluster.Running)
 	l := world(loaded)

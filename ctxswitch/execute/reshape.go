@@ -26,8 +26,8 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	}
 	job, rec := p.job.WithShape(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
-	next := newPursuit(job, rec, now)
-	e.gangs[id], e.restless[id], e.dirty[id] = next, next, true
+	next := newGangState(job, rec, now)
+	e.gangs[id], e.active[id], e.dirty[id] = next, next, true
 	e.changes++
 	r := journal.Reshape{VJob: id, Shape: shape, Walltime: job.Walltime}
 	for i := range job.VMs {

@@ -22,10 +22,10 @@ func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration, d
 		return
 	}
 	n.rests, n.dark = every, draws
-	e.hear(n)
-	e.redraw(n)
+	e.answered(n)
+	e.updatePower(n)
 	e.changes++
-	e.touchHomes(id)
+	e.touchJobsOn(id)
 }
 
 // Holding says why a node cannot be switched off, as far as the executor knows: copies,
@@ -94,9 +94,9 @@ func (e *Executor) Tied(id cluster.NodeID) string {
 }
 
 // binds says what a vjob needs a node for on which none of its calls is under way.
-func (e *Executor) binds(p *pursuit, n *node) string {
+func (e *Executor) binds(p *gangState, n *node) string {
 	for rank, m := range p.rec.Members {
-		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.trail(rank).touched[n.ID] {
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
 			return "has a member there, or may have"
 		}
 	}

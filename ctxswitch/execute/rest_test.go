@@ -63,7 +63,7 @@ func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
 	l.Gangs = append(l.Gangs, booting, saved, at(3, gang.Active, "", "c"))
 	l.Gangs[len(l.Gangs)-1].Members[0].Ended = true
 	set := settings()
-	set.Limits.Word = time.Hour
+	set.Limits.DepartureGrace = time.Hour
 	d := sit(t, set, l)
 	d.settle()
 	d.ties("while it is booted", "b", "the boot of 1.0 is not over")

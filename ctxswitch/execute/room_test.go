@@ -48,7 +48,7 @@ func (d *desk) saved(rank int) {
 	}
 }
 
-// full has vjob 9, of four members, on a: there is no room for anybody else.
+// full has vjob 9, of four members, on a: there is no room for other vjobs.
 func full(jobs ...*cluster.VJob) journal.Loaded {
 	l := world(append(jobs, job(9, 4, cluster.Running))...)
 	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a", "a"))
@@ -74,7 +74,7 @@ func TestPatience(t *testing.T) {
 	d.reply(2, nil)
 	d.isIn(gang.Absent)
 	if d.told("no room after") == 0 {
-		t.Error("nobody was told why")
+		t.Error("no event says why")
 	}
 }
 

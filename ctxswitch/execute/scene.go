@@ -10,8 +10,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// scene shows a gang what may be known of it now.
-func (e *Executor) scene(p *pursuit) gang.Scene {
+// scene returns what a gang may know now.
+func (e *Executor) scene(p *gangState) gang.Scene {
 	s := gang.Scene{
 		Now: e.now, VJob: p.job, Limits: e.settings.Limits, Epoch: e.epoch,
 		Skew: p.skew(), Retreat: p.retreat, Sights: make([]gang.Sight, len(p.rec.Members)),
@@ -30,28 +30,28 @@ func (e *Executor) scene(p *pursuit) gang.Scene {
 
 // sight is one member: where copies of it were seen, which silent nodes may hold
 // one, and whether calls are still open.
-func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
+func (e *Executor) sight(p *gangState, rank int) gang.Sight {
 	if p.job.Container {
-		return e.roomAt(p, rank)
+		return e.containerSight(p, rank)
 	}
-	t := p.trail(rank)
+	t := p.member(rank)
 	s := gang.Sight{
 		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.sealed, Discarded: p.discarded, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
-	for _, name := range e.where[id] {
+	for _, name := range e.seenOn[id] {
 		if n := e.nodes[name]; n.seen {
 			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
 			s.Late = s.Late || e.late(p, rank, n.copies[id].Job)
 		}
 	}
-	for _, name := range e.haunts(p, rank) {
+	for _, name := range e.possibleNodes(p, rank) {
 		n, known := e.nodes[name]
 		switch {
-		case known && n.void():
+		case known && n.provenEmpty():
 			continue
 		case known && !n.tried:
-			s.Busy = true // not looked at since the start: nobody knows yet whether it is silent
+			s.Busy = true // not looked at since the start: it may be silent
 			continue
 		case !known || !n.seen:
 			s.Blind = append(s.Blind, name)
@@ -77,14 +77,14 @@ func (e *Executor) sight(p *pursuit, rank int) gang.Sight {
 }
 
 // absent keeps since when a member that should have a copy is not seen.
-func (e *Executor) absent(p *pursuit, rank int, missing bool) time.Duration {
+func (e *Executor) absent(p *gangState, rank int, missing bool) time.Duration {
 	if m := &p.rec.Members[rank]; !missing || m.Ended || m.Node == "" {
-		if p.trails != nil {
-			p.trails[rank].absent = time.Time{}
+		if p.members != nil {
+			p.members[rank].absent = time.Time{}
 		}
 		return 0
 	}
-	t := p.track(rank)
+	t := p.memberOf(rank)
 	if t.absent.IsZero() {
 		t.absent = e.now
 	}
@@ -99,12 +99,12 @@ var verbs = map[hypervisor.Job]hypervisor.Verb{
 
 // late reports whether a job on a copy of a member lasts far longer than a call
 // of its kind may.
-func (e *Executor) late(p *pursuit, rank int, job hypervisor.Job) bool {
+func (e *Executor) late(p *gangState, rank int, job hypervisor.Job) bool {
 	verb, ok := verbs[job]
 	if !ok {
 		return false
 	}
-	since := p.trail(rank).tried
+	since := p.member(rank).tried
 	if since.IsZero() {
 		since = p.born
 	}
@@ -117,10 +117,10 @@ func (e *Executor) fenced(id cluster.NodeID) bool {
 	return ok && n.State == cluster.Down
 }
 
-// haunts are the nodes where a copy of a member may be, in order.
-func (e *Executor) haunts(p *pursuit, rank int) []cluster.NodeID {
+// possibleNodes returns the nodes where a copy of a member may be, in order.
+func (e *Executor) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 	var list []cluster.NodeID
-	m, t := &p.rec.Members[rank], p.trail(rank)
+	m, t := &p.rec.Members[rank], p.member(rank)
 	for _, id := range [...]cluster.NodeID{m.Node, m.Next} {
 		if id != "" {
 			list = append(list, id)

@@ -288,7 +288,7 @@ func TestNoSpaceForImages(t *testing.T) {
 // has not begun.
 func TestWordIsWaitedForOnceItIsSeen(t *testing.T) {
 	set := settings()
-	set.Limits.Word = 5 * time.Second
+	set.Limits.DepartureGrace = 5 * time.Second
 	for _, silent := range []bool{true, false} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
@@ -309,7 +309,7 @@ func TestWordIsWaitedForOnceItIsSeen(t *testing.T) {
 		} else {
 			d.reply(1, nil)
 		}
-		d.pass(set.Limits.Word - time.Second)
+		d.pass(set.Limits.DepartureGrace - time.Second)
 		d.isIn(gang.Active)
 		d.pass(time.Second)
 		if d.told("lost: ") != 1 {

@@ -206,7 +206,7 @@ func TestAccountsAreWrittenInOrder(t *testing.T) {
 // seen it counts for what it has reserved.
 func TestDemandThatChanges(t *testing.T) {
 	set := settings()
-	set.Limits.Word = time.Hour
+	set.Limits.DepartureGrace = time.Hour
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := sit(t, set, l)

@@ -16,7 +16,7 @@ import (
 func (e *Executor) Space() hypervisor.Spaces { return e.spaces(nil) }
 
 // spaces is the room beside what all gangs but one that are being saved still need.
-func (e *Executor) spaces(but *pursuit) hypervisor.Spaces {
+func (e *Executor) spaces(but *gangState) hypervisor.Spaces {
 	if !e.store.seen {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (e *Executor) tellStore(err error) {
 	}
 	switch {
 	case err != nil && was == "":
-		e.event(journal.Event{Kind: journal.EventAlarm, Text: e.store.problem + "; until it can, nobody is saved or resumed"})
+		e.event(journal.Event{Kind: journal.EventAlarm, Text: e.store.problem + "; until it can, no vjob is saved or resumed"})
 		e.changes++
 	case err == nil && was != "":
 		e.event(journal.Event{Kind: journal.EventNode, Text: "the image store can be read again"})
@@ -50,7 +50,7 @@ func (e *Executor) tellStore(err error) {
 
 // space says what is missing on the image stores for a gang that is about to be
 // saved, beside what the gangs that are being saved still need.
-func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string {
+func (e *Executor) space(p *gangState, need map[cluster.NodeID]cluster.MiB) string {
 	spaces, pools := e.spaces(p), map[string]cluster.MiB{}
 	for name, mib := range need {
 		pools[spaces[name].Pool] += mib
@@ -65,7 +65,7 @@ func (e *Executor) space(p *pursuit, need map[cluster.NodeID]cluster.MiB) string
 
 // promised is what gangs that are being saved take of each pool beyond what the last look at
 // the store shows, but for one of them. An image is sealed only once a look shows it whole.
-func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
+func (e *Executor) promised(but *gangState) map[string]cluster.MiB {
 	pools := map[string]cluster.MiB{}
 	writers := e.writers()
 	if len(writers) == 0 {
@@ -89,8 +89,8 @@ func (e *Executor) promised(but *pursuit) map[string]cluster.MiB {
 }
 
 // writers are the gangs that write images, or are about to.
-func (e *Executor) writers() (list []*pursuit) {
-	for _, p := range e.restless {
+func (e *Executor) writers() (list []*gangState) {
+	for _, p := range e.active {
 		if p.rec.Phase == gang.Saving || p.rec.Phase == gang.Pausing && p.rec.Then == gang.ThenSave {
 			list = append(list, p)
 		}

@@ -129,7 +129,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 func TestWake(t *testing.T) {
 	set := settings()
 	set.LookEvery, set.Patience, set.Settle = time.Hour, 9*time.Minute, 7*time.Minute
-	set.Limits.Word, set.Limits.StoreLag, set.Limits.MaxSkew = 8*time.Minute, 11*time.Minute, 6*time.Minute
+	set.Limits.DepartureGrace, set.Limits.StoreLag, set.Limits.MaxSkew = 8*time.Minute, 11*time.Minute, 6*time.Minute
 	const never = time.Hour // but for looks
 	running := func(phase gang.Phase, state cluster.State, nodes ...cluster.NodeID) journal.Loaded {
 		l := world(job(1, len(nodes), state))
@@ -167,7 +167,7 @@ func TestWake(t *testing.T) {
 		{"patience", full(job(1, 1, cluster.Waiting)), func(d *desk) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 		}, set.Patience},
-		{"word of how a guest left", running(gang.Active, cluster.Running, "a", "b"), func(d *desk) { d.gone(1, 1, "b") }, set.Limits.Word},
+		{"word of how a guest left", running(gang.Active, cluster.Running, "a", "b"), func(d *desk) { d.gone(1, 1, "b") }, set.Limits.DepartureGrace},
 		{"an image that is to be seen", running(gang.Saving, cluster.Suspending, "a", "b"), func(d *desk) {
 			d.gone(1, 0, "a")
 			d.gone(1, 1, "b")

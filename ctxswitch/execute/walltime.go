@@ -34,7 +34,7 @@ func (h *endings) Pop() any {
 
 // end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they
 // are; zero if it does not run, or may for ever.
-func (p *pursuit) end() time.Time {
+func (p *gangState) end() time.Time {
 	if p.job.Walltime <= 0 || p.rec.Phase != gang.Active {
 		return time.Time{}
 	}
@@ -46,7 +46,7 @@ func (p *pursuit) end() time.Time {
 }
 
 // awaitEnd notes when a vjob that has begun to run has to end.
-func (e *Executor) awaitEnd(p *pursuit) {
+func (e *Executor) awaitEnd(p *gangState) {
 	if at := p.end(); !at.IsZero() {
 		heap.Push(&e.ends, ending{at, p.job.ID})
 	}
@@ -79,7 +79,7 @@ func (e *Executor) NextEnd() time.Time {
 	return time.Time{}
 }
 
-// Overdue lists the vjobs whose running time has reached their walltime, in order.
+// Overdue lists the vjobs that have reached their walltime, in order.
 func (e *Executor) Overdue() (over []cluster.VJobID) {
 	for id, p := range e.gangs {
 		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.ranAt(e.now) >= wall {

@@ -54,7 +54,7 @@ func TestHollowAsksForItsRoom(t *testing.T) {
 	s := on(gang.Creating, 0).next("c", "d")
 	var asked []hypervisor.Call
 	s.scene.May = func(call hypervisor.Call) bool { asked = append(asked, call); return true }
-	if turn := gang.Hollow(s.rec, s.scene, ""); !turn.Changed {
+	if turn := gang.StepContainer(s.rec, s.scene, ""); !turn.Changed {
 		t.Errorf("its room is taken without a change of the record: %+v", turn)
 	}
 	for rank, node := range []cluster.NodeID{"c", "d"} {
@@ -71,7 +71,7 @@ func TestHollowLeavesStrangePhases(t *testing.T) {
 			continue
 		}
 		s := on(c.phase, gang.ThenNothing)
-		if turn := gang.Hollow(s.rec, s.scene, ""); told(turn) != "clearing(wait)" || !turn.Changed {
+		if turn := gang.StepContainer(s.rec, s.scene, ""); told(turn) != "clearing(wait)" || !turn.Changed {
 			t.Errorf("a container that is %s: %s", c.phase, told(turn))
 		}
 	}
@@ -80,7 +80,7 @@ func TestHollowLeavesStrangePhases(t *testing.T) {
 // A node takes all the room of a container with it, and only once.
 func TestHollowLosesItsRoomOnce(t *testing.T) {
 	s := on(gang.Active, 0).with(gone(0, hypervisor.CauseUnknown)).with(gone(1, hypervisor.CauseUnknown))
-	if turn := gang.Hollow(s.rec, s.scene, ""); turn.Record.Losses != 1 || len(turn.Alarms) != 1 {
+	if turn := gang.StepContainer(s.rec, s.scene, ""); turn.Record.Losses != 1 || len(turn.Alarms) != 1 {
 		t.Errorf("%d losses, alarms %q", turn.Record.Losses, turn.Alarms)
 	}
 }
@@ -224,7 +224,7 @@ func TestTheFirstWaitIsTold(t *testing.T) {
 		t.Errorf("waits for %q", got)
 	}
 	s = on(gang.Active, 0).has("0@a running")
-	s.scene.Sights[1].Absent = gang.DefaultLimits.Word - 1
+	s.scene.Sights[1].Absent = gang.DefaultLimits.DepartureGrace - 1
 	if got := gang.Step(s.rec, s.scene).Wait; !strings.Contains(got, "7.1 is no longer on b") {
 		t.Errorf("waits for %q", got)
 	}

@@ -238,7 +238,7 @@ func TestHowMembersAreLost(t *testing.T) {
 		{"its node is down", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)).with(fenced), "7.1 was on b, which is down"},
 		{"it crashed, as word says at once", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)).with(absent(0)), "7.1 ended: crashed"},
 		{"it crashed while it booted", on(gang.Creating, 0).next("a", "b").has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "7.1 ended: crashed"},
-		{"there is no word in time", on(gang.Active, 0).has("0@a running").with(absent(gang.DefaultLimits.Word)), "7.1 is no longer on b"},
+		{"there is no word in time", on(gang.Active, 0).has("0@a running").with(absent(gang.DefaultLimits.DepartureGrace)), "7.1 is no longer on b"},
 		{"it ended elsewhere, and not in order", on(gang.Shifting, 0).next("", "c").has("0@a running", "1@b paused").with(gone(1, hypervisor.CauseCrashed)), "7.1 was left paused on b"},
 	} {
 		turn := gang.Step(c.s.rec, c.s.scene)

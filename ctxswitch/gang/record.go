@@ -86,9 +86,9 @@ const (
 	ThenSave           // Pausing: go on to Saving. Restoring: give up and be Saved again
 	ThenMove           // Pausing: go on to Moving
 	ThenWait           // Clearing: the vjob waits again, as if it had never run
-	ThenTerminate      // Clearing: somebody has ended the vjob
+	ThenTerminate      // Clearing: a user has ended the vjob
 	ThenFail           // Clearing: the vjob has failed
-	ThenBack           // Resuming after an aborted pause: nothing was restored, nobody moved
+	ThenBack           // Resuming after an aborted pause: nothing was restored, no member moved
 	ThenComplete       // Clearing: all guests have shut themselves down, or the one that works for all
 	ThenExpire         // Clearing: the walltime of the vjob is over
 	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again

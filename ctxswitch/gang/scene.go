@@ -10,8 +10,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// Scene is what a step may know beyond the record: the members as they were seen
-// after every call on them had ended, and the limits to keep.
+// Scene is the input of a step beside the record: the members as they were seen after every call
+// on them had ended, and the limits to keep.
 type Scene struct {
 	Now    time.Time
 	VJob   *cluster.VJob
@@ -36,12 +36,12 @@ type Scene struct {
 
 // Limits bounds the protocol.
 type Limits struct {
-	MaxSkew   time.Duration // between the first and the last pause (RELIABILITY §2.4)
-	MaxTries  int           // calls per member and phase before the gang turns back
-	MaxLosses int           // times that a lost vjob is queued again
-	StopGrace time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
-	Margin    cluster.MiB   // left free on each image store
-	Word      time.Duration // how long to wait for word of how a guest left that is not seen any more
+	MaxSkew        time.Duration // between the first and the last pause (RELIABILITY §2.4)
+	MaxTries       int           // calls per member and phase before the gang turns back
+	MaxLosses      int           // times that a lost vjob is queued again
+	StopGrace      time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
+	Margin         cluster.MiB   // left free on each image store
+	DepartureGrace time.Duration // how long to wait for word of how a guest left that is not seen any more
 	// StoreLag is how old what a look at the image store shows may be: clients of file
 	// servers cache directories (NFS: acdirmax, 60 s).
 	StoreLag time.Duration
@@ -50,7 +50,7 @@ type Limits struct {
 // DefaultLimits are used where settings are silent.
 var DefaultLimits = Limits{
 	MaxSkew: 5 * time.Second, MaxTries: 3, MaxLosses: 3,
-	StopGrace: 30 * time.Second, Margin: 64, Word: 5 * time.Second, StoreLag: 2 * time.Minute,
+	StopGrace: 30 * time.Second, Margin: 64, DepartureGrace: 5 * time.Second, StoreLag: 2 * time.Minute,
 }
 
 // Sight is one member as it was seen.
@@ -141,8 +141,8 @@ func (t *turn) waitFor(what string) {
 	}
 }
 
-// underWay waits for a job on a copy, whoever asked for it, and cancels it when it
-// lasts far too long.
+// underWay waits for a job on a copy, whatever started it, and cancels it when it lasts far too
+// long.
 func (t *turn) underWay(rank int, f Found) {
 	t.waitFor(fmt.Sprintf("%s is %s", f.VM, f.Job))
 	if t.Sights[rank].Late && !t.Sights[rank].Busy {

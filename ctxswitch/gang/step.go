@@ -84,9 +84,9 @@ func (t *turn) clearStale() {
 	}
 }
 
-// noteEndings records the members whose guests shut themselves down, and loses
-// the gang when one left otherwise. It reports whether the record was changed, or
-// nothing is to be done before it is known how a member left.
+// noteEndings records the members whose guests shut themselves down, and loses the gang when a
+// guest left otherwise. It reports whether the record was changed, or the step has to wait for
+// the cause of a departure.
 func (t *turn) noteEndings() bool {
 	switch t.rec.Phase {
 	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
@@ -119,12 +119,12 @@ func (t *turn) noteEndings() bool {
 		case s.Gone:
 			t.lose(fmt.Sprintf("%s ended: %s", t.VJob.VMs[rank].ID, s.Cause))
 			return true
-		case s.Absent < t.Limits.Word:
-			// A look can be faster than the word of how the guest left.
-			t.waitFor(fmt.Sprintf("%s is no longer on %s: waits for word of how it left", t.VJob.VMs[rank].ID, m.Node))
+		case s.Absent < t.Limits.DepartureGrace:
+			// A look can be faster than the event that reports how the guest left.
+			t.waitFor(fmt.Sprintf("%s is no longer on %s: waits for the cause", t.VJob.VMs[rank].ID, m.Node))
 			unclear = true
 		default:
-			t.lose(fmt.Sprintf("%s is no longer on %s, and nobody saw it leave", t.VJob.VMs[rank].ID, m.Node))
+			t.lose(fmt.Sprintf("%s is no longer on %s, for an unknown cause", t.VJob.VMs[rank].ID, m.Node))
 			return true
 		}
 	}

@@ -215,7 +215,7 @@ func TestStep(t *testing.T) {
 		{"a cut migration runs on both ends", on(gang.Active, 0).has("0@a running", "0@c running", "1@b running"), "clearing(wait) !"},
 		{"blind is still", on(gang.Active, 0).has("0@a running").with(blind(1)), "active"},
 		{"a stale copy goes", on(gang.Active, 0).has("0@a running", "0@c running old", "1@b running"), "active; destroy 0@c"},
-		{"a copy nobody can explain stays", on(gang.Active, 0).has("0@a running", "0@c running newer", "1@b running"), "active !"},
+		{"a copy that no intent explains stays", on(gang.Active, 0).has("0@a running", "0@c running newer", "1@b running"), "active !"},
 		{"used images go", on(gang.Active, 0).has("0@a running", "1@b running").stored(0, 1, true), "active; discard 0@a g1.a1"},
 
 		// Pausing (fault scenarios 1-4).
@@ -223,8 +223,8 @@ func TestStep(t *testing.T) {
 		{"not while another job is under way", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running unknown").with(func(s *stage) { s.scene.Now = start }), "pausing(save)"},
 		{"and not for long", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running unknown"), "resuming(back)"},
 		{"goes on in order", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running"), "pausing(save); pause 1@b"},
-		{"nobody is paused twice", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused"), "saving"},
-		{"too much skew already: nobody else is paused", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running").with(skew(time.Minute)), "resuming(back)"},
+		{"no member is paused twice", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused"), "saving"},
+		{"too much skew already: no other member is paused", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running").with(skew(time.Minute)), "resuming(back)"},
 		{"a pause that takes too long", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running").with(busy(1)), "resuming(back)"},
 		{"and those that stand go on beside it", on(gang.Resuming, gang.ThenBack).has("0@a paused", "1@b running").with(busy(0)), "resuming(back); unpause 0@a"},
 		{"but are asked once", on(gang.Resuming, gang.ThenBack).has("0@a paused", "1@b running").with(busy(0)).with(tried(0, 1, nil)), "resuming(back)"},
@@ -233,7 +233,7 @@ func TestStep(t *testing.T) {
 		{"a silent node", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(blind(1)), "resuming(back)"},
 		{"and what is seen goes on", on(gang.Resuming, gang.ThenBack).has("0@a paused").with(blind(1)), "resuming(back); unpause 0@a"},
 		{"a guest crashes", on(gang.Pausing, gang.ThenSave).has("0@a paused").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
-		{"no space, nobody is paused", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running").with(noSpace), "resuming(back)"},
+		{"no space, no member is paused", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running").with(noSpace), "resuming(back)"},
 
 		// Saving (5-11).
 		{"saves in parallel", on(gang.Saving, 0).has("0@a paused", "1@b paused"), "saving; save 0@a g1.a1; save 1@b g1.a1"},
@@ -262,7 +262,7 @@ func TestStep(t *testing.T) {
 		{"not beside a silent node", on(gang.Pausing, gang.ThenStand).has("0@a paused").with(blind(1)), "resuming(back)"},
 		{"stands", on(gang.Paused, 0).has("0@a paused", "1@b paused"), "paused"},
 		{"stands beside a silent node", on(gang.Paused, 0).has("0@a paused").with(blind(1)), "paused"},
-		{"nobody goes on alone", on(gang.Paused, 0).has("0@a running", "1@b paused"), "paused; pause 0@a !"},
+		{"no member continues alone", on(gang.Paused, 0).has("0@a running", "1@b paused"), "paused; pause 0@a !"},
 		{"nor while a call is open", on(gang.Paused, 0).has("0@a running", "1@b paused").with(busy(0)), "paused"},
 		{"a member dies standing: lost as a whole", on(gang.Paused, 0).has("0@a dead", "1@b paused"), "clearing(wait) !"},
 		{"a member is gone: lost as a whole", on(gang.Paused, 0).has("1@b paused").with(gone(0, hypervisor.CauseCrashed)), "clearing(wait) !"},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Charge is what was reserved for the vjobs of somebody while they ran, within one hour
+// Charge is what was reserved for the running vjobs of one user, within one hour
 // of UTC. The charges of one account and hour are added up. Unlike accounts of vjobs they
 // know when, which shares and quotas ask.
 type Charge struct {

@@ -32,7 +32,7 @@ type VJobHour struct {
 type EnergyFilter struct {
 	From, To time.Time // hours that begin from then on, and before then
 	By       EnergyBy
-	Owner    string // only of the vjobs of somebody; "" is of all
+	Owner    string // only the vjobs of this user; "": all vjobs
 }
 
 // EnergyBy is what energy is added up by.
@@ -50,7 +50,7 @@ const (
 // EnergyRow is the energy of one hour and name. Rows with the same two differ in the wait.
 type EnergyRow struct {
 	Hour        time.Time
-	Name        string // "" in projects is none; numbers of vjobs are decimal
+	Name        string // "" in projects: no project; numbers of vjobs are decimal
 	Unused      bool   // drawn for no vjob
 	Waited      time.Duration
 	Millijoules int64

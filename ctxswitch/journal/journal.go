@@ -22,21 +22,21 @@ type PlanID int64
 // Rules are the placement rules that administrators have stated through the API.
 type Rules struct {
 	Text string // in the language of docs/rules.md
-	By   string // who stated them last; "" before anybody did
+	By   string // the user who stated them last; "" before the first change
 	At   time.Time
 }
 
 // Budgets are the power budgets that administrators have stated through the API.
 type Budgets struct {
 	Text string // as package energy/budget reads and writes them
-	By   string // who stated them last; "" before anybody did
+	By   string // the user who stated them last; "" before the first change
 	At   time.Time
 }
 
 // Prices are the prices of energy that administrators have stated through the API.
 type Prices struct {
-	Text string // CSV, as package energy/price reads it; "" is none
-	By   string // who stated them last; "" before anybody did
+	Text string // CSV, as package energy/price reads it; "" without prices
+	By   string // the user who stated them last; "" before the first change
 	At   time.Time
 }
 
@@ -80,11 +80,11 @@ type Event struct {
 
 // Told is the text with the cause as a user may read it; the user "" is an administrator.
 func (e *Event) Told(user string) string {
-	state, _ := cluster.ParseState(e.State) // that of an event of another kind is none
+	state, _ := cluster.ParseState(e.State) // events of other kinds have no state
 	return e.Text + e.Cause.For(user).Clause(state)
 }
 
-// EventKind sorts events for those who filter them.
+// EventKind is the kind of an event, by which users filter.
 type EventKind string
 
 // The kinds of events.
@@ -98,7 +98,7 @@ const (
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
 	EventNotify    EventKind = "notify"    // notifications of a vjob are not delivered
-	EventAlarm     EventKind = "alarm"     // somebody should look
+	EventAlarm     EventKind = "alarm"     // an administrator should look
 	EventAudit     EventKind = "audit"     // an entry of the audit list, for administrators
 )
 

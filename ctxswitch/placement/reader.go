@@ -8,7 +8,7 @@ type Reader struct {
 	wrong map[statement]error
 }
 
-// statement is a text, and whether it is of a vjob: whose it is makes no difference.
+// statement is a text, and whether it belongs to a vjob; which vjob makes no difference.
 type statement struct {
 	own  bool
 	text string

@@ -14,7 +14,7 @@ import (
 	"vjob/repack/script/rulelist"
 )
 
-// Rules are rules as they were written, and whose they are.
+// Rules are rules in the catalogue's language, and their owner.
 type Rules struct {
 	// VJob is whose members the text calls VM0, VM1, …; 0 for rules of the cluster,
 	// which calls VMs 12.0, 12.1, ….

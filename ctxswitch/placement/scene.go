@@ -33,7 +33,7 @@ type Scene struct {
 	read   map[string]reading // texts that were read: those of many vjobs are alike
 }
 
-// reading is what a text says, whoever says it, and what is wrong with it.
+// reading is a parsed text with its problems, shared by all vjobs that state it.
 type reading struct {
 	file     *script.File
 	problems []script.Problem
@@ -66,7 +66,7 @@ func NewScene(nodes []cluster.Node, vms []cluster.VMID) *Scene {
 	return s
 }
 
-// anyNumber is the members of a vjob of which nobody knows how many it has.
+// anyNumber is the number of members of a vjob whose size is unknown.
 const anyNumber = -1
 
 // view is a scene as one text sees it.
@@ -81,7 +81,7 @@ type view struct {
 
 var _ script.Names = (*view)(nil)
 
-// VM is the number of a VM: VM3 is a member of the vjob whose text it is, 12.3 one
+// VM is the number of a VM: VM3 is a member of the vjob that owns the text, 12.3 one
 // of the cluster.
 func (v *view) VM(name string) (int, bool) {
 	id, ok := v.id(name)

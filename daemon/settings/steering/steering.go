@@ -49,7 +49,7 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	e.Limits = gang.Limits{
 		MaxSkew: s.Limits.MaxSkew.Duration, MaxTries: s.Limits.Tries, MaxLosses: s.Limits.Requeues,
 		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
-		Word: gang.DefaultLimits.Word, StoreLag: s.Limits.StoreLag.Duration,
+		DepartureGrace: gang.DefaultLimits.DepartureGrace, StoreLag: s.Limits.StoreLag.Duration,
 	}
 	e.Attempts, e.KeepLost = s.Limits.Attempts, s.Retention.Lost.Duration
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration

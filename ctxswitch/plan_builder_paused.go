@@ -8,13 +8,13 @@ import (
 	"vjob/repack"
 )
 
-// To stand still and to go on takes next to no time and leads nowhere, so the instance
-// knows nothing of it: for it, VMs that stop never had CPU, and VMs that go on always
-// have it. What is left is to have those wait who need the CPU that others give up.
+// Pausing and continuing in place takes next to no time and moves no VM, so the instance does
+// not model it: there, VMs that pause never had CPU, and VMs that continue always have it.
+// What is left is to delay the steps that need the CPU which others give up.
 
-// stand adds the steps of VMs that stop or go on in place: the former come first of
-// all, the latter last.
-func (d *draft) stand() {
+// addInPlace adds the steps of VMs that pause or continue in place: pauses come first of all,
+// unpauses last.
+func (d *planBuilder) addInPlace() {
 	var last repack.Ticks
 	for i := range d.steps {
 		last = max(last, d.steps[i].until)
@@ -22,9 +22,9 @@ func (d *draft) stand() {
 	for i, vm := range d.vms {
 		s := step{vm: i, from: d.in.VMs[i].Host, to: d.in.VMs[i].Host}
 		switch {
-		case d.stops(vm):
+		case d.pauses(vm):
 			s.kind, s.at, s.until = cluster.Pause, -1, -1
-		case d.goesOn(vm):
+		case d.unpauses(vm):
 			s.kind, s.at, s.until = cluster.Unpause, last, last
 		default:
 			continue
@@ -33,10 +33,9 @@ func (d *draft) stand() {
 	}
 }
 
-// makeWay has those who need CPU wait for those who give it up in place, and those who
-// go on in place for whoever leaves. Nobody waits for one who goes on, so there are no
-// circles.
-func (d *draft) makeWay() {
+// orderForCPU makes steps that need CPU wait for the pauses that free it, and unpauses wait for
+// the VMs that leave. No step waits for an unpause, so there are no cycles.
+func (d *planBuilder) orderForCPU() {
 	stopping := make([][]int, len(d.nodes))
 	for i := range d.steps {
 		if s := &d.steps[i]; s.kind == cluster.Pause {
@@ -56,17 +55,17 @@ func (d *draft) makeWay() {
 	}
 	for n, cpu := range wants {
 		if cpu > 0 {
-			d.letGoOn(n, cpu)
+			d.delayUnpauses(n, cpu)
 		}
 	}
 }
 
-// letGoOn has those who go on at a node wait until there is CPU for them beside all who
-// are there, come, or pass through: for as many of those who leave as that takes.
-func (d *draft) letGoOn(n int, wants cluster.MilliCPU) {
+// delayUnpauses makes the unpauses on a node wait until there is CPU for them beside all VMs that
+// are there, arrive, or pass through: for as many of the leaving VMs as that takes.
+func (d *planBuilder) delayUnpauses(n int, wants cluster.MilliCPU) {
 	short := wants - d.nodes[n].Capacity.Minus(d.Claims[d.nodes[n].ID]).CPU
 	for i, vm := range d.vms {
-		if v := &d.in.VMs[i]; v.State == repack.Running && v.Host == n && !d.goesOn(vm) {
+		if v := &d.in.VMs[i]; v.State == repack.Running && v.Host == n && !d.unpauses(vm) {
 			short += d.uses(vm)
 		}
 	}
@@ -90,39 +89,39 @@ func (d *draft) letGoOn(n int, wants cluster.MilliCPU) {
 			break
 		}
 		short -= d.cpu(&d.steps[i])
-		waits = append(waits, d.frees(i)...)
+		waits = append(waits, d.releasers(i)...)
 	}
 	for _, i := range going {
 		d.steps[i].after = append(d.steps[i].after, waits...)
 	}
 }
 
-// uses is the CPU that a VM uses on its node at first.
-func (d *draft) uses(vm cluster.VMID) cluster.MilliCPU {
-	if d.stops(vm) {
+// uses is the CPU that a VM uses on its node before the plan.
+func (d *planBuilder) uses(vm cluster.VMID) cluster.MilliCPU {
+	if d.pauses(vm) {
 		return d.Current.Need(vm).CPU
 	}
 	return d.count(vm).CPU
 }
 
-// cpu is what a step gives up or takes.
-func (d *draft) cpu(s *step) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
+// cpu is the CPU that a step frees or takes.
+func (d *planBuilder) cpu(s *step) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
 
 // arrives reports whether a step brings its VM to a node.
 func (s *step) arrives() bool {
 	return s.kind == cluster.Boot || s.kind == cluster.Resume || s.kind == cluster.Migrate
 }
 
-// leaves reports whether a step takes its VM, or its CPU, from a node; an image that is deleted was
-// in nobody's way.
+// leaves reports whether a step takes its VM, or the CPU of the VM, from a node. Deleting an
+// image frees nothing that other VMs wait for.
 func (s *step) leaves(in *repack.Instance) bool {
 	return s.kind == cluster.Pause || s.kind == cluster.Suspend || s.kind == cluster.Migrate ||
 		s.kind == cluster.Stop && in.VMs[s.vm].State == repack.Running
 }
 
-// frees are the steps after which the CPU is free that one gives up: what stands still
-// gives it up as a whole.
-func (d *draft) frees(i int) []int {
+// releasers returns the steps after which the CPU that a step gives up is free: a paused gang
+// frees it as a whole.
+func (d *planBuilder) releasers(i int) []int {
 	if s := &d.steps[i]; s.live || s.kind == cluster.Stop {
 		return []int{i}
 	}

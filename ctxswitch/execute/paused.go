@@ -8,10 +8,10 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// goesOn reports whether a gang that stands still in memory may go on now: its nodes
+// mayUnpause reports whether a gang that stands still in memory may go on now: its nodes
 // have the CPU that its members need. When they do not have it for too long, what the
 // gang was to do is given up: it goes on standing, and somebody else decides.
-func (e *Executor) goesOn(p *pursuit) bool {
+func (e *Executor) mayUnpause(p *gangState) bool {
 	if e.mayRun(p) {
 		return true
 	}
@@ -32,12 +32,12 @@ func (e *Executor) goesOn(p *pursuit) bool {
 // nodes that they need to go on, and the power for it. Those who need more than their node
 // has are content with all of it: they would never have more there, and cannot move before
 // they run. A node of which nothing is seen has none.
-func (e *Executor) mayRun(p *pursuit) bool {
+func (e *Executor) mayRun(p *gangState) bool {
 	wants, load := map[cluster.NodeID]cluster.MilliCPU{}, map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += e.need(p, rank).CPU
-			load[m.Node] += max(e.Most(p.job.VMs[rank].ID), p.ceiling(rank, p.trail(rank).cap.most))
+			load[m.Node] += max(e.Most(p.job.VMs[rank].ID), p.ceiling(rank, p.member(rank).cap.most))
 		}
 	}
 	for id, cpu := range wants {

@@ -10,22 +10,22 @@ import (
 	"vjob/repack"
 )
 
-// draft is the plan of an instance on its way to a [Plan]: actions by VM and node,
-// with what they wait for, not yet numbered.
-type draft struct {
+// planBuilder turns the plan of an instance into a [Plan]: actions by VM and node, with the
+// actions that they wait for, not yet numbered.
+type planBuilder struct {
 	*repacking
 	steps []step
-	gangs []crew
+	gangs []stepGroup
 }
 
-// rankOf shows what frees room before what takes it.
+// rankOf sorts actions that free room before actions that take it.
 func rankOf(k cluster.ActionKind) int {
 	return slices.Index([]cluster.ActionKind{
 		cluster.Pause, cluster.Stop, cluster.Suspend, cluster.Migrate, cluster.Resume, cluster.Boot, cluster.Unpause,
 	}, k)
 }
 
-// step is an action in the making.
+// step is an action that is not yet numbered.
 type step struct {
 	kind     cluster.ActionKind
 	vm       int
@@ -41,8 +41,8 @@ type step struct {
 	end      time.Duration
 }
 
-// crew is the steps of one gang.
-type crew struct {
+// stepGroup is the steps of one gang.
+type stepGroup struct {
 	vjob  cluster.VJobID
 	kind  cluster.ActionKind
 	steps []int
@@ -54,28 +54,28 @@ var kinds = map[repack.Kind]cluster.ActionKind{
 	repack.Suspend: cluster.Suspend, repack.Resume: cluster.Resume,
 }
 
-// kindOf is the same the other way round.
+// kindOf is the inverse of kinds.
 var kindOf = map[cluster.ActionKind]repack.Kind{
 	cluster.Migrate: repack.Migrate, cluster.Boot: repack.Boot, cluster.Stop: repack.Shutdown,
 	cluster.Suspend: repack.Suspend, cluster.Resume: repack.Resume,
 }
 
-// assemble makes a context switch of the plan of an instance.
+// assemble turns the plan of an instance into a context switch.
 func (q *repacking) assemble(plan *repack.Plan) Plan {
-	d := &draft{repacking: q}
-	d.take(plan)
-	d.clear()
-	d.stand()
-	d.enlist()
-	d.makeWay()
-	d.join()
-	d.setApart()
-	order := d.number()
+	d := &planBuilder{repacking: q}
+	d.takeActions(plan)
+	d.deleteImages()
+	d.addInPlace()
+	d.groupSteps()
+	d.orderForCPU()
+	d.shareWaits()
+	d.separatePauses()
+	order := d.order()
 	return d.write(order)
 }
 
-// take takes over the actions on VMs and what they wait for.
-func (d *draft) take(plan *repack.Plan) {
+// takeActions copies the actions on VMs and their dependencies.
+func (d *planBuilder) takeActions(plan *repack.Plan) {
 	number := make([]int, len(plan.Actions))
 	d.steps = make([]step, 0, len(plan.Actions)+len(d.ends))
 	for i := range plan.Actions {
@@ -99,17 +99,17 @@ func (d *draft) take(plan *repack.Plan) {
 	}
 }
 
-// clear deletes the images of VMs that are to end and do not run: nothing stands
-// in the way of that.
-func (d *draft) clear() {
+// deleteImages deletes the images of VMs that are to end and do not run; these actions wait for
+// nothing.
+func (d *planBuilder) deleteImages() {
 	for _, vm := range d.ends {
 		d.steps = append(d.steps, step{kind: cluster.Stop, vm: vm, from: d.in.VMs[vm].Host, to: repack.Nowhere})
 	}
 }
 
-// enlist groups the steps: those of one vjob and kind that start together, all
-// stops of a vjob, and all its live migrations.
-func (d *draft) enlist() {
+// groupSteps groups the steps: those of one vjob and kind that start together, all stops of a
+// vjob, and all its live migrations.
+func (d *planBuilder) groupSteps() {
 	type key struct {
 		vjob cluster.VJobID
 		kind cluster.ActionKind
@@ -126,15 +126,15 @@ func (d *draft) enlist() {
 		if !ok {
 			g = len(d.gangs)
 			of[k] = g
-			d.gangs = append(d.gangs, crew{vjob: k.vjob, kind: k.kind})
+			d.gangs = append(d.gangs, stepGroup{vjob: k.vjob, kind: k.kind})
 		}
 		s.gang = g
 		d.gangs[g].steps = append(d.gangs[g].steps, i)
 	}
 }
 
-// join has all steps of a gang wait for the same ones, but live migrations.
-func (d *draft) join() {
+// shareWaits gives all steps of a gang the same dependencies, except live migrations.
+func (d *planBuilder) shareWaits() {
 	for _, g := range d.gangs {
 		if d.steps[g.steps[0]].live {
 			continue
@@ -149,8 +149,8 @@ func (d *draft) join() {
 	}
 }
 
-// setApart has everything else of a vjob come before or after what pauses it.
-func (d *draft) setApart() {
+// separatePauses orders all other steps of a vjob before or after those that pause it.
+func (d *planBuilder) separatePauses() {
 	of := map[cluster.VJobID][]int{}
 	for i := range d.steps {
 		job := d.vms[d.steps[i].vm].VJob
@@ -179,15 +179,14 @@ func (d *draft) setApart() {
 	}
 }
 
-// pauses reports whether the vjob stands still meanwhile.
+// pauses reports whether the vjob is paused during the step.
 func (s *step) pauses() bool {
 	return s.kind == cluster.Suspend || s.kind == cluster.Resume || s.kind == cluster.Migrate && !s.live
 }
 
-// number orders the steps by when they can start, each as soon as what it waits
-// for has ended.
-func (d *draft) number() (order []int) {
-	for i := range d.steps { // in order of the plan: what is waited for comes first
+// order sorts the steps by their earliest start, at the end of the steps that they wait for.
+func (d *planBuilder) order() (order []int) {
+	for i := range d.steps { // in order of the plan: dependencies come first
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].at, d.steps[b].at) })
@@ -198,7 +197,7 @@ func (d *draft) number() (order []int) {
 		for _, j := range s.after {
 			s.start, s.depth = max(s.start, d.steps[j].end), max(s.depth, d.steps[j].depth+1)
 		}
-		s.end = s.start + d.lasts(s)
+		s.end = s.start + d.duration(s)
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &d.steps[a], &d.steps[b]
@@ -210,9 +209,9 @@ func (d *draft) number() (order []int) {
 	return order
 }
 
-// lasts is how long a step takes: what the costs say, or longer at the rate that its
+// duration is the duration of a step: the estimate of the costs, or longer at the rate that its
 // links leave it.
-func (d *draft) lasts(s *step) time.Duration {
+func (d *planBuilder) duration(s *step) time.Duration {
 	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
 	if s.rate > 0 {
 		takes = max(takes, time.Duration(s.until-s.at)*placement.Tick)
@@ -220,12 +219,12 @@ func (d *draft) lasts(s *step) time.Duration {
 	return takes
 }
 
-func (d *draft) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
+func (d *planBuilder) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
 
 func (s *step) remote() bool { return s.from != repack.Nowhere && s.from != s.to }
 
-// write writes the plan down in that order.
-func (d *draft) write(order []int) Plan {
+// write returns the plan in that order.
+func (d *planBuilder) write(order []int) Plan {
 	id := make([]ActionID, len(d.steps))
 	for number, i := range order {
 		id[i] = ActionID(number)
@@ -260,18 +259,17 @@ func (d *draft) write(order []int) Plan {
 	return plan
 }
 
-func (d *draft) name(n int) cluster.NodeID {
+func (d *planBuilder) name(n int) cluster.NodeID {
 	if n == repack.Nowhere {
 		return ""
 	}
 	return d.nodes[n].ID
 }
 
-// reached is the configuration that the actions lead to, with the needs that VMs
-// have then.
+// reached returns the configuration after the actions, with the needs that VMs have then.
 func (q *repacking) reached(actions []Action) *cluster.Configuration {
 	c := q.Current.Clone()
-	for vm, need := range q.Next { // those that nobody touches may need more all the same
+	for vm, need := range q.Next { // VMs without an action may need more, too
 		if host, ok := c.Host(vm); ok {
 			c.SetRunning(vm, need, host)
 		}

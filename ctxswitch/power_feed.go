@@ -9,24 +9,24 @@ import (
 	"vjob/repack"
 )
 
-// Feeds are what racks and the like may draw, for those who look for places: a node whose
-// feed is used up is no place, though it may have room. Unlike with [Power], VMs count
-// with what they are content with, since those that run can be given less.
+// Feeds are the power budgets of racks and the like for the choice of places: a node whose feed
+// is used up takes no VM, even with room. Unlike in [Power], VMs count with the least CPU that
+// they get, since running VMs can be given less.
 type Feeds struct {
 	List []Feed
-	// Least is the CPU that a VM gets at least, in thousandths of a [cluster.MilliCPU]. Who is
-	// not in it counts for nothing.
+	// Least is the CPU that a VM gets at least, in thousandths of a [cluster.MilliCPU]. Missing
+	// VMs count as 0.
 	Least map[cluster.VMID]int64
 }
 
-// Feed is what some nodes may draw together.
+// Feed is the power budget that some nodes share.
 type Feed struct {
-	Name  string // of the nodes, for people
+	Name  string // of the nodes, for users
 	Watts energy.Watts
 	Nodes map[cluster.NodeID]Site
 }
 
-// Spare is what is left beside nodes with no load; less than 0: so much is missing.
+// Spare is the power left beside the nodes without load. A negative value is the power missing.
 func (f *Feed) Spare() energy.Watts {
 	left := f.Watts
 	for _, s := range f.Nodes {
@@ -38,17 +38,17 @@ func (f *Feed) Spare() energy.Watts {
 // Site is a node as a feed counts it.
 type Site struct {
 	cpushare.Node
-	Sleeps bool // it is off as long as nobody is there
+	Sleeps bool // it is off as long as no VM is there
 }
 
-// draws is what it draws with so much CPU in use.
+// draws is the power of the node with this load, in thousandths of a [cluster.MilliCPU].
 func (s *Site) draws(load int64) milliwatts {
 	n := s.Node
 	n.Off = n.Off || s.Sleeps && load == 0
 	return inMilliwatts(n.Draws(float64(load) / 1000))
 }
 
-// least is what a VM counts for.
+// least is the load that feeds count for a VM.
 func (f *Feeds) least(vm cluster.VMID) int64 {
 	if f == nil {
 		return 0
@@ -56,15 +56,15 @@ func (f *Feeds) least(vm cluster.VMID) int64 {
 	return f.Least[vm]
 }
 
-// feed posts the feeds. What runs already never has to move for them: who is to be stopped
-// for a budget, others decide. VMs that have no choice may exceed a feed by themselves.
-func (g *stage) feed(f *Feeds) {
+// postFeeds posts the feeds as rules. Running VMs never have to move for them: other stages
+// decide which VMs stop for a budget. VMs without a choice may exceed a feed by themselves.
+func (g *instanceBuilder) postFeeds(f *Feeds) {
 	if f == nil {
 		return
 	}
-	g.least = make([]int64, len(g.vms))
+	g.minLoad = make([]int64, len(g.vms))
 	for i, vm := range g.vms {
-		g.least[i] = f.Least[vm]
+		g.minLoad[i] = f.Least[vm]
 	}
 	for i := range f.List {
 		r := newFeedRule(g, &f.List[i])
@@ -73,7 +73,7 @@ func (g *stage) feed(f *Feeds) {
 	}
 }
 
-// feedRule is a feed as a rule on final places: on the way there, [Within] and the executor
+// feedRule is a feed as a rule on final places. Before the plan ends, [Within] and the executor
 // keep the budgets.
 type feedRule struct {
 	*Feed
@@ -84,27 +84,27 @@ type feedRule struct {
 	most  milliwatts
 }
 
-func newFeedRule(g *stage, f *Feed) *feedRule {
-	r := &feedRule{Feed: f, in: &g.in, least: g.least, sites: make([]*Site, len(g.nodes))}
+func newFeedRule(g *instanceBuilder, f *Feed) *feedRule {
+	r := &feedRule{Feed: f, in: &g.in, least: g.minLoad, sites: make([]*Site, len(g.nodes))}
 	for n := range g.nodes {
 		if site, fed := f.Nodes[g.nodes[n].ID]; fed {
 			r.nodes, r.sites[n] = append(r.nodes, n), &site
 		}
 	}
-	// Each node is rounded for itself: so much may be lost.
+	// Each node is rounded by itself: this is the largest rounding error.
 	r.most = inMilliwatts(f.Watts) + milliwatts(len(r.nodes))
 	return r
 }
 
-// String is for people, who are told that it is in the way.
+// String is shown to users when the budget prevents a plan.
 func (r *feedRule) String() string {
 	return fmt.Sprintf("the power budget of %s, %s", r.Name, r.Watts)
 }
 
-// Weight is what a VM counts for, beside what it needs.
+// Weight is the load that the feed counts for a VM, beside its demand.
 func (r *feedRule) Weight(vm int) int64 { return r.least[vm] }
 
-// sum is what is drawn when VMs are where they are said to be.
+// sum is the power drawn with VMs on the nodes that host returns.
 func (r *feedRule) sum(host func(vm int) (node int, runs bool)) (sum milliwatts) {
 	load := make([]int64, len(r.sites))
 	for vm := range r.least {
@@ -118,7 +118,7 @@ func (r *feedRule) sum(host func(vm int) (node int, runs bool)) (sum milliwatts)
 	return sum
 }
 
-// present is what is drawn by those that run and are to go on.
+// present is the power of the VMs that run and continue.
 func (r *feedRule) present() milliwatts {
 	return r.sum(func(vm int) (int, bool) {
 		v := &r.in.VMs[vm]
@@ -126,7 +126,7 @@ func (r *feedRule) present() milliwatts {
 	})
 }
 
-// Check reports by how much the final places draw too much.
+// Check reports by how much the final places exceed the budget.
 func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
 	sum := r.sum(t.Runs)
 	if sum <= r.most {
@@ -137,7 +137,7 @@ func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
 	}}
 }
 
-// Post counts what the nodes draw.
+// Post adds a guard that counts the power of the nodes.
 func (r *feedRule) Post(b repack.Board) {
 	g := &feedGuard{feedRule: r, load: make([]int64, len(r.sites))}
 	for _, n := range r.nodes {
@@ -146,14 +146,14 @@ func (r *feedRule) Post(b repack.Board) {
 	b.Guard(g, repack.Scope{Nodes: r.nodes})
 }
 
-// feedGuard counts the milliwatts beyond what may be drawn.
+// feedGuard counts the milliwatts above the budget.
 type feedGuard struct {
 	*feedRule
 	load []int64 // by node
 	now  milliwatts
 }
 
-// gain is what a node draws more with so much more in use.
+// gain is the power that a node draws more with this additional load.
 func (g *feedGuard) gain(n int, more int64) milliwatts {
 	if n == repack.Nowhere || g.sites[n] == nil || more == 0 {
 		return 0
@@ -161,7 +161,7 @@ func (g *feedGuard) gain(n int, more int64) milliwatts {
 	return g.sites[n].draws(g.load[n]+more) - g.sites[n].draws(g.load[n])
 }
 
-// change is what is drawn more when a VM goes; the nodes are two.
+// change is the power drawn more when a VM moves between two nodes.
 func (g *feedGuard) change(vm, from, to int) milliwatts {
 	if from == to {
 		return 0
@@ -169,18 +169,18 @@ func (g *feedGuard) change(vm, from, to int) milliwatts {
 	return g.gain(from, -g.least[vm]) + g.gain(to, g.least[vm])
 }
 
-// Delta is how the milliwatts change that are too much.
+// Delta is the change of the milliwatts above the budget.
 func (g *feedGuard) Delta(vm, from, to int) int {
 	after := g.now + g.change(vm, from, to)
 	return int(max(0, after-g.most) - max(0, g.now-g.most))
 }
 
-// Strain is which part a VM would take on a node of what is left.
+// Strain is the part of the remaining budget that a VM would take on a node.
 func (g *feedGuard) Strain(vm, node int) float64 {
 	return float64(g.gain(node, g.least[vm])) / float64(max(1, g.most-g.now))
 }
 
-// Move has the VM elsewhere.
+// Move moves the VM.
 func (g *feedGuard) Move(vm, from, to int) {
 	g.now += g.change(vm, from, to)
 	if from != repack.Nowhere {

@@ -130,7 +130,7 @@ func (f *fed) configuration() *cluster.Configuration {
 func (f *fed) last() cluster.VJobID { return f.vms[len(f.vms)-1].VJob }
 
 // A room under feeds takes what finds places within them, against all places there are:
-// with everybody at hand, and with those that wait before the door.
+// with all vjobs in the packing, and with applicants.
 func TestFeedsAgainstAllPlaces(t *testing.T) {
 	taken, refused, missed := 0, 0, 0
 	for seed := range uint64(1500) {

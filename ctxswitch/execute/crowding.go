@@ -17,24 +17,24 @@ import (
 // guests are measured to use may stay below what they would use.
 const nearlyAll = 98
 
-// crowd notes which members go short on a node, now that it was looked at.
-func (e *Executor) crowd(n *node) {
-	short := n.goShort(e.gangs)
+// updateCrowding notes which members go short on a node, now that it was looked at.
+func (e *Executor) updateCrowding(n *node) {
+	short := n.shortOfCPU(e.gangs)
 	if slices.Equal(short, n.short) {
 		return
 	}
 	before := n.short
 	n.short = short
 	for _, vm := range before {
-		e.shorten(vm.VJob, -1)
+		e.countShort(vm.VJob, -1)
 	}
 	for _, vm := range short {
-		e.shorten(vm.VJob, 1)
+		e.countShort(vm.VJob, 1)
 	}
 }
 
-// shorten counts the members of a vjob that go short, from now on so many more.
-func (e *Executor) shorten(id cluster.VJobID, more int) {
+// countShort counts the members of a vjob that go short, from now on so many more.
+func (e *Executor) countShort(id cluster.VJobID, more int) {
 	p, known := e.gangs[id]
 	if !known {
 		return
@@ -44,9 +44,9 @@ func (e *Executor) shorten(id cluster.VJobID, more int) {
 	e.awaitEnd(p)
 }
 
-// goShort are the members that want CPU on a node that is asked for more than it has, in
+// shortOfCPU are the members that want CPU on a node that is asked for more than it has, in
 // order.
-func (n *node) goShort(gangs map[cluster.VJobID]*pursuit) (short []cluster.VMID) {
+func (n *node) shortOfCPU(gangs map[cluster.VJobID]*gangState) (short []cluster.VMID) {
 	if !n.crowded(gangs) {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (n *node) goShort(gangs map[cluster.VJobID]*pursuit) (short []cluster.VMID)
 
 // crowded reports whether the members on a node want more CPU than it has; or next to
 // nothing of it is left, and those who want any have reserved more.
-func (n *node) crowded(gangs map[cluster.VJobID]*pursuit) bool {
+func (n *node) crowded(gangs map[cluster.VJobID]*gangState) bool {
 	var wanted, claimed cluster.MilliCPU
 	for _, c := range n.copies {
 		need, reserved := asks(gangs, &c)
@@ -74,7 +74,7 @@ func (n *node) crowded(gangs map[cluster.VJobID]*pursuit) bool {
 }
 
 // asks is the CPU that a copy wants, under its cap, and what it has reserved.
-func asks(gangs map[cluster.VJobID]*pursuit, c *hypervisor.Copy) (need, reserved cluster.MilliCPU) {
+func asks(gangs map[cluster.VJobID]*gangState, c *hypervisor.Copy) (need, reserved cluster.MilliCPU) {
 	p := gangs[c.VM.VJob]
 	if p == nil || c.VM.Rank >= len(p.job.VMs) || c.State != hypervisor.CopyRunning {
 		return 0, 0
@@ -91,7 +91,7 @@ func busy(need, reserved cluster.MilliCPU) bool { return need > 0 && 10*need >= 
 // grace is for how long the walltime of a vjob may yet stand still because its nodes are
 // crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
 // since its room is promised to others afterwards.
-func (p *pursuit) grace() time.Duration {
+func (p *gangState) grace() time.Duration {
 	if !p.job.Reservation.IsZero() {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (p *pursuit) grace() time.Duration {
 const leastGrace = 10 * time.Minute
 
 // counts is how much of a running time since the last account counts towards the walltime.
-func (p *pursuit) counts(dt time.Duration) time.Duration {
+func (p *gangState) counts(dt time.Duration) time.Duration {
 	if p.short == 0 {
 		return dt
 	}

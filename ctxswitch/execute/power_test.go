@@ -41,7 +41,7 @@ func near(t *testing.T, what string, got int64, want float64) {
 }
 
 // What a node draws is shared by those that are on it; one without any draws all the
-// same, and nobody pays for it.
+// same, and no vjob is charged for it.
 func TestEnergyIsAccounted(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))

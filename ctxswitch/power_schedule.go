@@ -8,24 +8,24 @@ import (
 	"vjob/cluster"
 )
 
-// Within has the actions of a plan wait for others, so that its budgets hold at every
-// instant, whatever is late: each takes power that is free from the beginning or that
-// others have given up, and waits for these. Those that begin first in the plan take
-// first; if that leads nowhere, it goes by the order of the plan. Where that leads nowhere
-// either, as more is drawn from the beginning than may be, the first go with what there is:
-// the plan then does not keep the budget by itself, and what carries it out has to. Links
-// and room stay as they are shared, since nothing waits for less than before.
+// Within adds dependencies to a plan so that its power budgets hold at every instant, however
+// late actions are. Each action takes power that is free from the beginning or that earlier
+// actions release, and waits for these. Actions that begin first in the plan take power first; if
+// that fails, they take it in the order of the plan. If that fails as well, because more is drawn
+// from the beginning than the limit, the first actions go with what there is: the plan then does
+// not keep the budget by itself, and the executor has to. Links and room stay feasible, since no
+// dependency is removed.
 //
-// A limit for a part of the time is kept all along. A plan that keeps its budgets is
-// returned as it is.
+// A limit for a part of the time is kept all the time. A plan that keeps its budgets is returned
+// unchanged.
 func Within(p Problem, plan Plan) Plan {
 	if p.Power == nil || len(p.Power.Limits) == 0 || plan.Empty() {
 		return plan
 	}
-	d := newDeal(&p, &plan)
+	d := newPowerSchedule(&p, &plan)
 	d.run()
 	if d.short {
-		if e := newDeal(&p, &plan); e.oneByOne() {
+		if e := newPowerSchedule(&p, &plan); e.oneByOne() {
 			d = e
 		}
 	}
@@ -35,16 +35,16 @@ func Within(p Problem, plan Plan) Plan {
 	return d.write()
 }
 
-// deal is power on its way from those that give it up to those that take it.
-type deal struct {
+// powerSchedule passes power from units that release it to units that take it.
+type powerSchedule struct {
 	*Power
 	plan  *Plan
 	units []unit
 	of    []int        // the unit of each action
 	free  [][]portion  // by limit, the oldest first
 	lacks []milliwatts // by limit: what is drawn from the beginning beyond it
-	short bool         // somebody has started with less than it takes
-	waits bool         // somebody waits who did not before
+	short bool         // a unit has started with less than it takes
+	waits bool         // a unit has a new dependency
 }
 
 // unit is actions that start together: a gang, or one live migration.
@@ -52,7 +52,7 @@ type unit struct {
 	actions []ActionID
 	takes   []milliwatts // by limit, when it starts
 	gives   []milliwatts // when it has ended
-	after   []ActionID   // those it has come to wait for among them
+	after   []ActionID   // including the new dependencies
 	start   time.Duration
 	end     time.Duration
 	state   progress
@@ -67,14 +67,14 @@ const (
 	over
 )
 
-// portion is power that somebody has given up.
+// portion is power that a unit has released.
 type portion struct {
-	by   int // the unit; -1: nobody, it was free from the beginning
+	by   int // the unit; -1: it was free from the beginning
 	much milliwatts
 }
 
-func newDeal(p *Problem, plan *Plan) *deal {
-	d := &deal{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
+func newPowerSchedule(p *Problem, plan *Plan) *powerSchedule {
+	d := &powerSchedule{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
 	for _, g := range plan.Gangs {
 		for _, id := range g.Actions {
 			d.of[id] = len(d.units)
@@ -94,12 +94,12 @@ func newDeal(p *Problem, plan *Plan) *deal {
 		}
 		u.start = plan.Actions[u.actions[0]].Start
 	}
-	d.weigh(p.Current)
+	d.countPower(p.Current)
 	return d
 }
 
-// weigh fills in what is free from the beginning, and what units take and give.
-func (d *deal) weigh(c *cluster.Configuration) {
+// countPower computes the power that is free from the beginning, and what units take and release.
+func (d *powerSchedule) countPower(c *cluster.Configuration) {
 	d.free, d.lacks = make([][]portion, len(d.Limits)), make([]milliwatts, len(d.Limits))
 	for i := range d.Limits {
 		l := &d.Limits[i]
@@ -122,7 +122,7 @@ func (d *deal) weigh(c *cluster.Configuration) {
 			switch a.Kind {
 			case cluster.Boot, cluster.Resume, cluster.Unpause, cluster.Migrate:
 				then = in(a.VM, a.To)
-			default: // it runs no more
+			default: // it does not run any more
 			}
 			u.takes[i] += max(0, then-was)
 			u.gives[i] += max(0, was-then)
@@ -135,9 +135,9 @@ func (d *deal) weigh(c *cluster.Configuration) {
 	}
 }
 
-// run lets time pass from end to end, and has units start as soon as they may and there is
-// the power; when nobody can, the first starts with less.
-func (d *deal) run() {
+// run advances from end to end and starts units as soon as they are ready and there is power; if
+// no unit can start, the first starts with less.
+func (d *powerSchedule) run() {
 	order := make([]int, len(d.units))
 	for i := range order {
 		order[i] = i
@@ -165,9 +165,9 @@ func (d *deal) run() {
 	}
 }
 
-// oneByOne has the units take what they need in the order of the plan, each from those
-// before it, and reports whether that is enough.
-func (d *deal) oneByOne() bool {
+// oneByOne starts the units in the order of the plan, each with the power of those before it, and
+// reports whether that is enough.
+func (d *powerSchedule) oneByOne() bool {
 	for id := range d.of {
 		if u := d.of[id]; d.units[u].state != over {
 			d.take(u)
@@ -177,12 +177,12 @@ func (d *deal) oneByOne() bool {
 	return !d.short
 }
 
-// ready reports whether all that a unit waits for in the plan is over.
-func (d *deal) ready(u int) bool {
+// ready reports whether all dependencies of a unit in the plan have ended.
+func (d *powerSchedule) ready(u int) bool {
 	return !slices.ContainsFunc(d.units[u].after, func(b ActionID) bool { return d.units[d.of[b]].state != over })
 }
 
-func (d *deal) affords(u int) bool {
+func (d *powerSchedule) affords(u int) bool {
 	for i, need := range d.units[u].takes {
 		for _, p := range d.free[i] {
 			need -= p.much
@@ -194,8 +194,8 @@ func (d *deal) affords(u int) bool {
 	return true
 }
 
-// take starts a unit with the oldest power there is. What is missing will be missing.
-func (d *deal) take(u int) {
+// take starts a unit with the oldest power available. Missing power stays missing.
+func (d *powerSchedule) take(u int) {
 	for i, need := range d.units[u].takes {
 		for need > 0 && len(d.free[i]) > 0 {
 			p := &d.free[i][0]
@@ -214,8 +214,8 @@ func (d *deal) take(u int) {
 	d.begin(u)
 }
 
-// wait has a unit wait for all of another.
-func (d *deal) wait(u, by int) {
+// wait makes a unit wait for all actions of another.
+func (d *powerSchedule) wait(u, by int) {
 	t := &d.units[u]
 	for _, b := range d.units[by].actions {
 		if !slices.Contains(t.after, b) {
@@ -224,8 +224,8 @@ func (d *deal) wait(u, by int) {
 	}
 }
 
-// begin starts a unit as soon as what it waits for is over.
-func (d *deal) begin(u int) {
+// begin starts a unit at the end of its dependencies.
+func (d *powerSchedule) begin(u int) {
 	t := &d.units[u]
 	t.state, t.start = underWay, 0
 	for _, b := range t.after {
@@ -236,14 +236,14 @@ func (d *deal) begin(u int) {
 	}
 }
 
-// ends is when an action ends, once its unit has begun.
-func (d *deal) ends(id ActionID) time.Duration {
+// ends is the time at which an action ends, once its unit has begun.
+func (d *powerSchedule) ends(id ActionID) time.Duration {
 	a := &d.plan.Actions[id]
 	return d.units[d.of[id]].start + a.End - a.Start
 }
 
-// pass lets those end that end next, and returns how many.
-func (d *deal) pass() (ended int) {
+// pass ends the units that end next, and returns their number.
+func (d *powerSchedule) pass() (ended int) {
 	next := time.Duration(-1)
 	for i := range d.units {
 		if u := &d.units[i]; u.state == underWay && (next < 0 || u.end < next) {
@@ -268,8 +268,8 @@ func (d *deal) pass() (ended int) {
 	return ended
 }
 
-// write writes the plan down with the new times, in their order.
-func (d *deal) write() Plan {
+// write returns the plan with the new times, in their order.
+func (d *powerSchedule) write() Plan {
 	plan := *d.plan
 	plan.Actions = slices.Clone(d.plan.Actions)
 	for i := range plan.Actions {
@@ -282,8 +282,8 @@ func (d *deal) write() Plan {
 	return plan
 }
 
-// renumber gives actions numbers in order of their times, and puts all in order that
-// follows from them.
+// renumber numbers the actions in order of their times, and updates all that depends on the
+// numbers.
 func (p *Plan) renumber() {
 	order := make([]int, len(p.Actions))
 	for i := range order {
@@ -318,7 +318,7 @@ func (p *Plan) renumber() {
 	p.Actions, p.Gangs, p.Cost = actions, gangs, planCost(actions)
 }
 
-// depths are how long the longest chain is of actions that each waits for.
+// depths returns, by action, the length of the longest chain of dependencies.
 func (p *Plan) depths() []int {
 	depth := make([]int, len(p.Actions))
 	var of func(i int) int

@@ -49,7 +49,7 @@ func TestAWalltimeStandsStillOnCrowdedNodes(t *testing.T) {
 	}{
 		{"all want more than there is", []cluster.MilliCPU{1000, 1000, 1000, 1000, 1000, 0}, true},
 		{"there is enough", []cluster.MilliCPU{1000, 1000, 0, 1000, 0, 0}, false},
-		{"all that is there is used by those who have reserved it", []cluster.MilliCPU{1000, 1000, 0, 1000, 1000, 0}, false},
+		{"all CPU is used by the VMs that have reserved it", []cluster.MilliCPU{1000, 1000, 0, 1000, 1000, 0}, false},
 		{"next to all is used by more than have reserved it", []cluster.MilliCPU{800, 800, 800, 800, 790, 0}, true},
 		{"98 of 100 is next to all", []cluster.MilliCPU{784, 784, 784, 784, 784, 0}, true},
 		{"less is not", []cluster.MilliCPU{784, 784, 784, 784, 783, 0}, false},

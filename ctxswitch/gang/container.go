@@ -6,29 +6,29 @@ import (
 	"vjob/hypervisor"
 )
 
-// Hollow is [Step] for the gang of a container, which has no VMs: its members are room on
-// nodes that is kept for the VMs of those inside. Nothing is called, and nothing is to be
-// seen but whether a node is lost. All members are taken at once, when there is room for
-// all of them, and given back at once, when nobody is inside any more. A container that is
-// told to do anything else gives its room back, and waits again.
-func Hollow(rec Record, s Scene, inside string) Turn {
+// StepContainer is [Step] for the gang of a container, which has no VMs: its members are room on
+// nodes that is kept for the VMs of the vjobs inside. It makes no calls, and observes only
+// whether a node is lost. It takes the room of all members at once when all of it is free, and
+// releases it at once when no vjob is inside any more. A container with any other aim releases
+// its room and waits again.
+func StepContainer(rec Record, s Scene, inside string) Turn {
 	t := &turn{Scene: s, rec: rec.Clone()}
 	switch t.rec.Phase {
 	case Absent:
 	case Creating:
-		t.occupy()
+		t.takeRoom()
 	case Active:
 		t.keepRoom()
 	case Clearing:
-		t.vacate(inside)
+		t.releaseRoom(inside)
 	case Pausing, Paused, Saving, Saved, Restoring, Resuming, Moving, Shifting:
 		t.enter(Clearing, ThenWait, t.rec.Cause)
 	}
 	return Turn{Record: *t.rec, Changed: t.moved, Wait: t.wait, Alarms: t.alarms}
 }
 
-// occupy takes the room of all members.
-func (t *turn) occupy() {
+// takeRoom takes the room of all members.
+func (t *turn) takeRoom() {
 	if t.Retreat != "" {
 		t.enter(Clearing, ThenWait, aborted(t.Retreat))
 		return
@@ -57,8 +57,8 @@ func (t *turn) keepRoom() {
 	}
 }
 
-// vacate gives the room back once nobody is inside.
-func (t *turn) vacate(inside string) {
+// releaseRoom releases the room once no vjob is inside.
+func (t *turn) releaseRoom(inside string) {
 	if inside != "" {
 		t.waitFor(inside)
 		return

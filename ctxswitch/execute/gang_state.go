@@ -12,16 +12,15 @@ import (
 	"vjob/internal/predictor"
 )
 
-// pursuit is one vjob with its gang record and everything about it that a
-// restart may forget.
-type pursuit struct {
-	job *cluster.VJob // it never changes: see [pursuit.changing]
+// gangState is one vjob with its gang record and the state that a restart may forget.
+type gangState struct {
+	job *cluster.VJob // it never changes: see [gangState.changing]
 	rec gang.Record
 
 	todo []*assignment // gangs of plans, in order; todo[0] is the one under way or next
 
-	trails []trail // by rank; nil as long as nothing was done for the vjob since the start
-	store  uint64  // logical time of the last call that changed the image store
+	members []memberState // by rank; nil as long as nothing was done for the vjob since the start
+	store   uint64        // logical time of the last call that changed the image store
 
 	// Of the present phase:
 
@@ -44,11 +43,11 @@ type pursuit struct {
 	missing  string // which image cannot be read now, "" when none
 	broken   string // which invariant does not hold: the vjob is left alone; "" when all do
 
-	rationed bool // somebody has said what the caps of the members are to be
+	capped bool // the caps of the members were set
 
 	// Accounting:
 	ran       time.Duration // as far as it counts towards the walltime
-	crowded   time.Duration // beside that: see [Executor.crowd]
+	crowded   time.Duration // beside that: see [Executor.updateCrowding]
 	short     int           // of its VMs are on crowded nodes
 	started   time.Time
 	marked    time.Time     // up to where it is accounted
@@ -57,7 +56,7 @@ type pursuit struct {
 	memory    float64       // MiB·s on nodes, not yet written
 	joules    float64       // of its shares of the nodes, not yet written
 	watts     energy.Watts  // that it draws now
-	meters    []meter       // by rank; nil as long as nobody was seen
+	meters    []meter       // by rank; nil until a member was seen
 }
 
 // meter is what was last seen of the CPU of a member.
@@ -69,10 +68,10 @@ type meter struct {
 	past  predictor.Predictor // what is expected by, if anything is
 }
 
-// newPursuit makes nothing before it is needed: of a hundred thousand vjobs nearly all
+// newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
-func newPursuit(job *cluster.VJob, rec gang.Record, now time.Time) *pursuit {
-	p := &pursuit{job: job, rec: rec, marked: now, born: now, accounted: rec.Phase}
+func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
+	p := &gangState{job: job, rec: rec, marked: now, born: now, accounted: rec.Phase}
 	if rec.Phase == gang.Pausing {
 		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
@@ -81,16 +80,16 @@ func newPursuit(job *cluster.VJob, rec gang.Record, now time.Time) *pursuit {
 
 // changing replaces the vjob by one that is to be changed at once. Others hold the one
 // before, and see it as it was; what its owner has said is shared.
-func (p *pursuit) changing() *cluster.VJob {
+func (p *gangState) changing() *cluster.VJob {
 	job := *p.job
 	p.job = &job
 	return p.job
 }
 
-// turned resets what belongs to one phase.
-func (p *pursuit) turned() {
-	for rank := range p.trails {
-		p.trails[rank].tries, p.trails[rank].err, p.trails[rank].revoked = 0, nil, 0
+// phaseChanged resets the state of one phase.
+func (p *gangState) phaseChanged() {
+	for rank := range p.members {
+		p.members[rank].tries, p.members[rank].err, p.members[rank].revoked = 0, nil, 0
 	}
 	clear(p.sealed)
 	clear(p.discarded)
@@ -99,29 +98,29 @@ func (p *pursuit) turned() {
 	p.retreat, p.denied = "", time.Time{}
 }
 
-func (p *pursuit) skew() time.Duration { return p.skewTo.Sub(p.skewFrom) }
+func (p *gangState) skew() time.Duration { return p.skewTo.Sub(p.skewFrom) }
 
 // plan is the plan that the gang works for, 0 when none.
-func (p *pursuit) plan() journal.PlanID {
+func (p *gangState) plan() journal.PlanID {
 	if len(p.todo) > 0 && p.todo[0].begun {
 		return p.todo[0].run.id
 	}
 	return 0
 }
 
-// rests reports whether nothing is under way or waited for, every call's effect was seen,
-// and no member is left alone only for a while.
-func (p *pursuit) rests(now time.Time) bool {
-	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.trails, func(t trail) bool {
+// rests reports whether nothing is under way or waited for, the effect of every call was seen,
+// and no member backs off.
+func (p *gangState) rests(now time.Time) bool {
+	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.members, func(t memberState) bool {
 		return len(t.held) > 0 || len(t.touched) > 0 || now.Before(t.pace())
 	})
 }
 
 // idle reports whether a new plan may dispose of the vjob.
-func (p *pursuit) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 && p.broken == "" }
+func (p *gangState) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 && p.broken == "" }
 
 // observed returns the CPU that a member was last seen to need.
-func (p *pursuit) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+func (p *gangState) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 	if p.meters == nil {
 		return 0, false
 	}

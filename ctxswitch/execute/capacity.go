@@ -16,7 +16,7 @@ type claim struct {
 // may asks whether a call may be made now: the actions it waits for are done,
 // the node has the room, and a transfer slot is free on every node involved. It
 // takes room and slot in tentative, until the call is issued.
-func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
+func (e *Executor) may(p *gangState, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
 	if !p.released(call) {
 		return false
 	}
@@ -36,7 +36,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 	}
 	if call.Verb != hypervisor.Save {
 		need := e.room(p, call)
-		load := p.ceiling(call.VM.Rank, p.trail(call.VM.Rank).cap.most)
+		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
 		if !e.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
 			if p.denied.IsZero() {
 				p.denied = e.now
@@ -58,7 +58,7 @@ func (e *Executor) may(p *pursuit, call hypervisor.Call, tentative map[cluster.N
 
 // mustGo reports whether there is nothing that a gang could do instead of a call: it was
 // turned back in the middle of being saved.
-func (p *pursuit) mustGo(call hypervisor.Call) bool {
+func (p *gangState) mustGo(call hypervisor.Call) bool {
 	return call.Verb == hypervisor.Restore && !p.rec.Whole()
 }
 
@@ -66,7 +66,7 @@ func (p *pursuit) mustGo(call hypervisor.Call) bool {
 // of being saved can only go on. Its memory is kept for it until it is saved, but its
 // CPU was given away with the decision to save it: it makes do with a share of what is
 // there, until the next decision makes room.
-func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
+func (e *Executor) room(p *gangState, call hypervisor.Call) cluster.Resources {
 	need := e.counts(p, call.VM.Rank)
 	if p.mustGo(call) {
 		need.CPU = 0
@@ -76,7 +76,7 @@ func (e *Executor) room(p *pursuit, call hypervisor.Call) cluster.Resources {
 
 // fits reports whether a node has room for one more VM beside everything that is
 // there or on its way. A VM that needs no CPU is not refused for want of CPU.
-func (e *Executor) fits(at cluster.NodeID, p *pursuit, need, taken cluster.Resources) bool {
+func (e *Executor) fits(at cluster.NodeID, p *gangState, need, taken cluster.Resources) bool {
 	n, ok := e.nodes[at]
 	if !ok || !n.seen {
 		return false
@@ -89,11 +89,11 @@ func (e *Executor) fits(at cluster.NodeID, p *pursuit, need, taken cluster.Resou
 // unless its gang stands still; every VM that a call may bring there that is under way or
 // has ended since the last look; and copies of no live vjob.
 func (e *Executor) used(n *node) cluster.Resources {
-	return e.usedBy(n, func(*pursuit) bool { return true }).Plus(e.foreign(n))
+	return e.usedBy(n, func(*gangState) bool { return true }).Plus(e.foreign(n))
 }
 
 // usedBy is what counts on a node of some vjobs.
-func (e *Executor) usedBy(n *node, whose func(p *pursuit) bool) (sum cluster.Resources) {
+func (e *Executor) usedBy(n *node, whose func(p *gangState) bool) (sum cluster.Resources) {
 	add := func(id cluster.VMID) {
 		if p, ok := e.gangs[id.VJob]; ok && id.Rank < len(p.job.VMs) && whose(p) {
 			sum = sum.Plus(e.counts(p, id.Rank))
@@ -143,7 +143,7 @@ func (e *Executor) transfers(id cluster.NodeID) int {
 }
 
 // counts is what a member counts for on its node: no CPU while its gang stands still.
-func (e *Executor) counts(p *pursuit, rank int) cluster.Resources {
+func (e *Executor) counts(p *gangState, rank int) cluster.Resources {
 	if p.rec.Stands() {
 		return e.need(p, rank).Paused()
 	}
@@ -152,7 +152,7 @@ func (e *Executor) counts(p *pursuit, rank int) cluster.Resources {
 
 // need is what a member counts for while it runs: its memory in full, and the CPU that
 // it was last seen to need, or reserves while it has not been seen.
-func (e *Executor) need(p *pursuit, rank int) cluster.Resources {
+func (e *Executor) need(p *gangState, rank int) cluster.Resources {
 	if e.Needs != nil {
 		cpu, seen := p.observed(rank)
 		return e.Needs(p.job, rank, cpu, seen)

@@ -71,7 +71,7 @@ func TestLiberty(t *testing.T) {
 	}
 }
 
-// VMs are brought to their places, and nobody else is touched; a place that is none is told.
+// VMs are moved to their places and other VMs are left alone; an unknown place is an error.
 func TestPlacesAreReached(t *testing.T) {
 	const problems = 50
 	for seed := range uint64(problems) {

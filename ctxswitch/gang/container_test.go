@@ -20,7 +20,7 @@ func TestHollow(t *testing.T) {
 		{"nowhere", on(gang.Absent, gang.ThenNothing), "", "absent"},
 		{"takes its room", on(gang.Creating, gang.ThenNothing).next("b", "c"), "", "active"},
 		{
-			"there is none", on(gang.Creating, gang.ThenNothing).next("b", "c").with(func(s *stage) { s.full = true }), "",
+			"no room", on(gang.Creating, gang.ThenNothing).next("b", "c").with(func(s *stage) { s.full = true }), "",
 			"creating: room on b",
 		},
 		{
@@ -39,7 +39,7 @@ func TestHollow(t *testing.T) {
 		{"cannot be moved", on(gang.Shifting, gang.ThenNothing).next("c", "c"), "", "clearing(wait)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			turn := gang.Hollow(c.s.rec, c.s.scene, c.inside)
+			turn := gang.StepContainer(c.s.rec, c.s.scene, c.inside)
 			if len(turn.Chains) > 0 {
 				t.Errorf("it makes calls: %v", turn.Chains)
 			}
@@ -58,17 +58,17 @@ func TestHollow(t *testing.T) {
 func TestHollowAllOrNothing(t *testing.T) {
 	s := on(gang.Creating, gang.ThenNothing).next("b", "c")
 	s.scene.May = func(call hypervisor.Call) bool { return call.Node == "b" }
-	turn := gang.Hollow(s.rec, s.scene, "")
+	turn := gang.StepContainer(s.rec, s.scene, "")
 	if turn.Changed || turn.Wait != "room on c" {
 		t.Errorf("%+v", turn)
 	}
 	s.scene.May = func(hypervisor.Call) bool { return true }
-	turn = gang.Hollow(s.rec, s.scene, "")
+	turn = gang.StepContainer(s.rec, s.scene, "")
 	want := []gang.Member{{Node: "b"}, {Node: "c"}}
 	if turn.Record.Phase != gang.Active || turn.Record.Members[0] != want[0] || turn.Record.Members[1] != want[1] {
 		t.Errorf("%+v", turn.Record)
 	}
-	if back := gang.Hollow(on(gang.Clearing, gang.ThenWait).rec, s.scene, ""); back.Record.Members[0].Node != cluster.NodeID("") {
+	if back := gang.StepContainer(on(gang.Clearing, gang.ThenWait).rec, s.scene, ""); back.Record.Members[0].Node != cluster.NodeID("") {
 		t.Errorf("after it has left: %+v", back.Record)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// trail is what was lately done for one member of a vjob, and what became of it. A restart
-// may forget it.
-type trail struct {
+// memberState is what was last done for one member of a vjob, and the outcome. A restart may
+// forget it.
+type memberState struct {
 	// Of the present phase:
 	tries   int
 	tried   time.Time // when the last call was issued
@@ -23,30 +23,30 @@ type trail struct {
 	touched map[cluster.NodeID]uint64 // logical time at which the last call there ended
 }
 
-// trail is that of a member, to be read: an empty one if nothing was ever done for its
+// member returns the state of a member, to be read: an empty one if nothing was ever done for its
 // vjob. Maps are shared.
-func (p *pursuit) trail(rank int) trail {
-	if rank >= len(p.trails) {
-		return trail{}
+func (p *gangState) member(rank int) memberState {
+	if rank >= len(p.members) {
+		return memberState{}
 	}
-	return p.trails[rank]
+	return p.members[rank]
 }
 
-// track is the trail of a member, to be written; nil: the vjob has no such member. A queue
+// memberOf is the state of a member, to be written; nil: the vjob has no such member. A queue
 // may hold a hundred thousand vjobs with none.
-func (p *pursuit) track(rank int) *trail {
+func (p *gangState) memberOf(rank int) *memberState {
 	if rank >= len(p.job.VMs) {
 		return nil
 	}
-	if p.trails == nil {
-		p.trails = make([]trail, len(p.job.VMs))
+	if p.members == nil {
+		p.members = make([]memberState, len(p.job.VMs))
 	}
-	return &p.trails[rank]
+	return &p.members[rank]
 }
 
 // hold notes a call that was issued.
-func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
-	t := p.track(call.VM.Rank)
+func (p *gangState) hold(call hypervisor.Call, at time.Time) {
+	t := p.memberOf(call.VM.Rank)
 	t.tries++
 	t.tried = at
 	if t.held == nil {
@@ -59,8 +59,8 @@ func (p *pursuit) hold(call hypervisor.Call, at time.Time) {
 }
 
 // release notes the end of a call at a logical time.
-func (p *pursuit) release(call hypervisor.Call, at uint64) {
-	t := p.track(call.VM.Rank)
+func (p *gangState) release(call hypervisor.Call, at uint64) {
+	t := p.memberOf(call.VM.Rank)
 	if t.touched == nil {
 		t.touched = map[cluster.NodeID]uint64{}
 	}
@@ -79,9 +79,9 @@ func (p *pursuit) release(call hypervisor.Call, at uint64) {
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.
-func (p *pursuit) waitsFor(node cluster.NodeID) bool {
+func (p *gangState) waitsFor(node cluster.NodeID) bool {
 	for rank := range p.rec.Members {
-		m, t := &p.rec.Members[rank], p.trail(rank)
+		m, t := &p.rec.Members[rank], p.member(rank)
 		if m.Node == node || m.Next == node || t.held[node] > 0 {
 			return true
 		}
@@ -94,7 +94,7 @@ func (p *pursuit) waitsFor(node cluster.NodeID) bool {
 
 // pace is until when a member is left alone: after a few calls in one phase that
 // did not do, the next ones come at growing intervals.
-func (t *trail) pace() time.Time {
+func (t *memberState) pace() time.Time {
 	const free = 4
 	over := t.tries - free
 	if over < 0 {

@@ -10,47 +10,47 @@ import (
 	"vjob/hypervisor"
 )
 
-// draw is what a node draws since it was last looked at, and whose it is.
-type draw struct {
+// powerDraw is the power of a node since its last look, and the shares of its VMs.
+type powerDraw struct {
 	watts  energy.Watts
-	shares []due // of the VMs that are there, by package energy's [energy.Power.Share]
+	shares []powerShare // of the VMs that are there, by package energy's [energy.Power.Share]
 	since  time.Time
 	joules float64 // drawn, and not yet written
 }
 
-type due struct {
+type powerShare struct {
 	vm    cluster.VMID
 	watts energy.Watts
 }
 
-// on reports whether a node draws power for being on: it answers, or nobody has said
+// on reports whether a node draws power for being on: it answers, or nothing shows
 // that it is off, or switched it off.
 func (n *node) on() bool {
 	return n.seen || n.rests == 0 && (n.State == cluster.Online || n.State == cluster.Draining)
 }
 
-// redraw charges what was drawn until now, and notes what is drawn from now on.
-func (e *Executor) redraw(n *node) {
+// updatePower charges what was drawn until now, and notes what is drawn from now on.
+func (e *Executor) updatePower(n *node) {
 	power, known := e.Power[n.ID]
 	if !known {
 		return
 	}
 	e.charge(n)
-	for _, s := range n.draw.shares {
+	for _, s := range n.power.shares {
 		if p, ok := e.gangs[s.vm.VJob]; ok {
 			p.watts -= s.watts
 		}
 	}
-	n.draw.watts, n.draw.shares = max(power.Standby, n.dark), n.draw.shares[:0]
+	n.power.watts, n.power.shares = max(power.Standby, n.dark), n.power.shares[:0]
 	if !n.on() {
 		return
 	}
 	uses, all := n.uses()
 	load := float64(all) / float64(max(n.Capacity.CPU, 1))
-	n.draw.watts = power.At(load)
+	n.power.watts = power.At(load)
 	for _, use := range uses {
 		w := power.Share(float64(use.cpu), float64(all), float64(n.Capacity.CPU), len(uses))
-		n.draw.shares = append(n.draw.shares, due{use.vm, w})
+		n.power.shares = append(n.power.shares, powerShare{use.vm, w})
 		if p, ok := e.gangs[use.vm.VJob]; ok {
 			p.watts += w
 		}
@@ -59,18 +59,18 @@ func (e *Executor) redraw(n *node) {
 
 // charge adds what was drawn since the last call to the accounts.
 func (e *Executor) charge(n *node) {
-	if n.draw.since.IsZero() {
-		n.draw.since = e.now
+	if n.power.since.IsZero() {
+		n.power.since = e.now
 	}
-	for from := n.draw.since; from.Before(e.now); {
+	for from := n.power.since; from.Before(e.now); {
 		to := sooner(hourOf(from).Add(time.Hour), e.now)
 		e.chargeHour(n, hourOf(from), to.Sub(from))
 		from = to
 	}
-	dt := e.now.Sub(n.draw.since)
-	n.draw.since = e.now
-	n.draw.joules += float64(n.draw.watts.Over(dt))
-	for _, s := range n.draw.shares {
+	dt := e.now.Sub(n.power.since)
+	n.power.since = e.now
+	n.power.joules += float64(n.power.watts.Over(dt))
+	for _, s := range n.power.shares {
 		if p, ok := e.gangs[s.vm.VJob]; ok {
 			p.joules += float64(s.watts.Over(dt))
 		}
@@ -89,8 +89,8 @@ func (e *Executor) chargeAll() {
 			continue
 		}
 		e.charge(n)
-		if whole := int64(n.draw.joules); whole > 0 {
-			n.draw.joules -= float64(whole)
+		if whole := int64(n.power.joules); whole > 0 {
+			n.power.joules -= float64(whole)
 			e.drawn[id] += whole
 			e.out.Step.Drawn = append(e.out.Step.Drawn, journal.Drawn{Node: id, Joules: whole})
 		}
@@ -122,8 +122,8 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	return list, all
 }
 
-// Ceiling is the most that a node draws while [Executor.Load] and so much more is all
-// that its VMs may use; 0 where nothing is known of its power.
+// Ceiling is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// for nodes without a power model.
 func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes[id]
 	power := e.Power[id]

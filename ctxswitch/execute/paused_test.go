@@ -42,7 +42,7 @@ func large(id cluster.VJobID, cpu cluster.MilliCPU, state cluster.State) *cluste
 	return j
 }
 
-// What stands still uses memory and no CPU: who needs all of the CPU comes, who needs
+// A paused VM uses memory and no CPU: a VM that needs all of the CPU comes, one that needs
 // all of the memory does not.
 func TestStandingUsesMemoryOnly(t *testing.T) {
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestGoesOnWhenThereIsCPU(t *testing.T) {
 	}
 }
 
-// Who has come to need more CPU than the node has goes on with all of it, and not with less:
+// A VM that needs more CPU than the node has continues with all of it, and not with less:
 // waiting longer would not give it more.
 func TestGoesOnWithWhatTheNodeHas(t *testing.T) {
 	for _, c := range []struct {

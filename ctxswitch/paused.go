@@ -7,50 +7,49 @@ import (
 	"vjob/cluster"
 )
 
-// stands reports whether a VM stands still in memory on a node.
-func (s *survey) stands(vm cluster.VMID) bool {
+// pausedNow reports whether a VM is paused in memory on a node.
+func (s *survey) pausedNow(vm cluster.VMID) bool {
 	state, _ := s.Current.State(vm)
 	return state == cluster.VMPaused
 }
 
-// there reports whether a VM is on a node.
-func (s *survey) there(vm cluster.VMID) bool { return s.runs(vm) || s.stands(vm) }
+// onNode reports whether a VM is on a node.
+func (s *survey) onNode(vm cluster.VMID) bool { return s.runs(vm) || s.pausedNow(vm) }
 
-// rests reports whether a VM is to stand still where it is, or stands still and does
-// not go on: it counts with its memory, and with no CPU.
-func (s *survey) rests(vm cluster.VMID) bool {
-	return s.stops(vm) || s.stands(vm) && !s.goesOn(vm)
+// endsPaused reports whether a VM is to be paused where it is, or is paused and stays so: it
+// counts with its memory and no CPU.
+func (s *survey) endsPaused(vm cluster.VMID) bool {
+	return s.pauses(vm) || s.pausedNow(vm) && !s.unpauses(vm)
 }
 
-// stops reports whether a VM runs and is to stand still.
-func (s *survey) stops(vm cluster.VMID) bool {
+// pauses reports whether a running VM is to be paused.
+func (s *survey) pauses(vm cluster.VMID) bool {
 	return s.runs(vm) && !s.Pinned[vm] && s.want(vm) == cluster.VMPaused
 }
 
-// goesOn reports whether a VM stands still and is to run.
-func (s *survey) goesOn(vm cluster.VMID) bool {
-	return s.stands(vm) && !s.Pinned[vm] && s.want(vm) == cluster.VMRunning
+// unpauses reports whether a paused VM is to run.
+func (s *survey) unpauses(vm cluster.VMID) bool {
+	return s.pausedNow(vm) && !s.Pinned[vm] && s.want(vm) == cluster.VMRunning
 }
 
-// inPlace reports whether a VM cannot leave its node because it stands still there, is
-// to, or goes on from there: only what is saved or ended leaves.
+// inPlace reports whether a VM cannot leave its node because it is paused there, is to be, or
+// continues there: only saved or ended VMs leave.
 func (s *survey) inPlace(vm cluster.VMID) bool {
 	leaves := !s.Pinned[vm] && (s.want(vm) == cluster.VMSleeping || s.want(vm) == cluster.VMTerminated)
-	return s.stops(vm) || s.stands(vm) && !leaves
+	return s.pauses(vm) || s.pausedNow(vm) && !leaves
 }
 
-// standstill says why a vjob that stands still, or is to, cannot be given the state
-// that is wanted; "" if it can. Gangs stop and go on as wholes. Held: a member on a node
-// may not be touched.
-func (s *survey) standstill(g Goal, held bool) string {
+// whyNotAsWhole returns why a vjob that is paused, or is to be, cannot reach its goal; "" if it
+// can. Gangs pause and continue as wholes. Held: a member on a node is pinned.
+func (s *survey) whyNotAsWhole(g Goal, held bool) string {
 	switch {
 	case held:
 		return "it cannot change as a whole: actions are under way on some of its VMs"
 	case s.mixed(g.VJob):
 		return "it cannot change as a whole: some of its VMs stand still and others do not"
 	}
-	for _, vm := range s.staff[g.VJob] {
-		if !s.there(vm) {
+	for _, vm := range s.members[g.VJob] {
+		if !s.onNode(vm) {
 			continue
 		}
 		place := s.Current.Place(vm)
@@ -67,7 +66,7 @@ func (s *survey) standstill(g Goal, held bool) string {
 // mixed reports whether the members of a vjob that have not ended are in several states.
 func (s *survey) mixed(id cluster.VJobID) bool {
 	first, met := cluster.VMState(0), false
-	for _, vm := range s.staff[id] {
+	for _, vm := range s.members[id] {
 		state, _ := s.Current.State(vm)
 		switch {
 		case state == cluster.VMTerminated:
@@ -80,10 +79,10 @@ func (s *survey) mixed(id cluster.VJobID) bool {
 	return false
 }
 
-// goOn checks, in order of priority, that the vjobs that are to go on where they stand
-// have their CPU there beside all who stay where they are.
-func (s *survey) goOn() error {
-	if !slices.ContainsFunc(s.still, s.goesOn) {
+// checkUnpauses checks, in order of priority, that the vjobs that are to continue where they are
+// paused have their CPU there beside all VMs that stay where they are.
+func (s *survey) checkUnpauses() error {
+	if !slices.ContainsFunc(s.paused, s.unpauses) {
 		return nil
 	}
 	free := map[cluster.NodeID]cluster.MilliCPU{}
@@ -91,13 +90,13 @@ func (s *survey) goOn() error {
 		free[n.ID] = n.Capacity.Minus(s.Claims[n.ID]).CPU
 	}
 	for _, vm := range s.Current.VMs() {
-		if s.fixed[vm] && !s.goesOn(vm) {
+		if s.fixed[vm] && !s.unpauses(vm) {
 			free[s.Current.Place(vm)] -= s.count(vm).CPU
 		}
 	}
 	for _, g := range s.Gangs {
-		for _, vm := range s.staff[g.VJob] {
-			if !s.goesOn(vm) {
+		for _, vm := range s.members[g.VJob] {
+			if !s.unpauses(vm) {
 				continue
 			}
 			at, cpu := s.Current.Place(vm), s.count(vm).CPU

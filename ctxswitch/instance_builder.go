@@ -1,0 +1,100 @@
+package ctxswitch
+
+import (
+	"vjob/cluster"
+	"vjob/ctxswitch/placement"
+	"vjob/repack"
+)
+
+// instanceBuilder builds an instance: it numbers the nodes and VMs of a configuration. Times are
+// in milliseconds.
+type instanceBuilder struct {
+	in          repack.Instance
+	nodes       []cluster.Node
+	nodeIndex   map[cluster.NodeID]int
+	vms         []cluster.VMID
+	vmIndex     map[cluster.VMID]int
+	statedRules []string // the first of the rules, as users have stated them
+	unread      []string // the errors of texts that do not compile
+	hasFixed    bool     // some VM may not be touched
+	namesVMs    bool     // rules of the cluster name VMs
+	minLoad     []int64  // by VM, the load that power feeds count; nil without feeds
+}
+
+// newInstanceBuilder returns a builder with the nodes, less the room of claims, and without VMs;
+// more is the number of VMs expected beside those of the configuration. Nodes that take no more
+// VMs are on while VMs are there, see [instanceBuilder.drain].
+func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
+	nodes, vms := c.Nodes(), c.Size()+more
+	g := &instanceBuilder{
+		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
+		nodes: nodes, nodeIndex: make(map[cluster.NodeID]int, len(nodes)),
+		vms: make([]cluster.VMID, 0, vms), vmIndex: make(map[cluster.VMID]int, vms),
+	}
+	for i, n := range g.nodes {
+		g.nodeIndex[n.ID] = i
+		free := n.Capacity.Minus(claims[n.ID])
+		node := repack.Node{Name: string(n.ID), Capacity: []int64{max(0, int64(free.CPU)), max(0, int64(free.Memory))}}
+		if (n.State == cluster.Offline || n.State == cluster.Down) && len(c.On(n.ID)) == 0 {
+			node.Want = repack.Offline
+		}
+		g.in.Nodes = append(g.in.Nodes, node)
+	}
+	return g
+}
+
+// indexOf returns the number of a node, or Nowhere if the node is unknown.
+func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
+	if n, known := g.nodeIndex[node]; known {
+		return n
+	}
+	return repack.Nowhere
+}
+
+// addVM gives a VM the next number.
+func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
+	g.vmIndex[vm] = len(g.vms)
+	g.vms = append(g.vms, vm)
+	g.in.VMs = append(g.in.VMs, v)
+	g.hasFixed = g.hasFixed || v.Stays
+}
+
+// indices returns the numbers of VMs.
+func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
+	list := make([]int, len(vms))
+	for i, vm := range vms {
+		list[i] = g.vmIndex[vm]
+	}
+	return list
+}
+
+// widen raises the capacity of nodes to the demand of the VMs that stay there: they stay even
+// where the node is too small, and leave no room for others.
+func (g *instanceBuilder) widen() {
+	sums := make([][2]int64, len(g.in.Nodes))
+	for i := range g.in.VMs {
+		if v := &g.in.VMs[i]; v.Stays && v.State == repack.Running {
+			sums[v.Host][0] += v.Next[0]
+			sums[v.Host][1] += v.Next[1]
+		}
+	}
+	for n := range sums {
+		for d := range sums[n] {
+			g.in.Nodes[n].Capacity[d] = max(g.in.Nodes[n].Capacity[d], sums[n][d])
+		}
+	}
+}
+
+// gangs groups the VMs of each vjob.
+func (g *instanceBuilder) gangs() {
+	of := map[cluster.VJobID]int{}
+	for i, vm := range g.vms {
+		n, ok := of[vm.VJob]
+		if !ok {
+			n = len(g.in.Gangs)
+			of[vm.VJob] = n
+			g.in.Gangs = append(g.in.Gangs, nil)
+		}
+		g.in.Gangs[n] = append(g.in.Gangs[n], i)
+	}
+}
