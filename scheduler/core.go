@@ -58,13 +58,13 @@ type Core struct {
 	now      time.Time
 	out      journal.Step // written by the core itself
 
-	exec         *execute.Executor     // what runs, and on the way there
-	order        *ordering.Order       // in which order vjobs are looked at
-	dependencies *dependency.Tracker   // who waits for whom
-	controller   *nodepower.Controller // which nodes are off, or on their way
-	powerCap     *powercap.Cap         // what may be drawn
-	nodePower    *nodepower.Policy     // which nodes are to be on; nil: only people switch them
-	saving       saving                // where VMs would draw less
+	exec          *execute.Executor     // what runs, and on the way there
+	order         *ordering.Order       // in which order vjobs are looked at
+	dependencies  *dependency.Tracker   // who waits for whom
+	controller    *nodepower.Controller // which nodes are off, or on their way
+	powerCap      *powercap.Cap         // what may be drawn
+	nodePower     *nodepower.Policy     // which nodes are to be on; nil: only people switch them
+	consolidation consolidationState    // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
@@ -72,33 +72,33 @@ type Core struct {
 	series *price.Series  // the same, read
 
 	// The last decision: when it was, what it saw and what it said.
-	decided   uint64                           // the executor's changes that it has seen
-	decidedAt time.Time                        // zero before the first decision
-	respite   time.Duration                    // from then to the next one at least
-	judged    bool                             // the last drain has decided
-	verdicts  map[cluster.VJobID]queue.Verdict // of each vjob
-	breaches  []string                         // of rules, as it saw them
-	undrained map[cluster.NodeID]string        // drained nodes that it left VMs on, and why
-	queueing  []cluster.VJobID                 // those that wait, in order
-	nextPlan  journal.PlanID
+	decided     uint64                           // the executor's changes that it has seen
+	decidedAt   time.Time                        // zero before the first decision
+	pause       time.Duration                    // from then to the next one at least
+	justDecided bool                             // the last drain has decided
+	verdicts    map[cluster.VJobID]queue.Verdict // of each vjob
+	breaches    []string                         // of rules, as it saw them
+	undrained   map[cluster.NodeID]string        // drained nodes that it left VMs on, and why
+	queueing    []cluster.VJobID                 // those that wait, in order
+	nextPlan    journal.PlanID
 
 	// What makes the next one necessary, or goes wrong in it.
-	retryAt    time.Time               // when a vjob comes out of its back-off
-	quarantine *quarantine.Quarantine  // no decision could be taken with them
-	late       map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
+	retryAt          time.Time               // when a vjob comes out of its back-off
+	quarantine       *quarantine.Quarantine  // no decision could be taken with them
+	lateReservations map[cluster.VJobID]bool // reservations that cannot begin in time, of which people are told
 }
 
 // NewCore goes on from what the journal holds.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
-	settings.Arrangement = settings.Arranged()
+	settings.Arrangement = settings.OrderingRules()
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: placement.NewReader(), saving: saving{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: openDesk(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), consolidation: consolidationState{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Arrangement, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
-	c.takeUpPower(&loaded)
-	c.takeUpPrices(loaded.Prices)
+	c.restorePower(&loaded)
+	c.restorePrices(loaded.Prices)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note
 	return c
@@ -173,15 +173,15 @@ type Effects struct {
 
 // Drain decides if it is time to, and returns what is to be done.
 func (c *Core) Drain() Effects {
-	effects := c.drain()
+	effects := c.drainExecutor()
 	c.switchNodes()
 	decided := c.due()
 	if decided {
 		c.decide()
-		then := c.drain()
+		then := c.drainExecutor()
 		effects.Append(&then)
 	}
-	c.takeCare(decided)
+	c.runNodePower(decided)
 	effects.Step.Append(&c.out)
 	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
@@ -191,7 +191,7 @@ func (c *Core) Drain() Effects {
 // due reports whether something has changed since the last decision, long enough
 // after it, and every node has been looked at since the start.
 func (c *Core) due() bool {
-	if !c.stale() || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.respite {
+	if !c.stale() || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.pause {
 		return false
 	}
 	return c.exec.Surveyed()
@@ -201,8 +201,8 @@ func (c *Core) due() bool {
 // left for other things before the next decision: however long the queue is, those who
 // submit do not wait for one pass after the other.
 func (c *Core) Took(d time.Duration) {
-	if c.judged {
-		c.respite, c.judged, c.saving.took = max(c.settings.Rest, 2*d), false, d
+	if c.justDecided {
+		c.pause, c.justDecided, c.consolidation.took = max(c.settings.Rest, 2*d), false, d
 	}
 }
 
@@ -215,7 +215,7 @@ func (c *Core) wake(next time.Time) time.Time {
 		}
 	}
 	if !c.decidedAt.IsZero() && c.stale() {
-		sooner(c.decidedAt.Add(c.respite))
+		sooner(c.decidedAt.Add(c.pause))
 	}
 	if !c.retryAt.IsZero() {
 		sooner(c.retryAt)

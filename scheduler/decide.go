@@ -18,17 +18,17 @@ import (
 // says how to get there, and the executor begins to.
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
-	c.respite, c.judged = c.settings.Rest, true
+	c.pause, c.justDecided = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
 	p := decide.NewView(&c.settings.Settings, facts)
-	c.retry(p.Again)
+	c.retry(p.RecheckAt)
 	c.order.Decided(c.now)
 	d, err := p.Decide()
-	alarms, again := c.quarantine.Judge(&quarantine.Decision{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
+	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
 	if d.Verdicts == nil {
@@ -38,12 +38,12 @@ func (c *Core) decide() {
 		c.consolidate(p, &d)
 	}
 	c.reshape(&d)
-	c.ration(p, &d)
+	c.applyCaps(p, &d)
 	c.adopt(d.Plan)
-	c.breaches = slices.Concat(p.Unread, d.Breaches)
+	c.breaches = slices.Concat(p.InvalidRules, d.Breaches)
 	c.remember(p, d.Verdicts)
-	c.tellLate(p, d.Verdicts)
-	c.tellUndrained(p.Undrained(&d))
+	c.reportLate(p, d.Verdicts)
+	c.reportUndrained(p.Undrained(&d))
 	for _, v := range d.Verdicts {
 		c.retry(v.Again)
 	}
@@ -55,17 +55,17 @@ func (c *Core) facts() *decide.Facts {
 	for i := range nodes {
 		nodes[i].State = c.stateOf(&nodes[i])
 	}
-	vjobs := c.arrange(c.exec.Jobs())
+	vjobs := c.orderVJobs(c.exec.Jobs())
 	return &decide.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.powerCap.Books(), Prices: c.pricesStatus().Series,
 		Least: c.controller.Draws(), Wanted: c.wanted(),
-		Waits: c.dependencies.Waiting(), Exiles: c.quarantine.Standing(c.now, vjobs),
+		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 	}
 }
 
-// picture is what a decision would see now, to try things out on.
-func (c *Core) picture() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
+// view is what a decision would see now, to try things out on.
+func (c *Core) view() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
@@ -77,8 +77,8 @@ func (c *Core) reshape(d *decide.Decision) {
 	}
 }
 
-// ration has the executor keep to the limits of a decision, and give the shares.
-func (c *Core) ration(p *decide.View, d *decide.Decision) {
+// applyCaps has the executor keep to the limits of a decision, and give the shares.
+func (c *Core) applyCaps(p *decide.View, d *decide.Decision) {
 	c.powerCap.Adopt(p)
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
@@ -86,7 +86,7 @@ func (c *Core) ration(p *decide.View, d *decide.Decision) {
 		switch {
 		case given:
 			c.exec.SetCaps(c.now, job.ID, most)
-		case !d.Rationed:
+		case !d.SharesCPU:
 			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
 		}
 	}
@@ -122,7 +122,7 @@ func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
-		at, later := p.Later[r.Job.ID]
+		at, later := p.DelayedUntil[r.Job.ID]
 		if later && verdicts[i].Start.IsZero() {
 			verdicts[i].Start = at // it takes what is free then: who else does is not known yet
 		}
@@ -133,8 +133,8 @@ func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	}
 }
 
-// tellUndrained tells of drained nodes that keep VMs, once of each.
-func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
+// reportUndrained tells of drained nodes that keep VMs, once of each.
+func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
 	for _, id := range slices.Sorted(maps.Keys(why)) {
 		if _, told := c.undrained[id]; !told {
 			c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s", id, why[id])})
@@ -145,6 +145,6 @@ func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
 
 // queues reports whether a vjob waits for room or power, and for nothing else.
 func (c *Core) queues(p *decide.View, job *cluster.VJob, v *queue.Verdict) bool {
-	_, later := p.Later[job.ID]
+	_, later := p.DelayedUntil[job.ID]
 	return job.State.Ready() && v.Target == queue.Wait && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
 }

@@ -29,11 +29,11 @@ func (p *View) limitArrays() {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		n, limited := left[r.Job.Array]
-		if !limited || !waitsToBegin(r) || r.Job.Held || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+		if !limited || !waitsToBegin(r) || r.Job.Held || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
 			continue
 		}
 		if n <= 0 {
-			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.MaxConcurrent)
+			p.ineligible[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.MaxConcurrent)
 			continue
 		}
 		left[r.Job.Array]--

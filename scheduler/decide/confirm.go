@@ -14,10 +14,10 @@ import (
 // room that is given is empty.
 func (p *View) Places(job *cluster.VJob) func() queue.Capacity {
 	p.Add(job, len(p.VJobs))
-	counts, line := needs(p.intended), ctxswitch.NewLine(p.line)
+	counts, line := needs(p.intended), ctxswitch.NewLine(p.applicants)
 	return func() queue.Capacity {
 		return ctxswitch.NewPacking(ctxswitch.Stock{
-			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
 		})
 	}
 }
@@ -25,7 +25,7 @@ func (p *View) Places(job *cluster.VJob) func() queue.Capacity {
 // Limit says which quota a vjob would be over at an instant, beside those that run and may
 // still do so then, and reservations; "" for none. Nil: there are no quotas.
 func (p *View) Limit(job *cluster.VJob) func(at time.Time) string {
-	rules := p.settings.Arranged()
+	rules := p.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return nil
 	}
@@ -53,11 +53,11 @@ func (p *View) runsAt(r *execute.Report, at time.Time) bool {
 	return !from.IsZero() && r.Job.State.Ready() && !at.Before(from) && at.Before(from.Add(left))
 }
 
-// promised counts the reservations that have begun, whatever the quotas: that was settled
+// countDueReservations counts the reservations that have begun, whatever the quotas: that was settled
 // when they were confirmed.
-func (p *View) promised(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
+func (p *View) countDueReservations(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
 	for i := range p.VJobs {
-		if job := p.VJobs[i].Job; p.begun(job) {
+		if job := p.VJobs[i].Job; p.reservationDue(job) {
 			tally.Count(index[job.ID])
 		}
 	}

@@ -19,10 +19,10 @@ import (
 
 // evacuate suspends the vjobs that their own rules keep on drained nodes.
 func (p *View) evacuate(wished []queue.Verdict) {
-	for i, node := range p.heldThere() {
+	for i, node := range p.boundToDrained() {
 		r := &p.VJobs[i]
 		if r.Job.State == cluster.Paused {
-			p.leaves[r.Job.ID] = true
+			p.leavesNode[r.Job.ID] = true
 			continue
 		}
 		if wished[i].Target != queue.Run {
@@ -32,7 +32,7 @@ func (p *View) evacuate(wished []queue.Verdict) {
 			wished[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
 			continue
 		}
-		p.leaves[r.Job.ID] = true
+		p.leavesNode[r.Job.ID] = true
 		wished[i] = queue.Verdict{
 			Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node),
 			Cause: cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
@@ -40,19 +40,19 @@ func (p *View) evacuate(wished []queue.Verdict) {
 	}
 }
 
-// heldThere are the vjobs that run or stand still on a drained node, at rest, and are kept
+// boundToDrained are the vjobs that run or stand still on a drained node, at rest, and are kept
 // there by rules of their own, with the node.
-func (p *View) heldThere() map[int]cluster.NodeID {
+func (p *View) boundToDrained() map[int]cluster.NodeID {
 	if len(p.drained) == 0 {
 		return nil
 	}
 	there := map[int]cluster.NodeID{}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.barred[id] != "" || p.aside[id] != "" {
+		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.ineligible[id] != "" || p.quarantined[id] != "" {
 			continue
 		}
-		if node, on := p.drainedUnder(r); on {
+		if node, on := p.drainedNode(r); on {
 			there[i] = node
 		}
 	}
@@ -73,8 +73,8 @@ func (p *View) heldThere() map[int]cluster.NodeID {
 	return there
 }
 
-// drainedUnder is the first drained node that has a VM of a vjob.
-func (p *View) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
+// drainedNode is the first drained node that has a VM of a vjob.
+func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return "", false
 	}
@@ -114,7 +114,7 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 		if !r.Idle || r.Blind || i >= len(d.Verdicts) {
 			continue
 		}
-		node, on := p.drainedUnder(r)
+		node, on := p.drainedNode(r)
 		wish := d.Verdicts[i].Target
 		if leaves := wish == queue.Suspend || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
 			continue
@@ -124,16 +124,16 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	texts := make(map[cluster.NodeID]string, len(blocked))
 	for node, list := range blocked {
 		more := ""
-		if n := len(list) - mostNamed; n > 0 {
-			list, more = list[:mostNamed], fmt.Sprintf(" and %d more", n)
+		if n := len(list) - maxNamed; n > 0 {
+			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", n)
 		}
 		texts[node] = "not drained yet: it still has " + strings.Join(list, ", ") + more
 	}
 	return texts
 }
 
-// mostNamed is how many vjobs are named that keep a node from being drained.
-const mostNamed = 3
+// maxNamed is how many vjobs are named that keep a node from being drained.
+const maxNamed = 3
 
 // moves reports whether a plan takes a VM of a vjob off a drained node.
 func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
@@ -143,7 +143,7 @@ func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
 	})
 }
 
-// mayStand reports whether a vjob that is suspended may stand still in memory where it is.
-func (p *View) mayStand(job *cluster.VJob) bool {
-	return !p.leaves[job.ID] && p.settings.mayStand(job)
+// mayPause reports whether a vjob that is suspended may stand still in memory where it is.
+func (p *View) mayPause(job *cluster.VJob) bool {
+	return !p.leavesNode[job.ID] && p.settings.mayPause(job)
 }

@@ -35,11 +35,11 @@ type Facts struct {
 	// Budgets of power hold side by side.
 	Budgets budget.Books
 	// Least is what nodes draw at least, whatever runs there, since they are being switched.
-	Least  map[cluster.NodeID]energy.Watts
-	Wanted []Wanted                  // nodes that are off and shall come on, in order
-	Prices *price.Series             // of energy; nil: nobody knows them
-	Waits  map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
-	Exiles map[cluster.VJobID]Exile
+	Least       map[cluster.NodeID]energy.Watts
+	Wanted      []Wanted                  // nodes that are off and shall come on, in order
+	Prices      *price.Series             // of energy; nil: nobody knows them
+	Waits       map[cluster.VJobID]string // for what others a vjob has to wait; "" is for nothing
+	Quarantined map[cluster.VJobID]Quarantined
 }
 
 // Bookings tell of single VMs what is booked for them. The executor keeps them.
@@ -54,8 +54,8 @@ type Bookings interface {
 	Holds(vm cluster.VMID) []cluster.NodeID
 }
 
-// Exile is why a vjob is set aside, since a decision with it has failed, and until when.
-type Exile struct {
+// Quarantined is why a vjob is set aside, since a decision with it has failed, and until when.
+type Quarantined struct {
 	Why   string
 	Until time.Time
 }

@@ -43,11 +43,11 @@ func (p *View) limit(budgets budget.Books) {
 			slices.Sort(change.Stops)
 		}
 		p.Changes = append(p.Changes, change)
-		p.again(t)
+		p.recheck(t)
 		if !change.From.After(p.now) {
 			p.Limits = budget.Tighter(p.Limits, change.Limits)
 		} else {
-			p.again(change.From)
+			p.recheck(change.From)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (p *View) stops(limits []budget.Limit) (list []int) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
-	q := p.ration(p.intended, p.goingOn(), limits)
+	q := p.newShareProblem(p.intended, p.runningVerdicts(), limits)
 	runs, _ := q.Choose()
 	for k, i := range q.jobs {
 		if !runs[k] {

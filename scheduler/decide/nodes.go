@@ -19,9 +19,9 @@ func (p *View) Forward(to time.Time) {
 	}
 }
 
-// Empties reports whether all VMs find places elsewhere while nodes are drained. The
+// CanEmpty reports whether all VMs find places elsewhere while nodes are drained. The
 // picture has them drained afterwards.
-func (p *View) Empties(nodes []cluster.NodeID) bool {
+func (p *View) CanEmpty(nodes []cluster.NodeID) bool {
 	for _, id := range nodes {
 		n, _ := p.current.Node(id)
 		n.State = cluster.Draining
@@ -38,7 +38,7 @@ func (p *View) Empties(nodes []cluster.NodeID) bool {
 	}
 	goals, _ := p.goals(verdicts)
 	plan, err := ctxswitch.Plan{}, error(nil)
-	well := unharmed(func() { plan, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
+	well := withoutPanic(func() { plan, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
 	// Where there is no room for a VM, the planner leaves it on a node that is drained.
 	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes)
 }
@@ -47,9 +47,9 @@ func empty(c *cluster.Configuration, nodes []cluster.NodeID) bool {
 	return !slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return len(c.On(id)) > 0 })
 }
 
-// unharmed does something and reports whether it went without a panic: vjobs with which no
+// withoutPanic does something and reports whether it went without a panic: vjobs with which no
 // decision can be taken are the business of others, and stop no power management.
-func unharmed(do func()) (well bool) {
+func withoutPanic(do func()) (well bool) {
 	defer func() { well = recover() == nil }()
 	do()
 	return true
@@ -60,7 +60,7 @@ func unharmed(do func()) (well bool) {
 // picture has some of them online afterwards.
 func (p *View) Fewest(off []cluster.Node) int {
 	if len(p.Limits) > 0 {
-		return most(len(off), func(n int) int { return p.runs(off, n) })
+		return argmax(len(off), func(n int) int { return p.runs(off, n) })
 	}
 	goal := p.runs(off, len(off))
 	if p.runs(off, 0) >= goal {
@@ -77,9 +77,9 @@ func (p *View) Fewest(off []cluster.Node) int {
 	return high
 }
 
-// most is the least number with the largest value, of 0 to n; of many numbers only some are
+// argmax is the least number with the largest value, of 0 to n; of many numbers only some are
 // tried, each half as large again as the one before.
-func most(n int, value func(int) int) (best int) {
+func argmax(n int, value func(int) int) (best int) {
 	for i, largest := 0, -1; i <= n; i++ {
 		if v := value(i); v > largest {
 			best, largest = i, v
@@ -105,7 +105,7 @@ func (p *View) runs(nodes []cluster.Node, online int) (count int) {
 		p.setNode(n)
 	}
 	var verdicts []queue.Verdict
-	unharmed(func() { verdicts, _ = p.consult() })
+	withoutPanic(func() { verdicts, _ = p.applyPolicy() })
 	for _, v := range verdicts {
 		if v.Target == queue.Run {
 			count++

@@ -10,16 +10,16 @@ import (
 	"vjob/queue/quota"
 )
 
-// impose puts the quotas before the room: who would be over one even beside those alone
+// applyQuotas puts the quotas before the room: who would be over one even beside those alone
 // that run now is barred, and who would be beside those that are to start is refused. Reservations
 // were asked when they were confirmed.
-func (p *View) impose(m *queue.Input) {
-	rules := p.settings.Arranged()
+func (p *View) applyQuotas(m *queue.Input) {
+	rules := p.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return
 	}
 	tally, index := Count(rules, p.VJobs, p.past, p.now)
-	p.promised(tally, index)
+	p.countDueReservations(tally, index)
 	for i := range m.Jobs {
 		if j := &m.Jobs[i]; j.Ineligible == "" && j.Reservation.IsZero() {
 			j.Ineligible = tally.Refuses(index[j.ID])

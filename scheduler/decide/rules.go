@@ -16,7 +16,7 @@ func (p *View) read(f *Facts, nodes []cluster.Node) {
 			continue
 		}
 		if err := f.Reader.Wrong(r, nodes); err != nil {
-			p.Unread = append(p.Unread, err.Error())
+			p.InvalidRules = append(p.InvalidRules, err.Error())
 			continue
 		}
 		p.rules = append(p.rules, r)
@@ -31,11 +31,11 @@ func (p *View) state(r *execute.Report, reader *placement.Reader, nodes []cluste
 	}
 	rules := placement.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
 	if err := reader.Wrong(rules, nodes); err != nil {
-		p.barred[r.Job.ID] = err.Error()
+		p.ineligible[r.Job.ID] = err.Error()
 		return
 	}
-	if last := len(p.line) - 1; last >= 0 && p.line[last].VJob == r.Job.ID {
-		p.line[last].Rules = r.Job.Rules
+	if last := len(p.applicants) - 1; last >= 0 && p.applicants[last].VJob == r.Job.ID {
+		p.applicants[last].Rules = r.Job.Rules
 		return
 	}
 	p.rules = append(p.rules, rules)

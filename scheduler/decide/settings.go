@@ -50,8 +50,8 @@ type Settings struct {
 	Suspend Suspension
 }
 
-// Arranged is the arrangement, or the plain one.
-func (s *Settings) Arranged() *ordering.Rules {
+// OrderingRules is the arrangement, or the plain one.
+func (s *Settings) OrderingRules() *ordering.Rules {
 	if s.Arrangement != nil {
 		return s.Arrangement
 	}
@@ -114,7 +114,7 @@ type Energy struct {
 	ShiftSaves float64
 }
 
-// Rations reports whether shares of CPU are dealt out even without a budget.
-func (s *Energy) Rations() bool {
+// SharesCPU reports whether shares of CPU are dealt out even without a budget.
+func (s *Energy) SharesCPU() bool {
 	return s.Yield > 0 && s.Yield < 1 || s.Lambda > 0 && s.Lambda < 1
 }

@@ -1,0 +1,223 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy/cpushare"
+	"vjob/queue"
+)
+
+// powerLedger is the power that limits leave while vjobs are let in one after another, each with
+// its floor, where a configuration has them. Those that are under way to run are in from the
+// beginning.
+type powerLedger struct {
+	*shareProblem
+	view     *View
+	at       *cluster.Configuration
+	admitted map[int]bool // by their places in the picture
+	running  *cpushare.Ledger
+	// withDeparting has beside those that are in also the leavers: they are on their way out under an
+	// earlier plan, and their VMs still draw power. No vjob that runs stops for them, but those
+	// that start wait for them: a plan knows only its own vjobs, and one that was started too
+	// soon would be turned back.
+	withDeparting *cpushare.Ledger
+	departing     []cluster.VJobID
+}
+
+// limited reports whether there are limits, and it is known what is drawn.
+func (p *View) limited() bool { return len(p.Limits) > 0 && len(p.settings.Energy.Power) > 0 }
+
+// powerLedger is one with only those in it that are under way to run, or set aside there.
+func (p *View) powerLedger(at *cluster.Configuration) *powerLedger {
+	c := &powerLedger{shareProblem: p.emptyShareProblem(at, p.Limits), view: p, at: at, admitted: map[int]bool{}}
+	c.running = c.Ledger()
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		arrives := (!r.Idle || r.Blind) && r.Bound == cluster.VMRunning
+		if arrives || p.quarantined[r.Job.ID] != "" && r.Job.State == cluster.Running {
+			j := c.job(p, r, at)
+			c.admitted[i] = true
+			c.running.Count(&j)
+		}
+	}
+	c.withDeparting = c.running.Clone()
+	for i := range p.VJobs {
+		if j := c.departingJob(&p.VJobs[i]); len(j.VMs) > 0 {
+			c.departing = append(c.departing, p.VJobs[i].Job.ID)
+			c.withDeparting.Count(&j)
+		}
+	}
+	return c
+}
+
+// departingJob is what a vjob draws yet that is on its way out.
+func (c *powerLedger) departingJob(r *execute.Report) (j cpushare.Job) {
+	if r.Idle && !r.Blind || r.Bound == cluster.VMRunning {
+		return j
+	}
+	j.Floor = 1
+	for rank, m := range r.Record.Members {
+		n, known := c.nodes[m.Node]
+		if most := c.view.books.Most(r.Job.VMs[rank].ID); known && !m.Ended && most > 0 {
+			j.VMs = append(j.VMs, cpushare.VM{Node: n, CPU: float64(most)})
+		}
+	}
+	return j
+}
+
+// clone is a purse that goes on by itself.
+func (c *powerLedger) clone() *powerLedger {
+	d := *c
+	d.admitted, d.running, d.withDeparting = maps.Clone(c.admitted), c.running.Clone(), c.withDeparting.Clone()
+	return &d
+}
+
+// admit lets a vjob in if there is the power for its floor, and says why if not: "the power
+// budget of the cluster is 400 W, with it 20 W more would be drawn".
+func (c *powerLedger) admit(i int) (why string) {
+	if c.admitted[i] {
+		return ""
+	}
+	r := &c.view.VJobs[i]
+	j := c.job(c.view, r, c.at)
+	if short, ok := c.running.Take(&j); !ok {
+		return title(&c.limits[short.Limit]) + fmt.Sprintf(", with it %s more would be drawn", short.Short)
+	}
+	if short, ok := c.withDeparting.Take(&j); !ok {
+		if r.Job.State.Ready() {
+			c.running.Drop(&j)
+			return title(&c.limits[short.Limit]) + fmt.Sprintf(", and %s more would be drawn with it until %s left", short.Short, have(c.departing))
+		}
+		c.withDeparting.Count(&j)
+	}
+	c.admitted[i] = true
+	return ""
+}
+
+// remove takes a vjob out again.
+func (c *powerLedger) remove(i int) {
+	j := c.job(c.view, &c.view.VJobs[i], c.at)
+	c.running.Drop(&j)
+	c.withDeparting.Drop(&j)
+	delete(c.admitted, i)
+}
+
+// affords reports whether there would be the power for a vjob.
+func (c *powerLedger) affords(i int) bool {
+	if c.admitted[i] {
+		return true
+	}
+	j := c.job(c.view, &c.view.VJobs[i], c.at)
+	_, ok := c.running.Take(&j)
+	if ok {
+		c.running.Drop(&j)
+	}
+	return ok
+}
+
+// have is "vjob 1 has", "vjobs 1 and 2 have".
+func have(ids []cluster.VJobID) string {
+	if len(ids) == 1 {
+		return "vjob " + ids[0].String() + " has"
+	}
+	return "vjobs " + names(ids) + " have"
+}
+
+// poweredCapacity is a room in which those vjobs have places for which there is the power as well. So
+// power is given away in the order of the policy, as room is.
+type poweredCapacity struct {
+	queue.Capacity
+	*powerLedger
+	places map[cluster.VJobID]int // in the picture
+}
+
+// Take implements [queue.Capacity].
+func (r *poweredCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage) {
+	i, known := r.places[id]
+	if !known || r.admitted[i] {
+		return r.Capacity.Take(id)
+	}
+	if why := r.admit(i); why != "" {
+		return false, queue.Shortage{Limit: why, Kind: cluster.CausePower}
+	}
+	if ok, short = r.Capacity.Take(id); !ok {
+		r.remove(i)
+	}
+	return ok, short
+}
+
+// limitByPower puts the limits before the room: a vjob without power takes no room from others.
+// Reservations that have begun, or run, have theirs before all others: that was looked at when
+// they were confirmed.
+func (p *View) limitByPower(m *queue.Input) {
+	if !p.limited() {
+		return
+	}
+	c, places := p.powerLedger(p.intended), make(map[cluster.VJobID]int, len(p.VJobs))
+	for i := range p.VJobs {
+		job := p.VJobs[i].Job
+		places[job.ID] = i
+		if p.reservationDue(job) || !job.Reservation.IsZero() && job.State == cluster.Running && !job.Held {
+			c.admit(i)
+		}
+	}
+	room := m.Capacity
+	m.Capacity = func() queue.Capacity {
+		return &poweredCapacity{Capacity: room(), powerLedger: c.clone(), places: places}
+	}
+}
+
+// reservationDue reports whether a vjob waits although its reservation has begun.
+func (p *View) reservationDue(job *cluster.VJob) bool {
+	return !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held
+}
+
+// enforcePower sends those off that run although there is not the power for their floors, as where a
+// policy never suspends, and notes which of those that stop leave their power to others.
+func (p *View) enforcePower(verdicts []queue.Verdict) {
+	c := p.powerLedger(p.intended)
+	for _, i := range p.powerOrder(verdicts) {
+		if why := c.admit(i); why != "" {
+			verdicts[i] = unpoweredVerdict(p.VJobs[i].Job, why)
+		}
+	}
+	p.throttled = map[cluster.VJobID]bool{}
+	for i, v := range verdicts {
+		r := &p.VJobs[i]
+		if stops := v.Target == queue.Suspend && r.Job.State == cluster.Running && r.Idle && !r.Blind; stops && !r.Job.Held {
+			p.throttled[r.Job.ID] = !c.affords(i)
+		}
+	}
+}
+
+// unpoweredVerdict is the verdict on a vjob for which there is no power.
+func unpoweredVerdict(job *cluster.VJob, why string) queue.Verdict {
+	if job.State == cluster.Running {
+		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why, Cause: cluster.Cause{Kind: cluster.CausePower, Text: why}}
+	}
+	return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
+}
+
+// overdrawn takes the wish back for those that are to start and for which there is no
+// power where a plan puts them. It reports whether there are some.
+func (p *View) overdrawn(d *Decision, wished []queue.Verdict, target *cluster.Configuration) (some bool) {
+	if !p.limited() || target == nil {
+		return false
+	}
+	c := p.powerLedger(target)
+	for _, i := range p.powerOrder(wished) {
+		job := p.VJobs[i].Job
+		why := c.admit(i)
+		if why == "" || !job.State.Ready() {
+			continue
+		}
+		if d.unpowered == nil {
+			d.unpowered = map[cluster.VJobID]string{}
+		}
+		wished[i], d.unpowered[job.ID], some = unpoweredVerdict(job, why), why, true
+	}
+	return some
+}
