@@ -11,16 +11,16 @@ import (
 	"vjob/queue"
 )
 
-// The line is what a picture has of vjobs that are nowhere: they are not in its
-// configurations, so that a long queue costs little.
+// Applicants are vjobs on no node. They are not in the configurations of a view, so that a long
+// queue costs little.
 
-// isApplicant reports whether a vjob is nowhere, and nothing is under way for it.
+// isApplicant reports whether a vjob is on no node and nothing is under way for it.
 func isApplicant(r *execute.Report) bool {
 	return r.Idle && !r.Blind && r.Job.State == cluster.Waiting && r.Record.Phase == gang.Absent &&
 		!slices.ContainsFunc(r.Record.Members, func(m gang.Member) bool { return m.Ended || m.Image != nil })
 }
 
-// newApplicant is a vjob in the line, but for its rules.
+// newApplicant returns the applicant of a vjob, without its rules.
 func newApplicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resources) ctxswitch.Applicant {
 	a := ctxswitch.Applicant{VJob: job.ID, Needs: make([]cluster.Resources, len(job.VMs))}
 	for rank := range a.Needs {
@@ -30,7 +30,7 @@ func newApplicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resource
 	return a
 }
 
-// eachVJob goes through the vjobs with their places in the line; -1: elsewhere.
+// eachVJob yields the index of each vjob with its index among the applicants, or -1.
 func (p *View) eachVJob(yield func(report, place int) bool) {
 	next := 0
 	for i := range p.VJobs {
@@ -45,7 +45,7 @@ func (p *View) eachVJob(yield func(report, place int) bool) {
 	}
 }
 
-// addStarters has the planner know of those in the line that are to run.
+// addStarters adds the applicants that should run to the configuration of the planner.
 func (p *View) addStarters(verdicts []queue.Verdict) {
 	for i, at := range p.eachVJob {
 		if at < 0 || verdicts[i].Target != queue.Run {
@@ -55,11 +55,11 @@ func (p *View) addStarters(verdicts []queue.Verdict) {
 	}
 }
 
-// addApplicant has the planner know of one in the line.
+// addApplicant adds an applicant to the configuration of the planner.
 func (p *View) addApplicant(a *ctxswitch.Applicant) {
 	vm := cluster.VMID{VJob: a.VJob}
 	if _, known := p.current.State(vm); known {
-		return // when a plan was looked for in vain
+		return // an earlier attempt has added it
 	}
 	for rank, need := range a.Needs {
 		vm.Rank = rank
@@ -70,7 +70,7 @@ func (p *View) addApplicant(a *ctxswitch.Applicant) {
 	}
 }
 
-// job is what policies know of a vjob, given its place in the line.
+// job returns what policies know of a vjob, given its index among the applicants.
 func (p *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
 	r := &p.VJobs[i]
 	job := queue.Job{

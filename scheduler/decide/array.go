@@ -7,8 +7,8 @@ import (
 	"vjob/ctxswitch/execute"
 )
 
-// limitArrays bars the vjobs of arrays that would be more at once than their owners
-// want. Those that have begun count until they have ended.
+// limitArrays makes the waiting vjobs of an array ineligible beyond its limit of concurrent
+// vjobs. A vjob that has begun counts until it ends.
 func (p *View) limitArrays() {
 	left := map[cluster.VJobID]int{}
 	for i := range p.VJobs {
@@ -40,5 +40,5 @@ func (p *View) limitArrays() {
 	}
 }
 
-// waitsToBegin reports whether nothing was begun of a vjob.
+// waitsToBegin reports whether a vjob waits and nothing has begun for it.
 func waitsToBegin(r *execute.Report) bool { return r.Job.State == cluster.Waiting && r.Idle }

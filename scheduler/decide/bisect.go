@@ -15,13 +15,13 @@ import (
 	"vjob/queue"
 )
 
-// Suspect is a vjob with which a decision has failed.
+// Suspect is a vjob that makes a decision fail.
 type Suspect struct {
 	VJob cluster.VJobID
 	Why  string
 }
 
-// Decide takes a decision, on the vjobs inside containers as well.
+// Decide takes a decision for the cluster and for the vjobs inside containers.
 func (p *View) Decide() (d Decision, err error) {
 	d, err = p.decideOne()
 	if d.Verdicts != nil {
@@ -30,9 +30,9 @@ func (p *View) Decide() (d Decision, err error) {
 	return d, err
 }
 
-// decideOne takes a decision on one picture. Where it fails, by an error that is no verdict or by a panic,
-// the vjobs are found with which it does, and it is taken without them. The error is that
-// it fails without any vjob as well.
+// decideOne takes a decision on one view. If the decision fails, by a fault or by a panic,
+// decideOne finds the vjobs that cause it and decides without them. It returns an error if the
+// decision fails without any vjob as well.
 func (p *View) decideOne() (d Decision, err error) {
 	d, fault := p.try()
 	if fault == nil {
@@ -59,7 +59,7 @@ func (p *View) decideOne() (d Decision, err error) {
 	return d, err
 }
 
-// try takes a decision and tells of a panic as an error.
+// try takes a decision and returns a panic as an error.
 func (p *View) try() (d Decision, fault error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -70,7 +70,7 @@ func (p *View) try() (d Decision, fault error) {
 	return d, d.fault
 }
 
-// origin is the function that has panicked, by the stack.
+// origin returns the function that panicked, read from the stack.
 func origin(stack string) string {
 	_, after, _ := strings.Cut(stack, "\npanic(")
 	for line := range strings.Lines(after) {
@@ -82,17 +82,17 @@ func origin(stack string) string {
 	return "an unknown place"
 }
 
-// bisection looks for the vjobs with which a decision fails, by trying without some.
+// bisection finds the vjobs that make a decision fail, by deciding without some of them.
 type bisection struct {
 	view  *View
-	tries int // that are left
+	tries int // tries that are left
 }
 
-// maxTries bounds the hunt: it finds one vjob among a million, or some dozen among
-// thousands. Beyond that vjobs are set aside by groups, and sorted out at the next try.
+// maxTries bounds a bisection: it finds one vjob among a million, or some dozens among
+// thousands. Beyond that whole groups are quarantined and sorted out at the next try.
 const maxTries = 64
 
-// find are few vjobs without which a decision succeeds; none: it fails without any.
+// find returns few vjobs without which a decision succeeds; none if it fails without any vjob.
 func (h *bisection) find() []cluster.VJobID {
 	var suspects []cluster.VJobID
 	for i := range h.view.VJobs {
@@ -106,8 +106,8 @@ func (h *bisection) find() []cluster.VJobID {
 	return h.search(suspects, nil)
 }
 
-// search are those of the suspects that have to be out beside others that are: with only
-// the others out the decision fails, without the suspects as well it succeeds.
+// search returns the suspects that must be left out beside out: leaving out only out fails,
+// leaving out the suspects as well succeeds.
 func (h *bisection) search(suspects, out []cluster.VJobID) []cluster.VJobID {
 	if len(suspects) == 1 || h.tries <= 0 {
 		return suspects
@@ -133,20 +133,20 @@ func (h *bisection) fails(without []cluster.VJobID) bool {
 	return fault != nil
 }
 
-// try takes a decision without some vjobs, and leaves the picture as it is.
+// try takes a decision without some vjobs and leaves the view unchanged.
 func (h *bisection) try(without []cluster.VJobID) (Decision, error) {
 	h.tries--
 	trial := h.view.copy()
 	trial.alwaysPlan = true
 	reasons := make(map[cluster.VJobID]string, len(without))
 	for _, id := range without {
-		reasons[id] = "it is not looked at"
+		reasons[id] = "it is left out"
 	}
 	trial.exclude(reasons)
 	return trial.try()
 }
 
-// copy is the picture with those parts of its own that [picture.setAside] changes.
+// copy returns the view with its own copies of what [View.exclude] changes.
 func (p *View) copy() *View {
 	c := *p
 	c.current, c.intended = p.current.Clone(), p.intended.Clone()
@@ -155,7 +155,7 @@ func (p *View) copy() *View {
 	return &c
 }
 
-// exclude takes vjobs out of the picture. What runs of them stays where it is.
+// exclude takes vjobs out of the view. Their running VMs stay in place.
 func (p *View) exclude(without map[cluster.VJobID]string) {
 	if len(without) == 0 {
 		return
@@ -172,7 +172,7 @@ func (p *View) exclude(without map[cluster.VJobID]string) {
 	}
 }
 
-// fixInPlace leaves a VM where it runs or stands still, and forgets it if it is nowhere.
+// fixInPlace pins a VM that runs or is paused, and removes any other VM.
 func (p *View) fixInPlace(vm cluster.VMID) {
 	for _, c := range []*cluster.Configuration{p.current, p.intended} {
 		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
@@ -183,7 +183,7 @@ func (p *View) fixInPlace(vm cluster.VMID) {
 	}
 }
 
-// quarantinedVerdict is the verdict on a vjob that is set aside.
+// quarantine excludes the vjobs whose quarantine has not ended.
 func (p *View) quarantinedVerdict(r *execute.Report) queue.Verdict {
 	why := "it is set aside: " + p.quarantined[r.Job.ID]
 	switch {

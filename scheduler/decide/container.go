@@ -12,18 +12,19 @@ import (
 	"vjob/queue"
 )
 
-// A container is for the vjobs inside what the cluster is for all others: its room on each
-// node is a node of its own picture, and the same policy and the same planner decide there.
-// Outside, the container counts and those inside do not.
+// A container is a small cluster: its share of each node is a node of a view of its own, and the
+// same policy and planner decide there. On the cluster the container counts, and the vjobs inside
+// do not.
 
-// containerView is the picture of the room of a container.
+// containerView is the view of the nodes inside a container.
 type containerView struct {
 	*View
 	container *cluster.VJob
 	left      time.Duration // of its walltime
 }
 
-// splitByContainer are the vjobs that run on the cluster itself, and by their containers the others.
+// splitByContainer separates the vjobs that run on the cluster itself from those inside
+// containers.
 func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJobID][]execute.Report) {
 	if !slices.ContainsFunc(vjobs, func(r execute.Report) bool { return r.Job.Inner != 0 }) {
 		return vjobs, nil
@@ -39,11 +40,11 @@ func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[c
 	return own, inner
 }
 
-// newContainerView makes the picture of a container's room.
+// newContainerView makes the view inside a container.
 func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
 	g, s := *f, *p.settings
 	g.Rules, g.Budgets = nil, nil
-	s.Arrangement, s.Energy = nil, Energy{} // the container is what counts
+	s.Arrangement, s.Energy = nil, Energy{} // they apply to the container
 	left := max(0, c.Job.Walltime-c.Ran)
 	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), containerNodes(f.Nodes, c)
 	for i, r := range vjobs {
@@ -61,7 +62,7 @@ func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Rep
 	return containerView{q, c.Job, left}
 }
 
-// closedReason says why nobody may run inside a container now, "" if vjobs may.
+// closedReason returns why no vjob may run inside a container now; "" if vjobs may.
 func closedReason(c *execute.Report) string {
 	switch {
 	case c.Record.Phase == gang.Active && c.Bound == cluster.VMRunning:
@@ -75,8 +76,8 @@ func closedReason(c *execute.Report) string {
 	}
 }
 
-// containerNodes is the room of a container, node by node. All other nodes have none there: rules
-// may name them, and images lie there.
+// containerNodes returns the capacity of a container on each node. Nodes without any stay in the
+// list with capacity 0: rules may name them, and images are stored there.
 func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
 	has := map[cluster.NodeID]cluster.Resources{}
 	if c.Record.Phase == gang.Active || c.Record.Phase == gang.Clearing {
@@ -91,8 +92,7 @@ func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.Nod
 	return list
 }
 
-// limitToContainer bars those from starting that could not come to their end before their
-// container does.
+// limitToContainer makes vjobs ineligible whose walltime exceeds that of their container.
 func (p *View) limitToContainer(c *cluster.VJob, left time.Duration) {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
@@ -103,8 +103,8 @@ func (p *View) limitToContainer(c *cluster.VJob, left time.Duration) {
 	}
 }
 
-// suspendAll is the decision on those inside of a container that nobody may run in: whoever is
-// there is saved, to go on when the container is back.
+// suspendAll returns the verdicts inside a closed container: running and paused vjobs are
+// saved, to resume when the container is back.
 func (p *View) suspendAll() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i := range p.VJobs {
@@ -124,8 +124,8 @@ func (p *View) suspendAll() []queue.Verdict {
 	return verdicts
 }
 
-// decideInside takes the decisions inside the containers, beside that on the cluster. From then
-// on the vjobs inside are among those of the picture, at the end.
+// decideInside takes the decisions inside the containers. It appends their vjobs to those of
+// the view.
 func (p *View) decideInside(d *Decision) {
 	p.VJobs = slices.Clip(p.VJobs)
 	for i := range p.inside {
@@ -149,7 +149,7 @@ func (p *View) decideInside(d *Decision) {
 	}
 }
 
-// share gives those inside as much of their CPU as their container has of its own.
+// share gives the vjobs inside the same fraction of their CPU as their container has.
 func (q *containerView) share(d *Decision, verdicts []queue.Verdict) {
 	caps, given := d.Caps[q.container.ID]
 	if !given || q.container.VMs[0].Reserved.CPU == 0 {

@@ -9,29 +9,29 @@ import (
 	"vjob/queue"
 )
 
-// Decision is what is wanted of each vjob of a picture, and how to get there.
+// Decision holds the target of each vjob of a view and the plan that leads there.
 type Decision struct {
-	// Verdicts are those on the vjobs of the picture, in its order; nil: there are none.
+	// Verdicts are in the order of the vjobs of the view; nil if no decision was taken.
 	Verdicts []queue.Verdict
 	Plan     ctxswitch.Plan
 	Why      string   // why there is no plan; "" if there is one, or none is needed
-	Breaches []string // of rules, as things stand
-	// Shapes are those in which the plan starts moldable vjobs.
+	Breaches []string // of rules, before the plan
+	// Shapes are the shapes in which the plan starts moldable vjobs.
 	Shapes map[cluster.VJobID]int
-	// Caps are the shares of CPU of the members of vjobs that run, or are about to. Where
-	// nothing is rationed there are none, and those of before are lifted.
+	// Caps are the CPU shares of the VMs of vjobs that run or are about to. Without SharesCPU
+	// there are none, and earlier caps are lifted.
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
-	// Suspects are those that were left out, because a decision with them fails.
+	// Suspects were left out because a decision with them fails.
 	Suspects []Suspect
 
-	fault error // that is no verdict; nil: the decision is sound
-	// unpowered are those for which there is no power where the plan would put them, and why.
+	fault error // makes the decision invalid; nil if it is sound
+	// unpowered holds the vjobs that lack power where the plan would place them, and why.
 	unpowered map[cluster.VJobID]string
 }
 
-// decide takes a decision. It may fail, and it may panic. Those that turn out to have no power
-// are left out from the beginning then: others may have what they would have taken.
+// decide takes a decision. It may fail or panic. vjobs that turn out to lack power become
+// ineligible, and it decides again, so that others get what they would have taken.
 func (p *View) decide() (d Decision) {
 	for try := 1; p.limited() && try < maxPasses; try++ {
 		before := p.copy()
@@ -44,7 +44,7 @@ func (p *View) decide() (d Decision) {
 	return p.choose()
 }
 
-// choose takes a decision on the picture as it is.
+// choose takes a decision on the view as it is.
 func (p *View) choose() (d Decision) {
 	wished, fault := p.chooseTargets()
 	p.evacuate(wished)
@@ -61,8 +61,8 @@ func (p *View) choose() (d Decision) {
 	return d
 }
 
-// attempt looks for a plan by the verdicts. It reports whether to try again, with other
-// wishes.
+// attempt makes a plan for the verdicts. It reports whether to try again because the wishes
+// have changed.
 func (p *View) attempt(d *Decision, s *retryFilter) (again bool) {
 	goals, change := p.goals(d.Verdicts)
 	problem := p.problem(goals)
@@ -92,8 +92,8 @@ func (p *View) attempt(d *Decision, s *retryFilter) (again bool) {
 	return s.dropStarters(no)
 }
 
-// needsNoRepair reports whether the configuration needs no repair, rules aside: it is
-// viable, and nothing has to leave a draining node.
+// needsNoRepair reports whether the configuration, rules aside, is viable and no VM has to
+// leave a draining node.
 func needsNoRepair(p ctxswitch.Problem) bool {
 	if !p.Current.Viable() {
 		return false
@@ -111,7 +111,7 @@ func needsNoRepair(p ctxswitch.Problem) bool {
 	return true
 }
 
-// problem states the goals for the planner.
+// problem builds the planning problem for the goals.
 func (p *View) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	return ctxswitch.Problem{
 		Current: p.current, Rules: p.rules, Avoid: p.avoid, Gangs: goals, Claims: p.claims, Pinned: p.pinned,

@@ -13,9 +13,9 @@ import (
 	"vjob/queue"
 )
 
-// A drained node gets empty despite rules of users: a vjob that its own rules keep there is
-// suspended to disk, and resumes elsewhere or waits for the node. One that cannot be suspended
-// is named to the administrators.
+// Rules of users do not stop a drain: a vjob that its own rules keep on the node is suspended to
+// disk, and resumes elsewhere or waits for the node. Administrators see the vjobs that cannot be
+// suspended.
 
 // evacuate suspends the vjobs that their own rules keep on drained nodes.
 func (p *View) evacuate(wished []queue.Verdict) {
@@ -40,8 +40,8 @@ func (p *View) evacuate(wished []queue.Verdict) {
 	}
 }
 
-// boundToDrained are the vjobs that run or stand still on a drained node, at rest, and are kept
-// there by rules of their own, with the node.
+// boundToDrained returns the idle vjobs, running or paused, that rules of their own keep on a
+// drained node, with the node.
 func (p *View) boundToDrained() map[int]cluster.NodeID {
 	if len(p.drained) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (p *View) boundToDrained() map[int]cluster.NodeID {
 	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
 	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
 	if err != nil {
-		return nil // no plan is found either, and the decision says why
+		return nil // planning fails as well, and the decision says why
 	}
 	maps.DeleteFunc(there, func(i int, _ cluster.NodeID) bool {
 		r := &p.VJobs[i]
@@ -73,7 +73,7 @@ func (p *View) boundToDrained() map[int]cluster.NodeID {
 	return there
 }
 
-// drainedNode is the first drained node that has a VM of a vjob.
+// drainedNode returns the first drained node with a VM of a vjob.
 func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return "", false
@@ -86,7 +86,7 @@ func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 	return "", false
 }
 
-// unsuspendable says why a vjob that runs is not suspended for a drain; "" if it can be.
+// unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
 func (p *View) unsuspendable(r *execute.Report) string {
 	switch job := r.Job; {
 	case job.Container:
@@ -103,7 +103,7 @@ func (p *View) unsuspendable(r *execute.Report) string {
 	return ""
 }
 
-// Undrained says for each drained node that a decision leaves VMs on why it does.
+// Undrained returns the drained nodes that keep VMs after a decision, each with the reason.
 func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	if len(p.drained) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	return texts
 }
 
-// maxNamed is how many vjobs are named that keep a node from being drained.
+// maxNamed is how many of the vjobs on a drained node its reason names.
 const maxNamed = 3
 
 // moves reports whether a plan takes a VM of a vjob off a drained node.
@@ -143,7 +143,7 @@ func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
 	})
 }
 
-// mayPause reports whether a vjob that is suspended may stand still in memory where it is.
+// mayPause reports whether a suspended vjob may stay in memory on its nodes.
 func (p *View) mayPause(job *cluster.VJob) bool {
 	return !p.leavesNode[job.ID] && p.settings.mayPause(job)
 }

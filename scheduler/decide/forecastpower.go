@@ -10,13 +10,13 @@ import (
 	"vjob/queue/availability"
 )
 
-// What all power budgets together will leave, for forecasts, which know sums and no places.
+// Forecasts work with sums, not places: this is what all power budgets together will leave.
 
-// meteredNodes is the nodes of which it is known what they draw, for one budget after the other.
+// meteredNodes are the nodes with a power model, to test budgets on.
 type meteredNodes struct {
 	nodes  []cpushare.Node
 	labels []map[string]string
-	groups map[budget.Group][]int // that were asked for
+	groups map[budget.Group][]int // cache
 }
 
 func (p *View) meteredNodes() *meteredNodes {
@@ -29,7 +29,7 @@ func (p *View) meteredNodes() *meteredNodes {
 	return g
 }
 
-// members are the nodes of a group.
+// members returns the nodes of a group.
 func (g *meteredNodes) members(group budget.Group) []int {
 	list, asked := g.groups[group]
 	if !asked {
@@ -43,7 +43,7 @@ func (g *meteredNodes) members(group budget.Group) []int {
 	return list
 }
 
-// step is what the bounds leave, in milliwatts beside idle nodes.
+// step returns what the bounds leave beside idle nodes, in milliwatts.
 func (g *meteredNodes) step(bounds []budget.Limit) availability.LimitStep {
 	q := cpushare.Problem{Nodes: g.nodes}
 	for _, l := range bounds {
@@ -62,7 +62,7 @@ func (g *meteredNodes) step(bounds []budget.Limit) availability.LimitStep {
 
 func milliwatts(w energy.Watts) int64 { return int64(1000*w + 0.5) }
 
-// budgetNames names the limits that those who wait come to be within.
+// budgetNames names the limits that bind the waiting vjobs.
 func budgetNames(by []*budget.Limit) string {
 	switch {
 	case len(by) == 1:
@@ -79,7 +79,7 @@ func budgetNames(by []*budget.Limit) string {
 	return "the power budgets of " + strings.Join(groups, " and ")
 }
 
-// power is what the budgets will leave those who wait; nil: there are none.
+// power returns what the budgets will leave the waiting vjobs; nil if there are none.
 func (p *View) power() *availability.Limit {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil

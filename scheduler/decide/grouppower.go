@@ -12,10 +12,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// feeds are the budgets of groups of nodes as places have to leave them: who comes to a
-// rack that has no power left would be turned back, though there may be room and power in
-// the next one. The budget of the whole cluster is no question of places. Nil: there are
-// none.
+// feeds returns the budgets of groups of nodes as limits of placement: a vjob that finds no power
+// in one rack can go to the next one. The budget of the whole cluster does not limit placement.
+// It returns nil if there are no such budgets.
 func (p *View) feeds(limits []budget.Limit) *ctxswitch.Feeds {
 	f := &ctxswitch.Feeds{Least: map[cluster.VMID]int64{}}
 	for _, l := range limits {
@@ -47,8 +46,8 @@ func (p *View) feed(l *budget.Limit) ctxswitch.Feed {
 	return f
 }
 
-// feedsAhead are the feeds at another instant: nodes that are off sleep until they are
-// needed; with dark all do.
+// feedsAhead returns the feeds at another instant. Nodes that are off wake when needed; with
+// dark all nodes are off.
 func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
 	f := p.feeds(p.budgets.At(at))
 	if f == nil {
@@ -63,9 +62,9 @@ func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
 	return f
 }
 
-// groupPowerConflict says why budgets of groups of nodes leave a vjob with a reservation no places at
-// an instant, beside others that have one and those that run and keep their room; "" if
-// they do, or if there are none whatever is drawn.
+// groupPowerConflict returns why group budgets leave a vjob with a reservation no places at an
+// instant, beside other reservations and running vjobs that are not preempted; "" if they leave
+// places, or if there are none whatever is drawn.
 func (p *View) groupPowerConflict(job *cluster.VJob, at time.Time, dark bool) string {
 	feeds := p.feedsAhead(at, dark)
 	if feeds == nil {
@@ -92,7 +91,7 @@ func (p *View) groupPowerConflict(job *cluster.VJob, at time.Time, dark bool) st
 	return text + fmt.Sprintf("it draws %s more with %.0f %% of its CPU", p.minShareWatts(job), 100*minShare(job))
 }
 
-// fitsBeside reports whether a vjob has places beside others, and nobody else.
+// fitsBeside reports whether a vjob finds places beside some others alone.
 func (p *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.Feeds) bool {
 	counts := needs(p.intended)
 	for vm := range counts {
@@ -110,8 +109,8 @@ func (p *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctx
 	return fits
 }
 
-// feedFigures name feeds with what is left of them: "rack=r1 has 50 W of 250 W beside idle
-// nodes", the scarcest first.
+// feedFigures names feeds with what is left of them, the scarcest first: "rack=r1 has 50 W of
+// 250 W beside idle nodes".
 func feedFigures(f *ctxswitch.Feeds) string {
 	list := slices.Clone(f.List)
 	slices.SortStableFunc(list, func(a, b ctxswitch.Feed) int { return int(1000 * (a.Spare() - b.Spare())) })
@@ -126,7 +125,7 @@ func feedFigures(f *ctxswitch.Feeds) string {
 	return strings.Join(parts, ", ")
 }
 
-// maxFigures is how many feeds a reason names before it only counts.
+// maxFigures is how many feeds a reason names before it only counts them.
 const maxFigures = 3
 
 func names(ids []cluster.VJobID) string {

@@ -14,22 +14,22 @@ import (
 	"vjob/queue"
 )
 
-// Room for images is given away like any other: who has none cannot be saved, and nobody
-// is promised what would only be free if he were.
+// Image space is a resource: a vjob without it cannot be saved, so that others cannot have its
+// resources.
 
-// imageSpace is the room for images that one decision can give away.
+// imageSpace is the free space for images that one decision can hand out.
 type imageSpace struct {
 	spaces hypervisor.Spaces
 	taken  map[string]cluster.MiB // of each pool
-	closed string                 // why there is none at all; "": there may be
+	closed string                 // why there is no space at all; "" if there may be
 }
 
 func (p *View) imageSpace() *imageSpace {
 	return &imageSpace{p.images, map[string]cluster.MiB{}, p.noImages}
 }
 
-// reserve takes the room that the images of a vjob need, or says what is missing: then it
-// takes nothing.
+// reserve takes the space for the images of a vjob. If some is missing it takes nothing and
+// returns what is missing.
 func (s *imageSpace) reserve(r *execute.Report) (lack string) {
 	if s.closed != "" {
 		return s.closed
@@ -46,8 +46,8 @@ func (s *imageSpace) reserve(r *execute.Report) (lack string) {
 	return ""
 }
 
-// need is what the images of a vjob take of each pool, counted as the executor counts it:
-// what is begun here is not refused there for a few MiB, again and again.
+// need returns the image space of a vjob in each pool, counted as the executor counts it:
+// otherwise the executor could refuse what was decided, for a few MiB, again and again.
 func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 	need := map[string]cluster.MiB{}
 	for rank, m := range r.Record.Members {
@@ -58,11 +58,11 @@ func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 	return need
 }
 
-// maxPasses bounds how often the policy is asked again because some cannot do what it wishes.
+// maxPasses bounds how often the policy is asked again because its wishes cannot be met.
 const maxPasses = 8
 
-// chooseTargets asks the policy who is to run. Who would have to be saved for that and cannot be
-// keeps his room, and the policy is asked again.
+// chooseTargets asks the policy which vjobs should run. vjobs whose images cannot be stored keep
+// running, and the policy is asked again.
 func (p *View) chooseTargets() (wished []queue.Verdict, fault error) {
 	wished, fault = p.applyPolicy()
 	first, tried := wished, map[int]bool{}
@@ -90,8 +90,8 @@ func (p *View) chooseTargets() (wished []queue.Verdict, fault error) {
 	return wished, fault
 }
 
-// imageShortages are those that are to be saved and cannot be, with what is missing: who was
-// suspended by people has his images first, then the order counts.
+// imageShortages returns the vjobs that should be saved and lack image space, with what is
+// missing. vjobs suspended by users take space first, then the queue order counts.
 func (p *View) imageShortages(verdicts []queue.Verdict) map[int]string {
 	list, shelf := map[int]string{}, p.imageSpace()
 	for _, held := range []bool{true, false} {
@@ -108,7 +108,7 @@ func (p *View) imageShortages(verdicts []queue.Verdict) map[int]string {
 	return list
 }
 
-// needsImage reports whether a vjob is to go to disk by a wish.
+// needsImage reports whether a vjob is saved to disk with this target.
 func (p *View) needsImage(i int, wish queue.Target) bool {
 	r := &p.VJobs[i]
 	if wish != queue.Suspend || !r.Idle || r.Blind || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
@@ -117,8 +117,8 @@ func (p *View) needsImage(i int, wish queue.Target) bool {
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.IsEnded(r.Job)
 }
 
-// exceedsImageSpace reports whether a plan moves vjobs by way of images for which there is no room: the
-// executor would turn it back, again and again. The next plan moves them live or not at all.
+// exceedsImageSpace reports whether a plan moves vjobs through images that have no space: the
+// executor would refuse it again and again. The next plan moves them live or not at all.
 func (p *View) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
 	shelf, moved := p.imageSpace(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
@@ -139,8 +139,8 @@ func (p *View) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) 
 	return some
 }
 
-// stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
-// nobody is, or that was tried.
+// stuck returns the first paused vjob that should be saved and cannot, unless it was tried; -1
+// if there is none.
 func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	for _, i := range slices.Sorted(maps.Keys(lacks)) {
 		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {
@@ -150,8 +150,8 @@ func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	return -1
 }
 
-// resumePausedFirst asks the policy without those that want the memory of one that stands still. It
-// reports false if that does not let it go on; then they are back.
+// resumePausedFirst asks the policy without the vjobs that want the memory of a paused vjob. It
+// reports false, and undoes the change, if that does not let the paused vjob resume.
 func (p *View) resumePausedFirst(stuck int) (wished []queue.Verdict, ok bool) {
 	id, before := p.VJobs[stuck].Job.ID, p.ineligible
 	p.ineligible = maps.Clone(before)
@@ -164,8 +164,8 @@ func (p *View) resumePausedFirst(stuck int) (wished []queue.Verdict, ok bool) {
 	return wished, true
 }
 
-// placeSuspended settles who stands still in memory, and leaves those where they are that cannot
-// be saved.
+// placeSuspended decides which suspended vjobs stay in memory. vjobs that cannot be saved stay
+// where they are.
 func (p *View) placeSuspended(wished []queue.Verdict) []queue.Verdict {
 	verdicts := p.choosePaused(wished)
 	lacks := p.imageShortages(verdicts)
@@ -187,11 +187,11 @@ func (p *View) placeSuspended(wished []queue.Verdict) []queue.Verdict {
 	return verdicts
 }
 
-// imageRetry is how long after it was found to be missing room for images is looked for
-// again, if nothing else happens.
+// imageRetry is how long after a shortage image space is checked again if nothing else happens.
 const imageRetry = time.Minute
 
-// explainKept tells those that would have started whom they cannot have suspended for it.
+// explainKept adds to the reason of each vjob that cannot start which vjob could not be
+// suspended for it.
 func (p *View) explainKept(first, wished []queue.Verdict) {
 	var who string
 	for i := range p.VJobs {
@@ -207,9 +207,9 @@ func (p *View) explainKept(first, wished []queue.Verdict) {
 	}
 }
 
-// needsInPlace is what the VMs of a vjob count for that stands still and cannot be saved: where
-// it is asked for more CPU than its nodes have, it goes on with what they have, and moves
-// once it runs. Otherwise it would stand there for ever, in the way of all others.
+// needsInPlace returns what the VMs of a vjob count for. A paused vjob that cannot be saved and
+// needs more CPU than its nodes have resumes with what they have, and moves once it runs.
+// Otherwise it would block its nodes for ever.
 func (p *View) needsInPlace(r *execute.Report, books Bookings) Bookings {
 	if r.Job.State != cluster.Paused || p.imageSpace().reserve(r) == "" {
 		return books
@@ -217,7 +217,7 @@ func (p *View) needsInPlace(r *execute.Report, books Bookings) Bookings {
 	return p.scaleNeeds(r, books)
 }
 
-// scaleNeeds are the books by which a vjob shares the CPU of its nodes.
+// scaleNeeds scales the needs of a vjob to the CPU of its nodes.
 func (p *View) scaleNeeds(r *execute.Report, books Bookings) scaledNeeds {
 	wants := map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range r.Record.Members {
@@ -228,9 +228,9 @@ func (p *View) scaleNeeds(r *execute.Report, books Bookings) scaledNeeds {
 	return scaledNeeds{books, p.current, r.Record.Members, wants}
 }
 
-// scaleUnsavable has those that run go on with the CPU that their nodes have, which would otherwise
-// make room for want of it and cannot be saved: they would stand still for ever, or go on and
-// stop at every decision. It reports whether there are some.
+// scaleUnsavable keeps vjobs running with the CPU that their nodes have, if they would be
+// suspended for lack of CPU and cannot be saved. Otherwise they would stay paused for ever or
+// stop at every decision. It reports whether there are any.
 func (p *View) scaleUnsavable(standing []queue.Verdict) (some bool) {
 	for i, v := range standing {
 		r := &p.VJobs[i]
@@ -254,8 +254,7 @@ func (p *View) scaleUnsavable(standing []queue.Verdict) (some bool) {
 	return some
 }
 
-// scaledNeeds are books by which the VMs of one vjob share the CPU of the nodes on which they
-// stand.
+// scaledNeeds are bookings in which the VMs of one vjob share the CPU of their nodes.
 type scaledNeeds struct {
 	Bookings
 	nodes   *cluster.Configuration
@@ -263,7 +262,7 @@ type scaledNeeds struct {
 	wants   map[cluster.NodeID]cluster.MilliCPU
 }
 
-// overcommitted reports whether a node has less CPU than they want.
+// overcommitted reports whether a node has less CPU than its VMs need.
 func (s scaledNeeds) overcommitted() bool {
 	for at, cpu := range s.wants {
 		if n, known := s.nodes.Node(at); known && cpu > n.Capacity.CPU {

@@ -6,9 +6,9 @@ import (
 	"vjob/energy"
 )
 
-// delayForPower has the actions of a plan wait for the power that others give up, so that the
-// limits are not only kept at its end. What nobody has to plan for, since it is under way
-// already, is left to the executor, which asks for the power of each call.
+// delayForPower delays the actions of a plan until the power that they need is free, so that
+// the limits hold during the plan. Power of actions already under way is left to the executor,
+// which checks it for each call.
 func (p *View) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU) ctxswitch.Plan {
 	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 || plan.Empty() {
 		return plan
@@ -16,7 +16,7 @@ func (p *View) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]clus
 	return ctxswitch.Within(ctxswitch.Problem{Current: p.current, Power: p.planPower(caps)}, plan)
 }
 
-// planPower is what nodes and VMs draw while a plan is carried out, and may.
+// planPower returns what nodes and VMs draw while a plan is carried out, and the limits.
 func (p *View) planPower(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.Power {
 	w := &ctxswitch.Power{
 		Idle: map[cluster.NodeID]energy.Watts{}, Slope: map[cluster.NodeID]energy.Watts{}, Most: p.maxCPU(caps),
@@ -44,8 +44,8 @@ func (p *View) planPower(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.
 	return w
 }
 
-// maxCPU is the CPU that VMs use at most: what they are about to get, and until then what
-// they have. Those that have to stop for a budget get next to nothing within moments.
+// maxCPU returns the most CPU that each VM uses: the larger of its present and its next cap.
+// A throttled vjob drops to its next cap within moments.
 func (p *View) maxCPU(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VMID]cluster.MilliCPU {
 	most := map[cluster.VMID]cluster.MilliCPU{}
 	for i := range p.VJobs {

@@ -11,8 +11,8 @@ import (
 	"vjob/queue/reservation"
 )
 
-// applyPolicy asks the policy which vjobs are to run within the limits, in the order of the
-// picture. The error is a room that can judge none.
+// applyPolicy asks the policy which vjobs should run within the limits, in queue order. It
+// returns the fault of the first packing that cannot judge any vjob.
 func (p *View) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	if p.closed != "" {
 		return p.suspendAll(), nil
@@ -29,7 +29,7 @@ func (p *View) applyPolicy() (verdicts []queue.Verdict, fault error) {
 		}
 	}
 	m := &queue.Input{Now: p.now, Jobs: make([]queue.Job, 0, len(p.VJobs)), Capacity: room(p.feeds(p.Limits))}
-	if len(p.settings.Energy.Power) > 0 { // at other moments other budgets hold
+	if len(p.settings.Energy.Power) > 0 { // other budgets hold at other instants
 		m.CapacityAt = func(at time.Time) queue.Capacity { return room(p.feeds(p.budgets.At(at)))() }
 	}
 	verdicts, whose := make([]queue.Verdict, len(p.VJobs)), make([]int, 0, len(p.VJobs))
@@ -60,7 +60,7 @@ func (p *View) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	return verdicts, fault
 }
 
-// needs is what every VM of a configuration counts for.
+// needs returns what every VM of a configuration counts for.
 func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
 	vms := c.VMs()
 	needs := make(map[cluster.VMID]cluster.Resources, len(vms))

@@ -10,27 +10,27 @@ import (
 	"vjob/queue"
 )
 
-// powerLedger is the power that limits leave while vjobs are let in one after another, each with
-// its floor, where a configuration has them. Those that are under way to run are in from the
-// beginning.
+// powerLedger is the power that limits leave while vjobs are admitted one after another, each
+// with its minimum share, at their places in a configuration. vjobs under way to run are admitted
+// from the beginning.
 type powerLedger struct {
 	*shareProblem
 	view     *View
 	at       *cluster.Configuration
-	admitted map[int]bool // by their places in the picture
+	admitted map[int]bool // by their index in the view
 	running  *cpushare.Ledger
-	// withDeparting has beside those that are in also the leavers: they are on their way out under an
-	// earlier plan, and their VMs still draw power. No vjob that runs stops for them, but those
-	// that start wait for them: a plan knows only its own vjobs, and one that was started too
-	// soon would be turned back.
+	// withDeparting also counts the departing vjobs: they leave under an earlier plan, and their
+	// VMs still draw power. No running vjob stops for them, but starting vjobs wait for them: a
+	// plan knows only its own vjobs, and the executor would refuse one that starts too soon.
 	withDeparting *cpushare.Ledger
 	departing     []cluster.VJobID
 }
 
-// limited reports whether there are limits, and it is known what is drawn.
+// limited reports whether there are power limits and power models.
 func (p *View) limited() bool { return len(p.Limits) > 0 && len(p.settings.Energy.Power) > 0 }
 
-// powerLedger is one with only those in it that are under way to run, or set aside there.
+// powerLedger returns a ledger with only the vjobs that are under way to run, or run in
+// quarantine.
 func (p *View) powerLedger(at *cluster.Configuration) *powerLedger {
 	c := &powerLedger{shareProblem: p.emptyShareProblem(at, p.Limits), view: p, at: at, admitted: map[int]bool{}}
 	c.running = c.Ledger()
@@ -53,7 +53,7 @@ func (p *View) powerLedger(at *cluster.Configuration) *powerLedger {
 	return c
 }
 
-// departingJob is what a vjob draws yet that is on its way out.
+// departingJob returns what a departing vjob still draws.
 func (c *powerLedger) departingJob(r *execute.Report) (j cpushare.Job) {
 	if r.Idle && !r.Blind || r.Bound == cluster.VMRunning {
 		return j
@@ -68,15 +68,15 @@ func (c *powerLedger) departingJob(r *execute.Report) (j cpushare.Job) {
 	return j
 }
 
-// clone is a purse that goes on by itself.
+// clone returns an independent copy.
 func (c *powerLedger) clone() *powerLedger {
 	d := *c
 	d.admitted, d.running, d.withDeparting = maps.Clone(c.admitted), c.running.Clone(), c.withDeparting.Clone()
 	return &d
 }
 
-// admit lets a vjob in if there is the power for its floor, and says why if not: "the power
-// budget of the cluster is 400 W, with it 20 W more would be drawn".
+// admit admits a vjob if there is power for its minimum share, and returns why otherwise: "the
+// power budget of the cluster is 400 W, with it 20 W more would be drawn".
 func (c *powerLedger) admit(i int) (why string) {
 	if c.admitted[i] {
 		return ""
@@ -97,7 +97,7 @@ func (c *powerLedger) admit(i int) (why string) {
 	return ""
 }
 
-// remove takes a vjob out again.
+// remove takes an admitted vjob out again.
 func (c *powerLedger) remove(i int) {
 	j := c.job(c.view, &c.view.VJobs[i], c.at)
 	c.running.Drop(&j)
@@ -105,7 +105,7 @@ func (c *powerLedger) remove(i int) {
 	delete(c.admitted, i)
 }
 
-// affords reports whether there would be the power for a vjob.
+// affords reports whether there is power for a vjob.
 func (c *powerLedger) affords(i int) bool {
 	if c.admitted[i] {
 		return true
@@ -118,7 +118,7 @@ func (c *powerLedger) affords(i int) bool {
 	return ok
 }
 
-// have is "vjob 1 has", "vjobs 1 and 2 have".
+// have returns "vjob 1 has" or "vjobs 1 and 2 have".
 func have(ids []cluster.VJobID) string {
 	if len(ids) == 1 {
 		return "vjob " + ids[0].String() + " has"
@@ -126,12 +126,12 @@ func have(ids []cluster.VJobID) string {
 	return "vjobs " + names(ids) + " have"
 }
 
-// poweredCapacity is a room in which those vjobs have places for which there is the power as well. So
-// power is given away in the order of the policy, as room is.
+// poweredCapacity admits vjobs only if there is power as well as capacity. So power is assigned
+// in the order of the policy, as capacity is.
 type poweredCapacity struct {
 	queue.Capacity
 	*powerLedger
-	places map[cluster.VJobID]int // in the picture
+	places map[cluster.VJobID]int // index in the view
 }
 
 // Take implements [queue.Capacity].
@@ -149,9 +149,8 @@ func (r *poweredCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage
 	return ok, short
 }
 
-// limitByPower puts the limits before the room: a vjob without power takes no room from others.
-// Reservations that have begun, or run, have theirs before all others: that was looked at when
-// they were confirmed.
+// limitByPower checks power before capacity: a vjob without power takes no capacity from others.
+// Reservations that run or have begun get power first: it was checked when they were confirmed.
 func (p *View) limitByPower(m *queue.Input) {
 	if !p.limited() {
 		return
@@ -175,8 +174,8 @@ func (p *View) reservationDue(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held
 }
 
-// enforcePower sends those off that run although there is not the power for their floors, as where a
-// policy never suspends, and notes which of those that stop leave their power to others.
+// enforcePower suspends running vjobs whose minimum shares lack power, as under a policy that
+// never suspends, and marks the stopping vjobs whose power others need.
 func (p *View) enforcePower(verdicts []queue.Verdict) {
 	c := p.powerLedger(p.intended)
 	for _, i := range p.powerOrder(verdicts) {
@@ -193,7 +192,7 @@ func (p *View) enforcePower(verdicts []queue.Verdict) {
 	}
 }
 
-// unpoweredVerdict is the verdict on a vjob for which there is no power.
+// unpoweredVerdict returns the verdict on a vjob that lacks power.
 func unpoweredVerdict(job *cluster.VJob, why string) queue.Verdict {
 	if job.State == cluster.Running {
 		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why, Cause: cluster.Cause{Kind: cluster.CausePower, Text: why}}
@@ -201,8 +200,8 @@ func unpoweredVerdict(job *cluster.VJob, why string) queue.Verdict {
 	return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
 }
 
-// overdrawn takes the wish back for those that are to start and for which there is no
-// power where a plan puts them. It reports whether there are some.
+// overdrawn makes starting vjobs wait that lack power where a plan puts them. It reports whether
+// there are any.
 func (p *View) overdrawn(d *Decision, wished []queue.Verdict, target *cluster.Configuration) (some bool) {
 	if !p.limited() || target == nil {
 		return false

@@ -11,15 +11,15 @@ import (
 	"vjob/queue"
 )
 
-// Whoever starts was held against the reservations as if all could be moved until they
-// begin. Some may not, as containers and whom the rule root names: of them it counts where
-// the plan puts them. So a plan that starts somebody is held against the reservations again.
+// Selection checks starting vjobs against reservations as if all VMs could move before the
+// reservations begin. Containers and VMs under the rule root cannot. So a plan that starts vjobs
+// is checked against the reservations again, with the places that it gives.
 
-// maxReservations is how many reservations are looked at: each look packs the whole cluster.
+// maxReservations is how many reservations are checked: each check packs the whole cluster.
 const maxReservations = 32
 
-// breaksReservation reports whether a plan has somebody start where a reservation would lack places
-// later. Another place is looked for then, and if that leads nowhere he waits.
+// breaksReservation reports whether a plan starts a vjob where a reservation would later lack
+// places. The next plan tries another place, and if that fails the vjob waits.
 func (p *View) breaksReservation(s *retryFilter, target *cluster.Configuration) bool {
 	starters := slices.DeleteFunc(s.starters(), func(i int) bool { return !p.mayBeImmovable(i) })
 	if len(starters) == 0 {
@@ -38,19 +38,19 @@ func (p *View) breaksReservation(s *retryFilter, target *cluster.Configuration) 
 	return false
 }
 
-// mayBeImmovable reports whether a vjob keeps its room once it has started, and may have to stay
-// where it is: a container does, and others where rules say so.
+// mayBeImmovable reports whether a vjob keeps its resources once started and may be bound to its
+// nodes, as a container is and as rules can require.
 func (p *View) mayBeImmovable(i int) bool {
 	job := p.VJobs[i].Job
 	return (job.Container || len(p.rules) > 0) && p.keepsUntilEnd(job)
 }
 
-// keepsUntilEnd reports whether a vjob that runs keeps its room until its end, whoever comes.
+// keepsUntilEnd reports whether a running vjob keeps its resources until its end.
 func (p *View) keepsUntilEnd(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() || p.settings.Keeps(job)
 }
 
-// upcomingReservations are the vjobs with reservations to come, the next ones first.
+// upcomingReservations returns the vjobs with future reservations, the next ones first.
 func (p *View) upcomingReservations() (list []int) {
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
@@ -62,7 +62,7 @@ func (p *View) upcomingReservations() (list []int) {
 	return list[:min(len(list), maxReservations)]
 }
 
-// futureView is the cluster at an instant, as a plan leaves it.
+// futureView is the cluster at an instant after a plan.
 type futureView struct {
 	*View
 	wished   []queue.Verdict
@@ -71,9 +71,9 @@ type futureView struct {
 	starters []int
 }
 
-// conflicting are those that start, and run until then, beside whom the reservations would find
-// no places, from where the plan puts all that run. Where places are missing without them as
-// well, nobody is.
+// conflicting returns the starting vjobs that would still run and leave the reservations no
+// places, given where the plan puts all VMs. It returns none if places are missing without them
+// as well.
 func (s *futureView) conflicting() (list []int) {
 	then := slices.DeleteFunc(slices.Clone(s.starters), func(i int) bool {
 		job := s.VJobs[i].Job
@@ -93,14 +93,14 @@ func (s *futureView) conflicting() (list []int) {
 	return list
 }
 
-// fits reports whether the reservations of the instant find places beside those that run on
-// until then, and some of those that start.
+// fits reports whether the reservations of the instant find places beside the vjobs that run on
+// until then and some of those that start.
 func (s *futureView) fits(some []int) bool {
 	_, fits := s.pack(some)
 	return fits
 }
 
-// pack is the room with all of them in it, as far as they have places.
+// pack returns a packing with all of them, as far as they have places.
 func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 	room, fits = s.emptyPacking(some), true
 	for i := range s.VJobs {
@@ -119,8 +119,8 @@ func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 	return room, fits
 }
 
-// emptyPacking is an empty room of the cluster as the plan leaves it, where containers stay that have
-// started.
+// emptyPacking returns an empty packing of the cluster after the plan, in which started
+// containers are pinned.
 func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 	line := slices.DeleteFunc(slices.Clone(s.applicants), func(a ctxswitch.Applicant) bool {
 		_, known := s.target.State(cluster.VMID{VJob: a.VJob})
@@ -140,9 +140,9 @@ func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 	})
 }
 
-// relocate has a vjob that is to start, and would be in the way of a reservation, come where
-// it is not; and if that leads nowhere, it waits. One that has itself a reservation starts
-// even so. It reports whether another plan is to be looked for.
+// relocate makes a starting vjob that conflicts with a reservation start elsewhere; if that was
+// tried, the vjob waits. A vjob with a reservation of its own starts all the same. It reports
+// whether to make another plan.
 func (s *retryFilter) relocate(i int, then *futureView) (again bool) {
 	job := s.VJobs[i].Job
 	if !s.relocated[i] {
@@ -157,8 +157,8 @@ func (s *retryFilter) relocate(i int, then *futureView) (again bool) {
 	return job.Reservation.IsZero()
 }
 
-// restrictNodes keeps a vjob that is to start off all nodes but those where there are places for it
-// beside the reservations of the instant, if there are any.
+// restrictNodes keeps a starting vjob off all nodes except places found beside the reservations
+// of the instant, if there are any.
 func (s *futureView) restrictNodes(i int) {
 	job, target := s.VJobs[i].Job, s.target.Clone()
 	for k := range job.VMs {

@@ -10,14 +10,13 @@ import (
 	"vjob/queue/availability"
 )
 
-// moldable reports whether a vjob may still become another of its shapes: nothing was
-// ever made of it.
+// moldable reports whether a vjob may still change its shape: it has never started.
 func moldable(r *execute.Report) bool {
 	return len(r.Job.Shapes) > 1 && isApplicant(r) && r.Record.Incarnation == 0
 }
 
-// chooseShapes gives the moldable vjobs of a picture the shapes that end first, each beside those
-// before it. They become durable when the vjobs start.
+// chooseShapes gives each moldable vjob the shape that ends first beside the vjobs before it.
+// The shape becomes durable when the vjob starts.
 func (p *View) chooseShapes() {
 	last := -1
 	for i := range p.VJobs {
@@ -57,7 +56,7 @@ func (p *View) chooseShapes() {
 	}
 }
 
-// availability is what is free beside all that runs, and what is reserved, with a gap after each.
+// availability returns what is free beside running vjobs and reservations, with a gap after each.
 func (p *View) availability(gap time.Duration) *availability.Profile {
 	var total cluster.Resources
 	for _, n := range p.intended.Nodes() {
@@ -82,7 +81,7 @@ func (p *View) availability(gap time.Duration) *availability.Profile {
 	return o
 }
 
-// startShapes are those in which a plan starts moldable vjobs.
+// startShapes returns the shapes in which a plan starts moldable vjobs.
 func (p *View) startShapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
 	starts := map[cluster.VJobID]int{}
 	for _, g := range plan.Gangs {

@@ -19,20 +19,19 @@ import (
 
 // View is the cluster as one decision sees it.
 type View struct {
-	// VJobs are those of the facts, in their order. Moldable ones have the shape in
-	// which they would start.
+	// VJobs are those of the facts, in their order. Moldable vjobs have their chosen shape.
 	VJobs []execute.Report
-	// InvalidRules is what is wrong with rules that nobody understands any more.
+	// InvalidRules describes the rules that can no longer be parsed or kept.
 	InvalidRules []string
-	// Limits of power are those that the decision keeps, and Changes of them are to come.
+	// Limits are the power limits that the decision keeps, Changes the future ones.
 	Limits  []budget.Limit
 	Changes []LimitChange
-	// DelayedUntil are those that wait until then, and for nothing else: for a lower price of
-	// energy, or because their owners want it so.
+	// DelayedUntil holds the vjobs that wait only for an instant: for a lower energy price, or for
+	// their start window.
 	DelayedUntil map[cluster.VJobID]time.Time
-	// KeptPower is the power that is kept for nodes that shall come on.
+	// KeptPower is the power kept for nodes that should come on.
 	KeptPower map[cluster.NodeID]energy.Watts
-	// RecheckAt is when a picture without any news would be another; zero: never.
+	// RecheckAt is when the same facts would give another view; zero if never.
 	RecheckAt time.Time
 
 	settings *Settings
@@ -40,38 +39,38 @@ type View struct {
 	now      time.Time
 	past     *quota.Ledger
 	current  *cluster.Configuration
-	// intended is what the cluster is on its way to: what is under way has arrived
-	// there. The policy chooses by it; the planner goes by current.
+	// intended is the configuration after all actions under way. The policy chooses by it; the
+	// planner starts from current.
 	intended   *cluster.Configuration
-	applicants []ctxswitch.Applicant // those that are nowhere and could be somewhere, in order
-	rules      []placement.Rules     // but those of vjobs in the line
+	applicants []ctxswitch.Applicant // vjobs on no node that could be placed, in order
+	rules      []placement.Rules     // without those of applicants
 	avoid      map[cluster.VMID][]cluster.NodeID
 	pinned     map[cluster.VMID]bool
 	claims     map[cluster.NodeID]cluster.Resources
 	live       map[cluster.VMID]bool
-	// unsavable vjobs do not move by way of images, for which there is no room.
+	// unsavable vjobs do not move through images, which have no space.
 	unsavable      map[cluster.VJobID]bool
 	budgets        budget.Books
 	images         hypervisor.Spaces
-	noImages       string                          // why none can be written or read; "": they can
+	noImages       string                          // why images can be neither written nor read; "" if they can
 	waits          map[cluster.VJobID]string       // of [Facts]
-	nonPreemptible map[cluster.VJobID]string       // not to be saved now, and why
-	ineligible     map[cluster.VJobID]string       // not to be started now, and why
-	off            map[cluster.NodeID]bool         // nodes that draw no power for being on
-	least          map[cluster.NodeID]energy.Watts // that they draw, whatever runs there
-	throttled      map[cluster.VJobID]bool         // to stop, and others get their power at once
-	quarantined    map[cluster.VJobID]string       // no decision can be taken with them, and why
-	immovable      map[cluster.VMID]bool           // those of them that run
-	chosenShapes   map[cluster.VJobID]int          // the shapes that moldable vjobs have here
-	drained        map[cluster.NodeID]bool         // nodes that answer and are to be empty
-	leavesNode     map[cluster.VJobID]bool         // they leave a drained node, and do not stand still there
-	prepared       []cluster.VJobID                // reservations for which room is being made, see [View.prepareReservations]
-	alwaysPlan     bool                            // the planner is asked even if nothing is to change
-	closed         string                          // why nobody may run in it, if it is of a container; "": they may
-	inside         []containerView                 // the pictures of containers
+	nonPreemptible map[cluster.VJobID]string       // vjobs that cannot be saved now, and why
+	ineligible     map[cluster.VJobID]string       // vjobs that must not start now, and why
+	off            map[cluster.NodeID]bool         // nodes that draw no idle power
+	least          map[cluster.NodeID]energy.Watts // power that a node draws whatever runs there
+	throttled      map[cluster.VJobID]bool         // vjobs that must stop and release their power at once
+	quarantined    map[cluster.VJobID]string       // vjobs with which decisions fail, and why
+	immovable      map[cluster.VMID]bool           // VMs of quarantined vjobs and of containers
+	chosenShapes   map[cluster.VJobID]int          // of moldable vjobs
+	drained        map[cluster.NodeID]bool         // answering nodes that are to become empty
+	leavesNode     map[cluster.VJobID]bool         // vjobs that leave a drained node, and do not pause there
+	prepared       []cluster.VJobID                // reservations for which nodes are cleared, see [View.prepareReservations]
+	alwaysPlan     bool                            // the planner is asked even if nothing changes
+	closed         string                          // why no vjob may run in the container; "" if they may
+	inside         []containerView                 // the views of containers
 }
 
-// NewView makes a picture of what is known, and one of the room of each container in it.
+// NewView makes a view of the facts, with a view inside each container.
 func NewView(settings *Settings, f *Facts) *View {
 	own, inner := splitByContainer(f.VJobs)
 	g := *f
@@ -85,8 +84,8 @@ func NewView(settings *Settings, f *Facts) *View {
 	return p
 }
 
-// newView makes a picture of what is known. Silent nodes take nothing and give nothing
-// back; vjobs under way count on every node that they were promised.
+// newView makes a view of the facts without containers. Silent nodes offer nothing and release
+// nothing; vjobs under way count on every node that they were promised.
 func newView(settings *Settings, f *Facts) *View {
 	p := emptyView(settings, f)
 	nodes := p.current.Nodes()
@@ -109,7 +108,7 @@ func newView(settings *Settings, f *Facts) *View {
 	return p
 }
 
-// emptyView is a picture in which nobody has a place yet.
+// emptyView returns a view with the nodes and without VMs.
 func emptyView(settings *Settings, f *Facts) *View {
 	p := &View{
 		VJobs: f.VJobs, DelayedUntil: map[cluster.VJobID]time.Time{}, KeptPower: map[cluster.NodeID]energy.Watts{},
@@ -141,7 +140,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 	return p
 }
 
-// recheck notes that the picture would be another at an instant; zero is none.
+// recheck records that the view would change at an instant; zero is ignored.
 func (p *View) recheck(at time.Time) {
 	if at.IsZero() {
 		return
@@ -151,8 +150,8 @@ func (p *View) recheck(at time.Time) {
 	}
 }
 
-// checkEligible keeps a vjob from starting that has just failed, misses an image or waits for
-// others, and keeps it off the nodes on which it failed.
+// checkEligible makes a vjob ineligible that has just failed, lacks an image or waits for
+// dependencies, and keeps it off the nodes on which it failed.
 func (p *View) checkEligible(r *execute.Report, waits string) {
 	if until := r.Failed.Add(p.settings.Pause(r.Failures)); r.Failures > 0 && p.now.Before(until) {
 		p.ineligible[r.Job.ID] = fmt.Sprintf("tried %d times, next try in %s: %s",
@@ -173,11 +172,10 @@ func (p *View) checkEligible(r *execute.Report, waits string) {
 	}
 }
 
-// shunFor is how long after its last failed attempt a vjob stays away from the
-// nodes on which it failed.
+// shunFor is how long after its last failed attempt a vjob avoids the nodes on which it failed.
 const shunFor = 10 * time.Minute
 
-// place puts the VMs of a vjob into the picture.
+// place adds the VMs of a vjob to the configurations.
 func (p *View) place(r *execute.Report, books Bookings) {
 	if isApplicant(r) {
 		need := books.Need
@@ -192,13 +190,13 @@ func (p *View) place(r *execute.Report, books Bookings) {
 		vm := r.Job.VMs[rank].ID
 		need := books.Need(vm)
 		if fixed && !arrives && p.settings.Policy.Traits().Needs != queue.Reserved {
-			// It stands still or is about to: it gives its CPU up now and its memory
-			// when it is gone. Otherwise others would be parked to make the same room.
+			// It is paused or about to be: it releases its CPU now and its memory when it is
+			// gone. Otherwise others would be suspended for the same resources.
 			need.CPU = 0
 		}
 		switch {
 		case m.Ended:
-		case fixed && !arrives: // it is on its way out: room that it still has, and no more
+		case fixed && !arrives: // it is leaving: it keeps what it has and gets no more
 			p.claim(need, books.Holds(vm))
 			if _, known := p.intended.Node(m.Node); known && r.Bound == cluster.VMPaused {
 				p.intended.SetPaused(vm, need, m.Node)
@@ -211,7 +209,7 @@ func (p *View) place(r *execute.Report, books Bookings) {
 		case r.Job.State == cluster.Running:
 			p.current.SetRunning(vm, need, m.Node)
 			p.intended.SetRunning(vm, need, m.Node)
-			if r.Job.Container { // those inside are there
+			if r.Job.Container { // other vjobs run inside
 				p.pinned[vm], p.immovable[vm] = true, true
 			}
 		case r.Job.State == cluster.Paused:
@@ -227,8 +225,8 @@ func (p *View) place(r *execute.Report, books Bookings) {
 	}
 }
 
-// pin counts a member that must not be touched: where it will be, and as a claim on
-// every other node that it may need until then.
+// pin adds a VM that must not be touched at its destination, and claims its needs on every other
+// node that it may use until then.
 func (p *View) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, holds []cluster.NodeID) {
 	p.pinned[vm] = true
 	if _, known := p.current.Node(at); !known && len(holds) > 0 {
@@ -240,7 +238,7 @@ func (p *View) pin(vm cluster.VMID, need cluster.Resources, at cluster.NodeID, h
 	p.claim(need, slices.DeleteFunc(holds, func(n cluster.NodeID) bool { return n == at }))
 }
 
-// claim counts room that is spoken for on nodes.
+// claim counts resources of nodes as taken.
 func (p *View) claim(need cluster.Resources, nodes []cluster.NodeID) {
 	for _, n := range nodes {
 		p.claims[n] = p.claims[n].Plus(need)
