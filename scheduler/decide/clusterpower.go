@@ -13,11 +13,11 @@ import (
 	"vjob/energy/budget"
 )
 
-// What budgets of the whole cluster will leave, for those who reserve and foretell. Where a
-// VM will be nobody knows, so a processor draws what it does in the mean. What those of
-// groups of nodes will leave is a question of places: feeds.go, grid.go.
+// What budgets of the whole cluster will leave for reservations and forecasts. Future places are
+// unknown, so a CPU counts with its mean power. Budgets of groups depend on places: grouppower.go,
+// forecastpower.go.
 
-// perMilli is what a thousandth of a processor draws in the mean, beside its idle node.
+// perMilli returns what a thousandth of a CPU draws on average beside its idle node.
 func (p *View) perMilli() energy.Watts {
 	n := averageNode(p.intended.Nodes(), p.settings.Energy.Power)
 	if n.CPU <= 0 {
@@ -26,8 +26,7 @@ func (p *View) perMilli() energy.Watts {
 	return n.Power.Full / energy.Watts(n.CPU)
 }
 
-// idle is what the nodes draw at least as they are switched now, with no load; with dark
-// all are off.
+// idle returns what the nodes draw without load as they are switched now; with dark all are off.
 func (p *View) idle(dark bool) (sum energy.Watts) {
 	for _, n := range p.intended.Nodes() {
 		power, known := p.settings.Energy.Power[n.ID]
@@ -44,12 +43,12 @@ func (p *View) idle(dark bool) (sum energy.Watts) {
 	return sum
 }
 
-// minShareWatts is what a vjob draws with its floor, beside idle nodes.
+// minShareWatts returns what a vjob draws with its minimum share, beside idle nodes.
 func (p *View) minShareWatts(job *cluster.VJob) energy.Watts {
 	return p.perMilli() * energy.Watts(minShare(job)*float64(job.Reserved().CPU))
 }
 
-// clusterBudget is the budget of the whole cluster that holds at an instant.
+// clusterBudget returns the budget of the whole cluster at an instant.
 func (p *View) clusterBudget(at time.Time) (l budget.Limit, ok bool) {
 	limits := p.budgets.At(at)
 	i := slices.IndexFunc(limits, func(l budget.Limit) bool { return l.Group == budget.Group{} })
@@ -59,10 +58,10 @@ func (p *View) clusterBudget(at time.Time) (l budget.Limit, ok bool) {
 	return limits[i], true
 }
 
-// Power says when, from one instant until another, there would not be the power for a
-// vjob with a reservation beside others that have one, each with its floor, and with what
-// figures; "" for never. All others can be given less, or suspended; dark says that nodes
-// which nobody needs go off by themselves. Nil: nobody knows what is drawn.
+// Power returns a function that finds the first instant in an interval at which a vjob with a
+// reservation would lack power beside other reservations, each with its minimum share, and why; ""
+// if never. All other vjobs can get less or be suspended. With dark, unused nodes go off by
+// themselves. Without power models Power returns nil.
 func (p *View) Power(job *cluster.VJob, dark bool) func(from, until time.Time) (at time.Time, why string) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
@@ -77,7 +76,7 @@ func (p *View) Power(job *cluster.VJob, dark bool) func(from, until time.Time) (
 	}
 }
 
-// clusterPowerConflict says why there is not the power at an instant, "" if there is.
+// clusterPowerConflict returns why power is missing at an instant; "" if it suffices.
 func (p *View) clusterPowerConflict(job *cluster.VJob, at time.Time, dark bool) string {
 	l, limited := p.clusterBudget(at)
 	if !limited {
@@ -110,7 +109,7 @@ func title(l *budget.Limit) string {
 	return fmt.Sprintf("the power budget of %s is %s", l.Group.Name(), figure(l))
 }
 
-// figure is "240 W (18:00-20:00)".
+// figure returns "240 W (18:00-20:00)".
 func figure(l *budget.Limit) string {
 	if l.When == "" {
 		return l.Watts.String()
@@ -118,8 +117,8 @@ func figure(l *budget.Limit) string {
 	return l.Watts.String() + " (" + l.When + ")"
 }
 
-// wakeWatts is what nodes that are off draw more when so many have come on that there is what
-// is needed: those that draw least. With dark all are off.
+// wakeWatts returns the additional idle power of the nodes that must come on for a need, those that
+// draw least first. With dark all nodes are off.
 func (p *View) wakeWatts(need cluster.Resources, dark bool) (sum energy.Watts) {
 	var off []cluster.Node
 	more := func(n *cluster.Node) energy.Watts {
@@ -145,16 +144,16 @@ func (p *View) wakeWatts(need cluster.Resources, dark bool) (sum energy.Watts) {
 	return sum
 }
 
-// reservedAt reports whether a vjob with a reservation has its room at an instant.
+// reservedAt reports whether the reservation of a vjob covers an instant.
 func (p *View) reservedAt(r *execute.Report, at time.Time) bool {
 	return !r.Job.Reservation.IsZero() && p.runsAt(r, at)
 }
 
-// maxPowerChanges bounds at how many instants budgets are looked at.
+// maxPowerChanges bounds at how many instants budgets are checked.
 const maxPowerChanges = 100
 
-// powerChanges are the instants of a stretch of time at which there may be less power: its
-// beginning, and when budgets change or reservations begin.
+// powerChanges returns the instants of an interval at which there may be less power: its start,
+// and when budgets change or reservations begin.
 func (p *View) powerChanges(from, until time.Time) []time.Time {
 	list := []time.Time{from}
 	for at, ok := p.budgets.Next(from); ok && at.Before(until) && len(list) < maxPowerChanges; at, ok = p.budgets.Next(at) {
@@ -169,8 +168,7 @@ func (p *View) powerChanges(from, until time.Time) []time.Time {
 	return list
 }
 
-// NextChange is the next instant after one at which quotas or budgets change; false: there is
-// none.
+// NextChange returns the next instant after one at which quotas or budgets change; false if none.
 func (p *View) NextChange(after time.Time) (next time.Time, ok bool) {
 	next, ok = p.budgets.Next(after)
 	if at, changes := p.settings.OrderingRules().Quotas.Next(after); changes && (!ok || at.Before(next)) {

@@ -10,7 +10,7 @@ import (
 	"vjob/queue"
 )
 
-// consolidator is a picture as package consolidate sees it: nodes and VMs by their numbers.
+// consolidator is a view as package consolidate sees it: nodes and VMs by index.
 type consolidator struct {
 	*View
 	*ConsolidationRequest
@@ -20,10 +20,10 @@ type consolidator struct {
 	nodes       []cluster.NodeID
 	number      map[cluster.NodeID]int
 	vms         []cluster.VMID
-	jobs        []int                   // of each VM, the report; -1: none
-	allowed     *ctxswitch.AllowedNodes // nil: there are no rules
+	jobs        []int                   // index of the report of each VM; -1 if none
+	allowed     *ctxswitch.AllowedNodes // nil without rules
 	perCPU      energy.Watts
-	objected    bool // the steward would have nodes on that would be empty
+	objected    bool // power management would keep nodes on that become empty
 }
 
 func (p *View) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
@@ -49,14 +49,14 @@ func (p *View) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consoli
 	return s, nil
 }
 
-// keepNodesOn has no node go off: what can be saved is saved by where VMs run.
+// keepNodesOn lets no node go off: power is then saved by placement alone.
 func (s *consolidator) keepNodesOn() {
 	for n := range s.model.Nodes {
 		s.model.Nodes[n].Spare = false
 	}
 }
 
-// node is one that takes VMs, with the room that what cannot be seen there leaves.
+// node returns a node that takes VMs, without the resources that claims and paused VMs use.
 func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Node {
 	fill, spare := 1.0, false
 	if s.NodePower != nil {
@@ -76,7 +76,7 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 	}
 }
 
-// addVJob adds the VMs of a vjob that run.
+// addVJob adds the running VMs of a vjob.
 func (s *consolidator) addVJob(report int) {
 	r := &s.VJobs[report]
 	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.decision.Verdicts[report].Target != queue.Run
@@ -88,7 +88,7 @@ func (s *consolidator) addVJob(report int) {
 		at, runs := s.current.Host(vm)
 		n, known := s.number[at]
 		if !runs || !known {
-			fixed = fixed || runs // a member is where nobody knows what is drawn
+			fixed = fixed || runs // the node of a member has no power model
 			continue
 		}
 		need, load := s.current.Need(vm), s.Uses(vm)
@@ -112,7 +112,7 @@ func (s *consolidator) addVJob(report int) {
 	}
 }
 
-// left is how long a vjob is expected to run on: any time up to its walltime is as likely.
+// left returns how long a vjob is expected to run on: any time up to its walltime is as likely.
 func (s *consolidator) left(report int) time.Duration {
 	r := &s.VJobs[report]
 	if r.Job.Walltime == 0 {
@@ -121,17 +121,15 @@ func (s *consolidator) left(report int) time.Duration {
 	return max(0, r.Job.Walltime-r.Ran) / walltimeDivisor
 }
 
-// copyCPU is the CPU that a migration takes on both ends together while it lasts, as
-// package energy/dpm counts it.
+// copyCPU is the CPU that a migration takes on both nodes together, as in package energy/dpm.
 const copyCPU = cluster.CPU
 
-// copyEnergy is what it takes to copy for so long.
+// copyEnergy returns the energy that copying for so long takes.
 func (s *consolidator) copyEnergy(takes time.Duration) energy.Joules {
 	return (s.perCPU * energy.Watts(copyCPU) / energy.Watts(cluster.CPU)).Over(takes)
 }
 
-// pauseEnergy is what the work takes that is not done while VMs stand still for so long: it
-// will have to be done later.
+// pauseEnergy returns the energy of the work that VMs paused for so long have to do later.
 func (s *consolidator) pauseEnergy(uses cluster.MilliCPU, takes time.Duration) energy.Joules {
 	return (s.perCPU * energy.Watts(uses) / energy.Watts(cluster.CPU)).Over(takes)
 }

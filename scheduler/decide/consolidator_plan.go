@@ -10,7 +10,7 @@ import (
 	"vjob/energy/consolidate"
 )
 
-// plan asks the planner for the way, and drops one that is none for our purpose.
+// plan makes the plan, and rejects one that does more than migrate.
 func (s *consolidator) plan(c *Consolidation) {
 	plan, err := ctxswitch.Repacker{}.Plan(s.planProblem)
 	switch {
@@ -30,8 +30,8 @@ func (s *consolidator) plan(c *Consolidation) {
 	s.share(c)
 }
 
-// share deals the power out where the plan leads, and drops the plan if somebody is worse
-// off, now or under budgets that are to come, or if the way there draws too much.
+// share computes the CPU shares after the plan. It rejects the plan if a vjob would get less CPU,
+// now or under future budgets, or if carrying it out draws too much.
 func (s *consolidator) share(c *Consolidation) {
 	c.Caps = s.cpuCaps(s.decision.Verdicts, c.Plan.Target)
 	c.Yield = [2]float64{s.yield(s.decision.Caps), s.yield(c.Caps)}
@@ -61,8 +61,8 @@ func (s *consolidator) share(c *Consolidation) {
 	}
 }
 
-// yield is the part of what they have reserved that all may use together to whom shares are
-// dealt out; 1 if there are none.
+// yield returns the fraction of their reservations that all vjobs with caps may use together; 1
+// without caps.
 func (s *consolidator) yield(caps map[cluster.VJobID][]cluster.MilliCPU) float64 {
 	given, reserved := cluster.MilliCPU(0), cluster.MilliCPU(0)
 	for i := range s.VJobs {
@@ -77,8 +77,7 @@ func (s *consolidator) yield(caps map[cluster.VJobID][]cluster.MilliCPU) float64
 	return min(1, float64(given)/float64(reserved))
 }
 
-// stopsAt is a vjob that would have to stop for budgets that are to come where a plan
-// leads, and does not have to where it is; 0: there is none.
+// stopsAt returns a vjob that future budgets would stop only where a plan leads; 0 if none.
 func (s *consolidator) stopsAt(target *cluster.Configuration, change LimitChange) cluster.VJobID {
 	q := s.newShareProblem(target, s.runningVerdicts(), change.Limits)
 	runs, _ := q.Choose()
@@ -90,7 +89,7 @@ func (s *consolidator) stopsAt(target *cluster.Configuration, change LimitChange
 	return 0
 }
 
-// price holds what is saved once the plan is done against what it takes.
+// price compares what the plan saves with what it costs.
 func (s *consolidator) price(c *Consolidation, a *consolidate.Answer) {
 	c.Saves, c.Costs = s.model.Saves(a, c.Plan.Makespan), s.model.Switching(a)
 	uses := map[cluster.VJobID]cluster.MilliCPU{}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// allowedMoves says where VMs may go to by the rules. The solver knows of rules only what they say of
-// one VM and one node. Of VMs that a soft rule looks at together, or if it is to be strict
-// any rule, one may go: to where the rule is kept while the others are where they are.
+// allowedMoves returns which moves the rules allow. The solver knows only what rules say of one VM
+// and one node. Of the VMs that one soft rule concerns, or any rule if strict, only one may move,
+// and only to where the rule holds while the others stay.
 func (s *consolidator) allowedMoves(strict bool) func(vm, node int) bool {
 	movers := s.movers(strict)
 	return func(vm, node int) bool {
@@ -23,8 +23,8 @@ func (s *consolidator) allowedMoves(strict bool) func(vm, node int) bool {
 	}
 }
 
-// movers are those that may go, by the number of their group: of each the one on the node
-// whose power does the least work, so that whole nodes become empty.
+// movers returns the VM of each rule group that may move, by group: the one on the node with the
+// least work per watt, so that whole nodes become empty.
 func (s *consolidator) movers(strict bool) map[int]int {
 	loads := make([]float64, len(s.nodes))
 	for i := range s.model.VMs {

@@ -11,8 +11,8 @@ import (
 	"vjob/energy/price"
 )
 
-// delayFlexible keeps flexible vjobs from their first start until their energy costs least, as far
-// as that saves enough.
+// delayFlexible delays the first start of flexible vjobs until their energy costs least, if that
+// saves enough.
 func (p *View) delayFlexible(prices *price.Series) {
 	if prices == nil {
 		return
@@ -34,20 +34,19 @@ func (p *View) delayFlexible(prices *price.Series) {
 	}
 }
 
-// walltimeDivisor is the part of their walltimes that vjobs are reckoned to run: how long they will is
-// not known, and any length as likely. On a real log whole walltimes save nothing.
+// walltimeDivisor divides walltimes to estimate running times: any length up to the walltime is
+// as likely. On a real log whole walltimes save nothing.
 const walltimeDivisor = 2
 
-// shiftable reports whether a vjob could wait for a lower price: it has never started, and
-// nothing else keeps it.
+// shiftable reports whether a vjob could wait for a lower price: it has never started, and nothing
+// else blocks it.
 func (p *View) shiftable(r *execute.Report) bool {
 	job := r.Job
 	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held &&
 		p.ineligible[job.ID] == "" && p.quarantined[job.ID] == ""
 }
 
-// latestStart is until when a flexible vjob may wait: its slack, and no longer than its
-// deadline leaves it.
+// latestStart returns until when a flexible vjob may wait by its slack and its deadline.
 func latestStart(job *cluster.VJob) time.Time {
 	latest := job.Submitted.Add(job.Flexible)
 	if last := job.Deadline.Add(-job.Walltime); !job.Deadline.IsZero() && last.Before(latest) {
@@ -56,9 +55,8 @@ func latestStart(job *cluster.VJob) time.Time {
 	return latest
 }
 
-// perCPU is what a processor draws that is busy, with its part of what its node draws
-// without load: the mean of the nodes of which it is known. Where nothing is known it is
-// something, since only what costs less than what is asked then.
+// perCPU returns what a busy CPU draws, with its part of the idle power of its node: the mean over
+// the nodes with a power model. Without models it is 1, which suffices to compare prices.
 func (p *View) perCPU() energy.Watts {
 	full, cpu := energy.Watts(0), energy.Watts(0)
 	for _, n := range p.current.Nodes() {
@@ -73,14 +71,14 @@ func (p *View) perCPU() energy.Watts {
 	return full / cpu
 }
 
-// delayReason says why a vjob waits, with the figures.
+// delayReason returns why a vjob waits for a lower price, with the figures.
 func delayReason(c *price.Choice, prices *price.Series) string {
 	of := prices.Unit().Of
 	return fmt.Sprintf("until %s, when its energy costs %s %s instead of %s at once (%.0f %% less)",
 		c.At.UTC().Format("2006-01-02 15:04 MST"), amount(c.Costs), of, amount(c.AtOnce), 100*c.Saves())
 }
 
-// amount is money or carbon to three digits.
+// amount formats money or carbon to three digits.
 func amount(v float64) string {
 	if v == 0 || math.Abs(v) >= 100 {
 		return fmt.Sprintf("%.0f", v)

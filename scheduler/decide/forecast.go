@@ -11,16 +11,15 @@ import (
 	"vjob/queue/quota"
 )
 
-// ForecastInput is what a forecast of vjobs starts from.
+// ForecastInput is what a forecast starts from.
 type ForecastInput struct {
 	forecast.Scene
 	VJobs  []*cluster.VJob
 	Inside cluster.VJobID // the container in which they run; 0: on the cluster
 }
 
-// ForecastInputs are what forecasts start from, given what was last decided of the vjobs: that of
-// the cluster, then those of the containers. The vjobs are copies, in the order of the
-// picture.
+// ForecastInputs returns the inputs of forecasts, given the last verdicts: first the cluster, then
+// each container. The vjobs are copies, in the order of the view.
 func (p *View) ForecastInputs(decided map[cluster.VJobID]queue.Verdict) []*ForecastInput {
 	scenes := []*ForecastInput{p.forecastInput(decided)}
 	for i := range p.inside {
@@ -64,7 +63,7 @@ func (p *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *Forecast
 	return s
 }
 
-// withRules are the vjobs that have rules, but for those in the line; 0: the cluster has some.
+// withRules returns the vjobs with rules, without applicants; key 0 stands for the cluster.
 func (p *View) withRules() map[cluster.VJobID]bool {
 	some := map[cluster.VJobID]bool{}
 	for _, r := range p.rules {
@@ -73,7 +72,7 @@ func (p *View) withRules() map[cluster.VJobID]bool {
 	return some
 }
 
-// placesFor are rooms in which rules count, and all that run may be moved that they let.
+// placesFor returns packings in which rules count and running VMs may move as the rules allow.
 func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
 	line := ctxswitch.NewLine(p.applicants)
 	return func() func(id cluster.VJobID) bool {
@@ -87,8 +86,8 @@ func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Pla
 	}
 }
 
-// pendingDependencies are those for whom a vjob waits that is stuck for nothing else; none: it is not, or
-// nobody knows whether that will ever be.
+// pendingDependencies returns the unmet dependencies of a vjob, or nil if anything else blocks it
+// or a dependency may never be met.
 func (p *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.Dependency) {
 	if !stuck || job.Held || p.waits[job.ID] == "" || p.quarantined[job.ID] != "" || p.closed != "" {
 		return nil
@@ -102,14 +101,14 @@ func (p *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.
 	return list
 }
 
-// yields reports whether a vjob that runs makes room for those before it, whenever they
-// want it: slots have their turns.
+// yields reports whether a running vjob is preemptible by the vjobs before it at any time. Slots
+// have turns.
 func (p *View) yields(job *queue.Job) bool {
 	turns := queue.For(p.settings.Policy, job.VJob).Traits().Turns
 	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 
-// vmNeeds are what the VMs of a vjob count for, given its place in the line.
+// vmNeeds returns what the VMs of a vjob count for, given its index among the applicants.
 func (p *View) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
 	if at >= 0 {
 		return p.applicants[at].Needs
@@ -122,13 +121,13 @@ func (p *View) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (li
 	return list
 }
 
-// quotas are how quotas limit those who wait.
+// quotas limit the waiting vjobs of a forecast.
 type quotas struct {
-	forecast *quota.Forecast // nil: there are none
+	forecast *quota.Forecast // nil without quotas
 	jobs     map[cluster.VJobID]quota.Job
 }
 
-// forecastHorizon is how far changes of quotas are foretold.
+// forecastHorizon is how far ahead changes of quotas and budgets count.
 const forecastHorizon = 7 * 24 * time.Hour
 
 func (p *View) quotas() (q quotas) {
@@ -143,7 +142,7 @@ func (p *View) quotas() (q quotas) {
 	return q
 }
 
-// note tells the forecast what a vjob takes of quotas.
+// note adds what a vjob takes of quotas to its forecast.
 func (q quotas) note(f *forecast.Job) {
 	if q.forecast == nil {
 		return
@@ -152,7 +151,7 @@ func (q quotas) note(f *forecast.Job) {
 	f.Parts = q.forecast.Parts(&job)
 }
 
-// forecastJob is what the forecast is told of a vjob.
+// forecastJob returns what the forecast needs of a vjob.
 func forecastJob(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.Job {
 	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Cause.String()}
 	if decided && v.Reason != "" && (j.State.Ready() || v.Target == queue.Run) {

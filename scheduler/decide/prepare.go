@@ -6,14 +6,13 @@ import (
 	"vjob/queue"
 )
 
-// A reservation that is to begin in its second wants its places free by then, and whoever
-// stands on them may have to move first. So as long as room is made for one, plans are
-// looked for as if it began now, and all of it is carried out but its own actions: the others
-// move in time, and who starts meanwhile does so elsewhere.
+// A reservation needs its places free at its first second, and VMs there may have to move first.
+// During its lead time plans are made as if it began now, and carried out without its own actions:
+// VMs move in time, and vjobs that start meanwhile do so elsewhere.
 
-// prepareReservations tells the planner of the reservations for which room is being made, if there is
-// a plan with which they could begin now, beside those that run. Those for whom somebody
-// has to end first are not among them: for them nobody moves before that.
+// prepareReservations adds the reservations for which nodes are cleared to the planning problem,
+// if there is a plan with which they could begin now beside the running vjobs. A reservation that
+// needs a vjob to end first is not added: nothing moves for it before that.
 func (p *View) prepareReservations(verdicts []queue.Verdict) {
 	for _, i := range p.nearReservations() {
 		p.prepared = append(p.prepared, p.addReservation(i))
@@ -27,8 +26,8 @@ func (p *View) prepareReservations(verdicts []queue.Verdict) {
 	}
 }
 
-// plan looks for a plan with which the rehearsed reservations could begin now, and leaves
-// their own actions out.
+// plan makes a plan with which the prepared reservations could begin now, and leaves their own
+// actions out.
 func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 	problem := p.problem(goals)
 	for _, id := range p.prepared {
@@ -41,7 +40,7 @@ func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 	return plan.Without(p.prepared, p.current), nil
 }
 
-// nearReservations are the vjobs for whose reservations room is being made.
+// nearReservations returns the vjobs whose reservations are within the lead time.
 func (p *View) nearReservations() (list []int) {
 	lead := p.leads().Suspend
 	for i := range p.VJobs {
@@ -57,7 +56,7 @@ func (p *View) nearReservations() (list []int) {
 	return list
 }
 
-// addReservation has the planner know of a vjob, which may be in the line.
+// addReservation adds a vjob to the configuration of the planner if it is an applicant.
 func (p *View) addReservation(i int) cluster.VJobID {
 	id := p.VJobs[i].Job.ID
 	for k := range p.applicants {
@@ -68,11 +67,12 @@ func (p *View) addReservation(i int) cluster.VJobID {
 	return id
 }
 
-// withoutStarters are the verdicts with nobody to start.
+// withoutStarters returns the verdicts with all starting vjobs waiting.
 func (p *View) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
 	list := make([]queue.Verdict, len(verdicts))
 	for i, v := range verdicts {
-		if list[i] = v; v.Target == queue.Run && p.VJobs[i].Job.State.Ready() && p.VJobs[i].Idle {
+		list[i] = v
+		if v.Target == queue.Run && p.VJobs[i].Job.State.Ready() && p.VJobs[i].Idle {
 			list[i].Target = queue.Wait
 		}
 	}

@@ -9,25 +9,23 @@ import (
 	"vjob/queue"
 )
 
-// retryFilter takes the wishes back for vjobs that the planner cannot start although the policy
-// thought that there was room, until there is a plan. However many these are, who could
-// start does not wait for them: each try has fewer vjobs that are to start, and whoever is
-// left out without being the one in the way comes back, if not in this pass then in the
-// next one, beside those that were started meanwhile.
+// retryFilter drops starting vjobs that the planner cannot place although the policy found room,
+// until there is a plan. Each try starts fewer vjobs, so the others do not wait for them. A vjob
+// that was dropped without being the cause comes back, at the latest in the next decision.
 type retryFilter struct {
 	*View
 	wished      []queue.Verdict
-	leftOut     map[int]queue.Verdict // left out for a try, with what was wished of them
-	step        int                   // how many are left out next
-	relocated   map[int]bool          // were looked for elsewhere, see [View.breaksReservation]
-	lastStarter int                   // the only one that was left, and is left out as well; -1: there is none
+	leftOut     map[int]queue.Verdict // dropped for a try, with their former verdicts
+	step        int                   // how many to drop next
+	relocated   map[int]bool          // another place was tried, see [View.breaksReservation]
+	lastStarter int                   // the only one left, dropped as well; -1 if none
 }
 
 func newRetryFilter(p *View, wished []queue.Verdict) *retryFilter {
 	return &retryFilter{View: p, wished: wished, leftOut: map[int]queue.Verdict{}, relocated: map[int]bool{}, step: 1, lastStarter: -1}
 }
 
-// dropStarters takes wishes back. It reports false when there are none that could be.
+// dropStarters drops starting vjobs. It reports false if there are none.
 func (s *retryFilter) dropStarters(no *ctxswitch.NoPlan) bool {
 	starters := s.starters()
 	switch {
@@ -36,7 +34,7 @@ func (s *retryFilter) dropStarters(no *ctxswitch.NoPlan) bool {
 	case no.Unclear && len(starters) > 1:
 		s.dropTail(starters, no)
 		return true
-	case no.Unclear: // if there is a plan without it, it is in the way
+	case no.Unclear: // if there is a plan without it, it is the cause
 		s.lastStarter = starters[0]
 		s.refuse(s.lastStarter, no)
 		return true
@@ -48,13 +46,13 @@ func (s *retryFilter) dropStarters(no *ctxswitch.NoPlan) bool {
 			some = true
 		}
 	}
-	if !some { // one that runs has no place: the last that is to start before it makes room
+	if !some { // a running vjob has no place: the last starting vjob before it waits
 		s.refuse(s.starterBefore(no.VJob, starters), no)
 	}
 	return true
 }
 
-// starters are those that are to start, in order.
+// starters returns the starting vjobs, in order.
 func (s *retryFilter) starters() (list []int) {
 	for i := range s.VJobs {
 		if r := &s.VJobs[i]; r.Idle && !r.Blind && r.Job.State.Ready() && s.wished[i].Target == queue.Run {
@@ -64,7 +62,7 @@ func (s *retryFilter) starters() (list []int) {
 	return list
 }
 
-// dropTail leaves the last of several out, each time more of them.
+// dropTail drops the last starting vjobs, twice as many each time.
 func (s *retryFilter) dropTail(starters []int, no *ctxswitch.NoPlan) {
 	for _, i := range starters[max(1, len(starters)-s.step):] {
 		s.leftOut[i] = s.wished[i]
@@ -73,8 +71,8 @@ func (s *retryFilter) dropTail(starters []int, no *ctxswitch.NoPlan) {
 	s.step *= 2
 }
 
-// restore lets those be tried again that were left out because of another, once that is known.
-// It reports whether there are any.
+// restore brings back the vjobs that were dropped because of another, once that one is known. It
+// reports whether there are any.
 func (s *retryFilter) restore() bool {
 	if s.lastStarter < 0 || len(s.leftOut) == 0 {
 		return false
@@ -87,8 +85,7 @@ func (s *retryFilter) restore() bool {
 	return true
 }
 
-// refuse leaves a vjob where it is; if it stands still in memory, it is saved, to be
-// resumed elsewhere.
+// refuse makes a vjob wait; if it is paused it is saved, to resume elsewhere.
 func (s *retryFilter) refuse(i int, no *ctxswitch.NoPlan) {
 	s.wished[i] = queue.Verdict{Target: queue.Wait, Reason: "waits: " + no.Reason}
 	if s.VJobs[i].Job.State == cluster.Paused {
@@ -103,7 +100,7 @@ func (s *retryFilter) find(id cluster.VJobID, starters []int) int {
 	return -1
 }
 
-// starterBefore is the last that is to start before a vjob, or the last of all.
+// starterBefore returns the last starting vjob before a vjob, or the last of all.
 func (s *retryFilter) starterBefore(id cluster.VJobID, starters []int) int {
 	at := slices.IndexFunc(s.VJobs, func(r execute.Report) bool { return r.Job.ID == id })
 	k, _ := slices.BinarySearch(starters, at)

@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// read takes in the rules of the cluster, but those that cannot be kept any more.
+// read takes in the rules of the cluster, without those that can no longer be kept.
 func (p *View) read(f *Facts, nodes []cluster.Node) {
 	for _, text := range f.Rules {
 		r := placement.Rules{Text: text}
@@ -23,8 +23,8 @@ func (p *View) read(f *Facts, nodes []cluster.Node) {
 	}
 }
 
-// state puts the rules of a vjob into the picture. A vjob with rules that cannot be
-// understood any more goes on without them if it runs, and else does not start.
+// state takes in the rules of a vjob. If they can no longer be parsed or kept, a running vjob
+// goes on without them, and a waiting one is ineligible.
 func (p *View) state(r *execute.Report, reader *placement.Reader, nodes []cluster.Node) {
 	if r.Job.Rules == "" {
 		return

@@ -13,17 +13,16 @@ import (
 	"vjob/queue"
 )
 
-// shareProblem is the question of a picture to package cpushare: nodes and vjobs by their
-// places there.
+// shareProblem is the problem of package cpushare for a view, with nodes and vjobs by index.
 type shareProblem struct {
 	cpushare.Problem
 	limits []budget.Limit
-	jobs   []int // the reports of the picture, in the order of Problem.Jobs
+	jobs   []int // index of the report of each of Problem.Jobs
 	nodes  map[cluster.NodeID]int
 }
 
-// averageNode stands for the nodes of a VM that has none yet: one with the mean power for
-// each processor of those that take VMs.
+// averageNode stands for the node of a VM without a place: its power for each CPU is the mean of
+// the nodes that take VMs.
 func averageNode(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) cpushare.Node {
 	n := cpushare.Node{}
 	for i := range nodes {
@@ -35,7 +34,8 @@ func averageNode(nodes []cluster.Node, known map[cluster.NodeID]energy.Power) cp
 	return n
 }
 
-// newShareProblem states who would run as the verdicts are, where the configuration has them.
+// newShareProblem states the problem for the vjobs that run by the verdicts, placed as in the
+// configuration.
 func (p *View) newShareProblem(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *shareProblem {
 	q := p.emptyShareProblem(at, limits)
 	for _, i := range p.powerOrder(verdicts) {
@@ -45,7 +45,7 @@ func (p *View) newShareProblem(at *cluster.Configuration, verdicts []queue.Verdi
 	return q
 }
 
-// emptyShareProblem is the question before any vjob is in it.
+// emptyShareProblem states the problem without vjobs.
 func (p *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limit) *shareProblem {
 	q := &shareProblem{limits: limits, nodes: map[cluster.NodeID]int{}}
 	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
@@ -80,16 +80,15 @@ func (p *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limi
 	return q
 }
 
-// shareNode is a node as those see it who count what it draws.
+// shareNode returns a node with its power model.
 func (p *View) shareNode(n *cluster.Node, power energy.Power) cpushare.Node {
 	return cpushare.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
 }
 
-// powerOrder lists those that are to run in the order in which they have their power, which
-// is that in which they have their room: those with reservations first, since their power was
-// looked at when they were confirmed, then those that never make room, then the others in the
-// order of the queue, and best-effort ones last. Where the policy never suspends, those that
-// are to start come after those that run.
+// powerOrder lists the vjobs that should run in the order in which they get power, which is that
+// of capacity: first reservations, whose power was checked when they were confirmed, then vjobs
+// that are never preempted, then the others in queue order, and best-effort vjobs last. Where the
+// policy never suspends, starting vjobs come after running ones.
 func (p *View) powerOrder(verdicts []queue.Verdict) (list []int) {
 	for i := range p.VJobs {
 		if verdicts[i].Target == queue.Run {
@@ -103,7 +102,7 @@ func (p *View) powerOrder(verdicts []queue.Verdict) (list []int) {
 	return list
 }
 
-// powerClass is a place in the order in which vjobs have their power.
+// powerClass returns the class of a vjob in the power order.
 func powerClass(r *execute.Report, suspends bool) int {
 	switch starts := r.Idle && r.Job.State.Ready(); {
 	case !r.Job.Reservation.IsZero():
@@ -121,7 +120,7 @@ func powerClass(r *execute.Report, suspends bool) int {
 	}
 }
 
-// job is one vjob, as far as its power goes.
+// job returns the power terms of one vjob.
 func (q *shareProblem) job(p *View, r *execute.Report, at *cluster.Configuration) cpushare.Job {
 	j := cpushare.Job{Floor: minShare(r.Job), Fixed: !r.Idle || r.Blind || p.quarantined[r.Job.ID] != ""}
 	for rank := range r.Job.VMs {
@@ -134,15 +133,15 @@ func (q *shareProblem) job(p *View, r *execute.Report, at *cluster.Configuration
 		if n, known := q.nodes[host]; runs && known {
 			place = n
 		} else if runs {
-			continue // nobody knows what is drawn there
+			continue // the node has no power model
 		}
 		j.VMs = append(j.VMs, cpushare.VM{Node: place, CPU: float64(max(vm.Reserved.CPU, hypervisor.MinCap))})
 	}
 	return j
 }
 
-// minShare is the least yield of a vjob: what its owner is content with, and no less than
-// what can be told from nothing.
+// minShare returns the least fraction of its CPU that a vjob accepts, at least the smallest cap
+// that a hypervisor can set.
 func minShare(job *cluster.VJob) float64 {
 	floor := job.MinShare
 	if floor <= 0 {
@@ -156,14 +155,13 @@ func minShare(job *cluster.VJob) float64 {
 	return min(floor, 1)
 }
 
-// sharesCPU reports whether shares of CPU are dealt out on a picture.
+// sharesCPU reports whether CPU shares are computed for the view.
 func (p *View) sharesCPU() bool {
 	return len(p.settings.Energy.Power) > 0 && (len(p.Limits) > 0 || p.settings.Energy.SharesCPU())
 }
 
-// cpuCaps are the caps of vjobs once the verdicts are carried out: the shares of those that
-// run, and next to nothing for those that leave their power to others, so that budgets are
-// kept before they have stopped.
+// cpuCaps returns the caps of vjobs after the verdicts: the shares of running vjobs, and next to
+// nothing for throttled ones, so that budgets hold before these have stopped.
 func (p *View) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
 	caps := map[cluster.VJobID][]cluster.MilliCPU{}
 	if !p.sharesCPU() {
@@ -173,7 +171,7 @@ func (p *View) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuration) 
 	for i := range verdicts {
 		if r := &p.VJobs[i]; p.throttled[r.Job.ID] {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.MinCap}, len(r.Job.VMs))
-			verdicts[i].Target = queue.Suspend // also where it cannot be saved yet
+			verdicts[i].Target = queue.Suspend // also if it cannot be saved yet
 		}
 	}
 	if target == nil {

@@ -11,23 +11,22 @@ import (
 	"vjob/queue"
 )
 
-// Suspension says where vjobs are suspended to: to disk, or in memory, where they stand
-// still on their nodes, use no CPU, and go on at once.
+// Suspension selects where vjobs are suspended: on disk, or in memory, where they stay paused on
+// their nodes, use no CPU and resume at once.
 type Suspension uint8
 
-// The ways to suspend. What stands still is saved to disk from where it stands as soon
-// as those that run want its memory.
+// The ways to suspend. A paused vjob is saved to disk as soon as running vjobs need its memory.
 const (
-	ToDisk   Suspension = iota // everybody
-	Auto                       // who makes room for others in memory, whom people suspend to disk
-	InMemory                   // everybody as long as the memory is not wanted
+	ToDisk   Suspension = iota // always
+	Auto                       // in memory when preempted, on disk when suspended by users
+	InMemory                   // as long as the memory is not needed
 )
 
 var suspensions = map[string]Suspension{"disk": ToDisk, "auto": Auto, "memory": InMemory}
 
-// SuspensionNamed is the way to suspend that settings and commands call so. "" is what
-// suits the policy: turns that are short want a switch that costs nothing, the others
-// keep what they suspend where no crash of a node can reach it.
+// SuspensionNamed returns the suspension of that name in settings and commands. "" is the default
+// of the policy: auto for short turns, where a switch must cost nothing, else disk, where images
+// survive the crash of a node.
 func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 	if name == "" && policy.Traits().Turns {
 		return Auto, nil
@@ -39,10 +38,9 @@ func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
 	return way, nil
 }
 
-// choosePaused settles who stands still in memory: of those that make room, and of those that
-// stand already, as many as there is memory for beside those that run. Whoever is
-// expected to go on first comes first, then the order of priority. What was wished is
-// not changed.
+// choosePaused decides which suspended vjobs stay paused in memory, out of those being suspended
+// and those already paused: as many as there is memory for beside the running vjobs. vjobs
+// expected to resume first come first, then the queue order. It does not change wished.
 func (p *View) choosePaused(wished []queue.Verdict) []queue.Verdict {
 	list, may := p.pauseCandidates(wished)
 	if len(list) == 0 || p.closed != "" {
@@ -70,9 +68,8 @@ func (p *View) choosePaused(wished []queue.Verdict) []queue.Verdict {
 	return verdicts
 }
 
-// pauseCandidates are those that are to be suspended, and those that stand still and could go on
-// standing, in the order in which they are looked at; may tells whether any of them may
-// stand.
+// pauseCandidates returns the vjobs that are being suspended, or are paused and could stay so, in
+// the order in which they get memory. May reports whether any of them may stay in memory.
 func (p *View) pauseCandidates(wished []queue.Verdict) (list []int, may bool) {
 	for i := range p.VJobs {
 		if p.suspendable(i, wished[i].Target) {
@@ -82,7 +79,7 @@ func (p *View) pauseCandidates(wished []queue.Verdict) (list []int, may bool) {
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
 		x, y := wished[a].Start, wished[b].Start
-		if x.IsZero() != y.IsZero() { // who is not expected comes last
+		if x.IsZero() != y.IsZero() { // vjobs without an expected start come last
 			return y.Compare(x)
 		}
 		return x.Compare(y)
@@ -90,13 +87,13 @@ func (p *View) pauseCandidates(wished []queue.Verdict) (list []int, may bool) {
 	return list, may
 }
 
-// mayPause reports whether the settings let a vjob stand still that is suspended.
+// mayPause reports whether the settings let a suspended vjob stay in memory.
 func (s *Settings) mayPause(job *cluster.VJob) bool {
 	return s.Suspend == InMemory || s.Suspend == Auto && !job.Held
 }
 
-// suspendable reports whether a vjob that nothing keeps from it is to be suspended, or
-// stands still and waits. What stands still and cannot go on there is saved in any case.
+// suspendable reports whether a vjob is being suspended, or is paused and waits. A paused vjob that
+// cannot resume in place is saved in any case.
 func (p *View) suspendable(i int, wish queue.Target) bool {
 	r := &p.VJobs[i]
 	if !r.Idle || r.Blind || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
@@ -106,10 +103,10 @@ func (p *View) suspendable(i int, wish queue.Target) bool {
 		r.Job.State == cluster.Paused && wish == queue.Wait
 }
 
-// unblockPaused bars those from starting that are not in memory, where somebody stands still who
-// could not be saved for them, as when there is no space for images. Without them he may
-// go on, and be done; else everybody would wait for ever. It is for one decision: until
-// the next try to save him the others come first again.
+// unblockPaused makes vjobs that are not in memory ineligible while a paused vjob could not be
+// saved for them, as when image space is missing. Without them the paused vjob can resume and end;
+// otherwise all would wait for ever. It holds for one decision: until the next attempt to save it
+// the others come first again.
 func (p *View) unblockPaused() {
 	stuck := slices.IndexFunc(p.VJobs, func(r execute.Report) bool {
 		return r.Job.State == cluster.Paused && r.Failures > 0 && !r.Job.Held && r.Idle && !r.Blind && p.ineligible[r.Job.ID] == ""
@@ -120,7 +117,7 @@ func (p *View) unblockPaused() {
 	p.deferOthers(fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.VJobs[stuck].Job.ID))
 }
 
-// deferOthers bars those from starting that are not in memory, and says why.
+// deferOthers makes the vjobs ineligible that are not in memory.
 func (p *View) deferOthers(why string) {
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
@@ -130,10 +127,9 @@ func (p *View) deferOthers(why string) {
 	}
 }
 
-// packingOfRunning is a room with all that run, are to, are on their way to run or to stand still,
-// or have a reservation that is near. To it those are added that stand still. As for
-// policies, those that are on their way out have left: their room comes back by itself,
-// and nobody is saved for it.
+// packingOfRunning returns a packing with all vjobs that run, should run, are on their way to run or
+// to pause, or have a near reservation. Paused vjobs are added to it. Departing vjobs are left
+// out, as for policies: their resources come back by themselves.
 func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
 	room := ctxswitch.NewPacking(ctxswitch.Stock{
 		Current: p.intended, Line: ctxswitch.NewLine(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable,
@@ -159,14 +155,13 @@ func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
 	return room
 }
 
-// planWithPausedSaved is the plan with all who stand still, or are to, saved to disk: they can be
-// in the way of those that start by where they stand, not only by their memory. The
-// verdicts are changed only if there is such a plan.
+// planWithPausedSaved makes a plan with all paused vjobs saved to disk: their places can block
+// starting vjobs, not only their memory. It changes the verdicts only if there is such a plan.
 func (p *View) planWithPausedSaved(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
 	saved, some := slices.Clone(verdicts), false
 	for i, r := range p.VJobs {
 		if r.Job.ID == no.VJob && r.Job.State == cluster.Paused {
-			return plan, false // it cannot go on where it stands: it is the one to be saved
+			return plan, false // it is the one to be saved
 		}
 		if p.suspendable(i, verdicts[i].Target) && r.Job.State == cluster.Paused || verdicts[i].Target == queue.Pause {
 			saved[i].Target, some = queue.Suspend, some || verdicts[i].Target != queue.Suspend

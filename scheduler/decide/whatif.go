@@ -13,10 +13,10 @@ import (
 	"vjob/energy/budget"
 )
 
-// What could be otherwise in a picture, for those who ask before they act.
+// Changes to a view that answer what-if questions.
 
-// Detach is the picture with records and a past of its own, that nobody else changes: it can
-// be decided on beside the loop.
+// Detach gives the view its own copies of records and past use, so that a decision on it can run
+// beside the loop.
 func (p *View) Detach() *View {
 	p.past = p.past.Clone()
 	for i := range p.VJobs {
@@ -29,10 +29,10 @@ func (p *View) Detach() *View {
 	return p
 }
 
-// Nodes are those of the picture, in order.
+// Nodes returns the nodes of the view, in order.
 func (p *View) Nodes() []cluster.Node { return p.current.Nodes() }
 
-// SetNodeState puts a node into another state. It fails with ErrNotFound.
+// SetNodeState sets the state of a node. It fails with ErrNotFound.
 func (p *View) SetNodeState(id cluster.NodeID, state cluster.NodeState) error {
 	n, known := p.current.Node(id)
 	if !known {
@@ -41,7 +41,7 @@ func (p *View) SetNodeState(id cluster.NodeID, state cluster.NodeState) error {
 	n.State = state
 	p.setNode(n)
 	for i := range p.inside {
-		_ = p.inside[i].SetNodeState(id, state) // the container need not be there
+		_ = p.inside[i].SetNodeState(id, state) // the container may have nothing there
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (p *View) setNode(n cluster.Node) {
 	p.intended.SetNode(n)
 }
 
-// ReplaceRules puts other rules of the cluster in place of some; "" is none.
+// ReplaceRules replaces a text of cluster rules; "" is none.
 func (p *View) ReplaceRules(old, rules string) {
 	p.rules = slices.DeleteFunc(p.rules, func(r placement.Rules) bool { return r.VJob == 0 && r.Text == old })
 	if rules != "" {
@@ -59,13 +59,13 @@ func (p *View) ReplaceRules(old, rules string) {
 	}
 }
 
-// SetClusterBudget has the cluster draw at most so much, in place of its own budgets.
+// SetClusterBudget replaces the budgets of the whole cluster.
 func (p *View) SetClusterBudget(most energy.Watts) {
 	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l budget.Limit) bool { return l.Group == budget.Group{} })
 	p.Limits = append(p.Limits, budget.Limit{Watts: most})
 }
 
-// Remove takes a vjob out of the picture, with its room. It fails with ErrNotFound.
+// Remove takes a vjob and its resources out of the view. It fails with ErrNotFound.
 func (p *View) Remove(id cluster.VJobID) error {
 	i := slices.IndexFunc(p.VJobs, func(r execute.Report) bool { return r.Job.ID == id })
 	for k := range p.inside {
@@ -87,8 +87,8 @@ func (p *View) Remove(id cluster.VJobID) error {
 	return nil
 }
 
-// Add puts a vjob that nobody has submitted into the picture, before those from a place
-// on; into that of its container at the end.
+// Add inserts a vjob that was not submitted at an index; a vjob of a container goes to the end of
+// the view of its container.
 func (p *View) Add(job *cluster.VJob, at int) {
 	for i := range p.inside {
 		if q := &p.inside[i]; q.container.ID == job.Inner {
@@ -101,7 +101,7 @@ func (p *View) Add(job *cluster.VJob, at int) {
 	p.VJobs = slices.Insert(p.VJobs, at, execute.Report{
 		Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID},
 	})
-	place := 0 // in the line: behind those that come before it
+	place := 0 // after the applicants before it
 	for i, k := range p.eachVJob {
 		if i < at && k >= 0 {
 			place = k + 1

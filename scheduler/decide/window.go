@@ -2,8 +2,8 @@ package decide
 
 import "vjob/cluster"
 
-// applyStartWindows keeps vjobs from their first start until their owners want them to start. Of those
-// that are to have started by an instant, that instant is one at which the picture changes.
+// applyStartWindows makes vjobs ineligible until their start window begins. The end of a start
+// window is an instant at which the view changes.
 func (p *View) applyStartWindows() {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
