@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// start makes the calls and looks that were asked for, side by side.
+// start makes the requested calls and looks in parallel.
 func (l *Loop) start(ctx context.Context, effects Effects) {
 	for _, chain := range effects.Chains {
 		l.noteCalls(chain)
@@ -33,7 +33,7 @@ func (l *Loop) start(ctx context.Context, effects Effects) {
 	}
 }
 
-// noteCalls notes the calls of a chain and when each is given up at the latest.
+// noteCalls records the calls of a chain with their deadlines.
 func (l *Loop) noteCalls(chain execute.Chain) {
 	deadline := l.now()
 	for i, call := range chain.Calls {
@@ -49,8 +49,8 @@ func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
 	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
 }
 
-// runChain makes the calls of a chain one after another while they end well, and in time:
-// what a call that comes late was for may have been given up.
+// runChain makes the calls of a chain one after another while they succeed in time: a later call
+// may no longer be wanted.
 func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	replies := make([]execute.Reply, len(chain.Calls))
 	failed := false
@@ -81,8 +81,7 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	})
 }
 
-// callPowerDriver asks the power driver of a node for what the core wants, which is written
-// down by then.
+// callPowerDriver asks the power driver of a node. The request is in the journal by then.
 func (l *Loop) callPowerDriver(ctx context.Context, ask power.Ask) {
 	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
 	if driver := l.fleet[ask.Node]; driver != nil {

@@ -14,54 +14,53 @@ import (
 	"vjob/scheduler/nodepower"
 )
 
-// Consolidating says when VMs that run are moved to where they draw less.
+// Consolidating configures when running VMs move to where they draw less.
 type Consolidating struct {
 	consolidate.Terms
-	Every time.Duration // between two looks at the whole cluster
-	// Always: also where nobody asks for less power, by a budget, by how shares are dealt
-	// out, or by having nodes switched off.
+	Every time.Duration // between two searches of the whole cluster
+	// Always consolidates even if neither a budget, nor CPU shares, nor nodes switched off by vjob
+	// ask for less power.
 	Always bool
 }
 
-// Between looks at two pieces of a large cluster there is so much time at least, and so many
-// times what the last pass took: a look takes a pass, and others have to have theirs.
+// Two searches in a large cluster are at least leastLook apart, and lookShare times the duration
+// of the last decision: a search delays other decisions.
 const (
 	leastLook = 10 * time.Second
 	lookShare = 50
 )
 
-// consolidationState is what is remembered of looks for places where VMs draw less. A restart forgets
-// it, and then one is looked for at once. It belongs to the core.
+// consolidationState is the memory of searches for places where VMs draw less. A restart loses it,
+// and then the next search is due at once.
 type consolidationState struct {
-	turn   int       // the piece that is next
-	next   time.Time // look
-	seen   uint64    // the executor's changes as of the last look
-	around int       // looks since something has changed or was moved
+	turn   int       // the next part of the cluster
+	next   time.Time // when the next search is due
+	seen   uint64    // the executor's changes as of the last search
+	around int       // searches since the last change or move
 	moved  map[cluster.VMID]time.Time
-	took   time.Duration // the last pass
+	took   time.Duration // by the last decision
 	status ConsolidationStatus
 }
 
-// ConsolidationStatus is what has come of looks for places where VMs draw less.
+// ConsolidationStatus is the result of searches for places where VMs draw less.
 type ConsolidationStatus struct {
 	Enabled bool
-	Next    time.Time         // when the next look is due
+	Next    time.Time         // when the next search is due
 	Last    ConsolidationLook // the last one
-	Done    ConsolidationLook // the last one of which something came
-	// Looks, Switches and Moves count since the start: looks, plans and VMs that were to move.
+	Done    ConsolidationLook // the last one that made a plan
+	// Looks, Switches and Moves count searches, plans and moved VMs since the start.
 	Looks, Switches, Moves int
-	Saves, Costs           energy.Joules // as it was reckoned of all of them
+	Saves, Costs           energy.Joules // estimated, of all of them
 }
 
-// ConsolidationLook is one look, without its plan and its caps; the zero value is none.
+// ConsolidationLook is one search, without its plan and its caps; the zero value means no search.
 type ConsolidationLook struct {
 	decide.Consolidation
 	At     time.Time
-	PlanID journal.PlanID // that carries it out; 0: none
+	PlanID journal.PlanID // 0 if there is no plan
 }
 
-// consolidate lets VMs move to where they draw less, after a decision with nothing else to
-// do.
+// consolidate moves VMs to where they draw less, after a decision with nothing else to do.
 func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 	ask, s := c.settings.Consolidating, &c.consolidation
 	if !c.consolidates() {
@@ -71,7 +70,7 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 		return
 	}
 	if c.now.Before(s.next) {
-		c.retry(s.next) // what has changed since is looked at then
+		c.retry(s.next) // changes are considered then
 		return
 	}
 	for vm, until := range s.moved {
@@ -100,23 +99,23 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 	}
 }
 
-// consolidates reports whether VMs are to move to where they draw less.
+// consolidates reports whether consolidation is enabled and useful.
 func (c *Core) consolidates() bool {
 	ask := c.settings.Consolidating
 	return ask != nil && len(c.settings.Energy.Power) > 0 &&
 		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.SharesCPU())
 }
 
-// noteLook notes a look, and when the next one is due. When no piece has anything to offer
-// there is none until something has changed; what was found and could not be done is tried
-// again.
+// noteLook records a search and when the next one is due. If no part of the cluster offers a
+// saving, the next one is due after a change; what was found and could not be done is tried again.
 func (c *Core) noteLook(found *decide.Consolidation) {
 	s := &c.consolidation
 	turns := max(1, found.Turns)
 	if changes := c.exec.Changes(); changes != s.seen {
 		s.seen, s.around = changes, 0
 	}
-	if s.around++; len(found.VMs) > 0 {
+	s.around++
+	if len(found.VMs) > 0 {
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
@@ -130,7 +129,7 @@ func (c *Core) noteLook(found *decide.Consolidation) {
 	s.status.Looks++
 }
 
-// offCandidates tells what power management would switch off, if there is such; nil: nothing.
+// offCandidates returns what power management would switch off; nil if nothing.
 func (c *Core) offCandidates(p *decide.View, d *decide.Decision) decide.NodePower {
 	if c.nodePower == nil {
 		return nil
@@ -144,7 +143,7 @@ func (c *Core) offCandidates(p *decide.View, d *decide.Decision) decide.NodePowe
 	return c.nodePower.OffCandidates(scene)
 }
 
-// reportConsolidation tells people who moves, and why.
+// reportConsolidation records an event with the VMs that move, and why.
 func (c *Core) reportConsolidation(found *decide.Consolidation) {
 	s := &c.consolidation.status
 	s.Last.PlanID = c.nextPlan
@@ -156,7 +155,7 @@ func (c *Core) reportConsolidation(found *decide.Consolidation) {
 	})
 }
 
-// consolidationText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
+// consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
 func consolidationText(found *decide.Consolidation, horizon time.Duration) string {
 	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
@@ -176,7 +175,7 @@ func number(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// shortly is a time without its zeros: 1h instead of 1h0m0s.
+// shortly formats a duration without zeros: 1h instead of 1h0m0s.
 func shortly(d time.Duration) string {
 	text := d.String()
 	if short, cut := strings.CutSuffix(text, "m0s"); cut {
@@ -188,7 +187,7 @@ func shortly(d time.Duration) string {
 	return text
 }
 
-// consolidationStatus is for those who watch.
+// consolidationStatus returns the status for snapshots.
 func (c *Core) consolidationStatus() ConsolidationStatus {
 	s := c.consolidation.status
 	s.Enabled = c.consolidates()

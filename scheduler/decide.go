@@ -14,8 +14,8 @@ import (
 	"vjob/scheduler/quarantine"
 )
 
-// decide takes a decision: the policy says which vjobs should run, the planner
-// says how to get there, and the executor begins to.
+// decide takes a decision: the policy chooses which vjobs run, the planner makes a plan, and the
+// executor begins it.
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
 	c.pause, c.justDecided = c.settings.Rest, true
@@ -32,7 +32,7 @@ func (c *Core) decide() {
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
 	if d.Verdicts == nil {
-		return // those of the last decision are as good as any
+		return // the last verdicts stay valid
 	}
 	if err == nil {
 		c.consolidate(p, &d)
@@ -49,7 +49,7 @@ func (c *Core) decide() {
 	}
 }
 
-// facts are what a decision is to be taken on.
+// facts returns the inputs of a decision.
 func (c *Core) facts() *decide.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
@@ -64,7 +64,7 @@ func (c *Core) facts() *decide.Facts {
 	}
 }
 
-// view is what a decision would see now, to try things out on.
+// view returns what a decision would see now, for what-if questions.
 func (c *Core) view() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
@@ -77,7 +77,7 @@ func (c *Core) reshape(d *decide.Decision) {
 	}
 }
 
-// applyCaps has the executor keep to the limits of a decision, and give the shares.
+// applyCaps passes the limits and CPU shares of a decision to the executor.
 func (c *Core) applyCaps(p *decide.View, d *decide.Decision) {
 	c.powerCap.Adopt(p)
 	for i := range p.VJobs {
@@ -92,7 +92,7 @@ func (c *Core) applyCaps(p *decide.View, d *decide.Decision) {
 	}
 }
 
-// adopt writes a plan down and begins it.
+// adopt records a plan and begins it.
 func (c *Core) adopt(plan ctxswitch.Plan) {
 	if plan.Empty() {
 		return
@@ -102,12 +102,12 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	c.decided = c.exec.Changes()
 }
 
-// alarm tells people of what they have to know, about a vjob unless it is 0.
+// alarm records an alarm for administrators, about a vjob unless it is 0.
 func (c *Core) alarm(id cluster.VJobID, text string) {
 	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
 }
 
-// retry asks for a decision at an instant; zero is never.
+// retry asks for a decision at an instant; zero is ignored.
 func (c *Core) retry(at time.Time) {
 	if at.IsZero() {
 		return
@@ -117,14 +117,14 @@ func (c *Core) retry(at time.Time) {
 	}
 }
 
-// remember keeps the verdicts for those who ask why.
+// remember keeps the verdicts for status requests.
 func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
 		at, later := p.DelayedUntil[r.Job.ID]
 		if later && verdicts[i].Start.IsZero() {
-			verdicts[i].Start = at // it takes what is free then: who else does is not known yet
+			verdicts[i].Start = at // an estimate: competition at that time is unknown
 		}
 		c.verdicts[r.Job.ID] = verdicts[i]
 		if c.queues(p, r.Job, &verdicts[i]) {
@@ -133,7 +133,7 @@ func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	}
 }
 
-// reportUndrained tells of drained nodes that keep VMs, once of each.
+// reportUndrained records an event once for each drained node that keeps VMs.
 func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
 	for _, id := range slices.Sorted(maps.Keys(why)) {
 		if _, told := c.undrained[id]; !told {
@@ -143,7 +143,7 @@ func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
 	c.undrained = why
 }
 
-// queues reports whether a vjob waits for room or power, and for nothing else.
+// queues reports whether a vjob waits only for resources or power.
 func (c *Core) queues(p *decide.View, job *cluster.VJob, v *queue.Verdict) bool {
 	_, later := p.DelayedUntil[job.ID]
 	return job.State.Ready() && v.Target == queue.Wait && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)

@@ -9,18 +9,17 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// QueueForecast is the schedule of all vjobs that have not ended, as it is going to be.
+// QueueForecast is the expected schedule of all live vjobs.
 type QueueForecast struct {
 	At    time.Time
 	Total cluster.Resources // of the nodes that take VMs
 	Nodes int               // of them
-	VJobs []*cluster.VJob   // in the order of their turns; those inside a container behind it
-	Jobs  []forecast.Job    // what was reckoned with of each
+	VJobs []*cluster.VJob   // in queue order; vjobs inside a container follow it
+	Jobs  []forecast.Job    // the inputs of the forecast
 	forecast.Schedule
 }
 
-// Forecast prepares the schedule; the answer itself takes a while and needs the core no
-// more.
+// Forecast prepares the forecast. The answer takes a while and does not use the core.
 func (c *Core) Forecast(now time.Time) (answer func() QueueForecast, err error) {
 	c.now = now
 	if !c.exec.Surveyed() {
@@ -30,8 +29,8 @@ func (c *Core) Forecast(now time.Time) (answer func() QueueForecast, err error) 
 	return func() QueueForecast { return mergeForecasts(now, scenes) }, nil
 }
 
-// mergeForecasts puts the schedules of the cluster and of the containers together: those inside
-// come behind their container.
+// mergeForecasts merges the schedules of the cluster and of the containers: vjobs inside follow
+// their container.
 func mergeForecasts(now time.Time, scenes []*decide.ForecastInput) QueueForecast {
 	whole := scenes[0]
 	f := QueueForecast{At: now, Total: whole.Total, Nodes: len(whole.Nodes)}

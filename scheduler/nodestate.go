@@ -8,9 +8,8 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// SetNodes changes what is decreed of some nodes, of all or none, so that what moves off
-// one does not move to the next: online, draining, offline or down. Nodes that still hold
-// VMs cannot be called offline.
+// SetNodes sets the state of some nodes, of all or none, so that VMs that leave one do not move to
+// the next. It fails with ErrConflict if a node that holds VMs should be offline.
 func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeState, by string) error {
 	c.now = now
 	for _, id := range ids {
@@ -29,12 +28,12 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 	return nil
 }
 
-// SetNode does so with one.
+// SetNode sets the state of one node.
 func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
 	return c.SetNodes(now, []cluster.NodeID{id}, state, by)
 }
 
-// setNodeState puts a node that is there into a state.
+// setNodeState sets the state of a known node.
 func (c *Core) setNodeState(id cluster.NodeID, state cluster.NodeState, by string) {
 	n, _ := c.exec.Node(id)
 	if n.State == state {

@@ -14,20 +14,20 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// newOrder is the desk with the vjobs and the charges of the journal.
+// newOrder returns the queue order of the vjobs, with the charges of the journal.
 func newOrder(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Order {
-	desk := ordering.NewOrder(*rules)
+	order := ordering.NewOrder(*rules)
 	for _, c := range loaded.Charges {
-		desk.Restore(ordering.Usage(c))
+		order.Restore(ordering.Usage(c))
 	}
 	for _, job := range loaded.VJobs {
-		desk.Put(job, false)
+		order.Put(job, false)
 	}
-	return desk
+	return order
 }
 
-// drainExecutor is what the executor wants done. What it writes down of the use of vjobs is
-// charged to those on whose behalf they run, in the same step.
+// drainExecutor returns the effects of the executor. The use of vjobs that it records is charged to
+// their accounts in the same step.
 func (c *Core) drainExecutor() execute.Effects {
 	effects := c.exec.Drain()
 	charges := map[journal.Charge]ordering.Usage{} // by account and hour
@@ -45,8 +45,8 @@ func (c *Core) drainExecutor() execute.Effects {
 	return effects
 }
 
-// orderVJobs tells the desk what has become of the vjobs, and puts them in its order. The
-// reports are in order of numbers.
+// orderVJobs updates the order with the state of the vjobs and returns the reports in that order.
+// The reports come in order of ids.
 func (c *Core) orderVJobs(reports []execute.Report) []execute.Report {
 	c.order.SetTotal(c.capacity())
 	for i := range reports {
@@ -71,8 +71,7 @@ func (c *Core) orderVJobs(reports []execute.Report) []execute.Report {
 	return ordered
 }
 
-// capacity is what all nodes have, whatever is decreed of them: a node that is drained
-// makes nobody larger beside others.
+// capacity returns the capacity of all nodes in any state: draining a node changes no share.
 func (c *Core) capacity() (sum cluster.Resources) {
 	for _, n := range c.exec.Nodes() {
 		sum = sum.Plus(n.Capacity)
@@ -80,7 +79,7 @@ func (c *Core) capacity() (sum cluster.Resources) {
 	return sum
 }
 
-// QueueStatus is how queues, quotas and shares stand now.
+// QueueStatus returns the status of queues, quotas and shares.
 func (c *Core) QueueStatus(now time.Time) ordering.Status {
 	c.now = now
 	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.order.Ledger(), now)

@@ -183,7 +183,7 @@ func (p *View) fixInPlace(vm cluster.VMID) {
 	}
 }
 
-// quarantine excludes the vjobs whose quarantine has not ended.
+// quarantinedVerdict returns the verdict on a quarantined vjob.
 func (p *View) quarantinedVerdict(r *execute.Report) queue.Verdict {
 	why := "it is set aside: " + p.quarantined[r.Job.ID]
 	switch {
@@ -196,7 +196,7 @@ func (p *View) quarantinedVerdict(r *execute.Report) queue.Verdict {
 	}
 }
 
-// quarantine takes those out of the picture whose time has not come again.
+// quarantine excludes the vjobs that are still in quarantine.
 func (p *View) quarantine(exiles map[cluster.VJobID]Quarantined) {
 	without := make(map[cluster.VJobID]string, len(exiles))
 	for id, e := range exiles {

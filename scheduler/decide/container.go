@@ -92,7 +92,7 @@ func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.Nod
 	return list
 }
 
-// limitToContainer makes vjobs ineligible whose walltime exceeds that of their container.
+// limitToContainer makes vjobs ineligible that need more time than their container has left.
 func (p *View) limitToContainer(c *cluster.VJob, left time.Duration) {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]

@@ -19,7 +19,7 @@ type Decision struct {
 	// Shapes are the shapes in which the plan starts moldable vjobs.
 	Shapes map[cluster.VJobID]int
 	// Caps are the CPU shares of the VMs of vjobs that run or are about to. Without SharesCPU
-	// there are none, and earlier caps are lifted.
+	// the map is empty, and earlier caps are lifted.
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
 	// Suspects were left out because a decision with them fails.

@@ -79,7 +79,7 @@ func budgetNames(by []*budget.Limit) string {
 	return "the power budgets of " + strings.Join(groups, " and ")
 }
 
-// power returns what the budgets will leave the waiting vjobs; nil if there are none.
+// power returns what the budgets will leave the waiting vjobs; nil without budgets.
 func (p *View) power() *availability.Limit {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil

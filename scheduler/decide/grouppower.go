@@ -63,8 +63,8 @@ func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
 }
 
 // groupPowerConflict returns why group budgets leave a vjob with a reservation no places at an
-// instant, beside other reservations and running vjobs that are not preempted; "" if they leave
-// places, or if there are none whatever is drawn.
+// instant, beside other reservations and running vjobs that are not preempted. It returns "" if
+// they leave places, or if the vjob has no places even without budgets.
 func (p *View) groupPowerConflict(job *cluster.VJob, at time.Time, dark bool) string {
 	feeds := p.feedsAhead(at, dark)
 	if feeds == nil {

@@ -61,8 +61,8 @@ func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 // maxPasses bounds how often the policy is asked again because its wishes cannot be met.
 const maxPasses = 8
 
-// chooseTargets asks the policy which vjobs should run. vjobs whose images cannot be stored keep
-// running, and the policy is asked again.
+// chooseTargets asks the policy which vjobs should run. If the images of a vjob cannot be stored it
+// keeps running, and the policy is asked again.
 func (p *View) chooseTargets() (wished []queue.Verdict, fault error) {
 	wished, fault = p.applyPolicy()
 	first, tried := wished, map[int]bool{}
@@ -139,8 +139,8 @@ func (p *View) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) 
 	return some
 }
 
-// stuck returns the first paused vjob that should be saved and cannot, unless it was tried; -1
-// if there is none.
+// stuck returns the first paused vjob that should be saved and cannot, unless it was tried;
+// otherwise -1.
 func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	for _, i := range slices.Sorted(maps.Keys(lacks)) {
 		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {

@@ -174,8 +174,8 @@ func (p *View) reservationDue(job *cluster.VJob) bool {
 	return !job.Reservation.IsZero() && !p.now.Before(job.Reservation) && job.State.Ready() && !job.Held
 }
 
-// enforcePower suspends running vjobs whose minimum shares lack power, as under a policy that
-// never suspends, and marks the stopping vjobs whose power others need.
+// enforcePower suspends running vjobs that lack power for their minimum shares, as under a policy
+// that never suspends. It marks the stopping vjobs that must release their power at once.
 func (p *View) enforcePower(verdicts []queue.Verdict) {
 	c := p.powerLedger(p.intended)
 	for _, i := range p.powerOrder(verdicts) {

@@ -40,7 +40,7 @@ func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 	return plan.Without(p.prepared, p.current), nil
 }
 
-// nearReservations returns the vjobs whose reservations are within the lead time.
+// nearReservations returns the vjobs that wait within the lead time of their reservations.
 func (p *View) nearReservations() (list []int) {
 	lead := p.leads().Suspend
 	for i := range p.VJobs {

@@ -25,7 +25,7 @@ func newRetryFilter(p *View, wished []queue.Verdict) *retryFilter {
 	return &retryFilter{View: p, wished: wished, leftOut: map[int]queue.Verdict{}, relocated: map[int]bool{}, step: 1, lastStarter: -1}
 }
 
-// dropStarters drops starting vjobs. It reports false if there are none.
+// dropStarters drops starting vjobs. It reports whether there were any.
 func (s *retryFilter) dropStarters(no *ctxswitch.NoPlan) bool {
 	starters := s.starters()
 	switch {

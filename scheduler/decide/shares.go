@@ -86,7 +86,7 @@ func (p *View) shareNode(n *cluster.Node, power energy.Power) cpushare.Node {
 }
 
 // powerOrder lists the vjobs that should run in the order in which they get power, which is that
-// of capacity: first reservations, whose power was checked when they were confirmed, then vjobs
+// of capacity: first reservations (checked when they were confirmed), then vjobs
 // that are never preempted, then the others in queue order, and best-effort vjobs last. Where the
 // policy never suspends, starting vjobs come after running ones.
 func (p *View) powerOrder(verdicts []queue.Verdict) (list []int) {

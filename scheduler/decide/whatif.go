@@ -51,7 +51,7 @@ func (p *View) setNode(n cluster.Node) {
 	p.intended.SetNode(n)
 }
 
-// ReplaceRules replaces a text of cluster rules; "" is none.
+// ReplaceRules replaces a text of cluster rules; "" removes it.
 func (p *View) ReplaceRules(old, rules string) {
 	p.rules = slices.DeleteFunc(p.rules, func(r placement.Rules) bool { return r.VJob == 0 && r.Text == old })
 	if rules != "" {
