@@ -20,10 +20,10 @@ import (
 // spinning is a loop with forecasts that keep a processor busy.
 type spinning struct{ *loop }
 
-func (s spinning) Suppose(ctx context.Context, supposed scheduler.Supposition) (scheduler.Forecast, error) {
+func (s spinning) WhatIf(ctx context.Context, supposed scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
 	}
-	return s.loop.Suppose(ctx, supposed)
+	return s.loop.WhatIf(ctx, supposed)
 }
 
 // onslaught keeps so many connections of an attack open until stop is called: each is

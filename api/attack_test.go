@@ -238,12 +238,12 @@ type pondering struct {
 	running, most int
 }
 
-func (p *pondering) Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error) {
+func (p *pondering) WhatIf(ctx context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	p.note(1)
 	defer p.note(-1)
 	p.began <- struct{}{}
 	<-p.let
-	return p.loop.Suppose(ctx, s)
+	return p.loop.WhatIf(ctx, s)
 }
 
 // note counts those under way.

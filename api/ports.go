@@ -37,7 +37,7 @@ type Scheduler interface {
 	// durable on return, and carried out later.
 	Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error
 	// SetWalltime gives a vjob another walltime; it is durable on return.
-	SetWalltime(ctx context.Context, s scheduler.Stretch) error
+	SetWalltime(ctx context.Context, s scheduler.WalltimeChange) error
 	// SetNodes asks for another state of some nodes, of all or none.
 	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error
 	// SetPower asks for a node to be switched off, once it is empty, or on.
@@ -59,12 +59,12 @@ type Scheduler interface {
 	CheckPrices(ctx context.Context, text string) error
 	// CheckRules says what is wrong with such rules, and changes nothing.
 	CheckRules(ctx context.Context, text string) error
-	// Suppose says what would be decided if things were otherwise.
-	Suppose(ctx context.Context, s scheduler.Supposition) (scheduler.Forecast, error)
-	// Standing is how queues, quotas and shares stand now.
-	Standing(ctx context.Context) (ordering.Status, error)
-	// Foresee tells the schedule as it is going to be.
-	Foresee(ctx context.Context) (scheduler.Foreseen, error)
+	// WhatIf says what would be decided if things were otherwise.
+	WhatIf(ctx context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error)
+	// QueueStatus returns how queues, quotas and shares stand now.
+	QueueStatus(ctx context.Context) (ordering.Status, error)
+	// Forecast returns the expected schedule.
+	Forecast(ctx context.Context) (scheduler.QueueForecast, error)
 	// Snapshot is the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }

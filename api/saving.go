@@ -20,7 +20,7 @@ func (s *Server) consolidation(c *gin.Context, _ Subject) error {
 }
 
 // wireLook is a look for JSON; nil: there was none.
-func wireLook(l *scheduler.SavingLook) *wire.ConsolidationLook {
+func wireLook(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
 	if l.At.IsZero() {
 		return nil
 	}
@@ -35,14 +35,14 @@ func wireLook(l *scheduler.SavingLook) *wire.ConsolidationLook {
 	for _, id := range l.VJobs {
 		w.VJobs = append(w.VJobs, int64(id))
 	}
-	for _, id := range l.Dark {
+	for _, id := range l.NodesOff {
 		w.Dark = append(w.Dark, string(id))
 	}
 	return w
 }
 
 // saving tells what VMs' moving to where they draw less has come to.
-func (g *gauges) saving(ch chan<- prometheus.Metric, now *scheduler.SavingStatus) {
+func (g *gauges) saving(ch chan<- prometheus.Metric, now *scheduler.ConsolidationStatus) {
 	if !now.Enabled {
 		return
 	}

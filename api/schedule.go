@@ -21,7 +21,7 @@ func scheduleEndpoint() endpoint {
 
 // schedule answers GET /v1/forecast.
 func (s *Server) schedule(c *gin.Context, who Subject) error {
-	f, err := s.scheduler.Foresee(c.Request.Context())
+	f, err := s.scheduler.Forecast(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Server) schedule(c *gin.Context, who Subject) error {
 }
 
 // wireSchedule is what somebody may see of it: users their own vjobs, and what all use.
-func wireSchedule(f *scheduler.Foreseen, who Subject, now *scheduler.Snapshot) wire.Schedule {
+func wireSchedule(f *scheduler.QueueForecast, who Subject, now *scheduler.Snapshot) wire.Schedule {
 	w := wire.Schedule{
 		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,
 		VJobs: []wire.Slot{}, Use: make([]wire.Use, len(f.Use)),

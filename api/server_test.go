@@ -62,7 +62,7 @@ func (l *loop) noted() []string {
 	return l.orders
 }
 
-func (l *loop) SetWalltime(_ context.Context, s scheduler.Stretch) error {
+func (l *loop) SetWalltime(_ context.Context, s scheduler.WalltimeChange) error {
 	return l.note("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
 }
 
@@ -147,28 +147,28 @@ func (l *loop) CheckRules(_ context.Context, text string) error {
 	return placement.Check(text, []cluster.Node{{ID: "n1"}}, nil)
 }
 
-func (l *loop) Suppose(_ context.Context, s scheduler.Supposition) (scheduler.Forecast, error) {
+func (l *loop) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	for node := range s.Nodes {
 		if node != "n1" {
-			return scheduler.Forecast{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+			return scheduler.WhatIfResult{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
 		}
 	}
-	f := scheduler.Forecast{Nodes: 1, Breaches: []string{"a rule is broken"}}
+	f := scheduler.WhatIfResult{Nodes: 1, Breaches: []string{"a rule is broken"}}
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
-		f.VJobs = append(f.VJobs, scheduler.Lot{
+		f.VJobs = append(f.VJobs, scheduler.Outcome{
 			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
 		})
 		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
 	}
 	if s.Submit != nil {
-		f.VJobs = append(f.VJobs, scheduler.Lot{VJob: s.Submit.VJob(0)})
+		f.VJobs = append(f.VJobs, scheduler.Outcome{VJob: s.Submit.VJob(0)})
 	}
 	return f, nil
 }
 
-func (l *loop) Foresee(context.Context) (scheduler.Foreseen, error) {
-	f := scheduler.Foreseen{At: l.snap.At, Total: cluster.Resources{CPU: 4000, Memory: 4096}, Nodes: 1}
+func (l *loop) Forecast(context.Context) (scheduler.QueueForecast, error) {
+	f := scheduler.QueueForecast{At: l.snap.At, Total: cluster.Resources{CPU: 4000, Memory: 4096}, Nodes: 1}
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
 		f.VJobs = append(f.VJobs, &cluster.VJob{ID: id, Owner: owner})

@@ -30,7 +30,7 @@ func standingEndpoints() []endpoint {
 
 // listQueues answers GET /v1/queues.
 func (s *Server) listQueues(c *gin.Context, _ Subject) error {
-	now, err := s.scheduler.Standing(c.Request.Context())
+	now, err := s.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Server) listQueues(c *gin.Context, _ Subject) error {
 
 // listQuotas answers GET /v1/quotas.
 func (s *Server) listQuotas(c *gin.Context, who Subject) error {
-	now, err := s.scheduler.Standing(c.Request.Context())
+	now, err := s.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 
 // listShares answers GET /v1/shares.
 func (s *Server) listShares(c *gin.Context, who Subject) error {
-	now, err := s.scheduler.Standing(c.Request.Context())
+	now, err := s.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"vjob/queue/quota"
 )
 
-// Standing is that of two vjobs: alice's of physics runs, and bob's waits.
-func (l *loop) Standing(context.Context) (ordering.Status, error) {
+// QueueStatus returns that of two vjobs: alice's of physics runs, and bob's waits.
+func (l *loop) QueueStatus(context.Context) (ordering.Status, error) {
 	rules := ordering.DefaultRules(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},

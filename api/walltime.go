@@ -28,7 +28,7 @@ func (s *Server) changeVJob(c *gin.Context, who Subject) error {
 	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
 		return err
 	}
-	err = s.scheduler.SetWalltime(c.Request.Context(), scheduler.Stretch{
+	err = s.scheduler.SetWalltime(c.Request.Context(), scheduler.WalltimeChange{
 		VJob: kept.ID, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: who.Name, Admin: who.Role == journal.RoleAdmin,
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	forecast, err := s.scheduler.Suppose(c.Request.Context(), supposed)
+	forecast, err := s.scheduler.WhatIf(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
 		return asSubmitted(body.Submit, discreet(err, who.Viewer(), s.snapshot()))
 	}
@@ -37,7 +37,7 @@ func (s *Server) whatIf(c *gin.Context, who Subject) error {
 }
 
 // supposition checks what is supposed field by field.
-func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposition, err error) {
+func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.WhatIf, err error) {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	for _, group := range []struct {
 		field string
@@ -88,7 +88,7 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.Supposi
 
 // wireForecast is what somebody may see of a forecast: users what becomes of their own
 // vjobs.
-func wireForecast(f *scheduler.Forecast, who Subject, now *scheduler.Snapshot) wire.Forecast {
+func wireForecast(f *scheduler.WhatIfResult, who Subject, now *scheduler.Snapshot) wire.Forecast {
 	own := map[cluster.VJobID]bool{}
 	visible := func(id cluster.VJobID) bool { return who.Role == journal.RoleAdmin || own[id] }
 	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, who.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
@@ -109,12 +109,12 @@ func wireForecast(f *scheduler.Forecast, who Subject, now *scheduler.Snapshot) w
 	return w
 }
 
-func wireLot(lot *scheduler.Lot) wire.Lot {
+func wireLot(lot *scheduler.Outcome) wire.Lot {
 	w := wire.Lot{
 		ID: int64(lot.ID), Name: lot.Name, Owner: lot.Owner, State: lot.State.String(), VMCount: len(lot.VMs),
 		Now: lot.Now.Target.String(), NowReason: lot.Now.Reason, Then: lot.Then.Target.String(), Reason: lot.Then.Reason,
 	}
-	if lot.Supposed() {
+	if lot.Hypothetical() {
 		w.Now, w.NowReason = "", ""
 	}
 	return w

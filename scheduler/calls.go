@@ -11,14 +11,14 @@ import (
 	"vjob/hypervisor"
 )
 
-// start makes the calls and looks that were asked for, side by side.
+// start makes the requested calls and looks in parallel.
 func (l *Loop) start(ctx context.Context, effects Effects) {
 	for _, chain := range effects.Chains {
-		l.takeOff(chain)
+		l.noteCalls(chain)
 		l.workers.Go(func() { l.runChain(ctx, chain) })
 	}
 	for _, ask := range effects.Asks {
-		l.workers.Go(func() { l.press(ctx, ask) })
+		l.workers.Go(func() { l.callPowerDriver(ctx, ask) })
 	}
 	for _, node := range effects.Looks {
 		l.workers.Go(func() { l.look(ctx, node) })
@@ -33,12 +33,12 @@ func (l *Loop) start(ctx context.Context, effects Effects) {
 	}
 }
 
-// takeOff notes the calls of a chain and when each is given up at the latest.
-func (l *Loop) takeOff(chain execute.Chain) {
+// noteCalls records the calls of a chain with their deadlines.
+func (l *Loop) noteCalls(chain execute.Chain) {
 	deadline := l.now()
 	for i, call := range chain.Calls {
 		deadline = deadline.Add(chain.Deadline[i])
-		l.flying[call.Op] = deadline
+		l.inFlight[call.Op] = deadline
 	}
 }
 
@@ -49,8 +49,8 @@ func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
 	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
 }
 
-// runChain makes the calls of a chain one after another while they end well, and in time:
-// what a call that comes late was for may have been given up.
+// runChain makes the calls of a chain one after another while they succeed in time: a later call
+// may no longer be wanted.
 func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	replies := make([]execute.Reply, len(chain.Calls))
 	failed := false
@@ -74,16 +74,15 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 	}
 	l.post(func(c *Core) error {
 		for _, r := range replies {
-			delete(l.flying, r.Op)
+			delete(l.inFlight, r.Op)
 			c.Replied(l.now(), r)
 		}
 		return nil
 	})
 }
 
-// press asks the power driver of a node for what the core wants, which is written
-// down by then.
-func (l *Loop) press(ctx context.Context, ask power.Ask) {
+// callPowerDriver asks the power driver of a node. The request is in the journal by then.
+func (l *Loop) callPowerDriver(ctx context.Context, ask power.Ask) {
 	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
 	if driver := l.fleet[ask.Node]; driver != nil {
 		ctx, cancel := context.WithTimeout(ctx, l.settings.Switching.Reply)
@@ -92,5 +91,5 @@ func (l *Loop) press(ctx context.Context, ask power.Ask) {
 		state, err = power.Do(ctx, driver, ask.Verb)
 		l.at("after power " + ask.Verb.String())
 	}
-	l.post(func(c *Core) error { c.Pressed(l.now(), ask, state, err); return nil })
+	l.post(func(c *Core) error { c.PowerReplied(l.now(), ask, state, err); return nil })
 }

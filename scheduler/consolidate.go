@@ -14,64 +14,63 @@ import (
 	"vjob/scheduler/nodepower"
 )
 
-// Consolidating says when VMs that run are moved to where they draw less.
+// Consolidating configures when running VMs move to where they draw less.
 type Consolidating struct {
 	consolidate.Terms
-	Every time.Duration // between two looks at the whole cluster
-	// Always: also where nobody asks for less power, by a budget, by how shares are dealt
-	// out, or by having nodes switched off.
+	Every time.Duration // between two searches of the whole cluster
+	// Always consolidates even if neither a budget, nor CPU shares, nor nodes switched off by vjob
+	// ask for less power.
 	Always bool
 }
 
-// Between looks at two pieces of a large cluster there is so much time at least, and so many
-// times what the last pass took: a look takes a pass, and others have to have theirs.
+// Two searches in a large cluster are at least leastLook apart, and lookShare times the duration
+// of the last decision: a search delays other decisions.
 const (
 	leastLook = 10 * time.Second
 	lookShare = 50
 )
 
-// saving is what is remembered of looks for places where VMs draw less. A restart forgets
-// it, and then one is looked for at once. It belongs to the core.
-type saving struct {
-	turn   int       // the piece that is next
-	next   time.Time // look
-	seen   uint64    // the executor's changes as of the last look
-	around int       // looks since something has changed or was moved
+// consolidationState is the memory of searches for places where VMs draw less. A restart loses it,
+// and then the next search is due at once.
+type consolidationState struct {
+	turn   int       // the next part of the cluster
+	next   time.Time // when the next search is due
+	seen   uint64    // the executor's changes as of the last search
+	around int       // searches since the last change or move
 	moved  map[cluster.VMID]time.Time
-	took   time.Duration // the last pass
-	status SavingStatus
+	took   time.Duration // by the last decision
+	status ConsolidationStatus
 }
 
-// SavingStatus is what has come of looks for places where VMs draw less.
-type SavingStatus struct {
+// ConsolidationStatus is the result of searches for places where VMs draw less.
+type ConsolidationStatus struct {
 	Enabled bool
-	Next    time.Time  // when the next look is due
-	Last    SavingLook // the last one
-	Done    SavingLook // the last one of which something came
-	// Looks, Switches and Moves count since the start: looks, plans and VMs that were to move.
+	Next    time.Time         // when the next search is due
+	Last    ConsolidationLook // the last one
+	Done    ConsolidationLook // the last one that made a plan
+	// Looks, Switches and Moves count searches, plans and moved VMs since the start.
 	Looks, Switches, Moves int
-	Saves, Costs           energy.Joules // as it was reckoned of all of them
+	Saves, Costs           energy.Joules // estimated, of all of them
 }
 
-// SavingLook is one look, without its plan and its caps; the zero value is none.
-type SavingLook struct {
+// ConsolidationLook is one search, without its plan and its caps; the zero value means no search.
+type ConsolidationLook struct {
 	decide.Consolidation
 	At     time.Time
-	PlanID journal.PlanID // that carries it out; 0: none
+	PlanID journal.PlanID // 0 if there is no plan
 }
 
-// consolidate lets VMs move to where they draw less, after a decision with nothing else to
-// do.
+// consolidate moves VMs to where they draw less, after a decision with nothing else to do.
 func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
-	ask, s := c.settings.Consolidating, &c.saving
-	if !c.saves() {
+	ask, s := c.settings.Consolidating, &c.consolidation
+	if !c.consolidates() {
 		return
 	}
 	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Suspects) == 0; !idle {
 		return
 	}
 	if c.now.Before(s.next) {
-		c.retry(s.next) // what has changed since is looked at then
+		c.retry(s.next) // changes are considered then
 		return
 	}
 	for vm, until := range s.moved {
@@ -79,44 +78,44 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 			delete(s.moved, vm)
 		}
 	}
-	found := p.Consolidate(d, &decide.Consolidating{
-		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, Steward: c.steward(p, d),
+	found := p.Consolidate(d, &decide.ConsolidationRequest{
+		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(p, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})
-	c.looked(&found)
+	c.noteLook(&found)
 	if found.Plan.Empty() {
 		return
 	}
 	d.Plan, d.Caps = found.Plan, found.Caps
 	for i := range d.Plan.Gangs {
-		d.Plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: found.Dark}
+		d.Plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: found.NodesOff}
 	}
 	for _, vm := range found.VMs {
 		s.moved[vm] = c.now.Add(ask.Horizon)
 	}
-	c.tellSaving(&found)
+	c.reportConsolidation(&found)
 	if c.nodePower != nil {
-		c.nodePower.Hand(c.now, found.Dark)
+		c.nodePower.Hand(c.now, found.NodesOff)
 	}
 }
 
-// saves reports whether VMs are to move to where they draw less.
-func (c *Core) saves() bool {
+// consolidates reports whether consolidation is enabled and useful.
+func (c *Core) consolidates() bool {
 	ask := c.settings.Consolidating
 	return ask != nil && len(c.settings.Energy.Power) > 0 &&
-		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.Rations())
+		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.SharesCPU())
 }
 
-// looked notes a look, and when the next one is due. When no piece has anything to offer
-// there is none until something has changed; what was found and could not be done is tried
-// again.
-func (c *Core) looked(found *decide.Consolidation) {
-	s := &c.saving
+// noteLook records a search and when the next one is due. If no part of the cluster offers a
+// saving, the next one is due after a change; what was found and could not be done is tried again.
+func (c *Core) noteLook(found *decide.Consolidation) {
+	s := &c.consolidation
 	turns := max(1, found.Turns)
 	if changes := c.exec.Changes(); changes != s.seen {
 		s.seen, s.around = changes, 0
 	}
-	if s.around++; len(found.VMs) > 0 {
+	s.around++
+	if len(found.VMs) > 0 {
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
@@ -126,41 +125,41 @@ func (c *Core) looked(found *decide.Consolidation) {
 	}
 	told := *found
 	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
-	s.status.Last = SavingLook{Consolidation: told, At: c.now}
+	s.status.Last = ConsolidationLook{Consolidation: told, At: c.now}
 	s.status.Looks++
 }
 
-// steward tells what power management would switch off, if there is such; nil: nothing.
-func (c *Core) steward(p *decide.View, d *decide.Decision) decide.NodePower {
+// offCandidates returns what power management would switch off; nil if nothing.
+func (c *Core) offCandidates(p *decide.View, d *decide.Decision) decide.NodePower {
 	if c.nodePower == nil {
 		return nil
 	}
-	scene := &nodepower.Scene{Now: c.now, Decided: true, Picture: c.picture}
+	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.view}
 	for i, v := range d.Verdicts {
 		if job := p.VJobs[i].Job; c.queues(p, job, &v) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}
-	return c.nodePower.Steward(scene)
+	return c.nodePower.OffCandidates(scene)
 }
 
-// tellSaving tells people who moves, and why.
-func (c *Core) tellSaving(found *decide.Consolidation) {
-	s := &c.saving.status
+// reportConsolidation records an event with the VMs that move, and why.
+func (c *Core) reportConsolidation(found *decide.Consolidation) {
+	s := &c.consolidation.status
 	s.Last.PlanID = c.nextPlan
 	s.Done = s.Last
 	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
 	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
 	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + savingText(found, c.settings.Consolidating.Horizon),
+		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(found, c.settings.Consolidating.Horizon),
 	})
 }
 
-// savingText is "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
-func savingText(found *decide.Consolidation, horizon time.Duration) string {
+// consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
+func consolidationText(found *decide.Consolidation, horizon time.Duration) string {
 	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
-	if n := len(found.Dark); n > 0 {
+	if n := len(found.NodesOff); n > 0 {
 		text += fmt.Sprintf("; %s can go off", number(n, "node"))
 	}
 	if before, after := found.Yield[0], found.Yield[1]; after > before+0.001 {
@@ -176,7 +175,7 @@ func number(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// shortly is a time without its zeros: 1h instead of 1h0m0s.
+// shortly formats a duration without zeros: 1h instead of 1h0m0s.
 func shortly(d time.Duration) string {
 	text := d.String()
 	if short, cut := strings.CutSuffix(text, "m0s"); cut {
@@ -188,10 +187,10 @@ func shortly(d time.Duration) string {
 	return text
 }
 
-// savingStatus is for those who watch.
-func (c *Core) savingStatus() SavingStatus {
-	s := c.saving.status
-	s.Enabled = c.saves()
-	s.Next = c.saving.next
+// consolidationStatus returns the status for snapshots.
+func (c *Core) consolidationStatus() ConsolidationStatus {
+	s := c.consolidation.status
+	s.Enabled = c.consolidates()
+	s.Next = c.consolidation.next
 	return s
 }

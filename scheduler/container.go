@@ -10,15 +10,15 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// admitInside says why a vjob cannot run inside the container that it names.
+// admitInside returns why a vjob cannot run inside the container that it names.
 func (c *Core) admitInside(s *admission.Submission) error {
 	r, live := c.exec.Job(s.Inner)
 	wrong := func(want string) error { return cluster.BadField("inner", s.Inner, want) }
 	switch {
-	case !live || r.Job.Owner != s.Owner: // whether there was one of somebody else is not told
+	case !live || r.Job.Owner != s.Owner: // containers of other users are not revealed
 		return wrong("the number of a container of yours that has not ended")
 	case !r.Job.Container:
-		return wrong(fmt.Sprintf("the number of a container; vjob %s is none", s.Inner))
+		return wrong(fmt.Sprintf("the number of a container; vjob %s is not a container", s.Inner))
 	case r.Record.Then.Outcome() != cluster.Open:
 		return wrong(fmt.Sprintf("a container that goes on; vjob %s is ending", s.Inner))
 	}
@@ -29,13 +29,12 @@ func (c *Core) admitInside(s *admission.Submission) error {
 	return s.FitsInside(r.Job)
 }
 
-// hardToSave is after how many attempts a vjob that has to leave its container, and cannot
-// be saved, is ended instead: others wait for the room.
+// hardToSave is after how many failed attempts a vjob that must leave its container is ended instead
+// of saved: other vjobs wait for its resources.
 const hardToSave = 3
 
-// clearInside ends the vjobs whose containers have ended or are about to: those that run
-// end as their container does, those that wait have failed. It reports whether there are
-// any.
+// clearInside ends the vjobs of containers that have ended or are about to: running vjobs end as
+// their container does, waiting ones fail. It reports whether there are any.
 func (c *Core) clearInside(vjobs []execute.Report) (some bool) {
 	containers := map[cluster.VJobID]*execute.Report{}
 	for i := range vjobs {
@@ -63,7 +62,7 @@ func (c *Core) clearInside(vjobs []execute.Report) (some bool) {
 				continue
 			}
 		}
-		_ = c.exec.Clear(c.now, r.Job.ID, then, cause) // it is there: it was just listed
+		_ = c.exec.Clear(c.now, r.Job.ID, then, cause) // the vjob was just listed
 		some = true
 	}
 	return some

@@ -182,7 +182,7 @@ func TestWalltimeInside(t *testing.T) {
 			{box.ID, 3 * time.Hour, ""},
 			{inner.ID, 2 * time.Hour, ""},
 		} {
-			err := p.loop.SetWalltime(p.t.Context(), scheduler.Stretch{VJob: c.id, Walltime: c.walltime, By: "op", Admin: true})
+			err := p.loop.SetWalltime(p.t.Context(), scheduler.WalltimeChange{VJob: c.id, Walltime: c.walltime, By: "op", Admin: true})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s for vjob %s: %v, want %q", c.walltime, c.id, err, c.want)
 			}

@@ -14,58 +14,58 @@ import (
 	"vjob/scheduler/quarantine"
 )
 
-// decide takes a decision: the policy says which vjobs should run, the planner
-// says how to get there, and the executor begins to.
+// decide takes a decision: the policy chooses which vjobs run, the planner makes a plan, and the
+// executor begins it.
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
-	c.respite, c.judged = c.settings.Rest, true
+	c.pause, c.justDecided = c.settings.Rest, true
 	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
 	facts := c.facts()
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
 	p := decide.NewView(&c.settings.Settings, facts)
-	c.retry(p.Again)
+	c.retry(p.RecheckAt)
 	c.order.Decided(c.now)
 	d, err := p.Decide()
-	alarms, again := c.quarantine.Judge(&quarantine.Decision{Now: c.now, Exiles: facts.Exiles, Suspects: d.Suspects, Err: err}, c.exec)
+	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
 	if d.Verdicts == nil {
-		return // those of the last decision are as good as any
+		return // the last verdicts stay valid
 	}
 	if err == nil {
 		c.consolidate(p, &d)
 	}
 	c.reshape(&d)
-	c.ration(p, &d)
+	c.applyCaps(p, &d)
 	c.adopt(d.Plan)
-	c.breaches = slices.Concat(p.Unread, d.Breaches)
+	c.breaches = slices.Concat(p.InvalidRules, d.Breaches)
 	c.remember(p, d.Verdicts)
-	c.tellLate(p, d.Verdicts)
-	c.tellUndrained(p.Undrained(&d))
+	c.reportLate(p, d.Verdicts)
+	c.reportUndrained(p.Undrained(&d))
 	for _, v := range d.Verdicts {
 		c.retry(v.Again)
 	}
 }
 
-// facts are what a decision is to be taken on.
+// facts returns the inputs of a decision.
 func (c *Core) facts() *decide.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
 		nodes[i].State = c.stateOf(&nodes[i])
 	}
-	vjobs := c.arrange(c.exec.Jobs())
+	vjobs := c.orderVJobs(c.exec.Jobs())
 	return &decide.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.powerCap.Books(), Prices: c.pricesStatus().Series,
 		Least: c.controller.Draws(), Wanted: c.wanted(),
-		Waits: c.dependencies.Waiting(), Exiles: c.quarantine.Standing(c.now, vjobs),
+		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 	}
 }
 
-// picture is what a decision would see now, to try things out on.
-func (c *Core) picture() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
+// view returns what a decision would see now, for what-if questions.
+func (c *Core) view() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
@@ -77,8 +77,8 @@ func (c *Core) reshape(d *decide.Decision) {
 	}
 }
 
-// ration has the executor keep to the limits of a decision, and give the shares.
-func (c *Core) ration(p *decide.View, d *decide.Decision) {
+// applyCaps passes the limits and CPU shares of a decision to the executor.
+func (c *Core) applyCaps(p *decide.View, d *decide.Decision) {
 	c.powerCap.Adopt(p)
 	for i := range p.VJobs {
 		job := p.VJobs[i].Job
@@ -86,13 +86,13 @@ func (c *Core) ration(p *decide.View, d *decide.Decision) {
 		switch {
 		case given:
 			c.exec.SetCaps(c.now, job.ID, most)
-		case !d.Rationed:
+		case !d.SharesCPU:
 			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
 		}
 	}
 }
 
-// adopt writes a plan down and begins it.
+// adopt records a plan and begins it.
 func (c *Core) adopt(plan ctxswitch.Plan) {
 	if plan.Empty() {
 		return
@@ -102,12 +102,12 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	c.decided = c.exec.Changes()
 }
 
-// alarm tells people of what they have to know, about a vjob unless it is 0.
+// alarm records an alarm for administrators, about a vjob unless it is 0.
 func (c *Core) alarm(id cluster.VJobID, text string) {
 	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
 }
 
-// retry asks for a decision at an instant; zero is never.
+// retry asks for a decision at an instant; zero is ignored.
 func (c *Core) retry(at time.Time) {
 	if at.IsZero() {
 		return
@@ -117,14 +117,14 @@ func (c *Core) retry(at time.Time) {
 	}
 }
 
-// remember keeps the verdicts for those who ask why.
+// remember keeps the verdicts for status requests.
 func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
 	for i, r := range p.VJobs {
-		at, later := p.Later[r.Job.ID]
+		at, later := p.DelayedUntil[r.Job.ID]
 		if later && verdicts[i].Start.IsZero() {
-			verdicts[i].Start = at // it takes what is free then: who else does is not known yet
+			verdicts[i].Start = at // an estimate: competition at that time is unknown
 		}
 		c.verdicts[r.Job.ID] = verdicts[i]
 		if c.queues(p, r.Job, &verdicts[i]) {
@@ -133,8 +133,8 @@ func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
 	}
 }
 
-// tellUndrained tells of drained nodes that keep VMs, once of each.
-func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
+// reportUndrained records an event once for each drained node that keeps VMs.
+func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
 	for _, id := range slices.Sorted(maps.Keys(why)) {
 		if _, told := c.undrained[id]; !told {
 			c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s", id, why[id])})
@@ -143,8 +143,8 @@ func (c *Core) tellUndrained(why map[cluster.NodeID]string) {
 	c.undrained = why
 }
 
-// queues reports whether a vjob waits for room or power, and for nothing else.
+// queues reports whether a vjob waits only for resources or power.
 func (c *Core) queues(p *decide.View, job *cluster.VJob, v *queue.Verdict) bool {
-	_, later := p.Later[job.ID]
+	_, later := p.DelayedUntil[job.ID]
 	return job.State.Ready() && v.Target == queue.Wait && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
 }

@@ -236,7 +236,7 @@ func TestForeseePowerOfGroups(t *testing.T) {
 		job.Walltime = time.Hour
 		r.core.Submitted(r.now, job)
 		r.at(time.Second)
-		answer, err := r.core.Foresee(r.now)
+		answer, err := r.core.Forecast(r.now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,13 +9,13 @@ import (
 	"vjob/hypervisor"
 )
 
-// Orphan is a saved VM that no vjob is saved in.
+// Orphan is an image that belongs to no vjob.
 type Orphan = execute.Orphan
 
 // Refusal is a node on which a VM could not be created.
 type Refusal = execute.Refusal
 
-// Orphans lists the saved VMs that no vjob is saved in, in order.
+// Orphans lists the images that belong to no vjob, in order.
 func (l *Loop) Orphans(ctx context.Context) (list []Orphan, err error) {
 	err = l.ask(ctx, func(c *Core) error {
 		list = c.exec.Orphans()
@@ -24,7 +24,7 @@ func (l *Loop) Orphans(ctx context.Context) (list []Orphan, err error) {
 	return list, err
 }
 
-// DiscardImage deletes a saved VM that no vjob is saved in, by its name.
+// DiscardImage deletes an orphaned image by its name.
 func (l *Loop) DiscardImage(ctx context.Context, name, by string) error {
 	id, err := hypervisor.ParseImageID(name)
 	if err != nil {
@@ -33,13 +33,13 @@ func (l *Loop) DiscardImage(ctx context.Context, name, by string) error {
 	return l.ask(ctx, func(c *Core) error { return c.exec.DiscardImage(l.now(), id, by) })
 }
 
-// Restore goes back to images of a vjob that are kept since it was lost; generation 0 is
-// the newest. The vjob is held.
+// Restore reverts a vjob to images kept since it was lost; generation 0 is the newest. The vjob is
+// held.
 func (l *Loop) Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error {
 	return l.ask(ctx, func(c *Core) error { return c.Restore(l.now(), id, generation, by) })
 }
 
-// Restore goes back to images of a vjob that are kept since it was lost.
+// Restore reverts a vjob to images kept since it was lost.
 func (c *Core) Restore(now time.Time, id cluster.VJobID, generation int, by string) error {
 	c.now = now
 	return c.exec.Restore(now, id, generation, by)

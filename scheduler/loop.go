@@ -31,7 +31,7 @@ type Loop struct {
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
-	chores   []housekeeping.Chore
+	tasks    []housekeeping.Task
 	at       func(point string)
 
 	events   chan func(*Core) error
@@ -39,9 +39,9 @@ type Loop struct {
 	showing  time.Duration // how long the last snapshot took; owned by the loop
 	failures int           // of commits and loads in a row; owned by the loop
 	granted  []chan error  // requests that wait for the next commit; owned by the loop
-	// flying are the calls that this process has made and not heard of, and their
+	// inFlight are the calls that this process has made and not heard of, and their
 	// deadlines; owned by the loop. They outlive a core that is made anew.
-	flying   map[hypervisor.OpID]time.Time
+	inFlight map[hypervisor.OpID]time.Time
 	snapshot atomic.Pointer[Snapshot]
 	limits   admission.Bounds
 
@@ -81,17 +81,17 @@ func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
-		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), flying: map[hypervisor.OpID]time.Time{},
+		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), inFlight: map[hypervisor.OpID]time.Time{},
 	}
 	if l.at == nil {
 		l.at = func(string) {}
 	}
 	horizon := func() journal.Horizon {
 		h := cfg.Retention.Horizon(l.now())
-		h.Charges = l.now().Add(-l.settings.Arranged().Memory())
+		h.Charges = l.now().Add(-l.settings.OrderingRules().Memory())
 		return h
 	}
-	l.chores = []housekeeping.Chore{
+	l.tasks = []housekeeping.Task{
 		housekeeping.Sweep(l.driver, l.live, cfg.SweepEvery, cfg.KeepConsoles),
 		housekeeping.Prune(l.store, horizon, cfg.PruneEvery, l.log),
 	}
@@ -175,8 +175,8 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range l.chores {
-		if err := l.chores[i].Add(ctx, timers, l.log); err != nil {
+	for i := range l.tasks {
+		if err := l.tasks[i].Add(ctx, timers, l.log); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +199,7 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	}
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
-	loaded.Flying = maps.Clone(l.flying)
+	loaded.Flying = maps.Clone(l.inFlight)
 	core := NewCore(l.settings, loaded, l.now())
 	l.snapshot.Store(core.Snapshot())
 	return core, nil
@@ -293,12 +293,12 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 			return core, nil
 		}
 		l.log.Error("load failed", slog.Any("error", err))
-		l.tellBroken(err)
+		l.publishBroken(err)
 	}
 }
 
-// tellBroken has those who watch know that nothing goes on.
-func (l *Loop) tellBroken(err error) {
+// publishBroken has those who watch know that nothing goes on.
+func (l *Loop) publishBroken(err error) {
 	broken := *l.snapshot.Load()
 	broken.Ready, broken.Broken = false, err.Error()
 	l.snapshot.Store(&broken)

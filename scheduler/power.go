@@ -15,8 +15,8 @@ import (
 	"vjob/scheduler/powercap"
 )
 
-// takeUpPower goes on with what the journal says of the power of nodes, and of the budgets.
-func (c *Core) takeUpPower(loaded *journal.Loaded) {
+// restorePower goes on with what the journal says of the power of nodes, and of the budgets.
+func (c *Core) restorePower(loaded *journal.Loaded) {
 	s, models := &c.settings, c.settings.Energy.Power
 	c.exec.Power = models
 	c.controller = nodepower.NewController(&s.Switching, models, loaded.Power, c.exec, &c.out, c.now)
@@ -49,12 +49,12 @@ func (c *Core) switchNodes() {
 	}
 }
 
-// takeCare lets the caretaker have its turn, once it is known what waits.
-func (c *Core) takeCare(decided bool) {
+// runNodePower lets the caretaker have its turn, once it is known what waits.
+func (c *Core) runNodePower(decided bool) {
 	if c.nodePower == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
 		return
 	}
-	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, Picture: c.picture}))
+	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.view}))
 }
 
 // stateOf is how a node counts for placing VMs.
@@ -85,8 +85,8 @@ func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by st
 	return c.controller.Order(now, &n.Node, n.Silent, want, by)
 }
 
-// Pressed takes in what the power driver of a node has answered.
-func (c *Core) Pressed(now time.Time, ask power.Ask, state power.State, err error) {
+// PowerReplied takes in what the power driver of a node has answered.
+func (c *Core) PowerReplied(now time.Time, ask power.Ask, state power.State, err error) {
 	c.now = now
 	c.controller.Answered(now, ask, state, err)
 }

@@ -48,9 +48,9 @@ func readPrices(text string) (*price.Series, error) {
 	return series, nil
 }
 
-// takeUpPrices goes on with the prices of the journal. Those that nobody understands any
+// restorePrices goes on with the prices of the journal. Those that nobody understands any
 // more are told, and do not count.
-func (c *Core) takeUpPrices(kept journal.Prices) {
+func (c *Core) restorePrices(kept journal.Prices) {
 	var err error
 	c.prices = kept
 	if c.series, err = readPrices(kept.Text); err != nil {

@@ -64,7 +64,7 @@ func TestFlexibleVJobsWaitForTheCheapestHour(t *testing.T) {
 	if got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
-	answer, err := r.core.Foresee(r.now)
+	answer, err := r.core.Forecast(r.now)
 	if err != nil {
 		t.Fatal(err)
 	}

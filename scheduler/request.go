@@ -82,7 +82,7 @@ func (l *Loop) Submit(ctx context.Context, s admission.Submission) (job *cluster
 	if err := s.Validate(l.limits, l.snapshot.Load().Declared()); err != nil {
 		return nil, false, err
 	}
-	if err := s.Route(l.settings.Arranged()); err != nil {
+	if err := s.Route(l.settings.OrderingRules()); err != nil {
 		return nil, false, err
 	}
 	s.At, s.Allowed = l.now().UTC(), l.limits.Owner
@@ -137,7 +137,7 @@ func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order
 }
 
 // SetWalltime gives a vjob another walltime.
-func (l *Loop) SetWalltime(ctx context.Context, s Stretch) error {
+func (l *Loop) SetWalltime(ctx context.Context, s WalltimeChange) error {
 	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
 }
 
@@ -182,34 +182,34 @@ func (*Loop) CheckPrices(_ context.Context, text string) error {
 	return err
 }
 
-// Standing is how queues, quotas and shares stand now.
-func (l *Loop) Standing(ctx context.Context) (s ordering.Status, err error) {
-	err = l.ask(ctx, func(c *Core) error { s = c.Standing(l.now()); return nil })
+// QueueStatus is how queues, quotas and shares stand now.
+func (l *Loop) QueueStatus(ctx context.Context) (s ordering.Status, err error) {
+	err = l.ask(ctx, func(c *Core) error { s = c.QueueStatus(l.now()); return nil })
 	return s, err
 }
 
-// Suppose says what would be decided if things were otherwise, and changes nothing.
-func (l *Loop) Suppose(ctx context.Context, s Supposition) (Forecast, error) {
-	var answer func() Forecast
+// WhatIf says what would be decided if things were otherwise, and changes nothing.
+func (l *Loop) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
+	var answer func() WhatIfResult
 	err := l.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.Suppose(l.now(), s, l.limits)
+		answer, err = c.WhatIf(l.now(), s, l.limits)
 		return err
 	})
 	if err != nil {
-		return Forecast{}, err
+		return WhatIfResult{}, err
 	}
 	return answer(), nil // beside the loop, which goes on
 }
 
-// Foresee tells the schedule as it is going to be.
-func (l *Loop) Foresee(ctx context.Context) (Foreseen, error) {
-	var answer func() Foreseen
+// Forecast tells the schedule as it is going to be.
+func (l *Loop) Forecast(ctx context.Context) (QueueForecast, error) {
+	var answer func() QueueForecast
 	err := l.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.Foresee(l.now())
+		answer, err = c.Forecast(l.now())
 		return err
 	})
 	if err != nil {
-		return Foreseen{}, err
+		return QueueForecast{}, err
 	}
 	return answer(), nil // beside the loop, which goes on
 }

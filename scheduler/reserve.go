@@ -50,9 +50,9 @@ func (c *Core) confirm(s *admission.Submission) error {
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}
-	p, last := c.picture(), cluster.VJobID(0)
+	p, last := c.view(), cluster.VJobID(0)
 	for _, n := range c.exec.Nodes() { // those that are switched off are woken in time
-		_ = p.Decree(n.ID, n.State) // it was just listed
+		_ = p.SetNodeState(n.ID, n.State) // it was just listed
 		if n.Hosts() {
 			r.Total = r.Total.Plus(n.Capacity)
 		}
@@ -78,22 +78,22 @@ func (c *Core) confirm(s *admission.Submission) error {
 	}
 	job := s.VJob(last + 1)
 	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
-	r.Power, r.NextChange = p.Power(job, c.nodePower != nil), p.Turn
+	r.Power, r.NextChange = p.Power(job, c.nodePower != nil), p.NextChange
 	r.Capacity = p.Places(job)
 	return r.Confirm()
 }
 
-// tellLate tells once of each reservation that has begun and cannot start.
-func (c *Core) tellLate(p *decide.View, verdicts []queue.Verdict) {
+// reportLate tells once of each reservation that has begun and cannot start.
+func (c *Core) reportLate(p *decide.View, verdicts []queue.Verdict) {
 	late := map[cluster.VJobID]bool{}
 	for i, r := range p.VJobs {
 		job := r.Job
 		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Target == queue.Run {
 			continue
 		}
-		if late[job.ID] = true; !c.late[job.ID] {
+		if late[job.ID] = true; !c.lateReservations[job.ID] {
 			c.alarm(job.ID, fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdicts[i].Reason))
 		}
 	}
-	c.late = late
+	c.lateReservations = late
 }

@@ -100,7 +100,7 @@ func TestForeseePower(t *testing.T) {
 	job.Reservation = time.Time{}
 	r.core.Submitted(r.now, job)
 	r.at(time.Second)
-	answer, err := r.core.Foresee(r.now)
+	answer, err := r.core.Forecast(r.now)
 	if err != nil {
 		t.Fatal(err)
 	}

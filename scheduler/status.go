@@ -40,7 +40,7 @@ type Snapshot struct {
 	Rules   RulesStatus
 	Budgets powercap.Budgets
 	Prices  PricesStatus
-	Saving  SavingStatus
+	Saving  ConsolidationStatus
 	VJobs   map[cluster.VJobID]VJobStatus
 	Running []ActionStatus // actions under way
 }

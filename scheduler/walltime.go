@@ -22,8 +22,8 @@ func (c *Core) endOverdue() {
 	}
 }
 
-// Stretch asks for another walltime of a vjob.
-type Stretch struct {
+// WalltimeChange asks for another walltime of a vjob.
+type WalltimeChange struct {
 	VJob     cluster.VJobID
 	Walltime time.Duration // 0 is unlimited
 	By       string
@@ -33,7 +33,7 @@ type Stretch struct {
 // SetWalltime gives a vjob another walltime: a shorter one at any time, a longer one
 // before it has run, or by an administrator. It fails with ErrNotFound, ErrConflict, or
 // the limit of its queue, and then changes nothing.
-func (c *Core) SetWalltime(now time.Time, s Stretch) error {
+func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
 	c.now = now
 	r, ok := c.exec.Job(s.VJob)
 	if !ok {
@@ -62,7 +62,7 @@ func (c *Core) SetWalltime(now time.Time, s Stretch) error {
 	}
 	changed := r.Job.Clone()
 	changed.Walltime = s.Walltime
-	if err := c.settings.Arranged().Admit(changed); err != nil && longer {
+	if err := c.settings.OrderingRules().Admit(changed); err != nil && longer {
 		return err
 	}
 	return c.exec.SetWalltime(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))

@@ -15,22 +15,22 @@ func TestSetWalltime(t *testing.T) {
 	const hour = time.Hour
 	for _, c := range []struct {
 		name  string
-		s     scheduler.Stretch
+		s     scheduler.WalltimeChange
 		spoil func(*cluster.VJob)
 		want  error
 	}{
-		{"more, while it waits", scheduler.Stretch{VJob: 2, Walltime: 2 * hour}, nil, nil},
-		{"no limit, while it waits", scheduler.Stretch{VJob: 2}, nil, nil},
-		{"less, while it waits", scheduler.Stretch{VJob: 2, Walltime: 1}, nil, nil},
-		{"less, while it runs", scheduler.Stretch{VJob: 1, Walltime: hour / 2}, nil, nil},
-		{"more, while it runs", scheduler.Stretch{VJob: 1, Walltime: 2 * hour}, nil, cluster.ErrConflict},
-		{"no limit, while it runs", scheduler.Stretch{VJob: 1}, nil, cluster.ErrConflict},
-		{"more, by an administrator", scheduler.Stretch{VJob: 1, Walltime: 2 * hour, Admin: true}, nil, nil},
-		{"nobody's", scheduler.Stretch{VJob: 9, Walltime: hour}, nil, cluster.ErrNotFound},
-		{"a negative one", scheduler.Stretch{VJob: 2, Walltime: -1}, nil, cluster.ErrInvalid},
-		{"more than was reserved", scheduler.Stretch{VJob: 2, Walltime: 2 * hour, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
-		{"no end to a reservation", scheduler.Stretch{VJob: 2, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
-		{"one with alternatives", scheduler.Stretch{VJob: 2, Walltime: 1}, func(j *cluster.VJob) { j.Shapes = make([]cluster.Shape, 2) }, cluster.ErrConflict},
+		{"more, while it waits", scheduler.WalltimeChange{VJob: 2, Walltime: 2 * hour}, nil, nil},
+		{"no limit, while it waits", scheduler.WalltimeChange{VJob: 2}, nil, nil},
+		{"less, while it waits", scheduler.WalltimeChange{VJob: 2, Walltime: 1}, nil, nil},
+		{"less, while it runs", scheduler.WalltimeChange{VJob: 1, Walltime: hour / 2}, nil, nil},
+		{"more, while it runs", scheduler.WalltimeChange{VJob: 1, Walltime: 2 * hour}, nil, cluster.ErrConflict},
+		{"no limit, while it runs", scheduler.WalltimeChange{VJob: 1}, nil, cluster.ErrConflict},
+		{"more, by an administrator", scheduler.WalltimeChange{VJob: 1, Walltime: 2 * hour, Admin: true}, nil, nil},
+		{"nobody's", scheduler.WalltimeChange{VJob: 9, Walltime: hour}, nil, cluster.ErrNotFound},
+		{"a negative one", scheduler.WalltimeChange{VJob: 2, Walltime: -1}, nil, cluster.ErrInvalid},
+		{"more than was reserved", scheduler.WalltimeChange{VJob: 2, Walltime: 2 * hour, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
+		{"no end to a reservation", scheduler.WalltimeChange{VJob: 2, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
+		{"one with alternatives", scheduler.WalltimeChange{VJob: 2, Walltime: 1}, func(j *cluster.VJob) { j.Shapes = make([]cluster.Shape, 2) }, cluster.ErrConflict},
 	} {
 		l := state(4, 1)
 		for _, job := range l.VJobs {
@@ -58,7 +58,7 @@ func TestStretchedWalltimeEnds(t *testing.T) {
 	l.VJobs[0].Walltime = time.Minute
 	r := mount(t, settings(), l)
 	r.drain()
-	if err := r.core.SetWalltime(r.now, scheduler.Stretch{VJob: 1, Walltime: 2 * time.Minute, Admin: true}); err != nil {
+	if err := r.core.SetWalltime(r.now, scheduler.WalltimeChange{VJob: 1, Walltime: 2 * time.Minute, Admin: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.at(119 * time.Second)

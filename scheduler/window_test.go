@@ -43,7 +43,7 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 	if _, live := r.core.Snapshot().VJobs[6]; live {
 		t.Error("what was to have started before it was submitted waits")
 	}
-	answer, err := r.core.Foresee(r.now)
+	answer, err := r.core.Forecast(r.now)
 	if err != nil {
 		t.Fatal(err)
 	}

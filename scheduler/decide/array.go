@@ -7,8 +7,8 @@ import (
 	"vjob/ctxswitch/execute"
 )
 
-// limitArrays bars the vjobs of arrays that would be more at once than their owners
-// want. Those that have begun count until they have ended.
+// limitArrays makes the waiting vjobs of an array ineligible beyond its limit of concurrent
+// vjobs. A vjob that has begun counts until it ends.
 func (p *View) limitArrays() {
 	left := map[cluster.VJobID]int{}
 	for i := range p.VJobs {
@@ -29,16 +29,16 @@ func (p *View) limitArrays() {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		n, limited := left[r.Job.Array]
-		if !limited || !waitsToBegin(r) || r.Job.Held || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+		if !limited || !waitsToBegin(r) || r.Job.Held || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
 			continue
 		}
 		if n <= 0 {
-			p.barred[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.MaxConcurrent)
+			p.ineligible[r.Job.ID] = fmt.Sprintf("array %s runs %d of its vjobs at once", r.Job.Array, r.Job.MaxConcurrent)
 			continue
 		}
 		left[r.Job.Array]--
 	}
 }
 
-// waitsToBegin reports whether nothing was begun of a vjob.
+// waitsToBegin reports whether a vjob waits and nothing has begun for it.
 func waitsToBegin(r *execute.Report) bool { return r.Job.State == cluster.Waiting && r.Idle }

@@ -9,7 +9,7 @@ import (
 	"vjob/queue"
 )
 
-// causes notes for each gang of a plan why the decision wants it.
+// causes records the cause of each gang of a plan.
 func (p *View) causes(d *Decision) {
 	if len(d.Plan.Gangs) == 0 {
 		return
@@ -34,7 +34,7 @@ func (p *View) causes(d *Decision) {
 			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
 		case !v.Cause.IsZero():
 			g.Cause = v.Cause
-		case job.State == cluster.Paused: // what it stands still for
+		case job.State == cluster.Paused: // keep the cause of its pause
 			g.Cause = job.Cause
 		default:
 			g.Cause = cluster.Because(strings.TrimPrefix(strings.TrimPrefix(v.Reason, "suspended"), ": "))
@@ -42,7 +42,7 @@ func (p *View) causes(d *Decision) {
 	}
 }
 
-// starting are the vjobs that a plan starts or resumes.
+// starting returns the vjobs that a plan starts or resumes.
 func (p *View) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (list []cluster.VJobRef) {
 	for _, g := range plan.Gangs {
 		i, known := index[g.VJob]
@@ -54,8 +54,8 @@ func (p *View) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (lis
 	return list
 }
 
-// moved is why a vjob that runs on is elsewhere after a plan: its node is drained, rules are
-// broken, or its room is wanted.
+// moved returns why a running vjob changes nodes: its node is drained, rules are broken, or
+// other vjobs need its resources.
 func (p *View) moved(d *Decision, g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
 	c := cluster.Cause{}
 	for _, id := range g.Actions {

@@ -10,22 +10,23 @@ import (
 	"vjob/queue/quota"
 )
 
-// Places lets a vjob that nobody has submitted be tried on the nodes beside others: each
-// room that is given is empty.
+// Places adds a vjob that was not submitted and returns a function that makes empty packings
+// of the cluster, to try the vjob beside others.
 func (p *View) Places(job *cluster.VJob) func() queue.Capacity {
 	p.Add(job, len(p.VJobs))
-	counts, line := needs(p.intended), ctxswitch.NewLine(p.line)
+	counts, line := needs(p.intended), ctxswitch.NewLine(p.applicants)
 	return func() queue.Capacity {
 		return ctxswitch.NewPacking(ctxswitch.Stock{
-			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.confined, Needs: counts,
+			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
 		})
 	}
 }
 
-// Limit says which quota a vjob would be over at an instant, beside those that run and may
-// still do so then, and reservations; "" for none. Nil: there are no quotas.
+// Limit returns a function that names the quota a vjob would exceed at an instant, beside
+// reservations and the running vjobs that may still run then; "" for none. It returns nil if
+// there are no quotas.
 func (p *View) Limit(job *cluster.VJob) func(at time.Time) string {
-	rules := p.settings.Arranged()
+	rules := p.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return nil
 	}
@@ -42,8 +43,8 @@ func (p *View) Limit(job *cluster.VJob) func(at time.Time) string {
 	}
 }
 
-// runsAt reports whether a vjob that runs may still do so at an instant, or one with a
-// reservation is to.
+// runsAt reports whether a running vjob may still run at an instant, or whether the
+// reservation of a vjob covers it.
 func (p *View) runsAt(r *execute.Report, at time.Time) bool {
 	left := max(0, r.Job.Walltime-r.Ran)
 	if r.Bound == cluster.VMRunning {
@@ -53,11 +54,11 @@ func (p *View) runsAt(r *execute.Report, at time.Time) bool {
 	return !from.IsZero() && r.Job.State.Ready() && !at.Before(from) && at.Before(from.Add(left))
 }
 
-// promised counts the reservations that have begun, whatever the quotas: that was settled
-// when they were confirmed.
-func (p *View) promised(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
+// countDueReservations counts the reservations that have begun whatever the quotas say: quotas
+// are checked when a reservation is confirmed.
+func (p *View) countDueReservations(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
 	for i := range p.VJobs {
-		if job := p.VJobs[i].Job; p.begun(job) {
+		if job := p.VJobs[i].Job; p.reservationDue(job) {
 			tally.Count(index[job.ID])
 		}
 	}

@@ -10,66 +10,66 @@ import (
 	"vjob/energy/consolidate"
 )
 
-// Consolidating is what is asked of a picture on which nothing else is to be done: could
-// what runs draw less elsewhere?
-type Consolidating struct {
+// ConsolidationRequest asks whether the running VMs could draw less power elsewhere, when
+// nothing else is to be done.
+type ConsolidationRequest struct {
 	consolidate.Terms
-	Turn int // the piece of the cluster that is looked at
-	// Uses is the CPU that a VM was last seen to use.
+	Turn int // the part of the cluster to search
+	// Uses returns the CPU that a VM used when it was last observed.
 	Uses func(vm cluster.VMID) cluster.MilliCPU
-	// Keeps reports whether a VM stays because it was moved a while ago; nil: none does.
+	// Keeps reports whether a VM stays because it was moved recently. May be nil.
 	Keeps func(vm cluster.VMID) bool
-	// Steward switches nodes off that nothing needs; nil: nobody does.
-	Steward NodePower
+	// NodePower switches unused nodes off. May be nil.
+	NodePower NodePower
 }
 
-// NodePower knows which nodes go off once nothing runs there. Package nodepower has one.
+// NodePower tells which nodes go off once they are empty. Package nodepower implements it.
 type NodePower interface {
-	// Spares reports whether a node would go off.
-	Spares(id cluster.NodeID) bool
-	// Fill is how much of its processors and memory a node may have in use before another
-	// one comes on, from 0 to 1.
+	// MayGoOff reports whether a node would go off once it is empty.
+	MayGoOff(id cluster.NodeID) bool
+	// Fill returns the fraction of CPU and memory, from 0 to 1, that a node may have in use before
+	// another node comes on.
 	Fill() float64
-	// Objects says why some nodes may not be off together; "": they may.
+	// Objects returns why the nodes may not be off together; "" if they may.
 	Objects(nodes []cluster.NodeID) string
 }
 
-// Consolidation is what was found, and what was made of it.
+// Consolidation is the result of one search, and its effects.
 type Consolidation struct {
-	Plan   ctxswitch.Plan
-	Caps   map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
-	VMs    []cluster.VMID                        // that are better off elsewhere
-	VJobs  []cluster.VJobID                      // whose they are
-	Dark   []cluster.NodeID                      // that can go off then
-	Before energy.Watts                          // what the nodes draw that these VMs leave or come to
-	After  energy.Watts
-	Saves  energy.Joules // within the horizon
-	Costs  energy.Joules
-	Yield  [2]float64 // the part of their CPU that all who run may use, before and after
-	Nodes  int        // that were looked at
-	Turns  int        // looks until all are
-	Why    string     // why nothing is done; "": there is a plan
+	Plan     ctxswitch.Plan
+	Caps     map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
+	VMs      []cluster.VMID                        // that draw less elsewhere
+	VJobs    []cluster.VJobID                      // of these VMs
+	NodesOff []cluster.NodeID                      // that can go off then
+	Before   energy.Watts                          // drawn by the nodes that these VMs leave or reach
+	After    energy.Watts
+	Saves    energy.Joules // within the horizon
+	Costs    energy.Joules
+	Yield    [2]float64 // the fraction of its CPU that every running vjob may use, before and after
+	Nodes    int        // searched
+	Turns    int        // searches until the whole cluster is covered
+	Why      string     // why there is no plan; "" if there is one
 }
 
-// Consolidate looks for places where what runs draws less at the same yield, and for a way
-// there. There is a plan only if it pays.
-func (p *View) Consolidate(d *Decision, ask *Consolidating) Consolidation {
+// Consolidate searches for a placement in which the running VMs draw less power at the same
+// yield, and for a plan that leads there. It returns a plan only if the plan pays.
+func (p *View) Consolidate(d *Decision, ask *ConsolidationRequest) Consolidation {
 	var c Consolidation
-	well := unharmed(func() { c = p.consolidate(d, ask) })
+	well := withoutPanic(func() { c = p.consolidate(d, ask) })
 	if !well {
 		return Consolidation{Why: "no decision can be taken with some vjobs"}
 	}
 	return c
 }
 
-func (p *View) consolidate(d *Decision, ask *Consolidating) (c Consolidation) {
-	s, err := p.saver(d, ask)
+func (p *View) consolidate(d *Decision, ask *ConsolidationRequest) (c Consolidation) {
+	s, err := p.newConsolidator(d, ask)
 	if err != nil {
 		c.Why = err.Error()
 		return c
 	}
 	if c = s.search(); c.Why != "" && s.objected {
-		s.keepOn()
+		s.keepNodesOn()
 		if other := s.search(); other.Why == "" {
 			return other
 		}
@@ -77,11 +77,11 @@ func (p *View) consolidate(d *Decision, ask *Consolidating) (c Consolidation) {
 	return c
 }
 
-// search looks for places, and if those found will not do, perhaps because of rules that look
-// at several VMs together, for places where all of these rules are sure to hold.
-func (s *saver) search() Consolidation {
+// search searches for a placement. If the result is rejected, perhaps because of rules that
+// concern several VMs, it searches again for a placement that is sure to keep these rules.
+func (s *consolidator) search() Consolidation {
 	c := s.look(false)
-	if c.Why != "" && len(c.VMs) > 0 && s.liberty != nil {
+	if c.Why != "" && len(c.VMs) > 0 && s.allowed != nil {
 		if other := s.look(true); other.Why == "" {
 			return other
 		}
@@ -89,13 +89,13 @@ func (s *saver) search() Consolidation {
 	return c
 }
 
-// look asks where VMs should be, and how to get there; strictly: of those at whom rules look
-// together one goes at a time.
-func (s *saver) look(strict bool) (c Consolidation) {
-	if s.liberty != nil {
-		s.question.May = s.may(strict)
+// look searches for a placement and a plan. If strict, of the VMs that one rule concerns only
+// one moves at a time.
+func (s *consolidator) look(strict bool) (c Consolidation) {
+	if s.allowed != nil {
+		s.model.May = s.allowedMoves(strict)
 	}
-	a, err := s.question.Look(s.Consolidating.Turn)
+	a, err := s.model.Look(s.ConsolidationRequest.Turn)
 	if err != nil {
 		c.Why = err.Error()
 		return c
@@ -107,12 +107,12 @@ func (s *saver) look(strict bool) (c Consolidation) {
 		return c
 	case c.Before-c.After < s.Least:
 		c.Why = fmt.Sprintf("less than %s would be saved", s.Least)
-	case len(c.Dark) > 0:
-		c.Why = s.Steward.Objects(c.Dark)
+	case len(c.NodesOff) > 0:
+		c.Why = s.NodePower.Objects(c.NodesOff)
 		s.objected = s.objected || c.Why != ""
 	}
 	if c.Why == "" {
-		s.send(&c, a)
+		s.setTargets(&c, a)
 		s.plan(&c)
 	}
 	if c.Why == "" {
@@ -124,9 +124,9 @@ func (s *saver) look(strict bool) (c Consolidation) {
 	return c
 }
 
-// describe names who moves, and what may go off.
-func (s *saver) describe(a *consolidate.Answer) Consolidation {
-	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Turns, Saves: s.question.Saves(a, 0)}
+// describe lists the VMs that move and the nodes that can go off.
+func (s *consolidator) describe(a *consolidate.Answer) Consolidation {
+	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Turns, Saves: s.model.Saves(a, 0)}
 	for _, i := range a.Moves {
 		c.VMs, c.VJobs = append(c.VMs, s.vms[i]), append(c.VJobs, s.vms[i].VJob)
 	}
@@ -134,23 +134,24 @@ func (s *saver) describe(a *consolidate.Answer) Consolidation {
 	slices.Sort(c.VJobs)
 	c.VJobs = slices.Compact(c.VJobs)
 	for _, n := range a.Dark {
-		c.Dark = append(c.Dark, s.nodes[n])
+		c.NodesOff = append(c.NodesOff, s.nodes[n])
 	}
 	return c
 }
 
-// send states where the VMs of vjobs are to be that have some to move; all others stay.
-func (s *saver) send(c *Consolidation, a *consolidate.Answer) {
-	s.asked.Places, s.asked.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
+// setTargets gives the planner the destinations of all VMs of the vjobs that move, and pins
+// all others.
+func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Answer) {
+	s.planProblem.Places, s.planProblem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
 	for _, vm := range s.current.VMs() {
 		_, moves := slices.BinarySearch(c.VJobs, vm.VJob)
 		if !moves || s.pinned[vm] {
-			s.asked.Pinned[vm] = true
+			s.planProblem.Pinned[vm] = true
 		}
 	}
 	for i, vm := range s.vms {
-		if !s.asked.Pinned[vm] {
-			s.asked.Places[vm] = s.nodes[a.To[i]]
+		if !s.planProblem.Pinned[vm] {
+			s.planProblem.Places[vm] = s.nodes[a.To[i]]
 		}
 	}
 }

@@ -19,20 +19,20 @@ import (
 
 // thrift is a question about a world whose nodes draw more from one to the next, and whose
 // VMs use what they reserve.
-func thrift(w *world, set *decide.Settings) *decide.Consolidating {
+func thrift(w *world, set *decide.Settings) *decide.ConsolidationRequest {
 	set.Live = true
 	set.Execute.Costs = ctxswitch.Costs{MigratePer: 10 * time.Second, SuspendPer: time.Minute, ResumePer: time.Minute}
 	set.Energy.Power = map[cluster.NodeID]energy.Power{}
 	for i, n := range w.nodes {
 		set.Energy.Power[n.ID] = energy.Power{Idle: 50, Full: energy.Watts(150 + 50*i), Standby: 5}
 	}
-	return &decide.Consolidating{Terms: consolidate.Default, Uses: func(vm cluster.VMID) cluster.MilliCPU { return w.Need(vm).CPU }}
+	return &decide.ConsolidationRequest{Terms: consolidate.Default, Uses: func(vm cluster.VMID) cluster.MilliCPU { return w.Need(vm).CPU }}
 }
 
 // porter lets every node go off, and fills none beyond four fifths.
 type porter struct{ objects string }
 
-func (porter) Spares(cluster.NodeID) bool             { return true }
+func (porter) MayGoOff(cluster.NodeID) bool           { return true }
 func (porter) Fill() float64                          { return 0.8 }
 func (p porter) Objects(dark []cluster.NodeID) string { return p.objects }
 
@@ -44,7 +44,7 @@ func TestConsolidatedWorlds(t *testing.T) {
 		set := settings()
 		ask := thrift(w, set)
 		if rng.IntN(2) == 0 {
-			ask.Steward = porter{}
+			ask.NodePower = porter{}
 		}
 		kept := cluster.VJobID(1 + rng.IntN(len(w.jobs)))
 		ask.Keeps = func(vm cluster.VMID) bool { return vm.VJob == kept }
@@ -61,7 +61,7 @@ func TestConsolidatedWorlds(t *testing.T) {
 			return
 		}
 		plans++
-		dark += len(c.Dark)
+		dark += len(c.NodesOff)
 		w.audit(t, set, &c)
 		for _, a := range c.Plan.Actions {
 			if a.Kind != cluster.Migrate || a.VM.VJob == kept || w.of(a.VM).busy {
@@ -122,7 +122,7 @@ func (w *world) audit(t *testing.T, set *decide.Settings, c *decide.Consolidatio
 		}
 		return sum
 	}
-	less := draws(cluster.NewConfiguration(), nil) - draws(c.Plan.Target, c.Dark)
+	less := draws(cluster.NewConfiguration(), nil) - draws(c.Plan.Target, c.NodesOff)
 	if said := c.Before - c.After; less-said > 1e-6 || said-less > 1e-6 || less < consolidate.Default.Least {
 		t.Errorf("%s less, it says %s", less, said)
 	}
@@ -151,7 +151,7 @@ func TestWhyNobodyMoves(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		job  func(*cluster.VJob)
-		ask  func(*decide.Consolidating, *decide.Settings, *decide.Facts)
+		ask  func(*decide.ConsolidationRequest, *decide.Settings, *decide.Facts)
 		why  string
 	}{
 		{name: "it pays"},
@@ -159,24 +159,24 @@ func TestWhyNobodyMoves(t *testing.T) {
 		{name: "fenced", job: func(j *cluster.VJob) { j.Rules = "fence(VM[0..1], {n1});" }, why: "no places were found"},
 		{name: "kept together by a soft rule", job: func(j *cluster.VJob) { j.Rules = "soft(9) gather(VM[0..1]);" }, why: "no places were found"},
 		{name: "about to end", job: func(j *cluster.VJob) { j.Walltime = time.Minute }, why: "no places were found"},
-		{name: "the node is drained", ask: func(_ *decide.Consolidating, _ *decide.Settings, f *decide.Facts) {
+		{name: "the node is drained", ask: func(_ *decide.ConsolidationRequest, _ *decide.Settings, f *decide.Facts) {
 			f.Nodes[0].State = cluster.Draining
 		}, why: "no places were found"},
-		{name: "moved a while ago", ask: func(a *decide.Consolidating, _ *decide.Settings, _ *decide.Facts) {
+		{name: "moved a while ago", ask: func(a *decide.ConsolidationRequest, _ *decide.Settings, _ *decide.Facts) {
 			a.Keeps = func(cluster.VMID) bool { return true }
 		}, why: "no places were found"},
-		{name: "too little", ask: func(a *decide.Consolidating, _ *decide.Settings, _ *decide.Facts) { a.Least = 26 }, why: "less than 26 W would be saved"},
-		{name: "no lock, so it would stand still for long", ask: func(_ *decide.Consolidating, s *decide.Settings, f *decide.Facts) {
+		{name: "too little", ask: func(a *decide.ConsolidationRequest, _ *decide.Settings, _ *decide.Facts) { a.Least = 26 }, why: "less than 26 W would be saved"},
+		{name: "no lock, so it would stand still for long", ask: func(_ *decide.ConsolidationRequest, s *decide.Settings, f *decide.Facts) {
 			s.Live, s.Execute.Costs.MigratePer = false, 10*time.Minute
 		}, why: "no places were found"},
-		{name: "the rack has a budget", ask: func(_ *decide.Consolidating, _ *decide.Settings, f *decide.Facts) {
+		{name: "the rack has a budget", ask: func(_ *decide.ConsolidationRequest, _ *decide.Settings, f *decide.Facts) {
 			f.Nodes[0].Labels = map[string]string{"rack": "r1"}
 			f.Budgets = rack(70)
 		}, why: "no plan: vjob 1"},
-		{name: "power management would have the node on", ask: func(a *decide.Consolidating, s *decide.Settings, _ *decide.Facts) {
+		{name: "power management would have the node on", ask: func(a *decide.ConsolidationRequest, s *decide.Settings, _ *decide.Facts) {
 			s.Energy.Power["n0"] = s.Energy.Power["n1"]
 			s.Energy.Power["n1"] = energy.Power{Idle: 60, Full: 210, Standby: 5}
-			a.Steward, a.Least = porter{"they would be too busy"}, 20
+			a.NodePower, a.Least = porter{"they would be too busy"}, 20
 		}, why: "they would be too busy"},
 	} {
 		if c.job == nil {

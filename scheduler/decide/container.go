@@ -12,19 +12,20 @@ import (
 	"vjob/queue"
 )
 
-// A container is for the vjobs inside what the cluster is for all others: its room on each
-// node is a node of its own picture, and the same policy and the same planner decide there.
-// Outside, the container counts and those inside do not.
+// A container is a small cluster: its share of each node is a node of a view of its own, and the
+// same policy and planner decide there. On the cluster the container counts, and the vjobs inside
+// do not.
 
-// inside is the picture of the room of a container.
-type inside struct {
+// containerView is the view of the nodes inside a container.
+type containerView struct {
 	*View
 	container *cluster.VJob
 	left      time.Duration // of its walltime
 }
 
-// parted are the vjobs that run on the cluster itself, and by their containers the others.
-func parted(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJobID][]execute.Report) {
+// splitByContainer separates the vjobs that run on the cluster itself from those inside
+// containers.
+func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJobID][]execute.Report) {
 	if !slices.ContainsFunc(vjobs, func(r execute.Report) bool { return r.Job.Inner != 0 }) {
 		return vjobs, nil
 	}
@@ -39,13 +40,13 @@ func parted(vjobs []execute.Report) (own []execute.Report, inner map[cluster.VJo
 	return own, inner
 }
 
-// lookInside makes the picture of a container's room.
-func (p *View) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report) inside {
+// newContainerView makes the view inside a container.
+func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
 	g, s := *f, *p.settings
 	g.Rules, g.Budgets = nil, nil
-	s.Arrangement, s.Energy = nil, Energy{} // the container is what counts
+	s.Arrangement, s.Energy = nil, Energy{} // they apply to the container
 	left := max(0, c.Job.Walltime-c.Ran)
-	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), roomOf(f.Nodes, c)
+	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), containerNodes(f.Nodes, c)
 	for i, r := range vjobs {
 		if r.Job.Walltime == 0 { // it may run until the container ends
 			r.Job = r.Job.Clone()
@@ -53,16 +54,16 @@ func (p *View) lookInside(f *Facts, c *execute.Report, vjobs []execute.Report) i
 		}
 		g.VJobs[i] = r
 	}
-	q := see(&s, &g)
-	if q.closed = closed(c); q.closed == "" {
-		q.fitInTime(c.Job, left)
+	q := newView(&s, &g)
+	if q.closed = closedReason(c); q.closed == "" {
+		q.limitToContainer(c.Job, left)
 	}
-	p.again(q.Again)
-	return inside{q, c.Job, left}
+	p.recheck(q.RecheckAt)
+	return containerView{q, c.Job, left}
 }
 
-// closed says why nobody may run inside a container now, "" if vjobs may.
-func closed(c *execute.Report) string {
+// closedReason returns why no vjob may run inside a container now; "" if vjobs may.
+func closedReason(c *execute.Report) string {
 	switch {
 	case c.Record.Phase == gang.Active && c.Bound == cluster.VMRunning:
 		return ""
@@ -75,9 +76,9 @@ func closed(c *execute.Report) string {
 	}
 }
 
-// roomOf is the room of a container, node by node. All other nodes have none there: rules
-// may name them, and images lie there.
-func roomOf(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
+// containerNodes returns the capacity of a container on each node. Nodes without any stay in the
+// list with capacity 0: rules may name them, and images are stored there.
+func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
 	has := map[cluster.NodeID]cluster.Resources{}
 	if c.Record.Phase == gang.Active || c.Record.Phase == gang.Clearing {
 		for rank, m := range c.Record.Members {
@@ -91,26 +92,25 @@ func roomOf(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport 
 	return list
 }
 
-// fitInTime bars those from starting that could not come to their end before their
-// container does.
-func (p *View) fitInTime(c *cluster.VJob, left time.Duration) {
+// limitToContainer makes vjobs ineligible that need more time than their container has left.
+func (p *View) limitToContainer(c *cluster.VJob, left time.Duration) {
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() && p.barred[r.Job.ID] == "" {
-			p.barred[r.Job.ID] = fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
+		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() && p.ineligible[r.Job.ID] == "" {
+			p.ineligible[r.Job.ID] = fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
 				need.Round(time.Second), c.ID, left.Round(time.Second))
 		}
 	}
 }
 
-// evict is the decision on those inside of a container that nobody may run in: whoever is
-// there is saved, to go on when the container is back.
-func (p *View) evict() []queue.Verdict {
+// suspendAll returns the verdicts inside a closed container: running and paused vjobs are
+// saved, to resume when the container is back.
+func (p *View) suspendAll() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i := range p.VJobs {
 		switch r := &p.VJobs[i]; {
-		case p.aside[r.Job.ID] != "":
-			verdicts[i] = p.ofExile(r)
+		case p.quarantined[r.Job.ID] != "":
+			verdicts[i] = p.quarantinedVerdict(r)
 		case !r.Idle || r.Blind:
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
@@ -124,9 +124,9 @@ func (p *View) evict() []queue.Verdict {
 	return verdicts
 }
 
-// include takes the decisions inside the containers, beside that on the cluster. From then
-// on the vjobs inside are among those of the picture, at the end.
-func (p *View) include(d *Decision) {
+// decideInside takes the decisions inside the containers. It appends their vjobs to those of
+// the view.
+func (p *View) decideInside(d *Decision) {
 	p.VJobs = slices.Clip(p.VJobs)
 	for i := range p.inside {
 		q := &p.inside[i]
@@ -149,8 +149,8 @@ func (p *View) include(d *Decision) {
 	}
 }
 
-// share gives those inside as much of their CPU as their container has of its own.
-func (q *inside) share(d *Decision, verdicts []queue.Verdict) {
+// share gives the vjobs inside the same fraction of their CPU as their container has.
+func (q *containerView) share(d *Decision, verdicts []queue.Verdict) {
 	caps, given := d.Caps[q.container.ID]
 	if !given || q.container.VMs[0].Reserved.CPU == 0 {
 		return

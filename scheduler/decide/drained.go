@@ -13,16 +13,16 @@ import (
 	"vjob/queue"
 )
 
-// A drained node gets empty despite rules of users: a vjob that its own rules keep there is
-// suspended to disk, and resumes elsewhere or waits for the node. One that cannot be suspended
-// is named to the administrators.
+// Rules of users do not stop a drain: a vjob that its own rules keep on the node is suspended to
+// disk, and resumes elsewhere or waits for the node. Administrators see the vjobs that cannot be
+// suspended.
 
 // evacuate suspends the vjobs that their own rules keep on drained nodes.
 func (p *View) evacuate(wished []queue.Verdict) {
-	for i, node := range p.heldThere() {
+	for i, node := range p.boundToDrained() {
 		r := &p.VJobs[i]
 		if r.Job.State == cluster.Paused {
-			p.leaves[r.Job.ID] = true
+			p.leavesNode[r.Job.ID] = true
 			continue
 		}
 		if wished[i].Target != queue.Run {
@@ -32,7 +32,7 @@ func (p *View) evacuate(wished []queue.Verdict) {
 			wished[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
 			continue
 		}
-		p.leaves[r.Job.ID] = true
+		p.leavesNode[r.Job.ID] = true
 		wished[i] = queue.Verdict{
 			Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node),
 			Cause: cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
@@ -40,19 +40,19 @@ func (p *View) evacuate(wished []queue.Verdict) {
 	}
 }
 
-// heldThere are the vjobs that run or stand still on a drained node, at rest, and are kept
-// there by rules of their own, with the node.
-func (p *View) heldThere() map[int]cluster.NodeID {
+// boundToDrained returns the idle vjobs, running or paused, that rules of their own keep on a
+// drained node, with the node.
+func (p *View) boundToDrained() map[int]cluster.NodeID {
 	if len(p.drained) == 0 {
 		return nil
 	}
 	there := map[int]cluster.NodeID{}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.barred[id] != "" || p.aside[id] != "" {
+		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.ineligible[id] != "" || p.quarantined[id] != "" {
 			continue
 		}
-		if node, on := p.drainedUnder(r); on {
+		if node, on := p.drainedNode(r); on {
 			there[i] = node
 		}
 	}
@@ -62,7 +62,7 @@ func (p *View) heldThere() map[int]cluster.NodeID {
 	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
 	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
 	if err != nil {
-		return nil // no plan is found either, and the decision says why
+		return nil // planning fails as well, and the decision says why
 	}
 	maps.DeleteFunc(there, func(i int, _ cluster.NodeID) bool {
 		r := &p.VJobs[i]
@@ -73,8 +73,8 @@ func (p *View) heldThere() map[int]cluster.NodeID {
 	return there
 }
 
-// drainedUnder is the first drained node that has a VM of a vjob.
-func (p *View) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
+// drainedNode returns the first drained node with a VM of a vjob.
+func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return "", false
 	}
@@ -86,7 +86,7 @@ func (p *View) drainedUnder(r *execute.Report) (cluster.NodeID, bool) {
 	return "", false
 }
 
-// unsuspendable says why a vjob that runs is not suspended for a drain; "" if it can be.
+// unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
 func (p *View) unsuspendable(r *execute.Report) string {
 	switch job := r.Job; {
 	case job.Container:
@@ -103,7 +103,7 @@ func (p *View) unsuspendable(r *execute.Report) string {
 	return ""
 }
 
-// Undrained says for each drained node that a decision leaves VMs on why it does.
+// Undrained returns the drained nodes that keep VMs after a decision, each with the reason.
 func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	if len(p.drained) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 		if !r.Idle || r.Blind || i >= len(d.Verdicts) {
 			continue
 		}
-		node, on := p.drainedUnder(r)
+		node, on := p.drainedNode(r)
 		wish := d.Verdicts[i].Target
 		if leaves := wish == queue.Suspend || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
 			continue
@@ -124,16 +124,16 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 	texts := make(map[cluster.NodeID]string, len(blocked))
 	for node, list := range blocked {
 		more := ""
-		if n := len(list) - mostNamed; n > 0 {
-			list, more = list[:mostNamed], fmt.Sprintf(" and %d more", n)
+		if n := len(list) - maxNamed; n > 0 {
+			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", n)
 		}
 		texts[node] = "not drained yet: it still has " + strings.Join(list, ", ") + more
 	}
 	return texts
 }
 
-// mostNamed is how many vjobs are named that keep a node from being drained.
-const mostNamed = 3
+// maxNamed is how many of the vjobs on a drained node its reason names.
+const maxNamed = 3
 
 // moves reports whether a plan takes a VM of a vjob off a drained node.
 func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
@@ -143,7 +143,7 @@ func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
 	})
 }
 
-// mayStand reports whether a vjob that is suspended may stand still in memory where it is.
-func (p *View) mayStand(job *cluster.VJob) bool {
-	return !p.leaves[job.ID] && p.settings.mayStand(job)
+// mayPause reports whether a suspended vjob may stay in memory on its nodes.
+func (p *View) mayPause(job *cluster.VJob) bool {
+	return !p.leavesNode[job.ID] && p.settings.mayPause(job)
 }

@@ -6,21 +6,21 @@ import (
 	"vjob/queue"
 )
 
-// goals translates the verdicts for the planner, in order; change tells
-// whether any vjob is to change its state.
+// goals translates the verdicts for the planner, in order. Change reports whether any vjob
+// changes its state.
 func (p *View) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range p.VJobs {
-		if !r.Idle || r.Blind || p.aside[r.Job.ID] != "" {
+		if !r.Idle || r.Blind || p.quarantined[r.Job.ID] != "" {
 			continue
 		}
-		state, barred := r.Job.State, p.barred[r.Job.ID] != ""
+		state, barred := r.Job.State, p.ineligible[r.Job.ID] != ""
 		want, wanted := cluster.VMRunning, state == cluster.Running
 		switch wish := verdicts[i].Target; {
 		case wish == queue.Run:
 			wanted = true
 		case wish == queue.Suspend && !barred && state == cluster.Running && r.Job.Container:
-			p.loosen(r.Job)
-			want, wanted = cluster.VMTerminated, true // it gives its room back, and waits
+			p.unpin(r.Job)
+			want, wanted = cluster.VMTerminated, true // it releases its resources and waits
 		case wish == queue.Suspend && !barred && state == cluster.Running && queue.IsEnded(r.Job):
 			want, wanted = cluster.VMTerminated, true
 		case wish == queue.Suspend && !barred && (state == cluster.Running || state == cluster.Paused):
@@ -36,8 +36,8 @@ func (p *View) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change b
 	return goals, change
 }
 
-// loosen lets the planner dispose of the room of a container.
-func (p *View) loosen(job *cluster.VJob) {
+// unpin lets the planner reuse the resources of a container.
+func (p *View) unpin(job *cluster.VJob) {
 	for i := range job.VMs {
 		delete(p.pinned, job.VMs[i].ID)
 	}

@@ -14,23 +14,23 @@ import (
 	"vjob/queue"
 )
 
-// Room for images is given away like any other: who has none cannot be saved, and nobody
-// is promised what would only be free if he were.
+// Image space is a resource: a vjob without it cannot be saved, so that others cannot have its
+// resources.
 
-// shelf is the room for images that one decision can give away.
-type shelf struct {
+// imageSpace is the free space for images that one decision can hand out.
+type imageSpace struct {
 	spaces hypervisor.Spaces
 	taken  map[string]cluster.MiB // of each pool
-	closed string                 // why there is none at all; "": there may be
+	closed string                 // why there is no space at all; "" if there may be
 }
 
-func (p *View) shelf() *shelf {
-	return &shelf{p.images, map[string]cluster.MiB{}, p.noImages}
+func (p *View) imageSpace() *imageSpace {
+	return &imageSpace{p.images, map[string]cluster.MiB{}, p.noImages}
 }
 
-// put takes the room that the images of a vjob need, or says what is missing: then it
-// takes nothing.
-func (s *shelf) put(r *execute.Report) (lack string) {
+// reserve takes the space for the images of a vjob. If some is missing it takes nothing and
+// returns what is missing.
+func (s *imageSpace) reserve(r *execute.Report) (lack string) {
 	if s.closed != "" {
 		return s.closed
 	}
@@ -46,9 +46,9 @@ func (s *shelf) put(r *execute.Report) (lack string) {
 	return ""
 }
 
-// need is what the images of a vjob take of each pool, counted as the executor counts it:
-// what is begun here is not refused there for a few MiB, again and again.
-func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
+// need returns the image space of a vjob in each pool, counted as the executor counts it:
+// otherwise the executor could refuse what was decided, for a few MiB, again and again.
+func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 	need := map[string]cluster.MiB{}
 	for rank, m := range r.Record.Members {
 		if !m.Ended {
@@ -58,25 +58,25 @@ func (s *shelf) need(r *execute.Report) map[string]cluster.MiB {
 	return need
 }
 
-// mostPasses bounds how often the policy is asked again because some cannot do what it wishes.
-const mostPasses = 8
+// maxPasses bounds how often the policy is asked again because its wishes cannot be met.
+const maxPasses = 8
 
-// wish asks the policy who is to run. Who would have to be saved for that and cannot be
-// keeps his room, and the policy is asked again.
-func (p *View) wish() (wished []queue.Verdict, fault error) {
-	wished, fault = p.consult()
+// chooseTargets asks the policy which vjobs should run. If the images of a vjob cannot be stored it
+// keeps running, and the policy is asked again.
+func (p *View) chooseTargets() (wished []queue.Verdict, fault error) {
+	wished, fault = p.applyPolicy()
 	first, tried := wished, map[int]bool{}
-	for range mostPasses {
-		standing := p.stand(wished)
-		lacks, news := p.lacks(standing), p.squeeze(standing)
+	for range maxPasses {
+		standing := p.choosePaused(wished)
+		lacks, news := p.imageShortages(standing), p.scaleUnsavable(standing)
 		for i, lack := range lacks {
-			if job := p.VJobs[i].Job; p.stays[job.ID] == "" {
-				p.stays[job.ID], news = "it cannot be suspended: "+lack, true
+			if job := p.VJobs[i].Job; p.nonPreemptible[job.ID] == "" {
+				p.nonPreemptible[job.ID], news = "it cannot be suspended: "+lack, true
 			}
 		}
 		if i := p.stuck(lacks, tried); i >= 0 {
 			tried[i] = true
-			if own, ok := p.goFirst(i); ok {
+			if own, ok := p.resumePausedFirst(i); ok {
 				wished = own
 				continue
 			}
@@ -84,23 +84,23 @@ func (p *View) wish() (wished []queue.Verdict, fault error) {
 		if !news {
 			break
 		}
-		wished, fault = p.consult()
+		wished, fault = p.applyPolicy()
 	}
-	p.tellKept(first, wished)
+	p.explainKept(first, wished)
 	return wished, fault
 }
 
-// lacks are those that are to be saved and cannot be, with what is missing: who was
-// suspended by people has his images first, then the order counts.
-func (p *View) lacks(verdicts []queue.Verdict) map[int]string {
-	list, shelf := map[int]string{}, p.shelf()
+// imageShortages returns the vjobs that should be saved and lack image space, with what is
+// missing. vjobs suspended by users take space first, then the queue order counts.
+func (p *View) imageShortages(verdicts []queue.Verdict) map[int]string {
+	list, shelf := map[int]string{}, p.imageSpace()
 	for _, held := range []bool{true, false} {
 		for i := range p.VJobs {
 			r := &p.VJobs[i]
-			if r.Job.Held != held || !p.saves(i, verdicts[i].Target) {
+			if r.Job.Held != held || !p.needsImage(i, verdicts[i].Target) {
 				continue
 			}
-			if lack := shelf.put(r); lack != "" {
+			if lack := shelf.reserve(r); lack != "" {
 				list[i] = lack
 			}
 		}
@@ -108,30 +108,30 @@ func (p *View) lacks(verdicts []queue.Verdict) map[int]string {
 	return list
 }
 
-// saves reports whether a vjob is to go to disk by a wish.
-func (p *View) saves(i int, wish queue.Target) bool {
+// needsImage reports whether a vjob is saved to disk with this target.
+func (p *View) needsImage(i int, wish queue.Target) bool {
 	r := &p.VJobs[i]
-	if wish != queue.Suspend || !r.Idle || r.Blind || p.barred[r.Job.ID] != "" || p.aside[r.Job.ID] != "" {
+	if wish != queue.Suspend || !r.Idle || r.Blind || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
 		return false
 	}
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.IsEnded(r.Job)
 }
 
-// overfills reports whether a plan moves vjobs by way of images for which there is no room: the
-// executor would turn it back, again and again. The next plan moves them live or not at all.
-func (p *View) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
-	shelf, moved := p.shelf(), map[cluster.VJobID]bool{}
+// exceedsImageSpace reports whether a plan moves vjobs through images that have no space: the
+// executor would refuse it again and again. The next plan moves them live or not at all.
+func (p *View) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
+	shelf, moved := p.imageSpace(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
 		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
 	}
 	for i := range p.VJobs {
-		if p.saves(i, verdicts[i].Target) {
-			shelf.put(&p.VJobs[i])
+		if p.needsImage(i, verdicts[i].Target) {
+			shelf.reserve(&p.VJobs[i])
 		}
 	}
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		if verdicts[i].Target != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.put(r) == "" {
+		if verdicts[i].Target != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || p.unsavable[r.Job.ID] || shelf.reserve(r) == "" {
 			continue
 		}
 		p.unsavable[r.Job.ID], some = true, true
@@ -139,8 +139,8 @@ func (p *View) overfills(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bo
 	return some
 }
 
-// stuck is the first that stands still, is wanted out of the way and cannot be saved; -1:
-// nobody is, or that was tried.
+// stuck returns the first paused vjob that should be saved and cannot, unless it was tried;
+// otherwise -1.
 func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	for _, i := range slices.Sorted(maps.Keys(lacks)) {
 		if job := p.VJobs[i].Job; job.State == cluster.Paused && !job.Held && !tried[i] {
@@ -150,25 +150,25 @@ func (p *View) stuck(lacks map[int]string, tried map[int]bool) int {
 	return -1
 }
 
-// goFirst asks the policy without those that want the memory of one that stands still. It
-// reports false if that does not let it go on; then they are back.
-func (p *View) goFirst(stuck int) (wished []queue.Verdict, ok bool) {
-	id, before := p.VJobs[stuck].Job.ID, p.barred
-	p.barred = maps.Clone(before)
-	p.barOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.stays[id]))
-	wished, fault := p.consult()
+// resumePausedFirst asks the policy without the vjobs that want the memory of a paused vjob. It
+// reports false, and undoes the change, if that does not let the paused vjob resume.
+func (p *View) resumePausedFirst(stuck int) (wished []queue.Verdict, ok bool) {
+	id, before := p.VJobs[stuck].Job.ID, p.ineligible
+	p.ineligible = maps.Clone(before)
+	p.deferOthers(fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, p.nonPreemptible[id]))
+	wished, fault := p.applyPolicy()
 	if fault != nil || wished[stuck].Target != queue.Run {
-		p.barred = before
+		p.ineligible = before
 		return nil, false
 	}
 	return wished, true
 }
 
-// settle settles who stands still in memory, and leaves those where they are that cannot
-// be saved.
-func (p *View) settle(wished []queue.Verdict) []queue.Verdict {
-	verdicts := p.stand(wished)
-	lacks := p.lacks(verdicts)
+// placeSuspended decides which suspended vjobs stay in memory. vjobs that cannot be saved stay
+// where they are.
+func (p *View) placeSuspended(wished []queue.Verdict) []queue.Verdict {
+	verdicts := p.choosePaused(wished)
+	lacks := p.imageShortages(verdicts)
 	if len(lacks) == 0 {
 		return verdicts
 	}
@@ -179,66 +179,66 @@ func (p *View) settle(wished []queue.Verdict) []queue.Verdict {
 			v.Target = queue.Wait
 		}
 		v.Reason += "; it cannot be suspended to disk: " + lack
-		if p.dimmed[p.VJobs[i].Job.ID] {
+		if p.throttled[p.VJobs[i].Job.ID] {
 			v.Reason += "; it gets next to no CPU until it can"
 		}
-		v.Again = p.now.Add(shelfAgain)
+		v.Again = p.now.Add(imageRetry)
 	}
 	return verdicts
 }
 
-// shelfAgain is how long after it was found to be missing room for images is looked for
-// again, if nothing else happens.
-const shelfAgain = time.Minute
+// imageRetry is how long after a shortage image space is checked again if nothing else happens.
+const imageRetry = time.Minute
 
-// tellKept tells those that would have started whom they cannot have suspended for it.
-func (p *View) tellKept(first, wished []queue.Verdict) {
+// explainKept adds to the reason of each vjob that cannot start which vjob could not be
+// suspended for it.
+func (p *View) explainKept(first, wished []queue.Verdict) {
 	var who string
 	for i := range p.VJobs {
-		if why := p.stays[p.VJobs[i].Job.ID]; why != "" && who == "" {
+		if why := p.nonPreemptible[p.VJobs[i].Job.ID]; why != "" && who == "" {
 			who = fmt.Sprintf("; vjob %s keeps its room: %s", p.VJobs[i].Job.ID, why)
-			wished[i].Again = p.now.Add(shelfAgain)
+			wished[i].Again = p.now.Add(imageRetry)
 		}
 	}
 	for i := range wished {
-		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Target == queue.Run && wished[i].Target == queue.Wait && p.barred[r.Job.ID] == "" {
+		if r := &p.VJobs[i]; who != "" && r.Job.State.Ready() && first[i].Target == queue.Run && wished[i].Target == queue.Wait && p.ineligible[r.Job.ID] == "" {
 			wished[i].Reason += who
 		}
 	}
 }
 
-// inPlace is what the VMs of a vjob count for that stands still and cannot be saved: where
-// it is asked for more CPU than its nodes have, it goes on with what they have, and moves
-// once it runs. Otherwise it would stand there for ever, in the way of all others.
-func (p *View) inPlace(r *execute.Report, books Bookings) Bookings {
-	if r.Job.State != cluster.Paused || p.shelf().put(r) == "" {
+// needsInPlace returns what the VMs of a vjob count for. A paused vjob that cannot be saved and
+// needs more CPU than its nodes have resumes with what they have, and moves once it runs.
+// Otherwise it would block its nodes for ever.
+func (p *View) needsInPlace(r *execute.Report, books Bookings) Bookings {
+	if r.Job.State != cluster.Paused || p.imageSpace().reserve(r) == "" {
 		return books
 	}
-	return p.squeezed(r, books)
+	return p.scaleNeeds(r, books)
 }
 
-// squeezed are the books by which a vjob shares the CPU of its nodes.
-func (p *View) squeezed(r *execute.Report, books Bookings) squeezed {
+// scaleNeeds scales the needs of a vjob to the CPU of its nodes.
+func (p *View) scaleNeeds(r *execute.Report, books Bookings) scaledNeeds {
 	wants := map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range r.Record.Members {
 		if !m.Ended {
 			wants[m.Node] += books.Need(r.Job.VMs[rank].ID).CPU
 		}
 	}
-	return squeezed{books, p.current, r.Record.Members, wants}
+	return scaledNeeds{books, p.current, r.Record.Members, wants}
 }
 
-// squeeze has those that run go on with the CPU that their nodes have, which would otherwise
-// make room for want of it and cannot be saved: they would stand still for ever, or go on and
-// stop at every decision. It reports whether there are some.
-func (p *View) squeeze(standing []queue.Verdict) (some bool) {
+// scaleUnsavable keeps vjobs running with the CPU that their nodes have, if they would be
+// suspended for lack of CPU and cannot be saved. Otherwise they would stay paused for ever or
+// stop at every decision. It reports whether there are any.
+func (p *View) scaleUnsavable(standing []queue.Verdict) (some bool) {
 	for i, v := range standing {
 		r := &p.VJobs[i]
-		if v.Target == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.saves(i, queue.Suspend) {
+		if v.Target == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !p.needsImage(i, queue.Suspend) {
 			continue
 		}
-		lack, books := p.shelf().put(r), p.squeezed(r, p.books)
-		if lack == "" || !books.short() {
+		lack, books := p.imageSpace().reserve(r), p.scaleNeeds(r, p.books)
+		if lack == "" || !books.overcommitted() {
 			continue
 		}
 		for rank, m := range r.Record.Members {
@@ -249,22 +249,21 @@ func (p *View) squeeze(standing []queue.Verdict) (some bool) {
 				some = true
 			}
 		}
-		p.stays[r.Job.ID] = "it cannot be suspended: " + lack
+		p.nonPreemptible[r.Job.ID] = "it cannot be suspended: " + lack
 	}
 	return some
 }
 
-// squeezed are books by which the VMs of one vjob share the CPU of the nodes on which they
-// stand.
-type squeezed struct {
+// scaledNeeds are bookings in which the VMs of one vjob share the CPU of their nodes.
+type scaledNeeds struct {
 	Bookings
 	nodes   *cluster.Configuration
 	members []gang.Member
 	wants   map[cluster.NodeID]cluster.MilliCPU
 }
 
-// short reports whether a node has less CPU than they want.
-func (s squeezed) short() bool {
+// overcommitted reports whether a node has less CPU than its VMs need.
+func (s scaledNeeds) overcommitted() bool {
 	for at, cpu := range s.wants {
 		if n, known := s.nodes.Node(at); known && cpu > n.Capacity.CPU {
 			return true
@@ -274,7 +273,7 @@ func (s squeezed) short() bool {
 }
 
 // Need implements [Bookings].
-func (s squeezed) Need(vm cluster.VMID) cluster.Resources {
+func (s scaledNeeds) Need(vm cluster.VMID) cluster.Resources {
 	need, at := s.Bookings.Need(vm), s.members[vm.Rank].Node
 	if n, known := s.nodes.Node(at); known && s.wants[at] > n.Capacity.CPU {
 		need.CPU = need.CPU * n.Capacity.CPU / s.wants[at]

@@ -7,10 +7,9 @@ import (
 	"vjob/queue/reservation"
 )
 
-// leads are how long before a reservation room is made for it: as long as it takes to
-// suspend all that make room on the busiest node, or to move all others from it, and the
-// margin. Nobody is started for less than a whole node takes. They are 0 if nothing is
-// reserved.
+// leads returns how long before a reservation nodes are cleared for it: the time to suspend all
+// preemptible vjobs of the busiest node, or to move the others off it, plus the margin. vjobs
+// start only if they end before a whole node would have to be cleared. Zero without reservations.
 func (p *View) leads() reservation.Leads {
 	if !p.reserved() {
 		return reservation.Leads{}
@@ -42,13 +41,13 @@ func (p *View) leads() reservation.Leads {
 	return reservation.Leads{Suspend: busiest, Start: whole + p.settings.Reserving.Margin}
 }
 
-// suspension is how long so much memory takes, if as many transfers go on at once as may.
+// suspension returns how long it takes to suspend so much memory with parallel transfers.
 func (s *Settings) suspension(memory cluster.MiB) time.Duration {
 	return s.Execute.Costs.Duration(cluster.Suspend, memory, false) / time.Duration(max(1, s.Execute.Transfers))
 }
 
-// removal is how long it takes until so much memory is elsewhere, where somebody else may
-// have to leave first.
+// removal returns how long it takes to move so much memory elsewhere, where another VM may have
+// to leave first.
 func (s *Settings) removal(memory cluster.MiB) time.Duration {
 	moves := s.Execute.Costs.Duration(cluster.Migrate, memory, false)
 	if !s.Live {
@@ -57,7 +56,7 @@ func (s *Settings) removal(memory cluster.MiB) time.Duration {
 	return 2 * moves / time.Duration(max(1, s.Execute.Transfers))
 }
 
-// reserved reports whether a vjob waits for its reservation.
+// reserved reports whether any vjob waits for its reservation.
 func (p *View) reserved() bool {
 	for i := range p.VJobs {
 		if job := p.VJobs[i].Job; !job.Reservation.IsZero() && job.State.Ready() {

@@ -8,23 +8,22 @@ import (
 	"vjob/energy/budget"
 )
 
-// LimitChange is a change of the budgets that is to come, with what has to stop for it
-// of what runs now.
+// LimitChange is a future change of the budgets, with the running vjobs that it stops.
 type LimitChange struct {
 	At     time.Time
-	From   time.Time // when those that have to stop are suspended
+	From   time.Time // when the vjobs that it stops are suspended
 	Limits []budget.Limit
 	Stops  []cluster.VJobID
 }
 
-// Changes of budgets are foreseen for a day, and only the first ones.
+// Only the first changes of budgets within a day count.
 const (
 	foresight   = 24 * time.Hour
 	mostChanges = 6
 )
 
-// limit gives the picture the limits that hold for it: those of now, and those that begin
-// so soon that what they stop has to be suspended now.
+// limit sets the limits of the view: those of now, and those that begin so soon that the vjobs
+// they stop must be suspended now.
 func (p *View) limit(budgets budget.Books) {
 	p.Limits = budgets.At(p.now)
 	for t := p.now; len(p.Changes) < mostChanges; {
@@ -43,21 +42,21 @@ func (p *View) limit(budgets budget.Books) {
 			slices.Sort(change.Stops)
 		}
 		p.Changes = append(p.Changes, change)
-		p.again(t)
+		p.recheck(t)
 		if !change.From.After(p.now) {
 			p.Limits = budget.Tighter(p.Limits, change.Limits)
 		} else {
-			p.again(change.From)
+			p.recheck(change.From)
 		}
 	}
 }
 
-// stops are those that run now and would have to stop under other limits.
+// stops returns the running vjobs that would have to stop under other limits.
 func (p *View) stops(limits []budget.Limit) (list []int) {
 	if len(p.settings.Energy.Power) == 0 {
 		return nil
 	}
-	q := p.ration(p.intended, p.goingOn(), limits)
+	q := p.newShareProblem(p.intended, p.runningVerdicts(), limits)
 	runs, _ := q.Choose()
 	for k, i := range q.jobs {
 		if !runs[k] {
@@ -67,14 +66,13 @@ func (p *View) stops(limits []budget.Limit) (list []int) {
 	return list
 }
 
-// Suspensions for a budget begin early enough for all of them, twice as long as they are
-// estimated to take. Caps take moments.
+// Suspensions for a budget begin twice their estimated duration before it. Caps take moments.
 const (
 	leastLead = time.Minute
 	mostLead  = 2 * time.Hour
 )
 
-// lead is how long before a budget begins vjobs have to stop for it.
+// lead returns how long before a budget begins vjobs must stop for it.
 func (p *View) lead(stops []int) time.Duration {
 	saved := map[cluster.NodeID]time.Duration{}
 	longest := time.Duration(0)

@@ -10,18 +10,17 @@ import (
 	"vjob/queue"
 )
 
-// What would be with other nodes, for those who switch them off and on.
+// Questions of power management: the same view with other nodes on.
 
-// Forward has the picture decided on as if an instant had come; what runs still does.
+// Forward moves the view to a later instant; running vjobs keep running.
 func (p *View) Forward(to time.Time) {
 	if to.After(p.now) {
 		p.now = to
 	}
 }
 
-// Empties reports whether all VMs find places elsewhere while nodes are drained. The
-// picture has them drained afterwards.
-func (p *View) Empties(nodes []cluster.NodeID) bool {
+// CanEmpty drains nodes in the view and reports whether all their VMs find places elsewhere.
+func (p *View) CanEmpty(nodes []cluster.NodeID) bool {
 	for _, id := range nodes {
 		n, _ := p.current.Node(id)
 		n.State = cluster.Draining
@@ -38,8 +37,8 @@ func (p *View) Empties(nodes []cluster.NodeID) bool {
 	}
 	goals, _ := p.goals(verdicts)
 	plan, err := ctxswitch.Plan{}, error(nil)
-	well := unharmed(func() { plan, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
-	// Where there is no room for a VM, the planner leaves it on a node that is drained.
+	well := withoutPanic(func() { plan, err = ctxswitch.Repacker{}.Plan(p.problem(goals)) })
+	// The planner leaves a VM without a place on its drained node.
 	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes)
 }
 
@@ -47,20 +46,20 @@ func empty(c *cluster.Configuration, nodes []cluster.NodeID) bool {
 	return !slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return len(c.On(id)) > 0 })
 }
 
-// unharmed does something and reports whether it went without a panic: vjobs with which no
-// decision can be taken are the business of others, and stop no power management.
-func unharmed(do func()) (well bool) {
+// withoutPanic runs a function and reports whether it did not panic: a vjob that makes decisions
+// fail is quarantined elsewhere and must not stop power management.
+func withoutPanic(do func()) (well bool) {
 	defer func() { well = recover() == nil }()
 	do()
 	return true
 }
 
-// Fewest is how many of the nodes, from the first on, let as many vjobs run as all of them
-// would; under limits of power, which nodes use up by being on, as let the most run. The
-// picture has some of them online afterwards.
+// Fewest returns how many of the nodes, from the first, suffice to run as many vjobs as all of
+// them. Under power limits nodes also use up power, and it returns how many run the most vjobs.
+// It leaves some of the nodes online in the view.
 func (p *View) Fewest(off []cluster.Node) int {
 	if len(p.Limits) > 0 {
-		return most(len(off), func(n int) int { return p.runs(off, n) })
+		return argmax(len(off), func(n int) int { return p.runs(off, n) })
 	}
 	goal := p.runs(off, len(off))
 	if p.runs(off, 0) >= goal {
@@ -77,9 +76,9 @@ func (p *View) Fewest(off []cluster.Node) int {
 	return high
 }
 
-// most is the least number with the largest value, of 0 to n; of many numbers only some are
-// tried, each half as large again as the one before.
-func most(n int, value func(int) int) (best int) {
+// argmax returns the smallest argmax of value over 0..n. For large n it tries only some numbers,
+// each half as large again as the one before.
+func argmax(n int, value func(int) int) (best int) {
 	for i, largest := 0, -1; i <= n; i++ {
 		if v := value(i); v > largest {
 			best, largest = i, v
@@ -91,21 +90,22 @@ func most(n int, value func(int) int) (best int) {
 	return best
 }
 
-// runs is how many vjobs would run with the first of some nodes online, and the others not.
-// Those that are online draw power for it.
+// runs returns how many vjobs would run with the first of some nodes online and the others
+// offline. Online nodes draw power.
 func (p *View) runs(nodes []cluster.Node, online int) (count int) {
 	was := p.off
 	p.off = maps.Clone(was)
 	defer func() { p.off = was }()
 	for i, n := range nodes {
-		if n.State = cluster.Offline; i < online {
+		n.State = cluster.Offline
+		if i < online {
 			n.State = cluster.Online
 			delete(p.off, n.ID)
 		}
 		p.setNode(n)
 	}
 	var verdicts []queue.Verdict
-	unharmed(func() { verdicts, _ = p.consult() })
+	withoutPanic(func() { verdicts, _ = p.applyPolicy() })
 	for _, v := range verdicts {
 		if v.Target == queue.Run {
 			count++

@@ -212,7 +212,7 @@ func TestFewest(t *testing.T) {
 				if i < online {
 					continue
 				}
-				if err := p.Decree(n.ID, cluster.Offline); err != nil {
+				if err := p.SetNodeState(n.ID, cluster.Offline); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -259,7 +259,7 @@ func TestEmpties(t *testing.T) {
 		{[]cluster.NodeID{"n1", "n2"}, false},
 		{[]cluster.NodeID{"n0", "n1"}, false},
 	} {
-		if got := decide.NewView(settings(), w.facts()).Empties(c.nodes); got != c.want {
+		if got := decide.NewView(settings(), w.facts()).CanEmpty(c.nodes); got != c.want {
 			t.Errorf("%v can be emptied: %t", c.nodes, got)
 		}
 	}
@@ -276,10 +276,10 @@ func TestAgain(t *testing.T) {
 		"twice":          {func(f *decide.Facts) { f.VJobs[0].Failures, f.VJobs[0].Failed = 2, epoch.Add(-3*time.Second) }, 17 * time.Second},
 		"long ago":       {func(f *decide.Facts) { f.VJobs[0].Failures, f.VJobs[0].Failed = 1, epoch.Add(-time.Minute) }, 0},
 		"one is set aside": {func(f *decide.Facts) {
-			f.Exiles = map[cluster.VJobID]decide.Exile{1: {Why: "x", Until: epoch.Add(time.Hour)}}
+			f.Quarantined = map[cluster.VJobID]decide.Quarantined{1: {Why: "x", Until: epoch.Add(time.Hour)}}
 		}, time.Hour},
 		"both": {func(f *decide.Facts) {
-			f.Exiles = map[cluster.VJobID]decide.Exile{1: {Why: "x", Until: epoch.Add(time.Hour)}}
+			f.Quarantined = map[cluster.VJobID]decide.Quarantined{1: {Why: "x", Until: epoch.Add(time.Hour)}}
 			f.VJobs[1].Failures, f.VJobs[1].Failed = 1, epoch
 		}, 10 * time.Second},
 	} {
@@ -289,7 +289,7 @@ func TestAgain(t *testing.T) {
 		if c.want > 0 {
 			want = epoch.Add(c.want)
 		}
-		if got := decide.NewView(settings(), f).Again; !got.Equal(want) {
+		if got := decide.NewView(settings(), f).RecheckAt; !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"vjob/queue"
 )
 
-// Wanted is a node that is off and shall come on, and what it draws while it does.
+// Wanted is a node that is off and should come on, with what it draws meanwhile.
 type Wanted struct {
 	Node  cluster.NodeID
 	Watts energy.Watts
 }
 
-// keep keeps power within the limits for nodes that shall come on: for each as far as the
-// floors of all that run leave it. Nobody has to stop for a node.
-func (p *View) keep(wanted []Wanted) {
+// keepPower keeps power within the limits for nodes that should come on, as far as the minimum
+// shares of all running vjobs leave it. No vjob stops for a node.
+func (p *View) keepPower(wanted []Wanted) {
 	if len(p.Limits) == 0 || len(wanted) == 0 {
 		return
 	}
-	verdicts := p.goingOn()
+	verdicts := p.runningVerdicts()
 	over := p.excess(verdicts)
 	for _, w := range wanted {
 		before := p.least[w.Node]
@@ -29,12 +29,12 @@ func (p *View) keep(wanted []Wanted) {
 			p.least[w.Node] = before
 			continue
 		}
-		p.Kept[w.Node] = w.Watts
+		p.KeptPower[w.Node] = w.Watts
 	}
 }
 
-// goingOn are verdicts by which those run that do, or are about to.
-func (p *View) goingOn() []queue.Verdict {
+// runningVerdicts returns verdicts that keep vjobs running that run or are about to.
+func (p *View) runningVerdicts() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(p.VJobs))
 	for i := range p.VJobs {
 		if p.VJobs[i].Bound == cluster.VMRunning {
@@ -44,10 +44,10 @@ func (p *View) goingOn() []queue.Verdict {
 	return verdicts
 }
 
-// excess is by how much the limits are exceeded together when those run that are to, with
-// their floors.
+// excess returns by how much the limits are exceeded together if all vjobs that should run get
+// their minimum shares.
 func (p *View) excess(verdicts []queue.Verdict) (sum energy.Watts) {
-	q := p.ration(p.intended, verdicts, p.Limits)
+	q := p.newShareProblem(p.intended, verdicts, p.Limits)
 	runs := make([]bool, len(q.Jobs))
 	for k := range runs {
 		runs[k] = true
@@ -58,20 +58,20 @@ func (p *View) excess(verdicts []queue.Verdict) (sum energy.Watts) {
 	return sum
 }
 
-// Darken has a node be off that is on its way there, and still draws power.
-func (p *View) Darken(id cluster.NodeID) {
+// AssumeOff counts a node as off that is going off and still draws power.
+func (p *View) AssumeOff(id cluster.NodeID) {
 	p.off[id] = true
 	delete(p.least, id)
 }
 
-// Dispensable is how many of some nodes, from the first on, are better off: more vjobs run
-// with the power that these draw for being on. 0 is none. All of them are empty.
+// Dispensable returns how many of some empty nodes, from the first, should go off so that the
+// most vjobs run with the power that they release.
 func (p *View) Dispensable(empty []cluster.Node) int {
-	return most(len(empty), func(n int) int { return p.without(empty, n) })
+	return argmax(len(empty), func(n int) int { return p.runsWithout(empty, n) })
 }
 
-// without is how many vjobs would run with the first of some nodes off.
-func (p *View) without(empty []cluster.Node, off int) int {
+// runsWithout returns how many vjobs would run with the first of some nodes off.
+func (p *View) runsWithout(empty []cluster.Node, off int) int {
 	was := p.off
 	p.off = maps.Clone(was)
 	defer func() { p.off = was }()

@@ -10,16 +10,16 @@ import (
 	"vjob/queue/quota"
 )
 
-// impose puts the quotas before the room: who would be over one even beside those alone
-// that run now is barred, and who would be beside those that are to start is refused. Reservations
-// were asked when they were confirmed.
-func (p *View) impose(m *queue.Input) {
-	rules := p.settings.Arranged()
+// applyQuotas applies the quotas: a vjob that exceeds one beside the running vjobs is ineligible,
+// and one that exceeds it beside the starting vjobs gets no capacity. Reservations were checked
+// when they were confirmed.
+func (p *View) applyQuotas(m *queue.Input) {
+	rules := p.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return
 	}
 	tally, index := Count(rules, p.VJobs, p.past, p.now)
-	p.promised(tally, index)
+	p.countDueReservations(tally, index)
 	for i := range m.Jobs {
 		if j := &m.Jobs[i]; j.Ineligible == "" && j.Reservation.IsZero() {
 			j.Ineligible = tally.Refuses(index[j.ID])
@@ -32,9 +32,8 @@ func (p *View) impose(m *queue.Input) {
 	m.Capacity = func() queue.Capacity { return tally.Capacity(room(), index) }
 }
 
-// Count counts those against the quotas that run, or are under way to or from there; who
-// is saved from where he stands still does not run. A container counts, and those inside
-// do not.
+// Count counts the vjobs against the quotas that run, or are under way to or from running. A
+// paused vjob that is being saved does not run. A container counts, and the vjobs inside do not.
 func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
 	tally := rules.Quotas.Tally(now, past)
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
@@ -52,7 +51,7 @@ func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, 
 	return tally, index
 }
 
-// quotaJob is what quotas know of a vjob.
+// quotaJob returns what quotas know of a vjob.
 func quotaJob(rules *ordering.Rules, r *execute.Report) quota.Job {
 	return quota.Job{
 		ID: r.Job.ID, Association: rules.Association(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),

@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// read takes in the rules of the cluster, but those that cannot be kept any more.
+// read takes in the rules of the cluster, without those that can no longer be kept.
 func (p *View) read(f *Facts, nodes []cluster.Node) {
 	for _, text := range f.Rules {
 		r := placement.Rules{Text: text}
@@ -16,26 +16,26 @@ func (p *View) read(f *Facts, nodes []cluster.Node) {
 			continue
 		}
 		if err := f.Reader.Wrong(r, nodes); err != nil {
-			p.Unread = append(p.Unread, err.Error())
+			p.InvalidRules = append(p.InvalidRules, err.Error())
 			continue
 		}
 		p.rules = append(p.rules, r)
 	}
 }
 
-// state puts the rules of a vjob into the picture. A vjob with rules that cannot be
-// understood any more goes on without them if it runs, and else does not start.
+// state takes in the rules of a vjob. If they can no longer be parsed or kept, a running vjob
+// goes on without them, and a waiting one is ineligible.
 func (p *View) state(r *execute.Report, reader *placement.Reader, nodes []cluster.Node) {
 	if r.Job.Rules == "" {
 		return
 	}
 	rules := placement.Rules{VJob: r.Job.ID, Text: r.Job.Rules}
 	if err := reader.Wrong(rules, nodes); err != nil {
-		p.barred[r.Job.ID] = err.Error()
+		p.ineligible[r.Job.ID] = err.Error()
 		return
 	}
-	if last := len(p.line) - 1; last >= 0 && p.line[last].VJob == r.Job.ID {
-		p.line[last].Rules = r.Job.Rules
+	if last := len(p.applicants) - 1; last >= 0 && p.applicants[last].VJob == r.Job.ID {
+		p.applicants[last].Rules = r.Job.Rules
 		return
 	}
 	p.rules = append(p.rules, rules)

@@ -18,8 +18,8 @@ type Pruner interface {
 // Prune deletes the history that is old enough: older than the horizon, as that is then.
 // The loop need not know: what it speaks of is live or open. Should it speak of something
 // else, its commit is refused, and it loads anew.
-func Prune(store Pruner, horizon func() journal.Horizon, every time.Duration, log *slog.Logger) Chore {
-	return Chore{Name: "prune", Every: every, Do: func(ctx context.Context) (err error) {
+func Prune(store Pruner, horizon func() journal.Horizon, every time.Duration, log *slog.Logger) Task {
+	return Task{Name: "prune", Every: every, Do: func(ctx context.Context) (err error) {
 		var sum journal.Pruned
 		for done, wrong := range store.Prune(ctx, horizon()) {
 			sum, err = sum.Plus(done), wrong

@@ -15,8 +15,8 @@ type Sweeper interface {
 
 // Sweep lets the driver remove what is kept for vjobs that have ended. Live tells which
 // have not, and may have to wait for that.
-func Sweep(driver Sweeper, live func(context.Context) (func(cluster.VJobID) bool, error), every, keep time.Duration) Chore {
-	return Chore{Name: "sweep", Every: every, Do: func(ctx context.Context) error {
+func Sweep(driver Sweeper, live func(context.Context) (func(cluster.VJobID) bool, error), every, keep time.Duration) Task {
+	return Task{Name: "sweep", Every: every, Do: func(ctx context.Context) error {
 		lives, err := live(ctx)
 		if err != nil {
 			return err

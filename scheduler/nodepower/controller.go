@@ -37,15 +37,15 @@ type Controller struct {
 	exec   Executor
 	out    *journal.Step // where records and events are written
 
-	nodes  map[cluster.NodeID]*line
+	nodes  map[cluster.NodeID]*switchedNode
 	moving map[cluster.NodeID]bool // those that are off, or on their way
 	asks   []power.Ask             // not yet fetched
 	wake   time.Time               // when time alone takes a node further
 }
 
-// line is one node on the board: one that can be switched, or could when the daemon ran
+// switchedNode is one node on the board: one that can be switched, or could when the daemon ran
 // before.
-type line struct {
+type switchedNode struct {
 	record cycle.Record
 	state  power.State
 	asked  time.Time // when the driver has told the state
@@ -61,14 +61,14 @@ type line struct {
 func NewController(s *ControllerSettings, models map[cluster.NodeID]energy.Power, records []cycle.Record, exec Executor, out *journal.Step, now time.Time) *Controller {
 	b := &Controller{
 		limits: s.Limits, models: models, exec: exec, out: out,
-		nodes: map[cluster.NodeID]*line{}, moving: map[cluster.NodeID]bool{},
+		nodes: map[cluster.NodeID]*switchedNode{}, moving: map[cluster.NodeID]bool{},
 	}
 	for _, id := range s.Nodes {
-		b.nodes[id] = &line{record: cycle.Record{Node: id}}
+		b.nodes[id] = &switchedNode{record: cycle.Record{Node: id}}
 	}
 	for _, r := range records {
 		if b.nodes[r.Node] != nil || r.Phase != cycle.On {
-			b.nodes[r.Node] = &line{record: r}
+			b.nodes[r.Node] = &switchedNode{record: r}
 			b.rest(now, r)
 			b.follow(r)
 		}
@@ -125,7 +125,7 @@ func (b *Controller) rest(now time.Time, r cycle.Record) {
 }
 
 // write puts the record of a node down, with an event.
-func (b *Controller) write(now time.Time, n *line, says string, alarm bool) {
+func (b *Controller) write(now time.Time, n *switchedNode, says string, alarm bool) {
 	b.out.Power = append(b.out.Power, n.record)
 	b.follow(n.record)
 	if says == "" {

@@ -130,7 +130,7 @@ func TestDecreed(t *testing.T) {
 			c.off(r)
 			r.step(0)
 			r.phase(cycle.Emptying)
-			r.board.Decreed(r.now, "a", cluster.Draining)
+			r.board.NodeStateSet(r.now, "a", cluster.Draining)
 			if got := r.board.Switch("a").Want; got != c.want {
 				t.Errorf("it is wanted %s, want %s", got, c.want)
 			}

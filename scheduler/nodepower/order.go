@@ -48,9 +48,9 @@ func (b *Controller) Wish(now time.Time, id cluster.NodeID, want cycle.Want, why
 	}
 }
 
-// Decreed takes back what power management wants of a node of which an operator has
+// NodeStateSet takes back what power management wants of a node of which an operator has
 // decreed something else.
-func (b *Controller) Decreed(now time.Time, id cluster.NodeID, state cluster.NodeState) {
+func (b *Controller) NodeStateSet(now time.Time, id cluster.NodeID, state cluster.NodeState) {
 	n := b.nodes[id]
 	if n == nil || state == cluster.Online || n.record.By != "" || n.record.Want != cycle.WantOff || n.record.Phase != cycle.Emptying {
 		return

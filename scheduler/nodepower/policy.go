@@ -49,7 +49,7 @@ type Scene struct {
 	Now     time.Time
 	Decided bool                // a decision has just been taken
 	Waiting []cluster.VJobID    // those that wait for room, in order
-	Picture func() *decide.View // what a decision would see now, to try things out on
+	View    func() *decide.View // what a decision would see now, to try things out on
 }
 
 // Policy decides which nodes should be on. It keeps the recent demand of VMs in memory only:

@@ -174,7 +174,7 @@ func (h *house) tend(decided bool) string {
 			before[n.ID] = r.Want
 		}
 	}
-	h.again = h.keeper.Tend(&nodepower.Scene{Now: h.now, Decided: decided, Waiting: h.wait, Picture: h.picture})
+	h.again = h.keeper.Tend(&nodepower.Scene{Now: h.now, Decided: decided, Waiting: h.wait, View: h.picture})
 	var wishes []string
 	for _, n := range h.exec.Nodes() {
 		if r := h.board.Record(n.ID); r != nil && r.Want != before[n.ID] {

@@ -96,7 +96,7 @@ func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.WhatIf {
 				empty = append(empty, h.ID)
 			}
 		}
-		if len(empty) > 0 && !s.Picture().Empties(empty) {
+		if len(empty) > 0 && !s.View().CanEmpty(empty) {
 			return nil, false
 		}
 		return even(on, from)

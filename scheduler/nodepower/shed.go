@@ -16,11 +16,11 @@ func (k *Policy) shed(s *Scene) {
 	if !k.Power.Limited() || len(s.Waiting) == 0 {
 		return
 	}
-	p := s.Picture()
+	p := s.View()
 	var empty []cluster.Node
 	for _, n := range p.Nodes() {
 		if r := k.Controller.Record(n.ID); r != nil && r.Want == cycle.WantOff && (r.Phase == cycle.Emptying || r.Phase == cycle.Stopping) {
-			p.Darken(n.ID) // others need not go off for what it will soon leave
+			p.AssumeOff(n.ID) // others need not go off for what it will soon leave
 		}
 		r := k.switchable(n.ID)
 		if r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || n.State != cluster.Online {

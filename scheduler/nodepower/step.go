@@ -37,7 +37,7 @@ func (b *Controller) Step(now time.Time, affords func(cluster.NodeID) bool) (sti
 const onAgain = 30 * time.Second
 
 // step takes one step, and reports whether there may be another at once.
-func (b *Controller) step(now time.Time, n *line, affords func(cluster.NodeID) bool) (more bool) {
+func (b *Controller) step(now time.Time, n *switchedNode, affords func(cluster.NodeID) bool) (more bool) {
 	before := n.record.Phase
 	if before == cycle.Off && n.record.Want == cycle.WantOn && !affords(n.record.Node) {
 		b.sooner(now.Add(onAgain))
@@ -63,7 +63,7 @@ func (b *Controller) step(now time.Time, n *line, affords func(cluster.NodeID) b
 }
 
 // sight is what is seen of a node.
-func (b *Controller) sight(n *line) cycle.Sight {
+func (b *Controller) sight(n *switchedNode) cycle.Sight {
 	answers, since := b.exec.Answers(n.record.Node)
 	n.holds = ""
 	if n.record.Phase == cycle.Emptying {

@@ -14,10 +14,10 @@ import (
 // wake switches nodes on for those that wait, be it for room or for their reservations.
 func (k *Policy) wake(s *Scene) {
 	if len(s.Waiting) > 0 {
-		k.wakeIn(s.Now, s.Picture(), fmt.Sprintf("vjob %s waits for room", s.Waiting[0]))
+		k.wakeIn(s.Now, s.View(), fmt.Sprintf("vjob %s waits for room", s.Waiting[0]))
 	}
 	if job := k.soon(s); job != nil {
-		p := s.Picture()
+		p := s.View()
 		p.Forward(job.Reservation)
 		k.wakeIn(s.Now, p, fmt.Sprintf("the reservation of vjob %s begins", job.ID))
 	}
@@ -67,7 +67,7 @@ func (k *Policy) wakeIn(now time.Time, p *decide.View, why string) {
 		case r.Phase == cycle.Emptying, r.Want == cycle.WantOff && (r.Phase == cycle.Off || r.Phase == cycle.Stopping):
 			off = append(off, n)
 		case r.Phase != cycle.On && r.Phase != cycle.Stuck:
-			_ = p.Decree(n.ID, cluster.Online) // it was just listed
+			_ = p.SetNodeState(n.ID, cluster.Online) // it was just listed
 		}
 	}
 	if len(off) == 0 {

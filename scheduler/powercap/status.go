@@ -52,7 +52,7 @@ func (g *Cap) limit(l budget.Limit) Limit {
 		if n.On {
 			alone = model.Idle
 		}
-		idle += max(alone, g.board.Least(id))
+		idle += max(alone, g.controller.Least(id))
 	}
 	for _, id := range g.exec.Names() {
 		if n, _ := g.exec.Node(id); l.Group.Has(n.Labels) {

@@ -8,13 +8,13 @@ import (
 )
 
 // Foresee tells the schedule as it is going to be. It fails while the scheduler is down.
-func (s *Shell) Foresee() (scheduler.Foreseen, error) {
+func (s *Shell) Foresee() (scheduler.QueueForecast, error) {
 	if s.core == nil {
-		return scheduler.Foreseen{}, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+		return scheduler.QueueForecast{}, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	answer, err := s.core.Foresee(s.now)
+	answer, err := s.core.Forecast(s.now)
 	if err != nil {
-		return scheduler.Foreseen{}, err
+		return scheduler.QueueForecast{}, err
 	}
 	return answer(), nil
 }

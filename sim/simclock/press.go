@@ -23,7 +23,7 @@ func (s *Shell) press(asks []power.Ask) (more bool) {
 		if s.dies("after power " + ask.Verb.String()) {
 			return false
 		}
-		if s.later(func() { s.reports(func() { s.core.Pressed(s.now, ask, state, err) }) }) {
+		if s.later(func() { s.reports(func() { s.core.PowerReplied(s.now, ask, state, err) }) }) {
 			more = true
 		}
 	}

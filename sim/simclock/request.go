@@ -54,7 +54,7 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.cfg.Settings.Arrangement == nil {
 		sub.Queue = "" // any name is as good as another
 	}
-	_, err := s.core.Suppose(s.now, scheduler.Supposition{Submit: &sub}, admission.Bounds{})
+	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Bounds{})
 	return err
 }
 

@@ -1,0 +1,135 @@
+package decide
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/energy"
+	"vjob/energy/consolidate"
+	"vjob/queue"
+)
+
+// consolidator is a view as package consolidate sees it: nodes and VMs by index.
+type consolidator struct {
+	*View
+	*ConsolidationRequest
+	decision    *Decision
+	planProblem ctxswitch.Problem
+	model       consolidate.Problem
+	nodes       []cluster.NodeID
+	number      map[cluster.NodeID]int
+	vms         []cluster.VMID
+	jobs        []int                   // index of the report of each VM; -1 if none
+	allowed     *ctxswitch.AllowedNodes // nil without rules
+	perCPU      energy.Watts
+	objected    bool // power management would keep nodes on that become empty
+}
+
+func (p *View) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
+	goals, _ := p.goals(d.Verdicts)
+	s := &consolidator{View: p, ConsolidationRequest: ask, decision: d, planProblem: p.problem(goals), number: map[cluster.NodeID]int{}, perCPU: p.perCPU()}
+	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: p.settings.Seed}
+	if len(p.rules) > 0 || len(p.avoid) > 0 {
+		var err error
+		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range p.current.Nodes() {
+		if power, known := p.settings.Energy.Power[n.ID]; known && n.Hosts() && n.Capacity.CPU > 0 && !p.off[n.ID] {
+			s.number[n.ID] = len(s.nodes)
+			s.nodes = append(s.nodes, n.ID)
+			s.model.Nodes = append(s.model.Nodes, s.node(&n, power))
+		}
+	}
+	for i := range p.VJobs {
+		s.addVJob(i)
+	}
+	return s, nil
+}
+
+// keepNodesOn lets no node go off: power is then saved by placement alone.
+func (s *consolidator) keepNodesOn() {
+	for n := range s.model.Nodes {
+		s.model.Nodes[n].Spare = false
+	}
+}
+
+// node returns a node that takes VMs, without the resources that claims and paused VMs use.
+func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Node {
+	fill, spare := 1.0, false
+	if s.NodePower != nil {
+		fill, spare = s.NodePower.Fill(), s.NodePower.MayGoOff(n.ID)
+	}
+	other := s.claims[n.ID]
+	for _, vm := range s.current.On(n.ID) {
+		if _, runs := s.current.Host(vm); !runs {
+			other = other.Plus(s.current.Need(vm).Paused())
+			spare = false
+		}
+	}
+	cpu := float64(n.Capacity.CPU)
+	return consolidate.Node{
+		Power: power, CPU: cpu, Spare: spare && other == cluster.Resources{},
+		Room: []float64{max(0, cpu-float64(other.CPU)), max(0, fill*float64(n.Capacity.Memory)-float64(other.Memory)), fill * cpu},
+	}
+}
+
+// addVJob adds the running VMs of a vjob.
+func (s *consolidator) addVJob(report int) {
+	r := &s.VJobs[report]
+	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.decision.Verdicts[report].Target != queue.Run
+	left := s.left(report)
+	first := len(s.vms)
+	uses, live := cluster.MilliCPU(0), true
+	for k := range r.Job.VMs {
+		vm := r.Job.VMs[k].ID
+		at, runs := s.current.Host(vm)
+		n, known := s.number[at]
+		if !runs || !known {
+			fixed = fixed || runs // the node of a member has no power model
+			continue
+		}
+		need, load := s.current.Need(vm), s.Uses(vm)
+		if most := s.books.Most(vm); most > 0 {
+			load = min(load, most)
+		}
+		live, uses = live && s.live[vm], uses+load
+		s.vms, s.jobs = append(s.vms, vm), append(s.jobs, report)
+		s.model.VMs = append(s.model.VMs, consolidate.VM{
+			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Left: left,
+			Fixed: s.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
+		})
+	}
+	for i := first; i < len(s.vms); i++ {
+		v := &s.model.VMs[i]
+		v.Fixed = v.Fixed || fixed
+		takes := s.settings.Execute.Costs.Duration(cluster.Migrate, cluster.MiB(v.Need[1]), false)
+		if v.Move = s.copyEnergy(takes); !live {
+			v.Move += s.pauseEnergy(uses, takes)
+		}
+	}
+}
+
+// left returns how long a vjob is expected to run on: any time up to its walltime is as likely.
+func (s *consolidator) left(report int) time.Duration {
+	r := &s.VJobs[report]
+	if r.Job.Walltime == 0 {
+		return max(s.Horizon, 24*time.Hour)
+	}
+	return max(0, r.Job.Walltime-r.Ran) / walltimeDivisor
+}
+
+// copyCPU is the CPU that a migration takes on both nodes together, as in package energy/dpm.
+const copyCPU = cluster.CPU
+
+// copyEnergy returns the energy that copying for so long takes.
+func (s *consolidator) copyEnergy(takes time.Duration) energy.Joules {
+	return (s.perCPU * energy.Watts(copyCPU) / energy.Watts(cluster.CPU)).Over(takes)
+}
+
+// pauseEnergy returns the energy of the work that VMs paused for so long have to do later.
+func (s *consolidator) pauseEnergy(uses cluster.MilliCPU, takes time.Duration) energy.Joules {
+	return (s.perCPU * energy.Watts(uses) / energy.Watts(cluster.CPU)).Over(takes)
+}

@@ -1,0 +1,87 @@
+package decide
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+	"vjob/energy"
+	"vjob/energy/price"
+)
+
+// delayFlexible delays the first start of flexible vjobs until their energy costs least, if that
+// saves enough.
+func (p *View) delayFlexible(prices *price.Series) {
+	if prices == nil {
+		return
+	}
+	perCPU := p.perCPU()
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
+		if !p.shiftable(r) {
+			continue
+		}
+		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Lasts: r.Job.Walltime / walltimeDivisor}
+		choice := prices.Start(load, p.now, latestStart(r.Job), p.settings.Energy.ShiftSaves)
+		if !choice.Waits(p.now) {
+			continue
+		}
+		p.DelayedUntil[r.Job.ID] = choice.At
+		p.ineligible[r.Job.ID] = delayReason(&choice, prices)
+		p.recheck(choice.At)
+	}
+}
+
+// walltimeDivisor divides walltimes to estimate running times: any length up to the walltime is
+// as likely. On a real log whole walltimes save nothing.
+const walltimeDivisor = 2
+
+// shiftable reports whether a vjob could wait for a lower price: it has never started, and nothing
+// else blocks it.
+func (p *View) shiftable(r *execute.Report) bool {
+	job := r.Job
+	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held &&
+		p.ineligible[job.ID] == "" && p.quarantined[job.ID] == ""
+}
+
+// latestStart returns until when a flexible vjob may wait by its slack and its deadline.
+func latestStart(job *cluster.VJob) time.Time {
+	latest := job.Submitted.Add(job.Flexible)
+	if last := job.Deadline.Add(-job.Walltime); !job.Deadline.IsZero() && last.Before(latest) {
+		latest = last
+	}
+	return latest
+}
+
+// perCPU returns what a busy CPU draws, with its part of the idle power of its node: the mean over
+// the nodes with a power model. Without models it is 1, which suffices to compare prices.
+func (p *View) perCPU() energy.Watts {
+	full, cpu := energy.Watts(0), energy.Watts(0)
+	for _, n := range p.current.Nodes() {
+		if model, known := p.settings.Energy.Power[n.ID]; known {
+			full += model.Full
+			cpu += energy.Watts(n.Capacity.CPU) / energy.Watts(cluster.CPU)
+		}
+	}
+	if cpu == 0 || full == 0 {
+		return 1
+	}
+	return full / cpu
+}
+
+// delayReason returns why a vjob waits for a lower price, with the figures.
+func delayReason(c *price.Choice, prices *price.Series) string {
+	of := prices.Unit().Of
+	return fmt.Sprintf("until %s, when its energy costs %s %s instead of %s at once (%.0f %% less)",
+		c.At.UTC().Format("2006-01-02 15:04 MST"), amount(c.Costs), of, amount(c.AtOnce), 100*c.Saves())
+}
+
+// amount formats money or carbon to three digits.
+func amount(v float64) string {
+	if v == 0 || math.Abs(v) >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

@@ -1,0 +1,49 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+)
+
+// SetNodes sets the state of some nodes, of all or none, so that VMs that leave one do not move to
+// the next. It fails with ErrConflict if a node that holds VMs should be offline.
+func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeState, by string) error {
+	c.now = now
+	for _, id := range ids {
+		n, ok := c.exec.Node(id)
+		switch {
+		case !ok:
+			return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+		case state == cluster.Offline && len(n.VMs) > 0:
+			return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
+				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
+		}
+	}
+	for _, id := range ids {
+		c.setNodeState(id, state, by)
+	}
+	return nil
+}
+
+// SetNode sets the state of one node.
+func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
+	return c.SetNodes(now, []cluster.NodeID{id}, state, by)
+}
+
+// setNodeState sets the state of a known node.
+func (c *Core) setNodeState(id cluster.NodeID, state cluster.NodeState, by string) {
+	n, _ := c.exec.Node(id)
+	if n.State == state {
+		return
+	}
+	n.State = state
+	c.exec.SetNode(c.now, n.Node)
+	c.controller.NodeStateSet(c.now, id, state)
+	c.out.Nodes = append(c.out.Nodes, n.Node)
+	c.out.Events = append(c.out.Events, journal.Event{
+		At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
+	})
+}
