@@ -82,8 +82,8 @@ func (p *Problem) power(l loads, yield float64) (sum Watts) {
 	return sum
 }
 
-// most is the largest yield that all jobs can have at once.
-func (p *Problem) most(l loads) float64 {
+// maxYield is the largest yield that all jobs can have at once.
+func (p *Problem) maxYield(l loads) float64 {
 	y := 1.0
 	for n := range p.Nodes {
 		if l.jobs[n] > 0 {
@@ -93,8 +93,8 @@ func (p *Problem) most(l loads) float64 {
 	return y
 }
 
-// within is the largest yield up to most that the budget pays for; 0: none.
-func (p *Problem) within(l loads, most float64) float64 {
+// affordableYield is the largest yield up to most that the budget pays for; 0: none.
+func (p *Problem) affordableYield(l loads, most float64) float64 {
 	least, top := p.power(l, 0), p.power(l, most)
 	switch {
 	case top <= p.Budget:
@@ -131,13 +131,13 @@ func (p *Problem) linear() bool {
 // Rigid resources are not looked at.
 func (p *Problem) Equal(at []int) (*Allocation, bool) {
 	l := p.loads(at)
-	y, most := p.Floor, p.most(l)
+	y, most := p.Floor, p.maxYield(l)
 	switch p.Objective {
 	case BoundedYield:
 	case BoundedPower:
-		y = p.within(l, most)
+		y = p.affordableYield(l, most)
 	default:
-		y = p.trade(l, most)
+		y = p.bestYieldForZ(l, most)
 	}
 	if most < p.Floor-Tolerance || y < p.Floor-Tolerance || y <= 0 {
 		return nil, false
@@ -150,12 +150,12 @@ func (p *Problem) Equal(at []int) (*Allocation, bool) {
 	return a, true
 }
 
-// leastYield stands for "more than nothing" where no floor is given.
-const leastYield = 1e-9
+// minYield stands for "more than nothing" where no floor is given.
+const minYield = 1e-9
 
-// trade is the yield with the most Z.
-func (p *Problem) trade(l loads, most float64) (best float64) {
-	floor := max(p.Floor, leastYield)
+// bestYieldForZ is the yield with the most Z.
+func (p *Problem) bestYieldForZ(l loads, most float64) (best float64) {
+	floor := max(p.Floor, minYield)
 	z := math.Inf(-1)
 	try := func(y float64) {
 		if v := p.z(y, p.power(l, y)); y >= floor && y <= most && v > z {

@@ -65,11 +65,11 @@ func (p *Problem) Check(a *Allocation) (m Measures, faults []string) {
 	if p.Objective == Mixed {
 		m.Z = p.z(m.Yield, m.Power)
 	}
-	return m, append(faults, p.missed(m)...)
+	return m, append(faults, p.boundFaults(m)...)
 }
 
-// missed are the bounds that an allocation does not keep.
-func (p *Problem) missed(m Measures) (faults []string) {
+// boundFaults are the bounds that an allocation does not keep.
+func (p *Problem) boundFaults(m Measures) (faults []string) {
 	if !(m.Yield > 0) {
 		faults = append(faults, fmt.Sprintf("the least yield is %g: every job needs some CPU", m.Yield))
 	}

@@ -88,7 +88,7 @@ func (p *Problem) Generous(at []int) (*Allocation, bool) {
 		n := at[j]
 		node := &p.Nodes[n]
 		before := node.Power.At(used[n] / node.CPU)
-		more := node.affords(used[n], max(0, min(spare[n], p.Jobs[j].CPU-a.CPU[j])), before+max(0, left))
+		more := node.affordableCPU(used[n], max(0, min(spare[n], p.Jobs[j].CPU-a.CPU[j])), before+max(0, left))
 		a.CPU[j] += more
 		used[n] += more
 		spare[n] -= more
@@ -97,9 +97,9 @@ func (p *Problem) Generous(at []int) (*Allocation, bool) {
 	return a, true
 }
 
-// affords is how much of the CPU that is wanted, on top of what is used, can be given
+// affordableCPU is how much of the CPU that is wanted, on top of what is used, can be given
 // without the node's drawing more than so much.
-func (n *Node) affords(used, wanted float64, most Watts) float64 {
+func (n *Node) affordableCPU(used, wanted float64, most Watts) float64 {
 	if n.Power.At((used+wanted)/n.CPU) <= most {
 		return wanted
 	}

@@ -18,7 +18,7 @@ var prefixes = []struct {
 func ParseWatts(s string) (Watts, error) {
 	v, ok := quantity(s, "W")
 	if !ok {
-		v, ok = plain(s)
+		v, ok = number(s)
 	}
 	if !ok {
 		return 0, cluster.BadField("power", s, `watts, such as "350W" or "12kW"`)
@@ -33,7 +33,7 @@ func ParseJoules(s string) (Joules, error) {
 	}
 	v, ok := quantity(s, "J")
 	if !ok {
-		v, ok = plain(s)
+		v, ok = number(s)
 	}
 	if !ok {
 		return 0, cluster.BadField("energy", s, `joules or watt-hours, such as "90kJ" or "25Wh"`)
@@ -43,20 +43,20 @@ func ParseJoules(s string) (Joules, error) {
 
 // quantity reads a number with a unit.
 func quantity(s, unit string) (float64, bool) {
-	number, ok := strings.CutSuffix(strings.TrimSpace(s), unit)
+	text, ok := strings.CutSuffix(strings.TrimSpace(s), unit)
 	if !ok {
 		return 0, false
 	}
 	for _, p := range prefixes {
-		if head, has := strings.CutSuffix(number, p.mark); has {
-			v, ok := plain(head)
+		if head, has := strings.CutSuffix(text, p.mark); has {
+			v, ok := number(head)
 			return v * p.times, ok
 		}
 	}
 	return 0, false
 }
 
-func plain(s string) (float64, bool) {
+func number(s string) (float64, bool) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
@@ -66,9 +66,9 @@ func (j Joules) Text() string {
 	const wattHour, few, many = 3600, 0.1, 100
 	switch wh := float64(j) / wattHour; {
 	case math.Abs(wh) >= many:
-		return short(wh/1000, 2) + " kWh"
+		return trimmed(wh/1000, 2) + " kWh"
 	case math.Abs(wh) >= few:
-		return short(wh, 1) + " Wh"
+		return trimmed(wh, 1) + " Wh"
 	default:
 		return strconv.FormatFloat(float64(j), 'f', 0, 64) + " J"
 	}
@@ -78,16 +78,16 @@ func (j Joules) Text() string {
 func (w Watts) String() string {
 	switch v := float64(w); {
 	case math.Abs(v) >= 1e6:
-		return short(v/1e6, 3) + " MW"
+		return trimmed(v/1e6, 3) + " MW"
 	case math.Abs(v) >= 1e4:
-		return short(v/1e3, 3) + " kW"
+		return trimmed(v/1e3, 3) + " kW"
 	default:
-		return short(v, 1) + " W"
+		return trimmed(v, 1) + " W"
 	}
 }
 
-// short prints at most so many decimals.
-func short(v float64, decimals int) string {
+// trimmed prints at most so many decimals.
+func trimmed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }

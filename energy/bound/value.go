@@ -61,12 +61,12 @@ func (f *Fluid) trade(p *energy.Problem) (float64, bool) {
 	weight := (1 - p.Lambda) / float64(p.EMax)
 	at := func(y float64) tangent {
 		e, slope, _ := f.Power(y)
-		return tangent{plan{value: p.Lambda*y + 1 - p.Lambda - weight*e}, y, p.Lambda - weight*slope}
+		return tangent{dualPoint{value: p.Lambda*y + 1 - p.Lambda - weight*e}, y, p.Lambda - weight*slope}
 	}
 	low, high := at(p.Floor), at(f.most)
 	best := max(low.value, high.value, p.Lambda*f.most)
 	if low.slope > 0 && high.slope < 0 {
-		best = max(best, climb(low, high, at).value)
+		best = max(best, maximize(low, high, at).value)
 	}
 	return best, true
 }

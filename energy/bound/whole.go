@@ -85,7 +85,7 @@ func (w *Whole) Power(yield float64) (watts float64, ok bool) {
 		return w.PowerOf(count, yield), true
 	}
 	need := append(slices.Clone(w.fluid.rigid), float64(count))
-	return w.counted.least(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
+	return w.counted.maximizeDual(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
 }
 
 // Profits are those of the nodes when they are divisible, see [Fluid.Profits].
@@ -99,16 +99,16 @@ func (w *Whole) Alike() bool { return w.alike }
 func (w *Whole) PowerOf(count int, yield float64) (watts float64) {
 	cpu := yield * w.fluid.demand
 	if w.alike {
-		return w.exact(cpu, count) + w.fluid.standby
+		return w.leastPower(cpu, count) + w.fluid.standby
 	}
-	return w.fluid.least(cpu, w.fluid.rigid, nil).value + w.fluid.standby
+	return w.fluid.maximizeDual(cpu, w.fluid.rigid, nil).value + w.fluid.standby
 }
 
-// exact is the least power of so many nodes that are alike: some are full, at most one
+// leastPower is the least power of so many nodes that are alike: some are full, at most one
 // is in part, the others idle; by what a full load adds, the full ones come first and
 // the idle ones last. For every choice of the one in part the cheapest of each kind are
 // taken.
-func (w *Whole) exact(cpu float64, count int) float64 {
+func (w *Whole) leastPower(cpu float64, count int) float64 {
 	capacity := w.problem.Nodes[0].CPU
 	full := min(int((cpu+energy.Slack)/capacity), count)
 	part := max(0, cpu-float64(full)*capacity)
@@ -135,7 +135,7 @@ func (w *Whole) exact(cpu float64, count int) float64 {
 // cheapest has, for each i, the sum of the k least costs among the first i nodes.
 func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float64 {
 	sums := make([]float64, len(order)+1)
-	var kept dearest
+	var kept maxHeap
 	sum := 0.0
 	for i := range sums {
 		sums[i] = sum
@@ -150,11 +150,11 @@ func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float6
 	return sums
 }
 
-// dearest is a heap with the largest on top.
-type dearest []float64
+// maxHeap is a heap with the largest on top.
+type maxHeap []float64
 
 // add takes a cost in if it is among the k least, and returns by how much their sum grows.
-func (d *dearest) add(cost float64, k int) (more float64) {
+func (d *maxHeap) add(cost float64, k int) (more float64) {
 	h := *d
 	switch {
 	case len(h) < k:

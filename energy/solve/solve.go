@@ -42,17 +42,17 @@ type Result struct {
 // search is a search in progress.
 type search struct {
 	*model
-	o        Options
-	whole    *bound.Whole
-	left     int // steps
-	stopped  bool
-	drawn    uint64
-	courses  []*course      // in order of their nodes, those with a fixed yield first
-	visited  map[string]int // steps by set of nodes, see [search.explore]
-	complete bool           // there is a course for each number of nodes that could be the best
-	best     *energy.Allocation
-	value    float64
-	bound    float64
+	o          Options
+	whole      *bound.Whole
+	stepsLeft  int // steps
+	stopped    bool
+	streams    uint64
+	runs       []*run         // in order of their nodes, those with a fixed yield first
+	stepsTried map[string]int // steps by set of nodes, see [search.explore]
+	complete   bool           // there is a course for each number of nodes that could be the best
+	best       *energy.Allocation
+	value      float64
+	bound      float64
 }
 
 // Solve searches for the best allocation. The error is a problem that is not one, see
@@ -70,41 +70,41 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if why := p.Misfits(); len(why) > 0 {
 		return &Result{Proved: true, Why: why}, nil
 	}
-	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), left: o.Steps, visited: map[string]int{}}
+	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), stepsLeft: o.Steps, stepsTried: map[string]int{}}
 	var divisible bool
 	if s.bound, divisible = bound.LBH(p); !divisible {
-		return &Result{Proved: true, Why: []string{s.short()}}, nil
+		return &Result{Proved: true, Why: []string{s.infeasibleReason()}}, nil
 	}
-	s.chart()
-	proved := s.voyage()
-	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.left, Allocation: s.best, Value: s.value}
+	s.initialRuns()
+	proved := s.rounds()
+	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.stepsLeft, Allocation: s.best, Value: s.value}
 	if s.best != nil {
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
 	} else if r.Why = []string{"no allocation was found: there may be one"}; proved {
-		r.Why = []string{s.short()}
+		r.Why = []string{s.infeasibleReason()}
 	}
 	return r, nil
 }
 
 // over reports whether the search has to end, and takes a step if not.
 func (s *search) over() bool {
-	if s.stopped || s.left <= 0 || s.o.Stop != nil && s.o.Stop() {
+	if s.stopped || s.stepsLeft <= 0 || s.o.Stop != nil && s.o.Stop() {
 		s.stopped = true
 		return true
 	}
-	s.left--
+	s.stepsLeft--
 	return false
 }
 
-// next is a number that was not drawn before, for a seed of its own.
-func (s *search) next() uint64 {
-	s.drawn++
-	return s.drawn
+// nextStream is a number that was not drawn before, for a seed of its own.
+func (s *search) nextStream() uint64 {
+	s.streams++
+	return s.streams
 }
 
-// note gives an assignment its best yield, and notes it if it is the best so far.
-func (s *search) note(at []int) (value, yield float64, ok bool) {
+// record gives an assignment its best yield, and notes it if it is the best so far.
+func (s *search) record(at []int) (value, yield float64, ok bool) {
 	a, ok := s.Equal(at)
 	if !ok {
 		return 0, 0, false
@@ -124,10 +124,10 @@ func (s *search) note(at []int) (value, yield float64, ok bool) {
 	return value, m.Yield, true
 }
 
-// short says why there is no allocation, and what is missing as far as the bounds tell.
-func (s *search) short() string {
+// infeasibleReason says why there is no allocation, and what is missing as far as the bounds tell.
+func (s *search) infeasibleReason() string {
 	if s.Objective == energy.BoundedPower {
-		if watts, ok := s.whole.Power(max(s.Floor, leastYield)); ok {
+		if watts, ok := s.whole.Power(max(s.Floor, minYield)); ok {
 			return fmt.Sprintf("the least yield takes at least %.1f W, the budget is %.1f W", watts, float64(s.Budget))
 		}
 	}

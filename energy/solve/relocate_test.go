@@ -48,7 +48,7 @@ func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
 		if other := rng.IntN(len(p.Nodes)); rng.IntN(3) == 0 && other != at {
 			banned[[2]int{j, other}] = true
 		}
-		s.Leave = append(s.Leave, energy.Watts(rng.IntN(40)))
+		s.MoveCost = append(s.MoveCost, energy.Watts(rng.IntN(40)))
 	}
 	s.At = a.At
 	return p, s
@@ -63,7 +63,7 @@ func worth(p *energy.Problem, s *solve.Start, at []int) (energy.Watts, bool) {
 	m, faults := p.Check(a)
 	for j, n := range at {
 		if n != s.At[j] {
-			m.Power += s.Leave[j]
+			m.Power += s.MoveCost[j]
 		}
 	}
 	return m.Power, len(faults) == 0
@@ -80,12 +80,12 @@ func TestResettleAgainstAllAssignments(t *testing.T) {
 		if len(p.Jobs) == 0 {
 			continue
 		}
-		got, err := solve.Resettle(p, s, solve.Options{Seed: seed, Steps: 60})
+		got, err := solve.Relocate(p, s, solve.Options{Seed: seed, Steps: 60})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		value, ok := worth(p, &s, got.At)
-		if before, _ := worth(p, &s, s.At); !ok || value > before+1e-6 || !near(value, got.Value) {
+		if before, _ := worth(p, &s, s.At); !ok || value > before+1e-6 || !rankWindow(value, got.Value) {
 			t.Fatalf("seed %d: %v comes to %s (valid: %v), it says %s; the start to %s", seed, got.At, value, ok, got.Value, before)
 		}
 		best, at := value, make([]int, len(p.Jobs))
@@ -104,7 +104,7 @@ func TestResettleAgainstAllAssignments(t *testing.T) {
 	}
 }
 
-func near(a, b energy.Watts) bool { return a-b < 1e-6 && b-a < 1e-6 }
+func rankWindow(a, b energy.Watts) bool { return a-b < 1e-6 && b-a < 1e-6 }
 
 // count is the next of all assignments; false: that was the last.
 func count(at []int, nodes int) bool {
@@ -120,12 +120,12 @@ func count(at []int, nodes int) bool {
 // The same problem and seed give the same places.
 func TestResettleIsRepeatable(t *testing.T) {
 	p, s := standing(rand.New(rand.NewPCG(11, 7)))
-	first, err := solve.Resettle(p, s, solve.Options{Seed: 3, Steps: 40})
+	first, err := solve.Relocate(p, s, solve.Options{Seed: 3, Steps: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if again, _ := solve.Resettle(p, s, solve.Options{Seed: 3, Steps: 40}); !slices.Equal(first.At, again.At) || first.Value != again.Value {
+		if again, _ := solve.Relocate(p, s, solve.Options{Seed: 3, Steps: 40}); !slices.Equal(first.At, again.At) || first.Value != again.Value {
 			t.Fatalf("%+v, then %+v", first, again)
 		}
 	}
@@ -135,13 +135,13 @@ func TestResettleIsRepeatable(t *testing.T) {
 func TestResettleRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*energy.Problem, *solve.Start){
 		"too much on a node": func(p *energy.Problem, _ *solve.Start) { p.Jobs[0].Need[0] = 100 },
-		"a negative price":   func(_ *energy.Problem, s *solve.Start) { s.Leave[0] = -1 },
+		"a negative price":   func(_ *energy.Problem, s *solve.Start) { s.MoveCost[0] = -1 },
 		"no place for some":  func(_ *energy.Problem, s *solve.Start) { s.At = s.At[1:] },
 		"another objective":  func(p *energy.Problem, _ *solve.Start) { p.Objective, p.Budget = energy.BoundedPower, 100 },
 	} {
 		p, s := standing(rand.New(rand.NewPCG(1, 7)))
 		spoil(p, &s)
-		if _, err := solve.Resettle(p, s, solve.Options{Steps: 1}); !errors.Is(err, cluster.ErrInvalid) {
+		if _, err := solve.Relocate(p, s, solve.Options{Steps: 1}); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -155,11 +155,11 @@ func BenchmarkResettle(b *testing.B) {
 		p.Nodes = append(p.Nodes, energy.Node{CPU: 16, Room: []float64{64}, Power: energy.Power{Idle: 100, Full: 300, Standby: 5}})
 		for range 4 {
 			p.Jobs = append(p.Jobs, energy.Job{CPU: 1, Need: []float64{4}})
-			s.At, s.Leave = append(s.At, n), append(s.Leave, 1)
+			s.At, s.MoveCost = append(s.At, n), append(s.MoveCost, 1)
 		}
 	}
 	for b.Loop() {
-		r, err := solve.Resettle(p, s, solve.Options{Steps: 60})
+		r, err := solve.Relocate(p, s, solve.Options{Steps: 60})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,35 +13,35 @@ import (
 // the best one that are worth it even with divisible jobs; for each, a short run says
 // whether the jobs fit.
 
-// fleet is a set of nodes that may have all jobs.
-type fleet struct {
+// nodeSet is a set of nodes that may have all jobs.
+type nodeSet struct {
 	on    []int // in order
 	bound float64
 }
 
 // So many neighbours of the best set are looked at, and so many of them tried.
 const (
-	fleetLooks = 4096
-	fleetTries = 96
+	maxCandidates = 4096
+	maxTried      = 96
 )
 
 // explore tries sets of nodes near the best one, each for so many steps, until the effort
 // is spent.
 func (s *search) explore(steps, effort int) {
-	until := s.left - effort
-	p := s.proof()
-	for s.left > until && !s.stopped {
+	until := s.stepsLeft - effort
+	p := s.newBranchAndBound()
+	for s.stepsLeft > until && !s.stopped {
 		value := s.value
-		for _, f := range s.near(p) {
-			if s.left <= until || s.stopped {
+		for _, f := range s.neighbours(p) {
+			if s.stepsLeft <= until || s.stopped {
 				return
 			}
-			key := name(f.on)
-			if s.visited[key] >= steps {
+			key := setKey(f.on)
+			if s.stepsTried[key] >= steps {
 				continue
 			}
-			s.visited[key] = steps
-			s.visit(f, steps)
+			s.stepsTried[key] = steps
+			s.tryNodes(f, steps)
 			if s.value != value {
 				break
 			}
@@ -52,49 +52,49 @@ func (s *search) explore(steps, effort int) {
 	}
 }
 
-// visit looks for a better allocation on a set of nodes.
-func (s *search) visit(f fleet, steps int) {
-	c := &course{count: len(f.on), on: f.on, yield: max(s.Floor, leastYield), bound: f.bound, spread: firstSpread}
+// tryNodes looks for a better allocation on a set of nodes.
+func (s *search) tryNodes(f nodeSet, steps int) {
+	c := &run{count: len(f.on), nodes: f.on, yield: max(s.Floor, minYield), bound: f.bound, stride: firstStride}
 	if s.Objective != energy.BoundedYield {
 		m, _ := s.Check(s.best)
-		c.climbs, c.yield = true, min(max(c.yield, m.Yield*(1+leastSpread)), s.whole.Most())
+		c.raisesYield, c.yield = true, min(max(c.yield, m.Yield*(1+minStride)), s.whole.Most())
 	}
-	s.sail(c, steps)
+	s.resume(c, steps)
 }
 
-// near are the sets that differ from the best one by few nodes, the most promising first.
-func (s *search) near(p *proof) (list []fleet) {
-	on, off := s.busy()
-	known := map[string]bool{name(on): true}
+// neighbours are the sets that differ from the best one by few nodes, the most promising first.
+func (s *search) neighbours(p *branchAndBound) (list []nodeSet) {
+	on, off := s.usedNodes()
+	known := map[string]bool{setKey(on): true}
 	try := func(leave, come []int) {
-		if len(known) > fleetLooks {
+		if len(known) > maxCandidates {
 			return
 		}
 		set := slices.DeleteFunc(slices.Clone(on), func(n int) bool { return slices.Contains(leave, n) })
 		set = append(set, come...)
 		slices.Sort(set)
-		key := name(set)
+		key := setKey(set)
 		if len(set) == 0 || known[key] {
 			return
 		}
 		known[key] = true
-		p.pick(set)
-		if bound, ok := p.bound(0); ok && p.better(bound) && s.carries(set) {
-			list = append(list, fleet{set, bound})
+		p.setNodes(set)
+		if bound, ok := p.bound(0); ok && p.better(bound) && s.rigidMayFit(set) {
+			list = append(list, nodeSet{set, bound})
 		}
 	}
-	for _, leave := range few(on) {
-		for _, come := range few(off) {
+	for _, leave := range upToTwo(on) {
+		for _, come := range upToTwo(off) {
 			try(leave, come)
 		}
 	}
-	s.sortFleets(list)
-	return list[:min(len(list), fleetTries)]
+	s.sortSets(list)
+	return list[:min(len(list), maxTried)]
 }
 
-// sortFleets puts those first that promise most.
-func (s *search) sortFleets(list []fleet) {
-	slices.SortStableFunc(list, func(a, b fleet) int {
+// sortSets puts those first that promise most.
+func (s *search) sortSets(list []nodeSet) {
+	slices.SortStableFunc(list, func(a, b nodeSet) int {
 		if s.Objective == energy.BoundedYield {
 			return cmp.Compare(a.bound, b.bound)
 		}
@@ -102,8 +102,8 @@ func (s *search) sortFleets(list []fleet) {
 	})
 }
 
-// few are all ways to take none, one or two of a list.
-func few(list []int) (sets [][]int) {
+// upToTwo are all ways to take none, one or two of a list.
+func upToTwo(list []int) (sets [][]int) {
 	sets = append(sets, nil)
 	for i, a := range list {
 		sets = append(sets, []int{a})
@@ -115,8 +115,8 @@ func few(list []int) (sets [][]int) {
 	return sets
 }
 
-// busy are the nodes that the best allocation uses, and the others.
-func (s *search) busy() (on, off []int) {
+// usedNodes are the nodes that the best allocation uses, and the others.
+func (s *search) usedNodes() (on, off []int) {
 	used := make([]bool, len(s.Nodes))
 	for _, n := range s.best.At {
 		used[n] = true
@@ -131,8 +131,8 @@ func (s *search) busy() (on, off []int) {
 	return on, off
 }
 
-// name tells sets of nodes apart.
-func name(set []int) string {
+// setKey tells sets of nodes apart.
+func setKey(set []int) string {
 	text := make([]byte, 0, 2*len(set))
 	for _, n := range set {
 		text = append(text, byte(n>>8), byte(n))
@@ -140,18 +140,18 @@ func name(set []int) string {
 	return string(text)
 }
 
-// carries reports whether the rigid needs of the jobs may fit on a set of nodes: those that
+// rigidMayFit reports whether the rigid needs of the jobs may fit on a set of nodes: those that
 // need more than some nodes have must fit on the others.
-func (s *search) carries(set []int) bool {
+func (s *search) rigidMayFit(set []int) bool {
 	for d := range s.dims {
-		if !s.tiers(d, set) {
+		if !s.dimensionMayFit(d, set) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *search) tiers(d int, set []int) bool {
+func (s *search) dimensionMayFit(d int, set []int) bool {
 	rooms := make([]float64, len(set))
 	for i, n := range set {
 		rooms[i] = s.room[n*s.dims+d]
@@ -159,7 +159,7 @@ func (s *search) tiers(d int, set []int) bool {
 	slices.SortFunc(rooms, func(a, b float64) int { return cmp.Compare(b, a) })
 	free, next := 0.0, 0
 	for _, room := range append(rooms, -1) { // what needs more than this one has
-		for ; next < s.none && s.need[s.byNeed[d][next]*s.dims+d] > room+energy.Slack; next++ {
+		for ; next < s.noJob && s.need[s.byNeed[d][next]*s.dims+d] > room+energy.Slack; next++ {
 			free -= s.need[s.byNeed[d][next]*s.dims+d]
 		}
 		if free < -energy.Slack*float64(len(set)) {

@@ -13,34 +13,34 @@ import (
 // Start is where jobs are already, and what it costs to move them.
 type Start struct {
 	At []int // the node of each job
-	// Leave is what it costs that a job is elsewhere, as power: its energy over the time
+	// MoveCost is what it costs that a job is elsewhere, as power: its energy over the time
 	// for which it is to pay.
-	Leave []energy.Watts
+	MoveCost []energy.Watts
 }
 
-// Settlement is where jobs go from a start.
-type Settlement struct {
+// Relocation is where jobs go from a start.
+type Relocation struct {
 	At    []int
 	Value energy.Watts // what all nodes draw, and what the moves cost
 	Steps int          // taken
 }
 
-// Resettle looks for places of less power near those that jobs have already: what is saved
+// Relocate looks for places of less power near those that jobs have already: what is saved
 // has to be more than what the moves cost. The objective is [energy.BoundedYield], and the
 // start has room for everybody at the floor. Where nothing better is found the settlement
 // is the start. Nodes that draw as much off as idle are on whatever happens.
-func Resettle(p *energy.Problem, start Start, o Options) (*Settlement, error) {
+func Relocate(p *energy.Problem, start Start, o Options) (*Relocation, error) {
 	if err := start.check(p); err != nil {
 		return nil, err
 	}
 	if o.Steps == 0 {
 		o.Steps = DefaultSteps
 	}
-	r := newResettling(p, &start, o)
-	r.wander(0) // what is plain to see
-	r.visit(r.lights(), visitSteps)
-	r.wander(visitSteps)
-	return &Settlement{At: r.at, Value: energy.Watts(r.value) + p.Standby(), Steps: o.Steps - r.left}, nil
+	r := newRelocator(p, &start, o)
+	r.localSearch(0) // what is plain to see
+	r.tryNodes(r.onNodes(), coolingSteps)
+	r.localSearch(coolingSteps)
+	return &Relocation{At: r.at, Value: energy.Watts(r.value) + p.Standby(), Steps: o.Steps - r.stepsLeft}, nil
 }
 
 func (s *Start) check(p *energy.Problem) error {
@@ -49,14 +49,14 @@ func (s *Start) check(p *energy.Problem) error {
 		return err
 	case p.Objective != energy.BoundedYield:
 		return cluster.BadField("problem", p.Objective, energy.BoundedYield.String())
-	case len(s.At) != len(p.Jobs) || len(s.Leave) != len(p.Jobs):
+	case len(s.At) != len(p.Jobs) || len(s.MoveCost) != len(p.Jobs):
 		return cluster.BadField("the start", len(s.At), "a place and a price for each job")
 	}
 	a := &energy.Allocation{At: s.At, CPU: make([]float64, len(p.Jobs))}
 	for j := range p.Jobs {
 		a.CPU[j] = p.Floor * p.Jobs[j].CPU
-		if !(s.Leave[j] >= 0) || math.IsInf(float64(s.Leave[j]), 0) {
-			return cluster.BadField("the price of a move", s.Leave[j], "0 W or more")
+		if !(s.MoveCost[j] >= 0) || math.IsInf(float64(s.MoveCost[j]), 0) {
+			return cluster.BadField("the price of a move", s.MoveCost[j], "0 W or more")
 		}
 	}
 	if _, faults := p.Check(a); len(faults) > 0 {
@@ -65,53 +65,53 @@ func (s *Start) check(p *energy.Problem) error {
 	return nil
 }
 
-// resettling is such a search.
-type resettling struct {
+// relocator is such a search.
+type relocator struct {
 	anneal
-	o     Options
-	at    []int // the best places found
-	value float64
-	left  int // steps
+	o         Options
+	at        []int // the best places found
+	value     float64
+	stepsLeft int // steps
 }
 
-func newResettling(p *energy.Problem, start *Start, o Options) *resettling {
-	r := &resettling{o: o, left: o.Steps, at: slices.Clone(start.At)}
+func newRelocator(p *energy.Problem, start *Start, o Options) *relocator {
+	r := &relocator{o: o, stepsLeft: o.Steps, at: slices.Clone(start.At)}
 	r.anneal = anneal{state: newState(newModel(p)), rng: rand.NewPCG(o.Seed, 0)}
-	r.home, r.leave = start.At, make([]float64, len(p.Jobs)+1)
-	for j, w := range start.Leave {
-		r.leave[j] = float64(w)
+	r.initial, r.moveCost = start.At, make([]float64, len(p.Jobs)+1)
+	for j, w := range start.MoveCost {
+		r.moveCost[j] = float64(w)
 	}
-	r.graze = graze * r.price
-	r.open(r.lights())
+	r.cpuPenalty = minCPUPenalty * r.price
+	r.setOn(r.onNodes())
 	r.assign(r.at, p.Floor)
 	r.value = r.sum
-	r.found = func() { r.value = r.sum; copy(r.at, r.state.at) }
+	r.onBetter = func() { r.value = r.sum; copy(r.at, r.state.at) }
 	return r
 }
 
-// wander goes from set to set of nodes as long as that leads to better places, and looks for
+// localSearch goes from set to set of nodes as long as that leads to better places, and looks for
 // so many steps on each.
-func (r *resettling) wander(steps int) {
+func (r *relocator) localSearch(steps int) {
 	for again, looks := true, 0; again && !r.over(); {
 		again = false
 		for _, set := range r.neighbours() {
-			if looks++; looks%stepLooks == 0 && steps == 0 {
-				r.left--
+			if looks++; looks%setsPerStep == 0 && steps == 0 {
+				r.stepsLeft--
 			}
-			if again = r.visit(set, steps); again || r.over() {
+			if again = r.tryNodes(set, steps); again || r.over() {
 				break
 			}
 		}
 	}
 }
 
-// stepLooks are the sets that take as long as a step when nothing is cooled down.
-const stepLooks = 8
+// setsPerStep are the sets that take as long as a step when nothing is cooled down.
+const setsPerStep = 8
 
-func (r *resettling) over() bool { return r.left <= 0 || r.o.Stop != nil && r.o.Stop() }
+func (r *relocator) over() bool { return r.stepsLeft <= 0 || r.o.Stop != nil && r.o.Stop() }
 
-// lights are the nodes that the best places need, and those that are on in any case.
-func (r *resettling) lights() (on []int) {
+// onNodes are the nodes that the best places need, and those that are on in any case.
+func (r *relocator) onNodes() (on []int) {
 	used := make([]bool, len(r.Nodes))
 	for _, n := range r.at {
 		used[n] = true
@@ -124,47 +124,47 @@ func (r *resettling) lights() (on []int) {
 	return on
 }
 
-func (r *resettling) alwaysOn(n int) bool { return r.Nodes[n].Power.Idle <= r.Nodes[n].Power.Standby }
+func (r *relocator) alwaysOn(n int) bool { return r.Nodes[n].Power.Idle <= r.Nodes[n].Power.Standby }
 
 // A visit is cooled down in so many steps; these are the temperatures, in parts of what a
 // node's overload costs.
 const (
-	visitSteps = 3
-	visitHot   = 0.008
-	visitCold  = 0.0002
+	coolingSteps = 3
+	hottest      = 0.008
+	coldest      = 0.0002
 )
 
-// visit looks for better places on a set of nodes, from the best ones on, in so many steps.
+// tryNodes looks for better places on a set of nodes, from the best ones on, in so many steps.
 // It reports whether there are.
-func (r *resettling) visit(on []int, steps int) bool {
+func (r *relocator) tryNodes(on []int, steps int) bool {
 	before := r.value
-	r.open(on)
+	r.setOn(on)
 	r.assign(r.at, r.Floor)
-	if !r.rehouse() {
+	if !r.evacuate() {
 		return false
 	}
-	r.rate(r.Floor)
+	r.setYield(r.Floor)
 	r.best = r.value
-	if r.full == 0 && r.sum < r.best-1e-9 {
+	if r.overloads == 0 && r.sum < r.best-1e-9 {
 		r.best = r.sum
-		r.found()
+		r.onBetter()
 	}
 	for k := range steps {
 		if r.over() {
 			break
 		}
-		r.left--
-		r.heat = r.price * visitHot * math.Pow(visitCold/visitHot, float64(k)/float64(steps-1))
+		r.stepsLeft--
+		r.temperature = r.price * hottest * math.Pow(coldest/hottest, float64(k)/float64(steps-1))
 		r.moves(stepMoves)
 	}
-	r.goHome()
+	r.undoUselessMoves()
 	return r.value < before-1e-9
 }
 
-// rehouse gives the jobs of nodes that are to go off the cheapest places elsewhere, the
+// evacuate gives the jobs of nodes that are to go off the cheapest places elsewhere, the
 // largest first, be they overloaded then: to set that right is for the search. False: some
 // may go nowhere.
-func (r *resettling) rehouse() bool {
+func (r *relocator) evacuate() bool {
 	var list []int
 	for _, n := range r.off {
 		list = append(list, r.jobs[n]...)
@@ -174,34 +174,34 @@ func (r *resettling) rehouse() bool {
 		var best exchange
 		least := math.Inf(1)
 		for _, n := range r.on {
-			x := exchange{jobs: [2]int{j, r.none}, others: [2]int{r.none, r.none}, from: r.state.at[j], to: n}
-			if cost := r.weigh(&x); cost < least && r.allowed(&x) {
+			x := exchange{jobs: [2]int{j, r.noJob}, others: [2]int{r.noJob, r.noJob}, from: r.state.at[j], to: n}
+			if cost := r.evaluate(&x); cost < least && r.allowed(&x) {
 				best, least = x, cost
 			}
 		}
 		if math.IsInf(least, 1) {
 			return false
 		}
-		r.weigh(&best)
-		r.do(&best)
+		r.evaluate(&best)
+		r.apply(&best)
 	}
 	return true
 }
 
-// goHome takes back what the best places have moved for nothing.
-func (r *resettling) goHome() {
-	r.open(r.lights())
+// undoUselessMoves takes back what the best places have moved for nothing.
+func (r *relocator) undoUselessMoves() {
+	r.setOn(r.onNodes())
 	r.assign(r.at, r.Floor)
-	for j, n := range r.home {
-		if r.state.at[j] == n || !r.lit[n] {
+	for j, n := range r.initial {
+		if r.state.at[j] == n || !r.paid[n] {
 			continue
 		}
-		x := exchange{jobs: [2]int{j, r.none}, others: [2]int{r.none, r.none}, from: r.state.at[j], to: n}
-		if r.weigh(&x) <= 0 && !x.hereO && !x.thereO {
-			r.do(&x)
+		x := exchange{jobs: [2]int{j, r.noJob}, others: [2]int{r.noJob, r.noJob}, from: r.state.at[j], to: n}
+		if r.evaluate(&x) <= 0 && !x.fromOver && !x.toOver {
+			r.apply(&x)
 		}
 	}
-	if r.full == 0 && r.sum < r.value+1e-9 {
+	if r.overloads == 0 && r.sum < r.value+1e-9 {
 		r.value = r.sum
 		copy(r.at, r.state.at)
 	}
@@ -209,15 +209,15 @@ func (r *resettling) goHome() {
 
 // neighbours are the sets of nodes that differ from those of the best places by one that
 // goes off, one that comes on, or both, those first that promise most.
-func (r *resettling) neighbours() (sets [][]int) {
-	on := r.lights()
+func (r *relocator) neighbours() (sets [][]int) {
+	on := r.onNodes()
 	type set struct {
 		nodes []int
 		hope  float64
 	}
 	var list []set
 	try := func(leave, come int) {
-		hope := r.hope(leave, come)
+		hope := r.savingBound(leave, come)
 		if hope <= 0 {
 			return
 		}
@@ -230,14 +230,14 @@ func (r *resettling) neighbours() (sets [][]int) {
 			list = append(list, set{nodes, hope})
 		}
 	}
-	r.open(on)
+	r.setOn(on)
 	r.assign(r.at, r.Floor)
 	for _, leave := range append([]int{-1}, on...) {
-		if leave >= 0 && (r.alwaysOn(leave) || r.stuck(leave)) {
+		if leave >= 0 && (r.alwaysOn(leave) || r.pinned(leave)) {
 			continue
 		}
 		for come := -1; come < len(r.Nodes); come++ {
-			if come < 0 && leave >= 0 || come >= 0 && !r.lit[come] {
+			if come < 0 && leave >= 0 || come >= 0 && !r.paid[come] {
 				try(leave, come)
 			}
 		}
@@ -249,8 +249,8 @@ func (r *resettling) neighbours() (sets [][]int) {
 	return sets
 }
 
-// stuck reports whether some job of a node may go nowhere else.
-func (r *resettling) stuck(n int) bool {
+// pinned reports whether some job of a node may go nowhere else.
+func (r *relocator) pinned(n int) bool {
 	if r.May == nil {
 		return false
 	}
@@ -264,19 +264,19 @@ func (r *resettling) stuck(n int) bool {
 	})
 }
 
-// hope is what such a change saves at most, if there is room for everybody wherever it is
+// savingBound is what such a change saves at most, if there is room for everybody wherever it is
 // cheapest.
-func (r *resettling) hope(leave, come int) (watts float64) {
+func (r *relocator) savingBound(leave, come int) (watts float64) {
 	cheapest := math.Inf(1)
 	for n := range r.Nodes {
-		if n != leave && (r.lit[n] || n == come) {
-			cheapest = min(cheapest, r.flattest(n))
+		if n != leave && (r.paid[n] || n == come) {
+			cheapest = min(cheapest, r.minSlope(n))
 		}
 	}
 	if come >= 0 {
-		watts -= r.sites[come].idle
+		watts -= r.terms[come].idle
 		for _, n := range r.on {
-			watts += r.load[n] * max(0, r.sites[n].slope-r.flattest(come))
+			watts += r.load[n] * max(0, r.terms[n].slope-r.minSlope(come))
 		}
 	}
 	if leave < 0 {
@@ -284,18 +284,18 @@ func (r *resettling) hope(leave, come int) (watts float64) {
 	}
 	watts += r.cost[leave] - r.load[leave]*cheapest
 	for _, j := range r.jobs[leave] {
-		if r.home[j] == leave {
-			watts -= r.leave[j]
+		if r.initial[j] == leave {
+			watts -= r.moveCost[j]
 		} else {
-			watts += r.leave[j] // at best it goes back
+			watts += r.moveCost[j] // at best it goes back
 		}
 	}
 	return watts
 }
 
-// flattest is the least that need more adds to what a node draws.
-func (r *resettling) flattest(n int) float64 {
-	t := &r.sites[n]
+// minSlope is the least that need more adds to what a node draws.
+func (r *relocator) minSlope(n int) float64 {
+	t := &r.terms[n]
 	if t.curve == nil {
 		return t.slope
 	}
